@@ -35,20 +35,17 @@ export function refuseInLoop(item: Item): void {
  *
  * @throws NodeOperationError with Stop, if more are missing than Stop If More Than (%) Disappeared allows
  */
-export async function disableMissing(submission: Submission, target: Target): Promise<void> {
+export async function disableMissing(target: Target): Promise<void> {
+	const { memory, submission } = target;
 	const { report, settings } = submission;
-	const { memory } = target;
-	if (!memory || !settings.mirrors) return;
+	const { dryRun, mirrors } = settings;
+	if (!memory || !mirrors) return;
 	const missing = missingFrom(target, memory);
 	if (missing.ids.length === 0) return;
-	const reason = reasonInRun(submission, target);
-	if (settings.dryRun && reason) report.remark(`Nothing would be disabled: ${reason}.`);
-	else if (settings.dryRun) await planDisabling(submission, target, memory, missing);
-	else {
-		const reasonToKeep = reason ?? (await reasonInMemory(memory));
-		if (reasonToKeep) report.remark(`Nothing was disabled: ${reasonToKeep}.`);
-		else await disableDocuments(submission, target, memory, missing);
-	}
+	const reason = reasonInRun(target) ?? (dryRun ? undefined : await reasonInMemory(memory));
+	if (reason && dryRun) report.remark(`Nothing would be disabled: ${reason}.`);
+	else if (reason) report.remark(`Nothing was disabled: ${reason}.`);
+	else await (dryRun ? planDisabling : disableDocuments)(target, memory, missing);
 }
 
 /** The known documents that this run did not contain, and whether more of them are missing than allowed. */
@@ -75,13 +72,11 @@ const isDisabledAlready = ({ known }: SourceMemory, id: string, status?: Process
 	known.uncertain.get(id) === 'disabled' && processingState(status) === 'none';
 
 /** Why this run does not show the complete source. */
-function reasonInRun(
-	{ execution, report, warnings, signal }: Submission,
-	{ stream: { seen } }: Target,
-): string | undefined {
+function reasonInRun({ stream: { seen }, submission }: Target): string | undefined {
+	const { first, report, warnings, signal } = submission;
 	const { rejected, unknown, notSent } = report.counts;
-	const { counts, withoutId } = warnings;
-	const { emptyFiles } = counts;
+	const { withoutId } = warnings;
+	const { emptyFiles } = warnings.counts;
 	const documents = (count: number) => counted(count, 'document');
 	if (signal?.aborted) return 'the execution was stopped';
 	if (rejected > 0) return `${documents(rejected)} could not be read or stored`;
@@ -91,7 +86,7 @@ function reasonInRun(
 	if (emptyFiles > 0) return `${counted(emptyFiles, 'file')} of records held none`;
 	if (withoutId > 0) return `${documents(withoutId)} came without an ID`;
 	if (seen.size === 0) return 'the source brought no documents';
-	if (Number(execution.context.getWorkflowDataProxy(0).$runIndex) > 0)
+	if (Number(first.context.getWorkflowDataProxy(0).$runIndex) > 0)
 		return 'the node ran more than once in this execution';
 	return undefined;
 }
@@ -104,11 +99,11 @@ async function reasonInMemory(memory: SourceMemory): Promise<string | undefined>
 
 /** Reports what the next run would disable. Documents that are no longer on the server are not reported. */
 async function planDisabling(
-	{ first, report }: Submission,
 	target: Target,
 	memory: SourceMemory,
 	{ ids, share, exceedsLimit }: MissingDocuments,
 ): Promise<void> {
+	const { first, report } = target.submission;
 	const label = first.labelOf('options.maxGonePercent');
 	if (exceedsLimit)
 		return report.remark(
@@ -123,14 +118,13 @@ async function planDisabling(
 
 /** Disables the missing documents of one knowledgebase after a complete run, unless they are too many. */
 async function disableDocuments(
-	submission: Submission,
-	{ memoryRoutes: routes }: Target,
+	{ memoryRoutes: routes, submission }: Target,
 	memory: SourceMemory,
 	missing: MissingDocuments,
 ): Promise<void> {
-	const { execution, report, settings } = submission;
+	const { first, report, settings } = submission;
 	const { ids, share } = missing;
-	const mode = outermostMode(execution.context);
+	const mode = outermostMode(first.context);
 	if (mode === 'manual') {
 		const limit = `more than ${settings.maxGonePercent} %`;
 		const plan = missing.exceedsLimit ? `disable none: ${limit}` : 'disable them';

@@ -5,7 +5,8 @@ import { serialize } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { inFolder } from '../../../ingest/folders';
 import { isUuid } from '../../../payloads/common';
-import { keyOwner, withId } from './sources/identity';
+import { derivedId } from '../../../payloads/derivedId';
+import { keyOwner } from './sources/identity';
 import type { FoundDocument, Origin } from './sources/identity';
 import type { SourceDocuments } from './sources/readers';
 import type { Submission } from './submission';
@@ -87,14 +88,14 @@ export class DocumentStream {
 	/** A document with its ID. One without an ID gets a new one, so that requests can be repeated. */
 	private asDocument(found: FoundDocument, origin: Origin): ReadyDocument<Origin> {
 		const { key, file } = found;
-		const identified = inFolder(withId(found, this.owner), this.knowledgebaseId);
-		const id = identified.id || randomUUID();
-		const record = identified.id ? identified : { ...identified, id };
+		const ownId = key === undefined ? found.record.id : derivedId(this.owner, key);
+		const id = ownId || randomUUID();
+		const record = inFolder({ ...found.record, id }, this.knowledgebaseId);
 		origin.name = record.name ?? undefined;
 		origin.isUploaded = file !== undefined;
 		// For a summary, records are not tracked: there may be too many, and nothing else of them is kept.
 		origin.isTracked = origin.isUploaded || this.submission.settings.output !== 'summary';
-		const isNew = id !== identified.id || !isUuid(id);
+		const isNew = id !== ownId || !isUuid(id);
 		return { record, ...serialize(record), origin, id, isNew, key, file };
 	}
 

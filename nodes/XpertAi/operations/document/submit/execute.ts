@@ -2,6 +2,7 @@ import compact from 'lodash/compact';
 import sumBy from 'lodash/sumBy';
 import type { INodeExecutionData } from 'n8n-workflow';
 
+import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { mayContinue, tellUser } from '../../../execution/outputs';
 import { systemClock } from '../../../transport/clock';
@@ -25,9 +26,9 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	const settings = readSubmitSettings(first);
 	if (settings.mirrors) refuseInLoop(first);
 	const started = systemClock.now();
-	const submission = new Submission(execution, first, settings);
+	const submission = new Submission(first, settings);
 	const { report } = submission;
-	await submitTo(submission, targetsOf(submission));
+	await submitTo(submission, targetsOf(submission, execution.items));
 	if (report.processingFailed > 0 && !mayContinue(first.context))
 		throw processingError(first, report);
 	const seconds = (systemClock.now() - started) / 1000;
@@ -44,13 +45,13 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
  * The knowledgebases of the items. With Stop, all items are read before anything is sent, so that a flaw leaves
  * nothing stored; otherwise each is read when its turn comes, as files of records always are.
  */
-function targetsOf(submission: Submission): Target[] {
-	const { execution, report } = submission;
-	const readsAhead = !mayContinue(execution.context);
+function targetsOf(submission: Submission, items: Item[]): Target[] {
+	const { first, report } = submission;
+	const readsAhead = !mayContinue(first.context);
 	const targets = new Map<string, Target>();
-	for (const [index, item] of execution.items.entries()) {
+	for (const [index, item] of items.entries()) {
 		try {
-			item.checkSameCredential(submission.first);
+			item.checkSameCredential(first);
 			const id = item.id('knowledgebaseId');
 			const target = targets.get(id) ?? new Target(submission, id);
 			target.stream.enqueue({ item, documents: readsAhead ? submission.read(item) : undefined });
@@ -58,7 +59,7 @@ function targetsOf(submission: Submission): Target[] {
 		} catch (caught) {
 			report.addFlaw(item, caught);
 		}
-		report.notRead = execution.items.length - index - 1;
+		report.notRead = items.length - index - 1;
 		if (report.stopError) break;
 	}
 	return [...targets.values()];
@@ -77,7 +78,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 			throw withCounts(report.stopError, report);
 		}
 		await waitForProcessing(submission, targets);
-		for (const target of targets) await disableMissing(submission, target);
+		for (const target of targets) await disableMissing(target);
 	} finally {
 		if (!settings.dryRun) for (const { memory } of targets) await memory?.close();
 	}

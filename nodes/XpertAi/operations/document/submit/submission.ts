@@ -2,7 +2,6 @@ import get from 'lodash/get';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
-import type { Execution } from '../../../execution/operation';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
 import { systemClock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
@@ -36,19 +35,18 @@ export class Submission {
 	readonly send: Send;
 
 	constructor(
-		readonly execution: Execution,
 		/** The item whose settings apply to all items. */
 		readonly first: Item,
 		readonly settings: SubmitSettings,
 	) {
-		this.send = isManualRun(execution.context) ? markUnanswered(first.send) : first.send;
+		this.send = outermostMode(first.context) === 'manual' ? markUnanswered(first.send) : first.send;
 		this.report = new SubmitReport(first, settings);
 		this.circuitBreaker = new CircuitBreaker(settings.stopAfterFailures);
 	}
 
 	/** Aborted when the execution is stopped. */
 	get signal(): AbortSignal | undefined {
-		return this.execution.context.getExecutionCancelSignal();
+		return this.first.context.getExecutionCancelSignal();
 	}
 
 	/** Whether documents may still be sent. */
@@ -86,7 +84,3 @@ export function outermostMode(context: IExecuteFunctions): unknown {
 		get(context, 'runExecutionData.parentExecution.executionContext.source', mode)
 	);
 }
-
-/** Whether somebody tests the workflow in the editor. */
-export const isManualRun = (context: IExecuteFunctions): boolean =>
-	outermostMode(context) === 'manual';

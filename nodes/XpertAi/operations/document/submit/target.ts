@@ -76,7 +76,7 @@ export class Target {
 	/** Stores the documents: leaves out unchanged ones, uploads files, then stores and processes the rest. */
 	async store(): Promise<void> {
 		const { submission } = this;
-		const { execution, settings, report, circuitBreaker, clock, signal } = submission;
+		const { first, settings, report, circuitBreaker, clock, signal } = submission;
 		if (submission.canSend && settings.remembers) this.memory = await this.newMemory().open();
 		const { memory } = this;
 		if (memory?.holder) return await this.yieldTo(memory.holder);
@@ -111,7 +111,7 @@ export class Target {
 				this.addOutcome(withReadableReason(result));
 			},
 			maySend: () =>
-				circuitBreaker.reason === undefined && (!hasFailed || mayContinue(execution.context)),
+				circuitBreaker.reason === undefined && (!hasFailed || mayContinue(first.context)),
 			clock,
 			signal,
 		});
@@ -145,8 +145,8 @@ export class Target {
 
 	/** The memory of the source, not yet read. */
 	private newMemory(): SourceMemory {
-		const { clock, execution, settings, signal } = this.submission;
-		const { context } = execution;
+		const { clock, first, settings, signal } = this.submission;
+		const { context } = first;
 		const { resendAll: fresh, forgetDamage: forgetLost } = settings;
 		const place = memoryPlaceOf(this.knowledgebaseId, settings, context);
 		const { name } = context.getWorkflow();

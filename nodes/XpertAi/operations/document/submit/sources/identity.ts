@@ -49,19 +49,9 @@ interface Identification {
  * documents.
  *
  * @param sourceName empty if the source has no name
- * @returns the owner, for `withId`
  */
 export function keyOwner(knowledgebaseId: string, sourceName: string): string {
 	return sourceName === '' ? knowledgebaseId : derivedId(knowledgebaseId, `source ${sourceName}`);
-}
-
-/**
- * Gives a document the ID derived from its key; without a key, it keeps its own.
- *
- * @param owner the owner of the key
- */
-export function withId({ record, key }: FoundDocument, owner: string): DocumentRecord {
-	return key === undefined ? record : { ...record, id: derivedId(owner, key) };
 }
 
 const idMode = z.enum(['derived', 'field', 'new']);

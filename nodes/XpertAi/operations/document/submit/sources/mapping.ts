@@ -52,13 +52,13 @@ export function documentFromFields(
 	for (const [list, added] of Object.entries(parts))
 		mapped[list] = [...castArray(mapped[list] ?? []), ...added] as IDataObject[];
 	// A text column becomes a page, unless the item has pages or chunks.
-	if (text && (mapped.pages || mapped.chunks)) unusedColumns.push(text.column);
-	else if (text) mapped.pages = [{ pageContent: text.value }];
+	if (text !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(text);
+	else if (text !== undefined) mapped.pages = [{ pageContent: String(item.json[text]) }];
 	return { record: item.check(document, prepare(mapped), DOCUMENT_NAMING), unusedColumns };
 }
 
 /** The columns mapped to document fields: automatically by name, or by hand. */
-function mappedColumns(item: Item): MappedColumns {
+function mappedColumns(item: Item): ReturnType<typeof mapColumns> {
 	const { mappingMode, value } = mapperOf(item);
 	if (mappingMode === 'autoMapInputData') {
 		const columns = mapColumns(item.json);
@@ -68,7 +68,7 @@ function mappedColumns(item: Item): MappedColumns {
 		const isFilled = !isNil(column) && (column !== '' || name === 'folder');
 		return isFilled && isDocumentField(name);
 	});
-	return { fields: withTypes(item, filled), unused: [] };
+	return { fields: withTypes(item, filled), text: undefined, unused: [] };
 }
 
 /**
@@ -140,21 +140,11 @@ const RANKED = new Map(
 	),
 );
 
-/** The mapping of an item's columns (Map Automatically). */
-export interface MappedColumns {
-	/** Fields of the document with the values of their columns. */
-	fields: IDataObject;
-	/** The column that holds the text, if there is one. */
-	text?: { column: string; value: string };
-	/** Non-empty columns that match nothing. */
-	unused: string[];
-}
-
 /**
  * Maps columns to the fields of a document by name: first the names of the contract, then the usual names. Empty
  * columns are left out, except an empty folder, which takes the document out of its folder.
  */
-export function mapColumns(columns: IDataObject): MappedColumns {
+export function mapColumns(columns: IDataObject) {
 	const fields: IDataObject = {};
 	const others: string[] = [];
 	for (const [name, column] of Object.entries(columns)) {
@@ -172,8 +162,10 @@ export function mapColumns(columns: IDataObject): MappedColumns {
 	for (const { target, name } of best) if (name !== text) fields[target] = columns[name];
 	return {
 		fields,
+		/** The column that holds the text. */
+		text,
+		/** Non-empty columns that match nothing. */
 		unused,
-		...(text !== undefined && { text: { column: text, value: String(columns[text]) } }),
 	};
 }
 

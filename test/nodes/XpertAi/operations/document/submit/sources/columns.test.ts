@@ -48,7 +48,7 @@ describe('columns with usual names', () => {
 		expect(mapColumns({ [name]: 'hello' })).toEqual({
 			fields: {},
 			unused: [],
-			text: { column: name, value: 'hello' },
+			text: name,
 		});
 	});
 
@@ -56,7 +56,7 @@ describe('columns with usual names', () => {
 		expect(mapColumns({ path: '/a/b.md', title: 'B', body: 'x', text: 'y' })).toEqual({
 			fields: { name: 'B' },
 			unused: ['path', 'body'],
-			text: { column: 'text', value: 'y' },
+			text: 'text',
 		});
 	});
 

@@ -3,10 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { derivedId } from '../../../../../../../nodes/XpertAi/payloads/derivedId';
 import { submitFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/fields';
-import {
-	identification,
-	withId,
-} from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
+import { identification } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
 import type { DocumentRecord } from '../../../../../../../nodes/XpertAi/payloads/document';
 import { itemOf } from '../../../../../support/context';
 import { node } from '../../../../../support/node';
@@ -27,7 +24,8 @@ function identify(
 	const getNode = () => ({ ...node, parameters: typed });
 	const item = itemOf(settings, { fields: submitFields, methods: { getNode } });
 	const { identify: give } = identification(item, fromFields ? 'documentKey' : 'documentKeyField');
-	return withId(give(document), KNOWLEDGEBASE);
+	const { record, key } = give(document);
+	return key === undefined ? record : { ...record, id: derivedId(KNOWLEDGEBASE, key) };
 }
 
 describe('ids derived from a key', () => {
