@@ -8,9 +8,6 @@ import { BY_NAME, column, hintsOf, ingestOn, origins, rows } from './support/ing
 const fixture = useFixture();
 const { submit, storedNames, batchSizes } = ingestOn(fixture);
 
-/** A document that brings no ID has one that is made for the run. */
-const NEW_ID = expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/) as string;
-
 describe('Document: Submit', () => {
 	it('makes a document of each item and sends them in batches, one after another', async () => {
 		const { items } = await submit(
@@ -31,17 +28,6 @@ describe('Document: Submit', () => {
 			attempts: 1,
 			batch: 4,
 		});
-	});
-
-	it('maps columns with the names of document fields and leaves the others out', async () => {
-		await submit(BY_NAME, {
-			items: [
-				{ json: { name: 'a', type: 'md', size: 3, pages: [{ pageContent: 'p' }], mood: 'good' } },
-			],
-		});
-		expect(fixture.sandbox.requests.of('E3')[0]?.body).toEqual([
-			{ id: NEW_ID, name: 'a', type: 'md', size: 3, pages: [{ pageContent: 'p' }] },
-		]);
 	});
 
 	it('takes columns with the usual names, and says which match nothing', async () => {

@@ -105,13 +105,6 @@ describe('ids derived from a key', () => {
 	});
 });
 
-describe('ids of the documents', () => {
-	it('need a UUID: the number of a row that nothing makes an id of is refused', async () => {
-		const { error } = await submit(BY_NAME, { items: rows(1, (id) => ({ id })) });
-		expect(error?.message).toContain('"ID (UUID)" must be text, but is 0');
-	});
-});
-
 it('ids that are new each time are made by the node, in place of those that documents bring', async () => {
 	const parameters = { ...BY_NAME, documentIdMode: 'new' };
 	const items = rows(2, () => ({ id: derivedId('kb', 'k') }));

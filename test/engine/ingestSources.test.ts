@@ -63,15 +63,4 @@ describe('documents from a file', () => {
 		});
 		expect(storedNames()).toEqual(names(5));
 	});
-
-	it('need a file', async () => {
-		const { error } = await submit(
-			{ ...fromFile, binaryPropertyName: 'attachment' },
-			{ items: [await file('{}')] },
-		);
-		expect(error?.message).toMatch(
-			/"Input Binary Field" names "attachment", but the item has only data/,
-		);
-		expect(fixture.sandbox.requests.all).toEqual([]);
-	});
 });

@@ -3,7 +3,7 @@ import difference from 'lodash/difference';
 import isNil from 'lodash/isNil';
 import map from 'lodash/map';
 import mapValues from 'lodash/mapValues';
-import pickBy from 'lodash/pickBy';
+import omitBy from 'lodash/omitBy';
 import sortBy from 'lodash/sortBy';
 import uniqBy from 'lodash/uniqBy';
 import type { FieldType, IDataObject } from 'n8n-workflow';
@@ -60,15 +60,9 @@ export function documentFromFields(
 /** The columns mapped to document fields: automatically by name, or by hand. */
 function mappedColumns(item: Item): ReturnType<typeof mapColumns> {
 	const { mappingMode, value } = mapperOf(item);
-	if (mappingMode === 'autoMapInputData') {
-		const columns = mapColumns(item.json);
-		return { ...columns, fields: withTypes(item, columns.fields) };
-	}
-	const filled = pickBy(isJsonObject(value) ? value : {}, (column, name) => {
-		const isFilled = !isNil(column) && (column !== '' || name === 'folder');
-		return isFilled && isDocumentField(name);
-	});
-	return { fields: withTypes(item, filled), text: undefined, unused: [] };
+	const byHand = isJsonObject(value) ? omitBy(value, isNil) : {};
+	const columns = mapColumns(mappingMode === 'autoMapInputData' ? item.json : byHand);
+	return { ...columns, fields: withTypes(item, columns.fields) };
 }
 
 /**

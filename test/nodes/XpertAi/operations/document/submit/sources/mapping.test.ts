@@ -49,14 +49,6 @@ describe('documents mapped by hand', () => {
 });
 
 describe('documents mapped from columns', () => {
-	it('hold the columns that are fields of a document, null included', () => {
-		expect(byColumn({ name: 'a', size: 5, folder: null, customer: 'x', row_number: 2 })).toEqual({
-			name: 'a',
-			size: 5,
-			folder: null,
-		});
-	});
-
 	it('hold the text of a column that is named so, as a page', () => {
 		expect(byColumn({ title: 'a', content: 'hello' })).toEqual({
 			name: 'a',
