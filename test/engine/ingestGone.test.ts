@@ -54,7 +54,21 @@ const disabled = () => {
 	return ids;
 };
 
+const RECORDS: INodeParameters = {
+	...{ source: 'records', documentKeyField: 'name', mode: 'mirror', sourceName: 'records' },
+	maxGonePercent: 100,
+};
+
 describe('documents that are gone from the source', () => {
+	it('are counted in the summary, also where nothing is kept of each document', async () => {
+		const summary = { ...RECORDS, output: 'summary' };
+		await submit(summary, { items: [await file('{"name":"a"}\n{"name":"b"}')] });
+		const { items } = await submit(summary, { items: [await file('{"name":"a"}')] });
+		expect(items.map(({ json }) => json)).toEqual([
+			expect.objectContaining({ documents: 1, unchanged: 1, disabled: 1 }),
+		]);
+	});
+
 	it('are taken out of every answer, one item each, and counted', async () => {
 		await night(ALL);
 		const result = await night('abcdefgh');
@@ -177,11 +191,6 @@ describe('nothing is disabled', () => {
 		expect(disabled()).toEqual([]);
 		expect(hintsOf(result)).toContain(`Nothing was disabled: ${reason}.`);
 		return result;
-	};
-
-	const RECORDS = {
-		...{ source: 'records', documentKeyField: 'name', mode: 'mirror', sourceName: 'records' },
-		maxGonePercent: 100,
 	};
 
 	it('when a file broke off', async () => {

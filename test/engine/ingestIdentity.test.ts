@@ -94,13 +94,14 @@ describe('ids derived from a key', () => {
 		expect(hint.length).toBeLessThanOrEqual(120);
 	});
 
-	it('are reported when two documents share one, of which the later stays', async () => {
-		const result = await submit(byPath, {
-			items: [...withPaths(1, 'old'), ...withPaths(1, 'new')],
-		});
-		expect(storedNames()).toEqual(['new 0']);
+	it('are reported when documents share one, of which the last stays', async () => {
+		const parameters = { ...byPath, options: { batchSize: 1, concurrency: 1 } };
+		const items = rows(10, () => ({ filePath: '/manuals/0.md' }));
+		const result = await submit({ ...parameters, afterStoring: 'process' }, { items });
+		expect(storedNames()).toEqual(['doc 9']);
+		expect(column(result.items, 'outcome')).toEqual([...Array(9).fill('replaced'), 'stored']);
 		expect(hintsOf(result)).toContain(
-			'1 document came with the key or ID of an earlier one and replaced it: /manuals/0.md',
+			'9 documents came with the key or ID of an earlier one and replaced it: /manuals/0.md',
 		);
 	});
 });
