@@ -8,9 +8,6 @@ import { BY_NAME, column, hintsOf, ingestOn, origins, rows } from './support/ing
 const fixture = useFixture();
 const { submit, storedNames, batchSizes } = ingestOn(fixture);
 
-/** A document that brings no ID has one that is made for the run. */
-const NEW_ID = expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/) as string;
-
 describe('Document: Submit', () => {
 	it('makes a document of each item and sends them in batches, one after another', async () => {
 		const { items } = await submit(
@@ -31,17 +28,6 @@ describe('Document: Submit', () => {
 			attempts: 1,
 			batch: 4,
 		});
-	});
-
-	it('maps columns with the names of document fields and leaves the others out', async () => {
-		await submit(BY_NAME, {
-			items: [
-				{ json: { name: 'a', type: 'md', size: 3, pages: [{ pageContent: 'p' }], mood: 'good' } },
-			],
-		});
-		expect(fixture.sandbox.requests.of('E3')[0]?.body).toEqual([
-			{ id: NEW_ID, name: 'a', type: 'md', size: 3, pages: [{ pageContent: 'p' }] },
-		]);
 	});
 
 	it('takes columns with the usual names, and says which match nothing', async () => {
@@ -103,18 +89,6 @@ describe('Document: Submit', () => {
 		]);
 	});
 
-	it.each([
-		['columns', BY_NAME],
-		['JSON', { source: 'json', jsonBody: '={{ $json }}' }],
-	])('says how a file is cut in both forms, from %s', async (_, parameters) => {
-		const parserConfig = { chunkSize: 200, delimiter: '\\n ;' };
-		await submit(parameters, { items: [{ json: { name: 'a', parserConfig } }] });
-		const textSplitter = { chunkSize: 200, separators: '\\n,;' };
-		expect(fixture.sandbox.requests.of('E3')[0]?.body).toEqual([
-			{ id: NEW_ID, name: 'a', parserConfig: { ...parserConfig, textSplitter } },
-		]);
-	});
-
 	it('gives the records of the server with Simplify off', async () => {
 		const { items } = await submit({ ...BY_NAME, simplify: false }, { items: rows(1) });
 		expect(items[0]?.json).toMatchObject({
@@ -144,15 +118,6 @@ describe('Document: Submit', () => {
 		expect(fixture.sandbox.requests.of('E3')).toHaveLength(2);
 	});
 
-	it('says that nothing is stored in a knowledgebase the server does not know', async () => {
-		const knowledgebaseId = 'b7b0a3c8-5f0b-4c8f-9f0e-3d1f7c1c2a11';
-		const { error } = await submit({ ...BY_NAME, knowledgebaseId }, { items: rows(3) });
-		expect(error?.message).toBe(
-			'The server answered 404: The requested record was not found. Documents: 3 rejected',
-		);
-		expect(fixture.sandbox.requests.of('E3')).toHaveLength(1);
-	});
-
 	it('sends the other batches with Continue, and reports every document once, in order', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 503, body: 'busy' });
 		const { outputs } = await submit(
@@ -161,6 +126,16 @@ describe('Document: Submit', () => {
 		);
 		expect(origins(outputs[0])).toEqual([...range(0, 10), ...range(20, 30)]);
 		expect(origins(outputs[1])).toEqual(range(10, 20));
+	});
+
+	it('a document whose chunks changed is told what to do instead', async () => {
+		const withIds = { ...BY_NAME, documentKey: '={{ $json.name }}' };
+		const items = (text: string) => rows(1, () => ({ chunks: [{ pageContent: text }] }));
+		await submit(withIds, { items: items('first') });
+		const { error } = await submit(withIds, { items: items('changed') });
+		expect(error?.message).toBe(
+			'The server answered 400: it does not take a document again whose chunks changed. Send its text with "Documents From" set to Text, or its file with Files. Documents: 1 rejected',
+		);
 	});
 
 	it('does not change the items it is given', async () => {
@@ -236,7 +211,6 @@ describe('half a character in the name of a field', () => {
 
 	it.each<[string, INodeParameters, string]>([
 		['JSON', { source: 'json', jsonBody: '={{ [$json] }}' }, '"JSON Body" at metadata'],
-		['Fields', BY_NAME, '"Metadata"'],
 		[
 			'Text',
 			{
@@ -244,13 +218,6 @@ describe('half a character in the name of a field', () => {
 				documentSettings: { metadata: '={{ $json.metadata }}' },
 			},
 			'"Metadata" in "Document Settings"',
-		],
-		[
-			'pages',
-			{
-				...{ source: 'json', jsonBody: '={{ [{ pages: [{ metadata: $json.metadata }] }] }}' },
-			},
-			'"JSON Body" at pages[0].metadata',
 		],
 	])('is refused as in a value, from %s', async (_, parameters, subject) => {
 		const { error } = await submit(parameters, { items: [{ json: given }] });

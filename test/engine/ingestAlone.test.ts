@@ -1,7 +1,5 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { useFixture } from './support/fixture';
-import { TEXTS, column, ingestOn, isNote } from './support/ingest';
+import { TEXTS, column, ingestOn } from './support/ingest';
 import { useFakeClock, useShortSleeps } from './support/shortSleeps';
 
 /** A twentieth of the time: a run says a word each second, and is gone after three without any. */
@@ -12,13 +10,6 @@ const { submit, storedNames } = ingestOn(fixture);
 const items = (...names: string[]) =>
 	names.map((name) => ({ json: { name, text: `The word is ${name}.` } }));
 const source = { ...TEXTS, mode: 'changed', options: { afterStoring: 'nothing' } };
-
-const isDocument = (row: IDataObject) => !isNote(row);
-const sentDocuments = () =>
-	fixture.sandbox.requests
-		.of('E3')
-		.flatMap(({ body }) => body as IDataObject[])
-		.filter(isDocument).length;
 
 const uploads = () => fixture.sandbox.requests.of('E16').length;
 const until = async (isSo: () => boolean) => {
@@ -87,28 +78,6 @@ describe('a run that waits whether another one says a word', () => {
 		expect(new Set(storedNames())).toEqual(new Set(['first.md', 'second.md']));
 		const third = await submit(source, { items: items('first', 'second') });
 		expect(column(third.items, 'outcome')).toEqual(['unchanged', 'unchanged']);
-	});
-});
-
-describe('runs of one source that begin at the same moment', () => {
-	it.each([2, 3])('are %d, and one of them works', async (count) => {
-		fixture.sandbox.faults.add({ endpoint: 'E16', do: 'hold' });
-		let ended = 0;
-		const running = Array.from({ length: count }, async (_, index) => {
-			const result = await submit(source, { items: items(`run ${index}`) });
-			ended += 1;
-			return result;
-		});
-		await until(() => ended === count - 1 || uploads() > 1);
-		fixture.sandbox.faults.clear();
-		const runs = await Promise.all(running);
-		const refused = runs.flatMap(({ error }) => error?.message ?? []);
-		expect(refused).toHaveLength(count - 1);
-		for (const message of refused)
-			expect(message).toMatch(
-				/another run of this source is at work, execution \S+.*, since \d{4}-/,
-			);
-		expect(sentDocuments()).toBe(1);
 	});
 });
 

@@ -1,4 +1,3 @@
-import { range } from 'lodash';
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
@@ -252,36 +251,6 @@ describe('an upload', () => {
 		expect(storedNames()).toHaveLength(2);
 	});
 
-	it('of which one in five goes wrong is tried again: none is lost or doubled, all are found', async () => {
-		const many = texts(...range(100).map((n): [string, string] => [`T${n}`, `Number ${n}.`]));
-		const headers = { 'retry-after': '0' };
-		fixture.sandbox.faults.add({
-			endpoint: 'E16',
-			probability: 0.2,
-			seed: 7,
-			do: 'oneOf',
-			actions: [
-				{ do: 'status', status: 429, headers },
-				{ do: 'status', status: 503, headers },
-				{ do: 'status', status: 502, when: 'after' },
-				{ do: 'drop', when: 'unread' },
-				{ do: 'drop', when: 'before', reset: true },
-				{ do: 'drop', when: 'after' },
-				{ do: 'truncate' },
-				{ do: 'delay', ms: 30 },
-			],
-		});
-		const { items, error } = await submit({ ...TEXT, ...WAIT }, { items: many });
-		expect(error).toBeUndefined();
-		const [wrong] = fixture.sandbox.faults.list();
-		expect(wrong?.fired).toBeGreaterThan(10);
-		expect(column(items, 'key')).toEqual(column(many, 'title'));
-		expect(new Set(column(items, 'processing'))).toEqual(new Set(['finish']));
-		expect(storedNames().sort()).toEqual(many.map(({ json }) => `${String(json.title)}.md`).sort());
-		const { files } = fixture.sandbox.store;
-		expect(documents().every((one) => files.has(String(one.storageFileId)))).toBe(true);
-	});
-
 	it.each([
 		['uploaded', {}],
 		['compared with what an earlier run stored', { mode: 'changed' }],
@@ -375,29 +344,5 @@ describe('what is new or changed', () => {
 		const cut = { documentSettings: { chunkSize: 100 } };
 		const again = await submit({ ...FILES, ...skip, ...cut }, { items: same });
 		expect(column(again.items, 'outcome')).toEqual(['stored']);
-	});
-});
-
-describe('a document that is stored and not found', () => {
-	it('ends the workflow with Stop, and says what to do', async () => {
-		const { knowledgebases } = fixture.sandbox.store;
-		Object.assign(knowledgebases.get(fixture.world.knowledgebaseId) ?? {}, {
-			copilotModelId: null,
-		});
-		const { error } = await submit({ ...TEXT, ...WAIT }, { items: texts(['A', 'One.']) });
-		expect(error?.message).toContain('1 document is stored but not found');
-		expect(error?.description).toContain('Embedding model not set');
-		expect(error?.description).toContain('field Embedding Model');
-	});
-
-	it.each([
-		['pages beside an address', { fileUrl: 'http://127.0.0.1:9/a', pages: [{ pageContent: 'p' }] }],
-		['a File Path', { filePath: '/home/me/a.md', pages: [{ pageContent: 'p' }] }],
-	])('because of %s is said', async (words, document) => {
-		const result = await submit({
-			source: 'json',
-			jsonBody: JSON.stringify([{ name: 'a', ...document }]),
-		});
-		expect(hintsOf(result).join()).toContain(words);
 	});
 });

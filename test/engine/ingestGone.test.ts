@@ -54,7 +54,21 @@ const disabled = () => {
 	return ids;
 };
 
+const RECORDS: INodeParameters = {
+	...{ source: 'records', documentKeyField: 'name', mode: 'mirror', sourceName: 'records' },
+	maxGonePercent: 100,
+};
+
 describe('documents that are gone from the source', () => {
+	it('are counted in the summary, also where nothing is kept of each document', async () => {
+		const summary = { ...RECORDS, output: 'summary' };
+		await submit(summary, { items: [await file('{"name":"a"}\n{"name":"b"}')] });
+		const { items } = await submit(summary, { items: [await file('{"name":"a"}')] });
+		expect(items.map(({ json }) => json)).toEqual([
+			expect.objectContaining({ documents: 1, unchanged: 1, disabled: 1 }),
+		]);
+	});
+
 	it('are taken out of every answer, one item each, and counted', async () => {
 		await night(ALL);
 		const result = await night('abcdefgh');
@@ -71,17 +85,6 @@ describe('documents that are gone from the source', () => {
 			})),
 		);
 		expect(hintsOf(result)[0]).toContain('8 unchanged and not sent, 2 disabled');
-	});
-
-	it('come back when the source brings them again, also unchanged, and are processed', async () => {
-		await night(ALL);
-		await night('abcdefgh');
-		const { items } = await night(ALL);
-		expect(found()).toBe(ALL);
-		expect(items.slice(8).map(({ json }) => [json.outcome, json.processing])).toEqual([
-			['found', 'finish'],
-			['found', 'finish'],
-		]);
 	});
 
 	it('are disabled once, not in every run', async () => {
@@ -107,26 +110,6 @@ describe('documents that are gone from the source', () => {
 		expect(found()).toBe('abcdefgh');
 		await night('abcdefg', { parameters: { resendAll: true } });
 		expect(found()).toBe('abcdefg');
-	});
-
-	it('are counted in the summary', async () => {
-		await night(ALL);
-		const { items } = await submit(
-			{ ...fromText(), output: 'summary' },
-			{ items: texts('abcdefgh') },
-		);
-		expect(items.map(({ json }) => json)).toEqual([
-			expect.objectContaining({ documents: 8, unchanged: 8, disabled: 2 }),
-		]);
-	});
-
-	it('that somebody has deleted on the server are not stored anew', async () => {
-		await night(ALL);
-		const { documents } = fixture.sandbox.store;
-		documents.delete(idOf('j'));
-		const { items } = await night('abcdefgh');
-		expect(column(items, 'id').slice(8)).toEqual([idOf('i')]);
-		expect(documents.has(idOf('j'))).toBe(false);
 	});
 
 	it('and that somebody has deleted are forgotten: the next run does not look for them', async () => {
@@ -165,19 +148,6 @@ describe('documents that are gone from the source', () => {
 		},
 	);
 
-	it('are noted before they are disabled: a crash there leaves nothing unknown', async () => {
-		await night(ALL);
-		disabled();
-		fixture.sandbox.faults.add({ ...disables(), do: 'drop', when: 'after' });
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: [6, 7, 8], do: 'drop' });
-		await night('abcdefgh', { parameters: { options: { retryMinutes: 0 } } });
-		fixture.sandbox.faults.clear();
-		expect(found()).toBe('abcdefgh');
-		// Back again with the same content, they are found: what was disabled without an answer is known.
-		await night(ALL);
-		expect(found()).toBe(ALL);
-	});
-
 	it('keep their names on the server, which clears what does not come', async () => {
 		await night(ALL);
 		await night('abcdefgh');
@@ -213,6 +183,7 @@ describe('documents that are gone from the source', () => {
 });
 
 describe('nothing is disabled', () => {
+	const idOfA = derivedId('kb', 'a');
 	const kept = async (run: () => ReturnType<typeof submit>, reason: string) => {
 		await night(ALL);
 		disabled();
@@ -222,25 +193,10 @@ describe('nothing is disabled', () => {
 		return result;
 	};
 
-	it('when an item could not be read', async () => {
-		const items = [...texts('abcdefgh'), { json: { name: 'i', text: '' } }];
-		await kept(
-			async () => await night('', { items, onError: 'continueRegularOutput' }),
-			'1 document could not be read or stored',
-		);
-	});
-
 	it('when a file broke off', async () => {
-		const records = {
-			source: 'records',
-			documentKeyField: 'name',
-			mode: 'mirror',
-			sourceName: 'records',
-		};
-		const whole = [await file('{"name":"a"}\n{"name":"b"}\n{"name":"c"}')];
-		await submit(records, { items: whole });
+		await submit(RECORDS, { items: [await file('{"name":"a"}\n{"name":"b"}\n{"name":"c"}')] });
 		const torn = [await file('[{"name":"a"},{"name":"b"},{"na')];
-		const result = await submit(records, { items: torn, onError: 'continueErrorOutput' });
+		const result = await submit(RECORDS, { items: torn, onError: 'continueErrorOutput' });
 		expect(hintsOf(result)).toContain(
 			'Nothing was disabled: 1 document could not be read or stored.',
 		);
@@ -248,28 +204,11 @@ describe('nothing is disabled', () => {
 	});
 
 	it('when one of several files of records is empty, which is said', async () => {
-		const records = {
-			source: 'records',
-			documentKeyField: 'name',
-			mode: 'mirror',
-			sourceName: 'records',
-			maxGonePercent: 100,
-		};
-		await submit(records, { items: [await file('{"name":"a"}'), await file('{"name":"b"}')] });
-		const result = await submit(records, { items: [await file('{"name":"a"}'), await file('\n')] });
+		await submit(RECORDS, { items: [await file('{"name":"a"}'), await file('{"name":"b"}')] });
+		const result = await submit(RECORDS, { items: [await file('{"name":"a"}'), await file('\n')] });
 		expect(hintsOf(result)).toContain('Nothing was disabled: 1 file of records held none.');
 		expect(hintsOf(result)).toContain('1 file of records held none.');
 		expect(disabled()).toEqual([]);
-	});
-
-	it('when a document was rejected', async () => {
-		await kept(async () => {
-			fixture.sandbox.faults.add({ endpoint: 'E16', do: 'status', status: 422 });
-			return await night('abcdefgh', {
-				items: texts('abcdefgh', { a: 'It has changed.' }),
-				onError: 'continueErrorOutput',
-			});
-		}, '1 document could not be read or stored');
 	});
 
 	it('when a document may or may not be stored', async () => {
@@ -293,39 +232,17 @@ describe('nothing is disabled', () => {
 		}, 'the processing could not be started or followed');
 	});
 
-	it('when documents came without an ID', async () => {
-		const asJson = (documents: IDataObject[]) => ({
-			source: 'json',
-			jsonBody: JSON.stringify(documents),
-			mode: 'mirror',
-			sourceName: 'json',
-		});
-		await submit(asJson([{ id: idOf('a') }, { id: idOf('b') }]));
-		const result = await submit(asJson([{ id: idOf('a') }, { name: 'none' }]));
-		expect(hintsOf(result)).toContain('Nothing was disabled: 1 document came without an ID.');
-	});
-
-	it('when the source brought nothing, whatever share may be gone', async () => {
-		const asJson = (documents: IDataObject[]) => ({
-			source: 'json',
-			jsonBody: JSON.stringify(documents),
-			mode: 'mirror',
-			sourceName: 'json',
-			maxGonePercent: 100,
-		});
-		await submit(asJson([{ id: idOf('a') }]));
-		const result = await submit(asJson([]));
-		expect(hintsOf(result)).toContain('Nothing was disabled: the source brought no documents.');
-		expect(disabled()).toEqual([]);
-	});
-
-	it('when the run ended with a failure', async () => {
-		await night(ALL);
-		disabled();
-		const items = texts('abcdefgh', { a: 'x'.repeat(10) });
-		fixture.sandbox.faults.add({ endpoint: 'E16', do: 'status', status: 422 });
-		const { error } = await night('', { items });
-		expect(error?.message).toContain('422');
+	it.each<[string, IDataObject[], string]>([
+		['came without an ID', [{ id: idOfA }, { name: 'none' }], '1 document came without an ID'],
+		['did not come at all', [], 'the source brought no documents'],
+	])('when documents %s, whatever share may be gone', async (_, documents, reason) => {
+		const bring = async (brought: IDataObject[]) =>
+			await submit({
+				...{ source: 'json', jsonBody: JSON.stringify(brought) },
+				...{ mode: 'mirror', sourceName: 'json', maxGonePercent: 100 },
+			});
+		await bring([{ id: idOfA }, { id: derivedId('kb', 'b') }]);
+		expect(hintsOf(await bring(documents))).toContain(`Nothing was disabled: ${reason}.`);
 		expect(disabled()).toEqual([]);
 	});
 
@@ -424,55 +341,27 @@ describe('When Run Again: Mirror the Source', () => {
 		expect(disabled()).toEqual([]);
 	});
 
-	/** A sub-workflow, as n8n tells of the executions it belongs to. */
-	const sub = (calledFrom: NonNullable<Parameters<typeof submit>[1]>['calledFrom']) =>
-		({ mode: 'integrated', calledFrom }) as const;
+	const TESTED = '2 of 10 documents did not come this time. A scheduled run would disable them.';
+	const UNTOLD =
+		'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 
 	it.each([
-		['tested, also where others lie between', { outermost: 'manual', caller: 'integrated' }],
-		['tested, where n8n tells of the calling workflow alone', { caller: 'manual' }],
-	] as const)(
-		'only says what it would do in a sub-workflow whose parent is %s',
-		async (_, from) => {
-			await night(ALL);
-			disabled();
-			const result = await night('abcdefgh', sub(from));
-			expect(hintsOf(result)).toContain(
-				'2 of 10 documents did not come this time. A scheduled run would disable them.',
-			);
-			expect(disabled()).toEqual([]);
-		},
-	);
-
-	it.each([
-		['a schedule', { outermost: 'trigger', caller: 'integrated' }],
-		['a webhook, where n8n tells of the calling workflow alone', { caller: 'webhook' }],
-	] as const)('disables in a sub-workflow whose parent was started by %s', async (_, from) => {
+		[
+			'tested, also where others lie between',
+			{ outermost: 'manual', caller: 'integrated' },
+			TESTED,
+		],
+		['tested, where n8n tells of the calling workflow alone', { caller: 'manual' }, TESTED],
+		['started by a schedule', { outermost: 'trigger', caller: 'integrated' }, undefined],
+		['started by a webhook, which alone n8n tells of', { caller: 'webhook' }, undefined],
+		['started, n8n does not tell how', {}, UNTOLD],
+		['a sub-workflow, n8n does not tell of which', { caller: 'integrated' }, UNTOLD],
+	] as const)('goes by how it was started: its parent was %s', async (_, calledFrom, words) => {
 		await night(ALL);
 		disabled();
-		const result = await night('abcdefgh', sub(from));
-		expect(disabled()).toHaveLength(2);
-		expect(hintsOf(result).join()).not.toContain('sub-workflow');
-	});
-
-	it.each([{}, { caller: 'integrated' }] as const)(
-		'disables in a sub-workflow and says so where n8n does not tell whether it is tested (%j)',
-		async (from) => {
-			await night(ALL);
-			disabled();
-			const result = await night('abcdefgh', sub(from));
-			expect(disabled()).toHaveLength(2);
-			expect(hintsOf(result)).toContain(
-				'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.',
-			);
-		},
-	);
-});
-
-describe('a small source', () => {
-	it('is told so beforehand', async () => {
-		await night('abcd');
-		const result = await night('abc', { parameters: { options: { dryRun: true } } });
-		expect(hintsOf(result)[0]).toContain('disable 1');
+		const result = await night('abcdefgh', { mode: 'integrated', calledFrom });
+		expect(disabled()).toHaveLength(words === TESTED ? 0 : 2);
+		const said = hintsOf(result).filter((hint) => hint === TESTED || hint === UNTOLD);
+		expect(said).toEqual(words ? [words] : []);
 	});
 });

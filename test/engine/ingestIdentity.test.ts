@@ -94,30 +94,15 @@ describe('ids derived from a key', () => {
 		expect(hint.length).toBeLessThanOrEqual(120);
 	});
 
-	it('are reported when two documents share one, of which the later stays', async () => {
-		const result = await submit(byPath, {
-			items: [...withPaths(1, 'old'), ...withPaths(1, 'new')],
-		});
-		expect(storedNames()).toEqual(['new 0']);
+	it('are reported when documents share one, of which the last stays', async () => {
+		const parameters = { ...byPath, options: { batchSize: 1, concurrency: 1 } };
+		const items = rows(10, () => ({ filePath: '/manuals/0.md' }));
+		const result = await submit({ ...parameters, afterStoring: 'process' }, { items });
+		expect(storedNames()).toEqual(['doc 9']);
+		expect(column(result.items, 'outcome')).toEqual([...Array(9).fill('replaced'), 'stored']);
 		expect(hintsOf(result)).toContain(
-			'1 document came with the key or ID of an earlier one and replaced it: /manuals/0.md',
+			'9 documents came with the key or ID of an earlier one and replaced it: /manuals/0.md',
 		);
-	});
-});
-
-it('the later of two documents with one id stays, however many requests go at once', async () => {
-	fixture.sandbox.faults.add({ endpoint: 'E3', nth: 1, do: 'delay', ms: 200 });
-	const items = ['old', 'other', 'new'].map((name) => ({
-		json: { name, filePath: name === 'other' ? '/b' : '/a' },
-	}));
-	await submit({ ...byPath, options: { concurrency: 3, batchSize: 1 } }, { items });
-	expect([...storedNames()].sort()).toEqual(['new', 'other']);
-});
-
-describe('ids of the documents', () => {
-	it('need a UUID: the number of a row that nothing makes an id of is refused', async () => {
-		const { error } = await submit(BY_NAME, { items: rows(1, (id) => ({ id })) });
-		expect(error?.message).toContain('"ID (UUID)" must be text, but is 0');
 	});
 });
 

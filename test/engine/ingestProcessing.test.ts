@@ -14,7 +14,7 @@ import {
 
 const fixture = useFixture();
 useShortSleeps();
-const { submit, storedNames, uploaded } = ingestOn(fixture);
+const { submit, storedNames } = ingestOn(fixture);
 embedsDocuments(fixture);
 
 const parameters = (afterStoring: 'process' | 'wait', options: object = {}) => ({
@@ -121,22 +121,6 @@ describe('After Storing: Process and Wait', () => {
 		expect(error?.description).toBe(
 			'The document could not be processed: No text found. It is stored, and assistants do not find it. Replace the file, as it may be damaged or empty, and run it again. Documents: 2 found, 1 stored. To have the others come out all the same, set "On Error" in the settings of the node to "Continue (using error output)".',
 		);
-	});
-
-	it('finishes what the server can fetch, and nothing else', async () => {
-		const pages = [{ pageContent: 'text' }];
-		const items = [
-			{ json: await uploaded('animals.md', '# Animals') },
-			{ json: { name: 'pages.md', pages } },
-			{ json: { name: 'path.md', filePath: '/home/me/path.md' } },
-		];
-		const { outputs } = await submit(wait, { items, onError: 'continueErrorOutput' });
-		expect(column(outputs[0], 'name')).toEqual(['animals.md']);
-		expect(column(outputs[0], 'processing')).toEqual(['finish']);
-		expect(column(outputs[1], 'error')).toEqual([
-			"The document could not be processed: Cannot read properties of undefined (reading 'Symbol(Symbol.asyncIterator)')",
-			"The document could not be processed: Unable to resolve a readable file for document 'path.md'.",
-		]);
 	});
 
 	it('ends with the time it may take', async () => {

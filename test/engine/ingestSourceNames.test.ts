@@ -121,12 +121,6 @@ describe('a source that gets a name', () => {
 		},
 	);
 
-	it('sends everything once more, and then only what is new or changed', async () => {
-		await night('', 'ab');
-		expect(column((await night('x', 'ab')).items, 'outcome')).toEqual(['found', 'found']);
-		expect(column((await night('x', 'ab')).items, 'outcome')).toEqual(['unchanged', 'unchanged']);
-	});
-
 	it('is told nothing where only others were stored without a name, or nothing is left of them', async () => {
 		await night('', 'c');
 		expect(hintsOf(await night('x', 'ab')).join()).not.toContain('twice');

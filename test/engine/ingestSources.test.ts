@@ -50,21 +50,6 @@ describe('documents from a file', () => {
 		expect(hintsOf(result)[0]).toBe('Documents: 3 stored, 3 rejected (1 batch).');
 	});
 
-	it('stand in the order of the file, good and bad, on one output', async () => {
-		const text = 'a\n{"name":"doc 0"}\nb\n{"name":"doc 1"}\nc\n';
-		const { items } = await submit(fromFile, {
-			items: [await file(text)],
-			onError: 'continueRegularOutput',
-		});
-		expect(items.map(({ json }) => json.name ?? 'bad')).toEqual([
-			'bad',
-			'doc 0',
-			'bad',
-			'doc 1',
-			'bad',
-		]);
-	});
-
 	it('end at a bad line with Stop, and it is said how many are stored', async () => {
 		const { error } = await submit(
 			{ ...fromFile, options: { batchSize: 2, concurrency: 1 } },
@@ -77,16 +62,5 @@ describe('documents from a file', () => {
 			description: expect.stringMatching(/^This record was not sent\. Correct it in the file/),
 		});
 		expect(storedNames()).toEqual(names(5));
-	});
-
-	it('need a file', async () => {
-		const { error } = await submit(
-			{ ...fromFile, binaryPropertyName: 'attachment' },
-			{ items: [await file('{}')] },
-		);
-		expect(error?.message).toMatch(
-			/"Input Binary Field" names "attachment", but the item has only data/,
-		);
-		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 });

@@ -16,7 +16,7 @@ import {
 const fixture = useFixture();
 useShortSleeps();
 useNoLeaseRenewal();
-const { submit, file, batchSizes, storedNames } = ingestOn(fixture);
+const { submit, batchSizes, storedNames } = ingestOn(fixture);
 
 const skip = {
 	...BY_NAME,
@@ -133,18 +133,6 @@ describe('what is remembered', () => {
 		expect(Math.max(...sizes)).toBeLessThanOrEqual(0.03 * 1024 * 1024);
 	});
 
-	it('is kept apart by Source Name, and found again under the same name', async () => {
-		const named = (sourceName: string) => ({
-			...skip,
-			sourceName,
-		});
-		await submit(named('a'), { items: documents(3) });
-		await submit(named('b'), { items: documents(3) });
-		expect(sentNames()).toHaveLength(6);
-		await submit(named('a'), { items: documents(3) });
-		expect(sentNames()).toEqual([]);
-	});
-
 	const OVERWRITTEN =
 		"Cannot read properties of undefined (reading 'Symbol(Symbol.asyncIterator)')";
 	const LOST = expect.stringMatching(
@@ -173,23 +161,6 @@ describe('what is remembered', () => {
 			for (const once of [forget, skip])
 				expect(hintsOf(await submit(once, { items: documents(2) }))).not.toContainEqual(LOST);
 			expect(sentNames()).toEqual([]);
-		},
-	);
-
-	it.each([
-		['deleted', undefined],
-		['processed by somebody', OVERWRITTEN],
-	])(
-		'is told to be missing where every note was %s: documents are sent, and may be found though gone',
-		async (_, text) => {
-			await submit(skip, { items: documents(3) });
-			for (const note of notes())
-				if (text === undefined) fixture.sandbox.store.documents.delete(note.id);
-				else Object.assign(note, { processMsg: text });
-			sentNames();
-			const result = await submit(skip, { items: documents(2) });
-			expect(sentNames()).toHaveLength(2);
-			expect(hintsOf(result)).toContainEqual(LOST);
 		},
 	);
 
@@ -251,20 +222,6 @@ describe('what is remembered', () => {
 		await submit(skip, { items: documents(12) });
 		expect(sentNames()).toEqual([]);
 	});
-});
-
-it('forgets what was stored once with Resend All, not again with each file', async () => {
-	const fromFiles = {
-		source: 'records',
-		documentKeyField: 'name',
-		mode: 'changed',
-		resendAll: true,
-	};
-	const files = [await file('{"name":"a"}'), await file('{"name":"b"}')];
-	await submit(fromFiles, { items: files });
-	sentNames();
-	await submit({ ...fromFiles, mode: 'changed', resendAll: false }, { items: files });
-	expect(sentNames()).toEqual([]);
 });
 
 describe('with processing, a document is only left out when it was processed as well', () => {

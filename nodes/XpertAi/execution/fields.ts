@@ -143,7 +143,7 @@ export function timeoutOption(defaultSeconds = DEFAULT_TIMEOUT_SECONDS): INodePr
 }
 
 /** More requests at once make servers no faster, and a proxy may refuse them. */
-export const MOST_AT_ONCE = 20;
+const MOST_AT_ONCE = 20;
 
 /** How many items run at once. */
 export function atOnceOption(defaultAtOnce: number): INodeProperties {

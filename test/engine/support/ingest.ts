@@ -37,8 +37,6 @@ export interface Ingest {
 		parameters: INodeParameters,
 		options?: Parameters<Fixture['run']>[1],
 	) => Promise<NodeResult>;
-	/** Uploads a text (E16); the columns of a document that is made of it. */
-	uploaded: (name: string, text?: string) => Promise<{ name: string; fileUrl: string }>;
 	/** An item with this text as its file. */
 	file: (text: string) => Promise<INodeExecutionData>;
 	/** Names of the documents on the server, in the order they were first stored. */
@@ -67,17 +65,6 @@ export function ingestOn(fixture: Fixture): Ingest {
 				},
 				run,
 			),
-		uploaded: async (name, text = 'hello') => {
-			const form = new FormData();
-			form.append('file', new Blob([text]), name);
-			const response = await fetch(`${fixture.sandbox.url}/api/ai/v1/file`, {
-				method: 'POST',
-				headers: { Authorization: `Bearer ${fixture.sandbox.accessToken}` },
-				body: form,
-			});
-			const { url } = (await response.json()) as { url: string };
-			return { name, fileUrl: url };
-		},
 		file: async (text) => ({
 			json: { source: 'file' },
 			binary: {

@@ -3,40 +3,34 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { splitIds } from '../../execution/ids';
 import { declare } from '../../execution/operation';
-import { answerItems } from '../../execution/outputs';
 import { mustListDocuments } from '../../ingest/answeredRecords';
 import { IDS_TO_START } from '../../ingest/processingStatus';
 import { idList } from '../../payloads/common';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { isJsonObject } from '../../transport/answer';
 import { PROCESS_PATH, STATUS_PATH } from './paths';
 
 /**
- * One item for each requested document, in the order requested: servers answer in any order, and leave out documents
- * they do not know. Other documents in the answer come last.
+ * One item for each requested document, in the order requested: servers answer in any order and in lower case, and
+ * leave out documents they do not know.
  *
+ * @param answer a list of documents, as `mustListDocuments` checks
+ * @param requestedIds a list of IDs
  * @param missing makes the item of a document that the answer leaves out
  * @param foundFields what is added to the others
  */
-export function itemPerDocument(
+function itemPerDocument(
 	answer: unknown,
 	requestedIds: unknown,
 	missing: (id: string) => IDataObject,
 	foundFields: IDataObject = {},
 ): IDataObject[] {
-	if (!Array.isArray(answer) || !Array.isArray(requestedIds)) return answerItems(answer);
-	const entries = answer.filter(isJsonObject);
-	const byId = new Map(entries.map((entry) => [lowerId(entry.id), entry]));
-	const items = requestedIds.map((id: unknown) => {
-		const entry = byId.get(lowerId(id));
-		return entry ? { ...entry, ...foundFields } : missing(String(id));
+	const documents = answer as IDataObject[];
+	const byId = new Map(documents.map((found) => [String(found.id).toLowerCase(), found]));
+	return (requestedIds as string[]).map((id) => {
+		const found = byId.get(id.toLowerCase());
+		return found ? { ...found, ...foundFields } : missing(id);
 	});
-	const requested = new Set(requestedIds.map(lowerId));
-	return [...items, ...entries.filter(({ id }) => !requested.has(lowerId(id)))];
 }
-
-/** Servers return IDs in lower case, whatever was sent. */
-const lowerId = (id: unknown) => String(id).toLowerCase();
 
 /** The IDs of documents, as text or as a list. */
 export const documentIds: INodeProperties = {
@@ -63,7 +57,7 @@ export const startProcessing = declare({
 		schema: idList,
 		compose: ({ documentIds: ids = '' }) => (typeof ids === 'string' ? splitIds(ids) : ids),
 		sources: { '': 'documentIds' },
-		split: (ids) => (Array.isArray(ids) ? chunk(ids, IDS_TO_START) : [ids]),
+		split: (ids) => chunk(ids as string[], IDS_TO_START),
 		example: '[\n  "2f78e81b-096f-42ff-8ac0-8403fd81392d"\n]',
 	},
 	shape: (answer, asked) =>

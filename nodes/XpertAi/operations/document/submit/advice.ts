@@ -6,8 +6,7 @@ import type { Item } from '../../../execution/item';
 import type { ReadyDocument } from '../../../ingest/batches';
 import type { DocumentOutcome } from '../../../ingest/storing';
 import type { Failure } from '../../../transport/failure';
-import { WITH_A_FILE } from './sources';
-import { files } from './sources/files';
+import { SOURCES, WITH_A_FILE } from './sources';
 import type { Origin } from './sources/identity';
 
 /** Reasons of servers that could not process a document (recorded), and what to do. */
@@ -22,7 +21,7 @@ const ADVICE: Array<[pattern: RegExp, advice: string]> = [
 	],
 	[
 		/unable to resolve a readable file/i,
-		`The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to ${files.name}.`,
+		`The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to ${SOURCES.files.name}.`,
 	],
 	[
 		/EISDIR/,
@@ -42,7 +41,7 @@ const ADVICE: Array<[pattern: RegExp, advice: string]> = [
 	],
 	[
 		/ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get/i,
-		`The server could not fetch the file from its address, which must be reachable from there and without a token. Upload it instead, with "Documents From" set to ${files.name}.`,
+		`The server could not fetch the file from its address, which must be reachable from there and without a token. Upload it instead, with "Documents From" set to ${SOURCES.files.name}.`,
 	],
 	[/could not be processed/i, 'Replace the file, as it may be damaged or empty, and run it again.'],
 ];

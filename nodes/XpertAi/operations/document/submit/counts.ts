@@ -1,37 +1,34 @@
+import mapValues from 'lodash/mapValues';
+
 import type { Plan } from '../../../ingest/planDocuments';
 import type { StoringCounts } from '../../../ingest/storing';
 
-/** Documents by outcome. `found`: stored and processed; `stored`: stored only. */
-export const noCounts = () => ({
-	documents: 0,
-	found: 0,
-	stored: 0,
-	unchanged: 0,
-	replaced: 0,
-	disabled: 0,
-	rejected: 0,
-	unknown: 0,
-	notSent: 0,
-});
+/** The outcomes of documents, in the order of output, with their words in a count. */
+const OUTCOMES = {
+	/** Stored and processed. */
+	found: 'found',
+	/** Stored only. */
+	stored: 'stored',
+	unchanged: 'unchanged and not sent',
+	replaced: 'replaced by a later one',
+	disabled: 'disabled',
+	rejected: 'rejected',
+	unknown: 'unknown',
+	notSent: 'not sent',
+};
+
+export type OutcomeName = keyof typeof OUTCOMES;
+
+/** Documents by outcome. */
+export const noCounts = () => ({ documents: 0, ...mapValues(OUTCOMES, () => 0) });
 
 export type Counts = ReturnType<typeof noCounts>;
 
-/** The words for the counts, in the order of output. */
-const LABELS: Array<[keyof Counts, string]> = [
-	['found', 'found'],
-	['stored', 'stored'],
-	['unchanged', 'unchanged and not sent'],
-	['replaced', 'replaced by a later one'],
-	['disabled', 'disabled'],
-	['rejected', 'rejected'],
-	['unknown', 'unknown'],
-	['notSent', 'not sent'],
-];
-
 /** The counts in words, without zeros. */
 export function countsInWords(counts: Counts): string {
-	const parts = LABELS.flatMap(([kind, words]) =>
-		counts[kind] > 0 ? `${counts[kind]} ${words}` : [],
+	const kinds = Object.keys(OUTCOMES) as OutcomeName[];
+	const parts = kinds.flatMap((kind) =>
+		counts[kind] > 0 ? `${counts[kind]} ${OUTCOMES[kind]}` : [],
 	);
 	return `Documents: ${parts.join(', ') || 'none'}`;
 }

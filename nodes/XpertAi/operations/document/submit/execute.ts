@@ -1,11 +1,13 @@
+import compact from 'lodash/compact';
+import sumBy from 'lodash/sumBy';
 import type { INodeExecutionData } from 'n8n-workflow';
 
+import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { mayContinue, tellUser } from '../../../execution/outputs';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import { counted } from './counts';
-import { showPlan } from './dryRun';
 import { processingError, sentences, withCounts } from './errors';
 import { disableMissing, refuseInLoop } from './disableMissing';
 import { asHint, troubleHints } from './memory';
@@ -24,13 +26,18 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	const settings = readSubmitSettings(first);
 	if (settings.mirrors) refuseInLoop(first);
 	const started = systemClock.now();
-	const submission = new Submission(execution, first, settings, systemClock);
+	const submission = new Submission(first, settings);
 	const { report } = submission;
-	await (settings.dryRun ? showPlan : submitTo)(submission, targetsOf(submission));
+	await submitTo(submission, targetsOf(submission, execution.items));
 	if (report.processingFailed > 0 && !mayContinue(first.context))
 		throw processingError(first, report);
 	const seconds = (systemClock.now() - started) / 1000;
-	addHints(submission);
+	tellUser(first.context, [
+		report.line,
+		...report.notes,
+		...submission.warnings.hints(first),
+		...(report.countMayBeLow ? [COUNT_MAY_BE_LOW] : []),
+	]);
 	return settings.output === 'summary' ? [report.summaryItem(seconds)] : report.items;
 }
 
@@ -38,31 +45,32 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
  * The knowledgebases of the items. With Stop, all items are read before anything is sent, so that a flaw leaves
  * nothing stored; otherwise each is read when its turn comes, as files of records always are.
  */
-function targetsOf(submission: Submission): Target[] {
-	const { execution, report } = submission;
-	const readsAhead = !mayContinue(execution.context);
+function targetsOf(submission: Submission, items: Item[]): Target[] {
+	const { first, report } = submission;
+	const readsAhead = !mayContinue(first.context);
 	const targets = new Map<string, Target>();
-	for (const [index, item] of execution.items.entries()) {
+	for (const [index, item] of items.entries()) {
 		try {
-			item.checkSameCredential(submission.first);
+			item.checkSameCredential(first);
 			const id = item.id('knowledgebaseId');
 			const target = targets.get(id) ?? new Target(submission, id);
 			target.stream.enqueue({ item, documents: readsAhead ? submission.read(item) : undefined });
 			targets.set(id, target);
 		} catch (caught) {
-			report.addFlaw({ item, position: 0 }, caught);
+			report.addFlaw(item, caught);
 		}
-		report.notRead = execution.items.length - index - 1;
+		report.notRead = items.length - index - 1;
 		if (report.stopError) break;
 	}
 	return [...targets.values()];
 }
 
-/** Stores the documents and follows their processing. The memory is written however the run ends. */
+/** Stores the documents and follows their processing, or plans that. The memory is written however the run ends. */
 async function submitTo(submission: Submission, targets: Target[]): Promise<void> {
-	const { report } = submission;
+	const { report, settings } = submission;
 	try {
-		for (const target of targets) if (!report.stopError) await target.store();
+		for (const target of targets)
+			if (!report.stopError) await (settings.dryRun ? target.plan() : target.store());
 		remarkCircuitBreaker(submission);
 		if (report.stopError) {
 			// Stored documents are processed nevertheless; the next run fetches their statuses.
@@ -70,9 +78,9 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 			throw withCounts(report.stopError, report);
 		}
 		await waitForProcessing(submission, targets);
-		for (const target of targets) await disableMissing(submission, target);
+		for (const target of targets) await disableMissing(target);
 	} finally {
-		for (const { memory } of targets) await memory?.close();
+		if (!settings.dryRun) for (const { memory } of targets) await memory?.close();
 	}
 	for (const { memory } of targets) if (memory) report.remark(...troubleHints(memory.troubles));
 }
@@ -93,39 +101,26 @@ function remarkCircuitBreaker({
 const COUNT_MAY_BE_LOW =
 	"The server's own count (documentNum) may be too low: several batches went at once. Nothing is lost by that.";
 
-/** Adds the hints that belong to no item. */
-function addHints({ execution: { context }, first, report, warnings }: Submission): void {
-	const { line, notes, countMayBeLow } = report;
-	tellUser(context, [
-		line,
-		...notes,
-		...warnings.hints(first),
-		...(countMayBeLow ? [COUNT_MAY_BE_LOW] : []),
-	]);
-}
-
 /**
  * Follows the started processing to its end, concurrently for all knowledgebases: they share one wait. Documents stay
  * stored whatever happens.
  */
 async function waitForProcessing({ report }: Submission, targets: Target[]): Promise<void> {
-	let unfinished = 0;
-	const waitForTarget = async ({ processing }: Target) => {
-		const end = await processing?.end();
-		if (end?.hasNoRoute) report.remark(NO_PROCESSING_ROUTE);
-		else if (end?.failure) {
+	const ends = await Promise.all(targets.map(async ({ processing }) => await processing?.end()));
+	for (const { failure, hasNoRoute, allStarted } of compact(ends)) {
+		if (hasNoRoute) report.remark(NO_PROCESSING_ROUTE);
+		else if (failure) {
 			report.processingBroken = true;
-			const step = end.allStarted ? 'followed' : 'started';
+			const step = allStarted ? 'followed' : 'started';
 			report.remark(
 				sentences(
 					`The documents are stored, but their processing could not be ${step}`,
-					failureMessage(end.failure),
+					failureMessage(failure),
 				),
 			);
 		}
-		unfinished += end?.unfinished ?? 0;
-	};
-	await Promise.all(targets.map(waitForTarget));
+	}
+	const unfinished = sumBy(compact(ends), 'unfinished');
 	if (unfinished > 0) {
 		const documents = counted(unfinished, 'document was', 'documents were');
 		const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { MOST_AT_ONCE, displayedIf, optionsField, timeoutOption } from '../../../execution/fields';
+import { atOnceOption, displayedIf, optionsField, timeoutOption } from '../../../execution/fields';
 import type { Field } from '../../../execution/fields';
 import { knowledgebaseLocator } from '../../../pickers/locators';
 import { sourceFields, settingsFields, sourceField } from './sources';
@@ -49,32 +49,28 @@ export const sourceName: INodeProperties = {
 		'Name of the source. Each source has its own memory and keys. Without a name, it is this node in this workflow.',
 };
 
-const resendAll: INodeProperties = {
-	displayName: 'Resend All',
-	name: 'resendAll',
-	type: 'boolean',
-	default: false,
-	description: 'Whether to send all documents again, even unchanged ones',
-	displayOptions: { show: { '/mode': ['changed', 'mirror'] } },
-};
-
-const maxGonePercent: INodeProperties = {
-	displayName: 'Stop If More Than (%) Disappeared',
-	name: 'maxGonePercent',
-	type: 'number',
-	typeOptions: { minValue: 0, maxValue: 100 },
-	default: 20,
-	description:
-		'The run then fails and disables none. With 0, none may go. Manual runs store documents but disable none.',
-	displayOptions: { show: { '/mode': ['mirror'] } },
-};
-
 const BATCH_TIMEOUT_SECONDS = 300;
 
 /** The collection Options of Submit. */
 const submitOptions = optionsField([
-	resendAll,
-	maxGonePercent,
+	{
+		displayName: 'Resend All',
+		name: 'resendAll',
+		type: 'boolean',
+		default: false,
+		description: 'Whether to send all documents again, even unchanged ones',
+		displayOptions: { show: { '/mode': ['changed', 'mirror'] } },
+	},
+	{
+		displayName: 'Stop If More Than (%) Disappeared',
+		name: 'maxGonePercent',
+		type: 'number',
+		typeOptions: { minValue: 0, maxValue: 100 },
+		default: 20,
+		description:
+			'The run then fails and disables none. With 0, none may go. Manual runs store documents but disable none.',
+		displayOptions: { show: { '/mode': ['mirror'] } },
+	},
 	{
 		displayName: 'After Storing',
 		name: 'afterStoring',
@@ -154,11 +150,7 @@ const submitOptions = optionsField([
 		description: 'What the node gives to the next one',
 	},
 	{
-		displayName: 'Requests at Once',
-		name: 'concurrency',
-		type: 'number',
-		typeOptions: { minValue: 1, maxValue: MOST_AT_ONCE, numberPrecision: 0 },
-		default: 5,
+		...atOnceOption(5),
 		description:
 			'How many batches are sent at once. With more than 1, the server counts too few documents, though all are stored.',
 	},

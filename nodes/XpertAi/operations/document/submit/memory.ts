@@ -2,33 +2,10 @@ import compact from 'lodash/compact';
 import truncate from 'lodash/truncate';
 
 import type { Execution } from '../../../execution/operation';
-import { SourceMemory } from '../../../ingest/memory';
-import type { MemoryPlace, MemoryRoutes, MemoryTroubles } from '../../../ingest/memory';
+import type { MemoryPlace, MemoryTroubles } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failure';
-import type { Failure } from '../../../transport/failure';
 import { counted } from './counts';
 import { keyOwner } from './sources/identity';
-import type { Submission } from './submission';
-
-/** The knowledgebase whose memory is used, and its routes. */
-interface MemorySource {
-	submission: Submission;
-	knowledgebaseId: string;
-	memoryRoutes: MemoryRoutes;
-}
-
-/** The memory of the source in a knowledgebase, not yet read. */
-export function memoryOf({
-	submission,
-	knowledgebaseId,
-	memoryRoutes,
-}: MemorySource): SourceMemory {
-	const { clock, execution, settings, signal } = submission;
-	const { resendAll: fresh, forgetDamage: forgetLost } = settings;
-	const place = memoryPlaceOf(knowledgebaseId, settings, execution.context);
-	const by = runTitle(execution.context);
-	return new SourceMemory(place, memoryRoutes, { clock, signal, by, fresh, forgetLost });
-}
 
 /**
  * The place of a source's memory. The source is identified by its name, or else by the IDs of workflow and node,
@@ -55,33 +32,24 @@ export function memoryPlaceOf(
 	};
 }
 
-/** The title of a run for people. */
-function runTitle(context: Execution['context']): string {
-	const { name } = context.getWorkflow();
-	return [`execution ${context.getExecutionId()}`, ...(name ? [`of "${name}"`] : [])].join(' ');
-}
-
 /** Characters of the longest hint. */
 const HINT_LENGTH = 120;
 
 /** The hints about what went wrong with the memory. */
 export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTroubles): string[] {
-	const hints: string[] = [];
-	const addFailure = (failure: Failure | undefined, message: string) => {
-		if (failure) hints.push(asHint(`${message} ${failureMessage(failure)}`));
-	};
-	if (noRoute)
-		hints.push('Everything is sent: this server does not give back what earlier runs have stored.');
-	if (lost) {
-		const documents =
-			lost.count === undefined ? 'documents' : `up to ${counted(lost.count, 'document')}`;
-		hints.push(
+	const documents =
+		lost?.count === undefined ? 'documents' : `up to ${counted(lost.count, 'document')}`;
+	return compact([
+		noRoute && 'Everything is sent: this server does not give back what earlier runs have stored.',
+		lost &&
 			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may be found though gone. See "Forget Earlier Damage".`,
-		);
-	}
-	addFailure(notWritten, 'Noted, but not remembered as a whole: the next run does that.');
-	addFailure(notAsked, 'Not known: whether unchanged documents are still there.');
-	return hints;
+		notWritten &&
+			asHint(
+				`Noted, but not remembered as a whole: the next run does that. ${failureMessage(notWritten)}`,
+			),
+		notAsked &&
+			asHint(`Not known: whether unchanged documents are still there. ${failureMessage(notAsked)}`),
+	]);
 }
 
 /** Truncates a text to the length of a hint. */

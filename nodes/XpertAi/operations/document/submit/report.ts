@@ -1,30 +1,23 @@
 import isUndefined from 'lodash/isUndefined';
 import omitBy from 'lodash/omitBy';
-import uniq from 'lodash/uniq';
+import sortBy from 'lodash/sortBy';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
-import type { Plan } from '../../../ingest/planDocuments';
 import type { DocumentName } from '../../../ingest/memory';
-import { processingEndOf } from '../../../ingest/processingStatus';
-import type { ProcessingEnd, ProcessingStatus } from '../../../ingest/processingStatus';
+import type { Plan } from '../../../ingest/planDocuments';
+import type { ProcessingEnd } from '../../../ingest/processingStatus';
 import { noRequests } from '../../../ingest/storing';
-import type { DocumentOutcome, StoringCounts } from '../../../ingest/storing';
+import type { StoringCounts } from '../../../ingest/storing';
 import { failureMessage } from '../../../transport/failure';
 import { storingError } from './advice';
 import { counted, noCounts, planInWords, runInWords } from './counts';
-import type { Counts } from './counts';
-import {
-	flawItem,
-	outcomeItem,
-	processedItem,
-	processingFlaw,
-	replacedItem,
-	unchangedItem,
-} from './outcomeItems';
+import type { OutcomeName } from './counts';
+import { outcomeItem, processedItem, replacedItem } from './outcomeItems';
+import type { SubmitOutcome } from './outcomeItems';
 import type { SubmitSettings } from './settings';
 import type { Origin } from './sources/identity';
 
@@ -34,10 +27,15 @@ const MAX_FAILED_LISTED = 1000;
 /** A document that was not stored, may not have been stored, or could not be processed. */
 export interface FailedDocument {
 	name?: string;
-	outcome: DocumentOutcome<unknown>['outcome'];
+	outcome: OutcomeName;
 	reason: string;
 	id?: string;
 	status?: number;
+}
+
+/** Whether a document with this outcome is on the server, where a later one can replace it. */
+function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unchanged' {
+	return outcome === 'found' || outcome === 'stored' || outcome === 'unchanged';
 }
 
 /** Collects the outcome of each document of one execution of Submit, and its output. */
@@ -55,15 +53,12 @@ export class SubmitReport {
 	notRead = 0;
 	/** Whether processing could not be started or followed at all, so that nothing is known of the documents. */
 	processingBroken = false;
-	/** Remarks for the user, in sentences no longer than a hint. */
-	private readonly sentences: string[] = [];
-	/** Output items by input item and position; empty if only a summary is wanted. */
-	private readonly outputs: INodeExecutionData[][] = [];
-	/** Origins of documents that later ones replaced. */
-	private readonly replaced: Origin[] = [];
+	/** Remarks for the user, each once, in sentences no longer than a hint. */
+	readonly remarks = new Set<string>();
+	/** The origins of all documents, for their output; empty if only a summary is wanted. */
+	private readonly origins: Origin[] = [];
 	/** Output items that belong to no document of the input. */
 	private readonly extraOutputs: INodeExecutionData[] = [];
-
 	/** Documents by what the next run would do with them. */
 	private readonly plans: Record<Plan, number> = {
 		new: 0,
@@ -79,13 +74,20 @@ export class SubmitReport {
 		private readonly settings: SubmitSettings,
 	) {}
 
+	/** The origin of the next document of an item. */
+	originOf(item: Item): Origin {
+		const origin: Origin = { item };
+		if (this.hasItems) this.origins.push(origin);
+		return origin;
+	}
+
 	/** The output, in the order of the input. */
 	get items(): INodeExecutionData[] {
-		for (const origin of this.replaced) {
-			const output = this.outputs[origin.item.index]?.[origin.position];
-			if (output) this.setOutput(origin, () => replacedItem(origin.item, output));
-		}
-		return [...this.outputs.flat(), ...this.extraOutputs];
+		const outputs = sortBy(this.origins, ({ item }) => item.index).flatMap((origin) => {
+			const { outcome, output = [] } = origin;
+			return outcome === 'replaced' && origin.output ? replacedItem(origin, origin.output) : output;
+		});
+		return [...outputs, ...this.extraOutputs];
 	}
 
 	/** Documents that were read and not sent. */
@@ -102,10 +104,6 @@ export class SubmitReport {
 		);
 	}
 
-	get remarks(): string[] {
-		return uniq(this.sentences);
-	}
-
 	/** The number of documents that are stored and not found, in words. */
 	get notFound(): string {
 		return `${counted(this.processingFailed, 'document is', 'documents are')} stored but not found`;
@@ -114,7 +112,7 @@ export class SubmitReport {
 	/** The remarks, and the number of documents that are not found. */
 	get notes(): string[] {
 		const { notFound, processingFailed, remarks } = this;
-		return processingFailed === 0 ? remarks : [...remarks, `${notFound}: not processed.`];
+		return [...remarks, ...(processingFailed > 0 ? [`${notFound}: not processed.`] : [])];
 	}
 
 	/** The run in one line. */
@@ -124,7 +122,7 @@ export class SubmitReport {
 	}
 
 	remark(...sentences: string[]): void {
-		this.sentences.push(...sentences);
+		for (const sentence of sentences) this.remarks.add(sentence);
 	}
 
 	/**
@@ -138,21 +136,20 @@ export class SubmitReport {
 		const { dryRun } = this.settings;
 		const json: IDataObject = {
 			...(dryRun ? { ...this.plans, rejected: counts.rejected, plan: this.line } : counts),
-			...(this.notes.length > 0 ? { notes: this.notes } : {}),
+			...(this.notes.length > 0 && { notes: this.notes }),
 			failed: failed as unknown as IDataObject[],
 			seconds: Math.round(seconds * 1000) / 1000,
-			...(dryRun ? {} : { attempts, ...others }),
+			...(!dryRun && { attempts, ...others }),
 		};
 		return { json, pairedItem: this.first.context.getInputData().map((_, item) => ({ item })) };
 	}
 
-	/** Records the outcome of a document that was sent, or whose upload failed. */
-	addOutcome(result: DocumentOutcome<Origin>): void {
+	/** Records the outcome of a document that could be read. */
+	addOutcome(result: SubmitOutcome): void {
 		const { document, outcome } = result;
 		const { id, origin, record } = document;
-		this.count(outcome);
-		this.setOutcome(origin, outcome);
-		this.setOutput(origin, () => outcomeItem(result, this.settings));
+		this.count(origin, outcome);
+		if (this.hasItems) origin.output = outcomeItem(result, this.settings);
 		if (!('failure' in result)) return;
 		const { failure } = result;
 		const reason = failureMessage(failure);
@@ -160,27 +157,50 @@ export class SubmitReport {
 		this.stopWith(() => storingError(document, failure));
 	}
 
-	/**
-	 * Records a document that is unchanged since an earlier run.
-	 *
-	 * @param status the status of its processing, if it was fetched
-	 */
-	addUnchanged(document: ReadyDocument<Origin>, status?: ProcessingStatus): void {
-		this.count('unchanged');
-		this.setOutcome(document.origin, 'unchanged');
-		this.setOutput(document.origin, () => {
-			const output = unchangedItem(document);
-			return status
-				? processedItem(document.origin.item, output, processingEndOf(status), undefined)
-				: output;
-		});
+	/** Records a document that is not sent. */
+	addNotSent(document: ReadyDocument<Origin>, reason?: string): void {
+		this.addOutcome({ document, batch: 0, attempts: 0, outcome: 'notSent', reason });
+	}
+
+	/** Records a flaw in place of the next document of an item. */
+	addFlaw(item: Item, caught: unknown): void {
+		this.read += 1;
+		this.addUnreadable(this.originOf(item), caught);
+	}
+
+	/** Records a document that cannot be read, and is not sent. */
+	addUnreadable(origin: Origin, caught: unknown): void {
+		const flaw = origin.item.asError(caught);
+		this.count(origin, 'rejected');
+		this.addFailed({ outcome: 'rejected', reason: flaw.message });
+		if (this.hasItems) origin.output = origin.item.failed(flaw, { outcome: 'rejected' });
+		this.stopWith(() => flaw);
 	}
 
 	/** Records that a later document had the key or ID of this one, and replaces it on the server. */
 	addReplaced(origin: Origin): void {
-		if (origin.isReplaced) return;
 		origin.isReplaced = true;
-		this.setOutcome(origin, origin.outcome);
+		if (!isOnServer(origin.outcome)) return;
+		this.recount(origin.outcome, 'replaced');
+		origin.outcome = 'replaced';
+	}
+
+	/**
+	 * Records the last known state of the processing of a stored document.
+	 *
+	 * @param flaw why it cannot be found
+	 * @param origin the origin of the document; `undefined` if it is not tracked, and was stored by this run
+	 */
+	addProcessed(id: string, end: ProcessingEnd, flaw?: string, origin?: Origin): void {
+		if (end.state === 'finish' && (!origin || origin.outcome === 'stored')) {
+			this.recount('stored', 'found');
+			if (origin) origin.outcome = 'found';
+		}
+		if (origin?.output && isOnServer(origin.outcome))
+			origin.output = processedItem(origin, origin.output, end, flaw);
+		if (flaw === undefined) return;
+		this.processingFailed += 1;
+		this.addFailed({ name: origin?.name, id, outcome: 'stored', reason: flaw });
 	}
 
 	/** Records that a document missing from the source was disabled. It belongs to no item. */
@@ -196,64 +216,14 @@ export class SubmitReport {
 	 */
 	addPlanned(plan: Plan, facts: IDataObject, origin?: Origin): void {
 		this.plans[plan] += 1;
-		const json = omitBy({ ...facts, plan }, isUndefined);
-		if (origin) this.setOutput(origin, () => origin.item.output(json));
-		else this.addOutput(this.first.output(json));
+		const output = (origin?.item ?? this.first).output(omitBy({ ...facts, plan }, isUndefined));
+		if (origin) origin.output = output;
+		else this.addOutput(output);
 	}
 
 	/** Records a refusal that concerns no single document. */
 	addRefusal(error: ItemError): void {
 		this.addOutput(this.first.failed(error));
-	}
-
-	/**
-	 * Records the last known state of the processing of a stored document.
-	 *
-	 * @param origins of all documents with its ID
-	 */
-	addProcessed(id: string, end: ProcessingEnd, origins: Origin[]): void {
-		const flaw = processingFlaw(end);
-		const current = origins.filter(({ isReplaced }) => !isReplaced);
-		if (end.state === 'finish') this.addFound(origins, current);
-		for (const origin of current) {
-			const { item } = origin;
-			const output = this.outputs[item.index]?.[origin.position];
-			if (output) this.setOutput(origin, () => processedItem(item, output, end, flaw));
-		}
-		if (flaw === undefined) return;
-		this.processingFailed += 1;
-		this.addFailed({ name: current[0]?.name, id, outcome: 'stored', reason: flaw });
-	}
-
-	/** Counts processed documents as found. A document whose origin is not tracked was stored by this run. */
-	private addFound(origins: Origin[], live: Origin[]): void {
-		const stored = live.filter(({ outcome }) => outcome === 'stored');
-		for (const origin of stored) origin.outcome = 'found';
-		const count = origins.length === 0 ? 1 : stored.length;
-		this.recount('stored', 'found', count);
-	}
-
-	/** Sets the outcome of a document, and counts it as replaced if a later one replaced it. */
-	private setOutcome(origin: Origin, outcome: Origin['outcome']): void {
-		origin.outcome = outcome;
-		if (!origin.isReplaced || !isStored(outcome)) return;
-		this.recount(outcome, 'replaced');
-		this.replaced.push(origin);
-	}
-
-	/** Records a flaw in place of a document. */
-	addFlaw(origin: Origin, caught: unknown): void {
-		this.read += 1;
-		this.addUnreadable(origin, caught);
-	}
-
-	/** Records a document that cannot be read, and is not sent. */
-	addUnreadable(origin: Origin, caught: unknown): void {
-		const flaw = origin.item.asError(caught);
-		this.count('rejected');
-		this.addFailed({ outcome: 'rejected', reason: flaw.message });
-		this.setOutput(origin, () => flawItem(origin.item, flaw));
-		this.stopWith(() => flaw);
 	}
 
 	/** Adds the requests that stored documents. */
@@ -262,15 +232,22 @@ export class SubmitReport {
 			this.requests[key] += counts[key];
 	}
 
-	private count(outcome: keyof Counts): void {
-		this.counts.documents += 1;
-		this.counts[outcome] += 1;
+	/** Whether each document gets an output item. */
+	private get hasItems(): boolean {
+		return this.settings.output !== 'summary';
 	}
 
-	/** Moves documents from one count to another. */
-	private recount(from: keyof Counts, to: keyof Counts, count = 1): void {
-		this.counts[from] -= count;
-		this.counts[to] += count;
+	/** Counts a document, as replaced if a later one of the run replaced it. */
+	private count(origin: Origin, outcome: SubmitOutcome['outcome']): void {
+		origin.outcome = origin.isReplaced && isOnServer(outcome) ? 'replaced' : outcome;
+		this.counts.documents += 1;
+		this.counts[origin.outcome] += 1;
+	}
+
+	/** Moves a document from one count to another. */
+	private recount(from: OutcomeName, to: OutcomeName): void {
+		this.counts[from] -= 1;
+		this.counts[to] += 1;
 	}
 
 	private addFailed(document: FailedDocument): void {
@@ -281,17 +258,7 @@ export class SubmitReport {
 		if (!mayContinue(this.first.context)) this.stopError ??= error();
 	}
 
-	private setOutput({ item, position }: Origin, output: () => INodeExecutionData): void {
-		if (this.settings.output === 'summary') return;
-		const ofItem = (this.outputs[item.index] ??= []);
-		ofItem[position] = output();
-	}
-
 	private addOutput(output: INodeExecutionData): void {
-		if (this.settings.output !== 'summary') this.extraOutputs.push(output);
+		if (this.hasItems) this.extraOutputs.push(output);
 	}
-}
-
-function isStored(outcome: Origin['outcome']): outcome is 'found' | 'stored' | 'unchanged' {
-	return outcome === 'found' || outcome === 'stored' || outcome === 'unchanged';
 }

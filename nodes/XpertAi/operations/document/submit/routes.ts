@@ -13,7 +13,7 @@ import type { ApiRequest } from '../../../transport/request';
 import { OutageBudget, repeatedSend, sendWithRetries } from '../../../transport/sendWithRetries';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/upload';
 import { BULK_PATH, PROCESS_PATH, STATUS_PATH } from '../paths';
-import { fields } from './sources/fields';
+import { SOURCES } from './sources';
 import type { Origin } from './sources/identity';
 import type { Submission } from './submission';
 
@@ -89,4 +89,4 @@ const mustHaveUrl = answerMustBe(
 	'it names no address of the file',
 );
 
-const NO_UPLOADS = `this server takes no uploads. Set "Documents From" to ${fields.name}, and send what it can read`;
+const NO_UPLOADS = `this server takes no uploads. Set "Documents From" to ${SOURCES.fields.name}, and send what it can read`;

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 
 import { readAnswerOutput } from '../../../execution/audience';
-import { keyIfGiven } from '../../../execution/keys';
 import { timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
+import { keyIfGiven } from '../../../execution/keys';
 import { finite } from '../../../payloads/common';
 import { MINUTE_MS } from '../../../transport/clock';
-import type { RetryLimits } from '../../../transport/retryPolicy';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -19,13 +18,16 @@ const parameters = z.object({
 		afterStoring: z.enum(['wait', 'process', 'nothing']),
 		batchSize: wholeFrom1,
 		batchMegabytes: z.number().positive(),
+		/** Whether the run only reports what the next one would do. */
 		dryRun: z.boolean(),
+		/** Whether the user has taken note of what the memory lost. */
 		forgetDamage: z.boolean(),
 		concurrency: wholeFrom1,
 		output: z.enum(['documents', 'summary']),
 		maxGonePercent: finite.min(0),
 		resendAll: z.boolean(),
 		retryMinutes: minutes,
+		/** This many consecutive failures with the same reason stop the sending; 0 never does. */
 		stopAfterFailures: finite.int().min(0),
 		timeout: timeoutSeconds,
 		waitMinutes: minutes,
@@ -43,38 +45,25 @@ export type SubmitSettings = ReturnType<typeof readSubmitSettings>;
  */
 export function readSubmitSettings(item: Item) {
 	const { mode, options } = item.settings(parameters);
-	const { afterStoring, concurrency, dryRun, forgetDamage } = options;
-	const { maxGonePercent, output, resendAll, stopAfterFailures } = options;
+	const { afterStoring, batchSize, batchMegabytes, retryMinutes, timeout, waitMinutes, ...others } =
+		options;
 	return {
+		...others,
 		...readAnswerOutput(item),
-		maxGonePercent,
-		resendAll,
-		concurrency,
-		/** Whether the run only reports what the next one would do. */
-		dryRun,
-		/** Whether the user has taken note of what the memory lost. */
-		forgetDamage,
-		output,
 		sourceName: keyIfGiven(item, 'sourceName') ?? '',
 		shard: keyIfGiven(item, 'options.shard') ?? '',
-		/** This many consecutive failures with the same reason stop the sending; 0 never does. */
-		stopAfterFailures,
 		/** Whether stored documents are remembered, so that unchanged ones are left out. */
 		remembers: mode !== 'all',
 		/** Whether documents that are missing from the source are disabled. */
 		mirrors: mode === 'mirror',
-		batchLimits: {
-			maxCount: options.batchSize,
-			maxBytes: options.batchMegabytes * MEGABYTE,
+		batchLimits: { maxCount: batchSize, maxBytes: batchMegabytes * MEGABYTE },
+		// Only time limits retries: a count says nothing about how long a server takes to restart.
+		retryLimits: {
+			maxTries: retryMinutes === 0 ? 1 : Infinity,
+			maxElapsedMs: retryMinutes * MINUTE_MS,
 		},
-		retryLimits: retriesFor(options.retryMinutes),
-		timeoutMs: options.timeout * 1000,
+		timeoutMs: timeout * 1000,
 		process: afterStoring !== 'nothing',
-		waitMs: afterStoring === 'wait' ? options.waitMinutes * MINUTE_MS : undefined,
+		waitMs: afterStoring === 'wait' ? waitMinutes * MINUTE_MS : undefined,
 	};
-}
-
-/** Only time limits retries: a count says nothing about how long a server takes to restart. */
-function retriesFor(time: number): RetryLimits {
-	return { maxTries: time === 0 ? 1 : Infinity, maxElapsedMs: time * MINUTE_MS };
 }

@@ -1,20 +1,15 @@
 import get from 'lodash/get';
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { z } from 'zod';
 
 import type { Item } from '../../../execution/item';
-import type { Execution } from '../../../execution/operation';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
-import type { Clock } from '../../../transport/clock';
+import { systemClock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
-import { Warnings } from './warnings';
 import { SubmitReport } from './report';
 import type { SubmitSettings } from './settings';
-import { SOURCES } from './sources';
-import * as reading from './sources/reading';
-import type { DocumentSource } from './sources/source';
-
-const sourceValue = z.enum(SOURCES.map(({ value }) => value) as [string, ...string[]]);
+import { readDocuments } from './sources/readers';
+import type { SourceDocuments } from './sources/readers';
+import { Warnings } from './warnings';
 
 /**
  * Marks failures as long as no request has been answered: whoever tries out a wrong address need not wait until Retry
@@ -34,25 +29,24 @@ function markUnanswered(send: Send): Send {
 export class Submission {
 	readonly report: SubmitReport;
 	readonly warnings = new Warnings();
+	readonly clock = systemClock;
 	readonly circuitBreaker: CircuitBreaker;
 	/** Sends with the credential of the first item, which all items share. */
 	readonly send: Send;
 
 	constructor(
-		readonly execution: Execution,
 		/** The item whose settings apply to all items. */
 		readonly first: Item,
 		readonly settings: SubmitSettings,
-		readonly clock: Clock,
 	) {
-		this.send = isManualRun(execution.context) ? markUnanswered(first.send) : first.send;
+		this.send = outermostMode(first.context) === 'manual' ? markUnanswered(first.send) : first.send;
 		this.report = new SubmitReport(first, settings);
 		this.circuitBreaker = new CircuitBreaker(settings.stopAfterFailures);
 	}
 
 	/** Aborted when the execution is stopped. */
 	get signal(): AbortSignal | undefined {
-		return this.execution.context.getExecutionCancelSignal();
+		return this.first.context.getExecutionCancelSignal();
 	}
 
 	/** Whether documents may still be sent. */
@@ -70,10 +64,8 @@ export class Submission {
 	 *
 	 * @throws NodeOperationError naming the field, the item and what is expected
 	 */
-	read(item: Item): ReturnType<DocumentSource['read']> {
-		const chosen = item.choice('source', sourceValue);
-		const source = SOURCES.find(({ value }) => value === chosen);
-		const documents = source?.read(item, reading) ?? [];
+	read(item: Item): SourceDocuments {
+		const documents = readDocuments(item);
 		if (Array.isArray(documents)) this.report.read += documents.length;
 		return documents;
 	}
@@ -92,7 +84,3 @@ export function outermostMode(context: IExecuteFunctions): unknown {
 		get(context, 'runExecutionData.parentExecution.executionContext.source', mode)
 	);
 }
-
-/** Whether somebody tests the workflow in the editor. */
-export const isManualRun = (context: IExecuteFunctions): boolean =>
-	outermostMode(context) === 'manual';

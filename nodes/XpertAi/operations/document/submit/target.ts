@@ -1,33 +1,29 @@
-import { mayContinue } from '../../../execution/outputs';
+import { asJson, mayContinue } from '../../../execution/outputs';
 import { mustListDocuments } from '../../../ingest/answeredRecords';
 import type { ReadyDocument } from '../../../ingest/batches';
-import { changedOnly, planDocuments } from '../../../ingest/planDocuments';
-import type { Planning } from '../../../ingest/planDocuments';
 import { Folders } from '../../../ingest/folders';
-import { ROOM_IN_BATCH } from '../../../ingest/memory';
-import type { DocumentName, Holder, SourceMemory } from '../../../ingest/memory';
+import { ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
+import type { DocumentName, Holder } from '../../../ingest/memory';
+import { changedOnly, planDocuments } from '../../../ingest/planDocuments';
 import { Processing } from '../../../ingest/processing';
-import { askStatuses, processingState, processingEndOf } from '../../../ingest/processingStatus';
+import { askStatuses, processingState } from '../../../ingest/processingStatus';
 import type { ProcessingEnd, Statuses } from '../../../ingest/processingStatus';
 import { storeDocuments } from '../../../ingest/storing';
-import type { DocumentOutcome } from '../../../ingest/storing';
 import { uploaded } from '../../../ingest/uploads';
 import type { Upload } from '../../../ingest/uploads';
 import { derivedId } from '../../../payloads/derivedId';
-import { isJsonObject } from '../../../transport/answer';
 import { failureMessage } from '../../../transport/failure';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
+import { knowledgebaseError, withReadableReason } from './advice';
 import { counted } from './counts';
-import { withReadableReason } from './advice';
 import { DocumentStream } from './documentStream';
-import { asHint, memoryOf } from './memory';
+import { asHint, memoryPlaceOf } from './memory';
 import { processingFlaw } from './outcomeItems';
+import type { SubmitOutcome } from './outcomeItems';
 import { knowledgebaseRoutes, uploadRoute } from './routes';
 import type { KnowledgebaseRoutes } from './routes';
 import type { Origin } from './sources/identity';
 import type { Submission } from './submission';
-
-const PROGRESS_EVERY_MS = 1000;
 
 /** A small first batch is processed soon, and shows early what keeps all documents from being found. */
 const FIRST_BATCH = 10;
@@ -42,10 +38,8 @@ const STORED_TWICE =
 const OTHER_RUN_ACTIVE = 'Not sent: another run of this source is at work';
 
 /** The name and key of a document, for runs that no longer contain it. */
-const documentName = ({ record, key }: ReadyDocument<Origin>): DocumentName => ({
-	...(record.name && { name: record.name }),
-	...(key !== undefined && { key }),
-});
+const documentName = ({ record: { name }, key }: ReadyDocument<Origin>): DocumentName =>
+	name ? { name, key } : { key };
 
 /** Contents of documents by ID. Documents whose ID is new each time are left out: later runs cannot recognize them. */
 const contentsOf = (batch: Array<ReadyDocument<Origin>>) =>
@@ -59,12 +53,9 @@ export class Target {
 	memory?: SourceMemory;
 	/** The routes for the memory. They have an outage budget of their own. */
 	readonly memoryRoutes: KnowledgebaseRoutes;
-	private readonly folders: Folders;
 	/** Processes the stored documents; `undefined` with After Storing = Nothing. */
 	readonly processing?: Processing;
-	/** The origins of documents in process, by ID. */
-	private readonly processingOrigins = new Map<string, Origin[]>();
-	private progressShownAt = 0;
+	private readonly folders: Folders;
 
 	constructor(
 		readonly submission: Submission,
@@ -77,10 +68,7 @@ export class Target {
 			const { send, storePath: path } = this.memoryRoutes;
 			return await send({ method: 'POST', path, body, checkAnswer: mustListDocuments });
 		});
-		this.stream = new DocumentStream(submission, knowledgebaseId, {
-			onDocument: () => this.processing?.pollWhenDue(),
-			onNotSent: (document) => this.addNotSent(document),
-		});
+		this.stream = new DocumentStream(submission, knowledgebaseId);
 		const onEnd = (id: string, end: ProcessingEnd) => this.addEnd(id, end);
 		if (settings.process) this.processing = new Processing(routes, { ...settings, onEnd });
 	}
@@ -88,16 +76,15 @@ export class Target {
 	/** Stores the documents: leaves out unchanged ones, uploads files, then stores and processes the rest. */
 	async store(): Promise<void> {
 		const { submission } = this;
-		const { execution, settings, report, circuitBreaker, clock, signal } = submission;
-		if (submission.canSend && settings.remembers) this.memory = await memoryOf(this).open();
-		const { memory, memoryRoutes } = this;
+		const { first, settings, report, circuitBreaker, clock, signal } = submission;
+		if (submission.canSend && settings.remembers) this.memory = await this.newMemory().open();
+		const { memory } = this;
 		if (memory?.holder) return await this.yieldTo(memory.holder);
-		const documents = memory ? this.changedDocuments(memory) : this.stream.documents();
 		let hasFailed = false;
 		const counts = await storeDocuments({
 			...settings,
-			documents: uploaded(documents, {
-				upload: this.countingFailures(uploadRoute(submission)),
+			documents: uploaded(memory ? this.changedDocuments(memory) : this.stream.documents(), {
+				upload: this.upload(),
 				concurrency: UPLOADS_AT_ONCE,
 				onOutcome: (result) => this.addOutcome(result),
 				onUnreadable: ({ origin }, caught) => report.addUnreadable(origin, caught),
@@ -115,39 +102,66 @@ export class Target {
 			},
 			request: (body) => ({
 				method: 'POST',
-				path: memoryRoutes.storePath,
+				path: this.memoryRoutes.storePath,
 				body,
 				timeoutMs: settings.timeoutMs,
 			}),
-			onOutcome: (outcome) => {
-				const result = withReadableReason(outcome);
-				if ('failure' in result)
-					circuitBreaker.failed('storing', failureMessage(result.failure), result.batch);
-				else if (result.outcome === 'stored') circuitBreaker.passed('storing');
+			onOutcome: (result) => {
 				hasFailed ||= 'failure' in result;
-				this.addOutcome(result);
+				this.addOutcome(withReadableReason(result));
 			},
 			maySend: () =>
-				circuitBreaker.reason === undefined && (!hasFailed || mayContinue(execution.context)),
+				circuitBreaker.reason === undefined && (!hasFailed || mayContinue(first.context)),
 			clock,
 			signal,
 		});
 		report.addRequests(counts);
 	}
 
-	/** Reports uploads to the circuit breaker. */
-	private countingFailures(upload: Upload<Origin>): Upload<Origin> {
-		const { circuitBreaker } = this.submission;
+	/**
+	 * Reports what the next run would do with each document; sends and notes nothing.
+	 *
+	 * @throws NodeApiError if the memory cannot be read: the next run would send nothing
+	 */
+	async plan(): Promise<void> {
+		const { first, report, settings } = this.submission;
+		const memory = this.newMemory();
+		this.memory = memory;
+		if (settings.remembers) await memory.open('to read');
+		if (memory.refusal) throw knowledgebaseError(first, memory.refusal);
+		await planDocuments(this.checkingNewSource(memory), {
+			...this.detection(memory),
+			onPlanned: ({ id, key, origin }, plan) =>
+				report.addPlanned(plan, { name: origin.name, key, id }, origin),
+		});
+	}
+
+	/** The statuses of documents, by ID in lower case. */
+	async statusesOf(ids: string[], { witness, troubles }: SourceMemory): Promise<Statuses> {
+		const asked = await askStatuses(ids, this.memoryRoutes, witness);
+		troubles.notAsked ??= asked.failure;
+		return asked;
+	}
+
+	/** The memory of the source, not yet read. */
+	private newMemory(): SourceMemory {
+		const { clock, first, settings, signal } = this.submission;
+		const { context } = first;
+		const { resendAll: fresh, forgetDamage: forgetLost } = settings;
+		const place = memoryPlaceOf(this.knowledgebaseId, settings, context);
+		const { name } = context.getWorkflow();
+		const by = `execution ${context.getExecutionId()}${name ? ` of "${name}"` : ''}`;
+		return new SourceMemory(place, this.memoryRoutes, { clock, signal, by, fresh, forgetLost });
+	}
+
+	/** The upload of a file. A document that must not be stored need not be uploaded. */
+	private upload(): Upload<Origin> {
+		const upload = uploadRoute(this.submission);
 		return async (document) => {
 			this.processing?.pollWhenDue();
-			// A document that must not be stored need not be uploaded.
 			const failure = this.memory?.refusal;
 			const result = failure ? { failure, attempts: 0 } : await upload(document);
-			if ('failure' in result) {
-				const { failure: refused } = result;
-				// With 403, the key may have no right to upload any file.
-				circuitBreaker.failed('upload', failureMessage(refused), undefined, refused.status === 403);
-			} else circuitBreaker.passed('upload');
+			if ('file' in result) this.submission.circuitBreaker.passed('upload');
 			return result;
 		};
 	}
@@ -166,37 +180,32 @@ export class Target {
 		if (!mayContinue(first.context)) throw error;
 		report.addRefusal(error);
 		for await (const document of this.stream.documents())
-			this.addNotSent(document, OTHER_RUN_ACTIVE);
+			report.addNotSent(document, OTHER_RUN_ACTIVE);
 	}
 
-	/** Reports a document as not sent. */
-	private addNotSent(document: ReadyDocument<Origin>, reason?: string): void {
-		this.addOutcome({ document, batch: 0, attempts: 0, outcome: 'notSent', reason });
-	}
-
-	/**
-	 * Reports what the next run would do with each document, as far as its file can be read; sends and notes nothing.
-	 *
-	 * @param memory what earlier runs stored
-	 */
-	async plan(memory: SourceMemory, onPlanned: Planning<Origin>['onPlanned']): Promise<void> {
-		const { settings } = this.submission;
-		await planDocuments(this.checkingNewSource(this.stream.withFiles(), memory), {
-			memory: memory.known,
-			processed: settings.process,
-			statusesOf: async (ids) => await this.statusesOf(ids, memory),
-			onPlanned,
+	private changedDocuments(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
+		return changedOnly(this.checkingNewSource(memory), {
+			...this.detection(memory),
+			onUnchanged: (document, status) =>
+				this.addOutcome({ document, outcome: 'unchanged', status }),
 		});
 	}
 
+	/** How unchanged documents are told from changed ones. */
+	private detection(memory: SourceMemory) {
+		return {
+			memory: memory.known,
+			processed: this.submission.settings.process,
+			statusesOf: async (ids: string[]) => await this.statusesOf(ids, memory),
+		};
+	}
+
 	/**
-	 * Looks up the first documents of a source without a memory: the memory may be lost, or the documents may have been
-	 * stored in another way before, also under the IDs that they have without a Source Name.
+	 * The documents of the source. Looks up the first ones of a source without a memory: the memory may be lost, or the
+	 * documents may have been stored in another way before, also under the IDs that they have without a Source Name.
 	 */
-	private async *checkingNewSource(
-		documents: AsyncGenerator<ReadyDocument<Origin>>,
-		memory: SourceMemory,
-	): AsyncGenerator<ReadyDocument<Origin>> {
+	private async *checkingNewSource(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
+		const documents = this.stream.documents();
 		const held: Array<ReadyDocument<Origin>> = [];
 		let bytes = 0;
 		while (memory.isNew && held.length < MAX_CHECKED && bytes < MAX_CHECKED_BYTES) {
@@ -229,77 +238,54 @@ export class Target {
 			);
 	}
 
-	private async statusesOf(ids: string[], { witness, troubles }: SourceMemory): Promise<Statuses> {
-		const asked = await askStatuses(ids, this.memoryRoutes, witness);
-		troubles.notAsked ??= asked.failure;
-		return asked;
-	}
-
-	private changedDocuments(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
-		const { report, settings } = this.submission;
-		return changedOnly(this.checkingNewSource(this.stream.documents(), memory), {
-			memory: memory.known,
-			processed: settings.process,
-			statusesOf: async (ids) => await this.statusesOf(ids, memory),
-			onUnchanged: (document, status) => {
-				report.addUnchanged(document, status);
-				memory.names.add(document.id, documentName(document));
-				if (processingEndOf(status).state === 'running')
-					this.startProcessing(document.id, document.origin);
-			},
-		});
-	}
-
-	private addOutcome(result: DocumentOutcome<Origin>): void {
-		const { id, isNew, content = '', origin } = result.document;
-		const memory = isNew ? undefined : this.memory;
-		if (result.outcome === 'stored')
-			memory?.recordStored(id, content, documentName(result.document));
-		else if (result.outcome === 'rejected') memory?.recordRejected(id);
-		this.submission.report.addOutcome(result);
+	/** Records what became of a document: in the report, the memory and the circuit breaker; then processes it. */
+	private addOutcome(result: SubmitOutcome): void {
+		const { circuitBreaker, report } = this.submission;
+		const { document } = result;
+		const { id, content = '', origin } = document;
+		const memory = document.isNew ? undefined : this.memory;
+		report.addOutcome(result);
 		if (result.outcome === 'stored') {
+			memory?.recordStored(id, content, documentName(document));
+			circuitBreaker.passed('storing');
 			// With incremental sync, a server keeps a document under the first ID that its source had.
-			const storedId = isJsonObject(result.record) ? result.record.id : undefined;
-			this.startProcessing(
-				typeof storedId === 'string' ? storedId : id,
-				origin.isTracked ? origin : undefined,
-			);
+			const { id: storedId } = asJson(result.record);
+			this.startProcessing(String(storedId), origin.isTracked ? origin : undefined);
+		} else if (result.outcome === 'unchanged') {
+			memory?.names.add(id, documentName(document));
+			if (processingState(result.status) === 'running') this.startProcessing(id, origin);
+		} else if (result.outcome !== 'notSent') {
+			const { batch, failure } = result;
+			if (result.outcome === 'rejected') memory?.recordRejected(id);
+			const reason = failureMessage(failure);
+			if (batch > 0) circuitBreaker.failed('storing', reason, batch);
+			// With 403, the key may have no right to upload any file.
+			else circuitBreaker.failed('upload', reason, undefined, failure.status === 403);
 		}
 		this.processing?.pollWhenDue();
-		this.showProgress();
 	}
 
 	/** Starts the processing of a stored document, or follows it if the server has already begun. */
 	private startProcessing(id: string, origin: Origin | undefined): void {
 		// An ID with a comma, which only a user can give, cannot be polled in a list of IDs.
 		if (!this.processing || id.includes(',')) return;
-		if (origin) this.processingOrigins.set(id, [...(this.processingOrigins.get(id) ?? []), origin]);
+		if (origin && !origin.isReplaced) this.stream.seen.set(id.toLowerCase(), origin);
 		this.processing.add(id);
 	}
 
 	/**
-	 * Records for the next run which documents are done; it fetches the statuses of the others before it sends them
-	 * again.
+	 * Records how the processing of a document ended. The next run fetches the statuses of documents that are not done
+	 * before it sends them again.
 	 */
 	private addEnd(id: string, end: ProcessingEnd): void {
+		const { circuitBreaker, report } = this.submission;
 		const { state, hasNoRoute, failure, isStuck, processMsg } = end;
+		const flaw = processingFlaw(end);
+		report.addProcessed(id, end, flaw, this.stream.seen.get(id.toLowerCase()));
 		// On a server without a route for processing, documents are done when they are stored.
 		if (state === 'finish' || hasNoRoute) this.memory?.known.markProcessed(id);
 		else if (isStuck || (state !== 'running' && !failure)) this.memory?.known.forget(id);
-		const flaw = processingFlaw(end);
-		if (flaw) this.submission.circuitBreaker.failed('processing', processMsg ?? flaw);
-		else if (state === 'finish') this.submission.circuitBreaker.passed('processing');
-		this.submission.report.addProcessed(id, end, this.processingOrigins.get(id) ?? []);
-		this.processingOrigins.delete(id);
-	}
-
-	/** In manual executions, shows the progress once a second in the browser's console. */
-	private showProgress(): void {
-		const { execution, clock, report } = this.submission;
-		const { context } = execution;
-		const now = clock.now();
-		if (context.getMode() !== 'manual' || now - this.progressShownAt < PROGRESS_EVERY_MS) return;
-		this.progressShownAt = now;
-		context.sendMessageToUI(report.line);
+		if (flaw !== undefined) circuitBreaker.failed('processing', processMsg ?? flaw);
+		else if (state === 'finish') circuitBreaker.passed('processing');
 	}
 }

@@ -1,18 +1,312 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { displayedIf, inPanelOrder, answerOutput } from '../../../../execution/fields';
+import {
+	answerOutput,
+	binaryFieldName,
+	displayedIf,
+	inPanelOrder,
+	jsonBodyField,
+} from '../../../../execution/fields';
 import type { Field } from '../../../../execution/fields';
-import { addresses } from './addresses';
-import { fields } from './fields';
-import { files } from './files';
-import { json } from './json';
-import { records } from './records';
-import { documentSettings } from './shared';
-import type { DocumentSource } from './source';
-import { text } from './text';
+import { typedRows } from '../../../shared/typedRows';
+import { chunksField, pagesField } from './parts';
+
+/** The name of a document, for every source. */
+const nameSetting: INodeProperties = {
+	displayName: 'Name',
+	name: 'name',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. Return policy',
+	description:
+		'What answers call it. Left out: the name or title in the item, the name of the file, or the address.',
+};
+
+/** How a document that may have its own ID gets its ID. */
+const documentIdMode: INodeProperties = {
+	displayName: 'Document ID',
+	name: 'documentIdMode',
+	type: 'options',
+	options: [
+		{
+			name: 'Derived From a Key',
+			value: 'derived',
+			description:
+				'The same key gives the same ID in every run, so that a second run replaces the document',
+		},
+		{
+			name: 'From the Document',
+			value: 'field',
+			description:
+				"The document's own ID, which must be a UUID. A second run replaces the document.",
+		},
+		{
+			name: 'New Each Time',
+			value: 'new',
+			description: 'A random UUID, so that a second run stores every document again',
+		},
+	],
+	default: 'derived',
+	description:
+		'What the server keeps a document under. A second run replaces a document that has the same ID again.',
+};
+
+/**
+ * Hidden for the other choices, instead of shown for this one: n8n knows no default for what is not added to a
+ * collection.
+ */
+const UNLESS_OTHER_ID = { hide: { documentIdMode: ['field', 'new'] } };
+
+/** The key of a document. */
+const documentKey: INodeProperties = {
+	displayName: 'Document Key',
+	name: 'documentKey',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. handbook/returns.md',
+	description:
+		'A later run with the same key replaces the document. Left out: its name, file path, address or own ID.',
+	builderHint: {
+		propertyHint:
+			'Must differ for each document and stay the same when it changes: a path, an address or a row ID, never a title that repeats or $itemIndex.',
+	},
+	displayOptions: UNLESS_OTHER_ID,
+};
+
+/** The field of each document that holds its key. */
+const documentKeyField: INodeProperties = {
+	displayName: 'Key Field',
+	name: 'documentKeyField',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. filePath',
+	description:
+		'Field of each document that holds its key, such as metadata.key. Left out, documents keep their own IDs.',
+	displayOptions: UNLESS_OTHER_ID,
+};
+
+/** Settings of a document made of a text, a file or an address. */
+const recordSettings: INodeProperties[] = [
+	{
+		displayName: 'Chunk Overlap',
+		name: 'chunkOverlap',
+		type: 'number',
+		typeOptions: { minValue: 0, numberPrecision: 0 },
+		default: 200,
+		description: 'How many characters of a chunk are repeated in the next one',
+	},
+	{
+		displayName: 'Chunk Size',
+		name: 'chunkSize',
+		type: 'number',
+		typeOptions: { minValue: 1, numberPrecision: 0 },
+		default: 1000,
+		description: 'How many characters a chunk has at most',
+	},
+	{
+		displayName: 'Delimiter',
+		name: 'delimiter',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. \\n\\n \\n .',
+		description:
+			'Characters to cut at where possible, separated by spaces; \\n stands for a line break',
+	},
+	{
+		displayName: 'Folder',
+		name: 'folder',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. Dept/Sales',
+		description:
+			'Folder that keeps the document, made if missing. Filters can ask for it. Left empty, the document leaves its folder.',
+	},
+	{
+		displayName: 'Metadata',
+		name: 'metadata',
+		type: 'json',
+		default: '{}',
+		description:
+			'Anything to keep with the document, as a JSON object, such as what filters of an assistant look for',
+	},
+	typedRows({
+		displayName: 'Metadata Rows',
+		name: 'metadataRows',
+		placeholder: 'Add value',
+		description: 'The same as Metadata, row by row; a row without a value says nothing',
+	}),
+	{
+		displayName: 'MIME Type',
+		name: 'mimeType',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. text/plain',
+		description: 'Kind of the content, where the name does not tell it',
+	},
+	{
+		displayName: 'Type',
+		name: 'type',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. md',
+		description:
+			'File extension by which the server chooses how to read it, where the name has none',
+	},
+];
+
+/** Whether the directory of a file becomes its folder. */
+const folderFromDirectory: INodeProperties = {
+	displayName: 'Folder From Directory',
+	name: 'folderFromDirectory',
+	type: 'boolean',
+	default: false,
+	description:
+		"Whether the file's directory is the folder, below the one in Folder if that is filled in",
+};
+
+/** The collection Document Settings. */
+const documentSettings = (options: INodeProperties[]): INodeProperties => ({
+	displayName: 'Document Settings',
+	name: 'documentSettings',
+	type: 'collection',
+	placeholder: 'Add setting',
+	default: {},
+	options,
+});
+
+/** One kind of source (Documents From); `readers.ts` reads its items. */
+interface DocumentSource {
+	/** The name in the editor. */
+	name: string;
+	description: string;
+	/** Its fields, in the order that a user sees. */
+	fields: Field[];
+	/** The settings of its documents, including how they get their IDs. */
+	settings: INodeProperties[];
+	/** Whether it has the field Simplify. */
+	simplifies?: boolean;
+}
+
+const textField: INodeProperties = {
+	displayName: 'Text',
+	name: 'text',
+	type: 'string',
+	typeOptions: { rows: 4 },
+	default: '',
+	required: true,
+	placeholder: 'e.g. Devices can be returned within 30 days.',
+	description: 'The text itself: plain, Markdown or HTML. It is uploaded as a file.',
+};
+
+const urlField: INodeProperties = {
+	displayName: 'Address',
+	name: 'url',
+	type: 'string',
+	default: '',
+	required: true,
+	placeholder: 'e.g. https://example.com/manual.pdf',
+	description: 'The address the server fetches the document from, without any token of yours',
+};
+
+const documentFields: Field = {
+	displayName: 'Document Fields',
+	name: 'documentFields',
+	methods: {
+		resourceMapping: {
+			// Loaded when the mapper is opened: most n8n processes only show the node.
+			getDocumentFields: async () =>
+				await (await import('../../../../pickers/documentFields')).getDocumentFields(),
+		},
+	},
+	type: 'resourceMapper',
+	noDataExpression: true,
+	default: { mappingMode: 'defineBelow', value: null },
+	required: true,
+	description:
+		'Fields of the document. Servers read only its file (File URL). Map Automatically also takes title, text, path and URL.',
+	typeOptions: {
+		resourceMapper: {
+			resourceMapperMethod: 'getDocumentFields',
+			mode: 'add',
+			valuesLabel: 'Document Fields',
+			fieldWords: { singular: 'field', plural: 'fields' },
+			addAllFields: true,
+			multiKeyMatch: false,
+			supportAutoMap: true,
+		},
+	},
+};
+
+const exampleDocuments =
+	'[\n  {\n    "name": "manual.md",\n    "fileUrl": "https://example.com/manual.md"\n  }\n]';
+
+const textInRecord: INodeProperties = {
+	displayName: 'Text Field',
+	name: 'textField',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. content',
+	description:
+		'Field of each record with its text. Without it, only records with the address of a file can be found.',
+};
 
 /** All sources, in the order of their fields. */
-export const SOURCES: DocumentSource[] = [text, files, addresses, fields, json, records];
+export const SOURCES = {
+	text: {
+		name: 'Text',
+		description: 'Each item is a text',
+		fields: [textField],
+		settings: [nameSetting, documentKey, ...recordSettings],
+	},
+	files: {
+		name: 'Files',
+		description: 'Each item is a file: PDF, Word, Markdown, a web page, a table, …',
+		fields: [binaryFieldName('the file')],
+		settings: [nameSetting, documentKey, folderFromDirectory, ...recordSettings],
+	},
+	addresses: {
+		name: 'Addresses',
+		description: 'Each item is an address that the server fetches by itself',
+		fields: [urlField],
+		settings: [nameSetting, documentKey, ...recordSettings],
+	},
+	fields: {
+		name: 'Fields',
+		description: 'Each item is a document, field by field. Pages and chunks are stored, not found.',
+		fields: [documentFields, pagesField, chunksField],
+		settings: [documentIdMode, documentKey],
+		simplifies: true,
+	},
+	json: {
+		name: 'JSON',
+		description: 'Each item brings an array of documents as JSON',
+		fields: [jsonBodyField(exampleDocuments)],
+		settings: [documentIdMode, documentKeyField],
+		simplifies: true,
+	},
+	records: {
+		name: 'File of Records',
+		description:
+			'Each item brings a file with many documents: one JSON object a line, or a JSON array',
+		fields: [binaryFieldName('the file of documents'), textInRecord],
+		settings: [documentIdMode, documentKeyField],
+		simplifies: true,
+	},
+} satisfies Record<string, DocumentSource>;
+
+export type SourceValue = keyof typeof SOURCES;
+
+const ALL = Object.entries<DocumentSource>(SOURCES);
+
+/** Fields, shown for the sources that match. */
+function shownFor(
+	matches: (source: DocumentSource) => boolean | undefined,
+	fields: Field[],
+	parameter = 'source',
+): Field[] {
+	const values = ALL.flatMap(([value, source]) => (matches(source) ? value : []));
+	return displayedIf({ show: { [parameter]: values } }, fields);
+}
 
 /** Selects what the input items are. */
 export const sourceField: INodeProperties = {
@@ -20,7 +314,7 @@ export const sourceField: INodeProperties = {
 	name: 'source',
 	type: 'options',
 	noDataExpression: true,
-	options: SOURCES.map(({ name, value, description }) => ({ name, value, description })).sort(
+	options: ALL.map(([value, { name, description }]) => ({ name, value, description })).sort(
 		(one, other) => (one.name < other.name ? -1 : 1),
 	),
 	default: 'text',
@@ -31,28 +325,27 @@ export const sourceField: INodeProperties = {
 };
 
 /** The fields of each source. */
-export const sourceFields: Field[] = SOURCES.flatMap((source) => shownFor([source], source.fields));
+export const sourceFields: Field[] = ALL.flatMap(([, source]) =>
+	shownFor((one) => one === source, source.fields),
+);
+
+/** Each setting once, shown for the sources that use it. */
+const settings = [...new Set(ALL.flatMap(([, source]) => source.settings))].flatMap((setting) =>
+	shownFor((source) => source.settings.includes(setting), [setting], '/source'),
+);
 
 /** Fields that sources share: Simplify and Document Settings. */
 export const settingsFields: Field[] = [
-	...shownFor(
-		SOURCES.filter(({ simplifies }) => simplifies),
-		answerOutput,
-	),
-	documentSettings(inPanelOrder(settingsOfAll())),
+	...shownFor(({ simplifies }) => simplifies, answerOutput),
+	documentSettings(inPanelOrder(settings)),
 ];
 
+/** The settings that become fields of a document. */
+export const RECORD_SETTINGS = documentSettings([
+	nameSetting,
+	folderFromDirectory,
+	...recordSettings,
+]);
+
 /** How to send a document that servers can read, for messages. */
-export const WITH_A_FILE = `with "Documents From" set to ${text.name}, or its file with ${files.name}`;
-
-/** Each setting once, shown for the sources that use it. */
-function settingsOfAll(): INodeProperties[] {
-	return [...new Set(SOURCES.flatMap(({ settings }) => settings))].flatMap((setting) => {
-		const sources = SOURCES.filter(({ settings }) => settings.includes(setting));
-		return displayedIf({ show: { '/source': sources.map(({ value }) => value) } }, [setting]);
-	});
-}
-
-function shownFor(sources: DocumentSource[], shown: Field[]): Field[] {
-	return displayedIf({ show: { source: sources.map(({ value }) => value) } }, shown);
-}
+export const WITH_A_FILE = `with "Documents From" set to ${SOURCES.text.name}, or its file with ${SOURCES.files.name}`;

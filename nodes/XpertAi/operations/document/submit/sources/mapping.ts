@@ -1,6 +1,11 @@
-import isEmpty from 'lodash/isEmpty';
+import castArray from 'lodash/castArray';
+import difference from 'lodash/difference';
 import isNil from 'lodash/isNil';
+import map from 'lodash/map';
 import mapValues from 'lodash/mapValues';
+import omitBy from 'lodash/omitBy';
+import sortBy from 'lodash/sortBy';
+import uniqBy from 'lodash/uniqBy';
 import type { FieldType, IDataObject } from 'n8n-workflow';
 
 import type { Field } from '../../../../execution/fields';
@@ -17,13 +22,6 @@ import { chunksField, pagesField } from './parts';
 const FIELD_TYPES: Record<string, FieldType | undefined> = mapValues(
 	document.shape,
 	documentFieldType,
-);
-
-const PART_FIELDS = [pagesField, chunksField];
-
-/** Fields whose columns may hold JSON text. */
-const JSON_FIELDS = new Set(
-	Object.keys(FIELD_TYPES).filter((name) => ['object', 'array'].includes(FIELD_TYPES[name] ?? '')),
 );
 
 /** The names of document fields in messages, as the mapper shows them. */
@@ -50,34 +48,21 @@ export function documentFromFields(
 	prepare: (document: unknown) => unknown = (document) => document,
 ): { record: DocumentRecord; unusedColumns: string[] } {
 	const { fields: mapped, text, unused: unusedColumns } = mappedColumns(item);
-	const partFields = PART_FIELDS.filter(({ name }) => !isEmpty(item.parameter(name)));
-	const typed = partFields.length > 0 ? item.values(partFields) : {};
-	addParts(mapped, 'pages', typed.pages);
-	addParts(mapped, 'chunks', typed.chunks);
+	const parts = item.values([pagesField, chunksField]) as Record<string, IDataObject[]>;
+	for (const [list, added] of Object.entries(parts))
+		mapped[list] = [...castArray(mapped[list] ?? []), ...added] as IDataObject[];
 	// A text column becomes a page, unless the item has pages or chunks.
-	if (text && (mapped.pages || mapped.chunks)) unusedColumns.push(text.column);
-	else if (text) mapped.pages = [{ pageContent: text.value }];
+	if (text !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(text);
+	else if (text !== undefined) mapped.pages = [{ pageContent: String(item.json[text]) }];
 	return { record: item.check(document, prepare(mapped), DOCUMENT_NAMING), unusedColumns };
 }
 
-function addParts(mapped: IDataObject, list: 'pages' | 'chunks', parts: unknown): void {
-	if (!Array.isArray(parts) || parts.length === 0) return;
-	const existing = mapped[list];
-	mapped[list] = [...(Array.isArray(existing) ? existing : []), ...parts];
-}
-
 /** The columns mapped to document fields: automatically by name, or by hand. */
-function mappedColumns(item: Item): MappedColumns {
+function mappedColumns(item: Item): ReturnType<typeof mapColumns> {
 	const { mappingMode, value } = mapperOf(item);
-	if (mappingMode === 'autoMapInputData') {
-		const columns = mapColumns(item.json);
-		return { ...columns, fields: withTypes(item, columns.fields) };
-	}
-	const filled: IDataObject = {};
-	for (const [name, column] of Object.entries(isJsonObject(value) ? value : {}))
-		if ((column !== '' || name === 'folder') && !isNil(column) && isDocumentField(name))
-			filled[name] = column;
-	return { fields: withTypes(item, filled), unused: [] };
+	const byHand = isJsonObject(value) ? omitBy(value, isNil) : {};
+	const columns = mapColumns(mappingMode === 'autoMapInputData' ? item.json : byHand);
+	return { ...columns, fields: withTypes(item, columns.fields) };
 }
 
 /**
@@ -94,26 +79,17 @@ function mapperOf(item: Item): { mappingMode?: unknown; value?: unknown } {
 	return isJsonObject(mapper) ? mapper : {};
 }
 
-/** Converts values to the types of their fields. */
-function withTypes(item: Item, filled: IDataObject): IDataObject {
-	for (const name of Object.keys(filled)) {
-		const typed = columnValue(name, filled[name]);
-		filled[name] = (
-			JSON_FIELDS.has(name) && typeof typed === 'string'
-				? item.parsed(documentFieldName(name), typed)
-				: typed
-		) as IDataObject[string];
-	}
-	return filled;
-}
-
-/** Converts a column's value to the type of its field: tables hold numbers as text, and codes as numbers. */
-function columnValue(name: string, column: unknown): unknown {
-	const type = FIELD_TYPES[name];
-	// IDs are never converted.
-	if (name === 'id' || (type !== 'string' && type !== 'number' && type !== 'boolean'))
-		return isoText(column);
-	return typedValue(type, column);
+/** Converts columns to the types of their fields: tables hold numbers as text, and codes as numbers. */
+function withTypes(item: Item, columns: IDataObject): IDataObject {
+	return mapValues(columns, (column, name) => {
+		// IDs are never converted.
+		const type = name === 'id' ? undefined : FIELD_TYPES[name];
+		if (type === 'string' || type === 'number' || type === 'boolean')
+			return typedValue(type, column) as typeof column;
+		const value = isoText(column);
+		const isJson = typeof value === 'string' && (type === 'object' || type === 'array');
+		return (isJson ? item.parsed(documentFieldName(name), value) : value) as typeof column;
+	});
 }
 
 /** A field of a document, or its text, which becomes a page. */
@@ -158,53 +134,36 @@ const RANKED = new Map(
 	),
 );
 
-/** The mapping of an item's columns (Map Automatically). */
-export interface MappedColumns {
-	/** Fields of the document with the values of their columns. */
-	fields: IDataObject;
-	/** The column that holds the text, if there is one. */
-	text?: { column: string; value: string };
-	/** Non-empty columns that match nothing. */
-	unused: string[];
-}
-
 /**
  * Maps columns to the fields of a document by name: first the names of the contract, then the usual names. Empty
  * columns are left out, except an empty folder, which takes the document out of its folder.
  */
-export function mapColumns(columns: IDataObject): MappedColumns {
+export function mapColumns(columns: IDataObject) {
 	const fields: IDataObject = {};
-	const unused: string[] = [];
-	const otherColumns: string[] = [];
+	const others: string[] = [];
 	for (const [name, column] of Object.entries(columns)) {
 		if (column === undefined || (column === '' && name !== 'folder')) continue;
 		if (isDocumentField(name)) fields[name] = column;
-		else if (column !== null) otherColumns.push(name);
+		else if (column !== null) others.push(name);
 	}
-	if (otherColumns.length === 0) return { fields, unused };
-	const matches = new Map<Target, { name: string; rank: number }>();
-	for (const name of otherColumns) {
-		const match = findMatch(name, columns[name]);
-		const before = match && matches.get(match.target);
-		const isFree = match && !Object.hasOwn(fields, match.target);
-		if (isFree && (before === undefined || match.rank < before.rank)) {
-			matches.set(match.target, { name, rank: match.rank });
-			if (before) unused.push(before.name);
-		} else {
-			unused.push(name);
-		}
-	}
-	const text = matches.get('text')?.name;
-	matches.delete('text');
-	for (const [target, { name }] of matches) fields[target] = columns[name];
+	const matches = sortBy(
+		others.flatMap((name) => findMatch(name, columns[name]) ?? []),
+		'rank',
+	);
+	const best = uniqBy(matches, 'target').filter(({ target }) => !Object.hasOwn(fields, target));
+	const unused = difference(others, map(best, 'name'));
+	const text = best.find(({ target }) => target === 'text')?.name;
+	for (const { target, name } of best) if (name !== text) fields[target] = columns[name];
 	return {
 		fields,
+		/** The column that holds the text. */
+		text,
+		/** Non-empty columns that match nothing. */
 		unused,
-		...(text === undefined ? {} : { text: { column: text, value: String(columns[text]) } }),
 	};
 }
 
-function findMatch(name: string, column: unknown): { target: Target; rank: number } | undefined {
+function findMatch(name: string, column: unknown) {
 	const match = RANKED.get(normalizedName(name));
-	return match && (VALUE_CHECKS[match.target] ?? isScalar)(column) ? match : undefined;
+	return match && (VALUE_CHECKS[match.target] ?? isScalar)(column) ? { ...match, name } : undefined;
 }

@@ -11,22 +11,27 @@ const contentField: INodeProperties = {
 	description: 'The text itself',
 };
 
-const optionalFields = (one: string): INodeProperties[] => [
+/** When something was done to a part, and by whom. */
+const doneFields = (label: string, name: string, done: string): INodeProperties[] => [
 	{
-		displayName: 'Created At',
-		name: 'createdAt',
+		displayName: `${label} At`,
+		name: `${name}At`,
 		type: 'string',
 		default: '',
 		placeholder: 'e.g. 2026-01-31T08:00:00Z',
-		description: 'When it was created, as an ISO 8601 date-time',
+		description: `When it was ${done}, as an ISO 8601 date-time`,
 	},
 	{
-		displayName: 'Created By ID',
-		name: 'createdById',
+		displayName: `${label} By ID`,
+		name: `${name}ById`,
 		type: 'string',
 		default: '',
-		description: 'ID of the user who created it',
+		description: `ID of the user who ${done} it`,
 	},
+];
+
+const optionalFields = (one: string): INodeProperties[] => [
+	...doneFields('Created', 'created', 'created'),
 	{
 		displayName: 'ID',
 		name: 'id',
@@ -48,21 +53,7 @@ const optionalFields = (one: string): INodeProperties[] => [
 		default: '',
 		description: 'State of its processing',
 	},
-	{
-		displayName: 'Updated At',
-		name: 'updatedAt',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. 2026-01-31T08:00:00Z',
-		description: 'When it was last changed, as an ISO 8601 date-time',
-	},
-	{
-		displayName: 'Updated By ID',
-		name: 'updatedById',
-		type: 'string',
-		default: '',
-		description: 'ID of the user who last changed it',
-	},
+	...doneFields('Updated', 'updated', 'last changed'),
 ];
 
 const parentField: INodeProperties = {

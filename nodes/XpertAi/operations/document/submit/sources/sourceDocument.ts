@@ -1,17 +1,19 @@
+import compact from 'lodash/compact';
 import findLastKey from 'lodash/findLastKey';
 import isEmpty from 'lodash/isEmpty';
 import isNil from 'lodash/isNil';
 import mapValues from 'lodash/mapValues';
 import omit from 'lodash/omit';
+import omitBy from 'lodash/omitBy';
 import pick from 'lodash/pick';
 
 import { quoted } from '../../../../execution/badInput';
+import type { Naming } from '../../../../execution/badInput';
 import { binaryChunks, textChunks, uploadFile } from '../../../../execution/binary';
 import type { FieldValues } from '../../../../execution/fields';
 import type { BinaryField, Item } from '../../../../execution/item';
-import { checkedKey, keyIfGiven } from '../../../../execution/keys';
 import { MIME_TYPES, UNKNOWN_TYPE, documentExtension } from '../../../../execution/mimeTypes';
-import { givenFor, isFilled, isNothing } from '../../../../execution/rawParameters';
+import { givenFor } from '../../../../execution/rawParameters';
 import { fieldValues, utcText } from '../../../../execution/values';
 import { document } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
@@ -19,13 +21,9 @@ import { isJsonObject } from '../../../../transport/answer';
 import type { UploadFile } from '../../../../transport/multipart';
 import { valuesOfRows } from '../../../shared/rowValues';
 import type { FoundDocument } from './identity';
-import { mapColumns } from './mapping';
-import { documentSettings, folderFromDirectory, nameSetting, recordSettings } from './shared';
+import { RECORD_SETTINGS } from './index';
 
 const PARSER_SETTINGS = ['chunkSize', 'chunkOverlap', 'delimiter'];
-
-/** The settings that become fields of a document. */
-const RECORD_SETTINGS = documentSettings([nameSetting, folderFromDirectory, ...recordSettings]);
 
 /** Maps paths in a document to settings, for messages. */
 const RECORD_NAMING = {
@@ -33,7 +31,7 @@ const RECORD_NAMING = {
 	sources: Object.fromEntries(
 		(RECORD_SETTINGS.options ?? []).map(({ name }) => [
 			PARSER_SETTINGS.includes(name) ? `parserConfig.${name}` : name,
-			`${RECORD_SETTINGS.name}.${name}`,
+			`documentSettings.${name}`,
 		]),
 	),
 };
@@ -41,22 +39,21 @@ const RECORD_NAMING = {
 /** A record with a name. */
 type Named = DocumentRecord & { name: string };
 
-/** The record in the form that servers use: with a text splitter, and dates in its metadata as filters expect them. */
-export function readyRecord(record: DocumentRecord): DocumentRecord {
-	const ready = withTextSplitter(record);
-	const { metadata } = ready;
-	return metadata ? { ...ready, metadata: mapValues(metadata, utcText) } : ready;
-}
-
 /**
- * Like `readyRecord`, for a record that includes Document Settings.
+ * The record in the form that servers use: with a text splitter, and dates in its metadata as filters expect them.
  *
  * @throws NodeOperationError if it cannot be written as JSON
  */
-export function checkedRecord(item: Item, given: DocumentRecord): DocumentRecord {
-	const record = readyRecord(given);
-	item.jsonText(record, RECORD_NAMING);
-	return record;
+export function readyRecord(
+	item: Item,
+	given: DocumentRecord,
+	naming: Naming = RECORD_NAMING,
+): DocumentRecord {
+	const record = withTextSplitter(given);
+	const { metadata } = record;
+	const ready = metadata ? { ...record, metadata: mapValues(metadata, utcText) } : record;
+	item.jsonText(ready, naming);
+	return ready;
 }
 
 /**
@@ -66,18 +63,19 @@ export function checkedRecord(item: Item, given: DocumentRecord): DocumentRecord
  * @throws NodeOperationError if these cannot be written as JSON
  */
 export function textDocument(item: Item, given: Named, text: string): FoundDocument {
-	const textType = textMimeType(text);
+	const isHtml = /^\s*(<!doctype html|<html)/i.test(text);
+	// Markdown also suits plain text.
+	const textType = isHtml ? 'text/html' : 'text/markdown';
 	const fileOfName = fileType(given.name, given.mimeType ?? textType, given.type);
 	// A text named report.pdf, after the file it was extracted from, is no PDF.
 	const isOtherType = fileOfName.type !== undefined && !fileOfName.isText;
 	const file = isOtherType
-		? fileType(`${given.name}.${textType === 'text/html' ? 'html' : 'md'}`, textType)
+		? fileType(`${given.name}.${isHtml ? 'html' : 'md'}`, textType)
 		: fileOfName;
 	const { name, mimeType } = file;
 	return {
 		...withFile(item, { size: Buffer.byteLength(text), ...given }, file),
 		file: () => ({ name, mimeType, content: Buffer.from(text) }),
-		contents: () => [text],
 	};
 }
 
@@ -100,27 +98,30 @@ export function binaryDocument(item: Item, given: Named, field: BinaryField): Fo
 	const text = () => textChunks(item, field, mimeTypeGiven);
 	const content = async () => {
 		const found = isText ? await textContent(text) : (await uploadFile(item, field)).content;
-		if (sizeOf(found) === 0) refuseFile('is empty: nothing could be found in it');
+		const size = Buffer.isBuffer(found) ? found.length : found.size;
+		if (size === 0) refuseFile('is empty: nothing could be found in it');
 		if (asText && !isText && !(await isZip(binaryChunks(item, field)))) refuseFile(NO_WORKBOOK);
 		return found;
 	};
 	return {
 		...withFile(item, given, file),
 		file: async () => ({ name, mimeType, content: await content() }),
-		contents: () => (isText ? text() : binaryChunks(item, field)),
 	};
 }
 
 const NO_WORKBOOK =
 	'is no .xlsx workbook inside, or has a password: nothing could be found in it. Save it as .xlsx without a password';
 
-function withFile(item: Item, given: DocumentRecord, file: FileType): FoundDocument {
+function withFile(
+	item: Item,
+	given: DocumentRecord,
+	file: ReturnType<typeof fileType>,
+): FoundDocument {
 	const { name, type, asText } = file;
-	const ownType = type === undefined ? {} : { type };
 	// The charset is left out, because texts are uploaded in UTF-8.
 	const mimeType = (given.mimeType ?? file.mimeType).replace(/;\s*charset=.*/i, '');
-	const record = { ...ownType, ...given, ...(asText ? ownType : {}), mimeType, name };
-	return { record: checkedRecord(item, record), ...(asText ? { readAsText: true } : {}) };
+	const record = { ...(type && { type }), ...given, ...(asText && { type }), mimeType, name };
+	return { record: readyRecord(item, record), ...(asText && { readAsText: true }) };
 }
 
 /** Texts up to this many bytes are kept in memory until they are uploaded; longer ones are read twice. */
@@ -146,64 +147,10 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
 	for await (const piece of text) yield Buffer.from(piece);
 }
 
-function sizeOf(content: UploadFile['content']): number {
-	return Buffer.isBuffer(content) ? content.length : content.size;
-}
-
 /** Whether a file is a zip archive, as workbooks are. */
 async function isZip(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
 	for await (const chunk of chunks) return chunk[0] === 0x50 && chunk[1] === 0x4b;
 	return false;
-}
-
-/**
- * The key of a document.
- *
- * @param defaultKey the key if none is given
- * @param subject what `defaultKey` is called in messages
- * @throws NodeOperationError if the key is not valid, for example because an expression found nothing
- */
-export function readDocumentKey(item: Item, defaultKey: string, subject: string): string {
-	return keyIfGiven(item, 'documentSettings.documentKey') ?? checkedKey(item, defaultKey, subject);
-}
-
-/**
- * The name of a document made of a text: the given one or, in its item, that of one of the usual columns.
- *
- * @throws NodeOperationError if there is none
- */
-export function nameOfText(item: Item): string {
-	if (isFilled(item.context.getNode(), NAME)) return wholeText(item, NAME).trim();
-	const { name } = mapColumns(item.json).fields;
-	const text = isNil(name) ? '' : String(name).trim();
-	if (text === '')
-		return item.refuse({
-			subject: `"${item.labelOf(NAME)}"`,
-			demand: NAME_DEMAND,
-			cure: NAME_CURE,
-		});
-	item.checkWhole(text, 'The name in the item');
-	return text;
-}
-
-const NAME = 'documentSettings.name';
-const NAME_DEMAND = 'must be given, as the item has no name and no title';
-const NAME_CURE = 'Add "Name" in Document Settings.';
-
-/** Whether an item has a file and no text, which the source would refuse. */
-export function hasFileInstead(item: Item, parameter: string): boolean {
-	return item.hasFile && isNothing(item.resolved(parameter, ''));
-}
-
-/**
- * A text that can be sent as a file or used as a key.
- *
- * @throws NodeOperationError if it is empty or holds half of a character
- */
-export function wholeText(item: Item, parameter: string): string {
-	const text = item.filledText(parameter);
-	item.checkWhole(text, `"${item.labelOf(parameter)}"`);
-	return text;
 }
 
 /**
@@ -214,28 +161,26 @@ export function wholeText(item: Item, parameter: string): string {
  */
 export function settingsOf(item: Item, directory = ''): DocumentRecord {
 	const chosen = chosenSettings(item);
-	const raw = { [RECORD_SETTINGS.name]: chosen };
+	const raw = { documentSettings: chosen };
 	const read = fieldValues((flaw) => item.refuse(flaw), [RECORD_SETTINGS], raw);
 	const {
 		metadataRows,
 		folderFromDirectory: usesDirectory,
 		...settings
-	} = (read[RECORD_SETTINGS.name] ?? {}) as FieldValues;
+	} = (read.documentSettings ?? {}) as FieldValues;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
-	const rest = omit(settings, PARSER_SETTINGS);
 	const rows = valuesOfRows(item, 'Metadata Rows', metadataRows);
-	const folder = usesDirectory
-		? [settings.folder, directory.replaceAll('\\', '/')].filter(Boolean).join('/')
-		: '';
+	const place = usesDirectory ? [settings.folder, directory.replaceAll('\\', '/')] : [];
+	const folder = compact(place).join('/');
 	const record = {
 		// An empty Folder takes the document out of its folder.
 		...(isJsonObject(chosen) && 'folder' in chosen && { folder: '' }),
-		...rest,
+		...omit(settings, PARSER_SETTINGS),
 		...(folder !== '' && { folder }),
-		...(isEmpty(parserConfig) ? {} : { parserConfig }),
-		...(isEmpty(rows) ? {} : { metadata: addRows(settings.metadata, rows) }),
+		...(!isEmpty(parserConfig) && { parserConfig }),
 	};
-	return item.check(document, record, RECORD_NAMING);
+	const checked = item.check(document, record, RECORD_NAMING);
+	return isEmpty(rows) ? checked : { ...checked, metadata: { ...checked.metadata, ...rows } };
 }
 
 /**
@@ -243,32 +188,15 @@ export function settingsOf(item: Item, directory = ''): DocumentRecord {
  * read.
  */
 function chosenSettings(item: Item): unknown {
-	const given = givenFor(item.context.getNode(), RECORD_SETTINGS.name);
-	if (!isJsonObject(given)) return item.parameter(RECORD_SETTINGS.name);
+	const given = givenFor(item.context.getNode(), 'documentSettings');
+	if (!isJsonObject(given)) return item.parameter('documentSettings');
 	return mapValues(omit(given, ['name', 'documentKey']), (_, name) =>
-		item.parameter(`${RECORD_SETTINGS.name}.${name}`),
+		item.parameter(`documentSettings.${name}`),
 	);
 }
 
-/** Adds the values of rows to metadata. Metadata that is no object is left for the schema to reject. */
-const addRows = (metadata: unknown = {}, rows: FieldValues): unknown =>
-	isJsonObject(metadata) ? { ...metadata, ...rows } : metadata;
-
 /** Table types: servers fail to read them as sheets, and read them as text, a workbook row by row (recorded). */
 const TABLE_TYPES = ['csv', 'tsv', 'xlsx'];
-
-/** The name and type of a document's file. */
-export interface FileType {
-	/** The name with an extension that fits the content. */
-	name: string;
-	/** The extension; `undefined` if it is not known. */
-	type?: string;
-	mimeType: string;
-	/** Whether its content is text, in any encoding. */
-	isText: boolean;
-	/** Whether it is a table, which is sent as text: servers cannot read it otherwise. */
-	asText: boolean;
-}
 
 /**
  * The name and type of a file, from its name and its stated type.
@@ -276,7 +204,7 @@ export interface FileType {
  * @param mimeType the known MIME type, such as that of a binary field; its parameters are ignored
  * @param given the stated extension, used if the name has none
  */
-function fileType(name: string, mimeType: string, given?: string | null): FileType {
+function fileType(name: string, mimeType: string, given?: string | null) {
 	const essence = (mimeType.split(';')[0] ?? '').trim().toLowerCase();
 	const extension = documentExtension(name);
 	// Of several extensions for a type, such as htm and html, the last is the usual one.
@@ -284,49 +212,40 @@ function fileType(name: string, mimeType: string, given?: string | null): FileTy
 		extension ??
 		documentExtension(`.${given}`) ??
 		findLastKey(MIME_TYPES, (known) => known === essence);
-	const named = {
+	const knownMimeType = MIME_TYPES[type ?? ''] ?? (essence || UNKNOWN_TYPE);
+	const isText = /^text\/|[/+-](json|xml|yaml|ndjson|jsonl|javascript)$/.test(knownMimeType);
+	const asText = TABLE_TYPES.includes(type ?? '');
+	return {
+		/** The name with an extension that fits the content. */
 		name: extension === undefined && type !== undefined ? `${name}.${type}` : name,
-		mimeType: (type === undefined ? undefined : MIME_TYPES[type]) ?? (essence || UNKNOWN_TYPE),
+		/** The extension; `undefined` if it is not known. */
+		type: asText ? 'txt' : type,
+		mimeType: asText && isText ? 'text/plain' : knownMimeType,
+		/** Whether its content is text, in any encoding. */
+		isText,
+		/** Whether it is a table, which is sent as text: servers cannot read it otherwise. */
+		asText,
 	};
-	const isText = /^text\/|[/+-](json|xml|yaml|ndjson|jsonl|javascript)$/.test(named.mimeType);
-	if (type === undefined || !TABLE_TYPES.includes(type))
-		return { ...named, type, isText, asText: false };
-	const asText = { type: 'txt', asText: true, isText };
-	return { ...named, ...asText, ...(isText ? { mimeType: 'text/plain' } : {}) };
-}
-
-/** The MIME type of a text: HTML or Markdown, which also suits plain text. */
-function textMimeType(text: string): string {
-	return /^\s*(<!doctype html|<html)/i.test(text) ? 'text/html' : 'text/markdown';
 }
 
 /**
- * The settings by which Xpert splits a file. It only stores the contract's own settings (service behaviour, "How a
- * file is cut").
+ * Adds the settings by which Xpert splits a file, from those of the contract, which it only stores (service behaviour,
+ * "How a file is cut"). An existing `textSplitter` is kept.
  */
-interface TextSplitter {
-	chunkSize?: number;
-	chunkOverlap?: number;
-	/** Separators joined by commas, a line break written as `\n`. */
-	separators?: string;
-}
-
-/** Adds a `textSplitter` with the settings of parserConfig, which Xpert uses. An existing `textSplitter` is kept. */
 export function withTextSplitter(document: DocumentRecord): DocumentRecord {
 	const { parserConfig } = document;
 	if (!isJsonObject(parserConfig) || 'textSplitter' in parserConfig) return document;
 	const { chunkSize, chunkOverlap, delimiter } = parserConfig;
 	const separators = separatorsOf(delimiter);
-	const textSplitter: TextSplitter = {
-		...(typeof chunkSize === 'number' ? { chunkSize } : {}),
-		...(typeof chunkOverlap === 'number' ? { chunkOverlap } : {}),
-		...(separators === undefined ? {} : { separators }),
-	};
+	const textSplitter = omitBy({ chunkSize, chunkOverlap, separators }, isNil);
 	if (isEmpty(textSplitter)) return document;
 	return { ...document, parserConfig: { ...parserConfig, textSplitter } };
 }
 
-/** The separators of a delimiter. Those with a comma are left out, because a comma ends a separator. */
+/**
+ * The separators of a delimiter, joined by commas, with a line break written as `\n`. Those with a comma are left out,
+ * because a comma ends a separator.
+ */
 function separatorsOf(delimiter: unknown): string | undefined {
 	if (typeof delimiter !== 'string') return undefined;
 	const separators = delimiter

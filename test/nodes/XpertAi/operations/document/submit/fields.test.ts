@@ -44,7 +44,8 @@ it.each([
 	expect(shown({ mode }).filter((name) => !before.includes(name))).toEqual(more);
 });
 
-it.each(SOURCES)('$name shows its own fields and settings', ({ value, fields, settings }) => {
+it.each(Object.entries(SOURCES))('%s shows its own fields and settings', (value, source) => {
+	const { fields, settings } = source;
 	const own = fields.map(({ name }) => name);
 	expect(shown({ source: value })).toEqual(expect.arrayContaining(own));
 	expect(settingsShown({ source: value })).toEqual(settings.map(({ name }) => name).sort());

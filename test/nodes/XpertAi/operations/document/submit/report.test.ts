@@ -1,354 +1,171 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { serialize } from '../../../../../../nodes/XpertAi/ingest/batches';
-import type { ReadyDocument } from '../../../../../../nodes/XpertAi/ingest/batches';
 import type { ProcessingEnd } from '../../../../../../nodes/XpertAi/ingest/processingStatus';
-import type { DocumentOutcome } from '../../../../../../nodes/XpertAi/ingest/storing';
+import { counted } from '../../../../../../nodes/XpertAi/operations/document/submit/counts';
+import {
+	processingError,
+	withCounts,
+} from '../../../../../../nodes/XpertAi/operations/document/submit/errors';
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import {
-	processedItem,
 	processingFlaw,
 	replacedItem,
 } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomeItems';
 import { SubmitReport } from '../../../../../../nodes/XpertAi/operations/document/submit/report';
 import { readSubmitSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
-import type { Origin } from '../../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
-import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
 import { itemOf } from '../../../../support/context';
 import { failure } from '../../../ingest/support/outcomes';
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
-const item = itemOf(
-	{ knowledgebaseId: ID },
-	{ index: 4, methods: { continueOnFail: () => true, getExecutionCancelSignal: () => undefined } },
-);
-const ready = (record: DocumentRecord, origin: Origin): ReadyDocument<Origin> => ({
-	record,
-	...serialize(record),
-	id: ID,
-	origin,
-});
-const document = ready({ id: ID, name: 'a', size: 3 }, { item, position: 0 });
-const pairedItem = { item: 4 };
+const KEY = 'a.md';
 
-/** The report of a submission, with or without Simplify. */
-function reportOf(simplify = true): SubmitReport {
-	const settings = readSubmitSettings(itemOf({ simplify }, { fields: submitFields }));
-	return new SubmitReport(item, settings);
-}
-
-/** The item that a report has in a place; the test fails when it has none. */
-function itemAt(report: SubmitReport, position: number): INodeExecutionData {
-	const found = report.items[position];
-	if (!found) throw new Error(`the report has no item in place ${position}`);
-	return found;
-}
-
-/** The item of a document that was sent. */
-function outcomeItem(result: DocumentOutcome<Origin>, asDocument: boolean): INodeExecutionData {
-	const report = reportOf(asDocument);
-	report.addOutcome(result);
-	return itemAt(report, document.origin.position);
-}
-
-/** The item of a document that an earlier run has stored. */
-function unchangedItem(): INodeExecutionData {
-	const report = reportOf();
-	report.addUnchanged(document);
-	return itemAt(report, document.origin.position);
-}
-
-function stored(record: unknown): DocumentOutcome<Origin> {
-	return { document, batch: 2, attempts: 3, outcome: 'stored', status: 201, record };
-}
-
-describe('the item of a stored document', () => {
-	it('tells what became of it', () => {
-		expect(outcomeItem(stored({ id: ID, name: 'a', version: 2 }), true)).toEqual({
-			json: {
-				id: ID,
-				name: 'a',
-				outcome: 'stored',
-				processing: 'none',
-				status: 201,
-				attempts: 3,
-				batch: 2,
-			},
-			pairedItem,
-		});
-	});
-
-	it('begins with what a user looks for', () => {
-		const { json } = outcomeItem(stored({ id: ID, name: 'a' }), true);
-		expect(Object.keys(json)).toEqual([
-			'name',
-			'outcome',
-			'processing',
-			'id',
-			'status',
-			'attempts',
-			'batch',
-		]);
-		expect(Object.keys(unchangedItem().json)).toEqual(['name', 'outcome', 'id']);
-	});
-
-	it('knows the id the server made, and else the one that was sent', () => {
-		expect(outcomeItem(stored({ id: 'new' }), true).json).toMatchObject({
-			id: 'new',
-			name: 'a',
-		});
-		expect(outcomeItem(stored(undefined), true).json).toMatchObject({ id: ID, name: 'a' });
-	});
-
-	it('is the record of the server where that is asked for, or what was sent', () => {
-		const record = { id: ID, version: 2 };
-		expect(outcomeItem(stored(record), false)).toEqual({ json: record, pairedItem });
-		expect(outcomeItem(stored('ok'), false).json).toEqual({ id: ID, name: 'a', size: 3 });
-	});
-});
-
-describe('the item of a document that is not stored', () => {
-	const failed = (outcome: 'rejected' | 'unknown') =>
-		outcomeItem(
-			{
-				document,
-				batch: 2,
-				attempts: 3,
-				outcome,
-				failure: failure({ kind: 'status', status: 422, reason: 'no', requestId: 'r-1' }),
-			},
-			true,
-		);
-
-	it('is one n8n moves to the error output, with all that is known', () => {
-		const { json, pairedItem: paired } = failed('rejected');
-		expect(Object.keys(json)).toEqual(['error', 'details']);
-		expect(Object.keys(json.details ?? {}).slice(0, 3)).toEqual(['name', 'outcome', 'id']);
-		expect(json).toMatchObject({
-			error: 'The server answered 422: no',
-			details: {
-				id: ID,
-				name: 'a',
-				outcome: 'rejected',
-				status: 422,
-				attempts: 3,
-				batch: 2,
-				requestId: 'r-1',
-			},
-		});
-		expect(paired).toEqual(pairedItem);
-	});
-
-	it('says so when it may be stored', () => {
-		expect(failed('unknown').json).toMatchObject({
-			error: 'The server answered 422: no. It is not known whether this document is stored',
-			details: { outcome: 'unknown' },
-		});
-	});
-
-	it('may be that of a record which is no document', () => {
-		const report = reportOf();
-		report.addFlaw(
-			{ item, position: 0 },
-			item.refusal({ subject: 'Line 3 of the file', demand: 'is not valid JSON' }),
-		);
-		expect(itemAt(report, 0)).toMatchObject({
-			json: {
-				error: 'Line 3 of the file is not valid JSON [item 4]',
-				details: { outcome: 'rejected' },
-			},
-			pairedItem,
-		});
-	});
-});
-
-it('the item of an unchanged document says that it was not sent', () => {
-	expect(unchangedItem()).toEqual({
-		json: { id: ID, name: 'a', outcome: 'unchanged' },
-		pairedItem,
-	});
-});
-
-describe('the item of a processed document', () => {
-	const storedItem = { json: { id: ID, name: 'a', outcome: 'stored', batch: 2 }, pairedItem };
-	const ended = (end: ProcessingEnd) => processedItem(item, storedItem, end, processingFlaw(end));
-
-	it('gains the end of its processing', () => {
-		expect(ended({ state: 'finish' })).toEqual({
-			json: { ...storedItem.json, outcome: 'found', processing: 'finish' },
-			pairedItem,
-		});
-	});
-
-	it('says in one word that it goes on, and what the server says besides', () => {
-		expect(ended({ state: 'running', processMsg: 'half way' }).json).toEqual({
-			...storedItem.json,
-			processing: 'running',
-			processMsg: 'half way',
-		});
-	});
-
-	it('says that nothing is known of it, on a server that decides by itself', () => {
-		const noRoute = failure({ kind: 'status', status: 404, missing: 'route' });
-		expect(ended({ state: 'none', failure: noRoute, hasNoRoute: true }).json).toEqual({
-			...storedItem.json,
-			processing: 'none',
-		});
-	});
-
-	it('is an error item where it could not be started', () => {
-		const refused = failure({ kind: 'status', status: 403, reason: 'no' });
-		expect(ended({ state: 'none', failure: refused }).json).toMatchObject({
-			error:
-				'The document is stored, but its processing could not be started. The server answered 403: no',
-			details: { outcome: 'stored', processing: 'none' },
-		});
-	});
-
-	it('is an error item where the server does not go on with what an earlier run has started', () => {
-		expect(ended({ state: 'running', isStuck: true }).json).toMatchObject({
-			error:
-				'The document is stored, but an earlier run has started its processing and the server shows no progress',
-			details: {
-				processing: 'running',
-				description: expect.stringContaining(
-					'With "When Run Again" set to "Send New and Changed", the next run sends it again.',
-				),
-			},
-		});
-	});
-
-	it('stays unchanged where an earlier run has stored it', () => {
-		const unchanged = { json: { ...storedItem.json, outcome: 'unchanged' }, pairedItem };
-		const said = { state: 'error' } as const;
-		expect(processedItem(item, unchanged, said, processingFlaw(said)).json).toMatchObject({
-			details: { outcome: 'unchanged', processing: 'error' },
-		});
-	});
-
-	it.each<[ProcessingEnd['state'], string | undefined, string]>([
-		['error', 'no text', 'The document could not be processed: no text'],
-		['error', undefined, 'The document could not be processed'],
-		['cancel', undefined, 'The document was stored, but its processing was cancelled'],
-		['none', 'not queued', 'The document is stored, but not being processed: not queued'],
-	])(
-		'is an error item after %s (%s), which says that it is stored',
-		(state, processMsg, message) => {
-			expect(ended({ state, processMsg })).toMatchObject({
-				json: {
-					error: message,
-					details: { id: ID, name: 'a', outcome: 'stored', processing: state },
-				},
-				pairedItem,
-			});
+/** The report of a run of one item, and what becomes of its documents, which all have one ID. */
+function reportOn({ continues = true, output = 'documents' } = {}) {
+	const item = itemOf(
+		{ knowledgebaseId: ID, options: { output } },
+		{
+			index: 4,
+			fields: submitFields,
+			methods: { continueOnFail: () => continues, getExecutionCancelSignal: () => undefined },
 		},
 	);
-});
-
-describe('what the report keeps of documents in process', () => {
-	const inSummary = () => {
-		const settings = readSubmitSettings(
-			itemOf({ options: { output: 'summary' } }, { fields: submitFields }),
-		);
-		return new SubmitReport(item, settings);
+	const report = new SubmitReport(item, readSubmitSettings(item));
+	/** A document that was read. */
+	const read = (name = 'a') => {
+		const record = { id: ID, name };
+		const origin = Object.assign(report.originOf(item), { name });
+		const document = { record, ...serialize(record), id: ID, key: KEY, origin };
+		return { document, batch: 2, attempts: 3 };
 	};
-	const end = { state: 'error', processMsg: 'no text' } as const;
+	const stored = (place = read()) => {
+		report.addOutcome({ ...place, outcome: 'stored', status: 201, record: place.document.record });
+		return place.document;
+	};
+	const failed = (outcome: 'rejected' | 'unknown' = 'rejected', place = read()) => {
+		const facts = { kind: 'status', status: 422, reason: 'no.', requestId: 'r-1' } as const;
+		report.addOutcome({ ...place, outcome, failure: failure(facts) });
+	};
+	const processed = (end: ProcessingEnd, document?: ReturnType<typeof stored>) =>
+		report.addProcessed(ID, end, processingFlaw(end), document?.origin);
+	const items = () => report.items.map(({ json }) => json);
+	return { report, item, read, stored, failed, processed, items };
+}
 
-	it('puts the end into the items of all documents with that id', () => {
-		const report = reportOf();
-		const twin = ready({ id: ID, name: 'b' }, { item, position: 1 });
-		report.addOutcome(stored({ id: ID }));
-		report.addOutcome({ ...stored({ id: ID }), document: twin });
-		report.addProcessed(ID, { state: 'finish' }, [document.origin, twin.origin]);
-		expect(report.items.map(({ json }) => json.processing)).toEqual(['finish', 'finish']);
+const repeat = (count: number, act: () => unknown) => Array.from({ length: count }, () => act());
+
+describe('the item of a document', () => {
+	it('begins with what a user looks for', () => {
+		const { report, read, stored, items } = reportOn();
+		stored();
+		report.addOutcome({ ...read('b'), outcome: 'unchanged' });
+		expect(items().map((json) => Object.entries(json))).toEqual([
+			[
+				['name', 'a'],
+				['outcome', 'stored'],
+				['processing', 'none'],
+				['key', KEY],
+				['id', ID],
+				['status', 201],
+				['attempts', 3],
+				['batch', 2],
+			],
+			[
+				['name', 'b'],
+				['outcome', 'unchanged'],
+				['key', KEY],
+				['id', ID],
+			],
+		]);
 	});
 
-	it('is nothing where only a summary is asked for, which names those that failed', () => {
-		const report = inSummary();
-		report.addOutcome(stored({ id: ID }));
-		report.addProcessed(ID, end, []);
-		expect(report.items).toEqual([]);
-		expect(report.processingFailed).toBe(1);
-		expect(report.failed).toEqual([
-			{ id: ID, outcome: 'stored', reason: 'The document could not be processed: no text' },
+	it('that is not stored has all that is known, and says so where it may be', () => {
+		const { failed, items, report } = reportOn();
+		failed('rejected');
+		failed('unknown');
+		const details = { name: 'a', key: KEY, id: ID, status: 422, attempts: 3, batch: 2 };
+		expect(items()).toMatchObject([
+			{
+				error: 'The server answered 422: no.',
+				details: { ...details, outcome: 'rejected', requestId: 'r-1' },
+			},
+			{
+				error: expect.stringMatching(/It is not known whether this document is stored$/),
+				details: { ...details, outcome: 'unknown' },
+			},
 		]);
+		expect(report.items.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 4 }, { item: 4 }]);
+	});
+
+	it.each<[ProcessingEnd['state'], string | undefined, IDataObject]>([
+		['finish', undefined, { outcome: 'found', processing: 'finish', key: KEY, batch: 2 }],
+		['running', 'half way', { outcome: 'stored', processing: 'running', processMsg: 'half way' }],
+		['error', 'no text', { error: 'The document could not be processed: no text' }],
+		['error', undefined, { error: 'The document could not be processed' }],
+		['cancel', undefined, { error: 'The document was stored, but its processing was cancelled' }],
+		['none', 'no', { error: 'The document is stored, but not being processed: no' }],
+	])('shows the last state of its processing: %s (%s)', (state, processMsg, expected) => {
+		const { stored, processed, items } = reportOn();
+		processed({ state, processMsg }, stored());
+		const isFailed = 'error' in expected;
+		const details = { name: 'a', outcome: 'stored', processing: state, key: KEY, id: ID };
+		expect(items()).toMatchObject([{ ...expected, ...(isFailed && { details }) }]);
 	});
 });
 
 describe('of two documents that come with one key', () => {
-	const twin = (position: number) => ({
-		...ready({ id: ID, name: `twin ${position}` }, { item, position }),
-		key: 'a.md',
-	});
-	const result = (position: number, record: unknown = { id: ID }) => ({
-		...stored(record),
-		document: twin(position),
-	});
-
-	it('the earlier is replaced, whether its outcome is known by then or not', () => {
-		for (const isKnown of [true, false]) {
-			const report = reportOf();
-			const earlier = result(0);
-			if (isKnown) report.addOutcome(earlier);
-			report.addReplaced(earlier.document.origin);
-			if (!isKnown) report.addOutcome(earlier);
-			const later = result(1);
-			report.addOutcome(later);
-			report.addProcessed(ID, { state: 'finish' }, [
-				earlier.document.origin,
-				later.document.origin,
-			]);
-			expect(column(report)).toEqual(['replaced', 'found']);
-			expect(report.counts).toMatchObject({ replaced: 1, found: 1, stored: 0 });
-			expect(report.items[0]?.json).toEqual({
-				name: 'twin 0',
-				outcome: 'replaced',
-				key: 'a.md',
-				id: ID,
-			});
-		}
+	it.each(['before', 'after'])('the earlier is replaced: read %s its outcome', (when) => {
+		const { report, read, stored, processed, items } = reportOn();
+		const earlier = read('earlier');
+		if (when === 'before') stored(earlier);
+		report.addReplaced(earlier.document.origin);
+		if (when === 'after') stored(earlier);
+		processed({ state: 'finish' }, stored(read('later')));
+		expect(items()).toMatchObject([
+			{ name: 'earlier', outcome: 'replaced', key: KEY, id: ID },
+			{ name: 'later', outcome: 'found' },
+		]);
+		expect(report.counts).toMatchObject({ documents: 2, replaced: 1, found: 1, stored: 0 });
 	});
 
 	it('the earlier counts as replaced also where an earlier run had stored it, or it was found', () => {
-		const report = reportOf();
-		const [unchanged, found] = [twin(0), result(1)];
-		report.addUnchanged(unchanged);
-		report.addOutcome(found);
-		report.addProcessed(ID, { state: 'finish' }, [found.document.origin]);
-		report.addReplaced(unchanged.origin);
-		report.addReplaced(found.document.origin);
+		const { report, read, stored, processed } = reportOn();
+		const unchanged = read();
+		report.addOutcome({ ...unchanged, outcome: 'unchanged' });
+		const found = stored();
+		processed({ state: 'finish' }, found);
+		report.addReplaced(unchanged.document.origin);
+		report.addReplaced(found.origin);
 		expect(report.counts).toMatchObject({ replaced: 2, unchanged: 0, found: 0, stored: 0 });
 	});
 
-	it('the earlier stays what it is where it was not stored', () => {
-		const report = reportOf();
-		const earlier = twin(0);
-		const refused = failure({ kind: 'status', status: 422, reason: 'no' });
+	it('the earlier stays what it is where it was not stored, and so does a later one', () => {
+		const { report, read, stored, failed, processed, items } = reportOn();
+		const refused = read();
+		report.addReplaced(refused.document.origin);
+		failed('rejected', refused);
+		const earlier = stored();
 		report.addReplaced(earlier.origin);
-		report.addOutcome({
-			document: earlier,
-			batch: 1,
-			attempts: 1,
-			outcome: 'rejected',
-			failure: refused,
-		});
-		expect(report.counts).toMatchObject({ replaced: 0, rejected: 1 });
-		expect(report.items[0]?.json.error).toBe('The server answered 422: no');
+		const later = read();
+		failed('rejected', later);
+		processed({ state: 'finish' }, later.document);
+		expect(report.counts).toMatchObject({ replaced: 1, rejected: 2, found: 0, stored: 0 });
+		expect(items().map(({ error, outcome }) => error ?? outcome)).toEqual([
+			'The server answered 422: no.',
+			'replaced',
+			'The server answered 422: no.',
+		]);
 	});
 
 	it('the earlier goes to the error output where there is one, with what to do', () => {
-		const node = { ...item.context.getNode(), onError: 'continueErrorOutput' as const };
-		const onError = itemOf(
-			{},
-			{ index: 4, methods: { getNode: () => node, continueOnFail: () => true } },
-		);
-		const json = { name: 'a', outcome: 'stored', key: 'a.md', id: ID };
-		expect(replacedItem(onError, { json }).json).toEqual({
+		const node = { ...itemOf({}).context.getNode(), onError: 'continueErrorOutput' as const };
+		const item = itemOf({}, { methods: { getNode: () => node } });
+		expect(replacedItem({ item }, { json: { name: 'a', key: KEY, id: ID } }).json).toEqual({
 			error: 'A later document of this run came with the same key ("a.md") and replaced this one',
 			details: {
 				name: 'a',
 				outcome: 'replaced',
-				key: 'a.md',
+				key: KEY,
 				id: ID,
 				description: 'Give each document a key of its own, such as its path or the ID of its row.',
 			},
@@ -356,4 +173,120 @@ describe('of two documents that come with one key', () => {
 	});
 });
 
-const column = (report: SubmitReport) => report.items.map(({ json }) => json.outcome);
+describe('the summary of a run', () => {
+	const inSummary = () => reportOn({ output: 'summary' });
+
+	it('counts each document once, and says so in a line', () => {
+		const { report, item, read, stored, failed, processed } = inSummary();
+		repeat(4, stored);
+		repeat(2, failed);
+		repeat(3, () => failed('unknown'));
+		repeat(5, () => report.addOutcome({ ...read(), outcome: 'unchanged' }));
+		repeat(6, () => report.addOutcome({ ...read(), outcome: 'notSent' }));
+		report.addUnreadable(report.originOf(item), new Error('Line 3 of the file is not valid JSON'));
+		processed({ state: 'finish' });
+		report.addReplaced(stored().origin);
+		report.addDisabled('id-2');
+		expect(report.counts).toEqual({
+			documents: 22,
+			found: 1,
+			stored: 3,
+			unchanged: 5,
+			replaced: 1,
+			disabled: 1,
+			rejected: 3,
+			unknown: 3,
+			notSent: 6,
+		});
+		const requests = { batches: 1, bytes: 20, requests: 4, retries: 3, splits: 1 };
+		report.addRequests(requests);
+		expect(report.line).toBe(
+			'Documents: 1 found, 3 stored, 5 unchanged and not sent, 1 replaced by a later one, 1 disabled, 3 rejected, 3 unknown, 6 not sent (1 batch, 3 requests tried again).',
+		);
+		report.addRequests({ ...requests, bytes: 5 });
+		expect(report.requests).toEqual({ batches: 2, bytes: 25, requests: 8, retries: 6, splits: 2 });
+		expect(report.items).toEqual([]);
+		expect(inSummary().report.line).toBe('Documents: none.');
+	});
+
+	it('names the documents that failed, with the reason', () => {
+		const { report, item, stored, failed, processed } = inSummary();
+		failed('unknown');
+		report.addUnreadable(report.originOf(item), new Error('Line 3 of the file is not valid JSON'));
+		processed({ state: 'error', processMsg: 'no model' }, stored());
+		processed({ state: 'error' });
+		expect(report.processingFailed).toBe(2);
+		expect(report.failed).toEqual([
+			{
+				id: ID,
+				name: 'a',
+				outcome: 'unknown',
+				reason: 'The server answered 422: no.',
+				status: 422,
+			},
+			{ outcome: 'rejected', reason: 'Line 3 of the file is not valid JSON' },
+			{
+				id: ID,
+				name: 'a',
+				outcome: 'stored',
+				reason: 'The document could not be processed: no model',
+			},
+			{ id: ID, outcome: 'stored', reason: 'The document could not be processed' },
+		]);
+	});
+
+	it('names at most 1,000 of them, but counts all', () => {
+		const { report, failed } = inSummary();
+		repeat(1510, failed);
+		expect(report.failed).toHaveLength(1000);
+		expect(report.counts).toMatchObject({ documents: 1510, rejected: 1510 });
+	});
+
+	it.each([
+		[0, '0 documents were', '0 batches'],
+		[1, '1 document was', '1 batch'],
+		[2, '2 documents were', '2 batches'],
+	])('has the words that fit a count of %i', (count, documents, batches) => {
+		expect(counted(count, 'document was', 'documents were')).toBe(documents);
+		expect(counted(count, 'batch', 'batches')).toBe(batches);
+	});
+});
+
+describe('the error with Stop', () => {
+	it('says what became of all other documents, so that the numbers add up, and names it', () => {
+		const { report, item, stored, failed } = reportOn({ continues: false });
+		report.read = 4;
+		report.notRead = 2;
+		stored();
+		failed();
+		const error = withCounts(report.stopError ?? item.operationError('none'), report);
+		expect(error.message).toBe(
+			'The server answered 422: no. Documents: 1 stored, 1 rejected, 2 not sent, 2 items not read',
+		);
+		expect(error.description).toContain(
+			'Not stored: a. A second run replaces documents that carry a UUID as ID and stores all others again.',
+		);
+	});
+
+	it('says nothing of a second run where nothing is stored, as after a field that is missing', () => {
+		const { report, item } = reportOn({ continues: false });
+		report.addFlaw(item, item.refusal({ subject: '"Text"', demand: 'must not be empty' }));
+		const error = withCounts(report.stopError ?? item.operationError('none'), report);
+		expect(error.message).toBe('"Text" must not be empty [item 4]. Documents: 1 rejected');
+		expect(error.description).not.toMatch(/second run|\.\./);
+	});
+
+	it('names ten of many documents that are not found, how many more there are, and what to do', () => {
+		const { report, item, stored, read, processed } = reportOn({ continues: false });
+		const names = Array.from({ length: 12 }, (_, index) => `${index}.pdf`);
+		for (const name of names)
+			processed({ state: 'error', processMsg: 'EISDIR: no.' }, stored(read(name)));
+		const { message, description } = processingError(item, report);
+		expect(message).toBe(
+			`12 documents are stored but not found: ${names.slice(0, 10).join(', ')} and 2 more`,
+		);
+		expect(description).toMatch(
+			/^The document could not be processed: EISDIR: no\. It is stored, and assistants do not find it\. The server cannot read sheets\./,
+		);
+	});
+});

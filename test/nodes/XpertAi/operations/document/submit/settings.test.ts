@@ -67,21 +67,14 @@ describe('the settings of a submission', () => {
 		});
 	});
 
-	it('remember what is stored where a second run does not send everything', () => {
-		expect(read({}, { mode: 'changed' })).toMatchObject({ remembers: true, mirrors: false });
-	});
-
-	it('send each request once where no time is left for more', () => {
-		expect(read({ retryMinutes: 0 }).retryLimits).toEqual({ maxTries: 1, maxElapsedMs: 0 });
-	});
-
-	it('start the processing also where only its end is waited for', () => {
-		const after = (afterStoring: string, options = {}) => read({ afterStoring, ...options });
-		expect(after('nothing')).toMatchObject({ process: false, waitMs: undefined });
-		expect(after('process')).toMatchObject({ process: true, waitMs: undefined });
-		expect(after('wait')).toMatchObject({ process: true, waitMs: 1_800_000 });
-		expect(after('wait', { waitMinutes: 0 })).toMatchObject({ waitMs: 0 });
-		expect(read({})).toMatchObject({ waitMs: 1_800_000 });
+	it.each([
+		[{}, { mode: 'changed' }, { remembers: true, mirrors: false }],
+		[{ retryMinutes: 0 }, {}, { retryLimits: { maxTries: 1, maxElapsedMs: 0 } }],
+		[{ afterStoring: 'nothing' }, {}, { process: false, waitMs: undefined }],
+		[{ afterStoring: 'process' }, {}, { process: true, waitMs: undefined }],
+		[{ waitMinutes: 0 }, {}, { process: true, waitMs: 0 }],
+	])('with %j and %j are %j', (options, more, expected) => {
+		expect(read(options, more)).toMatchObject(expected);
 	});
 
 	it('let a batch be as large as servers take, and no larger', () => {

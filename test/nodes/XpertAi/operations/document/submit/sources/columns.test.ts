@@ -1,86 +1,75 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { mapColumns } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
 
-const fieldsOf = (columns: Parameters<typeof mapColumns>[0]) => mapColumns(columns).fields;
+const FILE_ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 
-describe('columns with the names of the contract', () => {
-	it('are the fields of the document, null included, empty ones left out', () => {
-		const columns = { name: 'a', folder: null, size: '12', type: '', filePath: '/a.md' };
-		expect(mapColumns(columns)).toEqual({
-			fields: { name: 'a', folder: null, size: '12', filePath: '/a.md' },
-			unused: [],
-		});
-	});
+/** A mapping that leaves out what is empty. */
+interface Expected {
+	fields?: IDataObject;
+	text?: string;
+	unused?: string[];
+}
 
-	it('come before all others, whatever their order', () => {
-		const columns = {
-			title: 'T',
-			url: 'https://a.example/1',
-			name: 'N',
-			fileUrl: 'https://b.example',
-		};
-		expect(mapColumns(columns)).toEqual({
-			fields: { name: 'N', fileUrl: 'https://b.example' },
-			unused: ['title', 'url'],
-		});
-	});
+it.each<[string, IDataObject, Expected]>([
+	[
+		'names of the contract are its fields, null included, empty ones left out',
+		{ name: 'a', folder: null, size: '12', type: '', filePath: '/a.md' },
+		{ fields: { name: 'a', folder: null, size: '12', filePath: '/a.md' } },
+	],
+	[
+		'names of the contract come before all others, whatever their order',
+		{ title: 'T', url: 'https://a.example/1', name: 'N', fileUrl: 'https://b.example' },
+		{ fields: { name: 'N', fileUrl: 'https://b.example' }, unused: ['title', 'url'] },
+	],
+	[
+		'usual names are taken best first; the others match nothing',
+		{ path: '/a/b.md', title: 'B', body: 'x', text: 'y' },
+		{ fields: { name: 'B' }, text: 'text', unused: ['path', 'body'] },
+	],
+	[
+		// Servers look for a file path on their own disk.
+		'a path is the name, never the file path',
+		{ path: '/a/b.md' },
+		{ fields: { name: '/a/b.md' } },
+	],
+	['empty columns are no matter', { mood: '', score: null, title: null }, {}],
+])('%s', (_, columns, { fields = {}, text, unused = [] }) => {
+	expect(mapColumns(columns)).toEqual({ fields, text, unused });
 });
 
-describe('columns with usual names', () => {
-	it.each([
-		['Title', 'a', { name: 'a' }],
-		['file_name', 'a.md', { name: 'a.md' }],
-		['URL', 'https://a.example/1', { fileUrl: 'https://a.example/1' }],
-		['link', 'http://a.example/1', { fileUrl: 'http://a.example/1' }],
-		['Mime-Type', 'text/plain', { mimeType: 'text/plain' }],
-		['file_size', 5, { size: 5 }],
-		['file_url', 'https://a.example/1', { fileUrl: 'https://a.example/1' }],
-		['Meta', { a: 1 }, { metadata: { a: 1 } }],
-		[
-			'storage_file_id',
-			'2f78e81b-096f-42ff-8ac0-8403fd81392d',
-			{ storageFileId: '2f78e81b-096f-42ff-8ac0-8403fd81392d' },
-		],
-	])('%s is mapped', (name, column, fields) => {
-		expect(mapColumns({ [name]: column })).toEqual({ fields, unused: [] });
-	});
-
-	it.each(['Text', 'content', 'body', 'markdown', 'page_content'])('%s is the text', (name) => {
-		expect(mapColumns({ [name]: 'hello' })).toEqual({
-			fields: {},
-			unused: [],
-			text: { column: name, value: 'hello' },
-		});
-	});
-
-	it('are taken best first; the others match nothing', () => {
-		expect(mapColumns({ path: '/a/b.md', title: 'B', body: 'x', text: 'y' })).toEqual({
-			fields: { name: 'B' },
-			unused: ['path', 'body'],
-			text: { column: 'text', value: 'y' },
-		});
-	});
-
-	it('make a path the name, never the file path, which servers look for on their own disk', () => {
-		expect(fieldsOf({ path: '/a/b.md' })).toEqual({ name: '/a/b.md' });
-	});
-
-	it.each([
-		['address', '5 High Street'],
-		['url', 5],
-		['file', { a: 1 }],
-		['body', ['x']],
-		['bytes', '12 kB'],
-		['Metadata', 'abc'],
-	])('match nothing where they hold something else: %s %j', (name, column) => {
-		expect(mapColumns({ [name]: column })).toEqual({ fields: {}, unused: [name] });
-	});
-
-	it.each(['ID', 'created_at', 'updatedat', 'Status', 'mood', 'constructor'])(
-		'do not include %s: it may be the row’s own',
-		(name) => expect(mapColumns({ [name]: 'x' })).toEqual({ fields: {}, unused: [name] }),
-	);
+it.each<[string, unknown, string]>([
+	['Title', 'a', 'name'],
+	['file_name', 'a.md', 'name'],
+	['URL', 'https://a.example/1', 'fileUrl'],
+	['link', 'http://a.example/1', 'fileUrl'],
+	['file_url', 'https://a.example/1', 'fileUrl'],
+	['Mime-Type', 'text/plain', 'mimeType'],
+	['file_size', 5, 'size'],
+	['Meta', { a: 1 }, 'metadata'],
+	['storage_file_id', FILE_ID, 'storageFileId'],
+])('a column called %s with %j is %s', (name, column, field) => {
+	const columns = { [name]: column } as IDataObject;
+	expect(mapColumns(columns)).toEqual({ fields: { [field]: column }, unused: [] });
 });
 
-it('empty columns are no matter', () => {
-	expect(mapColumns({ mood: '', score: null, title: null })).toEqual({ fields: {}, unused: [] });
+it.each(['Text', 'content', 'body', 'markdown', 'page_content'])(
+	'a column called %s is the text',
+	(name) => expect(mapColumns({ [name]: 'hello' })).toEqual({ fields: {}, unused: [], text: name }),
+);
+
+it.each<[string, unknown]>([
+	['address', '5 High Street'],
+	['url', 5],
+	['file', { a: 1 }],
+	['body', ['x']],
+	['bytes', '12 kB'],
+	['Metadata', 'abc'],
+	// These may be the row's own.
+	...['ID', 'created_at', 'updatedat', 'Status', 'mood', 'constructor'].map(
+		(name): [string, unknown] => [name, 'x'],
+	),
+])('a column called %s with %j matches nothing', (name, column) => {
+	const columns = { [name]: column } as IDataObject;
+	expect(mapColumns(columns)).toEqual({ fields: {}, unused: [name] });
 });

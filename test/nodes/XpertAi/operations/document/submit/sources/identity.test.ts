@@ -3,11 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { derivedId } from '../../../../../../../nodes/XpertAi/payloads/derivedId';
 import { submitFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/fields';
-import {
-	identifier,
-	keyOwner,
-	withId,
-} from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
+import { identification } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
 import type { DocumentRecord } from '../../../../../../../nodes/XpertAi/payloads/document';
 import { itemOf } from '../../../../../support/context';
 import { node } from '../../../../../support/node';
@@ -27,7 +23,9 @@ function identify(
 	const typed = { documentSettings: { ...parameters, ...asTyped } } as INodeParameters;
 	const getNode = () => ({ ...node, parameters: typed });
 	const item = itemOf(settings, { fields: submitFields, methods: { getNode } });
-	return withId(identifier(item, fromFields)(document), KNOWLEDGEBASE);
+	const { identify: give } = identification(item, fromFields ? 'documentKey' : 'documentKeyField');
+	const { record, key } = give(document);
+	return key === undefined ? record : { ...record, id: derivedId(KNOWLEDGEBASE, key) };
 }
 
 describe('ids derived from a key', () => {
@@ -50,14 +48,6 @@ describe('ids derived from a key', () => {
 		expect(identify(document, withKeyField('metadata.source.row')).id).toBe(
 			derivedId(KNOWLEDGEBASE, '7'),
 		);
-	});
-
-	it('come from Document Key when the document is made of fields', () => {
-		const parameters = { documentIdMode: 'derived', documentKey: '/a.md' };
-		expect(identify({ name: 'a', id: 'x' }, parameters, true)).toEqual({
-			name: 'a',
-			id: derivedId(KNOWLEDGEBASE, '/a.md'),
-		});
 	});
 
 	it.each([undefined, '', ' ', '='])('need a key: with %j documents keep their own id', (key) => {
@@ -84,15 +74,6 @@ describe('ids derived from a key', () => {
 		);
 	});
 
-	it('are not made of half a character, which another one has as well', () => {
-		expect(
-			thrownBy(() => identify({ filePath: 'a\ud83d' }, withKeyField('filePath'))).message,
-		).toBe(
-			'"Key Field" holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere',
-		);
-		expect(identify({ filePath: 'a\ud83d\ude00' }, withKeyField('filePath')).id).toBeDefined();
-	});
-
 	it('are not made of an expression that came out empty', () => {
 		const empty = { documentIdMode: 'derived', documentKey: '' };
 		const typed = { documentKey: '={{ $json.path }}' };
@@ -102,29 +83,7 @@ describe('ids derived from a key', () => {
 	});
 });
 
-describe('what keys belong to', () => {
-	const ownerOf = (sourceName: string) => keyOwner(KNOWLEDGEBASE, sourceName);
-
-	it('is the knowledgebase, as long as the source has no name', () => {
-		expect(ownerOf('')).toBe(KNOWLEDGEBASE);
-	});
-
-	it('is the source where it has a name: the same key is another document in each', () => {
-		const owners = [KNOWLEDGEBASE, ownerOf('a'), ownerOf('b'), keyOwner('other', 'a')];
-		const ids = owners.map((owner) => derivedId(owner, '/a.md'));
-		expect(new Set(ids).size).toBe(owners.length);
-		expect(ownerOf('a')).toBe(ownerOf('a'));
-	});
-});
-
 describe('ids of the documents themselves', () => {
-	it('are kept', () => {
-		expect(identify({ id: ID, name: 'a' }, { documentIdMode: 'field' })).toEqual({
-			id: ID,
-			name: 'a',
-		});
-	});
-
 	it.each(['field', 'derived'])(
 		'give pages and chunks none: one that comes again with an id loses its document (%s)',
 		(documentIdMode) => {
@@ -137,8 +96,4 @@ describe('ids of the documents themselves', () => {
 		const { message } = thrownBy(() => identify({ id }, { documentIdMode: 'field' }));
 		expect(message).toMatch(/^The document's ID must be a UUID such as .*$/);
 	});
-});
-
-it('the IDs of documents go where they are new each time', () => {
-	expect(identify({ id: ID, name: 'a' }, { documentIdMode: 'new' })).toEqual({ name: 'a' });
 });

@@ -3,7 +3,6 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { Item } from '../../../../../../../nodes/XpertAi/execution/item';
 import { submitFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { documentFromFields as made } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
-import { documentList } from '../../../../../../../nodes/XpertAi/payloads/document';
 import { itemOf, unconnected } from '../../../../../support/context';
 import { node } from '../../../../../support/node';
 import { thrownBy } from '../../../../../support/thrown';
@@ -20,8 +19,6 @@ const byHand = (value: unknown, more = {}) =>
 	documentFromFields(itemWith({ documentFields: { mappingMode: 'defineBelow', value }, ...more }));
 const byColumn = (json: IDataObject) =>
 	documentFromFields(itemWith({ documentFields: { mappingMode: 'autoMapInputData' } }, json));
-const byJson = (jsonBody: unknown) =>
-	itemWith({ source: 'json', jsonBody }).jsonBody(documentList());
 
 describe('documents mapped by hand', () => {
 	it('hold what was filled in, and nothing that was left empty', () => {
@@ -52,14 +49,6 @@ describe('documents mapped by hand', () => {
 });
 
 describe('documents mapped from columns', () => {
-	it('hold the columns that are fields of a document, null included', () => {
-		expect(byColumn({ name: 'a', size: 5, folder: null, customer: 'x', row_number: 2 })).toEqual({
-			name: 'a',
-			size: 5,
-			folder: null,
-		});
-	});
-
 	it('hold the text of a column that is named so, as a page', () => {
 		expect(byColumn({ title: 'a', content: 'hello' })).toEqual({
 			name: 'a',
@@ -113,23 +102,6 @@ describe('documents mapped from columns', () => {
 			'"Size" must be a number, but is "5 MB"',
 		);
 		expect(thrownBy(() => byColumn({ metadata: '{' })).message).toMatch(/^"Metadata" must be JSON/);
-	});
-});
-
-describe('documents given as JSON', () => {
-	it.each([
-		['[{"name":"a"},{"name":"b"}]', [{ name: 'a' }, { name: 'b' }]],
-		['{"name":"a"}', [{ name: 'a' }]],
-		[[{ name: 'a', ofANewerServer: 1 }], [{ name: 'a', ofANewerServer: 1 }]],
-		['[]', []],
-	])('%j', (body, documents) => expect(byJson(body)).toEqual(documents));
-
-	it.each([
-		['', '"JSON Body" must not be empty'],
-		['5', '"JSON Body" must be a list (JSON array), but is 5'],
-		['[{},{"progress":"half"}]', '"JSON Body" at [1].progress must be a number'],
-	])('%j is refused', (body, message) => {
-		expect(thrownBy(() => byJson(body)).message).toContain(message);
 	});
 });
 

@@ -1,9 +1,9 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { submitFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/fields';
-import { SOURCES } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources';
+import type { SourceValue } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources';
 import type { FoundDocument } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
-import * as reading from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/reading';
+import { readDocuments } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/readers';
 import { itemOf } from '../../../../../support/context';
 import { node } from '../../../../../support/node';
 
@@ -12,13 +12,13 @@ interface Case {
 	parameters: INodeParameters;
 	input?: Partial<INodeExecutionData>;
 	/** Its documents, with the text of those that have a file. */
-	brings: Array<Omit<FoundDocument, 'file' | 'contents'> & { text?: string }>;
+	brings: Array<Omit<FoundDocument, 'file'> & { text?: string }>;
 }
 
 const BINARY = { mimeType: 'text/markdown', fileName: 'a.md', directory: '/manuals' };
 
 /** A case a source. */
-const CASES: Record<string, Case> = {
+const CASES: Record<SourceValue, Case> = {
 	text: {
 		parameters: { documentSettings: { name: 'a' }, text: 'hello' },
 		brings: [
@@ -82,33 +82,20 @@ const FILES: Record<string, string> = {
 	records: '{"name":"a","body":"hello"}\n',
 };
 
-async function textOf({ contents }: FoundDocument): Promise<string | undefined> {
-	let text: string | undefined;
-	for await (const piece of contents?.() ?? [])
-		text = `${text ?? ''}${Buffer.from(piece).toString()}`;
-	return text;
-}
-
-it('each source has a case here, and its own value and name', () => {
-	expect(SOURCES.map(({ value }) => value).sort()).toEqual(Object.keys(CASES).sort());
-	expect(new Set(SOURCES.map(({ name }) => name)).size).toBe(SOURCES.length);
-});
-
-it.each(SOURCES)('$name: an item is read as its documents', async ({ value, read }) => {
-	const { parameters = {}, input, brings } = CASES[value] ?? { brings: [] };
+it.each(Object.entries(CASES))('an item is read as its documents: %s', async (source, one) => {
+	const { parameters, input, brings } = one;
 	const methods = {
 		getNode: () => ({ ...node, parameters }),
 		getInputData: () => [{ json: {}, ...input }],
-		helpers: { getBinaryDataBuffer: async () => Buffer.from(FILES[value] ?? '') } as never,
+		helpers: { getBinaryDataBuffer: async () => Buffer.from(FILES[source] ?? '') } as never,
 	};
-	const item = itemOf(parameters, { fields: submitFields, methods });
+	const item = itemOf({ ...parameters, source }, { fields: submitFields, methods });
 	const found: object[] = [];
-	for await (const document of read(item, reading)) {
+	for await (const document of readDocuments(item)) {
 		if ('flaw' in document) throw document.flaw;
-		const { file, contents: _contents, ...rest } = document;
-		const text = await textOf(document);
-		expect(file === undefined).toBe(text === undefined);
-		found.push({ ...rest, ...(text === undefined ? {} : { text }) });
+		const { file, ...rest } = document;
+		const uploaded = await file?.();
+		found.push({ ...rest, ...(uploaded && { text: uploaded.content.toString() }) });
 	}
 	expect(found).toEqual(brings);
 });

@@ -1,0 +1,223 @@
+import cloneDeep from 'lodash/cloneDeep';
+import has from 'lodash/has';
+import isEmpty from 'lodash/isEmpty';
+import isNil from 'lodash/isNil';
+import unset from 'lodash/unset';
+import { z } from 'zod';
+
+import { quoted } from '../../../../execution/badInput';
+import type { Naming } from '../../../../execution/badInput';
+import { textChunks } from '../../../../execution/binary';
+import type { Item } from '../../../../execution/item';
+import { checkedKey, keyIfGiven, textIfGiven } from '../../../../execution/keys';
+import { isFilled, isNothing } from '../../../../execution/rawParameters';
+import { jsonRecords } from '../../../../ingest/jsonRecords';
+import { document, documentList, isDocumentField } from '../../../../payloads/document';
+import type { DocumentRecord } from '../../../../payloads/document';
+import { isJsonObject } from '../../../../transport/answer';
+import { identification, ownValue } from './identity';
+import type { FlawedDocument, FoundDocument } from './identity';
+import { SOURCES } from './index';
+import type { SourceValue } from './index';
+import { DOCUMENT_NAMING, documentFromFields, mapColumns } from './mapping';
+import { binaryDocument, readyRecord, settingsOf, textDocument } from './sourceDocument';
+
+/** The documents of an item; streamed where they are too many to hold at once. */
+export type SourceDocuments = FoundDocument[] | AsyncIterable<FoundDocument | FlawedDocument>;
+
+const sourceValue = z.enum(Object.keys(SOURCES) as [SourceValue, ...SourceValue[]]);
+
+const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
+	text: (item) => [readText(item)],
+	files: (item) => [readFile(item)],
+	addresses: (item) => [readAddress(item)],
+	fields: (item) => [readFields(item)],
+	json: readJson,
+	records: readRecords,
+};
+
+/**
+ * Reads the documents of an item, in their order, by its source (Documents From).
+ *
+ * @throws NodeOperationError naming the field, the item and what is expected
+ */
+export function readDocuments(item: Item): SourceDocuments {
+	return READERS[item.choice('source', sourceValue)](item);
+}
+
+const FILES_MEANT = 'must not be empty. The items hold files: set Documents From to Files';
+
+function readText(item: Item): FoundDocument {
+	if (item.hasFile && isNothing(item.resolved('text', '')))
+		item.refuse({ subject: `"${item.labelOf('text')}"`, demand: FILES_MEANT });
+	const text = wholeText(item, 'text');
+	const name = nameOfText(item);
+	const key = documentKeyOf(item, name, `"${item.labelOf(NAME)}"`);
+	return { key, ...textDocument(item, { ...settingsOf(item), name }, text) };
+}
+
+const NAME = 'documentSettings.name';
+const NAME_DEMAND = 'must be given, as the item has no name and no title';
+const NAME_CURE = 'Add "Name" in Document Settings.';
+
+/** The name of a document made of a text: the given one or, in its item, that of one of the usual columns. */
+function nameOfText(item: Item): string {
+	if (isFilled(item.context.getNode(), NAME)) return wholeText(item, NAME).trim();
+	const { name } = mapColumns(item.json).fields;
+	const text = isNil(name) ? '' : String(name).trim();
+	const subject = `"${item.labelOf(NAME)}"`;
+	if (text === '') return item.refuse({ subject, demand: NAME_DEMAND, cure: NAME_CURE });
+	item.checkWhole(text, 'The name in the item');
+	return text;
+}
+
+/** A text that can be sent as a file or used as a key: neither empty nor with half of a character. */
+function wholeText(item: Item, parameter: string): string {
+	const text = item.filledText(parameter);
+	item.checkWhole(text, `"${item.labelOf(parameter)}"`);
+	return text;
+}
+
+/**
+ * The key of a document.
+ *
+ * @param defaultKey the key if none is given
+ * @param subject what `defaultKey` is called in messages
+ * @throws NodeOperationError if the key is not valid, for example because an expression found nothing
+ */
+function documentKeyOf(item: Item, defaultKey: string, subject: string): string {
+	return keyIfGiven(item, 'documentSettings.documentKey') ?? checkedKey(item, defaultKey, subject);
+}
+
+function readFile(item: Item): FoundDocument {
+	const field = item.binary();
+	const { fileName, directory = '' } = field.binary;
+	const name = item.text(NAME).trim() || fileName || field.property;
+	const place = [directory, fileName || field.property].filter(Boolean).join('/');
+	const key = documentKeyOf(item, place, 'The name of the file');
+	return { key, ...binaryDocument(item, { ...settingsOf(item, directory), name }, field) };
+}
+
+function readAddress(item: Item): FoundDocument {
+	const url = item.text('url').trim();
+	const subject = `"${item.labelOf('url')}"`;
+	if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) {
+		const demand = 'must be a web address such as https://example.com/manual.pdf';
+		return item.refuse({ subject, demand, value: url });
+	}
+	const name = item.text(NAME).trim() || lastPart(new URL(url));
+	const record = readyRecord(item, { name, fileUrl: url, ...settingsOf(item) });
+	return { key: documentKeyOf(item, url, subject), record };
+}
+
+/** The last part of the path of an address, or its host if the path is empty. */
+function lastPart({ pathname, hostname }: URL): string {
+	const last = pathname.split('/').filter(Boolean).at(-1);
+	if (last === undefined) return hostname;
+	try {
+		return decodeURIComponent(last);
+	} catch {
+		return last;
+	}
+}
+
+function readFields(item: Item): FoundDocument {
+	const { prepare, identify } = identification(item, 'documentKey');
+	const { record, unusedColumns } = documentFromFields(item, prepare);
+	const found = ready(item, identify(record), DOCUMENT_NAMING);
+	if (!isEmptyDocument(found)) return { ...found, unusedColumns };
+	const columns = Object.keys(item.json);
+	const inItem = columns.length > 0 ? `; the item has ${columns.slice(0, 5).join(', ')}` : '';
+	const demand = `must give the document a name, a text, a page, a chunk, a file ID or an address${inItem}`;
+	return item.refuse({ subject: `"${item.labelOf('documentFields')}"`, demand });
+}
+
+/** Whether nothing was mapped: with none of these fields, the server would store an empty row. */
+function isEmptyDocument({ record, key }: FoundDocument): boolean {
+	const { id, name, pages, chunks, storageFileId, fileUrl, filePath, disabled } = record;
+	if (name || fileUrl || filePath || storageFileId) return false;
+	if (!isEmpty(pages) || !isEmpty(chunks)) return false;
+	// On Xpert, a document with only its ID and `disabled` is disabled or enabled.
+	return !((id || key) && typeof disabled === 'boolean');
+}
+
+function readJson(item: Item): FoundDocument[] {
+	const { prepare, identify } = identification(item, 'documentKeyField');
+	const records = item.jsonBody(documentList(prepare));
+	const parameter = item.labelOf('jsonBody');
+	return records.map((record, index) => {
+		const place = records.length > 1 ? `Document ${index + 1} of "${parameter}"` : undefined;
+		return ready(item, identify(record, place), { parameter });
+	});
+}
+
+/** A document that an item gives as JSON or fields. */
+function ready(item: Item, identified: FoundDocument, naming: Naming): FoundDocument {
+	return { ...identified, record: readyRecord(item, identified.record, naming) };
+}
+
+/** Reads the documents of a file of records, one at a time. */
+async function* readRecords(item: Item): AsyncGenerator<FoundDocument | FlawedDocument> {
+	const field = item.binary();
+	const { parameter } = field;
+	const { prepare, identify } = identification(item, 'documentKeyField');
+	const textField = textIfGiven(item, 'textField') ?? '';
+	for await (const read of jsonRecords(textChunks(item, field))) {
+		const { place } = read;
+		try {
+			if ('flaw' in read) throw item.refusal({ subject: place, demand: read.flaw });
+			const record = item.check(document, prepare(read.value), { parameter: place });
+			const list = read.isWholeFile ? wrappedList(record, textField) : undefined;
+			if (list !== undefined) {
+				const demand = `is one object whose list ${quoted(list)} holds the records. Write that list alone into it`;
+				throw item.refusal({ subject: 'The file', demand });
+			}
+			const identified = identify(record, place);
+			yield textField === ''
+				? ready(item, identified, { parameter })
+				: withText(item, identified, textField, place, field.binary.fileName);
+		} catch (caught) {
+			const flaw = item.asError(caught);
+			flaw.description = RECORD_LEFT_OUT;
+			yield { flaw };
+		}
+	}
+}
+
+const RECORD_LEFT_OUT =
+	'This record was not sent. Correct it in the file, then run the node again.';
+
+/** The key of the only list in an object that is no record itself, if the list holds objects. */
+function wrappedList(record: DocumentRecord, textField: string): string | undefined {
+	const { fileUrl, filePath, storageFileId } = record;
+	const hasFile = fileUrl || filePath || storageFileId || has(record, textField);
+	const lists = Object.entries(record).filter(([, inside]) => Array.isArray(inside));
+	const [name, list] = lists.length === 1 && !hasFile ? (lists[0] ?? []) : [];
+	return name !== undefined && !isDocumentField(name) && (list as unknown[]).every(isJsonObject)
+		? name
+		: undefined;
+}
+
+/** A document whose text, at `path` in its record, is uploaded as a file. */
+function withText(
+	item: Item,
+	found: FoundDocument,
+	path: string,
+	place: string,
+	fileName?: string,
+): FoundDocument {
+	const text = ownValue(found.record, path);
+	const subject = `${place}: "${item.labelOf('textField')}"`;
+	if (typeof text !== 'string' || text.trim() === '')
+		return item.refuse({ subject, demand: `names ${quoted(path)}, which holds no text here` });
+	item.checkWhole(text, subject);
+	const rest = cloneDeep(found.record);
+	unset(rest, path);
+	const { name } = rest;
+	// The default name contains the file's name: records of several files would otherwise have the same name.
+	const defaultName = fileName
+		? `${fileName}, ${place.replace(' of the file', '').toLowerCase()}`
+		: place;
+	const title = typeof name === 'string' && name.trim() !== '' ? name : defaultName;
+	return { ...found, ...textDocument(item, { ...rest, name: title }, text) };
+}
