@@ -3,7 +3,7 @@ import { toNodeApiError } from '../transport/failure';
 import { cancelSignal } from '../transport/request';
 import type { RequestContext } from '../transport/credential';
 import type { ApiRequest, Send } from '../transport/request';
-import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
+import { SINGLE_REQUEST_LIMITS } from '../transport/sendWithRetries';
 import { sendWithRetries } from '../transport/sendWithRetries';
 import { hintFor } from './hints';
 import type { HintContext } from './hints';

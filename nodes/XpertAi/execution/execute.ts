@@ -2,7 +2,7 @@ import get from 'lodash/get';
 import { NodeOperationError, isExpression } from 'n8n-workflow';
 import type { IExecuteFunctions, INodeExecutionData, NodeParameterValueType } from 'n8n-workflow';
 
-import { connectionsOf } from '../transport/connections';
+import { connectionsOf } from '../transport/request';
 import { failureAsReply, forChat, isInChat, repliesFailures } from './audience';
 import { runDeclared } from './declared';
 import type { Field } from './fields';

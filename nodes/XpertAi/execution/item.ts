@@ -15,7 +15,7 @@ import { z } from 'zod';
 import type { AnyZodObject, ZodEnum, ZodNumber, ZodTypeAny } from 'zod';
 
 import { LONE_SURROGATE_DEMAND, idList, hasLoneSurrogate } from '../payloads/common';
-import type { Connection } from '../transport/connections';
+import type { Connection } from '../transport/request';
 import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import type { Send } from '../transport/request';

@@ -9,8 +9,11 @@ import { answerMustBe, answerWith } from '../transport/answer';
 import { buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import { mayMeanNoRecord } from '../transport/classifyFailure';
-import { FOREIGN_ANSWER_PAUSE_MS, SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
-import { sendWithRetries } from '../transport/sendWithRetries';
+import {
+	FOREIGN_ANSWER_PAUSE_MS,
+	SINGLE_REQUEST_LIMITS,
+	sendWithRetries,
+} from '../transport/sendWithRetries';
 import { failed } from './result';
 import type { RunResult } from './result';
 

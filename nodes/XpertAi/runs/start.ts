@@ -115,7 +115,10 @@ async function listWithRetries(
 ): Promise<{ runs: RunRecord[] } | { failure: Failure } | undefined> {
 	for (let [pause, waited] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
 		const listed = await listRuns(run, run.threadId);
-		if ('runs' in listed) return listed;
+		if ('runs' in listed) {
+			run.routes.haveAnswered = true;
+			return listed;
+		}
 		const { failure } = listed;
 		if (hasNoRoutes(run, failure)) return undefined;
 		const longestMs = failure.kind === 'network' ? 0 : UNREACHABLE_MS;
@@ -128,7 +131,7 @@ async function listWithRetries(
 
 /** Whether the server lacks the routes of runs. Other runs rely on it only if the server itself says so. */
 function hasNoRoutes({ routes }: RunRequest, failure: Failure): boolean {
-	if (!areRunRoutesMissing(failure)) return false;
+	if (routes.haveAnswered || !areRunRoutesMissing(failure)) return false;
 	routes.areMissing ||= failure.missing === 'route';
 	routes.failure = failure;
 	return true;

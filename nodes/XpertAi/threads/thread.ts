@@ -7,9 +7,8 @@ import { buildPath } from '../transport/api';
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { Send } from '../transport/request';
-import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
-import type { RetryLimits } from '../transport/retryPolicy';
-import { sendWithRetries } from '../transport/sendWithRetries';
+import type { RetryLimits } from '../transport/sendWithRetries';
+import { SINGLE_REQUEST_LIMITS, sendWithRetries } from '../transport/sendWithRetries';
 
 /** A message of a thread; its fields tell who sent it (recorded, E15). */
 const threadMessage = z

@@ -15,7 +15,7 @@ import { derivedId } from '../../payloads/derivedId';
 import { systemClock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import { cancelSignal } from '../../transport/request';
-import { SINGLE_REQUEST_LIMITS } from '../../transport/retryPolicy';
+import { SINGLE_REQUEST_LIMITS } from '../../transport/sendWithRetries';
 import { counted } from './submit/counts';
 import { knowledgebaseError } from './submit/advice';
 import { asHint, memoryPlaceOf, troubleHints } from './submit/memory';

@@ -6,7 +6,7 @@ import { timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import { finite } from '../../../payloads/common';
 import { MINUTE_MS } from '../../../transport/clock';
-import type { RetryLimits } from '../../../transport/retryPolicy';
+import type { RetryLimits } from '../../../transport/sendWithRetries';
 
 const MEGABYTE = 1024 * 1024;
 

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
+import { isForeignNotFound } from '../../../transport/classifyFailure';
 import type { Clock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
 import { Warnings } from './warnings';
@@ -17,16 +18,20 @@ import type { DocumentSource } from './sources/source';
 const sourceValue = z.enum(SOURCES.map(({ value }) => value) as [string, ...string[]]);
 
 /**
- * Marks failures as long as no request has been answered: whoever tries out a wrong address need not wait until Retry
+ * Marks failures as long as this API has not answered any request: whoever tries out a wrong address need not wait until Retry
  * For is over.
  */
 function markUnanswered(send: Send): Send {
 	let hasAnswered = false;
 	return async (request) => {
 		const outcome = await send(request);
-		hasAnswered ||= outcome.ok || outcome.failure.status !== undefined;
-		if (outcome.ok || hasAnswered) return outcome;
-		return { ok: false, failure: { ...outcome.failure, unanswered: true } };
+		if (outcome.ok || hasAnswered) {
+			hasAnswered = true;
+			return outcome;
+		}
+		const { failure } = outcome;
+		hasAnswered = failure.status !== undefined && !isForeignNotFound(failure);
+		return hasAnswered ? outcome : { ok: false, failure: { ...failure, unanswered: true } };
 	};
 }
 

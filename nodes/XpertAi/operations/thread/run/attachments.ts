@@ -7,8 +7,7 @@ import type { Failure } from '../../../transport/failure';
 import { forEachConcurrently } from '../../../execution/eachItem';
 import { UPLOADS_AT_ONCE, multipartBody } from '../../../transport/multipart';
 import type { UploadFile } from '../../../transport/multipart';
-import { SINGLE_REQUEST_LIMITS } from '../../../transport/retryPolicy';
-import { sendWithRetries } from '../../../transport/sendWithRetries';
+import { SINGLE_REQUEST_LIMITS, sendWithRetries } from '../../../transport/sendWithRetries';
 
 /** A file to send with a message, and its binary field. */
 export interface Attachment {
