@@ -108,7 +108,7 @@ describe('what is no ID', () => {
 		const { error } = await fixture.run({
 			resource: 'assistant',
 			operation: 'search',
-			options: { bodyMode: 'json', jsonBody: '{"metadata":{"workspaceId":"main"}}' },
+			options: { jsonBody: '{"metadata":{"workspaceId":"main"}}' },
 		});
 		expect(error?.description).toContain(
 			'The value of "JSON Body" at metadata.workspaceId, "main", is not a UUID',
@@ -170,7 +170,7 @@ describe('a value of 5,000 levels', () => {
 			{
 				resource: 'assistant',
 				operation: 'search',
-				options: { bodyMode: 'json', jsonBody: '={{ $json.deep }}' },
+				options: { jsonBody: '={{ $json.deep }}' },
 			},
 		],
 		[

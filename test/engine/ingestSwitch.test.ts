@@ -83,10 +83,7 @@ describe('Document: Disable', () => {
 
 	it.each([
 		['by ID', () => ({ documentsBy: 'id', documentIds: idOf('b') })],
-		[
-			'as JSON',
-			() => ({ options: { bodyMode: 'json', jsonBody: JSON.stringify([{ id: idOf('b') }]) } }),
-		],
+		['as JSON', () => ({ options: { jsonBody: JSON.stringify([{ id: idOf('b') }]) } })],
 	])('leaves them the name that their source remembers, %s', async (_, parameters) => {
 		await night('ab');
 		await byKey('disable', 'b', parameters());
@@ -176,7 +173,6 @@ describe('Document: Disable', () => {
 describe('a list of documents given as JSON', () => {
 	const json = (ids: string[]) => ({
 		options: {
-			bodyMode: 'json',
 			jsonBody: JSON.stringify(ids.map((id) => ({ id, disabled: false }))),
 		},
 	});

@@ -81,7 +81,7 @@ describe('what is said to the assistant', () => {
 	it('is a JSON body, sent as it is', async () => {
 		const body = { assistant_id: ECHO_ASSISTANT_ID, input: { input: { input: 'old form' } } };
 		const { json } = await say('', {
-			options: { bodyMode: 'json', jsonBody: JSON.stringify(body) },
+			options: { jsonBody: JSON.stringify(body) },
 		});
 		expect(bodies()).toEqual([body]);
 		expect(json).toMatchObject({ output: 'Echo: old form', assistantId: ECHO_ASSISTANT_ID });
@@ -226,7 +226,7 @@ describe("a body of the user's own", () => {
 		async (parameters) => {
 			const { thread } = await say(`${INTERRUPTING_INPUT} first`);
 			for (const payload of [{}, null, false, 'no']) {
-				const own = { options: { bodyMode: 'json', jsonBody: rejection(payload) } };
+				const own = { options: { jsonBody: rejection(payload) } };
 				const { error } = await fixture.run(parameters(own), { items: [says(thread, '')] });
 				expect(error?.message).toContain('must not give a rejection a "payload"');
 			}
@@ -237,7 +237,7 @@ describe("a body of the user's own", () => {
 
 	it('rejects without one, and nothing is carried out', async () => {
 		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
-		const own = { options: { bodyMode: 'json', jsonBody: rejection(undefined) } };
+		const own = { options: { jsonBody: rejection(undefined) } };
 		const { items } = await fixture.run(decide(own), { items: [says(thread, '')] });
 		expect(items[0]?.json).toMatchObject({ status: 'completed', rejected: true });
 	});
@@ -246,12 +246,9 @@ describe("a body of the user's own", () => {
 		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
 		const input = { action: 'resume', target: {}, decision: { type: 'confirm' } };
 		const jsonBody = JSON.stringify({ assistant_id: ECHO_ASSISTANT_ID, input });
-		const { error } = await fixture.run(
-			ask({ operation: 'start', options: { bodyMode: 'json', jsonBody } }),
-			{
-				items: [says(thread, '')],
-			},
-		);
+		const { error } = await fixture.run(ask({ operation: 'start', options: { jsonBody } }), {
+			items: [says(thread, '')],
+		});
 		expect(error?.message).toContain('"JSON Body" must not decide: use Thread: Decide');
 		expect(fixture.sandbox.store.threads.get(thread)?.status).toBe('interrupted');
 		const { items } = await fixture.run(decide(), { items: [says(thread, '')] });

@@ -149,7 +149,7 @@ it('nothing is begun after the deadline, though the thread was free before', asy
 it('a body without an assistant is answered by that of the thread, or of the server', async () => {
 	const [thread = ''] = await newThreads(fixture.sandbox, 1);
 	const jsonBody = JSON.stringify({ input: message('ours') });
-	const parameters = ask({ options: { bodyMode: 'json', jsonBody } });
+	const parameters = ask({ options: { jsonBody } });
 	for (const known of [0, 1]) {
 		const { items } = await fixture.run(parameters, { items: [says(thread, '')] });
 		const before = runsOf(fixture.sandbox.store.runs, thread)[known - 1];

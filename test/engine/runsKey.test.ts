@@ -85,7 +85,7 @@ describe('a conversation with a key', () => {
 	it('takes the assistant of a JSON body', async () => {
 		const body = { assistant_id: SAYING_ASSISTANT.id, input: { input: { input: 'one' } } };
 		const { json } = await say('ann', '', {
-			options: { bodyMode: 'json', jsonBody: JSON.stringify(body) },
+			options: { jsonBody: JSON.stringify(body) },
 		});
 		expect(json).toMatchObject({ threadId: threadOf('ann'), status: 'completed' });
 	});
@@ -229,11 +229,11 @@ describe('a conversation with a key behaves as an existing thread does', () => {
 				input: { action: 'resume', target: {}, decision: { type } },
 			});
 		const decided = await say('ann', '', {
-			options: { bodyMode: 'json', jsonBody: jsonBody('reject') },
+			options: { jsonBody: jsonBody('reject') },
 		});
 		expect(decided.json).toMatchObject({ output: '', status: 'completed', rejected: true });
 		const again = await say('ann', '', {
-			options: { bodyMode: 'json', jsonBody: jsonBody('confirm') },
+			options: { jsonBody: jsonBody('confirm') },
 		});
 		expect(again.error?.message).toBe('Nothing on this thread waits for a decision');
 	});
@@ -272,7 +272,7 @@ describe('what cannot be a conversation is refused in words, and nothing is sent
 
 	it('a JSON body that names no assistant', async () => {
 		const { error } = await say('ann', '', {
-			options: { bodyMode: 'json', jsonBody: '{"input":{}}' },
+			options: { jsonBody: '{"input":{}}' },
 		});
 		expect(error?.message).toBe('"JSON Body" must name the assistant_id, to which the key belongs');
 	});
@@ -281,7 +281,7 @@ describe('what cannot be a conversation is refused in words, and nothing is sent
 		const jsonBody = JSON.stringify({ input: { action } });
 		const { error } = await say('', '', {
 			threadSource: 'new',
-			options: { bodyMode: 'json', jsonBody },
+			options: { jsonBody },
 		});
 		expect(error?.message).toMatch(
 			/^"Run On" must be "Conversation With a Key" or "Existing Thread", as .*$/,

@@ -274,7 +274,7 @@ describe('Start Run', () => {
 	it('decides nothing', async () => {
 		const jsonBody = '{"input":{"action":"resume","decision":{"type":"confirm"}}}';
 		const thread = fixture.world.waitingThreadId;
-		const parameters = start({ options: { bodyMode: 'json', jsonBody } });
+		const parameters = start({ options: { jsonBody } });
 		const { error } = await fixture.run(parameters, { items: [says(thread, '')] });
 		expect(error?.message).toMatch(/^"JSON Body" must not decide: use Thread: Decide/);
 		expect(fixture.sandbox.requests.all).toEqual([]);

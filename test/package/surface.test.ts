@@ -134,7 +134,7 @@ describe('a change', () => {
 	it.each<[string, (surface: Surface) => void]>([
 		['for one more value', (later) => set(later, [...TEXT, 'shown', 'source', 1], 'files')],
 		['under one condition less', (later) => unset(later, [...TEXT, 'shown'])],
-		['where it was hidden', (later) => unset(later, [...LIMIT, 'hidden', 'options.bodyMode'])],
+		['where it was hidden', (later) => unset(later, [...LIMIT, 'hidden', 'options.jsonBody'])],
 		[
 			'under other conditions as well',
 			(later) => {

@@ -1,4 +1,5 @@
 import type {
+	DisplayCondition,
 	IDisplayOptions,
 	INodeProperties,
 	INodePropertyOptions,
@@ -21,27 +22,12 @@ export function filledOnly(values: FieldValues): FieldValues {
 }
 
 /**
- * Where the user chooses and writes a JSON body. Both are in Options: outside a collection, n8n drops a field whose
- * display depends on a field inside one.
+ * Where the user writes a JSON body, which takes the place of the fields. It is in Options: outside a collection, n8n
+ * drops a field whose display depends on a field inside one.
  */
-export const BODY_MODE = 'options.bodyMode';
 export const JSON_BODY = 'options.jsonBody';
 
-const WITH_OWN_BODY = ['json'];
-
-/** The choice between fields and a JSON body. */
-export const bodyMode: INodeProperties = {
-	displayName: 'Body',
-	name: 'bodyMode',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'Fields', value: 'fields' },
-		{ name: 'JSON', value: 'json' },
-	],
-	default: 'fields',
-	description: 'What is sent: what the fields say, or the option JSON Body',
-};
+const IS_GIVEN: DisplayCondition[] = [{ _cnd: { exists: true } }];
 
 /** The body as JSON text or an expression. */
 export function jsonBodyField(example: string): INodeProperties {
@@ -167,7 +153,7 @@ export function inPanelOrder(fields: INodeProperties[]): INodeProperties[] {
 /**
  * The Options collection of an operation.
  *
- * @param ownBody the options for a JSON body, which come last
+ * @param ownBody the option with a JSON body, which comes last
  */
 export function optionsField(
 	options: INodeProperties[],
@@ -229,31 +215,24 @@ export function enumOptions<Value extends string>(
 	return values.map((value) => ({ name: names[value], value }));
 }
 
-/** The options for a JSON body. They come last, as few users need them. */
-export const ownBodyOptions = (example: string): INodeProperties[] => [
-	bodyMode,
-	...jsonBodyOption(example),
-];
-
-/** The option with the JSON body. */
-export function jsonBodyOption(example: string): INodeProperties[] {
-	const jsonBody = {
+/** The option with the JSON body. It comes last, as few users need it. */
+export function jsonBodyOption(example: string): INodeProperties {
+	return {
 		...jsonBodyField(example),
 		required: undefined,
 		description: 'The whole request body as JSON, in place of the fields',
 	};
-	return displayedIf({ show: { [bodyMode.name]: WITH_OWN_BODY } }, [jsonBody]);
 }
 
 /**
- * Hides fields while a JSON body is chosen. Uses `hide`, not `show`: n8n resolves parameters without looking into
+ * Hides fields while a JSON body is given. Uses `hide`, not `show`: n8n resolves parameters without looking into
  * collections.
  */
 export function withoutOwnBody<Shown extends INodeProperties>(fields: Shown[]): Shown[] {
-	return displayedIf({ hide: { [BODY_MODE]: WITH_OWN_BODY } }, fields);
+	return displayedIf({ hide: { [JSON_BODY]: IS_GIVEN } }, fields);
 }
 
 /** The same for fields inside Options. */
 export function optionsWithoutOwnBody(options: INodeProperties[]): INodeProperties[] {
-	return displayedIf({ hide: { [bodyMode.name]: WITH_OWN_BODY } }, options);
+	return displayedIf({ hide: { jsonBody: IS_GIVEN } }, options);
 }

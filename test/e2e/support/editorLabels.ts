@@ -14,8 +14,8 @@ const VERSION = { typeVersion: 1 };
 const MAPPER_LABEL = 'Mapping Column Mode';
 
 /**
- * Parameters that make everything of an operation visible: every optional field is added, every
- * repeated group has one entry.
+ * Parameters that make everything of an operation visible: every optional field is added but the JSON body, which
+ * hides the others, and every repeated group has one entry.
  */
 export function everyParameter(choice: INodeParameters): INodeParameters {
 	const { properties } = description;
@@ -74,7 +74,8 @@ function labelsInside(
 
 function filled(property: INodeProperties): NodeParameterValueType {
 	const { type, options = [], typeOptions } = property;
-	if (type === 'collection') return valuesOf(fieldsOf(options));
+	if (type === 'collection')
+		return valuesOf(fieldsOf(options).filter(({ name }) => name !== 'jsonBody'));
 	if (type !== 'fixedCollection') return property.default;
 	const groups = groupsOf(options).map(({ name, values }) => {
 		const entry = valuesOf(values);
@@ -85,7 +86,7 @@ function filled(property: INodeProperties): NodeParameterValueType {
 
 /** Whether an operation takes a body as JSON in place of its fields. */
 export function takesOwnBody(parameters: INodeParameters): boolean {
-	return innerLabels(parameters).includes('Body');
+	return innerLabels({ ...parameters, options: { jsonBody: '{}' } }).includes('JSON Body');
 }
 
 function valuesOf(fields: INodeProperties[]): INodeParameters {

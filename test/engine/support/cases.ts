@@ -594,7 +594,7 @@ export const ALL_CASES: OperationCase[] = [
 		bad: () => ({
 			resource: 'assistant',
 			operation: 'count',
-			options: { bodyMode: 'json', jsonBody: '={{ "{a" }}' },
+			options: { jsonBody: '={{ "{a" }}' },
 		}),
 		refusal: /"JSON Body" must be JSON \(.*\), but is "\{a"$/,
 		answer: 7,

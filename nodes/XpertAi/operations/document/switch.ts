@@ -2,8 +2,8 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import {
 	displayedIf,
+	jsonBodyOption,
 	optionsField,
-	ownBodyOptions,
 	timeoutOption,
 	withoutOwnBody,
 } from '../../execution/fields';
@@ -58,7 +58,7 @@ const switching = (
 			...displayedIf({ show: { documentsBy: ['id'] } }, [documentIds]),
 		]),
 		switchedSource,
-		optionsField([timeoutOption()], ownBodyOptions('[\n  { "id": "" }\n]')),
+		optionsField([timeoutOption()], [jsonBodyOption('[\n  { "id": "" }\n]')]),
 	],
 	request: BULK_REQUEST,
 	// Loaded on the first run: most n8n processes only show the node.

@@ -105,7 +105,7 @@ const documentsWithIds = z.array(z.object({ id: uuid }).passthrough()).min(1);
 function requestedDocuments(item: Item, owner: string): RequestedDocument[] {
 	if (item.isJsonBody)
 		return item.jsonBody(documentsWithIds).map((record) => ({ item, id: record.id, record }));
-	if (item.choice('documentsBy', by) === 'id')
+	if (item.setting('documentsBy', by) === 'id')
 		return item.ids('documentIds').map((id) => ({ item, id }));
 	const key = keyOf(item, 'documentKey');
 	// The name identifies the document in the server's list.
@@ -118,7 +118,7 @@ async function switchGroup(
 	disabled: boolean,
 ): Promise<Switched> {
 	const signal = cancelSignal(context);
-	const timeoutMs = (documents[0]?.item.number('options.timeout', timeoutSeconds) ?? 0) * 1000;
+	const timeoutMs = (documents[0]?.item.setting('options.timeout', timeoutSeconds) ?? 0) * 1000;
 	const settings = { timeoutMs, retryLimits: SINGLE_REQUEST_LIMITS };
 	const sending = { send, settings, clock: systemClock, signal };
 	const routes = knowledgebaseRoutes(sending, knowledgebaseId);

@@ -76,7 +76,7 @@ export class Submission {
 	 * @throws NodeOperationError naming the field, the item and what is expected
 	 */
 	read(item: Item): ReturnType<DocumentSource['read']> {
-		const chosen = item.choice('source', sourceValue);
+		const chosen = item.setting('source', sourceValue);
 		const source = SOURCES.find(({ value }) => value === chosen);
 		const documents = source?.read(item, reading) ?? [];
 		if (Array.isArray(documents)) this.report.read += documents.length;

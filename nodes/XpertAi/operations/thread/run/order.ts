@@ -1,9 +1,8 @@
 import truncate from 'lodash/truncate';
 import { z } from 'zod';
 
-import { readAnswerOutput } from '../../../execution/audience';
+import { chatSessionOf, readAnswerOutput } from '../../../execution/audience';
 import type { AnswerOutput } from '../../../execution/audience';
-import { chatSessionOf } from '../../../execution/chatSession';
 import { checkedKey, keyOf } from '../../../execution/keys';
 import type { BinaryField, Item } from '../../../execution/item';
 import { derivedId } from '../../../payloads/derivedId';
@@ -96,7 +95,7 @@ function readMessage(item: Item, kind: RunInput['kind'], options: StartOptions):
 
 /** Where a run takes place. Automatic uses the chat session as the key; without one, a new conversation. */
 function threadSourceOf(item: Item): { runOn: ThreadSource; session?: string } {
-	const chosen = item.choice('threadSource', threadSource);
+	const chosen = item.setting('threadSource', threadSource);
 	if (chosen !== 'auto') return { runOn: chosen };
 	const session = chatSessionOf(item);
 	return session === undefined ? { runOn: 'new' } : { runOn: 'key', session };

@@ -86,7 +86,7 @@ function clientFor(item: Item, send: Send, deadlineMs = Infinity): Client {
 	const deadline = systemClock.now() + deadlineMs;
 	const limits = { clock: systemClock, deadline, signal };
 	if (Number.isFinite(deadlineMs)) return withDeadline({ ...limits, send });
-	const timeoutMs = item.number('options.timeout', timeoutSeconds) * 1000;
+	const timeoutMs = item.setting('options.timeout', timeoutSeconds) * 1000;
 	const limited: Send = async (request) => await send({ ...request, timeoutMs });
 	return withDeadline({ ...limits, send: limited });
 }

@@ -80,7 +80,7 @@ export function ownIdIsSent(item: Item, fromFields: boolean): boolean {
 }
 
 function idModeOf(item: Item): z.infer<typeof idMode> {
-	return item.choice('documentSettings.documentIdMode', idMode);
+	return item.setting('documentSettings.documentIdMode', idMode);
 }
 
 function derivedIdentifier(item: Item, fromFields: boolean): Identify {

@@ -149,7 +149,7 @@ describe('the body of a run', () => {
 
 	it('may be any JSON, sent as it is', () => {
 		const jsonBody = '{"assistant_id":"a","input":{"action":"follow_up"},"more":[1]}';
-		expect(body({ options: { bodyMode: 'json', jsonBody } })).toEqual(JSON.parse(jsonBody));
+		expect(body({ options: { jsonBody } })).toEqual(JSON.parse(jsonBody));
 	});
 });
 
@@ -197,9 +197,9 @@ describe('what cannot be sent is refused by the name of its field', () => {
 			{ message: 'Hi', options: rowOf('project', `${ENVIRONMENT_ID},${PROJECT_ID}`) },
 			'message',
 		],
-		['JSON Body', { message: 'Hi', options: { bodyMode: 'json', jsonBody: '{' } }, 'message'],
-		['JSON Body', { message: 'Hi', options: { bodyMode: 'json', jsonBody: '' } }, 'message'],
-		['JSON Body', { message: 'Hi', options: { bodyMode: 'json', jsonBody: '[]' } }, 'message'],
+		['JSON Body', { message: 'Hi', options: { jsonBody: '{' } }, 'message'],
+		['JSON Body', { message: 'Hi', options: { jsonBody: '' } }, 'message'],
+		['JSON Body', { message: 'Hi', options: { jsonBody: '[]' } }, 'message'],
 	] as Array<[string, Record<string, unknown>, RunInput['kind']]>)(
 		'"%s": %j',
 		(name, parameters, kind) => {

@@ -54,7 +54,7 @@ describe("a body of the user's own for Start Run", () => {
 	const start = (input: object) =>
 		readStart(
 			itemWith(
-				{ options: { bodyMode: 'json', jsonBody: { assistant_id: 'a', input } } },
+				{ options: { jsonBody: { assistant_id: 'a', input } } },
 				{},
 				startFields,
 			),
@@ -101,7 +101,7 @@ describe('the files to attach', () => {
 	it('are none with a JSON body', () => {
 		expect(
 			named({
-				options: { bodyMode: 'json', jsonBody: '{"assistant_id":"a"}', attachments: 'gone' },
+				options: { jsonBody: '{"assistant_id":"a"}', attachments: 'gone' },
 			}),
 		).toEqual([]);
 	});
@@ -152,13 +152,13 @@ describe('a JSON body that rejects', () => {
 	it('is refused with a payload, with which the server carries out what was rejected', () => {
 		for (const payload of [{}, null, false, 'no']) {
 			const jsonBody = body({ type: 'reject', payload });
-			const { message } = thrownBy(() => order({ options: { bodyMode: 'json', jsonBody } }));
+			const { message } = thrownBy(() => order({ options: { jsonBody } }));
 			expect(message).toMatch(/^"JSON Body" must not give a rejection a "payload", .* \[item 1\]$/);
 		}
 	});
 
 	it('is taken without one', () => {
 		const jsonBody = body({ type: 'reject' });
-		expect(order({ options: { bodyMode: 'json', jsonBody } }).body).toEqual(JSON.parse(jsonBody));
+		expect(order({ options: { jsonBody } }).body).toEqual(JSON.parse(jsonBody));
 	});
 });
