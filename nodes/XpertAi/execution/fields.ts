@@ -132,16 +132,14 @@ export function timeoutOption(defaultSeconds = DEFAULT_TIMEOUT_SECONDS): INodePr
 export const MOST_AT_ONCE = 20;
 
 /** How many items run at once. */
-export function atOnceOption(defaultAtOnce: number): INodeProperties {
-	return {
-		displayName: 'Requests at Once',
-		name: 'concurrency',
-		type: 'number',
-		typeOptions: { minValue: 1, maxValue: MOST_AT_ONCE, numberPrecision: 0 },
-		default: defaultAtOnce,
-		description: 'How many items are worked on side by side; the output keeps their order',
-	};
-}
+export const atOnceOption: INodeProperties = {
+	displayName: 'Requests at Once',
+	name: 'concurrency',
+	type: 'number',
+	typeOptions: { minValue: 1, maxValue: MOST_AT_ONCE, numberPrecision: 0 },
+	default: 1,
+	description: 'How many items are worked on side by side; the output keeps their order',
+};
 
 /**
  * Sorts optional fields as n8n's linter requires. Without lodash, whose sorting would load seven more files at startup.

@@ -125,7 +125,7 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 	const options = [
 		...optionsWithoutOwnBody(ofBody),
 		...(lookFirst?.options ?? []),
-		...(onlyReads(operation) ? [] : [atOnceOption(1), timeoutOption(timeoutSeconds)]),
+		...(onlyReads(operation) ? [] : [atOnceOption, timeoutOption(timeoutSeconds)]),
 	];
 	const ownBody = body ? [jsonBodyOption(isFileBody(body) ? '{}' : body.example)] : [];
 	return [

@@ -1,7 +1,5 @@
-import assignWith from 'lodash/assignWith';
 import isEmpty from 'lodash/isEmpty';
 import isEqual from 'lodash/isEqual';
-import isPlainObject from 'lodash/isPlainObject';
 import { validateFieldType } from 'n8n-workflow';
 import type {
 	INodeProperties,
@@ -187,23 +185,16 @@ export function readSettings<Schema extends AnyZodObject>(
 	const own = Object.keys(schema.shape).flatMap((name) => fieldNamed(name, fields) ?? []);
 	const raw = own.map(({ name, default: initial }) => [name, read(name, initial)] as const);
 	const given = fieldValues(refuse, own, Object.fromEntries(raw));
-	const values = assignWith(initialValues(own), given, withInitial);
-	return checked(refuse, schema, values, { fields });
+	return checked(refuse, schema, withDefaults(own, given), { fields });
 }
 
-/** The defaults of fields, including those in collections; a resource locator has none. */
-function initialValues(entries: NonNullable<INodeProperties['options']>): FieldValues {
+/** The values of fields, or their defaults, also in collections; a resource locator has none. */
+function withDefaults(entries: Entry[], given: FieldValues): FieldValues {
 	const fields = entries.filter((entry): entry is INodeProperties => 'type' in entry);
-	const chosen = fields.filter(({ type }) => type !== 'resourceLocator');
-	return Object.fromEntries(
-		chosen.map(({ name, type, options = [], default: initial }) => [
-			name,
-			type === 'collection' ? initialValues(options) : initial,
-		]),
-	);
-}
-
-/** Fills missing values of a collection with their defaults. */
-function withInitial(initial: unknown, given: unknown): unknown {
-	return isPlainObject(given) ? { ...(initial as object), ...(given as object) } : given;
+	const values = fields.map(({ name, type, options = [], default: initial }) => {
+		const value = given[name];
+		if (type === 'collection') return [name, withDefaults(options, (value ?? {}) as FieldValues)];
+		return [name, value ?? (type === 'resourceLocator' ? undefined : initial)];
+	});
+	return Object.fromEntries(values) as FieldValues;
 }

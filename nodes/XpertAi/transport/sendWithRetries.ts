@@ -145,18 +145,14 @@ export class OutageBudget {
 	}
 }
 
-/** How repeatable requests are sent. */
-interface RepeatOptions {
-	limits: RetryLimits;
-	timeoutMs: number;
-	clock: Clock;
-	signal?: AbortSignal;
-}
-
 /** Makes a function that sends repeatable requests with the retry policy and one outage budget. */
 export function repeatedSend(
 	send: Send,
-	{ limits, timeoutMs, ...retried }: RepeatOptions,
+	{
+		limits,
+		timeoutMs,
+		...retried
+	}: Pick<RetriedRequest, 'limits' | 'clock' | 'signal'> & { timeoutMs: number },
 ): (request: Omit<ApiRequest, 'timeoutMs'>) => Promise<Outcome> {
 	const outageBudget = new OutageBudget(limits);
 	return async (unsent) => {
