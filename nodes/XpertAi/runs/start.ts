@@ -116,11 +116,11 @@ async function listWithRetries(
 	for (let [pause, waited] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
 		const listed = await listRuns(run, run.threadId);
 		if ('runs' in listed) {
-			run.routes.haveAnswered = true;
+			run.routes.haveListed = true;
 			return listed;
 		}
 		const { failure } = listed;
-		if (hasNoRoutes(run, failure)) return undefined;
+		if (!run.routes.haveListed && hasNoRoutes(run, failure)) return undefined;
 		const longestMs = failure.kind === 'network' ? 0 : UNREACHABLE_MS;
 		const isOver = remaining(run) <= 0 || (!wasReached && waited >= longestMs);
 		if (!isTransient(failure) || isOver || run.signal?.aborted) return listed;
@@ -131,7 +131,7 @@ async function listWithRetries(
 
 /** Whether the server lacks the routes of runs. Other runs rely on it only if the server itself says so. */
 function hasNoRoutes({ routes }: RunRequest, failure: Failure): boolean {
-	if (routes.haveAnswered || !areRunRoutesMissing(failure)) return false;
+	if (!areRunRoutesMissing(failure)) return false;
 	routes.areMissing ||= failure.missing === 'route';
 	routes.failure = failure;
 	return true;

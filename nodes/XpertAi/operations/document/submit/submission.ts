@@ -18,8 +18,8 @@ import type { DocumentSource } from './sources/source';
 const sourceValue = z.enum(SOURCES.map(({ value }) => value) as [string, ...string[]]);
 
 /**
- * Marks failures as long as this API has not answered any request: whoever tries out a wrong address need not wait until Retry
- * For is over.
+ * Marks failures as long as this API has not answered any request: whoever tries out a wrong address need not wait
+ * until Retry For is over.
  */
 function markUnanswered(send: Send): Send {
 	let hasAnswered = false;
