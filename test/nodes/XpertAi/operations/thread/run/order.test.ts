@@ -52,13 +52,7 @@ const refusal = (attachments: unknown, binary?: Record<string, IBinaryData>) =>
 
 describe("a body of the user's own for Start Run", () => {
 	const start = (input: object) =>
-		readStart(
-			itemWith(
-				{ options: { jsonBody: { assistant_id: 'a', input } } },
-				{},
-				startFields,
-			),
-		);
+		readStart(itemWith({ options: { jsonBody: { assistant_id: 'a', input } } }, {}, startFields));
 
 	it('may say something or have it answered again, and must not decide', () => {
 		expect(start({ action: 'retry' }).body).toMatchObject({ input: { action: 'retry' } });
