@@ -23,6 +23,17 @@ const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 /** Normalizes the token as the node does (`tokenOf`), for all requests with this credential. */
 const AUTHORIZATION = `=Bearer {{ String($credentials.accessToken ?? '').trim().replace(${BEFORE_TOKEN}, '') }}`;
 
+/** What the test says of the statuses of a refusal. */
+const REFUSALS: Array<[number, string]> = [
+	[401, 'The server did not accept the access token'],
+	[403, 'The access token is valid but may not use this server'],
+	[
+		405,
+		'The Base URL must start with https:// and lead to an Xpert AI server. For http:// to another host, switch on Allow Insecure HTTP.',
+	],
+	[404, 'There is no Xpert AI server at this Base URL'],
+];
+
 /**
  * Base URL and access token of an Xpert AI server. Every request has the header `Authorization: Bearer <token>`
  * (contract, Authentication).
@@ -89,30 +100,9 @@ export class XpertAiApi implements ICredentialType {
 			body: '{}',
 			disableFollowRedirect: true,
 		},
-		rules: [
-			{
-				type: 'responseCode',
-				properties: { value: 401, message: 'The server did not accept the access token' },
-			},
-			{
-				type: 'responseCode',
-				properties: {
-					value: 403,
-					message: 'The access token is valid but may not use this server',
-				},
-			},
-			{
-				type: 'responseCode',
-				properties: {
-					value: 405,
-					message:
-						'The Base URL must start with https:// and lead to an Xpert AI server. For http:// to another host, switch on Allow Insecure HTTP.',
-				},
-			},
-			{
-				type: 'responseCode',
-				properties: { value: 404, message: 'There is no Xpert AI server at this Base URL' },
-			},
-		],
+		rules: REFUSALS.map(([value, message]) => ({
+			type: 'responseCode',
+			properties: { value, message },
+		})),
 	};
 }

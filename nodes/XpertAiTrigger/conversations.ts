@@ -70,7 +70,7 @@ export function searchChanges(
 				timeoutMs: SEARCH_TIMEOUT_MS,
 				checkAnswer: listsConversations,
 			},
-			{ repeatable: true, hintContext: { ids } },
+			{ repeatable: true, ids },
 		);
 		return searchAnswer.parse(answer).items.map(changeOf);
 	};

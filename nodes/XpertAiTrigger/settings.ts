@@ -2,10 +2,10 @@ import type { IPollFunctions, NodeParameterValueType } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { flawMessage } from '../XpertAi/execution/badInput';
+import type { Refuse } from '../XpertAi/execution/badInput';
 import { operationError } from '../XpertAi/execution/outputs';
 import { fixedExpression } from '../XpertAi/execution/rawParameters';
 import { readSettings } from '../XpertAi/execution/values';
-import type { Refuse } from '../XpertAi/execution/values';
 import { uuid } from '../XpertAi/payloads/common';
 import { EVENTS, triggerFields } from './fields';
 

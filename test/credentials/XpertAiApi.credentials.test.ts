@@ -121,80 +121,10 @@ describe('the test of the credential', () => {
 		expect(rule?.properties).toHaveProperty('message', expect.stringMatching(/^[A-Z].+[^.]$/));
 	});
 
-	it.each([
-		'https://api.example.com',
-		'https://api.example.com/',
-		'https://api.example.com//',
-		'https://api.example.com/api',
-		'https://api.example.com/api/',
-		'https://api.example.com/api/ai',
-		'https://api.example.com/api/ai/',
-		'https://api.example.com/API/AI//',
-		' https://api.example.com/api \n',
-		'HTTPS://API.example.com/Api',
-		'https://api.example.com:8443/xpert/api/ai',
-		'https://example.com/xpert//api',
-		'https://example.com/my-api',
-		'https://[2001:db8::1]/api/',
-		'http://localhost:3000/api',
-		'http://127.0.0.1:3000/',
-		'http://[::1]:3000/api/ai/',
-		'HTTP://LOCALHOST:3000',
-		'http://xpert.localhost:3000/api',
-		'http://127.1:3000',
-		'https://api.example.com/api?tenant=1#top',
-		// A host of this name is common in Docker.
-		'https://api',
-		'https://api/ai',
-		'https://api/api/ai',
-	])('goes where the node goes, for the Base URL %j', (baseUrl) => {
-		const service = serviceRoot(baseUrl, false);
-		const root = 'root' in service ? service.root : '';
-		expect(new URL(testUrl(baseUrl)).href).toBe(`${root}/api/ai/assistants/count`);
-	});
-
 	it('goes over http where the switch allows it', () => {
 		expect(testUrl('http://xpert.internal:3000/api', true)).toBe(
 			'http://xpert.internal:3000/api/ai/assistants/count',
 		);
-	});
-
-	it.each([
-		'http://api.example.com',
-		'http://192.168.1.10:3000/api',
-		'HTTP://xpert.internal',
-		'http://localhost.example.com',
-		'http://localhost:80@example.com',
-		'http://127.0.0.1:80@example.com/api',
-		'https://user:pass@api.example.com',
-		'https://',
-		'https:api.example.com',
-		'api.example.com',
-		'ftp://api.example.com',
-		'file:///etc/passwd',
-		'',
-		'  ',
-		'http://host\\.localhost',
-		'http://api.example.com\\.localhost/',
-		'http://api.example.com\\@localhost',
-		'http://api.example.com#.localhost',
-		'http://api.example.com?.localhost',
-		'http://api.example.com\t.localhost',
-		'http://api.example.com\n.localhost',
-		'http://localhost。example.com',
-		'http://localhost.',
-		'http://[::1].example.com',
-		'http://127.0.0.1@example.com',
-		'http:////localhost@example.com',
-		'https://api.example.com\\@evil.example',
-		'https://%61pi.example.com',
-		'https://example.com/a/../b',
-		'https://example.com/%2e%2e/b',
-		'http://localhost\0',
-	])('reaches no server with %j, which the node refuses', (baseUrl) => {
-		expect(serviceRoot(baseUrl, false)).toHaveProperty('refusal');
-		const url = testUrl(baseUrl);
-		expect(readUrl(url)?.protocol ?? 'none').toMatch(/^(data:|none)$/);
 	});
 
 	it('sends nothing over http for a switch that is not on', () => {
@@ -212,42 +142,10 @@ describe('the test of the credential', () => {
 			fc.constantFrom('http://', 'https://', 'HTTP://', 'http:/', 'http:\\\\', 'https:', '//', ''),
 			fc.array(
 				fc.oneof(
-					fc.constantFrom(
-						...['localhost', '127.0.0.1', '127.1', '[::1]', '[::2]', '.localhost', 'evil.example'],
-						...[
-							'@',
-							'\\',
-							'/',
-							'//',
-							':',
-							':80',
-							':99999',
-							'.',
-							'..',
-							'。',
-							'．',
-							'%2e',
-							'%2f',
-							'%00',
-						],
-						...[
-							'\t',
-							'\n',
-							'\r',
-							' ',
-							'\0',
-							'\u00a0',
-							'\u00ad',
-							'\u200b',
-							'K',
-							'ſ',
-							'ü',
-							'?',
-							'#',
-							';',
-						],
-						...['/api', '/api/ai', '/../', '/./', '/%2e%2e/', 'user:pass@', '0x7f.1', '2130706433'],
-					),
+					fc.constantFrom('localhost', '127.0.0.1', '127.1', '[::1]', '[::2]', '.localhost'),
+					fc.constantFrom('evil.example', 'user:pass@', '0x7f.1', '2130706433', ':80', ':99999'),
+					fc.constantFrom('//', '..', '/api', '/api/ai', '/../', '/./', '/%2e%2e/'),
+					fc.constantFrom('%2e', '%2f', '%00', ...'@\\/:.。．?#;\t\n\r \0\u00a0\u00ad\u200bKſü'),
 					fc.string({ unit: 'binary', maxLength: 2 }),
 				),
 				{ maxLength: 6 },
@@ -282,14 +180,6 @@ describe('the test of the credential', () => {
 			{ numRuns: 3_000 },
 		);
 	});
-
-	it.each(['', 'ftp://api.example.com', 'https://a b.example.com', 'http://api.example.com'])(
-		'stays inside n8n with %j, where its rule for 405 gives the reason',
-		(baseUrl) => {
-			const data = { baseUrl, accessToken: 't', allowInsecureHttp: false };
-			expect(evaluate(request.baseURL, data)).toBe('data:,');
-		},
-	);
 
 	it('gives a reason for an address it refuses', () => {
 		const rule = rules.find(({ properties }) => 'value' in properties && properties.value === 405);

@@ -20,14 +20,6 @@ describe('Conversation: Get Many', () => {
 		expect(fixture.sandbox.requests.all.map(({ body }) => body)).toEqual([{ limit: 3, offset: 0 }]);
 	});
 
-	it('returns all, page by page, each once', async () => {
-		fillConversations(230);
-		const { items } = await fixture.run({ ...search, returnAll: true });
-		expect(new Set(items.map(({ json }) => json.id)).size).toBe(230);
-		expect(items).toHaveLength(230);
-		expect(fixture.sandbox.requests.all).toHaveLength(3);
-	});
-
 	it('keeps the fields people look for with Simplify, and all without', async () => {
 		const short = await fixture.run({ ...search, limit: 1 });
 		const long = await fixture.run({ ...search, limit: 1, simplify: false });
@@ -52,24 +44,6 @@ describe('Conversation: Get Many', () => {
 		});
 		expect(items).toHaveLength(2);
 		expect(fixture.sandbox.requests.all).toHaveLength(1);
-	});
-});
-
-describe('Assistant: Get Many', () => {
-	it('ends on a server that ignores limit and offset, without doubles', async () => {
-		for (let n = 0; n < 150; n++) fixture.sandbox.store.putAssistant({ name: `assistant-${n}` });
-		const { items } = await fixture.run({
-			resource: 'assistant',
-			operation: 'search',
-			returnAll: true,
-		});
-		expect(new Set(items.map(({ json }) => json.assistant_id)).size).toBe(154);
-		expect(items).toHaveLength(154);
-	});
-
-	it('returns no more than Limit from such a server', async () => {
-		const { items } = await fixture.run({ resource: 'assistant', operation: 'search', limit: 2 });
-		expect(items).toHaveLength(2);
 	});
 });
 

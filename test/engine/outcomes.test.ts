@@ -7,9 +7,6 @@ import { useFixture } from './support/fixture';
 
 const fixture = useFixture();
 
-/** Servers answer E10 with 400 "not yet implemented"; see the tests of Thread: Copy. */
-const IMPLEMENTED = ALL_CASES.filter(({ endpoint }) => endpoint !== 'E10');
-
 /** Operations that differ in none of these take the same way through the node. */
 function kindOf(one: OperationCase): string {
 	const operation = calledBy(one);
@@ -22,17 +19,6 @@ function kindOf(one: OperationCase): string {
 /** One operation of each kind; the fault matrix tries every operation with each setting of On Error. */
 const ONE_OF_EACH_KIND = uniqBy(ALL_CASES, kindOf);
 
-describe('a good call', () => {
-	it.each(IMPLEMENTED)('$endpoint gives items paired with the input item', async ({ good }) => {
-		const { items, error } = await fixture.run(good(fixture.world), {
-			items: [{ json: { row: 1 } }],
-		});
-		expect(error).toBeUndefined();
-		expect(items.length).toBeGreaterThan(0);
-		for (const item of items) expect(item.pairedItem).toEqual({ item: 0 });
-	});
-});
-
 describe('bad input', () => {
 	it.each(ALL_CASES)('$endpoint is refused before anything is sent', async ({ bad, refusal }) => {
 		const { error } = await fixture.run(bad(fixture.world));
@@ -41,23 +27,6 @@ describe('bad input', () => {
 		expect(error?.context?.itemIndex).toBe(0);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
-
-	it.each(ONE_OF_EACH_KIND)(
-		'$endpoint goes to the error output, or stays, as On Error says',
-		async ({ bad, refusal }) => {
-			const toErrorOutput = await fixture.run(bad(fixture.world), {
-				onError: 'continueErrorOutput',
-			});
-			expect(toErrorOutput.outputs[0]).toEqual([]);
-			expect(toErrorOutput.outputs[1]?.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }]);
-			expect(toErrorOutput.outputs[1]?.[0]?.json.error).toMatch(refusal);
-
-			const stays = await fixture.run(bad(fixture.world), { onError: 'continueRegularOutput' });
-			expect(stays.items.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }]);
-			expect(stays.items[0]?.json.error).toMatch(refusal);
-			expect(fixture.sandbox.requests.all).toEqual([]);
-		},
-	);
 
 	it('of one item does not keep the others from running', async () => {
 		const { outputs } = await fixture.run(

@@ -1,6 +1,4 @@
-import { ECHO_ASSISTANT_ID } from '../../sandbox';
 import { useFixture } from './support/fixture';
-import { byId } from './support/locators';
 
 const fixture = useFixture();
 
@@ -120,12 +118,6 @@ describe('the list of threads', () => {
 		expect(entries).toHaveLength(all);
 		expect(new Set(entries.map(({ value }) => value)).size).toBe(all);
 	});
-
-	it('filters by title', async () => {
-		fixture.sandbox.store.putConversation({ title: 'About invoices' });
-		const { results } = await list('searchThreads', 'invoice');
-		expect(results.map(({ name }) => name)).toEqual([expect.stringContaining('About invoices')]);
-	});
 });
 
 describe('the list of conversations', () => {
@@ -133,31 +125,5 @@ describe('the list of conversations', () => {
 		const { id } = fixture.sandbox.store.putConversation({ title: 'About invoices' });
 		const { results } = await list('searchConversations', 'invoice');
 		expect(results).toEqual([{ value: id, name: expect.stringContaining('About invoices') }]);
-	});
-});
-
-describe('an ID', () => {
-	it('may be pasted as an address that holds it', async () => {
-		const { ranThreadId } = fixture.world;
-		const { items } = await fixture.run({
-			resource: 'thread',
-			operation: 'get',
-			threadId: byId(`https://app.example.com/chat/${ranThreadId}?tab=1`),
-		});
-		expect(items[0]?.json).toMatchObject({ threadId: ranThreadId, status: 'idle' });
-	});
-
-	it.each([
-		['as an address that holds it', `https://app.example.com/xperts/${ECHO_ASSISTANT_ID}?tab=1`],
-		['with blanks around it', `  ${ECHO_ASSISTANT_ID}\n`],
-	])('of an assistant may be pasted %s as well', async (_, value) => {
-		const { items } = await fixture.run({
-			resource: 'thread',
-			operation: 'run',
-			threadSource: 'new',
-			assistantId: { __rl: true, mode: 'id', value },
-			message: 'hello',
-		});
-		expect(items[0]?.json).toMatchObject({ output: 'Echo: hello', assistantId: ECHO_ASSISTANT_ID });
 	});
 });

@@ -37,8 +37,8 @@ describe('the request each operation sends, as it arrives at a server', () => {
 		}
 	});
 
-	it.each(ALL_CASES)('$endpoint', async ({ endpoint, good, request }) => {
-		await fixture.run(good(fixture.world));
+	it.each(ALL_CASES)('$endpoint, with its output paired', async ({ endpoint, good, request }) => {
+		const { items, error } = await fixture.run(good(fixture.world));
 
 		// A run also reads its thread before and after (E15).
 		const arrived = fixture.sandbox.requests.of(endpoint);
@@ -55,6 +55,12 @@ describe('the request each operation sends, as it arrives at a server', () => {
 			expect(headers['content-type']).toBe('application/json');
 		}
 		expect(headers.authorization).toBe(`Bearer ${fixture.sandbox.accessToken}`);
+
+		// Servers answer E10 with 400 "not yet implemented".
+		if (endpoint === 'E10') return;
+		expect(error).toBeUndefined();
+		expect(items.length).toBeGreaterThan(0);
+		for (const item of items) expect(item.pairedItem).toEqual({ item: 0 });
 	});
 
 	it.each(ALL_CASES.filter((one) => uploads(calledBy(one))))(
@@ -128,23 +134,4 @@ describe('the request each operation sends, as it arrives at a server', () => {
 			expect(sent).toEqual([body]);
 		},
 	);
-
-	it.each(['', '/', '/api', '/api/', '/api/ai', '/api/ai/'])(
-		'reaches the same place with %p behind the Base URL',
-		async (ending) => {
-			const { items } = await fixture.run(
-				{ resource: 'assistant', operation: 'count' },
-				{ credential: { baseUrl: `${fixture.sandbox.url}${ending}` } },
-			);
-			expect(items[0]?.json).toEqual({ count: 4 });
-			expect(fixture.sandbox.requests.all[0]?.path).toBe('/api/ai/assistants/count');
-		},
-	);
-
-	it('encodes an ID as one segment of the path', async () => {
-		await fixture.run({ resource: 'thread', operation: 'get', threadId: 'my thread/../x?y#z%2f' });
-		expect(fixture.sandbox.requests.all.map(({ path }) => path)).toEqual([
-			'/api/ai/threads/my%20thread%2F..%2Fx%3Fy%23z%252f',
-		]);
-	});
 });

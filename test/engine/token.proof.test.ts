@@ -293,26 +293,3 @@ describe('the client secret of a chat session', () => {
 		expect(placesOf('secret-4711', [stopped, goesOn])).toEqual([]);
 	});
 });
-
-describe('a certificate nobody has signed', () => {
-	it.each(ALL_CASES)('keeps $endpoint from sending anything', async ({ good }) => {
-		let requests = 0;
-		const server = createTlsServer(selfSigned('localhost'), (_, response) => {
-			requests += 1;
-			response.end('{}');
-		});
-		await whileListening(server, async (port) => {
-			const { error, ...rest } = await fixture.run(good(fixture.world), {
-				credential: { baseUrl: `https://localhost:${port}` },
-			});
-			expect(error?.name).toBe('NodeApiError');
-			expect(error?.message).toContain(
-				'The server could not be reached: its certificate is self-signed and not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)',
-			);
-			// Submit counts what it has not stored.
-			expect(error?.message).not.toContain('unknown');
-			expect(placesOf(fixture.sandbox.accessToken, { error, ...rest })).toEqual([]);
-		});
-		expect(requests).toBe(0);
-	});
-});

@@ -120,22 +120,6 @@ describe('404', () => {
 	});
 });
 
-describe('a character that cannot be stored', () => {
-	it('is named by the field that holds it', async () => {
-		answers(400, {
-			query: 'INSERT INTO "knowledgebase" …',
-			parameters: ['a\0b'],
-			driverError: { code: '22021' },
-			code: '22021',
-		});
-		const { message, description } = await wordsOf(
-			createNamed('fine', { description: 'a\0b', recall: { topK: 1 } }),
-		);
-		expect(message).toContain('a text holds a character that it cannot store');
-		expect(description).toContain('"Description" holds the character NUL (\\u0000)');
-	});
-});
-
 describe('a server that speaks http', () => {
 	it('is told from one that cannot be reached, and asked once', async () => {
 		const baseUrl = fixture.sandbox.url.replace('http:', 'https:');

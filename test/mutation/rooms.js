@@ -7,14 +7,7 @@
 module.exports = {
 	transport: {
 		folder: 'nodes/XpertAi/transport',
-		files: [
-			'classifyFailure',
-			'retryPolicy',
-			'sendWithRetries',
-			'credential',
-			'baseUrl',
-			'failureReason',
-		],
+		files: ['classifyFailure', 'sendWithRetries', 'credential', 'baseUrl', 'failureReason'],
 		tests: ['test/nodes/XpertAi/transport/**/*.test.ts'],
 		least: 90,
 	},

@@ -3,23 +3,15 @@ import { toNodeApiError } from '../transport/failure';
 import { cancelSignal } from '../transport/request';
 import type { RequestContext } from '../transport/credential';
 import type { ApiRequest, Send } from '../transport/request';
-import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
-import { sendWithRetries } from '../transport/sendWithRetries';
+import { SINGLE_REQUEST_LIMITS, sendWithRetries } from '../transport/sendWithRetries';
 import { hintFor } from './hints';
 import type { HintContext } from './hints';
-
-/** How to send a single request. */
-interface SendOptions {
-	itemIndex?: number;
-	/** Whether the request may take effect twice. */
-	repeatable?: boolean;
-	/** Describes the request for the hint after a failure. */
-	hintContext?: HintContext;
-}
 
 /**
  * Sends a single request with the retry policy, for an item or for a list in the editor.
  *
+ * @param options.repeatable whether the request may take effect twice
+ * @param options.hints describe the request for the hint after a failure
  * @returns the parsed answer
  * @throws NodeApiError if the request fails
  */
@@ -27,17 +19,18 @@ export async function answerFor(
 	context: RequestContext,
 	send: Send,
 	request: ApiRequest,
-	{ itemIndex, repeatable = false, hintContext = {} }: SendOptions = {},
+	{ repeatable = false, ...hints }: HintContext & { repeatable?: boolean } = {},
 ): Promise<unknown> {
-	const { outcome } = await sendWithRetries(send, {
+	const limits = SINGLE_REQUEST_LIMITS;
+	const retried = {
 		request,
-		limits: SINGLE_REQUEST_LIMITS,
+		limits,
 		repeatable,
 		clock: systemClock,
 		signal: cancelSignal(context),
-	});
+	};
+	const { outcome } = await sendWithRetries(send, retried);
 	if (outcome.ok) return outcome.answer;
 	const { failure } = outcome;
-	const hint = hintFor(failure, hintContext);
-	throw toNodeApiError(failure, { node: context.getNode(), itemIndex, hint });
+	throw toNodeApiError(failure, { node: context.getNode(), hint: hintFor(failure, hints) });
 }

@@ -1,4 +1,4 @@
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+import { CHAT_TRIGGER_NODE_TYPE, NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import get from 'lodash/get';
 import isUndefined from 'lodash/isUndefined';
@@ -47,7 +47,7 @@ export interface AnswerOutput {
  */
 export function readAnswerOutput(item: Item): AnswerOutput {
 	if (!isTool(item.context)) return { simplify: item.switch('simplify') };
-	const output = item.choice('toolOutput', toolOutputs);
+	const output = item.setting('toolOutput', toolOutputs);
 	if (output !== 'selected') return { simplify: output === 'simplified' };
 	return { simplify: false, rawFields: splitIds(item.filledText('toolFields')) };
 }
@@ -94,4 +94,38 @@ export function runFacts({ context }: ItemError): IDataObject {
 	const { threadId, conversationId, runId, verdict } = (context.data ?? {}) as IDataObject;
 	if (threadId === undefined) return {};
 	return omitBy({ threadId, conversationId, runId, status: verdict }, isUndefined);
+}
+
+/** Whether the node is part of a loop. */
+export function isInLoop(context: IExecuteFunctions): boolean {
+	const { name } = context.getNode();
+	const before = new Set(context.getParentNodes(name).map((node) => node.name));
+	return context.getChildNodes(name).some((node) => before.has(node.name));
+}
+
+/** What `$('name')` returns for a node. */
+interface NodeOutput {
+	isExecuted: boolean;
+	first: () => { json: IDataObject } | undefined;
+}
+
+const chatMessage = z.object({ sessionId: z.string().trim().min(1) });
+
+/**
+ * The session ID of the chat message that started the execution, as n8n's Chat Trigger gave it.
+ *
+ * @returns undefined if no Chat Trigger before the node has run, in a loop, and in the tool of an agent; a sub-workflow
+ * has its own triggers
+ */
+export function chatSessionOf({ context, index }: Item): string | undefined {
+	if (isTool(context)) return undefined;
+	const triggers = context
+		.getParentNodes(context.getNode().name)
+		.filter(({ type, disabled }) => type === CHAT_TRIGGER_NODE_TYPE && !disabled);
+	if (triggers.length === 0 || isInLoop(context)) return undefined;
+	const { $: outputOf } = context.getWorkflowDataProxy(index) as {
+		$: (name: string) => NodeOutput;
+	};
+	const started = triggers.map(({ name }) => outputOf(name)).find(({ isExecuted }) => isExecuted);
+	return chatMessage.safeParse(started?.first()?.json).data?.sessionId;
 }

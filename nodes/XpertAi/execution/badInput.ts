@@ -1,11 +1,13 @@
+import compact from 'lodash/compact';
+import findKey from 'lodash/findKey';
 import findLastIndex from 'lodash/findLastIndex';
+import get from 'lodash/get';
 import memoize from 'lodash/memoize';
-import minBy from 'lodash/minBy';
 import truncate from 'lodash/truncate';
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import type { ZodIssue, ZodTypeAny, z } from 'zod';
 
-import { LONE_SURROGATE_DEMAND, UUID_DEMAND, hasLoneSurrogate } from '../payloads/common';
+import { LONE_SURROGATE_DEMAND, hasLoneSurrogate } from '../payloads/common';
 import { isContainer } from './fields';
 
 /** How messages name the parts of a value. */
@@ -36,50 +38,45 @@ export function flawMessage({ subject, demand, value }: Flaw): string {
 	return `${subject} ${demand}${found}`;
 }
 
-/** Checks a value against its schema. @returns the parsed value or its first flaw */
+/** Throws because of a value. */
+export type Refuse = (flaw: Flaw) => never;
+
+/** Checks a value against its schema, and refuses its first flaw. @returns the parsed value */
 export function checked<Schema extends ZodTypeAny>(
+	refuse: Refuse,
 	schema: Schema,
 	value: unknown,
 	naming: Naming,
-): { value: z.output<Schema> } | { flaw: Flaw } {
+): z.output<Schema> {
 	const result = schema.safeParse(value);
-	if (result.success) return { value: result.data as z.output<Schema> };
-	const { path, ...issue } = firstIssue(result.error.issues);
-	return {
-		flaw: {
-			subject: subjectOf(path, naming),
-			demand: demandOf({ path, ...issue } as ZodIssue),
-			value: valueAt(value, path),
-		},
-	};
+	if (result.success) return result.data as z.output<Schema>;
+	const [issue = NO_ISSUE] = result.error.issues;
+	const flaw = { subject: subjectOf(issue.path, naming), demand: demandOf(issue) };
+	return refuse({ ...flaw, value: valueAt(value, issue.path) });
 }
 
-/** A union reports the issues of all branches; the branch with the fewest issues says most. */
-function firstIssue(issues: ZodIssue[]): ZodIssue {
-	const [issue] = issues;
-	if (issue?.code === 'invalid_union')
-		return firstIssue(minBy(issue.unionErrors, ({ issues: found }) => found.length)?.issues ?? []);
-	return issue ?? { code: 'custom', path: [], message: 'is not valid' };
-}
+const NO_ISSUE: ZodIssue = { code: 'custom', path: [], message: 'is not valid' };
 
 /**
- * Converts a value to JSON, or names the part that JSON cannot hold: too deep, not a finite number, or a lone
- * surrogate.
+ * Converts a value to JSON, or refuses what JSON cannot hold: a value that is too deep, or the part that is not a finite
+ * number or has a lone surrogate.
  */
-export function jsonOf(value: unknown, naming: Naming): { text: string } | { flaw: Flaw } {
+export function jsonOf(refuse: Refuse, value: unknown, naming: Naming): string {
 	const text = textOf(value);
 	if (text === undefined) {
-		const subject = subjectOf(placeWithoutText(value), naming);
-		return { flaw: { subject, demand: 'is nested too deeply or too long to be sent' } };
+		const hasNoText = (part: unknown) => part !== undefined && textOf(part) === undefined;
+		const place = compact([findKey(Object(value), hasNoText)]);
+		const demand = 'is nested too deeply or too long to be sent';
+		return refuse({ subject: subjectOf(place, naming), demand });
 	}
 	// JSON escapes a lone surrogate, so only such texts are searched.
 	const broken = text.includes('\\ud') ? findPlace(value, isBrokenText) : undefined;
-	if (broken) return { flaw: surrogateFlaw(broken, naming) };
+	if (broken) return refuse(surrogateFlaw(broken, naming));
 	// JSON turns Infinity and NaN into null, which clears fields on the server.
 	const place = text.includes('null') ? findPlace(value, isNonFinite) : undefined;
-	if (!place) return { text };
+	if (!place) return text;
 	const flaw = { demand: 'must be a number', value: valueAt(value, place) };
-	return { flaw: { subject: subjectOf(place, naming), ...flaw } };
+	return refuse({ subject: subjectOf(place, naming), ...flaw });
 }
 
 /** Messages must not contain a name with a lone surrogate either. */
@@ -93,25 +90,9 @@ function isBrokenText(part: unknown, key: unknown): boolean {
 	return [part, key].some((text) => typeof text === 'string' && hasLoneSurrogate(text));
 }
 
-function placeWithoutText(value: unknown): string[] {
-	const path: string[] = [];
-	for (let inner = value; path.length < NAMED_LEVELS; ) {
-		const bad = Object.entries(inner as object).find(
-			([, one]) => one !== undefined && textOf(one) === undefined,
-		);
-		if (!bad) break;
-		path.push(bad[0]);
-		inner = bad[1];
-	}
-	return path;
-}
-
 function isNonFinite(part: unknown): boolean {
 	return typeof part === 'number' && !Number.isFinite(part);
 }
-
-/** How deep the place of such a value is named. */
-const NAMED_LEVELS = 4;
 
 /** The JSON text of a value; undefined if it is too deep or too long. */
 function textOf(value: unknown): string | undefined {
@@ -132,18 +113,12 @@ function demandOf(issue: ZodIssue): string {
 				: `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
 		case 'invalid_enum_value':
 			return `must be one of ${issue.options.join(', ')}`;
-		case 'invalid_literal':
-			return `must be ${quoted(issue.expected)}`;
-		case 'invalid_string':
-			return STRING_DEMANDS[String(issue.validation)] ?? 'has the wrong form';
-		case 'not_finite':
-			return 'must be a number';
 		case 'too_small':
 			return issue.type === 'string' || issue.type === 'array'
 				? 'must not be empty'
 				: `must be ${issue.inclusive ? 'at least' : 'more than'} ${String(issue.minimum)}`;
 		case 'too_big':
-			return `must be ${issue.inclusive ? 'at most' : 'less than'} ${String(issue.maximum)}`;
+			return `must be at most ${String(issue.maximum)}`;
 		default:
 			return issue.message;
 	}
@@ -156,11 +131,6 @@ const TYPE_NAMES: Record<string, string> = {
 	boolean: 'true or false',
 	array: 'a list (JSON array)',
 	object: 'an object (JSON)',
-};
-
-const STRING_DEMANDS: Record<string, string> = {
-	uuid: UUID_DEMAND,
-	datetime: 'must be an ISO 8601 date-time such as 2026-01-31T08:00:00Z',
 };
 
 /** A path in code notation. */
@@ -225,13 +195,7 @@ function levelBelow(field: INodeProperties): Level {
 }
 
 function valueAt(value: unknown, path: Place): unknown {
-	return path.reduce<unknown>(
-		(inner, key) =>
-			typeof inner === 'object' && inner !== null
-				? (inner as Record<string, unknown>)[key]
-				: undefined,
-		value,
-	);
+	return path.length > 0 ? get(value, path) : value;
 }
 
 /** A value as text for a message. */
@@ -245,44 +209,25 @@ export function quoted(value: unknown): string {
 /** The path to a part of a value, outermost key first. */
 export type Place = Array<string | number>;
 
-interface Visit {
-	value: unknown;
-	key?: string | number;
-	parent?: Visit;
-}
-
 /**
  * Finds the path to the first matching part, in the order of the JSON text. Dates and the like are matched in their
- * JSON form. Works without recursion, as values may be deep.
+ * JSON form.
  */
 export function findPlace(
 	value: unknown,
-	isMatch: (part: unknown, key?: string | number) => boolean,
+	isMatch: (part: unknown, key?: string) => boolean,
+	key?: string,
 ): Place | undefined {
-	const open: Visit[] = [{ value }];
-	for (let visit = open.pop(); visit; visit = open.pop()) {
-		const part = asJsonValue(visit.value);
-		if (isMatch(part, visit.key)) return placeTo(visit);
-		if (typeof part !== 'object' || part === null) continue;
-		const entries = Array.isArray(part)
-			? part.map((inner, index): [number, unknown] => [index, inner])
-			: Object.entries(part);
-		for (const [key, inner] of entries.reverse()) open.push({ value: inner, key, parent: visit });
+	const part = hasJsonForm(value) ? value.toJSON() : value;
+	if (isMatch(part, key)) return [];
+	if (typeof part !== 'object' || part === null) return undefined;
+	for (const [name, inner] of Object.entries(part)) {
+		const place = findPlace(inner, isMatch, name);
+		if (place) return [Array.isArray(part) ? Number(name) : name, ...place];
 	}
 	return undefined;
 }
 
-function asJsonValue(value: unknown): unknown {
-	const isObject = typeof value === 'object' && value !== null;
-	return isObject && 'toJSON' in value && typeof value.toJSON === 'function'
-		? (value.toJSON() as unknown)
-		: value;
-}
-
-function placeTo(visit: Visit): Place {
-	const place: Place = [];
-	for (let at: Visit | undefined = visit; at; at = at.parent) {
-		if (at.key !== undefined) place.unshift(at.key);
-	}
-	return place;
+function hasJsonForm(value: unknown): value is { toJSON: () => unknown } {
+	return typeof get(value, 'toJSON') === 'function';
 }

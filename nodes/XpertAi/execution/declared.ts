@@ -1,4 +1,5 @@
 import chunk from 'lodash/chunk';
+import compact from 'lodash/compact';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -6,14 +7,12 @@ import { anyJson } from '../payloads/common';
 import { answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { multipartBody } from '../transport/multipart';
 import { IDS_PER_ADDRESS, buildPath } from '../transport/api';
-import type { ApiRequest } from '../transport/request';
 import { answerFor } from './answers';
 import { rawOutput, readAnswerOutput } from './audience';
 import type { Naming } from './badInput';
 import { uploadFile } from './binary';
 import { forEachItem } from './eachItem';
 import { DEFAULT_TIMEOUT_SECONDS, fieldCollection, optionsField } from './fields';
-import type { Field } from './fields';
 import { idsInBody } from './hints';
 import type { StatusHints } from './hints';
 import { namedId } from './ids';
@@ -43,14 +42,11 @@ export async function runDeclared(
 	{ context, items }: Execution,
 ): Promise<INodeExecutionData[]> {
 	const { simplify, shape = answerItems, remark } = operation;
-	const remarks = new Set<string>();
+	const remarks = new Set<string | undefined>();
 	const work = async (item: Item) => {
 		const output = simplify && readAnswerOutput(item);
 		const answers = await answersFor(item, operation);
-		for (const { answer } of answers) {
-			const message = remark?.(answer);
-			if (message !== undefined) remarks.add(message);
-		}
+		for (const { answer } of answers) remarks.add(remark?.(answer));
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
 		if (!simplify || !output) return results;
 		if (output.simplify) return simplified(simplify, results);
@@ -58,7 +54,7 @@ export async function runDeclared(
 	};
 	const concurrency = onlyReads(operation) ? READS_AT_ONCE : atOnceOf(items);
 	const output = await forEachItem(items, work, concurrency);
-	tellUser(context, [...remarks]);
+	tellUser(context, compact([...remarks]));
 	return output;
 }
 
@@ -73,7 +69,7 @@ const atOnce = z.number().int().min(1);
  * @throws NodeOperationError naming the option and the allowed values
  */
 export function atOnceOf([first]: Item[]): number {
-	return first?.number('options.concurrency', atOnce) ?? 1;
+	return first?.setting('options.concurrency', atOnce) ?? 1;
 }
 
 /** An answer and what was asked for: the body, or the IDs in the path. */
@@ -84,14 +80,21 @@ interface Answered {
 
 /** The answers to the requests of an item; all pages of a list count as one answer. */
 async function answersFor(item: Item, operation: DeclaredOperation): Promise<Answered[]> {
-	const { method, paging, repeatable, lookFirst } = operation;
+	const { method, paging, repeatable, lookFirst, body } = operation;
 	const paths = pathsOf(item, operation);
-	const timeoutMs = timeoutOf(item, operation) * 1000;
+	// Read-only operations have no option for the timeout.
+	const timeout = onlyReads(operation)
+		? DEFAULT_TIMEOUT_SECONDS
+		: item.setting('options.timeout', timeoutSeconds);
+	const timeoutMs = timeout * 1000;
 	const check = paging ? answerWithList(paging.resultsKey) : operation.checkAnswer;
-	const { parts, naming, toSend, ids: places, statusHints } = await bodyOf(item, operation);
+	const read = await bodyOf(item, operation);
+	const { parts, naming, form, statusHints = operation.statusHints } = read;
+	const toSend = (part: unknown) =>
+		form ?? (part === undefined ? part : item.jsonText(part, naming));
+	// Refuse an invalid body before anything is sent.
+	for (const part of parts) toSend(part);
 	const answers: Answered[] = [];
-	// Refuse an invalid body before anything is read.
-	if (lookFirst) for (const part of parts) toSend(part);
 	for (const { values, ids, listed } of paths) {
 		const decision =
 			lookFirst && (await readAndDecide(lookFirst, item, { values, ids, timeoutMs }));
@@ -103,23 +106,16 @@ async function answersFor(item: Item, operation: DeclaredOperation): Promise<Ans
 		const checkAnswer = (answer: unknown) => check?.(answer, ids);
 		for (const part of parts) {
 			const request = async (sent: unknown) => {
-				const allIds = [...ids, ...idsInBody(sent, places, naming)];
-				const hintContext = { statusHints, ids: allIds, body: { value: sent, naming } };
+				const allIds = [...ids, ...idsInBody(sent, body?.ids ?? [], naming)];
 				const apiRequest = { method, path, body: toSend(sent), timeoutMs, checkAnswer };
-				const sendOptions = { itemIndex: item.index, repeatable, hintContext };
-				return await answerFor(item.context, item.send, apiRequest, sendOptions);
+				const options = { repeatable, statusHints, ids: allIds };
+				return await answerFor(item.context, item.send, apiRequest, options);
 			};
 			const answer = await (paging ? listOf(item, paging, part, request) : request(part));
 			answers.push({ answer, asked: listed ?? part });
 		}
 	}
 	return answers;
-}
-
-/** The timeout in seconds. Read-only operations have no option for it. */
-function timeoutOf(item: Item, operation: DeclaredOperation): number {
-	const { timeoutSeconds: own = DEFAULT_TIMEOUT_SECONDS } = operation;
-	return onlyReads(operation) ? own : item.number('options.timeout', timeoutSeconds);
 }
 
 /** Sends the request of `lookFirst` and decides what to do. */
@@ -135,8 +131,8 @@ async function readAndDecide(
 		timeoutMs,
 		checkAnswer: (answer: unknown) => checkAnswer(answer, ids),
 	};
-	const sendOptions = { itemIndex: item.index, repeatable: true, hintContext: { ids } };
-	return decide(await answerFor(item.context, item.send, request, sendOptions), item);
+	const answer = await answerFor(item.context, item.send, request, { repeatable: true, ids });
+	return decide(answer, item);
 }
 
 /** The body of an item, read and checked. */
@@ -144,35 +140,17 @@ interface ReadBody {
 	/** The bodies to send, one after another. */
 	parts: unknown[];
 	naming: Naming;
-	toSend: (part: unknown) => ApiRequest['body'];
-	/** Paths of IDs in the body. */
-	ids: string[];
+	/** What is sent in place of JSON. */
+	form?: FormData;
+	/** Hints in place of those of the operation. */
 	statusHints?: StatusHints;
 }
 
-async function bodyOf(
-	item: Item,
-	{ body, fixedBody, statusHints }: DeclaredOperation,
-): Promise<ReadBody> {
-	if (!body) {
-		const toSend = () => fixedBody && JSON.stringify(fixedBody);
-		return { parts: [fixedBody], naming: {}, toSend, ids: [], statusHints };
-	}
-	if (isFileBody(body)) return await fileBodyOf(item, body, statusHints);
-	const value = jsonBodyOf(item, body);
-	const naming = item.isJsonBody ? {} : { fields: fieldsInBody(body), sources: body.sources };
-	return {
-		parts: body.split?.(value) ?? [value],
-		naming,
-		toSend: (part) => item.jsonText(part, naming),
-		ids: body.ids ?? [],
-		statusHints,
-	};
-}
-
-/** The fields of a body, including those in Options. */
-function fieldsInBody({ fields, options }: JsonBody): Field[] {
-	return options ? [...fields, optionsField(options)] : fields;
+async function bodyOf(item: Item, { body, fixedBody }: DeclaredOperation): Promise<ReadBody> {
+	if (!body) return { parts: [fixedBody], naming: {} };
+	if (isFileBody(body)) return await fileBodyOf(item, body);
+	const { value, naming } = jsonBodyOf(item, body);
+	return { parts: body.split?.(value) ?? [value], naming };
 }
 
 /**
@@ -180,38 +158,29 @@ function fieldsInBody({ fields, options }: JsonBody): Field[] {
  *
  * @throws NodeOperationError naming the parameter, the item and the requirement
  */
-export function jsonBodyOf(item: Item, body: JsonBody): unknown {
-	const { sources, schema, ids = [], notShown, compose = (values) => values } = body;
-	if (item.isJsonBody) return item.jsonBody(notShown ? anyJson : schema);
-	const fields = fieldsInBody(body);
+export function jsonBodyOf(item: Item, body: JsonBody): { value: unknown; naming: Naming } {
+	const { sources, schema, ids = [], notShown, options, compose = (values) => values } = body;
+	if (item.isJsonBody) return { value: item.jsonBody(notShown ? anyJson : schema), naming: {} };
+	const fields = options ? [...body.fields, optionsField(options)] : body.fields;
 	const naming = { fields, sources };
-	const values = item.values(fields);
-	const optional = body.options && isJsonObject(values.options) ? values.options : undefined;
-	const checked: unknown = item.check(schema, compose(optional ?? values), naming);
-	item.checkIds(checked, ids, naming);
-	return checked;
+	const value: unknown = item.check(schema, compose(item.values(fields)), naming);
+	item.checkIds(value, ids, naming);
+	return { value, naming };
 }
 
-const FILE_HINT = 'Xpert AI servers take a file, not JSON. Set "Body" in Options to Fields.';
+const FILE_HINT = 'Xpert AI servers take a file, not JSON. Remove "JSON Body" from Options.';
 
 /** The body of an upload: a form with the file and its text parts; or the JSON body of the contract. */
-async function fileBodyOf(
-	item: Item,
-	{ parts, schema, ids = [] }: FileBody,
-	statusHints?: StatusHints,
-): Promise<ReadBody> {
-	if (item.isJsonBody) {
-		const value = item.jsonBody(anyJson);
-		const toSend = (part: unknown) => item.jsonText(part, {});
-		return { parts: [value], naming: {}, toSend, ids: [], statusHints: { 500: FILE_HINT } };
-	}
-	const fields = [fieldCollection('additionalFields', parts)];
-	const texts = z.record(z.unknown()).parse(item.check(schema, item.values(fields), { fields }));
-	item.checkIds(texts, ids, { fields });
+async function fileBodyOf(item: Item, { parts, schema, ids = [] }: FileBody): Promise<ReadBody> {
+	if (item.isJsonBody)
+		return { parts: [item.jsonBody(anyJson)], naming: {}, statusHints: { 500: FILE_HINT } };
+	const naming = { fields: [fieldCollection('additionalFields', parts)] };
+	const texts = item.check(schema, item.values(naming.fields), naming);
+	item.checkIds(texts, ids, naming);
 	// Each part is sent as JSON text; this refuses a part that has none.
-	item.jsonText(texts, { fields });
+	item.jsonText(texts, naming);
 	const form = multipartBody(await uploadFile(item, item.binary()), texts);
-	return { parts: [texts], naming: { fields }, toSend: () => form, ids: [], statusHints };
+	return { parts: [texts], naming, form };
 }
 
 /** Longest timer of Node.js, in seconds. */
@@ -256,7 +225,7 @@ async function listOf(
 ): Promise<unknown[]> {
 	const results = (answer: unknown) => listIn(answer, resultsKey) as unknown[];
 	if (item.isJsonBody) return results(await request(body));
-	const wanted = item.switch('returnAll') ? Infinity : item.number('limit', wholeLimit);
+	const wanted = item.switch('returnAll') ? Infinity : item.setting('limit', wholeLimit);
 	const filters = isJsonObject(body) ? body : {};
 	return await collectPages(
 		async (page) => results(await request({ ...filters, ...page })),

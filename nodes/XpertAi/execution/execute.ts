@@ -1,8 +1,9 @@
 import get from 'lodash/get';
+import memoize from 'lodash/memoize';
 import { NodeOperationError, isExpression } from 'n8n-workflow';
 import type { IExecuteFunctions, INodeExecutionData, NodeParameterValueType } from 'n8n-workflow';
 
-import { connectionsOf } from '../transport/connections';
+import { connectionsOf } from '../transport/request';
 import { failureAsReply, forChat, isInChat, repliesFailures } from './audience';
 import { runDeclared } from './declared';
 import type { Field } from './fields';
@@ -57,34 +58,22 @@ function chosenOperation(context: IExecuteFunctions, catalogue: Resource[]): Ope
  */
 export function cachedContext(context: IExecuteFunctions): IExecuteFunctions {
 	const node = context.getNode();
-	const fixed = new Map<string, boolean>();
-	const values = new Map<string, unknown>();
-	const isFixed = (name: string) => {
-		const known = fixed.get(name);
-		if (known !== undefined) return known;
+	const isFixed = memoize((name: string) => {
 		const parameter: unknown = get(node.parameters, name);
-		const result = parameter !== undefined && findPlace(parameter, isExpression) === undefined;
-		fixed.set(name, result);
-		return result;
-	};
-	const resolved = (
-		name: string,
-		itemIndex: number,
-		fallback: NodeParameterValueType | undefined,
-		extractValue: boolean,
-	): unknown =>
-		context.getNodeParameter(name, itemIndex, fallback, { extractValue, skipValidation: true });
-	const getNodeParameter = (
+		return parameter !== undefined && findPlace(parameter, isExpression) === undefined;
+	});
+	const resolve = (
 		name: string,
 		itemIndex: number,
 		fallback?: NodeParameterValueType,
 		{ extractValue = false }: { extractValue?: boolean } = {},
-	): unknown => {
-		if (!isFixed(name)) return resolved(name, itemIndex, fallback, extractValue);
-		const key = extractValue ? `${name} extracted` : name;
-		if (!values.has(key)) values.set(key, resolved(name, itemIndex, fallback, extractValue));
-		return values.get(key);
-	};
+	): unknown =>
+		context.getNodeParameter(name, itemIndex, fallback, { extractValue, skipValidation: true });
+	const resolveOnce = memoize(resolve, (name, _index, _fallback, options) =>
+		options?.extractValue ? `${name} extracted` : name,
+	);
+	const getNodeParameter: typeof resolve = (name, ...rest) =>
+		isFixed(name) ? resolveOnce(name, ...rest) : resolve(name, ...rest);
 	return Object.create(context, {
 		getNode: { value: () => node },
 		getNodeParameter: { value: getNodeParameter },

@@ -146,16 +146,14 @@ export function timeoutOption(defaultSeconds = DEFAULT_TIMEOUT_SECONDS): INodePr
 const MOST_AT_ONCE = 20;
 
 /** How many items run at once. */
-export function atOnceOption(defaultAtOnce: number): INodeProperties {
-	return {
-		displayName: 'Requests at Once',
-		name: 'concurrency',
-		type: 'number',
-		typeOptions: { minValue: 1, maxValue: MOST_AT_ONCE, numberPrecision: 0 },
-		default: defaultAtOnce,
-		description: 'How many items are worked on side by side; the output keeps their order',
-	};
-}
+export const atOnceOption: INodeProperties = {
+	displayName: 'Requests at Once',
+	name: 'concurrency',
+	type: 'number',
+	typeOptions: { minValue: 1, maxValue: MOST_AT_ONCE, numberPrecision: 0 },
+	default: 1,
+	description: 'How many items are worked on side by side; the output keeps their order',
+};
 
 /**
  * Sorts optional fields as n8n's linter requires. Without lodash, whose sorting would load seven more files at startup.
@@ -232,17 +230,17 @@ export function enumOptions<Value extends string>(
 /** The options for a JSON body. They come last, as few users need them. */
 export const ownBodyOptions = (example: string): INodeProperties[] => [
 	bodyMode,
-	...jsonBodyOption(example),
+	jsonBodyOption(example),
 ];
 
 /** The option with the JSON body. */
-export function jsonBodyOption(example: string): INodeProperties[] {
-	const jsonBody = {
+export function jsonBodyOption(example: string): INodeProperties {
+	return {
 		...jsonBodyField(example),
 		required: undefined,
 		description: 'The whole request body as JSON, in place of the fields',
+		displayOptions: { show: { bodyMode: WITH_OWN_BODY } },
 	};
-	return displayedIf({ show: { [bodyMode.name]: WITH_OWN_BODY } }, [jsonBody]);
 }
 
 /**
@@ -256,5 +254,5 @@ export function withoutOwnBody<Shown extends INodeProperties>(fields: Shown[]): 
 
 /** The same for fields inside Options. */
 export function optionsWithoutOwnBody(options: INodeProperties[]): INodeProperties[] {
-	return displayedIf({ hide: { [bodyMode.name]: WITH_OWN_BODY } }, options);
+	return displayedIf({ hide: { bodyMode: WITH_OWN_BODY } }, options);
 }

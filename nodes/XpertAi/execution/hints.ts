@@ -1,9 +1,10 @@
+import get from 'lodash/get';
+
 import { isUuid } from '../payloads/common';
-import { isJsonObject } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { isBusy } from '../transport/classifyFailure';
-import { quoted, subjectOf, findPlace } from './badInput';
-import type { Naming, Place } from './badInput';
+import { quoted, subjectOf } from './badInput';
+import type { Naming } from './badInput';
 import type { Field } from './fields';
 import { chosenId, namedId } from './ids';
 import type { NamedId } from './ids';
@@ -19,8 +20,6 @@ export interface HintContext {
 	statusHints?: StatusHints;
 	/** The record IDs in its path and body. */
 	ids?: NamedId[];
-	/** The body before it became text, and the names of its parts. */
-	body?: { value: unknown; naming: Naming };
 }
 
 /**
@@ -29,13 +28,12 @@ export interface HintContext {
  */
 export function hintFor(
 	failure: Failure,
-	{ statusHints, ids = [], body }: HintContext,
+	{ statusHints, ids = [] }: HintContext,
 ): string | undefined {
 	if (failure.kind !== 'status') return undefined;
 	if (isBusy(failure)) return FOR_LATER_HINT;
 	const statusHint = statusHints?.[failure.status ?? 0];
 	return (
-		characterHint(failure, body) ??
 		foreignIdHint(failure, ids) ??
 		(typeof statusHint === 'function' ? statusHint(failure) : statusHint) ??
 		missingRecordHint(failure, ids) ??
@@ -46,25 +44,8 @@ export function hintFor(
 const FOR_LATER_HINT =
 	'The server makes all documents of this knowledgebase searchable anew, as its embedding model was changed. Until that has ended it stores and processes nothing, and takes no other model; Knowledgebase: Get tells its status. Run it again then.';
 
-/** PostgreSQL's error codes for the character NUL in text and in JSON. */
-const NOT_STORABLE = new Set(['22021', '22P05']);
-
-/** Names the part of a body with the character NUL, which the database refused. */
-export function characterHint(
-	{ databaseCode }: Failure,
-	body: HintContext['body'],
-): string | undefined {
-	if (!body || databaseCode === undefined || !NOT_STORABLE.has(databaseCode)) return undefined;
-	const place = findPlace(body.value, (part) => typeof part === 'string' && part.includes('\0'));
-	if (!place) return undefined;
-	return `${subjectOf(place, body.naming)} holds the character NUL (\\u0000), which the server cannot store. Take it out, e.g. with .replaceAll('\\u0000', '').`;
-}
-
 /** Names the first ID in a JSON body that is not a UUID. Xpert answers 500 to one, or the database code 22P02. */
-export function foreignIdHint(
-	{ status, databaseCode }: Failure,
-	ids: NamedId[],
-): string | undefined {
+function foreignIdHint({ status, databaseCode }: Failure, ids: NamedId[]): string | undefined {
 	if (status !== 500 && databaseCode !== '22P02') return undefined;
 	const foreign = ids.find(({ id, isAnyText }) => !isAnyText && !isUuid(id));
 	if (!foreign) return undefined;
@@ -109,14 +90,11 @@ export function idsInPath(
 
 /** The IDs at these paths of a body; a path is written `where.xpertId`. */
 export function idsInBody(value: unknown, places: string[], naming: Naming): NamedId[] {
-	return places.flatMap((written) => {
-		const place: Place = written.split('.');
-		const id = place.reduce<unknown>(
-			(part, key) => (isJsonObject(part) ? part[key] : undefined),
-			value,
-		);
+	return places.flatMap((place) => {
+		const path = place.split('.');
+		const id: unknown = get(value, path);
 		return typeof id === 'string' && id !== ''
-			? [namedId(String(place.at(-1)), subjectOf(place, naming), id)]
+			? [namedId(String(path.at(-1)), subjectOf(path, naming), id)]
 			: [];
 	});
 }

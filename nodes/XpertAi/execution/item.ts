@@ -1,6 +1,5 @@
 import isEmpty from 'lodash/isEmpty';
 import mapValues from 'lodash/mapValues';
-import memoize from 'lodash/memoize';
 import uniq from 'lodash/uniq';
 import { NodeApiError, NodeOperationError, isExpression } from 'n8n-workflow';
 import type {
@@ -12,16 +11,15 @@ import type {
 	NodeParameterValueType,
 } from 'n8n-workflow';
 import { z } from 'zod';
-import type { AnyZodObject, ZodEnum, ZodNumber, ZodTypeAny } from 'zod';
+import type { AnyZodObject, ZodTypeAny } from 'zod';
 
 import { LONE_SURROGATE_DEMAND, idList, hasLoneSurrogate } from '../payloads/common';
-import type { Connection } from '../transport/connections';
 import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
-import type { Send } from '../transport/request';
+import type { Connection, Send } from '../transport/request';
 import { withoutSecrets } from '../transport/sanitize';
 import { checked, fieldsOf, flawMessage, jsonOf, quoted } from './badInput';
-import type { Flaw, Naming } from './badInput';
+import type { Flaw, Naming, Refuse } from './badInput';
 import { hintFor, idsInBody, idsInPath } from './hints';
 import type { HintContext } from './hints';
 import { BODY_MODE, JSON_BODY } from './fields';
@@ -32,24 +30,12 @@ import { mimeTypeOf } from './mimeTypes';
 import { operationError, failedItem } from './outputs';
 import type { ItemError } from './outputs';
 import { fixedExpression, givenFor, isNothing } from './rawParameters';
-import {
-	readSettings,
-	atMost,
-	fieldValues,
-	fromText,
-	isoText,
-	parsedJson,
-	typedValue,
-} from './values';
+import { readSettings, readValue, fieldValues, isoText, parsedJson, typedValue } from './values';
 
 /** Names of binary fields, none empty. */
 const nameList = z.array(z.string().trim().min(1));
 
 const booleanSchema = z.boolean();
-
-/** The schema without Infinity and NaN. Memoized for each schema. */
-const finite = memoize((schema: ZodNumber) => schema.finite());
-finite.cache = new WeakMap();
 
 /** A binary field of an item, and its name. */
 export interface BinaryField {
@@ -75,9 +61,13 @@ export class Item {
 		private readonly connection: Connection,
 	) {}
 
+	private get input(): INodeExecutionData | undefined {
+		return this.context.getInputData()[this.index];
+	}
+
 	/** The JSON of the item. */
 	get json(): IDataObject {
-		return this.context.getInputData()[this.index]?.json ?? {};
+		return this.input?.json ?? {};
 	}
 
 	/** Sends a request with the credential of this item. */
@@ -173,46 +163,38 @@ export class Item {
 		for (const named of idsInBody(body, places, naming)) this.checkId(named);
 	}
 
-	/** A number, with the default and the maximum of the field. */
-	number(name: string, schema: ZodNumber): number {
-		const raw = this.parameter(name, Number(this.defaultOf(name)));
-		const parameter = this.labelOf(name);
-		const value = this.check(finite(schema), fromText('number', raw), { parameter });
-		const field = this.fieldOf(name);
-		return field ? atMost((flaw) => this.refuse(flaw), field, value) : value;
+	/** A boolean; text from an expression is converted. */
+	switch(name: string, initial?: boolean): boolean {
+		return this.setting(name, booleanSchema, initial);
 	}
 
-	/** A boolean; text from an expression is converted, and an empty one gives the default. */
-	switch(name: string, initial = this.defaultOf(name) === true): boolean {
-		const value = fromText('boolean', this.parameter(name, initial) ?? initial);
-		return this.check(booleanSchema, value, { parameter: this.labelOf(name) });
-	}
-
-	/** One of the values of an enum, with the default of the field. */
-	choice<Values extends [string, ...string[]]>(
+	/** A number, a boolean or one of some values, with the default and the maximum of the field. */
+	setting<Schema extends ZodTypeAny>(
 		name: string,
-		schema: ZodEnum<Values>,
-	): Values[number] {
-		const raw = this.parameter(name, String(this.defaultOf(name)));
-		const known = schema.options.find((value) => value === raw);
-		return known ?? this.check(schema, raw, { parameter: this.labelOf(name) });
+		schema: Schema,
+		initial = this.fieldOf(name)?.default,
+	): z.output<Schema> {
+		const field = this.fieldOf(name);
+		const raw = this.parameter(name, initial) ?? initial;
+		const value = field ? readValue(this.refuse, field, raw) : raw;
+		return this.check(schema, value, { parameter: this.labelOf(name) });
 	}
 
 	/** Settings such as `options`, by a schema with the names of the parameters (see `readSettings`). */
 	settings<Schema extends AnyZodObject>(schema: Schema): z.output<Schema> {
 		const read = (name: string, initial: NodeParameterValueType) => this.parameter(name, initial);
-		return readSettings(schema, this.fields, read, (flaw) => this.refuse(flaw));
+		return readSettings(schema, this.fields, read, this.refuse);
 	}
 
 	/** The values of some fields of the operation, by name (see `fieldValues`). */
 	values(fields: Field[]): FieldValues {
 		const raw = fields.map(({ name }) => [name, this.parameter(name)] as const);
-		return fieldValues((flaw) => this.refuse(flaw), fields, Object.fromEntries(raw));
+		return fieldValues(this.refuse, fields, Object.fromEntries(raw));
 	}
 
 	/** Parses a value that may be JSON text. */
 	parsed(displayName: string, raw: unknown): unknown {
-		return parsedJson((flaw) => this.refuse(flaw), displayName, raw);
+		return parsedJson(this.refuse, displayName, raw);
 	}
 
 	/** The JSON body, given as text or by an expression. */
@@ -227,7 +209,7 @@ export class Item {
 
 	/** Whether the item has a file. */
 	get hasFile(): boolean {
-		return !isEmpty(this.context.getInputData()[this.index]?.binary);
+		return !isEmpty(this.input?.binary);
 	}
 
 	/** The binary field that a parameter names. */
@@ -248,7 +230,7 @@ export class Item {
 
 	private binaryNamed(property: string, name: string): BinaryField {
 		const parameter = this.labelOf(name);
-		const fields = this.context.getInputData()[this.index]?.binary ?? {};
+		const fields = this.input?.binary ?? {};
 		const binary = Object.hasOwn(fields, property) ? fields[property] : undefined;
 		if (binary) {
 			const mimeType = binary.mimeType || mimeTypeOf(binary.fileName);
@@ -266,14 +248,12 @@ export class Item {
 		value: unknown,
 		naming: Naming,
 	): z.output<Schema> {
-		const result = checked(schema, value, naming);
-		return 'flaw' in result ? this.refuse(result.flaw) : result.value;
+		return checked(this.refuse, schema, value, naming);
 	}
 
 	/** The JSON text of a value to send. */
 	jsonText(value: unknown, naming: Naming): string {
-		const result = jsonOf(value, naming);
-		return 'flaw' in result ? this.refuse(result.flaw) : result.text;
+		return jsonOf(this.refuse, value, naming);
 	}
 
 	/** Refuses a text with a lone surrogate, which would change when it is sent. */
@@ -282,9 +262,9 @@ export class Item {
 	}
 
 	/** Throws: a value cannot be sent. */
-	refuse(flaw: Flaw): never {
+	readonly refuse: Refuse = (flaw) => {
 		throw this.refusal(flaw);
-	}
+	};
 
 	/** The error for a value that cannot be sent. */
 	refusal(flaw: Flaw): NodeOperationError {
@@ -377,10 +357,6 @@ export class Item {
 		const demand = 'is empty: its expression gave nothing for this item';
 		if (isExpression(givenFor(this.context.getNode(), name)))
 			this.refuse({ subject: `"${this.labelOf(name)}"`, demand });
-	}
-
-	private defaultOf(name: string): unknown {
-		return this.fieldOf(name)?.default;
 	}
 
 	private fieldOf(name: string): Field | undefined {

@@ -4,7 +4,7 @@ import type {
 	INodeExecutionData,
 	INodeProperties,
 } from 'n8n-workflow';
-import type { ZodTypeAny } from 'zod';
+import type { AnyZodObject, ZodTypeAny } from 'zod';
 
 import type { AnswerCheck } from '../transport/answer';
 import type { ApiRequest } from '../transport/request';
@@ -52,7 +52,7 @@ export interface JsonBody {
 export interface FileBody {
 	/** Fields of the text parts, named after the parts. */
 	parts: Field[];
-	schema: ZodTypeAny;
+	schema: AnyZodObject;
 	/** Parts that contain record IDs; invalid IDs are refused. */
 	ids?: string[];
 }
@@ -84,62 +84,49 @@ export interface LookFirst {
 	decide: (answer: unknown, item: Item) => Decision;
 }
 
-/** Names of the IDs in a path that need a field; `lookFirst` finds `{name!}`. */
-type IdsIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
-	?
-			| (Name extends `${string}!` ? never : Name extends `${infer Listed}*` ? Listed : Name)
-			| IdsIn<Rest>
-	: never;
-
-/** A field for each ID in a path; a missing one is a type error. */
-type PathIds<Path extends string> = [IdsIn<Path>] extends [never]
-	? { ids?: Record<string, Field> }
-	: { ids: Record<IdsIn<Path>, Field> };
-
 /** An operation with one request per item: plain data, run by one loop. */
-export type DeclaredOperation<Path extends string = string> = OperationInfo &
-	PathIds<Path> & {
-		method: ApiRequest['method'];
-		/**
-		 * Path below the API root. `{name}` is the value of that parameter; `{name*}` a list of IDs, split into several
-		 * requests if it is too long; `{name!}` is found by `lookFirst`.
-		 */
-		path: Path;
-		body?: JsonBody | FileBody;
-		/** A request before the operation, to decide what to do. */
-		lookFirst?: LookFirst;
-		/** The body of every request of a read-only operation whose route also changes. */
-		fixedBody?: IDataObject;
-		paging?: Paging;
-		/**
-		 * Converts the answer (for lists, the array of results) to the JSON of output items. Default: one item for an
-		 * object, one for each element of an array.
-		 *
-		 * @param asked what the request asked for: its body, or the IDs in the path
-		 */
-		shape?: (answer: unknown, asked: unknown) => IDataObject[];
-		/** Timeout without the option. */
-		timeoutSeconds?: number;
-		/** Whether the request may take effect twice, so that it is sent again if the answer is lost. */
-		repeatable?: boolean;
-		/**
-		 * What is wrong with an answer of another form than recorded; lists are always checked.
-		 *
-		 * @param ids the IDs in the path
-		 */
-		checkAnswer?: (answer: unknown, ids: NamedId[]) => ReturnType<AnswerCheck>;
-		/** Hints for statuses with a special meaning. */
-		statusHints?: StatusHints;
-		/** A hint about the answer for the user. */
-		remark?: (answer: unknown) => string | undefined;
-		/** What Simplify keeps; without it there is no Simplify switch. */
-		simplify?: Simplification;
-	};
+export interface DeclaredOperation extends OperationInfo {
+	/** A field for each ID in the path. */
+	ids?: Record<string, Field>;
+	method: ApiRequest['method'];
+	/**
+	 * Path below the API root. `{name}` is the value of that parameter; `{name*}` a list of IDs, split into several
+	 * requests if it is too long; `{name!}` is found by `lookFirst`.
+	 */
+	path: string;
+	body?: JsonBody | FileBody;
+	/** A request before the operation, to decide what to do. */
+	lookFirst?: LookFirst;
+	/** The body of every request of a read-only operation whose route also changes. */
+	fixedBody?: IDataObject;
+	paging?: Paging;
+	/**
+	 * Converts the answer (for lists, the array of results) to the JSON of output items. Default: one item for an
+	 * object, one for each element of an array.
+	 *
+	 * @param asked what the request asked for: its body, or the IDs in the path
+	 */
+	shape?: (answer: unknown, asked: unknown) => IDataObject[];
+	/** Timeout without the option. */
+	timeoutSeconds?: number;
+	/** Whether the request may take effect twice, so that it is sent again if the answer is lost. */
+	repeatable?: boolean;
+	/**
+	 * What is wrong with an answer of another form than recorded; lists are always checked.
+	 *
+	 * @param ids the IDs in the path
+	 */
+	checkAnswer?: (answer: unknown, ids: NamedId[]) => ReturnType<AnswerCheck>;
+	/** Hints for statuses with a special meaning. */
+	statusHints?: StatusHints;
+	/** A hint about the answer for the user. */
+	remark?: (answer: unknown) => string | undefined;
+	/** What Simplify keeps; without it there is no Simplify switch. */
+	simplify?: Simplification;
+}
 
-/** Declares an operation and checks its path against the fields of its IDs. */
-export function declare<const Path extends string>(
-	operation: DeclaredOperation<Path>,
-): DeclaredOperation {
+/** Declares an operation. */
+export function declare(operation: DeclaredOperation): DeclaredOperation {
 	return operation;
 }
 

@@ -3,9 +3,6 @@ import { isJsonObject } from '../transport/answer';
 /** Results per page. */
 export const PAGE_SIZE = 100;
 
-/** Fetches one page; throws if it fails. */
-export type FetchPage = (page: { limit: number; offset: number }) => Promise<unknown[]>;
-
 /** Keys that identify a result; an item of the store (E8) needs two. */
 const IDENTITIES = [['id'], ['assistant_id'], ['thread_id'], ['namespace', 'key']];
 
@@ -23,11 +20,14 @@ function identityOf(result: unknown): string {
  * Collects the results of a list endpoint (E5, E7, E8, E11), each once, even if the server ignores `limit` and `offset`
  * or the list changes meanwhile, so that results are listed again.
  *
- * @param fetchPage fetches `limit` results from `offset` on
+ * @param fetchPage fetches `limit` results from `offset` on; throws if it fails
  * @param wanted how many results to return; default all
  */
-export async function collectPages(fetchPage: FetchPage, wanted = Infinity): Promise<unknown[]> {
-	const results: unknown[] = [];
+export async function collectPages<Result>(
+	fetchPage: (page: { limit: number; offset: number }) => Promise<Result[]>,
+	wanted = Infinity,
+): Promise<Result[]> {
+	const results: Result[] = [];
 	const seen = new Set<string>();
 	for (let offset = 0; results.length < wanted; ) {
 		const limit = Math.min(PAGE_SIZE, wanted - results.length);

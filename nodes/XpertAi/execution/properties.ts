@@ -37,7 +37,7 @@ export function nodeProperties(resources: Resource[], defaultResource: string): 
 			default: defaultResource,
 		},
 		...resources.map(operationList),
-		...allFields(resources),
+		...resources.flatMap(resourceFields),
 	];
 }
 
@@ -75,65 +75,26 @@ function operationList(resource: Resource): INodeProperties {
 	};
 }
 
-/** A field, and the operations that have it, by resource. */
-interface SharedField {
-	text: string;
-	field: INodeProperties;
-	shownFor: Map<Resource, string[]>;
-}
-
 /**
- * The parameters of all operations, each operation's in its own order. Equal fields are merged and shown for all their
+ * The parameters of a resource, each operation's in its own order. Equal fields are merged and shown for all their
  * operations, as n8n sends the description to every browser.
  */
-function allFields(resources: Resource[]): INodeProperties[] {
-	const all: SharedField[] = [];
-	for (const resource of resources) {
-		for (const operation of resource.operations) {
-			let next = 0;
-			for (const field of plainFields(operationFields(operation))) {
-				const text = JSON.stringify(field);
-				const known = all.findIndex((one, place) => place >= next && one.text === text);
-				const at = known < 0 ? next : known;
-				if (known < 0) all.splice(at, 0, { text, field, shownFor: new Map() });
-				const shownFor = all[at]?.shownFor;
-				shownFor?.set(resource, [...(shownFor.get(resource) ?? []), operation.value]);
-				next = at + 1;
-			}
+function resourceFields({ value, operations }: Resource): INodeProperties[] {
+	const all: Array<{ text: string; field: INodeProperties; shownFor: string[] }> = [];
+	for (const operation of operations) {
+		let next = 0;
+		for (const field of plainFields(operationFields(operation))) {
+			const text = JSON.stringify(field);
+			const known = all.findIndex((one, place) => place >= next && one.text === text);
+			const at = known < 0 ? next : known;
+			if (known < 0) all.splice(at, 0, { text, field, shownFor: [] });
+			all[at]?.shownFor.push(operation.value);
+			next = at + 1;
 		}
 	}
 	return all.flatMap(({ field, shownFor }) =>
-		conditionsFor(shownFor).flatMap((show) => displayedIf({ show }, [field])),
+		displayedIf({ show: { resource: [value], operation: shownFor } }, [field]),
 	);
-}
-
-/**
- * The fewest display conditions that show a field for exactly these operations. A condition shows it for any of its
- * operations in any of its resources.
- */
-function conditionsFor(shownFor: SharedField['shownFor']) {
-	const groups: Array<Array<[Resource, string[]]>> = [];
-	for (const one of shownFor) {
-		const group = groups.find((others) => isExact([...others, one]));
-		if (group) group.push(one);
-		else groups.push([one]);
-	}
-	return groups.map((group) => ({
-		resource: group.map(([{ value }]) => value),
-		operation: operationsIn(group),
-	}));
-}
-
-/** Whether one condition for these resources shows the field for no other operation. */
-function isExact(group: Array<[Resource, string[]]>): boolean {
-	const shown = operationsIn(group);
-	return group.every(([{ operations }, own]) =>
-		operations.every(({ value }) => own.includes(value) || !shown.includes(value)),
-	);
-}
-
-function operationsIn(group: Array<[Resource, string[]]>): string[] {
-	return [...new Set(group.flatMap(([, operations]) => operations))];
 }
 
 /** The node's `methods`: list searches and field mappings of all operations. */
@@ -149,11 +110,7 @@ export function fieldMethods(fields: Field[]): INodeType['methods'] {
 
 /** Fields without their `methods`, as n8n takes them. */
 export function plainFields(fields: Field[]): INodeProperties[] {
-	return fields.map((field) => {
-		const plain = { ...field };
-		delete plain.methods;
-		return plain;
-	});
+	return fields.map((field) => ({ ...field, methods: undefined }));
 }
 
 /** All parameters of an operation. Memoized. */
@@ -168,7 +125,7 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 	const options = [
 		...optionsWithoutOwnBody(ofBody),
 		...(lookFirst?.options ?? []),
-		...(onlyReads(operation) ? [] : [atOnceOption(1), timeoutOption(timeoutSeconds)]),
+		...(onlyReads(operation) ? [] : [atOnceOption, timeoutOption(timeoutSeconds)]),
 	];
 	const ownBody = body ? ownBodyOptions(isFileBody(body) ? '{}' : body.example) : [];
 	return [

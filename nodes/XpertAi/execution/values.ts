@@ -1,8 +1,5 @@
-import assignWith from 'lodash/assignWith';
 import isEmpty from 'lodash/isEmpty';
 import isEqual from 'lodash/isEqual';
-import isPlainObject from 'lodash/isPlainObject';
-import omitBy from 'lodash/omitBy';
 import { validateFieldType } from 'n8n-workflow';
 import type {
 	INodeProperties,
@@ -15,13 +12,10 @@ import type { AnyZodObject } from 'zod';
 import { exactJson } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
 import { checked, fieldNamed } from './badInput';
-import type { Flaw } from './badInput';
-import { isContainer } from './fields';
+import type { Refuse } from './badInput';
+import { filledOnly, isContainer } from './fields';
 import type { FieldValues } from './fields';
 import { chosenId } from './ids';
-
-/** Throws because of a value. */
-export type Refuse = (flaw: Flaw) => never;
 
 /**
  * Converts the raw values of editor fields to plain values, by name. Grouping collections are flattened, other groups
@@ -35,11 +29,7 @@ export function fieldValues(
 	fields: INodeProperties[],
 	raw: Record<string, unknown>,
 ): FieldValues {
-	return omitBy(readGroup(refuse, fields, raw), isEmptyText);
-}
-
-function isEmptyText(value: unknown): boolean {
-	return value === '';
+	return filledOnly(readGroup(refuse, fields, raw));
 }
 
 /** Parses a JSON parameter; an expression may give a parsed value. */
@@ -70,7 +60,8 @@ function readGroup(refuse: Refuse, entries: Entry[], raw: unknown): FieldValues 
 	return values;
 }
 
-function readValue(refuse: Refuse, field: INodeProperties, raw: unknown): unknown {
+/** Converts the raw value of a field to a plain value. */
+export function readValue(refuse: Refuse, field: INodeProperties, raw: unknown): unknown {
 	if (raw === undefined || raw === null) return raw ?? undefined;
 	switch (field.type) {
 		case 'json':
@@ -83,10 +74,8 @@ function readValue(refuse: Refuse, field: INodeProperties, raw: unknown): unknow
 			return field.typeOptions?.multipleValues ? raw : typedValue('string', raw);
 		case 'dateTime':
 			return raw === '' ? undefined : isoText(raw);
-		case 'multiOptions': {
-			const list = checked(optionList, raw, { parameter: field.displayName });
-			return 'flaw' in list ? refuse(list.flaw) : list.value;
-		}
+		case 'multiOptions':
+			return checked(refuse, optionList, raw, { parameter: field.displayName });
 		case 'resourceLocator':
 			return chosenId(raw) ?? undefined;
 		case 'collection':
@@ -99,11 +88,11 @@ function readValue(refuse: Refuse, field: INodeProperties, raw: unknown): unknow
 }
 
 /** Refuses a number above the maximum of its field, which the editor checks only for typed numbers. */
-export function atMost<Value>(
+function atMost(
 	refuse: Refuse,
 	{ displayName, typeOptions: { maxValue = Infinity } = {} }: INodeProperties,
-	value: Value,
-): Value {
+	value: unknown,
+): unknown {
 	const isMore = typeof value === 'number' && value > maxValue;
 	const flaw = { subject: `"${displayName}"`, demand: `must be at most ${maxValue}`, value };
 	return isMore ? refuse(flaw) : value;
@@ -126,7 +115,7 @@ function readCollection(refuse: Refuse, field: INodeProperties, raw: unknown): u
 
 /** Reads a group; undefined if all its fields are empty, as servers would take an empty object for a value. */
 function filledGroup(refuse: Refuse, entries: Entry[], raw: unknown): FieldValues | undefined {
-	const values = omitBy(readGroup(refuse, entries, raw), isEmptyText);
+	const values = filledOnly(readGroup(refuse, entries, raw));
 	return isEmpty(values) ? undefined : values;
 }
 
@@ -145,7 +134,9 @@ function readFixedCollection(refuse: Refuse, field: INodeProperties, raw: unknow
 /** Converts a value to the type of its field. */
 export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
 	if (typeof raw === type) return raw;
-	return type === 'string' ? asText(isoText(raw)) : fromText(type, raw);
+	if (type !== 'string') return fromText(type, raw);
+	const text = isoText(raw);
+	return typeof text === 'number' || typeof text === 'boolean' ? String(text) : text;
 }
 
 /** Converts text from an expression to a number or boolean. */
@@ -156,10 +147,6 @@ export function fromText(type: 'number' | 'boolean', raw: unknown): unknown {
 }
 
 const optionList = z.array(z.string());
-
-function asText(raw: unknown): unknown {
-	return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : raw;
-}
 
 /** The text that n8n makes of a luxon DateTime in a parameter. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/;
@@ -198,24 +185,16 @@ export function readSettings<Schema extends AnyZodObject>(
 	const own = Object.keys(schema.shape).flatMap((name) => fieldNamed(name, fields) ?? []);
 	const raw = own.map(({ name, default: initial }) => [name, read(name, initial)] as const);
 	const given = fieldValues(refuse, own, Object.fromEntries(raw));
-	const values = assignWith(initialValues(own), given, withInitial);
-	const result = checked(schema, values, { fields });
-	return 'flaw' in result ? refuse(result.flaw) : result.value;
+	return checked(refuse, schema, withDefaults(own, given), { fields });
 }
 
-/** The defaults of fields, including those in collections; a resource locator has none. */
-function initialValues(entries: NonNullable<INodeProperties['options']>): FieldValues {
+/** The values of fields, or their defaults, also in collections; a resource locator has none. */
+function withDefaults(entries: Entry[], given: FieldValues): FieldValues {
 	const fields = entries.filter((entry): entry is INodeProperties => 'type' in entry);
-	const chosen = fields.filter(({ type }) => type !== 'resourceLocator');
-	return Object.fromEntries(
-		chosen.map(({ name, type, options = [], default: initial }) => [
-			name,
-			type === 'collection' ? initialValues(options) : initial,
-		]),
-	);
-}
-
-/** Fills missing values of a collection with their defaults. */
-function withInitial(initial: unknown, given: unknown): unknown {
-	return isPlainObject(given) ? { ...(initial as object), ...(given as object) } : given;
+	const values = fields.map(({ name, type, options = [], default: initial }) => {
+		const value = given[name];
+		if (type === 'collection') return [name, withDefaults(options, (value ?? {}) as FieldValues)];
+		return [name, value ?? (type === 'resourceLocator' ? undefined : initial)];
+	});
+	return Object.fromEntries(values) as FieldValues;
 }

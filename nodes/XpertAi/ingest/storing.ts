@@ -10,9 +10,8 @@ import {
 	mayBePartlyDone,
 } from '../transport/classifyFailure';
 import type { ApiRequest, Send } from '../transport/request';
-import type { RetryLimits } from '../transport/retryPolicy';
 import { OutageBudget, sendWithRetries } from '../transport/sendWithRetries';
-import type { RetriedOutcome } from '../transport/sendWithRetries';
+import type { RetryLimits, RetriedOutcome } from '../transport/sendWithRetries';
 import { answeredRecords, recordId, storingFlaw } from './answeredRecords';
 import { batchBody, batchBytes, batches, halves } from './batches';
 import type { BatchLimits, Documents, ReadyDocument } from './batches';

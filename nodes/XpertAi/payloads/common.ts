@@ -29,13 +29,17 @@ export const LONE_SURROGATE_DEMAND =
 	'holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere';
 
 /** A UUID, as the contract asks for `workspaceId`, `integrationId` and `storageFileId`. */
-export const uuid = z.string().uuid();
+export const uuid = z.string().uuid(UUID_DEMAND);
 
 /** An ISO 8601 date-time, with or without an offset, e.g. `2026-01-31T08:00:00Z`. */
-export const dateTime = z.string().datetime({ offset: true, local: true });
+export const dateTime = z.string().datetime({
+	offset: true,
+	local: true,
+	message: 'must be an ISO 8601 date-time such as 2026-01-31T08:00:00Z',
+});
 
 /** A finite number: JSON would turn Infinity and NaN into `null`, which clears a field. */
-export const finite = z.number().finite();
+export const finite = z.number().finite('must be a number');
 
 /** A value of another type counts as missing, so that it does not hide other fields. */
 export const textIfAny = z.string().optional().catch(undefined);

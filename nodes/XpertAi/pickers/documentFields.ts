@@ -3,7 +3,6 @@ import startCase from 'lodash/startCase';
 import { z } from 'zod';
 import type { FieldType, ResourceMapperField, ResourceMapperFields } from 'n8n-workflow';
 
-import { dateTime } from '../payloads/common';
 import { document } from '../payloads/document';
 
 /** Fields shown at first; the user can add the others. */
@@ -49,21 +48,19 @@ function documentField(id: string, schema: z.ZodTypeAny): ResourceMapperField {
 	};
 }
 
+/** The mapper's types. Its date type would reformat the text of the contract. */
+const MAPPER_TYPES: Record<string, FieldType> = {
+	ZodString: 'string',
+	ZodNumber: 'number',
+	ZodBoolean: 'boolean',
+	ZodArray: 'array',
+	ZodObject: 'object',
+	ZodRecord: 'object',
+};
+
 /** The mapper's type for a schema; `undefined` where the contract leaves the type open (`parent`). */
 export function documentFieldType(schema: z.ZodTypeAny): FieldType | undefined {
-	const inner = unwrap(schema);
-	// The mapper's date type would reformat the text of the contract.
-	if (inner === dateTime || inner instanceof z.ZodString) return 'string';
-	if (inner instanceof z.ZodNumber) return 'number';
-	if (inner instanceof z.ZodBoolean) return 'boolean';
-	if (inner instanceof z.ZodArray) return 'array';
-	if (inner instanceof z.ZodObject || inner instanceof z.ZodRecord) return 'object';
-	return undefined;
-}
-
-function unwrap(schema: z.ZodTypeAny): z.ZodTypeAny {
-	if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
-		return unwrap(schema.unwrap() as z.ZodTypeAny);
-	}
-	return schema;
+	return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
+		? documentFieldType(schema.unwrap() as z.ZodTypeAny)
+		: MAPPER_TYPES[schema.constructor.name];
 }

@@ -26,10 +26,6 @@ interface PickerList {
 	/** Key of the results in the answer; by default the answer itself is the list. */
 	resultsKey?: string;
 	body: IDataObject;
-	/** The text that the user typed. */
-	filter?: string;
-	/** The token of the page, from the page before. */
-	paginationToken?: string;
 	/** The entry for a result; `undefined` if it cannot be selected. */
 	toEntry: (result: IDataObject) => PickerEntry | undefined;
 }
@@ -46,43 +42,41 @@ interface PickerEntry {
  * One page of a picker's entries. Also ends, without showing an entry twice, on servers that ignore `limit` and
  * `offset`.
  *
- * @throws NodeApiError if the request fails
+ * @param filter the text that the user typed
+ * @param paginationToken the token of the page, from the page before
  */
-export async function listPage(
+async function listPage(
 	context: ILoadOptionsFunctions,
 	list: PickerList,
+	filter?: string,
+	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
 	const send = await createSend(context);
 	const { path, resultsKey } = list;
 	const checkAnswer = answerWithList(resultsKey);
 	const fetchPage = async (page: { limit: number; offset: number }) => {
 		const body = JSON.stringify({ ...list.body, ...page });
-		const request = {
-			method: 'POST' as const,
-			path,
-			body,
-			timeoutMs: LIST_TIMEOUT_MS,
-			checkAnswer,
-		};
+		const options = { method: 'POST', timeoutMs: LIST_TIMEOUT_MS, checkAnswer } as const;
+		const request = { ...options, path, body };
 		const answer = await answerFor(context, send, request, { repeatable: true });
 		return (listIn(answer, resultsKey) as unknown[]).filter(isJsonObject);
 	};
-	const entries = (results: unknown[]) =>
+	const entries = (results: IDataObject[]) =>
 		withDistinctNames(
 			uniqBy(
-				results.filter(isJsonObject).flatMap((result) => list.toEntry(result) ?? []),
+				results.flatMap((result) => list.toEntry(result) ?? []),
 				'value',
 			),
 		);
 
-	if (list.filter) {
-		const wanted = list.filter.toLowerCase();
+	if (filter) {
+		const wanted = filter.toLowerCase();
 		const all = entries(await collectPages(fetchPage, MAX_SEARCHED));
 		return {
 			results: all.filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(wanted)),
 		};
 	}
-	const { offset, first } = readToken(list.paginationToken);
+	const { offset, first } = readToken(paginationToken);
 	const page = await fetchPage({ limit: PAGE_SIZE, offset });
 	const results = entries(page);
 	const firstOfPage = String(results[0]?.value ?? '');
@@ -119,22 +113,15 @@ function readToken(token?: string): { offset: number; first: string } {
 	return { offset: Number(offset) || 0, first: first.join(' ') };
 }
 
-/**
- * Assistants for the picker (E7), by title or name; entries of the same name also by slug, name or description.
- * Servers filter by metadata only, so the typed text is searched here.
- *
- * @throws NodeApiError, which the picker shows instead of a list
- */
-export async function searchAssistants(
-	this: ILoadOptionsFunctions,
-	filter?: string,
-	paginationToken?: string,
-): Promise<INodeListSearchResult> {
-	return await listPage(this, {
+/** The lists of the pickers, by the name of their method. */
+const LISTS = {
+	/**
+	 * Assistants (E7), by title or name; entries of the same name also by slug, name or description. Servers filter by
+	 * metadata only, so the typed text is searched here.
+	 */
+	searchAssistants: (): PickerList => ({
 		path: '/assistants/search',
 		body: {},
-		filter,
-		paginationToken,
 		toEntry: (assistant) => {
 			const { assistant_id: value, name, description, metadata } = assistant;
 			if (typeof value !== 'string') return undefined;
@@ -145,7 +132,24 @@ export async function searchAssistants(
 				aliases: [slug, name, description].filter(isText).map((text) => truncate(text)),
 			};
 		},
-	});
+	}),
+	/** Threads, by the conversations they belong to. */
+	searchThreads: conversationsBy('threadId'),
+	searchConversations: conversationsBy('id'),
+};
+
+/**
+ * One page of a list, or what the user's filter finds in it.
+ *
+ * @throws NodeApiError, which the picker shows instead of a list
+ */
+export async function searchList(
+	context: ILoadOptionsFunctions,
+	name: keyof typeof LISTS,
+	filter?: string,
+	paginationToken?: string,
+): Promise<INodeListSearchResult> {
+	return await listPage(context, LISTS[name](context), filter, paginationToken);
 }
 
 function isText(value: unknown): value is string {
@@ -153,39 +157,24 @@ function isText(value: unknown): value is string {
 }
 
 /**
- * Conversations for a picker, newest first (E5).
+ * Conversations, newest first (E5).
  *
  * @param idKey what is selected: the conversation or its thread
- * @returns a list search; it throws NodeApiError, which the picker shows instead of a list
  */
-const conversationsBy = (idKey: 'id' | 'threadId') =>
-	async function (
-		this: ILoadOptionsFunctions,
-		filter?: string,
-		paginationToken?: string,
-	): Promise<INodeListSearchResult> {
-		const timezone = this.getTimezone();
-		return await listPage(this, {
-			path: '/conversations/search',
-			resultsKey: 'items',
-			body: { order: { updatedAt: 'DESC' } },
-			filter,
-			paginationToken,
-			toEntry: ({ [idKey]: value, title, status, updatedAt }) => {
-				if (typeof value !== 'string' || value === '') return undefined;
-				const changed = DateTime.fromISO(String(updatedAt), { zone: timezone });
-				const details = [
-					typeof title === 'string' && title !== '' ? title : 'Untitled',
-					typeof status === 'string' ? status : '',
-					changed.isValid ? changed.toFormat('yyyy-MM-dd HH:mm') : '',
-				];
-				return { value, name: details.filter(Boolean).join(' · ') };
-			},
-		});
-	};
-
-/** Threads for the picker, by the conversations they belong to. */
-export const searchThreads = conversationsBy('threadId');
-
-/** Conversations for the picker. */
-export const searchConversations = conversationsBy('id');
+function conversationsBy(idKey: 'id' | 'threadId') {
+	return (context: ILoadOptionsFunctions): PickerList => ({
+		path: '/conversations/search',
+		resultsKey: 'items',
+		body: { order: { updatedAt: 'DESC' } },
+		toEntry: ({ [idKey]: value, title, status, updatedAt }) => {
+			if (!isText(value)) return undefined;
+			const changed = DateTime.fromISO(String(updatedAt), { zone: context.getTimezone() });
+			const details = [
+				isText(title) ? title : 'Untitled',
+				typeof status === 'string' ? status : '',
+				changed.isValid ? changed.toFormat('yyyy-MM-dd HH:mm') : '',
+			];
+			return { value, name: details.filter(Boolean).join(' · ') };
+		},
+	});
+}

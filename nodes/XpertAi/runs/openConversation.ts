@@ -7,7 +7,7 @@ import type { ApiClient, Result, ThreadState } from '../threads/thread';
 import { buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import { mayMeanNoRecord } from '../transport/classifyFailure';
-import { FOREIGN_ANSWER_PAUSE_MS } from '../transport/retryPolicy';
+import { FOREIGN_ANSWER_PAUSE_MS } from '../transport/sendWithRetries';
 import { failed } from './result';
 import type { RunResult } from './result';
 

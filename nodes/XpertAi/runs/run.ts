@@ -19,6 +19,8 @@ export type WaitLimits = Pick<Client, 'clock' | 'deadline' | 'signal'>;
 /** Whether the server has the routes of runs, which the contract lacks. Shared by all runs of an execution. */
 export interface RunRoutes {
 	areMissing: boolean;
+	/** Whether runs were listed: a 404 to that then comes from a proxy whose server is down. */
+	haveListed?: boolean;
 }
 
 /** A run to start on a thread. */

@@ -117,11 +117,15 @@ export async function startInTurn(run: RunRequest): Promise<StartedRun | NotStar
 async function listWithRetries(run: RunRequest, wasReached: boolean): Promise<Result<RunRecord[]>> {
 	for (let [pause, waited] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
 		const listed = await listRuns(run, run.threadId);
-		if (listed.ok) return listed;
+		if (listed.ok) {
+			run.routes.haveListed = true;
+			return listed;
+		}
 		const { failure } = listed;
 		const longestMs = failure.kind === 'network' ? 0 : UNREACHABLE_MS;
 		const isOver = remaining(run) <= 0 || (!wasReached && waited >= longestMs);
-		const isFinal = !isTransient(failure) || areRunRoutesMissing(failure);
+		const isMissing = !run.routes.haveListed && areRunRoutesMissing(failure);
+		const isFinal = !isTransient(failure) || isMissing;
 		if (isFinal || isOver || run.signal?.aborted) return listed;
 		await waitInTime(run, pause);
 		waited += pause;
@@ -144,8 +148,11 @@ async function waitUntilFree(
 		for (let hasWaited = false; ; hasWaited = true) {
 			const listed = await listWithRetries(run, hasWaited);
 			if (run.signal?.aborted) return { result: executionStopped() };
-			if (!listed.ok)
-				return withoutRoutes(run, listed.failure) ?? { result: failed(listed.failure) };
+			if (!listed.ok) {
+				const { failure } = listed;
+				const missing = run.routes.haveListed ? undefined : withoutRoutes(run, failure);
+				return missing ?? { result: failed(failure) };
+			}
 			const runs = listed.answer;
 			const blocking = newestRun(runs.filter(({ status }) => status === 'running'));
 			if (!blocking || run.whenBusy === 'run') {

@@ -91,15 +91,10 @@ export function runOrder({ created_at: startedAt, run_id: id }: RunRecord): stri
 
 /**
  * Whether the server lacks the routes of runs. A 404, 405 or 501 that is not about a record comes from something that
- * does not know the route, so no run has started. A server that answered this address before has the route.
+ * does not know the route, so no run has started.
  */
-export function areRunRoutesMissing({
-	kind,
-	status = 0,
-	missing,
-	answeredBefore,
-}: Failure): boolean {
-	if (kind !== 'status' || answeredBefore) return false;
+export function areRunRoutesMissing({ kind, status = 0, missing }: Failure): boolean {
+	if (kind !== 'status') return false;
 	return status === 405 || status === 501 || (status === 404 && missing !== 'record');
 }
 

@@ -12,8 +12,7 @@ import { buildPath } from '../transport/api';
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest, Send } from '../transport/request';
-import { SINGLE_REQUEST_LIMITS } from '../transport/retryPolicy';
-import { sendWithRetries } from '../transport/sendWithRetries';
+import { SINGLE_REQUEST_LIMITS, sendWithRetries } from '../transport/sendWithRetries';
 
 /** What the calls of runs, threads and conversations need. */
 export interface ApiClient {

@@ -37,23 +37,14 @@ export function isTransient(failure: Failure): boolean {
 	return kind === 'status' && TRANSIENT_STATUS.has(status);
 }
 
-/**
- * Whether a 404 is not the API's own, but that of a proxy whose server is down, or of an unrelated server. A missing
- * route counts as such if the route has answered before.
- */
+/** Whether a 404 is not the API's own, but that of a proxy whose server is down, or of an unrelated server. */
 export function isForeignNotFound(failure: Failure): boolean {
 	return failure.kind === 'status' && failure.status === 404 && !isMissing(failure);
 }
 
-/**
- * Whether the answer seems to be from another server than one of this API: a 404 at an address that never answered,
- * which may be wrong, or a 2xx that this API does not send; or whether nothing has ever answered there.
- */
-export function isForeignAnswer(failure: Failure): boolean {
-	const { kind, unanswered, answeredBefore } = failure;
-	return (
-		kind === 'unreadable' || unanswered === true || (isForeignNotFound(failure) && !answeredBefore)
-	);
+/** Whether the answer seems to be from another server than one of this API, or nothing of this API has ever answered. */
+export function isForeignAnswer({ kind, unanswered }: Failure): boolean {
+	return kind === 'unreadable' || unanswered === true;
 }
 
 /** A request is given up after this many consecutive foreign answers. */
@@ -91,13 +82,13 @@ export function isOutcomeUnknown(failure: Failure): boolean {
 }
 
 /** Whether the API says that a record or the route does not exist. */
-export function isMissing(failure: Failure): boolean {
-	return failure.missing === 'record' || isRouteMissing(failure);
+export function isMissing({ missing }: Failure): boolean {
+	return missing !== undefined;
 }
 
 /** Whether the server says that the route does not exist, and said so twice (`sendWithRetries`). */
-export function isRouteMissing({ missing, answeredBefore = false }: Failure): boolean {
-	return missing === 'route' && !answeredBefore;
+export function isRouteMissing({ missing }: Failure): boolean {
+	return missing === 'route';
 }
 
 /** Whether the answer may mean that a record does not exist: 404, and on Xpert also 500. */

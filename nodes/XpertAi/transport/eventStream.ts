@@ -111,15 +111,15 @@ export async function readEvents(
 	signal: AbortSignal | undefined,
 ): Promise<StreamEnd | undefined> {
 	const reader = new EventReader();
-	return await readPieces(body, signal, (piece) => {
+	for await (const piece of piecesOf(body, signal)) {
 		const events = reader.push(piece);
 		if ('flaw' in events) return { kind: 'unreadable', reason: events.flaw };
 		for (const event of events) {
 			if (event.name === 'error') return { kind: 'unsuccessful', reason: event.data };
 			onEvent(event);
 		}
-		return undefined;
-	});
+	}
+	return undefined;
 }
 
 /**
@@ -130,30 +130,22 @@ export async function readEvents(
 export async function bodyText(body: Body, signal: AbortSignal | undefined): Promise<string> {
 	const read: Uint8Array[] = [];
 	let length = 0;
-	await readPieces(body, signal, (piece) => {
+	for await (const piece of piecesOf(body, signal)) {
 		read.push(piece);
 		length += piece.length;
-		return length > MAX_BODY_BYTES || undefined;
-	});
+		if (length > MAX_BODY_BYTES) break;
+	}
 	return Buffer.concat(read).toString();
 }
 
-/** Reads pieces until `take` returns a result; leaving the loop closes the connection. */
-async function readPieces<Result>(
-	body: Body,
-	signal: AbortSignal | undefined,
-	take: (piece: Uint8Array) => Result | undefined,
-): Promise<Result | undefined> {
+/** The pieces of a body. Leaving the loop, or the signal, closes the connection. */
+async function* piecesOf(body: Body, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
 	// The signal of a request has no effect once the headers have arrived.
 	const close = () => body.destroy();
 	signal?.addEventListener('abort', close, { once: true });
 	if (signal?.aborted) close();
 	try {
-		for await (const piece of body) {
-			const result = take(piece);
-			if (result !== undefined) return result;
-		}
-		return undefined;
+		yield* body;
 	} finally {
 		signal?.removeEventListener('abort', close);
 	}

@@ -34,9 +34,7 @@ export interface Failure {
 	 * for example that of a proxy while a container restarts.
 	 */
 	missing?: 'record' | 'route';
-	/** Of a 404: whether this address has answered with a 2xx before, in this execution. */
-	answeredBefore?: boolean;
-	/** Whether no request has been answered yet, in an execution that somebody watches. */
+	/** Whether this API has not answered any request yet, in an execution that somebody watches. */
 	unanswered?: boolean;
 	/** The server's `x-request-id`, for its log. */
 	requestId?: string;
@@ -47,14 +45,6 @@ export interface Failure {
 	/** Path of the request, without the origin; empty if no request failed. */
 	path: string;
 	method: string;
-}
-
-/** Where a failure is reported. */
-export interface FailureContext {
-	node: INode;
-	itemIndex?: number;
-	/** What to do, if the caller knows more than kind and status say. */
-	hint?: string;
 }
 
 const STATUS_HINTS: Record<number, string> = {
@@ -104,10 +94,12 @@ const NETWORK_REASONS: Record<string, string> = {
 /**
  * Makes the error that a user reads: what happened, the server's reason, what to do, status and request ID. It
  * contains neither the token nor the request's headers.
+ *
+ * @param context.hint what to do, if the caller knows more than kind and status say
  */
 export function toNodeApiError(
 	failure: Failure,
-	{ node, itemIndex, hint }: FailureContext,
+	{ node, itemIndex, hint }: { node: INode; itemIndex?: number; hint?: string },
 ): NodeApiError {
 	const message = failureMessage(failure);
 	const error = new NodeApiError(

@@ -1,4 +1,5 @@
 import get from 'lodash/get';
+import { DateTime } from 'luxon';
 
 import { answerFlaw, isHtml, isJsonObject } from './answer';
 import type { Failure } from './failure';
@@ -96,4 +97,17 @@ function reasonInText(text: string): string {
 	if (!isHtml(text)) return answerFlaw(text, true) ? 'an answer that breaks off' : text;
 	const title = titleOf(text);
 	return title ? `an HTML page with the title "${title}"` : 'an HTML page';
+}
+
+/**
+ * Reads a Retry-After header: seconds or an HTTP date.
+ *
+ * @param now milliseconds since the epoch
+ * @returns milliseconds to wait, never below 0; `undefined` for anything else
+ */
+export function parseRetryAfter(header: unknown, now: number): number | undefined {
+	if (typeof header !== 'string') return undefined;
+	if (/^\d+(\.\d+)?$/.test(header)) return Number(header) * 1000;
+	const date = DateTime.fromHTTP(header);
+	return date.isValid ? Math.max(0, date.toMillis() - now) : undefined;
 }

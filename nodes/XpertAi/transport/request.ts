@@ -1,6 +1,8 @@
 import compact from 'lodash/compact';
 import get from 'lodash/get';
+import isEqual from 'lodash/isEqual';
 import mapValues from 'lodash/mapValues';
+import memoize from 'lodash/memoize';
 import pick from 'lodash/pick';
 import type {
 	IDataObject,
@@ -16,11 +18,10 @@ import { readUrl } from './baseUrl';
 import { readCredential, readTarget, secretsOf } from './credential';
 import type { ReadCredential, RequestContext } from './credential';
 import type { Failure } from './failure';
-import { databaseCode, failureReason, missingIn } from './failureReason';
+import { databaseCode, failureReason, missingIn, parseRetryAfter } from './failureReason';
 import { readEvents, isEventStream, notAStream, streamHeaders, bodyText } from './eventStream';
 import type { Body, EventStream } from './eventStream';
 import { closeFiles } from './multipart';
-import { parseRetryAfter } from './retryPolicy';
 import { sanitize, withoutSecrets } from './sanitize';
 
 /** A request of the API. */
@@ -69,15 +70,11 @@ export async function createSend(context: RequestContext): Promise<Send> {
  *
  * @param context its `getCredentials` must return this credential
  */
-export function sendWith(credential: ReadCredential, context: RequestContext): Send {
+function sendWith(credential: ReadCredential, context: RequestContext): Send {
 	const target = readTarget(credential);
 	const secrets = secretsOf(credential);
 
-	/** Method and path of requests that have succeeded in this execution. */
-	const answered = new Set<string>();
-
 	return async ({ method, path, body, timeoutMs, totalMs, checkAnswer, stream, afterStop }) => {
-		const address = `${method} ${path.replace(/\?.*/s, '')}`;
 		// All foreign text passes here: no failure contains the token, or markup.
 		const fail = (details: Details): Outcome => ({
 			ok: false,
@@ -128,9 +125,7 @@ export function sendWith(credential: ReadCredential, context: RequestContext): S
 			});
 		if (body instanceof FormData) closeFiles(body);
 		if ('kind' in received) return fail(received);
-		const outcome = readResponse(received, fail, answered.has(address));
-		if (outcome.ok) answered.add(address);
-		return outcome;
+		return readResponse(received, fail);
 	};
 }
 
@@ -157,11 +152,9 @@ async function receiveStream(
 	return end ? { ...end, status: full.statusCode } : { response: { ...full, body: '' } };
 }
 
-/** @param answeredBefore whether this address has answered with a success before */
 function readResponse(
 	{ response, checkAnswer }: Received,
 	fail: (facts: Details) => Outcome,
-	answeredBefore: boolean,
 ): Outcome {
 	const { statusCode: status, headers } = response;
 	const requestId = headerText(headers['x-request-id']);
@@ -188,7 +181,6 @@ function readResponse(
 		retryAfterMs,
 		...(code !== undefined && { databaseCode: code }),
 		...(missing && { missing }),
-		...(status === 404 && answeredBefore && { answeredBefore }),
 	});
 }
 
@@ -252,4 +244,56 @@ function originOf(location: string | undefined): string {
 	if (!url) return 'another path of the same server';
 	// Addresses that are not of the web have no origin.
 	return url.origin === 'null' ? url.protocol : url.origin;
+}
+
+/** What the requests of an item are sent with. Items with the same credential share a connection. */
+export interface Connection {
+	send: Send;
+	/** All spellings of the token, which must not appear in output (`spellingsOf`). */
+	secrets: string[];
+}
+
+/**
+ * The connections of all items. Fields of a credential may be expressions, which n8n resolves for one item at a time.
+ * Reading a credential queries n8n's database, so it is read for each item only if it may differ.
+ */
+export async function connectionsOf(context: IExecuteFunctions): Promise<Connection[]> {
+	const items = context.getInputData();
+	const first = await readCredential(context, 0);
+	if (items.length <= 1 || (await isFixed(first, context, items.length))) {
+		const connection = connect(first, context);
+		return items.map(() => connection);
+	}
+	const connectOnce = memoize(connect, (credential) => JSON.stringify(credential));
+	const connections: Connection[] = [];
+	for (const index of items.keys())
+		connections.push(connectOnce(await readCredential(context, index), forItem(index, context)));
+	return connections;
+}
+
+const connect = (credential: ReadCredential, context: IExecuteFunctions): Connection => ({
+	send: sendWith(credential, context),
+	secrets: secretsOf(credential),
+});
+
+/**
+ * Whether a credential is the same for all items. Then it can also be read for an item that does not exist; an
+ * expression that uses its item fails there. Reading the last item excludes expressions that only count items.
+ */
+async function isFixed(
+	first: ReadCredential,
+	context: IExecuteFunctions,
+	itemCount: number,
+): Promise<boolean> {
+	if ('refusal' in first) return false;
+	for (const index of [itemCount, itemCount - 1])
+		if (!isEqual(first, await readCredential(context, index))) return false;
+	return true;
+}
+
+/** A context for the requests of one item: n8n reads the credential again for each request. */
+function forItem(index: number, context: IExecuteFunctions): IExecuteFunctions {
+	return Object.create(context, {
+		getCredentials: { value: async (type: string) => await context.getCredentials(type, index) },
+	}) as IExecuteFunctions;
 }

@@ -33,20 +33,17 @@ export function titleOf(page: string): string | undefined {
 	return /<title[^<>]*>([^<]*)<\/title>/i.exec(page.slice(0, READ_LENGTH))?.[1]?.trim();
 }
 
-/** Redacts secrets in a text, and whatever follows the word Bearer. */
+/**
+ * Redacts secrets in a text, and whatever follows the word Bearer. A text with an encoded secret is returned decoded.
+ */
 export function withoutSecrets(text: string, secrets: string[]): string {
 	const withoutBearer = text.replace(/\bBearer\s+(?=\S*\d)\S{8,}/gi, 'Bearer ***');
 	if (secrets.length === 0) return withoutBearer;
 	const pattern = patternOf(secrets);
 	const plain = withoutBearer.replace(pattern, '***');
-	const { decoded, offsets } = decode(plain);
-	let result = '';
-	let end = 0;
-	for (const { 0: found, index } of decoded.matchAll(pattern)) {
-		result += `${plain.slice(end, offsets[index])}***`;
-		end = offsets[index + found.length] ?? plain.length;
-	}
-	return result + plain.slice(end);
+	const decoded = decode(plain);
+	// `search` ignores the state of the pattern.
+	return decoded.search(pattern) < 0 ? plain : decoded.replace(pattern, '***');
 }
 
 /** Compiled once per credential. Case is ignored, as some servers repeat a token in lower case. */
@@ -64,41 +61,22 @@ const MAX_ENCODED_LENGTH = 20;
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/**
- * Decodes a text.
- *
- * @returns also the offset of each decoded character in the text
- */
-function decode(text: string): { decoded: string; offsets: number[] } {
-	let decoded = '';
-	const offsets: number[] = [];
-	let end = 0;
-	const addOffsets = (next: number) => {
-		for (; end < next; end++) offsets.push(end);
-	};
-	for (const match of text.matchAll(ENCODED_CHARACTER)) {
-		const { index } = match;
-		const [encoded, hex, htmlHex, code, entity, escaped] = match;
-		decoded += text.slice(end, index);
-		addOffsets(index);
-		const fromCode = () =>
-			String.fromCharCode(code ? Number(code) : parseInt(hex ?? htmlHex ?? '', 16));
-		decoded += escaped ?? ENTITIES[entity?.toLowerCase() ?? ''] ?? fromCode();
-		offsets.push(index);
-		end = index + encoded.length;
-	}
-	decoded += text.slice(end);
-	addOffsets(text.length);
-	return { decoded, offsets };
+function decode(text: string): string {
+	return text.replace(
+		ENCODED_CHARACTER,
+		(_, hex?: string, htmlHex?: string, code?: string, entity?: string, escaped?: string) =>
+			escaped ??
+			ENTITIES[entity?.toLowerCase() ?? ''] ??
+			String.fromCharCode(code ? Number(code) : parseInt(hex ?? htmlHex ?? '', 16)),
+	);
 }
 
 /**
- * All spellings in which servers may repeat a token: plain, URL-encoded, as JSON, as hexadecimal digits, and as
- * base64, alone or within other text. Other encodings of single characters are decoded when redacting.
+ * All spellings in which servers may repeat a token: plain, as hexadecimal digits, and as base64, alone or within other
+ * text. Encodings of single characters, as in URLs, JSON and HTML, are decoded when redacting.
  */
 export function spellingsOf(token: string): string[] {
 	if (token === '') return [];
-	// A lone surrogate, which no token may hold, cannot be URL-encoded.
 	const bytes = Buffer.from(token);
 	const inBase64 = [0, 1, 2].map((before) => base64Part(bytes, before));
 	const encoded = [
@@ -107,9 +85,7 @@ export function spellingsOf(token: string): string[] {
 	];
 	const spellings = [
 		token,
-		decode(token).decoded,
-		encodeURIComponent(bytes.toString()),
-		JSON.stringify(token).slice(1, -1),
+		decode(token),
 		...encoded,
 		...encoded.map((part) => part.replace(/\+/g, '-').replace(/\//g, '_')),
 	];

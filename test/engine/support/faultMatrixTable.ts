@@ -268,7 +268,10 @@ export function expected(
 	// A thread that cannot be reached is not run: it is looked at first, as by every request that stands alone.
 	const isLook = (kind === 'run' || kind === 'start') && fault.unreachable;
 	const looks = isLook ? SINGLE_TRIES : TRIES[kind];
-	const tries = fault.strange && !isMemory ? STRANGE_TRIES : looks;
+	// Submit waits for a server behind a proxy that answers 404 as for one that is away.
+	const isAwaited =
+		kind === 'submit' || kind === 'withFile' ? rowOf(fault).words.includes('404') : isMemory;
+	const tries = fault.strange && !isAwaited ? STRANGE_TRIES : looks;
 	const fails = { succeeds: false, requests: 1, message: words, mayBeStored: false };
 	if (gone?.test(fault.title)) return { ...fails, message: NO_CONVERSATION };
 	const passes = { ...fails, succeeds: !lasting };

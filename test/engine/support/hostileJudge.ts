@@ -1,9 +1,10 @@
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+import { isEqual } from 'lodash';
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
 import { isCoded } from '../../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../../nodes/XpertAi/execution/operation';
 import { isUuid } from '../../../nodes/XpertAi/payloads/common';
+import type { NodeResult } from './engine';
 import type { Target } from './hostileTargets';
 
 /** A request as it is judged. */
@@ -24,6 +25,7 @@ const RUNS = [
 	'GET /threads/{}/runs/{}',
 	'POST /threads/{}/runs/{}/cancel',
 	'GET /conversations/{}',
+	'DELETE /conversations/{}',
 	'GET /conversations/{}/messages',
 	'POST /conversations',
 	'POST /conversations/search',
@@ -113,22 +115,26 @@ export function idFlaw(
 		: `the id ${id}`;
 }
 
-/** What is wrong with an error, if anything: it must be n8n's, and name item and parameter. */
-export function errorFlaw(error: unknown, names: string[]): string | undefined {
-	if (!(error instanceof NodeApiError) && !(error instanceof NodeOperationError))
-		return `an error that is not n8n's: ${String(error)}`;
-	if (error.context.itemIndex !== 0) return `an error without the item: ${error.message}`;
+/** What is wrong with an error, if anything: it must be n8n's, and name the item and one of these parameters, if any. */
+export function errorFlaw(
+	error: NonNullable<NodeResult['error']>,
+	names: string[],
+): string | undefined {
+	if (error.name !== 'NodeApiError' && error.name !== 'NodeOperationError')
+		return `an error that is not typed: ${error.name}: ${error.message}`;
+	if (error.context?.itemIndex !== 0) return `an error without the item: ${error.message}`;
 	if (error.message.length > 2000) return `a message of ${error.message.length} characters`;
-	const named = names.some((name) => error.message.includes(`"${name}"`));
+	const named = names.length === 0 || names.some((name) => error.message.includes(`"${name}"`));
 	return named ? undefined : `an error that names no parameter: ${error.message.slice(0, 160)}`;
 }
 
-/** A switch shows other parameters, so the message may be about one of those. */
-export function namesFor(targets: Target[], all: Target[]): string[] {
-	const switches = targets.some(({ path }) => SWITCHES.has(String(path[0])));
-	const names = (switches ? all : targets).flatMap((target) => target.names);
-	const emptied = targets.some(({ path }) => MAKES_DOCUMENT.has(String(path.at(-1))));
-	return emptied ? [...names, 'Document Fields'] : names;
+/** A switch shows other parameters, so the message may be about one of those, and that of a group about its fields. */
+export function namesFor({ path }: Target, all: Target[]): string[] {
+	const about = SWITCHES.has(String(path[0]))
+		? all
+		: all.filter((other) => isEqual(other.path.slice(0, path.length), path));
+	const names = about.flatMap((target) => target.names);
+	return MAKES_DOCUMENT.has(String(path.at(-1))) ? [...names, 'Document Fields'] : names;
 }
 
 /** Without these, the document of the good call has nothing left that could be stored. */

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { DateTime } from 'luxon';
 
 /** Deeper than any function that calls itself can follow. */
@@ -111,47 +110,6 @@ export function everyKind(): HostileValue[] {
 		...NUMBERS.map((value) => ({ kind: Object.is(value, -0) ? '-0' : String(value), value })),
 		...OTHERS.map(([kind, make]) => ({ kind, value: make() })),
 	];
-}
-
-/** Texts put together of the pieces that are dangerous, and of any others. */
-const hostileText = fc
-	.array(fc.oneof(fc.constantFrom(...TEXTS.slice(0, -2)), fc.string({ unit: 'binary' })), {
-		maxLength: 4,
-	})
-	.map((pieces) => pieces.join(''));
-
-const hostileKey = fc.oneof(
-	fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'toJSON', 'value', 'id'),
-	hostileText,
-);
-
-/** Any value at all, of the kinds above or nested out of them. */
-export const hostileValue: fc.Arbitrary<unknown> = fc.letrec<{ any: unknown }>((tie) => ({
-	any: fc.oneof(
-		{ depthSize: 'small' },
-		{ arbitrary: hostileText, weight: 3 },
-		fc.double(),
-		fc.bigInt(),
-		fc.constantFrom(null, undefined, true, false),
-		fc.date({ noInvalidDate: false }),
-		hostileText.map((text) => JSON.stringify({ a: text })),
-		fc.array(tie('any'), { maxLength: 3 }),
-		fc.array(fc.tuple(hostileKey, tie('any')), { maxLength: 3 }).map(objectOf),
-	),
-})).any;
-
-/** An object with these keys of its own, whatever they are called. */
-function objectOf(entries: Array<[string, unknown]>): object {
-	const object = {};
-	for (const [key, value] of entries) {
-		Object.defineProperty(object, key, {
-			value,
-			enumerable: true,
-			configurable: true,
-			writable: true,
-		});
-	}
-	return object;
 }
 
 /** Freezes a value and everything in it, without calling itself: values may be deep. */

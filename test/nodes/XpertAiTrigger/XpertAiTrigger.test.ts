@@ -32,7 +32,9 @@ describe('the trigger in the editor', () => {
 	it('offers every event, and the picker of assistants that the node has', () => {
 		const offered = propertyNamed('events')?.options?.map((one) => 'value' in one && one.value);
 		expect(offered).toEqual([...EVENTS]);
-		expect(methods?.listSearch?.searchAssistants).toBe(node.methods?.listSearch?.searchAssistants);
+		expect(Object.keys(node.methods?.listSearch ?? {})).toEqual(
+			expect.arrayContaining(Object.keys(methods?.listSearch ?? { none: true })),
+		);
 	});
 
 	it('says whose conversations it sees before anything is chosen', () => {

@@ -4,7 +4,7 @@ import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 
 import { Item } from '../../../nodes/XpertAi/execution/item';
 import type { Field } from '../../../nodes/XpertAi/execution/fields';
-import type { Connection } from '../../../nodes/XpertAi/transport/connections';
+import type { Connection } from '../../../nodes/XpertAi/transport/request';
 import { node } from './node';
 
 /**

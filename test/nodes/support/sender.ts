@@ -17,7 +17,7 @@ export const CREDENTIAL = {
 	accessToken: 'sk-x-s3cret',
 };
 
-export const REQUEST: ApiRequest = {
+const REQUEST: ApiRequest = {
 	method: 'POST',
 	path: '/assistants/count',
 	body: '{}',
@@ -46,45 +46,27 @@ export interface Handed {
 
 /** Sends one request through a context that records what reaches n8n's HTTP helper. */
 export async function sendOnce(exchange: Exchange): Promise<{ outcome: Outcome; sent: Handed[] }> {
-	const { outcomes, sent } = await sendAll([exchange]);
-	const [outcome] = outcomes;
-	if (!outcome) throw new Error('nothing was sent');
-	return { outcome, sent };
-}
-
-/** Sends one request after another in the same execution, whose credential is that of the first. */
-export async function sendAll(
-	exchanges: Exchange[],
-): Promise<{ outcomes: Outcome[]; sent: Handed[] }> {
 	const sent: Handed[] = [];
-	let now: Exchange = {};
 	const helpers: Partial<IExecuteFunctions['helpers']> = {
 		httpRequestWithAuthentication: async (credentialName: string, options: IHttpRequestOptions) => {
 			sent.push({ credentialName, options });
-			if ('thrown' in now) throw now.thrown;
+			if ('thrown' in exchange) throw exchange.thrown;
 			return {
-				statusCode: now.status ?? 201,
-				statusMessage: now.statusMessage,
-				headers: now.headers ?? {},
-				body: now.body ?? '3',
+				statusCode: exchange.status ?? 201,
+				statusMessage: exchange.statusMessage,
+				headers: exchange.headers ?? {},
+				body: exchange.body ?? '3',
 			} as IN8nHttpFullResponse;
 		},
 	};
+	const credential = { ...CREDENTIAL, ...exchange.credential };
 	const context = contextWith({
-		getCredentials: (async () => ({
-			...CREDENTIAL,
-			...exchanges[0]?.credential,
-		})) as IExecuteFunctions['getCredentials'],
+		getCredentials: (async () => credential) as IExecuteFunctions['getCredentials'],
 		helpers: helpers as IExecuteFunctions['helpers'],
-		getExecutionCancelSignal: () => (now.stopped ? AbortSignal.abort() : undefined),
+		getExecutionCancelSignal: () => (exchange.stopped ? AbortSignal.abort() : undefined),
 	});
 	const send = await createSend(context);
-	const outcomes: Outcome[] = [];
-	for (const exchange of exchanges) {
-		now = exchange;
-		outcomes.push(await send({ ...REQUEST, ...exchange.request }));
-	}
-	return { outcomes, sent };
+	return { outcome: await send({ ...REQUEST, ...exchange.request }), sent };
 }
 
 /** An error as n8n hands it on: wrapped in a NodeApiError, with the original as its cause. */

@@ -50,7 +50,7 @@ export const getMessages = declare({
 			},
 		],
 		schema: messageSearch,
-		compose: (where) => ({ where, order: { createdAt: 'ASC' } }),
+		compose: ({ options = {} }) => ({ where: options, order: { createdAt: 'ASC' } }),
 		sources: {
 			'where.role': 'options.role',
 			'where.executionId': 'options.executionId',

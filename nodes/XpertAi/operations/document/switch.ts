@@ -2,8 +2,8 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import {
 	displayedIf,
-	optionsField,
 	ownBodyOptions,
+	optionsField,
 	timeoutOption,
 	withoutOwnBody,
 } from '../../execution/fields';

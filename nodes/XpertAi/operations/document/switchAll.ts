@@ -15,7 +15,7 @@ import { uuid } from '../../payloads/common';
 import { derivedId } from '../../payloads/derivedId';
 import { systemClock } from '../../transport/clock';
 import { cancelSignal } from '../../transport/request';
-import { SINGLE_REQUEST_LIMITS } from '../../transport/retryPolicy';
+import { SINGLE_REQUEST_LIMITS } from '../../transport/sendWithRetries';
 import { knowledgebaseError } from './submit/advice';
 import { counted } from './submit/counts';
 import { asHint, memoryPlaceOf, troubleHints } from './submit/memory';
@@ -85,7 +85,7 @@ function requestedDocuments(item: Item): RequestedDocument[] {
 	const common = { item, knowledgebaseId, sourceName };
 	if (item.isJsonBody)
 		return item.jsonBody(documentsWithIds).map((record) => ({ ...common, id: record.id, record }));
-	if (item.choice('documentsBy', by) === 'id')
+	if (item.setting('documentsBy', by) === 'id')
 		return item.ids('documentIds').map((id) => ({ ...common, id }));
 	const key = keyOf(item, 'documentKey');
 	const id = derivedId(keyOwner(knowledgebaseId, sourceName), key);
@@ -101,7 +101,7 @@ function requestedDocuments(item: Item): RequestedDocument[] {
 async function switchGroup(first: Item, documents: RequestedDocument[], disabled: boolean) {
 	const { context, send } = first;
 	const [{ knowledgebaseId = '', sourceName = '' } = {}] = documents;
-	const timeoutMs = first.number('options.timeout', timeoutSeconds) * 1000;
+	const timeoutMs = first.setting('options.timeout', timeoutSeconds) * 1000;
 	const settings = { timeoutMs, retryLimits: SINGLE_REQUEST_LIMITS };
 	const sending = { send, settings, clock: systemClock, signal: cancelSignal(context) };
 	const routes = knowledgebaseRoutes(sending, knowledgebaseId);

@@ -72,14 +72,6 @@ describe('a parameter that items may differ in', () => {
 		expect(asked).toEqual(['name', 'name', 'name']);
 	});
 
-	it('has the value of its own item', () => {
-		const { context } = counted({ name: '={{ $json.name }}' });
-		expect([0, 1].map((index) => context.getNodeParameter('name', index))).toEqual([
-			`${RESOLVED} 0`,
-			`${RESOLVED} 1`,
-		]);
-	});
-
 	it('is one the node does not have: each reader has a default of its own', () => {
 		const { context } = counted({});
 		expect(context.getNodeParameter('limit', 0, 5)).toBe(5);

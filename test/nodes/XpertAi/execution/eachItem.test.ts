@@ -1,14 +1,10 @@
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { forEachItem } from '../../../../nodes/XpertAi/execution/eachItem';
 import { Item } from '../../../../nodes/XpertAi/execution/item';
 import { mayContinue } from '../../../../nodes/XpertAi/execution/outputs';
-import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
 import { contextWith, unconnected } from '../../support/context';
-import { node } from '../../support/node';
-
-const failure = { kind: 'status' as const, status: 404, method: 'GET', path: '/api/ai/threads/1' };
 
 /** The context of an execution. */
 function execution(continues: boolean, stopped = false): IExecuteFunctions {
@@ -43,18 +39,6 @@ describe('the work on each item', () => {
 		]);
 	});
 
-	it('is done one after another, in order', async () => {
-		let running = 0;
-		const output = await forEachItem(threeItems(false), async ({ index }) => {
-			running += 1;
-			expect(running).toBe(1);
-			await new Promise((resolve) => setImmediate(resolve));
-			running -= 1;
-			return index === 1 ? [] : [{ index }];
-		});
-		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 2 }]);
-	});
-
 	it('is done so many at once, and put out in the order of the items', async () => {
 		const begun: number[] = [];
 		const ended: number[] = [];
@@ -78,22 +62,6 @@ describe('the work on each item', () => {
 			{ item: 1 },
 			{ item: 2 },
 		]);
-	});
-
-	it('comes to its end where it has begun when another item fails, and no new one begins', async () => {
-		const ended: number[] = [];
-		const work = forEachItem(
-			threeItems(false),
-			async ({ index }) => {
-				if (index === 1) throw new Error('item 1');
-				await new Promise((resolve) => setImmediate(resolve));
-				ended.push(index);
-				return [];
-			},
-			2,
-		);
-		await expect(work).rejects.toThrow('item 1');
-		expect(ended).toEqual([0]);
 	});
 
 	it('stops at the first failed item unless On Error says otherwise', async () => {
@@ -123,13 +91,5 @@ describe('the work on each item', () => {
 		expect(mayContinue(execution(true, true))).toBe(false);
 		expect(mayContinue(execution(true))).toBe(true);
 		expect(mayContinue(execution(false))).toBe(false);
-	});
-
-	it('keeps the type of an error of the API', async () => {
-		const work = forEachItem(threeItems(false), async () => {
-			throw toNodeApiError(failure, { node });
-		});
-		await expect(work).rejects.toBeInstanceOf(NodeApiError);
-		await expect(work).rejects.toMatchObject({ context: { itemIndex: 0 } });
 	});
 });

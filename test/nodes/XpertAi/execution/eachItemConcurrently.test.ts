@@ -36,15 +36,4 @@ describe('work in lanes', () => {
 		expect(ended.length).toBeGreaterThanOrEqual(3);
 		expect(ended.length).toBeLessThanOrEqual(5);
 	});
-
-	it('may be none at all', async () => {
-		await expect(
-			forEachConcurrently(
-				[],
-				5,
-				async () => {},
-				() => true,
-			),
-		).resolves.toBeUndefined();
-	});
 });

@@ -1,11 +1,5 @@
-import {
-	characterHint,
-	foreignIdHint,
-	hintFor,
-	idsInBody,
-} from '../../../../nodes/XpertAi/execution/hints';
+import { hintFor, idsInBody } from '../../../../nodes/XpertAi/execution/hints';
 import type { HintContext } from '../../../../nodes/XpertAi/execution/hints';
-import { DOCUMENT_NAMING } from '../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { bodyOf } from '../../support/operations';
 import { EMPTY_WORDS } from '../../support/thrown';
@@ -43,7 +37,7 @@ describe('an ID that is no UUID', () => {
 
 	it.each([failed(404), failed(503), failed(400), failed(400, { databaseCode: '23505' })])(
 		'is left alone where the answer is about something else (%#)',
-		(failure) => expect(foreignIdHint(failure, ids)).toBeUndefined(),
+		(failure) => expect(hintFor(failure, { ids })).toBeUndefined(),
 	);
 
 	it('may be right: a thread has the ID its caller chose', () => {
@@ -102,31 +96,6 @@ describe('what the token may not do', () => {
 	it('is said by the operation where it knows more', () => {
 		const ids = [{ subject: '"File"', id: ID }];
 		expect(hintFor(failed(403), { ids, statusHints: { 403: 'known' } })).toBe('known');
-	});
-});
-
-describe('a character that cannot be stored', () => {
-	const body = (value: unknown, naming = {}) => ({ value, naming });
-
-	it.each(['22021', '22P05'])('is looked for after %s, and named by its field', (databaseCode) => {
-		const value = { name: 'fine', pages: [{ pageContent: 'a' }, { metadata: { by: 'b\0c' } }] };
-		expect(hintFor(failed(400, { databaseCode }), { body: body(value, DOCUMENT_NAMING) })).toBe(
-			`"by" in "Metadata" in "Pages" holds the character NUL (\\u0000), which the server cannot store. Take it out, e.g. with .replaceAll('\\u0000', '').`,
-		);
-	});
-
-	it('is named by its place in a JSON body', () => {
-		const hint = characterHint(failed(400, { databaseCode: '22021' }), body([{ name: '\0' }]));
-		expect(hint).toMatch(/^"JSON Body" at \[0\]\.name holds the character NUL/);
-	});
-
-	it('is not made up', () => {
-		const nul = body({ name: '\0' });
-		expect(characterHint(failed(400, { databaseCode: '22001' }), nul)).toBeUndefined();
-		expect(characterHint(failed(400), nul)).toBeUndefined();
-		const failure = failed(400, { databaseCode: '22021' });
-		expect(characterHint(failure, body({ name: 'a' }))).toBeUndefined();
-		expect(characterHint(failure, undefined)).toBeUndefined();
 	});
 });
 

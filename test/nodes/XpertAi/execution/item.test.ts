@@ -4,7 +4,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { Item } from '../../../../nodes/XpertAi/execution/item';
-import { optionsField, simplify } from '../../../../nodes/XpertAi/execution/fields';
+import { optionsField } from '../../../../nodes/XpertAi/execution/fields';
 import { knowledgebase } from '../../../../nodes/XpertAi/payloads/knowledgebase';
 import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
 import { spellingsOf } from '../../../../nodes/XpertAi/transport/sanitize';
@@ -31,7 +31,7 @@ describe('a number parameter', () => {
 		[{ limit: '5' }, 5],
 		[{}, 50],
 	])('in %j is %i', (parameters, value) => {
-		expect(itemOf(parameters, { fields }).number('limit', schema)).toBe(value);
+		expect(itemOf(parameters, { fields }).setting('limit', schema)).toBe(value);
 	});
 
 	it.each([
@@ -41,21 +41,11 @@ describe('a number parameter', () => {
 		['', 'must be a number'],
 	])('%j is refused by its name', (limit, demand) => {
 		const { message } = thrownBy(() =>
-			itemOf({ limit }, { fields, index: 1 }).number('limit', schema),
+			itemOf({ limit }, { fields, index: 1 }).setting('limit', schema),
 		);
 		expect(message).toContain(`"Limit" ${demand}`);
 		expect(message).toContain('[item 1]');
 	});
-
-	it.each([Infinity, -Infinity, NaN, 'Infinity'])(
-		'%p is refused, also where there is no upper limit',
-		(minutes) => {
-			const item = itemOf({ minutes }, { fields: [parameter('number', 'minutes', 'Minutes', 5)] });
-			expect(() => item.number('minutes', z.number())).toThrow(
-				/^"Minutes" must be a number, but is .*(Infinity|NaN)/,
-			);
-		},
-	);
 });
 
 describe('a switch', () => {
@@ -126,9 +116,9 @@ describe('a parameter in a collection', () => {
 	const fields = [optionsField([own]), parameter('number', 'limit', 'Limit', 50)];
 
 	it('has the name and the default of its own field', () => {
-		expect(itemOf({}, { fields }).number('options.timeout', z.number())).toBe(120);
+		expect(itemOf({}, { fields }).setting('options.timeout', z.number())).toBe(120);
 		const bad = itemOf({ options: { timeout: 'long' } }, { fields });
-		expect(thrownBy(() => bad.number('options.timeout', z.number())).message).toBe(
+		expect(thrownBy(() => bad.setting('options.timeout', z.number())).message).toBe(
 			'"Timeout (Seconds)" must be a number, but is "long"',
 		);
 	});
@@ -142,14 +132,6 @@ describe('a parameter in a collection', () => {
 	it('keeps the name it was asked by where there is no such field', () => {
 		expect(itemOf({}, { fields }).labelOf('options.other')).toBe('options.other');
 		expect(itemOf({}).labelOf('other')).toBe('other');
-	});
-});
-
-describe('Simplify', () => {
-	it('is on unless switched off', () => {
-		const fields = [simplify];
-		expect(itemOf({}, { fields }).switch('simplify')).toBe(true);
-		expect(itemOf({ simplify: false }, { fields }).switch('simplify')).toBe(false);
 	});
 });
 
@@ -174,13 +156,6 @@ describe('a value that is refused', () => {
 				);
 			}),
 		);
-	});
-
-	it('is one that has no JSON text', () => {
-		expect(thrownBy(() => item.jsonText({ size: NaN }, {})).message).toBe(
-			'"JSON Body" at size must be a number, but is NaN [item 2]',
-		);
-		expect(item.jsonText({ size: 1 }, {})).toBe('{"size":1}');
 	});
 });
 

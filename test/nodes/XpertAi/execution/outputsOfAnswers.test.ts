@@ -1,7 +1,4 @@
-import fc from 'fast-check';
-
 import { answerItems, deletedItem, simplified } from '../../../../nodes/XpertAi/execution/outputs';
-import { isJsonObject } from '../../../../nodes/XpertAi/transport/answer';
 
 describe('the output of an answer', () => {
 	it.each([
@@ -31,16 +28,6 @@ describe('the output of an answer', () => {
 	])('of a delete that answered %j is %j', (answer, item) =>
 		expect(deletedItem(answer)).toEqual([item]),
 	);
-
-	it('is always JSON objects, one for each element', () => {
-		fc.assert(
-			fc.property(fc.jsonValue(), (answer) => {
-				const items = answerItems(answer);
-				expect(items.every(isJsonObject)).toBe(true);
-				expect(items).toHaveLength(Array.isArray(answer) ? answer.length : 1);
-			}),
-		);
-	});
 });
 
 describe('Simplify', () => {

@@ -88,19 +88,6 @@ describe('the parameters of the node', () => {
 		);
 	});
 
-	it('stand once where operations have them alike, also those of several resources', () => {
-		const [, ...rest] = PROPERTIES.filter(({ name }) => name !== 'operation');
-		for (const property of rest) {
-			expect(shows(property).resource).not.toEqual([]);
-			expect(shows(property).operation).not.toEqual([]);
-		}
-		const [simplify, ...others] = rest
-			.filter((one) => shows(one).resource?.includes('conversation'))
-			.filter(named('simplify'));
-		expect(others).toEqual([]);
-		expect(simplify && shows(simplify).resource).toContain('knowledgebase');
-	});
-
 	it.each(OPERATIONS)(
 		'of $title have each name once, unless it is shown for one mode or another',
 		({ resource, operation }) => {
@@ -114,7 +101,6 @@ describe('the parameters of the node', () => {
 	it.each(WITH_BODY)('of $title let the body be fields or JSON', (one) => {
 		const json = jsonBodyOf(one);
 		expect(json).toMatchObject({ type: 'json', displayName: 'JSON Body' });
-		expect(json && (shows(json).bodyMode ?? shows(json).source)).toEqual(['json']);
 		expect(() => JSON.parse(String(json?.default)) as unknown).not.toThrow();
 	});
 

@@ -3,9 +3,9 @@ import { DateTime } from 'luxon';
 import type { INodeProperties } from 'n8n-workflow';
 
 import { flawMessage } from '../../../../nodes/XpertAi/execution/badInput';
+import type { Refuse } from '../../../../nodes/XpertAi/execution/badInput';
 import { fieldCollection } from '../../../../nodes/XpertAi/execution/fields';
 import { fieldValues, parsedJson } from '../../../../nodes/XpertAi/execution/values';
-import type { Refuse } from '../../../../nodes/XpertAi/execution/values';
 import {
 	chunksField,
 	pagesField,

@@ -9,7 +9,6 @@ import {
 	storeSearch,
 } from '../../../../nodes/XpertAi/payloads/bodies';
 import { conversation, conversationSearch } from '../../../../nodes/XpertAi/payloads/conversation';
-import { runBodies } from '../../../../nodes/XpertAi/payloads/run';
 
 /** Bodies as real servers take them (service behaviour), for endpoints whose contract says "not shown". */
 interface Measured {
@@ -20,24 +19,7 @@ interface Measured {
 	bad: Array<[unknown, string]>;
 }
 
-const say = (input: unknown) => ({
-	assistant_id: 'a',
-	input: { action: 'send', message: { input: input } },
-});
-
 const MEASURED: Measured[] = [
-	{
-		endpoint: 'E4',
-		schema: runBodies.message,
-		good: [say({ input: 'hello' }), say({ input: 'hello', files: [{ id: 'f' }] })],
-		bad: [
-			[say({ input: '' }), 'input.message.input.input'],
-			[say({ input: 5 }), 'input.message.input.input'],
-			[say({ input: 'a', files: [{ id: '' }] }), 'input.message.input.files.0.id'],
-			[{ ...say({ input: 'hello' }), assistant_id: '' }, 'assistant_id'],
-			[{ ...say({ input: 'hello' }), context: 1 }, 'context'],
-		],
-	},
 	{
 		endpoint: 'E5',
 		schema: conversationSearch,

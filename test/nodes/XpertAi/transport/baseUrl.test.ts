@@ -90,11 +90,6 @@ describe('plain http', () => {
 		expect(serviceRoot(`${baseUrl}/api`, false)).toEqual({ root: origin, origin });
 	});
 
-	it('is taken with nothing behind the host', () => {
-		const origin = 'http://localhost';
-		expect(serviceRoot(origin, false)).toEqual({ root: origin, origin });
-	});
-
 	it('needs the switch where another address only stands in its path', () => {
 		for (const path of ['https://x', 'http://localhost'])
 			expect(serviceRoot(`http://api.example.com/${path}`, false)).toHaveProperty('refusal');

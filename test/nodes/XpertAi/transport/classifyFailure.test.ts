@@ -14,7 +14,6 @@ import {
 	mayBePartlyDone,
 	mayMeanNoRecord,
 } from '../../../../nodes/XpertAi/transport/classifyFailure';
-import { minPauseMs } from '../../../../nodes/XpertAi/transport/retryPolicy';
 import { failure } from '../ingest/support/outcomes';
 
 const answer = (status: number, retryAfterMs?: number) =>
@@ -23,8 +22,6 @@ const answer = (status: number, retryAfterMs?: number) =>
 const RECORD = failure({ kind: 'status', status: 404, missing: 'record' });
 const ROUTE = failure({ kind: 'status', status: 404, missing: 'route' });
 const STRAY = answer(404);
-/** The same where the address has answered with a success before. */
-const before = (facts: Failure): Failure => ({ ...facts, answeredBefore: true });
 const ALL_STATUSES = Array.from({ length: 500 }, (_, index) => 100 + index);
 
 describe('what is tried again', () => {
@@ -119,17 +116,6 @@ describe('what a status means for what was sent', () => {
 		expect(statusesOf(isOutcomeUnknown)).toEqual([404, 408, 425, ...ofProxies]);
 		expect(isOutcomeUnknown(answer(503, 1000))).toBe(false);
 	});
-
-	it.each([
-		[429, 2_000],
-		[529, 2_000],
-		[404, 1_000],
-		[503, 0],
-		[522, 0],
-	])('so long it takes at least until %i passes, unless it says so itself: %i ms', (status, ms) => {
-		expect(minPauseMs(answer(status))).toBe(ms);
-		expect(minPauseMs(answer(status, 7))).toBe(7);
-	});
 });
 
 it('is no status of the server that stands in a redirect, or with what has no answer', () => {
@@ -175,33 +161,28 @@ describe('a 404', () => {
 		noRecord: false,
 	};
 
-	it('of the API for a record is its last word, also where the address has answered before', () => {
+	it('of the API for a record is its last word', () => {
 		const meaning = { ...NO, missing: true, rejection: true, noRecord: true };
 		expect(meaningOf(RECORD)).toEqual(meaning);
-		expect(meaningOf(before(RECORD))).toEqual(meaning);
 	});
 
 	it('of the API for a route is so too: nothing was read, and nothing done', () => {
 		expect(meaningOf(ROUTE)).toEqual({ ...NO, missing: true, route: true, notDone: true });
 	});
 
-	it('for a route that has answered before is one that passes', () => {
-		expect(meaningOf(before(ROUTE))).toEqual({ ...NO, stray: true, again: true, notDone: true });
+	it('of somebody else may pass, and is strange where nothing of the API has answered yet', () => {
+		expect(meaningOf(STRAY)).toEqual({ ...NO, stray: true, again: true });
+		const unanswered = { ...STRAY, unanswered: true };
+		expect(meaningOf(unanswered)).toEqual({ ...NO, stray: true, again: true, strange: true });
 	});
 
-	it('of somebody else may pass, and is strange where nothing has answered before', () => {
-		expect(meaningOf(STRAY)).toEqual({ ...NO, stray: true, again: true, strange: true });
-		expect(meaningOf(before(STRAY))).toEqual({ ...NO, stray: true, again: true });
-	});
-
-	it('is strange like a success that is none of this API, and nothing else is', () => {
-		const strange = [failure({ kind: 'unreadable', status: 200 }), STRAY];
-		expect(strange.map(isForeignAnswer)).toEqual([true, true]);
-		expect(strange.map(minPauseMs)).toEqual([1_000, 1_000]);
-		const others = ALL_STATUSES.filter((status) => status !== 404).map((status) => answer(status));
-		for (const one of [...others, failure({ kind: 'network' }), failure({ kind: 'timeout' })]) {
+	it('is strange then like a success that is none of this API, and no status is else', () => {
+		expect(isForeignAnswer(failure({ kind: 'unreadable', status: 200 }))).toBe(true);
+		for (const one of [
+			...ALL_STATUSES.map((status) => answer(status)),
+			failure({ kind: 'network' }),
+		])
 			expect(isForeignAnswer(one)).toBe(false);
-		}
 	});
 
 	it('is told by its status, not by that of a redirect or of what has no answer', () => {

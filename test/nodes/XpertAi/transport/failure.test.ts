@@ -140,19 +140,6 @@ describe('the error a user reads', () => {
 		expect(errorFor({ kind: 'unsuccessful' }).message).toBe('It did not end well');
 	});
 
-	it('has a reason also when the server sends an empty one', () => {
-		expect(errorFor({ kind: 'status', status: 500, reason: '' }).message).toBe(
-			'The server answered 500: it gave no reason',
-		);
-	});
-
-	it.each([{ kind: 'timeout' }, { kind: 'status', status: 408 }] as const)(
-		'names no option after %j: with Ask and Wait the time limit is its deadline',
-		(failure) => {
-			expect(errorFor(failure).description).toMatch(/raise the time limit under Options/i);
-		},
-	);
-
 	it('shows the request id for the log of the server', () => {
 		const { description } = errorFor({ kind: 'status', status: 500, requestId: 'abc-1' });
 		expect(description).toContain('Request ID: abc-1.');

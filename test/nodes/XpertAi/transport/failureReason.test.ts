@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 
 import { parseAnswer } from '../../../../nodes/XpertAi/transport/answer';
-import { failureReason as reasonIn } from '../../../../nodes/XpertAi/transport/failureReason';
+import {
+	failureReason as reasonIn,
+	parseRetryAfter,
+} from '../../../../nodes/XpertAi/transport/failureReason';
 import { sanitize } from '../../../../nodes/XpertAi/transport/sanitize';
 import { recordings } from '../../../sandbox/support/recordings';
 
@@ -147,6 +150,52 @@ describe('the reason in other shapes', () => {
 			fc.property(answer, (value) => {
 				const reason = failureReason(value);
 				if (reason !== undefined) expect(reason).toMatch(/^\S(.{0,498}\S)?$/u);
+			}),
+		);
+	});
+});
+
+describe('Retry-After', () => {
+	const now = Date.UTC(2026, 0, 31, 8, 0, 0);
+
+	it.each([
+		['0', 0],
+		['120', 120_000],
+		['1.25', 1250],
+	])('%j is in seconds', (header, ms) => expect(parseRetryAfter(header, now)).toBe(ms));
+
+	it.each([
+		['Sat, 31 Jan 2026 08:01:00 GMT', 60_000],
+		['Saturday, 31-Jan-26 08:01:00 GMT', 60_000],
+		['Sat Jan 31 08:01:00 2026', 60_000],
+		['Sat, 31 Jan 2026 07:00:00 GMT', 0],
+	])('%j is a date', (header, ms) => expect(parseRetryAfter(header, now)).toBe(ms));
+
+	it.each([
+		'',
+		' ',
+		'soon',
+		'-5',
+		'1e3',
+		'0x10',
+		'5 s',
+		'5.',
+		'2026-01-31',
+		undefined,
+		null,
+		5,
+		['5'],
+	])('%j says nothing', (header) => expect(parseRetryAfter(header, now)).toBeUndefined());
+
+	it('gives milliseconds of 0 or more, or nothing, for any text', () => {
+		const headers = fc.oneof(
+			fc.string(),
+			fc.integer().map(String),
+			fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+		);
+		fc.assert(
+			fc.property(headers, (header) => {
+				expect(parseRetryAfter(header, now) ?? 0).toBeGreaterThanOrEqual(0);
 			}),
 		);
 	});

@@ -53,24 +53,12 @@ describe('what is handed to n8n', () => {
 		expect(String(sent[0]?.options.body)).toBe(body);
 	});
 
-	it.each([
-		['example.com, api.example.com', 'example.com, api.example.com'],
-		['*.example.com', '*.example.com'],
-		['  api.example.com ', 'api.example.com'],
-	])('carries the allowed domains "%s" on every request', async (allowedDomains, passed) => {
+	it('carries the allowed domains of the credential', async () => {
+		const allowedDomains = '  example.com, api.example.com ';
 		const credential = { allowedHttpRequestDomains: 'domains', allowedDomains };
 		const { sent } = await sendOnce({ credential });
-		expect(sent[0]?.options.allowedDomains).toBe(passed);
+		expect(sent[0]?.options.allowedDomains).toBe('example.com, api.example.com');
 	});
-
-	it.each(['all', 'none', undefined])(
-		'carries none in the mode "%s", which is about other nodes',
-		async (allowedHttpRequestDomains) => {
-			const credential = { allowedHttpRequestDomains, allowedDomains: 'other.example' };
-			const { sent } = await sendOnce({ credential });
-			expect(sent[0]?.options.allowedDomains).toBeUndefined();
-		},
-	);
 
 	it('keeps a path before /api, for servers behind a proxy', async () => {
 		const { sent } = await sendOnce({ credential: { baseUrl: 'https://example.com/xpert/api' } });
@@ -87,12 +75,10 @@ describe('what is handed to n8n', () => {
 /** Credentials nothing may be sent with, and what the refusal says. */
 const REFUSED: Array<[string, Record<string, unknown>, string]> = [
 	['no token', { accessToken: '' }, 'Access Token of the credential is empty'],
-	['a missing token', { accessToken: undefined }, 'Access Token of the credential is empty'],
 	['a token with a line break', { accessToken: 'abc\r\nX-Evil: 1' }, 'a line break'],
 	['a token with a blank', { accessToken: 'abc def' }, 'holds a space'],
 	['a token in another script', { accessToken: 'ключ' }, 'another character'],
 	['no Base URL', { baseUrl: '' }, 'Base URL is empty'],
-	['a missing Base URL', { baseUrl: undefined }, 'Base URL is empty'],
 	['http to another host', { baseUrl: 'http://api.example.com' }, 'Allow Insecure HTTP'],
 	[
 		'the switch as text',
@@ -102,19 +88,9 @@ const REFUSED: Array<[string, Record<string, unknown>, string]> = [
 	['a password in the URL', { baseUrl: 'https://a:b@example.com' }, 'user name or password'],
 	['allowed domains without a list', { allowedHttpRequestDomains: 'domains' }, 'lists none'],
 	[
-		'a list of blanks',
-		{ allowedHttpRequestDomains: 'domains', allowedDomains: ' \n' },
-		'lists none',
-	],
-	[
 		'a list without the host',
 		{ allowedHttpRequestDomains: 'domains', allowedDomains: 'example.com, *.api.example.com' },
 		'do not include the host of its Base URL (https://api.example.com)',
-	],
-	[
-		'a list of nothing but commas',
-		{ allowedHttpRequestDomains: 'domains', allowedDomains: ' , ,' },
-		'do not include the host',
 	],
 ];
 

@@ -1,6 +1,6 @@
 import { UserError } from 'n8n-workflow';
 
-import { CREDENTIAL, sendAll, sendOnce, wrap, wrapped } from '../../support/sender';
+import { CREDENTIAL, sendOnce, wrap, wrapped } from '../../support/sender';
 import type { Exchange } from '../../support/sender';
 
 const WHERE = { method: 'POST', path: '/api/ai/assistants/count' };
@@ -24,42 +24,13 @@ describe('a success', () => {
 		}
 	});
 
-	it('may be a bare number, a text or nothing at all', async () => {
-		expect(await outcomeOf({ body: '3' })).toMatchObject({ ok: true, answer: 3 });
-		expect(await outcomeOf({ body: 'deleted' })).toMatchObject({ ok: true, answer: 'deleted' });
-		expect(await outcomeOf({ status: 204, body: '' })).toMatchObject({
-			ok: true,
-			answer: undefined,
-		});
+	it('may be text that only looks like something else, where it is JSON', async () => {
+		const answer = '{name} is here';
+		expect(await outcomeOf({ body: JSON.stringify(answer) })).toMatchObject({ ok: true, answer });
 	});
-
-	it.each(['[draft] hello', '{name} is here', '<html>', ''])(
-		'may be the JSON text %j',
-		async (answer) => {
-			expect(await outcomeOf({ body: JSON.stringify(answer) })).toMatchObject({ ok: true, answer });
-		},
-	);
 
 	it('takes an answer that n8n has parsed already', async () => {
 		expect(await outcomeOf({ body: { a: 1 } })).toMatchObject({ ok: true, answer: { a: 1 } });
-	});
-});
-
-describe('a 2xx that is no answer of this API', () => {
-	it.each([
-		['<!doctype html><html><title>Sign in</title></html>', 'HTML page'],
-		['<html></html>', 'HTML page'],
-		['[{"id":"1","name":"a"},{"id":', 'breaks off'],
-		['{"items":[', 'breaks off'],
-		['\n\n\n{"role":"ai","content":"Hal', 'breaks off'],
-	])('%j is unreadable', async (body, words) => {
-		expect(await failureOf({ status: 200, body, headers: { 'x-request-id': 'r' } })).toEqual({
-			...WHERE,
-			kind: 'unreadable',
-			status: 200,
-			requestId: 'r',
-			reason: expect.stringContaining(words) as string,
-		});
 	});
 });
 
@@ -80,31 +51,21 @@ describe('a 2xx that is not what the request is for', () => {
 });
 
 describe('an answer that is not a success', () => {
-	it.each([400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503])(
-		'%i carries status, reason and request id',
-		async (status) => {
-			const headers = { 'x-request-id': 'r-1' };
-			expect(await failureOf({ status, body: '{"message":"Name Exist"}', headers })).toEqual({
-				...WHERE,
-				kind: 'status',
-				status,
-				reason: 'Name Exist',
-				requestId: 'r-1',
-			});
-		},
-	);
+	it.each([400, 404, 503])('%i carries status, reason and request id', async (status) => {
+		const headers = { 'x-request-id': 'r-1' };
+		expect(await failureOf({ status, body: '{"message":"Name Exist"}', headers })).toEqual({
+			...WHERE,
+			kind: 'status',
+			status,
+			reason: 'Name Exist',
+			requestId: 'r-1',
+		});
+	});
 
 	it('falls back to the words beside the status', async () => {
 		expect(
 			await failureOf({ status: 503, body: '', statusMessage: 'Service Unavailable' }),
 		).toMatchObject({ kind: 'status', reason: 'Service Unavailable' });
-	});
-
-	it('shows an HTML page by its title only', async () => {
-		const body = '<html><head><title>502 Bad Gateway</title></head><body>long</body></html>';
-		const { reason } = await failureOf({ status: 502, body });
-		expect(reason).toContain('502 Bad Gateway');
-		expect(reason).not.toContain('long');
 	});
 });
 
@@ -254,53 +215,12 @@ describe('a 404', () => {
 	});
 
 	it.each(STRAY)('of anything else says nothing of the API: %s', async (body) => {
-		const failure = await failureOf({ status: 404, body });
-		expect(failure).not.toHaveProperty('missing');
-		expect(failure).not.toHaveProperty('answeredBefore');
+		expect(await failureOf({ status: 404, body })).not.toHaveProperty('missing');
 	});
 
 	it.each([400, 410, 500])('is meant by no other status: %i', async (status) => {
 		for (const body of [RECORD, ROUTE])
 			expect(await failureOf({ status, body })).not.toHaveProperty('missing');
-	});
-
-	describe('of an address that has answered before', () => {
-		const path = '/knowledges/1/process';
-		/** A 404 after these exchanges of the same execution. */
-		const after = async (before: Exchange[], last: Exchange) => {
-			const { outcomes } = await sendAll([...before, { status: 404, ...last }]);
-			return outcomes.at(-1);
-		};
-
-		it.each([RECORD, ROUTE, ...STRAY])('is known as that: %s', async (body) => {
-			const outcome = await after([{ request: { path } }], { request: { path }, body });
-			expect(outcome).toMatchObject({ failure: { answeredBefore: true } });
-		});
-
-		it('is known whatever the query was', async () => {
-			const outcome = await after([{ request: { path: '/status?ids=1' } }], {
-				request: { path: '/status?ids=2,3' },
-			});
-			expect(outcome).toMatchObject({ failure: { answeredBefore: true } });
-		});
-
-		it.each<[string, Exchange]>([
-			['another path', { request: { path: '/knowledges/2/process' } }],
-			['another method', { request: { path, method: 'GET' } }],
-			['a failure', { request: { path }, status: 503 }],
-			['a success that is none of this API', { request: { path }, body: '<html>' }],
-		])('is not %s', async (_, before) => {
-			const outcome = await after([before], { request: { path } });
-			expect(outcome).toMatchObject({ failure: { status: 404 } });
-			expect(outcome).not.toHaveProperty('failure.answeredBefore');
-		});
-
-		it('is remembered no longer than its execution', async () => {
-			await sendOnce({ request: { path } });
-			expect(await failureOf({ status: 404, request: { path } })).not.toHaveProperty(
-				'answeredBefore',
-			);
-		});
 	});
 });
 
@@ -322,19 +242,6 @@ describe('the code of a database', () => {
 
 describe('the token in what others say', () => {
 	const { accessToken } = CREDENTIAL;
-	const basic = Buffer.from(`n8n:${accessToken}`).toString('base64');
-
-	it.each([
-		`Unknown key ${accessToken}`,
-		`authorization: bearer ${accessToken}, ${accessToken}`,
-		`{"message":"no such token ${accessToken}"}`,
-		`{"message":"Basic ${basic}"}`,
-		`<html><title>${accessToken}</title></html>`,
-	])('is hidden in %s', async (body) => {
-		const { reason } = await failureOf({ status: 401, body });
-		expect(reason).toContain('***');
-		expect(reason).not.toContain(accessToken);
-	});
 
 	it('is hidden in each field of a failure', async () => {
 		const body = JSON.stringify({ query: 'INSERT', code: accessToken, column: accessToken });
@@ -348,35 +255,6 @@ describe('the token in what others say', () => {
 			reason: expect.stringContaining('database code ***') as string,
 		});
 		expect(JSON.stringify(failure)).not.toContain(accessToken);
-	});
-
-	it('is hidden in the address of a redirect', async () => {
-		const headers = { location: `https://${accessToken}.example/x` };
-		expect(await failureOf({ status: 302, headers })).toMatchObject({
-			reason: 'https://***.example',
-		});
-	});
-
-	it('is hidden also where it stands encoded, as in addresses', async () => {
-		const token = 'a+b/c.$1=(x)';
-		const encoded = encodeURIComponent(token);
-		const { outcome } = await sendOnce({
-			credential: { accessToken: token },
-			request: { path: `/threads/${encoded}` },
-			status: 404,
-			body: `Cannot POST /threads/${encoded} with ${token}`,
-		});
-		expect(outcome).toMatchObject({
-			failure: {
-				reason: 'Cannot POST /threads/*** with ***',
-				path: '/api/ai/threads/***',
-			},
-		});
-	});
-
-	it('that no address can hold is refused like any other that is none', async () => {
-		const { outcome } = await sendOnce({ credential: { accessToken: 'a\ud800' } });
-		expect(outcome).toMatchObject({ failure: { kind: 'refused' } });
 	});
 
 	it('is hidden in what the network says, and in its code', async () => {
@@ -407,10 +285,5 @@ describe('the markup of others', () => {
 		for (const failure of failures) expect(JSON.stringify(failure)).not.toMatch(/<\w/);
 		expect(failures[0]).toMatchObject({ reason: 'no', requestId: 'r 1' });
 		expect(failures[1]).toMatchObject({ reason: 'not now' });
-	});
-
-	it('is in no address of a redirect', async () => {
-		const headers = { location: `about:${markup}` };
-		expect(await failureOf({ status: 302, headers })).toMatchObject({ reason: 'about:' });
 	});
 });

@@ -1,4 +1,4 @@
-import { isInLoop } from '../../../execution/chatSession';
+import { isInLoop } from '../../../execution/audience';
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/outputs';
 import { namedRows, switchDocuments } from '../../../ingest/switchDocuments';

@@ -150,7 +150,7 @@ const submitOptions = optionsField([
 		description: 'What the node gives to the next one',
 	},
 	{
-		...atOnceOption(5),
+		...atOnceOption,
 		description:
 			'How many batches are sent at once. With more than 1, the server counts too few documents, though all are stored.',
 	},

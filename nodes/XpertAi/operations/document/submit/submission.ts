@@ -3,6 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
+import { isForeignNotFound } from '../../../transport/classifyFailure';
 import { systemClock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
 import { SubmitReport } from './report';
@@ -12,16 +13,20 @@ import type { SourceDocuments } from './sources/readers';
 import { Warnings } from './warnings';
 
 /**
- * Marks failures as long as no request has been answered: whoever tries out a wrong address need not wait until Retry
- * For is over.
+ * Marks failures as long as this API has not answered any request: whoever tries out a wrong address need not wait
+ * until Retry For is over.
  */
 function markUnanswered(send: Send): Send {
 	let hasAnswered = false;
 	return async (request) => {
 		const outcome = await send(request);
-		hasAnswered ||= outcome.ok || outcome.failure.status !== undefined;
-		if (outcome.ok || hasAnswered) return outcome;
-		return { ok: false, failure: { ...outcome.failure, unanswered: true } };
+		if (outcome.ok || hasAnswered) {
+			hasAnswered = true;
+			return outcome;
+		}
+		const { failure } = outcome;
+		hasAnswered = failure.status !== undefined && !isForeignNotFound(failure);
+		return hasAnswered ? outcome : { ok: false, failure: { ...failure, unanswered: true } };
 	};
 }
 

@@ -2,9 +2,9 @@ import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import {
-	bodyMode,
 	displayedIf,
 	enumOptions,
+	bodyMode,
 	jsonBodyOption,
 	optionsField,
 	optionsWithoutOwnBody,
@@ -307,9 +307,9 @@ const ANSWERING = [...ASKING, 'getRun', 'waitForRun'];
 
 const ownBody = [
 	...shownFor(SENDING, [bodyMode]),
-	...shownFor(['run', 'start'], jsonBodyOption(messageExample)),
-	...shownFor(['decide'], jsonBodyOption(decisionExample)),
-	...shownFor(['retry'], jsonBodyOption(retryExample)),
+	...shownFor(['run', 'start'], [jsonBodyOption(messageExample)]),
+	...shownFor(['decide'], [jsonBodyOption(decisionExample)]),
+	...shownFor(['retry'], [jsonBodyOption(retryExample)]),
 ];
 
 /** The options of all operations on runs, in one field, as n8n sends the description to every browser. */

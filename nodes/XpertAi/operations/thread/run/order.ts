@@ -5,10 +5,9 @@ import omitBy from 'lodash/omitBy';
 import truncate from 'lodash/truncate';
 import { z } from 'zod';
 
-import { readAnswerOutput } from '../../../execution/audience';
+import { chatSessionOf, readAnswerOutput } from '../../../execution/audience';
 import type { AnswerOutput } from '../../../execution/audience';
 import type { Naming } from '../../../execution/badInput';
-import { chatSessionOf } from '../../../execution/chatSession';
 import type { FieldValues } from '../../../execution/fields';
 import { splitIds } from '../../../execution/ids';
 import type { BinaryField, Item } from '../../../execution/item';
@@ -101,7 +100,7 @@ function readMessage(item: Item, kind: RunKind, options: StartOptions): StartOrd
 
 /** Where a run takes place. Automatic uses the chat session as the key; without one, a new conversation. */
 function threadSourceOf(item: Item): { runOn: ThreadSource; session?: string } {
-	const chosen = item.choice('threadSource', threadSource);
+	const chosen = item.setting('threadSource', threadSource);
 	if (chosen !== 'auto') return { runOn: chosen };
 	const session = chatSessionOf(item);
 	return session === undefined ? { runOn: 'new' } : { runOn: 'key', session };

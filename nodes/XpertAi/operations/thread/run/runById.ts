@@ -78,7 +78,7 @@ export async function execute(
 /** A client with a timeout for each request. */
 function clientWithTimeout(item: Item): Client {
 	const { send } = item;
-	const timeoutMs = item.number('options.timeout', timeoutSeconds) * 1000;
+	const timeoutMs = item.setting('options.timeout', timeoutSeconds) * 1000;
 	return clientOf(item, Infinity, async (request) => await send({ ...request, timeoutMs }));
 }
 

@@ -1,5 +1,4 @@
 import type { DocumentRecord } from '../../../../../nodes/XpertAi/payloads/document';
-import type { Failure } from '../../../../../nodes/XpertAi/transport/failure';
 import type { Outcome, Send } from '../../../../../nodes/XpertAi/transport/request';
 import { answered, broken, failed, succeeded } from './outcomes';
 
@@ -88,9 +87,6 @@ export class BulkServer {
 
 	private readonly placeOf = new Map<string, number>();
 
-	/** Whether the address has answered, so that its 404 is not believed. */
-	private hasAnswered = false;
-
 	constructor(
 		/** What goes wrong with the requests, one after another; afterwards all goes well. */
 		private readonly faults: Fault[] = [],
@@ -126,9 +122,9 @@ export class BulkServer {
 			case 'dropped before storing':
 				return broken('ECONNRESET');
 			case 'stray 404':
-				return this.strayOr({});
+				return failed({ kind: 'status', status: 404 });
 			case 'route missing':
-				return this.strayOr({ missing: 'route' });
+				return failed({ kind: 'status', status: 404, missing: 'route' });
 			case 'refused for now':
 				return failed({ kind: 'status', status: 400, reason: 'Not for you' });
 			case 'rebuilding':
@@ -146,11 +142,6 @@ export class BulkServer {
 			default:
 				return this.unclear(fault, body);
 		}
-	}
-
-	private strayOr(said: Pick<Failure, 'missing'>): Outcome {
-		const facts = this.hasAnswered ? { answeredBefore: true } : said;
-		return failed({ kind: 'status', status: 404, ...facts });
 	}
 
 	private unclear(fault: Fault, body: string): Outcome {
@@ -182,7 +173,6 @@ export class BulkServer {
 			this.store(document);
 			answer.push(document);
 		}
-		this.hasAnswered = true;
 		return succeeded(answer);
 	}
 

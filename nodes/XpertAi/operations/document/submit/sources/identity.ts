@@ -74,7 +74,7 @@ export function identification(
 	keySetting: 'documentKey' | 'documentKeyField',
 ): Identification {
 	const parameter = `documentSettings.${keySetting}`;
-	const mode = item.choice('documentSettings.documentIdMode', idMode);
+	const mode = item.setting('documentSettings.documentIdMode', idMode);
 	if (mode === 'new')
 		return {
 			prepare: idAsText,

@@ -42,7 +42,7 @@ const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
  * @throws NodeOperationError naming the field, the item and what is expected
  */
 export function readDocuments(item: Item): SourceDocuments {
-	return READERS[item.choice('source', sourceValue)](item);
+	return READERS[item.setting('source', sourceValue)](item);
 }
 
 const FILES_MEANT = 'must not be empty. The items hold files: set Documents From to Files';
