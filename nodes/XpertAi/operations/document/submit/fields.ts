@@ -151,6 +151,7 @@ const submitOptions = optionsField([
 	},
 	{
 		...atOnceOption,
+		default: 5,
 		description:
 			'How many batches are sent at once. With more than 1, the server counts too few documents, though all are stored.',
 	},
