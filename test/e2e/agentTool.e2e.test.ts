@@ -25,12 +25,6 @@ describe('the node as a tool of an AI agent in n8n', () => {
 		expect(told()).toContain('The run failed: quota exceeded');
 	});
 
-	it('gives the model nothing that it does not need', async () => {
-		await run({ version: 3, executionOrder: 'v1' });
-		expect(told()).toContain('Echo: How do I install it?');
-		expect(told()).not.toMatch(/threadId|conversationId|runId|assistantId|seconds/);
-	});
-
 	it('can give agent 3 nothing in workflows with execution order v0, not even an answer', async () => {
 		const { error } = await run({ version: 3, executionOrder: 'v0' });
 		expect(error).toBeUndefined();

@@ -2,7 +2,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { catalogue } from '../../nodes/XpertAi/catalogue';
 import { EditorWindow } from './support/browser';
-import { everyParameter, innerLabels, takesOwnBody, topLabels } from './support/editorLabels';
+import { everyParameter, innerLabels, topLabels } from './support/editorLabels';
 import { NodePanel } from './support/editorPanel';
 import { workflowOf, xpertNode, type WorkflowNode } from './support/editorWorkflow';
 import { useSharedHarness } from './support/harness';
@@ -16,17 +16,6 @@ const operations = catalogue.flatMap((resource) =>
 		parameters: everyParameter({ resource: resource.value, operation: operation.value }),
 	})),
 );
-
-const jsonBodies = operations
-	.filter(({ parameters }) => takesOwnBody(parameters))
-	.map(({ name, parameters: { resource, operation } }) => ({
-		name: `${name} JSON`,
-		parameters: everyParameter({
-			resource,
-			operation,
-			options: { bodyMode: 'json', jsonBody: '{}' },
-		}),
-	}));
 
 /** Those of `labels` that are lines of a panel, each once, in the order they are read. */
 function inReadingOrder(lines: string[], labels: string[]): string[] {
@@ -71,17 +60,6 @@ describe("every operation's panel in the editor", () => {
 			expect(inReadingOrder(lines, labels)).toEqual(labels);
 			expect(inner.filter((label) => !lines.includes(label))).toEqual([]);
 			expect(lines.join('\n')).not.toMatch(/undefined|\[object Object\]|NaN|null/);
-		});
-	});
-
-	describe('with a body of its own', () => {
-		beforeAll(async () => await openWorkflowWith(jsonBodies));
-
-		it.each(jsonBodies)('shows the labels of $name', async ({ name, parameters }) => {
-			await window.openNode(name);
-			const labels = [...topLabels(parameters), ...innerLabels(parameters)];
-			expect(labels.slice(-2)).toEqual(['Body', 'JSON Body']);
-			expect(inReadingOrder(await panel.linesWith(labels), labels)).toEqual(labels);
 		});
 	});
 

@@ -2,7 +2,6 @@ import type { WorkflowFile } from '../../host/examples';
 import type { CredentialReference } from '../../host/n8nRestClient';
 import { COPILOT_ID, startSandbox, type Sandbox } from '../../sandbox';
 import { chain, manualTrigger, xpertAiNode } from '../queue/support/ingestion';
-import { answerOf } from './support/answers';
 import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
@@ -73,25 +72,6 @@ describe('a credential whose fields are expressions', () => {
 		expect(named(harness.sandbox)).not.toContain('Of the second');
 		expect(named(other)).toContain('Of the second');
 		expect(named(other)).not.toContain('Of the first');
-	});
-});
-
-describe('a file that a Code node has made without a MIME type', () => {
-	it('is uploaded, processed and found', async () => {
-		const knowledgebaseId = findableKnowledgebase();
-		const file = `{ data: Buffer.from('The newt sleeps in the pond.').toString('base64'), fileName: 'newt.md' }`;
-		const execution = await run(
-			chain(
-				'No type',
-				manualTrigger(),
-				code(`return [{ json: {}, binary: { data: ${file} } }];`),
-				submit(knowledgebaseId, { source: 'files', mode: 'all' }),
-			),
-			await harness.createCredential(),
-		);
-		expect(execution.error).toBeUndefined();
-		expect(execution.json(NODE)).toEqual([expect.objectContaining({ outcome: 'found' })]);
-		expect(await answerOf(harness.sandbox, 'Where does the newt sleep?')).toContain('in the pond');
 	});
 });
 

@@ -95,4 +95,18 @@ describe('a folder that a knowledgebase is kept in step with, in n8n', () => {
 		expect(stored()).toHaveLength(4);
 		expect(await night()).toEqual({ unchanged: 4 });
 	});
+
+	it('has a file that the server does not take on the error branch, and sends it the next night', async () => {
+		write('Owls', 'The owl sleeps in the church.');
+		const body = { message: 'Not tonight', statusCode: 422 };
+		harness.sandbox.faults.add({ endpoint: 'E16', do: 'status', status: 422, body });
+		await harness.callWebhook('in-step');
+		const execution = await harness.latestExecution(workflowId);
+		harness.sandbox.faults.clear();
+		expect(execution.json('Not Stored or Not Processed')).toMatchObject([
+			{ error: 'The server answered 422: Not tonight' },
+		]);
+		expect(await night()).toEqual({ unchanged: 3, found: 1 });
+		expect(await answer('Where does the owl sleep?')).toContain('in the church');
+	});
 });

@@ -51,15 +51,6 @@ describe('the settings n8n gives every node', () => {
 		});
 	const retrying = { retryOnFail: true, maxTries: 2, waitBetweenTries: 100 };
 
-	it('Execute Once takes the first item only', async () => {
-		const execution = await run(
-			chain('Once', manualTrigger(), rows(3), { ...newKnowledgebase, executeOnce: true }),
-		);
-		expect(execution.error).toBeUndefined();
-		expect(execution.json(NODE)).toEqual([expect.objectContaining({ name: 'doc 0' })]);
-		expect(arrived('E1')).toBe(1);
-	});
-
 	it('Retry On Fail tries a request again that the node itself must not repeat', async () => {
 		harness.sandbox.faults.add({ endpoint: 'E1', do: 'status', status: 500, nth: 1 });
 		const execution = await run(
@@ -82,32 +73,6 @@ describe('the settings n8n gives every node', () => {
 		expect(execution.json(NODE)).toHaveLength(50);
 		expect(arrived('E3')).toBe(3 + 5);
 		expect(timesStored(stored())).toEqual({ once: 50 });
-	});
-
-	it('Always Output Data goes on with one empty item where nothing comes out', async () => {
-		const search = {
-			...xpertAiNode(NODE, { resource: 'conversation', operation: 'search', returnAll: true }),
-			alwaysOutputData: true,
-		};
-		const execution = await run(chain('Nothing', manualTrigger(), search));
-		expect(execution.error).toBeUndefined();
-		expect(execution.json(NODE)).toEqual([{}]);
-	});
-
-	it('data pinned to the node comes out in its place, and nothing is sent', async () => {
-		const workflow = chain('Pinned', manualTrigger(), rows(3), newKnowledgebase);
-		const pinned = [{ json: { id: 'pinned' } }];
-		const execution = await run({ ...workflow, pinData: { [NODE]: pinned } });
-		expect(execution.error).toBeUndefined();
-		expect(execution.json(NODE)).toEqual([{ id: 'pinned' }]);
-		expect(harness.sandbox.requests.all).toEqual([]);
-	});
-
-	it('a node before it that gives no items leaves it untouched', async () => {
-		const execution = await run(chain('None', manualTrigger(), rows(0), submit()));
-		expect(execution.error).toBeUndefined();
-		expect(execution.nodes).not.toContain(NODE);
-		expect(harness.sandbox.requests.all).toEqual([]);
 	});
 
 	it('a loop that gives it a hundred items at a time loses and doubles none', async () => {

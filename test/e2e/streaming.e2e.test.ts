@@ -55,13 +55,6 @@ describe.each([
 		expect((await listen(harness, path, 'FAIL')).shown).toBe(SORRY);
 	});
 
-	it('says in a sentence that an answer is empty', async () => {
-		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'empty' });
-		const { shown } = await listen(harness, path, 'Hello');
-		harness.sandbox.faults.clear();
-		expect(shown).toBe('The assistant gave no answer in words.');
-	});
-
 	it('shows the whole answer as one piece where Enable Streaming is off', async () => {
 		const workflow = twoNodes(trigger(), `={{ $json.${field} }}`, { enableStreaming: false });
 		const whole = await published(harness, workflow, suffix);
@@ -99,13 +92,6 @@ describe('a chat of two nodes, in which nothing is set but the assistant', () =>
 });
 
 describe('a chat that does not stream, and our node', () => {
-	it('has the whole answer as its output', async () => {
-		const trigger = chatTrigger({ responseMode: 'lastNode' });
-		const path = await published(harness, twoNodes(trigger, '={{ $json.chatInput }}'), '/chat');
-		const { data } = await harness.callWebhook(path, said('Hello'));
-		expect(data).toMatchObject({ output: 'You said: Hello [users seen: 1]' });
-	});
-
 	it('says in the same sentence that there is no answer, where the node goes on', async () => {
 		const { nodes, ...rest } = twoNodes(chatTrigger({}), '={{ $json.chatInput }}');
 		const workflow = {

@@ -83,11 +83,6 @@ function filled(property: INodeProperties): NodeParameterValueType {
 	return Object.fromEntries(groups) as INodeParameters;
 }
 
-/** Whether an operation takes a body as JSON in place of its fields. */
-export function takesOwnBody(parameters: INodeParameters): boolean {
-	return innerLabels(parameters).includes('Body');
-}
-
 function valuesOf(fields: INodeProperties[]): INodeParameters {
 	return Object.fromEntries(fields.map((field) => [field.name, filled(field)])) as INodeParameters;
 }
