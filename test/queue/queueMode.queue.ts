@@ -190,34 +190,6 @@ describe('the trigger', () => {
 	});
 });
 
-describe('an ingestion every night', () => {
-	it('finds everything unchanged from the second run on, on whichever worker', async () => {
-		const file = 'nightly.ndjson';
-		const count = 250;
-		writeDocuments(harness.host.documents, count, file);
-		const { id } = harness.sandbox.store.putKnowledgebase({ name: 'Nightly' });
-		const changed = { mode: 'changed' };
-		const workflow = ingestion(webhookTrigger('nightly'), id, {}, file, changed);
-		const credential = await harness.createCredential();
-		const workflowId = await harness.importWorkflow(workflow, credential);
-		await harness.activate(workflowId);
-		const workers = new Set<Worker | undefined>();
-		const nights = async () => await harness.host.rest.listExecutions(workflowId);
-		for (let night = 0; night < 12 && (night < 3 || workers.size < 2); night++) {
-			await harness.callWebhook('nightly');
-			const begun = async () => (await nights()).length > night || undefined;
-			await waitFor(`night ${night}`, begun);
-			const execution = await harness.latestExecution(workflowId);
-			if (night > 0) workers.add(queue.workerOf(execution.id));
-			const outcome = night === 0 ? { stored: count } : { stored: 0, unchanged: count };
-			expect(execution.json(SUBMIT_NODE)).toEqual([
-				expect.objectContaining({ documents: count, ...outcome }),
-			]);
-		}
-		expect(workers.size).toBe(2);
-	});
-});
-
 describe('an ingestion on a worker', () => {
 	let knowledgebaseId: string;
 	let workflowId: string;

@@ -4,7 +4,7 @@ import { waitFor } from '../../host/waitFor';
 import { COPILOT_ID } from '../../sandbox';
 import type { Execution } from '../e2e/support/execution';
 import { isNote } from '../engine/support/ingest';
-import { chain, timesStored, webhookTrigger } from './support/ingestion';
+import { timesStored } from './support/ingestion';
 import { QueueMode } from './support/queueMode';
 import { oneShard, round, ROUND_PATH, SHARDS } from './support/shards';
 
@@ -27,49 +27,6 @@ const { harness } = queue;
 
 beforeAll(async () => await queue.start(), 240_000);
 afterAll(async () => await queue.end(), 60_000);
-
-describe("n8n's Execute Workflow node in queue mode", () => {
-	it("runs its sub-workflows in the worker of the workflow that calls them: a queue of their own is nobody's", async () => {
-		const sub = chain('Sub', {
-			name: 'Called',
-			type: 'n8n-nodes-base.executeWorkflowTrigger',
-			typeVersion: 1.1,
-			parameters: { inputSource: 'passthrough' },
-		});
-		const subId = await harness.importWorkflow(sub);
-		await harness.activate(subId);
-		const caller = chain(
-			'Caller',
-			webhookTrigger('call-sub'),
-			{
-				name: 'Four',
-				type: 'n8n-nodes-base.code',
-				typeVersion: 2,
-				parameters: { jsCode: 'return [0, 1, 2, 3].map((shard) => ({ json: { shard } }))' },
-			},
-			{
-				name: 'Execute Sub-workflow',
-				type: 'n8n-nodes-base.executeWorkflow',
-				typeVersion: 1.2,
-				parameters: {
-					workflowId: { __rl: true, mode: 'id', value: subId },
-					workflowInputs: { mappingMode: 'defineBelow', value: {} },
-					mode: 'each',
-					options: { waitForSubWorkflow: true },
-				},
-			},
-		);
-		const callerId = await harness.importWorkflow(caller);
-		await harness.activate(callerId);
-		await harness.callWebhook('call-sub');
-		const { id, status } = await harness.latestExecution(callerId);
-		expect(status).toBe('success');
-		expect(queue.workerOf(id)).toBeDefined();
-		const subs = await harness.host.rest.listExecutions(subId);
-		expect(subs).toHaveLength(4);
-		expect(subs.map((one) => queue.workerOf(one))).toEqual(times(4, () => undefined));
-	});
-});
 
 describe('the examples that shard a source', () => {
 	let knowledgebaseId: string;
