@@ -20,25 +20,6 @@ const code = (jsCode: string): Node => ({
 const run = async (workflow: WorkflowFile, credential: CredentialReference) =>
 	await harness.runManually(await harness.importWorkflow(workflow, credential));
 
-/** A knowledgebase whose documents can be found. */
-function findableKnowledgebase(): string {
-	const { store } = harness.sandbox;
-	store.copilotModels.set('any', {
-		copilotId: COPILOT_ID,
-		modelType: 'text-embedding',
-		model: 'any',
-	});
-	return store.putKnowledgebase({ name: 'Findable', copilotModelId: 'any' }).id;
-}
-
-const submit = (knowledgebaseId: string, parameters: object): Node =>
-	xpertAiNode(NODE, {
-		resource: 'document',
-		operation: 'submit',
-		knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
-		...parameters,
-	});
-
 describe('a credential whose fields are expressions', () => {
 	let other: Sandbox;
 	beforeAll(async () => (other = await startSandbox({ accessToken: 'other-token' })));
@@ -79,9 +60,13 @@ describe('a sub-workflow that mirrors its source', () => {
 	const text = (name: string) => ({ json: { name, text: `${name} sleeps.` } });
 
 	it('disables nothing while somebody tests its parent', async () => {
-		const knowledgebaseId = findableKnowledgebase();
+		const findable = { name: 'Findable', copilotModelId: COPILOT_ID };
+		const { id: knowledgebaseId } = harness.sandbox.store.putKnowledgebase(findable);
 		const credential = await harness.createCredential();
-		const mirror = submit(knowledgebaseId, {
+		const mirror = xpertAiNode(NODE, {
+			resource: 'document',
+			operation: 'submit',
+			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
 			source: 'text',
 			text: '={{ $json.text }}',
 			mode: 'mirror',

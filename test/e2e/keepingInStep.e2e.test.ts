@@ -7,8 +7,8 @@ import type { WorkflowFile } from '../../host/examples';
 import { filledIn, sandboxValues } from '../../host/exampleValues';
 import { waitFor } from '../../host/waitFor';
 import { COPILOT_ID } from '../../sandbox';
+import { answerOf } from '../engine/support/conversations';
 import { isNote } from '../engine/support/ingest';
-import { answerOf } from './support/answers';
 import { exampleOnCall } from './support/examples';
 import { useHarness } from './support/harness';
 
@@ -48,9 +48,7 @@ describe('a folder that a knowledgebase is kept in step with, in n8n', () => {
 
 	beforeAll(async () => {
 		const { store } = harness.sandbox;
-		const model = { copilotId: COPILOT_ID, modelType: 'text-embedding', model: 'any' };
-		store.copilotModels.set('in-step', model);
-		knowledgebaseId = store.putKnowledgebase({ name: 'In step', copilotModelId: 'in-step' }).id;
+		knowledgebaseId = store.putKnowledgebase({ name: 'In step', copilotModelId: COPILOT_ID }).id;
 		mkdirSync(path.join(harness.host.documents, FOLDER));
 		write('Owls', 'The owl sleeps in the barn.');
 		write('Bats', 'The bat sleeps in the tower.');

@@ -2,7 +2,7 @@ import { countBy, find } from 'lodash';
 
 import { filledIn, sandboxValues } from '../../host/exampleValues';
 import { COPILOT_ID } from '../../sandbox';
-import { answerOf } from './support/answers';
+import { answerOf } from '../engine/support/conversations';
 import { exampleOnCall } from './support/examples';
 import { useSharedHarness } from './support/harness';
 
@@ -61,9 +61,7 @@ describe('the example "pages that come, change and go" in n8n', () => {
 
 	beforeAll(async () => {
 		const { store } = harness.sandbox;
-		const model = { copilotId: COPILOT_ID, modelType: 'text-embedding', model: 'any' };
-		store.copilotModels.set('pages', model);
-		const { id } = store.putKnowledgebase({ name: 'Pages', copilotModelId: 'pages' });
+		const { id } = store.putKnowledgebase({ name: 'Pages', copilotModelId: COPILOT_ID });
 		const credential = await harness.createCredential();
 		workflowId = await harness.importWorkflow(pagesWorkflow(id), credential);
 		await harness.activate(workflowId);

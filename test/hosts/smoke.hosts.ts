@@ -50,9 +50,7 @@ describe(`n8n ${n8n}`, () => {
 
 	beforeAll(async () => {
 		const { store } = harness.sandbox;
-		const model = { copilotId: COPILOT_ID, modelType: 'text-embedding', model: 'any' };
-		store.copilotModels.set('night', model);
-		knowledgebaseId = store.putKnowledgebase({ name: 'Night', copilotModelId: 'night' }).id;
+		knowledgebaseId = store.putKnowledgebase({ name: 'Night', copilotModelId: COPILOT_ID }).id;
 		credential = await harness.createCredential();
 		ingestionId = await harness.importWorkflow(ingestion(FOLDER, knowledgebaseId), credential);
 		mkdirSync(join(harness.host.documents, FOLDER));

@@ -80,9 +80,7 @@ describe('the examples that shard a source', () => {
 
 	beforeAll(async () => {
 		const { store } = harness.sandbox;
-		const model = { copilotId: COPILOT_ID, modelType: 'text-embedding', model: 'any' };
-		store.copilotModels.set('shards', model);
-		const knowledgebase = { name: 'Shards', copilotModelId: 'shards' };
+		const knowledgebase = { name: 'Shards', copilotModelId: COPILOT_ID };
 		knowledgebaseId = store.putKnowledgebase(knowledgebase).id;
 		const credential = await harness.createCredential();
 		const shard = oneShard(knowledgebaseId, DOCUMENTS);

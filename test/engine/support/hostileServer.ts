@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import type { IHttpRequestMethods } from 'n8n-workflow';
 
 import { answerTo } from './hostileRun';
+import { listen } from './listen';
 
 /** A request as it arrived. */
 export interface Arrival {
@@ -44,17 +43,13 @@ export async function startPlainServer(): Promise<PlainServer> {
 		garbage.push(error.message);
 		socket.destroy();
 	});
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const { port } = server.address() as AddressInfo;
 	return {
-		url: `http://127.0.0.1:${port}`,
+		url: `http://127.0.0.1:${await listen(server)}`,
 		arrivals,
 		garbage,
 		close: async () => {
 			server.closeAllConnections();
-			server.close();
-			await once(server, 'close');
+			await new Promise((resolve) => server.close(resolve));
 		},
 	};
 }
