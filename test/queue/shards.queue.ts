@@ -1,12 +1,58 @@
 import { countBy, difference, sumBy, times, uniqBy } from 'lodash';
 
+import { PLACEHOLDERS } from '../../host/exampleValues';
+import type { WorkflowFile } from '../../host/examples';
 import { waitFor } from '../../host/waitFor';
 import { COPILOT_ID } from '../../sandbox';
+import { exampleOnCall, exampleWith } from '../e2e/support/examples';
 import type { Execution } from '../e2e/support/execution';
 import { isNote } from '../engine/support/ingest';
 import { timesStored } from './support/ingestion';
 import { QueueMode } from './support/queueMode';
-import { oneShard, round, ROUND_PATH, SHARDS } from './support/shards';
+
+const SHARDS = 4;
+
+const ROUND = 'large-source-in-shards.json';
+const ROUND_PATH = 'tonight';
+
+/**
+ * The example that calls the shards, begun by a webhook in place of its schedule. Its body says what the
+ * source holds that night, which goes on to each shard.
+ */
+function round(): WorkflowFile {
+	const example = exampleOnCall(ROUND, 'Every Night', ROUND_PATH);
+	const text = "text: $('Every Night').first().json.body.text";
+	const code = JSON.stringify(example.nodes).replace(
+		'json: { shard, shards }',
+		`json: { shard, shards, ${text} }`,
+	);
+	const nodes = (JSON.parse(code) as WorkflowFile['nodes']).map((node) =>
+		node.name === 'Every Night'
+			? {
+					...node,
+					parameters: { httpMethod: 'POST', path: ROUND_PATH, responseMode: 'onReceived' },
+				}
+			: node,
+	);
+	return { ...example, nodes };
+}
+
+/** The example of one shard with a source of so many documents. */
+function oneShard(knowledgebaseId: string, documents: number): WorkflowFile {
+	const example = exampleWith('one-shard.json', 'Your Source', (node) => ({
+		...node,
+		parameters: {
+			jsCode: [
+				"const { text } = $('Shard Called').first().json.body;",
+				`return Array.from({ length: ${documents} }, (_, row) => ({`,
+				"json: { path: 'articles/' + row, title: 'Article ' + row, text: row + ': ' + text },",
+				'}));',
+			].join('\n'),
+		},
+	}));
+	const filled = JSON.stringify(example).replaceAll(PLACEHOLDERS.knowledgebaseId, knowledgebaseId);
+	return JSON.parse(filled) as WorkflowFile;
+}
 
 const DOCUMENTS = 400;
 
