@@ -1,5 +1,3 @@
-import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
-import { ECHO_ASSISTANT_ID } from '../../sandbox';
 import { useAgents } from './support/agent';
 import { useSharedHarness } from './support/harness';
 
@@ -29,14 +27,5 @@ describe('the node as a tool of an AI agent in n8n', () => {
 		const { error } = await run({ version: 3, executionOrder: 'v0' });
 		expect(error).toBeUndefined();
 		expect(told()).not.toContain('Echo');
-	});
-
-	it('goes on with the conversation of a key that the author sets', async () => {
-		const tool = { threadSource: 'key', conversationKey: "={{ 'ann' }}" };
-		await run({ version: 3, executionOrder: 'v1', tool });
-		const again = await run({ version: 3, executionOrder: 'v1', tool });
-		expect(again.error).toBeUndefined();
-		const thread = harness.sandbox.store.threads.get(derivedId(ECHO_ASSISTANT_ID, 'ann'));
-		expect(thread?.messages).toHaveLength(4);
 	});
 });

@@ -74,29 +74,4 @@ describe('the settings n8n gives every node', () => {
 		expect(arrived('E3')).toBe(3 + 5);
 		expect(timesStored(stored())).toEqual({ once: 50 });
 	});
-
-	it('a loop that gives it a hundred items at a time loses and doubles none', async () => {
-		const loop: Node = {
-			name: 'Loop Over Items',
-			type: 'n8n-nodes-base.splitInBatches',
-			typeVersion: 3,
-			parameters: { batchSize: 100, options: {} },
-		};
-		const workflow = chain('Loop', manualTrigger(), rows(250), loop, submit());
-		const to = (node: string) => [{ node, type: 'main', index: 0 }];
-		const execution = await run({
-			...workflow,
-			connections: {
-				...(workflow.connections as object),
-				[loop.name]: { main: [[], to(NODE)] },
-				[NODE]: { main: [to(loop.name)] },
-			},
-		});
-		expect(execution.error).toBeUndefined();
-		expect(execution.json(NODE)).toHaveLength(250);
-		// In each turn, a first batch of ten and the rest.
-		expect(arrived('E3')).toBe(3 * 2);
-		expect(timesStored(stored())).toEqual({ once: 250 });
-		expect(execution.items('Loop Over Items', 0)).toHaveLength(250);
-	});
 });

@@ -49,19 +49,6 @@ describe.each([
 		const own = chunks.filter(({ metadata }) => metadata.nodeName === ASSISTANT);
 		expect(own.map(({ type }) => type).join(' ')).toMatch(/^begin (item ){21}end$/);
 	});
-
-	it('says in one plain sentence that there is no answer', async () => {
-		expect((await listen(harness, path, 'FAIL')).shown).toBe(SORRY);
-	});
-
-	it('shows the whole answer as one piece where Enable Streaming is off', async () => {
-		const workflow = twoNodes(trigger(), `={{ $json.${field} }}`, { enableStreaming: false });
-		const whole = await published(harness, workflow, suffix);
-		const { chunks, shown } = await listen(harness, whole, 'Hello');
-		expect(shown).toMatch(/^You said: Hello/);
-		const own = chunks.filter(({ metadata }) => metadata.nodeName === ASSISTANT);
-		expect(own.map(({ type }) => type)).toEqual(['begin', 'item', 'end']);
-	});
 });
 
 describe('a chat of two nodes, in which nothing is set but the assistant', () => {

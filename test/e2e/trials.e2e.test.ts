@@ -38,7 +38,7 @@ const CHAT_TRIGGER = {
 	parameters: { options: {} },
 };
 
-describe('what six new users do, in the editor, without reading anything', () => {
+describe('what five new users do, in the editor, without reading anything', () => {
 	let window: EditorWindow;
 	let nodes: NodesPanel;
 	let panel: NodePanel;
@@ -171,26 +171,6 @@ describe('what six new users do, in the editor, without reading anything', () =>
 		await panel.outputWith(/You said: How do I install it\?/);
 		await window.screenshot(picturePath('trial-agent'));
 		expect(clicks.count()).toBeLessThanOrEqual(9);
-	});
-
-	it('start a long run, and pick up its answer', async () => {
-		harness.sandbox.store.putAssistant(SAYING_ASSISTANT);
-		const question = [{ chatInput: 'How do I descale it?' }];
-		const workflow = workflowOf('Long', [itemsNode('Question', question)]);
-		await window.openWorkflow(await harness.importWorkflow(workflow));
-		clicks.count();
-		await add('Question', 'start run', 'Start run');
-		const entries = await panel.openList('assistantId');
-		await entries.filter({ hasText: SAYING_ASSISTANT.title }).click();
-		await panel.run();
-		await panel.outputWith(/running/);
-		await panel.close();
-		const started = window.page.locator('[data-test-id="canvas-node"]').last();
-		await add(String(await started.getAttribute('data-node-name')), 'wait for run', 'Wait for run');
-		await panel.run();
-		await panel.outputWith(/You said: How do I descale it\?/);
-		await window.screenshot(picturePath('trial-long-run'));
-		expect(clicks.count()).toBeLessThanOrEqual(14);
 	});
 
 	it('make the page complain about nothing', () => {
