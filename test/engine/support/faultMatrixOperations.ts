@@ -45,7 +45,7 @@ export const KIND_TITLES: Record<Kind, string> = {
 /** Those of the operations; the trigger and the lists are tried for themselves. */
 export const NODE_KINDS = KINDS.filter((kind) => kind !== 'poll');
 
-/** What is said to the assistant. */
+/** The message to the assistant. */
 export const ASKED = 'hello there';
 
 /** An operation of the catalogue and a good call of it. */
@@ -147,7 +147,7 @@ function rightAnswers(one: OperationCase): RegExp | undefined {
 	if (one.answer === undefined) return NOTHING_SAID;
 	// What was switched has to be listed.
 	if (one.endpoint === 'E3') return undefined;
-	// A run is told by its number and its thread.
+	// A run is known by its ID and its thread.
 	if (isCoded(calledBy(one))) return undefined;
 	const isRead = kindOf(calledBy(one)) === 'read';
 	if (Array.isArray(one.answer)) return isRead ? ANY_LIST : NOTHING_THERE;

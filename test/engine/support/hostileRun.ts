@@ -100,7 +100,7 @@ function found(body: unknown, hasBegun: boolean): object {
 	return { id: GOOD_ID, threadId, ...ofRun };
 }
 
-/** What was said by the run that is asked for. */
+/** The messages of the run that is asked for. */
 function saidBy(body: unknown): object {
 	const executionId: unknown = get(parseAnswer(String(body ?? '{}')), 'where.executionId');
 	return { items: [{ id: GOOD_ID, role: 'ai', content: 'the answer', executionId }], total: 1 };
@@ -111,7 +111,7 @@ function statusesOf(ids: string): object[] {
 	return [...new Set([...ids.split(','), ids])].map((id) => ({ id, status: 'finish' }));
 }
 
-/** What is told of the runs of a thread: there is one, which waits for a person until something is sent to it. */
+/** The answers about the runs of a thread: there is one run, which waits for a person until something is sent to it. */
 function ofRuns(named: string[], method: string | undefined, hasBegun: boolean): unknown {
 	const at = named.indexOf('runs');
 	const [thread, asked = GOOD_ID, action] = [named[at - 1], named[at + 1], named[at + 2]];
