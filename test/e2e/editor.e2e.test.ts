@@ -4,7 +4,7 @@ import { CredentialDialog } from './support/editorCredential';
 import { NodesPanel } from './support/editorNodesPanel';
 import { NodePanel } from './support/editorPanel';
 import { picturePath, readmePicture } from './support/editorPictures';
-import { workflowOf } from './support/editorWorkflow';
+import { workflowOf } from '../queue/support/ingestion';
 import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();

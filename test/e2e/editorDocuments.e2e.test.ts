@@ -1,7 +1,7 @@
 import { EditorWindow } from './support/browser';
 import { NodePanel } from './support/editorPanel';
 import { PANEL, picturePath, readmePicture } from './support/editorPictures';
-import { itemsNode, workflowOf, xpertNode } from './support/editorWorkflow';
+import { itemsNode, workflowOf, xpertAiNode } from '../queue/support/ingestion';
 import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
@@ -16,7 +16,7 @@ describe('documents and answers in the editor', () => {
 
 	beforeAll(async () => {
 		knowledgebaseId = harness.sandbox.store.putKnowledgebase({ name: 'Handbook' }).id;
-		const submit = xpertNode('Map Fields', {
+		const submit = xpertAiNode('Map Fields', {
 			resource: 'document',
 			operation: 'submit',
 			source: 'fields',
@@ -24,7 +24,7 @@ describe('documents and answers in the editor', () => {
 			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
 			documentFields: { mappingMode: 'defineBelow', value: null },
 		});
-		const ask = xpertNode('Ask Assistant', {
+		const ask = xpertAiNode('Ask Assistant', {
 			resource: 'thread',
 			operation: 'run',
 			threadSource: 'new',

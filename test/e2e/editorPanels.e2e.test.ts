@@ -4,7 +4,7 @@ import { catalogue } from '../../nodes/XpertAi/catalogue';
 import { EditorWindow } from './support/browser';
 import { everyParameter, topLabels } from './support/editorLabels';
 import { NodePanel } from './support/editorPanel';
-import { triggerNode, workflowOf, xpertNode } from './support/editorWorkflow';
+import { triggerNode, workflowOf, xpertAiNode } from '../queue/support/ingestion';
 import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
@@ -25,7 +25,7 @@ describe("every operation's panel in the editor", () => {
 	beforeAll(async () => {
 		window = await EditorWindow.open(harness.host);
 		panel = new NodePanel(window);
-		const nodes = operations.map(({ name, parameters }) => xpertNode(name, parameters));
+		const nodes = operations.map(({ name, parameters }) => xpertAiNode(name, parameters));
 		const trigger = triggerNode('Trigger', { events: ['failed', 'waiting'] });
 		const rows = chunk([...nodes, trigger], NODES_IN_A_ROW);
 		const workflow = workflowOf('Every operation', ...rows);

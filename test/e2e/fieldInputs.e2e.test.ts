@@ -1,21 +1,12 @@
 import type { WorkflowFile } from '../../host/examples';
 import type { CredentialReference } from '../../host/n8nRestClient';
 import { COPILOT_ID, startSandbox, type Sandbox } from '../../sandbox';
-import { chain, manualTrigger, xpertAiNode } from '../queue/support/ingestion';
+import { chain, itemsNode, manualTrigger, xpertAiNode } from '../queue/support/ingestion';
 import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
 
-type Node = WorkflowFile['nodes'][number];
-
 const NODE = 'Xpert AI';
-
-const code = (jsCode: string): Node => ({
-	name: 'Code',
-	type: 'n8n-nodes-base.code',
-	typeVersion: 2,
-	parameters: { jsCode },
-});
 
 const run = async (workflow: WorkflowFile, credential: CredentialReference) =>
 	await harness.runManually(await harness.importWorkflow(workflow, credential));
@@ -34,7 +25,6 @@ describe('a credential whose fields are expressions', () => {
 			{ server: url, token: accessToken, name: 'Of the first' },
 			{ server: other.url, token: other.accessToken, name: 'Of the second' },
 		];
-		const items = JSON.stringify(tenants.map((json) => ({ json })));
 		const credential = await harness.createCredential({
 			baseUrl: '={{ $json.server }}',
 			accessToken: '={{ $json.token }}',
@@ -45,7 +35,7 @@ describe('a credential whose fields are expressions', () => {
 			name: '={{ $json.name }}',
 		});
 		const execution = await run(
-			chain('Tenants', manualTrigger(), code(`return ${items};`), create),
+			chain('Tenants', manualTrigger(), itemsNode('Tenants', tenants), create),
 			credential,
 		);
 		expect(execution.error).toBeUndefined();
@@ -57,7 +47,7 @@ describe('a credential whose fields are expressions', () => {
 });
 
 describe('a sub-workflow that mirrors its source', () => {
-	const text = (name: string) => ({ json: { name, text: `${name} sleeps.` } });
+	const text = (name: string) => ({ name, text: `${name} sleeps.` });
 
 	it('disables nothing while somebody tests its parent', async () => {
 		const findable = { name: 'Findable', copilotModelId: COPILOT_ID };
@@ -82,7 +72,7 @@ describe('a sub-workflow that mirrors its source', () => {
 		const child = await harness.importWorkflow(chain('Child', called, mirror), credential);
 		await harness.activate(child);
 		const parentOf = (items: object[]) =>
-			chain('Parent', manualTrigger(), code(`return ${JSON.stringify(items)};`), {
+			chain('Parent', manualTrigger(), itemsNode('Pages', items), {
 				name: 'Call',
 				type: 'n8n-nodes-base.executeWorkflow',
 				typeVersion: 1.2,

@@ -12,8 +12,8 @@ import { Clicks } from './support/clicks';
 import { NodesPanel } from './support/editorNodesPanel';
 import { NodePanel } from './support/editorPanel';
 import { picturePath } from './support/editorPictures';
-import { itemsNode, triggerNode, workflowOf } from './support/editorWorkflow';
-import type { WorkflowNode } from './support/editorWorkflow';
+import { chain, itemsNode, triggerNode, workflowOf } from '../queue/support/ingestion';
+import type { Node } from '../queue/support/ingestion';
 import { useHarness } from './support/harness';
 
 const harness = useHarness();
@@ -24,14 +24,15 @@ const ROWS = [
 	{ path: 'coffee/espresso', title: 'Espresso', text: 'An espresso takes 25 seconds.' },
 ];
 
-const FOLDER: WorkflowNode = {
-	...itemsNode('Folder', []),
+const FOLDER: Node = {
+	name: 'Folder',
 	type: 'n8n-nodes-base.readWriteFile',
 	typeVersion: 1.1,
 	parameters: { operation: 'read', fileSelector: 'documents/manuals/*.pdf', options: {} },
 };
 
-const CHAT_TRIGGER = {
+const CHAT: Node = {
+	name: 'Chat',
 	type: '@n8n/n8n-nodes-langchain.chatTrigger',
 	typeVersion: 1.1,
 	webhookId: '5d1c2f8e-0b0a-4f5e-9a3e-6a1f3f1f0a99',
@@ -108,9 +109,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 
 	it('make a bot that knows each person', async () => {
 		harness.sandbox.store.putAssistant(SAYING_ASSISTANT);
-		const chat = { ...itemsNode('Chat', []), ...CHAT_TRIGGER };
-		const workflow = { ...workflowOf('Bot'), nodes: [chat] };
-		await window.openWorkflow(await harness.importWorkflow({ ...workflow, connections: {} }));
+		await window.openWorkflow(await harness.importWorkflow(chain('Bot', CHAT)));
 		clicks.count();
 		await add('Chat', 'ask assistant', 'Ask assistant and wait for answer');
 		const entries = await panel.openList('assistantId');
@@ -129,11 +128,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 		const thread = await talk(harness.sandbox, INTERRUPTING_INPUT, {
 			title: 'Mail',
 		});
-		const workflow = {
-			...workflowOf('Approval'),
-			nodes: [triggerNode('Waiting', {})],
-			connections: {},
-		};
+		const workflow = chain('Approval', triggerNode('Waiting', {}));
 		await window.openWorkflow(await harness.importWorkflow(workflow, credential));
 		clicks.count();
 		await window.openNode('Waiting');
