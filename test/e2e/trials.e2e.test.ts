@@ -8,7 +8,6 @@ import type { CredentialReference } from '../../host/n8nRestClient';
 import { sampleFile } from '../sandbox/support/sampleFiles';
 import { useAgents } from './support/agent';
 import { EditorWindow } from './support/browser';
-import { Clicks } from './support/clicks';
 import { NodesPanel } from './support/editorNodesPanel';
 import { NodePanel } from './support/editorPanel';
 import { picturePath } from './support/editorPictures';
@@ -43,7 +42,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 	let window: EditorWindow;
 	let nodes: NodesPanel;
 	let panel: NodePanel;
-	let clicks: Clicks;
+	let clicked = 0;
 	let credential: CredentialReference;
 
 	/** Adds our node behind another one, set to the action that a search for it leads to. */
@@ -59,7 +58,10 @@ describe('what five new users do, in the editor, without reading anything', () =
 	beforeAll(async () => {
 		credential = await harness.createCredential();
 		window = await EditorWindow.open(harness.host);
-		clicks = await Clicks.in(window);
+		await window.page.exposeFunction('xpertaiClicked', () => (clicked += 1));
+		await window.page.addInitScript(
+			"document.addEventListener('click', (event) => event.isTrusted && window.xpertaiClicked(), true)",
+		);
 		nodes = new NodesPanel(window);
 		panel = new NodePanel(window);
 	});
@@ -68,7 +70,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 	it('keep the rows of a table found, each run making the knowledgebase equal it', async () => {
 		const workflow = workflowOf('Rows', [itemsNode('Rows', ROWS)]);
 		await window.openWorkflow(await harness.importWorkflow(workflow));
-		clicks.count();
+		clicked = 0;
 		await add('Rows', 'ingest', 'Submit documents to knowledgebase');
 		await panel.fill('knowledgebaseId', SANDBOX_KNOWLEDGEBASE_ID);
 		await panel.fill('text', '{{ $json.text }}');
@@ -78,7 +80,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 		await window.screenshot(picturePath('trial-rows'));
 		await panel.outputWith(/found/);
 		expect(namesStored()).toEqual(['Cold brew.md', 'Espresso.md']);
-		expect(clicks.count()).toBeLessThanOrEqual(8);
+		expect(clicked).toBeLessThanOrEqual(8);
 		await panel.run();
 		await panel.outputWith(/unchanged/);
 		expect(namesStored()).toEqual(['Cold brew.md', 'Espresso.md']);
@@ -90,7 +92,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 		for (const name of ['grinder.pdf', 'kettle.pdf', 'broken.pdf'])
 			writeFileSync(path.join(folder, name), sampleFile(name, 1_000));
 		await window.openWorkflow(await harness.importWorkflow(workflowOf('Folder', [FOLDER])));
-		clicks.count();
+		clicked = 0;
 		await add('Folder', 'upload file', 'Submit documents to knowledgebase');
 		await panel.choose('source', 'Files');
 		await panel.fill('knowledgebaseId', SANDBOX_KNOWLEDGEBASE_ID);
@@ -100,7 +102,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 		expect(told).toContain('broken.pdf');
 		expect(told).toContain('Documents: 2 found, 1 stored');
 		expect(told).not.toContain('kettle.pdf');
-		expect(clicks.count()).toBeLessThanOrEqual(9);
+		expect(clicked).toBeLessThanOrEqual(9);
 		const found = harness.sandbox.store.documentsOf(SANDBOX_KNOWLEDGEBASE_ID);
 		expect(found.filter(({ status }) => status === 'finish').map(({ name }) => name)).toEqual(
 			expect.arrayContaining(['grinder.pdf', 'kettle.pdf']),
@@ -110,7 +112,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 	it('make a bot that knows each person', async () => {
 		harness.sandbox.store.putAssistant(SAYING_ASSISTANT);
 		await window.openWorkflow(await harness.importWorkflow(chain('Bot', CHAT)));
-		clicks.count();
+		clicked = 0;
 		await add('Chat', 'ask assistant', 'Ask assistant and wait for answer');
 		const entries = await panel.openList('assistantId');
 		await entries.filter({ hasText: SAYING_ASSISTANT.title }).click();
@@ -121,7 +123,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 		await say('And now?');
 		await window.page.getByText('You said: And now? [users seen: 2]').last().waitFor();
 		await window.screenshot(picturePath('trial-bot'));
-		expect(clicks.count()).toBeLessThanOrEqual(12);
+		expect(clicked).toBeLessThanOrEqual(12);
 	});
 
 	it('are told of a run that waits, and decide on it', async () => {
@@ -130,7 +132,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 		});
 		const workflow = chain('Approval', triggerNode('Waiting', {}));
 		await window.openWorkflow(await harness.importWorkflow(workflow, credential));
-		clicks.count();
+		clicked = 0;
 		await window.openNode('Waiting');
 		await panel
 			.find('trigger-execute-button')
@@ -145,13 +147,13 @@ describe('what five new users do, in the editor, without reading anything', () =
 		await panel.outputWith(/completed/);
 		await window.screenshot(picturePath('trial-decision'));
 		expect(harness.sandbox.store.threads.get(thread)?.status).toBe('idle');
-		expect(clicks.count()).toBeLessThanOrEqual(14);
+		expect(clicked).toBeLessThanOrEqual(14);
 	});
 
 	it('give an agent of n8n an assistant to ask', async () => {
 		harness.sandbox.store.putAssistant(SAYING_ASSISTANT);
 		await window.openWorkflow(await agents.put({ version: 3, executionOrder: 'v1', tool: false }));
-		clicks.count();
+		clicked = 0;
 		await nodes.openFor('AI Agent', 'Tool');
 		await nodes.search('ask assistant');
 		await nodes.entriesWith('Xpert AI');
@@ -165,7 +167,7 @@ describe('what five new users do, in the editor, without reading anything', () =
 		await panel.run();
 		await panel.outputWith(/You said: How do I install it\?/);
 		await window.screenshot(picturePath('trial-agent'));
-		expect(clicks.count()).toBeLessThanOrEqual(9);
+		expect(clicked).toBeLessThanOrEqual(9);
 	});
 
 	it('make the page complain about nothing', () => {
