@@ -54,14 +54,14 @@ function counting() {
 	return chain('Counting', { ...hook, parameters: answering }, count);
 }
 
+/** A proxy that is not there: whatever leaves this machine is refused at once. */
+const NOBODY = 'http://127.0.0.1:9';
+
 /**
  * n8n names its registry in every call of npm, and takes another one for money only. Here a script called
  * npm, which n8n alone finds first, leaves that out, so that npm asks the registry of its environment.
- *
- * @param folder an existing folder
- * @returns the variables of an n8n that installs from the registry
  */
-async function installsFrom(registry: Registry, folder: string): Promise<NodeJS.ProcessEnv> {
+async function installsFromRegistry(): Promise<NodeJS.ProcessEnv> {
 	const { output } = await runCommand('sh', ['-c', 'command -v npm'], { cwd: folder });
 	const front = join(folder, 'npm-front');
 	mkdirSync(front);
@@ -71,7 +71,7 @@ async function installsFrom(registry: Registry, folder: string): Promise<NodeJS.
 		...registry.environment,
 		PATH: [front, process.env.PATH].join(delimiter),
 		// n8n itself asks nobody outside this machine whether the package is there or forbidden.
-		...withoutWorldOutside(),
+		...{ HTTPS_PROXY: NOBODY, https_proxy: NOBODY, HTTP_PROXY: NOBODY, http_proxy: NOBODY },
 	};
 }
 
@@ -87,18 +87,12 @@ function frontOf(npm: string): string {
 	].join('\n');
 }
 
-/** A proxy that is not there: whatever leaves this machine is refused at once. */
-function withoutWorldOutside(): NodeJS.ProcessEnv {
-	const nobody = 'http://127.0.0.1:9';
-	return { HTTPS_PROXY: nobody, https_proxy: nobody, HTTP_PROXY: nobody, http_proxy: nobody };
-}
-
 beforeAll(async () => {
 	mkdirSync(folder);
 	registry = await Registry.start(`${folder}/registry`);
 	await publish('0.1.0');
 	const userFolder = `${folder}/home`;
-	const env = await installsFrom(registry, folder);
+	const env = await installsFromRegistry();
 	await harness.start(await ownN8n({ userFolder, withoutNode: true, env }));
 }, 240_000);
 
