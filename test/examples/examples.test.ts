@@ -30,8 +30,12 @@ const example = z
 				.object({
 					name: z.string(),
 					type: z.string(),
+					// The order of the keys is kept only of those named here.
+					position: z.unknown(),
 					parameters: z
 						.object({
+							width: z.unknown(),
+							height: z.unknown(),
 							documentFields: mapping.passthrough().optional(),
 						})
 						.passthrough(),
