@@ -75,6 +75,11 @@ function recordedRun(status: string, assistantId: string | null) {
 	};
 }
 
+const oneDocument = ({ filledKnowledgebaseId, documentId }: World): INodeParameters => ({
+	...{ knowledgebaseId: byId(filledKnowledgebaseId), documentIds: documentId },
+});
+const noDocument = (world: World) => ({ ...oneDocument(world), documentIds: '={{ " , " }}' });
+
 const ofRun = (threadId: string, runId: string): INodeParameters => ({
 	...{ threadId: byId(threadId), runId },
 });
@@ -97,30 +102,18 @@ const HELLO = {
 const CASES: Case[] = [
 	{
 		calls: 'document: process',
-		good: ({ filledKnowledgebaseId, documentId }) => ({
-			knowledgebaseId: byId(filledKnowledgebaseId),
-			documentIds: documentId,
-		}),
+		good: oneDocument,
 		sends: 'POST /knowledges/{filledKnowledgebaseId}/process',
 		body: ({ documentId }: World) => [documentId],
-		bad: ({ filledKnowledgebaseId }) => ({
-			knowledgebaseId: byId(filledKnowledgebaseId),
-			documentIds: '={{ " , " }}',
-		}),
+		bad: noDocument,
 		refusal: /"Document IDs" must not be empty, but is \[\]$/,
 		answer: [{ id: ID, status: 'waiting' }],
 	},
 	{
 		calls: 'document: getStatus',
-		good: ({ filledKnowledgebaseId, documentId }) => ({
-			knowledgebaseId: byId(filledKnowledgebaseId),
-			documentIds: documentId,
-		}),
+		good: oneDocument,
 		sends: 'GET /knowledges/{filledKnowledgebaseId}/status?ids={documentId}',
-		bad: ({ filledKnowledgebaseId }) => ({
-			knowledgebaseId: byId(filledKnowledgebaseId),
-			documentIds: '={{ " , " }}',
-		}),
+		bad: noDocument,
 		refusal: /"Document IDs" must not be empty, but is \[\]$/,
 		answer: [{ id: ID, status: 'waiting' }],
 	},
@@ -222,11 +215,7 @@ const CASES: Case[] = [
 	...(['disable', 'enable'] as const).map(
 		(operation): Case => ({
 			calls: `document: ${operation}`,
-			good: ({ filledKnowledgebaseId, documentId }) => ({
-				knowledgebaseId: byId(filledKnowledgebaseId),
-				documentsBy: 'id',
-				documentIds: documentId,
-			}),
+			good: (world) => ({ ...oneDocument(world), documentsBy: 'id' }),
 			sends: 'POST /knowledges/{filledKnowledgebaseId}/bulk',
 			body: ({ documentId }: World) => [{ id: documentId, disabled: operation === 'disable' }],
 			bad: ({ filledKnowledgebaseId }) => ({
