@@ -5,7 +5,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 const { chunk, partition } = require('lodash');
 
 /**
- * They take minutes: one waits for five, one opens every example in a browser, one tries hundreds of
+ * They take minutes: one opens every example in a browser, one tries hundreds of
  * histories, one takes the node through its life in an n8n.
  */
 const LONG = /editorExamples|keepingInStep\.proof|communityNodes/;
