@@ -5,7 +5,7 @@ import type { Operation } from '../../../nodes/XpertAi/execution/operation';
 import { endpoints, startSandbox } from '../../../sandbox';
 import type { Endpoint, Sandbox } from '../../../sandbox';
 import { operationOf } from '../../nodes/support/operations';
-import { ALL_CASES, ONE_RECORD } from './cases';
+import { ALL_CASES, anonymous, ONE_RECORD } from './cases';
 import type { OperationCase } from './cases';
 
 /** Parameters of a good call, where it does not matter which records there are. */
@@ -53,6 +53,13 @@ function routeOf(one: OperationCase): Endpoint {
 	const path = operation.path.replace(/\?.*/, '').replace(/\{(\w+)\}/g, ':$1');
 	const handle = () => one.answer;
 	return { id: one.endpoint, method: operation.method, path, status: 200, handle };
+}
+
+for (const one of ALL_CASES) {
+	const operation = calledBy(one);
+	const sent = isCoded(operation) ? one.sends : `${operation.method} ${operation.path}`;
+	if (anonymous(sent) !== anonymous(one.sends))
+		throw new Error(`${one.calls} sends ${sent}, and its case expects ${one.sends}`);
 }
 
 /** Made as soon as this is loaded, so that a missing route is reported once a file, not by each of its tests. */

@@ -536,7 +536,8 @@ export const ONE_RECORD: World = {
 };
 
 /** A route, whatever its parameters are called. */
-const anonymous = (route: string) => route.replace(/\?.*/, '').replace(/:\w+|\{\w+\}/g, ':');
+export const anonymous = (route: string) =>
+	route.replace(/\?.*/, '').replace(/:\w+|\{\w+[!*]?\}/g, ':');
 
 export const ALL_CASES: OperationCase[] = CASES.map((one) => {
 	const { calls, sends, body, good, bad } = one;
