@@ -14,15 +14,12 @@ export function goodParameters({ good }: OperationCase): INodeParameters {
 }
 
 /** The resource and the operation a case calls, as a title. */
-export function titleOf(one: OperationCase): string {
-	const { resource, operation } = goodParameters(one);
-	return `${String(resource)}: ${String(operation)}`;
-}
+export const titleOf = ({ calls }: OperationCase): string => calls;
 
 /** The operation of the catalogue that a case calls. */
-export function calledBy(one: OperationCase): Operation {
-	const { resource, operation } = goodParameters(one);
-	return operationOf(String(resource), String(operation));
+export function calledBy({ calls }: OperationCase): Operation {
+	const [resource = '', operation = ''] = calls.split(': ');
+	return operationOf(resource, operation);
 }
 
 /** The case of an operation, by the title of both. */
