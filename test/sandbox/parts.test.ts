@@ -19,6 +19,12 @@ const part = (pageContent: string, id?: string) => ({ pageContent, ...(id && { i
 const stored = (kind: 'pages' | 'chunks') =>
 	(sandbox.store.documents.get(ID)?.[kind] ?? []).map(({ pageContent }) => pageContent);
 
+it.each([[['three']], [[]]])('pages sent again without ids are replaced: %j', async (texts) => {
+	await send({ pages: [part('one'), part('two')] });
+	await send({ pages: texts.map((text) => part(text)) });
+	expect(stored('pages')).toEqual(texts);
+});
+
 describe.each(['pages', 'chunks'] as const)('%s sent again with their ids', (kind) => {
 	it('stay as they are when they say the same', async () => {
 		const parts = [part('one', ONE), part('two', TWO)];
