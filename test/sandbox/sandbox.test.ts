@@ -66,19 +66,6 @@ describe('the request log', () => {
 		const { data } = await client.get<unknown[]>('/sandbox/requests');
 		expect(data).toHaveLength(2);
 	});
-
-	it('has the fields and files of uploads', async () => {
-		const form = new FormData();
-		form.append('purpose', 'test');
-		form.append('file', new Blob(['hello'], { type: 'text/plain' }), '文件.txt');
-		await client.post('/api/ai/contexts/file', form);
-		const [entry] = sandbox.requests.of('E12');
-		expect(entry).toMatchObject({
-			fields: { purpose: 'test' },
-			files: [{ field: 'file', filename: '文件.txt', mimetype: 'text/plain', size: 5 }],
-		});
-		expect(entry?.files?.[0]?.content?.toString()).toBe('hello');
-	});
 });
 
 describe('closing', () => {
