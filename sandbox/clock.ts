@@ -14,15 +14,6 @@ export const systemClock: Clock = {
 	},
 };
 
-/** The machine's time, running so many times as fast: with 60 a run of a minute takes a second. */
-export function scaledClock(factor: number): Clock {
-	const start = Date.now();
-	return {
-		now: () => start + (Date.now() - start) * factor,
-		sleep: (ms) => systemClock.sleep(ms / factor),
-	};
-}
-
 /** Turns of the event loop given to those woken, so that they can go to sleep again. */
 const TURNS = 5;
 

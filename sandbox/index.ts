@@ -19,7 +19,7 @@ import { Store } from './store';
 
 export { endpoints } from './routes';
 export type { Endpoint } from './context';
-export { FakeClock, scaledClock } from './clock';
+export { FakeClock } from './clock';
 export type { FaultRule } from './faults';
 export type { RunRecord } from './entities';
 export {

@@ -1,11 +1,9 @@
-import path from 'node:path';
-
 import type { FoundMeasurement, FoundTask } from '../children/foundChild';
 import { figure, judged, table, withSpread } from '../page/words';
 import { numberIn, numbers, ratios } from '../run/figures';
 import type { Entry, Figures, Part, PartResults, Section } from '../run/part';
 import { runInChild } from '../support/processes';
-import { startServer } from '../support/server';
+import { onServer } from '../support/server';
 
 const MODEL_MS = 50;
 const FILE_BYTES = 10 * 1024;
@@ -44,22 +42,21 @@ export const foundPart: Part = {
 };
 
 async function measure(contender: FoundTask['contender'], files: number): Promise<Figures> {
-	const server = await startServer({
-		distance: DISTANCE,
-		processMs: MODEL_MS,
-		keepContents: true,
-	});
-	try {
-		const task: FoundTask = { contender, files, fileBytes: FILE_BYTES, target: server.target };
-		const module = path.join(__dirname, '..', 'children', 'foundChild.js');
-		const env = { ...server.env, N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' };
-		const measured = await runInChild<FoundMeasurement>(module, task, { env });
-		if (measured.found !== files)
-			throw new Error(`Of ${files} files, ${measured.found} can be found`);
-		return { ...measured };
-	} finally {
-		await server.stop();
-	}
+	return await onServer(
+		{
+			distance: DISTANCE,
+			processMs: MODEL_MS,
+			keepContents: true,
+		},
+		async (server) => {
+			const task: FoundTask = { contender, files, fileBytes: FILE_BYTES, target: server.target };
+			const env = { ...server.env, N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' };
+			const measured = await runInChild<FoundMeasurement>('children/foundChild.js', task, { env });
+			if (measured.found !== files)
+				throw new Error(`Of ${files} files, ${measured.found} can be found`);
+			return { ...measured };
+		},
+	);
 }
 
 function report(results: PartResults): Section {

@@ -1,11 +1,9 @@
-import path from 'node:path';
-
 import type { GrowthMeasurement, GrowthTask, Kind } from '../children/growthChild';
 import { figure, table, withSpread } from '../page/words';
 import { exponent } from '../run/figures';
 import type { Entry, Figures, Part, PartResults, Section } from '../run/part';
 import { runInChild } from '../support/processes';
-import { startServer } from '../support/server';
+import { onServer } from '../support/server';
 
 /** What may be counted or measured of each size. */
 type Counted = keyof GrowthMeasurement;
@@ -87,14 +85,10 @@ export const growthPart: Part = {
 };
 
 async function measure(kind: Kind, sizes: number[]): Promise<Figures> {
-	const server = await startServer({ bare: true });
-	try {
+	return await onServer({ bare: true }, async (server) => {
 		const task: GrowthTask = { kind, sizes, target: server.target };
-		const module = path.join(__dirname, '..', 'children', 'growthChild.js');
-		return { ...(await runInChild<GrowthMeasurement>(module, task)) };
-	} finally {
-		await server.stop();
-	}
+		return { ...(await runInChild<GrowthMeasurement>('children/growthChild.js', task)) };
+	});
 }
 
 function valuesOf(figures: Figures, counted: Counted): number[] {

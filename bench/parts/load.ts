@@ -52,7 +52,7 @@ async function loadNodes(): Promise<Figures> {
 	const text = readFileSync(path.join(projectRoot, 'package.json'), 'utf8');
 	const { nodes } = packageSchema.parse(JSON.parse(text)).n8n;
 	const task: LoadTask = { packageFolder: projectRoot, nodes };
-	return await runInChild(path.join(__dirname, '..', 'children', 'loadChild.js'), task);
+	return await runInChild('children/loadChild.js', task);
 }
 
 const packSchema = z.array(z.object({ size: z.number(), entryCount: z.number() })).length(1);

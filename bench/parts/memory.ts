@@ -1,11 +1,9 @@
-import path from 'node:path';
-
 import type { MemoryMeasurement, MemoryTask } from '../children/memoryChild';
 import { figure, megabytes, table } from '../page/words';
 import { numberIn, numbers } from '../run/figures';
 import type { Entry, Figures, Part, PartResults, Section } from '../run/part';
 import { runInChild } from '../support/processes';
-import { startServer } from '../support/server';
+import { onServer } from '../support/server';
 
 const HEAP_LIMIT_MB = 128;
 
@@ -46,11 +44,9 @@ export const memoryPart: Part = {
 };
 
 async function measure(work: Omit<MemoryTask, 'target'>): Promise<Figures> {
-	const server = await startServer();
-	try {
-		const module = path.join(__dirname, '..', 'children', 'memoryChild.js');
+	return await onServer({}, async (server) => {
 		const task: MemoryTask = { ...work, target: server.target };
-		const measured = await runInChild<MemoryMeasurement>(module, task, {
+		const measured = await runInChild<MemoryMeasurement>('children/memoryChild.js', task, {
 			execArgv: ['--expose-gc', `--max-old-space-size=${HEAP_LIMIT_MB}`],
 			env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' },
 		});
@@ -58,9 +54,7 @@ async function measure(work: Omit<MemoryTask, 'target'>): Promise<Figures> {
 		if (measured.stored !== work.count || arrived.documents < work.count)
 			throw new Error(`Of ${work.count} documents, ${measured.stored} were stored`);
 		return { ...measured };
-	} finally {
-		await server.stop();
-	}
+	});
 }
 
 function report(results: PartResults): Section {

@@ -1,11 +1,9 @@
-import path from 'node:path';
-
 import type { QuestionMeasurement, QuestionTask } from '../children/questionChild';
 import { judged, table, withSpread } from '../page/words';
 import { numberIn, numbers, ratios } from '../run/figures';
 import type { Entry, Figures, Part, PartResults, Section } from '../run/part';
 import { runInChild } from '../support/processes';
-import { startServer } from '../support/server';
+import { onServer } from '../support/server';
 
 /** What the model takes for an answer. */
 const MODEL_MS = 3000;
@@ -61,8 +59,7 @@ export const questionsPart: Part = {
 };
 
 async function measure(work: Omit<QuestionTask, 'target'>): Promise<Figures> {
-	const server = await startServer({});
-	try {
+	return await onServer({}, async (server) => {
 		const faults = ['E4', 'runs'].map((endpoint) => ({
 			endpoint,
 			ms: MODEL_MS,
@@ -70,13 +67,12 @@ async function measure(work: Omit<QuestionTask, 'target'>): Promise<Figures> {
 		}));
 		await server.ask('faults', faults);
 		const task: QuestionTask = { ...work, target: server.target };
-		const module = path.join(__dirname, '..', 'children', 'questionChild.js');
-		const { seconds } = await runInChild<QuestionMeasurement>(module, task, { env: server.env });
+		const { seconds } = await runInChild<QuestionMeasurement>('children/questionChild.js', task, {
+			env: server.env,
+		});
 		const [first = Number.NaN, ...later] = seconds;
 		return { first, seconds: later.reduce((sum, one) => sum + one, 0) / later.length };
-	} finally {
-		await server.stop();
-	}
+	});
 }
 
 function report(results: PartResults): Section {

@@ -1,5 +1,3 @@
-import path from 'node:path';
-
 import type { SourceMeasurement, SourceTask } from '../children/sourceChild';
 import { figure, judged, table, withSpread } from '../page/words';
 import { numberIn, numbers, ratios } from '../run/figures';
@@ -68,14 +66,13 @@ const nightsEntry = (documents: number): Entry => ({
 
 async function measureNights(documents: number): Promise<Figures> {
 	const server = await startServer({ bare: true });
-	const module = path.join(__dirname, '..', 'children', 'sourceChild.js');
 	const figures: Record<string, number> = {};
 	try {
 		for (const [name, night] of Object.entries(NIGHTS)) {
 			await server.ask('clear');
 			const task: SourceTask = { target: server.target, documents, ...night };
 			const { seconds, cpuSeconds, found, unchanged } = await runInChild<SourceMeasurement>(
-				module,
+				'children/sourceChild.js',
 				task,
 				{ env: { N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem' } },
 			);

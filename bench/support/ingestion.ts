@@ -7,12 +7,10 @@ import { figure } from '../page/words';
 import { numberIn } from '../run/figures';
 import type { Entry, Figures } from '../run/part';
 import { runInChild } from './processes';
-import { startServer } from './server';
+import { onServer } from './server';
 import type { Arrived } from './server';
 
 type Work = Omit<Task, 'target' | 'bodies'>;
-
-const CONTENDERS = path.join(__dirname, '..', 'contenders');
 
 /** Contenders that store documents, each measured in a process of its own against a server of its own. */
 export function ingestion() {
@@ -32,27 +30,22 @@ export function ingestion() {
 		};
 		const known =
 			recorded.get(key) ??
-			runInChild<BodyFiles>(path.join(CONTENDERS, 'captureChild.js'), {
-				...work,
-				bodies: files,
-			});
+			runInChild<BodyFiles>('contenders/captureChild.js', { ...work, bodies: files });
 		recorded.set(key, known);
 		return await known;
 	};
 
 	const measure = async (work: Work): Promise<Figures> => {
 		const bodies = await bodiesOf(work);
-		const server = await startServer({ bare: true });
-		try {
+		return await onServer({ bare: true }, async (server) => {
 			const task: Task = { ...work, target: server.target, bodies };
-			const module = path.join(CONTENDERS, 'child.js');
-			const measured = await runInChild<Measurement>(module, task, { env: server.env });
+			const measured = await runInChild<Measurement>('contenders/child.js', task, {
+				env: server.env,
+			});
 			const arrived = await server.ask('arrived');
 			check(task, measured, arrived);
 			return { ...measured, requests: arrived.requests };
-		} finally {
-			await server.stop();
-		}
+		});
 	};
 
 	return {

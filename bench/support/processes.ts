@@ -13,8 +13,8 @@ export interface ChildOptions {
 }
 
 /**
- * Runs a module in a process of its own, hands it its task, and resolves with what it reports. n8n's
- * user folder, where binary data lies, is a temporary one.
+ * Runs a module below `bench/` in a process of its own, hands it its task, and resolves with what it reports.
+ * n8n's user folder, where binary data lies, is a temporary one.
  */
 export async function runInChild<Result>(
 	module: string,
@@ -22,7 +22,7 @@ export async function runInChild<Result>(
 	{ env = {}, execArgv = [] }: ChildOptions = {},
 ): Promise<Result> {
 	const userFolder = mkdtempSync(path.join(tmpdir(), 'xpertai-bench-'));
-	const child = fork(module, [], {
+	const child = fork(path.join(__dirname, '..', module), [], {
 		execArgv,
 		env: { ...process.env, N8N_USER_FOLDER: userFolder, ...env },
 	});

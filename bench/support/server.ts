@@ -80,6 +80,19 @@ export interface Greeting {
 	certificate?: string;
 }
 
+/** Does something with a server of its own. */
+export async function onServer<Result>(
+	settings: ServerSettings,
+	use: (server: Server) => Promise<Result>,
+): Promise<Result> {
+	const server = await startServer(settings);
+	try {
+		return await use(server);
+	} finally {
+		await server.stop();
+	}
+}
+
 /** Starts a server; it ends with this process at the latest. */
 export async function startServer(settings: ServerSettings = {}): Promise<Server> {
 	const module = settings.bare ? 'bareChild.js' : 'sandboxChild.js';

@@ -67,16 +67,6 @@ describe('the page of a whole run', () => {
 		);
 	});
 
-	it('says when a part was measured only where not all were in one run', () => {
-		expect(markdown).not.toContain('Measured on 2026-01-01, ');
-		const results = allMeasured();
-		const [first, ...others] = Object.values(results.parts);
-		Object.assign(first ?? {}, { measuredAt: '2026-01-02T03:04:05Z' });
-		const apart = page(results);
-		expect(apart.split('_Measured on 2026-01-02, 03:04 UTC._')).toHaveLength(2);
-		expect(apart.split('_Measured on 2026-01-01, 00:00 UTC._')).toHaveLength(others.length + 1);
-	});
-
 	it('has no figure that is none', () => {
 		expect(markdown).not.toMatch(/NaN|undefined|not measured/);
 	});

@@ -1,4 +1,4 @@
-import { judged, table, withSpread } from '../../bench/page/words';
+import { judged, withSpread } from '../../bench/page/words';
 
 const aim = { what: 'throughput', against: 'axios', aim: '≥ 0.9' };
 
@@ -33,8 +33,4 @@ describe('a measured value', () => {
 	it('is the mean of the two in the middle after an even number of rounds', () => {
 		expect(withSpread([1, 2, 4, 8], 0)).toBe('3 (1 to 8)');
 	});
-});
-
-it('writes a table of Markdown', () => {
-	expect(table(['a', 'b'], [['1', '2']])).toBe('| a | b |\n| --- | --- |\n| 1 | 2 |');
 });

@@ -53,13 +53,17 @@ async function differences(document: Document): Promise<string[]> {
 
 const inDocument = (change: (document: Document) => void) => differences(changed(change));
 
-/** What is said of both operations that send a knowledgebase. */
+/** What is reported of both operations that send a knowledgebase. */
 const ofKnowledgebases = (kind: string, what: string) => [
 	`${kind} POST /api/ai/knowledges (Knowledgebase: Create) ${what}`,
 	`${kind} PUT /api/ai/knowledges/{knowledgebaseId} (Knowledgebase: Update) ${what}`,
 ];
 const ofDocuments = (kind: string, what: string) =>
 	`${kind} POST /api/ai/knowledges/{knowledgebaseId}/bulk (Document: Submit) ${what}`;
+const ofSearch = 'POST /api/ai/assistants/search (Assistant: Get Many)';
+const field = (name: string) => [...KNOWLEDGEBASE, 'properties', name];
+const UPLOAD = ['paths', '/api/ai/v1/file', 'post', 'requestBody', 'content'];
+const DELETION = ['paths', '/api/ai/v1/kb/{id}', 'delete', 'requestBody'];
 
 describe('a server as the contract describes it', () => {
 	it('differs in nothing from what the node takes it for', async () => {
@@ -137,47 +141,118 @@ describe('a server as the contract describes it', () => {
 	});
 });
 
-describe('a route', () => {
-	it('that is gone is missing', async () => {
-		const gone = ['paths', '/api/ai/threads/{thread_id}/copy'];
-		expect(await inDocument((document) => unset(document, gone))).toEqual([
-			'missing POST /api/ai/threads/{threadId}/copy (Thread: Copy)',
-		]);
-	});
-
-	it('that has moved is missing where it was, and new where it is', async () => {
-		const moved = await inDocument((document) => {
-			const paths = document.paths ?? {};
-			paths['/api/ai/v2/file'] = paths['/api/ai/v1/file'];
-			delete paths['/api/ai/v1/file'];
-		});
-		expect(moved).toEqual([
-			'missing POST /api/ai/v1/file (File: Upload)',
-			'new POST /api/ai/v2/file',
-		]);
-	});
-
-	it('with another method is another route', async () => {
-		const patched = await inDocument((document) => {
-			const item = document.paths?.['/api/ai/knowledges/{id}'] ?? {};
-			item.patch = item.put;
-			delete item.put;
-		});
-		expect(patched).toEqual([
-			'missing PUT /api/ai/knowledges/{knowledgebaseId} (Knowledgebase: Update)',
-			'new PATCH /api/ai/knowledges/{id}',
-		]);
+describe('a difference', () => {
+	it.each<[string, (document: Document) => void, string[]]>([
+		[
+			'a route that is gone',
+			(document) => unset(document, ['paths', '/api/ai/threads/{thread_id}/copy']),
+			['missing POST /api/ai/threads/{threadId}/copy (Thread: Copy)'],
+		],
+		[
+			'a route that has moved',
+			({ paths = {} }) => {
+				paths['/api/ai/v2/file'] = paths['/api/ai/v1/file'];
+				delete paths['/api/ai/v1/file'];
+			},
+			['missing POST /api/ai/v1/file (File: Upload)', 'new POST /api/ai/v2/file'],
+		],
+		[
+			'a route with another method',
+			({ paths }) => {
+				const item = paths?.['/api/ai/knowledges/{id}'] ?? {};
+				item.patch = item.put;
+				delete item.put;
+			},
+			[
+				'missing PUT /api/ai/knowledges/{knowledgebaseId} (Knowledgebase: Update)',
+				'new PATCH /api/ai/knowledges/{id}',
+			],
+		],
+		[
+			'a route that wants a body where the node sends none',
+			(document) => {
+				set(document, DELETION, { required: true, ...jsonBody({ type: 'object' }) });
+			},
+			[
+				'changed DELETE /api/ai/v1/kb/{knowledgebaseId} (Knowledgebase: Delete) must come with a body, which the node does not send',
+			],
+		],
+		[
+			'a field with another name',
+			(document) => {
+				set(document, [...DOCUMENT, 'properties', 'processDuration'], { type: 'number' });
+				unset(document, [...DOCUMENT, 'properties', 'processDuation']);
+			},
+			[
+				ofDocuments('missing', '"[].processDuation" is no field any more'),
+				ofDocuments('new', '"[].processDuration" is a new field (number)'),
+			],
+		],
+		[
+			'a new field that must be there',
+			(document) => {
+				set(document, field('region'), { type: 'string' });
+				set(document, [...KNOWLEDGEBASE, 'required'], ['region']);
+			},
+			ofKnowledgebases('changed', '"region" must be there, a new field (string)'),
+		],
+		[
+			'a field that must be there now, but where the node asks for it anyway',
+			(document) => set(document, [...KNOWLEDGEBASE, 'required'], ['name']),
+			ofKnowledgebases('changed', '"name" must be there now').slice(1),
+		],
+		[
+			'a field deep in a body',
+			(document) =>
+				set(document, ['components', 'schemas', 'Page', 'properties', 'pageContent'], {
+					type: 'array',
+				}),
+			[ofDocuments('changed', '"[].pages[].pageContent" is now array, it was string')],
+		],
+		[
+			'none where the node takes any object',
+			(document) =>
+				set(document, [...DOCUMENT, 'properties', 'metadata'], {
+					type: 'object',
+					properties: { author: { type: 'string' } },
+				}),
+			[],
+		],
+		[
+			'a body that the contract does not show, with the pages that the node asks for',
+			(document) =>
+				set(
+					document,
+					[...SEARCH, 'requestBody'],
+					jsonBody({
+						type: 'object',
+						properties: { graph_id: { type: 'string' }, limit: { type: 'number' }, sort: {} },
+					}),
+				),
+			[
+				`missing ${ofSearch} "metadata" is no field any more`,
+				`missing ${ofSearch} "offset" is no field any more`,
+				`changed ${ofSearch} "limit" is now number, it was integer`,
+				`new ${ofSearch} "sort" is a new field (of any type)`,
+			],
+		],
+		[
+			'the form of an upload',
+			(document) => {
+				const file = { type: 'string', format: 'binary' };
+				const schema = { type: 'object', properties: { file } };
+				set(document, UPLOAD, { 'multipart/form-data': { schema } });
+			},
+			['missing POST /api/ai/v1/file (File: Upload) "target" is no field any more'],
+		],
+	])('is reported: %s', async (_title, change, expected) => {
+		expect(await inDocument(change)).toEqual(expected);
 	});
 
 	it.each([
-		['is to be given up', { deprecated: true }, 'is to be given up: it is marked as deprecated'],
+		['is deprecated', { deprecated: true }, 'is to be given up: it is marked as deprecated'],
 		[
-			'asks for more in its query',
-			{ parameters: [{ name: 'tenant', in: 'query', required: true }] },
-			'must come with "tenant" in its query or headers, which the node does not send',
-		],
-		[
-			'asks for a header',
+			'asks for more in its query or headers',
 			{ parameters: [{ name: 'X-Tenant', in: 'header', required: true }] },
 			'must come with "X-Tenant" in its query or headers, which the node does not send',
 		],
@@ -186,143 +261,38 @@ describe('a route', () => {
 			{ requestBody: { content: { 'multipart/form-data': { schema: { type: 'object' } } } } },
 			'takes its body as multipart/form-data, the node sends application/json',
 		],
-	])('that %s has changed', async (_title, more, what) => {
+	])('is reported: a route that %s', async (_title, more, what) => {
 		const document = changed((one) => set(one, CREATE, { ...get(one, CREATE), ...more }));
 		expect(await differences(document)).toEqual([
 			`changed POST /api/ai/knowledges (Knowledgebase: Create) ${what}`,
 		]);
 	});
 
-	it('that wants a body where the node sends none has changed', async () => {
-		const deletion = ['paths', '/api/ai/v1/kb/{id}', 'delete', 'requestBody'];
-		const body = { required: true, ...jsonBody({ type: 'object' }) };
-		expect(await inDocument((document) => set(document, deletion, body))).toEqual([
-			'changed DELETE /api/ai/v1/kb/{knowledgebaseId} (Knowledgebase: Delete) must come with a body, which the node does not send',
-		]);
-	});
-});
-
-describe('a field', () => {
-	const field = (name: string) => [...KNOWLEDGEBASE, 'properties', name];
-
-	it('that has another name is missing under the old one, and new under the other', async () => {
-		const renamed = await inDocument((document) => {
-			set(document, [...DOCUMENT, 'properties', 'processDuration'], { type: 'number' });
-			unset(document, [...DOCUMENT, 'properties', 'processDuation']);
-		});
-		expect(renamed).toEqual([
-			ofDocuments('missing', '"[].processDuation" is no field any more'),
-			ofDocuments('new', '"[].processDuration" is a new field (number)'),
-		]);
-	});
-
-	it('that is new and must be there has changed its route', async () => {
-		const document = changed((one) => {
-			set(one, field('region'), { type: 'string' });
-			set(one, [...KNOWLEDGEBASE, 'required'], ['region']);
-		});
-		expect(await differences(document)).toEqual(
-			ofKnowledgebases('changed', '"region" must be there, a new field (string)'),
-		);
-	});
-
-	it('that must be there now is told, but where the node asks for it anyway', async () => {
-		const document = changed((one) => set(one, [...KNOWLEDGEBASE, 'required'], ['name', 'type']));
-		const [create, update] = ofKnowledgebases('changed', '"type" must be there now');
-		const name = update?.replace('"type"', '"name"');
-		expect((await differences(document)).sort()).toEqual([create, name, update]);
-	});
-
 	it.each([
 		[
-			'takes one more value',
 			'permission',
 			{ type: 'string', enum: ['private', 'organization', 'public', 'team'] },
-			'"permission" may also be "team" now',
+			'may also be "team" now',
 		],
 		[
-			'takes one value less',
 			'permission',
 			{ type: 'string', enum: ['private', 'public'] },
-			'"permission" may not be "organization" any more',
+			'may not be "organization" any more',
 		],
+		['permission', { type: 'string' }, 'is no longer one of listed values'],
+		['name', { type: 'string', enum: ['a', 'b'] }, 'may only be "a", "b" now'],
+		['description', { type: 'object' }, 'is now object, it was string'],
 		[
-			'takes any text',
-			'permission',
-			{ type: 'string' },
-			'"permission" is no longer one of listed values',
-		],
-		[
-			'takes listed values only',
-			'name',
-			{ type: 'string', enum: ['a', 'b'] },
-			'"name" may only be "a", "b" now',
-		],
-		[
-			'is of another type',
-			'description',
-			{ type: 'object' },
-			'"description" is now object, it was string',
-		],
-		[
-			'is of another form',
 			'extKnowledgebaseId',
 			{ type: 'string', format: 'uuid' },
-			'"extKnowledgebaseId" is now string, uuid, it was string',
+			'is now string, uuid, it was string',
 		],
-	])('that %s has changed', async (_title, name, schema, what) => {
+	])('is reported: the field %s as %j %s', async (name, schema, what) => {
 		const document = changed((one) => set(one, field(name), schema));
-		expect(await differences(document)).toEqual(ofKnowledgebases('changed', what));
+		expect(await differences(document)).toEqual(ofKnowledgebases('changed', `"${name}" ${what}`));
 	});
 
-	it('deep in a body is told by its place', async () => {
-		const document = changed((one) => {
-			set(one, ['components', 'schemas', 'Page', 'properties', 'pageContent'], { type: 'array' });
-		});
-		expect(await differences(document)).toEqual([
-			ofDocuments('changed', '"[].pages[].pageContent" is now array, it was string'),
-		]);
-	});
-
-	it('is no matter where the node takes any object', async () => {
-		const document = changed((one) => {
-			set(one, [...DOCUMENT, 'properties', 'metadata'], {
-				type: 'object',
-				properties: { author: { type: 'string' } },
-			});
-		});
-		expect(await differences(document)).toEqual([]);
-	});
-});
-
-describe('a body that the contract does not show', () => {
-	it('is compared once the server describes it, with the pages that the node asks for', async () => {
-		const schema = {
-			type: 'object',
-			properties: { graph_id: { type: 'string' }, limit: { type: 'number' }, sort: {} },
-		};
-		const route = 'POST /api/ai/assistants/search (Assistant: Get Many)';
-		const found = await inDocument((one) => set(one, [...SEARCH, 'requestBody'], jsonBody(schema)));
-		expect(found).toEqual([
-			`missing ${route} "metadata" is no field any more`,
-			`missing ${route} "offset" is no field any more`,
-			`changed ${route} "limit" is now number, it was integer`,
-			`new ${route} "sort" is a new field (of any type)`,
-		]);
-	});
-
-	it('of an upload is the form with the file', async () => {
-		const upload = ['paths', '/api/ai/v1/file', 'post', 'requestBody', 'content'];
-		const form = { type: 'object', properties: { file: { type: 'string', format: 'binary' } } };
-		const found = await inDocument((one) =>
-			set(one, upload, { 'multipart/form-data': { schema: form } }),
-		);
-		expect(found).toEqual([
-			'missing POST /api/ai/v1/file (File: Upload) "target" is no field any more',
-		]);
-	});
-
-	it('of a run may be any of those the node sends', async () => {
+	it('in the body of a run is from all of those the node sends', async () => {
 		const run = ['paths', '/api/ai/threads/{thread_id}/runs/wait', 'post', 'requestBody'];
 		const message = {
 			type: 'object',

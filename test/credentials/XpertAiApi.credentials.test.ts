@@ -57,19 +57,6 @@ describe('the credential', () => {
 		},
 	);
 
-	it('asks for address, token and the switch for http', () => {
-		const fields = credential.properties.map(({ name, type, required = false }) => ({
-			name,
-			type,
-			required,
-		}));
-		expect(fields).toEqual([
-			{ name: 'baseUrl', type: 'string', required: true },
-			{ name: 'accessToken', type: 'string', required: true },
-			{ name: 'allowInsecureHttp', type: 'boolean', required: false },
-		]);
-	});
-
 	it('hides the token, and no other field', () => {
 		const hidden = credential.properties.filter(({ typeOptions }) => typeOptions?.password);
 		expect(hidden.map(({ name }) => name)).toEqual(['accessToken']);
@@ -80,14 +67,6 @@ describe('the credential', () => {
 		expect(description).toContain('EPROTO, the address speaks http, not https');
 		expect(description).toContain('ECONNREFUSED, nothing accepts connections there');
 		expect(description).toContain('"Method not allowed", it must start with https://');
-	});
-
-	it('holds no address and no token of its own, and is strict about http', () => {
-		expect(credential.properties.map((property) => property.default as unknown)).toEqual([
-			'',
-			'',
-			false,
-		]);
 	});
 
 	it('sends the token in the header of the contract, exactly so', () => {

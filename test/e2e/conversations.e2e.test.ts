@@ -6,8 +6,6 @@ import { PLACEHOLDERS } from '../../host/exampleValues';
 import { waitFor } from '../../host/waitFor';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { SANDBOX_ASSISTANT_ID, SANDBOX_KNOWLEDGEBASE_ID, SAYING_ASSISTANT } from '../../sandbox';
-import { EditorWindow } from './support/browser';
-import { picturePath } from './support/editorPictures';
 import { exampleWith } from './support/examples';
 import { useSharedHarness } from './support/harness';
 
@@ -78,26 +76,6 @@ describe('the example "chat with an assistant" in n8n', () => {
 			message: 'Sorry, there is no answer right now, please try again later.',
 			error: 'The run failed: 500 fake model failure: quota exceeded',
 		});
-	});
-
-	it("answers two persons in n8n's own chat", async () => {
-		for (const person of ['first', 'second']) {
-			const window = await EditorWindow.open(harness.host);
-			try {
-				await window.openWorkflow(workflowId);
-				await window.page.getByRole('button', { name: 'Open chat' }).last().click();
-				const input = window.page.locator('textarea:visible').last();
-				for (const seen of [1, 2]) {
-					await input.fill(`Message of the ${person}`);
-					await input.press('Enter');
-					const answer = `You said: Message of the ${person} [users seen: ${seen}]`;
-					await window.page.getByText(answer).last().waitFor({ timeout: 30_000 });
-				}
-				await window.screenshot(picturePath(`chat-of-the-${person}`));
-			} finally {
-				await window.close();
-			}
-		}
 	});
 });
 

@@ -4,7 +4,7 @@ import { CredentialDialog } from './support/editorCredential';
 import { NodesPanel } from './support/editorNodesPanel';
 import { NodePanel } from './support/editorPanel';
 import { picturePath, readmePicture } from './support/editorPictures';
-import { workflowOf } from './support/editorWorkflow';
+import { workflowOf } from '../queue/support/ingestion';
 import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
@@ -112,22 +112,9 @@ describe('the node in the editor, from the search to the answer', () => {
 		).toBe('Echo');
 	});
 
-	it('lists the threads with title, status and last change', async () => {
-		const older = harness.sandbox.store.putConversation({ title: 'Order 4711' });
-		older.updatedAt = '2026-01-31T08:00:00.000Z';
-		harness.sandbox.store.putConversation({ title: 'Invoice', status: 'idle' });
-		await panel.choose('threadSource', 'Existing Thread');
-		const entries = await panel.openList('threadId');
-		expect(await entries.allInnerTexts()).toEqual([
-			expect.stringMatching(/^Invoice · idle · \d{4}-\d\d-\d\d \d\d:\d\d$/),
-			expect.stringMatching(/^Order 4711 · \d{4}-\d\d-\d\d \d\d:\d\d$/),
-		]);
-		await window.screenshot(picturePath('threads'));
-		await window.page.keyboard.press('Escape');
-	});
-
 	it('runs the thread of a pasted address and shows the reply', async () => {
 		const { threadId } = harness.sandbox.store.putConversation({ title: 'Pasted' });
+		await panel.choose('threadSource', 'Existing Thread');
 		await panel.enterId('threadId', `https://xpert.example.com/chat/c/${threadId}?tab=1`);
 		await panel.fill('message', QUESTION);
 		await panel.run();

@@ -1,16 +1,11 @@
 import { EditorWindow } from './support/browser';
 import { NodePanel } from './support/editorPanel';
 import { PANEL, picturePath, readmePicture } from './support/editorPictures';
-import { itemsNode, workflowOf, xpertNode } from './support/editorWorkflow';
+import { itemsNode, workflowOf, xpertAiNode } from '../queue/support/ingestion';
 import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
 
-const GOOD = [
-	{ name: 'one.md', type: 'md', filePath: 'handbook/one.md', size: 3, note: 'no field' },
-	{ name: 'two.md', type: 'md', filePath: 'handbook/two.md', size: 3 },
-];
-const BAD = [GOOD[0], { name: 'two.md', size: 'big' }];
 const QUESTION = 'How long does the cleaning run last?';
 
 describe('documents and answers in the editor', () => {
@@ -19,19 +14,17 @@ describe('documents and answers in the editor', () => {
 	let knowledgebaseId: string;
 	let workflowId: string;
 
-	const submit = (name: string, mappingMode: string) =>
-		xpertNode(name, {
+	beforeAll(async () => {
+		knowledgebaseId = harness.sandbox.store.putKnowledgebase({ name: 'Handbook' }).id;
+		const submit = xpertAiNode('Map Fields', {
 			resource: 'document',
 			operation: 'submit',
 			source: 'fields',
 			options: { afterStoring: 'nothing' },
 			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
-			documentFields: { mappingMode, value: null },
+			documentFields: { mappingMode: 'defineBelow', value: null },
 		});
-
-	beforeAll(async () => {
-		knowledgebaseId = harness.sandbox.store.putKnowledgebase({ name: 'Handbook' }).id;
-		const ask = xpertNode('Ask Assistant', {
+		const ask = xpertAiNode('Ask Assistant', {
 			resource: 'thread',
 			operation: 'run',
 			threadSource: 'new',
@@ -39,9 +32,7 @@ describe('documents and answers in the editor', () => {
 		});
 		const workflow = workflowOf(
 			'Documents',
-			[itemsNode('Rows', GOOD), submit('Submit', 'autoMapInputData')],
-			[itemsNode('Bad Rows', BAD), submit('Submit Bad', 'autoMapInputData')],
-			[submit('Map Fields', 'defineBelow')],
+			[submit],
 			[itemsNode('Questions', [{ question: QUESTION }]), ask],
 		);
 		const credential = await harness.createCredential();
@@ -52,13 +43,6 @@ describe('documents and answers in the editor', () => {
 	});
 	afterEach(async () => await panel.close());
 	afterAll(async () => await window?.close());
-
-	const stored = () =>
-		harness.sandbox.store.documentsOf(knowledgebaseId).map(({ name, filePath, size }) => ({
-			name,
-			filePath,
-			size,
-		}));
 
 	it('offers the fields of a document to map, its name first, and needs no other', async () => {
 		await window.openNode('Map Fields');
@@ -72,31 +56,9 @@ describe('documents and answers in the editor', () => {
 		await window.type(name, 'mapped.md');
 		await panel.run();
 		await panel.outputWith(/mapped\.md/);
-		expect(stored()).toEqual([expect.objectContaining({ name: 'mapped.md' })]);
-	});
-
-	it('maps columns with the names of fields by itself and tells what became of each document', async () => {
-		await window.openNode('Submit');
-		await panel.run();
-		await panel.showAs('table');
-		const shown = await panel.outputWith(/two\.md/);
-		expect(shown).toContain('Documents: 2 stored');
-		expect(shown.match(/\bstored\b/g)).toHaveLength(3);
-		expect(stored()).toEqual([
-			expect.objectContaining({ name: 'mapped.md' }),
-			{ name: 'one.md', filePath: 'handbook/one.md', size: 3 },
-			{ name: 'two.md', filePath: 'handbook/two.md', size: 3 },
+		expect(harness.sandbox.store.documentsOf(knowledgebaseId)).toMatchObject([
+			{ name: 'mapped.md' },
 		]);
-		await window.screenshot(picturePath('mapped'));
-	});
-
-	it('names field and item of a value that cannot be sent, once', async () => {
-		await window.openNode('Submit Bad');
-		await panel.run();
-		const shown = await panel.outputWith(/must be/);
-		expect(shown).toContain('"Size" must be a number, but is "big"');
-		expect(shown.match(/item 1\b/gi)).toHaveLength(1);
-		await window.screenshot(picturePath('bad-value'));
 	});
 
 	it('runs the example on the canvas and shows what became of its files', async () => {

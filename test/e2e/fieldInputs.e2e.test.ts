@@ -1,44 +1,15 @@
 import type { WorkflowFile } from '../../host/examples';
 import type { CredentialReference } from '../../host/n8nRestClient';
 import { COPILOT_ID, startSandbox, type Sandbox } from '../../sandbox';
-import { chain, manualTrigger, xpertAiNode } from '../queue/support/ingestion';
-import { answerOf } from './support/answers';
+import { chain, itemsNode, manualTrigger, xpertAiNode } from '../queue/support/ingestion';
 import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
 
-type Node = WorkflowFile['nodes'][number];
-
 const NODE = 'Xpert AI';
-
-const code = (jsCode: string): Node => ({
-	name: 'Code',
-	type: 'n8n-nodes-base.code',
-	typeVersion: 2,
-	parameters: { jsCode },
-});
 
 const run = async (workflow: WorkflowFile, credential: CredentialReference) =>
 	await harness.runManually(await harness.importWorkflow(workflow, credential));
-
-/** A knowledgebase whose documents can be found. */
-function findableKnowledgebase(): string {
-	const { store } = harness.sandbox;
-	store.copilotModels.set('any', {
-		copilotId: COPILOT_ID,
-		modelType: 'text-embedding',
-		model: 'any',
-	});
-	return store.putKnowledgebase({ name: 'Findable', copilotModelId: 'any' }).id;
-}
-
-const submit = (knowledgebaseId: string, parameters: object): Node =>
-	xpertAiNode(NODE, {
-		resource: 'document',
-		operation: 'submit',
-		knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
-		...parameters,
-	});
 
 describe('a credential whose fields are expressions', () => {
 	let other: Sandbox;
@@ -54,7 +25,6 @@ describe('a credential whose fields are expressions', () => {
 			{ server: url, token: accessToken, name: 'Of the first' },
 			{ server: other.url, token: other.accessToken, name: 'Of the second' },
 		];
-		const items = JSON.stringify(tenants.map((json) => ({ json })));
 		const credential = await harness.createCredential({
 			baseUrl: '={{ $json.server }}',
 			accessToken: '={{ $json.token }}',
@@ -65,7 +35,7 @@ describe('a credential whose fields are expressions', () => {
 			name: '={{ $json.name }}',
 		});
 		const execution = await run(
-			chain('Tenants', manualTrigger(), code(`return ${items};`), create),
+			chain('Tenants', manualTrigger(), itemsNode('Tenants', tenants), create),
 			credential,
 		);
 		expect(execution.error).toBeUndefined();
@@ -76,32 +46,17 @@ describe('a credential whose fields are expressions', () => {
 	});
 });
 
-describe('a file that a Code node has made without a MIME type', () => {
-	it('is uploaded, processed and found', async () => {
-		const knowledgebaseId = findableKnowledgebase();
-		const file = `{ data: Buffer.from('The newt sleeps in the pond.').toString('base64'), fileName: 'newt.md' }`;
-		const execution = await run(
-			chain(
-				'No type',
-				manualTrigger(),
-				code(`return [{ json: {}, binary: { data: ${file} } }];`),
-				submit(knowledgebaseId, { source: 'files', mode: 'all' }),
-			),
-			await harness.createCredential(),
-		);
-		expect(execution.error).toBeUndefined();
-		expect(execution.json(NODE)).toEqual([expect.objectContaining({ outcome: 'found' })]);
-		expect(await answerOf(harness.sandbox, 'Where does the newt sleep?')).toContain('in the pond');
-	});
-});
-
 describe('a sub-workflow that mirrors its source', () => {
-	const text = (name: string) => ({ json: { name, text: `${name} sleeps.` } });
+	const text = (name: string) => ({ name, text: `${name} sleeps.` });
 
 	it('disables nothing while somebody tests its parent', async () => {
-		const knowledgebaseId = findableKnowledgebase();
+		const findable = { name: 'Findable', copilotModelId: COPILOT_ID };
+		const { id: knowledgebaseId } = harness.sandbox.store.putKnowledgebase(findable);
 		const credential = await harness.createCredential();
-		const mirror = submit(knowledgebaseId, {
+		const mirror = xpertAiNode(NODE, {
+			resource: 'document',
+			operation: 'submit',
+			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
 			source: 'text',
 			text: '={{ $json.text }}',
 			mode: 'mirror',
@@ -117,7 +72,7 @@ describe('a sub-workflow that mirrors its source', () => {
 		const child = await harness.importWorkflow(chain('Child', called, mirror), credential);
 		await harness.activate(child);
 		const parentOf = (items: object[]) =>
-			chain('Parent', manualTrigger(), code(`return ${JSON.stringify(items)};`), {
+			chain('Parent', manualTrigger(), itemsNode('Pages', items), {
 				name: 'Call',
 				type: 'n8n-nodes-base.executeWorkflow',
 				typeVersion: 1.2,

@@ -7,8 +7,8 @@ import type { WorkflowFile } from '../../host/examples';
 import { filledIn, sandboxValues } from '../../host/exampleValues';
 import { waitFor } from '../../host/waitFor';
 import { COPILOT_ID } from '../../sandbox';
+import { answerOf } from '../engine/support/conversations';
 import { isNote } from '../engine/support/ingest';
-import { answerOf } from './support/answers';
 import { exampleOnCall } from './support/examples';
 import { useHarness } from './support/harness';
 
@@ -48,9 +48,7 @@ describe('a folder that a knowledgebase is kept in step with, in n8n', () => {
 
 	beforeAll(async () => {
 		const { store } = harness.sandbox;
-		const model = { copilotId: COPILOT_ID, modelType: 'text-embedding', model: 'any' };
-		store.copilotModels.set('in-step', model);
-		knowledgebaseId = store.putKnowledgebase({ name: 'In step', copilotModelId: 'in-step' }).id;
+		knowledgebaseId = store.putKnowledgebase({ name: 'In step', copilotModelId: COPILOT_ID }).id;
 		mkdirSync(path.join(harness.host.documents, FOLDER));
 		write('Owls', 'The owl sleeps in the barn.');
 		write('Bats', 'The bat sleeps in the tower.');
@@ -94,5 +92,19 @@ describe('a folder that a knowledgebase is kept in step with, in n8n', () => {
 		expect(await answer('Where does the bat sleep?')).toContain('in the tower');
 		expect(stored()).toHaveLength(4);
 		expect(await night()).toEqual({ unchanged: 4 });
+	});
+
+	it('has a file that the server does not take on the error branch, and sends it the next night', async () => {
+		write('Owls', 'The owl sleeps in the church.');
+		const body = { message: 'Not tonight', statusCode: 422 };
+		harness.sandbox.faults.add({ endpoint: 'E16', do: 'status', status: 422, body });
+		await harness.callWebhook('in-step');
+		const execution = await harness.latestExecution(workflowId);
+		harness.sandbox.faults.clear();
+		expect(execution.json('Not Stored or Not Processed')).toMatchObject([
+			{ error: 'The server answered 422: Not tonight' },
+		]);
+		expect(await night()).toEqual({ unchanged: 3, found: 1 });
+		expect(await answer('Where does the owl sleep?')).toContain('in the church');
 	});
 });

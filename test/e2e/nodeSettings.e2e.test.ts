@@ -1,69 +1,47 @@
+import { times } from 'lodash';
+
 import type { WorkflowFile } from '../../host/examples';
 import type { CredentialReference } from '../../host/n8nRestClient';
-import { chain, manualTrigger, timesStored, xpertAiNode } from '../queue/support/ingestion';
+import { SANDBOX_KNOWLEDGEBASE_ID } from '../../sandbox';
+import { byId } from '../engine/support/locators';
+import {
+	chain,
+	itemsNode,
+	manualTrigger,
+	timesStored,
+	xpertAiNode,
+} from '../queue/support/ingestion';
 import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
 
-type Node = WorkflowFile['nodes'][number];
-
-/** Makes as many items as asked for, each with a name. */
-const rows = (count: number): Node => ({
-	name: 'Rows',
-	type: 'n8n-nodes-base.code',
-	typeVersion: 2,
-	parameters: {
-		jsCode: `return Array.from({ length: ${count} }, (_, index) => ({ json: { name: 'doc ' + index } }));`,
-	},
-});
-
 const NODE = 'Xpert AI';
+const rows = (count: number) => times(count, (index) => ({ name: `doc ${index}` }));
 
 describe('the settings n8n gives every node', () => {
 	let credential: CredentialReference;
-	let knowledgebaseId: string;
 
 	beforeAll(async () => (credential = await harness.createCredential()));
-	beforeEach(() => {
-		harness.sandbox.reset();
-		knowledgebaseId = harness.sandbox.store.putKnowledgebase({ name: 'Settings' }).id;
-	});
+	beforeEach(() => harness.sandbox.reset());
 
 	const run = async (workflow: WorkflowFile) =>
 		await harness.runManually(await harness.importWorkflow(workflow, credential));
 	const arrived = (endpoint: string) => harness.sandbox.requests.of(endpoint).length;
-	const stored = () => harness.sandbox.store.documentsOf(knowledgebaseId);
 
 	const newKnowledgebase = xpertAiNode(NODE, {
 		resource: 'knowledgebase',
 		operation: 'create',
 		name: '={{ $json.name }}',
 	});
-	const submit = (options: object = {}): Node =>
-		xpertAiNode(NODE, {
-			resource: 'document',
-			operation: 'submit',
-			knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
-			source: 'fields',
-			documentFields: { mappingMode: 'autoMapInputData', value: null, schema: [] },
-			documentSettings: { documentKey: '={{ $json.name }}' },
-			options: { afterStoring: 'nothing', ...options },
-		});
 	const retrying = { retryOnFail: true, maxTries: 2, waitBetweenTries: 100 };
-
-	it('Execute Once takes the first item only', async () => {
-		const execution = await run(
-			chain('Once', manualTrigger(), rows(3), { ...newKnowledgebase, executeOnce: true }),
-		);
-		expect(execution.error).toBeUndefined();
-		expect(execution.json(NODE)).toEqual([expect.objectContaining({ name: 'doc 0' })]);
-		expect(arrived('E1')).toBe(1);
-	});
 
 	it('Retry On Fail tries a request again that the node itself must not repeat', async () => {
 		harness.sandbox.faults.add({ endpoint: 'E1', do: 'status', status: 500, nth: 1 });
 		const execution = await run(
-			chain('Retry', manualTrigger(), rows(1), { ...newKnowledgebase, ...retrying }),
+			chain('Retry', manualTrigger(), itemsNode('Rows', rows(1)), {
+				...newKnowledgebase,
+				...retrying,
+			}),
 		);
 		expect(execution.error).toBeUndefined();
 		expect(execution.json(NODE)).toEqual([expect.objectContaining({ name: 'doc 0' })]);
@@ -73,65 +51,24 @@ describe('the settings n8n gives every node', () => {
 	it('Retry On Fail doubles no document that has a key', async () => {
 		harness.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 403, nth: 3 });
 		const execution = await run(
-			chain('Retry', manualTrigger(), rows(50), {
-				...submit({ batchSize: 10, concurrency: 1 }),
+			chain('Retry', manualTrigger(), itemsNode('Rows', rows(50)), {
+				...xpertAiNode(NODE, {
+					resource: 'document',
+					operation: 'submit',
+					knowledgebaseId: byId(SANDBOX_KNOWLEDGEBASE_ID),
+					source: 'fields',
+					documentFields: { mappingMode: 'autoMapInputData', value: null, schema: [] },
+					documentSettings: { documentKey: '={{ $json.name }}' },
+					options: { afterStoring: 'nothing', batchSize: 10, concurrency: 1 },
+				}),
 				...retrying,
 			}),
 		);
 		expect(execution.error).toBeUndefined();
 		expect(execution.json(NODE)).toHaveLength(50);
 		expect(arrived('E3')).toBe(3 + 5);
-		expect(timesStored(stored())).toEqual({ once: 50 });
-	});
-
-	it('Always Output Data goes on with one empty item where nothing comes out', async () => {
-		const search = {
-			...xpertAiNode(NODE, { resource: 'conversation', operation: 'search', returnAll: true }),
-			alwaysOutputData: true,
-		};
-		const execution = await run(chain('Nothing', manualTrigger(), search));
-		expect(execution.error).toBeUndefined();
-		expect(execution.json(NODE)).toEqual([{}]);
-	});
-
-	it('data pinned to the node comes out in its place, and nothing is sent', async () => {
-		const workflow = chain('Pinned', manualTrigger(), rows(3), newKnowledgebase);
-		const pinned = [{ json: { id: 'pinned' } }];
-		const execution = await run({ ...workflow, pinData: { [NODE]: pinned } });
-		expect(execution.error).toBeUndefined();
-		expect(execution.json(NODE)).toEqual([{ id: 'pinned' }]);
-		expect(harness.sandbox.requests.all).toEqual([]);
-	});
-
-	it('a node before it that gives no items leaves it untouched', async () => {
-		const execution = await run(chain('None', manualTrigger(), rows(0), submit()));
-		expect(execution.error).toBeUndefined();
-		expect(execution.nodes).not.toContain(NODE);
-		expect(harness.sandbox.requests.all).toEqual([]);
-	});
-
-	it('a loop that gives it a hundred items at a time loses and doubles none', async () => {
-		const loop: Node = {
-			name: 'Loop Over Items',
-			type: 'n8n-nodes-base.splitInBatches',
-			typeVersion: 3,
-			parameters: { batchSize: 100, options: {} },
-		};
-		const workflow = chain('Loop', manualTrigger(), rows(250), loop, submit());
-		const to = (node: string) => [{ node, type: 'main', index: 0 }];
-		const execution = await run({
-			...workflow,
-			connections: {
-				...(workflow.connections as object),
-				[loop.name]: { main: [[], to(NODE)] },
-				[NODE]: { main: [to(loop.name)] },
-			},
+		expect(timesStored(harness.sandbox.store.documentsOf(SANDBOX_KNOWLEDGEBASE_ID))).toEqual({
+			once: 50,
 		});
-		expect(execution.error).toBeUndefined();
-		expect(execution.json(NODE)).toHaveLength(250);
-		// In each turn, a first batch of ten and the rest.
-		expect(arrived('E3')).toBe(3 * 2);
-		expect(timesStored(stored())).toEqual({ once: 250 });
-		expect(execution.items('Loop Over Items', 0)).toHaveLength(250);
 	});
 });

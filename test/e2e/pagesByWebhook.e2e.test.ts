@@ -2,7 +2,7 @@ import { countBy, find } from 'lodash';
 
 import { filledIn, sandboxValues } from '../../host/exampleValues';
 import { COPILOT_ID } from '../../sandbox';
-import { answerOf } from './support/answers';
+import { answerOf } from '../engine/support/conversations';
 import { exampleOnCall } from './support/examples';
 import { useSharedHarness } from './support/harness';
 
@@ -39,7 +39,7 @@ function pagesWorkflow(knowledgebaseId: string) {
 describe('the example "pages that come, change and go" in n8n', () => {
 	let workflowId: string;
 
-	const told = async (event: string, about: Page) => {
+	const notify = async (event: string, about: Page) => {
 		await harness.callWebhook(PAGE, { event, ...about });
 		const execution = await harness.latestExecution(workflowId);
 		expect(execution.error).toBeUndefined();
@@ -61,34 +61,32 @@ describe('the example "pages that come, change and go" in n8n', () => {
 
 	beforeAll(async () => {
 		const { store } = harness.sandbox;
-		const model = { copilotId: COPILOT_ID, modelType: 'text-embedding', model: 'any' };
-		store.copilotModels.set('pages', model);
-		const { id } = store.putKnowledgebase({ name: 'Pages', copilotModelId: 'pages' });
+		const { id } = store.putKnowledgebase({ name: 'Pages', copilotModelId: COPILOT_ID });
 		const credential = await harness.createCredential();
 		workflowId = await harness.importWorkflow(pagesWorkflow(id), credential);
 		await harness.activate(workflowId);
 	});
 
-	it('has a page found once its site has said that it came, and as it is since it changed', async () => {
+	it('has a page found once its site has reported it, and as it is since it changed', async () => {
 		expect(await asked('owl')).not.toContain('barn');
-		expect(await told('created', owl)).toMatchObject([{ outcome: 'found' }]);
-		expect(await told('created', bat)).toMatchObject([{ outcome: 'found' }]);
+		expect(await notify('created', owl)).toMatchObject([{ outcome: 'found' }]);
+		expect(await notify('created', bat)).toMatchObject([{ outcome: 'found' }]);
 		expect(await asked('owl')).toContain('in the barn');
-		expect(await told('updated', movedOwl)).toMatchObject([{ outcome: 'found' }]);
+		expect(await notify('updated', movedOwl)).toMatchObject([{ outcome: 'found' }]);
 		expect(await asked('owl')).toContain('in the church');
 		expect(await asked('bat')).toContain('in the tower');
 	});
 
 	it('has a page in no answer once it is gone, nor after the next night, which sends nothing again', async () => {
-		expect(await told('deleted', bat)).toMatchObject([{ outcome: 'disabled', known: true }]);
+		expect(await notify('deleted', bat)).toMatchObject([{ outcome: 'disabled', known: true }]);
 		expect(await asked('bat')).not.toContain('tower');
 		expect(await night(movedOwl)).toEqual({ unchanged: 1 });
 		expect(await asked('bat')).not.toContain('tower');
 		expect(await asked('owl')).toContain('in the church');
 	});
 
-	it('makes good in the night what no call has told', async () => {
-		expect(await told('created', bat)).toMatchObject([{ outcome: 'found' }]);
+	it('makes good in the night what no call has reported', async () => {
+		expect(await notify('created', bat)).toMatchObject([{ outcome: 'found' }]);
 		expect(await night(movedOwl, hare)).toEqual({ unchanged: 1, found: 1, disabled: 1 });
 		expect(await asked('hare')).toContain('in the field');
 		expect(await asked('bat')).not.toContain('tower');

@@ -3,14 +3,11 @@ import type { CredentialReference } from '../../host/n8nRestClient';
 import {
 	ASK_NODE,
 	asking,
-	chain,
 	ingestion,
 	manualTrigger,
-	readFile,
 	SUBMIT_NODE,
 	timesStored,
 	writeDocuments,
-	xpertAiNode,
 } from '../queue/support/ingestion';
 import { useSharedHarness } from './support/harness';
 import { startNginx, type Nginx } from './support/nginx';
@@ -63,20 +60,6 @@ describe('a server behind nginx as it is installed', () => {
 		expect(execution.error).toBeUndefined();
 		expect(execution.json(SUBMIT_NODE)[0]?.retries).toBeGreaterThan(0);
 		expectAllStoredOnce(stored());
-	});
-
-	it('does not take an upload that is too large, in words that say why', async () => {
-		harness.sandbox.requests.clear();
-		const read = readFile(FILE);
-		const upload = xpertAiNode('Upload', { resource: 'file', operation: 'create' });
-		const workflow = chain('Upload', manualTrigger(), read, upload);
-		const id = await harness.importWorkflow(workflow, credential);
-		const { error } = await harness.runManually(id);
-		expect(error?.message).toBe(
-			'The server answered 413: an HTML page with the title "413 Request Entity Too Large"',
-		);
-		expect(error?.description).toContain('many proxies less');
-		expect(harness.sandbox.requests.all).toEqual([]);
 	});
 
 	it('gives the answer of a run that takes longer than nginx waits', async () => {

@@ -1,11 +1,10 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { requireSuccess, runCommand } from '../../host/command';
 import { projectRoot } from '../../host/paths';
-import { freePort, LOOPBACK, requireFreePort } from '../../host/ports';
+import { freePort, requireFreePort } from '../../host/ports';
 import { freshProject, nothingRunsIn, NpmStart } from './support/npmStart';
 
 const folder = mkdtempSync(join(tmpdir(), 'xpertai-start-'));
@@ -57,21 +56,5 @@ describe('Ctrl-C in npm start', () => {
 		for (const port of ports) {
 			await expect(requireFreePort(port, 'n8n', '--port')).resolves.toBeUndefined();
 		}
-	});
-});
-
-describe('a port that is taken', () => {
-	it.each([
-		['n8n', '--port', 0],
-		['The sandbox', '--sandbox-port', 1],
-	])('of %s ends npm start at once, and %s is named', async (whose, flag, index) => {
-		const { ports, args } = await flags();
-		const server = createServer();
-		await new Promise<void>((resolve) => server.listen(ports[index], LOOPBACK, () => resolve()));
-		const start = new NpmStart(projectRoot, args);
-		expect(await start.end()).toBe(1);
-		expect(start.output).toContain(`${whose} needs port ${ports[index]} on 127.0.0.1, but another`);
-		expect(start.output).toContain(`npm start -- ${flag} `);
-		await new Promise((resolve) => server.close(resolve));
 	});
 });

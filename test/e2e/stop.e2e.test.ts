@@ -37,25 +37,6 @@ describe('the Stop button', () => {
 		expect(arrived('E3')).toBe(3);
 	});
 
-	it('ends an ingestion that sends several requests at once', async () => {
-		harness.sandbox.faults.add({ endpoint: 'E3', nth: [5, 6, 7, 8], do: 'delay', ms: LONG_MS });
-		const workflow = ingestion(manualTrigger(), knowledgebaseId, { concurrency: 4 });
-		expectStopped(await stopOnce(workflow, () => arrived('E3') >= 5));
-		expect(arrived('E3')).toBeLessThanOrEqual(8);
-	});
-
-	it.each([3_600, 3])('ends the wait for a server that asked for %i seconds', async (seconds) => {
-		const headers = { 'Retry-After': String(seconds) };
-		harness.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 503, headers });
-		const workflow = ingestion(manualTrigger(), knowledgebaseId, {
-			...ONE_AT_ONCE,
-			retryMinutes: 180,
-		});
-		const waiting = () => harness.sandbox.requests.of('E3').some(({ status }) => status === 503);
-		expectStopped(await stopOnce(workflow, waiting));
-		expect(arrived('E3')).toBe(1);
-	});
-
 	it('is pressed by n8n when a workflow takes longer than its settings allow', async () => {
 		harness.sandbox.requests.clear();
 		harness.sandbox.faults.add({ endpoint: 'E3', do: 'delay', ms: LONG_MS });
@@ -82,13 +63,5 @@ describe('the Stop button', () => {
 		expect(status).toBe('canceled');
 		expect(arrived('cancel')).toBe(1);
 		expect(harness.sandbox.store.runs.at(-1)?.status).toBe('interrupted');
-	});
-
-	it('ends the looks at a run that goes on after the connection broke', async () => {
-		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 600_000 });
-		harness.sandbox.faults.add({ endpoint: 'join', do: 'drop', when: 'during', ms: 100 });
-		expectStopped(await stopOnce(asking(), () => arrived('run') === 2));
-		expect(arrived('runs')).toBe(1);
-		expect(arrived('run')).toBe(2);
 	});
 });

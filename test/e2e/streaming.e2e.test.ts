@@ -6,7 +6,6 @@ import {
 	chatTrigger,
 	listen,
 	published,
-	said,
 	SLOW,
 	SLOW_ANSWER,
 	SLOW_MS,
@@ -50,62 +49,22 @@ describe.each([
 		const own = chunks.filter(({ metadata }) => metadata.nodeName === ASSISTANT);
 		expect(own.map(({ type }) => type).join(' ')).toMatch(/^begin (item ){21}end$/);
 	});
-
-	it('says in one plain sentence that there is no answer', async () => {
-		expect((await listen(harness, path, 'FAIL')).shown).toBe(SORRY);
-	});
-
-	it('says in a sentence that an answer is empty', async () => {
-		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'empty' });
-		const { shown } = await listen(harness, path, 'Hello');
-		harness.sandbox.faults.clear();
-		expect(shown).toBe('The assistant gave no answer in words.');
-	});
-
-	it('shows the whole answer as one piece where Enable Streaming is off', async () => {
-		const workflow = twoNodes(trigger(), `={{ $json.${field} }}`, { enableStreaming: false });
-		const whole = await published(harness, workflow, suffix);
-		const { chunks, shown } = await listen(harness, whole, 'Hello');
-		expect(shown).toMatch(/^You said: Hello/);
-		const own = chunks.filter(({ metadata }) => metadata.nodeName === ASSISTANT);
-		expect(own.map(({ type }) => type)).toEqual(['begin', 'item', 'end']);
-	});
 });
 
 describe('a chat of two nodes, in which nothing is set but the assistant', () => {
-	it.each([
-		[
-			'streaming',
-			async (path: string, chatInput: string, visitor: string) =>
-				(await listen(harness, path, chatInput, visitor)).shown,
-		],
-		[
-			'lastNode',
-			async (path: string, chatInput: string, visitor: string) => {
-				const { data } = await harness.callWebhook(path, said(chatInput, visitor));
-				return (data as { output: string }).output;
-			},
-		],
-	])('remembers each of two visitors (%s)', async (responseMode, say) => {
-		const trigger = chatTrigger({ responseMode });
+	it('remembers each of two visitors', async () => {
+		const trigger = chatTrigger({ responseMode: 'streaming' });
 		const path = await published(harness, twoNodes(trigger, '={{ $json.chatInput }}'), '/chat');
 		const visitors = [randomUUID(), randomUUID()];
 		for (const [seen, words] of ['one', 'two'].entries())
 			for (const visitor of visitors)
-				expect(await say(path, words, visitor)).toBe(
+				expect((await listen(harness, path, words, visitor)).shown).toBe(
 					`You said: ${words} [users seen: ${seen + 1}]`,
 				);
 	});
 });
 
 describe('a chat that does not stream, and our node', () => {
-	it('has the whole answer as its output', async () => {
-		const trigger = chatTrigger({ responseMode: 'lastNode' });
-		const path = await published(harness, twoNodes(trigger, '={{ $json.chatInput }}'), '/chat');
-		const { data } = await harness.callWebhook(path, said('Hello'));
-		expect(data).toMatchObject({ output: 'You said: Hello [users seen: 1]' });
-	});
-
 	it('says in the same sentence that there is no answer, where the node goes on', async () => {
 		const { nodes, ...rest } = twoNodes(chatTrigger({}), '={{ $json.chatInput }}');
 		const workflow = {

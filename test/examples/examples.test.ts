@@ -22,12 +22,6 @@ import {
 import { XpertAiTrigger } from '../../nodes/XpertAiTrigger/XpertAiTrigger.node';
 import { expectGenerated, jsonText } from '../support/generated';
 
-/** Side of a square of n8n's grid, of a node, and the room below it for its name. */
-const GRID = 16;
-const NODE = 96;
-const NAME = 64;
-
-const place = z.tuple([z.number(), z.number()]);
 const mapping = z.object({ value: z.record(z.unknown()).nullable(), schema: z.unknown() });
 const example = z
 	.object({
@@ -36,11 +30,12 @@ const example = z
 				.object({
 					name: z.string(),
 					type: z.string(),
-					position: place,
+					// The order of the keys is kept only of those named here.
+					position: z.unknown(),
 					parameters: z
 						.object({
-							width: z.number().optional(),
-							height: z.number().optional(),
+							width: z.unknown(),
+							height: z.unknown(),
 							documentFields: mapping.passthrough().optional(),
 						})
 						.passthrough(),
@@ -61,16 +56,6 @@ const NOTE = 'n8n-nodes-base.stickyNote';
 const isNote = ({ type }: Node) => type === NOTE;
 /** A block of code in a note. */
 const CODE = /```[^]*?```/g;
-
-/** What a node covers on the canvas. */
-function area({ position: [x, y], parameters: { width = NODE, height = NODE + NAME } }: Node) {
-	return { left: x, top: y, right: x + width, bottom: y + height };
-}
-
-function overlap(one: Node, other: Node): boolean {
-	const [a, b] = [area(one), area(other)];
-	return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-}
 
 /** The schema of a mapping as the editor saves it: the fields that hold a value are not removed. */
 async function schemaFor(value: Record<string, unknown> | null): Promise<ResourceMapperField[]> {
@@ -148,21 +133,6 @@ const isPair = (file: string) =>
 const hasSettings = (file: string) => !startsItself(file) && !isPair(file);
 
 describe.each(exampleFiles())('the example %s', (file) => {
-	it('stands on the grid of the canvas, nothing on top of anything', () => {
-		const { nodes } = read(file);
-		const measures = nodes.flatMap(({ position, parameters: { width = 0, height = 0 } }) => [
-			...position,
-			width,
-			height,
-		]);
-		expect(measures.filter((measure) => measure % GRID !== 0)).toEqual([]);
-		const pairs = nodes.flatMap((one, index) =>
-			nodes.slice(index + 1).map((other) => [one, other]),
-		);
-		const covered = pairs.filter(([one, other]) => one && other && overlap(one, other));
-		expect(covered.map((pair) => pair.map(({ name }) => name))).toEqual([]);
-	});
-
 	it('says in short, coloured notes what it does and what to change', () => {
 		const notes = read(file).nodes.filter(isNote);
 		expect(notes.map(({ name }) => name)).toEqual(['About', 'What to Change']);

@@ -25,25 +25,6 @@ describe('a lock file that holds for any registry', () => {
 		});
 	});
 
-	it('keeps what comes from elsewhere or with another package', () => {
-		const lock = lockOf({
-			'node_modules/a': {
-				version: '1.0.0',
-				integrity: 'sha512-x',
-				resolved: 'https://a.example/a.tgz',
-			},
-			'node_modules/b': { version: '1.0.0', inBundle: true },
-			'node_modules/c': { link: true },
-		});
-		expect(withTarballAddresses(lock, REGISTRY)).toEqual(lock);
-	});
-
-	it('is the same for a registry with and without a slash at its end', () => {
-		const lock = parseLockFile(text);
-		const without = withTarballAddresses(lock, REGISTRY.replace(/\/$/, ''));
-		expect(without).toEqual(withTarballAddresses(lock, REGISTRY));
-	});
-
 	it('of our n8n is told so for every package, and nothing else is changed', () => {
 		const lock = parseLockFile(text);
 		const told = withTarballAddresses(lock, REGISTRY);

@@ -50,9 +50,7 @@ describe(`n8n ${n8n}`, () => {
 
 	beforeAll(async () => {
 		const { store } = harness.sandbox;
-		const model = { copilotId: COPILOT_ID, modelType: 'text-embedding', model: 'any' };
-		store.copilotModels.set('night', model);
-		knowledgebaseId = store.putKnowledgebase({ name: 'Night', copilotModelId: 'night' }).id;
+		knowledgebaseId = store.putKnowledgebase({ name: 'Night', copilotModelId: COPILOT_ID }).id;
 		credential = await harness.createCredential();
 		ingestionId = await harness.importWorkflow(ingestion(FOLDER, knowledgebaseId), credential);
 		mkdirSync(join(harness.host.documents, FOLDER));
@@ -195,7 +193,7 @@ describe(`n8n ${n8n}`, () => {
 	});
 
 	describe('as a tool', () => {
-		const { runFailing, told } = useAgents(harness, 'Where does the fox sleep?');
+		const { runFailing, toolAnswer } = useAgents(harness, 'Where does the fox sleep?');
 		const REASON = 'Model quota exceeded';
 
 		const off = { tool: { options: { failuresAsReplies: false } } };
@@ -205,20 +203,20 @@ describe(`n8n ${n8n}`, () => {
 			for (const setting of [{}, { ...off, onError: CONTINUE }]) {
 				const { error } = await runFailing({ ...agent, ...setting }, REASON);
 				expect(error).toBeUndefined();
-				expect(told()).toContain(REASON);
+				expect(toolAnswer()).toContain(REASON);
 			}
 		});
 
 		it('tells agents what docs/thread-runs.md says where Failures as Replies is off', async () => {
 			const { error } = await runFailing({ version: 3, executionOrder: 'v1', ...off }, REASON);
 			const ends = older?.failedToolEndsAgent3 ?? false;
-			expect([error?.message, told()]).toEqual(
+			expect([error?.message, toolAnswer()]).toEqual(
 				ends
 					? [expect.stringContaining(REASON), undefined]
 					: [undefined, expect.stringContaining(REASON)],
 			);
 			await runFailing({ version: 2.2, executionOrder: 'v1', ...off }, REASON);
-			expect(told()).toBe('""');
+			expect(toolAnswer()).toBe('""');
 		});
 	});
 

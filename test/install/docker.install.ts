@@ -1,11 +1,11 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { parse } from 'yaml';
 import { z } from 'zod';
 
 import { runCommand } from '../../host/command';
-import { n8nFolder, PACKAGE_NAME, projectRoot } from '../../host/paths';
+import { PACKAGE_NAME, projectRoot } from '../../host/paths';
 import { ownN8n } from '../e2e/support/ownN8n';
 import { freshUserFolder } from '../e2e/support/userFolder';
 import { nodesHere, packagesIn, type } from './support/console';
@@ -33,19 +33,6 @@ function compose(file: string) {
 
 function readJson(path: string): Record<string, unknown> {
 	return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
-}
-
-/** Everything that n8n's own code calls an environment variable. */
-function variablesOfN8n(): Set<string> {
-	const code = ['@n8n/config', 'n8n'].flatMap(codeOf).join('\n');
-	return new Set(code.match(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g));
-}
-
-function codeOf(packageName: string): string[] {
-	const folder = join(n8nFolder, 'node_modules', packageName, 'dist');
-	const files = readdirSync(folder, { recursive: true }).map(String);
-	const scripts = files.filter((file) => file.endsWith('.js'));
-	return scripts.map((file) => readFileSync(join(folder, file), 'utf8'));
 }
 
 describe('the files for Docker', () => {
@@ -76,14 +63,6 @@ describe('the files for Docker', () => {
 			const n8n = `N8N_VERSION: \${N8N_VERSION:-${(dependencies as { n8n: string }).n8n}}`;
 			expect(readFileSync(join(DOCKER, file), 'utf8')).toContain(n8n);
 		}
-	});
-
-	it.each(COMPOSE)('%s sets variables that n8n knows', (file) => {
-		const known = variablesOfN8n();
-		const ours = Object.values(compose(file)).filter(({ image }) => image.startsWith(OURS));
-		const set = ours.flatMap(({ environment }) => Object.keys(environment));
-		expect(set.length).toBeGreaterThan(0);
-		expect(set.filter((name) => !known.has(name))).toEqual([]);
 	});
 
 	it('give every n8n of queue mode the node and the same settings', () => {

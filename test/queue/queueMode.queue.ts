@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { groupBy, sum, times, uniq } from 'lodash';
+import { groupBy, times, uniq } from 'lodash';
 
 import { waitFor } from '../../host/waitFor';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
@@ -14,7 +14,6 @@ import {
 	SLOW_MS,
 	twoNodes,
 } from '../e2e/support/chat';
-import { talk } from '../engine/support/conversations';
 import { byId } from '../engine/support/locators';
 import { overlap, runsOf } from '../engine/support/runs';
 import {
@@ -42,33 +41,6 @@ const { harness } = queue;
 beforeAll(async () => await queue.start(), 240_000);
 afterAll(async () => await queue.end(), 60_000);
 afterEach(() => harness.sandbox.faults.clear());
-
-describe('n8n in queue mode with two workers', () => {
-	it('spreads runs that webhooks trigger over both workers, and each runs once', async () => {
-		const credential = await harness.createCredential();
-		await harness.activate(await harness.importWorkflow('ask-an-assistant.json', credential));
-		await harness.callWebhook('ask', { question: 'Are you there?' });
-		harness.sandbox.requests.clear();
-		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 1_000, text: 'Here I am' });
-
-		const answers = await Promise.all(
-			times(RUNS, async (run) => await harness.callWebhook('ask', { question: `Question ${run}` })),
-		);
-
-		expect(answers).toEqual(
-			times(RUNS, () => ({
-				status: 200,
-				data: { answer: 'Here I am', threadId: expect.any(String) },
-			})),
-		);
-		const threads = answers.map(({ data }) => (data as { threadId: string }).threadId);
-		expect(uniq(threads)).toHaveLength(RUNS);
-		expect(harness.sandbox.requests.of('runs')).toHaveLength(RUNS);
-		const begun = queue.workers.map(({ executions }) => executions.length);
-		expect(sum(begun)).toBe(RUNS + 1);
-		expect(Math.min(...begun)).toBeGreaterThan(2);
-	});
-});
 
 describe('runs that nobody waits for', () => {
 	it('hold no worker: fifty are started while the first still goes on, and all are answered', async () => {
@@ -155,66 +127,6 @@ describe('a chat', () => {
 		const { shown, firstMs } = await listen(harness, path, SLOW);
 		expect(shown).toBe(SLOW_ANSWER);
 		expect(firstMs).toBeLessThan(SLOW_MS / 2);
-	});
-});
-
-describe('the trigger', () => {
-	/** Switches the workflow on, with which n8n polls at once, and waits for the poll. */
-	const activate = async (workflowId: string) => {
-		const polls = () => harness.sandbox.requests.of('E5').length;
-		const before = polls();
-		await harness.activate(workflowId);
-		await waitFor('a poll', async () => polls() > before || undefined);
-		await sleep(2_000);
-	};
-	const deactivate = async (workflowId: string) =>
-		await harness.host.rest.request('POST', `/rest/workflows/${workflowId}/deactivate`, {});
-
-	it('polls in the main n8n and starts an execution on a worker, once for each change', async () => {
-		const credential = await harness.createCredential();
-		const workflowId = await harness.importWorkflow('alert-on-failed-runs.json', credential);
-		await activate(workflowId);
-		await deactivate(workflowId);
-		await talk(harness.sandbox, 'BOOM', { title: 'Broken' });
-		await activate(workflowId);
-		const execution = await harness.latestExecution(workflowId);
-		expect(execution.json('Send Message Here')).toEqual([
-			{ text: expect.stringContaining('"Broken" failed') },
-		]);
-		expect(queue.workerOf(execution.id)).toBeDefined();
-
-		await deactivate(workflowId);
-		await activate(workflowId);
-		expect(await harness.host.rest.listExecutions(workflowId)).toEqual([execution.id]);
-		await deactivate(workflowId);
-	});
-});
-
-describe('an ingestion every night', () => {
-	it('finds everything unchanged from the second run on, on whichever worker', async () => {
-		const file = 'nightly.ndjson';
-		const count = 250;
-		writeDocuments(harness.host.documents, count, file);
-		const { id } = harness.sandbox.store.putKnowledgebase({ name: 'Nightly' });
-		const changed = { mode: 'changed' };
-		const workflow = ingestion(webhookTrigger('nightly'), id, {}, file, changed);
-		const credential = await harness.createCredential();
-		const workflowId = await harness.importWorkflow(workflow, credential);
-		await harness.activate(workflowId);
-		const workers = new Set<Worker | undefined>();
-		const nights = async () => await harness.host.rest.listExecutions(workflowId);
-		for (let night = 0; night < 12 && (night < 3 || workers.size < 2); night++) {
-			await harness.callWebhook('nightly');
-			const begun = async () => (await nights()).length > night || undefined;
-			await waitFor(`night ${night}`, begun);
-			const execution = await harness.latestExecution(workflowId);
-			if (night > 0) workers.add(queue.workerOf(execution.id));
-			const outcome = night === 0 ? { stored: count } : { stored: 0, unchanged: count };
-			expect(execution.json(SUBMIT_NODE)).toEqual([
-				expect.objectContaining({ documents: count, ...outcome }),
-			]);
-		}
-		expect(workers.size).toBe(2);
 	});
 });
 

@@ -1,12 +1,58 @@
 import { countBy, difference, sumBy, times, uniqBy } from 'lodash';
 
+import { PLACEHOLDERS } from '../../host/exampleValues';
+import type { WorkflowFile } from '../../host/examples';
 import { waitFor } from '../../host/waitFor';
 import { COPILOT_ID } from '../../sandbox';
+import { exampleOnCall, exampleWith } from '../e2e/support/examples';
 import type { Execution } from '../e2e/support/execution';
 import { isNote } from '../engine/support/ingest';
-import { chain, timesStored, webhookTrigger } from './support/ingestion';
+import { timesStored } from './support/ingestion';
 import { QueueMode } from './support/queueMode';
-import { oneShard, round, ROUND_PATH, SHARDS } from './support/shards';
+
+const SHARDS = 4;
+
+const ROUND = 'large-source-in-shards.json';
+const ROUND_PATH = 'tonight';
+
+/**
+ * The example that calls the shards, begun by a webhook in place of its schedule. Its body says what the
+ * source holds that night, which goes on to each shard.
+ */
+function round(): WorkflowFile {
+	const example = exampleOnCall(ROUND, 'Every Night', ROUND_PATH);
+	const text = "text: $('Every Night').first().json.body.text";
+	const code = JSON.stringify(example.nodes).replace(
+		'json: { shard, shards }',
+		`json: { shard, shards, ${text} }`,
+	);
+	const nodes = (JSON.parse(code) as WorkflowFile['nodes']).map((node) =>
+		node.name === 'Every Night'
+			? {
+					...node,
+					parameters: { httpMethod: 'POST', path: ROUND_PATH, responseMode: 'onReceived' },
+				}
+			: node,
+	);
+	return { ...example, nodes };
+}
+
+/** The example of one shard with a source of so many documents. */
+function oneShard(knowledgebaseId: string, documents: number): WorkflowFile {
+	const example = exampleWith('one-shard.json', 'Your Source', (node) => ({
+		...node,
+		parameters: {
+			jsCode: [
+				"const { text } = $('Shard Called').first().json.body;",
+				`return Array.from({ length: ${documents} }, (_, row) => ({`,
+				"json: { path: 'articles/' + row, title: 'Article ' + row, text: row + ': ' + text },",
+				'}));',
+			].join('\n'),
+		},
+	}));
+	const filled = JSON.stringify(example).replaceAll(PLACEHOLDERS.knowledgebaseId, knowledgebaseId);
+	return JSON.parse(filled) as WorkflowFile;
+}
 
 const DOCUMENTS = 400;
 
@@ -27,49 +73,6 @@ const { harness } = queue;
 
 beforeAll(async () => await queue.start(), 240_000);
 afterAll(async () => await queue.end(), 60_000);
-
-describe("n8n's Execute Workflow node in queue mode", () => {
-	it("runs its sub-workflows in the worker of the workflow that calls them: a queue of their own is nobody's", async () => {
-		const sub = chain('Sub', {
-			name: 'Called',
-			type: 'n8n-nodes-base.executeWorkflowTrigger',
-			typeVersion: 1.1,
-			parameters: { inputSource: 'passthrough' },
-		});
-		const subId = await harness.importWorkflow(sub);
-		await harness.activate(subId);
-		const caller = chain(
-			'Caller',
-			webhookTrigger('call-sub'),
-			{
-				name: 'Four',
-				type: 'n8n-nodes-base.code',
-				typeVersion: 2,
-				parameters: { jsCode: 'return [0, 1, 2, 3].map((shard) => ({ json: { shard } }))' },
-			},
-			{
-				name: 'Execute Sub-workflow',
-				type: 'n8n-nodes-base.executeWorkflow',
-				typeVersion: 1.2,
-				parameters: {
-					workflowId: { __rl: true, mode: 'id', value: subId },
-					workflowInputs: { mappingMode: 'defineBelow', value: {} },
-					mode: 'each',
-					options: { waitForSubWorkflow: true },
-				},
-			},
-		);
-		const callerId = await harness.importWorkflow(caller);
-		await harness.activate(callerId);
-		await harness.callWebhook('call-sub');
-		const { id, status } = await harness.latestExecution(callerId);
-		expect(status).toBe('success');
-		expect(queue.workerOf(id)).toBeDefined();
-		const subs = await harness.host.rest.listExecutions(subId);
-		expect(subs).toHaveLength(4);
-		expect(subs.map((one) => queue.workerOf(one))).toEqual(times(4, () => undefined));
-	});
-});
 
 describe('the examples that shard a source', () => {
 	let knowledgebaseId: string;
@@ -123,9 +126,7 @@ describe('the examples that shard a source', () => {
 
 	beforeAll(async () => {
 		const { store } = harness.sandbox;
-		const model = { copilotId: COPILOT_ID, modelType: 'text-embedding', model: 'any' };
-		store.copilotModels.set('shards', model);
-		const knowledgebase = { name: 'Shards', copilotModelId: 'shards' };
+		const knowledgebase = { name: 'Shards', copilotModelId: COPILOT_ID };
 		knowledgebaseId = store.putKnowledgebase(knowledgebase).id;
 		const credential = await harness.createCredential();
 		const shard = oneShard(knowledgebaseId, DOCUMENTS);

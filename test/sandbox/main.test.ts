@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import axios from 'axios';
@@ -41,27 +41,4 @@ describe('the command line', () => {
 			expect(await once(child, 'exit')).toEqual([0, null]);
 		},
 	);
-
-	it('says what is wrong with a flag and ends', async () => {
-		const child = spawn(process.execPath, [
-			join(ROOT, 'sandbox', 'dist', 'main.js'),
-			'--prot',
-			'1',
-		]);
-		const [code] = (await once(child, 'exit')) as [number];
-		expect(code).toBe(1);
-	});
-});
-
-describe('the compiled sandbox', () => {
-	it('reads a PDF without a word on the console', () => {
-		const script = `require('./sandbox/dist/processing/pdf')
-			.textOfPdf(require('fs').readFileSync('examples/documents/service/warranty.pdf'))
-			.then((text) => console.log(text.length))`;
-		const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], { cwd: ROOT });
-		expect([stdout.toString(), stderr.toString()]).toEqual([
-			expect.stringMatching(/^\d{4}\n$/),
-			'',
-		]);
-	});
 });

@@ -1,50 +1,14 @@
 import { connect } from 'node:net';
-import { get } from 'lodash';
-import {
-	DEPARTMENT_ASSISTANT_ID,
-	SANDBOX_ASSISTANT_ID,
-	SANDBOX_KNOWLEDGEBASE_ID,
-	startSandbox,
-} from '../../sandbox';
+import { SANDBOX_KNOWLEDGEBASE_ID, startSandbox } from '../../sandbox';
 import { clientFor, newThread, runOn } from './support/client';
-import { useFreshSandbox, useSandbox } from './support/useSandbox';
+import { useSandbox } from './support/useSandbox';
 
 const now = Date.UTC(2026, 0, 1);
 const clock = { now: () => now, sleep: () => Promise.resolve() };
 const { sandbox, client } = useSandbox({ accessToken: 'secret', clock });
 
-describe('a fresh sandbox', () => {
-	it('has assistants with fixed ids', async () => {
-		const { data } = await client.post<unknown[]>('/api/ai/assistants/search', {});
-		expect(data).toMatchObject([
-			{
-				assistant_id: SANDBOX_ASSISTANT_ID,
-				name: 'Sandbox Assistant',
-				metadata: { type: 'agent' },
-			},
-			{ name: 'echo', metadata: { slug: 'echo' } },
-			{ name: 'broken' },
-			{ assistant_id: DEPARTMENT_ASSISTANT_ID, name: 'departments' },
-		]);
-	});
-
-	it('has store items, found by namespace, words and page', async () => {
-		const search = (body: object) =>
-			client.post<{ items: unknown[] }>('/api/ai/store/items/search', body);
-		const prefix = [SANDBOX_ASSISTANT_ID, 'users'];
-		expect((await search({ namespace_prefix: prefix })).data.items).toHaveLength(2);
-		expect((await search({ namespace_prefix: prefix, query: 'blue' })).data.items[0]).toMatchObject(
-			{
-				namespace: [SANDBOX_ASSISTANT_ID, 'users', 'ada'],
-				key: 'profile',
-				score: expect.any(Number) as number,
-			},
-		);
-		const page = await search({ namespace_prefix: prefix, limit: 1, offset: 2 });
-		expect(page.data.items).toEqual([]);
-	});
-
-	it('is fresh again after a reset over HTTP', async () => {
+describe('a sandbox', () => {
+	it('is as at its start after a reset over HTTP', async () => {
 		await client.post('/api/ai/knowledges', { name: 'x' });
 		await client.post('/sandbox/faults', { do: 'status', status: 500 });
 		expect((await client.post<unknown>('/sandbox/reset')).status).toBe(200);
@@ -101,45 +65,6 @@ describe('the request log', () => {
 		]);
 		const { data } = await client.get<unknown[]>('/sandbox/requests');
 		expect(data).toHaveLength(2);
-	});
-
-	it('has the fields and files of uploads', async () => {
-		const form = new FormData();
-		form.append('purpose', 'test');
-		form.append('file', new Blob(['hello'], { type: 'text/plain' }), '文件.txt');
-		await client.post('/api/ai/contexts/file', form);
-		const [entry] = sandbox.requests.of('E12');
-		expect(entry).toMatchObject({
-			fields: { purpose: 'test' },
-			files: [{ field: 'file', filename: '文件.txt', mimetype: 'text/plain', size: 5 }],
-		});
-		expect(entry?.files?.[0]?.content?.toString()).toBe('hello');
-	});
-});
-
-describe('requests without a body', () => {
-	it('are read as such, also when a content type is given', async () => {
-		const { id } = sandbox.store.putKnowledgebase({ name: 'x' });
-		const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
-		const statusOf = async (method: string, path: string) =>
-			(await fetch(sandbox.url + path, { method, headers })).status;
-		expect(await statusOf('DELETE', `/api/ai/v1/kb/${id}`)).toBe(200);
-		expect(await statusOf('POST', '/api/ai/conversations')).toBe(500);
-	});
-});
-
-describe('an assistant whose words take their time', () => {
-	const { sandbox: slow, client: listener } = useFreshSandbox(() => ({ wordMs: 30 }));
-
-	it('says them one after another', async () => {
-		await runOn(listener, await newThread(listener), 'Is it warm there?');
-		const [speech] = slow.store.speeches.values();
-		const words = (speech?.events ?? []).filter(({ data }) => get(data, 'data.type') === 'text');
-		const moments = words.map(({ id }) => Number.parseInt(id, 10));
-		// Timers differ by a millisecond or two from clocks.
-		for (const [place, moment] of moments.slice(1).entries())
-			expect(moment - (moments[place] ?? 0)).toBeGreaterThanOrEqual(28);
-		expect(moments.length).toBeGreaterThan(1);
 	});
 });
 

@@ -112,8 +112,8 @@ export function useAgents<Used extends N8n>(harness: Harness<Used>, message: str
 	/** Runs an agent once. */
 	const run = async (agent: Agent): Promise<Execution> =>
 		await harness.runManually(await put(agent));
-	/** What the last agent's model was told by its tool; undefined when it was told nothing. */
-	const told = (): string | undefined => {
+	/** What the tool answered the last agent's model; undefined without an answer. */
+	const toolAnswer = (): string | undefined => {
 		const message = findLast(model.requests.at(-1)?.messages, ({ role }) => role === 'tool');
 		return message && JSON.stringify(message.content);
 	};
@@ -124,5 +124,5 @@ export function useAgents<Used extends N8n>(harness: Harness<Used>, message: str
 		harness.sandbox.faults.clear();
 		return execution;
 	};
-	return { put, run, runFailing, told, requests: (): ModelRequest[] => model.requests };
+	return { put, run, runFailing, toolAnswer, requests: (): ModelRequest[] => model.requests };
 }

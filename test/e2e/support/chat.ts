@@ -8,7 +8,7 @@ import type { WorkflowFile } from '../../../host/examples';
 import type { N8n } from '../../../host/host';
 import { SAYING_ASSISTANT } from '../../../sandbox';
 import { byId } from '../../engine/support/locators';
-import { xpertNode, type WorkflowNode } from './editorWorkflow';
+import { chain, xpertAiNode, type Node } from '../../queue/support/ingestion';
 import type { Harness } from './harness';
 
 /** The node under test in a chat. */
@@ -35,13 +35,13 @@ const started = z.array(
 );
 
 /** A chat as a trigger begins it. */
-export const chatTrigger = (options: object): WorkflowNode => ({
+export const chatTrigger = (options: object): Node => ({
 	...starting('@n8n/n8n-nodes-langchain.chatTrigger', 1.3),
 	parameters: { public: true, mode: 'webhook', options },
 });
 
 /** A webhook that hands on what comes while it comes. */
-export const streamingWebhook = (): WorkflowNode => ({
+export const streamingWebhook = (): Node => ({
 	...starting('n8n-nodes-base.webhook', 2),
 	parameters: {
 		path: randomUUID(),
@@ -51,31 +51,25 @@ export const streamingWebhook = (): WorkflowNode => ({
 	},
 });
 
-const starting = (type: string, typeVersion: number): WorkflowNode => ({
-	id: randomUUID(),
+const starting = (type: string, typeVersion: number): Node => ({
 	name: 'Start',
 	type,
 	typeVersion,
-	position: [0, 0],
-	parameters: {},
 	webhookId: randomUUID(),
 });
 
 /** A trigger and our node, nothing else. */
-export function twoNodes(trigger: WorkflowNode, message: string, options = {}): WorkflowFile {
-	const assistant = xpertNode(ASSISTANT, {
-		resource: 'thread',
-		operation: 'run',
-		assistantId: byId(SAYING_ASSISTANT.id),
-		...{ message, options },
-	});
-	return {
-		name: 'Two nodes are a chat',
-		nodes: [trigger, { ...assistant, position: [220, 0] }],
-		connections: { [trigger.name]: { main: [[{ node: ASSISTANT, type: 'main', index: 0 }]] } },
-		settings: { executionOrder: 'v1' },
-	};
-}
+export const twoNodes = (trigger: Node, message: string, options = {}): WorkflowFile =>
+	chain(
+		'Two nodes are a chat',
+		trigger,
+		xpertAiNode(ASSISTANT, {
+			resource: 'thread',
+			operation: 'run',
+			assistantId: byId(SAYING_ASSISTANT.id),
+			...{ message, options },
+		}),
+	);
 
 /** Publishes a chat of two nodes and waits until it answers; gives its path, which is new with each import. */
 export async function published(

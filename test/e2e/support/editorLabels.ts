@@ -39,11 +39,6 @@ export function topLabels(parameters: INodeParameters): string[] {
 	return shown(parameters).map(labelOf);
 }
 
-/** The labels inside the collections and groups of the parameters that are visible. */
-export function innerLabels(parameters: INodeParameters): string[] {
-	return shown(parameters).flatMap((property) => labelsInside(property, parameters, parameters));
-}
-
 function shown(parameters: INodeParameters): INodeProperties[] {
 	return description.properties.filter((property) =>
 		NodeHelpers.displayParameter(parameters, property, VERSION, description),
@@ -52,24 +47,6 @@ function shown(parameters: INodeParameters): INodeProperties[] {
 
 function labelOf({ type, displayName }: INodeProperties): string {
 	return type === 'resourceMapper' ? MAPPER_LABEL : displayName;
-}
-
-/** @param values what the fields beside this one hold, and it itself */
-function labelsInside(
-	{ name, type, options = [] }: INodeProperties,
-	values: INodeParameters,
-	root: INodeParameters,
-): string[] {
-	const inside = type === 'collection' ? (values[name] as INodeParameters) : {};
-	const labels = (fields: INodeProperties[]) =>
-		fields
-			.filter((field) => NodeHelpers.displayParameter(inside, field, VERSION, description, root))
-			.flatMap((field) => [field.displayName, ...labelsInside(field, inside, root)]);
-	if (type === 'collection')
-		return labels(fieldsOf(options).filter((option) => option.name in inside));
-	return type === 'fixedCollection'
-		? labels(groupsOf(options).flatMap(({ values: fields }) => fields))
-		: [];
 }
 
 function filled(property: INodeProperties): NodeParameterValueType {
@@ -81,11 +58,6 @@ function filled(property: INodeProperties): NodeParameterValueType {
 		return [name, typeOptions?.multipleValues ? [entry] : entry];
 	});
 	return Object.fromEntries(groups) as INodeParameters;
-}
-
-/** Whether an operation takes a body as JSON in place of its fields. */
-export function takesOwnBody(parameters: INodeParameters): boolean {
-	return innerLabels(parameters).includes('Body');
 }
 
 function valuesOf(fields: INodeProperties[]): INodeParameters {

@@ -5,28 +5,8 @@ import type { Operation } from '../../../nodes/XpertAi/execution/operation';
 import { endpoints, startSandbox } from '../../../sandbox';
 import type { Endpoint, Sandbox } from '../../../sandbox';
 import { operationOf } from '../../nodes/support/operations';
-import { ALL_CASES } from './cases';
-import type { OperationCase, World } from './cases';
-
-const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
-
-/** The records of a server on which every id is the same. */
-export const ONE_RECORD: World = {
-	knowledgebaseId: ID,
-	threadId: ID,
-	ranThreadId: ID,
-	conversationId: ID,
-	answerId: ID,
-	ranRunId: ID,
-	busyThreadId: ID,
-	busyRunId: ID,
-	waitingThreadId: ID,
-	waitingRunId: ID,
-	storageFileId: ID,
-	fileContextId: ID,
-	filledKnowledgebaseId: ID,
-	documentId: ID,
-};
+import { ALL_CASES, anonymous, ONE_RECORD } from './cases';
+import type { OperationCase } from './cases';
 
 /** Parameters of a good call, where it does not matter which records there are. */
 export function goodParameters({ good }: OperationCase): INodeParameters {
@@ -34,15 +14,12 @@ export function goodParameters({ good }: OperationCase): INodeParameters {
 }
 
 /** The resource and the operation a case calls, as a title. */
-export function titleOf(one: OperationCase): string {
-	const { resource, operation } = goodParameters(one);
-	return `${String(resource)}: ${String(operation)}`;
-}
+export const titleOf = ({ calls }: OperationCase): string => calls;
 
 /** The operation of the catalogue that a case calls. */
-export function calledBy(one: OperationCase): Operation {
-	const { resource, operation } = goodParameters(one);
-	return operationOf(String(resource), String(operation));
+export function calledBy({ calls }: OperationCase): Operation {
+	const [resource = '', operation = ''] = calls.split(': ');
+	return operationOf(resource, operation);
 }
 
 /** The case of an operation, by the title of both. */
@@ -62,28 +39,27 @@ export async function startCaseSandbox(): Promise<Sandbox> {
 }
 
 /**
- * The endpoint of a case that the sandbox has no route for.
+ * The route of a case for which the sandbox has none.
  *
- * @throws Error where it has one under another name
+ * @throws Error where its operation sends more than one request, which needs a route of its own
  */
-function endpointOf(one: OperationCase): Endpoint {
+function routeOf(one: OperationCase): Endpoint {
 	const operation = calledBy(one);
-	if (isCoded(operation)) throw new Error(`the sandbox needs a route for ${one.endpoint}`);
+	if (isCoded(operation))
+		throw new Error(`${titleOf(one)} has an \`execute\`: write its route in sandbox/routes/`);
 	const path = operation.path.replace(/\?.*/, '').replace(/\{(\w+)\}/g, ':$1');
-	const known = endpoints.find((other) => routeOf(other) === routeOf({ ...operation, path }));
-	if (known)
-		throw new Error(
-			`test/engine/support/cases.ts calls the endpoint of ${titleOf(one)} "${one.endpoint}": the sandbox has a route for ${operation.method} ${path} already, as "${known.id}"`,
-		);
 	const handle = () => one.answer;
 	return { id: one.endpoint, method: operation.method, path, status: 200, handle };
 }
 
-/** A route, whatever its parameters are called. */
-const routeOf = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) =>
-	`${method} ${path.replace(/:\w+/g, ':')}`;
+for (const one of ALL_CASES) {
+	const operation = calledBy(one);
+	const sent = isCoded(operation) ? one.sends : `${operation.method} ${operation.path}`;
+	if (anonymous(sent) !== anonymous(one.sends))
+		throw new Error(`${one.calls} sends ${sent}, and its case expects ${one.sends}`);
+}
 
-/** Made as soon as this is loaded, so that a wrong name is told once a file, not by each of its tests. */
+/** Made as soon as this is loaded, so that a missing route is reported once a file, not by each of its tests. */
 const OTHERS = ALL_CASES.filter(({ endpoint }) => endpoints.every(({ id }) => id !== endpoint)).map(
-	endpointOf,
+	routeOf,
 );

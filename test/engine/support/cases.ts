@@ -1,7 +1,13 @@
+import { isFunction } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, SANDBOX_ASSISTANT_ID } from '../../../sandbox';
-import type { Sandbox } from '../../../sandbox';
+import {
+	ECHO_ASSISTANT_ID,
+	endpoints,
+	INTERRUPTING_INPUT,
+	SANDBOX_ASSISTANT_ID,
+} from '../../../sandbox';
+import type { Endpoint, Sandbox } from '../../../sandbox';
 import { byId } from './locators';
 
 /** Records that exist on the sandbox before an operation runs. */
@@ -29,15 +35,18 @@ export interface World {
 	/** A knowledgebase with one document in it. */
 	filledKnowledgebaseId: string;
 	documentId: string;
+	assistantId: string;
 }
 
-/** How an operation is called, and what must arrive at the server. */
-export interface OperationCase {
-	/** Its number in the contract; of an extension, the name of its route. */
-	endpoint: string;
+/** How an operation is called, and what must arrive at the server. Resource and operation are added to its parameters. */
+interface Case {
+	/** The resource and the operation. */
+	calls: `${string}: ${string}`;
 	/** Parameters of a good call. */
 	good: (world: World) => INodeParameters;
-	request: (world: World) => { method: string; path: string; body?: unknown };
+	/** Method and path, `{name}` being a record, and the body, which may hold records too. */
+	sends: `${string} /${string}`;
+	body?: unknown;
 	/** Parameters that must be refused before anything is sent, and the words of the message. */
 	bad: (world: World) => INodeParameters;
 	refusal: RegExp;
@@ -45,6 +54,13 @@ export interface OperationCase {
 	answer: unknown;
 	/** What a server without fault answers to what is looked at first. */
 	looked?: unknown;
+}
+
+/** A case as the tests use it: with whole parameters, and the name of its route. */
+export interface OperationCase extends Case {
+	/** As the sandbox calls the route; the title of the operation where the sandbox has none for it. */
+	endpoint: string;
+	request: (world: World) => { method: string; path: string; body?: unknown };
 }
 
 const missingId = '={{ "" }}';
@@ -59,16 +75,17 @@ function recordedRun(status: string, assistantId: string | null) {
 	};
 }
 
-const ofRun = (operation: string, threadId: string, runId: string): INodeParameters => ({
-	...{ resource: 'thread', operation, threadId: byId(threadId), runId },
+const oneDocument = ({ filledKnowledgebaseId, documentId }: World): INodeParameters => ({
+	...{ knowledgebaseId: byId(filledKnowledgebaseId), documentIds: documentId },
+});
+const noDocument = (world: World) => ({ ...oneDocument(world), documentIds: '={{ " , " }}' });
+
+const ofRun = (threadId: string, runId: string): INodeParameters => ({
+	...{ threadId: byId(threadId), runId },
 });
 
-const saying = (
-	operation: 'run' | 'start',
-	threadId: string,
-	message = 'hello there',
-): INodeParameters => ({
-	...{ resource: 'thread', operation, threadSource: 'existing', threadId: byId(threadId), message },
+const saying = (threadId: string, message = 'hello there'): INodeParameters => ({
+	...{ threadSource: 'existing', threadId: byId(threadId), message },
 	assistantId: byId(ECHO_ASSISTANT_ID),
 });
 
@@ -82,55 +99,27 @@ const HELLO = {
 };
 
 /** Every operation of the node; the one that deletes what others need comes last. */
-export const ALL_CASES: OperationCase[] = [
+const CASES: Case[] = [
 	{
-		endpoint: 'process',
-		good: ({ filledKnowledgebaseId, documentId }) => ({
-			resource: 'document',
-			operation: 'process',
-			knowledgebaseId: byId(filledKnowledgebaseId),
-			documentIds: documentId,
-		}),
-		request: ({ filledKnowledgebaseId, documentId }) => ({
-			method: 'POST',
-			path: `/api/ai/knowledges/${filledKnowledgebaseId}/process`,
-			body: [documentId],
-		}),
-		bad: ({ filledKnowledgebaseId }) => ({
-			resource: 'document',
-			operation: 'process',
-			knowledgebaseId: byId(filledKnowledgebaseId),
-			documentIds: '={{ " , " }}',
-		}),
+		calls: 'document: process',
+		good: oneDocument,
+		sends: 'POST /knowledges/{filledKnowledgebaseId}/process',
+		body: ({ documentId }: World) => [documentId],
+		bad: noDocument,
 		refusal: /"Document IDs" must not be empty, but is \[\]$/,
 		answer: [{ id: ID, status: 'waiting' }],
 	},
 	{
-		endpoint: 'status',
-		good: ({ filledKnowledgebaseId, documentId }) => ({
-			resource: 'document',
-			operation: 'getStatus',
-			knowledgebaseId: byId(filledKnowledgebaseId),
-			documentIds: documentId,
-		}),
-		request: ({ filledKnowledgebaseId, documentId }) => ({
-			method: 'GET',
-			path: `/api/ai/knowledges/${filledKnowledgebaseId}/status?ids=${documentId}`,
-		}),
-		bad: ({ filledKnowledgebaseId }) => ({
-			resource: 'document',
-			operation: 'getStatus',
-			knowledgebaseId: byId(filledKnowledgebaseId),
-			documentIds: '={{ " , " }}',
-		}),
+		calls: 'document: getStatus',
+		good: oneDocument,
+		sends: 'GET /knowledges/{filledKnowledgebaseId}/status?ids={documentId}',
+		bad: noDocument,
 		refusal: /"Document IDs" must not be empty, but is \[\]$/,
 		answer: [{ id: ID, status: 'waiting' }],
 	},
 	{
-		endpoint: 'E1',
+		calls: 'knowledgebase: create',
 		good: () => ({
-			resource: 'knowledgebase',
-			operation: 'create',
 			name: 'Manuals',
 			additionalFields: {
 				description: 'All manuals',
@@ -141,45 +130,30 @@ export const ALL_CASES: OperationCase[] = [
 				extKnowledgebaseId: 'ext-1',
 			},
 		}),
-		request: () => ({
-			method: 'POST',
-			path: '/api/ai/knowledges',
-			body: {
-				name: 'Manuals',
-				description: 'All manuals',
-				permission: 'organization',
-				type: 'standard',
-				recall: { topK: 7, score: 0.4 },
-				parserConfig: { chunkSize: 500, chunkOverlap: 50, delimiter: '; , .' },
-				extKnowledgebaseId: 'ext-1',
-			},
-		}),
-		bad: () => ({
-			resource: 'knowledgebase',
-			operation: 'create',
+		sends: 'POST /knowledges',
+		body: {
 			name: 'Manuals',
-			additionalFields: { recall: { topK: 2.5 } },
-		}),
+			description: 'All manuals',
+			permission: 'organization',
+			type: 'standard',
+			recall: { topK: 7, score: 0.4 },
+			parserConfig: { chunkSize: 500, chunkOverlap: 50, delimiter: '; , .' },
+			extKnowledgebaseId: 'ext-1',
+		},
+		bad: () => ({ name: 'Manuals', additionalFields: { recall: { topK: 2.5 } } }),
 		refusal: /"Top K" in "Recall" must be a whole number, but is 2\.5$/,
 		answer: { id: ID },
 	},
 	{
-		endpoint: 'E2',
+		calls: 'knowledgebase: update',
 		good: ({ knowledgebaseId }) => ({
-			resource: 'knowledgebase',
-			operation: 'update',
 			knowledgebaseId: byId(knowledgebaseId),
 			updateFields: { permission: 'public' },
 			clearFields: ['description'],
 		}),
-		request: ({ knowledgebaseId }) => ({
-			method: 'PUT',
-			path: `/api/ai/knowledges/${knowledgebaseId}`,
-			body: { permission: 'public', description: null },
-		}),
+		sends: 'PUT /knowledges/{knowledgebaseId}',
+		body: { permission: 'public', description: null },
 		bad: ({ knowledgebaseId }) => ({
-			resource: 'knowledgebase',
-			operation: 'update',
 			knowledgebaseId: byId(knowledgebaseId),
 			updateFields: { workspaceId: 'not-a-uuid' },
 		}),
@@ -187,26 +161,17 @@ export const ALL_CASES: OperationCase[] = [
 		answer: { id: ID },
 	},
 	{
-		endpoint: 'E2',
-		good: ({ knowledgebaseId }) => ({
-			resource: 'knowledgebase',
-			operation: 'get',
-			knowledgebaseId: byId(knowledgebaseId),
-		}),
-		request: ({ knowledgebaseId }) => ({
-			method: 'PUT',
-			path: `/api/ai/knowledges/${knowledgebaseId}`,
-			body: {},
-		}),
-		bad: () => ({ resource: 'knowledgebase', operation: 'get', knowledgebaseId: missingId }),
+		calls: 'knowledgebase: get',
+		good: ({ knowledgebaseId }) => ({ knowledgebaseId: byId(knowledgebaseId) }),
+		sends: 'PUT /knowledges/{knowledgebaseId}',
+		body: {},
+		bad: () => ({ knowledgebaseId: missingId }),
 		refusal: /"Knowledgebase" is empty: its expression gave nothing for this item$/,
 		answer: { id: ID },
 	},
 	{
-		endpoint: 'E3',
+		calls: 'document: submit',
 		good: ({ knowledgebaseId }) => ({
-			resource: 'document',
-			operation: 'submit',
 			source: 'fields',
 			options: { afterStoring: 'nothing' },
 			knowledgebaseId: byId(knowledgebaseId),
@@ -226,24 +191,19 @@ export const ALL_CASES: OperationCase[] = [
 			},
 			chunks: { values: [{ pageContent: 'Chunk', additionalFields: { parent: '{"id":"c0"}' } }] },
 		}),
-		request: ({ knowledgebaseId }) => ({
-			method: 'POST',
-			path: `/api/ai/knowledges/${knowledgebaseId}/bulk`,
-			body: [
-				{
-					id: ID,
-					name: 'guide.md',
-					processDuation: 4,
-					metadata: { lang: 'en' },
-					disabled: false,
-					pages: [{ pageContent: 'Page one', metadata: { page: 1 } }],
-					chunks: [{ pageContent: 'Chunk', parent: { id: 'c0' } }],
-				},
-			],
-		}),
+		sends: 'POST /knowledges/{knowledgebaseId}/bulk',
+		body: [
+			{
+				id: ID,
+				name: 'guide.md',
+				processDuation: 4,
+				metadata: { lang: 'en' },
+				disabled: false,
+				pages: [{ pageContent: 'Page one', metadata: { page: 1 } }],
+				chunks: [{ pageContent: 'Chunk', parent: { id: 'c0' } }],
+			},
+		],
 		bad: ({ knowledgebaseId }) => ({
-			resource: 'document',
-			operation: 'submit',
 			options: { afterStoring: 'nothing' },
 			knowledgebaseId: byId(knowledgebaseId),
 			source: 'json',
@@ -253,23 +213,12 @@ export const ALL_CASES: OperationCase[] = [
 		answer: [{ id: ID }],
 	},
 	...(['disable', 'enable'] as const).map(
-		(operation): OperationCase => ({
-			endpoint: 'E3',
-			good: ({ filledKnowledgebaseId, documentId }) => ({
-				resource: 'document',
-				operation,
-				knowledgebaseId: byId(filledKnowledgebaseId),
-				documentsBy: 'id',
-				documentIds: documentId,
-			}),
-			request: ({ filledKnowledgebaseId, documentId }) => ({
-				method: 'POST',
-				path: `/api/ai/knowledges/${filledKnowledgebaseId}/bulk`,
-				body: [{ id: documentId, disabled: operation === 'disable' }],
-			}),
+		(operation): Case => ({
+			calls: `document: ${operation}`,
+			good: (world) => ({ ...oneDocument(world), documentsBy: 'id' }),
+			sends: 'POST /knowledges/{filledKnowledgebaseId}/bulk',
+			body: ({ documentId }: World) => [{ id: documentId, disabled: operation === 'disable' }],
 			bad: ({ filledKnowledgebaseId }) => ({
-				resource: 'document',
-				operation,
 				knowledgebaseId: byId(filledKnowledgebaseId),
 				documentKey: missingId,
 			}),
@@ -278,40 +227,27 @@ export const ALL_CASES: OperationCase[] = [
 		}),
 	),
 	{
-		endpoint: 'E4',
-		good: ({ threadId }) => ({ ...saying('run', threadId), ...IN_ONE_REQUEST }),
-		request: ({ threadId }) => ({
-			method: 'POST',
-			path: `/api/ai/threads/${threadId}/runs/wait`,
-			body: HELLO,
-		}),
-		bad: ({ threadId }) => saying('run', threadId, missingId),
+		calls: 'thread: run',
+		good: ({ threadId }) => ({ ...saying(threadId), ...IN_ONE_REQUEST }),
+		sends: 'POST /threads/{threadId}/runs/wait',
+		body: HELLO,
+		bad: ({ threadId }) => saying(threadId, missingId),
 		refusal: /"Message" is empty: its expression gave nothing for this item$/,
 		answer: { role: 'ai', content: 'the answer' },
 	},
 	{
-		endpoint: 'E4',
+		calls: 'thread: decide',
 		good: ({ waitingThreadId }) => ({
-			resource: 'thread',
-			operation: 'decide',
 			threadId: byId(waitingThreadId),
 			decision: 'confirm',
 			...IN_ONE_REQUEST,
 		}),
-		request: ({ waitingThreadId }) => ({
-			method: 'POST',
-			path: `/api/ai/threads/${waitingThreadId}/runs/wait`,
-			body: {
-				assistant_id: ECHO_ASSISTANT_ID,
-				input: {
-					...{ action: 'resume', decision: { type: 'confirm' } },
-					target: {},
-				},
-			},
-		}),
+		sends: 'POST /threads/{waitingThreadId}/runs/wait',
+		body: {
+			assistant_id: ECHO_ASSISTANT_ID,
+			input: { ...{ action: 'resume', decision: { type: 'confirm' } }, target: {} },
+		},
 		bad: ({ waitingThreadId }) => ({
-			resource: 'thread',
-			operation: 'decide',
 			threadId: byId(waitingThreadId),
 			decision: '={{ "perhaps" }}',
 		}),
@@ -319,76 +255,54 @@ export const ALL_CASES: OperationCase[] = [
 		answer: { role: 'ai', content: 'the answer' },
 	},
 	{
-		endpoint: 'E4',
-		good: ({ ranThreadId }) => ({
-			resource: 'thread',
-			operation: 'retry',
-			threadId: byId(ranThreadId),
-			...IN_ONE_REQUEST,
-		}),
-		request: ({ ranThreadId }) => ({
-			method: 'POST',
-			path: `/api/ai/threads/${ranThreadId}/runs/wait`,
-			body: { assistant_id: ECHO_ASSISTANT_ID, input: { action: 'retry', source: {} } },
-		}),
-		bad: () => ({ resource: 'thread', operation: 'retry', threadId: missingId }),
+		calls: 'thread: retry',
+		good: ({ ranThreadId }) => ({ threadId: byId(ranThreadId), ...IN_ONE_REQUEST }),
+		sends: 'POST /threads/{ranThreadId}/runs/wait',
+		body: { assistant_id: ECHO_ASSISTANT_ID, input: { action: 'retry', source: {} } },
+		bad: () => ({ threadId: missingId }),
 		refusal: /"Thread" is empty: its expression gave nothing for this item$/,
 		answer: { role: 'ai', content: 'the answer' },
 	},
 	{
-		endpoint: 'runs',
-		good: ({ threadId }) => saying('start', threadId),
-		request: ({ threadId }) => ({
-			method: 'POST',
-			path: `/api/ai/threads/${threadId}/runs`,
-			body: HELLO,
-		}),
-		bad: ({ threadId }) => saying('start', threadId, missingId),
+		calls: 'thread: start',
+		good: ({ threadId }) => saying(threadId),
+		sends: 'POST /threads/{threadId}/runs',
+		body: HELLO,
+		bad: ({ threadId }) => saying(threadId, missingId),
 		refusal: /"Message" is empty: its expression gave nothing for this item$/,
 		answer: recordedRun('running', null),
 	},
 	{
-		endpoint: 'run',
-		good: ({ ranThreadId, ranRunId }) => ofRun('getRun', ranThreadId, ranRunId),
-		request: ({ ranThreadId, ranRunId }) => ({
-			method: 'GET',
-			path: `/api/ai/threads/${ranThreadId}/runs/${ranRunId}`,
-		}),
-		bad: ({ ranThreadId }) => ofRun('getRun', ranThreadId, 'abc'),
+		calls: 'thread: getRun',
+		good: ({ ranThreadId, ranRunId }) => ofRun(ranThreadId, ranRunId),
+		sends: 'GET /threads/{ranThreadId}/runs/{ranRunId}',
+		bad: ({ ranThreadId }) => ofRun(ranThreadId, 'abc'),
 		refusal: /"Run ID" must be a UUID.*, but is "abc"$/,
 		answer: recordedRun('running', ID),
 	},
 	{
-		endpoint: 'run',
+		calls: 'thread: waitForRun',
 		good: ({ ranThreadId, ranRunId }) => ({
-			...ofRun('waitForRun', ranThreadId, ranRunId),
+			...ofRun(ranThreadId, ranRunId),
 			options: { deadlineMinutes: 0.1 },
 		}),
-		request: ({ ranThreadId, ranRunId }) => ({
-			method: 'GET',
-			path: `/api/ai/threads/${ranThreadId}/runs/${ranRunId}`,
-		}),
-		bad: ({ ranThreadId }) => ofRun('waitForRun', ranThreadId, missingId),
+		sends: 'GET /threads/{ranThreadId}/runs/{ranRunId}',
+		bad: ({ ranThreadId }) => ofRun(ranThreadId, missingId),
 		refusal: /"Run ID" is empty: its expression gave nothing for this item$/,
 		answer: recordedRun('success', ID),
 	},
 	{
-		endpoint: 'cancel',
-		good: ({ busyThreadId, busyRunId }) => ofRun('cancelRun', busyThreadId, busyRunId),
-		request: ({ busyThreadId, busyRunId }) => ({
-			method: 'POST',
-			path: `/api/ai/threads/${busyThreadId}/runs/${busyRunId}/cancel`,
-		}),
-		bad: ({ busyRunId }) => ({ ...ofRun('cancelRun', ID, busyRunId), threadId: missingId }),
+		calls: 'thread: cancelRun',
+		good: ({ busyThreadId, busyRunId }) => ofRun(busyThreadId, busyRunId),
+		sends: 'POST /threads/{busyThreadId}/runs/{busyRunId}/cancel',
+		bad: ({ busyRunId }) => ({ ...ofRun(ID, busyRunId), threadId: missingId }),
 		refusal: /"Thread" is empty: its expression gave nothing for this item$/,
 		answer: { canceledExecutionIds: [ID] },
 		looked: recordedRun('running', ID),
 	},
 	{
-		endpoint: 'E5',
+		calls: 'conversation: search',
 		good: () => ({
-			resource: 'conversation',
-			operation: 'search',
 			limit: 2,
 			filters: {
 				search: 'T',
@@ -396,58 +310,31 @@ export const ALL_CASES: OperationCase[] = [
 				order: { values: { column: 'updatedAt', direction: 'ASC' } },
 			},
 		}),
-		request: () => ({
-			method: 'POST',
-			path: '/api/ai/conversations/search',
-			body: {
-				search: 'T',
-				where: { from: 'api' },
-				order: { updatedAt: 'ASC' },
-				limit: 2,
-				offset: 0,
-			},
-		}),
-		bad: () => ({
-			resource: 'conversation',
-			operation: 'search',
-			filters: { where: '={{ "{" }}' },
-		}),
+		sends: 'POST /conversations/search',
+		body: { search: 'T', where: { from: 'api' }, order: { updatedAt: 'ASC' }, limit: 2, offset: 0 },
+		bad: () => ({ filters: { where: '={{ "{" }}' } }),
 		refusal: /"Conditions" must be JSON \(.*\), but is "\{"$/,
 		answer: { items: [{ id: ID }], total: 1 },
 	},
 	{
-		endpoint: 'getConversation',
-		good: ({ conversationId }) => ({
-			resource: 'conversation',
-			operation: 'get',
-			conversationId: byId(conversationId),
-		}),
-		request: ({ conversationId }) => ({
-			method: 'GET',
-			path: `/api/ai/conversations/${conversationId}`,
-		}),
-		bad: () => ({ resource: 'conversation', operation: 'get', conversationId: missingId }),
+		calls: 'conversation: get',
+		good: ({ conversationId }) => ({ conversationId: byId(conversationId) }),
+		sends: 'GET /conversations/{conversationId}',
+		bad: () => ({ conversationId: missingId }),
 		refusal: /"Conversation" is empty: its expression gave nothing for this item$/,
 		answer: { id: ID, threadId: 't', title: 'T', status: 'idle' },
 		looked: { id: ID, threadId: 't', title: 'T', status: 'idle' },
 	},
 	{
-		endpoint: 'getMessages',
+		calls: 'conversation: getMessages',
 		good: ({ conversationId }) => ({
-			resource: 'conversation',
-			operation: 'getMessages',
 			conversationId: byId(conversationId),
 			limit: 10,
 			options: { role: 'ai' },
 		}),
-		request: ({ conversationId }) => ({
-			method: 'POST',
-			path: `/api/ai/conversations/${conversationId}/messages/search`,
-			body: { where: { role: 'ai' }, order: { createdAt: 'ASC' }, limit: 10, offset: 0 },
-		}),
+		sends: 'POST /conversations/{conversationId}/messages/search',
+		body: { where: { role: 'ai' }, order: { createdAt: 'ASC' }, limit: 10, offset: 0 },
 		bad: ({ conversationId }) => ({
-			resource: 'conversation',
-			operation: 'getMessages',
 			conversationId: byId(conversationId),
 			options: { role: '={{ "robot" }}' },
 		}),
@@ -455,45 +342,25 @@ export const ALL_CASES: OperationCase[] = [
 		answer: { items: [{ id: ID, role: 'ai', content: 'hello', status: 'success' }], total: 1 },
 	},
 	{
-		endpoint: 'updateConversation',
-		good: ({ conversationId }) => ({
-			resource: 'conversation',
-			operation: 'update',
-			conversationId: byId(conversationId),
-			title: 'Question',
-		}),
-		request: ({ conversationId }) => ({
-			method: 'PATCH',
-			path: `/api/ai/conversations/${conversationId}`,
-			body: { title: 'Question' },
-		}),
-		bad: ({ conversationId }) => ({
-			resource: 'conversation',
-			operation: 'update',
-			conversationId: byId(conversationId),
-			title: missingId,
-		}),
+		calls: 'conversation: update',
+		good: ({ conversationId }) => ({ conversationId: byId(conversationId), title: 'Question' }),
+		sends: 'PATCH /conversations/{conversationId}',
+		body: { title: 'Question' },
+		bad: ({ conversationId }) => ({ conversationId: byId(conversationId), title: missingId }),
 		refusal: /"Title" is empty: its expression gave nothing for this item$/,
 		answer: { id: ID, threadId: 't', title: 'Question' },
 		looked: { id: ID, status: 'idle' },
 	},
 	{
-		endpoint: 'feedbacks',
+		calls: 'conversation: rate',
 		good: ({ conversationId }) => ({
-			resource: 'conversation',
-			operation: 'rate',
 			conversationId: byId(conversationId),
 			rating: 'dislike',
 			additionalFields: { content: 'Too long' },
 		}),
-		request: ({ conversationId, answerId }) => ({
-			method: 'POST',
-			path: `/api/ai/conversations/${conversationId}/messages/${answerId}/feedbacks`,
-			body: { rating: 'dislike', content: 'Too long' },
-		}),
+		sends: 'POST /conversations/{conversationId}/messages/{answerId}/feedbacks',
+		body: { rating: 'dislike', content: 'Too long' },
 		bad: ({ conversationId }) => ({
-			resource: 'conversation',
-			operation: 'rate',
 			conversationId: byId(conversationId),
 			rating: '={{ "LIKE" }}',
 		}),
@@ -502,255 +369,194 @@ export const ALL_CASES: OperationCase[] = [
 		looked: { items: [{ id: ID, role: 'ai' }], total: 1 },
 	},
 	{
-		endpoint: 'getAssistant',
-		good: () => ({
-			resource: 'assistant',
-			operation: 'get',
-			assistantId: byId(ECHO_ASSISTANT_ID),
-		}),
-		request: () => ({ method: 'GET', path: `/api/ai/assistants/${ECHO_ASSISTANT_ID}` }),
-		bad: () => ({ resource: 'assistant', operation: 'get', assistantId: missingId }),
+		calls: 'assistant: get',
+		good: () => ({ assistantId: byId(ECHO_ASSISTANT_ID) }),
+		sends: 'GET /assistants/{assistantId}',
+		bad: () => ({ assistantId: missingId }),
 		refusal: /"Assistant" is empty: its expression gave nothing for this item$/,
 		answer: { assistant_id: ECHO_ASSISTANT_ID, name: 'Echo' },
 	},
 	{
-		endpoint: 'E6',
+		calls: 'chatSession: create',
 		good: () => ({
-			resource: 'chatSession',
-			operation: 'create',
 			assistantId: byId(SANDBOX_ASSISTANT_ID),
 			additionalFields: { expires_after: 60, user: 'customer-42' },
 		}),
-		request: () => ({
-			method: 'POST',
-			path: '/api/ai/v1/chatkit/sessions',
-			body: { assistant: { id: SANDBOX_ASSISTANT_ID }, expires_after: 60, user: 'customer-42' },
-		}),
-		bad: () => ({
-			resource: 'chatSession',
-			operation: 'create',
-			additionalFields: { expires_after: 1.5 },
-		}),
+		sends: 'POST /v1/chatkit/sessions',
+		body: { assistant: { id: SANDBOX_ASSISTANT_ID }, expires_after: 60, user: 'customer-42' },
+		bad: () => ({ additionalFields: { expires_after: 1.5 } }),
 		refusal: /"Expires After \(Seconds\)" must be a whole number, but is 1\.5$/,
 		answer: { client_secret: 'session-secret', expires_at: 1, expires_after: 60 },
 	},
 	{
-		endpoint: 'E7',
+		calls: 'assistant: search',
 		good: () => ({
-			resource: 'assistant',
-			operation: 'search',
 			limit: 5,
 			filters: { graph_id: ECHO_ASSISTANT_ID, metadata: '{"slug":"echo"}' },
 		}),
-		request: () => ({
-			method: 'POST',
-			path: '/api/ai/assistants/search',
-			body: { graph_id: ECHO_ASSISTANT_ID, metadata: { slug: 'echo' }, limit: 5, offset: 0 },
-		}),
-		bad: () => ({ resource: 'assistant', operation: 'search', limit: '={{ "many" }}' }),
+		sends: 'POST /assistants/search',
+		body: { graph_id: ECHO_ASSISTANT_ID, metadata: { slug: 'echo' }, limit: 5, offset: 0 },
+		bad: () => ({ limit: '={{ "many" }}' }),
 		refusal: /"Limit" must be a number, but is "many"$/,
 		answer: [{ assistant_id: ID }],
 	},
 	{
-		endpoint: 'E8',
+		calls: 'store: searchItems',
 		good: () => ({
-			resource: 'store',
-			operation: 'searchItems',
 			namespace_prefix: `${SANDBOX_ASSISTANT_ID}/users`,
 			limit: 10,
 			filters: { query: 'colour' },
 		}),
-		request: () => ({
-			method: 'POST',
-			path: '/api/ai/store/items/search',
-			body: {
-				namespace_prefix: [SANDBOX_ASSISTANT_ID, 'users'],
-				query: 'colour',
-				limit: 10,
-				offset: 0,
-			},
-		}),
-		bad: () => ({
-			resource: 'store',
-			operation: 'searchItems',
-			namespace_prefix: 'memories',
-			filters: { filter: '[1]' },
-		}),
+		sends: 'POST /store/items/search',
+		body: {
+			namespace_prefix: [SANDBOX_ASSISTANT_ID, 'users'],
+			query: 'colour',
+			limit: 10,
+			offset: 0,
+		},
+		bad: () => ({ namespace_prefix: 'memories', filters: { filter: '[1]' } }),
 		refusal: /"Filter" must be an object \(JSON\), but is \[1\]$/,
 		answer: { items: [{ namespace: ['a'], key: 'k', value: {} }] },
 	},
 	{
-		endpoint: 'E9',
-		good: () => ({
-			resource: 'assistant',
-			operation: 'count',
-			filters: { metadata: '{"slug":"echo"}' },
-		}),
-		request: () => ({
-			method: 'POST',
-			path: '/api/ai/assistants/count',
-			body: { metadata: { slug: 'echo' } },
-		}),
-		bad: () => ({
-			resource: 'assistant',
-			operation: 'count',
-			options: { bodyMode: 'json', jsonBody: '={{ "{a" }}' },
-		}),
+		calls: 'assistant: count',
+		good: () => ({ filters: { metadata: '{"slug":"echo"}' } }),
+		sends: 'POST /assistants/count',
+		body: { metadata: { slug: 'echo' } },
+		bad: () => ({ options: { bodyMode: 'json', jsonBody: '={{ "{a" }}' } }),
 		refusal: /"JSON Body" must be JSON \(.*\), but is "\{a"$/,
 		answer: 7,
 	},
 	{
-		endpoint: 'E10',
-		good: ({ threadId }) => ({
-			resource: 'thread',
-			operation: 'copy',
-			threadId: byId(threadId),
-		}),
-		request: ({ threadId }) => ({
-			method: 'POST',
-			path: `/api/ai/threads/${threadId}/copy`,
-			body: {},
-		}),
-		bad: () => ({ resource: 'thread', operation: 'copy', threadId: '={{ "  " }}' }),
+		calls: 'thread: copy',
+		good: ({ threadId }) => ({ threadId: byId(threadId) }),
+		sends: 'POST /threads/{threadId}/copy',
+		body: {},
+		bad: () => ({ threadId: '={{ "  " }}' }),
 		refusal: /"Thread" must not be empty$/,
 		answer: { thread_id: 't' },
 	},
 	{
-		endpoint: 'E11',
+		calls: 'store: createNamespace',
 		good: () => ({
-			resource: 'store',
-			operation: 'createNamespace',
 			prefix: SANDBOX_ASSISTANT_ID,
 			additionalFields: { max_depth: 2, limit: 5, offset: 0, suffix: 'notes' },
 		}),
-		request: () => ({
-			method: 'POST',
-			path: '/api/ai/store/namespaces',
-			body: {
-				prefix: [SANDBOX_ASSISTANT_ID],
-				suffix: ['notes'],
-				max_depth: 2,
-				limit: 5,
-				offset: 0,
-			},
-		}),
-		bad: () => ({
-			resource: 'store',
-			operation: 'createNamespace',
-			additionalFields: { max_depth: '={{ "deep" }}' },
-		}),
+		sends: 'POST /store/namespaces',
+		body: { prefix: [SANDBOX_ASSISTANT_ID], suffix: ['notes'], max_depth: 2, limit: 5, offset: 0 },
+		bad: () => ({ additionalFields: { max_depth: '={{ "deep" }}' } }),
 		refusal: /"Max Depth" must be a number, but is "deep"$/,
 		answer: { namespaces: [['a']] },
 	},
 	{
-		endpoint: 'E12',
+		calls: 'fileContext: create',
 		good: () => ({
-			resource: 'fileContext',
-			operation: 'create',
 			additionalFields: { parseMode: 'fast', purpose: 'chat_attachment', workspacePath: 'a/b' },
 		}),
-		request: () => ({ method: 'POST', path: '/api/ai/contexts/file' }),
-		bad: () => ({ resource: 'fileContext', operation: 'create', binaryPropertyName: 'attachment' }),
+		sends: 'POST /contexts/file',
+		bad: () => ({ binaryPropertyName: 'attachment' }),
 		refusal: /"Input Binary Field" names "attachment", but the item has only data$/,
 		answer: { id: ID, storageFileId: ID },
 	},
 	{
-		endpoint: 'E13',
+		calls: 'conversation: create',
 		good: () => ({
-			resource: 'conversation',
-			operation: 'create',
 			title: 'Question',
 			additionalFields: { threadId: 'thread-of-mine', options: '{"a":1}' },
 		}),
-		request: () => ({
-			method: 'POST',
-			path: '/api/ai/conversations',
-			body: { title: 'Question', threadId: 'thread-of-mine', options: { a: 1 } },
-		}),
-		bad: () => ({
-			resource: 'conversation',
-			operation: 'create',
-			additionalFields: { options: '={{ 5 }}' },
-		}),
+		sends: 'POST /conversations',
+		body: { title: 'Question', threadId: 'thread-of-mine', options: { a: 1 } },
+		bad: () => ({ additionalFields: { options: '={{ 5 }}' } }),
 		refusal: /"Conversation Options" must be an object \(JSON\), but is 5$/,
 		answer: { id: ID, threadId: 't' },
 	},
 	{
-		endpoint: 'E14',
-		good: ({ storageFileId }) => ({
-			resource: 'fileContext',
-			operation: 'delete',
-			fileId: byId(storageFileId),
-		}),
-		request: ({ storageFileId }) => ({
-			method: 'DELETE',
-			path: `/api/ai/contexts/file/${storageFileId}`,
-		}),
-		bad: () => ({ resource: 'fileContext', operation: 'delete', fileId: missingId }),
+		calls: 'fileContext: delete',
+		good: ({ storageFileId }) => ({ fileId: byId(storageFileId) }),
+		sends: 'DELETE /contexts/file/{storageFileId}',
+		bad: () => ({ fileId: missingId }),
 		refusal: /"File" is empty: its expression gave nothing for this item$/,
 		answer: { originalName: 'hello.txt' },
 	},
 	{
-		endpoint: 'E15',
-		good: ({ ranThreadId }) => ({
-			resource: 'thread',
-			operation: 'get',
-			threadId: byId(ranThreadId),
-		}),
-		request: ({ ranThreadId }) => ({ method: 'GET', path: `/api/ai/threads/${ranThreadId}` }),
-		bad: () => ({ resource: 'thread', operation: 'get', threadId: '={{ ".." }}' }),
+		calls: 'thread: get',
+		good: ({ ranThreadId }) => ({ threadId: byId(ranThreadId) }),
+		sends: 'GET /threads/{ranThreadId}',
+		bad: () => ({ threadId: '={{ ".." }}' }),
 		refusal: /"Thread" must be an ID, but is "\.\."$/,
 		answer: { thread_id: ID, status: 'idle', values: { messages: [] } },
 	},
 	{
-		endpoint: 'E16',
+		calls: 'file: create',
 		good: () => ({
-			resource: 'file',
-			operation: 'create',
 			additionalFields: { target: '{"kind":"storage","directory":"manuals","prefix":"m"}' },
 		}),
-		request: () => ({ method: 'POST', path: '/api/ai/v1/file' }),
-		bad: () => ({
-			resource: 'file',
-			operation: 'create',
-			additionalFields: { target: '={{ "storage" }}' },
-		}),
+		sends: 'POST /v1/file',
+		bad: () => ({ additionalFields: { target: '={{ "storage" }}' } }),
 		refusal: /"Target" must be JSON \(.*\), but is "storage"$/,
 		answer: { id: ID, url: 'https://files.example/hello.txt' },
 	},
 	{
-		endpoint: 'E17',
-		good: ({ knowledgebaseId }) => ({
-			resource: 'knowledgebase',
-			operation: 'delete',
-			knowledgebaseId: byId(knowledgebaseId),
-		}),
-		request: ({ knowledgebaseId }) => ({
-			method: 'DELETE',
-			path: `/api/ai/v1/kb/${knowledgebaseId}`,
-		}),
-		bad: () => ({ resource: 'knowledgebase', operation: 'delete', knowledgebaseId: missingId }),
+		calls: 'knowledgebase: delete',
+		good: ({ knowledgebaseId }) => ({ knowledgebaseId: byId(knowledgebaseId) }),
+		sends: 'DELETE /v1/kb/{knowledgebaseId}',
+		bad: () => ({ knowledgebaseId: missingId }),
 		refusal: /"Knowledgebase" is empty: its expression gave nothing for this item$/,
 		answer: { raw: [], affected: 1 },
 	},
 	// Others use the conversation before.
 	{
-		endpoint: 'deleteConversation',
-		good: ({ conversationId }) => ({
-			resource: 'conversation',
-			operation: 'delete',
-			conversationId: byId(conversationId),
-		}),
-		request: ({ conversationId }) => ({
-			method: 'DELETE',
-			path: `/api/ai/conversations/${conversationId}`,
-		}),
-		bad: () => ({ resource: 'conversation', operation: 'delete', conversationId: missingId }),
+		calls: 'conversation: delete',
+		good: ({ conversationId }) => ({ conversationId: byId(conversationId) }),
+		sends: 'DELETE /conversations/{conversationId}',
+		bad: () => ({ conversationId: missingId }),
 		refusal: /"Conversation" is empty: its expression gave nothing for this item$/,
 		answer: undefined,
 		looked: { id: ID, status: 'idle' },
 	},
 ];
+
+/** The records of a server on which every ID is the same. */
+export const ONE_RECORD: World = {
+	knowledgebaseId: ID,
+	threadId: ID,
+	ranThreadId: ID,
+	conversationId: ID,
+	answerId: ID,
+	ranRunId: ID,
+	busyThreadId: ID,
+	busyRunId: ID,
+	waitingThreadId: ID,
+	waitingRunId: ID,
+	storageFileId: ID,
+	fileContextId: ID,
+	filledKnowledgebaseId: ID,
+	documentId: ID,
+	assistantId: ECHO_ASSISTANT_ID,
+};
+
+/** A route, whatever its parameters are called. */
+export const anonymous = (route: string) =>
+	route.replace(/\?.*/, '').replace(/:\w+|\{\w+[!*]?\}/g, ':');
+
+export const ALL_CASES: OperationCase[] = CASES.map((one) => {
+	const { calls, sends, body, good, bad } = one;
+	const [resource, operation] = calls.split(': ');
+	const [method = '', path = ''] = sends.split(' ');
+	const isItsRoute = (other: Endpoint) =>
+		other.method === method && anonymous(other.path) === anonymous(path);
+	return {
+		...one,
+		endpoint: endpoints.find(isItsRoute)?.id ?? calls,
+		good: (world) => ({ resource, operation, ...good(world) }),
+		request: (world) => ({
+			method,
+			path: `/api/ai${path.replace(/\{(\w+)\}/g, (_, name: keyof World) => world[name])}`,
+			body: isFunction(body) ? (body(world) as unknown) : body,
+		}),
+		bad: (world) => ({ resource, operation, ...bad(world) }),
+	};
+});
 
 /** Puts the records the cases need on a fresh sandbox. */
 export async function createWorld(sandbox: Sandbox): Promise<World> {
@@ -808,5 +614,6 @@ export async function createWorld(sandbox: Sandbox): Promise<World> {
 		fileContextId: String(fileContextId),
 		filledKnowledgebaseId: String(filledKnowledgebaseId),
 		documentId: String(documentId),
+		assistantId: ECHO_ASSISTANT_ID,
 	};
 }

@@ -1,13 +1,13 @@
-import { ECHO_ASSISTANT_ID } from '../../../sandbox';
+import { ECHO_ASSISTANT_ID, SANDBOX_ASSISTANT_ID } from '../../../sandbox';
 import type { Sandbox } from '../../../sandbox';
 
-/** Says something to an assistant on a thread and waits for the end of the run, as any client does (E4). */
+/** Sends a text to an assistant on a thread and waits for the end of the run, as any client does (E4). */
 export async function say(
 	{ url, accessToken }: Sandbox,
 	threadId: string,
 	text: string,
 	assistantId = ECHO_ASSISTANT_ID,
-): Promise<void> {
+): Promise<string> {
 	const input = { action: 'send', message: { input: { input: text } } };
 	const answer = await fetch(`${url}/api/ai/threads/${threadId}/runs/wait`, {
 		method: 'POST',
@@ -15,10 +15,10 @@ export async function say(
 		body: JSON.stringify({ assistant_id: assistantId, input }),
 	});
 	if (!answer.ok) throw new Error(`the run answered ${answer.status}`);
-	await answer.text();
+	return await answer.text();
 }
 
-/** A conversation in which something is said at once; gives its thread. */
+/** A conversation with one message; its thread. */
 export async function talk(
 	sandbox: Sandbox,
 	text: string,
@@ -27,4 +27,10 @@ export async function talk(
 	const { threadId } = sandbox.store.putConversation(title === undefined ? {} : { title });
 	await say(sandbox, threadId, text, assistantId);
 	return threadId;
+}
+
+/** The answer of the sandbox's assistant that knows the documents. */
+export async function answerOf(sandbox: Sandbox, question: string): Promise<string> {
+	const { threadId } = sandbox.store.putConversation({});
+	return await say(sandbox, threadId, question, SANDBOX_ASSISTANT_ID);
 }

@@ -72,8 +72,8 @@ const body = (
 	type = 'application/json',
 ): Fault =>
 	answer(title, code, (exchange) => {
-		const said = typeof text === 'string' ? text : text(exchange.token);
-		send(exchange, code, said, { 'Content-Type': type });
+		const content = typeof text === 'string' ? text : text(exchange.token);
+		send(exchange, code, content, { 'Content-Type': type });
 	});
 
 const strange = (fault: Fault): Fault => ({ ...fault, strange: true });

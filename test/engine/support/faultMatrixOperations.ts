@@ -45,7 +45,7 @@ export const KIND_TITLES: Record<Kind, string> = {
 /** Those of the operations; the trigger and the lists are tried for themselves. */
 export const NODE_KINDS = KINDS.filter((kind) => kind !== 'poll');
 
-/** What is said to the assistant. */
+/** The message to the assistant. */
 export const ASKED = 'hello there';
 
 /** An operation of the catalogue and a good call of it. */
@@ -147,7 +147,7 @@ function rightAnswers(one: OperationCase): RegExp | undefined {
 	if (one.answer === undefined) return NOTHING_SAID;
 	// What was switched has to be listed.
 	if (one.endpoint === 'E3') return undefined;
-	// A run is told by its number and its thread.
+	// A run is known by its ID and its thread.
 	if (isCoded(calledBy(one))) return undefined;
 	const isRead = kindOf(calledBy(one)) === 'read';
 	if (Array.isArray(one.answer)) return isRead ? ANY_LIST : NOTHING_THERE;
@@ -215,6 +215,11 @@ export function pollOperation(): MatrixOperation {
 	};
 }
 
+const SUBMIT = {
+	...{ resource: 'document', operation: 'submit', knowledgebaseId: ID },
+	options: { afterStoring: 'nothing', retryMinutes: 0.1 },
+};
+
 function submit(): MatrixOperation {
 	const documents = [
 		{ id: ID, name: 'one' },
@@ -224,13 +229,10 @@ function submit(): MatrixOperation {
 		name: 'E3 document: submit',
 		kind: 'submit',
 		parameters: {
-			resource: 'document',
-			operation: 'submit',
-			knowledgebaseId: ID,
+			...SUBMIT,
 			source: 'json',
 			jsonBody: JSON.stringify(documents),
 			documentSettings: { documentIdMode: 'field' },
-			options: { afterStoring: 'nothing', retryMinutes: 0.1 },
 		},
 		answer: JSON.stringify(documents),
 	};
@@ -242,13 +244,7 @@ function submitFile(): MatrixOperation {
 		name: 'E16 document: submit (files)',
 		kind: 'withFile',
 		only: /\/v1\/file$/,
-		parameters: {
-			resource: 'document',
-			operation: 'submit',
-			knowledgebaseId: ID,
-			source: 'files',
-			options: { afterStoring: 'nothing', retryMinutes: 0.1 },
-		},
+		parameters: { ...SUBMIT, source: 'files' },
 		answer: JSON.stringify({ id: OTHER_ID, url: 'https://files.example/hello.txt', size: 11 }),
 	};
 }
@@ -264,7 +260,6 @@ function submitChanged(): MatrixOperation {
 			...parameters,
 			jsonBody: JSON.stringify([{ id: ID, name: 'one' }]),
 			mode: 'changed',
-			options: { afterStoring: 'nothing', retryMinutes: 0.1 },
 		},
 		answer: '[]',
 	};

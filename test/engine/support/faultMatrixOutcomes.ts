@@ -35,7 +35,7 @@ export function outcomeOf({ cell, onError, result }: Trial) {
 	};
 }
 
-/** What is said of the documents when Submit ends. */
+/** How a message of Submit counts its documents. */
 const countsOf = (documents: number, mayBeStored: boolean) =>
 	`. Documents: ${documents} ${mayBeStored ? 'unknown' : 'rejected'}`;
 

@@ -34,7 +34,7 @@ const LEGEND: Record<Reaction, string> = {
 		'the thread is read once more at the deadline; a run that has ended by then has its answer',
 };
 
-/** What is told apart by nothing else is told together. */
+/** Entries that differ in nothing shown are grouped. */
 const grouped = <One>(all: readonly One[], what: (one: One) => unknown): One[][] =>
 	Object.values(groupBy(all, (one) => JSON.stringify(what(one))));
 

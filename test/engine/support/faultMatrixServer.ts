@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import dns from 'node:dns';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import type { Fault } from './faultMatrixFaults';
 import { ASKED } from './faultMatrixOperations';
 import type { MatrixOperation } from './faultMatrixOperations';
 import { isNoRoute } from './faultMatrixTable';
+import { listen } from './listen';
 
 /** One experiment: an operation that meets a fault, always or only the first time. */
 export interface Cell {
@@ -56,8 +56,7 @@ export async function startFaultServer(token: string): Promise<FaultServer> {
 		if (cell) receive(cell, token, request, response);
 		else response.writeHead(418).end();
 	});
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	const { port } = server.address() as AddressInfo;
+	const port = await listen(server);
 	const lookup = jest.spyOn(dns, 'lookup') as unknown as jest.SpyInstance<
 		void,
 		[string, { all?: boolean }, LookupCallback]

@@ -19,7 +19,7 @@ export interface Load {
 	items: number;
 }
 
-/** What is told after each execution: documents stored, and live heap in bytes. */
+/** The report of each execution: documents stored, and live heap in bytes. */
 export interface LoadReport {
 	stored: number;
 	liveHeap: number;

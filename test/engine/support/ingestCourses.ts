@@ -139,7 +139,7 @@ export const anyCourse: fc.Arbitrary<Course> = fc
 		}),
 	);
 
-/** How the sandbox is told to end the processing of a document. */
+/** How the sandbox ends the processing of a document. */
 const ENDS: Partial<Record<Kind, string>> = { unreadable: 'error', cancelled: 'cancel' };
 
 const NO_KNOWLEDGEBASE = '0f0b5d29-99cd-433a-8aed-09da49af709a';

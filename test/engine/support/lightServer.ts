@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import type { LoadTarget } from './hostileLoad';
+import { listen } from './listen';
 
 /** What servers answer of a document beside its id and status: about 1.3 KB. */
 const REST = Object.fromEntries(
@@ -23,10 +23,8 @@ export async function serveLightly(): Promise<LoadTarget> {
 			response.end(JSON.stringify(answerTo(request.url ?? '', body)));
 		});
 	});
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	const { port } = server.address() as AddressInfo;
 	return {
-		baseUrl: `http://127.0.0.1:${port}`,
+		baseUrl: `http://127.0.0.1:${await listen(server)}`,
 		accessToken: 'token-of-a-light-server',
 		knowledgebaseId: '7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60',
 	};

@@ -64,7 +64,7 @@ export const withoutMark = (body: unknown): unknown =>
 		key === 'n8nMark' ? undefined : value,
 	);
 
-/** What was said to the assistant, in the order in which the runs began. */
+/** The messages to the assistant, in the order in which the runs began. */
 export const saidOn = ({ store }: Sandbox, thread: string): Array<string | undefined> =>
 	runsOf(store.runs, thread).map(({ text }) => text);
 
@@ -121,7 +121,7 @@ export const arrivals = ({ requests }: Sandbox, thread: string): number =>
 		({ endpoint, path }) => ['runs', 'E4'].includes(endpoint ?? '') && path.includes(thread),
 	).length;
 
-/** What is said of a failed item beside its message. */
+/** The details of a failed item beside its message. */
 export function detailsOf(item: INodeExecutionData | undefined): IDataObject {
 	return (item?.json.details ?? {}) as IDataObject;
 }

@@ -1,20 +1,18 @@
 import type { WorkflowFile } from '../../../host/examples';
 import { SANDBOX_ASSISTANT_ID } from '../../../sandbox';
-import { chain, manualTrigger, xpertAiNode } from '../../queue/support/ingestion';
-
-type Node = WorkflowFile['nodes'][number];
+import {
+	chain,
+	manualTrigger,
+	readFile,
+	xpertAiNode,
+	type Node,
+} from '../../queue/support/ingestion';
 
 /** The name of the node under test, in every workflow made here. */
 export const NODE = 'Xpert AI';
 
 /** Submits the files of a folder until they are found, leaving out what has not changed. */
 export function ingestion(folder: string, knowledgebaseId: string): WorkflowFile {
-	const read: Node = {
-		name: 'Read Files',
-		type: 'n8n-nodes-base.readWriteFile',
-		typeVersion: 1.1,
-		parameters: { operation: 'read', fileSelector: `documents/${folder}/*.md`, options: {} },
-	};
 	const submit = xpertAiNode(NODE, {
 		resource: 'document',
 		operation: 'submit',
@@ -22,7 +20,7 @@ export function ingestion(folder: string, knowledgebaseId: string): WorkflowFile
 		source: 'files',
 		mode: 'changed',
 	});
-	return chain('Ingestion', manualTrigger(), read, submit);
+	return chain('Ingestion', manualTrigger(), readFile(`${folder}/*.md`), submit);
 }
 
 /** Asks the assistant that answers from documents. */

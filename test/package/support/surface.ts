@@ -182,13 +182,13 @@ function variantChanges(before: unknown, now: unknown, place: string): SurfaceCh
 		: adds(`${place}: ${shown(now)}`);
 }
 
-/** How a surface differs from what it was; a list is told by what came and what went. */
+/** How a surface differs from what it was; a list by what came and what went. */
 export function surfaceChanges(before: unknown, now: unknown, place = ''): SurfaceChanges {
 	if (isEqual(before, now)) return { breaking: [], added: [] };
-	const told = { gone: `${place}: ${shown(before)} is gone`, added: `${place}: ${shown(now)}` };
+	const texts = { gone: `${place}: ${shown(before)} is gone`, added: `${place}: ${shown(now)}` };
 	// A condition to be shown that goes, and one to be hidden, lets a parameter be seen in more cases.
-	if (before === undefined) return HIDES.test(place) ? breaks(told.added) : adds(told.added);
-	if (now === undefined) return HIDES.test(place) ? adds(told.gone) : breaks(told.gone);
+	if (before === undefined) return HIDES.test(place) ? breaks(texts.added) : adds(texts.added);
+	if (now === undefined) return HIDES.test(place) ? adds(texts.gone) : breaks(texts.gone);
 	if (isVariants(before) || isVariants(now)) return variantChanges(before, now, place);
 	const [parts, nowParts] = [partsOf(before), partsOf(now)];
 	if (!parts || !nowParts) return breaks(`${place}: ${shown(before)} has become ${shown(now)}`);

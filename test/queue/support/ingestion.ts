@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -14,27 +15,37 @@ const TRIGGER = 'Start';
 export const SUBMIT_NODE = 'Submit Documents';
 
 /** A node of a workflow that is built for a test. */
-type Node = WorkflowFile['nodes'][number];
+export type Node = WorkflowFile['nodes'][number];
+
+/** A workflow whose trigger starts every chain of nodes, drawn one below the other. */
+function workflowFrom(name: string, trigger: Node, ...chains: Node[][]): WorkflowFile {
+	const placed = (node: Node, column: number, row: number) => ({
+		...{ typeVersion: 1, parameters: {}, ...node },
+		...{ id: randomUUID(), position: [column * 220, row * 180] },
+	});
+	const link = (node: Node) => ({ node: node.name, type: 'main', index: 0 });
+	const links = chains.flatMap((chain) =>
+		chain.slice(1).map((node, index) => [chain[index]?.name, { main: [[link(node)]] }] as const),
+	);
+	const firsts = chains.flatMap(([first]) => (first ? [link(first)] : []));
+	const rows = chains.flatMap((chain, row) =>
+		chain.map((node, column) => placed(node, column + 1, row)),
+	);
+	return {
+		name,
+		nodes: [placed(trigger, 0, 0), ...rows],
+		connections: { [trigger.name]: { main: [firsts] }, ...Object.fromEntries(links) },
+		settings: { executionOrder: 'v1' },
+	};
+}
 
 /** Nodes one after another, the first being the trigger, as a workflow. */
-export function chain(name: string, ...nodes: Node[]): WorkflowFile {
-	const placed = nodes.map((node, index) => ({
-		typeVersion: 1,
-		position: [index * 220, 0],
-		parameters: {},
-		...node,
-		id: `${index}`,
-	}));
-	const connections = Object.fromEntries(
-		nodes
-			.slice(1)
-			.map((node, index) => [
-				nodes[index]?.name,
-				{ main: [[{ node: node.name, type: 'main', index: 0 }]] },
-			]),
-	);
-	return { name, nodes: placed, connections, settings: { executionOrder: 'v1' } };
-}
+export const chain = (name: string, trigger: Node, ...nodes: Node[]): WorkflowFile =>
+	workflowFrom(name, trigger, nodes);
+
+/** Chains of nodes behind the button "Execute workflow". */
+export const workflowOf = (name: string, ...chains: Node[][]): WorkflowFile =>
+	workflowFrom(name, manualTrigger(), ...chains);
 
 /** The trigger behind the button "Execute workflow". */
 export function manualTrigger(): Node {
@@ -57,6 +68,20 @@ export function xpertAiNode(name: string, parameters: Record<string, unknown>): 
 	const credentials = { xpertAiApi: { id: '', name: SANDBOX_CREDENTIAL } };
 	return { name, type: 'n8n-nodes-xpertai.xpertAi', parameters, credentials };
 }
+
+/** The trigger of the package with the sandbox's credential. */
+export const triggerNode = (name: string, parameters: Record<string, unknown>): Node => ({
+	...xpertAiNode(name, parameters),
+	type: 'n8n-nodes-xpertai.xpertAiTrigger',
+});
+
+/** A node that emits the items given. */
+export const itemsNode = (name: string, items: unknown[]): Node => ({
+	name,
+	type: 'n8n-nodes-base.code',
+	typeVersion: 2,
+	parameters: { jsCode: `return ${JSON.stringify(items)}.map((json) => ({ json }));` },
+});
 
 /** The name of the node that asks, in the workflow made here. */
 export const ASK_NODE = 'Ask Assistant';

@@ -1,4 +1,4 @@
-import axios, { type AxiosError, type AxiosInstance } from 'axios';
+import axios, { type AxiosInstance } from 'axios';
 import { ECHO_ASSISTANT_ID, type Sandbox } from '../../../sandbox';
 
 /** An HTTP client with the sandbox's token that takes every answer, also errors and redirects, as it is. */
@@ -39,18 +39,6 @@ export async function runOn(
 	return { status, data };
 }
 
-/** The conversation that a thread belongs to, as E5 finds it. */
-export async function conversationOf(
-	client: AxiosInstance,
-	threadId: string,
-): Promise<Record<string, unknown> | undefined> {
-	const { data } = await client.post<{ items: Array<Record<string, unknown>> }>(
-		'/api/ai/conversations/search',
-		{ where: { threadId } },
-	);
-	return data.items[0];
-}
-
 /** Uploads a text or bytes as a file. */
 export async function upload(
 	client: AxiosInstance,
@@ -68,13 +56,6 @@ export async function upload(
 	}>(path, form);
 	return data;
 }
-
-/** The code of the error a request ends with, as its client sees it. */
-export const codeOf = async (request: Promise<unknown>): Promise<string | undefined> =>
-	await request.then(
-		() => 'answered',
-		(error: AxiosError) => error.code,
-	);
 
 /** Asks until the answer is as wanted, for ten seconds at most. */
 export async function until<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean): Promise<T> {

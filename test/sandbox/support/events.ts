@@ -19,7 +19,7 @@ export interface ReadEvent {
 	id?: string;
 	event?: string;
 	/** Nothing for what keeps a stream alive, and where words were left out, as a note says. */
-	data?: Told;
+	data?: EventData;
 	note?: string;
 }
 
@@ -35,19 +35,19 @@ const LEFT_OUT = /_start$|^on_chat_event$|^on_message_end$/;
 /** The events of a stream without those that were left out: words by a note among them, others by one beside them. */
 export function withoutLeftOut(events: Event[], among: boolean, beside: boolean): Event[] {
 	return events.filter(({ data }) => {
-		const { event = '', type, data: told } = (data ?? {}) as Told;
-		const isWord = type === 'message' && told?.type === 'text';
+		const { event = '', type, data: fields } = (data ?? {}) as EventData;
+		const isWord = type === 'message' && fields?.type === 'text';
 		return !(isWord && (among || beside)) && !(beside && LEFT_OUT.test(event));
 	});
 }
 
-interface Told {
+interface EventData {
 	type?: string;
 	event?: string;
 	data?: Record<string, unknown>;
 }
 
-/** What is told of a message or an agent that begins, without the row of the server's table that comes with it. */
+/** The fields of a message or an agent that begins, without the row of the server's table that comes with it. */
 const OF_BEGINNINGS: Record<string, string[]> = {
 	on_message_start: ['id', 'role', 'content', 'status', 'conversationId', 'executionId'],
 	on_agent_start: [
@@ -63,19 +63,19 @@ const OF_BEGINNINGS: Record<string, string[]> = {
 	on_retriever_error: ['name', 'error'],
 };
 
-function shared(told: Told): Told {
-	const kept = OF_BEGINNINGS[told.event ?? ''];
-	return kept ? { ...told, data: pick(told.data, kept) } : told;
+function shared(event: EventData): EventData {
+	const kept = OF_BEGINNINGS[event.event ?? ''];
+	return kept ? { ...event, data: pick(event.data, kept) } : event;
 }
 
 function eventIn(block: string): Event {
 	const [, id] = /^id: (.*)$/m.exec(block) ?? [];
 	const [, name] = /^event: (.*)$/m.exec(block) ?? [];
 	const [, data = ''] = /^data: (.*)$/m.exec(block) ?? [];
-	const told = name === undefined ? { id } : { id, name };
+	const head = name === undefined ? { id } : { id, name };
 	try {
-		return { ...told, data: shared(JSON.parse(data) as Told) };
+		return { ...head, data: shared(JSON.parse(data) as EventData) };
 	} catch {
-		return { ...told, text: data };
+		return { ...head, text: data };
 	}
 }

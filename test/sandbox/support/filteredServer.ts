@@ -1,31 +1,32 @@
 import type { AssistantSeed, Filter, Sandbox, SandboxOptions, ToolSeed } from '../../../sandbox';
 import type { SequenceExchange } from './recordings';
 
+import { condition } from '../../engine/support/filters';
 import { FILTERED, KEYS, QUOKKAS, RECORDED_LAST, later, looksInto } from './recordedServers';
 
 const MODEL = 'f0000000-0000-4000-8000-000000000001';
 
-const by = (field: string, operator: string, selector: string): Filter => ({
-	kind: 'condition',
-	field,
-	operator,
-	value: { kind: 'variable', selector },
-});
-const department = (selector: string) => by('metadata.department', 'eq', selector);
-const folder = (selector: string) => by('document.folderPath', 'under', selector);
-const group = (operator: 'and' | 'or', ...children: Filter[]): Filter => ({
+/** A condition in three words: the field, the operator, and a JSON value or where the value is taken from. */
+const where = (words: string): Filter => {
+	const [field = '', operator = '', of = ''] = words.split(' ');
+	const isLiteral = /^["\d]/.test(of);
+	return condition(field, operator, isLiteral ? { value: JSON.parse(of) } : { selector: of });
+};
+const group = (operator: 'and' | 'or', ...children: string[]): Filter => ({
 	kind: 'group',
 	operator,
-	children,
+	children: children.map(where),
 });
-const literal = (field: string, operator: string, value: unknown): Filter => ({
-	kind: 'condition',
-	field,
-	operator,
-	value: { kind: 'literal', value },
-});
+const filterOf = (filter: Filter | string) => (typeof filter === 'string' ? where(filter) : filter);
 
-const filtered = (fixed: Filter): ToolSeed => ({ ...looksInto(FILTERED), filtering: { fixed } });
+/** The department that a question brings, or the state of the assistant. */
+const OF_PERSON = 'metadata.department eq human.department';
+const OF_STATE = 'metadata.department eq department';
+
+const filtered = (filter: Filter | string): ToolSeed => ({
+	...looksInto(FILTERED),
+	filtering: { fixed: filterOf(filter) },
+});
 
 const MAIL: ToolSeed = {
 	name: 'sendMail',
@@ -38,25 +39,32 @@ const MAIL: ToolSeed = {
 const tool = (
 	id: string,
 	name: string,
-	fixed: Filter,
+	filter: Filter | string,
 	more: Partial<AssistantSeed> = {},
 ): AssistantSeed => ({
-	...later(id, name, [filtered(fixed)]),
+	...later(id, name, [filtered(filter)]),
 	description: 'd',
 	...more,
+});
+
+const looksFirst = (name: string, filter: string) => ({
+	agentKey: `Know_${name}`,
+	title: 'Look',
+	knowledgebaseId: FILTERED,
+	filter: where(filter),
 });
 
 /** One whose workflow has such a step before it. */
 const step = (
 	id: string,
 	name: string,
-	filter: Filter,
+	filter: string,
 	more: Partial<AssistantSeed> = {},
 ): AssistantSeed => ({
 	...later(id, name, []),
 	description: 'd',
 	prompt: 'Context: {found}',
-	looksFirst: { agentKey: `Know_${name}`, title: 'Look', knowledgebaseId: FILTERED, filter },
+	looksFirst: looksFirst(name, filter),
 	...more,
 });
 
@@ -68,128 +76,84 @@ const [WAIT, WAIT_STATE] = [
 	'618262b5-a2a3-4430-97c3-ef20c8df5db4',
 	'82702fcf-8f91-4519-b932-e8b0305e96a9',
 ];
-const waits = (fixed: Filter) => ({ description: null, tools: [MAIL, filtered(fixed)] });
+const waits = (filter: string) => ({ description: null, tools: [MAIL, filtered(filter)] });
 
 /** What the assistants of these recordings are called, where their sequences do not say it, nobody knows. */
 const ASSISTANTS: AssistantSeed[] = [
-	tool(
-		'5ea44652-511e-4610-8ad5-5470cb9c43f2',
-		'fFixed1',
-		literal('metadata.department', 'eq', 'sales'),
-	),
-	tool('2eedd87f-4050-4929-8ad8-eb9c6960808c', 'fHuman2434', department('human.department')),
-	tool(
-		'f5e9f760-5edd-4253-a5b7-e9003b524cd0',
-		'fState4566',
-		department('department'),
-		variable('department'),
-	),
-	tool('7313b814-0a9c-4893-b93f-e497c582d344', 'fParam6674', department('department'), {
+	tool('5ea44652-511e-4610-8ad5-5470cb9c43f2', 'fFixed1', 'metadata.department eq "sales"'),
+	tool('2eedd87f-4050-4929-8ad8-eb9c6960808c', 'fHuman2434', OF_PERSON),
+	tool('f5e9f760-5edd-4253-a5b7-e9003b524cd0', 'fState4566', OF_STATE, variable('department')),
+	tool('7313b814-0a9c-4893-b93f-e497c582d344', 'fParam6674', OF_STATE, {
 		parameters: ['department'],
 	}),
-	tool('97d6c3ab-27d1-448a-b9d1-d7a5e53ca9e1', 'fEnv1', department('env.department')),
-	step('9f967562-8892-4266-8e0f-6057101a86e5', 'sHuman42', department('human.department')),
-	step(
-		'be83d012-8ad9-4f07-b048-3fcf785b4a12',
-		'sState2953',
-		department('department'),
-		variable('department'),
-	),
-	step('21ad5152-f844-4cc5-8d40-27c3869a3b0a', 'sEnv4040', department('env.department')),
+	tool('97d6c3ab-27d1-448a-b9d1-d7a5e53ca9e1', 'fEnv1', 'metadata.department eq env.department'),
+	step('9f967562-8892-4266-8e0f-6057101a86e5', 'sHuman42', OF_PERSON),
+	step('be83d012-8ad9-4f07-b048-3fcf785b4a12', 'sState2953', OF_STATE, variable('department')),
+	step('21ad5152-f844-4cc5-8d40-27c3869a3b0a', 'sEnv4040', 'metadata.department eq env.department'),
 	{
 		...later('ad191c92-9944-4b3d-8cb0-dca4f65eb5ff', 'fDyn5017', [
 			{ ...looksInto(FILTERED), filtering: { agent: { enabled: true } } },
 		]),
 		description: 'd',
 	},
-	tool('1524979f-6f44-4c84-9f41-9fcdc2c1f83f', 'fFolder1', folder('human.folder')),
-	tool('7800c014-97b7-494b-b828-b0bfc0bef3c5', 'fYear1', by('metadata.year', 'gte', 'human.year')),
 	tool(
-		'7422ffe7-190b-44e1-b377-78afe6104252',
-		'fFrom1',
-		by('metadata.validFrom', 'gte', 'human.from'),
+		'1524979f-6f44-4c84-9f41-9fcdc2c1f83f',
+		'fFolder1',
+		'document.folderPath under human.folder',
 	),
-	tool(
-		'b39d3532-04fd-4fad-af6b-205fdb2d3c18',
-		'fLevel1',
-		by('metadata.level', 'eq', 'human.level'),
-	),
-	tool(
-		'6acbf4e4-86c7-476d-a67c-4421d4edda5b',
-		'fTags1',
-		by('metadata.tags', 'containsAny', 'human.tags'),
-	),
-	tool(
-		'd64b2eab-b940-42ee-a540-fa076c9bfbe8',
-		'fIn1',
-		by('metadata.department', 'in', 'human.departments'),
-	),
-	tool(
-		'a592421b-1221-410f-8867-3b21088a5b14',
-		'fSecret1',
-		by('metadata.secret', 'eq', 'human.secret'),
-	),
-	tool(
-		'20cc0e4a-6faa-4b6b-a861-ab9964525950',
-		'fName1',
-		by('document.fileName', 'startsWith', 'human.name'),
-	),
-	tool('8f02ad22-23f5-4847-994d-1181db5d5706', 'fIds1', by('document.id', 'in', 'human.ids')),
-	tool(
-		'c2cc566e-747c-4352-9f4d-4c671e9ed710',
-		'fNothere1',
-		by('metadata.nothere', 'eq', 'human.x'),
-	),
+	tool('7800c014-97b7-494b-b828-b0bfc0bef3c5', 'fYear1', 'metadata.year gte human.year'),
+	tool('7422ffe7-190b-44e1-b377-78afe6104252', 'fFrom1', 'metadata.validFrom gte human.from'),
+	tool('b39d3532-04fd-4fad-af6b-205fdb2d3c18', 'fLevel1', 'metadata.level eq human.level'),
+	tool('6acbf4e4-86c7-476d-a67c-4421d4edda5b', 'fTags1', 'metadata.tags containsAny human.tags'),
+	tool('d64b2eab-b940-42ee-a540-fa076c9bfbe8', 'fIn1', 'metadata.department in human.departments'),
+	tool('a592421b-1221-410f-8867-3b21088a5b14', 'fSecret1', 'metadata.secret eq human.secret'),
+	tool('20cc0e4a-6faa-4b6b-a861-ab9964525950', 'fName1', 'document.fileName startsWith human.name'),
+	tool('8f02ad22-23f5-4847-994d-1181db5d5706', 'fIds1', 'document.id in human.ids'),
+	tool('c2cc566e-747c-4352-9f4d-4c671e9ed710', 'fNothere1', 'metadata.nothere eq human.x'),
 	tool(
 		'49cd1944-b6b7-4840-9abf-f007f588c8a2',
 		'fDefault1',
-		department('department'),
+		OF_STATE,
 		variable('department', { default: 'sales' }),
 	),
 	tool(
 		'1a2e1729-8543-45a7-b06b-0ccf3ed81e2d',
 		'fOptional1',
-		folder('folder'),
+		'document.folderPath under folder',
 		variable('folder', { default: '' }),
 	),
 	tool(
 		'86793975-597d-4d6e-b35a-9aa7f0c7912f',
 		'fContains1',
-		by('metadata.department', 'contains', 'department'),
+		'metadata.department contains department',
 		variable('department', { default: '' }),
 	),
 	tool(
 		'1092dcd5-9748-4db4-9b51-c97c48b4e14a',
 		'fOr1',
-		group('or', department('human.department'), folder('human.folder')),
+		group('or', OF_PERSON, 'document.folderPath under human.folder'),
 	),
 	tool(
 		'8b7fb942-91b4-4d02-8f0f-928d8d394b65',
 		'fAnd1',
-		group('and', department('human.department'), literal('metadata.year', 'gte', 2025)),
+		group('and', OF_PERSON, 'metadata.year gte 2025'),
 	),
-	step('71f0ed79-e000-4980-ac29-048faa08c5a4', 'sTwo1', department('human.department'), {
-		looksFirst: {
-			agentKey: 'Know_sTwo1',
-			title: 'Look',
-			knowledgebaseId: FILTERED,
-			also: [QUOKKAS],
-			filter: department('human.department'),
-		},
+	step('71f0ed79-e000-4980-ac29-048faa08c5a4', 'sTwo1', OF_PERSON, {
+		looksFirst: { ...looksFirst('sTwo1', OF_PERSON), also: [QUOKKAS] },
 	}),
 	{
 		...later('663651b2-3a88-46ad-b5e8-c6ca6e98149a', 'fTwo1', [
-			filtered(department('human.department')),
+			filtered(OF_PERSON),
 			looksInto(QUOKKAS),
 		]),
 		description: 'd',
 	},
-	tool(WAIT, 'fWait1948', department('human.department'), waits(department('human.department'))),
-	tool(WAIT_STATE, 'fWaitState1197', department('department'), {
-		...waits(department('department')),
+	tool(WAIT, 'fWait1948', OF_PERSON, waits(OF_PERSON)),
+	tool(WAIT_STATE, 'fWaitState1197', OF_STATE, {
+		...waits(OF_STATE),
 		...variable('department'),
 	}),
-	step('69231d2b-acd5-45ef-87b5-f7a7c784ea86', 'sWait5703', department('human.department'), {
+	step('69231d2b-acd5-45ef-87b5-f7a7c784ea86', 'sWait5703', OF_PERSON, {
 		description: null,
 		tools: [MAIL],
 	}),

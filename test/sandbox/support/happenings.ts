@@ -27,8 +27,8 @@ const untilSaid =
 		const { sandbox, clock, substitution } = player;
 		const id = runId ? substitution.apply(runId) : newestRun(sandbox)?.id;
 		const last = () => {
-			const told = asObject(sandbox.store.speeches.get(id ?? '')?.events.at(-1)?.data.data);
-			return told.xpertName === undefined ? told.text : undefined;
+			const data = asObject(sandbox.store.speeches.get(id ?? '')?.events.at(-1)?.data.data);
+			return data.xpertName === undefined ? data.text : undefined;
 		};
 		for (let passed = 0; last() !== text; passed += 50) {
 			if (passed > LONGEST_MS) throw new Error(`Nobody said "${text}"`);

@@ -1,9 +1,9 @@
 import type { AxiosInstance } from 'axios';
 import { COPILOT_ID, SANDBOX_ASSISTANT_ID } from '../../../sandbox';
-import { newThread, runOn, until, upload } from './client';
+import { newThread, runOn, until } from './client';
 
 /** What `status` says of a document. */
-export interface Status {
+interface Status {
 	id: string;
 	status: string | null;
 	progress: number | null;
@@ -26,32 +26,19 @@ export const store = (client: AxiosInstance, knowledgebaseId: string, documents:
 		documents,
 	);
 
-/** Queues documents; gives the answer. */
-export const queue = (client: AxiosInstance, knowledgebaseId: string, ids: unknown) =>
-	client.post<Status[]>(`/api/ai/knowledges/${knowledgebaseId}/process`, ids);
-
-/** Where documents stand. */
-export const statusOf = (client: AxiosInstance, knowledgebaseId: string, ids: unknown[]) =>
-	client.get<Status[]>(`/api/ai/knowledges/${knowledgebaseId}/status?ids=${ids.join(',')}`);
-
 /** Queues documents and waits until all of them are processed; gives where they stand then. */
 export async function process(
 	client: AxiosInstance,
 	knowledgebaseId: string,
 	ids: string[],
 ): Promise<Status[]> {
-	await queue(client, knowledgebaseId, ids);
+	const path = `/api/ai/knowledges/${knowledgebaseId}`;
+	await client.post(`${path}/process`, ids);
 	const { data } = await until(
-		async () => await statusOf(client, knowledgebaseId, ids),
+		async () => await client.get<Status[]>(`${path}/status?ids=${ids.join(',')}`),
 		(answer) => answer.data.every(({ status }) => /^(finish|error|cancel)$/.test(status ?? '')),
 	);
 	return data;
-}
-
-/** Uploads a text, and gives the fields of a document that is found once it is processed. */
-export async function document(client: AxiosInstance, text: string, name = 'a.md') {
-	const { id: storageFileId, url: fileUrl } = await upload(client, text, name);
-	return { name, storageFileId, fileUrl };
 }
 
 /** What the assistant says that answers from documents. */

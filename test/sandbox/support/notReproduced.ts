@@ -52,13 +52,13 @@ export const OWN_FIELDS: Record<string, string> = {
 	copilot: 'what a server says of the provider of a model',
 };
 
-/** Events that the sandbox does not send: what the graph says of its own step that counted, after it has said the same. */
+/** Events that the sandbox does not send: what the graph says of its own step that counted, after the same event was sent. */
 export const isOwnEvent = (data: Record<string, unknown>): boolean =>
 	'tags' in data && !('error' in data);
 
 /**
  * The numbers of tokens that are not compared: of all, where texts are in them that differ (paths, scores, times); of
- * what a model was told as well, where it counts that in a way of its own.
+ * what a model was given as well, where it counts that in a way of its own.
  */
 export function OWN_TOKENS({ sequence = '', recording = '' }: SequenceExchange): string[] {
 	// Its model repeats the beginning of what it found, in which addresses and scores are of another length.
@@ -143,7 +143,7 @@ export const OWN_ANSWERS: Array<{ is: (exchange: SequenceExchange) => boolean; w
 				/^thread, (right after the cancel|9 s after)|as A's run has ended|as soon as nothing runs/.test(
 					label,
 				)),
-		why: 'How soon a step is stored, and an end is said: the sandbox is quicker, or slower, by parts of a second.',
+		why: 'How soon a step is stored, and an end is shown: the sandbox is quicker, or slower, by parts of a second.',
 	},
 	{
 		is: ({ endpoint, recording = '' }) =>
@@ -226,7 +226,7 @@ const UNSENT: typeof OWN_ANSWERS = [
 	},
 	{
 		is: ({ label }) => label === 'ask something like it',
-		why: 'What a model was told before the question.',
+		why: 'What a model was given before the question.',
 	},
 	{
 		is: ({ sequence = '' }) =>

@@ -6,7 +6,7 @@ const WAITS = 'd511212d-43e9-433f-84c8-d8cae0214e79';
 const WORKSPACE = '447809ed-4fdc-4c86-a1a8-8b028415ef3f';
 const SOMEBODY = 'b1000000-0000-4000-8000-000000000003';
 
-/** The keys of the recordings by what is said of them: that of a workspace where nothing is said. */
+/** The keys of the recordings by their description: that of a workspace where there is none. */
 const TOKENS: Record<string, TokenSeed> = {
 	user: { token: 'key-of-a-user', kind: 'plain' },
 	assistant: { token: 'key-of-an-assistant', kind: 'assistant', assistantId: ECHO },
@@ -66,7 +66,7 @@ const helper = (name: string, waits = false) => ({
 	waits,
 });
 
-/** What the model of the later recordings says when it is told to fail. */
+/** What the model of the later recordings answers when it is asked to fail. */
 const error = '400 You exceeded your current quota (FAIL)';
 
 /** An agent that was given a name of its own. */
@@ -76,7 +76,7 @@ const agent = (made: string) => ({
 	prompt: 'You are a test assistant.',
 });
 
-/** What the model of some of them counts, whatever it is told. */
+/** What the model of some of them counts, whatever it is asked. */
 const COUNTS: [number, number] = [5, 5];
 
 /** The assistants of the recordings of 22 November: one that echoes, one with helpers, one that asks before it calls them. */
@@ -118,8 +118,8 @@ const ASSISTANTS: AssistantSeed[] = [
 	},
 ];
 
-/** Assistants of which only one thing is asked: to say what they were told. */
-const said = (id: string, made: string, name: string): AssistantSeed => ({
+/** Assistants that only repeat the message. */
+const echoing = (id: string, made: string, name: string): AssistantSeed => ({
 	id,
 	name,
 	...named(name),
@@ -129,7 +129,7 @@ const said = (id: string, made: string, name: string): AssistantSeed => ({
 
 /** An assistant that has a memory with an embedding model. */
 const remembering = (id: string, name: string, made: string): AssistantSeed => ({
-	...said(id, made, name),
+	...echoing(id, made, name),
 	...agent(made),
 	memory: true,
 });
@@ -143,7 +143,7 @@ const LIONS = '490460ad-c269-406c-921c-130cbcdc1ef2';
 
 /** An assistant that looks into knowledgebases. */
 const knowing = (id: string, made: string, name: string, ...into: string[]): AssistantSeed => ({
-	...said(id, made, name),
+	...echoing(id, made, name),
 	...agent(made),
 	tools: into.map((knowledgebaseId) => ({ name: `retriever-${knowledgebaseId}`, knowledgebaseId })),
 });
@@ -164,7 +164,7 @@ const helped = knowing(
 
 ASSISTANTS.push(
 	{
-		...said('25d98823-4faa-40e7-a356-740ca3dad58d', 'ao9dqik20s', 'echo rq31f'),
+		...echoing('25d98823-4faa-40e7-a356-740ca3dad58d', 'ao9dqik20s', 'echo rq31f'),
 		counts: COUNTS,
 	},
 	remembering('a36898bf-fa54-4873-98e8-f18ed3258637', 'G Remembers', 'remembers'),
@@ -181,18 +181,18 @@ ASSISTANTS.push(
 	knowing('6fe8fbeb-9672-4590-8ac1-492ac8a2c3d5', 'metaKnowsefaa', 'G Meta 76e0', LIONS),
 	{ ...helped, tools: [...(helped.tools ?? []), helper('subhelper', true)] },
 	{
-		...said('987881cc-4b27-4db0-a44c-a3002f04515c', 'knowsFlow2', 'G Knowledge step 2'),
+		...echoing('987881cc-4b27-4db0-a44c-a3002f04515c', 'knowsFlow2', 'G Knowledge step 2'),
 		...agent('knowsFlow2'),
 		prompt: 'Answer from: {found}',
 		looksFirst: step('Gflow2', ANIMALS),
 	},
-	said('870ea983-db22-4db8-841d-fd24f0db3efd', 'forgets', 'G Forgets'),
+	echoing('870ea983-db22-4db8-841d-fd24f0db3efd', 'forgets', 'G Forgets'),
 	{
-		...said('be7ed798-74c9-4431-8528-34e380670c58', 'nib0vlt9wb', 'parts unvrv'),
+		...echoing('be7ed798-74c9-4431-8528-34e380670c58', 'nib0vlt9wb', 'parts unvrv'),
 		counts: COUNTS,
 	},
 	{
-		...said('2da974fe-54cb-49dd-929a-407392de3450', 'lah52tup4i', 'tooler 9u9w1'),
+		...echoing('2da974fe-54cb-49dd-929a-407392de3450', 'lah52tup4i', 'tooler 9u9w1'),
 		tools: [{ name: `retriever-${LOOKED_INTO}`, knowledgebaseId: LOOKED_INTO }],
 		counts: COUNTS,
 	},
@@ -208,7 +208,7 @@ export const RECORDED_LATER: SandboxOptions = {
 export const QUOKKAS = 'de095f18-49d3-4372-a7da-e276858fb3b5';
 
 export const later = (id: string, name: string, tools: ToolSeed[]): AssistantSeed => ({
-	...said(id, name, name),
+	...echoing(id, name, name),
 	description: null,
 	prompt: 'You are a test assistant.',
 	answers: 'answers',

@@ -57,13 +57,13 @@ const STREAM = 'text/event-stream';
 /** An answer without what is each server's own; lists that come in no order of theirs are put in order. */
 function meaningOf(exchange: SequenceExchange, body: unknown, by = 'run_id'): unknown {
 	const { endpoint } = exchange;
-	const told = without(meaningfulOrder(exchange, body, by), OWN_TOKENS(exchange));
-	return endpoint === 'status' && Array.isArray(told) ? sortBy(told, 'id') : told;
+	const meaning = without(meaningfulOrder(exchange, body, by), OWN_TOKENS(exchange));
+	return endpoint === 'status' && Array.isArray(meaning) ? sortBy(meaning, 'id') : meaning;
 }
 
 /**
  * The runs of a thread come in no order, and neither do its conversations: they are put in that of their starts, to
- * learn who is who, or of their ids. The messages of two runs at once are told apart by what they say.
+ * learn who is who, or of their ids. The messages of two runs at once differ in their texts.
  */
 function meaningfulOrder(
 	{ endpoint, recording, sequence }: SequenceExchange,
@@ -251,8 +251,8 @@ export class Player {
 	/** Lets time pass until every document that was queued has been processed, which takes real time as well. */
 	async untilAllIsProcessed(): Promise<void> {
 		const { processing } = this.sandbox.store;
-		const patience = Date.now() + 10_000;
-		while ([...processing.values()].some(({ end }) => !end) && Date.now() < patience) {
+		const deadline = Date.now() + 10_000;
+		while ([...processing.values()].some(({ end }) => !end) && Date.now() < deadline) {
 			await this.clock.advance(100);
 			await new Promise((resolve) => setTimeout(resolve, 2));
 		}
@@ -264,8 +264,8 @@ export class Player {
 		const end = () => void (over = true);
 		answer.then(end, end);
 		const asleep = this.clock.sleeping;
-		const patience = Date.now() + 2000;
-		while (!over && this.clock.sleeping <= asleep && Date.now() < patience) {
+		const deadline = Date.now() + 2000;
+		while (!over && this.clock.sleeping <= asleep && Date.now() < deadline) {
 			await new Promise((resolve) => setTimeout(resolve, 2));
 		}
 	}
@@ -281,12 +281,12 @@ export class Player {
 		}
 		const kept = (all: Event[]) =>
 			withoutLeftOut(all, events?.some((one) => one.note) ?? false, note !== undefined);
-		const told = pieces ? eventsIn(pieces) : events && kept(eventsOf(events));
-		let body = told ? told.map(withoutId) : exchange.response.body;
+		const recordedEvents = pieces ? eventsIn(pieces) : events && kept(eventsOf(events));
+		let body = recordedEvents ? recordedEvents.map(withoutId) : exchange.response.body;
 		if (exchange.note?.startsWith('documents reduced')) body = withoutNoParent(body);
-		if (told) {
+		if (recordedEvents) {
 			const received = kept(eventsIn([{ atMs: 0, text: String(answer.data) }]));
-			this.substitution.learn(told.map(idOf), received.map(idOf));
+			this.substitution.learn(recordedEvents.map(idOf), received.map(idOf));
 			answer.data = received.map(withoutId);
 		}
 		if (isShort(exchange)) answer.data = shortened(body, answer.data);
@@ -312,14 +312,14 @@ interface SentFile {
 	bytes?: number;
 }
 
-/** What a recording tells of a file instead of its content. */
+/** How a recording describes a file instead of its content. */
 const TEXT_FILE = /^\(a text file (.+?)(?:, (\d+) bytes)?\)$/;
 
 /** The text of `conversations`, of which the recording has what was read in it. */
 const NOTES = '# Notes\nThe meeting is on Friday at ten. Bring the red folder.';
 
-function fileOf(told: string): SentFile {
-	const [, filename = '', bytes] = TEXT_FILE.exec(told) ?? [];
+function fileOf(description: string): SentFile {
+	const [, filename = '', bytes] = TEXT_FILE.exec(description) ?? [];
 	const content = bytes ? SENTENCES.slice(0, Number(bytes)) : NOTES;
 	return { filename, contentType: bytes ? 'text/plain' : 'text/markdown', content };
 }

@@ -145,14 +145,14 @@ async function comparing(
 	exchange: SequenceExchange,
 	answer: AxiosResponse<unknown>,
 ): Promise<void> {
-	const patience = Date.now() + (exchange.endpoint.endsWith('status') ? 10_000 : 0);
+	const deadline = Date.now() + (exchange.endpoint.endsWith('status') ? 10_000 : 0);
 	let latest = answer;
 	for (;;) {
 		try {
 			player.compare(exchange, latest);
 			return;
 		} catch (error) {
-			if (Date.now() > patience) throw named(player.exchanges.indexOf(exchange), exchange, error);
+			if (Date.now() > deadline) throw named(player.exchanges.indexOf(exchange), exchange, error);
 		}
 		await new Promise((resolve) => setTimeout(resolve, 10));
 		if (/at the end|quiet|^status$|before the change/.test(exchange.label))

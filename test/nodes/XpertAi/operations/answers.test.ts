@@ -41,6 +41,9 @@ describe('the answers that a real server gave', () => {
 	});
 });
 
+/** Instead of a flaw, where an operation takes any answer. */
+const UNCHECKED = 'no flaw: declare `paging`, or what the answer must be as `checkAnswer`';
+
 describe.each(DECLARED)('$endpoint $action', (operation) => {
 	it.each([
 		[undefined],
@@ -57,7 +60,7 @@ describe.each(DECLARED)('$endpoint $action', (operation) => {
 		// A conversation that was deleted is answered with nothing (recorded).
 		if (answer === undefined && isDeletion(operation))
 			expect(flawOf(operation, answer)).toBeUndefined();
-		else expect(flawOf(operation, answer)).toMatch(/^it /);
+		else expect(flawOf(operation, answer) ?? UNCHECKED).toMatch(/^it /);
 	});
 });
 
