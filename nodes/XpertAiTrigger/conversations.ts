@@ -1,3 +1,5 @@
+import isEqual from 'lodash/isEqual';
+import sortBy from 'lodash/sortBy';
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -9,32 +11,31 @@ import { answerMustBe, isJsonObject } from '../XpertAi/transport/answer';
 import type { Send } from '../XpertAi/transport/request';
 import type { ConversationEvent } from './fields';
 import { parseTime } from './memory';
-import type { Change } from './memory';
 import type { ChangesQuery, FetchChanges } from './changes';
 
 const SEARCH_TIMEOUT_MS = 30_000;
 
-/** A conversation of E5 with the fields of the trigger. */
-const searchedConversation = conversationRecord.extend({
-	title: textIfAny,
-	xpertId: textIfAny,
-	updatedAt: textIfAny,
-});
+/** A conversation of E5 as the change that the trigger sees. */
+const conversationChange = conversationRecord
+	.extend({ title: textIfAny, xpertId: textIfAny, updatedAt: textIfAny })
+	.transform(({ id = '', operation, error, updatedAt = '', xpertId, ...known }) => {
+		const tasks = operation?.tasks ?? [];
+		return {
+			...known,
+			id,
+			updatedAt,
+			at: parseTime(updatedAt),
+			event: id ? eventOf({ status: known.status, tasks }) : undefined,
+			assistantId: xpertId,
+			/** Why its last run failed, or who cancelled it. */
+			error: errorText(error),
+			/** The tasks of its run that wait for a person. */
+			tasks,
+		};
+	});
 
-/** A change of a conversation. */
-export interface ConversationChange extends Change {
-	event?: ConversationEvent;
-	threadId?: string;
-	assistantId?: string;
-	title?: string;
-	status?: string;
-	/** Why its last run failed, or who cancelled it. */
-	error?: string;
-	/** The tasks of its run that wait for a person. */
-	tasks: unknown[];
-	/** The record from the server. */
-	record: IDataObject;
-}
+/** A change of a conversation, with the record from the server. */
+export type ConversationChange = z.infer<typeof conversationChange> & { record: IDataObject };
 
 /**
  * The answer of E5. Recorded servers always add the total, so an empty or foreign answer is not taken for an empty
@@ -47,6 +48,15 @@ const listsConversations = answerMustBe((answer) => {
 	if (!success || data.items.length === 0) return success;
 	return data.items.map(changeOf).some(({ id, at }) => id !== '' && !Number.isNaN(at));
 }, 'it holds no list of conversations');
+
+/** What is wrong with an answer that is not filtered and sorted as asked: polls would miss changes. */
+function orderFlaw({ since = 0, order }: ChangesQuery, answer: unknown): string | undefined {
+	const { items } = searchAnswer.parse(answer);
+	const times = [since, ...items.map((item) => changeOf(item).at)];
+	const readable = times.filter((at) => !Number.isNaN(at));
+	const isAsAsked = order === 'DESC' || isEqual(readable, sortBy(readable));
+	return isAsAsked ? undefined : 'it is not filtered and sorted by time as asked';
+}
 
 /**
  * Makes a function that fetches changes of conversations (E5), of one assistant or of all.
@@ -68,7 +78,7 @@ export function searchChanges(
 				path: '/conversations/search',
 				body: JSON.stringify(searchBody(query, assistantId)),
 				timeoutMs: SEARCH_TIMEOUT_MS,
-				checkAnswer: listsConversations,
+				checkAnswer: (found) => listsConversations(found) ?? orderFlaw(query, found),
 			},
 			{ repeatable: true, ids },
 		);
@@ -76,36 +86,15 @@ export function searchChanges(
 	};
 }
 
-function searchBody({ since, order, ...page }: ChangesQuery, assistantId?: string): IDataObject {
-	const where: IDataObject = {};
-	if (since !== undefined) where.updatedAt = { $gte: new Date(since).toISOString() };
-	if (assistantId !== undefined) where.xpertId = assistantId;
-	return { where, order: { updatedAt: order }, ...page };
+function searchBody({ since, order, ...page }: ChangesQuery, xpertId?: string): object {
+	const updatedAt = since === undefined ? undefined : { $gte: new Date(since).toISOString() };
+	return { where: { updatedAt, xpertId }, order: { updatedAt: order }, ...page };
 }
 
 /** Converts a record of E5. A record that is not a conversation keeps its place in the page, without an event. */
 function changeOf(raw: unknown): ConversationChange {
 	const record = isJsonObject(raw) ? raw : {};
-	const {
-		id,
-		operation,
-		error,
-		updatedAt = '',
-		xpertId,
-		...known
-	} = searchedConversation.parse(record);
-	const tasks = operation?.tasks ?? [];
-	return {
-		...known,
-		id: id ?? '',
-		updatedAt,
-		at: parseTime(updatedAt),
-		event: id ? eventOf({ status: known.status, tasks }) : undefined,
-		assistantId: xpertId,
-		error: errorText(error),
-		tasks,
-		record,
-	};
+	return { ...conversationChange.parse(record), record };
 }
 
 /**
@@ -113,10 +102,13 @@ function changeOf(raw: unknown): ConversationChange {
  * Runs that wait and cancelled runs are both `interrupted`; only the former have tasks (service behaviour, "What became
  * of a run").
  */
-export function eventOf({
+function eventOf({
 	status,
 	tasks,
-}: Pick<ConversationChange, 'status' | 'tasks'>): ConversationEvent | undefined {
+}: {
+	status?: string;
+	tasks: unknown[];
+}): ConversationEvent | undefined {
 	switch (status) {
 		case 'idle':
 			return 'answered';

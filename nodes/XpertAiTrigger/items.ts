@@ -1,9 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
-import compact from 'lodash/compact';
-import uniq from 'lodash/uniq';
 
 import { waitingFor } from '../XpertAi/execution/audience';
-import { forEachConcurrently } from '../XpertAi/execution/eachItem';
 import { lastReply, messagesOf, senderOf, textOf } from '../XpertAi/threads/messages';
 import { readThread } from '../XpertAi/threads/thread';
 import type { ThreadMessage } from '../XpertAi/threads/thread';
@@ -60,66 +57,41 @@ interface ItemContext {
  */
 export async function makeItems(
 	changes: ConversationChange[],
-	context: ItemContext,
+	{ settings, send, goOn, most, triesOf }: ItemContext,
 ): Promise<EmittedChanges> {
-	const { settings, goOn, most, triesOf } = context;
-	const emitted: EmittedChanges = { done: [], unread: [] };
-	const { done, unread } = emitted;
+	const { simplify, options } = settings;
+	const needsThreads = simplify || options.includeMessages || options.onlyWith !== '';
+	const atOnce = needsThreads ? THREADS_AT_ONCE : most;
+	const done: HandledChange[] = [];
+	const unread: ConversationChange[] = [];
 	let failed = 0;
 	for (let rest = changes; rest.length > 0 && done.length < most; ) {
-		const batch = rest.slice(0, most - done.length);
+		const batch = rest.slice(0, Math.min(atOnce, most - done.length));
 		rest = rest.slice(batch.length);
-		const threadOf = await readThreads(batch, context);
-		for (const change of batch) {
-			const thread = threadOf(change);
-			if (!thread) return emitted;
+		const read = batch.map(async (change) => {
+			const threadId = needsThreads ? change.threadId : undefined;
+			return { change, thread: threadId ? await readMessages(send, threadId) : { messages: [] } };
+		});
+		for (const { change, thread } of await Promise.all(read)) {
 			const tries = triesOf(change);
 			const isFailed = 'notRead' in thread && tries + 1 < THREAD_TRIES;
+			// Of two runs at once, the one that yields is cancelled, and the conversation shows that until the other ends or
+			// this one starts again (recorded, turns.json).
+			const mayBeTemporary = change.event === 'cancelled' && tries === 0;
 			if (isFailed) failed += 1;
-			if (isFailed || (isTemporary(change) && tries === 0)) unread.push(change);
+			if (isFailed || mayBeTemporary) unread.push(change);
 			else if (!holdsText(change, thread, settings)) done.push(change);
 			else done.push({ ...change, json: itemJson(change, thread, settings) });
 		}
 		if (failed >= THREADS_AT_ONCE || !goOn()) break;
 	}
-	return emitted;
+	return { done, unread };
 }
 
-/**
- * Whether the event may be temporary: of two runs at once, the one that yields is cancelled, and the conversation shows
- * that until the other ends or this one starts again (recorded, turns.json).
- */
-function isTemporary({ event }: ConversationChange): boolean {
-	return event === 'cancelled';
-}
-
-/**
- * Reads the threads of changes (E15) if their items need them, a few at once, until time is up or too many failed. The
- * first are tried in any case.
- *
- * @returns a function that gives the messages of a change; undefined if its thread was not reached
- */
-async function readThreads(
-	changes: ConversationChange[],
-	{ settings: { simplify, options }, send, goOn }: ItemContext,
-): Promise<(change: ConversationChange) => ThreadMessages | undefined> {
-	const isNeeded = simplify || options.includeMessages || options.onlyWith !== '';
-	const ids = isNeeded ? uniq(compact(changes.map(({ threadId }) => threadId))) : [];
-	const read = new Map<string, ThreadMessages>();
-	let failed = 0;
-	const readOne = async (threadId: string) => {
-		const { answer, failure } = await readThread({ send, clock: systemClock }, threadId);
-		if (failure) failed += 1;
-		const notRead = failure && { notRead: failureMessage(failure) };
-		read.set(threadId, notRead ?? { messages: messagesOf(answer) });
-	};
-	await forEachConcurrently(
-		ids,
-		THREADS_AT_ONCE,
-		readOne,
-		() => read.size === 0 || (failed < THREADS_AT_ONCE && goOn()),
-	);
-	return ({ threadId }) => (threadId && isNeeded ? read.get(threadId) : { messages: [] });
+/** Reads the messages of a thread (E15). */
+async function readMessages(send: Send, threadId: string): Promise<ThreadMessages> {
+	const { answer, failure } = await readThread({ send, clock: systemClock }, threadId);
+	return failure ? { notRead: failureMessage(failure) } : { messages: messagesOf(answer) };
 }
 
 /**

@@ -151,7 +151,7 @@ function stillWaiting(memory: Memory, unread: Change[], handled: Change[]): Memo
 }
 
 /** The changes at the activation of a workflow. */
-interface ExistingChanges {
+export interface ExistingChanges {
 	changes: Change[];
 	/** No change after this time was read. */
 	upTo: number;

@@ -21,7 +21,7 @@ import {
 	triesOf,
 } from './memory';
 import type { Memory } from './memory';
-import { readRecent, readPollChanges } from './changes';
+import { readExisting, readPollChanges } from './changes';
 import type { FetchChanges } from './changes';
 import { readTriggerSettings } from './settings';
 import type { TriggerSettings } from './settings';
@@ -88,17 +88,13 @@ async function pollSince(
 	const wantedOf = (changes: ConversationChange[]) =>
 		changes.filter((change) => isWanted(change, settings));
 	const isFresh = freshFilter(memory);
-	const makeCounter = () => {
-		const keys = new Set<string>();
-		return (changes: ConversationChange[]) => {
-			for (const change of wantedOf(changes).filter(isFresh)) keys.add(changeKey(change));
-			return keys.size >= most;
-		};
+	const found = new Set<string>();
+	const isEnough = (changes: ConversationChange[]) => {
+		for (const change of wantedOf(changes).filter(isFresh)) found.add(changeKey(change));
+		return found.size >= most;
 	};
-	const { changes, failure, ...progress } = await readPollChanges(fetchChanges, memory, {
-		makeCounter,
-		hasTime,
-	});
+	const reading = await readPollChanges(fetchChanges, memory, { isEnough, hasTime });
+	const { changes, failure, ...progress } = reading;
 	const wanted = wantedOf(changes);
 	const { done, unread } = await makeItems(newChanges(memory, wanted), {
 		...{ settings, send, most, goOn: hasTime },
@@ -120,10 +116,7 @@ async function pollSince(
 
 /** The memory at activation: all existing changes, whatever their event, by the time of the server. */
 async function readFirstMemory({ watched, fetchChanges, hasTime }: PollContext): Promise<Memory> {
-	const now = systemClock.now();
-	const { failure, ...existing } = await readRecent(fetchChanges, { now, goOn: hasTime });
-	if (failure !== undefined) throw failure;
-	return firstMemory(watched, existing);
+	return firstMemory(watched, await readExisting(fetchChanges, systemClock.now(), { hasTime }));
 }
 
 /** The item of the newest change that the workflow would start for. */

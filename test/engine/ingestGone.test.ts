@@ -130,7 +130,7 @@ describe('documents that are gone from the source', () => {
 	});
 	const disables = () => ({ endpoint: 'E3', nth: 5 });
 
-	// Which answers are none is tried with each request of a night (ingest/oneFault.proof.test.ts).
+	// Which answers are none is tried with each request of a night (ingest/oneFault.nightly.test.ts).
 	it.each([
 		['looked for', looksForGone, { status: 200, body: [] }],
 		['disabled', disables, { status: 404 }],

@@ -1,4 +1,4 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { COPILOT_ID } from '../../sandbox';
 import { useFixture } from './support/fixture';
@@ -79,22 +79,6 @@ describe('a new embedding model', () => {
 			[],
 		);
 	});
-
-	it.each(['E3', 'process'])(
-		'is waited for by a submission until %s goes again, without cutting up a batch',
-		async (endpoint) => {
-			fixture.sandbox.faults.add({ endpoint, nth: [1, 2, 3, 4], ...REBUILDING });
-			const result = await submit({ ...BY_NAME, afterStoring: 'process' }, { items: rows(10) });
-			expect(result.error).toBeUndefined();
-			expect(result.items.map(({ json }) => json.outcome)).toEqual(
-				Array<string>(10).fill('stored'),
-			);
-			const stored = fixture.sandbox.requests
-				.of('E3')
-				.map(({ body }) => (body as IDataObject[]).length);
-			expect(new Set(stored)).toEqual(new Set([10]));
-		},
-	);
 
 	it('that takes longer than Retry for is told as what it is, with what to do', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', ...REBUILDING });

@@ -3,7 +3,7 @@ const { globSync } = require('fast-glob');
 const { projects, testTimeout } = require('../../jest.config.js');
 const rooms = require('./rooms.js');
 
-const { tests, without = ['**/*{property,proof,keepingInStep,plan}.test.ts'] } =
+const { tests, without = ['**/*{property,proof,nightly,keepingInStep}.test.ts'] } =
 	rooms[process.env.MUTATED_ROOM ?? 'transport'];
 const kind = tests.some((pattern) => pattern.startsWith('test/engine/')) ? 'engine' : 'unit';
 

@@ -32,6 +32,8 @@ function textOf(node: ts.Node): string | undefined {
 
 function isOfEditor({ parent }: ts.Node): boolean {
 	if (ts.isPropertyAssignment(parent)) return OF_THE_EDITOR.test(parent.name.getText());
+	// Functions that make a field take its texts.
+	if (ts.isCallExpression(parent)) return parent.expression.getText().endsWith('Field');
 	return ts.isImportDeclaration(parent) || ts.isLiteralTypeNode(parent);
 }
 

@@ -40,7 +40,7 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 		length += line.text.length;
 		const isTooLong = length > MAX_VALUE_LENGTH;
 		if (isTooLong ? areJsonLines(head) : head.length === 2 && isRecord(head[0])) {
-			for (const one of head) yield parseLine(one);
+			yield* head.map(parseLine);
 			head = undefined;
 		} else if (isTooLong) {
 			yield { place: 'The file', flaw: TOO_LONG };
@@ -54,29 +54,21 @@ const TOO_LONG =
 	'is one JSON value of more than 32 MB. Write it as JSON lines: one object a line, without brackets and commas around them';
 
 /** The lines that are not blank. The last one may be incomplete, if it exceeds the limit. */
-async function* nonEmptyLines(text: AsyncIterable<string>): AsyncGenerator<Line> {
-	let number = 0;
-	let parts: string[] = [];
-	let length = 0;
-	const close = (): Line => {
-		const line = { number: (number += 1), text: parts.join('') };
-		parts = [];
-		length = 0;
-		return line;
-	};
-	for await (const chunk of text) {
-		const pieces = chunk.split('\n');
-		for (const [index, part] of pieces.entries()) {
-			const line = index > 0 ? close() : undefined;
-			if (line?.text) yield line;
-			if (parts.length === 0 && part.trim() === '') continue;
-			parts.push(part);
-			length += part.length;
+async function* nonEmptyLines(chunks: AsyncIterable<string>): AsyncGenerator<Line> {
+	let number = 1;
+	let text = '';
+	for await (const chunk of chunks) {
+		for (const [index, part] of chunk.split('\n').entries()) {
+			if (index > 0) {
+				if (text) yield { number, text };
+				number += 1;
+				text = '';
+			}
+			if (text || part.trim()) text += part;
 		}
-		if (length > MAX_VALUE_LENGTH) break;
+		if (text.length > MAX_VALUE_LENGTH) break;
 	}
-	const last = close();
-	if (last.text) yield last;
+	if (text) yield { number, text };
 }
 
 function parseLine({ number, text }: Line): FileRecord {
@@ -107,16 +99,10 @@ function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 	try {
 		value = exactJson(lines.map(({ text }) => text).join('\n'));
 	} catch (error) {
-		if (areJsonLines(lines)) {
-			for (const line of lines) yield parseLine(line);
-			return;
-		}
-		const why = error instanceof Error ? error.message : String(error);
-		yield {
-			place: 'The file',
-			flaw: `is neither JSON lines nor one JSON array or object (${why})`,
-		};
-		return;
+		if (areJsonLines(lines)) return yield* lines.map(parseLine);
+		const { message } = error as SyntaxError;
+		const flaw = `is neither JSON lines nor one JSON array or object (${message})`;
+		return yield { place: 'The file', flaw };
 	}
 	if (!Array.isArray(value)) {
 		yield { place: `Line ${lines[0]?.number} of the file`, value, isWholeFile: true };

@@ -78,7 +78,7 @@ export async function* changedOnly<Origin>(
 export type Plan = 'new' | 'changed' | 'back' | 'unchanged' | 'gone';
 
 /** The dependencies of a plan. */
-export type Planning<Origin> = Omit<ChangeDetection<Origin>, 'onUnchanged' | 'onLost'> & {
+export type Planning<Origin> = Omit<ChangeDetection<Origin>, 'onUnchanged' | 'onMissing'> & {
 	/** Called once for each document that is read. */
 	onPlanned: (document: ReadyDocument<Origin>, plan: Plan) => void;
 };

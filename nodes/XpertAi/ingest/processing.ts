@@ -52,19 +52,15 @@ export class Processing {
 	/** Documents started and not ended, in the order of the requests: servers process them in this order. */
 	private readonly started = new Set<string>();
 	/**
-	 * Of `started`, the documents that the server did not queue: they have ended, are already running, or are unknown
-	 * to it.
+	 * Of `started`, the documents that the server did not queue, with the status and progress last seen: they have
+	 * ended, are running since an earlier run started them, or are unknown to it.
 	 */
-	private readonly notQueued = new Set<string>();
-	/** Of `started`, the documents that an earlier run started, with the status and progress last seen. */
-	private readonly startedEarlier = new Map<string, string>();
+	private readonly notQueued = new Map<string, string>();
 	/** Documents without a status when polled, which were started a second time. */
 	private readonly restarted = new Set<string>();
-	private readonly notStarted: string[] = [];
 	private allStarted = true;
 	private readonly inFlight = new Set<Promise<void>>();
 	private failure?: Failure;
-	/** Whether the route answered in this run: then it exists, whatever later answers say. */
 	private routeWorked = false;
 	/** The pause between polls while others are being stored; it grows when the server falls behind. */
 	private pause = FIRST_PAUSE_MS;
@@ -103,18 +99,18 @@ export class Processing {
 	async end(): Promise<ProcessingResult> {
 		await this.startRemaining();
 		const { waitMs, onEnd } = this.wait;
-		const failure =
-			this.failure ??
-			(waitMs === undefined ? await this.pollUntilStarted() : await this.waitForEnd(waitMs));
-		const hasNoRoute = failure !== undefined && isRouteMissing(failure) && !this.routeWorked;
-		for (const id of this.started) {
-			if (failure && this.notQueued.has(id)) this.notStarted.push(id);
+		await (waitMs === undefined ? this.pollUntilStarted() : this.waitForEnd(waitMs));
+		const { failure, hasNoRoute, started } = this;
+		for (const id of started)
+			if (failure && this.notQueued.has(id)) this.reportNotStarted([id]);
 			else onEnd(id, { state: 'running' });
-		}
-		const allStarted = this.allStarted && this.notStarted.length === 0;
-		if (failure) this.reportNotStarted(failure, hasNoRoute);
-		const unfinished = failure ? 0 : this.started.size;
-		return { failure, hasNoRoute, allStarted, unfinished };
+		const { allStarted } = this;
+		return { failure, hasNoRoute, allStarted, unfinished: failure ? 0 : started.size };
+	}
+
+	/** Whether this server has no route for processing. A route that has answered in this run exists. */
+	private get hasNoRoute(): boolean {
+		return this.failure !== undefined && isRouteMissing(this.failure) && !this.routeWorked;
 	}
 
 	private get canContinue(): boolean {
@@ -123,7 +119,7 @@ export class Processing {
 
 	/** Starts documents while fewer than REQUESTS_AT_ONCE requests are in flight. */
 	private startPending(): void {
-		if (!this.canContinue) this.abandon(this.pending.splice(0));
+		if (!this.canContinue) this.reportNotStarted(this.pending.splice(0));
 		while (this.pending.length > 0 && this.inFlight.size < REQUESTS_AT_ONCE) {
 			const size = this.pending.length > MANY_TO_START ? MAX_IDS_TO_START : IDS_TO_START;
 			this.track(this.start(this.pending.splice(0, size)));
@@ -139,17 +135,10 @@ export class Processing {
 		this.inFlight.add(work);
 	}
 
-	/** Records documents that will not be started. Whether the server has the route is known only at the end. */
-	private abandon(ids: string[]): void {
-		for (const id of ids) this.notStarted.push(id);
-		const { failure } = this;
-		if (failure && !isRouteMissing(failure)) this.reportNotStarted(failure, false);
-	}
-
-	private reportNotStarted(failure: Failure, hasNoRoute: boolean): void {
-		const ids = this.notStarted.splice(0);
+	private reportNotStarted(ids: string[]): void {
+		const { failure, hasNoRoute } = this;
 		this.allStarted &&= ids.length === 0;
-		for (const id of ids) this.wait.onEnd(id, { state: 'none', failure, hasNoRoute });
+		if (failure) for (const id of ids) this.wait.onEnd(id, { state: 'none', failure, hasNoRoute });
 	}
 
 	/** Starts documents. The server answers with those that it has queued. */
@@ -159,15 +148,16 @@ export class Processing {
 		const outcome = await send({ method: 'POST', path, body, checkAnswer: mustListDocuments });
 		if (!outcome.ok) {
 			this.failure ??= outcome.failure;
-			return this.abandon(ids);
+			return this.reportNotStarted(ids);
 		}
 		this.routeWorked = true;
+		this.lastProgressAt = this.routes.clock.now();
 		const queued = statusesById(outcome.answer);
 		const { waitMs, onEnd } = this.wait;
 		for (const id of ids) {
 			const isQueued = queued.has(id.toLowerCase());
 			if (isQueued) this.notQueued.delete(id);
-			else this.notQueued.add(id);
+			else this.notQueued.set(id, '');
 			if (isQueued && waitMs === undefined) onEnd(id, { state: 'running' });
 			else this.started.add(id);
 		}
@@ -183,29 +173,24 @@ export class Processing {
 	}
 
 	/** Without a wait: polls the documents that the server did not queue, and once more those that were started again. */
-	private async pollUntilStarted(): Promise<Failure | undefined> {
-		let failure: Failure | undefined;
-		while (!failure && this.started.size > 0 && this.canContinue) {
-			failure = await this.poll(true);
+	private async pollUntilStarted(): Promise<void> {
+		while (this.started.size > 0 && this.canContinue) {
+			this.failure = await this.poll(true);
 			await this.startRemaining();
 		}
-		return failure ?? this.failure;
 	}
 
-	private async waitForEnd(waitMs: number): Promise<Failure | undefined> {
+	private async waitForEnd(waitMs: number): Promise<void> {
 		const { clock, signal } = this.routes;
 		const deadline = clock.now() + waitMs;
-		const firstPause = Math.min(FIRST_PAUSE_MS, this.started.size * MIN_PAUSE_PER_DOCUMENT_MS);
-		for (let pause = firstPause; this.started.size > 0; pause = longerPause(pause)) {
-			const left = deadline - clock.now();
-			if (left <= 0 || signal?.aborted) return undefined;
-			await clock.sleep(Math.min(pause, left), signal);
+		let pause = Math.min(FIRST_PAUSE_MS, this.started.size * MIN_PAUSE_PER_DOCUMENT_MS);
+		while (this.started.size > 0 && this.canContinue && clock.now() < deadline) {
+			await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
 			// The last poll covers all documents, including those that the server has not reached.
-			const failure = (await this.poll(clock.now() >= deadline)) ?? (await this.giveUpStuck());
+			this.failure = (await this.poll(clock.now() >= deadline)) ?? (await this.giveUpStuck());
 			await this.startRemaining();
-			if (failure ?? this.failure) return failure ?? this.failure;
+			pause = longerPause(pause);
 		}
-		return undefined;
 	}
 
 	/**
@@ -243,17 +228,17 @@ export class Processing {
 		if (this.restarted.has(id))
 			return this.reportEnd(id, { ...end, processMsg: status ? NOT_STARTED : NOT_KNOWN });
 		this.restarted.add(id);
-		this.started.delete(id);
+		for (const ids of [this.started, this.notQueued]) ids.delete(id);
 		this.pending.push(id);
 	}
 
 	private recordRunning(id: string, status: ProcessingStatus | undefined): void {
 		this.restarted.delete(id);
 		if (this.wait.waitMs === undefined) return this.reportEnd(id, { state: 'running' });
-		if (!this.notQueued.has(id)) return;
 		const progress = `${status?.status} ${status?.progress}`;
-		if (this.startedEarlier.get(id) === progress) return;
-		this.startedEarlier.set(id, progress);
+		const seen = this.notQueued.get(id);
+		if (seen === undefined || seen === progress) return;
+		this.notQueued.set(id, progress);
 		this.lastProgressAt = this.routes.clock.now();
 	}
 
@@ -264,17 +249,15 @@ export class Processing {
 	private async giveUpStuck(): Promise<Failure | undefined> {
 		const { clock } = this.routes;
 		const isStalled = () => clock.now() - this.lastProgressAt >= STALLED_MS;
-		if (this.startedEarlier.size === 0 || !isStalled()) return undefined;
+		if (this.notQueued.size === 0 || !isStalled()) return undefined;
 		const failure = await this.poll(true);
 		if (failure || !isStalled()) return failure;
-		for (const id of this.startedEarlier.keys())
-			this.reportEnd(id, { state: 'running', isStuck: true });
+		for (const id of this.notQueued.keys()) this.reportEnd(id, { state: 'running', isStuck: true });
 		return undefined;
 	}
 
 	private reportEnd(id: string, end: ProcessingEnd): void {
-		for (const ids of [this.started, this.notQueued, this.startedEarlier, this.restarted])
-			ids.delete(id);
+		for (const ids of [this.started, this.notQueued, this.restarted]) ids.delete(id);
 		this.wait.onEnd(id, end);
 	}
 }

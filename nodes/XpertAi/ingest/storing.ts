@@ -17,21 +17,20 @@ import { batchBody, batchBytes, batches, halves } from './batches';
 import type { BatchLimits, Documents, ReadyDocument } from './batches';
 import type { BatchEnd, JournaledBatch } from './memory';
 
-/**
- * The outcome of one document. `unknown`: no answer says whether the server stored it. `notSent`: sending had stopped
- * before its turn.
- */
-export type DocumentOutcome<Origin> = {
+/** `unknown`: no answer says whether the server stored it. `notSent`: sending had stopped before its turn. */
+type Ending =
+	| { outcome: 'stored'; status: number; record: unknown }
+	| { outcome: 'rejected' | 'unknown'; failure: Failure }
+	| { outcome: 'notSent'; reason?: string };
+
+/** The outcome of one document. */
+export type DocumentOutcome<Origin> = Ending & {
 	document: ReadyDocument<Origin>;
 	/** Number of the batch, counted from 1; 0 where it was in none. */
 	batch: number;
 	/** Requests that carried the document. */
 	attempts: number;
-} & (
-	| { outcome: 'stored'; status: number; record: unknown }
-	| { outcome: 'rejected' | 'unknown'; failure: Failure }
-	| { outcome: 'notSent'; reason?: string }
-);
+};
 
 /** The dependencies of storing. It knows neither n8n nor HTTP. */
 export interface Storing<Origin> {
@@ -131,15 +130,23 @@ class Storer<Origin> {
 
 	private async storeBatch(batch: Batch<Origin>): Promise<void> {
 		// Another batch may have failed since this one was read.
-		if (!this.storing.maySend()) return this.reportNotSent(batch);
+		if (!this.storing.maySend()) {
+			for (const document of batch)
+				this.tell({ number: 0, attempts: 0 }, document, { outcome: 'notSent' });
+			return;
+		}
 		const number = ++this.counts.batches;
 		const failure = await this.settle({ batch, number, attempts: 0, partlyDone: [] });
 		if (failure && isMissing(failure) && !this.hasStored) this.knowledgebaseMissing = true;
 	}
 
-	private reportNotSent(batch: Batch<Origin>): void {
-		for (const document of batch)
-			this.storing.onOutcome({ document, batch: 0, attempts: 0, outcome: 'notSent' });
+	private tell(
+		{ number: batch, attempts }: Pick<Attempted<Origin>, 'number' | 'attempts'>,
+		document: ReadyDocument<Origin>,
+		ending: Ending,
+	): void {
+		this.hasStored ||= ending.outcome === 'stored';
+		this.storing.onOutcome({ document, batch, attempts, ...ending });
 	}
 
 	/**
@@ -160,8 +167,9 @@ class Storer<Origin> {
 		const updated = { ...attempted, attempts: attempts + result.attempts };
 		updated.mayBeDone ||= result.mayBeDone;
 		if (outcome.ok) {
-			const { records } = result;
-			batch.forEach((document, at) => this.stored(document, updated, outcome.status, records[at]));
+			const { status } = outcome;
+			for (const [at, document] of batch.entries())
+				this.tell(updated, document, { outcome: 'stored', status, record: result.records[at] });
 			return undefined;
 		}
 		const { failure } = outcome;
@@ -232,41 +240,30 @@ class Storer<Origin> {
 		failure: Failure,
 	): boolean {
 		if (mayBeDone || partlyDone.length > 0) return false;
-		return isMissing(failure) && !batch.some(namesFile);
-	}
-
-	private stored(
-		document: ReadyDocument<Origin>,
-		{ number, attempts }: Attempted<Origin>,
-		status: number,
-		record: unknown,
-	): void {
-		this.hasStored = true;
-		const outcome = 'stored';
-		this.storing.onOutcome({ document, batch: number, attempts, outcome, status, record });
+		const namesFile = batch.some(({ record }) => typeof record.storageFileId === 'string');
+		return isMissing(failure) && !namesFile;
 	}
 
 	/** The documents are not sent, but earlier attempts may have stored them. */
 	private reportUnsent(attempted: Attempted<Origin>, failure: Failure): Failure {
-		const { batch, number, attempts, mayBeDone, partlyDone } = attempted;
+		const { batch, mayBeDone, partlyDone } = attempted;
 		const outcome = mayBeDone || partlyDone.length > 0 ? 'unknown' : 'rejected';
-		for (const document of batch)
-			this.storing.onOutcome({ document, batch: number, attempts, outcome, failure });
+		for (const document of batch) this.tell(attempted, document, { outcome, failure });
 		return failure;
 	}
 
 	/** Reports a failed batch. An incomplete answer still proves that the documents it shows are stored. */
 	private reportFailed(attempted: Attempted<Origin>, failure: Failure, records: unknown[]): void {
-		const { batch, number, attempts, partlyDone } = attempted;
+		const { batch, partlyDone } = attempted;
 		const isUnknown = !this.storesNothing(attempted, failure) && mayBeStored(attempted, failure);
 		const outcome = isUnknown ? 'unknown' : 'rejected';
 		if (!isUnknown) for (const earlier of partlyDone) earlier.ended = true;
-		batch.forEach((document, at) => {
-			const record = failure.kind === 'unreadable' ? records[at] : undefined;
-			if (record !== undefined)
-				return this.stored(document, attempted, failure.status ?? 200, record);
-			this.storing.onOutcome({ document, batch: number, attempts, outcome, failure });
-		});
+		const { kind, status = 200 } = failure;
+		for (const [at, document] of batch.entries()) {
+			const record = kind === 'unreadable' ? records[at] : undefined;
+			if (record === undefined) this.tell(attempted, document, { outcome, failure });
+			else this.tell(attempted, document, { outcome: 'stored', status, record });
+		}
 	}
 }
 
@@ -289,10 +286,10 @@ function withoutRecords(answer: unknown, ids: string[] = []): unknown {
 	return answer.filter((record) => !ids.includes(recordId(record) ?? ''));
 }
 
-export type Batch<Origin> = Array<ReadyDocument<Origin>>;
+type Batch<Origin> = Array<ReadyDocument<Origin>>;
 
 /** A batch, or part of one, and what was attempted with it. */
-export interface Attempted<Origin> {
+interface Attempted<Origin> {
 	batch: Batch<Origin>;
 	number: number;
 	/** Earlier requests that carried its documents. */
@@ -304,7 +301,7 @@ export interface Attempted<Origin> {
 }
 
 /** A rejected request: the documents before the rejected one are stored, none after it (service behaviour, E3). */
-export interface PartlyDone {
+interface PartlyDone {
 	failure: Failure;
 	/**
 	 * Whether one of its documents was certainly rejected: neither that document nor any after it was stored by this
@@ -323,18 +320,13 @@ const TRIES_BEFORE_HALVING = 3;
 const LARGE_BYTES = 1024 * 1024;
 
 /** Whether a batch is more than the server, or a gateway before it, can handle at once. */
-export function overloads(batch: Batch<unknown>, failure: Failure, attempts: number): boolean {
+function overloads(batch: Batch<unknown>, failure: Failure, attempts: number): boolean {
 	if (attempts < TRIES_BEFORE_HALVING) return false;
 	return isOverdue(failure) || (isCutOff(failure) && batchBytes(batch) >= LARGE_BYTES);
 }
 
-/** Whether a document names an uploaded file, which may not exist. */
-export function namesFile({ record }: ReadyDocument<unknown>): boolean {
-	return typeof record.storageFileId === 'string';
-}
-
 /** Whether the server may have stored documents of a failed batch. */
-export function mayBeStored(
+function mayBeStored(
 	{ batch, mayBeDone, partlyDone }: Attempted<unknown>,
 	failure: Failure,
 ): boolean {

@@ -1,6 +1,6 @@
 import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
 import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversations';
-import { isWanted, makeItems, THREAD_TRIES } from '../../../nodes/XpertAiTrigger/items';
+import { makeItems } from '../../../nodes/XpertAiTrigger/items';
 import type { TriggerSettings } from '../../../nodes/XpertAiTrigger/settings';
 
 const SETTINGS: TriggerSettings = {
@@ -14,8 +14,7 @@ const changeOn = (threadId?: string): ConversationChange => ({
 	updatedAt: '',
 	at: 0,
 	threadId,
-	tasks: [],
-	record: {},
+	...{ event: undefined, assistantId: undefined, error: undefined, tasks: [], record: {} },
 });
 
 const PICTURE = { type: 'image_url', image_url: { url: 'https://a.example/a.png' } };
@@ -44,15 +43,6 @@ const usual = { settings: SETTINGS, most: 100, goOn: () => true, triesOf: () => 
 const idsOf = (changes: Array<{ id: string }>) => changes.map(({ id }) => id);
 
 describe('making items of changes', () => {
-	it('reads each thread once, and gives its last reply', async () => {
-		const { send, asked } = serverWithout();
-		const changes = ['a', 'b', 'a'].map(changeOn);
-		const { done, unread } = await makeItems(changes, { ...usual, send });
-		expect(done.map(({ json }) => json?.output)).toEqual(['Said on a', 'Said on b', 'Said on a']);
-		expect(unread).toEqual([]);
-		expect(asked).toEqual(['a', 'b']);
-	});
-
 	it('asks for no thread where nothing of it is given, or where there is none', async () => {
 		const { send, asked } = serverWithout();
 		const settings = { ...SETTINGS, simplify: false };
@@ -87,41 +77,6 @@ describe('making items of changes', () => {
 		expect(done.map(({ json }) => json !== undefined)).toEqual([false, true]);
 	});
 
-	it('goes on behind a thread that cannot be read until enough are done', async () => {
-		const { send, asked } = serverWithout('a');
-		const changes = ['a', 'b', 'c', 'd'].map(changeOn);
-		const { done, unread } = await makeItems(changes, { ...usual, send, most: 2 });
-		expect(idsOf(done)).toEqual(['of b', 'of c']);
-		expect(idsOf(unread)).toEqual(['of a']);
-		expect(asked).toEqual(['a', 'b', 'c']);
-	});
-
-	it('leaves a cancelled one to the next poll, as its run may have given way to another', async () => {
-		const { send } = serverWithout();
-		const changes = ['answered', 'cancelled', 'failed', 'waiting'] as const;
-		const all = changes.map((event) => ({ ...changeOn(event), event }));
-		const first = await makeItems(all, { ...usual, send });
-		expect(idsOf(first.done)).toEqual(['of answered', 'of failed', 'of waiting']);
-		expect(idsOf(first.unread)).toEqual(['of cancelled']);
-		const next = await makeItems(first.unread as typeof all, { ...usual, send, triesOf: () => 1 });
-		expect(next.done.map(({ json }) => json?.event)).toEqual(['cancelled']);
-		expect(next.unread).toEqual([]);
-	});
-
-	it('gives it with the reason at the last try', async () => {
-		const { send } = serverWithout('a');
-		const onlyWith = { ...SETTINGS.options, onlyWith: 'something else', includeMessages: true };
-		const settings = { ...SETTINGS, options: onlyWith };
-		const giving = { ...usual, send, settings, triesOf: () => THREAD_TRIES - 1 };
-		const { done, unread } = await makeItems(['a', 'b'].map(changeOn), giving);
-		expect(unread).toEqual([]);
-		const notRead = 'The server answered 500: Gone';
-		expect(done.map(({ json }) => json)).toEqual([
-			expect.objectContaining({ output: null, messages: null, notRead }),
-			undefined,
-		]);
-	});
-
 	it('ends where five could not be read, also one by one', async () => {
 		const missing = Array.from({ length: 20 }, (_, n) => `${n}`);
 		for (const most of [1, 100]) {
@@ -144,17 +99,3 @@ describe('making items of changes', () => {
 		expect(alone.unread).toHaveLength(1);
 	});
 });
-
-it.each([
-	['answered', 'one', undefined, true],
-	['answered', 'one', 'one', true],
-	['answered', 'another', 'one', false],
-	['failed', 'one', 'one', false],
-	[undefined, 'one', undefined, false],
-] as const)(
-	'%s by assistant %s is wanted with assistant %s: %s',
-	(event, of, assistantId, wanted) => {
-		const change = { ...changeOn(), event, assistantId: of };
-		expect(isWanted(change, { ...SETTINGS, assistantId })).toBe(wanted);
-	},
-);

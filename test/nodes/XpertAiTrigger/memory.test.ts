@@ -119,23 +119,20 @@ describe('what was stored', () => {
 	])('is no memory when it is %s', (_, stored) => expect(readMemory(stored, 'me')).toBeUndefined());
 });
 
+/** The property test holds what becomes of each change; this is how far a poll moves the positions. */
 describe('where the next poll reads on', () => {
-	it('is where this one has come', () => {
-		expect(after({ upTo: NOON + 7 }).since).toBe(NOON + 7);
-	});
-
-	it('is the first change that is left', () => {
+	it('is the first change that is left, at most where this one has come', () => {
 		const wanted = [at(10, 'a'), at(20, 'b'), at(30, 'c')];
 		const next = after({ wanted, upTo: NOON + 31, handled: wanted.slice(0, 1) });
 		expect(next.since).toBe(NOON + 20);
 		expect(newChanges(next, wanted)).toEqual(wanted.slice(1));
+		expect(after({ upTo: NOON + 7 }).since).toBe(NOON + 7);
 	});
 
-	it('is not before where it was, though something late is left', () => {
+	it('is not before where it was: something late that is left is found by looking again', () => {
 		const late = at(-10);
 		const next = after({ wanted: [late], overlap: { from: UP_TO_NOON.again, upTo: NOON } });
-		expect(next.since).toBe(NOON);
-		expect(next.again).toBe(late.at);
+		expect([next.since, next.again]).toEqual([NOON, late.at]);
 	});
 
 	it('is not before where an overlapping poll has come', () => {
@@ -143,103 +140,18 @@ describe('where the next poll reads on', () => {
 		const next = nextMemory(meanwhile, UP_TO_NOON, { ...NOTHING, upTo: NOON + 50 });
 		expect(next.since).toBe(NOON + 100);
 	});
-
-	it('begins with what is new when this one only looked again', () => {
-		expect(after({ ahead: true }).ahead).toBe(true);
-	});
 });
 
-describe('what is looked at again', () => {
-	const from = UP_TO_NOON.floor;
-	const LATER = { ...UP_TO_NOON, final: NOON };
-
-	it('is forgotten once nothing of its time can come to light any more', () => {
-		const memory: Memory = {
-			...LATER,
-			known: [
-				['a', NOON - 1],
-				['b', NOON],
-			],
-		};
-		const next = after({ overlap: { from, upTo: NOON + 5 } }, memory);
-		expect(next.floor).toBe(NOON);
-		expect(next.known).toEqual([['b', NOON]]);
-	});
-
-	it('is forgotten no further than the look has come', () => {
-		expect(after({ overlap: { from, upTo: from + 9 } }, LATER).floor).toBe(from + 9);
-	});
-
-	it('is not forgotten where the look began later', () => {
-		const next = after({ overlap: { from: from + 1, upTo: from + 9 } }, LATER);
-		expect(next).toMatchObject({ floor: from, again: from + 9 });
-	});
-
-	it('is not forgotten by a poll that has not looked', () => {
-		expect(after({ upTo: NOON + OVERLAP_MS }, LATER).floor).toBe(from);
-	});
-
-	it('is looked at from its beginning once the look has met what is new', () => {
-		expect(after({ overlap: { from, upTo: NOON } }).again).toBe(from);
-	});
-
-	it('stays, with a change in it that is left', () => {
-		const wanted = [at(-OVERLAP_MS + 3)];
-		const next = after({ wanted, overlap: { from, upTo: NOON } }, LATER);
-		expect(next).toMatchObject({ floor: from + 3, again: from + 3 });
-	});
-
-	it('does not go ahead of our clock after a change that the server stamped with the future', () => {
-		const future = at(50 * OVERLAP_MS);
-		const read = { wanted: [future], handled: [future], upTo: future.at + 1, now: NOON + 60_000 };
-		const first = after({ ...read, overlap: { from, upTo: NOON } });
-		const second = after(
-			{ now: NOON + 120_000, overlap: { from: first.floor, upTo: future.at } },
-			first,
-		);
-		expect(second.floor).toBeLessThanOrEqual(overlapStart(NOON + 120_000));
-		expect(newChanges(second, [future, at(70_000, 'b')])).toEqual([at(70_000, 'b')]);
-	});
-
-	it('may be forgotten by the next poll up to the overlap before where all was read, by our clock at most', () => {
-		expect(after({ upTo: NOON + 1, now: LONG_AFTER }).final).toBe(overlapStart(NOON + 1));
-		expect(after({ upTo: NOON + 9, now: NOON + 1 }).final).toBe(overlapStart(NOON + 1));
-	});
-
-	it('does not follow a clock of ours that is wrong in one poll', () => {
-		const future = at(50 * OVERLAP_MS);
-		const read = { wanted: [future], handled: [future], upTo: future.at + 1 };
-		const first = after({ ...read, now: future.at, overlap: { from, upTo: future.at + 1 } });
-		expect(first.floor).toBe(from);
-		const second = after({ now: NOON + 60_000, overlap: { from, upTo: future.at } }, first);
-		expect(newChanges(second, [future, at(30_000, 'b')])).toEqual([at(30_000, 'b')]);
-	});
-});
-
-describe('a change whose thread could not be read', () => {
+it('a change whose thread could not be read is counted until it is given or forgotten', () => {
 	const one = at(10);
-
-	it('holds back where the next poll reads on, and is counted', () => {
-		const polled = { wanted: [one], unread: [one], upTo: NOON + 11 };
-		const first = after(polled);
-		expect(first.since).toBe(one.at);
-		expect(triesOf(first, one)).toBe(1);
-		expect(triesOf(after(polled, first), one)).toBe(2);
-		expect(triesOf(first, at(10, 'b'))).toBe(0);
-		expect(triesOf(first, at(11))).toBe(0);
-	});
-
-	it('stays counted by a poll that has not come to it', () => {
-		const first = after({ wanted: [one], unread: [one], upTo: NOON + 11 });
-		expect(triesOf(after({}, first), one)).toBe(1);
-	});
-
-	it('is counted no more once it is given, or forgotten', () => {
-		const first = after({ wanted: [one], unread: [one], upTo: NOON + 11 });
-		const given = after({ wanted: [one], handled: [one], upTo: NOON + 11 }, first);
-		expect(given.waiting).toEqual([]);
-		const overlap = { from: first.floor, upTo: NOON + OVERLAP_MS };
-		const gone = after({ overlap }, { ...first, since: NOON + OVERLAP_MS, final: NOON + 20 });
-		expect(gone.waiting).toEqual([]);
-	});
+	const polled = { wanted: [one], unread: [one], upTo: NOON + 11 };
+	const first = after(polled);
+	expect([first.since, triesOf(first, one)]).toEqual([one.at, 1]);
+	const second = after(polled, after({}, first));
+	expect(triesOf(second, one)).toBe(2);
+	expect([at(10, 'b'), at(11)].map((other) => triesOf(second, other))).toEqual([0, 0]);
+	expect(after({ wanted: [one], handled: [one], upTo: NOON + 11 }, second).waiting).toEqual([]);
+	const overlap = { from: second.floor, upTo: NOON + OVERLAP_MS };
+	const later = { ...second, since: NOON + OVERLAP_MS, final: NOON + 20 };
+	expect(after({ overlap }, later).waiting).toEqual([]);
 });

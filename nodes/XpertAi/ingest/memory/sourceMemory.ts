@@ -42,8 +42,6 @@ export class SourceMemory extends StoredMemory {
 	knownBefore = 0;
 	/** Set if another run holds the lease: then nothing may be sent. */
 	holder?: Holder;
-	/** Whether the server supports the memory. */
-	private isSupported = true;
 	private readonly journal: Journal;
 	private readonly lease: Lease;
 	/** Keys of documents that no earlier run stored. */
@@ -71,7 +69,7 @@ export class SourceMemory extends StoredMemory {
 			if (mode === 'to send') await this.begin();
 			else await this.read(options.forgetLost);
 		});
-		if (failed && isRouteMissing(failed.failure)) this.markUnsupported();
+		if (failed && isRouteMissing(failed.failure)) this.troubles.noRoute = true;
 		else lease.refusal ??= failed?.failure;
 		if (options.fresh) known.forgetContents();
 		this.knownBefore = known.size;
@@ -85,7 +83,7 @@ export class SourceMemory extends StoredMemory {
 
 	/** Whether this run can be remembered. */
 	get isUsable(): boolean {
-		return this.isSupported && !this.refusal;
+		return !this.troubles.noRoute && !this.refusal;
 	}
 
 	/** Why nothing may be sent, as far as is known. */
@@ -100,7 +98,7 @@ export class SourceMemory extends StoredMemory {
 
 	/** Records documents before a change other than storing them whole. @returns why they must not be changed */
 	async journalChange(ids: string[]): Promise<Failure | undefined> {
-		if (!this.isSupported) return undefined;
+		if (this.troubles.noRoute) return undefined;
 		const failed = await this.exclusively(async () => {
 			await this.prepareToSend();
 			for (const id of ids) this.known.markUnknown(id);
@@ -116,7 +114,7 @@ export class SourceMemory extends StoredMemory {
 	async journalBatch(
 		contents: Map<string, string>,
 	): Promise<JournaledBatch | { failure: Failure } | undefined> {
-		if (!this.isSupported) return undefined;
+		if (this.troubles.noRoute) return undefined;
 		return await this.exclusively(async () => {
 			await this.prepareToSend();
 			await this.names.write(SIZES.names);
@@ -171,15 +169,10 @@ export class SourceMemory extends StoredMemory {
 		const hasTurn = notes.witness !== undefined;
 		const turn = await this.read(this.options.forgetLost, lease.counters);
 		// The server accepts notes but does not return them.
-		if (hasTurn && !isReadable(turn)) this.markUnsupported();
+		if (hasTurn && !isReadable(turn)) this.troubles.noRoute = true;
 		const { run: crashed } = this.unmergedJournal;
 		lease.raiseCounters({ root: this.root.run, sent: crashed }, crashed);
 		journal.run = lease.number;
-	}
-
-	private markUnsupported(): void {
-		this.troubles.noRoute = true;
-		this.isSupported = false;
 	}
 
 	/** Merges the journal of a crashed run before this run may write its own. */

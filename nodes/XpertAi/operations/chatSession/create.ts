@@ -4,6 +4,7 @@ import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/fields';
 import { fieldCollection } from '../../execution/fields';
 import { assistantLocator } from '../../pickers/locators';
+import { numberField, textField } from '../shared/fields';
 
 export const create = declare({
 	value: 'create',
@@ -20,24 +21,16 @@ export const create = declare({
 				false,
 			),
 			fieldCollection('additionalFields', [
-				{
-					displayName: 'Expires After (Seconds)',
-					name: 'expires_after',
-					type: 'number',
+				numberField(
+					'expires_after',
+					'Expires After (Seconds)',
+					'How long the client secret is valid, at most a day. For longer, give the body as JSON.',
 					// At most a day, because a secret can do all that its key can.
-					typeOptions: { minValue: 1, maxValue: 86_400, numberPrecision: 0 },
-					default: 600,
-					description:
-						'How long the client secret is valid, at most a day. For longer, give the body as JSON.',
-				},
-				{
-					displayName: 'User',
-					name: 'user',
-					type: 'string',
-					default: '',
+					{ typeOptions: { minValue: 1, maxValue: 86_400, numberPrecision: 0 }, default: 600 },
+				),
+				textField('user', 'User', 'Your name for the person who chats', {
 					placeholder: 'e.g. customer-42',
-					description: 'Your name for the person who chats',
-				},
+				}),
 			]),
 		],
 		schema: chatSession,

@@ -1,45 +1,23 @@
-import type { INodeProperties } from 'n8n-workflow';
-
 import { fieldCollection } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { conversation } from '../../payloads/conversation';
-import { ID_PLACEHOLDER } from '../../pickers/locators';
 import { answerWith } from '../../transport/answer';
+import { idField, jsonField } from '../shared/fields';
 import { CONVERSATION_SUMMARY, titleField } from './shared';
 
-const fields: INodeProperties[] = [
-	{
-		displayName: 'Assistant ID',
-		name: 'xpertId',
-		type: 'string',
-		default: '',
-		placeholder: ID_PLACEHOLDER,
-		description: 'ID of the assistant the conversation belongs to',
-	},
-	{
-		displayName: 'Conversation Options',
-		name: 'options',
-		type: 'json',
-		default: '{}',
-		description: 'Settings of the conversation, as a JSON object',
-	},
-	{
-		displayName: 'Project ID',
-		name: 'projectId',
-		type: 'string',
-		default: '',
-		placeholder: ID_PLACEHOLDER,
-		description: 'ID of the project the conversation belongs to; needs an assistant as well',
-	},
-	{
-		displayName: 'Thread ID',
-		name: 'threadId',
-		type: 'string',
-		default: '',
-		placeholder: ID_PLACEHOLDER,
-		description:
-			'ID for the thread of the conversation. The server makes one up when this is left out.',
-	},
+const fields = [
+	idField('xpertId', 'Assistant ID', 'ID of the assistant the conversation belongs to'),
+	jsonField('options', 'Conversation Options', 'Settings of the conversation, as a JSON object'),
+	idField(
+		'projectId',
+		'Project ID',
+		'ID of the project the conversation belongs to; needs an assistant as well',
+	),
+	idField(
+		'threadId',
+		'Thread ID',
+		'ID for the thread of the conversation. The server makes one up when this is left out.',
+	),
 ];
 
 export const create = declare({

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { enumOptions } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { MESSAGE_ROLES, MESSAGE_STATUSES, messageSearch } from '../../payloads/conversation';
-import { ID_PLACEHOLDER, conversationLocator } from '../../pickers/locators';
+import { conversationLocator } from '../../pickers/locators';
 import { textOf } from '../../threads/messages';
+import { choiceField, idField } from '../shared/fields';
 
 export const getMessages = declare({
 	value: 'getMessages',
@@ -14,40 +14,23 @@ export const getMessages = declare({
 	endpoint: 'extension',
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/search',
-	ids: {
-		conversationId: conversationLocator,
-	},
+	ids: { conversationId: conversationLocator },
 	body: {
 		fields: [],
 		options: [
-			{
-				displayName: 'From',
-				name: 'role',
-				type: 'options',
-				options: enumOptions(MESSAGE_ROLES, { ai: 'Assistant', human: 'Person' }),
-				default: 'human',
-				description: 'Who has said it',
-			},
-			{
-				displayName: 'Run ID',
-				name: 'executionId',
-				type: 'string',
-				default: '',
-				placeholder: ID_PLACEHOLDER,
-				description: 'ID of the run whose answer is wanted',
-			},
-			{
-				displayName: 'Status',
-				name: 'status',
-				type: 'options',
-				options: enumOptions(MESSAGE_STATUSES, {
-					error: 'Failed',
-					success: 'Complete',
-					thinking: 'Under Way',
-				}),
-				default: 'success',
-				description: 'How the answer has ended',
-			},
+			choiceField('role', 'From', 'Who has said it', MESSAGE_ROLES, {
+				human: 'Person',
+				ai: 'Assistant',
+			}),
+			idField('executionId', 'Run ID', 'ID of the run whose answer is wanted'),
+			choiceField(
+				'status',
+				'Status',
+				'How the answer has ended',
+				MESSAGE_STATUSES,
+				{ success: 'Complete', error: 'Failed', thinking: 'Under Way' },
+				'success',
+			),
 		],
 		schema: messageSearch,
 		compose: ({ options = {} }) => ({ where: options, order: { createdAt: 'ASC' } }),

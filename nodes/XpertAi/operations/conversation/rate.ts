@@ -1,11 +1,12 @@
-import { enumOptions, fieldCollection } from '../../execution/fields';
+import { fieldCollection } from '../../execution/fields';
 import { namedId } from '../../execution/ids';
 import type { Item } from '../../execution/item';
 import { declare } from '../../execution/operation';
 import type { Decision } from '../../execution/operation';
 import { RATINGS, rating } from '../../payloads/conversation';
-import { ID_PLACEHOLDER, conversationLocator } from '../../pickers/locators';
+import { conversationLocator } from '../../pickers/locators';
 import { answerWith, answerWithList, hasFields, listIn } from '../../transport/answer';
+import { choiceField, idField, textField } from '../shared/fields';
 
 export const rate = declare({
 	value: 'rate',
@@ -22,14 +23,7 @@ export const rate = declare({
 		method: 'POST',
 		path: '/conversations/{conversationId}/messages/search',
 		options: [
-			{
-				displayName: 'Run ID',
-				name: 'runId',
-				type: 'string',
-				default: '',
-				placeholder: ID_PLACEHOLDER,
-				description: 'ID of the run whose answer is rated, in place of the last one',
-			},
+			idField('runId', 'Run ID', 'ID of the run whose answer is rated, in place of the last one'),
 		],
 		body: (item) => ({
 			where: { role: 'ai', ...runFilter(item) },
@@ -41,24 +35,15 @@ export const rate = declare({
 	},
 	body: {
 		fields: [
-			{
-				displayName: 'Rating',
-				name: 'rating',
-				type: 'options',
-				options: enumOptions(RATINGS, { like: 'Like', dislike: 'Dislike' }),
-				default: 'like',
-				description: 'What people think of the answer',
-			},
+			choiceField('rating', 'Rating', 'What people think of the answer', RATINGS, {
+				like: 'Like',
+				dislike: 'Dislike',
+			}),
 			fieldCollection('additionalFields', [
-				{
-					displayName: 'Comment',
-					name: 'content',
-					type: 'string',
+				textField('content', 'Comment', 'Why, in words', {
 					typeOptions: { rows: 3 },
-					default: '',
 					placeholder: 'e.g. Right and short',
-					description: 'Why, in words',
-				},
+				}),
 			]),
 		],
 		schema: rating,

@@ -1,85 +1,50 @@
-import isEmpty from 'lodash/isEmpty';
-import isPlainObject from 'lodash/isPlainObject';
-import type { INodeProperties } from 'n8n-workflow';
-
 import { fieldCollection, filledOnly } from '../../execution/fields';
 import type { FieldValues } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { conversationSearch } from '../../payloads/conversation';
-import { ID_PLACEHOLDER } from '../../pickers/locators';
+import {
+	choiceField,
+	idField,
+	jsonField,
+	rowsField,
+	textField,
+	withFields,
+} from '../shared/fields';
 import { CONVERSATION_SUMMARY } from './shared';
 
-const filters: INodeProperties[] = [
-	{
-		displayName: 'Assistant ID',
-		name: 'xpertId',
-		type: 'string',
-		default: '',
-		placeholder: ID_PLACEHOLDER,
-		description: 'ID of the assistant the conversation is with',
-	},
-	{
-		displayName: 'Conditions',
-		name: 'where',
-		type: 'json',
-		default: '{}',
-		placeholder: 'e.g. {"threadId": "…"}',
-		description:
-			'Fields and the values they must have, as a JSON object. Operators such as $eq and $in work.',
-	},
-	{
-		displayName: 'Search Text',
-		name: 'search',
-		type: 'string',
-		default: '',
+const filters = [
+	idField('xpertId', 'Assistant ID', 'ID of the assistant the conversation is with'),
+	jsonField(
+		'where',
+		'Conditions',
+		'Fields and the values they must have, as a JSON object. Operators such as $eq and $in work.',
+		{ placeholder: 'e.g. {"threadId": "…"}' },
+	),
+	textField('search', 'Search Text', 'Text to look for in the titles', {
 		placeholder: 'e.g. invoice',
-		description: 'Text to look for in the titles',
-	},
-	{
-		displayName: 'Sort',
-		name: 'order',
-		type: 'fixedCollection',
-		placeholder: 'Add sort rule',
-		default: {},
-		description: 'What to sort by. Without it, the server decides on the order.',
-		options: [
-			{
-				displayName: 'Sort',
-				name: 'values',
-				values: [
-					{
-						displayName: 'Field',
-						name: 'column',
-						type: 'options',
-						options: [
-							{ name: 'Created', value: 'createdAt' },
-							{ name: 'Title', value: 'title' },
-							{ name: 'Updated', value: 'updatedAt' },
-						],
-						default: 'createdAt',
-					},
-					{
-						displayName: 'Direction',
-						name: 'direction',
-						type: 'options',
-						options: [
-							{ name: 'Ascending', value: 'ASC' },
-							{ name: 'Descending', value: 'DESC' },
-						],
-						default: 'DESC',
-					},
-				],
-			},
+	}),
+	rowsField(
+		'order',
+		'Sort',
+		'What to sort by. Without it, the server decides on the order.',
+		{ placeholder: 'Add sort rule' },
+		[
+			choiceField('column', 'Field', undefined, ['createdAt', 'title', 'updatedAt'], {
+				createdAt: 'Created',
+				title: 'Title',
+				updatedAt: 'Updated',
+			}),
+			choiceField(
+				'direction',
+				'Direction',
+				undefined,
+				['ASC', 'DESC'],
+				{ ASC: 'Ascending', DESC: 'Descending' },
+				'DESC',
+			),
 		],
-	},
-	{
-		displayName: 'Thread ID',
-		name: 'threadId',
-		type: 'string',
-		default: '',
-		placeholder: ID_PLACEHOLDER,
-		description: 'ID of the thread of the conversation',
-	},
+	),
+	idField('threadId', 'Thread ID', 'ID of the thread of the conversation'),
 ];
 
 export const search = declare({
@@ -108,24 +73,14 @@ export const search = declare({
 });
 
 /** Assistant and thread become conditions on columns; the order names a column and a direction (E5). */
-function withWhereAndOrder({
-	order,
-	where,
-	xpertId,
-	threadId,
-	...values
-}: FieldValues): FieldValues {
-	const columns = filledOnly({ xpertId, threadId });
-	const { column = 'createdAt', direction } = (order ?? {}) as FieldValues;
-	return {
-		...values,
-		...(isEmpty(columns) ? {} : { where: columns }),
-		...(where === undefined
-			? {}
-			: { where: isPlainObject(where) ? { ...where, ...columns } : where }),
-		// The schema refuses a column that is not text.
-		...(order === undefined
-			? {}
-			: { order: typeof column === 'string' ? { [column]: direction ?? 'DESC' } : [column] }),
-	};
+function withWhereAndOrder({ order, where, ...values }: FieldValues): FieldValues {
+	const { xpertId, threadId, ...rest } = values;
+	const { column = 'createdAt', direction = 'DESC' } = (order ?? {}) as FieldValues;
+	// The schema refuses a column that is not text.
+	const sorted = typeof column === 'string' ? { [column]: direction } : [column];
+	return filledOnly({
+		...rest,
+		where: withFields(where, { xpertId, threadId }),
+		order: order && sorted,
+	});
 }

@@ -1,10 +1,14 @@
-import type { INodeProperties } from 'n8n-workflow';
-
 import type { StatusHint, StatusHints } from '../../execution/hints';
 import { KNOWLEDGEBASE_TYPES, METADATA_TYPES, PERMISSIONS } from '../../payloads/knowledgebase';
-import { enumOptions } from '../../execution/fields';
-import { ID_PLACEHOLDER } from '../../pickers/locators';
-import { parserConfigField } from '../shared/parserConfig';
+import {
+	choiceField,
+	groupField,
+	idField,
+	numberField,
+	parserConfigField,
+	rowsField,
+	textField,
+} from '../shared/fields';
 
 /** What Simplify keeps of the more than 40 fields of a knowledgebase. */
 export const KNOWLEDGEBASE_SUMMARY = [
@@ -19,189 +23,109 @@ export const KNOWLEDGEBASE_SUMMARY = [
 	'updatedAt',
 ];
 
-export const nameField: INodeProperties = {
-	displayName: 'Name',
-	name: 'name',
-	type: 'string',
-	default: '',
-	placeholder: 'e.g. Product manuals',
-	description: 'What the knowledgebase is called. No other one may have the same name.',
-};
+export const nameField = textField(
+	'name',
+	'Name',
+	'What the knowledgebase is called. No other one may have the same name.',
+	{ placeholder: 'e.g. Product manuals' },
+);
 
-const copilotModelField: INodeProperties = {
-	displayName: 'Embedding Model',
-	name: 'copilotModel',
-	type: 'collection',
-	placeholder: 'Add field',
-	default: {},
-	description:
-		'Model that makes documents searchable. Another one rebuilds the index, and nothing can be stored until that is done.',
-	options: [
-		{
-			displayName: 'Copilot ID',
-			name: 'copilotId',
-			type: 'string',
-			default: '',
-			placeholder: ID_PLACEHOLDER,
-			description: 'ID of the copilot that offers the model',
-		},
-		{
-			displayName: 'Model',
-			name: 'model',
-			type: 'string',
-			default: '',
+const copilotModelField = groupField(
+	'copilotModel',
+	'Embedding Model',
+	'Model that makes documents searchable. Another one rebuilds the index, and nothing can be stored until that is done.',
+	[
+		idField('copilotId', 'Copilot ID', 'ID of the copilot that offers the model'),
+		textField('model', 'Model', 'Name of the model', {
 			placeholder: 'e.g. text-embedding-3-small',
-			description: 'Name of the model',
-		},
-		{
-			displayName: 'Model Type',
-			name: 'modelType',
-			type: 'string',
-			default: 'text-embedding',
-			description: 'What the model is for',
-		},
+		}),
+		textField('modelType', 'Model Type', 'What the model is for', { default: 'text-embedding' }),
 	],
-};
+);
 
-const recallField: INodeProperties = {
-	displayName: 'Recall',
-	name: 'recall',
-	type: 'collection',
-	placeholder: 'Add field',
-	default: {},
-	description:
-		'How many chunks (pieces of text) a search returns, and how well they must match. Replaces earlier settings as a whole.',
-	options: [
-		{
-			displayName: 'Score',
-			name: 'score',
-			type: 'number',
+const recallField = groupField(
+	'recall',
+	'Recall',
+	'How many chunks (pieces of text) a search returns, and how well they must match. Replaces earlier settings as a whole.',
+	[
+		numberField('score', 'Score', 'How well a chunk must match at least, e.g. 0.5', {
 			default: 0.5,
-			description: 'How well a chunk must match at least, e.g. 0.5',
-		},
-		{
-			displayName: 'Top K',
-			name: 'topK',
-			type: 'number',
+		}),
+		numberField('topK', 'Top K', 'How many chunks a search returns at most', {
 			typeOptions: { numberPrecision: 0 },
 			default: 10,
-			description: 'How many chunks a search returns at most',
-		},
+		}),
 	],
-};
+);
 
-const metadataSchemaField: INodeProperties = {
-	displayName: 'Metadata Schema',
-	name: 'metadataSchema',
-	type: 'fixedCollection',
-	typeOptions: { multipleValues: true },
-	placeholder: 'Add metadata field',
-	default: {},
-	description:
-		'Metadata fields that filters can use. Documents with another type of value are refused. Replaces all earlier fields.',
-	options: [
-		{
-			displayName: 'Metadata Field',
-			name: 'values',
-			values: [
-				{
-					displayName: 'Key',
-					name: 'key',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. department',
-					description: 'Name of the field: letters, digits, underscores and hyphens',
-				},
-				{
-					displayName: 'Type',
-					name: 'type',
-					type: 'options',
-					options: enumOptions(METADATA_TYPES, {
-						string: 'Text',
-						number: 'Number',
-						boolean: 'Yes or No',
-						datetime: 'Date and Time',
-						enum: 'One of a Few Texts',
-						'string[]': 'List of Texts',
-						'number[]': 'List of Numbers',
-						object: 'Object',
-					}),
-					default: 'string',
-					description: 'What documents have in this field; a date and time ends in Z',
-				},
-				{
-					displayName: 'Allowed Values',
-					name: 'enumValues',
-					type: 'string',
-					typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Value' },
-					default: [],
-					description: 'The texts that documents may have in this field',
-					displayOptions: { show: { type: ['enum'] } },
-				},
-			],
-		},
+const metadataSchemaField = rowsField(
+	'metadataSchema',
+	'Metadata Schema',
+	'Metadata fields that filters can use. Documents with another type of value are refused. Replaces all earlier fields.',
+	{ typeOptions: { multipleValues: true }, placeholder: 'Add metadata field' },
+	[
+		textField('key', 'Key', 'Name of the field: letters, digits, underscores and hyphens', {
+			placeholder: 'e.g. department',
+		}),
+		choiceField(
+			'type',
+			'Type',
+			'What documents have in this field; a date and time ends in Z',
+			METADATA_TYPES,
+			{
+				string: 'Text',
+				number: 'Number',
+				boolean: 'Yes or No',
+				datetime: 'Date and Time',
+				enum: 'One of a Few Texts',
+				'string[]': 'List of Texts',
+				'number[]': 'List of Numbers',
+				object: 'Object',
+			},
+		),
+		textField('enumValues', 'Allowed Values', 'The texts that documents may have in this field', {
+			typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Value' },
+			default: [],
+			displayOptions: { show: { type: ['enum'] } },
+		}),
 	],
-};
+	'Metadata Field',
+);
 
 /** All optional fields of the contract's Knowledgebase, and the metadata schema of Xpert AI servers. */
-export const optionalKnowledgebaseFields: INodeProperties[] = [
-	{
-		displayName: 'Description',
-		name: 'description',
-		type: 'string',
+export const optionalKnowledgebaseFields = [
+	textField('description', 'Description', 'What the knowledgebase is about', {
 		typeOptions: { rows: 2 },
-		default: '',
-		description: 'What the knowledgebase is about',
-	},
+	}),
 	copilotModelField,
-	{
-		displayName: 'External Knowledgebase ID',
-		name: 'extKnowledgebaseId',
-		type: 'string',
-		default: '',
-		description: 'ID of the knowledgebase in the other system, where Type is External',
-	},
-	{
-		displayName: 'Integration ID',
-		name: 'integrationId',
-		type: 'string',
-		default: '',
-		placeholder: ID_PLACEHOLDER,
-		description: 'ID of the integration that connects the other system, where Type is External',
-	},
+	textField(
+		'extKnowledgebaseId',
+		'External Knowledgebase ID',
+		'ID of the knowledgebase in the other system, where Type is External',
+	),
+	idField(
+		'integrationId',
+		'Integration ID',
+		'ID of the integration that connects the other system, where Type is External',
+	),
 	metadataSchemaField,
 	parserConfigField(
 		'How documents are cut into chunks. Xpert AI servers ignore it here; set it on each document. Replaces earlier settings.',
 	),
-	{
-		displayName: 'Permission',
-		name: 'permission',
-		type: 'options',
-		options: enumOptions(PERMISSIONS, {
-			private: 'Private',
-			organization: 'Organization',
-			public: 'Public',
-		}),
-		default: 'private',
-		description: 'Who may see the knowledgebase',
-	},
+	choiceField('permission', 'Permission', 'Who may see the knowledgebase', PERMISSIONS, {
+		private: 'Private',
+		organization: 'Organization',
+		public: 'Public',
+	}),
 	recallField,
-	{
-		displayName: 'Type',
-		name: 'type',
-		type: 'options',
-		options: enumOptions(KNOWLEDGEBASE_TYPES, { standard: 'Standard', external: 'External' }),
-		default: 'standard',
-		description: 'Where the content is kept: on the server itself, or in another system',
-	},
-	{
-		displayName: 'Workspace ID',
-		name: 'workspaceId',
-		type: 'string',
-		default: '',
-		placeholder: ID_PLACEHOLDER,
-		description: 'ID of the workspace that the knowledgebase belongs to',
-	},
+	choiceField(
+		'type',
+		'Type',
+		'Where the content is kept: on the server itself, or in another system',
+		KNOWLEDGEBASE_TYPES,
+		{ standard: 'Standard', external: 'External' },
+	),
+	idField('workspaceId', 'Workspace ID', 'ID of the workspace that the knowledgebase belongs to'),
 ];
 
 /** Fields that servers refuse to clear. The name is not among the optional fields. */

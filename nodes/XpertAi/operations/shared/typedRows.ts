@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { enumOptions } from '../../execution/fields';
+import { choiceField, textField } from './fields';
 
 /** The types of a row value. */
 export const ROW_TYPES = ['string', 'number', 'boolean', 'datetime', 'string[]'] as const;
@@ -12,37 +12,24 @@ type RowsField = Pick<INodeProperties, 'displayName' | 'name' | 'placeholder' | 
 
 /** Rows of key, type and value, for users who do not write JSON. */
 export function typedRows({ further = [], ...field }: RowsField): INodeProperties {
-	const values: INodeProperties[] = [
-		{
-			displayName: 'Key',
-			name: 'key',
-			type: 'string',
-			default: '',
+	const values = [
+		textField('key', 'Key', 'What the value is kept or sent under', {
 			placeholder: 'e.g. department',
-			description: 'What the value is kept or sent under',
-		},
-		{
-			displayName: 'Type',
-			name: 'type',
-			type: 'options',
-			options: enumOptions(ROW_TYPES, {
+		}),
+		choiceField(
+			'type',
+			'Type',
+			'What the value becomes: a date and time ends in Z, a list has commas or line breaks between its texts',
+			ROW_TYPES,
+			{
 				string: 'Text',
 				number: 'Number',
 				boolean: 'Yes or No',
 				datetime: 'Date and Time',
 				'string[]': 'List of Texts',
-			}),
-			default: 'string',
-			description:
-				'What the value becomes: a date and time ends in Z, a list has commas or line breaks between its texts',
-		},
-		{
-			displayName: 'Value',
-			name: 'content',
-			type: 'string',
-			default: '',
-			description: 'The value itself, or an expression for it',
-		},
+			},
+		),
+		textField('content', 'Value', 'The value itself, or an expression for it'),
 		...further,
 	];
 	return {

@@ -1,14 +1,12 @@
-import type { INodeProperties } from 'n8n-workflow';
+import { jsonField } from './fields';
 
 /** The part `target` of E12 and E16. */
-export const targetField: INodeProperties = {
-	displayName: 'Target',
-	name: 'target',
-	type: 'json',
-	default: '{}',
-	placeholder: 'e.g. {"kind": "storage", "directory": "manuals"}',
-	description: 'Where the server stores the file, as a JSON object',
-};
+export const targetField = jsonField(
+	'target',
+	'Target',
+	'Where the server stores the file, as a JSON object',
+	{ placeholder: 'e.g. {"kind": "storage", "directory": "manuals"}' },
+);
 
 /** Timeout of an upload without the option. */
 export const UPLOAD_TIMEOUT_SECONDS = 600;

@@ -5,8 +5,9 @@ import { answerItems } from '../../execution/outputs';
 import { answerWithList, isJsonObject } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/fields';
-import { fieldCollection } from '../../execution/fields';
+import { fieldCollection, filledOnly } from '../../execution/fields';
 import { ID_PLACEHOLDER } from '../../pickers/locators';
+import { numberField } from '../shared/fields';
 import { assistantFirst, namespaceElements, namespaceField } from './fields';
 
 export const createNamespace = declare({
@@ -26,30 +27,17 @@ export const createNamespace = declare({
 				`${ID_PLACEHOLDER}/notes`,
 			),
 			fieldCollection('additionalFields', [
-				{
-					displayName: 'Limit',
-					name: 'limit',
-					type: 'number',
+				numberField('limit', 'Limit', 'Max number of results to return', {
 					typeOptions: { minValue: 1 },
 					default: 50,
-					description: 'Max number of results to return',
-				},
-				{
-					displayName: 'Max Depth',
-					name: 'max_depth',
-					type: 'number',
+				}),
+				numberField('max_depth', 'Max Depth', 'How many elements of a namespace are looked at', {
 					typeOptions: { minValue: 1, numberPrecision: 0 },
 					default: 3,
-					description: 'How many elements of a namespace are looked at',
-				},
-				{
-					displayName: 'Offset',
-					name: 'offset',
-					type: 'number',
+				}),
+				numberField('offset', 'Offset', 'How many namespaces to leave out at the start', {
 					typeOptions: { minValue: 0, numberPrecision: 0 },
-					default: 0,
-					description: 'How many namespaces to leave out at the start',
-				},
+				}),
 				namespaceField(
 					'suffix',
 					'Suffix',
@@ -58,11 +46,8 @@ export const createNamespace = declare({
 			]),
 		],
 		schema: storeNamespace,
-		compose: ({ prefix, suffix, ...rest }: FieldValues) => ({
-			...(prefix === undefined ? {} : { prefix: namespaceElements(prefix) }),
-			...(suffix === undefined ? {} : { suffix: namespaceElements(suffix) }),
-			...rest,
-		}),
+		compose: ({ prefix, suffix, ...rest }: FieldValues) =>
+			filledOnly({ prefix: namespaceElements(prefix), suffix: namespaceElements(suffix), ...rest }),
 		notShown: true,
 		example: '{\n  "prefix": ["memories"]\n}',
 	},

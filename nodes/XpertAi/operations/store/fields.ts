@@ -1,21 +1,12 @@
-import type { INodeProperties } from 'n8n-workflow';
+import { textField } from '../shared/fields';
 
 /** A namespace as text, with slashes between its elements. */
-export function namespaceField(
+export const namespaceField = (
 	name: string,
 	displayName: string,
 	description: string,
 	placeholder = 'e.g. memories/user-1',
-): INodeProperties {
-	return {
-		displayName,
-		name,
-		type: 'string',
-		default: '',
-		placeholder,
-		description: `${description}. Separate elements by slashes.`,
-	};
-}
+) => textField(name, displayName, `${description}. Separate elements by slashes.`, { placeholder });
 
 /** The elements of a namespace; a list from an expression is returned unchanged. */
 export function namespaceElements(value: unknown): unknown {

@@ -2,6 +2,7 @@ import { storeSearch } from '../../payloads/bodies';
 import { declare } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
 import { ID_PLACEHOLDER } from '../../pickers/locators';
+import { jsonField, textField } from '../shared/fields';
 import { assistantFirst, namespaceElements, namespaceField } from './fields';
 
 export const searchItems = declare({
@@ -21,23 +22,18 @@ export const searchItems = declare({
 				`${ID_PLACEHOLDER}/notes`,
 			),
 			fieldCollection('filters', [
-				{
-					displayName: 'Filter',
-					name: 'filter',
-					type: 'json',
-					default: '{}',
-					placeholder: 'e.g. {"color": "blue"}',
-					description:
-						'Values that the items must have, as a JSON object; Xpert AI servers do not take it',
-				},
-				{
-					displayName: 'Query',
-					name: 'query',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. favourite colour',
-					description: 'Text to search for by meaning; the server needs an embedding model',
-				},
+				jsonField(
+					'filter',
+					'Filter',
+					'Values that the items must have, as a JSON object; Xpert AI servers do not take it',
+					{ placeholder: 'e.g. {"color": "blue"}' },
+				),
+				textField(
+					'query',
+					'Query',
+					'Text to search for by meaning; the server needs an embedding model',
+					{ placeholder: 'e.g. favourite colour' },
+				),
 			]),
 		],
 		schema: storeSearch,

@@ -29,13 +29,6 @@ async function split(list: Documents<number>, limit: BatchLimits) {
 	return all;
 }
 
-const origins = async (list: Array<ReadyDocument<number>>, maxCount: number, maxBytes: number) =>
-	(await split(list, { maxCount, maxBytes })).map((batch) => batch.map(({ origin }) => origin));
-
-/** A document whose JSON text has exactly so many bytes. */
-const sized = (bytes: number, origin: number) =>
-	prepared({ name: 'x'.repeat(bytes - '{"name":""}'.length) }, origin);
-
 /** How many documents a batch may hold. */
 const mostIn = ({ maxCount, firstCount = maxCount }: BatchLimits, index: number) =>
 	index === 0 ? Math.min(firstCount, maxCount) : maxCount;
@@ -77,40 +70,6 @@ describe('batches', () => {
 				}
 			}),
 		);
-	});
-
-	it('are cut by count', async () => {
-		const five = [0, 1, 2, 3, 4].map((index) => prepared({}, index));
-		expect(await origins(five, 2, 1000)).toEqual([[0, 1], [2, 3], [4]]);
-		expect(await origins(five, 5, 1000)).toEqual([[0, 1, 2, 3, 4]]);
-		expect(await origins(five, 1, 1000)).toEqual([[0], [1], [2], [3], [4]]);
-		expect(await origins([], 5, 1000)).toEqual([]);
-	});
-
-	it('are cut by bytes, the brackets and commas included', async () => {
-		const three = [sized(20, 0), sized(20, 1), sized(20, 2)];
-		expect(await origins(three, 100, 64)).toEqual([[0, 1, 2]]);
-		expect(await origins(three, 100, 63)).toEqual([[0, 1], [2]]);
-		expect(await origins(three, 100, 43)).toEqual([[0, 1], [2]]);
-		expect(await origins(three, 100, 42)).toEqual([[0], [1], [2]]);
-	});
-
-	it('are cut by bytes, with those of what goes beside each document and each batch', async () => {
-		const three = [0, 1, 2].map((index) => sized(20, index));
-		const reserved = { once: 10, each: 5 };
-		const cut = async (maxBytes: number) =>
-			(await split(three, { maxCount: 100, maxBytes, reserved })).map(({ length }) => length);
-		expect([await cut(89), await cut(88), await cut(63), await cut(62)]).toEqual([
-			[3],
-			[2, 1],
-			[2, 1],
-			[1, 1, 1],
-		]);
-	});
-
-	it('give a document that is too large a batch of its own', async () => {
-		const mixed = [sized(15, 0), sized(500, 1), sized(15, 2), sized(15, 3)];
-		expect(await origins(mixed, 100, 50)).toEqual([[0], [1], [2, 3]]);
 	});
 
 	it('are made one at a time, while documents still come in', async () => {

@@ -37,11 +37,6 @@ it('the brake stops when so many of a stage fail one after another for one reaso
 	);
 });
 
-it('stops neither sooner nor later', () => {
-	const times = (count: number) => Array.from({ length: count }, (): Event => ['storing', 'no']);
-	expect([4, 5].map((count) => braked(5, times(count)))).toEqual([undefined, 'no']);
-});
-
 it('never stops with 0', () => {
 	fc.assert(fc.property(events, (list) => expect(braked(0, list)).toBeUndefined()));
 });

@@ -192,17 +192,6 @@ describe('whole numbers that JavaScript would round', () => {
 		);
 	});
 
-	it('tell records apart, in lines and in arrays', async () => {
-		const rows = ['{"id": 1161888007138312192}', '{"id": 1161888007138312193}'];
-		for (const text of [rows.join('\n'), `[${rows.join(',')}]`]) {
-			const records = await recordsOf(text);
-			expect(records.map((record) => 'value' in record && record.value)).toEqual([
-				{ id: '1161888007138312192' },
-				{ id: '1161888007138312193' },
-			]);
-		}
-	});
-
 	it('are left alone within texts, and so are fractions', async () => {
 		const value = {
 			a: 'x: 12345678901234567890, "y\\": 12345678901234567891',

@@ -1,7 +1,7 @@
 import { keepInStep } from './support/keepingInStep';
 import { PROPERTY_RUNS } from '../../../support/propertyRuns';
 
-const NIGHTS = Math.ceil(PROPERTY_RUNS / 8);
+const NIGHTS = Math.ceil(PROPERTY_RUNS / 5);
 
 it('after a whole run, assistants find exactly what the source holds, whatever happened before', async () => {
 	await keepInStep(NIGHTS);

@@ -96,12 +96,6 @@ describe('where documents are done when they are stored', () => {
 			false,
 		]);
 	});
-
-	it('what is sent is forgotten until the server has accepted it', async () => {
-		const memory = knowing(['a']);
-		await sift([document('a', 'new')], memory, { has: { a: null } }, false);
-		expect(memory.has(idOf('a'), document('a').content)).toBe(false);
-	});
 });
 
 describe('where documents are done when they are processed', () => {

@@ -80,11 +80,6 @@ describe('starting the processing of documents', () => {
 		]);
 	});
 
-	it('sends nothing without documents', async () => {
-		const { starts, asked, unfinished } = await process([], []);
-		expect({ starts, asked, unfinished }).toEqual({ starts: [], asked: [], unfinished: 0 });
-	});
-
 	it('takes ten documents a request, five requests at once', async () => {
 		const ids = some(120);
 		const { starts, said, most } = await process(ids, [(part) => all(part, 'finish')]);
@@ -101,11 +96,6 @@ describe('starting the processing of documents', () => {
 		expect(new Set(sizes)).toEqual(new Set([10, 100]));
 		expect(sizes.slice(-45)).toEqual(range(0, 45).map(() => 10));
 		expect(sizes).toHaveLength(5 + 15 + 45);
-	});
-
-	it('says that not all were started where the only request was refused', async () => {
-		const queues = () => answered(403);
-		expect(await process(['a'], [], { queues })).toMatchObject({ allStarted: false });
 	});
 
 	it('ends with the failure; what was started before is on its way', async () => {
@@ -228,15 +218,6 @@ describe('documents that the server has not queued', () => {
 });
 
 describe('a document without a status, though the server has queued it', () => {
-	it('is queued once more', async () => {
-		const { said, starts } = await process(
-			['a'],
-			[(ids) => all(ids, null), (ids) => all(ids, 'running'), (ids) => all(ids, 'finish')],
-		);
-		expect(starts).toEqual([['a'], ['a']]);
-		expect(said.get('a')).toEqual({ state: 'finish' });
-	});
-
 	it('is given up when that does not help, long before the wait ends', async () => {
 		const { said, starts, waits } = await process(['a'], [(ids) => all(ids, null)]);
 		expect(starts).toEqual([['a'], ['a']]);
@@ -270,13 +251,6 @@ describe('a document that an earlier run has started', () => {
 		const waited = waits.reduce((sum, ms) => sum + ms, 0);
 		expect(waited).toBeGreaterThan(5 * MINUTE);
 		expect(waited).toBeLessThan(6 * MINUTE);
-	});
-
-	it('is waited for where the server queues it anew', async () => {
-		const requeues = { waitMs: 30 * MINUTE };
-		const { said, unfinished } = await process(['old'], [(ids) => all(ids, 'running')], requeues);
-		expect(unfinished).toBe(1);
-		expect(said.get('old')).toEqual({ state: 'running' });
 	});
 
 	it.each<[string, (turn: number) => object]>([
@@ -330,16 +304,6 @@ describe('a document that an earlier run has started', () => {
 		expect(said.get('old')).not.toHaveProperty('isStuck');
 	});
 
-	it('is looked at once where nobody waits, which may fail', async () => {
-		const { failure } = await process(['old'], [() => answered(403)], { queues });
-		expect(failure).toMatchObject({ status: 403 });
-		const { failure: unseen } = await process(['old'], [() => answered(403)], {
-			queues,
-			waitMs: undefined,
-		});
-		expect(unseen).toMatchObject({ status: 403 });
-	});
-
 	it('does not take others with it that were started now', async () => {
 		const { said, unfinished } = await process(
 			['new', 'old'],
@@ -349,17 +313,6 @@ describe('a document that an earlier run has started', () => {
 		expect(unfinished).toBe(1);
 		expect(said.get('old')).toMatchObject({ isStuck: true });
 		expect(said.get('new')).toEqual({ state: 'running' });
-	});
-
-	it('is given up only after all others were looked at', async () => {
-		const stuck = range(0, 100).map((index) => `old ${index}`);
-		const { ends, said } = await process(
-			[...stuck, 'new'],
-			[(ids) => succeeded(ids.map((id) => ({ id, status: isOld(id) ? 'running' : 'finish' })))],
-			wait,
-		);
-		expect(ends[0]).toEqual(['new', { state: 'finish' }]);
-		expect(said.get('old 99')).toMatchObject({ isStuck: true });
 	});
 });
 
@@ -416,15 +369,6 @@ describe('waiting for the processing', () => {
 		expect(asked).toHaveLength(3);
 	});
 
-	it('never waits longer than 15 s between two questions', async () => {
-		const polls = Array.from(
-			{ length: 20 },
-			(_, turn) => (ids: string[]) => all(ids, turn < 19 ? 'running' : 'finish'),
-		);
-		const { waits } = await process(['a'], polls);
-		expect(Math.max(...waits)).toBe(15_000);
-	});
-
 	it('ends at the deadline, not later, with what is known by then', async () => {
 		const { waits, said, unfinished } = await process(
 			['a', 'b'],
@@ -452,48 +396,6 @@ describe('waiting for the processing', () => {
 	it('does not wait at all when no time is given', async () => {
 		const { waits, asked, unfinished } = await process(['a'], [], { waitMs: 0 });
 		expect({ waits, asked, unfinished }).toEqual({ waits: [], asked: [], unfinished: 1 });
-	});
-
-	it.each<[string, Outcome]>([
-		['nothing', { ok: true, status: 200, answer: undefined }],
-		['an object', succeeded({ message: 'later' })],
-		['a list of something else', succeeded([{ status: 'finish' }])],
-	])('takes %s for no answer', async (_, answer) => {
-		const { said, failure } = await process(['a'], [() => answer], { waitMs: MINUTE });
-		expect(failure).toMatchObject({ kind: 'unreadable' });
-		expect(said.get('a')).toEqual({ state: 'running' });
-	});
-
-	it('takes other documents for none of its own', async () => {
-		const { said } = await process(
-			['a'],
-			[() => succeeded([{ id: 'z', status: 'finish' }]), (ids) => all(ids, 'finish')],
-		);
-		expect([...said]).toEqual([['a', { state: 'finish' }]]);
-	});
-
-	it('knows a document by its id, however the server writes it', async () => {
-		const id = '2F78E81B-096F-42FF-8AC0-8403FD81392D';
-		const { said, unfinished } = await process(
-			[id],
-			[() => succeeded([{ id: id.toLowerCase(), status: 'error', processMsg: 'no text' }])],
-		);
-		expect(unfinished).toBe(0);
-		expect(said.get(id)).toEqual({ state: 'error', processMsg: 'no text' });
-	});
-
-	it('is not misled about a document by what is said of others in another shape', async () => {
-		const { said } = await process(
-			['a'],
-			[
-				() =>
-					succeeded([
-						{ id: 'b', status: 5 },
-						{ id: 'a', status: 'finish' },
-					]),
-			],
-		);
-		expect([...said]).toEqual([['a', { state: 'finish' }]]);
 	});
 
 	it('ends with the failure of a question', async () => {

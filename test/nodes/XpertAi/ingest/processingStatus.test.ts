@@ -1,13 +1,11 @@
 import {
 	askStatuses,
+	mustList,
 	processingState,
 	statusesById,
 } from '../../../../nodes/XpertAi/ingest/processingStatus';
-import type { ApiRequest } from '../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../support/virtualTime';
-import { checking, succeeded } from './support/outcomes';
-
-type Request = Omit<ApiRequest, 'timeoutMs'>;
+import { checking } from './support/outcomes';
 
 it.each([
 	['finish', 'finish'],
@@ -20,38 +18,61 @@ it.each([
 	['none', 'none'],
 ])('the status %s is %s in one word', (status, state) => {
 	expect(processingState({ id: 'a', status })).toBe(state);
+	expect(processingState(undefined)).toBe('none');
 });
 
-it('no status at all is none', () => expect(processingState(undefined)).toBe('none'));
-
-it.each<[string, unknown, string]>([
-	['nothing', undefined, 'it is empty'],
-	['an object', { message: 'later' }, 'it is not a list of documents'],
-	['a list of something else', [{ status: 'finish' }], 'it is not a list of documents'],
-	['a list with something else in it', [{ id: 'a' }, null], 'it is not a list of documents'],
-	['a list of what has numbers', [{ id: 5, status: 'finish' }], 'it is not a list of documents'],
-])('asking where documents stand takes no answer for one that is %s', async (_, answer, reason) => {
-	const send = checking(async () => ({ ok: true, status: 200, answer }));
-	const routes = {
-		startPath: '',
-		statusPath: () => '',
-		send: async (request: Request) => await send({ ...request, timeoutMs: 1 }),
-		clock: virtualTime(),
-	};
-	const { failure, statuses } = await askStatuses(['a'], routes);
-	expect(failure).toMatchObject({ kind: 'unreadable', reason });
-	expect(statuses.size).toBe(0);
+it.each<[string[], unknown, boolean]>([
+	[['a', 'B'], [{ id: 'b' }, { id: 'A' }, { id: 'c' }], true],
+	[['a', 'b'], [{ id: 'a' }], false],
+	[['a', 'b'], { a: 1, b: 2 }, false],
+	[['a', 'b'], [{}, 'a', 'b'], false],
+	[[], [], true],
+	[[], {}, false],
+])('a list that must name %j may be %j: %s', (ids, answer, isRight) => {
+	const flaw = isRight ? undefined : 'it does not list the documents that it should';
+	expect(mustList(ids)(answer)).toBe(flaw);
 });
 
-it('asking where documents stand leaves out those the server does not know', async () => {
-	const routes = {
-		startPath: '',
-		statusPath: (ids: string[]) => `?ids=${ids.join(',')}`,
-		send: async () => succeeded([{ id: 'a', status: 'finish' }]),
-		clock: virtualTime(),
-	};
-	const { statuses } = await askStatuses(['A', 'b'], routes);
-	expect([...statuses]).toEqual([['A', { id: 'A', status: 'finish' }]]);
+describe('asking where documents stand', () => {
+	/** Asks a server that gives this answer. */
+	async function ask(answer: unknown, witness?: string) {
+		const paths: string[] = [];
+		const send = checking(async ({ path }) => {
+			paths.push(path);
+			return await Promise.resolve({ ok: true, status: 200, answer });
+		});
+		const routes = {
+			...{ clock: virtualTime(), startPath: '' },
+			statusPath: (ids: string[]) => ids.join(','),
+			send: async (request: object) => await send({ ...request, timeoutMs: 1 } as never),
+		};
+		return { paths, ...(await askStatuses(['A', 'b'], routes, witness)) };
+	}
+
+	it('leaves out those the server does not know', async () => {
+		const { statuses, paths } = await ask([{ id: 'a', status: 'finish' }]);
+		expect([...statuses]).toEqual([['A', { id: 'A', status: 'finish' }]]);
+		expect(paths).toEqual(['A,b']);
+	});
+
+	it('names one that is certainly there, without which the answer is none', async () => {
+		const { statuses, paths, failure } = await ask([{ id: 'a' }, { id: 'w' }], 'w');
+		expect([[...statuses.keys()], paths, failure]).toEqual([['A'], ['A,b,w'], undefined]);
+		const reason = 'it does not list the documents that it should';
+		expect(await ask([], 'w')).toMatchObject({ failure: { kind: 'unreadable', reason } });
+	});
+
+	it.each<[string, unknown, string]>([
+		['nothing', undefined, 'it is empty'],
+		['an object', { message: 'later' }, 'it is not a list of documents'],
+		['a list of something else', [{ status: 'finish' }], 'it is not a list of documents'],
+		['a list with something else in it', [{ id: 'a' }, null], 'it is not a list of documents'],
+		['a list of what has numbers', [{ id: 5, status: 'finish' }], 'it is not a list of documents'],
+	])('takes no answer for one that is %s', async (_, answer, reason) => {
+		const { failure, statuses } = await ask(answer);
+		expect(failure).toMatchObject({ kind: 'unreadable', reason });
+		expect(statuses.size).toBe(0);
+	});
 });
 
 it('an entry of another shape says nothing, and hides no other', () => {

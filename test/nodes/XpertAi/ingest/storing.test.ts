@@ -59,20 +59,6 @@ describe('submitting documents', () => {
 		);
 	});
 
-	it('sends nothing without documents', async () => {
-		const { bodies, told, counts } = await submit(0);
-		expect({ bodies, told }).toEqual({ bodies: [], told: [] });
-		expect(counts).toEqual({ batches: 0, bytes: 0, requests: 0, retries: 0, splits: 0 });
-	});
-
-	it.each([1, 3])('has at most %i requests under way', async (concurrency) => {
-		const { most, told } = await submit(20, {}, { concurrency });
-		expect(most).toBe(concurrency);
-		expect(told.map(([origin]) => Number(origin)).sort((a, b) => a - b)).toEqual(
-			documents(20).map(({ origin }) => origin),
-		);
-	});
-
 	it('gives the failure of a batch to each of its documents, and goes on', async () => {
 		const { bodies, told, outcomes } = await submit(5, { 2: answered(401) });
 		expect(bodies).toHaveLength(3);
@@ -91,59 +77,6 @@ describe('submitting documents', () => {
 		expect(bodies).toEqual([]);
 		expect(told).toEqual([0, 1, 2].map((origin) => [origin, 'notSent', 0]));
 	});
-
-	it('does not claim to know what a batch of several left behind, which is not transactional', async () => {
-		const refused = { 1: answered(400), 2: answered(401), 3: answered(401) };
-		const { told } = await submit(2, refused);
-		expect(told).toEqual([
-			[0, 'unknown', 1],
-			[1, 'unknown', 1],
-		]);
-	});
-
-	it('halves a batch that is too large for the server, which then has stored nothing', async () => {
-		const { bodies, told, counts } = await submit(2, { 1: answered(413) });
-		expect(bodies.slice(1)).toEqual(['[{"name":"d0"}]', '[{"name":"d1"}]']);
-		expect(told).toEqual([
-			[0, 'stored', 1],
-			[1, 'stored', 1],
-		]);
-		expect(counts).toMatchObject({ batches: 1, requests: 3, splits: 1, retries: 0 });
-	});
-
-	it.each([
-		['too short', [{ id: 'new' }], 'it shows 0 of 2 documents as stored'],
-		['too long', [{ id: 'a' }, { id: 'b' }, { id: 'c' }], 'it shows 0 of 2 documents as stored'],
-		['a list of something else', [{}, {}], 'it shows 0 of 2 documents as stored'],
-		['empty', [], 'it shows 0 of 2 documents as stored'],
-		['no list', { id: 'new' }, 'it shows 0 of 2 documents as stored'],
-		['nothing', undefined, 'it is empty, and shows no document as stored'],
-		['text', 'ok', 'it shows 0 of 2 documents as stored'],
-	])('calls nothing stored that the answer does not show: %s', async (_, answer, reason) => {
-		const { outcomes, bodies } = await submit(2, { 1: { ok: true, status: 200, answer } });
-		expect(bodies).toHaveLength(1);
-		expect(outcomes).toEqual(
-			documents(2).map((document) => ({
-				document,
-				batch: 1,
-				attempts: 1,
-				outcome: 'unknown',
-				failure: expect.objectContaining({ kind: 'unreadable', status: 200, reason }),
-			})),
-		);
-	});
-
-	it('sends nothing more once the execution was stopped', async () => {
-		const stop = new AbortController();
-		const onOutcome = () => stop.abort();
-		const { bodies } = await submit(6, {}, { signal: stop.signal, onOutcome });
-		expect(bodies).toHaveLength(1);
-	});
-
-	it('keeps the order also with thousands of documents', async () => {
-		const { told } = await submit(3000, {}, { batchLimits: { maxCount: 100, maxBytes: 1e6 } });
-		expect(told.map(([origin]) => origin)).toEqual(documents(3000).map(({ origin }) => origin));
-	});
 });
 
 describe('an answer that does not show what was sent as stored, to documents with ids', () => {
@@ -159,13 +92,6 @@ describe('an answer that does not show what was sent as stored, to documents wit
 		});
 		return { ...submitted, server };
 	}
-
-	it('is asked for again', async () => {
-		const { placesOf, counts } = await answering([], { success: false });
-		expect(placesOf('stored')).toEqual([0, 1]);
-		const bytes = 3 * JSON.stringify(both).length;
-		expect(counts).toMatchObject({ requests: 3, retries: 2, bytes });
-	});
 
 	it('is asked for three times, however long the server would be waited for', async () => {
 		const { told, counts } = await answering([], [], [], []);

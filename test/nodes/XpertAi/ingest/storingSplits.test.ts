@@ -1,7 +1,7 @@
 import { range } from 'lodash';
 
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
-import { BulkServer, REBUILDING } from './support/bulkServer';
+import { BulkServer } from './support/bulkServer';
 import { answered, broken, failed } from './support/outcomes';
 import { submitTo, withIds } from './support/storingOn';
 
@@ -34,22 +34,9 @@ describe('a batch the server rejects', () => {
 		expect(counts.requests).toBeLessThanOrEqual(3 + 3 * 2 * 7);
 	});
 
-	it('with 500, which says nothing of a document, is cut up as well: all others are stored', async () => {
-		const { placesOf } = await submitTo(new BulkServer(), withIds(20, { 3: 500 }), oneBatch(20));
-		expect(placesOf('unknown')).toEqual([3]);
-		expect(placesOf('stored')).toHaveLength(19);
-	});
-
 	it('may have several bad ones, each refused in words of its own', async () => {
 		const { placesOf } = await submitTo(new BulkServer(), withIds(9, { 2: 400, 5: 422, 8: 404 }));
 		expect(placesOf('rejected')).toEqual([2, 5, 8]);
-	});
-
-	it('may be all bad', async () => {
-		const everyOne = Object.fromEntries(range(0, 10).map((key) => [key, 400]));
-		const { placesOf, counts } = await submitTo(new BulkServer(), withIds(10, everyOne));
-		expect(placesOf('rejected')).toEqual(range(0, 10));
-		expect(counts).toMatchObject({ requests: 19, splits: 9 });
 	});
 
 	it('tells each document how many requests it was in', async () => {
@@ -60,14 +47,6 @@ describe('a batch the server rejects', () => {
 			[2, 2],
 			[3, 2],
 		]);
-	});
-
-	it('is not cut up when no document is to blame', async () => {
-		for (const status of [401, 403, 409, 501]) {
-			const { send } = answering(answered(status));
-			const { counts } = await submitTo({ send }, withIds(10));
-			expect(counts).toMatchObject({ requests: 1, splits: 0 });
-		}
 	});
 
 	it.each([
@@ -84,44 +63,7 @@ describe('a batch the server rejects', () => {
 	});
 });
 
-describe('a document that was stored before a bad one of its batch', () => {
-	it('is not called rejected when it is refused afterwards for another reason', async () => {
-		const { server, send } = answering();
-		let sent = 0;
-		const then: BulkServer['send'] = async (request) =>
-			++sent === 1 ? await send(request) : REBUILDING;
-		const { placesOf } = await submitTo({ send: then }, withIds(2, { 1: 400 }));
-		expect(server.rows.map(({ key }) => key)).toEqual([0]);
-		expect(placesOf('unknown')).toEqual([0, 1]);
-	});
-
-	it('is not called rejected when it is refused because it is there, with its chunks', async () => {
-		const models = withIds(2, { 1: 400 }).map((model, at) =>
-			at === 0 ? { ...model, chunks: [] } : model,
-		);
-		const server = new BulkServer();
-		const { placesOf } = await submitTo(server, models);
-		expect(server.rows.map(({ key }) => key)).toEqual([0]);
-		expect([placesOf('unknown'), placesOf('rejected')]).toEqual([[0], [1]]);
-	});
-
-	it('is not called rejected after 500, whatever comes then', async () => {
-		const server = new BulkServer(['broken off with 500', 'refused for now', 'refused for now']);
-		const { placesOf } = await submitTo(server, withIds(2));
-		expect(server.rows.map(({ key }) => key)).toEqual([0]);
-		expect(placesOf('rejected')).toEqual([]);
-	});
-});
-
 describe('a batch that is too large for the server', () => {
-	it('is halved until it fits', async () => {
-		const server = new BulkServer([], 90);
-		const { placesOf, told } = await submitTo(server, withIds(20));
-		expect(placesOf('stored')).toEqual(range(0, 20));
-		expect(server.rows.map(({ key }) => key)).toEqual(range(0, 20));
-		expect(told.map(({ document }) => document.origin)).toEqual(range(0, 20));
-	});
-
 	it('leaves a single document that is too large rejected, and stores the others', async () => {
 		const text = 'x'.repeat(500);
 		const models = withIds(10).map((model) => (model.key === 4 ? { ...model, text } : model));
@@ -249,10 +191,7 @@ describe('what may be stored', () => {
 
 	it.each([
 		['unknown', 'a dropped request', [gone, gone]],
-		['unknown', 'a dropped request and then 429', [gone, answered(429)]],
 		['unknown', 'a dropped request and then 401', [gone, answered(401)]],
-		['unknown', 'a dropped request and then 403', [gone, answered(403)]],
-		['unknown', 'a dropped request and then a refused connection', [gone, broken('ECONNREFUSED')]],
 		[
 			'unknown',
 			'a dropped request and then 413, its halves 401',
@@ -260,32 +199,25 @@ describe('what may be stored', () => {
 		],
 		['unknown', '429 and then a dropped request', [answered(429), gone]],
 		['unknown', '504', [answered(504), answered(504)]],
-		['unknown', '507 of a proxy', [answered(507)]],
 		['unknown', '520 of a proxy', [answered(520), answered(520)]],
-		['unknown', '524 of a proxy, which gave up waiting', [answered(524), answered(524)]],
 		['rejected', '429 twice', [answered(429), answered(429)]],
 		['rejected', '503 with Retry-After twice', [answered(503, 0), answered(503, 0)]],
 		['rejected', 'a refused connection twice', [broken('ECONNREFUSED'), broken('ECONNREFUSED')]],
 		['rejected', '401', [answered(401)]],
-		['rejected', '409', [answered(409)]],
 	])('is %s after %s', async (expected, _, outcomes) => {
 		const { send } = answering(...outcomes);
 		const { told } = await submitTo({ send }, withIds(3), once);
 		expect(told.map(({ outcome }) => outcome)).toEqual([expected, expected, expected]);
 	});
 
-	it.each([404, 400, 422, 500])(
-		'of a document alone is unknown after a dropped request and then %i',
-		async (status) => {
-			const { send } = answering(gone, answered(status));
+	it.each([404, 400, 422, 500])('of a document alone is certain after %i only', async (status) => {
+		for (const [outcomes, expected] of [
+			[[answered(status)], 'rejected'],
+			[[gone, answered(status)], 'unknown'],
+		] as const) {
+			const { send } = answering(...outcomes);
 			const { told } = await submitTo({ send }, withIds(1), once);
-			expect(told.map(({ outcome }) => outcome)).toEqual(['unknown']);
-		},
-	);
-
-	it.each([404, 400, 422, 500])('of a document alone is rejected after %i', async (status) => {
-		const { send } = answering(answered(status));
-		const { told } = await submitTo({ send }, withIds(1));
-		expect(told.map(({ outcome }) => outcome)).toEqual(['rejected']);
+			expect(told.map(({ outcome }) => outcome)).toEqual([expected]);
+		}
 	});
 });

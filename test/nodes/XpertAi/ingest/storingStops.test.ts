@@ -4,7 +4,6 @@ import { range } from 'lodash';
 
 import type { DocumentOutcome, Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
-import { systemClock } from '../../../../nodes/XpertAi/transport/clock';
 import { virtualTime } from '../../support/virtualTime';
 import { BulkServer } from './support/bulkServer';
 import type { Fault } from './support/bulkServer';
@@ -104,15 +103,16 @@ describe('before a batch', () => {
 		expect(placesOf('unknown')).toEqual([0, 1]);
 	});
 
-	it.each<[string, Fault[], unknown[]]>([
+	it.each<[string, Fault[], unknown[], number?]>([
 		['carried out', ['limited'], ['done', false]],
 		['carried out, and may be once more', ['timed out after storing'], ['done', true]],
 		['not carried out', ['limited', 'refused', 'refused'], ['nothing', false]],
 		['not answered', range(3).map(() => 'dropped before storing'), ['unclear', true]],
 		['refused', ['refused for now'], ['unclear', false]],
-	])('what goes around it is told that it was %s', async (_, faults, end) => {
+		['not answered, and then too large', ['dropped before storing'], ['unclear', true], 1],
+	])('what goes around it is told that it was %s', async (_, faults, end, ...[maxBytes]) => {
 		const told: unknown[] = [];
-		await submitTo(new BulkServer(faults), withIds(1), {
+		await submitTo(new BulkServer(faults, maxBytes), withIds(1), {
 			journal: async () => ({
 				rows: ['{}', '{}'],
 				ids: [],
@@ -120,18 +120,6 @@ describe('before a batch', () => {
 			}),
 		});
 		expect(told).toEqual([end]);
-	});
-
-	it('what goes around it may be stored where only its last try was too large', async () => {
-		const told: unknown[] = [];
-		await submitTo(new BulkServer(['dropped before storing'], 1), withIds(1), {
-			journal: async () => ({
-				rows: ['{}', '{}'],
-				ids: [],
-				onEnded: (...one) => void told.push(one),
-			}),
-		});
-		expect(told).toEqual([['unclear', true]]);
 	});
 
 	it('a reason not to send it keeps it from being sent, and is told of each document', async () => {
@@ -177,8 +165,6 @@ describe('a source that breaks', () => {
 });
 
 describe('an execution that is stopped', () => {
-	afterEach(() => jest.useRealTimers());
-
 	const untilAborted = async (signal: AbortSignal) =>
 		await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
 
@@ -220,20 +206,5 @@ describe('an execution that is stopped', () => {
 		});
 		expect(sent).toBe(2);
 		expect(placesOf('stored')).toEqual([]);
-	});
-
-	it('ends a wait of the system clock within a second', async () => {
-		jest.useFakeTimers();
-		const stopping = new AbortController();
-		const send: BulkServer['send'] = async () => answered(429, 20_000);
-		const changes = { clock: systemClock, signal: stopping.signal };
-		let hasEnded = false;
-		const submitting = submitTo({ send }, withIds(5), changes).finally(() => (hasEnded = true));
-		await jest.advanceTimersByTimeAsync(10_300);
-		expect(hasEnded).toBe(false);
-		stopping.abort();
-		await jest.advanceTimersByTimeAsync(1000);
-		expect(hasEnded).toBe(true);
-		await submitting;
 	});
 });

@@ -1,10 +1,7 @@
-import { chunk, orderBy } from 'lodash';
+import { orderBy } from 'lodash';
 
 import type { Change } from '../../../../nodes/XpertAiTrigger/memory';
 import type { ChangesQuery } from '../../../../nodes/XpertAiTrigger/changes';
-
-/** What a server does not do although it is asked to. */
-export type Ignored = 'where' | 'order' | 'limit';
 
 /** A change that is stamped with one moment and can be seen from another on. */
 interface Stored extends Change {
@@ -24,17 +21,17 @@ export class ChangingServer {
 
 	private readonly stored: Stored[] = [];
 
-	constructor(private readonly ignored: Ignored[] = []) {}
+	/** @param ignoresLimit whether it answers with all there is, however few are asked for */
+	constructor(private readonly ignoresLimit = false) {}
 
 	/**
-	 * Changes conversations at once; late ones are stamped now and seen after so long. Without an order
-	 * each has a moment of its own: a page of one moment is in order by chance.
+	 * Changes conversations at once; late ones are stamped now and seen after so long.
 	 *
 	 * @param wrongBy how much the clock of the server is ahead that stamps them
 	 */
 	change(ids: string[], late = 0, wrongBy = 0): void {
 		for (const [index, id] of ids.entries()) {
-			if (index === 0 || this.ignored.includes('order')) this.now += 1;
+			if (index === 0) this.now += 1;
 			const at = this.now + wrongBy;
 			const updatedAt = new Date(at).toISOString();
 			this.stored.push({ id, updatedAt, at, visibleAt: this.now + late });
@@ -51,18 +48,16 @@ export class ChangingServer {
 		return [...seen.values()].map(({ id, updatedAt, at }) => ({ id, updatedAt, at }));
 	}
 
-	/** Answers as E5 does; in no order of ours the newest come first. */
+	/** Answers as E5 does. */
 	readonly fetch = async (query: ChangesQuery): Promise<Change[]> => {
 		this.requests += 1;
 		if (this.requests > 20_000) throw new Error('asked without end');
 		this.now += 1;
 		this.beforePage();
-		const { since = 0, order, limit, offset = 0 } = query;
-		const ignores = (what: Ignored) => this.ignored.includes(what);
-		const found = this.visible.filter(({ at }) => ignores('where') || at >= since);
-		const isAscending = order === 'ASC' && !ignores('order');
-		const rows = orderBy(found, 'at', isAscending ? 'asc' : 'desc');
-		return ignores('limit') ? rows : (chunk(rows.slice(offset), limit)[0] ?? []);
+		const { since = 0, order, limit } = query;
+		const found = this.visible.filter(({ at }) => at >= since);
+		const rows = orderBy(found, 'at', order === 'ASC' ? 'asc' : 'desc');
+		return this.ignoresLimit ? rows : rows.slice(0, limit);
 	};
 }
 
@@ -70,7 +65,7 @@ export class ChangingServer {
 export const named = ({ id, updatedAt }: Change): string => `${id} ${updatedAt}`;
 
 /** What is told changes bit by bit, and says whether all it was told by then are enough. */
-export const countingUp = (isEnough: (changes: Change[]) => boolean) => () => {
+export const countingUp = (isEnough: (changes: Change[]) => boolean) => {
 	const told: Change[] = [];
 	return (changes: Change[]): boolean => {
 		told.push(...changes);

@@ -42,15 +42,6 @@ describe('fingerprints', () => {
 		);
 	});
 
-	it('know only what was stored last: a content that comes back is sent again', () => {
-		const fingerprints = recorded([[A, 'one']]);
-		fingerprints.record(A, 'two');
-		expect([fingerprints.has(A, 'one'), fingerprints.has(A, 'two')]).toEqual([false, true]);
-		fingerprints.record(A, 'one');
-		expect([fingerprints.has(A, 'one'), fingerprints.has(A, 'two')]).toEqual([true, false]);
-		expect(fingerprints.size).toBe(1);
-	});
-
 	it('know what is only stored from what is processed as well', () => {
 		const fingerprints = recorded([[A, 'one']]);
 		const done = () => [fingerprints.isDone(A, false), fingerprints.isDone(A, true)];
@@ -61,13 +52,6 @@ describe('fingerprints', () => {
 		expect(done()).toEqual([true, false]);
 		fingerprints.forget(A);
 		expect(done()).toEqual([false, false]);
-	});
-
-	it('have nothing done of a document they do not know', () => {
-		const fingerprints = new Fingerprints();
-		fingerprints.markProcessed(A);
-		expect([fingerprints.isDone(A, false), fingerprints.isDone(A, true)]).toEqual([false, false]);
-		expect(fingerprints.size).toBe(0);
 	});
 
 	it('are in a note what they stand for, each in as few bytes as that takes', () => {
@@ -87,10 +71,6 @@ describe('fingerprints', () => {
 		expect([...unpack(packed)]).toEqual(entries);
 	});
 
-	it('take an ID in either case for the same, as servers do', () => {
-		expect(recorded([[A.toUpperCase(), 'one']]).has(A, 'one')).toBe(true);
-	});
-
 	it('forget the content of what may have changed on the server, and still know that it may be there', () => {
 		const fingerprints = recorded([
 			[A, 'one'],
@@ -103,14 +83,6 @@ describe('fingerprints', () => {
 		expect(fingerprints.has(A, 'one')).toBe(false);
 		fingerprints.forgetContents();
 		expect([fingerprints.has(B, 'two'), fingerprints.size]).toEqual([false, 2]);
-	});
-
-	it('do not know what was forgotten without having been known', () => {
-		const fingerprints = new Fingerprints();
-		fingerprints.forget(A);
-		expect(fingerprints.size).toBe(0);
-		fingerprints.markUnknown(A);
-		expect([fingerprints.knows(A), fingerprints.has(A, '')]).toEqual([true, false]);
 	});
 
 	it('drop what is not on the server any more', () => {

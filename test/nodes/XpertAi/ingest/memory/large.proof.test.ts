@@ -1,33 +1,23 @@
-import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import { journaledBatch } from '../support/journaledBatch';
+import { Knowledgebase, open } from '../support/knowledgebase';
 import { answered } from '../support/outcomes';
 
-const PLACE = { knowledgebaseId: 'kb', owner: 'kb', source: 'a node', title: 'Nightly' };
 const MIB = 1024 * 1024;
 const BATCH = 100;
 
 /** A server behind a proxy that takes 1 MiB in a request, as nginx does; counts what it is sent. */
 function server() {
-	const rows = new Map<string, string>();
+	const knowledgebase = new Knowledgebase();
 	const sent = { requests: 0, bytes: 0 };
-	const routes: MemoryRoutes = {
-		storePath: '/bulk',
-		statusPath: (ids) => ids.join(','),
-		send: async ({ path, body }) => {
-			if (typeof body !== 'string') {
-				const there = path.split(',').filter((id) => rows.has(id));
-				const answer = there.map((id) => ({ id, processMsg: rows.get(id) }));
-				return await Promise.resolve({ ok: true, status: 200, answer });
-			}
-			sent.requests += 1;
-			sent.bytes += Buffer.byteLength(body);
-			if (Buffer.byteLength(body) > MIB) return answered(413);
-			const notes = JSON.parse(body) as Array<{ id: string; processMsg: string }>;
-			for (const { id, processMsg } of notes) rows.set(id, processMsg);
-			return { ok: true, status: 201, answer: notes.map(({ id }) => ({ id })) };
-		},
+	const { send, ...paths } = knowledgebase.routes();
+	const behindProxy: typeof send = async (request) => {
+		if (typeof request.body !== 'string') return await send(request);
+		const bytes = Buffer.byteLength(request.body);
+		sent.requests += 1;
+		sent.bytes += bytes;
+		return bytes > MIB ? answered(413) : await send(request);
 	};
 	/** What was sent since the last look. */
 	const look = () => {
@@ -35,11 +25,11 @@ function server() {
 		Object.assign(sent, { requests: 0, bytes: 0 });
 		return seen;
 	};
-	return { routes, rows, look };
+	return { routes: { ...paths, send: behindProxy }, rows: knowledgebase.rows, look };
 }
 
 async function night(routes: MemoryRoutes, ids: string[], contentOf: (at: number) => string) {
-	const memory = await new SourceMemory(PLACE, routes).open();
+	const memory = await open(routes);
 	const changed = ids.filter((id, at) => !memory.known.has(id, contentOf(at)));
 	const position = new Map(ids.map((id, at) => [id, at]));
 	for (let at = 0; at < changed.length; at += BATCH) {
@@ -70,7 +60,9 @@ it.each([10_000, 100_000, 500_000])(
 		expect([first.sent, first.memory.troubles]).toEqual([count, {}]);
 		// A tenth of what documents of 1 KB take, with their names.
 		expect(load.bytes).toBeLessThan(count * 102);
-		expect(Math.max(...[...rows.values()].map(({ length }) => length))).toBeLessThan(256 * 1024);
+		expect(
+			Math.max(...[...rows.values()].map(({ processMsg = '' }) => processMsg.length)),
+		).toBeLessThan(256 * 1024);
 		const second = await night(routes, ids, () => 'one');
 		const unchanged = look();
 		expect([second.sent, second.memory.knownBefore]).toEqual([0, count]);

@@ -1,13 +1,11 @@
 import fc from 'fast-check';
 
-import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
-import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { Timeline } from '../../../support/timeline';
+import { Knowledgebase, open } from '../support/knowledgebase';
 import { failed } from '../support/outcomes';
 import { PROPERTY_RUNS } from '../../../../support/propertyRuns';
 
-const PLACE = { knowledgebaseId: 'kb', owner: 'kb', source: 'a node', title: 'Nightly' };
 const RUNS = { numRuns: PROPERTY_RUNS };
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -56,7 +54,7 @@ interface Left {
 class Scene {
 	readonly time = new Timeline();
 
-	private readonly notes = new Map<string, { id: string; processMsg: string }>();
+	private readonly server = new Knowledgebase();
 
 	readonly works: Work[] = [];
 
@@ -73,11 +71,8 @@ class Scene {
 		const { time } = this;
 		let isAlive = true;
 		await time.wait(one.begins);
-		const memory = await new SourceMemory(
-			PLACE,
-			this.routes(one, () => isAlive),
-			{ clock: time.clock(one.ahead), by: name },
-		).open();
+		const routes = this.routes(one, () => isAlive);
+		const memory = await open(routes, { clock: time.clock(one.ahead), by: name });
 		if (memory.holder) {
 			this.left.push({ name, by: memory.holder.by, at: time.now });
 			return;
@@ -98,29 +93,18 @@ class Scene {
 
 	/** The routes of one process; once it is gone, nothing of it arrives and nothing goes on. */
 	private routes({ ways }: Run, isAlive: () => boolean): MemoryRoutes {
+		const { send, ...paths } = this.server.routes();
 		let count = 0;
-		const send = async (path: string, body: unknown): Promise<Outcome> => {
-			const [there, back] = ways[count++ % ways.length] ?? [0, 0];
-			await this.time.wait(there);
-			const outcome = isAlive() ? this.answer(path, body) : failed({ kind: 'network' });
-			await this.time.wait(back);
-			return outcome;
-		};
 		return {
-			storePath: '/bulk',
-			statusPath: (ids) => ids.join(','),
-			send: async ({ path, body }) => await send(path, body),
+			...paths,
+			send: async (request) => {
+				const [there, back] = ways[count++ % ways.length] ?? [0, 0];
+				await this.time.wait(there);
+				const outcome = isAlive() ? await send(request) : failed({ kind: 'network' });
+				await this.time.wait(back);
+				return outcome;
+			},
 		};
-	}
-
-	private answer(path: string, body: unknown): Outcome {
-		if (typeof body !== 'string') {
-			const answer = path.split(',').flatMap((id) => this.notes.get(id) ?? []);
-			return { ok: true, status: 200, answer };
-		}
-		const rows = JSON.parse(body) as Array<{ id: string; processMsg: string }>;
-		for (const row of rows) this.notes.set(row.id, row);
-		return { ok: true, status: 201, answer: rows.map(({ id }) => ({ id })) };
 	}
 }
 

@@ -3,9 +3,10 @@ import { Lease } from '../../../../../nodes/XpertAi/ingest/memory/lease';
 import { NotesOnServer, orFailure } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { Timeline } from '../../../support/timeline';
+import { Knowledgebase, PLACE } from '../support/knowledgebase';
+import type { Row } from '../support/knowledgebase';
 import { answered } from '../support/outcomes';
 
-const PLACE = { knowledgebaseId: 'kb', owner: 'kb', source: 'a node', title: 'Nightly' };
 const SECOND = 1000;
 
 interface Options {
@@ -13,35 +14,22 @@ interface Options {
 	clock?: ReturnType<Timeline['clock']>;
 }
 
-interface Row {
-	id: string;
-	name: string;
-	processMsg: string;
-}
-
 /** The notes of one source on a server, and the time in which runs look at them. */
 function scene() {
 	const time = new Timeline();
-	const rows = new Map<string, Row>();
+	const server = new Knowledgebase();
+	const { rows } = server;
 	const requests: string[] = [];
 	const rules: { fails: (what: string) => Outcome | undefined } = { fails: () => undefined };
-	const answer = (path: string, body: unknown): Outcome => {
-		const sent = typeof body === 'string' ? (JSON.parse(body) as Row[]) : [];
-		const what =
-			sent.length > 0 ? `writes ${/began|at work/.exec(sent[0]?.name ?? '')?.[0]}` : 'looks';
-		requests.push(what);
-		const failure = rules.fails(what);
-		if (failure) return failure;
-		for (const row of sent) rows.set(row.id, row);
-		if (sent.length > 0) return { ok: true, status: 201, answer: sent.map(({ id }) => ({ id })) };
-		return { ok: true, status: 200, answer: path.split(',').flatMap((id) => rows.get(id) ?? []) };
-	};
+	const { send, ...paths } = server.routes();
 	const routes: MemoryRoutes = {
-		storePath: '/bulk',
-		statusPath: (ids) => ids.join(','),
-		send: async ({ path, body }) => {
+		...paths,
+		send: async (request) => {
 			await time.wait(1);
-			return answer(path, body);
+			const sent = request.body && (JSON.parse(String(request.body)) as Row[]);
+			const what = sent ? `writes ${/began|at work/.exec(sent[0]?.name ?? '')?.[0]}` : 'looks';
+			requests.push(what);
+			return rules.fails(what) ?? (await send(request));
 		},
 	};
 	const lease = (run: string, { signal, clock = time.clock() }: Options = {}) => {
@@ -51,7 +39,7 @@ function scene() {
 	/** Undefined where all is well. */
 	const of = async <Result>(work: Promise<Result>) =>
 		await time.of(orFailure(async () => await work));
-	const named = (word: string) => [...rows.values()].find(({ name }) => name.includes(word));
+	const named = (word: string) => server.notes(word)[0];
 	return { time, rows, requests, rules, lease, of, named };
 }
 
@@ -117,17 +105,6 @@ describe('the lease of a source', () => {
 		expect(time.now).toBeLessThan(127 * SECOND);
 	});
 
-	it('ends a minute after the last word of a run that has crashed, whatever was looked at before', async () => {
-		const { lease, of, time } = scene();
-		const crashed = { ...time.clock(), later: () => undefined };
-		await of(lease('one', { clock: crashed }).take());
-		await time.run(500 * SECOND);
-		const from = time.now;
-		expect(await of(lease('two').take())).toBeUndefined();
-		expect(time.now - from).toBeGreaterThanOrEqual(60 * SECOND);
-		expect(time.now - from).toBeLessThan(62 * SECOND);
-	});
-
 	it('stays taken where somebody has its note processed: the next word says so', async () => {
 		const { lease, of, named } = scene();
 		const one = lease('one');
@@ -168,17 +145,6 @@ describe('the lease of a source', () => {
 		requests.length = 0;
 		await time.run(time.now + 300 * SECOND);
 		expect(requests).toEqual([]);
-	});
-
-	it.each([
-		['looks', 'the first look'],
-		['writes began', 'its name'],
-		['writes at work', 'the lease'],
-	])('is not known where the server fails for what %s, %s', async (what) => {
-		const { lease, of, rules, requests } = scene();
-		rules.fails = (request) => (request === what ? answered(503) : undefined);
-		expect(await of(lease('one').take())).toMatchObject({ failure: { status: 503 } });
-		expect(requests.at(-1)).toBe(what);
 	});
 
 	it('is taken half a minute later where somebody has written over the name, and left', async () => {

@@ -74,6 +74,9 @@ const harm: fc.Arbitrary<Harm> = fc.record({
 	what: fc.oneof(fc.constantFrom('all', 'pages', 'lease'), fc.nat(60)),
 });
 
+/** What a document is called. */
+const called = (key: string) => ({ key, name: `${key} 😀` });
+
 /** A run of the source in a knowledgebase, as its callers have it work. */
 class Working {
 	private readonly sent = new Set<string>();
@@ -95,9 +98,20 @@ class Working {
 	}
 
 	async work(batch: Step[]): Promise<void> {
-		const stored = batch.filter(({ content }) => content !== undefined);
+		const stored = batch.filter(
+			({ key, content }) => content !== undefined && !this.skips(key, content),
+		);
 		if (stored.length > 0) await this.store(stored);
 		for (const { key, content } of batch) if (content === undefined) await this.disable(idOf(key));
+	}
+
+	/** What is known with its content is not sent again. */
+	private skips(key: string, content = ''): boolean {
+		const { known, names } = this.memory;
+		if (!known.has(idOf(key), content)) return false;
+		names.add(idOf(key), called(key));
+		this.sent.add(idOf(key));
+		return true;
 	}
 
 	private async store(batch: Step[]): Promise<void> {
@@ -115,7 +129,8 @@ class Working {
 		if (isNothing && batch.length > 1) for (const one of batch) await this.store([one]);
 		else if (isNothing) for (const { id } of documents) memory.recordRejected(id);
 		else if (last.ok)
-			for (const { key, content = '' } of batch) memory.recordStored(idOf(key), content, { key });
+			for (const { key, content = '' } of batch)
+				memory.recordStored(idOf(key), content, called(key));
 	}
 
 	private async disable(id: string): Promise<void> {
@@ -183,6 +198,17 @@ async function pass(
 	return memory;
 }
 
+/** Documents have no other names than their own. @returns the keys of those that have one */
+async function expectNamed({ names }: SourceMemory): Promise<string[]> {
+	const found = await names.of(KEYS.map(idOf));
+	const keys = KEYS.filter((key) => found.has(idOf(key)));
+	for (const key of keys) {
+		const { name, key: derived = key } = found.get(idOf(key)) ?? {};
+		expect({ name, key: derived }).toEqual(called(key));
+	}
+	return keys;
+}
+
 /**
  * What the server has is known, with no other content; else it is said that something is lost.
  *
@@ -211,7 +237,9 @@ describe('whatever happened to earlier runs', () => {
 				};
 				for (const one of all) {
 					await pass(server, one, check);
-					check(await recall(server.copy().routes()), server.found);
+					const memory = await recall(server.copy().routes());
+					check(memory, server.found);
+					await expectNamed(memory);
 				}
 			}),
 			RUNS,
@@ -228,8 +256,27 @@ describe('whatever happened to earlier runs', () => {
 				expectSound(server, await recall(server.copy().routes()));
 				for (const one of later) {
 					await pass(server, one, (memory, before) => expectSound(server, memory, before));
-					expectSound(server, await recall(server.copy().routes()));
+					const memory = await recall(server.copy().routes());
+					expectSound(server, memory);
+					await expectNamed(memory);
 				}
+			}),
+			RUNS,
+		);
+	});
+
+	it('after a crash, a run that brings all documents has all known, with their contents and names', async () => {
+		const calm = { batches: KEYS.map((key) => [{ key, content: 'one' }]), atOnce: 2 };
+		await fc.assert(
+			fc.asyncProperty(run, async (before) => {
+				const server = new Knowledgebase();
+				const faults = before.faults.map((one) => ({ ...one, crash: true, isTooLarge: false }));
+				await pass(server, { ...before, faults });
+				server.carryOut(true);
+				await pass(server, { ...calm, faults: [], hands: [] });
+				const memory = await recall(server.routes());
+				expect(KEYS.filter((key) => !memory.known.has(idOf(key), 'one'))).toEqual([]);
+				expect(await expectNamed(memory)).toEqual(KEYS);
 			}),
 			RUNS,
 		);

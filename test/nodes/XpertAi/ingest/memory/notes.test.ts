@@ -51,11 +51,6 @@ describe('a note', () => {
 		);
 	});
 
-	it('holds nothing where it is given nothing', async () => {
-		const { note } = await kept({ header: FACTS });
-		expect(typeof note === 'object' && note.body.length).toBe(0);
-	});
-
 	it('is in a disabled document, whose ID is derived from the knowledgebase and the source', async () => {
 		const { row } = await kept({ header: {} });
 		expect(row).toMatchObject({
@@ -63,13 +58,6 @@ describe('a note', () => {
 			name: 'n8n: what Nightly says (do not process)',
 			disabled: true,
 		});
-	});
-
-	it('holds 50,000 documents in 1.6 million characters', async () => {
-		const id = (at: number) => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
-		const list = Array.from({ length: 50_000 }, (_, at): [string, string] => [id(at), `${at}`]);
-		const { row } = await kept({ header: {}, entries: asEntries(list) });
-		expect(row.processMsg?.length).toBeLessThanOrEqual(1_600_300);
 	});
 
 	it.each([

@@ -75,18 +75,6 @@ describe('a source that was stored', () => {
 		expect([fresh.knownBefore, fresh.known.has(A, 'one')]).toEqual([IDS.length, false]);
 	});
 
-	it('costs an unchanged run three notes, the lease and the turn', async () => {
-		const server = new Knowledgebase();
-		await night(server, IDS);
-		server.written.length = 0;
-		await night(server, []);
-		expect(server.written.map((name) => /began|at work/.exec(name)?.[0])).toEqual([
-			'began',
-			'at work',
-			'at work',
-		]);
-	});
-
 	it('takes no more room in a batch than is kept free for it', async () => {
 		const memory = await open(new Knowledgebase().routes());
 		for (const count of [1, 1000]) {
@@ -95,6 +83,14 @@ describe('a source that was stored', () => {
 			const bytes = around && 'rows' in around ? Buffer.byteLength(around.rows.join()) : Infinity;
 			expect(bytes).toBeLessThan(ROOM_IN_BATCH.once + count * ROOM_IN_BATCH.each);
 		}
+	});
+
+	it('has its names written once, also where its contents change', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		server.written.length = 0;
+		await night(server, IDS, 'two');
+		expect(server.written.filter((name) => name.includes('calls its documents'))).toEqual([]);
 	});
 
 	it('has its names in as few notes as that takes, and no others are told of', async () => {
@@ -116,27 +112,6 @@ describe('a source that was stored', () => {
 		);
 		server.asked.length = 0;
 		expect([await names.of([]), server.asked]).toEqual([new Map(), []]);
-	});
-
-	it('has the name of a document whose request was not answered, once it is known to be there', async () => {
-		const server = new Knowledgebase();
-		const memory = await open(server.routes());
-		await send(server, memory, [A], { end: 'unclear' });
-		await memory.close();
-		await night(server, [A]);
-		expect((await (await recall(server.routes())).names.of([A])).size).toBe(1);
-	});
-
-	it('is written in pieces, of which those that changed are written again, and whole', async () => {
-		const server = new Knowledgebase();
-		await night(server, IDS);
-		expect(server.notes('of 4 (')).toHaveLength(4);
-		expect(server.notes('4 of 4 (')).toHaveLength(1);
-		server.written.length = 0;
-		await night(server, [A], 'two');
-		expect(server.written.filter((name) => name.includes('of 4 ('))).toHaveLength(1);
-		const { having } = await remembered(server);
-		expect([having('one'), having('two')]).toEqual([IDS.slice(1), [A]]);
 	});
 
 	it('is not written when the execution was stopped; its pages are known', async () => {
@@ -184,6 +159,13 @@ describe('a run that crashed', () => {
 		expect([known.knows(A), known.has(A, 'one')]).toEqual([true, false]);
 	});
 
+	it('is known with its contents as far as they were certain, also after the next run', async () => {
+		const server = new Knowledgebase();
+		await night(server, [A, B], 'one', false);
+		await night(server, [C]);
+		expect((await remembered(server)).having('one')).toEqual([A, B, C]);
+	});
+
 	it('is known also when its rows come in the middle of the next one, and after a further crash', async () => {
 		for (const closes of [true, false]) {
 			const server = new Knowledgebase();
@@ -199,138 +181,6 @@ describe('a run that crashed', () => {
 		}
 	});
 
-	it('has each of its pages missed whose documents somebody deletes or has processed', async () => {
-		for (const how of ['deletes', 'processes'] as const)
-			for (const at of range(1, IDS.length + 1)) {
-				const server = new Knowledgebase();
-				await night(server, IDS, 'zero');
-				await night(server, IDS, 'one', false);
-				server.harm([server.notes('is storing, 2.')[at] ?? { id: '' }], how);
-				const { ids, having, lost } = await remembered(server);
-				expect([ids, having('zero'), having('one')]).toEqual([IDS, [], []]);
-				expect(lost?.at).toEqual(expect.any(String));
-			}
-	});
-
-	it('is known where somebody deletes its first page, or how any page has ended', async () => {
-		for (const how of ['deletes', 'processes'] as const)
-			for (const [words, at] of [
-				['is storing, 2.', 0],
-				...range(IDS.length + 1).map((one) => ['how far Nightly has come, 2.', one] as const),
-			] as Array<[string, number]>) {
-				const server = new Knowledgebase();
-				await night(server, IDS, 'zero');
-				await night(server, IDS, 'one', false);
-				const note = server.notes(words)[at];
-				if (!note) throw new Error(`there is no note ${at} of ${words}`);
-				server.harm([note], how);
-				const { ids, having, lost } = await remembered(server);
-				const certain = at === 0 ? IDS : without(IDS, IDS[at - 1]);
-				expect([ids, having('one'), having('zero'), lost]).toEqual([IDS, certain, [], undefined]);
-			}
-	});
-
-	it('has each page missed of which both notes are gone, as long as there is a later one', async () => {
-		for (const how of ['deletes', 'processes'] as const)
-			for (const at of range(1, IDS.length)) {
-				const server = new Knowledgebase();
-				await night(server, IDS, 'zero');
-				await night(server, IDS, 'one', false);
-				for (const words of ['is storing, 2.', 'how far Nightly has come, 2.'])
-					server.harm([server.notes(words)[at] ?? { id: '' }], how);
-				const { ids, having, lost } = await remembered(server);
-				expect([ids, having('zero'), having('one')]).toEqual([IDS, [], []]);
-				expect(lost?.at).toEqual(expect.any(String));
-			}
-	});
-
-	it('is missed where so many of its first pages are deleted that the others are not looked for', async () => {
-		const server = new Knowledgebase();
-		await night(server, IDS, 'one', false);
-		for (const words of ['is storing', 'how far'])
-			server.harm(server.notes(words).slice(0, 10), 'deletes');
-		expect((await remembered(server)).lost).toEqual({ at: expect.any(String) as string });
-	});
-
-	it('is missed as a whole, also behind a run that has sent nothing', async () => {
-		const server = new Knowledgebase();
-		await night(server, [A], 'zero');
-		await night(server, [A, B], 'one', false);
-		await open(server.routes());
-		for (const words of ['is storing', 'how far']) server.harm(server.notes(words), 'deletes');
-		const { having, lost } = await remembered(server);
-		expect([having('zero'), lost]).toEqual([[], { at: expect.any(String) as string }]);
-	});
-
-	it('is known as far as its pages go where the first ones are deleted', async () => {
-		const server = new Knowledgebase();
-		await night(server, IDS, 'one', false);
-		for (const words of ['is storing', 'how far'])
-			server.harm(server.notes(words).slice(0, 3), 'deletes');
-		const { ids, lost } = await remembered(server);
-		expect([ids, lost !== undefined]).toEqual([IDS.slice(2), true]);
-	});
-
-	it('is known behind pages of which it is gone how they have ended', async () => {
-		const server = new Knowledgebase();
-		await night(server, IDS, 'one', false);
-		server.harm(server.notes('how far').slice(0, 4), 'deletes');
-		const { ids, having, lost } = await remembered(server);
-		expect([ids, having('one'), lost]).toEqual([IDS, IDS.slice(3), undefined]);
-	});
-
-	it('is known with its contents as far as they were certain, also after the next run', async () => {
-		const server = new Knowledgebase();
-		await night(server, [A, B], 'one', false);
-		await night(server, [C]);
-		expect((await remembered(server)).having('one')).toEqual([A, B, C]);
-	});
-
-	it('is in the memory before anything more is sent, and once more at the end', async () => {
-		const server = new Knowledgebase();
-		await night(server, [A], 'one', false);
-		server.written.length = 0;
-		await night(server, [B, C]);
-		const order = server.written.flatMap((name) => /has stored \(|is storing/.exec(name) ?? []);
-		expect(order.map(String)).toEqual([
-			'has stored (',
-			...['is storing', 'is storing', 'is storing'],
-			'has stored (',
-		]);
-	});
-
-	it('is known where the lease is gone', async () => {
-		const server = new Knowledgebase();
-		await night(server, [A], 'zero');
-		await night(server, IDS, 'one', false);
-		server.harm(server.notes('is at work'), 'deletes');
-		const { having, lost } = await remembered(server);
-		expect([having('one'), lost]).toEqual([IDS, undefined]);
-	});
-
-	it('is known behind a batch that did not arrive, however many came later', async () => {
-		const server = new Knowledgebase();
-		const memory = await open(server.routes());
-		await memory.journalBatch(new Map([[A, 'one']]));
-		for (const id of IDS.slice(1)) await send(server, memory, [id]);
-		const { having, lost } = await remembered(server);
-		expect([having('one'), lost]).toEqual([IDS.slice(1), undefined]);
-	});
-
-	it('is known where a batch of which nothing was carried out is followed by others', async () => {
-		const server = new Knowledgebase();
-		const memory = await open(server.routes());
-		const first = await memory.journalBatch(new Map([[A, 'one']]));
-		const second = await memory.journalBatch(new Map([[B, 'one']]));
-		if (!first || !second || 'failure' in first || 'failure' in second) throw new Error('none');
-		first.onEnded('nothing', false);
-		await send(server, memory, [C]);
-		const body = `[${second.rows.join(',')}]`;
-		await server.routes().send({ method: 'POST', path: '/bulk', body });
-		second.onEnded('done', false);
-		expect((await remembered(server)).having('one')).toEqual([B, C]);
-	});
-
 	it('is not called damaged where a batch did not arrive and a later one did', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
@@ -340,16 +190,24 @@ describe('a run that crashed', () => {
 		expect([ids, lost]).toEqual([[B], undefined]);
 	});
 
-	it('is not called damaged where it ended between two pages that it wrote by themselves', async () => {
+	/** Which notes are gone, of which documents the content is still known, and whether a loss is said. */
+	it.each<[string, string[], [number, number], string[], boolean]>([
+		['its first page', ['storing, 2.', 'come, 2.'], [0, 1], IDS, false],
+		['what a page was storing', ['storing, 2.'], [3, 4], [], true],
+		['how far a page had come', ['come, 2.'], [3, 4], without(IDS, C), false],
+		['how far many pages had come', ['come, 2.'], [0, 6], IDS.slice(5), false],
+		['both notes of a page', ['storing, 2.', 'come, 2.'], [3, 4], [], true],
+		['so many pages that no others are found', ['storing, 2.', 'come, 2.'], [0, 10], [], true],
+		['all its pages', ['storing, 2.', 'come, 2.'], [0, 99], [], true],
+		['the lease', ['is at work'], [0, 1], IDS, false],
+	])('is known as far as it can be where %s is deleted', async (_, words, part, certain, said) => {
 		const server = new Knowledgebase();
-		const routes = server.routes([], ({ name }) => name?.includes('is storing, 1.2 (') === true);
-		const memory = await open(routes);
-		const first = await memory.journalBatch(new Map([[A, 'one']]));
-		await send(server, memory, [B], { end: 'unclear' });
-		if (first && 'onEnded' in first) first.onEnded('unclear', true);
-		expect(await memory.journalChange([C])).toMatchObject({ status: 422 });
-		const { ids, lost } = await remembered(server);
-		expect([ids, lost]).toEqual([[B], undefined]);
+		await night(server, IDS, 'zero');
+		await night(server, IDS, 'one', false);
+		for (const word of words) server.harm(server.notes(word).slice(...part), 'deletes');
+		const { ids, having, lost } = await remembered(server);
+		expect([ids, having('zero'), having('one')]).toEqual([IDS, [], certain]);
+		expect(lost !== undefined).toBe(said);
 	});
 
 	it('is not called damaged where pages of earlier runs are processed', async () => {
@@ -359,20 +217,6 @@ describe('a run that crashed', () => {
 		await night(server, [A], 'two', false);
 		const { having, lost } = await remembered(server);
 		expect([having('one'), having('two'), lost]).toEqual([IDS.slice(1), [A], undefined]);
-	});
-
-	it('writes in another place than the one before, so that late rows overwrite nothing', async () => {
-		const server = new Knowledgebase();
-		const places = [];
-		for (const closes of [true, false, false, true, true]) {
-			// One that sends nothing does not change whose rows may still come.
-			if (places.length === 2) await open(server.routes());
-			server.written.length = 0;
-			await night(server, [A], `${places.length}`, closes);
-			const page = server.written.find((name) => name.includes('is storing'));
-			places.push(/storing, (\d)/.exec(page ?? '')?.[1]);
-		}
-		for (const [at, place] of places.entries()) expect(place).not.toBe(places[at + 1]);
 	});
 });
 
@@ -414,35 +258,6 @@ describe('a batch whose request was not answered', () => {
 		expect([known.has(A, 'one'), known.has(B, 'two'), known.knows(C)]).toEqual([true, false, true]);
 		expect((await remembered(server)).having('two')).toEqual([]);
 	});
-
-	it('leaves none of the contents certain of a batch that holds one of its documents', async () => {
-		const server = new Knowledgebase();
-		const memory = await open(server.routes());
-		await send(server, memory, [A], { end: 'unclear' });
-		await send(server, memory, [A, B], { content: 'two' });
-		expect((await remembered(server)).having('two')).toEqual([]);
-		expect(memory.known.has(B, 'two')).toBe(true);
-	});
-
-	it('leaves no trace where certainly nothing of it was carried out, whichever comes first', async () => {
-		const server = new Knowledgebase();
-		const memory = await open(server.routes());
-		const contents = [A, B, C].map((id) => new Map([[id, 'one']]));
-		const batches = [];
-		for (const content of contents) batches.push(await memory.journalBatch(content));
-		for (const at of [1, 2, 0]) {
-			const around = batches[at];
-			if (around && 'onEnded' in around) around.onEnded('nothing', false);
-		}
-		for (const id of [A, B, C]) memory.recordRejected(id);
-		await send(server, memory, [D]);
-		server.written.length = 0;
-		await send(server, memory, [D], { end: 'nothing' });
-		await send(server, memory, [D]);
-		expect(server.written).toHaveLength(3);
-		const { ids, lost } = await remembered(server);
-		expect([ids, lost]).toEqual([[D], undefined]);
-	});
 });
 
 describe('what is lost', () => {
@@ -480,48 +295,6 @@ describe('what is lost', () => {
 		expect([forgetful.troubles, (await remembered(server)).lost]).toEqual([{}, undefined]);
 	});
 
-	it.each<[string, (server: Knowledgebase) => Promise<unknown>]>([
-		['a run that crashed', async (server) => await night(server, IDS, 'one', false)],
-		[
-			'one whose names were not taken',
-			async (server) => {
-				const names = ({ name = '' }) => name.includes('calls its documents');
-				const memory = await open(server.routes([], names));
-				for (const id of IDS) await send(server, memory, [id]);
-				await memory.close();
-			},
-		],
-		[
-			'one whose documents have IDs of their own',
-			async (server) => {
-				const own = KEYS.map((key) => derivedId('somewhere else', key));
-				const memory = await open(server.routes());
-				await send(server, memory, own);
-				await memory.close();
-			},
-		],
-	])('of a piece is said where names do not give its documents: of %s', async (_, work) => {
-		const server = new Knowledgebase();
-		await work(server);
-		await night(server, []);
-		expect((await remembered(server)).lost).toBeUndefined();
-		server.harm(server.notes('has stored, 2 of'), 'deletes');
-		expect((await remembered(server)).lost).toBeDefined();
-	});
-
-	it('of a piece is said once it is written anew, though the root is not', async () => {
-		const server = new Knowledgebase();
-		await night(server, IDS);
-		server.harm(server.notes('has stored, 2 of'), 'processes');
-		server.harm(server.notes('calls its documents'), 'deletes');
-		let roots = 0;
-		const isSecondRoot = ({ name = '' }) => name.includes('has stored (') && ++roots > 1;
-		const memory = await open(server.routes([], isSecondRoot));
-		await memory.close();
-		expect(memory.troubles.notWritten).toBeDefined();
-		expect((await remembered(server)).lost).toEqual(memory.troubles.lost);
-	});
-
 	it('with the root is said without a number; names give the documents', async () => {
 		for (const how of ['processes', 'deletes'] as const) {
 			const server = new Knowledgebase();
@@ -532,6 +305,14 @@ describe('what is lost', () => {
 			expect([ids, having('one')]).toEqual([IDS, []]);
 			expect(lost).toEqual({ at: expect.any(String) as string });
 		}
+	});
+
+	it('of a piece is said where one of the notes with its names is gone', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		server.harm(server.notes('calls its documents').slice(0, 1), 'deletes');
+		server.harm(server.notes('has stored, 2 of'), 'deletes');
+		expect((await remembered(server)).lost).toBeDefined();
 	});
 
 	it('of a piece brings back nothing that is gone', async () => {
@@ -554,10 +335,11 @@ describe('what is lost', () => {
 		expect(ids.length).toBeLessThan(IDS.length / 2);
 	});
 
-	it('of a piece is said where one of the notes with its names is gone', async () => {
+	it('of a piece is said where names do not give its documents, as after a crash', async () => {
 		const server = new Knowledgebase();
-		await night(server, IDS);
-		server.harm(server.notes('calls its documents').slice(0, 1), 'deletes');
+		await night(server, IDS, 'one', false);
+		await night(server, []);
+		expect((await remembered(server)).lost).toBeUndefined();
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
 		expect((await remembered(server)).lost).toBeDefined();
 	});
@@ -691,24 +473,6 @@ describe('what somebody disables or enables', () => {
 		expect([A, B].map((id) => next.known.uncertain.has(id))).toEqual([false, true]);
 	});
 
-	it('in the middle of a run is taken in by the next one, with what was noted before', async () => {
-		const server = new Knowledgebase();
-		const memory = await open(server.routes());
-		await send(server, memory, [A, B]);
-		await noteByHand(server, A, true);
-		await noteByHand(server, B, true);
-		await memory.close();
-		const { ids, having } = await remembered(server);
-		expect([ids, having('one')]).toEqual([[A, B], []]);
-	});
-
-	it('is known where it was enabled, whether disabling it then succeeds or not', async () => {
-		const server = new Knowledgebase();
-		for (const disabled of [true, false, true]) await noteByHand(server, A, disabled);
-		await noteByHand(server, B, true);
-		expect((await remembered(server)).ids).toEqual([A]);
-	});
-
 	it('must not be where the server takes no note', async () => {
 		const routes = new Knowledgebase().routes([], () => true);
 		expect(await new SourceMemory(PLACE, routes).noteByHand([A], true)).toMatchObject({
@@ -730,17 +494,6 @@ describe('a run that may not send', () => {
 		for (const kept of [await memory.journalChange([A]), await memory.check()])
 			expect(kept).toBe(memory.refusal);
 		expect(await memory.journalBatch(new Map([[A, 'one']]))).toEqual({ failure: memory.refusal });
-	});
-
-	it('is one whose place another has taken', async () => {
-		const server = new Knowledgebase();
-		const clock = virtualTime();
-		const memory = await open(server.routes(), { clock });
-		await open(server.routes());
-		clock.pass(50_000);
-		const reason = expect.stringContaining('has taken over') as string;
-		expect(await memory.journalChange([A])).toMatchObject({ reason });
-		expect([memory.isUsable, memory.known.knows(A)]).toEqual([false, false]);
 	});
 
 	it.each([

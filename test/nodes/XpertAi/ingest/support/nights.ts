@@ -138,10 +138,12 @@ const SOURCE_NAME = 'nights';
 const SETUP: Setup = { from: 'json', afterStoring: 'process', retries: false };
 
 /** Whether all that a night brings has to be found after it. */
-export const isWhole = ({ trouble, brake, hand, dryRun, rebuild, retries }: Night): boolean =>
-	!(trouble || brake || hand || dryRun) && (rebuild === undefined || retries === true);
+export const isWhole = ({ trouble, brake, hand, rebuild, retries }: Night): boolean =>
+	!(trouble || brake || hand) && (rebuild === undefined || retries === true);
 
 class Crash extends Error {}
+
+const NO_SIGNAL = { getExecutionCancelSignal: () => undefined, continueOnFail: () => false };
 
 /** A sandbox, with a file for each version of each document, and nights after nights of ingestion. */
 export class Nights {
@@ -222,9 +224,8 @@ export class Nights {
 	/** At noon, documents are taken out of answers, or let in again, by another node with the name of the source. */
 	async noon(knowledgebaseId: string, { keys, disabled }: Hand): Promise<IDataObject[]> {
 		const methods = {
+			...NO_SIGNAL,
 			getInputData: () => keys.map(() => ({ json: {} })),
-			getExecutionCancelSignal: () => undefined,
-			continueOnFail: () => false,
 			addExecutionHints: () => undefined,
 			getWorkflow: () => ({ id: 'noon', name: 'Noon' }),
 			getExecutionId: () => 'noon',
@@ -318,7 +319,7 @@ export class Nights {
 		const methods = {
 			getInputData: () => inputs,
 			getMode: () => 'trigger',
-			getExecutionCancelSignal: () => undefined,
+			...NO_SIGNAL,
 			getParentNodes: () => [],
 			getChildNodes: () => [],
 			getWorkflow: () => ({ id: 'nights', name: 'Nights' }),
@@ -411,7 +412,7 @@ export class Nights {
 				baseUrl,
 				accessToken,
 			})) as IExecuteFunctions['getCredentials'],
-			getExecutionCancelSignal: () => undefined,
+			...NO_SIGNAL,
 			helpers: { httpRequestWithAuthentication } as unknown as IExecuteFunctions['helpers'],
 		});
 	}

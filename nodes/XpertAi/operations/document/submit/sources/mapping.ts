@@ -16,7 +16,7 @@ import { document, isDocumentField } from '../../../../payloads/document';
 import type { DocumentField, DocumentRecord } from '../../../../payloads/document';
 import { documentFieldName, documentFieldType } from '../../../../pickers/documentFields';
 import { isJsonObject } from '../../../../transport/answer';
-import { parserConfigField } from '../../../shared/parserConfig';
+import { parserConfigField } from '../../../shared/fields';
 import { chunksField, pagesField } from './parts';
 
 const FIELD_TYPES: Record<string, FieldType | undefined> = mapValues(
