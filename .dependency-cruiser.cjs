@@ -32,25 +32,25 @@ module.exports = {
 			to: { circular: true },
 		},
 		{
-			name: 'documents know nothing of runs, nor runs of documents',
+			name: 'documents and runs are independent',
 			severity: 'error',
 			from: { path: '^nodes/XpertAi/(ingest|runs)/' },
 			to: { path: '^nodes/XpertAi/(ingest|runs)/', pathNot: '^nodes/XpertAi/$1/' },
 		},
 		{
-			name: 'the memory of a source has one door',
+			name: 'the memory of a source is imported by its index',
 			severity: 'error',
 			from: { path: '^nodes/', pathNot: '^nodes/XpertAi/ingest/memory/' },
 			to: { path: '^nodes/XpertAi/ingest/memory/', pathNot: '/index\\.ts$' },
 		},
 		{
-			name: 'a resource leans on no other',
+			name: 'a resource imports no other',
 			severity: 'error',
 			from: { path: '^nodes/XpertAi/operations/([^/]+)/' },
 			to: { path: '^nodes/XpertAi/operations/', pathNot: '^nodes/XpertAi/operations/($1|shared)/' },
 		},
 		{
-			name: 'the trigger leans on what both faces share',
+			name: 'the trigger imports what both nodes share',
 			severity: 'error',
 			from: { path: '^nodes/XpertAiTrigger/' },
 			to: {
@@ -59,7 +59,7 @@ module.exports = {
 			},
 		},
 		{
-			name: 'nothing leans on the trigger',
+			name: 'nothing imports the trigger',
 			severity: 'error',
 			from: { pathNot: '^nodes/XpertAiTrigger/' },
 			to: { path: '^nodes/XpertAiTrigger/' },
@@ -73,7 +73,7 @@ module.exports = {
 			to: { path: '^n8n-workflow$|node_modules/n8n-workflow/', dependencyTypesNot: ['type-only'] },
 		},
 		{
-			name: 'nothing stands about unused',
+			name: 'no unused file',
 			severity: 'error',
 			from: { orphan: true },
 			to: {},

@@ -9,7 +9,7 @@ import type {
 import { DEFAULT_RESOURCE, catalogue } from './catalogue';
 import { nodeMethods, nodeProperties, nodeSubtitle } from './execution/properties';
 
-/** The node's face: everything in it comes from the catalogue. */
+/** The node. Its description comes from the catalogue. */
 export class XpertAi implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Xpert AI',

@@ -294,7 +294,7 @@ describe('when more is missing than may be', () => {
 		disabled();
 		const { error } = await night('', { items: texts('abcde', { a: 'Changed.' }) });
 		expect(error?.message).toBe(
-			'Nothing was disabled: 5 of 10 documents that this source stored earlier did not come this time, more than "Stop If More Than (%) Disappeared" allows (20)',
+			'Nothing was disabled: 5 of 10 documents that this source stored earlier are missing from this run, more than "Stop If More Than (%) Disappeared" allows (20)',
 		);
 		expect(error?.description).toContain('Missing are for example f.md, g.md, h.md.');
 		expect(error?.description).toContain(
@@ -327,10 +327,13 @@ describe('When Run Again: Mirror the Source', () => {
 	});
 
 	it.each([
-		['abcdefgh', '2 of 10 documents did not come this time. A scheduled run would disable them.'],
+		[
+			'abcdefgh',
+			'2 of 10 documents are missing from this run. A scheduled run would disable them.',
+		],
 		[
 			'abcde',
-			'5 of 10 documents did not come this time. A scheduled run would disable none: more than 20 %.',
+			'5 of 10 documents are missing from this run. A scheduled run would disable none: more than 20 %.',
 		],
 	])('only says in a manual execution what it would do (%s)', async (letters, words) => {
 		await night(ALL);
@@ -341,7 +344,7 @@ describe('When Run Again: Mirror the Source', () => {
 		expect(disabled()).toEqual([]);
 	});
 
-	const TESTED = '2 of 10 documents did not come this time. A scheduled run would disable them.';
+	const TESTED = '2 of 10 documents are missing from this run. A scheduled run would disable them.';
 	const UNTOLD =
 		'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 

@@ -140,7 +140,9 @@ describe('a source that gets a name', () => {
 it('a source without notes whose documents are there is told that what has gone may still be found', async () => {
 	await night('', 'abc', { parameters: { mode: 'all' } });
 	const mirror = { mode: 'mirror', maxGonePercent: 100 };
-	const lost = expect.stringMatching(/^Notes from before .* may be found though gone/) as string;
+	const lost = expect.stringMatching(
+		/^Notes from before .* may still be found although they left the source/,
+	) as string;
 	for (let nights = 0; nights < 2; nights += 1)
 		expect(hintsOf(await night('', 'ab', { parameters: mirror }))).toContainEqual(lost);
 	const forget = { ...mirror, options: { forgetDamage: true } };

@@ -136,7 +136,7 @@ describe('what is remembered', () => {
 	const OVERWRITTEN =
 		"Cannot read properties of undefined (reading 'Symbol(Symbol.asyncIterator)')";
 	const LOST = expect.stringMatching(
-		/^Notes from before \d{4}-\d\d-\d\d are missing: (up to \d+ )?documents? may be found though gone\./,
+		/^Notes from before \d{4}-\d\d-\d\d are missing: (up to \d+ )?documents? may still be found although they left the source\./,
 	) as string;
 
 	it.each([
@@ -215,7 +215,7 @@ describe('what is remembered', () => {
 		});
 		const result = await submit(skip, { items: documents(12) });
 		expect(column(result.items, 'outcome')).toEqual(Array.from({ length: 12 }, () => 'stored'));
-		expect(hintsOf(result).join(' ')).toContain('Noted, but not remembered as a whole');
+		expect(hintsOf(result).join(' ')).toContain('The memory was not written completely');
 		expect(hintsOf(result).every((hint) => hint.length <= 120)).toBe(true);
 		fixture.sandbox.faults.clear();
 		sentNames();

@@ -70,7 +70,7 @@ describe('a new embedding model', () => {
 
 	it('has everything embedded anew, which Update says', async () => {
 		expect(hintsOf(await update())).toEqual([
-			'Everything is made searchable anew. Until then nothing is stored or processed; Knowledgebase: Get tells the status.',
+			'The server is rebuilding the index. Until then it stores and processes nothing; Knowledgebase: Get shows the status.',
 		]);
 	});
 

@@ -124,7 +124,7 @@ describe('a run that asks a person', () => {
 		expect(error?.message).toBe('The server answered 403: no');
 		expect(error?.description).toMatch(/The changed arguments have arrived\. .* left empty\./);
 		const again = await change(task?.call.id ?? '');
-		expect(again.error?.message).toBe('What waits does not show its calls');
+		expect(again.error?.message).toBe('The waiting run lists no calls');
 	});
 
 	it('was carried out all the same where somebody else has confirmed it before the rejection', async () => {

@@ -102,7 +102,7 @@ describe('a run that has ended', () => {
 		const ids = await ended();
 		add({ endpoint, do: 'status', status: 403, body: 'no' });
 		expect((await read(ids)).error?.message).toBe(
-			'What became of the run cannot be read. The server answered 403: no',
+			'The state of the run cannot be read. The server answered 403: no',
 		);
 	});
 });
@@ -158,7 +158,7 @@ describe('a run that was interrupted', () => {
 		expect((await read(ids)).error?.message).toBe(GONE_ON);
 		add({ endpoint: 'listRuns', do: 'status', status: 403, body: 'no' });
 		expect((await read(ids)).error?.message).toBe(
-			'What became of the run cannot be read. The server answered 403: no',
+			'The state of the run cannot be read. The server answered 403: no',
 		);
 	});
 

@@ -17,15 +17,11 @@ const MUTANTS: Array<[file: string, statement: string, rule: string]> = [
 	['XpertAi/transport/api.ts', "import '../ingest/folders'", 'transport: downwards only'],
 	['XpertAi/payloads/bodies.ts', "import '../transport/api'", 'payloads: downwards only'],
 	['XpertAi/ingest/circuitBreaker.ts', "import '../runs/input'", 'documents know nothing of runs'],
-	['XpertAi/operations/file/create.ts', "import '../store/fields'", 'a resource leans on no other'],
+	['XpertAi/operations/file/create.ts', "import '../store/fields'", 'a resource imports no other'],
 	['XpertAiTrigger/fields.ts', "import '../XpertAi/catalogue'", 'the trigger leans on what both'],
-	[
-		'XpertAi/runs/follow.ts',
-		"import '../../XpertAiTrigger/fields'",
-		'nothing leans on the trigger',
-	],
+	['XpertAi/runs/follow.ts', "import '../../XpertAiTrigger/fields'", 'nothing imports the trigger'],
 	['XpertAi/runs/input.ts', "import { sleep } from 'n8n-workflow'; void sleep", 'only its types'],
-	['XpertAi/execution/unused.ts', 'export const unused = 1', 'nothing stands about unused'],
+	['XpertAi/execution/unused.ts', 'export const unused = 1', 'no unused file'],
 	['XpertAi/execution/ids.ts', "export type { Item } from './item'", 'no cycles, of types either'],
 ];
 

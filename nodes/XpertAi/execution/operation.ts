@@ -137,7 +137,7 @@ export interface Execution {
 	items: Item[];
 }
 
-/** An operation with its own code: bulk submission and runs. */
+/** An operation with its own code: Submit, Disable and Enable, and runs. */
 export interface CodedOperation extends OperationInfo {
 	fields: Field[];
 	/** The main request, for checks against a server; `body` is its schema. */

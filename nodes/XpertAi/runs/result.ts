@@ -86,7 +86,7 @@ export function noAnswer(failure?: Failure): RunResult {
 
 /** The run exists, but its conversation or messages cannot be read. */
 export function unreadableRun(failure: Failure): RunResult {
-	return failed(failure, `What became of the run cannot be read${because(failure)}`);
+	return failed(failure, `The state of the run cannot be read${because(failure)}`);
 }
 
 /** The user stopped the execution. */
@@ -122,8 +122,8 @@ export function cannotRetry({ run_id: id }: RunRecord): RunResult {
 export function callsNotWaiting(calls: string[]): RunResult {
 	if (calls.length === 0) {
 		const advice =
-			'Nothing was decided. So it is once arguments were changed. Leave "Changed Arguments" empty to confirm them, or reject.';
-		return failed(undefined, 'What waits does not show its calls', advice);
+			'Nothing was decided. The server lists no calls after arguments were changed. Leave "Changed Arguments" empty to confirm them, or reject.';
+		return failed(undefined, 'The waiting run lists no calls', advice);
 	}
 	const advice = `Nothing was decided. Waiting: ${calls.join(', ')}.`;
 	return failed(undefined, '"Changed Arguments" names a call that does not wait', advice);

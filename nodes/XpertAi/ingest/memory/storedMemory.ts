@@ -135,7 +135,7 @@ const ROOT: NoteName = ['memory', 'what … has stored'];
 
 /** Two copies, because nothing else records what somebody enabled by hand. */
 const BY_HAND = [1, 2].map(
-	(copy): NoteName => [`by hand ${copy}`, `what of … was disabled or enabled, ${copy}`],
+	(copy): NoteName => [`by hand ${copy}`, `documents of … disabled or enabled by hand, ${copy}`],
 );
 
 const pieceName = (at: number, of: number): NoteName => [

@@ -26,7 +26,7 @@ const documentsBy: INodeProperties = {
 		{ name: 'ID', value: 'id', description: 'Their IDs in the knowledgebase' },
 	],
 	default: 'key',
-	description: 'What tells which documents are meant',
+	description: 'How the documents are identified',
 };
 
 const documentKey: INodeProperties = {
@@ -71,7 +71,7 @@ export const disable: CodedOperation = {
 	action: 'Disable documents',
 	description: 'Exclude documents from all answers, without deleting them',
 	builderHint:
-		'Behind a trigger that tells of deleted pages. Give Source Name if the node that submits has one.',
+		'For triggers that report deleted pages. Give Source Name if the node that submits has one.',
 	...switching(true),
 };
 

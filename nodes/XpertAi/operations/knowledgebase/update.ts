@@ -51,7 +51,7 @@ export const update = declare({
 });
 
 const REBUILDING_HINT =
-	'Everything is made searchable anew. Until then nothing is stored or processed; Knowledgebase: Get tells the status.';
+	'The server is rebuilding the index. Until then it stores and processes nothing; Knowledgebase: Get shows the status.';
 
 /** The server clears fields that are `null` and keeps missing ones (E2). */
 function withClearedFields({ clearFields: names, ...changes }: FieldValues): FieldValues {

@@ -34,7 +34,9 @@ it(`after a night of ${REQUESTS} requests with an unknown outcome, two clean one
 						const source = sourceOf(kept, night);
 						const course = await nights.night(knowledgebaseId, { source, turns: [0] });
 						expect(course.wrong).toEqual([]);
-						expect(course.said.join()).not.toContain('may be found though gone');
+						expect(course.said.join()).not.toContain(
+							'may still be found although they left the source',
+						);
 						expect(await nights.found(knowledgebaseId)).toEqual(nights.expected(source));
 					}
 					nights.remove(knowledgebaseId);

@@ -107,7 +107,7 @@ async function planDisabling(
 	const label = first.labelOf('options.maxGonePercent');
 	if (exceedsLimit)
 		return report.remark(
-			`The next run would fail: ${share} did not come, more than "${label}" allows.`,
+			`The next run would fail: ${share} are missing from this run, more than "${label}" allows.`,
 		);
 	const { statuses } = await target.statusesOf(ids, memory);
 	const names = await memory.names.of(ids);
@@ -128,7 +128,7 @@ async function disableDocuments(
 	if (mode === 'manual') {
 		const limit = `more than ${settings.maxGonePercent} %`;
 		const plan = missing.exceedsLimit ? `disable none: ${limit}` : 'disable them';
-		return report.remark(`${share} did not come this time. A scheduled run would ${plan}.`);
+		return report.remark(`${share} are missing from this run. A scheduled run would ${plan}.`);
 	}
 	if (missing.exceedsLimit) return await refuseToDisable(submission, memory, missing);
 	if (mode === 'integrated') report.remark(MODE_UNKNOWN);
@@ -166,12 +166,14 @@ async function refuseToDisable(
 	const named = examples.map((id) => names.get(id)?.name ?? id).join(', ');
 	const label = `"${first.labelOf('options.maxGonePercent')}"`;
 	const error = first.operationError(
-		`Nothing was disabled: ${share} that this source stored earlier did not come this time, more than ${label} allows (${settings.maxGonePercent})`,
+		`Nothing was disabled: ${share} that this source stored earlier are missing from this run, more than ${label} allows (${settings.maxGonePercent})`,
 		`All that came is stored. Missing are for example ${named}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
 	);
 	if (!mayContinue(first.context)) throw error;
 	report.addRefusal(error);
-	report.remark(`Nothing was disabled: ${share} did not come, more than ${label} allows.`);
+	report.remark(
+		`Nothing was disabled: ${share} are missing from this run, more than ${label} allows.`,
+	);
 }
 
 /** Fewer missing documents than this are always allowed: any source may lose them in a day. */

@@ -25,7 +25,7 @@ const mode: INodeProperties = {
 			name: 'Mirror the Source (Remove What Is Gone)',
 			value: 'mirror',
 			description:
-				'Also take what is gone from the source out of answers. Each run must bring the whole source.',
+				'Also disable documents that are no longer in the source. Each run must contain the whole source.',
 			// n8n refuses nodes with a hint on a field called mode, but shows those of its options.
 			builderHint: {
 				propertyHint:
@@ -68,7 +68,7 @@ const submitOptions = optionsField([
 		typeOptions: { minValue: 0, maxValue: 100 },
 		default: 20,
 		description:
-			'The run then fails and disables none. With 0, none may go. Manual runs store documents but disable none.',
+			'The run then fails and disables none. With 0, none may be missing. Manual runs store documents but disable none.',
 		displayOptions: { show: { '/mode': ['mirror'] } },
 	},
 	{

@@ -42,10 +42,10 @@ export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTrou
 	return compact([
 		noRoute && 'Everything is sent: this server does not give back what earlier runs have stored.',
 		lost &&
-			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may be found though gone. See "Forget Earlier Damage".`,
+			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may still be found although they left the source. See "Forget Earlier Damage".`,
 		notWritten &&
 			asHint(
-				`Noted, but not remembered as a whole: the next run does that. ${failureMessage(notWritten)}`,
+				`The memory was not written completely: the next run completes it. ${failureMessage(notWritten)}`,
 			),
 		notAsked &&
 			asHint(`Not known: whether unchanged documents are still there. ${failureMessage(notAsked)}`),

@@ -109,7 +109,7 @@ const cancelSilent: INodeProperties = {
 	typeOptions: { minValue: 0 },
 	default: 0,
 	description:
-		'After how long without a sign a run that blocks the thread is cancelled. Never with 0.',
+		'Cancels a run that blocks the thread after this time without an event; 0 turns this off',
 };
 
 const inOneRequest: INodeProperties = {

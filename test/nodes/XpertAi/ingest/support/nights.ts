@@ -122,14 +122,14 @@ export const NOTES = {
 	names: /^n8n: what .* calls its documents/,
 	page: /^n8n: what .* is storing/,
 	end: /^n8n: how far .* has come/,
-	'by hand': /^n8n: what of .* was disabled or enabled/,
+	'by hand': /^n8n: documents of .* disabled or enabled by hand/,
 };
 
 /** What is said where the server twice denies, in its own words, that it has the route of the memory. */
 export const UNREMEMBERED = /^Everything is sent: this server does not give back/;
 
 /** What is said as long as what was gone may still be found. */
-export const LOST = /^Notes from before .* may be found though gone/;
+export const LOST = /^Notes from before .* may still be found although they left the source/;
 
 export const KEYS = ['a', 'b', 'c', 'd', 'e'];
 export const VERSIONS = [0, 1, 2];
