@@ -328,6 +328,15 @@ describe('with processing, a document is only left out when it was processed as 
 		expect(sentNames()).toEqual([]);
 	});
 
+	it('does not keep a later one of its key from being counted as found in a summary', async () => {
+		const slow = document('finish', 2500);
+		const changed = document('finish', 10).map(({ json }) => ({ json: { ...json, size: 2 } }));
+		await submit(processing, { items: slow });
+		const summary = { ...waiting, output: 'summary' };
+		const { items } = await submit(summary, { items: [...slow, ...changed] });
+		expect(items[0]?.json).toMatchObject({ documents: 2, unchanged: 1, found: 1, stored: 0 });
+	});
+
 	it('comes out on the error output when it fails in the end, though it was not sent', async () => {
 		const slow = document('error', 2500);
 		await submit(processing, { items: slow });

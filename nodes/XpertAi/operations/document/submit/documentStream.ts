@@ -20,8 +20,9 @@ interface QueuedItem {
 /** The documents of all items for one knowledgebase, with their IDs. They are streamed: none is kept. */
 export class DocumentStream {
 	/**
-	 * The IDs, in lower case, of the documents read so far, each with the origin of the latest document if it is tracked.
-	 * Used to find documents that were replaced, have been processed, or are missing from the source.
+	 * The IDs, in lower case, of the documents read so far, each with the origin of the latest document if it is tracked,
+	 * in process without having been sent, or in process and uploaded. Used to find documents that were replaced, have
+	 * been processed, or are missing from the source.
 	 */
 	readonly seen = new Map<string, Origin | undefined>();
 	/** Items to be read. */
@@ -93,9 +94,11 @@ export class DocumentStream {
 		const record = inFolder({ ...found.record, id }, this.knowledgebaseId);
 		origin.name = record.name ?? undefined;
 		origin.isUploaded = file !== undefined;
-		// For a summary, records are not tracked: there may be too many, and nothing else of them is kept.
-		origin.isTracked = origin.isUploaded || this.submission.settings.output !== 'summary';
 		const isNew = id !== ownId || !isUuid(id);
+		// For a summary, records are not tracked: there may be too many, and nothing else of them is kept. Neither are
+		// documents whose ID cannot come again.
+		const isKept = this.submission.settings.output !== 'summary';
+		origin.isTracked = isKept || (origin.isUploaded && !isNew);
 		return { record, ...serialize(record), origin, id, isNew, key, file };
 	}
 
@@ -110,7 +113,7 @@ export class DocumentStream {
 		if (earlier) warnings.noteReplaced(key ?? id);
 		if (earlier) report.addReplaced(earlier);
 		if (origin.isTracked) this.seen.set(lowerCaseId, origin);
-		else if (settings.mirrors) this.seen.set(lowerCaseId, undefined);
+		else if (settings.mirrors && !this.seen.has(lowerCaseId)) this.seen.set(lowerCaseId, undefined);
 	}
 }
 

@@ -217,8 +217,8 @@ export class SubmitReport {
 	addPlanned(plan: Plan, facts: IDataObject, origin?: Origin): void {
 		this.plans[plan] += 1;
 		const output = (origin?.item ?? this.first).output(omitBy({ ...facts, plan }, isUndefined));
-		if (origin) origin.output = output;
-		else this.addOutput(output);
+		if (!origin) this.addOutput(output);
+		else if (this.hasItems) origin.output = output;
 	}
 
 	/** Records a refusal that concerns no single document. */

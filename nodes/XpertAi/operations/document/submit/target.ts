@@ -250,7 +250,8 @@ export class Target {
 			circuitBreaker.passed('storing');
 			// With incremental sync, a server keeps a document under the first ID that its source had.
 			const { id: storedId } = asJson(result.record);
-			this.startProcessing(String(storedId), origin.isTracked ? origin : undefined);
+			const isFollowed = origin.isTracked || origin.isUploaded;
+			this.startProcessing(String(storedId), isFollowed ? origin : undefined);
 		} else if (result.outcome === 'unchanged') {
 			memory?.names.add(id, documentName(document));
 			if (processingState(result.status) === 'running') this.startProcessing(id, origin);
@@ -269,7 +270,10 @@ export class Target {
 	private startProcessing(id: string, origin: Origin | undefined): void {
 		// An ID with a comma, which only a user can give, cannot be polled in a list of IDs.
 		if (!this.processing || id.includes(',')) return;
-		if (origin && !origin.isReplaced) this.stream.seen.set(id.toLowerCase(), origin);
+		const { seen } = this.stream;
+		const key = id.toLowerCase();
+		// A record that is not tracked takes the place of an unchanged one that is in process.
+		if (origin ? !origin.isReplaced : seen.has(key)) seen.set(key, origin);
 		this.processing.add(id);
 	}
 
@@ -281,7 +285,11 @@ export class Target {
 		const { circuitBreaker, report } = this.submission;
 		const { state, hasNoRoute, failure, isStuck, processMsg } = end;
 		const flaw = processingFlaw(end);
-		report.addProcessed(id, end, flaw, this.stream.seen.get(id.toLowerCase()));
+		const { seen } = this.stream;
+		const origin = seen.get(id.toLowerCase());
+		report.addProcessed(id, end, flaw, origin);
+		// Its ID cannot come again.
+		if (origin?.isUploaded && !origin.isTracked) seen.delete(id.toLowerCase());
 		// On a server without a route for processing, documents are done when they are stored.
 		if (state === 'finish' || hasNoRoute) this.memory?.known.markProcessed(id);
 		else if (isStuck || (state !== 'running' && !failure)) this.memory?.known.forget(id);

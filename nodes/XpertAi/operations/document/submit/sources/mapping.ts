@@ -47,22 +47,23 @@ export function documentFromFields(
 	item: Item,
 	prepare: (document: unknown) => unknown = (document) => document,
 ): { record: DocumentRecord; unusedColumns: string[] } {
-	const { fields: mapped, text, unused: unusedColumns } = mappedColumns(item);
+	const { columns, fields: mapped, text, unused: unusedColumns } = mappedColumns(item);
 	const parts = item.values([pagesField, chunksField]) as Record<string, IDataObject[]>;
 	for (const [list, added] of Object.entries(parts))
 		mapped[list] = [...castArray(mapped[list] ?? []), ...added] as IDataObject[];
 	// A text column becomes a page, unless the item has pages or chunks.
 	if (text !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(text);
-	else if (text !== undefined) mapped.pages = [{ pageContent: String(item.json[text]) }];
+	else if (text !== undefined) mapped.pages = [{ pageContent: String(columns[text]) }];
 	return { record: item.check(document, prepare(mapped), DOCUMENT_NAMING), unusedColumns };
 }
 
 /** The columns mapped to document fields: automatically by name, or by hand. */
-function mappedColumns(item: Item): ReturnType<typeof mapColumns> {
+function mappedColumns(item: Item) {
 	const { mappingMode, value } = mapperOf(item);
 	const byHand = isJsonObject(value) ? omitBy(value, isNil) : {};
-	const columns = mapColumns(mappingMode === 'autoMapInputData' ? item.json : byHand);
-	return { ...columns, fields: withTypes(item, columns.fields) };
+	const columns: IDataObject = mappingMode === 'autoMapInputData' ? item.json : byHand;
+	const mapped = mapColumns(columns);
+	return { ...mapped, columns, fields: withTypes(item, mapped.fields) };
 }
 
 /**

@@ -235,6 +235,13 @@ describe('the summary of a run', () => {
 		]);
 	});
 
+	it('keeps no item of a document', () => {
+		const { report, read, stored } = inSummary();
+		const planned = read().document.origin;
+		report.addPlanned('new', { id: ID }, planned);
+		expect([stored().origin.output, planned.output]).toEqual([undefined, undefined]);
+	});
+
 	it('names at most 1,000 of them, but counts all', () => {
 		const { report, failed } = inSummary();
 		repeat(1510, failed);

@@ -40,6 +40,13 @@ describe('documents mapped by hand', () => {
 		});
 	});
 
+	it('may have the usual names, with their own values, where the editor did not write them', () => {
+		expect(byHand({ title: 'a', content: 'hello' })).toEqual({
+			name: 'a',
+			pages: [{ pageContent: 'hello' }],
+		});
+	});
+
 	it('get the pages and chunks filled in below', () => {
 		const pages = { values: [{ pageContent: 'two', additionalFields: { status: 's' } }] };
 		expect(byHand({ pages: [{ pageContent: 'one' }] }, { pages })).toEqual({

@@ -1,0 +1,76 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
+import { readSubmitSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
+import type { Origin } from '../../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
+import { Submission } from '../../../../../../nodes/XpertAi/operations/document/submit/submission';
+import { Target } from '../../../../../../nodes/XpertAi/operations/document/submit/target';
+import { itemOf, unconnected } from '../../../../support/context';
+import { checking, succeeded } from '../../../ingest/support/outcomes';
+
+const KNOWLEDGEBASE_ID = 'e0000000-0000-4000-8000-000000000001';
+
+/** A server that stores and processes everything. */
+const send = checking(async ({ path, body }) => {
+	await Promise.resolve();
+	if (path === '/v1/file') return succeeded({ id: KNOWLEDGEBASE_ID, url: 'https://example.com/a' });
+	if (path.endsWith('/bulk')) return succeeded(JSON.parse(String(body)));
+	const asked = path.endsWith('/process')
+		? (JSON.parse(String(body)) as string[])
+		: decodeURIComponent(path).match(/[\da-f-]{36}/g);
+	return succeeded((asked ?? []).map((id) => ({ id, status: 'finish' })));
+});
+
+/** A run that gives a summary of a file of records. */
+function summaryOf(records: object[], more: Record<string, unknown>) {
+	const lines = records.map((record) => JSON.stringify(record));
+	const data = Buffer.from(lines.join('\n'));
+	const methods = {
+		getInputData: () => [{ json: {}, binary: { data: { data: '', mimeType: 'text/plain' } } }],
+		getMode: () => 'trigger',
+		getExecutionCancelSignal: () => undefined,
+		continueOnFail: () => true,
+		helpers: { getBinaryDataBuffer: async () => await Promise.resolve(data) },
+	} as unknown as Partial<IExecuteFunctions>;
+	const parameters = {
+		knowledgebaseId: KNOWLEDGEBASE_ID,
+		source: 'records',
+		options: { output: 'summary' },
+		...more,
+	};
+	const connection = { ...unconnected, send };
+	const item = itemOf(parameters, { fields: submitFields, methods, connection });
+	const submission = new Submission(item, readSubmitSettings(item));
+	const target = new Target(submission, KNOWLEDGEBASE_ID);
+	target.stream.enqueue({ item });
+	return { item, submission, target };
+}
+
+/** The same of texts, with this Document ID. */
+async function texts(documentIdMode: string) {
+	const records = ['a', 'b', 'c'].map((id) => ({ id, text: `Text ${id}` }));
+	const documentSettings = { documentIdMode, documentKeyField: 'id' };
+	const { submission, target } = summaryOf(records, {
+		textField: 'text',
+		mode: 'all',
+		documentSettings,
+	});
+	await target.store();
+	await target.processing?.end();
+	return { counts: submission.report.counts, kept: target.stream.seen.size };
+}
+
+it('of texts in a summary, those are kept whose key may come again, and none that have a new ID each time', async () => {
+	const found = expect.objectContaining({ documents: 3, found: 3 });
+	expect(await texts('derived')).toEqual({ counts: found, kept: 3 });
+	expect(await texts('new')).toEqual({ counts: found, kept: 0 });
+});
+
+it('a record that is read leaves it known that an unchanged one with its ID is in process', async () => {
+	const { item, target } = summaryOf([{ id: KNOWLEDGEBASE_ID }], { mode: 'mirror' });
+	const unchanged: Origin = { item, outcome: 'unchanged' };
+	target.stream.seen.set(KNOWLEDGEBASE_ID, unchanged);
+	for await (const { id } of target.stream.documents())
+		expect(target.stream.seen.get(id)).toBe(unchanged);
+	expect.assertions(1);
+});
