@@ -99,6 +99,7 @@ export async function startInTurn(run: RunRequest): Promise<StartedRun | NotStar
 		const { runs: before, cancelledRun } = free;
 		const plan = await planFor(run, intent, before);
 		if ('result' in plan) return plan;
+		if (run.signal?.aborted) return { result: executionStopped() };
 		if (remaining(run) <= 0) return { result: timedOut('The run had not begun') };
 		const started = await start(run, intent.kind, plan);
 		if ('result' in started) return started;
