@@ -85,6 +85,21 @@ describe('an execution that is stopped', () => {
 		expect(sent('runs')).toEqual([]);
 	});
 
+	it('before its run was sent looks for none to cancel', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		await fixture.run(ask(), { items: [says(thread, `${INTERRUPTING_INPUT} first`)] });
+		const [begun, looks] = [sent('runs').length, sent('listRuns').length];
+		fixture.sandbox.faults.add({ endpoint: 'E5', do: 'delay', ms: 60_000 });
+		const before = sent('E5').length;
+		const stop = stopOnce(() => sent('E5').length > before);
+		const { run } = await fixture.run(ask({ options: { whenStopped: 'cancel' } }), {
+			items: [says(thread, 'ours')],
+			onStart: stop.onStart,
+		});
+		expect(run.status).toBe('canceled');
+		expect([sent('runs').length - begun, sent('listRuns').length - looks]).toEqual([0, 1]);
+	});
+
 	it('while it looks for a run whose answer was lost has it cancelled where that is wanted', async () => {
 		fixture.sandbox.faults.add(
 			{ endpoint: 'runs', do: 'run', ms: 60_000 },

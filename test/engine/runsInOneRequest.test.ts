@@ -220,6 +220,28 @@ describe('an answer', () => {
 		expect(json).toMatchObject({ output: 'Another', remembered: false });
 	});
 
+	it('names the conversation though its thread shows another question', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const metadata = { id: fixture.sandbox.store.conversationOf(thread)?.id };
+		const values = { messages: [{ id: 'theirs', content: 'theirs' }] };
+		const body = { thread_id: thread, status: 'idle', metadata, values };
+		add({ endpoint: 'E15', nth: 1, do: 'status', status: 500, body: 'no such thread' });
+		add({ endpoint: 'E15', nth: 2, do: 'status', status: 200, body });
+		next({ do: 'status', when: 'after', status: 201, body: { role: 'ai', content: 'Another' } });
+		const { json } = await call(ask(), 'ours', thread);
+		expect(json).toMatchObject({ output: 'Another', remembered: false });
+		expect(json?.conversationId).toBe(metadata.id);
+	});
+
+	it('to a rejection is not overwritten where the thread holds the rejected call', async () => {
+		const thread = await said(`${INTERRUPTING_INPUT} first`);
+		const body = { role: 'ai', content: 'Let me look.' };
+		next({ do: 'status', when: 'after', status: 201, body });
+		const { json } = await call(decide({ decision: 'reject' }), '', thread);
+		expect(json).toMatchObject({ output: 'Let me look.', status: 'completed' });
+		expect(json).not.toHaveProperty('remembered');
+	});
+
 	it('is the last of what was said', async () => {
 		const { store } = fixture.sandbox;
 		const { id } = store.putKnowledgebase({ name: 'zebra' });

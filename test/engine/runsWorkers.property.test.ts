@@ -3,9 +3,10 @@ import fc from 'fast-check';
 import { SAYING_ASSISTANT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { systemClock } from '../../nodes/XpertAi/transport/clock';
 import { PROPERTY_RUNS } from '../support/propertyRuns';
 import { useFixture } from './support/fixture';
-import { runsOf } from './support/runs';
+import { post, runsOf } from './support/runs';
 import { worker } from './support/workers';
 
 const fixture = useFixture();
@@ -48,20 +49,38 @@ const mishap = fc.constantFrom<FaultRule>(
 
 let count = 0;
 
-it('a message begins once the answer before it is stored, which the list of runs says earlier', async () => {
-	const { faults, store } = fixture.sandbox;
-	const key = `key ${++count}`;
-	const say = await worker(fixture.sandbox);
-	await say(key, ASSISTANT, 'first');
-	faults.add({ endpoint: 'runs', do: 'run', ms: 400 });
-	const theirs = (await worker(fixture.sandbox))(key, ASSISTANT, 'theirs');
-	const runs = () => runsOf(store.runs, derivedId(ASSISTANT, key));
-	while (runs().at(-1)?.text !== 'theirs' || runs().at(-1)?.status === 'running') await pause(5);
-	expect(runs().at(-1)?.endedAt).toBeUndefined();
-	await Promise.all([theirs, say(key, ASSISTANT, 'next')]);
-	const [, before, after] = runs();
-	expect(after?.startedAt).toBeGreaterThanOrEqual(before?.endedAt ?? Infinity);
-});
+it.each([
+	['of the last run', false, 0],
+	['of a run that goes on after a later one was cancelled', true, 0],
+	['of a server whose clock is a little ahead', false, 500],
+])(
+	'a message begins once the answer %s is stored, which the list of runs says earlier',
+	async (_which, isLaterCancelled, behindMs) => {
+		const { faults, store } = fixture.sandbox;
+		const key = `key ${++count}`;
+		const thread = derivedId(ASSISTANT, key);
+		const say = await worker(fixture.sandbox);
+		await say(key, ASSISTANT, 'first');
+		faults.add({ endpoint: 'runs', do: 'run', ms: isLaterCancelled ? 1_500 : 400 });
+		const asking = (await worker(fixture.sandbox))(key, ASSISTANT, 'theirs');
+		const theirs = () => runsOf(store.runs, thread).find(({ text }) => text === 'theirs');
+		while (theirs() === undefined) await pause(5);
+		if (isLaterCancelled) {
+			const input = { action: 'send', message: { input: { input: 'later' } } };
+			const path = `threads/${thread}/runs`;
+			const body = { assistant_id: ASSISTANT, input };
+			const { run_id: later } = await post(fixture.sandbox, path, body);
+			await post(fixture.sandbox, `${path}/${later}/cancel`);
+		}
+		while (theirs()?.status === 'running') await pause(5);
+		expect(theirs()?.endedAt).toBeUndefined();
+		const clock = { ...systemClock, now: () => Date.now() - behindMs };
+		await Promise.all([asking, say(key, ASSISTANT, 'next', { clock })]);
+		const next = runsOf(store.runs, thread).at(-1);
+		expect(next?.text).toBe('next');
+		expect(next?.startedAt).toBeGreaterThanOrEqual(theirs()?.endedAt ?? Infinity);
+	},
+);
 
 describe('two to four workers on a thread', () => {
 	it('keep every pair, or say which is lost or not known; nothing is asked twice', async () => {

@@ -99,6 +99,7 @@ export async function startInTurn(run: RunRequest): Promise<StartedRun | NotStar
 		const { runs: before, cancelledRun } = free;
 		const plan = await planFor(run, intent, before);
 		if ('result' in plan) return plan;
+		if (run.signal?.aborted) return { result: executionStopped() };
 		if (remaining(run) <= 0) return { result: timedOut('The run had not begun') };
 		const started = await start(run, intent.kind, plan);
 		if ('result' in started) return started;
@@ -171,11 +172,15 @@ async function waitUntilFree(
 	}
 }
 
-/** How long the last answer may still take to be stored: the list says earlier that its run has ended (recorded). */
+/**
+ * How long the last answer may still take to be stored: the list says earlier that its run has ended (recorded). That
+ * run need not have started last, and the clock of the server may differ a little.
+ */
 function settlingTime({ clock }: RunRequest, runs: RunRecord[], hasWaited: boolean): number {
 	if (hasWaited) return SETTLING_MS;
-	const sinceEnd = clock.now() - Date.parse(newestRun(runs)?.updated_at ?? '');
-	return sinceEnd >= 0 && sinceEnd < SETTLING_MS ? SETTLING_MS - sinceEnd : 0;
+	const ended = runs.filter(({ status }) => status !== 'running');
+	const sinceEnd = clock.now() - Date.parse(maxBy(ended, 'updated_at')?.updated_at ?? '');
+	return Math.abs(sinceEnd) < SETTLING_MS ? SETTLING_MS - Math.max(0, sinceEnd) : 0;
 }
 
 /** Plans the request, or gives the result if the server could not carry it out. */

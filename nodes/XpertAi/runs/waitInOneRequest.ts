@@ -145,8 +145,9 @@ async function compareWithThread(waited: Waited, content: unknown): Promise<RunR
 	// E4 joins all texts of a run. The last one, which the thread has, is the answer (recorded).
 	const isLast = Boolean(shown?.output) && text.endsWith(shown?.output ?? '');
 	const output = isLast ? shown?.output : text;
-	const isLost = !run.isNew && !isLast;
-	return { ...shown, ...answer, output, ...(isLost && { remembered: false }) };
+	const isLost = !run.isNew && !isLast && !shown?.rejected;
+	const conversationId = state.metadata?.id;
+	return { ...shown, ...answer, conversationId, output, ...(isLost && { remembered: false }) };
 }
 
 /** Polls the thread after a broken wait until it is idle and shows the result of the run, or does not. */

@@ -191,8 +191,9 @@ const INPUTS = {
 		const input = { ...filterValuesOf(item, values), input: text, files };
 		return { action: 'send', message: { input: omitBy(input, isUndefined) }, state, ...ids };
 	},
-	decision: (item: Item, { decision, payload, target = {}, changedArguments }: FieldValues) => {
+	decision: (item: Item, { decision, payload, changedArguments, ...values }: FieldValues) => {
 		const type = decisionOf(decision);
+		const target = values.target ?? {};
 		const toolCalls = argumentChanges(item, changedArguments);
 		// The server carries out a rejection that has a payload, even an empty one.
 		if (type === 'reject') return { action: 'resume', target, decision: { type } };

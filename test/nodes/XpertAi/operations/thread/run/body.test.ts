@@ -100,6 +100,11 @@ describe('the body of a run', () => {
 		expect(JSON.stringify(sent)).not.toContain('payload');
 	});
 
+	it.each(['', '{}', 'null', null])('is about what waits where Target is empty (%j)', (target) => {
+		const sent = body({ decision: 'confirm', options: { target } }, 'decision');
+		expect(get(sent, 'input.target')).toEqual({});
+	});
+
 	it('holds changed arguments by their calls', () => {
 		const changedArguments = '{"call_1":{"amount":20},"call_2":{"to":"Ann"}}';
 		const sent = body({ decision: 'confirm', options: { changedArguments } }, 'decision');
