@@ -33,7 +33,7 @@ import {
 	unreadableRun,
 } from './result';
 import type { RunResult } from './result';
-import { remaining, UNREACHABLE_MS, waitInTime } from './run';
+import { heardRun, remaining, UNREACHABLE_MS, waitInTime } from './run';
 import type { Client } from './run';
 
 /** After this long without a stream event, the run record is read. */
@@ -70,8 +70,10 @@ export async function followRun(
 				events.resume(listener);
 				continue;
 			}
-			if (events.isComplete && events.isWhole && (!decided || events.isResumed))
+			if (events.isComplete && events.isWhole && (!decided || events.isResumed)) {
+				heardRun.runId = ids.runId;
 				return { ...resultFromEvents(events), recovered: wasBroken };
+			}
 			canJoin = outcome.ok || isTransient(outcome.failure);
 		}
 		wasBroken = true;

@@ -51,6 +51,9 @@ export interface Run extends RunRequest, AbandonPolicy {
 	inOneRequest: boolean;
 }
 
+/** The last run in this process whose stream was heard to its end: its answer is stored by then (recorded). */
+export const heardRun: { runId?: string } = {};
+
 /** Give up after this long if no read of the run has succeeded: the address or the server may be wrong. */
 export const UNREACHABLE_MS = 60_000;
 

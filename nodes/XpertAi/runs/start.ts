@@ -28,7 +28,7 @@ import {
 	timedOut,
 } from './result';
 import type { RunResult } from './result';
-import { remaining, UNREACHABLE_MS, waitInTime } from './run';
+import { heardRun, remaining, UNREACHABLE_MS, waitInTime } from './run';
 import type { Client, RunRequest } from './run';
 import {
 	areRunRoutesMissing,
@@ -179,7 +179,9 @@ async function waitUntilFree(
 function settlingTime({ clock }: RunRequest, runs: RunRecord[], hasWaited: boolean): number {
 	if (hasWaited) return SETTLING_MS;
 	const ended = runs.filter(({ status }) => status !== 'running');
-	const sinceEnd = clock.now() - Date.parse(maxBy(ended, 'updated_at')?.updated_at ?? '');
+	const last = maxBy(ended, 'updated_at');
+	if (last?.run_id === heardRun.runId) return 0;
+	const sinceEnd = clock.now() - Date.parse(last?.updated_at ?? '');
 	return Math.abs(sinceEnd) < SETTLING_MS ? SETTLING_MS - Math.max(0, sinceEnd) : 0;
 }
 
