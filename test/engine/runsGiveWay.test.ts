@@ -57,6 +57,15 @@ describe('a run that was not the first', () => {
 		expect([runs, sent('cancel').length]).toEqual([1, 1]);
 	});
 
+	it.each(['before', 'after'] as const)(
+		'is not mistaken for one of others where the answer to its start is lost (%s)',
+		async (when) => {
+			fixture.sandbox.faults.add({ endpoint: 'runs', nth: 2, do: 'drop', when });
+			const { error } = await meet({});
+			expect(error?.message).toMatch(/^It is not known whether the message has reached/);
+		},
+	);
+
 	it('is cancelled and reported where others are not to be waited for', async () => {
 		const { error, runs } = await meet({ options: { whenBusy: 'fail' } });
 		expect(error?.message).toBe('Another run is active on this thread');

@@ -1,9 +1,10 @@
 import compact from 'lodash/compact';
 import get from 'lodash/get';
+import inRange from 'lodash/inRange';
 import maxBy from 'lodash/maxBy';
 import { randomUUID } from 'crypto';
 
-import { taskValues, readConversation, readThread } from '../threads/thread';
+import { taskValues, readConversation, readThread, waitsForPerson } from '../threads/thread';
 import type { Result } from '../threads/thread';
 import type { Failure } from '../transport/failure';
 import { isTransient } from '../transport/classifyFailure';
@@ -175,7 +176,7 @@ async function waitUntilFree(
 function settlingTime({ clock }: RunRequest, runs: RunRecord[], hasWaited: boolean): number {
 	if (hasWaited) return SETTLING_MS;
 	const sinceEnd = clock.now() - Date.parse(newestRun(runs)?.updated_at ?? '');
-	return sinceEnd >= 0 && sinceEnd < SETTLING_MS ? SETTLING_MS - sinceEnd : 0;
+	return inRange(sinceEnd, SETTLING_MS) ? SETTLING_MS - sinceEnd : 0;
 }
 
 /** Plans the request, or gives the result if the server could not carry it out. */
@@ -190,8 +191,8 @@ async function planFor(
 		const body = mark ? withMark(run.body, mark) : run.body;
 		const plan = { body, mark, before };
 		if (last?.status !== 'interrupted') return plan;
-		const { tasks, error } = await readConversation(run, run.threadId);
-		return tasks.length > 0 && !error ? { ...plan, discarded: tasks } : plan;
+		const facts = await readConversation(run, run.threadId);
+		return waitsForPerson(facts) ? { ...plan, discarded: facts.tasks } : plan;
 	}
 	// A thread without a question refuses a decision or a retry, and is then busy for ever (recorded).
 	if (!last) return { result: await explainUnreadable(run, run.threadId, neverRan(intent.kind)) };
@@ -284,7 +285,7 @@ async function pollForLost(
 	// The thread shows only the mark of its newest question, so several new runs are ambiguous.
 	if (fresh.length > 1) return undefined;
 	const { answer: state } = await readThread(run, run.threadId, 1);
-	return state && markOf(state) === mark ? fresh[0]?.run_id : undefined;
+	return markOf(state) === mark ? fresh[0]?.run_id : undefined;
 }
 
 /** The new run that answers the same question as the last one; undefined if there are several. */
