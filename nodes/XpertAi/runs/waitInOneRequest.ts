@@ -13,7 +13,13 @@ import {
 } from '../threads/messages';
 import { eventsOn } from '../threads/runEvents';
 import { START_TRIES, WAIT_PATH } from '../threads/runsApi';
-import { callApi, readConversation, readThread, taskValues, waitsForPerson } from '../threads/thread';
+import {
+	callApi,
+	readConversation,
+	readThread,
+	taskValues,
+	waitsForPerson,
+} from '../threads/thread';
 import type { ThreadMessage, ThreadState } from '../threads/thread';
 import { buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
