@@ -3,7 +3,17 @@ import { setTimeout } from 'node:timers/promises';
 
 import { INTERRUPTING_INPUT } from '../../sandbox';
 import { stopOnce, useFixture } from './support/fixture';
-import { ask, decide, newThreads, occupy, onOthers, runsOf, saidOn, says } from './support/runs';
+import {
+	again,
+	ask,
+	decide,
+	newThreads,
+	occupy,
+	onOthers,
+	runsOf,
+	saidOn,
+	says,
+} from './support/runs';
 import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
@@ -12,8 +22,15 @@ useShortSleeps();
 const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
 const message = (input: string) => ({ action: 'send', message: { input: { input } } });
 
+interface Meeting {
+	ours?: number;
+	theirs?: number;
+	operation?: typeof ask;
+	options?: INodeParameters;
+}
+
 /** Somebody else begins a run between our look at the thread and our start. */
-async function meet({ ours = 600, theirs = 300, options = {} as INodeParameters }) {
+async function meet({ ours = 600, theirs = 300, operation = ask, options = {} }: Meeting) {
 	const { faults } = fixture.sandbox;
 	const [thread = ''] = await newThreads(fixture.sandbox, 1);
 	await fixture.run(ask(), { items: [says(thread, 'before')] });
@@ -23,7 +40,7 @@ async function meet({ ours = 600, theirs = 300, options = {} as INodeParameters 
 		{ endpoint: 'runs', do: 'run', ms: ours },
 		onOthers(thread, { do: 'run', ms: theirs }),
 	);
-	const asking = fixture.run(ask({ options }), { items: [says(thread, 'ours')] });
+	const asking = fixture.run(operation({ options }), { items: [says(thread, 'ours')] });
 	while (sent('runs').length === begun) await setTimeout(5);
 	await occupy(fixture.sandbox, thread, message('theirs'));
 	const { items, error } = await asking;
@@ -55,6 +72,24 @@ describe('a run that was not the first', () => {
 		const { json, runs } = await meet({ ours: 150, theirs: 250 });
 		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
 		expect([runs, sent('cancel').length]).toEqual([1, 1]);
+	});
+
+	it.each(['before', 'after'] as const)(
+		'is not mistaken for one of others where the answer to its start is lost (%s)',
+		async (when) => {
+			fixture.sandbox.faults.add({ endpoint: 'runs', nth: 2, do: 'drop', when });
+			const { error } = await meet({ ours: 50 });
+			expect(error?.message).toMatch(/^It is not known whether the message has reached/);
+		},
+	);
+
+	it('is not mistaken for one of others where questions cannot be read, as it answers again', async () => {
+		fixture.sandbox.faults.add(
+			{ endpoint: 'runs', nth: 2, do: 'drop', when: 'before' },
+			{ endpoint: 'getMessages', nth: [1, 3, 5, 7, 9, 11], do: 'status', status: 403, body: 'no' },
+		);
+		const { error } = await meet({ theirs: 100, operation: again });
+		expect(error?.message).toMatch(/^It is not known whether the request has reached/);
 	});
 
 	it('is cancelled and reported where others are not to be waited for', async () => {

@@ -203,6 +203,23 @@ describe('an answer', () => {
 		expect(json).toMatchObject({ output: 'Echo: ours', recovered: true });
 	});
 
+	it('is none while a person is waited for, whatever the server answers', async () => {
+		const body = { role: 'ai', content: 'Please wait' };
+		next({ do: 'status', when: 'after', status: 201, body });
+		const { json } = await call(ask({ threadSource: 'new' }), `${INTERRUPTING_INPUT} first`);
+		expect(json).toMatchObject({ status: 'interrupted', recovered: false });
+	});
+
+	it('is none where somebody cancels what waits for a person', async () => {
+		const thread = await said();
+		next({ do: 'delay', when: 'after', ms: 300 });
+		const asking = call(ask(), `${INTERRUPTING_INPUT} first`, thread);
+		const run = () => fixture.sandbox.store.runs.at(-1);
+		while (run()?.status !== 'interrupted') await setTimeout(5);
+		await post(fixture.sandbox, `threads/${thread}/runs/${run()?.id}/cancel`);
+		expect((await asking).error).toBe('The run was cancelled on the server: Canceled by user');
+	});
+
 	it('that says nothing is none: a message has no answer, and a decision changed nothing', async () => {
 		const thread = await said(`${INTERRUPTING_INPUT} first`);
 		add({ endpoint: 'E4', do: 'status', status: 201, body: { role: 'ai', content: '' } });
@@ -273,6 +290,7 @@ describe('a wait that breaks', () => {
 	it('has the answer on a thread found, and that to the same question asked again', async () => {
 		const thread = await said();
 		next(lost);
+		add({ endpoint: 'E15', nth: 2, do: 'status', status: 503, body: 'down' });
 		const { json } = await call(ask(), 'ours', thread);
 		expect(json).toMatchObject({ output: 'Echo: ours', recovered: true });
 		fixture.sandbox.faults.clear();

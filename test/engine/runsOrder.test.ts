@@ -105,7 +105,7 @@ describe('a thread that is busy with the run of somebody else', () => {
 		const { error } = await fixture.run(ask({ options: { whenBusy: 'fail' } }), {
 			items: [says(thread, 'ours')],
 		});
-		expect(error?.message).toContain('Another run is active on this thread (');
+		expect(error?.message).toMatch(/^Another run is active on this thread \([^,]+, since [^,]+\)$/);
 		expect(error?.description).toContain(`Thread: ${thread}.`);
 		expect(arrivals(fixture.sandbox, thread)).toBe(1);
 	});

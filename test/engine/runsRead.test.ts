@@ -148,6 +148,18 @@ describe('an answer that is not on its thread', () => {
 		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
 		expect(json?.remembered).toBe(isLost ? false : undefined);
 	});
+
+	it('but comes onto it late is waited for where another has run at the same time', async () => {
+		const ids = await ended();
+		await ended('theirs', ids.threadId);
+		for (const run of fixture.sandbox.store.runs.slice(-2))
+			Object.assign(run, { startedAt: at(10), updatedAt: at(20) });
+		const body = { thread_id: ids.threadId, status: 'idle', values: { messages: [] } };
+		add({ endpoint: 'E15', nth: 1, do: 'status', status: 200, body });
+		const { json } = await read(ids);
+		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
+		expect(json).not.toHaveProperty('remembered');
+	});
 });
 
 describe('a run that was interrupted', () => {
@@ -172,6 +184,10 @@ describe('a run that was interrupted', () => {
 		await running;
 		const said = 'The run was cancelled on the server: Canceled by user';
 		expect((await read({ threadId, runId })).error?.message).toBe(said);
+		// As where the conversation is another owner's.
+		add({ endpoint: 'E5', do: 'status', status: 201, body: { items: [] } });
+		expect((await read({ threadId, runId })).error?.message).toBe(said);
+		fixture.sandbox.faults.clear();
 		await ended('next', threadId);
 		expect((await read({ threadId, runId })).error?.message).toBe(said);
 		fixture.sandbox.expireStream(runId);

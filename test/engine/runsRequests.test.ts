@@ -12,6 +12,7 @@ import {
 	newThreads,
 	occupy,
 	onOthers,
+	post,
 	runsOf,
 	says,
 } from './support/runs';
@@ -70,6 +71,15 @@ describe('what others have left on a thread', () => {
 		const { json } = await call(NEW, `${INTERRUPTING_INPUT} first`);
 		const next = await call(ask(), 'Hello', String(json?.threadId));
 		expect(next.json).toMatchObject({ status: 'completed', discarded: json?.interrupt });
+	});
+
+	it('is not named where it was cancelled before the message', async () => {
+		const { json } = await call(NEW, `${INTERRUPTING_INPUT} first`);
+		const { threadId, runId } = json ?? {};
+		await post(fixture.sandbox, `threads/${String(threadId)}/runs/${String(runId)}/cancel`);
+		const next = await call(ask(), 'Hello', String(threadId));
+		expect(next.json).toMatchObject({ status: 'completed' });
+		expect(next.json).not.toHaveProperty('discarded');
 	});
 
 	/** A thread whose run has died with its server. */

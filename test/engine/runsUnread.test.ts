@@ -65,3 +65,23 @@ it('a message whose run cannot be read comes out with the reason, though its str
 	expect(error?.message).toBe('The server answered 403: no');
 	expect(fixture.sandbox.requests.of('join')).toHaveLength(1);
 });
+
+it('a stream that is refused is not asked for again', async () => {
+	fixture.sandbox.faults.add(
+		{ endpoint: 'join', do: 'status', status: 403, body: 'no' },
+		{ endpoint: 'runs', do: 'run', ms: 300 },
+	);
+	const items = [says('', 'Hello')];
+	const { items: out } = await fixture.run(ask({ threadSource: 'new' }), { items });
+	expect(out[0]?.json).toMatchObject({ output: 'Echo: Hello', recovered: true });
+	expect(fixture.sandbox.requests.of('join')).toHaveLength(1);
+});
+
+it('a thread whose runs were never listed is given up after a minute, and nothing is said on it', async () => {
+	fixture.sandbox.faults.add({ endpoint: 'listRuns', do: 'status', status: 503, body: 'down' });
+	const options = { deadlineMinutes: 10 };
+	const { error } = await fixture.run(ask({ options }), { items: [says('t', 'Hello')] });
+	expect(error?.message).toBe('The server answered 503: down');
+	expect(fixture.sandbox.requests.of('listRuns').length).toBeLessThan(40);
+	expect(fixture.sandbox.requests.of('runs')).toEqual([]);
+});

@@ -13,7 +13,7 @@ import {
 	SETTLING_MS,
 } from '../threads/runsApi';
 import type { MessageRecord, RunIds, RunRecord } from '../threads/runsApi';
-import { readConversation, readThread, taskValues } from '../threads/thread';
+import { readConversation, readThread, taskValues, waitsForPerson } from '../threads/thread';
 import type { ConversationFacts } from '../threads/thread';
 import { isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
@@ -195,7 +195,7 @@ async function readEnded(
 	events.usage = await readUsage(run, ids);
 	const isRejected = events.answer === '' && (await endsWithCall(run, ids.threadId));
 	return {
-		...{ status: 'completed', recovered: false, ...answerSoFar(events) },
+		...{ status: 'completed', ...answerSoFar(events) },
 		...(isRejected && { rejected: true as const }),
 	};
 }
@@ -214,15 +214,15 @@ async function endsWithCall(run: Client, threadId: string): Promise<boolean> {
 async function readInterrupted(
 	run: Client,
 	ids: RunIds,
-	{ tasks, error }: ConversationFacts,
+	facts: ConversationFacts,
 ): Promise<RunResult> {
 	const { answer: runs, failure } = await listRuns(run, ids.threadId);
 	if (failure) return unreadableRun(failure);
 	const isLast = newestRun(runs)?.run_id === ids.runId;
-	if (isLast && tasks.length > 0 && !error) return interruptedRun(tasks);
+	if (isLast && waitsForPerson(facts)) return interruptedRun(facts.tasks);
 	const replayed = await replay(run, ids);
 	if (replayed && replayed.status !== 'interrupted') return replayed;
-	if (isLast) return runCancelled(error);
+	if (isLast) return runCancelled(facts.error);
 	return failed(undefined, 'The run was cancelled, or the thread has gone on without a decision');
 }
 

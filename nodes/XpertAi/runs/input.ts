@@ -54,7 +54,7 @@ export function withMark(message: RunBody, mark: string): RunBody {
 }
 
 /** The mark of the newest question of a thread. */
-export function markOf(state: ThreadState): unknown {
+export function markOf(state: ThreadState | undefined): unknown {
 	return get(state, `values.human.${MARK}`);
 }
 

@@ -3,6 +3,7 @@ import { failureMessage } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import type { RunKind } from './input';
 import type { RunRecord } from '../threads/runsApi';
+import { waitsForPerson } from '../threads/thread';
 
 /** The result of a run. */
 export interface RunResult {
@@ -25,7 +26,7 @@ export interface RunResult {
 	/** The failed request, if one failed. */
 	failure?: Failure;
 	/** Whether the wait broke and was resumed. */
-	recovered: boolean;
+	recovered?: boolean;
 	conversationId?: string;
 	runId?: string;
 	/** The assistant of the run. */
@@ -54,16 +55,16 @@ export function resultFromEvents(events: RunEvents): RunResult {
 	const { status, error, tasks, agentStatus } = events.end;
 	const answer = answerSoFar(events);
 	if (status === 'error') return { ...runFailed(error), ...answer };
-	if (status !== 'interrupted') return { status: 'completed', recovered: false, ...answer };
-	if (tasks.length > 0 && !error) return { ...interruptedRun(tasks), ...answer };
+	if (status !== 'interrupted') return { status: 'completed', ...answer };
+	if (waitsForPerson(events.end)) return { ...interruptedRun(tasks), ...answer };
 	// A concurrent run that yielded changes the status of the conversation, but not that of the agent (recorded).
-	if (agentStatus === 'success') return { status: 'completed', recovered: false, ...answer };
+	if (agentStatus === 'success') return { status: 'completed', ...answer };
 	return { ...runCancelled(error), ...answer };
 }
 
 /** A request or the run itself failed for good. */
 export function failed(failure: Failure | undefined, reason?: string, advice?: string): RunResult {
-	return { status: 'failed', failure, reason, advice, recovered: false };
+	return { status: 'failed', failure, reason, advice };
 }
 
 export function runFailed(error: string | null | undefined): RunResult {
@@ -76,7 +77,7 @@ export function runCancelled(error = 'the server does not say why'): RunResult {
 }
 
 export function interruptedRun(tasks: unknown[]): RunResult {
-	return { status: 'interrupted', interrupt: tasks, recovered: false };
+	return { status: 'interrupted', interrupt: tasks };
 }
 
 /** The run has ended, but its answer is unknown. */
@@ -91,7 +92,7 @@ export function unreadableRun(failure: Failure): RunResult {
 
 /** The user stopped the execution. */
 export function executionStopped(failure?: Failure): RunResult {
-	return { status: 'cancelled', reason: 'The execution was canceled', failure, recovered: false };
+	return { status: 'cancelled', reason: 'The execution was canceled', failure };
 }
 
 /** Nothing on the thread waits for a decision. The server answers one with nothing, or with an old answer. */
@@ -181,7 +182,7 @@ function describe(blocker?: Blocker): string {
 
 export function timedOut(what: string, failure?: Failure, advice?: string): RunResult {
 	const reason = `${what} when the deadline came`;
-	return { status: 'timedOut', reason, failure, advice, recovered: false };
+	return { status: 'timedOut', reason, failure, advice };
 }
 
 /** The deadline expired while the run was running. */

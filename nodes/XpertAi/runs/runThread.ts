@@ -62,7 +62,7 @@ async function followStarted(run: Run, started: StartedRun): Promise<RunResult> 
 	const complete = run.isNew ? decided : await withThread(run, ids, decided);
 	const facts = pick(started, ['runId', 'assistantId', 'discarded', 'cancelledRun']);
 	const conversationId = complete.conversationId ?? started.conversationId;
-	const recovered = complete.recovered || started.recovered === true;
+	const recovered = complete.recovered || started.recovered;
 	return await abandonRun(run, threadId, { ...complete, ...facts, conversationId, recovered });
 }
 

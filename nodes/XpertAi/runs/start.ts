@@ -3,7 +3,7 @@ import get from 'lodash/get';
 import maxBy from 'lodash/maxBy';
 import { randomUUID } from 'crypto';
 
-import { taskValues, readConversation, readThread } from '../threads/thread';
+import { taskValues, readConversation, readThread, waitsForPerson } from '../threads/thread';
 import type { Result } from '../threads/thread';
 import type { Failure } from '../transport/failure';
 import { isTransient } from '../transport/classifyFailure';
@@ -197,8 +197,8 @@ async function planFor(
 		const body = mark ? withMark(run.body, mark) : run.body;
 		const plan = { body, mark, before };
 		if (last?.status !== 'interrupted') return plan;
-		const { tasks, error } = await readConversation(run, run.threadId);
-		return tasks.length > 0 && !error ? { ...plan, discarded: tasks } : plan;
+		const facts = await readConversation(run, run.threadId);
+		return waitsForPerson(facts) ? { ...plan, discarded: facts.tasks } : plan;
 	}
 	// A thread without a question refuses a decision or a retry, and is then busy for ever (recorded).
 	if (!last) return { result: await explainUnreadable(run, run.threadId, neverRan(intent.kind)) };
@@ -291,7 +291,7 @@ async function pollForLost(
 	// The thread shows only the mark of its newest question, so several new runs are ambiguous.
 	if (fresh.length > 1) return undefined;
 	const { answer: state } = await readThread(run, run.threadId, 1);
-	return state && markOf(state) === mark ? fresh[0]?.run_id : undefined;
+	return markOf(state) === mark ? fresh[0]?.run_id : undefined;
 }
 
 /** The new run that answers the same question as the last one; undefined if there are several. */

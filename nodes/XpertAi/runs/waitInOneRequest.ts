@@ -13,7 +13,13 @@ import {
 } from '../threads/messages';
 import { eventsOn } from '../threads/runEvents';
 import { START_TRIES, WAIT_PATH } from '../threads/runsApi';
-import { callApi, readConversation, readThread, taskValues } from '../threads/thread';
+import {
+	callApi,
+	readConversation,
+	readThread,
+	taskValues,
+	waitsForPerson,
+} from '../threads/thread';
 import type { ThreadMessage, ThreadState } from '../threads/thread';
 import { buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
@@ -140,8 +146,7 @@ async function compareWithThread(waited: Waited, content: unknown): Promise<RunR
 	}
 	const shown = await verdictOf(waited, state);
 	if (isEmpty && !shown) return noAnswer();
-	if (shown && (isEmpty || shown.status !== 'completed'))
-		return { ...shown, recovered: shown.status === 'completed' && Boolean(shown.output) };
+	if (shown && (isEmpty || shown.status !== 'completed')) return shown;
 	// E4 joins all texts of a run. The last one, which the thread has, is the answer (recorded).
 	const isLast = Boolean(shown?.output) && text.endsWith(shown?.output ?? '');
 	const output = isLast ? shown?.output : text;
@@ -152,7 +157,7 @@ async function compareWithThread(waited: Waited, content: unknown): Promise<RunR
 
 /** Polls the thread after a broken wait until it is idle and shows the result of the run, or does not. */
 async function pollUntilIdle(waited: Waited, failure?: Failure): Promise<RunResult> {
-	const { run, intent, before } = waited;
+	const { run, intent } = waited;
 	const unknown = mayHaveArrived(intent.kind, failure);
 	for (let [pause, idleReads] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
 		await waitInTime(run, pause);
@@ -160,10 +165,8 @@ async function pollUntilIdle(waited: Waited, failure?: Failure): Promise<RunResu
 		const { answer: state, failure: unread } = await readThread(run, run.threadId, 1);
 		if (run.signal?.aborted) return executionStopped(failure);
 		const isBusy = state?.status === 'busy';
-		if (state && !isBusy && !isUnchanged(before, state)) {
-			const shown = await verdictOf(waited, state);
-			if (shown) return { ...shown, recovered: true };
-		}
+		const shown = state && !isBusy ? await verdictOf(waited, state) : undefined;
+		if (shown) return { ...shown, recovered: true };
 		// While a decision is carried out, the thread does not change (recorded).
 		const isIdle = unread ? mayMeanNoRecord(unread) : !isBusy;
 		idleReads = isIdle && intent.kind !== 'decision' ? idleReads + 1 : 0;
@@ -181,11 +184,13 @@ async function verdictOf(
 	{ run, intent, before, tasks: tasksBefore }: Waited,
 	state: ThreadState,
 ): Promise<RunResult | undefined> {
-	const own = isUnchanged(before, state) ? [] : messagesOfRun(intent, before, state);
+	if (isUnchanged(before, state)) return undefined;
+	const own = messagesOfRun(intent, before, state);
 	const answer = answerSoFar(eventsOn(state, own));
 	if (state.status === 'error' || state.status === 'interrupted') {
-		const { error, tasks } = await readConversation(run, run.threadId);
-		const isWaiting = tasks.length > 0 && !error;
+		const facts = await readConversation(run, run.threadId);
+		const { error, tasks } = facts;
+		const isWaiting = waitsForPerson(facts);
 		const interrupted = isWaiting ? interruptedRun(tasks) : runCancelled(error);
 		const isSame = isWaiting && isEqual(taskValues('id', tasks), taskValues('id', tasksBefore));
 		if (!isSame)
@@ -193,8 +198,8 @@ async function verdictOf(
 	}
 	const last = own.at(-1);
 	if (intent.rejects && last && callsTool(last))
-		return { status: 'completed', recovered: true, ...answer, output: '', rejected: true };
-	return lastReply(own) && { status: 'completed', recovered: true, ...answer };
+		return { status: 'completed', ...answer, output: '', rejected: true };
+	return lastReply(own) && { status: 'completed', ...answer, recovered: Boolean(answer.output) };
 }
 
 /** The messages after the question of this run, if it is the newest and was not there before. */

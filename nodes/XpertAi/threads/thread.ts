@@ -169,6 +169,11 @@ export async function readConversation(
 
 const idsOf = (conversations: ConversationRecord[]) => compact(conversations.map(({ id }) => id));
 
+/** Whether tasks wait for a decision. Those of a run that was cancelled meanwhile are left over (recorded). */
+export function waitsForPerson({ tasks, error }: { tasks: unknown[]; error?: unknown }): boolean {
+	return tasks.length > 0 && !error;
+}
+
 /** Reads one value of each waiting task, such as its `id`, which it keeps until it is decided (recorded). */
 export function taskValues(path: 'id' | 'name' | 'call.id', tasks: unknown[] = []): unknown[] {
 	return tasks.map((task) => get(task, path) as unknown);

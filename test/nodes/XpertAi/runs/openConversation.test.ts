@@ -42,6 +42,12 @@ describe('opening the conversation of a key', () => {
 		});
 	});
 
+	it('does not look for one that the server refuses to make', async () => {
+		const refused = no({ ...failure, status: 403 });
+		const { opened } = await open(listed(), noThread, noThread, refused, listed(mine('c')));
+		expect(opened).toMatchObject({ failure: { status: 403 } });
+	});
+
 	it('takes the one that another message under the key makes meanwhile', async () => {
 		const { opened, asked } = await open(listed(), noThread, thread, listed(mine('c')));
 		expect(opened).toEqual({ threadId: 't', conversationId: 'c' });

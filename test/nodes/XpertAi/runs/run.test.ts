@@ -1,4 +1,5 @@
 import { remaining, waitInTime, withDeadline } from '../../../../nodes/XpertAi/runs/run';
+import { startInTurn } from '../../../../nodes/XpertAi/runs/start';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../support/virtualTime';
 import { failure, no, success } from '../threads/support/answering';
@@ -108,5 +109,33 @@ describe('the time until the deadline', () => {
 		expect(time.elapsed()).toBe(10 * SECOND);
 		time.pass(SECOND);
 		expect(remaining(inTime)).toBe(0);
+	});
+});
+
+describe('a run on a thread whose last run has ended', () => {
+	it.each([
+		[-800, 0],
+		[-799, 800],
+		[0, 800],
+		[799, 1],
+		[800, 0],
+	])('%i ms ago begins in %i ms, once the answer before it is stored', async (agoMs, waitMs) => {
+		const time = virtualTime();
+		const endedAt = new Date(time.now() - agoMs).toISOString();
+		const last = {
+			...{ run_id: 'r', thread_id: 't', assistant_id: 'a', status: 'success' },
+			...{ created_at: endedAt, updated_at: endedAt },
+		};
+		let begunMs: number | undefined;
+		const send = async ({ method }: ApiRequest) => {
+			if (method === 'POST') begunMs = time.elapsed();
+			return await Promise.resolve(success(method === 'POST' ? last : [last]));
+		};
+		await startInTurn({
+			...withDeadline({ send, clock: time, deadline: time.now() + 60 * SECOND }),
+			...{ threadId: 't', body: {}, isNew: false, whenBusy: 'wait', cancelSilentMs: 0 },
+			routes: { areMissing: false },
+		});
+		expect(begunMs).toBe(waitMs);
 	});
 });

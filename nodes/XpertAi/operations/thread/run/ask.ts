@@ -83,7 +83,7 @@ async function ask(
 		...pick(options, ['whenStopped', 'whenLate', 'inOneRequest']),
 		listener: options.enableStreaming ? chat : undefined,
 	});
-	const { runId, recovered, status } = result;
+	const { runId, recovered = false, status } = result;
 	const conversationId = prepared.conversationId ?? result.conversationId;
 	const thread = { ...prepared, conversationId, runId };
 	await deleteUnused(request, prepared, result);

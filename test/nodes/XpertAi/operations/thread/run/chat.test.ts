@@ -25,7 +25,7 @@ function outputIn(citations: CitationStyle, listSources: boolean): string {
 		...{ deadlineMinutes: 15, concurrency: 1, whenBusy: 'wait' as const },
 	};
 	const parts = eventsOn(undefined, messages).parts;
-	return answerFields({ status: 'completed', recovered: false, output, parts }, options).output;
+	return answerFields({ status: 'completed', output, parts }, options).output;
 }
 
 /** A chat, and what it shows. */
