@@ -212,7 +212,7 @@ describe('an answer', () => {
 
 	it('is none where somebody cancels what waits for a person', async () => {
 		const thread = await said();
-		next({ do: 'delay', when: 'after', ms: 300 });
+		next({ do: 'delay', when: 'after', ms: 2_000 });
 		const asking = call(ask(), `${INTERRUPTING_INPUT} first`, thread);
 		const run = () => fixture.sandbox.store.runs.at(-1);
 		while (run()?.status !== 'interrupted') await setTimeout(5);
