@@ -8,7 +8,7 @@ const { chunk, partition } = require('lodash');
  * They take minutes: one opens every example in a browser, one tries hundreds of
  * histories, one takes the node through its life in an n8n.
  */
-const LONG = /editorExamples|keepingInStep\.proof|communityNodes/;
+const LONG = /editorExamples|keepingInStep\.proof|communityNodes|faultMatrix\.proof/;
 
 /** They wait for most of their time: side by side, or beside the longest, they would leave the cores idle. */
 const WAITING = /\.queue\.ts$/;
@@ -22,7 +22,8 @@ module.exports = class LongestFirst extends Sequencer {
 	sort(tests) {
 		const [long, others] = partition(super.sort(tests), ({ path }) => LONG.test(path));
 		const [waiting, working] = partition(others, ({ path }) => WAITING.test(path));
-		const size = Math.max(1, Math.ceil(working.length / (waiting.length + 1)));
+		// In the first half: nothing should wait for them alone at the end.
+		const size = Math.max(1, Math.ceil(working.length / (2 * waiting.length + 1)));
 		const between = chunk(working, size).flatMap((some, place) => [
 			...some,
 			...waiting.slice(place, place + 1),
