@@ -38,7 +38,7 @@ const CHAT: Node = {
 	parameters: { options: {} },
 };
 
-describe('what five new users do, in the editor, without reading anything', () => {
+describe('what six new users do, in the editor, without reading anything', () => {
 	let window: EditorWindow;
 	let nodes: NodesPanel;
 	let panel: NodePanel;
@@ -168,6 +168,25 @@ describe('what five new users do, in the editor, without reading anything', () =
 		await panel.outputWith(/You said: How do I install it\?/);
 		await window.screenshot(picturePath('trial-agent'));
 		expect(clicked).toBeLessThanOrEqual(9);
+	});
+
+	it('start a long run, and pick up its answer', async () => {
+		harness.sandbox.store.putAssistant(SAYING_ASSISTANT);
+		const question = itemsNode('Question', [{ chatInput: 'How do I descale it?' }]);
+		await window.openWorkflow(await harness.importWorkflow(workflowOf('Long', [question])));
+		clicked = 0;
+		await add('Question', 'start run', 'Start run');
+		const entries = await panel.openList('assistantId');
+		await entries.filter({ hasText: SAYING_ASSISTANT.title }).click();
+		await panel.run();
+		await panel.outputWith(/running/);
+		await panel.close();
+		const started = window.page.locator('[data-test-id="canvas-node"]').last();
+		await add(String(await started.getAttribute('data-node-name')), 'wait for run', 'Wait for run');
+		await panel.run();
+		await panel.outputWith(/You said: How do I descale it\?/);
+		await window.screenshot(picturePath('trial-long-run'));
+		expect(clicked).toBeLessThanOrEqual(14);
 	});
 
 	it('make the page complain about nothing', () => {
