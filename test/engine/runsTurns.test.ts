@@ -1,3 +1,4 @@
+import { range } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { SAYING_ASSISTANT } from '../../sandbox';
@@ -5,7 +6,7 @@ import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { stopOnce, useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
 import { byId } from './support/locators';
-import { ask, occupy, runsOf, saidOn, says } from './support/runs';
+import { ask, occupy, post, runsOf, saidOn, says } from './support/runs';
 
 const fixture = useFixture();
 useShortSleeps();
@@ -84,6 +85,36 @@ describe('a server that does not tell of its runs', () => {
 		const { error } = await say('two', { options: { deadlineMinutes: 0.05 } });
 		expect(error?.message).toBe('The server answered 503: down');
 		expect([sent('runs'), sent('E4')].map(({ length }) => length)).toEqual([1, 0]);
+	});
+
+	it('is restarted behind a proxy, whose 404 comes after a list: the message still takes its turn', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 600 });
+		await say('zero');
+		await post(fixture.sandbox, `threads/${THREAD}/runs`, {
+			assistant_id: SAYING_ASSISTANT.id,
+			input: { action: 'send', message: { input: { input: 'theirs' } } },
+		});
+		const body = '<html>404 Not Found</html>';
+		const nth = range(2, 10);
+		fixture.sandbox.faults.add({ endpoint: 'listRuns', do: 'status', status: 404, body, nth });
+		expect((await say('one')).json?.output).toBe('You said: one [users seen: 3]');
+		expect(sent('listRuns').filter(({ status }) => status === 404)).toHaveLength(nth.length);
+		expect(sent('E4')).toEqual([]);
+		expect(saidOn(fixture.sandbox, THREAD)).toEqual(['zero', 'theirs', 'one']);
+	});
+
+	it('stays away behind a proxy after a list: the item fails at the deadline, and nothing is said', async () => {
+		await say('zero');
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60_000 });
+		const input = { action: 'send', message: { input: { input: 'theirs' } } };
+		const others = { assistant_id: SAYING_ASSISTANT.id, input };
+		await post(fixture.sandbox, `threads/${THREAD}/runs`, others);
+		const [body, nth] = ['<html>404 Not Found</html>', range(2, 1_000)];
+		fixture.sandbox.faults.add({ endpoint: 'listRuns', do: 'status', status: 404, body, nth });
+		const { error } = await say('one', { options: { deadlineMinutes: 0.02 } });
+		expect(error?.message).toBe('The server answered 404: an HTML page');
+		expect(sent('E4')).toEqual([]);
+		expect(saidOn(fixture.sandbox, THREAD)).toEqual(['zero', 'theirs']);
 	});
 
 	it('cannot list them as it has begun: it is joined all the same', async () => {

@@ -33,7 +33,7 @@ import {
 	unreadableRun,
 } from './result';
 import type { RunResult } from './result';
-import { heardRun, remaining, UNREACHABLE_MS, waitInTime } from './run';
+import { followedRun, remaining, UNREACHABLE_MS, waitInTime } from './run';
 import type { Client } from './run';
 
 /** After this long without a stream event, the run record is read. */
@@ -71,7 +71,7 @@ export async function followRun(
 				continue;
 			}
 			if (events.isComplete && events.isWhole && (!decided || events.isResumed)) {
-				heardRun.runId = ids.runId;
+				followedRun.runId = ids.runId;
 				return { ...resultFromEvents(events), recovered: wasBroken };
 			}
 			canJoin = outcome.ok || isTransient(outcome.failure);

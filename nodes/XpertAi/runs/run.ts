@@ -19,7 +19,7 @@ export type WaitLimits = Pick<Client, 'clock' | 'deadline' | 'signal'>;
 /** Whether the server has the routes of runs, which the contract lacks. Shared by all runs of an execution. */
 export interface RunRoutes {
 	areMissing: boolean;
-	/** Whether runs were listed: a 404 to that then comes from a proxy whose server is down. */
+	/** Whether runs were listed. */
 	haveListed?: boolean;
 }
 
@@ -51,8 +51,8 @@ export interface Run extends RunRequest, AbandonPolicy {
 	inOneRequest: boolean;
 }
 
-/** The last run in this process whose stream was heard to its end: its answer is stored by then (recorded). */
-export const heardRun: { runId?: string } = {};
+/** The last run in this process whose stream was read to its end: its answer is stored by then (recorded). */
+export const followedRun: { runId?: string } = {};
 
 /** Give up after this long if no read of the run has succeeded: the address or the server may be wrong. */
 export const UNREACHABLE_MS = 60_000;

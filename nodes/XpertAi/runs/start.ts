@@ -28,7 +28,7 @@ import {
 	timedOut,
 } from './result';
 import type { RunResult } from './result';
-import { heardRun, remaining, UNREACHABLE_MS, waitInTime } from './run';
+import { followedRun, remaining, UNREACHABLE_MS, waitInTime } from './run';
 import type { Client, RunRequest } from './run';
 import {
 	areRunRoutesMissing,
@@ -125,17 +125,20 @@ async function listWithRetries(run: RunRequest, wasReached: boolean): Promise<Re
 		const { failure } = listed;
 		const longestMs = failure.kind === 'network' ? 0 : UNREACHABLE_MS;
 		const isOver = remaining(run) <= 0 || (!wasReached && waited >= longestMs);
-		const isMissing = !run.routes.haveListed && areRunRoutesMissing(failure);
-		const isFinal = !isTransient(failure) || isMissing;
+		const isFinal = !isTransient(failure) || isListMissing(run, failure);
 		if (isFinal || isOver || run.signal?.aborted) return listed;
 		await waitInTime(run, pause);
 		waited += pause;
 	}
 }
 
-/** Set if the server lacks the routes of runs. Other runs rely on that only if the server itself says so. */
-function withoutRoutes({ routes }: RunRequest, failure: Failure): NotStarted | undefined {
-	if (!areRunRoutesMissing(failure)) return undefined;
+/** Whether the server does not list runs. Once it has, a 404 comes from a proxy whose server is down. */
+function isListMissing({ routes }: RunRequest, failure: Failure): boolean {
+	return !routes.haveListed && areRunRoutesMissing(failure);
+}
+
+/** The server lacks the routes of runs. Other runs rely on that only if the server itself says so. */
+function withoutRoutes({ routes }: RunRequest, failure: Failure): NotStarted {
 	routes.areMissing ||= failure.missing === 'route';
 	return { result: noRunRoutes(failure), areRoutesMissing: true };
 }
@@ -151,8 +154,8 @@ async function waitUntilFree(
 			if (run.signal?.aborted) return { result: executionStopped() };
 			if (!listed.ok) {
 				const { failure } = listed;
-				const missing = run.routes.haveListed ? undefined : withoutRoutes(run, failure);
-				return missing ?? { result: failed(failure) };
+				if (isListMissing(run, failure)) return withoutRoutes(run, failure);
+				return { result: failed(failure) };
 			}
 			const runs = listed.answer;
 			const blocking = newestRun(runs.filter(({ status }) => status === 'running'));
@@ -180,7 +183,7 @@ function settlingTime({ clock }: RunRequest, runs: RunRecord[], hasWaited: boole
 	if (hasWaited) return SETTLING_MS;
 	const ended = runs.filter(({ status }) => status !== 'running');
 	const last = maxBy(ended, 'updated_at');
-	if (last?.run_id === heardRun.runId) return 0;
+	if (last?.run_id === followedRun.runId) return 0;
 	const sinceEnd = clock.now() - Date.parse(last?.updated_at ?? '');
 	return Math.abs(sinceEnd) < SETTLING_MS ? SETTLING_MS - Math.max(0, sinceEnd) : 0;
 }
@@ -244,8 +247,7 @@ async function start(run: RunRequest, kind: RunKind, plan: Plan): Promise<Starte
 		return { ...facts, runId: waitingRun?.run_id ?? joinId, joinId };
 	}
 	const { failure, mayBeDone } = started;
-	const unsupported = withoutRoutes(run, failure);
-	if (unsupported) return unsupported;
+	if (areRunRoutesMissing(failure)) return withoutRoutes(run, failure);
 	const findRunId = async (client: Client) => await findLost({ ...run, ...client }, kind, plan);
 	if (failure.kind === 'cancelled') return { result: executionStopped(failure), findRunId };
 	if (!mayBeDone) return { result: await explainRefusal(run, failure) };
