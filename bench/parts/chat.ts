@@ -58,7 +58,7 @@ export const chatPart: Part = {
 		});
 		return {
 			sizes,
-			rounds: quick ? 1 : 7,
+			rounds: quick ? 1 : 3,
 			together: true,
 			entries: [entry(NAMES.chat, throughN8n), entry(NAMES.bare, bare)],
 			prepare: async () => await preparePackage(() => undefined),

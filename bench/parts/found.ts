@@ -25,7 +25,7 @@ export const foundPart: Part = {
 	title: 'From files until they are found',
 	aims: AIMS,
 	plan: ({ quick }) => {
-		const files = quick ? 40 : 300;
+		const files = quick ? 40 : 200;
 		const entry = (contender: FoundTask['contender'], seconds: number): Entry => ({
 			name: NAMES[contender],
 			seconds,

@@ -117,7 +117,7 @@ export const n8nPart: Part = {
 		});
 		return {
 			sizes,
-			rounds: quick ? 1 : 7,
+			rounds: quick ? 1 : 5,
 			together: true,
 			entries: [
 				...CONCURRENCIES.flatMap(speed),

@@ -41,10 +41,10 @@ export const questionsPart: Part = {
 	title: 'A question',
 	aims: AIMS,
 	plan: ({ quick }) => {
-		const questions = quick ? 2 : 4;
+		const questions = quick ? 2 : 3;
 		return {
 			sizes: { questions },
-			rounds: quick ? 1 : 3,
+			rounds: quick ? 1 : 2,
 			entries: WAYS.map(
 				(way): Entry => ({
 					name: nameOf(way),

@@ -10,6 +10,11 @@ const CHANGED_IN = 100;
 
 const AIMS = [
 	{
+		what: 'Send New and Changed, a first load of 100,000 and of 500,000: time',
+		against: 'the same without remembering',
+		aim: '≤ 1.5',
+	},
+	{
 		what: 'Send New and Changed, an unchanged night of 100,000: bytes of notes',
 		against: '–',
 		aim: '≤ 1.3 KB',
@@ -48,9 +53,9 @@ export const rememberedPart: Part = {
 	plan: ({ quick }) => {
 		const most = quick ? 20_000 : 500_000;
 		return {
-			sizes: { most, middle: most / 5, least: most / 50 },
+			sizes: { most, middle: most / 5 },
 			rounds: 1,
-			entries: [most / 50, most / 5, most].map(nightsEntry),
+			entries: [most / 5, most].map(nightsEntry),
 		};
 	},
 	report,
@@ -90,8 +95,8 @@ async function measureNights(documents: number): Promise<Figures> {
 }
 
 function report(results: PartResults): Section {
-	const { most = 0, middle = 0, least = 0 } = results.sizes;
-	const sizes = [least, middle, most];
+	const { most = 0, middle = 0 } = results.sizes;
+	const sizes = [middle, most];
 	const night = (documents: number, one: string, other?: string) => {
 		const values = numbers(results, nightsOf(documents), one);
 		if (other === undefined) return values;
@@ -100,8 +105,13 @@ function report(results: PartResults): Section {
 	const changed = night(most, 'changedNoteBytes').map((bytes) => bytes / 1e6);
 	return {
 		aims: [
-			judged(AIMS[0], night(middle, 'unchangedNoteBytes'), (bytes) => bytes <= 1300, { digits: 0 }),
-			judged(AIMS[1], changed, (bytes) => bytes <= 16, { unit: ' MB' }),
+			judged(
+				AIMS[0],
+				sizes.flatMap((size) => night(size, 'firstSeconds', 'plainSeconds')),
+				(times) => times <= 1.5,
+			),
+			judged(AIMS[1], night(middle, 'unchangedNoteBytes'), (bytes) => bytes <= 1300, { digits: 0 }),
+			judged(AIMS[2], changed, (bytes) => bytes <= 16, { unit: ' MB' }),
 		],
 		text: `
 What _When Run Again_ keeps in the knowledgebase ([keeping in step](keeping-in-step.md)), in a first load and the nights after it. Documents of 1 KB, records of a file in n8n's file-system binary data, with When Run Again = Send New and Changed, everything else as it is by default (so with _Process and Wait_), and Output = Summary, on a server that costs nothing; beside the same without remembering. What is noted is counted on the server.

@@ -42,7 +42,7 @@ export const submitPart: Part = {
 		});
 		return {
 			sizes: { documents },
-			rounds: quick ? 1 : 7,
+			rounds: quick ? 1 : 3,
 			entries: CONCURRENCIES.flatMap((concurrency) =>
 				CONTENDERS.map((contender) => entry(contender, concurrency)),
 			),
