@@ -1,3 +1,5 @@
+import chunk from 'lodash/chunk';
+
 import { IDS_PER_ADDRESS } from '../transport/api';
 import { MINUTE_MS, FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
@@ -27,18 +29,6 @@ export interface ProcessingWait {
 	waitMs?: number;
 	/** Called once for each document, as soon as its final state in this run is known. */
 	onEnd: (id: string, end: ProcessingEnd) => void;
-}
-
-/** The result for all documents together. */
-export interface ProcessingResult {
-	/** Why the remaining documents could not be started or polled. */
-	failure?: Failure;
-	/** Whether the failure is that this server has no route for processing. */
-	hasNoRoute: boolean;
-	/** Whether all documents were started. */
-	allStarted: boolean;
-	/** Documents still in process when the wait ended. */
-	unfinished: number;
 }
 
 /**
@@ -95,8 +85,13 @@ export class Processing {
 		if (now() >= this.nextPollAt) this.track(this.pollWhileStoring());
 	}
 
-	/** Starts the remaining documents, and follows all until they have ended or the wait is over. */
-	async end(): Promise<ProcessingResult> {
+	/**
+	 * Starts the remaining documents, and follows all until they have ended or the wait is over.
+	 *
+	 * @returns why the remaining documents could not be started or polled, and whether that is because this server has no
+	 * route for processing; whether all documents were started; how many are still in process
+	 */
+	async end() {
 		await this.startRemaining();
 		const { waitMs, onEnd } = this.wait;
 		await (waitMs === undefined ? this.pollUntilStarted() : this.waitForEnd(waitMs));
@@ -104,8 +99,8 @@ export class Processing {
 		for (const id of started)
 			if (failure && this.notQueued.has(id)) this.reportNotStarted([id]);
 			else onEnd(id, { state: 'running' });
-		const { allStarted } = this;
-		return { failure, hasNoRoute, allStarted, unfinished: failure ? 0 : started.size };
+		const unfinished = failure ? 0 : started.size;
+		return { failure, hasNoRoute, allStarted: this.allStarted, unfinished };
 	}
 
 	/** Whether this server has no route for processing. A route that has answered in this run exists. */
@@ -122,7 +117,7 @@ export class Processing {
 		if (!this.canContinue) this.reportNotStarted(this.pending.splice(0));
 		while (this.pending.length > 0 && this.inFlight.size < REQUESTS_AT_ONCE) {
 			const size = this.pending.length > MANY_TO_START ? MAX_IDS_TO_START : IDS_TO_START;
-			this.track(this.start(this.pending.splice(0, size)));
+			this.track(this.requestStart(this.pending.splice(0, size)));
 		}
 	}
 
@@ -142,7 +137,7 @@ export class Processing {
 	}
 
 	/** Starts documents. The server answers with those that it has queued. */
-	private async start(ids: string[]): Promise<void> {
+	private async requestStart(ids: string[]): Promise<void> {
 		const { send, startPath: path } = this.routes;
 		const body = JSON.stringify(ids);
 		const outcome = await send({ method: 'POST', path, body, checkAnswer: mustListDocuments });
@@ -201,18 +196,13 @@ export class Processing {
 	 * @returns why the statuses could not be read
 	 */
 	private async poll(all = false): Promise<Failure | undefined> {
-		let ids: string[] = [];
-		let left = this.started.size;
-		for (const oldest of this.started) {
-			ids.push(oldest);
-			if (--left > 0 && ids.length < IDS_PER_ADDRESS) continue;
+		for (const ids of chunk([...this.started], IDS_PER_ADDRESS)) {
 			const { statuses, failure } = await askStatuses(ids, this.routes);
 			if (failure || this.routes.signal?.aborted) return failure;
-			for (const id of ids) this.recordStatus(id, statuses.get(id));
+			for (const id of ids) this.recordStatus(id, statuses.get(id.toLowerCase()));
 			const isFarEnough = ids.slice(-IDS_TO_START).every((id) => this.started.has(id));
 			this.pause = isFarEnough ? longerPause(this.pause) : FIRST_PAUSE_MS;
-			if (left <= 0 || (isFarEnough && !all)) return undefined;
-			ids = [];
+			if (isFarEnough && !all) break;
 		}
 		return undefined;
 	}

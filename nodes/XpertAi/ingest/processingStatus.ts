@@ -51,9 +51,8 @@ export interface ProcessingEnd {
 
 /** The state and the sanitized message in a status. */
 export function processingEndOf(status: ProcessingStatus | undefined): ProcessingEnd {
-	const state = processingState(status);
 	const processMsg = sanitize(status?.processMsg ?? '');
-	return processMsg === undefined ? { state } : { state, processMsg };
+	return { state: processingState(status), ...(processMsg !== undefined && { processMsg }) };
 }
 
 /** The dependencies of processing. */
@@ -67,7 +66,7 @@ export interface ProcessingRoutes {
 	signal?: AbortSignal;
 }
 
-/** Statuses by ID, as the ID was given; and the failure that ended the requests, if one did. */
+/** Statuses by ID in lower case; and the failure that ended the requests, if one did. */
 export interface Statuses {
 	statuses: Map<string, ProcessingStatus>;
 	failure?: Failure;
@@ -93,11 +92,7 @@ export async function askStatuses(
 		const path = routes.statusPath([...part, ...required]);
 		const outcome = await routes.send({ method: 'GET', path, checkAnswer });
 		if (!outcome.ok) return { statuses, failure: outcome.failure };
-		const found = statusesById(outcome.answer);
-		for (const id of part) {
-			const status = found.get(id.toLowerCase());
-			if (status) statuses.set(id, { ...status, id });
-		}
+		for (const [id, status] of statusesById(outcome.answer)) statuses.set(id, status);
 	}
 	return { statuses };
 }

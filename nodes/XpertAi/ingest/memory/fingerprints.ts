@@ -1,8 +1,8 @@
 import { hash } from 'crypto';
 
-/** Bytes of an ID, and of a mark with a content hash. */
+/** Bytes of a packed ID, and of a fingerprint with a content hash. */
 export const ID_BYTES = 16;
-export const KNOWN_BYTES = 7;
+export const FINGERPRINT_BYTES = 7;
 
 /** Marks: the content is known, and the document is processed or only stored. */
 const PROCESSED = '+';
@@ -12,59 +12,59 @@ export const UNKNOWN = '?';
 /** The document was disabled by hand. Only in the notes `by hand`. */
 export const DISABLED = '0';
 
-/** The mark and content hash of a document, by its key: the ID in 16 bytes. */
-export type Entry = [key: string, known: string];
+/** A document: its ID in 16 bytes, and its mark, with six bytes of its content hash where the content is known. */
+export type Entry = [packedId: string, fingerprint: string];
 
-/** Packs entries into bytes: 16 for the ID, one for the mark, 6 for the content hash. */
+/** Packs entries into bytes. */
 export const pack = (entries: Iterable<Entry>) =>
 	Buffer.from([...entries].flat().join(''), 'latin1');
 
 export function* unpack(body: Buffer): Generator<Entry> {
 	for (let at = 0; at < body.length; ) {
-		const key = body.toString('latin1', at, (at += ID_BYTES));
-		const mark = body.toString('latin1', at, (at += 1));
-		const hasContent = mark === PROCESSED || mark === STORED;
-		yield [key, mark + (hasContent ? body.toString('latin1', at, (at += KNOWN_BYTES - 1)) : '')];
+		const packedId = body.toString('latin1', at, (at += ID_BYTES));
+		const mark = body.toString('latin1', at, at + 1);
+		const length = mark === PROCESSED || mark === STORED ? FINGERPRINT_BYTES : 1;
+		yield [packedId, body.toString('latin1', at, (at += length))];
 	}
 }
 
 /** The entries of a source's documents, as strings of one byte per character: objects would take far more memory. */
 export class Fingerprints {
-	/** Keys of documents that differ from the notes on the server. */
+	/** Packed IDs of documents that differ from the notes on the server. */
 	changed = new Set<string>();
 	/** IDs that never count as missing from the source: they were rebuilt from names, or changed by hand. */
 	readonly uncertain = new Map<string, 'disabled' | 'unknown'>();
-	private readonly contentByKey = new Map<string, string>();
+	private readonly byPackedId = new Map<string, string>();
 
 	get size(): number {
-		return this.contentByKey.size;
+		return this.byPackedId.size;
 	}
 
 	/** Whether a document may be on the server. */
 	knows(id: string): boolean {
-		return this.contentByKey.has(packId(id));
+		return this.byPackedId.has(packId(id));
 	}
 
 	/** Whether a document was stored with exactly this content. */
-	has(id: string, content: string): boolean {
-		return this.contentOf(id).slice(1) === hashOf(content);
+	has(id: string, contentHash: string): boolean {
+		return this.fingerprintOf(id).slice(1) === storedAs(contentHash).slice(1);
 	}
 
 	/** Whether a document was stored with known content and, if `processed`, was also processed. */
 	isDone(id: string, processed: boolean): boolean {
-		const known = this.contentOf(id);
-		return processed ? known.startsWith(PROCESSED) : known !== UNKNOWN;
+		const fingerprint = this.fingerprintOf(id);
+		return processed ? fingerprint.startsWith(PROCESSED) : fingerprint !== UNKNOWN;
 	}
 
 	/** Records content that the server has accepted and not yet processed. */
-	record(id: string, content: string): void {
-		this.set([packId(id), storedAs(content)]);
+	record(id: string, contentHash: string): void {
+		this.set([packId(id), storedAs(contentHash)]);
 	}
 
 	/** Records that the server has processed a document, or never will. */
 	markProcessed(id: string): void {
-		const known = this.contentOf(id);
-		if (known.startsWith(STORED)) this.set([packId(id), PROCESSED + known.slice(1)]);
+		const fingerprint = this.fingerprintOf(id);
+		if (fingerprint.startsWith(STORED)) this.set([packId(id), PROCESSED + fingerprint.slice(1)]);
 	}
 
 	/** Records that a document may be on the server, with unknown content. */
@@ -79,42 +79,41 @@ export class Fingerprints {
 
 	/** Forgets the contents of all documents, but not that they were stored. */
 	forgetContents(): void {
-		for (const key of this.contentByKey.keys()) this.set([key, UNKNOWN]);
+		for (const packedId of this.byPackedId.keys()) this.set([packedId, UNKNOWN]);
 	}
 
 	/** Removes a document that is not on the server, or cannot be found any more. */
 	remove(id: string): void {
-		if (this.contentByKey.delete(packId(id))) this.changed.add(packId(id));
+		if (this.byPackedId.delete(packId(id))) this.changed.add(packId(id));
 	}
 
-	set([key, known]: Entry): void {
-		this.contentByKey.set(key, known);
-		this.changed.add(key);
+	set([packedId, fingerprint]: Entry): void {
+		this.byPackedId.set(packedId, fingerprint);
+		this.changed.add(packedId);
 	}
 
 	*ids(): Generator<string> {
-		for (const key of this.contentByKey.keys()) yield unpackId(key);
+		for (const packedId of this.byPackedId.keys()) yield unpackId(packedId);
 	}
 
-	*entries(keys: Iterable<string> = this.contentByKey.keys()): Generator<Entry> {
-		for (const key of keys) yield [key, this.contentByKey.get(key) ?? UNKNOWN];
+	*entries(packedIds: Iterable<string> = this.byPackedId.keys()): Generator<Entry> {
+		for (const packedId of packedIds) yield [packedId, this.byPackedId.get(packedId) ?? UNKNOWN];
 	}
 
-	private contentOf(id: string): string {
-		return this.contentByKey.get(packId(id)) ?? UNKNOWN;
+	private fingerprintOf(id: string): string {
+		return this.byPackedId.get(packId(id)) ?? UNKNOWN;
 	}
 }
 
-/** The value of an entry for a document stored with this content. */
-export const storedAs = (content: string) => STORED + hashOf(content);
+/** The fingerprint of a document stored with this content, and not yet processed. */
+export const storedAs = (contentHash: string) =>
+	STORED + hash('sha1', contentHash, 'binary').slice(0, FINGERPRINT_BYTES - 1);
 
 /** A UUID as its 16 bytes. Case is ignored, as on servers. */
 export const packId = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1');
 
-/** The ID of a key, in lower case. */
-export function unpackId(key: string): string {
-	const hex = Buffer.from(key, 'latin1').toString('hex');
+/** The ID in lower case. */
+export function unpackId(packedId: string): string {
+	const hex = Buffer.from(packedId, 'latin1').toString('hex');
 	return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
-
-const hashOf = (content: string) => hash('sha1', content, 'binary').slice(0, KNOWN_BYTES - 1);

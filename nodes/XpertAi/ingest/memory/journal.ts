@@ -2,7 +2,7 @@ import chunk from 'lodash/chunk';
 import range from 'lodash/range';
 import sortBy from 'lodash/sortBy';
 
-import { KNOWN_BYTES, UNKNOWN, packId, storedAs, unpack } from './fingerprints';
+import { FINGERPRINT_BYTES, UNKNOWN, packId, storedAs, unpack } from './fingerprints';
 import type { Entry } from './fingerprints';
 import { SIZES, isReadable } from './notes';
 import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
@@ -11,15 +11,14 @@ import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
 export const SLOTS = 2;
 
 /** A page is two notes, so that the loss of one is noticed: the IDs of the batch's documents, and their contents. */
-const TITLES = { documents: 'what … is storing', end: 'how far … has come' };
-
-const halfName = (run: number, at: number, half: keyof typeof TITLES): NoteName => [
-	`journal ${run % SLOTS}.${at} ${half}`,
-	`${TITLES[half]}, ${(run % SLOTS) + 1}.${at + 1}`,
-];
-
-const pageNames = (run: number, at: number) =>
-	(['documents', 'end'] as const).map((half) => halfName(run, at, half));
+function pageNames(run: number, at: number): [documents: NoteName, end: NoteName] {
+	const slot = run % SLOTS;
+	const place = `${slot + 1}.${at + 1}`;
+	return [
+		[`journal ${slot}.${at} documents`, `what … is storing, ${place}`],
+		[`journal ${slot}.${at} end`, `how far … has come, ${place}`],
+	];
+}
 
 /** The first page of each slot, which exists before all others. */
 export const firstPages = () => range(SLOTS).flatMap((slot) => pageNames(slot, 0));
@@ -44,26 +43,22 @@ export class Journal {
 	private count = 1;
 	/** Pages whose requests are in flight. */
 	private readonly open = new Set<number>();
-	/** Pages that may not be on the server, with the keys of their documents. */
+	/** Pages that may not be on the server, with the packed IDs of their documents. */
 	private readonly unclear = new Map<number, string[]>();
-	/** Contents that late requests may still write, by key; `UNKNOWN` where two of them differ. */
-	private readonly lateContents = new Map<string, string>();
+	/** Fingerprints that late requests may still write, by packed ID; `UNKNOWN` where two of them differ. */
+	private readonly lateFingerprints = new Map<string, string>();
 
 	constructor(private readonly notes: NotesOnServer) {}
 
-	/** The page that must exist before all others. */
-	get firstPage(): WrittenNote[] {
-		return this.page(0, []);
-	}
-
 	/** Whether a late request may still store this document. */
 	mayArriveLate(id: string): boolean {
-		return this.lateContents.has(packId(id));
+		return this.lateFingerprints.has(packId(id));
 	}
 
 	/** Whether a document keeps this content: no late request may overwrite it with another. */
-	isCertain(id: string, content: string): boolean {
-		return (this.lateContents.get(packId(id)) ?? storedAs(content)) === storedAs(content);
+	isCertain(id: string, contentHash: string): boolean {
+		const fingerprint = storedAs(contentHash);
+		return (this.lateFingerprints.get(packId(id)) ?? fingerprint) === fingerprint;
 	}
 
 	/** Writes a page of its own for documents, without their contents. */
@@ -72,31 +67,29 @@ export class Journal {
 		await this.writeUnclear();
 	}
 
-	/** Makes the rows that record documents within the request that stores them. @param contents contents by ID */
-	async rowsFor(contents: Map<string, string>): Promise<JournaledBatch> {
+	/** Makes the rows that record documents within the request that stores them. @param hashes content hashes by ID */
+	async rowsFor(hashes: Map<string, string>): Promise<JournaledBatch> {
 		await this.writeUnclear();
 		const at = this.count++;
 		this.open.add(at);
-		const entries = [...contents].map(([id, content]): Entry => [packId(id), storedAs(content)]);
-		const keys = entries.map(([key]) => key);
-		const isCertain = [...contents].every(([id, content]) => this.isCertain(id, content));
-		const body = Buffer.from(entries.map(([, known]) => known).join(''), 'latin1');
-		const endNote = { ...this.half(at, 'end'), ...(isCertain && { body }) };
-		const rows = [...this.page(at, keys), endNote].map((note) => this.notes.row(note));
+		const packedIds = [...hashes.keys()].map(packId);
+		const isCertain = [...hashes].every(([id, contentHash]) => this.isCertain(id, contentHash));
+		const body = Buffer.from([...hashes.values()].map(storedAs).join(''), 'latin1');
+		const [documents, end] = this.page(at, packedIds);
+		const notes = [documents, end, { ...end, ...(isCertain && { body }) }];
+		const rows = notes.map((note) => this.notes.row(note));
 		const [before, endPlaceholder, behind = ''] = rows.map((row) => JSON.stringify(row));
 		return {
 			rows: [`${before},${endPlaceholder}`, behind],
 			ids: rows.map(({ id }) => id),
 			onEnded: (end, late) => {
 				this.open.delete(at);
-				if (late)
-					for (const [id, content] of contents)
-						this.lateContents.set(
-							packId(id),
-							this.isCertain(id, content) ? storedAs(content) : UNKNOWN,
-						);
+				for (const [id, contentHash] of late ? hashes : []) {
+					const fingerprint = this.isCertain(id, contentHash) ? storedAs(contentHash) : UNKNOWN;
+					this.lateFingerprints.set(packId(id), fingerprint);
+				}
 				if (end === 'nothing' && at === this.count - 1) this.count -= 1;
-				else if (end !== 'done') this.unclear.set(at, end === 'nothing' ? [] : keys);
+				else if (end !== 'done') this.unclear.set(at, end === 'nothing' ? [] : packedIds);
 			},
 		};
 	}
@@ -104,39 +97,57 @@ export class Journal {
 	private async writeUnclear(): Promise<void> {
 		const pages = [...this.unclear];
 		if (pages.length === 0) return;
-		await this.notes.write(...pages.flatMap(([at, keys]) => this.page(at, keys)));
+		await this.notes.write(...pages.flatMap(([at, packedIds]) => this.page(at, packedIds)));
 		for (const [at] of pages) this.unclear.delete(at);
 	}
 
-	/** A page whose batch is not carried out yet. */
-	private page(at: number, keys: string[]): WrittenNote[] {
-		const entries = keys.map((key): Entry => [key, UNKNOWN]);
-		return [{ ...this.half(at, 'documents'), entries }, this.half(at, 'end')];
-	}
-
-	private half(at: number, half: keyof typeof TITLES): WrittenNote {
+	/** A page whose batch is not carried out yet. Page 0, which must exist before all others, is of no batch. */
+	page(at: number, packedIds: string[] = []): [documents: WrittenNote, end: WrittenNote] {
 		const open = [...this.open, ...this.unclear.keys()];
-		return { note: halfName(this.run, at, half), header: { run: this.run, page: { at, open } } };
+		const header = { run: this.run, page: { at, open } };
+		const [documents, end] = pageNames(this.run, at);
+		const entries = packedIds.map((packedId): Entry => [packedId, UNKNOWN]);
+		return [
+			{ note: documents, header, entries },
+			{ note: end, header },
+		];
 	}
 }
 
-/** The journal of a crashed run, not yet merged: its number, its pages of two notes, and whether some are missing. */
-export const emptyJournal = () => ({ run: 0, pages: [] as ReadNote[][], isDamaged: false });
+/** The journals of crashed runs, until the memory has merged them. */
+export class UnmergedJournal {
+	/** The last run that wrote a page. */
+	run = 0;
+	/** Whether pages are missing. */
+	isDamaged = false;
+	/** Pages of two notes. */
+	private pages: ReadNote[][] = [];
 
-/** Reads the journals of runs after the last one that the memory has merged. */
-export async function readJournals(notes: NotesOnServer, after: number) {
-	const journal = emptyJournal();
-	for (const slot of range(SLOTS)) {
-		const pages = await readPages(notes, slot, after);
-		journal.isDamaged ||= pages.some(isDamaged);
-		journal.pages.push(...pages);
+	constructor(private readonly notes: NotesOnServer) {}
+
+	/** Reads the pages of runs after the last one that the memory has merged. */
+	async read(after: number): Promise<Iterable<Entry>> {
+		const slots: ReadNote[][][] = [];
+		for (const slot of range(SLOTS)) slots.push(await readPages(this.notes, slot, after));
+		this.pages = sortBy(slots.flat(), runOf);
+		this.run = runOf(this.pages.at(-1) ?? []);
+		this.isDamaged = slots.some((slot) => slot.some(isDamagedPage));
+		return entriesIn(this.pages);
 	}
-	journal.pages = sortBy(journal.pages, runOf);
-	journal.run = runOf(journal.pages.at(-1) ?? []);
-	return journal;
+
+	/** Reads the pages of the last run once more. @returns the entries of those that arrived later */
+	async readLate(): Promise<Iterable<Entry>> {
+		const merged = new Set(this.pages.map(versionOf));
+		const now = this.run > 0 ? await readPages(this.notes, this.run, this.run - 1) : [];
+		return entriesIn(now.filter((page) => !merged.has(versionOf(page))));
+	}
 }
 
 const runOf = (page: ReadNote[]) => page.find(isReadable)?.run ?? 0;
+
+/** Identifies what a page holds. */
+const versionOf = (page: ReadNote[]) =>
+	JSON.stringify(page.map((note) => isReadable(note) && [note.run, note.page, note.body.length]));
 
 /** Reads the pages in the slot of a run, without those of runs that are already merged. */
 async function readPages(notes: NotesOnServer, run: number, after: number) {
@@ -156,7 +167,7 @@ async function readPages(notes: NotesOnServer, run: number, after: number) {
 export const isLater = (after: number, note: ReadNote) => isReadable(note) && note.run > after;
 
 /** Whether the documents of a page are lost. A page without any note may never have arrived: later pages say so. */
-function isDamaged([documents, end]: ReadNote[], at: number, pages: ReadNote[][]): boolean {
+function isDamagedPage([documents, end]: ReadNote[], at: number, pages: ReadNote[][]): boolean {
 	const behind = pages.slice(at + 1).flat();
 	const isMissed = (note: ReadNote) => isReadable(note) && !note.page?.open.includes(at);
 	// The first page has no documents.
@@ -164,23 +175,13 @@ function isDamaged([documents, end]: ReadNote[], at: number, pages: ReadNote[][]
 }
 
 /** The entries in pages. Contents are known only for batches that were carried out. */
-export function* entriesIn(pages: ReadNote[][]): Generator<Entry> {
+function* entriesIn(pages: ReadNote[][]): Generator<Entry> {
 	for (const [documents, end] of pages) {
-		const contents = isReadable(end) ? end.body.toString('latin1') : '';
-		const keys = isReadable(documents) ? [...unpack(documents.body)] : [];
-		for (const [at, [key]] of keys.entries())
-			yield [key, contents.slice(at * KNOWN_BYTES, (at + 1) * KNOWN_BYTES) || UNKNOWN];
+		const fingerprints = isReadable(end) ? end.body.toString('latin1') : '';
+		const entries = isReadable(documents) ? [...unpack(documents.body)] : [];
+		for (const [at, [packedId]] of entries.entries()) {
+			const start = at * FINGERPRINT_BYTES;
+			yield [packedId, fingerprints.slice(start, start + FINGERPRINT_BYTES) || UNKNOWN];
+		}
 	}
-}
-
-/** The entries in pages of a crashed run that arrived after its journal was read. */
-export async function lateEntries(
-	notes: NotesOnServer,
-	{ run, pages }: ReturnType<typeof emptyJournal>,
-): Promise<Entry[]> {
-	const version = (page: ReadNote[]) =>
-		JSON.stringify(page.map((note) => isReadable(note) && [note.run, note.page, note.body.length]));
-	const known = new Set(pages.map(version));
-	const now = run > 0 ? await readPages(notes, run, run - 1) : [];
-	return [...entriesIn(now.filter((page) => !known.has(version(page))))];
 }

@@ -60,23 +60,26 @@ export class Lease {
 	async take(): Promise<Holder | undefined> {
 		let current = await this.readNotes();
 		this.raiseCounters(leaseCounters(current.lease));
-		for (;;) {
-			if (this.isHeldByOther(current.lease)) current = await this.waitForHolder(current);
-			if (this.isHeldByOther(current.lease)) return this.yieldTo(current.lease);
+		if (this.isHeldByOther(current.lease)) {
+			const mark = markOf(current.lease);
+			current = await this.waitForChange(current, MS.expired);
+			if (markOf(current.lease) === mark) this.crashedMark = mark;
+		}
+		while (!this.isHeldByOther(current.lease)) {
 			await this.notes.write({ note: TURN, header: { mark: this.runId } });
 			this.notes.witness = this.notes.idOf(TURN);
 			current = await this.readNotes();
-			if (this.isHeldByOther(current.lease)) return this.yieldTo(current.lease);
+			if (this.isHeldByOther(current.lease)) break;
 			// A server that does not return notes keeps no lease either.
 			if (!isReadable(current.turn)) return undefined;
 			await this.write();
 			current = await this.readNotes();
-			if (this.isHeldByOther(current.lease)) return this.yieldTo(current.lease);
+			if (this.isHeldByOther(current.lease)) break;
 			this.isHeld = this.isOwn(current.turn);
 			if (this.isHeld) return this.scheduleRenewal();
 			current = await this.waitForChange(current, MS.contended);
-			if (this.isHeldByOther(current.lease)) return this.yieldTo(current.lease);
 		}
+		return this.yieldTo(current.lease);
 	}
 
 	/** Raises the counters to what notes show. A crashed run may still write, so this run takes the other slot. */
@@ -128,13 +131,6 @@ export class Lease {
 			if (!this.isOwn(turn) && !this.isOwn(lease)) return void this.yieldTo(lease, TAKEN_OVER);
 		}
 		await this.write();
-	}
-
-	/** Waits until the holder renews the lease or counts as crashed. */
-	private async waitForHolder(initial: LeaseNotes): Promise<LeaseNotes> {
-		const later = await this.waitForChange(initial, MS.expired);
-		if (markOf(later.lease) === markOf(initial.lease)) this.crashedMark = markOf(initial.lease);
-		return later;
 	}
 
 	/** Polls until the lease is rewritten, or the time is over. */

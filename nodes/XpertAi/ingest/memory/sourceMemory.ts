@@ -1,31 +1,54 @@
+import { randomUUID } from 'crypto';
+
+import pick from 'lodash/pick';
+import range from 'lodash/range';
+import sum from 'lodash/sum';
+
 import { systemClock } from '../../transport/clock';
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import { isRouteMissing } from '../../transport/classifyFailure';
-import { packId } from './fingerprints';
-import { Journal } from './journal';
+import {
+	DISABLED,
+	Fingerprints,
+	ID_BYTES,
+	UNKNOWN,
+	packId,
+	unpack,
+	unpackId,
+} from './fingerprints';
+import { Journal, UnmergedJournal, firstPages, isLater } from './journal';
 import type { JournaledBatch } from './journal';
-import { Lease } from './lease';
+import { LEASE, Lease, TURN, leaseCounters } from './lease';
 import type { Holder } from './lease';
+import { Names } from './names';
+import type { DocumentName } from './names';
 import { NotesFailed, NotesOnServer, SIZES, isReadable, orFailure } from './notes';
-import type { MemoryPlace, MemoryRoutes } from './notes';
-import { StoredMemory } from './storedMemory';
-import type { DocumentName } from './storedMemory';
+import type { MemoryNote, MemoryPlace, MemoryRoutes, NoteName, ReadNote } from './notes';
 
-/*
- * The protocol. A note is a disabled document that holds a text; the server stores the rows of a request in order.
- * 1. One run sends at a time (lease.ts). The number of a run is one more than lease, root and pages show.
- * 2. Each batch has a page of two notes (journal.ts): the IDs of its documents, and their contents. The first two rows
- *    of the request write the IDs and empty contents; the last row writes the contents, which are therefore there
- *    exactly if the batch was carried out. A page lists the pages that may not have arrived; any other missing page was
- *    deleted. A page whose request was not answered is written on its own before anything else is sent.
- * 3. Runs alternate between two slots for their pages. Pages of a later run than the root's mean that this run crashed:
- *    the next run writes the memory before it sends anything, and reads these pages again at its end.
- * 4. The memory consists of pieces, cut by ID, and a root. The root is written last and says which run is merged.
- * 5. Names are added when documents are first stored. An unreadable piece is rebuilt from them.
- * 6. What cannot be rebuilt is lost: the root says so until the user has taken note.
- * 7. `by hand` records what Disable and Enable changed. The next run merges it, and the root says so.
- */
+const ROOT: NoteName = ['memory', 'what … has stored'];
+
+/** Two copies, because nothing else records what somebody enabled by hand. */
+const BY_HAND = [1, 2].map(
+	(copy): NoteName => [`by hand ${copy}`, `documents of … disabled or enabled by hand, ${copy}`],
+);
+
+const pieceName = (at: number, of: number): NoteName => [
+	`piece ${at + 1} of ${of}`,
+	`what … has stored, ${at + 1} of ${of}`,
+];
+
+/** What went wrong with the memory. */
+export interface MemoryTroubles {
+	/** The server does not return notes. */
+	noRoute?: boolean;
+	/** Since when knowledge of stored documents is lost, and of how many, if that is known. */
+	lost?: MemoryNote['lost'];
+	/** Why the memory was not written; the journal has its content. */
+	notWritten?: Failure;
+	/** Why the statuses of stored documents could not be read. */
+	notAsked?: Failure;
+}
 
 /** `by`: the title of the run; `fresh`: send everything again; `forgetLost`: the user has taken note of losses. */
 interface RunOptions {
@@ -37,15 +60,31 @@ interface RunOptions {
 }
 
 /** The memory of a source, kept in its knowledgebase: what earlier runs stored. It survives crashes. */
-export class SourceMemory extends StoredMemory {
+export class SourceMemory {
+	/** The source's documents in the knowledgebase, as far as they are known. */
+	readonly known = new Fingerprints();
+	readonly names: Names;
+	readonly troubles: MemoryTroubles = {};
+	/** Whether, by the notes, no run has stored anything: the source is new, or its notes are gone. */
+	isNew = false;
 	/** Documents known when the run began. */
 	knownBefore = 0;
 	/** Set if another run holds the lease: then nothing may be sent. */
 	holder?: Holder;
+	private readonly notes: NotesOnServer;
+	private readonly clock: Clock;
 	private readonly journal: Journal;
 	private readonly lease: Lease;
-	/** Keys of documents that no earlier run stored. */
-	private readonly newKeys = new Set<string>();
+	private readonly unmergedJournal: UnmergedJournal;
+	/** The content of the root, and whether it must be written before anything is sent. */
+	private root: Pick<MemoryNote, 'run' | 'pieces' | 'names' | 'lost' | 'byHand'> = { run: 0 };
+	private isStale = false;
+	/** Pieces that could not be read, and must be rewritten. */
+	private readonly unreadablePieces = new Set<number>();
+	/** The mark of the `by hand` note that this run has merged; the root says so at its end. */
+	private byHandMark?: string;
+	/** Packed IDs of documents that no earlier run stored. */
+	private readonly newIds = new Set<string>();
 	/** Serializes the writing of notes. */
 	private queue: Promise<unknown> = Promise.resolve();
 
@@ -56,8 +95,11 @@ export class SourceMemory extends StoredMemory {
 		private readonly options: RunOptions = {},
 	) {
 		const { signal, clock = systemClock, by = '' } = options;
-		super(new NotesOnServer(place, routes), clock);
+		this.clock = clock;
+		this.notes = new NotesOnServer(place, routes);
+		this.names = new Names(this.notes);
 		this.journal = new Journal(this.notes);
+		this.unmergedJournal = new UnmergedJournal(this.notes);
 		const since = new Date(clock.now()).toISOString();
 		this.lease = new Lease(this.notes, clock, signal, { by, since });
 	}
@@ -108,47 +150,76 @@ export class SourceMemory extends StoredMemory {
 	}
 
 	/**
-	 * Records documents in the request that stores them. @param contents contents by ID
+	 * Records documents in the request that stores them. @param hashes content hashes by ID
 	 * @returns the journal's rows, or why nothing may be sent; `undefined` if the server does not support the memory
 	 */
 	async journalBatch(
-		contents: Map<string, string>,
+		hashes: Map<string, string>,
 	): Promise<JournaledBatch | { failure: Failure } | undefined> {
 		if (this.troubles.noRoute) return undefined;
 		return await this.exclusively(async () => {
 			await this.prepareToSend();
 			await this.names.write(SIZES.names);
-			for (const id of contents.keys()) {
-				const sets = this.known.knows(id) ? [] : [this.newKeys, this.names.unnamed];
-				for (const keys of sets) keys.add(packId(id));
+			for (const id of hashes.keys()) {
+				const sets = this.known.knows(id) ? [] : [this.newIds, this.names.unnamed];
+				for (const packedIds of sets) packedIds.add(packId(id));
 				this.known.markUnknown(id);
 			}
-			return await this.journal.rowsFor(contents);
+			return await this.journal.rowsFor(hashes);
 		});
 	}
 
 	/** Records that the server has accepted a document with this content. */
-	recordStored(id: string, content: string, name: DocumentName = {}): void {
-		this.newKeys.delete(packId(id));
+	recordStored(id: string, contentHash: string, name: DocumentName = {}): void {
+		this.newIds.delete(packId(id));
 		this.names.add(id, name);
-		if (this.journal.isCertain(id, content)) this.known.record(id, content);
+		if (this.journal.isCertain(id, contentHash)) this.known.record(id, contentHash);
 	}
 
 	/** Records that the server has rejected a document. A version that an earlier run stored may still exist. */
 	recordRejected(id: string): void {
-		if (this.newKeys.delete(packId(id)) && !this.journal.mayArriveLate(id)) this.known.remove(id);
+		if (this.newIds.delete(packId(id)) && !this.journal.mayArriveLate(id)) this.known.remove(id);
+	}
+
+	/** Records that removed documents may still be found, and how many, if that is known. */
+	markLost(count = NaN): void {
+		const { lost = { count: 0 } } = this.troubles;
+		const all = count + (lost.count ?? NaN);
+		const at = new Date(this.clock.now()).toISOString();
+		this.troubles.lost = { at, ...(all > 0 && { count: all }) };
+		this.isStale = true;
+	}
+
+	/** Records documents disabled or enabled by hand, also while a run sends. @returns why they must not be switched */
+	async noteByHand(ids: string[], disabled: boolean): Promise<Failure | undefined> {
+		const failed = await orFailure(async () => {
+			const [root, ...copies] = await this.notes.read([ROOT, ...BY_HAND]);
+			const byHand = copies.find(isReadable);
+			const isMerged = isReadable(root) && root.byHand === byHand?.mark;
+			const entries = new Map(byHand && !isMerged ? unpack(byHand.body) : []);
+			// Disabling may fail: a document that was enabled before may still be enabled.
+			for (const packedId of ids.map(packId))
+				entries.set(packedId, disabled ? (entries.get(packedId) ?? DISABLED) : UNKNOWN);
+			const header = { mark: randomUUID() };
+			await this.notes.write(...BY_HAND.map((note) => ({ note, header, entries })));
+		});
+		return failed?.failure;
 	}
 
 	/** Ends the run: writes the memory and releases the lease. */
 	async close(): Promise<void> {
-		const { options, lease } = this;
-		if (this.isUsable && !options.signal?.aborted && this.needsWrite) {
-			const written = await this.exclusively(async () => {
+		const { known, lease, options } = this;
+		const needsWrite = this.isStale || known.changed.size > 0;
+		if (needsWrite && this.isUsable && !options.signal?.aborted) {
+			const failed = await this.exclusively(async () => {
 				await lease.check();
-				await this.finish(lease.number);
+				// Documents in late pages of a crashed run become unknown.
+				for (const [packedId] of await this.unmergedJournal.readLate())
+					known.set([packedId, UNKNOWN]);
+				await this.write(lease.number, this.byHandMark);
 				lease.counters.root = this.root.run;
 			});
-			this.troubles.notWritten = written?.failure;
+			this.troubles.notWritten = failed?.failure;
 		}
 		await lease.release();
 	}
@@ -184,7 +255,125 @@ export class SourceMemory extends StoredMemory {
 		const last = isDamaged || crashed === 0 ? lease.number : crashed;
 		if (this.isStale) await this.write(last - 1);
 		lease.counters.root = this.root.run;
-		await lease.beginToSend(journal.firstPage);
+		await lease.beginToSend(journal.page(0));
+	}
+
+	/**
+	 * Reads the memory, merges the journal of a crashed run, and then what was disabled or enabled by hand since.
+	 * @returns the note `turn` @throws NotesFailed
+	 */
+	private async read(forgetLost = false, ownCounters?: Lease['counters']): Promise<ReadNote> {
+		const first = [TURN, LEASE, ROOT, ...BY_HAND, ...firstPages()];
+		const [turn, lease, root, byHand, copy, ...pages] = await this.notes.read(first);
+		const counters = ownCounters ?? leaseCounters(lease);
+		// A root older than the lease knows was overwritten by a late request, and does not count.
+		const isRootLost = isReadable(root) ? root.run < counters.root : (root ?? counters.root) !== 0;
+		if (isRootLost) await this.rebuild();
+		else if (isReadable(root)) await this.readRoot(root, forgetLost);
+		const isLeft = pages.some((page) => isLater(this.root.run, page));
+		if (isLeft || counters.sent > this.root.run)
+			await this.readUnmergedJournal(counters.sent, isRootLost);
+		const lastRun = Math.max(this.unmergedJournal.run, counters.root, counters.sent);
+		this.isNew = root === undefined && lastRun === 0;
+		this.mergeByHand([byHand, copy].find(isReadable));
+		// A document whose outcome no run has learned has no name yet.
+		for (const [packedId, fingerprint] of this.known.entries())
+			if (fingerprint === UNKNOWN) this.names.unnamed.add(packedId);
+		return turn;
+	}
+
+	/** Reads the pieces; rebuilds unreadable ones from names. */
+	private async readRoot(root: MemoryNote, forgetLost: boolean): Promise<void> {
+		const { known, names, notes, unreadablePieces } = this;
+		const { pieces = [], lost } = root;
+		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'byHand');
+		this.isStale = forgetLost && lost !== undefined;
+		if (!forgetLost) this.troubles.lost = lost;
+		names.counted = root.names ?? names.counted;
+		notes.witness ??= notes.idOf(ROOT);
+		const all = range(pieces.length).map((at) => pieceName(at, pieces.length));
+		for (const [at, piece] of (await notes.read(all, SIZES.answer)).entries())
+			if (isReadable(piece)) for (const entry of unpack(piece.body)) known.set(entry);
+			else unreadablePieces.add(at);
+		known.changed = new Set();
+		if (unreadablePieces.size > 0) await this.rebuild();
+	}
+
+	/** Rebuilds unreadable pieces from names, or all pieces if the root is unreadable. */
+	private async rebuild(): Promise<void> {
+		const { known, names, unreadablePieces } = this;
+		const { pieces } = this.root;
+		let missing = sum([...unreadablePieces].map((at) => pieces?.[at]));
+		for (const id of await names.ids(pieces !== undefined)) {
+			const isIn = !pieces || unreadablePieces.has(pieceOf(packId(id), pieces.length));
+			if (!isIn || known.knows(id)) continue;
+			missing -= 1;
+			known.markUnknown(id);
+			known.uncertain.set(id, 'unknown');
+		}
+		this.isStale = true;
+		if (!pieces || !names.counted.areAll) this.markLost(missing > 0 ? missing : NaN);
+	}
+
+	/** Reads and merges the journal of a crashed run. */
+	private async readUnmergedJournal(sent: number, isRootLost: boolean): Promise<void> {
+		const { known, names, root, unmergedJournal: journal } = this;
+		for (const entry of await journal.read(root.run)) {
+			known.set(entry);
+			names.unnamed.add(entry[0]);
+		}
+		journal.isDamaged ||= isRootLost || Math.max(journal.run, root.run) < sent;
+		this.isStale = true;
+		if (!journal.isDamaged) return;
+		// Lost pages may have changed any document; without a root, pages of older runs are read as well.
+		known.forgetContents();
+		this.markLost();
+	}
+
+	private mergeByHand(note?: MemoryNote): void {
+		const { known, root } = this;
+		this.byHandMark = note?.mark ?? root.byHand;
+		const isMerged = this.byHandMark === root.byHand;
+		for (const [packedId, mark] of note && !isMerged ? unpack(note.body) : []) {
+			const id = unpackId(packedId);
+			if (mark === DISABLED) known.forget(id);
+			else known.markUnknown(id);
+			known.uncertain.set(id, mark === DISABLED ? 'disabled' : 'unknown');
+		}
+	}
+
+	/** Writes the pieces first and the root last: the root makes them count. @throws NotesFailed */
+	private async write(run: number, byHand = this.root.byHand): Promise<void> {
+		const { known, names, root, unreadablePieces } = this;
+		const { lost } = this.troubles;
+		const { pieces: sizes = [] } = root;
+		await names.write();
+		const wanted = 2 ** Math.ceil(Math.log2(known.size / SIZES.piece));
+		const pieceCount = Math.max(sizes.length, wanted, 1);
+		const { changed } = known;
+		const dirty = new Set(pieceCount === sizes.length ? unreadablePieces : range(pieceCount));
+		for (const packedId of changed) dirty.add(pieceOf(packedId, pieceCount));
+		const idsByPiece = new Map([...dirty].map((at): [number, string[]] => [at, []]));
+		let { areAll } = names.counted;
+		for (const [packedId] of known.entries()) {
+			idsByPiece.get(pieceOf(packedId, pieceCount))?.push(packedId);
+			areAll &&= !names.unnamed.has(packedId);
+		}
+		const pieces = range(pieceCount).map((at) => idsByPiece.get(at)?.length ?? sizes[at] ?? 0);
+		const header = { run, pieces, names: { ...names.counted, areAll }, lost, byHand };
+		known.changed = new Set();
+		const pieceNotes = [...idsByPiece].map(([at, packedIds]) => ({
+			...{ note: pieceName(at, pieceCount), header: {}, entries: known.entries(packedIds) },
+		}));
+		// A rewritten piece no longer shows that part of it was lost, so the root says so first.
+		const lostRoot = lost ? [{ note: ROOT, header: { ...root, lost } }] : [];
+		const notes = [...lostRoot, ...pieceNotes, { note: ROOT, header }];
+		const failed = await orFailure(async () => await this.notes.write(...notes));
+		if (failed) for (const packedId of changed) known.changed.add(packedId);
+		if (failed) throw new NotesFailed(failed.failure);
+		this.root = header;
+		this.isStale = false;
+		unreadablePieces.clear();
 	}
 
 	private async exclusively<T>(work: () => Promise<T>): Promise<T | { failure: Failure }> {
@@ -193,3 +382,7 @@ export class SourceMemory extends StoredMemory {
 		return await done;
 	}
 }
+
+/** The piece that a document belongs to, by the end of its ID: some IDs begin with the time. */
+const pieceOf = (packedId: string, of: number) =>
+	(packedId.charCodeAt(ID_BYTES - 1) + 256 * packedId.charCodeAt(ID_BYTES - 2)) % of;

@@ -51,13 +51,13 @@ describe('asking where documents stand', () => {
 
 	it('leaves out those the server does not know', async () => {
 		const { statuses, paths } = await ask([{ id: 'a', status: 'finish' }]);
-		expect([...statuses]).toEqual([['A', { id: 'A', status: 'finish' }]]);
+		expect([...statuses]).toEqual([['a', { id: 'a', status: 'finish' }]]);
 		expect(paths).toEqual(['A,b']);
 	});
 
 	it('names one that is certainly there, without which the answer is none', async () => {
 		const { statuses, paths, failure } = await ask([{ id: 'a' }, { id: 'w' }], 'w');
-		expect([[...statuses.keys()], paths, failure]).toEqual([['A'], ['A,b,w'], undefined]);
+		expect([[...statuses.keys()], paths, failure]).toEqual([['a', 'w'], ['A,b,w'], undefined]);
 		const reason = 'it does not list the documents that it should';
 		expect(await ask([], 'w')).toMatchObject({ failure: { kind: 'unreadable', reason } });
 	});
