@@ -1,6 +1,6 @@
 import get from 'lodash/get';
 
-import { answerMustBe, isJsonObject } from '../transport/answer';
+import { answerMustBe } from '../transport/answer';
 import type { ReadyDocument } from './batches';
 
 /**
@@ -59,8 +59,7 @@ export function recordId(record: unknown): string | undefined {
  * Whether a record is the one that the server keeps for the source of a document. With incremental sync, a
  * knowledgebase has one record per source, under the first ID that was sent for it.
  */
-function isSameSource({ record: sent }: Sent, record: unknown): boolean {
-	const { sourceType, sourceKey } = sent;
-	if (!isJsonObject(record) || !sourceType || !sourceKey) return false;
-	return record.sourceType === sourceType && record.sourceKey === sourceKey;
+function isSameSource({ record: { sourceType, sourceKey } }: Sent, record: unknown): boolean {
+	if (!sourceType || !sourceKey) return false;
+	return get(record, 'sourceType') === sourceType && get(record, 'sourceKey') === sourceKey;
 }

@@ -74,12 +74,6 @@ export async function* batches<Origin>(
 	if (sourceFailure) throw sourceFailure.error;
 }
 
-/** The two halves of a batch of at least two documents. */
-export function halves<Item>(batch: Item[]): [Item[], Item[]] {
-	const middle = Math.ceil(batch.length / 2);
-	return [batch.slice(0, middle), batch.slice(middle)];
-}
-
 /**
  * The JSON array that E3 takes.
  *

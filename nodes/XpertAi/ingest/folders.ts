@@ -1,4 +1,6 @@
 import compact from 'lodash/compact';
+import uniq from 'lodash/uniq';
+import uniqBy from 'lodash/uniqBy';
 
 import { derivedId } from '../payloads/derivedId';
 import type { DocumentRecord } from '../payloads/document';
@@ -6,23 +8,14 @@ import type { Failure } from '../transport/failure';
 import type { Outcome } from '../transport/request';
 
 /**
- * A folder in the knowledgebase, as a row that documents and other folders have as parent (recorded, `folder-moves`).
+ * The rows of a path such as `Dept/Sales`, outermost first. Documents and other folders have them as parent (recorded,
+ * `folder-moves`). Their IDs are the same in every run and for every source.
  */
-interface FolderRow {
-	id: string;
-	name: string;
-	sourceType: 'folder';
-	parent?: { id: string };
-}
-
-/**
- * The rows of a path such as `Dept/Sales`, outermost first. Their IDs are the same in every run and for every source.
- */
-function folderRows(knowledgebaseId: string, folder: string): FolderRow[] {
+function folderRows(knowledgebaseId: string, folder: string) {
 	const owner = derivedId(knowledgebaseId, 'folders');
 	const names = compact(folder.split('/').map((name) => name.trim()));
 	const idAt = (depth: number) => derivedId(owner, names.slice(0, depth + 1).join('/'));
-	return names.map((name, depth): FolderRow => {
+	return names.map((name, depth) => {
 		const parent = depth > 0 && { parent: { id: idAt(depth - 1) } };
 		return { id: idAt(depth), name, sourceType: 'folder', ...parent };
 	});
@@ -58,22 +51,19 @@ export class Folders {
 	 * @returns why they could not be created
 	 */
 	async createFor(records: DocumentRecord[]): Promise<Failure | undefined> {
-		const folders = new Set(records.flatMap(({ folder }) => folder || []));
-		if (folders.size === 0) return undefined;
+		const folders = uniq(compact(records.map(({ folder }) => folder)));
+		const rows = folders.flatMap((folder) => folderRows(this.knowledgebaseId, folder));
+		if (rows.length === 0) return undefined;
 		// Concurrent requests would create the same folder twice.
-		const creation = this.queue.then(async () => await this.create([...folders]));
+		const creation = this.queue.then(async () => {
+			const missing = uniqBy(rows, 'id').filter(({ id }) => !this.created.has(id));
+			if (missing.length === 0) return undefined;
+			const outcome = await this.store(JSON.stringify(missing));
+			if (!outcome.ok) return outcome.failure;
+			for (const { id } of missing) this.created.add(id);
+			return undefined;
+		});
 		this.queue = creation;
 		return await creation;
-	}
-
-	private async create(folders: string[]): Promise<Failure | undefined> {
-		const all = folders.flatMap((folder) => folderRows(this.knowledgebaseId, folder));
-		const rows = [...new Map(all.map((row) => [row.id, row])).values()];
-		const missing = rows.filter(({ id }) => !this.created.has(id));
-		if (missing.length === 0) return undefined;
-		const outcome = await this.store(JSON.stringify(missing));
-		if (!outcome.ok) return outcome.failure;
-		for (const { id } of missing) this.created.add(id);
-		return undefined;
 	}
 }

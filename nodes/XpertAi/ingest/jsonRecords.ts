@@ -28,26 +28,22 @@ const LINES_PER_RECORD = 4;
  * @param text the text of the file, in chunks of any size
  */
 export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<FileRecord> {
+	const lines = nonEmptyLines(text);
 	/** The first lines, held until it is clear whether each line is a record. */
-	let head: Line[] | undefined = [];
+	const head: Line[] = [];
 	let length = 0;
-	for await (const line of nonEmptyLines(text)) {
-		if (head === undefined) {
-			yield parseLine(line);
-			continue;
-		}
+	for await (const line of lines) {
 		head.push(line);
 		length += line.text.length;
 		const isTooLong = length > MAX_VALUE_LENGTH;
 		if (isTooLong ? areJsonLines(head) : head.length === 2 && isRecord(head[0])) {
-			yield* head.map(parseLine);
-			head = undefined;
-		} else if (isTooLong) {
-			yield { place: 'The file', flaw: TOO_LONG };
+			yield* head.splice(0).map(parseLine);
+			for await (const further of lines) yield parseLine(further);
 			return;
 		}
+		if (isTooLong) return yield { place: 'The file', flaw: TOO_LONG };
 	}
-	if (head !== undefined && head.length > 0) yield* recordsInWholeFile(head);
+	if (head.length > 0) yield* recordsInWholeFile(head);
 }
 
 const TOO_LONG =
@@ -104,10 +100,8 @@ function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 		const flaw = `is neither JSON lines nor one JSON array or object (${message})`;
 		return yield { place: 'The file', flaw };
 	}
-	if (!Array.isArray(value)) {
-		yield { place: `Line ${lines[0]?.number} of the file`, value, isWholeFile: true };
-		return;
-	}
+	if (!Array.isArray(value))
+		return yield { place: `Line ${lines[0]?.number} of the file`, value, isWholeFile: true };
 	for (const [index, one] of (value as unknown[]).entries())
 		yield { place: `Record ${index + 1} of the file`, value: one };
 }

@@ -1,4 +1,5 @@
 import { IDS_PER_ADDRESS } from '../transport/api';
+import { batches } from './batches';
 import type { Documents, ReadyDocument } from './batches';
 import type { Fingerprints } from './memory';
 import { processingState } from './processingStatus';
@@ -94,21 +95,14 @@ export async function planDocuments<Origin>(
 	const missing = new Set<ReadyDocument<Origin>>();
 	const onUnchanged = (document: ReadyDocument<Origin>) => onPlanned(document, 'unchanged');
 	const onMissing = (document: ReadyDocument<Origin>) => missing.add(document);
-	let toSend: Array<ReadyDocument<Origin>> = [];
-	const reportPlans = async () => {
-		const { statuses } = await detection.statusesOf(toSend.map(({ id }) => id.toLowerCase()));
-		for (const document of toSend) {
-			const isChanged = detection.memory.knows(document.id) && !missing.has(document);
+	const toSend = changedOnly(given, { ...detection, onUnchanged, onMissing });
+	for await (const some of batches(toSend, { maxCount: IDS_PER_ADDRESS, maxBytes: Infinity })) {
+		const { statuses } = await detection.statusesOf(some.map(({ id }) => id.toLowerCase()));
+		for (const document of some) {
+			const isChanged = !missing.delete(document) && detection.memory.knows(document.id);
 			onPlanned(document, planOf(statuses.get(document.id.toLowerCase()), isChanged));
 		}
-		toSend = [];
-		missing.clear();
-	};
-	for await (const document of changedOnly(given, { ...detection, onUnchanged, onMissing })) {
-		toSend.push(document);
-		if (toSend.length >= IDS_PER_ADDRESS) await reportPlans();
 	}
-	if (toSend.length > 0) await reportPlans();
 }
 
 /**
@@ -117,8 +111,8 @@ export async function planDocuments<Origin>(
  * @param status the server's status of the document, if it has one
  * @param isChanged whether an earlier run stored it with other content
  */
-function planOf(status: ProcessingStatus | undefined, isOther: boolean): Plan {
+function planOf(status: ProcessingStatus | undefined, isChanged: boolean): Plan {
 	if (!status) return 'new';
 	const state = processingState(status);
-	return state === 'finish' || state === 'running' || isOther ? 'changed' : 'back';
+	return state === 'finish' || state === 'running' || isChanged ? 'changed' : 'back';
 }

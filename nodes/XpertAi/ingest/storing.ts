@@ -1,3 +1,5 @@
+import chunk from 'lodash/chunk';
+
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import {
@@ -13,7 +15,7 @@ import type { ApiRequest, Send } from '../transport/request';
 import { OutageBudget, sendWithRetries } from '../transport/sendWithRetries';
 import type { RetryLimits, RetriedOutcome } from '../transport/sendWithRetries';
 import { answeredRecords, recordId, storingFlaw } from './answeredRecords';
-import { batchBody, batchBytes, batches, halves } from './batches';
+import { batchBody, batchBytes, batches } from './batches';
 import type { BatchLimits, Documents, ReadyDocument } from './batches';
 import type { BatchEnd, JournaledBatch } from './memory';
 
@@ -56,20 +58,11 @@ export interface Storing<Origin> {
 	signal?: AbortSignal;
 }
 
-/** Counts of the requests that stored documents. */
-export interface StoringCounts {
-	batches: number;
-	/** Bytes of all bodies that were sent. */
-	bytes: number;
-	requests: number;
-	retries: number;
-	splits: number;
-}
+/** The counts before anything is sent. `bytes`: of all bodies that were sent. */
+export const noRequests = () => ({ batches: 0, bytes: 0, requests: 0, retries: 0, splits: 0 });
 
-/** The counts before anything is sent. */
-export function noRequests(): StoringCounts {
-	return { batches: 0, bytes: 0, requests: 0, retries: 0, splits: 0 };
-}
+/** Counts of the requests that stored documents. */
+export type StoringCounts = ReturnType<typeof noRequests>;
 
 /**
  * Stores documents in batches, with `concurrency` requests at once. `onOutcome` is called exactly once for each
@@ -83,9 +76,6 @@ export async function storeDocuments<Origin>(storing: Storing<Origin>): Promise<
 
 class Storer<Origin> {
 	private readonly counts = noRequests();
-	private hasStored = false;
-	/** Set when a whole batch was rejected with 404 before any document was stored: the knowledgebase does not exist. */
-	private knowledgebaseMissing = false;
 	private readonly outageBudget: OutageBudget;
 
 	constructor(private readonly storing: Storing<Origin>) {
@@ -93,7 +83,7 @@ class Storer<Origin> {
 	}
 
 	async run(): Promise<StoringCounts> {
-		const { documents, batchLimits, concurrency } = this.storing;
+		const { documents, batchLimits, clock, concurrency } = this.storing;
 		const source = batches(documents, batchLimits);
 		const order = new IdOrder();
 		const work = async () => {
@@ -103,8 +93,13 @@ class Storer<Origin> {
 				if (done) return;
 				const ids = batch.map(({ id }) => id.toLowerCase());
 				const settled = order.after(ids, async () => await this.storeBatch(batch));
-				// Several workers make their next batches meanwhile anyway.
-				next = concurrency === 1 ? this.prefetch(source, settled) : undefined;
+				// Makes the next batch while the server works on this one; several workers do so anyway.
+				if (concurrency === 1) {
+					const headStart = clock.sleep(SEND_HEAD_START_MS);
+					next = Promise.race([headStart, settled]).then(() => source.next());
+					// If this batch fails, the failure of the next one must not go unhandled.
+					next.catch(() => undefined);
+				}
 				await settled;
 			}
 		};
@@ -116,18 +111,6 @@ class Storer<Origin> {
 		return this.counts;
 	}
 
-	/** Makes the next batch while the server works on the current one. */
-	private prefetch(
-		source: AsyncGenerator<Batch<Origin>>,
-		settled: Promise<void>,
-	): Promise<IteratorResult<Batch<Origin>>> {
-		const headStart = this.storing.clock.sleep(SEND_HEAD_START_MS);
-		const next = Promise.race([headStart, settled]).then(() => source.next());
-		// If an earlier failure ends the run, a failure of this batch must not go unhandled.
-		next.catch(() => undefined);
-		return next;
-	}
-
 	private async storeBatch(batch: Batch<Origin>): Promise<void> {
 		// Another batch may have failed since this one was read.
 		if (!this.storing.maySend()) {
@@ -136,8 +119,7 @@ class Storer<Origin> {
 			return;
 		}
 		const number = ++this.counts.batches;
-		const failure = await this.settle({ batch, number, attempts: 0, partlyDone: [] });
-		if (failure && isMissing(failure) && !this.hasStored) this.knowledgebaseMissing = true;
+		await this.settle({ batch, number, attempts: 0, mayBeDone: false, partlyDone: [] });
 	}
 
 	private tell(
@@ -145,19 +127,14 @@ class Storer<Origin> {
 		document: ReadyDocument<Origin>,
 		ending: Ending,
 	): void {
-		this.hasStored ||= ending.outcome === 'stored';
 		this.storing.onOutcome({ document, batch, attempts, ...ending });
 	}
 
-	/**
-	 * Sends a batch, in halves if need be, until each of its documents has an outcome.
-	 *
-	 * @returns the last failure, if any document failed
-	 */
-	private async settle(attempted: Attempted<Origin>): Promise<Failure | undefined> {
+	/** Sends a batch, in halves if need be, until each of its documents has an outcome. */
+	private async settle(attempted: Attempted<Origin>): Promise<void> {
 		const { batch, attempts } = attempted;
 		const journaled = await this.storing.journal?.(batch);
-		if (journaled && 'failure' in journaled) return this.reportUnsent(attempted, journaled.failure);
+		if (journaled && 'failure' in journaled) return this.reportFailed(attempted, journaled.failure);
 		const result = await this.send(batch, journaled);
 		journaled?.onEnded(endOf(result), result.mayBeDone);
 		const { outcome } = result;
@@ -170,19 +147,18 @@ class Storer<Origin> {
 			const { status } = outcome;
 			for (const [at, document] of batch.entries())
 				this.tell(updated, document, { outcome: 'stored', status, record: result.records[at] });
-			return undefined;
+			return;
 		}
 		const { failure } = outcome;
-		if (result.isOverload || (batch.length > 1 && this.maySplit(attempted, failure))) {
+		if (result.isOverload || (batch.length > 1 && maySplit(attempted, failure))) {
 			this.counts.splits += 1;
 			if (mayBePartlyDone(failure))
 				updated.partlyDone = [...updated.partlyDone, { failure, ended: false }];
-			const [first, second] = halves(batch);
-			const failed = await this.settle({ ...updated, batch: first });
-			return (await this.settle({ ...updated, batch: second })) ?? failed;
+			const halves = chunk(batch, Math.ceil(batch.length / 2));
+			for (const half of halves) await this.settle({ ...updated, batch: half });
+			return;
 		}
 		this.reportFailed(updated, failure, result.records);
-		return failure;
 	}
 
 	/**
@@ -198,15 +174,12 @@ class Storer<Origin> {
 		const { send, request, clock, signal } = this.storing;
 		const canHalve = batch.length > 1 && this.outageBudget.isLeft;
 		const isOverloadedBy = (failure: Failure, attempts: number) =>
-			canHalve && overloads(batch, failure, attempts);
+			canHalve && attempts >= TRIES_BEFORE_HALVING && overloads(batch, failure);
 		let records: unknown[] = [];
-		let incompleteAnswers = 0;
 		const checkAnswer = (answer: unknown) => {
 			const documentAnswer = withoutRecords(answer, journaled?.ids);
 			records = answeredRecords(batch, documentAnswer);
-			const flaw = storingFlaw(documentAnswer, records);
-			if (flaw !== undefined) incompleteAnswers += 1;
-			return flaw;
+			return storingFlaw(documentAnswer, records);
 		};
 		const result = await sendWithRetries(send, {
 			request: { ...request(batchBody(batch, journaled?.rows)), checkAnswer },
@@ -214,61 +187,33 @@ class Storer<Origin> {
 			repeatable: true,
 			clock,
 			signal,
-			stopRetrying: (failure, attempts) =>
-				incompleteAnswers >= MAX_INCOMPLETE_ANSWERS || isOverloadedBy(failure, attempts),
+			stopRetrying: isOverloadedBy,
 		});
-		const { outcome, attempts } = result;
-		const isOverload = !outcome.ok && isOverloadedBy(outcome.failure, attempts);
+		const { outcome } = result;
+		const isOverload = !outcome.ok && isOverloadedBy(outcome.failure, result.attempts);
 		if (!isOverload) this.outageBudget.note(outcome);
 		return { ...result, isOverload, records };
 	}
 
-	/** Whether the halves of a rejected batch may be stored. They are not if the failure is about the knowledgebase. */
-	private maySplit(attempted: Attempted<Origin>, failure: Failure): boolean {
-		if (isTooLarge(failure)) return true;
-		if (this.storesNothing(attempted, failure)) return false;
-		if (isMissing(failure) && this.knowledgebaseMissing && !this.hasStored) return false;
-		return mayBePartlyDone(failure);
-	}
-
 	/**
-	 * Whether a failure proves that no document of the batch is stored: servers look up the knowledgebase first, and a
-	 * 404 is about it if no document names a file.
+	 * Reports a failed batch. An incomplete answer still proves that the documents it shows are stored.
+	 *
+	 * @param records what the answer shows; `undefined` if the batch must not be sent
 	 */
-	private storesNothing(
-		{ batch, mayBeDone, partlyDone }: Attempted<Origin>,
-		failure: Failure,
-	): boolean {
-		if (mayBeDone || partlyDone.length > 0) return false;
-		const namesFile = batch.some(({ record }) => typeof record.storageFileId === 'string');
-		return isMissing(failure) && !namesFile;
-	}
-
-	/** The documents are not sent, but earlier attempts may have stored them. */
-	private reportUnsent(attempted: Attempted<Origin>, failure: Failure): Failure {
-		const { batch, mayBeDone, partlyDone } = attempted;
-		const outcome = mayBeDone || partlyDone.length > 0 ? 'unknown' : 'rejected';
-		for (const document of batch) this.tell(attempted, document, { outcome, failure });
-		return failure;
-	}
-
-	/** Reports a failed batch. An incomplete answer still proves that the documents it shows are stored. */
-	private reportFailed(attempted: Attempted<Origin>, failure: Failure, records: unknown[]): void {
-		const { batch, partlyDone } = attempted;
-		const isUnknown = !this.storesNothing(attempted, failure) && mayBeStored(attempted, failure);
-		const outcome = isUnknown ? 'unknown' : 'rejected';
-		if (!isUnknown) for (const earlier of partlyDone) earlier.ended = true;
+	private reportFailed(attempted: Attempted<Origin>, failure: Failure, records?: unknown[]): void {
+		const isUnknown = records
+			? !storesNothing(attempted, failure) && mayBeStored(attempted, failure)
+			: mayBeStoredBefore(attempted);
+		if (!isUnknown) for (const earlier of attempted.partlyDone) earlier.ended = true;
+		const failed: Ending = { outcome: isUnknown ? 'unknown' : 'rejected', failure };
 		const { kind, status = 200 } = failure;
-		for (const [at, document] of batch.entries()) {
-			const record = kind === 'unreadable' ? records[at] : undefined;
-			if (record === undefined) this.tell(attempted, document, { outcome, failure });
-			else this.tell(attempted, document, { outcome: 'stored', status, record });
+		for (const [at, document] of attempted.batch.entries()) {
+			const record = kind === 'unreadable' ? records?.[at] : undefined;
+			const stored: Ending = { outcome: 'stored', status, record };
+			this.tell(attempted, document, record === undefined ? failed : stored);
 		}
 	}
 }
-
-/** Give up after this many answers that omit our documents. */
-const MAX_INCOMPLETE_ANSWERS = 3;
 
 /** Head start of a request before the next batch is made, in milliseconds: making a batch blocks the event loop. */
 const SEND_HEAD_START_MS = 4;
@@ -295,7 +240,7 @@ interface Attempted<Origin> {
 	/** Earlier requests that carried its documents. */
 	attempts: number;
 	/** Whether an earlier request may have been carried out unnoticed. */
-	mayBeDone?: boolean;
+	mayBeDone: boolean;
 	/** Earlier requests that may have stored some of their documents. */
 	partlyDone: PartlyDone[];
 }
@@ -320,9 +265,26 @@ const TRIES_BEFORE_HALVING = 3;
 const LARGE_BYTES = 1024 * 1024;
 
 /** Whether a batch is more than the server, or a gateway before it, can handle at once. */
-function overloads(batch: Batch<unknown>, failure: Failure, attempts: number): boolean {
-	if (attempts < TRIES_BEFORE_HALVING) return false;
-	return isOverdue(failure) || (isCutOff(failure) && batchBytes(batch) >= LARGE_BYTES);
+const overloads = (batch: Batch<unknown>, failure: Failure) =>
+	isOverdue(failure) || (isCutOff(failure) && batchBytes(batch) >= LARGE_BYTES);
+
+/** Whether earlier requests may have stored documents of a batch. */
+function mayBeStoredBefore({ mayBeDone, partlyDone }: Attempted<unknown>): boolean {
+	return mayBeDone || partlyDone.length > 0;
+}
+
+/**
+ * Whether a failure proves that no document of a batch is stored: servers look up the knowledgebase first, and a 404 is
+ * about it if no document names a file.
+ */
+function storesNothing(attempted: Attempted<unknown>, failure: Failure): boolean {
+	const namesFile = attempted.batch.some(({ record }) => typeof record.storageFileId === 'string');
+	return isMissing(failure) && !namesFile && !mayBeStoredBefore(attempted);
+}
+
+/** Whether the halves of a rejected batch may be stored. They are not if the failure is about the knowledgebase. */
+function maySplit(attempted: Attempted<unknown>, failure: Failure): boolean {
+	return isTooLarge(failure) || (mayBePartlyDone(failure) && !storesNothing(attempted, failure));
 }
 
 /** Whether the server may have stored documents of a failed batch. */

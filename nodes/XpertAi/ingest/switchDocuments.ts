@@ -50,22 +50,15 @@ export async function switchDocuments(
 	for (const batch of chunk(ids, DOCUMENTS_AT_ONCE)) {
 		if (routes.signal?.aborted) return undefined;
 		const present = batch.filter((id) => statuses.has(id) && !isSkipped?.(id, statuses.get(id)));
-		const rows = present.map((id) => ({ ...extraFields?.get(id), id, disabled }));
 		if (present.length > 0) {
-			const failed = (await beforeChange?.(present)) ?? (await sendBatch(rows, routes));
-			if (failed) return failed;
+			const refusal = await beforeChange?.(present);
+			if (refusal) return refusal;
+			const body = JSON.stringify(present.map((id) => ({ ...extraFields?.get(id), id, disabled })));
+			const request = { method: 'POST', path: routes.storePath, body } as const;
+			const outcome = await routes.send({ ...request, checkAnswer: mustList(present) });
+			if (!outcome.ok) return outcome.failure;
 		}
 		for (const id of batch) onSwitched(id, present.includes(id));
 	}
 	return undefined;
-}
-
-async function sendBatch(
-	rows: Array<{ id: string; disabled: boolean }>,
-	{ send, storePath }: MemoryRoutes,
-): Promise<Failure | undefined> {
-	const body = JSON.stringify(rows);
-	const checkAnswer = mustList(rows.map(({ id }) => id));
-	const outcome = await send({ method: 'POST', path: storePath, body, checkAnswer });
-	return outcome.ok ? undefined : outcome.failure;
 }

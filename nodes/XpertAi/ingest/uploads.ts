@@ -1,26 +1,24 @@
+import compact from 'lodash/compact';
 import omit from 'lodash/omit';
 
+import type { DocumentRecord } from '../payloads/document';
 import type { Failure } from '../transport/failure';
 import { serialize } from './batches';
 import type { Documents, ReadyDocument } from './batches';
 import type { DocumentOutcome } from './storing';
 
-/** The server's record of an uploaded file, as a document refers to it. */
-export interface UploadedFile {
-	storageFileId?: string;
-	fileUrl: string;
-	/** Bytes. */
-	size?: number;
-}
-
 /**
  * Uploads the file of a document.
  *
+ * @returns the fields with which the document refers to the file, or why it was not uploaded
  * @throws what n8n throws when it cannot read the file
  */
 export type Upload<Origin> = (
 	document: ReadyDocument<Origin>,
-) => Promise<{ file: UploadedFile } | { failure: Failure; attempts: number }>;
+) => Promise<
+	| { file: Pick<DocumentRecord, 'storageFileId' | 'fileUrl' | 'size'> }
+	| { failure: Failure; attempts: number }
+>;
 
 /** The dependencies of uploading. */
 export interface Uploading<Origin> {
@@ -48,7 +46,10 @@ export async function* uploaded<Origin>(
 		if (!document.file) return document;
 		try {
 			const result = mayUpload() ? await upload(document) : undefined;
-			if (result && 'file' in result) return withFile(document, result.file);
+			if (result && 'file' in result) {
+				const record = { ...document.record, ...result.file };
+				return { ...omit(document, 'file'), record, ...serialize(record) };
+			}
 			const outcome = result
 				? { ...result, outcome: 'rejected' as const }
 				: { attempts: 0, outcome: 'notSent' as const };
@@ -61,24 +62,11 @@ export async function* uploaded<Origin>(
 	try {
 		for await (const document of documents) {
 			inFlight.push(uploadOne(document));
-			if (inFlight.length < concurrency) continue;
-			const ready = await inFlight.shift();
-			if (ready) yield ready;
+			if (inFlight.length >= concurrency) yield* compact([await inFlight.shift()]);
 		}
-		for (let next = inFlight.shift(); next; next = inFlight.shift()) {
-			const ready = await next;
-			if (ready) yield ready;
-		}
+		while (inFlight.length > 0) yield* compact([await inFlight.shift()]);
 	} finally {
 		// The consumer has left, but the outcomes of running uploads must still be reported.
 		await Promise.allSettled(inFlight);
 	}
-}
-
-function withFile<Origin>(
-	document: ReadyDocument<Origin>,
-	file: UploadedFile,
-): ReadyDocument<Origin> {
-	const record = { ...document.record, ...file };
-	return { ...omit(document, 'file'), record, ...serialize(record) };
 }

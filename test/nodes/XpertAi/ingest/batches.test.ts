@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { batchBody, batchBytes, batches, halves } from '../../../../nodes/XpertAi/ingest/batches';
+import { batchBody, batchBytes, batches } from '../../../../nodes/XpertAi/ingest/batches';
 import type {
 	BatchLimits,
 	Documents,
@@ -92,19 +92,6 @@ describe('the body of a batch', () => {
 				);
 				fc.pre(list.length > 0);
 				expect(batchBytes(list)).toBe(sizeOf(list));
-			}),
-		);
-	});
-});
-
-describe('the halves of a batch', () => {
-	it('are both smaller than it and hold all of it, in order', () => {
-		fc.assert(
-			fc.property(fc.array(fc.nat(), { minLength: 2 }), (batch) => {
-				const [first, second] = halves(batch);
-				expect([...first, ...second]).toEqual(batch);
-				expect(first.length).toBeLessThan(batch.length);
-				expect(second.length).toBeLessThan(batch.length);
 			}),
 		);
 	});

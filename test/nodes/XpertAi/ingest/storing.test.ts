@@ -99,14 +99,6 @@ describe('an answer that does not show what was sent as stored, to documents wit
 		expect(counts.requests).toBe(3);
 	});
 
-	it('is asked for three times also where other failures come between', async () => {
-		let sent = 0;
-		const send = async () => (++sent % 2 === 1 ? succeeded([]) : answered(503));
-		const retryLimits = { maxTries: 100, maxElapsedMs: Infinity };
-		const { counts } = await submitTo({ send: checking(send) }, both, { retryLimits });
-		expect(counts.requests).toBe(5);
-	});
-
 	it('counts for those it does show', async () => {
 		const one = [{ id: 'id-1' }];
 		const { placesOf, told } = await answering(one, one, one);
