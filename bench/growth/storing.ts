@@ -18,7 +18,7 @@ const BATCHES_AT_ONCE = 5;
 function documents(size: number): Array<ReadyDocument<number>> {
 	return range(size).map((origin) => {
 		const id = idOf(origin);
-		return { id, record: { id }, ...serialize({ id }), content: id.slice(0, 22), origin };
+		return { id, record: { id }, ...serialize({ id }), contentHash: id.slice(0, 22), origin };
 	});
 }
 
@@ -90,7 +90,7 @@ async function remembered(all: Array<ReadyDocument<number>>) {
 	});
 	const place = { knowledgebaseId: idOf(-1), owner: idOf(-1), source: 'growth', title: 'Growth' };
 	const memory = await new SourceMemory(place, routes).open();
-	for (const { id = '', content = '' } of all) memory.recordStored(id, content);
+	for (const { id = '', contentHash = '' } of all) memory.recordStored(id, contentHash);
 	await memory.close();
 	const recalled = await new SourceMemory(place, routes).open('to read');
 	if (recalled.refusal) throw new Error('What was noted cannot be read');

@@ -14,8 +14,8 @@ export interface ReadyDocument<Origin> {
 	isNew?: boolean;
 	/** The key that the ID is derived from, if it is derived. */
 	key?: string;
-	/** A fingerprint of the record and the file, to compare with earlier runs. Only set where runs are remembered. */
-	content?: string;
+	/** A hash of the record and the file, to compare with earlier runs. Only set where runs are remembered. */
+	contentHash?: string;
 	/** The file of the document. It is uploaded first: a document is stored only after its file. */
 	file?: () => UploadFile | Promise<UploadFile>;
 	/** Where the document came from; its outcome is reported there. */

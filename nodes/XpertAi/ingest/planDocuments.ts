@@ -57,11 +57,11 @@ export async function* changedOnly<Origin>(
 		bytes = 0;
 	}
 	for await (const document of documents) {
-		const { id, content = '' } = document;
+		const { id, contentHash = '' } = document;
 		// Of two documents with one ID, the later is compared with the earlier, not with the last run.
 		const key = id.toLowerCase();
 		if (held.has(key) || held.size >= MAX_HELD || bytes >= MAX_HELD_BYTES) yield* release();
-		if (memory.has(id, content)) {
+		if (memory.has(id, contentHash)) {
 			held.set(key, document);
 			bytes += document.bytes;
 		} else {

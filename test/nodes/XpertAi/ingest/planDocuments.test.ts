@@ -13,7 +13,7 @@ import { failure } from './support/outcomes';
 /** The document with a short name, under an id made of it. */
 const document = (name: string, text = 'same') => ({
 	...prepared({ name }, 0, idOf(name)),
-	content: `${name}: ${text}`,
+	contentHash: `${name}: ${text}`,
 });
 
 const idOf = (name: string) => derivedId('kb', name);
@@ -21,7 +21,7 @@ const idOf = (name: string) => derivedId('kb', name);
 /** A memory of documents that were stored, of which some are settled as well. */
 function knowing(stored: string[], settled: string[] = []): Fingerprints {
 	const memory = new Fingerprints();
-	for (const name of stored) memory.record(idOf(name), document(name).content);
+	for (const name of stored) memory.record(idOf(name), document(name).contentHash);
 	for (const name of settled) memory.markProcessed(idOf(name));
 	return memory;
 }
@@ -89,7 +89,7 @@ describe('where documents are done when they are stored', () => {
 		expect(sent).toEqual(['b', 'c', 'd']);
 		expect(unchanged).toEqual([['a', undefined]]);
 		expect(asked).toEqual([[idOf('a'), idOf('d')]]);
-		expect(names.map((name) => memory.has(idOf(name), document(name).content))).toEqual([
+		expect(names.map((name) => memory.has(idOf(name), document(name).contentHash))).toEqual([
 			true,
 			false,
 			false,
@@ -151,7 +151,7 @@ describe('where documents are done when they are processed', () => {
 		const { sent, unchanged } = await sift(twins, memory, { has: { a: 'finish' } });
 		expect(unchanged).toEqual([['a', 'finish']]);
 		expect(sent).toEqual(['a']);
-		expect(memory.has(idOf('a'), document('a').content)).toBe(false);
+		expect(memory.has(idOf('a'), document('a').contentHash)).toBe(false);
 	});
 
 	it('of two that are the same each is told', async () => {

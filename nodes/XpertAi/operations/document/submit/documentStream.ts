@@ -79,7 +79,7 @@ export class DocumentStream {
 		if (!canSend) return report.addNotSent(document);
 		this.recordSeen(document, found);
 		try {
-			if (settings.remembers || settings.dryRun) document.content = await contentOf(document);
+			if (settings.remembers || settings.dryRun) document.contentHash = await hashOf(document);
 		} catch (caught) {
 			return report.addUnreadable(origin, caught);
 		}
@@ -117,8 +117,8 @@ export class DocumentStream {
 	}
 }
 
-/** The fingerprint of a document: of its record and the content of its file, never of the file's address. */
-async function contentOf({ json, file }: ReadyDocument<Origin>): Promise<string> {
+/** The content hash of a document: of its record and the content of its file, never of the file's address. */
+async function hashOf({ json, file }: ReadyDocument<Origin>): Promise<string> {
 	if (!file) return hash('sha256', json, 'base64');
 	const digest = createHash('sha256').update(json);
 	const { content } = await file();

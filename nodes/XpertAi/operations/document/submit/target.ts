@@ -41,9 +41,9 @@ const OTHER_RUN_ACTIVE = 'Not sent: another run of this source is at work';
 const documentName = ({ record: { name }, key }: ReadyDocument<Origin>): DocumentName =>
 	name ? { name, key } : { key };
 
-/** Contents of documents by ID. Documents whose ID is new each time are left out: later runs cannot recognize them. */
-const contentsOf = (batch: Array<ReadyDocument<Origin>>) =>
-	new Map(batch.flatMap(({ id, isNew, content = '' }) => (isNew ? [] : [[id, content]])));
+/** Content hashes by ID, without documents whose ID is new each time: later runs cannot recognize them. */
+const hashesOf = (batch: Array<ReadyDocument<Origin>>) =>
+	new Map(batch.flatMap(({ id, isNew, contentHash = '' }) => (isNew ? [] : [[id, contentHash]])));
 
 /** One knowledgebase in a run: its documents, its memory, and its processing. */
 export class Target {
@@ -98,7 +98,7 @@ export class Target {
 			},
 			journal: async (batch) => {
 				const failure = await this.folders.createFor(batch.map(({ record }) => record));
-				return failure ? { failure } : await memory?.journalBatch(contentsOf(batch));
+				return failure ? { failure } : await memory?.journalBatch(hashesOf(batch));
 			},
 			request: (body) => ({
 				method: 'POST',
@@ -242,11 +242,11 @@ export class Target {
 	private addOutcome(result: SubmitOutcome): void {
 		const { circuitBreaker, report } = this.submission;
 		const { document } = result;
-		const { id, content = '', origin } = document;
+		const { id, contentHash = '', origin } = document;
 		const memory = document.isNew ? undefined : this.memory;
 		report.addOutcome(result);
 		if (result.outcome === 'stored') {
-			memory?.recordStored(id, content, documentName(document));
+			memory?.recordStored(id, contentHash, documentName(document));
 			circuitBreaker.passed('storing');
 			// With incremental sync, a server keeps a document under the first ID that its source had.
 			const { id: storedId } = asJson(result.record);
