@@ -7,8 +7,43 @@
 module.exports = {
 	transport: {
 		folder: 'nodes/XpertAi/transport',
-		files: ['classifyFailure', 'sendWithRetries', 'credential', 'baseUrl', 'failureReason'],
-		tests: ['test/nodes/XpertAi/transport/**/*.test.ts'],
+		// Redirects, certificates and the limits of an answer are held where requests are real.
+		tests: [
+			'test/nodes/XpertAi/transport/**/*.test.ts',
+			'test/engine/{transport,credentials,outcomes}.test.ts',
+		],
+		least: 90,
+	},
+	execution: {
+		folder: 'nodes/XpertAi/execution',
+		tests: [
+			'test/nodes/XpertAi/execution/**/*.test.ts',
+			'test/engine/{ids,limits,lists,outcomes,requests,toolOutput,uploads}.test.ts',
+		],
+		least: 90,
+	},
+	pickers: {
+		folder: 'nodes/XpertAi/pickers',
+		tests: ['test/nodes/XpertAi/pickers/**/*.test.ts', 'test/engine/pickers.test.ts'],
+		least: 90,
+	},
+	submit: {
+		folder: 'nodes/XpertAi/operations/document/submit',
+		// What the editor shows of fields is held by test/package/surface.
+		files: ['!(fields)', 'sources/!(index)'],
+		tests: [
+			'test/nodes/XpertAi/operations/document/**/*.test.ts',
+			'test/engine/{ingest*,documents,keys}.test.ts',
+		],
+		least: 90,
+	},
+	thread: {
+		folder: 'nodes/XpertAi/operations/thread',
+		files: ['*', 'run/!(fields|options)'],
+		tests: [
+			'test/nodes/XpertAi/operations/thread/**/*.test.ts',
+			'test/engine/{runs*,keys}.test.ts',
+		],
 		least: 90,
 	},
 	ingest: {
