@@ -113,21 +113,16 @@ class Storer<Origin> {
 
 	private async storeBatch(batch: Batch<Origin>): Promise<void> {
 		// Another batch may have failed since this one was read.
-		if (!this.storing.maySend()) {
-			for (const document of batch)
-				this.tell({ number: 0, attempts: 0 }, document, { outcome: 'notSent' });
-			return;
-		}
-		const number = ++this.counts.batches;
-		await this.settle({ batch, number, attempts: 0, mayBeDone: false, partlyDone: [] });
+		const maySend = this.storing.maySend();
+		const number = maySend ? ++this.counts.batches : 0;
+		const part = { batch, number, attempts: 0, mayBeDone: false, partlyDone: [] };
+		if (maySend) await this.settle(part);
+		else for (const document of batch) this.tell(part, document, { outcome: 'notSent' });
 	}
 
-	private tell(
-		{ number: batch, attempts }: Pick<Attempted<Origin>, 'number' | 'attempts'>,
-		document: ReadyDocument<Origin>,
-		ending: Ending,
-	): void {
-		this.storing.onOutcome({ document, batch, attempts, ...ending });
+	private tell(part: Attempted<Origin>, document: ReadyDocument<Origin>, ending: Ending): void {
+		const { number, attempts } = part;
+		this.storing.onOutcome({ document, batch: number, attempts, ...ending });
 	}
 
 	/** Sends a batch, in halves if need be, until each of its documents has an outcome. */

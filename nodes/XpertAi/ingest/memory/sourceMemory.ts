@@ -72,7 +72,6 @@ export class SourceMemory {
 	/** Set if another run holds the lease: then nothing may be sent. */
 	holder?: Holder;
 	private readonly notes: NotesOnServer;
-	private readonly clock: Clock;
 	private readonly journal: Journal;
 	private readonly lease: Lease;
 	private readonly unmergedJournal: UnmergedJournal;
@@ -95,7 +94,6 @@ export class SourceMemory {
 		private readonly options: RunOptions = {},
 	) {
 		const { signal, clock = systemClock, by = '' } = options;
-		this.clock = clock;
 		this.notes = new NotesOnServer(place, routes);
 		this.names = new Names(this.notes);
 		this.journal = new Journal(this.notes);
@@ -185,7 +183,7 @@ export class SourceMemory {
 	markLost(count = NaN): void {
 		const { lost = { count: 0 } } = this.troubles;
 		const all = count + (lost.count ?? NaN);
-		const at = new Date(this.clock.now()).toISOString();
+		const at = new Date((this.options.clock ?? systemClock).now()).toISOString();
 		this.troubles.lost = { at, ...(all > 0 && { count: all }) };
 		this.isStale = true;
 	}
