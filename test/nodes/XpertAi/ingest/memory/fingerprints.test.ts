@@ -22,7 +22,7 @@ function recorded(list: Array<[string, string]>): Fingerprints {
 }
 
 describe('fingerprints', () => {
-	it('know what was stored, and under which ids', () => {
+	it('know the stored documents and their contents', () => {
 		fc.assert(
 			fc.property(documents, (list) => {
 				const known = recorded(list);
@@ -33,7 +33,7 @@ describe('fingerprints', () => {
 		);
 	});
 
-	it('do not know a document with another content, another id, or none at all', () => {
+	it('do not know other contents or other IDs', () => {
 		fc.assert(
 			fc.property(documents, fc.uuid(), fc.string(), (list, id, content) => {
 				fc.pre(!list.some((one) => one[0] === id && one[1] === content));
@@ -42,7 +42,7 @@ describe('fingerprints', () => {
 		);
 	});
 
-	it('know what is only stored from what is processed as well', () => {
+	it('distinguish processed documents from those only stored', () => {
 		const fingerprints = recorded([[A, 'one']]);
 		const done = () => [fingerprints.isDone(A, false), fingerprints.isDone(A, true)];
 		expect(done()).toEqual([true, false]);
@@ -54,7 +54,7 @@ describe('fingerprints', () => {
 		expect(done()).toEqual([false, false]);
 	});
 
-	it('are in a note what they stand for, each in as few bytes as that takes', () => {
+	it('are packed into 17 or 23 bytes each, and unpacked unchanged', () => {
 		const [unknown, gone] = ['c', 'd'].map((end) => packId(A.slice(0, -1) + end));
 		const known = recorded([
 			[A, 'one'],
@@ -71,7 +71,7 @@ describe('fingerprints', () => {
 		expect([...unpack(packed)]).toEqual(entries);
 	});
 
-	it('forget the content of what may have changed on the server, and still know that it may be there', () => {
+	it('can forget contents without forgetting the documents', () => {
 		const fingerprints = recorded([
 			[A, 'one'],
 			[B, 'two'],
@@ -85,14 +85,14 @@ describe('fingerprints', () => {
 		expect([fingerprints.has(B, 'two'), fingerprints.size]).toEqual([false, 2]);
 	});
 
-	it('drop what is not on the server any more', () => {
+	it('remove documents that are gone', () => {
 		const fingerprints = recorded([[A, 'one']]);
 		fingerprints.remove(A);
 		fingerprints.remove(B);
 		expect(fingerprints.knows(A)).toBe(false);
 	});
 
-	it('tell which documents have changed', () => {
+	it('collect which documents have changed', () => {
 		const fingerprints = recorded([[A, 'one']]);
 		fingerprints.changed = new Set();
 		fingerprints.remove(B);

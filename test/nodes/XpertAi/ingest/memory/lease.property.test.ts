@@ -113,8 +113,8 @@ const together = ({ works }: Scene) =>
 		works.slice(index + 1).filter(({ from, until }) => from < one.until && one.from < until),
 	);
 
-describe('runs of one source, whenever they begin and however long their requests take', () => {
-	it('work one at a time; who leaves says which one is at work', async () => {
+describe('runs of one source, whenever they start and however long their requests take', () => {
+	it('work one at a time; a run that leaves names the one at work', async () => {
 		const runs = fc.array(run(fc.nat(4 * MINUTE)), { minLength: 2, maxLength: 4 });
 		await fc.assert(
 			fc.asyncProperty(runs, async (all) => {
@@ -129,7 +129,7 @@ describe('runs of one source, whenever they begin and however long their request
 		);
 	});
 
-	it('of those that begin at the same moment, exactly one works', async () => {
+	it('that start at the same moment: exactly one works', async () => {
 		const atOnce = run(fc.nat(2 * SECOND)).map((one) => ({ ...one, works: 5 * MINUTE }));
 		await fc.assert(
 			fc.asyncProperty(fc.array(atOnce, { minLength: 2, maxLength: 3 }), async (all) => {
@@ -147,7 +147,7 @@ describe('runs of one source, whenever they begin and however long their request
 		);
 	});
 
-	it('one that has crashed keeps the next from work for three minutes at most, however slow the server', async () => {
+	it('wait three minutes at most for one that has crashed, however slow the server', async () => {
 		const crashed = run(fc.constant(0)).map((one) => ({ ...one, works: MINUTE, crashes: 1 }));
 		await fc.assert(
 			fc.asyncProperty(crashed, run(fc.constant(MINUTE)), async (first, second) => {

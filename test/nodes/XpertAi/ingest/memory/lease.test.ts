@@ -52,7 +52,7 @@ describe('the number of a run', () => {
 		[{ sent: 5 }, 0, 6],
 		[{ root: 5 }, 0, 6],
 		[{ run: 5, sent: 7, root: 3 }, 0, 8],
-	])('is behind all that notes show: %j', (said, crashed, number) => {
+	])('is one more than any that the notes show: %j', (said, crashed, number) => {
 		const lease = scene().lease('one');
 		lease.raiseCounters(said, crashed);
 		expect(lease.number).toBe(number);
@@ -61,7 +61,7 @@ describe('the number of a run', () => {
 	it.each([
 		[4, 5],
 		[3, 6],
-	])('gives it another place than that of a crashed run %i', (crashed, number) => {
+	])('selects the other journal slot than that of a crashed run %i', (crashed, number) => {
 		const lease = scene().lease('one');
 		lease.raiseCounters({ sent: 4 });
 		lease.raiseCounters({}, crashed);
@@ -70,7 +70,7 @@ describe('the number of a run', () => {
 });
 
 describe('the lease of a source', () => {
-	it('is taken with two notes, and given back with one', async () => {
+	it('is taken with two notes, and released with one', async () => {
 		const { lease, of, requests, rows } = scene();
 		const one = lease('one');
 		expect(await of(one.take())).toBeUndefined();
@@ -85,7 +85,7 @@ describe('the lease of a source', () => {
 		expect(requests).toHaveLength(6);
 	});
 
-	it('is free as soon as it was given back', async () => {
+	it('is free as soon as it is released', async () => {
 		const { lease, of, time } = scene();
 		const one = lease('one');
 		await of(one.take());
@@ -95,7 +95,7 @@ describe('the lease of a source', () => {
 		expect(time.now - from).toBeLessThan(SECOND);
 	});
 
-	it('is of the run that says each twenty seconds that it is at work', async () => {
+	it('is kept by a run that renews it every 20 seconds', async () => {
 		const { lease, of, time, requests } = scene();
 		await of(lease('one').take());
 		requests.length = 0;
@@ -105,7 +105,7 @@ describe('the lease of a source', () => {
 		expect(time.now).toBeLessThan(127 * SECOND);
 	});
 
-	it('stays taken where somebody has its note processed: the next word says so', async () => {
+	it('stays held when somebody has its note processed: the next renewal shows it', async () => {
 		const { lease, of, named } = scene();
 		const one = lease('one');
 		await of(one.take());
@@ -114,7 +114,7 @@ describe('the lease of a source', () => {
 		expect(await of(one.check())).toBeUndefined();
 	});
 
-	it('is free a minute later where its note cannot be read and nobody is at work', async () => {
+	it('is free after a minute when its note is unreadable and nobody renews it', async () => {
 		const { lease, of, named, time } = scene();
 		const one = lease('one');
 		await of(one.take());
@@ -124,7 +124,7 @@ describe('the lease of a source', () => {
 		expect(time.now).toBeLessThan(62 * SECOND);
 	});
 
-	it('is not given back after Stop, as no request leaves then: it ends by itself', async () => {
+	it('is not released after Stop, when no request can be sent: it expires', async () => {
 		const { lease, of, requests } = scene();
 		const stop = new AbortController();
 		const one = lease('one', { signal: stop.signal });
@@ -134,7 +134,7 @@ describe('the lease of a source', () => {
 		expect(requests).toHaveLength(5);
 	});
 
-	it('says no word more once it is given back, or the execution is stopped', async () => {
+	it('is not renewed after its release, nor after Stop', async () => {
 		const { lease, of, time, requests } = scene();
 		const stop = new AbortController();
 		const [one, two] = [lease('one'), lease('two', { signal: stop.signal })];
@@ -147,7 +147,7 @@ describe('the lease of a source', () => {
 		expect(requests).toEqual([]);
 	});
 
-	it('is taken half a minute later where somebody has written over the name, and left', async () => {
+	it('is taken half a minute later when a rival overwrote `turn` and left', async () => {
 		const other = scene();
 		await other.of(other.lease('other').take());
 		const { lease, of, rules, rows, time, requests } = scene();
@@ -160,7 +160,7 @@ describe('the lease of a source', () => {
 		expect(time.now).toBeGreaterThanOrEqual(30 * SECOND);
 	});
 
-	it('is not looked for again and again on a server that gives nothing back', async () => {
+	it('is given up at once on a server that does not return notes', async () => {
 		const { lease, of, rows, requests } = scene();
 		const taken = lease('one').take();
 		const forget = {
@@ -173,7 +173,7 @@ describe('the lease of a source', () => {
 	});
 });
 
-describe('a run that has not said a word for long', () => {
+describe('a run that has not renewed its lease for long', () => {
 	/** One that cannot say a word from now on, as its machine is asleep. */
 	async function asleep() {
 		const world = scene();
@@ -182,7 +182,7 @@ describe('a run that has not said a word for long', () => {
 		return { ...world, one };
 	}
 
-	it('makes sure, and says it, after three quarters of a minute, not before', async () => {
+	it('checks the notes and renews after 45 seconds, not before', async () => {
 		const { one, of, time, requests } = await asleep();
 		requests.length = 0;
 		await time.run(40 * SECOND);
@@ -195,7 +195,7 @@ describe('a run that has not said a word for long', () => {
 		expect(requests).toHaveLength(2);
 	});
 
-	it('sends nothing more, nor gives anything back, when another has taken its place', async () => {
+	it('sends and releases nothing once another run has taken over', async () => {
 		const { one, lease, of, requests } = await asleep();
 		expect(await of(lease('two').take())).toBeUndefined();
 		expect(await of(one.check())).toMatchObject({
@@ -214,7 +214,7 @@ describe('a run that has not said a word for long', () => {
 		expect(await of(one.check())).toEqual({ failure: one.refusal });
 	});
 
-	it('gives nothing back that another has taken meanwhile', async () => {
+	it('does not release a lease that another run has taken', async () => {
 		const { one, lease, of, requests } = await asleep();
 		await of(lease('two').take());
 		requests.length = 0;
@@ -222,7 +222,7 @@ describe('a run that has not said a word for long', () => {
 		expect(requests).toEqual(['looks']);
 	});
 
-	it('sends nothing more where its notes are gone', async () => {
+	it('sends nothing when its notes are gone', async () => {
 		const { one, of, time, rows } = await asleep();
 		await of(time.wait(50 * SECOND));
 		rows.clear();
@@ -231,7 +231,7 @@ describe('a run that has not said a word for long', () => {
 	});
 
 	it.each(['began', 'at work'])(
-		'goes on where another one has written over the note %s alone',
+		'continues when a rival overwrote only the note `%s`',
 		async (word) => {
 			const { one, lease, of, named } = await asleep();
 			const own = { ...named(word === 'began' ? 'at work' : 'began') };
@@ -243,7 +243,7 @@ describe('a run that has not said a word for long', () => {
 		},
 	);
 
-	it('does not know whether it may go on where it cannot look', async () => {
+	it('must not send while the notes cannot be read or written', async () => {
 		const { one, of, time, rules } = await asleep();
 		await of(time.wait(50 * SECOND));
 		rules.fails = () => answered(503);

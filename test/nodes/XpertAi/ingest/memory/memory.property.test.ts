@@ -227,7 +227,7 @@ function expectSound(
 }
 
 describe('whatever happened to earlier runs', () => {
-	it('every document that may be there is known, no content that is not there, and nothing is called lost', async () => {
+	it('every stored document is known, no wrong content is, and nothing is reported lost', async () => {
 		await fc.assert(
 			fc.asyncProperty(runs, async (all) => {
 				const server = new Knowledgebase();
@@ -246,7 +246,7 @@ describe('whatever happened to earlier runs', () => {
 		);
 	});
 
-	it('if somebody then deletes notes or has them processed, what is not known any more is called lost', async () => {
+	it('after notes are deleted or processed, whatever is no longer known is reported lost', async () => {
 		await fc.assert(
 			fc.asyncProperty(runs, harm, runs, async (earlier, { how, what }, later) => {
 				const server = new Knowledgebase();
@@ -265,7 +265,7 @@ describe('whatever happened to earlier runs', () => {
 		);
 	});
 
-	it('after a crash, a run that brings all documents has all known, with their contents and names', async () => {
+	it('after a crash, a run with all documents knows their contents and names', async () => {
 		const calm = { batches: KEYS.map((key) => [{ key, content: 'one' }]), atOnce: 2 };
 		await fc.assert(
 			fc.asyncProperty(run, async (before) => {
@@ -282,7 +282,7 @@ describe('whatever happened to earlier runs', () => {
 		);
 	});
 
-	it('where nothing did, exactly what is there is known, with its content', async () => {
+	it('without faults, exactly the stored documents are known, with their contents', async () => {
 		const calm = run.map((one) => ({ ...one, faults: [], hands: [] }));
 		await fc.assert(
 			fc.asyncProperty(fc.array(calm, { minLength: 1, maxLength: 6 }), async (all) => {

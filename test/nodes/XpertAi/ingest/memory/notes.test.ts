@@ -40,7 +40,7 @@ const asEntries = (list: Array<[string, string]>): Entry[] => {
 const documents = fc.uniqueArray(fc.tuple(fc.uuid(), fc.string()), { selector: ([id]) => id });
 
 describe('a note', () => {
-	it('says what it said when it was written', async () => {
+	it('is read as it was written', async () => {
 		await fc.assert(
 			fc.asyncProperty(documents, async (list) => {
 				const entries = asEntries(list);
@@ -64,12 +64,12 @@ describe('a note', () => {
 		['its place is empty', () => ''],
 		['the server has processed it', () => 'Invalid PDF structure'],
 		['its version is none', (text: string) => text.replace('-1:', '-x:')],
-	])('does not count where %s', async (_, change) => {
+	])('is damaged when %s', async (_, change) => {
 		const { note } = await kept({ header: FACTS }, change);
 		expect(note).toBe('damaged');
 	});
 
-	it('does not count where any character of it is another one, or the end is missing', async () => {
+	it('is damaged when any character differs or the end is missing', async () => {
 		const entries = asEntries([[derivedId('kb', 'a'), 'content']]);
 		const length = (await kept({ header: FACTS, entries })).row.processMsg?.length ?? 0;
 		const character = fc.constantFrom('A', '7', '', ' ');
@@ -89,7 +89,7 @@ describe('a note', () => {
 		);
 	});
 
-	it('of another source does not count', async () => {
+	it('of another source counts as damaged', async () => {
 		const server = new Knowledgebase();
 		await new NotesOnServer(PLACE, server.routes()).write({ note: NOTE, header: FACTS });
 		const [row] = server.notes();
@@ -98,7 +98,7 @@ describe('a note', () => {
 		expect(await other.read([NOTE])).toEqual(['damaged']);
 	});
 
-	it('of a later version ends all work', async () => {
+	it('of a later version is a failure', async () => {
 		const later = () => 'n8n-memory-2:what nobody knows';
 		const read = await orFailure(async () => await kept({ header: FACTS }, later));
 		expect('failure' in read && failureMessage(read.failure)).toMatch(
@@ -106,7 +106,7 @@ describe('a note', () => {
 		);
 	});
 
-	it('does not hide what else goes wrong', async () => {
+	it('does not hide other errors', async () => {
 		const broken = async () => await Promise.reject(new Error('another thing'));
 		await expect(orFailure(broken)).rejects.toThrow('another thing');
 	});
@@ -119,7 +119,7 @@ describe('several notes', () => {
 		body: Buffer.alloc(150_000),
 	});
 
-	it('are written in as few requests of half a MiB as that takes, in their order, and read some at a time', async () => {
+	it('are written in order, half a MiB per request, and read a few at a time', async () => {
 		const server = new Knowledgebase();
 		const sent: number[] = [];
 		const routes = server.routes();

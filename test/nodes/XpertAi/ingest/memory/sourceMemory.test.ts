@@ -66,7 +66,7 @@ async function remembered(server: Knowledgebase) {
 }
 
 describe('a source that was stored', () => {
-	it('is known in the next run, with the contents; a fresh run knows the documents alone', async () => {
+	it('is known in the next run with its contents; Resend All forgets the contents alone', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
 		const next = await open(server.routes());
@@ -75,7 +75,7 @@ describe('a source that was stored', () => {
 		expect([fresh.knownBefore, fresh.known.has(A, 'one')]).toEqual([IDS.length, false]);
 	});
 
-	it('takes no more room in a batch than is kept free for it', async () => {
+	it('takes no more room in a batch than is reserved for the journal', async () => {
 		const memory = await open(new Knowledgebase().routes());
 		for (const count of [1, 1000]) {
 			const ids = range(count).map((at) => derivedId('kb', `${at}`));
@@ -85,7 +85,7 @@ describe('a source that was stored', () => {
 		}
 	});
 
-	it('has its names written once, also where its contents change', async () => {
+	it('has its names written once, also when contents change', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
 		server.written.length = 0;
@@ -93,7 +93,7 @@ describe('a source that was stored', () => {
 		expect(server.written.filter((name) => name.includes('calls its documents'))).toEqual([]);
 	});
 
-	it('has its names in as few notes as that takes, and no others are told of', async () => {
+	it('fills a note with names before it writes another, and returns the names asked for', async () => {
 		const server = new Knowledgebase();
 		const counts = [];
 		for (const id of IDS.slice(0, 6)) {
@@ -114,7 +114,7 @@ describe('a source that was stored', () => {
 		expect([await names.of([]), server.asked]).toEqual([new Map(), []]);
 	});
 
-	it('is not written when the execution was stopped; its pages are known', async () => {
+	it('is not written after Stop; the next run reads the journal', async () => {
 		const server = new Knowledgebase();
 		const { signal } = virtualTime(0);
 		const memory = await open(server.routes(), { signal });
@@ -124,7 +124,7 @@ describe('a source that was stored', () => {
 		expect((await remembered(server)).having('one')).toEqual([A]);
 	});
 
-	it('keeps what a refused document was before, and nothing of one that was new', async () => {
+	it('keeps a rejected document that was stored before, and forgets a new one', async () => {
 		const server = new Knowledgebase();
 		await night(server, [A]);
 		const memory = await open(server.routes());
@@ -133,7 +133,7 @@ describe('a source that was stored', () => {
 		expect([A, B].map((id) => memory.known.knows(id))).toEqual([true, false]);
 	});
 
-	it('is new as long as nothing was sent, whatever became of runs that began', async () => {
+	it('is new until a run has sent something, however earlier runs ended', async () => {
 		const server = new Knowledgebase();
 		const crash = { ofBatches: false, rows: 0, crash: true, again: false };
 		for (const request of range(8)) {
@@ -147,7 +147,7 @@ describe('a source that was stored', () => {
 });
 
 describe('a run that crashed', () => {
-	it('leaves all of its batches known with their contents, but for those on their way', async () => {
+	it('leaves every batch known with its contents, except those in flight', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
 		for (const at of range(40)) await send(server, memory, [derivedId('kb', `${at}`)]);
@@ -159,14 +159,14 @@ describe('a run that crashed', () => {
 		expect([known.knows(A), known.has(A, 'one')]).toEqual([true, false]);
 	});
 
-	it('is known with its contents as far as they were certain, also after the next run', async () => {
+	it('is still known with its contents after the next run', async () => {
 		const server = new Knowledgebase();
 		await night(server, [A, B], 'one', false);
 		await night(server, [C]);
 		expect((await remembered(server)).having('one')).toEqual([A, B, C]);
 	});
 
-	it('is known also when its rows come in the middle of the next one, and after a further crash', async () => {
+	it('is known also when its rows arrive during the next run, even if that crashes', async () => {
 		for (const closes of [true, false]) {
 			const server = new Knowledgebase();
 			const crashed = await open(server.routes());
@@ -181,7 +181,7 @@ describe('a run that crashed', () => {
 		}
 	});
 
-	it('is not called damaged where a batch did not arrive and a later one did', async () => {
+	it('does not count as damaged when a batch did not arrive and a later one did', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
 		await memory.journalBatch(new Map([[A, 'one']]));
@@ -200,7 +200,7 @@ describe('a run that crashed', () => {
 		['so many pages that no others are found', ['storing, 2.', 'come, 2.'], [0, 10], [], true],
 		['all its pages', ['storing, 2.', 'come, 2.'], [0, 99], [], true],
 		['the lease', ['is at work'], [0, 1], IDS, false],
-	])('is known as far as it can be where %s is deleted', async (_, words, part, certain, said) => {
+	])('is known as far as possible when %s is deleted', async (_, words, part, certain, said) => {
 		const server = new Knowledgebase();
 		await night(server, IDS, 'zero');
 		await night(server, IDS, 'one', false);
@@ -210,7 +210,7 @@ describe('a run that crashed', () => {
 		expect(lost !== undefined).toBe(said);
 	});
 
-	it('is not called damaged where pages of earlier runs are processed', async () => {
+	it('does not count as damaged when pages of earlier runs are processed', async () => {
 		const server = new Knowledgebase();
 		for (const content of ['zero', 'one']) await night(server, IDS, content);
 		server.harm(server.notes('is storing, 1.3 ('), 'processes');
@@ -221,7 +221,7 @@ describe('a run that crashed', () => {
 });
 
 describe('a batch whose request was not answered', () => {
-	it('is noted by itself before anything more is sent, however many there are', async () => {
+	it('is written as a page of its own before anything else is sent', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
 		const ids = range(30).map((at) => derivedId('kb', `${at}`));
@@ -232,7 +232,7 @@ describe('a batch whose request was not answered', () => {
 		expect(known.has(A, 'one')).toBe(true);
 	});
 
-	it('keeps others from being sent as long as that is not taken', async () => {
+	it('blocks further batches until its page is written', async () => {
 		const server = new Knowledgebase();
 		let refuses = false;
 		const memory = await open(server.routes([], () => refuses));
@@ -246,7 +246,7 @@ describe('a batch whose request was not answered', () => {
 		expect((await remembered(server)).ids).toEqual([A, B]);
 	});
 
-	it('leaves no content certain that it may still bring otherwise', async () => {
+	it('makes uncertain every content that it may still overwrite', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
 		const arrive = await send(server, memory, [A, B, C], { end: 'unclear' });
@@ -261,7 +261,7 @@ describe('a batch whose request was not answered', () => {
 });
 
 describe('what is lost', () => {
-	it('of a piece is rebuilt from names; its documents are sent again and not missed', async () => {
+	it('of a piece is rebuilt from names; its documents are resent and do not count as missing', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
@@ -279,7 +279,7 @@ describe('what is lost', () => {
 		expect(await remembered(server)).toMatchObject({ ids: IDS, lost: undefined });
 	});
 
-	it('of a piece without names is said with a number, until the user has taken note once', async () => {
+	it('of a piece without names is reported with a number until Forget Earlier Damage', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
 		server.harm(server.notes('has stored, 2 of'), 'processes');
@@ -295,7 +295,7 @@ describe('what is lost', () => {
 		expect([forgetful.troubles, (await remembered(server)).lost]).toEqual([{}, undefined]);
 	});
 
-	it('with the root is said without a number; names give the documents', async () => {
+	it('with the root is reported without a number; names give the documents', async () => {
 		for (const how of ['processes', 'deletes'] as const) {
 			const server = new Knowledgebase();
 			await night(server, IDS);
@@ -307,7 +307,7 @@ describe('what is lost', () => {
 		}
 	});
 
-	it('of a piece is said where one of the notes with its names is gone', async () => {
+	it('of a piece is reported when a note of its names is gone', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
 		server.harm(server.notes('calls its documents').slice(0, 1), 'deletes');
@@ -315,7 +315,7 @@ describe('what is lost', () => {
 		expect((await remembered(server)).lost).toBeDefined();
 	});
 
-	it('of a piece brings back nothing that is gone', async () => {
+	it('of a piece does not bring back documents that were removed', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
 		const memory = await open(server.routes());
@@ -335,7 +335,7 @@ describe('what is lost', () => {
 		expect(ids.length).toBeLessThan(IDS.length / 2);
 	});
 
-	it('of a piece is said where names do not give its documents, as after a crash', async () => {
+	it('of a piece is reported when names do not give its documents, as after a crash', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS, 'one', false);
 		await night(server, []);
@@ -344,7 +344,7 @@ describe('what is lost', () => {
 		expect((await remembered(server)).lost).toBeDefined();
 	});
 
-	it('of a piece is counted without those that names give', async () => {
+	it('of a piece is counted without the documents that names give', async () => {
 		const server = new Knowledgebase();
 		const own = KEYS.map((key) => derivedId('somewhere else', key));
 		const memory = await open(server.routes());
@@ -379,7 +379,7 @@ describe('what is lost', () => {
 		},
 	);
 
-	it('is no reason to write more in a run that changes nothing', async () => {
+	it('adds no writes to a run that changes nothing', async () => {
 		const server = new Knowledgebase();
 		await night(server, [A]);
 		for (const beginning of [{}, { forgetLost: true }]) {
@@ -395,7 +395,7 @@ describe('what is lost', () => {
 		expect([server.written.length, last.troubles.lost !== undefined]).toEqual([3, true]);
 	});
 
-	it('of several pieces is said with the number of all, as long as each is known', async () => {
+	it('of several pieces is reported with their sum, as long as each number is known', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
 		const before = (await remembered(server)).ids.length;
@@ -411,7 +411,7 @@ describe('what is lost', () => {
 		expect((await remembered(server)).lost).toEqual({ at: expect.any(String) as string });
 	});
 
-	it('is said where a late request has written an earlier root over the last one', async () => {
+	it('is reported when a late request overwrote the root with an earlier one', async () => {
 		const server = new Knowledgebase();
 		await night(server, [A]);
 		const [root] = server.notes('has stored (');
@@ -421,7 +421,7 @@ describe('what is lost', () => {
 		expect([ids, having('one'), lost !== undefined]).toEqual([[A, B], [], true]);
 	});
 
-	it('is not for a new source to know: one whose notes were all processed is none', async () => {
+	it('makes no source new: not even when all its notes were processed', async () => {
 		const server = new Knowledgebase();
 		await night(server, [A]);
 		server.harm(server.notes(), 'processes');
@@ -429,7 +429,7 @@ describe('what is lost', () => {
 		expect([isNew, troubles.lost !== undefined]).toEqual([false, true]);
 	});
 
-	it('where the caller finds documents and no note is said before and after a crash', async () => {
+	it('is reported when the caller finds documents and no note, also after a crash', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
 		memory.markLost();
@@ -445,7 +445,7 @@ describe('what somebody disables or enables', () => {
 	const noteByHand = async (server: Knowledgebase, id: string, disabled: boolean) =>
 		await new SourceMemory(PLACE, server.routes()).noteByHand([id], disabled);
 
-	it('is sent again by the next run, and not missed; the one after that knows nothing of it', async () => {
+	it('is resent by the next run and does not count as missing, once', async () => {
 		const server = new Knowledgebase();
 		await night(server, [A, B]);
 		for (const id of [A, C, D]) await noteByHand(server, id, id !== D);
@@ -463,7 +463,7 @@ describe('what somebody disables or enables', () => {
 		expect([last.known.has(A, 'one'), last.known.uncertain.has(A)]).toEqual([true, false]);
 	});
 
-	it('is noted without what a run has taken in before', async () => {
+	it('is recorded without what a run has already merged', async () => {
 		const server = new Knowledgebase();
 		await night(server, [A, B]);
 		await noteByHand(server, A, true);
@@ -473,7 +473,7 @@ describe('what somebody disables or enables', () => {
 		expect([A, B].map((id) => next.known.uncertain.has(id))).toEqual([false, true]);
 	});
 
-	it('must not be where the server takes no note', async () => {
+	it('must not change when the server refuses the note', async () => {
 		const routes = new Knowledgebase().routes([], () => true);
 		expect(await new SourceMemory(PLACE, routes).noteByHand([A], true)).toMatchObject({
 			status: 422,
@@ -482,7 +482,7 @@ describe('what somebody disables or enables', () => {
 });
 
 describe('a run that may not send', () => {
-	it('says who is at work, and writes nothing', async () => {
+	it('names the run that holds the lease, and writes nothing', async () => {
 		const server = new Knowledgebase();
 		let renew = () => undefined as unknown;
 		const clock = { ...virtualTime(), later: (_: number, work: () => void) => (renew = work) };
@@ -501,7 +501,7 @@ describe('a run that may not send', () => {
 		['a record is missing', answered(404)],
 		['the server is away', answered(503)],
 		['the answer is none', failed({ kind: 'unreadable', status: 200, reason: 'it is empty' })],
-	])('is one at whose beginning %s, at any request', async (_, outcome) => {
+	])('is one during whose start %s, at any request', async (_, outcome) => {
 		for (const nth of range(7)) {
 			const memory = await open(failing(new Knowledgebase(), nth, outcome));
 			expect({ ok: false, failure: await memory.journalChange([A]) }).toEqual(outcome);
@@ -509,7 +509,7 @@ describe('a run that may not send', () => {
 		}
 	});
 
-	it('knows what is unchanged where the server takes no note any more, and asks no more where it gives none', async () => {
+	it('recognizes unchanged documents when notes cannot be written, and reads nothing more when they cannot be read', async () => {
 		const server = new Knowledgebase();
 		await night(server, [A]);
 		const memory = await open(server.routes([], () => true));
@@ -541,12 +541,12 @@ describe('a server', () => {
 		expect(await memory.journalBatch(new Map([[A, 'one']]))).toBeUndefined();
 	};
 
-	it('that does not have the route, by its own words, remembers nothing', async () => {
+	it('without the route remembers nothing', async () => {
 		const routeMissing = failed({ kind: 'status', status: 404, missing: 'route' });
 		await without({ ...new Knowledgebase().routes(), send: async () => routeMissing });
 	});
 
-	it('that takes notes and does not give them back remembers nothing', async () => {
+	it('that accepts notes and does not return them remembers nothing', async () => {
 		const server = new Knowledgebase();
 		const routes = server.routes();
 		const send: MemoryRoutes['send'] = async (request) => {
@@ -557,7 +557,7 @@ describe('a server', () => {
 		await without({ ...routes, send });
 	});
 
-	it('has to list what is certainly there: any other answer does not count', async () => {
+	it('must list a note that is certainly there, or its answer does not count', async () => {
 		const server = new Knowledgebase();
 		const routes = server.routes();
 		const checks: Array<AnswerCheck | undefined> = [];
@@ -576,7 +576,7 @@ describe('a server', () => {
 		for (const at of [1, 2, 4, 5]) expect(said[at]).toEqual([undefined, short, short, empty]);
 	});
 
-	it('that does not take the memory before anything is sent is asked again, and nothing is forgotten', async () => {
+	it('that refuses the merged memory blocks sending; the next attempt has lost nothing', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
 		await night(server, [A, B], 'two', false);
@@ -594,7 +594,7 @@ describe('a server', () => {
 		expect([having('two'), having('one')]).toEqual([[A, B, C], IDS.slice(3)]);
 	});
 
-	it('that does not take the memory at the end has the journal; the next run knows all the same', async () => {
+	it('that refuses the memory at the end still has the journal, which the next run reads', async () => {
 		const server = new Knowledgebase();
 		const isMemory = (name = '') => name.includes('has stored');
 		const memory = await open(server.routes([], ({ name }) => isMemory(name)));
