@@ -56,15 +56,11 @@ export class Fingerprints {
 		return processed ? fingerprint.startsWith(PROCESSED) : fingerprint !== UNKNOWN;
 	}
 
-	/** Records content that the server has accepted and not yet processed. */
-	record(id: string, contentHash: string): void {
-		this.set([packId(id), storedAs(contentHash)]);
-	}
-
 	/** Records that the server has processed a document, or never will. */
 	markProcessed(id: string): void {
-		const fingerprint = this.fingerprintOf(id);
-		if (fingerprint.startsWith(STORED)) this.set([packId(id), PROCESSED + fingerprint.slice(1)]);
+		const packedId = packId(id);
+		const fingerprint = this.byPackedId.get(packedId) ?? UNKNOWN;
+		if (fingerprint.startsWith(STORED)) this.set([packedId, PROCESSED + fingerprint.slice(1)]);
 	}
 
 	/** Records that a document may be on the server, with unknown content. */
@@ -106,8 +102,14 @@ export class Fingerprints {
 }
 
 /** The fingerprint of a document stored with this content, and not yet processed. */
-export const storedAs = (contentHash: string) =>
+const storedAs = (contentHash: string) =>
 	STORED + hash('sha1', contentHash, 'binary').slice(0, FINGERPRINT_BYTES - 1);
+
+/** The entry of a document stored with this content, and not yet processed. */
+export const storedEntry = (id: string, contentHash: string): Entry => [
+	packId(id),
+	storedAs(contentHash),
+];
 
 /** A UUID as its 16 bytes. Case is ignored, as on servers. */
 export const packId = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1');

@@ -2,7 +2,7 @@ import chunk from 'lodash/chunk';
 import range from 'lodash/range';
 import sortBy from 'lodash/sortBy';
 
-import { FINGERPRINT_BYTES, UNKNOWN, packId, storedAs, unpack } from './fingerprints';
+import { FINGERPRINT_BYTES, UNKNOWN, packId, storedEntry, unpack } from './fingerprints';
 import type { Entry } from './fingerprints';
 import { SIZES, isReadable } from './notes';
 import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
@@ -56,9 +56,8 @@ export class Journal {
 	}
 
 	/** Whether a document keeps this content: no late request may overwrite it with another. */
-	isCertain(id: string, contentHash: string): boolean {
-		const fingerprint = storedAs(contentHash);
-		return (this.lateFingerprints.get(packId(id)) ?? fingerprint) === fingerprint;
+	isCertain([packedId, fingerprint]: Entry): boolean {
+		return (this.lateFingerprints.get(packedId) ?? fingerprint) === fingerprint;
 	}
 
 	/** Writes a page of its own for documents, without their contents. */
@@ -72,9 +71,10 @@ export class Journal {
 		await this.writeUnclear();
 		const at = this.count++;
 		this.open.add(at);
-		const packedIds = [...hashes.keys()].map(packId);
-		const isCertain = [...hashes].every(([id, contentHash]) => this.isCertain(id, contentHash));
-		const body = Buffer.from([...hashes.values()].map(storedAs).join(''), 'latin1');
+		const entries = [...hashes].map(([id, hash]) => storedEntry(id, hash));
+		const packedIds = entries.map(([packedId]) => packedId);
+		const isCertain = entries.every((entry) => this.isCertain(entry));
+		const body = Buffer.from(entries.map(([, fingerprint]) => fingerprint).join(''), 'latin1');
 		const [documents, end] = this.page(at, packedIds);
 		const notes = [documents, end, { ...end, ...(isCertain && { body }) }];
 		const rows = notes.map((note) => this.notes.row(note));
@@ -84,9 +84,9 @@ export class Journal {
 			ids: rows.map(({ id }) => id),
 			onEnded: (end, late) => {
 				this.open.delete(at);
-				for (const [id, contentHash] of late ? hashes : []) {
-					const fingerprint = this.isCertain(id, contentHash) ? storedAs(contentHash) : UNKNOWN;
-					this.lateFingerprints.set(packId(id), fingerprint);
+				for (const entry of late ? entries : []) {
+					const [packedId, fingerprint] = entry;
+					this.lateFingerprints.set(packedId, this.isCertain(entry) ? fingerprint : UNKNOWN);
 				}
 				if (end === 'nothing' && at === this.count - 1) this.count -= 1;
 				else if (end !== 'done') this.unclear.set(at, end === 'nothing' ? [] : packedIds);

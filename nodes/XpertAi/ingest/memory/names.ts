@@ -35,11 +35,9 @@ export class Names {
 	/** Adds the name of a document, if it is not known. */
 	add(id: string, { name, key }: DocumentName): void {
 		if (!this.unnamed.delete(packId(id))) return;
-		const { owner } = this.notes.place;
-		const isDerived = key !== undefined && derivedId(owner, key) === id.toLowerCase();
-		if (!isDerived) this.counted = { ...this.counted, areAll: false };
+		if (key === undefined) this.counted = { ...this.counted, areAll: false };
 		const label = name ?? key ?? null;
-		const entry: NamedDocument = isDerived ? [key, label] : [null, label, shortHash(id)];
+		const entry: NamedDocument = key === undefined ? [null, label, shortHash(id)] : [key, label];
 		this.added.push(entry);
 		this.addedLength += JSON.stringify(entry).length;
 	}

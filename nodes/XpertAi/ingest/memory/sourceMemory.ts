@@ -14,6 +14,7 @@ import {
 	ID_BYTES,
 	UNKNOWN,
 	packId,
+	storedEntry,
 	unpack,
 	unpackId,
 } from './fingerprints';
@@ -159,9 +160,10 @@ export class SourceMemory {
 			await this.prepareToSend();
 			await this.names.write(SIZES.names);
 			for (const id of hashes.keys()) {
+				const packedId = packId(id);
 				const sets = this.known.knows(id) ? [] : [this.newIds, this.names.unnamed];
-				for (const packedIds of sets) packedIds.add(packId(id));
-				this.known.markUnknown(id);
+				for (const packedIds of sets) packedIds.add(packedId);
+				this.known.set([packedId, UNKNOWN]);
 			}
 			return await this.journal.rowsFor(hashes);
 		});
@@ -169,9 +171,10 @@ export class SourceMemory {
 
 	/** Records that the server has accepted a document with this content. */
 	recordStored(id: string, contentHash: string, name: DocumentName = {}): void {
-		this.newIds.delete(packId(id));
+		const entry = storedEntry(id, contentHash);
+		this.newIds.delete(entry[0]);
 		this.names.add(id, name);
-		if (this.journal.isCertain(id, contentHash)) this.known.record(id, contentHash);
+		if (this.journal.isCertain(entry)) this.known.set(entry);
 	}
 
 	/** Records that the server has rejected a document. A version that an earlier run stored may still exist. */

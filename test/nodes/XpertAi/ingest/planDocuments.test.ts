@@ -2,7 +2,7 @@ import { range } from 'lodash';
 
 import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
 import { changedOnly, planDocuments } from '../../../../nodes/XpertAi/ingest/planDocuments';
-import { Fingerprints } from '../../../../nodes/XpertAi/ingest/memory/fingerprints';
+import { Fingerprints, storedEntry } from '../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import type { ProcessingStatus } from '../../../../nodes/XpertAi/ingest/processingStatus';
 import { derivedId } from '../../../../nodes/XpertAi/payloads/derivedId';
 import { IDS_PER_ADDRESS } from '../../../../nodes/XpertAi/transport/api';
@@ -21,7 +21,7 @@ const idOf = (name: string) => derivedId('kb', name);
 /** A memory of documents that were stored, of which some are settled as well. */
 function knowing(stored: string[], settled: string[] = []): Fingerprints {
 	const memory = new Fingerprints();
-	for (const name of stored) memory.record(idOf(name), document(name).contentHash);
+	for (const name of stored) memory.set(storedEntry(idOf(name), document(name).contentHash));
 	for (const name of settled) memory.markProcessed(idOf(name));
 	return memory;
 }

@@ -6,6 +6,7 @@ import {
 	UNKNOWN,
 	packId,
 	pack,
+	storedEntry,
 	unpack,
 } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import type { Entry } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
@@ -17,7 +18,7 @@ const B = '2f78e81b-0000-4000-8000-00000000000b';
 
 function recorded(list: Array<[string, string]>): Fingerprints {
 	const fingerprints = new Fingerprints();
-	for (const [id, content] of list) fingerprints.record(id, content);
+	for (const [id, content] of list) fingerprints.set(storedEntry(id, content));
 	return fingerprints;
 }
 
@@ -48,7 +49,7 @@ describe('fingerprints', () => {
 		expect(done()).toEqual([true, false]);
 		fingerprints.markProcessed(A);
 		expect([...done(), fingerprints.has(A, 'one')]).toEqual([true, true, true]);
-		fingerprints.record(A, 'two');
+		fingerprints.set(storedEntry(A, 'two'));
 		expect(done()).toEqual([true, false]);
 		fingerprints.forget(A);
 		expect(done()).toEqual([false, false]);

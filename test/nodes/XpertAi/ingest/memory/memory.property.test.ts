@@ -74,8 +74,8 @@ const harm: fc.Arbitrary<Harm> = fc.record({
 	what: fc.oneof(fc.constantFrom('all', 'pages', 'lease'), fc.nat(60)),
 });
 
-/** What a document is called. */
-const called = (key: string) => ({ key, name: `${key} 😀` });
+/** What a document is called. The last ones have IDs of their own, and so no key. */
+const called = (key: string) => ({ ...(key < 'k' && { key }), name: `${key} 😀` });
 
 /** A run of the source in a knowledgebase, as its callers have it work. */
 class Working {
@@ -202,10 +202,7 @@ async function pass(
 async function expectNamed({ names }: SourceMemory): Promise<string[]> {
 	const found = await names.of(KEYS.map(idOf));
 	const keys = KEYS.filter((key) => found.has(idOf(key)));
-	for (const key of keys) {
-		const { name, key: derived = key } = found.get(idOf(key)) ?? {};
-		expect({ name, key: derived }).toEqual(called(key));
-	}
+	for (const key of keys) expect(found.get(idOf(key))).toEqual(called(key));
 	return keys;
 }
 

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 
-import { Fingerprints, unpack } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
+import {
+	Fingerprints,
+	storedEntry,
+	unpack,
+} from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import type { Entry } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import { NotesOnServer, orFailure } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import type { NoteName, WrittenNote } from '../../../../../nodes/XpertAi/ingest/memory/notes';
@@ -34,7 +38,7 @@ async function kept(written: Omit<WrittenNote, 'note'>, change = (text: string) 
 
 const asEntries = (list: Array<[string, string]>): Entry[] => {
 	const known = new Fingerprints();
-	for (const [id, content] of list) known.record(id, content);
+	for (const [id, content] of list) known.set(storedEntry(id, content));
 	return [...known.entries()];
 };
 const documents = fc.uniqueArray(fc.tuple(fc.uuid(), fc.string()), { selector: ([id]) => id });
