@@ -214,9 +214,10 @@ describe('an answer', () => {
 		const thread = await said();
 		next({ do: 'delay', when: 'after', ms: 2_000 });
 		const asking = call(ask(), `${INTERRUPTING_INPUT} first`, thread);
-		const run = () => fixture.sandbox.store.runs.at(-1);
-		while (run()?.status !== 'interrupted') await setTimeout(5);
-		await post(fixture.sandbox, `threads/${thread}/runs/${run()?.id}/cancel`);
+		// A run says so earlier than its thread, and cannot be cancelled in between.
+		const { runs, threads } = fixture.sandbox.store;
+		while (threads.get(thread)?.status !== 'interrupted') await setTimeout(5);
+		await post(fixture.sandbox, `threads/${thread}/runs/${runs.at(-1)?.id}/cancel`);
 		expect((await asking).error).toBe('The run was cancelled on the server: Canceled by user');
 	});
 
