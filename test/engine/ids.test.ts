@@ -1,10 +1,9 @@
 import { set } from 'lodash';
 import type { IDataObject, INodeParameters, INodeProperties } from 'n8n-workflow';
 
-import { isContainer } from '../../nodes/XpertAi/execution/fields';
+import { ID_PLACEHOLDER, isContainer } from '../../nodes/XpertAi/execution/fields';
 import type { Field } from '../../nodes/XpertAi/execution/fields';
 import { operationFields } from '../../nodes/XpertAi/execution/properties';
-import { ID_PLACEHOLDER } from '../../nodes/XpertAi/pickers/locators';
 import { ALL_CASES } from './support/cases';
 import { calledBy, goodParameters, titleOf } from './support/caseOperations';
 import { ECHO_ASSISTANT_ID } from '../../sandbox';

@@ -3,6 +3,8 @@ import type {
 	INodeProperties,
 	INodePropertyOptions,
 	INodeType,
+	NodeParameterValueType,
+	NodePropertyTypes,
 } from 'n8n-workflow';
 
 /** A parameter of the editor, with the list searches and the like that it needs. */
@@ -20,6 +22,90 @@ export function filledOnly(values: FieldValues): FieldValues {
 	);
 }
 
+/** An example of an ID. */
+export const ID_PLACEHOLDER = 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
+
+/** What a field has beyond its name, its display name and its description. */
+type Further = Partial<INodeProperties>;
+
+/** Makes the function that makes the fields of a type. */
+const fieldMaker =
+	(type: NodePropertyTypes, initial: NodeParameterValueType, ofAll: Further = {}) =>
+	(
+		name: string,
+		displayName: string,
+		description?: string,
+		further: Further = {},
+	): INodeProperties => {
+		const all = { ...ofAll, ...further };
+		return { displayName, name, type, default: initial, description, ...all };
+	};
+
+export const textField = fieldMaker('string', '');
+
+/** The ID of a record, as text. */
+export const idField = fieldMaker('string', '', { placeholder: ID_PLACEHOLDER });
+
+/** A JSON object. */
+export const jsonField = fieldMaker('json', '{}');
+
+export const numberField = fieldMaker('number', 0);
+
+/** A switch, which is off by default. */
+export const booleanField = fieldMaker('boolean', false);
+
+/** A collection of optional fields. */
+export function groupField(
+	name: string,
+	displayName: string,
+	description: string | undefined,
+	options: INodeProperties[],
+	placeholder = 'Add field',
+): INodeProperties {
+	return fieldMaker('collection', {}, { placeholder, options })(name, displayName, description);
+}
+
+/** Rows of fields. @param rowName what the panel calls a row */
+export function rowsField(
+	name: string,
+	displayName: string,
+	description: string,
+	rowName: string,
+	values: INodeProperties[],
+	further: Further = {},
+): INodeProperties {
+	return fieldMaker(
+		'fixedCollection',
+		{},
+		{
+			typeOptions: { multipleValues: true },
+			placeholder: `Add ${rowName.toLowerCase()}`,
+			options: [{ displayName: rowName, name: 'values', values }],
+		},
+	)(name, displayName, description, further);
+}
+
+/** The name of a choice, or its name, its description and more. */
+type Choice =
+	| string
+	| readonly [name: string, description: string, further?: Partial<INodePropertyOptions>];
+
+/** A choice of one value. The first is the default, unless `further` says another. */
+export function choiceField<Value extends string>(
+	name: string,
+	displayName: string,
+	description: string | undefined,
+	choices: Record<Value, Choice>,
+	further: Further = {},
+): INodeProperties {
+	const options = Object.entries<Choice>(choices).map(([value, choice]) => {
+		const [label, text, more] = typeof choice === 'string' ? [choice] : choice;
+		return { name: label, value, description: text, ...more };
+	});
+	const initial = options[0]?.value ?? '';
+	return fieldMaker('options', initial, { options })(name, displayName, description, further);
+}
+
 /**
  * Where the user chooses and writes a JSON body. Both are in Options: outside a collection, n8n drops a field whose
  * display depends on a field inside one.
@@ -30,100 +116,92 @@ export const JSON_BODY = 'options.jsonBody';
 const WITH_OWN_BODY = ['json'];
 
 /** The choice between fields and a JSON body. */
-export const bodyMode: INodeProperties = {
-	displayName: 'Body',
-	name: 'bodyMode',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{ name: 'Fields', value: 'fields' },
-		{ name: 'JSON', value: 'json' },
-	],
-	default: 'fields',
-	description: 'What is sent: what the fields say, or the option JSON Body',
-};
+export const bodyMode = choiceField(
+	'bodyMode',
+	'Body',
+	'What is sent: what the fields say, or the option JSON Body',
+	{ fields: 'Fields', json: 'JSON' },
+	{ noDataExpression: true },
+);
+
+const jsonBody = (description: string, further: Further) =>
+	jsonField('jsonBody', 'JSON Body', description, { typeOptions: { rows: 8 }, ...further });
 
 /** The body as JSON text or an expression. */
-export function jsonBodyField(example: string): INodeProperties {
-	return {
-		displayName: 'JSON Body',
-		name: 'jsonBody',
-		type: 'json',
-		typeOptions: { rows: 8 },
+export const jsonBodyField = (example: string) =>
+	jsonBody('The request body as the server takes it, as JSON or an expression', {
 		default: example,
 		required: true,
-		description: 'The request body as the server takes it, as JSON or an expression',
-	};
-}
+	});
+
+/** The option with the JSON body. */
+export const jsonBodyOption = (example: string) =>
+	jsonBody('The whole request body as JSON, in place of the fields', {
+		default: example,
+		displayOptions: { show: { bodyMode: WITH_OWN_BODY } },
+	});
+
+/** The options for a JSON body. They come last, as few users need them. */
+export const ownBodyOptions = (example: string): INodeProperties[] => [
+	bodyMode,
+	jsonBodyOption(example),
+];
 
 /** The parameter that names a binary field of the item. */
-export function binaryFieldName(content: string): INodeProperties {
-	return {
-		displayName: 'Input Binary Field',
-		name: 'binaryPropertyName',
-		type: 'string',
-		default: 'data',
-		required: true,
-		hint: `The name of the input field containing ${content}`,
-		description: `Name of the binary field of the item that holds ${content}`,
-	};
-}
+export const binaryFieldName = (content: string) =>
+	textField(
+		'binaryPropertyName',
+		'Input Binary Field',
+		`Name of the binary field of the item that holds ${content}`,
+		{
+			default: 'data',
+			required: true,
+			hint: `The name of the input field containing ${content}`,
+		},
+	);
 
 /** n8n's pair of Return All and Limit. */
-export const returnAll: INodeProperties = {
-	displayName: 'Return All',
-	name: 'returnAll',
-	type: 'boolean',
-	default: false,
-	description: 'Whether to return all results or only up to a given limit',
-};
+export const returnAll = booleanField(
+	'returnAll',
+	'Return All',
+	'Whether to return all results or only up to a given limit',
+);
 
-export const limit: INodeProperties = {
-	displayName: 'Limit',
-	name: 'limit',
-	type: 'number',
+export const limit = numberField('limit', 'Limit', 'Max number of results to return', {
 	typeOptions: { minValue: 1 },
 	default: 50,
-	description: 'Max number of results to return',
 	displayOptions: { show: { returnAll: [false] } },
-};
+});
 
-const ofTools = { '@tool': [true] };
+/** Conditions of a node that is the tool of an agent. */
+export const OF_TOOLS = { '@tool': [true] };
 
-export const simplify: INodeProperties = {
-	displayName: 'Simplify',
-	name: 'simplify',
-	type: 'boolean',
-	default: true,
-	displayOptions: { hide: ofTools },
-	description: 'Whether to return a simplified version of the response instead of the raw data',
-};
+export const simplify = booleanField(
+	'simplify',
+	'Simplify',
+	'Whether to return a simplified version of the response instead of the raw data',
+	{ default: true, displayOptions: { hide: OF_TOOLS } },
+);
 
 /** What the model of an agent gets, in place of Simplify (n8n's UX guidelines). */
-export const toolOutput: INodeProperties = {
-	displayName: 'Output',
-	name: 'toolOutput',
-	type: 'options',
-	options: [
-		{ name: 'Simplified', value: 'simplified' },
-		{ name: 'Raw', value: 'raw' },
-		{ name: 'Selected Fields', value: 'selected' },
-	],
-	default: 'simplified',
-	description: 'What the model gets: each word of it costs tokens',
-	displayOptions: { show: ofTools },
-};
+export const toolOutput = choiceField(
+	'toolOutput',
+	'Output',
+	'What the model gets: each word of it costs tokens',
+	{ simplified: 'Simplified', raw: 'Raw', selected: 'Selected Fields' },
+	{ displayOptions: { show: OF_TOOLS } },
+);
 
-export const toolFields: INodeProperties = {
-	displayName: 'Fields',
-	name: 'toolFields',
-	type: 'string',
-	default: '',
-	required: true,
-	placeholder: 'e.g. name, status',
-	description: 'The fields of the raw output to give, separated by commas',
-	displayOptions: { show: { ...ofTools, toolOutput: ['selected'] } },
-};
+export const toolFields = textField(
+	'toolFields',
+	'Fields',
+	'The fields of the raw output to give, separated by commas',
+	{
+		required: true,
+		placeholder: 'e.g. name, status',
+		displayOptions: { show: { ...OF_TOOLS, toolOutput: ['selected'] } },
+	},
+);
 
 /** What `readAnswerOutput` reads. */
 export const answerOutput: INodeProperties[] = [simplify, toolOutput, toolFields];
@@ -131,29 +209,22 @@ export const answerOutput: INodeProperties[] = [simplify, toolOutput, toolFields
 export const DEFAULT_TIMEOUT_SECONDS = 120;
 
 /** The timeout for one request; n8n's own limit of 300 seconds never applies. */
-export function timeoutOption(defaultSeconds = DEFAULT_TIMEOUT_SECONDS): INodeProperties {
-	return {
-		displayName: 'Timeout (Seconds)',
-		name: 'timeout',
-		type: 'number',
+export const timeoutOption = (defaultSeconds = DEFAULT_TIMEOUT_SECONDS) =>
+	numberField('timeout', 'Timeout (Seconds)', 'How long to wait for the answer to one request', {
 		typeOptions: { minValue: 1 },
 		default: defaultSeconds,
-		description: 'How long to wait for the answer to one request',
-	};
-}
+	});
 
 /** More requests at once make servers no faster, and a proxy may refuse them. */
 const MOST_AT_ONCE = 20;
 
 /** How many items run at once. */
-export const atOnceOption: INodeProperties = {
-	displayName: 'Requests at Once',
-	name: 'concurrency',
-	type: 'number',
-	typeOptions: { minValue: 1, maxValue: MOST_AT_ONCE, numberPrecision: 0 },
-	default: 1,
-	description: 'How many items are worked on side by side; the output keeps their order',
-};
+export const atOnceOption = numberField(
+	'concurrency',
+	'Requests at Once',
+	'How many items are worked on side by side; the output keeps their order',
+	{ typeOptions: { minValue: 1, maxValue: MOST_AT_ONCE, numberPrecision: 0 }, default: 1 },
+);
 
 /**
  * Sorts optional fields as n8n's linter requires. Without lodash, whose sorting would load seven more files at startup.
@@ -171,29 +242,24 @@ export function optionsField(
 	options: INodeProperties[],
 	ownBody: INodeProperties[] = [],
 ): INodeProperties {
-	return {
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options: [...inPanelOrder(options), ...ownBody],
-	};
+	const all = [...inPanelOrder(options), ...ownBody];
+	return groupField('options', 'Options', undefined, all, 'Add option');
 }
 
 /** Collections that only group optional fields: their fields belong to the body itself. */
 const CONTAINERS = {
-	additionalFields: { displayName: 'Additional Fields', placeholder: 'Add field' },
-	updateFields: { displayName: 'Update Fields', placeholder: 'Add field' },
-	filters: { displayName: 'Filters', placeholder: 'Add filter' },
-};
+	additionalFields: ['Additional Fields', 'Add field'],
+	updateFields: ['Update Fields', 'Add field'],
+	filters: ['Filters', 'Add filter'],
+} as const;
 
 /** A collection of optional fields of a body. */
 export function fieldCollection(
 	name: keyof typeof CONTAINERS,
 	fields: INodeProperties[],
 ): INodeProperties {
-	return { ...CONTAINERS[name], name, type: 'collection', default: {}, options: fields };
+	const [displayName, placeholder] = CONTAINERS[name];
+	return groupField(name, displayName, undefined, fields, placeholder);
 }
 
 /**
@@ -217,30 +283,6 @@ export function displayedIf<Field extends INodeProperties>(
 /** Whether a field only groups other fields of the body. */
 export function isContainer({ name, type }: INodeProperties): boolean {
 	return type === 'collection' && name in CONTAINERS;
-}
-
-/** Dropdown entries for an enum of the contract. */
-export function enumOptions<Value extends string>(
-	values: readonly Value[],
-	names: Record<Value, string>,
-): INodePropertyOptions[] {
-	return values.map((value) => ({ name: names[value], value }));
-}
-
-/** The options for a JSON body. They come last, as few users need them. */
-export const ownBodyOptions = (example: string): INodeProperties[] => [
-	bodyMode,
-	jsonBodyOption(example),
-];
-
-/** The option with the JSON body. */
-export function jsonBodyOption(example: string): INodeProperties {
-	return {
-		...jsonBodyField(example),
-		required: undefined,
-		description: 'The whole request body as JSON, in place of the fields',
-		displayOptions: { show: { bodyMode: WITH_OWN_BODY } },
-	};
 }
 
 /**

@@ -1,9 +1,7 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
+import { ID_PLACEHOLDER } from '../execution/fields';
 import type { Field } from '../execution/fields';
-
-/** An example of an ID. */
-export const ID_PLACEHOLDER = 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
 
 /** Selects a knowledgebase; the contract has no endpoint that lists them. */
 export const knowledgebaseLocator: Field = locator(

@@ -1,8 +1,8 @@
-import { fieldCollection, filledOnly } from '../../execution/fields';
+import { fieldCollection, filledOnly, idField, jsonField, textField } from '../../execution/fields';
 import type { FieldValues } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { assistantFilter } from '../../payloads/bodies';
-import { idField, jsonField, textField, withFields } from '../shared/fields';
+import { withFields } from '../shared/fields';
 
 /** The filters of E7 and E9. */
 const assistantFilters = fieldCollection('filters', [

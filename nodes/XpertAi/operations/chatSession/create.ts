@@ -2,9 +2,8 @@ import { chatSession } from '../../payloads/bodies';
 import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/fields';
-import { fieldCollection } from '../../execution/fields';
+import { fieldCollection, numberField, textField } from '../../execution/fields';
 import { assistantLocator } from '../../pickers/locators';
-import { numberField, textField } from '../shared/fields';
 
 export const create = declare({
 	value: 'create',

@@ -1,8 +1,7 @@
-import { fieldCollection } from '../../execution/fields';
+import { fieldCollection, idField, jsonField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { conversation } from '../../payloads/conversation';
 import { answerWith } from '../../transport/answer';
-import { idField, jsonField } from '../shared/fields';
 import { CONVERSATION_SUMMARY, titleField } from './shared';
 
 const fields = [

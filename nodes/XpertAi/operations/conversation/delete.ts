@@ -1,3 +1,4 @@
+import { booleanField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
 import { declare } from '../../execution/operation';
 import type { Decision } from '../../execution/operation';
@@ -20,13 +21,11 @@ export const deleteConversation = declare({
 	lookFirst: {
 		...readConversationFirst,
 		options: [
-			{
-				displayName: 'Delete While Running',
-				name: 'deleteWhileRunning',
-				type: 'boolean',
-				default: false,
-				description: 'Whether to delete it also while a run is under way, which then ends',
-			},
+			booleanField(
+				'deleteWhileRunning',
+				'Delete While Running',
+				'Whether to delete it also while a run is under way, which then ends',
+			),
 		],
 		decide: unlessRunning,
 	},

@@ -1,10 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { choiceField, idField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
-import { MESSAGE_ROLES, MESSAGE_STATUSES, messageSearch } from '../../payloads/conversation';
+import { messageSearch } from '../../payloads/conversation';
+import type { MESSAGE_ROLES, MESSAGE_STATUSES } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
 import { textOf } from '../../threads/messages';
-import { choiceField, idField } from '../shared/fields';
 
 export const getMessages = declare({
 	value: 'getMessages',
@@ -18,18 +19,17 @@ export const getMessages = declare({
 	body: {
 		fields: [],
 		options: [
-			choiceField('role', 'From', 'Who has said it', MESSAGE_ROLES, {
+			choiceField<(typeof MESSAGE_ROLES)[number]>('role', 'From', 'Who has said it', {
 				human: 'Person',
 				ai: 'Assistant',
 			}),
 			idField('executionId', 'Run ID', 'ID of the run whose answer is wanted'),
-			choiceField(
+			choiceField<(typeof MESSAGE_STATUSES)[number]>(
 				'status',
 				'Status',
 				'How the answer has ended',
-				MESSAGE_STATUSES,
-				{ success: 'Complete', error: 'Failed', thinking: 'Under Way' },
-				'success',
+				{ error: 'Failed', success: 'Complete', thinking: 'Under Way' },
+				{ default: 'success' },
 			),
 		],
 		schema: messageSearch,

@@ -1,12 +1,12 @@
-import { fieldCollection } from '../../execution/fields';
+import { choiceField, fieldCollection, idField, textField } from '../../execution/fields';
 import { namedId } from '../../execution/ids';
 import type { Item } from '../../execution/item';
 import { declare } from '../../execution/operation';
 import type { Decision } from '../../execution/operation';
-import { RATINGS, rating } from '../../payloads/conversation';
+import { rating } from '../../payloads/conversation';
+import type { RATINGS } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
 import { answerWith, answerWithList, hasFields, listIn } from '../../transport/answer';
-import { choiceField, idField, textField } from '../shared/fields';
 
 export const rate = declare({
 	value: 'rate',
@@ -35,7 +35,7 @@ export const rate = declare({
 	},
 	body: {
 		fields: [
-			choiceField('rating', 'Rating', 'What people think of the answer', RATINGS, {
+			choiceField<(typeof RATINGS)[number]>('rating', 'Rating', 'What people think of the answer', {
 				like: 'Like',
 				dislike: 'Dislike',
 			}),

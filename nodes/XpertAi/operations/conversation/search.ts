@@ -1,15 +1,16 @@
-import { fieldCollection, filledOnly } from '../../execution/fields';
-import type { FieldValues } from '../../execution/fields';
-import { declare } from '../../execution/operation';
-import { conversationSearch } from '../../payloads/conversation';
 import {
 	choiceField,
+	fieldCollection,
+	filledOnly,
 	idField,
 	jsonField,
 	rowsField,
 	textField,
-	withFields,
-} from '../shared/fields';
+} from '../../execution/fields';
+import type { FieldValues } from '../../execution/fields';
+import { declare } from '../../execution/operation';
+import { conversationSearch } from '../../payloads/conversation';
+import { withFields } from '../shared/fields';
 import { CONVERSATION_SUMMARY } from './shared';
 
 const filters = [
@@ -27,9 +28,9 @@ const filters = [
 		'order',
 		'Sort',
 		'What to sort by. Without it, the server decides on the order.',
-		{ placeholder: 'Add sort rule' },
+		'Sort',
 		[
-			choiceField('column', 'Field', undefined, ['createdAt', 'title', 'updatedAt'], {
+			choiceField('column', 'Field', undefined, {
 				createdAt: 'Created',
 				title: 'Title',
 				updatedAt: 'Updated',
@@ -38,11 +39,12 @@ const filters = [
 				'direction',
 				'Direction',
 				undefined,
-				['ASC', 'DESC'],
 				{ ASC: 'Ascending', DESC: 'Descending' },
-				'DESC',
+				{ default: 'DESC' },
 			),
 		],
+		// One rule only.
+		{ typeOptions: undefined, placeholder: 'Add sort rule' },
 	),
 	idField('threadId', 'Thread ID', 'ID of the thread of the conversation'),
 ];

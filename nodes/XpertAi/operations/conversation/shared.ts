@@ -1,9 +1,8 @@
-import type { Field } from '../../execution/fields';
+import { textField } from '../../execution/fields';
 import { answerAbout } from '../../execution/ids';
 import type { Item } from '../../execution/item';
 import type { LookFirst } from '../../execution/operation';
 import { isEmptyObject } from '../../transport/answer';
-import { textField } from '../shared/fields';
 
 /** What Simplify keeps of the 14 fields of a conversation. */
 export const CONVERSATION_SUMMARY = [
@@ -18,12 +17,9 @@ export const CONVERSATION_SUMMARY = [
 ];
 
 /** The title of a conversation. */
-export const titleField: Field = textField(
-	'title',
-	'Title',
-	'Title shown in the list of conversations',
-	{ placeholder: 'e.g. Question from the website' },
-);
+export const titleField = textField('title', 'Title', 'Title shown in the list of conversations', {
+	placeholder: 'e.g. Question from the website',
+});
 
 /** Servers answer with an empty object if a conversation does not exist. */
 export const isMissing = isEmptyObject;

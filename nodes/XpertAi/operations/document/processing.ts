@@ -1,6 +1,7 @@
 import chunk from 'lodash/chunk';
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
+import { textField } from '../../execution/fields';
 import { splitIds } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import { mustListDocuments } from '../../ingest/answeredRecords';
@@ -33,15 +34,12 @@ function itemPerDocument(
 }
 
 /** The IDs of documents, as text or as a list. */
-export const documentIds: INodeProperties = {
-	displayName: 'Document IDs',
-	name: 'documentIds',
-	type: 'string',
-	default: '',
-	required: true,
-	placeholder: 'e.g. 2f78e81b-096f-42ff-8ac0-8403fd81392d',
-	description: 'IDs of the documents, separated by commas. An expression may give a list.',
-};
+export const documentIds = textField(
+	'documentIds',
+	'Document IDs',
+	'IDs of the documents, separated by commas. An expression may give a list.',
+	{ required: true, placeholder: 'e.g. 2f78e81b-096f-42ff-8ac0-8403fd81392d' },
+);
 
 export const startProcessing = declare({
 	value: 'process',

@@ -1,9 +1,11 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import {
+	choiceField,
 	displayedIf,
 	ownBodyOptions,
 	optionsField,
+	textField,
 	timeoutOption,
 	withoutOwnBody,
 } from '../../execution/fields';
@@ -13,31 +15,17 @@ import { BULK_REQUEST } from './paths';
 import { documentIds } from './processing';
 import { sourceName } from './submit/fields';
 
-const documentsBy: INodeProperties = {
-	displayName: 'Documents By',
-	name: 'documentsBy',
-	type: 'options',
-	options: [
-		{
-			name: 'Key',
-			value: 'key',
-			description: 'What the node that submits them has as their Document Key',
-		},
-		{ name: 'ID', value: 'id', description: 'Their IDs in the knowledgebase' },
-	],
-	default: 'key',
-	description: 'How the documents are identified',
-};
+const documentsBy = choiceField('documentsBy', 'Documents By', 'How the documents are identified', {
+	key: ['Key', 'What the node that submits them has as their Document Key'],
+	id: ['ID', 'Their IDs in the knowledgebase'],
+});
 
-const documentKey: INodeProperties = {
-	displayName: 'Document Key',
-	name: 'documentKey',
-	type: 'string',
-	default: '',
-	required: true,
-	placeholder: 'e.g. handbook/returns.md',
-	description: 'Key of the document, one for each item. All items go to the server together.',
-};
+const documentKey = textField(
+	'documentKey',
+	'Document Key',
+	'Key of the document, one for each item. All items go to the server together.',
+	{ required: true, placeholder: 'e.g. handbook/returns.md' },
+);
 
 const switchedSource: INodeProperties = {
 	...sourceName,

@@ -1,7 +1,7 @@
 import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fileParts } from '../../payloads/bodies';
-import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/upload';
+import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/fields';
 
 export const create = declare({
 	value: 'create',

@@ -1,18 +1,19 @@
 import { answerWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { PARSE_MODES, fileContextParts } from '../../payloads/bodies';
-import { choiceField, idField, textField } from '../shared/fields';
-import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/upload';
+import { fileContextParts } from '../../payloads/bodies';
+import type { PARSE_MODES } from '../../payloads/bodies';
+import { choiceField, idField, textField } from '../../execution/fields';
+import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/fields';
 
 const parts = [
 	idField('xpertId', 'Assistant ID', 'ID of the assistant the file is for'),
 	idField('conversationId', 'Conversation ID', 'ID of the conversation the file belongs to'),
-	choiceField('parseMode', 'Parse Mode', 'How thoroughly the server reads the file', PARSE_MODES, {
-		auto: 'Auto',
-		fast: 'Fast',
-		deep: 'Deep',
-		none: 'None',
-	}),
+	choiceField<(typeof PARSE_MODES)[number]>(
+		'parseMode',
+		'Parse Mode',
+		'How thoroughly the server reads the file',
+		{ auto: 'Auto', fast: 'Fast', deep: 'Deep', none: 'None' },
+	),
 	idField('projectId', 'Project ID', 'ID of the project the file belongs to'),
 	textField('purpose', 'Purpose', 'What the file is for', { placeholder: 'e.g. chat_attachment' }),
 	targetField,

@@ -1,14 +1,18 @@
 import type { StatusHint, StatusHints } from '../../execution/hints';
-import { KNOWLEDGEBASE_TYPES, METADATA_TYPES, PERMISSIONS } from '../../payloads/knowledgebase';
 import {
 	choiceField,
 	groupField,
 	idField,
 	numberField,
-	parserConfigField,
 	rowsField,
 	textField,
-} from '../shared/fields';
+} from '../../execution/fields';
+import type {
+	KNOWLEDGEBASE_TYPES,
+	METADATA_TYPES,
+	PERMISSIONS,
+} from '../../payloads/knowledgebase';
+import { parserConfigField } from '../shared/fields';
 
 /** What Simplify keeps of the more than 40 fields of a knowledgebase. */
 export const KNOWLEDGEBASE_SUMMARY = [
@@ -62,16 +66,15 @@ const metadataSchemaField = rowsField(
 	'metadataSchema',
 	'Metadata Schema',
 	'Metadata fields that filters can use. Documents with another type of value are refused. Replaces all earlier fields.',
-	{ typeOptions: { multipleValues: true }, placeholder: 'Add metadata field' },
+	'Metadata Field',
 	[
 		textField('key', 'Key', 'Name of the field: letters, digits, underscores and hyphens', {
 			placeholder: 'e.g. department',
 		}),
-		choiceField(
+		choiceField<(typeof METADATA_TYPES)[number]>(
 			'type',
 			'Type',
 			'What documents have in this field; a date and time ends in Z',
-			METADATA_TYPES,
 			{
 				string: 'Text',
 				number: 'Number',
@@ -89,7 +92,6 @@ const metadataSchemaField = rowsField(
 			displayOptions: { show: { type: ['enum'] } },
 		}),
 	],
-	'Metadata Field',
 );
 
 /** All optional fields of the contract's Knowledgebase, and the metadata schema of Xpert AI servers. */
@@ -112,17 +114,17 @@ export const optionalKnowledgebaseFields = [
 	parserConfigField(
 		'How documents are cut into chunks. Xpert AI servers ignore it here; set it on each document. Replaces earlier settings.',
 	),
-	choiceField('permission', 'Permission', 'Who may see the knowledgebase', PERMISSIONS, {
-		private: 'Private',
-		organization: 'Organization',
-		public: 'Public',
-	}),
+	choiceField<(typeof PERMISSIONS)[number]>(
+		'permission',
+		'Permission',
+		'Who may see the knowledgebase',
+		{ private: 'Private', organization: 'Organization', public: 'Public' },
+	),
 	recallField,
-	choiceField(
+	choiceField<(typeof KNOWLEDGEBASE_TYPES)[number]>(
 		'type',
 		'Type',
 		'Where the content is kept: on the server itself, or in another system',
-		KNOWLEDGEBASE_TYPES,
 		{ standard: 'Standard', external: 'External' },
 	),
 	idField('workspaceId', 'Workspace ID', 'ID of the workspace that the knowledgebase belongs to'),
@@ -131,10 +133,18 @@ export const optionalKnowledgebaseFields = [
 /** Fields that servers refuse to clear. The name is not among the optional fields. */
 const NOT_CLEARABLE = [copilotModelField.name];
 
-/** Entries of Clear Fields. */
-export const clearableFields = optionalKnowledgebaseFields
-	.filter(({ name }) => !NOT_CLEARABLE.includes(name))
-	.map(({ displayName, name }) => ({ name: displayName, value: name }));
+/** Selects fields to clear. */
+export const clearFields = choiceField(
+	'clearFields',
+	'Clear Fields',
+	'Fields to empty on the server. A field that is also in Update Fields is emptied.',
+	Object.fromEntries(
+		optionalKnowledgebaseFields
+			.filter(({ name }) => !NOT_CLEARABLE.includes(name))
+			.map(({ name, displayName }) => [name, displayName]),
+	),
+	{ type: 'multiOptions', default: [] },
+);
 
 /** Hint for a name that is in use. */
 const NAME_IN_USE_HINT: StatusHint = ({ reason = '' }) =>

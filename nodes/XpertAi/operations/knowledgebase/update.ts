@@ -1,5 +1,3 @@
-import type { INodeProperties } from 'n8n-workflow';
-
 import { knowledgebaseChanges } from '../../payloads/knowledgebase';
 import { isJsonObject } from '../../transport/answer';
 import { declare } from '../../execution/operation';
@@ -10,19 +8,10 @@ import { fieldCollection } from '../../execution/fields';
 import {
 	KNOWLEDGEBASE_HINTS,
 	KNOWLEDGEBASE_SUMMARY,
-	clearableFields,
+	clearFields,
 	nameField,
 	optionalKnowledgebaseFields,
 } from './fields';
-
-const clearFields: INodeProperties = {
-	displayName: 'Clear Fields',
-	name: 'clearFields',
-	type: 'multiOptions',
-	options: clearableFields,
-	default: [],
-	description: 'Fields to empty on the server. A field that is also in Update Fields is emptied.',
-};
 
 export const update = declare({
 	value: 'update',

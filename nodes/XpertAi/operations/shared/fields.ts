@@ -1,70 +1,64 @@
 import isEmpty from 'lodash/isEmpty';
-import type { INodeProperties, NodeParameterValueType, NodePropertyTypes } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
-import { enumOptions, filledOnly } from '../../execution/fields';
+import {
+	choiceField,
+	filledOnly,
+	groupField,
+	jsonField,
+	numberField,
+	rowsField,
+	textField,
+} from '../../execution/fields';
 import type { FieldValues } from '../../execution/fields';
-import { ID_PLACEHOLDER } from '../../pickers/locators';
 import { isJsonObject } from '../../transport/answer';
 
-/** What a field has beyond its name, its label and its description. */
-type Further = Partial<INodeProperties>;
+/** Timeout of an upload without the option. */
+export const UPLOAD_TIMEOUT_SECONDS = 600;
 
-/** Makes the function that makes the fields of a type. */
-const fieldsOf =
-	(type: NodePropertyTypes, initial: NodeParameterValueType, ofAll: Further = {}) =>
-	(
-		name: string,
-		displayName: string,
-		description: string | undefined,
-		further: Further = {},
-	): INodeProperties => {
-		const all = { ...ofAll, ...further };
-		return { displayName, name, type, default: initial, description, ...all };
-	};
+/** The part `target` of E12 and E16. */
+export const targetField = jsonField(
+	'target',
+	'Target',
+	'Where the server stores the file, as a JSON object',
+	{ placeholder: 'e.g. {"kind": "storage", "directory": "manuals"}' },
+);
 
-export const textField = fieldsOf('string', '');
+/** The types of a row value, and their names. */
+const ROW_TYPES = {
+	string: 'Text',
+	number: 'Number',
+	boolean: 'Yes or No',
+	datetime: 'Date and Time',
+	'string[]': 'List of Texts',
+};
 
-/** The ID of a record, as text. */
-export const idField = fieldsOf('string', '', { placeholder: ID_PLACEHOLDER });
+export type RowType = keyof typeof ROW_TYPES;
 
-/** A JSON object. */
-export const jsonField = fieldsOf('json', '{}');
-
-export const numberField = fieldsOf('number', 0);
-
-/** Fields that belong together. */
-export const groupField = (
+/**
+ * Rows of key, type and value, for users who do not write JSON.
+ *
+ * @param further additional fields of each row
+ */
+export function typedRows(
 	name: string,
 	displayName: string,
 	description: string,
-	options: INodeProperties[],
-) =>
-	fieldsOf('collection', {}, { placeholder: 'Add field', options })(name, displayName, description);
-
-/** Rows of fields. @param rowName what the panel calls a row */
-export function rowsField(
-	name: string,
-	displayName: string,
-	description: string,
-	further: Further,
-	values: INodeProperties[],
-	rowName = displayName,
+	further: INodeProperties[] = [],
 ): INodeProperties {
-	const options = [{ displayName: rowName, name: 'values', values }];
-	return fieldsOf('fixedCollection', {}, further)(name, displayName, description, { options });
-}
-
-/** A choice between the values of an enum of the contract. @param initial the default, else the first */
-export function choiceField<Value extends string>(
-	name: string,
-	displayName: string,
-	description: string | undefined,
-	values: readonly [Value, ...Value[]],
-	names: Record<Value, string>,
-	initial: Value = values[0],
-): INodeProperties {
-	const options = enumOptions(values, names);
-	return fieldsOf('options', initial)(name, displayName, description, { options });
+	return rowsField(name, displayName, description, 'Value', [
+		textField('key', 'Key', 'What the value is kept or sent under', {
+			placeholder: 'e.g. department',
+		}),
+		choiceField(
+			'type',
+			'Type',
+			'What the value becomes: a date and time ends in Z, a list has commas or line breaks between its texts',
+			ROW_TYPES,
+		),
+		textField('content', 'Value', 'The value itself, or an expression for it'),
+		...further,
+	]);
 }
 
 /**

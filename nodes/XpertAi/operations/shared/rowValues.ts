@@ -4,12 +4,12 @@ import { DateTime } from 'luxon';
 import type { FieldValues } from '../../execution/fields';
 import type { Item } from '../../execution/item';
 import { fromText, utcText } from '../../execution/values';
-import type { ROW_TYPES } from './typedRows';
+import type { RowType } from './fields';
 
 /** A row as read; empty fields are missing. */
 export interface Row {
 	key?: unknown;
-	type?: (typeof ROW_TYPES)[number];
+	type?: RowType;
 	content?: unknown;
 	mayBeEmpty?: boolean;
 }

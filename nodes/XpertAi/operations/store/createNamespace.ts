@@ -5,9 +5,7 @@ import { answerItems } from '../../execution/outputs';
 import { answerWithList, isJsonObject } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/fields';
-import { fieldCollection, filledOnly } from '../../execution/fields';
-import { ID_PLACEHOLDER } from '../../pickers/locators';
-import { numberField } from '../shared/fields';
+import { ID_PLACEHOLDER, fieldCollection, filledOnly, numberField } from '../../execution/fields';
 import { assistantFirst, namespaceElements, namespaceField } from './fields';
 
 export const createNamespace = declare({

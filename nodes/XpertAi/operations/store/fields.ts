@@ -1,4 +1,4 @@
-import { textField } from '../shared/fields';
+import { textField } from '../../execution/fields';
 
 /** A namespace as text, with slashes between its elements. */
 export const namespaceField = (

@@ -1,8 +1,6 @@
 import { storeSearch } from '../../payloads/bodies';
 import { declare } from '../../execution/operation';
-import { fieldCollection } from '../../execution/fields';
-import { ID_PLACEHOLDER } from '../../pickers/locators';
-import { jsonField, textField } from '../shared/fields';
+import { ID_PLACEHOLDER, fieldCollection, jsonField, textField } from '../../execution/fields';
 import { assistantFirst, namespaceElements, namespaceField } from './fields';
 
 export const searchItems = declare({

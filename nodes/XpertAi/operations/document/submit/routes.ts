@@ -11,7 +11,7 @@ import { isRouteMissing } from '../../../transport/classifyFailure';
 import { multipartBody } from '../../../transport/multipart';
 import type { ApiRequest } from '../../../transport/request';
 import { OutageBudget, repeatedSend, sendWithRetries } from '../../../transport/sendWithRetries';
-import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/upload';
+import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
 import { BULK_PATH, PROCESS_PATH, STATUS_PATH } from '../paths';
 import { SOURCES } from './sources';
 import type { Origin } from './sources/identity';

@@ -1,96 +1,86 @@
-import type { INodeProperties } from 'n8n-workflow';
-
-import { answerOutput, displayedIf, enumOptions, withoutOwnBody } from '../../../execution/fields';
-import type { Field } from '../../../execution/fields';
 import {
-	assistantLocator,
-	ID_PLACEHOLDER,
-	threadLocator,
-	threadOfRun,
-} from '../../../pickers/locators';
+	answerOutput,
+	choiceField,
+	displayedIf,
+	idField,
+	OF_TOOLS,
+	textField,
+	withoutOwnBody,
+} from '../../../execution/fields';
+import type { Field } from '../../../execution/fields';
+import { assistantLocator, threadLocator, threadOfRun } from '../../../pickers/locators';
 import { runOptions } from './options';
 
-const threadSource: INodeProperties = {
-	displayName: 'Run On',
-	name: 'threadSource',
-	type: 'options',
-	noDataExpression: true,
-	options: [
-		{
-			name: 'Automatic',
-			value: 'auto',
-			description: 'Behind a Chat Trigger the conversation of its session, otherwise a new one',
-		},
-		{
-			name: 'Conversation With a Key',
-			value: 'key',
-			description:
-				'The conversation of a person, a messenger chat or a mail thread. The first message starts it.',
-		},
-		{
-			name: 'Existing Thread',
-			value: 'existing',
-			description: 'A thread by its ID, such as the threadId of Conversation: Create',
-		},
-		{
-			name: 'New Conversation',
-			value: 'new',
-			description: 'A new conversation for each message. Its threadId is in the output.',
-		},
-	],
-	default: 'auto',
-	description: 'Which conversation the message goes to',
-	builderHint: {
-		propertyHint:
-			'Leave "auto" behind a Chat Trigger and for single questions. Use "key" wherever somebody may write again (mails, messengers, webhooks).',
+const threadSource = choiceField(
+	'threadSource',
+	'Run On',
+	'Which conversation the message goes to',
+	{
+		auto: [
+			'Automatic',
+			'Behind a Chat Trigger the conversation of its session, otherwise a new one',
+		],
+		key: [
+			'Conversation With a Key',
+			'The conversation of a person, a messenger chat or a mail thread. The first message starts it.',
+		],
+		existing: [
+			'Existing Thread',
+			'A thread by its ID, such as the threadId of Conversation: Create',
+		],
+		new: [
+			'New Conversation',
+			'A new conversation for each message. Its threadId is in the output.',
+		],
 	},
-};
-
-const conversationKey: INodeProperties = {
-	displayName: 'Conversation Key',
-	name: 'conversationKey',
-	type: 'string',
-	default: '={{ $json.sessionId }}',
-	required: true,
-	hint: 'The same key with the same assistant is the same conversation, in every execution',
-	builderHint: {
-		propertyHint:
-			'Must differ for each person or chat, never a constant: all who share it share one memory.',
+	{
+		noDataExpression: true,
+		builderHint: {
+			propertyHint:
+				'Leave "auto" behind a Chat Trigger and for single questions. Use "key" wherever somebody may write again (mails, messengers, webhooks).',
+		},
 	},
-	description:
-		'What tells conversations apart: the ID of a chat session, of a chat or of a mail thread, or a mail address',
-};
+);
 
-const message: INodeProperties = {
-	displayName: 'Message',
-	name: 'message',
-	type: 'string',
+const conversationKey = textField(
+	'conversationKey',
+	'Conversation Key',
+	'What tells conversations apart: the ID of a chat session, of a chat or of a mail thread, or a mail address',
+	{
+		default: '={{ $json.sessionId }}',
+		required: true,
+		hint: 'The same key with the same assistant is the same conversation, in every execution',
+		builderHint: {
+			propertyHint:
+				'Must differ for each person or chat, never a constant: all who share it share one memory.',
+		},
+	},
+);
+
+const message = textField('message', 'Message', 'What to say to the assistant', {
 	typeOptions: { rows: 3 },
 	default: '={{ $json.chatInput }}',
 	required: true,
 	placeholder: 'e.g. How do I reset the device?',
-	description: 'What to say to the assistant',
-	displayOptions: { hide: { '@tool': [true] } },
-};
+	displayOptions: { hide: OF_TOOLS },
+});
 
 /** In a tool, the model writes the message. n8n marks such a parameter by this comment. */
-const messageOfModel: INodeProperties = {
+const messageOfModel = {
 	...message,
 	default:
 		"={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('Message', `What to say to the assistant`, 'string') }}",
-	displayOptions: { show: { '@tool': [true] } },
+	displayOptions: { show: OF_TOOLS },
 };
 
-const decision: INodeProperties = {
-	displayName: 'Decision',
-	name: 'decision',
-	type: 'options',
-	options: enumOptions(['confirm', 'reject'], { confirm: 'Confirm', reject: 'Reject' }),
+const decision = choiceField(
+	'decision',
+	'Decision',
+	'What to decide for the run that waits: to go on, or not',
+	{ confirm: 'Confirm', reject: 'Reject' },
 	// Nobody should confirm by leaving the default.
-	default: '',
-	required: true,
-	description: 'What to decide for the run that waits: to go on, or not',
-};
+	{ default: '', required: true },
+);
 
 /** The parameters of the body of a message. */
 export const messageFields: Field[] = [
@@ -133,15 +123,10 @@ export const decideFields: Field[] = [
 /** All parameters of Thread: Answer Again. */
 export const retryRunFields: Field[] = [threadLocator(), ...answerOutput, runOptions];
 
-const runId: INodeProperties = {
-	displayName: 'Run ID',
-	name: 'runId',
-	type: 'string',
+const runId = idField('runId', 'Run ID', 'The run, by the runId that Thread: Start Run gave', {
 	default: '={{ $json.runId }}',
 	required: true,
-	placeholder: ID_PLACEHOLDER,
-	description: 'The run, by the runId that Thread: Start Run gave',
-};
+});
 
 /** The parameters of Thread: Cancel Run. */
 export const cancelFields: Field[] = [threadOfRun, runId, runOptions];

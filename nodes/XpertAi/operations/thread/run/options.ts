@@ -1,291 +1,224 @@
-import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
 import {
+	booleanField,
+	choiceField,
 	displayedIf,
-	enumOptions,
 	bodyMode,
+	idField,
 	jsonBodyOption,
+	jsonField,
+	numberField,
+	OF_TOOLS,
 	optionsField,
 	optionsWithoutOwnBody,
+	rowsField,
+	textField,
 	timeoutOption,
 } from '../../../execution/fields';
-import { ID_PLACEHOLDER } from '../../../pickers/locators';
-import { typedRows } from '../../shared/typedRows';
+import { typedRows } from '../../shared/fields';
 
 /** How an answer is written. */
 const answerOptions: INodeProperties[] = [
-	{
-		displayName: 'Citations',
-		name: 'citations',
-		type: 'options',
-		options: [
-			{ name: 'As Written', value: 'asWritten', description: 'Links that only Xpert AI can open' },
-			{ name: 'None', value: 'none', description: 'The answer without its links' },
-			{ name: 'Numbers', value: 'numbers', description: 'Such as [1], the number in sources' },
-		],
-		default: 'numbers',
-		description: 'How the answer shows the passages of a knowledgebase it is based on',
-	},
-	{
-		displayName: 'List Sources',
-		name: 'listSources',
-		type: 'boolean',
-		default: false,
-		description: 'Whether to list the documents that the answer cites under it, by name',
-	},
-	{
-		displayName: 'Return Intermediate Steps',
-		name: 'returnIntermediateSteps',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether to give the tools that the assistant used, with what they were asked and what they answered',
-	},
+	choiceField(
+		'citations',
+		'Citations',
+		'How the answer shows the passages of a knowledgebase it is based on',
+		{
+			asWritten: ['As Written', 'Links that only Xpert AI can open'],
+			none: ['None', 'The answer without its links'],
+			numbers: ['Numbers', 'Such as [1], the number in sources'],
+		},
+		{ default: 'numbers' },
+	),
+	booleanField(
+		'listSources',
+		'List Sources',
+		'Whether to list the documents that the answer cites under it, by name',
+	),
+	booleanField(
+		'returnIntermediateSteps',
+		'Return Intermediate Steps',
+		'Whether to give the tools that the assistant used, with what they were asked and what they answered',
+	),
 ];
 
 /** How an answer reaches chats and agents. */
 const deliveryOptions: INodeProperties[] = [
-	{
-		displayName: 'Enable Streaming',
-		name: 'enableStreaming',
-		type: 'boolean',
-		default: true,
-		description:
-			'Whether published chats and streaming webhooks show the answer as it is written. The chat in the editor does not.',
-	},
-	{
-		displayName: 'Failures as Replies',
-		name: 'failuresAsReplies',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether the reason of a failed run becomes its output. In the tool of an AI agent this is on unless switched off.',
-	},
+	booleanField(
+		'enableStreaming',
+		'Enable Streaming',
+		'Whether published chats and streaming webhooks show the answer as it is written. The chat in the editor does not.',
+		{ default: true },
+	),
+	booleanField(
+		'failuresAsReplies',
+		'Failures as Replies',
+		'Whether the reason of a failed run becomes its output. In the tool of an AI agent this is on unless switched off.',
+	),
 ];
 
-const deadline: INodeProperties = {
-	displayName: 'Deadline (Minutes)',
-	name: 'deadlineMinutes',
-	type: 'number',
-	typeOptions: { minValue: 0.01 },
-	default: 15,
-	description:
-		'How long to wait at most, also for hours: for a busy thread, for the run where it is waited for, and after a broken wait',
-};
+const deadline = numberField(
+	'deadlineMinutes',
+	'Deadline (Minutes)',
+	'How long to wait at most, also for hours: for a busy thread, for the run where it is waited for, and after a broken wait',
+	{ typeOptions: { minValue: 0.01 }, default: 15 },
+);
 
-const concurrency: INodeProperties = {
-	displayName: 'Runs at Once',
-	name: 'concurrency',
-	type: 'number',
-	typeOptions: { minValue: 1, maxValue: 50, numberPrecision: 0 },
-	default: 5,
-	description:
-		'How many threads run side by side. Runs on the same thread always go one after another.',
-};
+const concurrency = numberField(
+	'concurrency',
+	'Runs at Once',
+	'How many threads run side by side. Runs on the same thread always go one after another.',
+	{ typeOptions: { minValue: 1, maxValue: 50, numberPrecision: 0 }, default: 5 },
+);
 
-const whenBusy: INodeProperties = {
-	displayName: 'When the Thread Is Busy',
-	name: 'whenBusy',
-	type: 'options',
-	options: [
-		{ name: 'Fail', value: 'fail', description: 'Say so at once' },
+const whenBusy = choiceField(
+	'whenBusy',
+	'When the Thread Is Busy',
+	'What to do when another run is active on the thread',
+	{
+		fail: ['Fail', 'Say so at once'],
+		run: [
+			'Run Anyway',
+			'For a thread left busy by a restarted server. Beside a run that goes on, messages get lost.',
+		],
+		wait: ['Wait', 'Wait until the other run has ended'],
+	},
+	{ default: 'wait' },
+);
+
+const cancelSilent = numberField(
+	'cancelSilentMinutes',
+	'Cancel a Silent Run After (Minutes)',
+	'Cancels a run that blocks the thread after this time without an event; 0 turns this off',
+	{ typeOptions: { minValue: 0 } },
+);
+
+const inOneRequest = booleanField(
+	'inOneRequest',
+	'Wait in One Request',
+	'Whether to wait in the request that starts the run, as servers without run IDs need',
+);
+
+const abandonOption = (name: string, displayName: string, when: string) =>
+	choiceField(
+		name,
+		displayName,
+		`What to do with the run on the server when ${when}`,
 		{
-			name: 'Run Anyway',
-			value: 'run',
-			description:
-				'For a thread left busy by a restarted server. Beside a run that goes on, messages get lost.',
+			cancel: ['Cancel', 'End it, so that it costs no more'],
+			leave: ['Leave', 'Let it go on to its end'],
 		},
-		{ name: 'Wait', value: 'wait', description: 'Wait until the other run has ended' },
-	],
-	default: 'wait',
-	description: 'What to do when another run is active on the thread',
-};
-
-const cancelSilent: INodeProperties = {
-	displayName: 'Cancel a Silent Run After (Minutes)',
-	name: 'cancelSilentMinutes',
-	type: 'number',
-	typeOptions: { minValue: 0 },
-	default: 0,
-	description:
-		'Cancels a run that blocks the thread after this time without an event; 0 turns this off',
-};
-
-const inOneRequest: INodeProperties = {
-	displayName: 'Wait in One Request',
-	name: 'inOneRequest',
-	type: 'boolean',
-	default: false,
-	description:
-		'Whether to wait in the request that starts the run, as servers without run IDs need',
-};
-
-const ABANDON_ACTIONS: INodePropertyOptions[] = [
-	{ name: 'Cancel', value: 'cancel', description: 'End it, so that it costs no more' },
-	{ name: 'Leave', value: 'leave', description: 'Let it go on to its end' },
-];
+		{ default: 'leave' },
+	);
 
 /** What happens to a run after the wait. */
-const abandonOptions: INodeProperties[] = [
-	{
-		displayName: 'When the Deadline Comes',
-		name: 'whenLate',
-		type: 'options',
-		options: ABANDON_ACTIONS,
-		default: 'leave',
-		description: 'What to do with the run on the server when it takes longer than the deadline',
-	},
-	{
-		displayName: 'When the Workflow Is Stopped',
-		name: 'whenStopped',
-		type: 'options',
-		options: ABANDON_ACTIONS,
-		default: 'leave',
-		description: 'What to do with the run on the server when the execution is stopped',
-	},
+const abandonOptions = [
+	abandonOption('whenLate', 'When the Deadline Comes', 'it takes longer than the deadline'),
+	abandonOption('whenStopped', 'When the Workflow Is Stopped', 'the execution is stopped'),
 ];
 
-const context: INodeProperties = {
-	displayName: 'Context',
-	name: 'context',
-	type: 'json',
-	default: '{}',
-	description: 'Values for the run that its agents and tools can read, as a JSON object',
-};
+const context = jsonField(
+	'context',
+	'Context',
+	'Values for the run that its agents and tools can read, as a JSON object',
+);
 
 /** The input of an agent tool has no files, so the option is hidden there. */
-export const attachments: INodeProperties = {
-	displayName: 'Attach Files',
-	name: 'attachments',
-	type: 'string',
-	default: '',
-	placeholder: 'e.g. data, attachment_0',
-	hint: 'The names of the input fields containing files to send along, separated by commas',
-	description:
-		'Binary fields to upload for the assistant. An expression may give a list: {{ Object.keys($binary) }} for all.',
-	displayOptions: { hide: { '@tool': [true] } },
-};
+export const attachments = textField(
+	'attachments',
+	'Attach Files',
+	'Binary fields to upload for the assistant. An expression may give a list: {{ Object.keys($binary) }} for all.',
+	{
+		placeholder: 'e.g. data, attachment_0',
+		hint: 'The names of the input fields containing files to send along, separated by commas',
+		displayOptions: { hide: OF_TOOLS },
+	},
+);
 
-const title: INodeProperties = {
-	displayName: 'Title',
-	name: 'title',
-	type: 'string',
-	default: '',
-	description: 'Title of a new conversation; the start of the message without it',
-};
+const title = textField(
+	'title',
+	'Title',
+	'Title of a new conversation; the start of the message without it',
+);
 
 export const ID_KINDS = ['environment', 'fileContext', 'project', 'storageFile'] as const;
 
 /** Rows of records that a message names by ID. */
-export const idRows: INodeProperties = {
-	displayName: 'IDs',
-	name: 'ids',
-	type: 'fixedCollection',
-	typeOptions: { multipleValues: true },
-	placeholder: 'Add ID',
-	default: {},
-	description: 'Uploaded files to send along, or the environment and project of the run',
-	options: [
-		{
-			displayName: 'ID',
-			name: 'values',
-			values: [
-				{
-					displayName: 'Of',
-					name: 'kind',
-					type: 'options',
-					options: enumOptions(ID_KINDS, {
-						environment: 'Environment',
-						fileContext: 'File Context',
-						project: 'Project',
-						storageFile: 'Storage File',
-					}),
-					default: 'fileContext',
-					description: 'What it is the ID of. File: Upload gives those of storage files.',
-				},
-				{
-					displayName: 'ID',
-					name: 'id',
-					type: 'string',
-					default: '',
-					placeholder: ID_PLACEHOLDER,
-					description: 'The ID, of files also several, separated by commas',
-				},
-			],
-		},
+export const idRows = rowsField(
+	'ids',
+	'IDs',
+	'Uploaded files to send along, or the environment and project of the run',
+	'ID',
+	[
+		choiceField<(typeof ID_KINDS)[number]>(
+			'kind',
+			'Of',
+			'What it is the ID of. File: Upload gives those of storage files.',
+			{
+				environment: 'Environment',
+				fileContext: 'File Context',
+				project: 'Project',
+				storageFile: 'Storage File',
+			},
+			{ default: 'fileContext' },
+		),
+		idField('id', 'ID', 'The ID, of files also several, separated by commas'),
 	],
-};
+	{ placeholder: 'Add ID' },
+);
 
 const messageOptions: INodeProperties[] = [
 	attachments,
 	idRows,
-	{
-		displayName: 'State',
-		name: 'state',
-		type: 'json',
-		default: '{}',
-		description:
-			'Variables of the assistant to set before the run, as a JSON object. Later questions on the thread have them, too.',
-	},
-	typedRows({
-		displayName: 'Values for Filters',
-		name: 'filterValues',
-		placeholder: 'Add value',
-		description:
-			'Values that filters of the assistant take, by the keys that Assistant: Get shows. Put them into the Conversation Key as well, as earlier answers stay in the history. In the tool of an agent, values that the model chooses protect nothing.',
-		further: [
-			{
-				displayName: 'May Be Empty',
-				name: 'mayBeEmpty',
-				type: 'boolean',
-				default: false,
-				description:
-					'Whether an empty text is sent, with which some filters find everything; otherwise it is refused',
-			},
+	jsonField(
+		'state',
+		'State',
+		'Variables of the assistant to set before the run, as a JSON object. Later questions on the thread have them, too.',
+	),
+	typedRows(
+		'filterValues',
+		'Values for Filters',
+		'Values that filters of the assistant take, by the keys that Assistant: Get shows. Put them into the Conversation Key as well, as earlier answers stay in the history. In the tool of an agent, values that the model chooses protect nothing.',
+		[
+			booleanField(
+				'mayBeEmpty',
+				'May Be Empty',
+				'Whether an empty text is sent, with which some filters find everything; otherwise it is refused',
+			),
 		],
-	}),
-	{
-		displayName: 'Values for Filters (JSON)',
-		name: 'filterValuesJson',
-		type: 'json',
-		default: '{}',
-		placeholder: 'e.g. { "department": "sales" }',
-		description: 'The same as a JSON object, by their keys; none may be empty',
-	},
+	),
+	jsonField(
+		'filterValuesJson',
+		'Values for Filters (JSON)',
+		'The same as a JSON object, by their keys; none may be empty',
+		{ placeholder: 'e.g. { "department": "sales" }' },
+	),
 ];
 
 /** An expression may give either decision, so only a fixed Reject hides these options. */
 const unlessRejected = { hide: { '/decision': ['reject'] } };
 
 const decisionOptions: INodeProperties[] = [
-	{
-		displayName: 'Changed Arguments',
-		name: 'changedArguments',
-		type: 'json',
-		default: '{}',
-		placeholder: 'e.g. { "call_1": { "amount": 20 } }',
-		description:
+	...displayedIf(unlessRejected, [
+		jsonField(
+			'changedArguments',
+			'Changed Arguments',
 			'Arguments to change, as JSON by the ID of each call in interrupt. All calls that wait are confirmed together.',
-		displayOptions: unlessRejected,
-	},
-	{
-		displayName: 'Decision Data',
-		name: 'payload',
-		type: 'json',
-		default: '{}',
-		description:
+			{ placeholder: 'e.g. { "call_1": { "amount": 20 } }' },
+		),
+		jsonField(
+			'payload',
+			'Decision Data',
 			'What to give to the run along with a confirmation, as JSON. A rejection takes none.',
-		displayOptions: unlessRejected,
-	},
-	{
-		displayName: 'Target',
-		name: 'target',
-		type: 'json',
-		default: '{}',
-		description:
-			'What the decision is about, as a JSON object; left empty, it is about what the thread waits for',
-	},
+		),
+	]),
+	jsonField(
+		'target',
+		'Target',
+		'What the decision is about, as a JSON object; left empty, it is about what the thread waits for',
+	),
 ];
 
 const messageExample =

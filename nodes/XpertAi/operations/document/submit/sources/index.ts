@@ -3,53 +3,45 @@ import type { INodeProperties } from 'n8n-workflow';
 import {
 	answerOutput,
 	binaryFieldName,
+	booleanField,
+	choiceField,
 	displayedIf,
+	groupField,
 	inPanelOrder,
 	jsonBodyField,
+	jsonField,
+	numberField,
+	textField,
 } from '../../../../execution/fields';
 import type { Field } from '../../../../execution/fields';
-import { typedRows } from '../../../shared/typedRows';
+import { typedRows } from '../../../shared/fields';
 import { chunksField, pagesField } from './parts';
 
 /** The name of a document, for every source. */
-const nameSetting: INodeProperties = {
-	displayName: 'Name',
-	name: 'name',
-	type: 'string',
-	default: '',
-	placeholder: 'e.g. Return policy',
-	description:
-		'What answers call it. Left out: the name or title in the item, the name of the file, or the address.',
-};
+const nameSetting = textField(
+	'name',
+	'Name',
+	'What answers call it. Left out: the name or title in the item, the name of the file, or the address.',
+	{ placeholder: 'e.g. Return policy' },
+);
 
 /** How a document that may have its own ID gets its ID. */
-const documentIdMode: INodeProperties = {
-	displayName: 'Document ID',
-	name: 'documentIdMode',
-	type: 'options',
-	options: [
-		{
-			name: 'Derived From a Key',
-			value: 'derived',
-			description:
-				'The same key gives the same ID in every run, so that a second run replaces the document',
-		},
-		{
-			name: 'From the Document',
-			value: 'field',
-			description:
-				"The document's own ID, which must be a UUID. A second run replaces the document.",
-		},
-		{
-			name: 'New Each Time',
-			value: 'new',
-			description: 'A random UUID, so that a second run stores every document again',
-		},
-	],
-	default: 'derived',
-	description:
-		'What the server keeps a document under. A second run replaces a document that has the same ID again.',
-};
+const documentIdMode = choiceField(
+	'documentIdMode',
+	'Document ID',
+	'What the server keeps a document under. A second run replaces a document that has the same ID again.',
+	{
+		derived: [
+			'Derived From a Key',
+			'The same key gives the same ID in every run, so that a second run replaces the document',
+		],
+		field: [
+			'From the Document',
+			"The document's own ID, which must be a UUID. A second run replaces the document.",
+		],
+		new: ['New Each Time', 'A random UUID, so that a second run stores every document again'],
+	},
+);
 
 /**
  * Hidden for the other choices, instead of shown for this one: n8n knows no default for what is not added to a
@@ -58,121 +50,83 @@ const documentIdMode: INodeProperties = {
 const UNLESS_OTHER_ID = { hide: { documentIdMode: ['field', 'new'] } };
 
 /** The key of a document. */
-const documentKey: INodeProperties = {
-	displayName: 'Document Key',
-	name: 'documentKey',
-	type: 'string',
-	default: '',
-	placeholder: 'e.g. handbook/returns.md',
-	description:
-		'A later run with the same key replaces the document. Left out: its name, file path, address or own ID.',
-	builderHint: {
-		propertyHint:
-			'Must differ for each document and stay the same when it changes: a path, an address or a row ID, never a title that repeats or $itemIndex.',
+const documentKey = textField(
+	'documentKey',
+	'Document Key',
+	'A later run with the same key replaces the document. Left out: its name, file path, address or own ID.',
+	{
+		placeholder: 'e.g. handbook/returns.md',
+		builderHint: {
+			propertyHint:
+				'Must differ for each document and stay the same when it changes: a path, an address or a row ID, never a title that repeats or $itemIndex.',
+		},
+		displayOptions: UNLESS_OTHER_ID,
 	},
-	displayOptions: UNLESS_OTHER_ID,
-};
+);
 
 /** The field of each document that holds its key. */
-const documentKeyField: INodeProperties = {
-	displayName: 'Key Field',
-	name: 'documentKeyField',
-	type: 'string',
-	default: '',
-	placeholder: 'e.g. filePath',
-	description:
-		'Field of each document that holds its key, such as metadata.key. Left out, documents keep their own IDs.',
-	displayOptions: UNLESS_OTHER_ID,
-};
+const documentKeyField = textField(
+	'documentKeyField',
+	'Key Field',
+	'Field of each document that holds its key, such as metadata.key. Left out, documents keep their own IDs.',
+	{ placeholder: 'e.g. filePath', displayOptions: UNLESS_OTHER_ID },
+);
 
 /** Settings of a document made of a text, a file or an address. */
 const recordSettings: INodeProperties[] = [
-	{
-		displayName: 'Chunk Overlap',
-		name: 'chunkOverlap',
-		type: 'number',
-		typeOptions: { minValue: 0, numberPrecision: 0 },
-		default: 200,
-		description: 'How many characters of a chunk are repeated in the next one',
-	},
-	{
-		displayName: 'Chunk Size',
-		name: 'chunkSize',
-		type: 'number',
+	numberField(
+		'chunkOverlap',
+		'Chunk Overlap',
+		'How many characters of a chunk are repeated in the next one',
+		{ typeOptions: { minValue: 0, numberPrecision: 0 }, default: 200 },
+	),
+	numberField('chunkSize', 'Chunk Size', 'How many characters a chunk has at most', {
 		typeOptions: { minValue: 1, numberPrecision: 0 },
 		default: 1000,
-		description: 'How many characters a chunk has at most',
-	},
-	{
-		displayName: 'Delimiter',
-		name: 'delimiter',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. \\n\\n \\n .',
-		description:
-			'Characters to cut at where possible, separated by spaces; \\n stands for a line break',
-	},
-	{
-		displayName: 'Folder',
-		name: 'folder',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. Dept/Sales',
-		description:
-			'Folder that keeps the document, made if missing. Filters can ask for it. Left empty, the document leaves its folder.',
-	},
-	{
-		displayName: 'Metadata',
-		name: 'metadata',
-		type: 'json',
-		default: '{}',
-		description:
-			'Anything to keep with the document, as a JSON object, such as what filters of an assistant look for',
-	},
-	typedRows({
-		displayName: 'Metadata Rows',
-		name: 'metadataRows',
-		placeholder: 'Add value',
-		description: 'The same as Metadata, row by row; a row without a value says nothing',
 	}),
-	{
-		displayName: 'MIME Type',
-		name: 'mimeType',
-		type: 'string',
-		default: '',
+	textField(
+		'delimiter',
+		'Delimiter',
+		'Characters to cut at where possible, separated by spaces; \\n stands for a line break',
+		{ placeholder: 'e.g. \\n\\n \\n .' },
+	),
+	textField(
+		'folder',
+		'Folder',
+		'Folder that keeps the document, made if missing. Filters can ask for it. Left empty, the document leaves its folder.',
+		{ placeholder: 'e.g. Dept/Sales' },
+	),
+	jsonField(
+		'metadata',
+		'Metadata',
+		'Anything to keep with the document, as a JSON object, such as what filters of an assistant look for',
+	),
+	typedRows(
+		'metadataRows',
+		'Metadata Rows',
+		'The same as Metadata, row by row; a row without a value says nothing',
+	),
+	textField('mimeType', 'MIME Type', 'Kind of the content, where the name does not tell it', {
 		placeholder: 'e.g. text/plain',
-		description: 'Kind of the content, where the name does not tell it',
-	},
-	{
-		displayName: 'Type',
-		name: 'type',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. md',
-		description:
-			'File extension by which the server chooses how to read it, where the name has none',
-	},
+	}),
+	textField(
+		'type',
+		'Type',
+		'File extension by which the server chooses how to read it, where the name has none',
+		{ placeholder: 'e.g. md' },
+	),
 ];
 
 /** Whether the directory of a file becomes its folder. */
-const folderFromDirectory: INodeProperties = {
-	displayName: 'Folder From Directory',
-	name: 'folderFromDirectory',
-	type: 'boolean',
-	default: false,
-	description:
-		"Whether the file's directory is the folder, below the one in Folder if that is filled in",
-};
+const folderFromDirectory = booleanField(
+	'folderFromDirectory',
+	'Folder From Directory',
+	"Whether the file's directory is the folder, below the one in Folder if that is filled in",
+);
 
 /** The collection Document Settings. */
-const documentSettings = (options: INodeProperties[]): INodeProperties => ({
-	displayName: 'Document Settings',
-	name: 'documentSettings',
-	type: 'collection',
-	placeholder: 'Add setting',
-	default: {},
-	options,
-});
+const documentSettings = (options: INodeProperties[]) =>
+	groupField('documentSettings', 'Document Settings', undefined, options, 'Add setting');
 
 /** One kind of source (Documents From); `readers.ts` reads its items. */
 interface DocumentSource {
@@ -187,26 +141,23 @@ interface DocumentSource {
 	simplifies?: boolean;
 }
 
-const textField: INodeProperties = {
-	displayName: 'Text',
-	name: 'text',
-	type: 'string',
-	typeOptions: { rows: 4 },
-	default: '',
-	required: true,
-	placeholder: 'e.g. Devices can be returned within 30 days.',
-	description: 'The text itself: plain, Markdown or HTML. It is uploaded as a file.',
-};
+const text = textField(
+	'text',
+	'Text',
+	'The text itself: plain, Markdown or HTML. It is uploaded as a file.',
+	{
+		typeOptions: { rows: 4 },
+		required: true,
+		placeholder: 'e.g. Devices can be returned within 30 days.',
+	},
+);
 
-const urlField: INodeProperties = {
-	displayName: 'Address',
-	name: 'url',
-	type: 'string',
-	default: '',
-	required: true,
-	placeholder: 'e.g. https://example.com/manual.pdf',
-	description: 'The address the server fetches the document from, without any token of yours',
-};
+const url = textField(
+	'url',
+	'Address',
+	'The address the server fetches the document from, without any token of yours',
+	{ required: true, placeholder: 'e.g. https://example.com/manual.pdf' },
+);
 
 const documentFields: Field = {
 	displayName: 'Document Fields',
@@ -240,22 +191,19 @@ const documentFields: Field = {
 const exampleDocuments =
 	'[\n  {\n    "name": "manual.md",\n    "fileUrl": "https://example.com/manual.md"\n  }\n]';
 
-const textInRecord: INodeProperties = {
-	displayName: 'Text Field',
-	name: 'textField',
-	type: 'string',
-	default: '',
-	placeholder: 'e.g. content',
-	description:
-		'Field of each record with its text. Without it, only records with the address of a file can be found.',
-};
+const textInRecord = textField(
+	'textField',
+	'Text Field',
+	'Field of each record with its text. Without it, only records with the address of a file can be found.',
+	{ placeholder: 'e.g. content' },
+);
 
 /** All sources, in the order of their fields. */
 export const SOURCES = {
 	text: {
 		name: 'Text',
 		description: 'Each item is a text',
-		fields: [textField],
+		fields: [text],
 		settings: [nameSetting, documentKey, ...recordSettings],
 	},
 	files: {
@@ -267,7 +215,7 @@ export const SOURCES = {
 	addresses: {
 		name: 'Addresses',
 		description: 'Each item is an address that the server fetches by itself',
-		fields: [urlField],
+		fields: [url],
 		settings: [nameSetting, documentKey, ...recordSettings],
 	},
 	fields: {
@@ -309,20 +257,21 @@ function shownFor(
 }
 
 /** Selects what the input items are. */
-export const sourceField: INodeProperties = {
-	displayName: 'Documents From',
-	name: 'source',
-	type: 'options',
-	noDataExpression: true,
-	options: ALL.map(([value, { name, description }]) => ({ name, value, description })).sort(
-		(one, other) => (one.name < other.name ? -1 : 1),
+export const sourceField = choiceField(
+	'source',
+	'Documents From',
+	'What each input item is',
+	Object.fromEntries(
+		ALL.map(([value, { name, description }]) => [value, [name, description]] as const).toSorted(
+			([, [one]], [, [other]]) => (one < other ? -1 : 1),
+		),
 	),
-	default: 'text',
-	description: 'What each input item is',
-	builderHint: {
-		propertyHint: 'What one item holds: each choice says it in its description.',
+	{
+		noDataExpression: true,
+		default: 'text',
+		builderHint: { propertyHint: 'What one item holds: each choice says it in its description.' },
 	},
-};
+);
 
 /** The fields of each source. */
 export const sourceFields: Field[] = ALL.flatMap(([, source]) =>

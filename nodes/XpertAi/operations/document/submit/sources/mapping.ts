@@ -8,6 +8,7 @@ import sortBy from 'lodash/sortBy';
 import uniqBy from 'lodash/uniqBy';
 import type { FieldType, IDataObject } from 'n8n-workflow';
 
+import { textField } from '../../../../execution/fields';
 import type { Field } from '../../../../execution/fields';
 import type { Item } from '../../../../execution/item';
 import { isoText, typedValue } from '../../../../execution/values';
@@ -30,9 +31,9 @@ export const DOCUMENT_NAMING = { fields: namedFields() };
 function namedFields(): Field[] {
 	const groups = [pagesField, chunksField, parserConfigField('')];
 	return Object.keys(document.shape).map((name) => {
+		const label = documentFieldName(name);
 		const group = groups.find((one) => one.name === name);
-		const field: Field = { displayName: '', name, type: 'string', default: '', ...group };
-		return { ...field, displayName: documentFieldName(name) };
+		return { ...(group ?? textField(name, label)), displayName: label };
 	});
 }
 
