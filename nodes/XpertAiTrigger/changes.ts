@@ -3,7 +3,7 @@ import uniqBy from 'lodash/uniqBy';
 
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { overlapStart, changeKey } from './memory';
-import type { Change, ExistingChanges, Memory, Progress } from './memory';
+import type { Change, ExistingChanges, Memory } from './memory';
 
 /** A page of changes to request. */
 export interface ChangesQuery {
@@ -25,13 +25,6 @@ interface ReadSoFar {
 	pages: number;
 }
 
-/** The changes that were read. */
-export interface ReadResult<One extends Change> extends ReadSoFar {
-	changes: One[];
-	/** What ended the reading early. */
-	failure?: unknown;
-}
-
 /** Limits of a reading. */
 interface ReadOptions<One extends Change> {
 	/** Called once after each page with its new changes; true ends the reading. */
@@ -43,13 +36,13 @@ interface ReadOptions<One extends Change> {
  * Reads changes from a time on, oldest first. The next page starts at the time of the last change rather than at an
  * offset: a conversation that changes meanwhile leaves its place, and an offset would skip the one that moves up. To
  * get past many changes with the same time, a page is larger than a page size and twice the number of changes known for
- * that time. Never throws; changes read before a failure are returned.
+ * that time. Never throws; changes read before a failure are returned with it.
  */
 export async function readChanges<One extends Change>(
 	fetchChanges: FetchChanges<One>,
 	from: number,
 	{ isEnough = () => false, pageSize = PAGE_SIZE }: ReadOptions<One> = {},
-): Promise<ReadResult<One>> {
+) {
 	/** Changes by key, in the order in which they were first read. */
 	const seen = new Map<string, One>();
 	const reading = { upTo: from, isEnd: false, pages: 0 };
@@ -77,7 +70,7 @@ export async function readChanges<One extends Change>(
 }
 
 /** The readable times of changes. */
-function timesOf(changes: Change[]): number[] {
+export function timesOf(changes: Change[]): number[] {
 	return changes.map(({ at }) => at).filter((at) => !Number.isNaN(at));
 }
 
@@ -93,9 +86,9 @@ export async function readExisting(
 ): Promise<ExistingChanges> {
 	const newest = max(timesOf(await fetchChanges({ order: 'DESC', limit: pageSize }))) ?? 0;
 	const from = overlapStart(Math.min(newest, now));
-	const isEnough = () => !hasTime();
 	const { changes, upTo, isEnd, failure } = await readChanges(fetchChanges, from, {
-		...{ isEnough, pageSize },
+		isEnough: () => !hasTime(),
+		pageSize,
 	});
 	if (failure !== undefined) throw failure;
 	return isEnd ? { changes, upTo, from } : { changes: [], upTo: newest + 1, from: newest + 1 };
@@ -107,13 +100,6 @@ const OVERLAP_PAGES = 3;
 /** Up to which share of a poll's time its first and its second part are read. The rest is for threads. */
 const FIRST_SHARE = 0.4;
 const SECOND_SHARE = 0.8;
-
-/** The changes of a poll and how far it read. */
-export interface PollChanges<One extends Change> extends Progress {
-	changes: One[];
-	/** What ended the reading early. */
-	failure?: unknown;
-}
 
 /** Limits of a poll. */
 interface PollLimits<One extends Change> {
@@ -127,13 +113,13 @@ interface PollLimits<One extends Change> {
 /**
  * Reads the overlap again for changes that became visible late, some pages in each poll, and new changes from where the
  * last poll ended. At its end the overlap meets the new changes and reads on: usually one page has all of it. Never
- * throws.
+ * throws; returns how far it read (`Progress`), and what ended it early.
  */
 export async function readPollChanges<One extends Change>(
 	fetchChanges: FetchChanges<One>,
 	{ since, floor, final, again, ahead }: Memory,
 	{ isEnough, hasTime, pageSize }: PollLimits<One>,
-): Promise<PollChanges<One>> {
+) {
 	const from = floor < final ? floor : again;
 	const readNew = async (share: number) =>
 		await readChanges(fetchChanges, since, {

@@ -11,6 +11,7 @@ import { answerMustBe, isJsonObject } from '../XpertAi/transport/answer';
 import type { Send } from '../XpertAi/transport/request';
 import type { ConversationEvent } from './fields';
 import { parseTime } from './memory';
+import { timesOf } from './changes';
 import type { ChangesQuery, FetchChanges } from './changes';
 
 const SEARCH_TIMEOUT_MS = 30_000;
@@ -25,7 +26,7 @@ const conversationChange = conversationRecord
 			id,
 			updatedAt,
 			at: parseTime(updatedAt),
-			event: id ? eventOf({ status: known.status, tasks }) : undefined,
+			event: id ? eventOf(known.status, tasks) : undefined,
 			assistantId: xpertId,
 			/** Why its last run failed, or who cancelled it. */
 			error: errorText(error),
@@ -41,20 +42,23 @@ export type ConversationChange = z.infer<typeof conversationChange> & { record: 
  * The answer of E5. Recorded servers always add the total, so an empty or foreign answer is not taken for an empty
  * list.
  */
-const searchAnswer = z.object({ items: z.array(z.unknown()), total: z.number() });
+const searchAnswer = z
+	.object({ items: z.array(z.unknown().transform(changeOf)), total: z.number() })
+	.transform(({ items }) => items)
+	.refine(
+		(changes) =>
+			changes.length === 0 || changes.some(({ id, at }) => id !== '' && !Number.isNaN(at)),
+	);
 
-const listsConversations = answerMustBe((answer) => {
-	const { success, data } = searchAnswer.safeParse(answer);
-	if (!success || data.items.length === 0) return success;
-	return data.items.map(changeOf).some(({ id, at }) => id !== '' && !Number.isNaN(at));
-}, 'it holds no list of conversations');
+const listsConversations = answerMustBe(
+	(answer) => searchAnswer.safeParse(answer).success,
+	'it holds no list of conversations',
+);
 
 /** What is wrong with an answer that is not filtered and sorted as asked: polls would miss changes. */
 function orderFlaw({ since = 0, order }: ChangesQuery, answer: unknown): string | undefined {
-	const { items } = searchAnswer.parse(answer);
-	const times = [since, ...items.map((item) => changeOf(item).at)];
-	const readable = times.filter((at) => !Number.isNaN(at));
-	const isAsAsked = order === 'DESC' || isEqual(readable, sortBy(readable));
+	const times = [since, ...timesOf(searchAnswer.parse(answer))];
+	const isAsAsked = order === 'DESC' || isEqual(times, sortBy(times));
 	return isAsAsked ? undefined : 'it is not filtered and sorted by time as asked';
 }
 
@@ -82,7 +86,7 @@ export function searchChanges(
 			},
 			{ repeatable: true, ids },
 		);
-		return searchAnswer.parse(answer).items.map(changeOf);
+		return searchAnswer.parse(answer);
 	};
 }
 
@@ -97,26 +101,17 @@ function changeOf(raw: unknown): ConversationChange {
 	return { ...conversationChange.parse(record), record };
 }
 
+const EVENT_OF_STATUS = new Map<unknown, ConversationEvent>([
+	['idle', 'answered'],
+	['error', 'failed'],
+]);
+
 /**
  * The event of a conversation, by the status of its last run; undefined while a run is running or before the first.
  * Runs that wait and cancelled runs are both `interrupted`; only the former have tasks (service behaviour, "What became
  * of a run").
  */
-function eventOf({
-	status,
-	tasks,
-}: {
-	status?: string;
-	tasks: unknown[];
-}): ConversationEvent | undefined {
-	switch (status) {
-		case 'idle':
-			return 'answered';
-		case 'error':
-			return 'failed';
-		case 'interrupted':
-			return tasks.length > 0 ? 'waiting' : 'cancelled';
-		default:
-			return undefined;
-	}
+function eventOf(status: unknown, tasks: unknown[]): ConversationEvent | undefined {
+	if (status === 'interrupted') return tasks.length > 0 ? 'waiting' : 'cancelled';
+	return EVENT_OF_STATUS.get(status);
 }

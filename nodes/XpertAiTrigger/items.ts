@@ -24,7 +24,7 @@ export function isWanted(
 const THREADS_AT_ONCE = 5;
 
 /** The messages of a thread, or why they could not be read. */
-type ThreadMessages = { messages: ThreadMessage[] } | { notRead: string };
+type ThreadMessages = { messages?: ThreadMessage[]; notRead?: string };
 
 /** In how many polls a thread is tried before its change is emitted without messages. */
 export const THREAD_TRIES = 3;
@@ -44,7 +44,7 @@ interface ItemContext {
 	settings: TriggerSettings;
 	send: Send;
 	/** Whether there is time left. */
-	goOn: () => boolean;
+	hasTime: () => boolean;
 	/** How many changes to handle. */
 	most: number;
 	/** In how many polls a change was tried before. */
@@ -57,7 +57,7 @@ interface ItemContext {
  */
 export async function makeItems(
 	changes: ConversationChange[],
-	{ settings, send, goOn, most, triesOf }: ItemContext,
+	{ settings, send, hasTime, most, triesOf }: ItemContext,
 ): Promise<EmittedChanges> {
 	const { simplify, options } = settings;
 	const needsThreads = simplify || options.includeMessages || options.onlyWith !== '';
@@ -74,7 +74,7 @@ export async function makeItems(
 		});
 		for (const { change, thread } of await Promise.all(read)) {
 			const tries = triesOf(change);
-			const isFailed = 'notRead' in thread && tries + 1 < THREAD_TRIES;
+			const isFailed = !thread.messages && tries + 1 < THREAD_TRIES;
 			// Of two runs at once, the one that yields is cancelled, and the conversation shows that until the other ends or
 			// this one starts again (recorded, turns.json).
 			const mayBeTemporary = change.event === 'cancelled' && tries === 0;
@@ -83,7 +83,7 @@ export async function makeItems(
 			else if (!holdsText(change, thread, settings)) done.push(change);
 			else done.push({ ...change, json: itemJson(change, thread, settings) });
 		}
-		if (failed >= THREADS_AT_ONCE || !goOn()) break;
+		if (failed >= THREADS_AT_ONCE || !hasTime()) break;
 	}
 	return { done, unread };
 }
@@ -100,12 +100,12 @@ async function readMessages(send: Send, threadId: string): Promise<ThreadMessage
  */
 function holdsText(
 	{ title = '' }: ConversationChange,
-	thread: ThreadMessages,
+	{ messages }: ThreadMessages,
 	{ options }: TriggerSettings,
 ): boolean {
-	if ('notRead' in thread) return true;
+	if (!messages) return true;
 	const text = options.onlyWith.toLowerCase();
-	const texts = [title, ...thread.messages.map(({ content }) => textOf(content))];
+	const texts = [title, ...messages.map(({ content }) => textOf(content))];
 	return texts.some((one) => one.toLowerCase().includes(text));
 }
 
@@ -116,15 +116,13 @@ function holdsText(
  */
 function itemJson(
 	change: ConversationChange,
-	thread: ThreadMessages,
+	{ messages, notRead }: ThreadMessages,
 	{ simplify, options }: TriggerSettings,
 ): IDataObject {
-	const isRead = 'messages' in thread;
-	const messages = isRead ? thread.messages : undefined;
 	return {
 		...(simplify ? summaryOf(change, messages) : { event: change.event, ...change.record }),
 		...(options.includeMessages ? { messages: shownMessages(messages, simplify) } : {}),
-		...(isRead ? {} : thread),
+		...(messages ? {} : { notRead }),
 	};
 }
 

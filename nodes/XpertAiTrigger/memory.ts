@@ -55,8 +55,6 @@ const memorySchema = z.object({
 
 export type Memory = z.infer<typeof memorySchema>;
 
-type Known = Memory['known'][number];
-
 /** Milliseconds since the epoch of a server's time; NaN if unreadable. */
 export function parseTime(text: string): number {
 	return DateTime.fromISO(text, { zone: 'utc' }).toMillis();
@@ -75,7 +73,7 @@ export function readMemory(stored: unknown, watched: string): Memory | undefined
 
 /** Makes a filter for changes that were not emitted before and are not older than the overlap. */
 export function freshFilter({ floor, known }: Memory): (change: Change) => boolean {
-	const emitted = new Set(known.map(knownKey));
+	const emitted = new Set(known.map(([id, at]) => changeKey({ id, at })));
 	return (change) => change.at >= floor && !emitted.has(changeKey(change));
 }
 
@@ -134,7 +132,7 @@ export function nextMemory(memory: Memory, before: Memory, polled: PollOutcome):
 		final: overlapStart(Math.min(since, now)),
 		again: again < since ? again : floor,
 		ahead,
-		known: uniqBy(emitted, knownKey).filter(isKept),
+		known: uniqBy(emitted, ([id, at]) => changeKey({ id, at })).filter(isKept),
 		waiting: stillWaiting(memory, unread, handled).filter(isKept),
 	};
 }
@@ -142,7 +140,7 @@ export function nextMemory(memory: Memory, before: Memory, polled: PollOutcome):
 /** Counts the tries of unread changes and drops the handled ones. */
 function stillWaiting(memory: Memory, unread: Change[], handled: Change[]): Memory['waiting'] {
 	const keys = new Set([...unread, ...handled].map(changeKey));
-	const others = memory.waiting.filter(([id, at]) => !keys.has(knownKey([id, at])));
+	const others = memory.waiting.filter(([id, at]) => !keys.has(changeKey({ id, at })));
 	const counted = unread.map((one): Memory['waiting'][number] => [
 		...toKnown(one),
 		triesOf(memory, one) + 1,
@@ -166,15 +164,11 @@ export function firstMemory(watched: string, { changes, upTo, from }: ExistingCh
 	return { watched, ...positions, ahead: false, known, waiting: [] };
 }
 
-function toKnown({ id, at }: Change): Known {
+function toKnown({ id, at }: Change): Memory['known'][number] {
 	return [id, at];
 }
 
 /** Identifies a change. */
-export function changeKey(change: Change): string {
-	return knownKey(toKnown(change));
-}
-
-function knownKey([id, at]: Known): string {
+export function changeKey({ id, at }: Pick<Change, 'id' | 'at'>): string {
 	return `${id} ${at}`;
 }

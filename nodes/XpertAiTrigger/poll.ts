@@ -7,7 +7,6 @@ import { CREDENTIAL_NAME } from '../XpertAi/transport/api';
 import { systemClock } from '../XpertAi/transport/clock';
 import { readCredential, readTarget } from '../XpertAi/transport/credential';
 import { createSend } from '../XpertAi/transport/request';
-import type { Send } from '../XpertAi/transport/request';
 import { searchChanges } from './conversations';
 import type { ConversationChange } from './conversations';
 import { makeItems, THREAD_TRIES, isWanted } from './items';
@@ -22,7 +21,6 @@ import {
 } from './memory';
 import type { Memory } from './memory';
 import { readExisting, readPollChanges } from './changes';
-import type { FetchChanges } from './changes';
 import { readTriggerSettings } from './settings';
 import type { TriggerSettings } from './settings';
 
@@ -30,16 +28,26 @@ import type { TriggerSettings } from './settings';
 const MAX_POLL_MS = 30_000;
 
 /** What a poll needs. */
-interface PollContext {
-	context: IPollFunctions;
-	settings: TriggerSettings;
-	send: Send;
-	fetchChanges: FetchChanges<ConversationChange>;
-	/** Identifies server, credential and assistant, which the memory belongs to. */
-	watched: string;
-	/** Whether less than this share of the poll's time has passed; default all of it. */
-	hasTime: (share?: number) => boolean;
+async function pollContext(context: IPollFunctions) {
+	const settings = readTriggerSettings(context);
+	const send = await createSend(context);
+	const started = systemClock.now();
+	// Older hosts neither limit a poll nor have this function.
+	const { getPollBudgetMs }: Partial<IPollFunctions> = context;
+	const budgetMs = Math.min(MAX_POLL_MS, getPollBudgetMs?.call(context) ?? Infinity);
+	return {
+		context,
+		settings,
+		send,
+		fetchChanges: searchChanges(context, send, settings.assistantId),
+		/** Identifies server, credential and assistant, which the memory belongs to. */
+		watched: await watchedKey(context, settings),
+		/** Whether less than this share of the poll's time has passed; default all of it. */
+		hasTime: (share = 1) => systemClock.now() - started < share * budgetMs,
+	};
 }
+
+type PollContext = Awaited<ReturnType<typeof pollContext>>;
 
 /**
  * Runs one poll. @returns the changes since the last one; null if there are none. The first poll only stores what
@@ -48,24 +56,13 @@ interface PollContext {
  * @throws NodeApiError or NodeOperationError if it made no progress because a request failed
  */
 export async function poll(context: IPollFunctions): Promise<INodeExecutionData[][] | null> {
-	const settings = readTriggerSettings(context);
-	const send = await createSend(context);
-	const started = systemClock.now();
-	// Older hosts neither limit a poll nor have this function.
-	const { getPollBudgetMs }: Partial<IPollFunctions> = context;
-	const budgetMs = Math.min(MAX_POLL_MS, getPollBudgetMs?.call(context) ?? Infinity);
-	const polling: PollContext = {
-		context,
-		settings,
-		send,
-		fetchChanges: searchChanges(context, send, settings.assistantId),
-		watched: await watchedKey(context, settings),
-		hasTime: (share = 1) => systemClock.now() - started < share * budgetMs,
-	};
+	const polling = await pollContext(context);
 	if (context.getMode() === 'manual') return [[{ json: await newestItem(polling) }]];
 	const memory = storedMemory(polling);
 	if (memory) return await pollSince(memory, polling);
-	storeMemory(polling, await readFirstMemory(polling));
+	// At activation: all existing changes, whatever their event, by the time of the server.
+	const existing = await readExisting(polling.fetchChanges, systemClock.now(), polling);
+	storeMemory(polling, firstMemory(polling.watched, existing));
 	return null;
 }
 
@@ -83,7 +80,7 @@ async function pollSince(
 	memory: Memory,
 	polling: PollContext,
 ): Promise<INodeExecutionData[][] | null> {
-	const { fetchChanges, settings, send, hasTime } = polling;
+	const { fetchChanges, settings, hasTime } = polling;
 	const most = settings.options.conversationsPerPoll;
 	const wantedOf = (changes: ConversationChange[]) =>
 		changes.filter((change) => isWanted(change, settings));
@@ -93,11 +90,14 @@ async function pollSince(
 		for (const change of wantedOf(changes).filter(isFresh)) found.add(changeKey(change));
 		return found.size >= most;
 	};
-	const reading = await readPollChanges(fetchChanges, memory, { isEnough, hasTime });
-	const { changes, failure, ...progress } = reading;
+	const { changes, failure, ...progress } = await readPollChanges(fetchChanges, memory, {
+		isEnough,
+		hasTime,
+	});
 	const wanted = wantedOf(changes);
 	const { done, unread } = await makeItems(newChanges(memory, wanted), {
-		...{ settings, send, most, goOn: hasTime },
+		...polling,
+		most,
 		triesOf: (change) => triesOf(memory, change),
 	});
 	// No `await` from here on: a slow poll may overlap the next, and each must see what the other emitted.
@@ -114,19 +114,17 @@ async function pollSince(
 	return null;
 }
 
-/** The memory at activation: all existing changes, whatever their event, by the time of the server. */
-async function readFirstMemory({ watched, fetchChanges, hasTime }: PollContext): Promise<Memory> {
-	return firstMemory(watched, await readExisting(fetchChanges, systemClock.now(), { hasTime }));
-}
-
 /** The item of the newest change that the workflow would start for. */
 async function newestItem(polling: PollContext): Promise<IDataObject> {
-	const { context, settings, send, fetchChanges, hasTime } = polling;
+	const { context, settings, fetchChanges } = polling;
 	const page = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
 	const wanted = page.filter((change) => isWanted(change, settings));
 	for (const change of orderBy(wanted, 'at', 'desc')) {
-		const itemContext = { settings, send, most: 1, goOn: hasTime, triesOf: () => THREAD_TRIES };
-		const { done } = await makeItems([change], itemContext);
+		const { done } = await makeItems([change], {
+			...polling,
+			most: 1,
+			triesOf: () => THREAD_TRIES,
+		});
 		const json = done[0]?.json;
 		if (json) return json;
 	}

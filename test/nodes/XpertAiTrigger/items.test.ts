@@ -39,7 +39,7 @@ function serverWithout(...missing: string[]) {
 	return { send, asked };
 }
 
-const usual = { settings: SETTINGS, most: 100, goOn: () => true, triesOf: () => 0 };
+const usual = { settings: SETTINGS, most: 100, hasTime: () => true, triesOf: () => 0 };
 const idsOf = (changes: Array<{ id: string }>) => changes.map(({ id }) => id);
 
 describe('making items of changes', () => {
@@ -91,10 +91,10 @@ describe('making items of changes', () => {
 	it('tries the first even where no time is left, and no more then', async () => {
 		const { send, asked } = serverWithout('0');
 		const changes = Array.from({ length: 20 }, (_, n) => changeOn(`${n}`));
-		const { done } = await makeItems(changes, { ...usual, send, goOn: () => false });
+		const { done } = await makeItems(changes, { ...usual, send, hasTime: () => false });
 		expect(idsOf(done)).toEqual(['of 1', 'of 2', 'of 3', 'of 4']);
 		expect(asked).toHaveLength(5);
-		const alone = await makeItems(changes, { ...usual, send, most: 1, goOn: () => false });
+		const alone = await makeItems(changes, { ...usual, send, most: 1, hasTime: () => false });
 		expect(alone.done).toEqual([]);
 		expect(alone.unread).toHaveLength(1);
 	});

@@ -112,7 +112,7 @@ class Trigger {
 		const dealt = await makeItems(newChanges(memory, changes).map(onThread), {
 			settings: SETTINGS,
 			send: async ({ path }) => answerOf(path, unread),
-			goOn: () => true,
+			hasTime: () => true,
 			most,
 			triesOf: () => 0,
 		});
