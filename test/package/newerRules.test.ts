@@ -8,7 +8,6 @@ import { projectRoot } from '../../host/paths';
 import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
 import { XpertAiTrigger } from '../../nodes/XpertAiTrigger/XpertAiTrigger.node';
 import packageJson from '../../package.json';
-import { allProperties } from '../nodes/support/properties';
 
 /** n8n's categories of community nodes: https://docs.n8n.io/integrations/creating-nodes/build/reference/node-codex-files/ */
 const CATEGORIES = [
@@ -68,21 +67,9 @@ function contrast(icon: string, background: string): number {
 
 describe("the rules that n8n's linter will have next", () => {
 	it.each([new XpertAi().description, new XpertAiTrigger().description])(
-		'$displayName has one credential and parameters with defaults, choices told apart, and no optional JSON at the top',
+		'$displayName has one credential, and no optional JSON at the top',
 		({ credentials, properties }) => {
 			expect(credentials).toHaveLength(1);
-			const wrong = allProperties(properties).filter(({ property }) => {
-				const choices = /ptions$/.test(property.type) ? (property.options ?? []) : [];
-				const names = choices.map(({ name }) => name);
-				const values = choices.map((choice) => 'value' in choice && choice.value);
-				return (
-					property.default === undefined ||
-					new Set(names).size < names.length ||
-					new Set(values).size < values.length ||
-					names.some((name) => name.includes('*'))
-				);
-			});
-			expect(wrong.map(({ place }) => place)).toEqual([]);
 			const json = (property: INodeProperties) => property.type === 'json' && !property.required;
 			expect(properties.filter(json)).toEqual([]);
 		},

@@ -25,7 +25,7 @@ export const threadOfRun: Field = {
 export function assistantLocator(description: string, required = true): Field {
 	return {
 		...listLocator('assistantId', 'Assistant', description, 'searchAssistants'),
-		required,
+		required: required || undefined,
 	};
 }
 
