@@ -6,6 +6,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
+import { booleanField, textField } from '../nodes/XpertAi/execution/fields';
 import { BASE_URL, SECURE_START } from '../nodes/XpertAi/transport/baseUrl';
 import { BEFORE_TOKEN } from '../nodes/XpertAi/transport/credential';
 
@@ -51,34 +52,23 @@ export class XpertAiApi implements ICredentialType {
 	};
 
 	properties: INodeProperties[] = [
-		{
-			displayName: 'Base URL',
-			name: 'baseUrl',
-			type: 'string',
-			default: '',
-			required: true,
-			placeholder: 'e.g. https://api.example.com',
-			description:
-				'Address of your Xpert AI server. A trailing slash, /api or /api/ai at its end make no difference. If the test of the credential says EPROTO, the address speaks http, not https; with ECONNREFUSED, nothing accepts connections there; with ENOTFOUND or EAI_AGAIN, its host name is not known; with "Method not allowed", it must start with https://, or Allow Insecure HTTP be switched on.',
-		},
-		{
-			displayName: 'Access Token',
-			name: 'accessToken',
-			type: 'string',
-			typeOptions: { password: true },
-			default: '',
-			required: true,
-			description:
-				'API key of the server. A key made for a workspace or an assistant can also run its threads.',
-		},
-		{
-			displayName: 'Allow Insecure HTTP',
-			name: 'allowInsecureHttp',
-			type: 'boolean',
-			default: false,
-			description:
-				'Whether to send the token over plain http:// to hosts other than this machine. Anyone on the way can read it.',
-		},
+		textField(
+			'baseUrl',
+			'Base URL',
+			'Address of your Xpert AI server. A trailing slash, /api or /api/ai at its end make no difference. If the test of the credential says EPROTO, the address speaks http, not https; with ECONNREFUSED, nothing accepts connections there; with ENOTFOUND or EAI_AGAIN, its host name is not known; with "Method not allowed", it must start with https://, or Allow Insecure HTTP be switched on.',
+			{ required: true, placeholder: 'e.g. https://api.example.com' },
+		),
+		textField(
+			'accessToken',
+			'Access Token',
+			'API key of the server. A key made for a workspace or an assistant can also run its threads.',
+			{ typeOptions: { password: true }, required: true },
+		),
+		booleanField(
+			'allowInsecureHttp',
+			'Allow Insecure HTTP',
+			'Whether to send the token over plain http:// to hosts other than this machine. Anyone on the way can read it.',
+		),
 	];
 
 	authenticate: IAuthenticateGeneric = {

@@ -30,11 +30,9 @@ export const DOCUMENT_NAMING = { fields: namedFields() };
 
 function namedFields(): Field[] {
 	const groups = [pagesField, chunksField, parserConfigField('')];
-	return Object.keys(document.shape).map((name) => {
-		const label = documentFieldName(name);
-		const group = groups.find((one) => one.name === name);
-		return { ...(group ?? textField(name, label)), displayName: label };
-	});
+	return Object.keys(document.shape).map(
+		(name) => groups.find((one) => one.name === name) ?? textField(name, documentFieldName(name)),
+	);
 }
 
 /**
