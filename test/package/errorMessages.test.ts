@@ -32,8 +32,6 @@ function textOf(node: ts.Node): string | undefined {
 
 function isOfEditor({ parent }: ts.Node): boolean {
 	if (ts.isPropertyAssignment(parent)) return OF_THE_EDITOR.test(parent.name.getText());
-	// Functions that make a field take its texts.
-	if (ts.isCallExpression(parent)) return parent.expression.getText().endsWith('Field');
 	return ts.isImportDeclaration(parent) || ts.isLiteralTypeNode(parent);
 }
 
@@ -47,6 +45,8 @@ function messagesIn(file: string): string[] {
 	);
 	const found: string[] = [];
 	const visit = (node: ts.Node): void => {
+		// Functions that make a field take its texts.
+		if (ts.isCallExpression(node) && /(Field|ocator)$/.test(node.expression.getText())) return;
 		const text = textOf(node)?.trim() ?? '';
 		const words = text.split(/\s+/).filter((word) => /^["'(…]*[A-Za-z]/.test(word));
 		const isSentence = words.length >= FEWEST_WORDS && /^["A-Z…]/.test(text);

@@ -124,19 +124,19 @@ export const bodyMode = choiceField(
 	{ noDataExpression: true },
 );
 
-const jsonBody = (description: string, further: Further) =>
+const ownBodyField = (description: string, further: Further) =>
 	jsonField('jsonBody', 'JSON Body', description, { typeOptions: { rows: 8 }, ...further });
 
 /** The body as JSON text or an expression. */
 export const jsonBodyField = (example: string) =>
-	jsonBody('The request body as the server takes it, as JSON or an expression', {
+	ownBodyField('The request body as the server takes it, as JSON or an expression', {
 		default: example,
 		required: true,
 	});
 
 /** The option with the JSON body. */
 export const jsonBodyOption = (example: string) =>
-	jsonBody('The whole request body as JSON, in place of the fields', {
+	ownBodyField('The whole request body as JSON, in place of the fields', {
 		default: example,
 		displayOptions: { show: { bodyMode: WITH_OWN_BODY } },
 	});

@@ -40,7 +40,7 @@ export type RowType = keyof typeof ROW_TYPES;
  *
  * @param further additional fields of each row
  */
-export function typedRows(
+export function typedRowsField(
 	name: string,
 	displayName: string,
 	description: string,

@@ -17,7 +17,7 @@ import {
 	textField,
 	timeoutOption,
 } from '../../../execution/fields';
-import { typedRows } from '../../shared/fields';
+import { typedRowsField } from '../../shared/fields';
 
 /** How an answer is written. */
 const answerOptions: INodeProperties[] = [
@@ -101,7 +101,7 @@ const inOneRequest = booleanField(
 	'Whether to wait in the request that starts the run, as servers without run IDs need',
 );
 
-const abandonOption = (name: string, displayName: string, when: string) =>
+const abandonField = (name: string, displayName: string, when: string) =>
 	choiceField(
 		name,
 		displayName,
@@ -115,8 +115,8 @@ const abandonOption = (name: string, displayName: string, when: string) =>
 
 /** What happens to a run after the wait. */
 const abandonOptions = [
-	abandonOption('whenLate', 'When the Deadline Comes', 'it takes longer than the deadline'),
-	abandonOption('whenStopped', 'When the Workflow Is Stopped', 'the execution is stopped'),
+	abandonField('whenLate', 'When the Deadline Comes', 'it takes longer than the deadline'),
+	abandonField('whenStopped', 'When the Workflow Is Stopped', 'the execution is stopped'),
 ];
 
 const context = jsonField(
@@ -177,7 +177,7 @@ const messageOptions: INodeProperties[] = [
 		'State',
 		'Variables of the assistant to set before the run, as a JSON object. Later questions on the thread have them, too.',
 	),
-	typedRows(
+	typedRowsField(
 		'filterValues',
 		'Values for Filters',
 		'Values that filters of the assistant take, by the keys that Assistant: Get shows. Put them into the Conversation Key as well, as earlier answers stay in the history. In the tool of an agent, values that the model chooses protect nothing.',

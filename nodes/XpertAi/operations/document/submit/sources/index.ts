@@ -14,7 +14,7 @@ import {
 	textField,
 } from '../../../../execution/fields';
 import type { Field } from '../../../../execution/fields';
-import { typedRows } from '../../../shared/fields';
+import { typedRowsField } from '../../../shared/fields';
 import { chunksField, pagesField } from './parts';
 
 /** The name of a document, for every source. */
@@ -101,7 +101,7 @@ const recordSettings: INodeProperties[] = [
 		'Metadata',
 		'Anything to keep with the document, as a JSON object, such as what filters of an assistant look for',
 	),
-	typedRows(
+	typedRowsField(
 		'metadataRows',
 		'Metadata Rows',
 		'The same as Metadata, row by row; a row without a value says nothing',
