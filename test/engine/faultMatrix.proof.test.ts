@@ -15,7 +15,7 @@ type Uploads = Record<'UPLOAD_TIMEOUT_SECONDS', number>;
 
 /** Submit gives an upload ten minutes at least; here no longer than Timeout says. */
 function shortenUploads(): void {
-	const uploads = builtModule<Uploads>('nodes/XpertAi/operations/shared/upload.js');
+	const uploads = builtModule<Uploads>('nodes/XpertAi/operations/shared/fields.js');
 	jest.replaceProperty(uploads, 'UPLOAD_TIMEOUT_SECONDS', 0);
 }
 
