@@ -1,9 +1,8 @@
 import max from 'lodash/max';
-import uniqBy from 'lodash/uniqBy';
 
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { overlapStart, changeKey } from './memory';
-import type { Change, ExistingChanges, Memory } from './memory';
+import type { Change, Memory } from './memory';
 
 /** A page of changes to request. */
 export interface ChangesQuery {
@@ -27,8 +26,8 @@ interface ReadSoFar {
 
 /** Limits of a reading. */
 interface ReadOptions<One extends Change> {
-	/** Called once after each page with its new changes; true ends the reading. */
-	isEnough?: (reading: ReadSoFar, added: One[]) => boolean;
+	/** Called after each page, which may repeat changes of the page before; true ends the reading. */
+	isEnough?: (soFar: ReadSoFar, page: One[]) => boolean;
 	pageSize?: number;
 }
 
@@ -45,28 +44,27 @@ export async function readChanges<One extends Change>(
 ) {
 	/** Changes by key, in the order in which they were first read. */
 	const seen = new Map<string, One>();
-	const reading = { upTo: from, isEnd: false, pages: 0 };
+	const soFar = { upTo: from, isEnd: false, pages: 0 };
 	let failure: unknown;
 	try {
 		for (let sameTime = 0; ; ) {
-			const since = reading.upTo;
+			const since = soFar.upTo;
 			const limit = Math.max(pageSize, 2 * sameTime) + 1;
 			const page = await fetchChanges({ since, order: 'ASC', limit });
-			reading.pages += 1;
-			const added = uniqBy(page, changeKey).filter((change) => !seen.has(changeKey(change)));
+			soFar.pages += 1;
 			for (const change of page) seen.set(changeKey(change), change);
 			const times = timesOf(page);
 			const last = times.at(-1);
 			// A short page is the last; a page longer than asked for has everything.
-			reading.isEnd = page.length !== limit || last === undefined;
-			if (last !== undefined) reading.upTo = reading.isEnd ? last + 1 : last;
-			if (reading.isEnd || (isEnough(reading, added) && reading.upTo > since)) break;
+			soFar.isEnd = page.length !== limit || last === undefined;
+			if (last !== undefined) soFar.upTo = soFar.isEnd ? last + 1 : last;
+			if (soFar.isEnd || (isEnough(soFar, page) && soFar.upTo > since)) break;
 			sameTime = times.filter((at) => at === last).length;
 		}
 	} catch (caught) {
 		failure = caught;
 	}
-	return { ...reading, changes: [...seen.values()], failure };
+	return { ...soFar, changes: [...seen.values()], failure };
 }
 
 /** The readable times of changes. */
@@ -75,7 +73,7 @@ export function timesOf(changes: Change[]): number[] {
 }
 
 /**
- * Reads the changes of the last overlap; if time is up before its end, none of them.
+ * Reads the changes of the last overlap, at the activation of a workflow; if time is up before its end, none of them.
  *
  * @param now the clock of this host @throws if a request fails
  */
@@ -83,7 +81,7 @@ export async function readExisting(
 	fetchChanges: FetchChanges<Change>,
 	now: number,
 	{ hasTime, pageSize = PAGE_SIZE }: { hasTime: () => boolean; pageSize?: number },
-): Promise<ExistingChanges> {
+) {
 	const newest = max(timesOf(await fetchChanges({ order: 'DESC', limit: pageSize }))) ?? 0;
 	const from = overlapStart(Math.min(newest, now));
 	const { changes, upTo, isEnd, failure } = await readChanges(fetchChanges, from, {
@@ -103,7 +101,7 @@ const SECOND_SHARE = 0.8;
 
 /** Limits of a poll. */
 interface PollLimits<One extends Change> {
-	/** Counts the new wanted changes among those it is given; true once they fill the poll. */
+	/** Counts the new wanted changes among those it is given, each once; true once they fill the poll. */
 	isEnough: (changes: One[]) => boolean;
 	/** Whether less than this share (0 to 1) of the poll's time has passed. */
 	hasTime: (share: number) => boolean;
@@ -113,7 +111,7 @@ interface PollLimits<One extends Change> {
 /**
  * Reads the overlap again for changes that became visible late, some pages in each poll, and new changes from where the
  * last poll ended. At its end the overlap meets the new changes and reads on: usually one page has all of it. Never
- * throws; returns how far it read (`Progress`), and what ended it early.
+ * throws; returns how far it read (`PollOutcome`), and what ended it early.
  */
 export async function readPollChanges<One extends Change>(
 	fetchChanges: FetchChanges<One>,
@@ -123,13 +121,13 @@ export async function readPollChanges<One extends Change>(
 	const from = floor < final ? floor : again;
 	const readNew = async (share: number) =>
 		await readChanges(fetchChanges, since, {
-			isEnough: (_, added) => isEnough(added) || !hasTime(share),
+			isEnough: (_, page) => isEnough(page) || !hasTime(share),
 			pageSize,
 		});
 	const readOverlap = async (share: number) =>
 		await readChanges(fetchChanges, from, {
-			isEnough: ({ upTo, pages }, added) => {
-				const isFull = isEnough(added) || ahead;
+			isEnough: ({ upTo, pages }, page) => {
+				const isFull = isEnough(page) || ahead;
 				return !hasTime(share) || (upTo < since ? pages >= OVERLAP_PAGES : isFull);
 			},
 			pageSize,

@@ -29,16 +29,6 @@ type ThreadMessages = { messages?: ThreadMessage[]; notRead?: string };
 /** In how many polls a thread is tried before its change is emitted without messages. */
 export const THREAD_TRIES = 3;
 
-/** A handled change, with the JSON of its item if it has one. */
-type HandledChange = ConversationChange & { json?: IDataObject };
-
-/** The outcome for changes; those in neither list were not reached. */
-export interface EmittedChanges {
-	done: HandledChange[];
-	/** Changes whose thread could not be read or whose event may be temporary. They wait for the next poll. */
-	unread: ConversationChange[];
-}
-
 /** What making items needs. */
 interface ItemContext {
 	settings: TriggerSettings;
@@ -53,16 +43,19 @@ interface ItemContext {
 
 /**
  * Makes the items of changes, in order. An unreadable thread does not hold up later changes; several end the poll, as
- * the server is then unavailable. The first threads are tried in any case.
+ * the server is then unavailable. The first threads are tried in any case. Changes that are neither `done` nor `unread`
+ * were not reached.
  */
 export async function makeItems(
 	changes: ConversationChange[],
 	{ settings, send, hasTime, most, triesOf }: ItemContext,
-): Promise<EmittedChanges> {
+) {
 	const { simplify, options } = settings;
 	const needsThreads = simplify || options.includeMessages || options.onlyWith !== '';
 	const atOnce = needsThreads ? THREADS_AT_ONCE : most;
-	const done: HandledChange[] = [];
+	/** Handled changes, with the JSON of an item unless they lack the text. */
+	const done: Array<ConversationChange & { json?: IDataObject }> = [];
+	/** Changes whose thread could not be read or whose event may be temporary. They wait for the next poll. */
 	const unread: ConversationChange[] = [];
 	let failed = 0;
 	for (let rest = changes; rest.length > 0 && done.length < most; ) {

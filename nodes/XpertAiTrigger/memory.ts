@@ -87,18 +87,14 @@ export function triesOf({ waiting }: Memory, change: Change): number {
 	return waiting.find(([id, at]) => id === change.id && at === change.at)?.[2] ?? 0;
 }
 
-/** How far a poll has read. */
-export interface Progress {
+/** The outcome of a poll, and how far it has read. */
+interface PollOutcome {
 	/** No change between `since` and this time is missing; equals `since` if nothing was read. */
 	upTo: number;
 	/** The part of the overlap that was read again. */
 	overlap: { from: number; upTo: number };
 	/** Whether the next poll starts with new changes. */
 	ahead: boolean;
-}
-
-/** The outcome of a poll. */
-interface PollOutcome extends Progress {
 	/** The changes read that the workflow starts for. */
 	wanted: Change[];
 	/** Those that were handled. */
@@ -148,17 +144,15 @@ function stillWaiting(memory: Memory, unread: Change[], handled: Change[]): Memo
 	return [...others, ...counted];
 }
 
-/** The changes at the activation of a workflow. */
-export interface ExistingChanges {
-	changes: Change[];
-	/** No change after this time was read. */
-	upTo: number;
-	/** No change from this time on is missing. */
-	from: number;
-}
-
-/** The first memory: all existing changes count as emitted. */
-export function firstMemory(watched: string, { changes, upTo, from }: ExistingChanges): Memory {
+/**
+ * The first memory: all existing changes count as emitted.
+ *
+ * @param changes none is missing between the times `from` and `upTo`
+ */
+export function firstMemory(
+	watched: string,
+	{ changes, from, upTo }: { changes: Change[]; from: number; upTo: number },
+): Memory {
 	const known = changes.filter(({ at }) => at >= from).map(toKnown);
 	const positions = { since: upTo, floor: from, final: from, again: from };
 	return { watched, ...positions, ahead: false, known, waiting: [] };

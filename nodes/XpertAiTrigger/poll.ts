@@ -22,7 +22,6 @@ import {
 import type { Memory } from './memory';
 import { readExisting, readPollChanges } from './changes';
 import { readTriggerSettings } from './settings';
-import type { TriggerSettings } from './settings';
 
 /** Longest poll. Hosts give up on polls after about as long. */
 const MAX_POLL_MS = 30_000;
@@ -35,13 +34,19 @@ async function pollContext(context: IPollFunctions) {
 	// Older hosts neither limit a poll nor have this function.
 	const { getPollBudgetMs }: Partial<IPollFunctions> = context;
 	const budgetMs = Math.min(MAX_POLL_MS, getPollBudgetMs?.call(context) ?? Infinity);
+	const credentialId = context.getNode().credentials?.[CREDENTIAL_NAME]?.id ?? '';
+	const target = readTarget(await readCredential(context));
+	// The address contains neither user name nor password.
+	const server = 'root' in target ? target.root : '';
 	return {
 		context,
 		settings,
 		send,
 		fetchChanges: searchChanges(context, send, settings.assistantId),
-		/** Identifies server, credential and assistant, which the memory belongs to. */
-		watched: await watchedKey(context, settings),
+		/** Identifies credential, assistant and server, which the memory belongs to. */
+		watched: JSON.stringify([credentialId, settings.assistantId ?? '', server]),
+		/** What the polls of this workflow store. */
+		stored: context.getWorkflowStaticData('node'),
 		/** Whether less than this share of the poll's time has passed; default all of it. */
 		hasTime: (share = 1) => systemClock.now() - started < share * budgetMs,
 	};
@@ -58,42 +63,31 @@ type PollContext = Awaited<ReturnType<typeof pollContext>>;
 export async function poll(context: IPollFunctions): Promise<INodeExecutionData[][] | null> {
 	const polling = await pollContext(context);
 	if (context.getMode() === 'manual') return [[{ json: await newestItem(polling) }]];
-	const memory = storedMemory(polling);
+	const { watched, stored, fetchChanges } = polling;
+	const memory = readMemory(stored, watched);
 	if (memory) return await pollSince(memory, polling);
 	// At activation: all existing changes, whatever their event, by the time of the server.
-	const existing = await readExisting(polling.fetchChanges, systemClock.now(), polling);
-	storeMemory(polling, firstMemory(polling.watched, existing));
+	const existing = await readExisting(fetchChanges, systemClock.now(), polling);
+	Object.assign(stored, firstMemory(watched, existing));
 	return null;
-}
-
-/** The key of the memory. The address contains neither user name nor password. */
-async function watchedKey(
-	context: IPollFunctions,
-	{ assistantId = '' }: TriggerSettings,
-): Promise<string> {
-	const credentialId = context.getNode().credentials?.[CREDENTIAL_NAME]?.id ?? '';
-	const target = readTarget(await readCredential(context));
-	return JSON.stringify([credentialId, assistantId, 'root' in target ? target.root : '']);
 }
 
 async function pollSince(
 	memory: Memory,
 	polling: PollContext,
 ): Promise<INodeExecutionData[][] | null> {
-	const { fetchChanges, settings, hasTime } = polling;
+	const { fetchChanges, settings, hasTime, stored, watched } = polling;
 	const most = settings.options.conversationsPerPoll;
 	const wantedOf = (changes: ConversationChange[]) =>
 		changes.filter((change) => isWanted(change, settings));
 	const isFresh = freshFilter(memory);
-	const found = new Set<string>();
+	const wantedKeys = new Set<string>();
 	const isEnough = (changes: ConversationChange[]) => {
-		for (const change of wantedOf(changes).filter(isFresh)) found.add(changeKey(change));
-		return found.size >= most;
+		for (const change of wantedOf(changes).filter(isFresh)) wantedKeys.add(changeKey(change));
+		return wantedKeys.size >= most;
 	};
-	const { changes, failure, ...progress } = await readPollChanges(fetchChanges, memory, {
-		isEnough,
-		hasTime,
-	});
+	const found = await readPollChanges(fetchChanges, memory, { isEnough, hasTime });
+	const { changes, failure, ...progress } = found;
 	const wanted = wantedOf(changes);
 	const { done, unread } = await makeItems(newChanges(memory, wanted), {
 		...polling,
@@ -101,11 +95,11 @@ async function pollSince(
 		triesOf: (change) => triesOf(memory, change),
 	});
 	// No `await` from here on: a slow poll may overlap the next, and each must see what the other emitted.
-	const latest = storedMemory(polling) ?? memory;
+	const latest = readMemory(stored, watched) ?? memory;
 	const handled = newChanges(latest, done);
 	const now = systemClock.now();
 	const next = nextMemory(latest, memory, { ...progress, wanted, handled, unread, now });
-	storeMemory(polling, next);
+	Object.assign(stored, next);
 	const items = handled.flatMap(({ json }) => (json ? [{ json }] : []));
 	if (items.length > 0) return [items];
 	// Some hosts drop the static data of a poll that throws.
@@ -120,24 +114,12 @@ async function newestItem(polling: PollContext): Promise<IDataObject> {
 	const page = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
 	const wanted = page.filter((change) => isWanted(change, settings));
 	for (const change of orderBy(wanted, 'at', 'desc')) {
-		const { done } = await makeItems([change], {
-			...polling,
-			most: 1,
-			triesOf: () => THREAD_TRIES,
-		});
+		const alone = { ...polling, most: 1, triesOf: () => THREAD_TRIES };
+		const { done } = await makeItems([change], alone);
 		const json = done[0]?.json;
 		if (json) return json;
 	}
 	throw operationError(context.getNode(), 'No conversation to show fits the settings', {
 		description: `None of the ${PAGE_SIZE} conversations that changed last does. Choose other Events, or hold such a conversation and test again. Once active, the workflow starts for those to come.`,
 	});
-}
-
-/** The memory of earlier polls, if it belongs to the same server, credential and assistant. */
-function storedMemory({ context, watched }: PollContext): Memory | undefined {
-	return readMemory(context.getWorkflowStaticData('node'), watched);
-}
-
-function storeMemory({ context }: PollContext, memory: Memory): void {
-	Object.assign(context.getWorkflowStaticData('node'), memory);
 }
