@@ -85,10 +85,8 @@ export function rowsField(
 	)(name, displayName, description, further);
 }
 
-/** The name of a choice, or its name, its description and more. */
-type Choice =
-	| string
-	| readonly [name: string, description: string, further?: Partial<INodePropertyOptions>];
+/** The name of a choice, or its name and what else n8n shows of it. */
+type Choice = string | Omit<INodePropertyOptions, 'value'>;
 
 /** A choice of one value. The first is the default, unless `further` says another. */
 export function choiceField<Value extends string>(
@@ -98,10 +96,10 @@ export function choiceField<Value extends string>(
 	choices: Record<Value, Choice>,
 	further: Further = {},
 ): INodeProperties {
-	const options = Object.entries<Choice>(choices).map(([value, choice]) => {
-		const [label, text, more] = typeof choice === 'string' ? [choice] : choice;
-		return { name: label, value, description: text, ...more };
-	});
+	const options = Object.entries<Choice>(choices).map(([value, choice]) => ({
+		value,
+		...(typeof choice === 'string' ? { name: choice } : choice),
+	}));
 	const initial = options[0]?.value ?? '';
 	return fieldMaker('options', initial, { options })(name, displayName, description, further);
 }

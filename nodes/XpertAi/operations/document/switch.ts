@@ -16,8 +16,8 @@ import { documentIds } from './processing';
 import { sourceName } from './submit/fields';
 
 const documentsBy = choiceField('documentsBy', 'Documents By', 'How the documents are identified', {
-	key: ['Key', 'What the node that submits them has as their Document Key'],
-	id: ['ID', 'Their IDs in the knowledgebase'],
+	key: { name: 'Key', description: 'What the node that submits them has as their Document Key' },
+	id: { name: 'ID', description: 'Their IDs in the knowledgebase' },
 });
 
 const documentKey = textField(

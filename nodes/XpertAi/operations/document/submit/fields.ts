@@ -17,22 +17,25 @@ const mode = choiceField(
 	'When Run Again',
 	'What the next run of this node sends. What is stored is remembered in disabled documents of the knowledgebase.',
 	{
-		all: ['Send Everything', 'Send all documents in each run, and remember nothing'],
-		changed: [
-			'Send New and Changed',
-			'Leave out documents that an earlier run stored with the same content and that are still there',
-		],
-		mirror: [
-			'Mirror the Source (Remove What Is Gone)',
-			'Also disable documents that are no longer in the source. Each run must contain the whole source.',
+		all: {
+			name: 'Send Everything',
+			description: 'Send all documents in each run, and remember nothing',
+		},
+		changed: {
+			name: 'Send New and Changed',
+			description:
+				'Leave out documents that an earlier run stored with the same content and that are still there',
+		},
+		mirror: {
+			name: 'Mirror the Source (Remove What Is Gone)',
+			description:
+				'Also disable documents that are no longer in the source. Each run must contain the whole source.',
 			// n8n refuses nodes with a hint on a field called mode, but shows those of its options.
-			{
-				builderHint: {
-					propertyHint:
-						'For schedules that bring the whole source; "changed" where they bring a part.',
-				},
+			builderHint: {
+				propertyHint:
+					'For schedules that bring the whole source; "changed" where they bring a part.',
 			},
-		],
+		},
 	},
 );
 
@@ -84,15 +87,18 @@ const submitOptions = optionsField([
 		'After Storing',
 		'What happens when the documents are stored. Assistants find a document when it is processed.',
 		{
-			nothing: [
-				'Nothing',
-				'Only store. Assistants do not find the documents until they are processed.',
-			],
-			wait: [
-				'Process and Wait',
-				'Have the server read the documents, and wait until assistants find them',
-			],
-			process: ['Start Processing', 'Have the server read the documents, and go on at once'],
+			nothing: {
+				name: 'Nothing',
+				description: 'Only store. Assistants do not find the documents until they are processed.',
+			},
+			wait: {
+				name: 'Process and Wait',
+				description: 'Have the server read the documents, and wait until assistants find them',
+			},
+			process: {
+				name: 'Start Processing',
+				description: 'Have the server read the documents, and go on at once',
+			},
 		},
 		{ default: 'wait' },
 	),
@@ -112,11 +118,15 @@ const submitOptions = optionsField([
 		'Whether to only report in plan what the next run would do with each document, without changing anything',
 	),
 	choiceField('output', 'Output', 'What the node gives to the next one', {
-		documents: ['One Item per Document', 'What became of each document, in input order'],
-		summary: [
-			'Summary',
-			'One item with counts and the documents that were not stored; for very many documents',
-		],
+		documents: {
+			name: 'One Item per Document',
+			description: 'What became of each document, in input order',
+		},
+		summary: {
+			name: 'Summary',
+			description:
+				'One item with counts and the documents that were not stored; for very many documents',
+		},
 	}),
 	{
 		...atOnceOption,

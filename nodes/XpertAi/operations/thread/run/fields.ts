@@ -16,22 +16,23 @@ const threadSource = choiceField(
 	'Run On',
 	'Which conversation the message goes to',
 	{
-		auto: [
-			'Automatic',
-			'Behind a Chat Trigger the conversation of its session, otherwise a new one',
-		],
-		key: [
-			'Conversation With a Key',
-			'The conversation of a person, a messenger chat or a mail thread. The first message starts it.',
-		],
-		existing: [
-			'Existing Thread',
-			'A thread by its ID, such as the threadId of Conversation: Create',
-		],
-		new: [
-			'New Conversation',
-			'A new conversation for each message. Its threadId is in the output.',
-		],
+		auto: {
+			name: 'Automatic',
+			description: 'Behind a Chat Trigger the conversation of its session, otherwise a new one',
+		},
+		key: {
+			name: 'Conversation With a Key',
+			description:
+				'The conversation of a person, a messenger chat or a mail thread. The first message starts it.',
+		},
+		existing: {
+			name: 'Existing Thread',
+			description: 'A thread by its ID, such as the threadId of Conversation: Create',
+		},
+		new: {
+			name: 'New Conversation',
+			description: 'A new conversation for each message. Its threadId is in the output.',
+		},
 	},
 	{
 		noDataExpression: true,

@@ -26,9 +26,9 @@ const answerOptions: INodeProperties[] = [
 		'Citations',
 		'How the answer shows the passages of a knowledgebase it is based on',
 		{
-			asWritten: ['As Written', 'Links that only Xpert AI can open'],
-			none: ['None', 'The answer without its links'],
-			numbers: ['Numbers', 'Such as [1], the number in sources'],
+			asWritten: { name: 'As Written', description: 'Links that only Xpert AI can open' },
+			none: { name: 'None', description: 'The answer without its links' },
+			numbers: { name: 'Numbers', description: 'Such as [1], the number in sources' },
 		},
 		{ default: 'numbers' },
 	),
@@ -78,12 +78,13 @@ const whenBusy = choiceField(
 	'When the Thread Is Busy',
 	'What to do when another run is active on the thread',
 	{
-		fail: ['Fail', 'Say so at once'],
-		run: [
-			'Run Anyway',
-			'For a thread left busy by a restarted server. Beside a run that goes on, messages get lost.',
-		],
-		wait: ['Wait', 'Wait until the other run has ended'],
+		fail: { name: 'Fail', description: 'Say so at once' },
+		run: {
+			name: 'Run Anyway',
+			description:
+				'For a thread left busy by a restarted server. Beside a run that goes on, messages get lost.',
+		},
+		wait: { name: 'Wait', description: 'Wait until the other run has ended' },
 	},
 	{ default: 'wait' },
 );
@@ -107,8 +108,8 @@ const abandonField = (name: string, displayName: string, when: string) =>
 		displayName,
 		`What to do with the run on the server when ${when}`,
 		{
-			cancel: ['Cancel', 'End it, so that it costs no more'],
-			leave: ['Leave', 'Let it go on to its end'],
+			cancel: { name: 'Cancel', description: 'End it, so that it costs no more' },
+			leave: { name: 'Leave', description: 'Let it go on to its end' },
 		},
 		{ default: 'leave' },
 	);

@@ -31,15 +31,20 @@ const documentIdMode = choiceField(
 	'Document ID',
 	'What the server keeps a document under. A second run replaces a document that has the same ID again.',
 	{
-		derived: [
-			'Derived From a Key',
-			'The same key gives the same ID in every run, so that a second run replaces the document',
-		],
-		field: [
-			'From the Document',
-			"The document's own ID, which must be a UUID. A second run replaces the document.",
-		],
-		new: ['New Each Time', 'A random UUID, so that a second run stores every document again'],
+		derived: {
+			name: 'Derived From a Key',
+			description:
+				'The same key gives the same ID in every run, so that a second run replaces the document',
+		},
+		field: {
+			name: 'From the Document',
+			description:
+				"The document's own ID, which must be a UUID. A second run replaces the document.",
+		},
+		new: {
+			name: 'New Each Time',
+			description: 'A random UUID, so that a second run stores every document again',
+		},
 	},
 );
 
@@ -128,19 +133,6 @@ const folderFromDirectory = booleanField(
 const documentSettings = (options: INodeProperties[]) =>
 	groupField('documentSettings', 'Document Settings', undefined, options, 'Add setting');
 
-/** One kind of source (Documents From); `readers.ts` reads its items. */
-interface DocumentSource {
-	/** The name in the editor. */
-	name: string;
-	description: string;
-	/** Its fields, in the order that a user sees. */
-	fields: Field[];
-	/** The settings of its documents, including how they get their IDs. */
-	settings: INodeProperties[];
-	/** Whether it has the field Simplify. */
-	simplifies?: boolean;
-}
-
 const text = textField(
 	'text',
 	'Text',
@@ -198,74 +190,37 @@ const textInRecord = textField(
 	{ placeholder: 'e.g. content' },
 );
 
-/** All sources, in the order of their fields. */
+/** What the input items are; `readers.ts` reads them. */
 export const SOURCES = {
-	text: {
-		name: 'Text',
-		description: 'Each item is a text',
-		fields: [text],
-		settings: [nameSetting, documentKey, ...recordSettings],
-	},
-	files: {
-		name: 'Files',
-		description: 'Each item is a file: PDF, Word, Markdown, a web page, a table, …',
-		fields: [binaryFieldName('the file')],
-		settings: [nameSetting, documentKey, folderFromDirectory, ...recordSettings],
-	},
 	addresses: {
 		name: 'Addresses',
 		description: 'Each item is an address that the server fetches by itself',
-		fields: [url],
-		settings: [nameSetting, documentKey, ...recordSettings],
 	},
 	fields: {
 		name: 'Fields',
 		description: 'Each item is a document, field by field. Pages and chunks are stored, not found.',
-		fields: [documentFields, pagesField, chunksField],
-		settings: [documentIdMode, documentKey],
-		simplifies: true,
-	},
-	json: {
-		name: 'JSON',
-		description: 'Each item brings an array of documents as JSON',
-		fields: [jsonBodyField(exampleDocuments)],
-		settings: [documentIdMode, documentKeyField],
-		simplifies: true,
 	},
 	records: {
 		name: 'File of Records',
 		description:
 			'Each item brings a file with many documents: one JSON object a line, or a JSON array',
-		fields: [binaryFieldName('the file of documents'), textInRecord],
-		settings: [documentIdMode, documentKeyField],
-		simplifies: true,
 	},
-} satisfies Record<string, DocumentSource>;
+	files: {
+		name: 'Files',
+		description: 'Each item is a file: PDF, Word, Markdown, a web page, a table, …',
+	},
+	json: { name: 'JSON', description: 'Each item brings an array of documents as JSON' },
+	text: { name: 'Text', description: 'Each item is a text' },
+};
 
 export type SourceValue = keyof typeof SOURCES;
-
-const ALL = Object.entries<DocumentSource>(SOURCES);
-
-/** Fields, shown for the sources that match. */
-function shownFor(
-	matches: (source: DocumentSource) => boolean | undefined,
-	fields: Field[],
-	parameter = 'source',
-): Field[] {
-	const values = ALL.flatMap(([value, source]) => (matches(source) ? value : []));
-	return displayedIf({ show: { [parameter]: values } }, fields);
-}
 
 /** Selects what the input items are. */
 export const sourceField = choiceField(
 	'source',
 	'Documents From',
 	'What each input item is',
-	Object.fromEntries(
-		ALL.map(([value, { name, description }]) => [value, [name, description]] as const).toSorted(
-			([, [one]], [, [other]]) => (one < other ? -1 : 1),
-		),
-	),
+	SOURCES,
 	{
 		noDataExpression: true,
 		default: 'text',
@@ -273,20 +228,40 @@ export const sourceField = choiceField(
 	},
 );
 
-/** The fields of each source. */
-export const sourceFields: Field[] = ALL.flatMap(([, source]) =>
-	shownFor((one) => one === source, source.fields),
-);
+/** Fields, shown for these sources. */
+const shownFor = (sources: SourceValue[], fields: Field[]) =>
+	displayedIf({ show: { source: sources } }, fields);
 
-/** Each setting once, shown for the sources that use it. */
-const settings = [...new Set(ALL.flatMap(([, source]) => source.settings))].flatMap((setting) =>
-	shownFor((source) => source.settings.includes(setting), [setting], '/source'),
-);
+/** Sources whose documents are made of each item, and those that bring whole documents. */
+const MADE: SourceValue[] = ['text', 'files', 'addresses'];
+const WHOLE: SourceValue[] = ['fields', 'json', 'records'];
+
+/** The fields of each source. */
+export const sourceFields: Field[] = [
+	...shownFor(['text'], [text]),
+	...shownFor(['files'], [binaryFieldName('the file')]),
+	...shownFor(['addresses'], [url]),
+	...shownFor(['fields'], [documentFields, pagesField, chunksField]),
+	...shownFor(['json'], [jsonBodyField(exampleDocuments)]),
+	...shownFor(['records'], [binaryFieldName('the file of documents'), textInRecord]),
+];
+
+/** Settings, shown for these sources. */
+const settingsFor = (sources: SourceValue[], settings: INodeProperties[]) =>
+	displayedIf({ show: { '/source': sources } }, settings);
 
 /** Fields that sources share: Simplify and Document Settings. */
 export const settingsFields: Field[] = [
-	...shownFor(({ simplifies }) => simplifies, answerOutput),
-	documentSettings(inPanelOrder(settings)),
+	...shownFor(WHOLE, answerOutput),
+	documentSettings(
+		inPanelOrder([
+			...settingsFor(MADE, [nameSetting, ...recordSettings]),
+			...settingsFor(['files'], [folderFromDirectory]),
+			...settingsFor([...MADE, 'fields'], [documentKey]),
+			...settingsFor(['json', 'records'], [documentKeyField]),
+			...settingsFor(WHOLE, [documentIdMode]),
+		]),
+	),
 ];
 
 /** The settings that become fields of a document. */

@@ -2,7 +2,6 @@ import { NodeHelpers } from 'n8n-workflow';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
-import { SOURCES } from '../../../../../../nodes/XpertAi/operations/document/submit/sources';
 import { node } from '../../../../support/node';
 
 /** The names of the fields that are shown with these choices, all others as they are at first. */
@@ -42,13 +41,6 @@ it.each([
 ])('what belongs to When Run Again appears with it: %s', (mode, more) => {
 	const before = shown({});
 	expect(shown({ mode }).filter((name) => !before.includes(name))).toEqual(more);
-});
-
-it.each(Object.entries(SOURCES))('%s shows its own fields and settings', (value, source) => {
-	const { fields, settings } = source;
-	const own = fields.map(({ name }) => name);
-	expect(shown({ source: value })).toEqual(expect.arrayContaining(own));
-	expect(settingsShown({ source: value })).toEqual(settings.map(({ name }) => name).sort());
 });
 
 it('a key is for IDs that are derived from it', () => {
