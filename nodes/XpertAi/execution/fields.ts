@@ -30,16 +30,17 @@ type Further = Partial<INodeProperties>;
 
 /** Makes the function that makes the fields of a type. */
 const fieldMaker =
-	(type: NodePropertyTypes, initial: NodeParameterValueType, ofAll: Further = {}) =>
+	(type: NodePropertyTypes, initial: NodeParameterValueType, ofAll?: Further) =>
 	(
 		name: string,
 		displayName: string,
 		description?: string,
-		further: Further = {},
-	): INodeProperties => {
-		const all = { ...ofAll, ...further };
-		return { displayName, name, type, default: initial, description, ...all };
-	};
+		further?: Further,
+	): INodeProperties => ({
+		...{ displayName, name, type, default: initial, description },
+		...ofAll,
+		...further,
+	});
 
 export const textField = fieldMaker('string', '');
 
@@ -62,7 +63,7 @@ export function groupField(
 	options: INodeProperties[],
 	placeholder = 'Add field',
 ): INodeProperties {
-	return fieldMaker('collection', {}, { placeholder, options })(name, displayName, description);
+	return fieldMaker('collection', {})(name, displayName, description, { placeholder, options });
 }
 
 /** Rows of fields. @param rowName what the panel calls a row */
@@ -72,17 +73,14 @@ export function rowsField(
 	description: string,
 	rowName: string,
 	values: INodeProperties[],
-	further: Further = {},
+	further?: Further,
 ): INodeProperties {
-	return fieldMaker(
-		'fixedCollection',
-		{},
-		{
-			typeOptions: { multipleValues: true },
-			placeholder: `Add ${rowName.toLowerCase()}`,
-			options: [{ displayName: rowName, name: 'values', values }],
-		},
-	)(name, displayName, description, further);
+	return fieldMaker('fixedCollection', {})(name, displayName, description, {
+		typeOptions: { multipleValues: true },
+		placeholder: `Add ${rowName.toLowerCase()}`,
+		options: [{ displayName: rowName, name: 'values', values }],
+		...further,
+	});
 }
 
 /** The name of a choice, or its name and what else n8n shows of it. */
@@ -94,14 +92,14 @@ export function choiceField<Value extends string>(
 	displayName: string,
 	description: string | undefined,
 	choices: Record<Value, Choice>,
-	further: Further = {},
+	further?: Further,
 ): INodeProperties {
 	const options = Object.entries<Choice>(choices).map(([value, choice]) => ({
 		value,
 		...(typeof choice === 'string' ? { name: choice } : choice),
 	}));
 	const initial = options[0]?.value ?? '';
-	return fieldMaker('options', initial, { options })(name, displayName, description, further);
+	return fieldMaker('options', initial)(name, displayName, description, { options, ...further });
 }
 
 /**

@@ -1,6 +1,6 @@
+import get from 'lodash/get';
 import pick from 'lodash/pick';
 import type { IDataObject } from 'n8n-workflow';
-import { z } from 'zod';
 
 import { answerAbout } from '../../execution/ids';
 import { declare } from '../../execution/operation';
@@ -26,18 +26,16 @@ export const getKnowledgebase = declare({
 	checkAnswer: answerAbout('knowledgebase'),
 });
 
-const embeddingModel = z.object({ model: z.string() });
-
 /** Status and embedding model, and the next embedding model while the server rebuilds the index. */
-function knowledgebaseState({
-	copilotModel,
-	pendingCopilotModel,
-	...rest
-}: IDataObject): IDataObject {
-	const nameOf = (model: unknown) => embeddingModel.safeParse(model).data?.model ?? null;
+function knowledgebaseState(answer: IDataObject): IDataObject {
 	return {
-		...pick(rest, [...KNOWLEDGEBASE_SUMMARY, 'status', 'metadataSchema', 'embeddingRebuildError']),
-		embeddingModel: nameOf(copilotModel),
-		nextEmbeddingModel: nameOf(pendingCopilotModel),
+		...pick(answer, [
+			...KNOWLEDGEBASE_SUMMARY,
+			'status',
+			'metadataSchema',
+			'embeddingRebuildError',
+		]),
+		embeddingModel: get(answer, 'copilotModel.model') ?? null,
+		nextEmbeddingModel: get(answer, 'pendingCopilotModel.model') ?? null,
 	};
 }

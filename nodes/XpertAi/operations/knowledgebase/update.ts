@@ -44,6 +44,6 @@ const REBUILDING_HINT =
 
 /** The server clears fields that are `null` and keeps missing ones (E2). */
 function withClearedFields({ clearFields: names, ...changes }: FieldValues): FieldValues {
-	const cleared = Array.isArray(names) ? names.map((name) => [String(name), null]) : [];
+	const cleared = ((names ?? []) as string[]).map((name) => [name, null]);
 	return { ...changes, ...Object.fromEntries(cleared) };
 }
