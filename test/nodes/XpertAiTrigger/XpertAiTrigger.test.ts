@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import { XpertAi } from '../../../nodes/XpertAi/XpertAi.node';
-import { EVENTS } from '../../../nodes/XpertAiTrigger/fields';
 import { XpertAiTrigger } from '../../../nodes/XpertAiTrigger/XpertAiTrigger.node';
 
 const FOLDER = path.resolve(__dirname, '../../../nodes/XpertAiTrigger');
@@ -10,15 +9,6 @@ const FOLDER = path.resolve(__dirname, '../../../nodes/XpertAiTrigger');
 describe('the trigger in the editor', () => {
 	const { description, methods } = new XpertAiTrigger();
 	const node = new XpertAi();
-	const propertyNamed = (wanted: string) =>
-		description.properties.find(({ name }) => name === wanted);
-
-	it('stands beside the node under its name, with its credential', () => {
-		expect(description.name).toBe(`${node.description.name}Trigger`);
-		expect(description.displayName).toBe(`${node.description.displayName} Trigger`);
-		expect(description.credentials).toEqual(node.description.credentials);
-		expect(description).toMatchObject({ polling: true, group: ['trigger'], inputs: [] });
-	});
 
 	it('has the icons of the node, from where they are', () => {
 		const { light, dark } = description.icon as { light: string; dark: string };
@@ -29,9 +19,7 @@ describe('the trigger in the editor', () => {
 		}
 	});
 
-	it('offers every event, and the picker of assistants that the node has', () => {
-		const offered = propertyNamed('events')?.options?.map((one) => 'value' in one && one.value);
-		expect(offered).toEqual([...EVENTS]);
+	it('offers the picker of assistants that the node has', () => {
 		expect(Object.keys(node.methods?.listSearch ?? {})).toEqual(
 			expect.arrayContaining(Object.keys(methods?.listSearch ?? { none: true })),
 		);

@@ -43,14 +43,10 @@ const usual = { settings: SETTINGS, most: 100, hasTime: () => true, triesOf: () 
 const idsOf = (changes: Array<{ id: string }>) => changes.map(({ id }) => id);
 
 describe('making items of changes', () => {
-	it('asks for no thread where nothing of it is given, or where there is none', async () => {
+	it('asks for no thread where there is none', async () => {
 		const { send, asked } = serverWithout();
-		const settings = { ...SETTINGS, simplify: false };
-		const bare = await makeItems([changeOn('a')], { ...usual, send, settings });
-		expect(bare.done.map(({ json }) => json)).toEqual([{ event: undefined }]);
-		const options = { ...SETTINGS.options, includeMessages: true };
-		const withMessages = { ...SETTINGS, options };
-		const { done } = await makeItems([changeOn()], { ...usual, send, settings: withMessages });
+		const settings = { ...SETTINGS, options: { ...SETTINGS.options, includeMessages: true } };
+		const { done } = await makeItems([changeOn()], { ...usual, send, settings });
 		expect(done[0]?.json).toMatchObject({ output: null, messages: [] });
 		expect(asked).toEqual([]);
 	});
