@@ -7,6 +7,7 @@ import type { DeclaredOperation, FileBody, JsonBody, Operation, Resource } from 
 import {
 	atOnceOption,
 	binaryFieldName,
+	choiceField,
 	displayedIf,
 	fieldCollection,
 	isContainer,
@@ -28,14 +29,13 @@ import type { Field } from './fields';
  */
 export function nodeProperties(resources: Resource[], defaultResource: string): INodeProperties[] {
 	return [
-		{
-			displayName: 'Resource',
-			name: 'resource',
-			type: 'options',
-			noDataExpression: true,
-			options: resources.map(({ name, value }) => ({ name, value })),
-			default: defaultResource,
-		},
+		choiceField(
+			'resource',
+			'Resource',
+			undefined,
+			Object.fromEntries(resources.map(({ value, name }) => [value, name])),
+			{ noDataExpression: true, default: defaultResource },
+		),
 		...resources.map(operationList),
 		...resources.flatMap(resourceFields),
 	];
@@ -56,23 +56,16 @@ export function nodeSubtitle(resources: Resource[]): string {
 	return `={{ (${JSON.stringify(Object.fromEntries(names))})[${chosen}] }}`;
 }
 
-function operationList(resource: Resource): INodeProperties {
-	const defaultOperation = resource.operations[0]?.value ?? '';
-	return {
-		displayName: 'Operation',
-		name: 'operation',
-		type: 'options',
+/** The list of operations; the first is the default. */
+function operationList({ value: resource, operations }: Resource): INodeProperties {
+	const choices = operations.map(({ value, name, action, description, builderHint }) => [
+		value,
+		{ name, action, description, builderHint: builderHint && { propertyHint: builderHint } },
+	]);
+	return choiceField('operation', 'Operation', undefined, Object.fromEntries(choices), {
 		noDataExpression: true,
-		displayOptions: { show: { resource: [resource.value] } },
-		options: resource.operations.map(({ name, value, action, description, builderHint }) => ({
-			name,
-			value,
-			action,
-			description,
-			...(builderHint ? { builderHint: { propertyHint: builderHint } } : {}),
-		})),
-		default: defaultOperation,
-	};
+		displayOptions: { show: { resource: [resource] } },
+	});
 }
 
 /**
