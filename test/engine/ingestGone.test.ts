@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/sources/identity';
+import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/memory';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { builtModule } from './support/builtModule';
 import { useFixture } from './support/fixture';

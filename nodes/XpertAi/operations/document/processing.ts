@@ -8,7 +8,6 @@ import { mustListDocuments } from '../../ingest/answeredRecords';
 import { IDS_TO_START } from '../../ingest/processingStatus';
 import { idList } from '../../payloads/common';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { PROCESS_PATH, STATUS_PATH } from './paths';
 
 /**
  * One item for each requested document, in the order requested: servers answer in any order and in lower case, and
@@ -48,7 +47,7 @@ export const startProcessing = declare({
 	description: 'Process stored documents, so that assistants find them',
 	endpoint: 'extension',
 	method: 'POST',
-	path: PROCESS_PATH,
+	path: '/knowledges/{knowledgebaseId}/process',
 	ids: { knowledgebaseId: knowledgebaseLocator },
 	body: {
 		fields: [documentIds],
@@ -71,7 +70,7 @@ export const getStatus = declare({
 	description: 'Get the processing status of documents',
 	endpoint: 'extension',
 	method: 'GET',
-	path: STATUS_PATH,
+	path: '/knowledges/{knowledgebaseId}/status?ids={documentIds*}',
 	ids: {
 		knowledgebaseId: knowledgebaseLocator,
 		documentIds,

@@ -1,5 +1,5 @@
 import type { CodedOperation } from '../../execution/operation';
-import { BULK_REQUEST } from './paths';
+import { BULK_REQUEST } from './bulkRequest';
 import { submitFields } from './submit/fields';
 
 export const submit: CodedOperation = {

@@ -11,7 +11,7 @@ import {
 } from '../../execution/fields';
 import type { CodedOperation } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { BULK_REQUEST } from './paths';
+import { BULK_REQUEST } from './bulkRequest';
 import { documentIds } from './processing';
 import { sourceName } from './submit/fields';
 

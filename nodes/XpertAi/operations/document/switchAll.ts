@@ -1,3 +1,4 @@
+import filter from 'lodash/filter';
 import groupBy from 'lodash/groupBy';
 import has from 'lodash/has';
 import uniq from 'lodash/uniq';
@@ -13,14 +14,12 @@ import { SourceMemory } from '../../ingest/memory';
 import { namedRows, switchDocuments } from '../../ingest/switchDocuments';
 import { uuid } from '../../payloads/common';
 import { derivedId } from '../../payloads/derivedId';
-import { systemClock } from '../../transport/clock';
 import { cancelSignal } from '../../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../../transport/sendWithRetries';
-import { knowledgebaseError } from './submit/advice';
-import { counted } from './submit/counts';
-import { asHint, memoryPlaceOf, troubleHints } from './submit/memory';
+import { keyOwner, memoryPlaceOf, troubleHints } from './submit/memory';
+import { knowledgebaseError } from './submit/outcomes';
 import { knowledgebaseRoutes } from './submit/routes';
-import { keyOwner } from './submit/sources/identity';
+import { asHint, counted } from './submit/wording';
 
 const by = z.enum(['key', 'id']);
 
@@ -102,9 +101,8 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	const { context, send } = first;
 	const [{ knowledgebaseId = '', sourceName = '' } = {}] = documents;
 	const timeoutMs = first.setting('options.timeout', timeoutSeconds) * 1000;
-	const settings = { timeoutMs, retryLimits: SINGLE_REQUEST_LIMITS };
-	const sending = { send, settings, clock: systemClock, signal: cancelSignal(context) };
-	const routes = knowledgebaseRoutes(sending, knowledgebaseId);
+	const limits = { timeoutMs, retryLimits: SINGLE_REQUEST_LIMITS };
+	const routes = knowledgebaseRoutes(knowledgebaseId, send, limits, cancelSignal(context));
 	const place = memoryPlaceOf(knowledgebaseId, { sourceName }, context);
 	const source =
 		sourceName === '' ? undefined : await new SourceMemory(place, routes).open('to read');
@@ -113,11 +111,10 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	const memory = source?.isUsable ? source : undefined;
 	const ids = uniq(documents.map(({ id }) => id.toLowerCase()));
 	const outcome = disabled ? 'disabled' : 'enabled';
-	const isKnown = (id: string) => memory?.known.knows(id);
 	const onSwitched = (id: string, isThere: boolean) =>
 		void outcomes.set(id, {
 			outcome: isThere ? outcome : 'missing',
-			...(memory && disabled && { known: isKnown(id) }),
+			...(memory && disabled && { known: memory.known.knows(id) }),
 		});
 	const unnamed = documents.filter(({ record }) => !has(record, 'name'));
 	const names = await memory?.names.of(unnamed.map(({ id }) => id.toLowerCase()));
@@ -131,7 +128,7 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	const switching = { disabled, witness: memory?.witness, routes, extraFields, onSwitched };
 	const failure = noteFailure ?? (await switchDocuments(ids, switching));
 	// A document that the memory does not know may belong to another source.
-	const unknown = disabled ? ids.filter((id) => isKnown(id) === false).length : 0;
+	const unknown = filter([...outcomes.values()], { known: false }).length;
 	const documentsWere = counted(unknown, 'document was', 'documents were');
 	if (unknown > 0)
 		tellUser(context, [

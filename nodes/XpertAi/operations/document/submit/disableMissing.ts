@@ -1,16 +1,13 @@
 import { isInLoop } from '../../../execution/audience';
 import type { Item } from '../../../execution/item';
-import { mayContinue } from '../../../execution/outputs';
 import { namedRows, switchDocuments } from '../../../ingest/switchDocuments';
 import type { SourceMemory } from '../../../ingest/memory';
 import { processingState } from '../../../ingest/processingStatus';
 import type { ProcessingStatus } from '../../../ingest/processingStatus';
 import { failureMessage } from '../../../transport/failure';
-import { counted } from './counts';
-import { asHint } from './memory';
 import { outermostMode } from './submission';
-import type { Submission } from './submission';
 import type { Target } from './target';
+import { asHint, counted } from './wording';
 
 /** Documents that a message names as examples. */
 const EXAMPLES = 3;
@@ -36,40 +33,45 @@ export function refuseInLoop(item: Item): void {
  * @throws NodeOperationError with Stop, if more are missing than Stop If More Than (%) Disappeared allows
  */
 export async function disableMissing(target: Target): Promise<void> {
-	const { memory, submission } = target;
-	const { report, settings } = submission;
-	const { dryRun, mirrors } = settings;
+	const { memory, stream, submission } = target;
+	const { first, report, settings } = submission;
+	const { dryRun, maxGonePercent, mirrors } = settings;
 	if (!memory || !mirrors) return;
-	const missing = missingFrom(target, memory);
-	if (missing.ids.length === 0) return;
+	const { known, knownBefore } = memory;
+	const ids = [...known.ids()].filter((id) => !stream.seen.has(id));
+	if (ids.length === 0) return;
 	const reason = reasonInRun(target) ?? (dryRun ? undefined : await reasonInMemory(memory));
-	if (reason && dryRun) report.remark(`Nothing would be disabled: ${reason}.`);
-	else if (reason) report.remark(`Nothing was disabled: ${reason}.`);
-	else await (dryRun ? planDisabling : disableDocuments)(target, memory, missing);
-}
-
-/** The known documents that this run did not contain, and whether more of them are missing than allowed. */
-function missingFrom(
-	{ stream: { seen }, submission: { settings } }: Target,
-	{ known, knownBefore }: SourceMemory,
-) {
-	const ids = [...known.ids()].filter((id) => !seen.has(id));
+	if (reason) return report.remark(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${reason}.`);
 	// Documents changed by hand, or known from names alone, do not count as missing.
-	const missingCount = ids.filter((id) => !known.uncertain.has(id)).length;
-	return {
-		ids,
-		/** The number of missing documents, in words. */
-		share: `${missingCount} of ${counted(knownBefore, 'document')}`,
-		percent: percentage(missingCount, knownBefore),
-		exceedsLimit: exceedsShare(missingCount, knownBefore, settings.maxGonePercent),
-	};
+	const missing = ids.filter((id) => !known.uncertain.has(id)).length;
+	const share = `${missing} of ${counted(knownBefore, 'document')}`;
+	const label = `"${first.labelOf('options.maxGonePercent')}"`;
+	const tooMany = `${share} are missing from this run, more than ${label} allows.`;
+	const exceedsLimit = exceedsShare(missing, knownBefore, maxGonePercent);
+	const mode = outermostMode(first.context);
+	if (dryRun && exceedsLimit) return report.remark(`The next run would fail: ${tooMany}`);
+	if (dryRun) return await planDisabling(target, memory, ids);
+	if (mode === 'manual') {
+		const plan = exceedsLimit ? `disable none: more than ${maxGonePercent} %` : 'disable them';
+		return report.remark(`${share} are missing from this run. A scheduled run would ${plan}.`);
+	}
+	if (exceedsLimit) {
+		const percent = percentage(missing, knownBefore);
+		const examples = await examplesOf(memory, ids);
+		report.addRefusal(
+			first.operationError(
+				`Nothing was disabled: ${share} that this source stored earlier are missing from this run, more than ${label} allows (${maxGonePercent})`,
+				`All that came is stored. Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
+			),
+		);
+		return report.remark(`Nothing was disabled: ${tooMany}`);
+	}
+	if (mode === 'integrated') report.remark(MODE_UNKNOWN);
+	await disableDocuments(target, memory, ids);
 }
 
-type MissingDocuments = ReturnType<typeof missingFrom>;
-
-/** Whether somebody has already disabled a missing document: the server then gives it no status. */
-const isDisabledAlready = ({ known }: SourceMemory, id: string, status?: ProcessingStatus) =>
-	known.uncertain.get(id) === 'disabled' && processingState(status) === 'none';
+const MODE_UNKNOWN =
+	'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 
 /** Why this run does not show the complete source. */
 function reasonInRun({ stream: { seen }, submission }: Target): string | undefined {
@@ -98,40 +100,20 @@ async function reasonInMemory(memory: SourceMemory): Promise<string | undefined>
 }
 
 /** Reports what the next run would disable. Documents that are no longer on the server are not reported. */
-async function planDisabling(
-	target: Target,
-	memory: SourceMemory,
-	{ ids, share, exceedsLimit }: MissingDocuments,
-): Promise<void> {
-	const { first, report } = target.submission;
-	const label = first.labelOf('options.maxGonePercent');
-	if (exceedsLimit)
-		return report.remark(
-			`The next run would fail: ${share} are missing from this run, more than "${label}" allows.`,
-		);
+async function planDisabling(target: Target, memory: SourceMemory, ids: string[]): Promise<void> {
 	const { statuses } = await target.statusesOf(ids, memory);
 	const names = await memory.names.of(ids);
 	for (const id of ids)
 		if (statuses.has(id) && !isDisabledAlready(memory, id, statuses.get(id)))
-			report.addPlanned('gone', { ...names.get(id), id });
+			target.submission.report.addPlanned('gone', { ...names.get(id), id });
 }
 
-/** Disables the missing documents of one knowledgebase after a complete run, unless they are too many. */
+/** Disables documents, and reports those that are still on the server. */
 async function disableDocuments(
-	{ memoryRoutes: routes, submission }: Target,
+	{ memoryRoutes: routes, submission: { report } }: Target,
 	memory: SourceMemory,
-	missing: MissingDocuments,
+	ids: string[],
 ): Promise<void> {
-	const { first, report, settings } = submission;
-	const { ids, share } = missing;
-	const mode = outermostMode(first.context);
-	if (mode === 'manual') {
-		const limit = `more than ${settings.maxGonePercent} %`;
-		const plan = missing.exceedsLimit ? `disable none: ${limit}` : 'disable them';
-		return report.remark(`${share} are missing from this run. A scheduled run would ${plan}.`);
-	}
-	if (missing.exceedsLimit) return await refuseToDisable(submission, memory, missing);
-	if (mode === 'integrated') report.remark(MODE_UNKNOWN);
 	const names = await memory.names.of(ids);
 	const failure = await switchDocuments(ids, {
 		disabled: true,
@@ -152,28 +134,15 @@ async function disableDocuments(
 		);
 }
 
-const MODE_UNKNOWN =
-	'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
+/** Whether somebody has already disabled a missing document: the server then gives it no status. */
+const isDisabledAlready = ({ known }: SourceMemory, id: string, status?: ProcessingStatus) =>
+	known.uncertain.get(id) === 'disabled' && processingState(status) === 'none';
 
-/** Too many documents are missing: the user has to confirm that this is intended. */
-async function refuseToDisable(
-	{ first, report, settings }: Submission,
-	memory: SourceMemory,
-	{ ids, share, percent }: MissingDocuments,
-): Promise<void> {
+/** The names of some of the documents. */
+async function examplesOf({ names }: SourceMemory, ids: string[]): Promise<string> {
 	const examples = ids.slice(0, EXAMPLES);
-	const names = await memory.names.of(examples);
-	const named = examples.map((id) => names.get(id)?.name ?? id).join(', ');
-	const label = `"${first.labelOf('options.maxGonePercent')}"`;
-	const error = first.operationError(
-		`Nothing was disabled: ${share} that this source stored earlier are missing from this run, more than ${label} allows (${settings.maxGonePercent})`,
-		`All that came is stored. Missing are for example ${named}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
-	);
-	if (!mayContinue(first.context)) throw error;
-	report.addRefusal(error);
-	report.remark(
-		`Nothing was disabled: ${share} are missing from this run, more than ${label} allows.`,
-	);
+	const known = await names.of(examples);
+	return examples.map((id) => known.get(id)?.name ?? id).join(', ');
 }
 
 /** Fewer missing documents than this are always allowed: any source may lose them in a day. */

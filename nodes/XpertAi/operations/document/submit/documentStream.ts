@@ -6,16 +6,11 @@ import type { ReadyDocument } from '../../../ingest/batches';
 import { inFolder } from '../../../ingest/folders';
 import { isUuid } from '../../../payloads/common';
 import { derivedId } from '../../../payloads/derivedId';
-import { keyOwner } from './sources/identity';
-import type { FoundDocument, Origin } from './sources/identity';
+import { keyOwner } from './memory';
+import type { Origin } from './outcomes';
 import type { SourceDocuments } from './sources/readers';
+import type { FoundDocument } from './sources/sourceDocument';
 import type { Submission } from './submission';
-
-/** An item in the queue. Its documents are read when its turn comes, unless they were read before. */
-interface QueuedItem {
-	item: Item;
-	documents?: SourceDocuments;
-}
 
 /** The documents of all items for one knowledgebase, with their IDs. They are streamed: none is kept. */
 export class DocumentStream {
@@ -25,8 +20,8 @@ export class DocumentStream {
 	 * been processed, or are missing from the source.
 	 */
 	readonly seen = new Map<string, Origin | undefined>();
-	/** Items to be read. */
-	private queue: QueuedItem[] = [];
+	/** Items to be read. Documents are read when their item's turn comes, unless they were read before. */
+	readonly queue: Array<{ item: Item; documents?: SourceDocuments }> = [];
 	private readonly owner: string;
 
 	constructor(
@@ -34,11 +29,6 @@ export class DocumentStream {
 		private readonly knowledgebaseId: string,
 	) {
 		this.owner = keyOwner(knowledgebaseId, submission.settings.sourceName);
-	}
-
-	/** Adds an item to the queue. */
-	enqueue(item: QueuedItem): void {
-		this.queue.push(item);
 	}
 
 	/** Reads the documents of the queued items on demand. With Stop, the first flaw ends the stream. */
@@ -56,7 +46,7 @@ export class DocumentStream {
 					count += 1;
 					if (isStreamed) report.read += 1;
 					const origin = report.originOf(item);
-					if ('flaw' in found) report.addUnreadable(origin, found.flaw);
+					if (found instanceof Error) report.addUnreadable(origin, found);
 					else yield* this.ready(found, origin);
 					if (!submission.canRead) return;
 				}

@@ -7,13 +7,12 @@ import type { Execution } from '../../../execution/operation';
 import { mayContinue, tellUser } from '../../../execution/outputs';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
-import { counted } from './counts';
-import { processingError, sentences, withCounts } from './errors';
 import { disableMissing, refuseInLoop } from './disableMissing';
-import { asHint, troubleHints } from './memory';
+import { troubleHints } from './memory';
 import { readSubmitSettings } from './settings';
 import { Submission } from './submission';
 import { Target } from './target';
+import { asHint, counted, sentences } from './wording';
 
 /**
  * Stores the documents of all items, processes them, and reports the outcome of each.
@@ -29,8 +28,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	const submission = new Submission(first, settings);
 	const { report } = submission;
 	await submitTo(submission, targetsOf(submission, execution.items));
-	if (report.processingFailed > 0 && !mayContinue(first.context))
-		throw processingError(first, report);
+	if (report.processingFailed > 0 && !mayContinue(first.context)) throw report.processingError;
 	const seconds = (systemClock.now() - started) / 1000;
 	tellUser(first.context, [
 		report.line,
@@ -54,7 +52,7 @@ function targetsOf(submission: Submission, items: Item[]): Target[] {
 			item.checkSameCredential(first);
 			const id = item.id('knowledgebaseId');
 			const target = targets.get(id) ?? new Target(submission, id);
-			target.stream.enqueue({ item, documents: readsAhead ? submission.read(item) : undefined });
+			target.stream.queue.push({ item, documents: readsAhead ? submission.read(item) : undefined });
 			targets.set(id, target);
 		} catch (caught) {
 			report.addFlaw(item, caught);
@@ -75,7 +73,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		if (report.stopError) {
 			// Stored documents are processed nevertheless; the next run fetches their statuses.
 			for (const { processing } of targets) await processing?.startRemaining();
-			throw withCounts(report.stopError, report);
+			throw report.withCounts(report.stopError);
 		}
 		await waitForProcessing(submission, targets);
 		for (const target of targets) await disableMissing(target);

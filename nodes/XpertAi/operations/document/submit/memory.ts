@@ -1,11 +1,20 @@
 import compact from 'lodash/compact';
-import truncate from 'lodash/truncate';
 
 import type { Execution } from '../../../execution/operation';
 import type { MemoryPlace, MemoryTroubles } from '../../../ingest/memory';
+import { derivedId } from '../../../payloads/derivedId';
 import { failureMessage } from '../../../transport/failure';
-import { counted } from './counts';
-import { keyOwner } from './sources/identity';
+import { asHint, counted } from './wording';
+
+/**
+ * The owner of keys: the knowledgebase or, if it is named, the source. So two sources may use one key for two
+ * documents.
+ *
+ * @param sourceName empty if the source has no name
+ */
+export function keyOwner(knowledgebaseId: string, sourceName: string): string {
+	return sourceName === '' ? knowledgebaseId : derivedId(knowledgebaseId, `source ${sourceName}`);
+}
 
 /**
  * The place of a source's memory. The source is identified by its name, or else by the IDs of workflow and node,
@@ -18,22 +27,18 @@ export function memoryPlaceOf(
 ): MemoryPlace {
 	const { id: workflowId, name: workflowName = '' } = context.getWorkflow();
 	const { id, name } = context.getNode();
-	const hasName = sourceName !== '';
-	const source = hasName
-		? `name ${sourceName}`
-		: `node ${id} of workflow ${workflowId ?? workflowName}`;
-	const titles = hasName ? [sourceName] : compact([workflowName, name]);
-	const part = shard === '' ? [] : [`shard ${shard}`];
+	const [source, ...titles] =
+		sourceName === ''
+			? [`node ${id} of workflow ${workflowId ?? workflowName}`, workflowName, name]
+			: [`name ${sourceName}`, sourceName];
+	const part = shard && `shard ${shard}`;
 	return {
 		knowledgebaseId,
 		owner: keyOwner(knowledgebaseId, sourceName),
-		source: [source, ...part].join(', '),
-		title: [...titles, ...part].join(', '),
+		source: compact([source, part]).join(', '),
+		title: compact([...titles, part]).join(', '),
 	};
 }
-
-/** Characters of the longest hint. */
-const HINT_LENGTH = 120;
 
 /** The hints about what went wrong with the memory. */
 export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTroubles): string[] {
@@ -50,9 +55,4 @@ export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTrou
 		notAsked &&
 			asHint(`Not known: whether unchanged documents are still there. ${failureMessage(notAsked)}`),
 	]);
-}
-
-/** Truncates a text to the length of a hint. */
-export function asHint(text: string): string {
-	return truncate(text, { length: HINT_LENGTH });
 }

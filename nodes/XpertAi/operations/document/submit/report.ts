@@ -1,6 +1,9 @@
 import isUndefined from 'lodash/isUndefined';
+import mapValues from 'lodash/mapValues';
 import omitBy from 'lodash/omitBy';
 import sortBy from 'lodash/sortBy';
+import trimEnd from 'lodash/trimEnd';
+import uniq from 'lodash/uniq';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
@@ -13,19 +16,23 @@ import type { ProcessingEnd } from '../../../ingest/processingStatus';
 import { noRequests } from '../../../ingest/storing';
 import type { StoringCounts } from '../../../ingest/storing';
 import { failureMessage } from '../../../transport/failure';
-import { storingError } from './advice';
-import { counted, noCounts, planInWords, runInWords } from './counts';
-import type { OutcomeName } from './counts';
-import { outcomeItem, processedItem, replacedItem } from './outcomeItems';
-import type { SubmitOutcome } from './outcomeItems';
+import {
+	OUTCOMES,
+	adviceFor,
+	outcomeItem,
+	processedItem,
+	replacedItem,
+	storingError,
+} from './outcomes';
+import type { Origin, OutcomeName, SubmitOutcome } from './outcomes';
 import type { SubmitSettings } from './settings';
-import type { Origin } from './sources/identity';
+import { counted, sentences } from './wording';
 
 /** Failed documents that are listed; the counts are always complete. */
 const MAX_FAILED_LISTED = 1000;
 
 /** A document that was not stored, may not have been stored, or could not be processed. */
-export interface FailedDocument {
+interface FailedDocument {
 	name?: string;
 	outcome: OutcomeName;
 	reason: string;
@@ -40,7 +47,8 @@ function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unc
 
 /** Collects the outcome of each document of one execution of Submit, and its output. */
 export class SubmitReport {
-	readonly counts = noCounts();
+	/** Documents by outcome. */
+	readonly counts = { documents: 0, ...mapValues(OUTCOMES, () => 0) };
 	readonly requests = noRequests();
 	readonly failed: FailedDocument[] = [];
 	/** Documents read so far, including records that are no documents. */
@@ -60,13 +68,7 @@ export class SubmitReport {
 	/** Output items that belong to no document of the input. */
 	private readonly extraOutputs: INodeExecutionData[] = [];
 	/** Documents by what the next run would do with them. */
-	private readonly plans: Record<Plan, number> = {
-		new: 0,
-		changed: 0,
-		back: 0,
-		unchanged: 0,
-		gone: 0,
-	};
+	private readonly plans = { new: 0, changed: 0, back: 0, unchanged: 0, gone: 0 };
 
 	constructor(
 		/** The first item, which output without a document is paired with. */
@@ -115,10 +117,18 @@ export class SubmitReport {
 		return [...remarks, ...(processingFailed > 0 ? [`${notFound}: not processed.`] : [])];
 	}
 
-	/** The run in one line. */
+	/** The run in one line; for a dry run, what the next run would do. */
 	get line(): string {
 		const { counts, plans, requests, settings } = this;
-		return settings.dryRun ? planInWords(plans, counts) : runInWords(counts, requests);
+		if (settings.dryRun) {
+			const sent = `send ${plans.new} new, ${plans.changed} changed, ${plans.back} back again`;
+			const refused = counts.rejected > 0 ? `, refuse ${counts.rejected}` : '';
+			return `The next run would ${sent}, leave out ${plans.unchanged}, disable ${plans.gone}${refused}.`;
+		}
+		const { batches, retries } = requests;
+		const tried = retries > 0 ? `, ${counted(retries, 'request')} tried again` : '';
+		const sent = batches > 0 ? ` (${counted(batches, 'batch', 'batches')}${tried})` : '';
+		return `${inWords(counts)}${sent}.`;
 	}
 
 	remark(...sentences: string[]): void {
@@ -147,13 +157,13 @@ export class SubmitReport {
 	/** Records the outcome of a document that could be read. */
 	addOutcome(result: SubmitOutcome): void {
 		const { document, outcome } = result;
-		const { id, origin, record } = document;
+		const { id, origin } = document;
 		this.count(origin, outcome);
 		if (this.hasItems) origin.output = outcomeItem(result, this.settings);
 		if (!('failure' in result)) return;
 		const { failure } = result;
 		const reason = failureMessage(failure);
-		this.addFailed({ name: record.name ?? undefined, outcome, reason, id, status: failure.status });
+		this.addFailed({ name: origin.name, outcome, reason, id, status: failure.status });
 		this.stopWith(() => storingError(document, failure));
 	}
 
@@ -221,15 +231,58 @@ export class SubmitReport {
 		else if (this.hasItems) origin.output = output;
 	}
 
-	/** Records a refusal that concerns no single document. */
-	addRefusal(error: ItemError): void {
-		this.addOutput(this.first.failed(error));
+	/**
+	 * Records a refusal that concerns no single document.
+	 *
+	 * @throws the refusal, with Stop
+	 */
+	addRefusal(refusal: ItemError): void {
+		if (!mayContinue(this.first.context)) throw refusal;
+		this.addOutput(this.first.failed(refusal));
 	}
 
 	/** Adds the requests that stored documents. */
 	addRequests(counts: StoringCounts): void {
 		for (const key of Object.keys(this.requests) as Array<keyof StoringCounts>)
 			this.requests[key] += counts[key];
+	}
+
+	/** Adds to an error how many documents are stored, which are not, and what a second run would do. */
+	withCounts(error: ItemError): ItemError {
+		const { counts, notSent, notRead } = this;
+		const { found, stored, unknown } = counts;
+		const unread = notRead > 0 ? `, ${counted(notRead, 'item')} not read` : '';
+		const failed = this.failed.filter(({ outcome }) => outcome !== 'stored');
+		const names = failed.flatMap(({ name }) => name ?? []);
+		const reasons = reasonsOf(failed);
+		error.message = trimEnd(
+			sentences(error.message, `${inWords({ ...counts, notSent })}${unread}`),
+			'.',
+		);
+		error.description = sentences(
+			error.description ?? undefined,
+			names.length > 0 ? `Not stored: ${someNames(names)}` : undefined,
+			reasons.length > 1 ? `Reasons: ${reasons.join('; ')}` : undefined,
+			found + stored + unknown > 0 ? SECOND_RUN : undefined,
+		);
+		return error;
+	}
+
+	/** The error, with Stop, of documents that could not be processed. They stay stored. */
+	get processingError(): ItemError {
+		const failed = this.failed.filter(({ outcome }) => outcome === 'stored');
+		const reasons = reasonsOf(failed);
+		const names = someNames(failed.map(({ name, id = 'one without a name' }) => name ?? id));
+		return this.first.operationError(
+			`${this.notFound}: ${names}`,
+			sentences(
+				...reasons,
+				...uniq(reasons.map(adviceFor)),
+				...this.remarks,
+				inWords(this.counts),
+				CONTINUE_HINT,
+			),
+		);
 	}
 
 	/** Whether each document gets an output item. */
@@ -261,4 +314,33 @@ export class SubmitReport {
 	private addOutput(output: INodeExecutionData): void {
 		if (this.hasItems) this.extraOutputs.push(output);
 	}
+}
+
+const SECOND_RUN =
+	'A second run replaces documents that carry a UUID as ID and stores all others again';
+
+const CONTINUE_HINT =
+	'To have the others come out all the same, set "On Error" in the settings of the node to "Continue (using error output)"';
+
+/** The reasons of failed documents, as many as fit into a message. */
+const reasonsOf = (failed: FailedDocument[]) =>
+	uniq(failed.map(({ reason }) => reason)).slice(0, 3);
+
+/** Documents that an error names. */
+const MAX_NAMED = 10;
+
+/** Lists names, and the number of further ones. */
+function someNames(names: string[]): string {
+	const more = names.length - MAX_NAMED;
+	const first = names.slice(0, MAX_NAMED).join(', ');
+	return more > 0 ? `${first} and ${more} more` : first;
+}
+
+/** Counts in words, without zeros. */
+function inWords(counts: Record<OutcomeName, number>): string {
+	const parts = Object.entries(OUTCOMES).flatMap(([outcome, words]) => {
+		const count = counts[outcome as OutcomeName];
+		return count > 0 ? `${count} ${words}` : [];
+	});
+	return `Documents: ${parts.join(', ') || 'none'}`;
 }

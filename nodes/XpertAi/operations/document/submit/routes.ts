@@ -5,36 +5,40 @@ import { z } from 'zod';
 import type { MemoryRoutes } from '../../../ingest/memory';
 import type { ProcessingRoutes } from '../../../ingest/processingStatus';
 import type { Upload } from '../../../ingest/uploads';
+import { numberIfAny, textIfAny } from '../../../payloads/common';
 import { answerMustBe } from '../../../transport/answer';
 import { buildPath } from '../../../transport/api';
 import { isRouteMissing } from '../../../transport/classifyFailure';
+import { systemClock } from '../../../transport/clock';
 import { multipartBody } from '../../../transport/multipart';
-import type { ApiRequest } from '../../../transport/request';
+import type { ApiRequest, Send } from '../../../transport/request';
 import { OutageBudget, repeatedSend, sendWithRetries } from '../../../transport/sendWithRetries';
+import type { RetryLimits } from '../../../transport/sendWithRetries';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
-import { BULK_PATH, PROCESS_PATH, STATUS_PATH } from '../paths';
+import { BULK_REQUEST } from '../bulkRequest';
+import { getStatus, startProcessing } from '../processing';
+import type { Origin } from './outcomes';
 import { SOURCES } from './sources';
-import type { Origin } from './sources/identity';
 import type { Submission } from './submission';
 
 /** The routes of a knowledgebase: storing, processing, and statuses. */
 export type KnowledgebaseRoutes = ProcessingRoutes & MemoryRoutes;
 
-/** How requests are sent. */
-interface Sending extends Pick<Submission, 'send' | 'clock' | 'signal'> {
-	settings: Pick<Submission['settings'], 'timeoutMs' | 'retryLimits'>;
-}
-
-/** The routes of a knowledgebase (E3, and two of Xpert for processing). Their requests can safely be repeated. */
+/**
+ * The routes of a knowledgebase (E3, and two of Xpert for processing). Their requests can safely be repeated, and share
+ * one outage budget.
+ */
 export function knowledgebaseRoutes(
-	{ send, settings, clock, signal }: Sending,
 	knowledgebaseId: string,
+	send: Send,
+	{ retryLimits: limits, timeoutMs }: { retryLimits: RetryLimits; timeoutMs: number },
+	signal?: AbortSignal,
 ): KnowledgebaseRoutes {
-	const { timeoutMs, retryLimits: limits } = settings;
+	const clock = systemClock;
 	return {
-		storePath: buildPath(BULK_PATH, { knowledgebaseId }),
-		startPath: buildPath(PROCESS_PATH, { knowledgebaseId }),
-		statusPath: (ids) => buildPath(STATUS_PATH, { knowledgebaseId, documentIds: ids.join(',') }),
+		storePath: buildPath(BULK_REQUEST.path, { knowledgebaseId }),
+		startPath: buildPath(startProcessing.path, { knowledgebaseId }),
+		statusPath: (ids) => buildPath(getStatus.path, { knowledgebaseId, documentIds: ids.join(',') }),
 		send: repeatedSend(send, { limits, timeoutMs, clock, signal }),
 		clock,
 		signal,
@@ -46,7 +50,7 @@ export function knowledgebaseRoutes(
  * harm. All uploads share one outage budget.
  */
 export function uploadRoute(submission: Submission): Upload<Origin> {
-	const { settings, clock, signal } = submission;
+	const { settings, signal } = submission;
 	const outageBudget = new OutageBudget(settings.retryLimits);
 	const request: ApiRequest = {
 		method: 'POST',
@@ -62,7 +66,8 @@ export function uploadRoute(submission: Submission): Upload<Origin> {
 				...request,
 				body: uploadedContent && multipartBody(uploadedContent, {}),
 			});
-		const retried = { request, limits: outageBudget.limits, repeatable: true, clock, signal };
+		const limits = outageBudget.limits;
+		const retried = { request, limits, repeatable: true, clock: systemClock, signal };
 		const { outcome, attempts } = await sendWithRetries(send, retried);
 		outageBudget.note(outcome);
 		if (outcome.ok) {
@@ -80,8 +85,8 @@ export function uploadRoute(submission: Submission): Upload<Origin> {
 /** The fields of the answer that are used. */
 const uploadedFile = z.object({
 	url: z.string().min(1),
-	id: z.string().optional().catch(undefined),
-	size: z.number().optional().catch(undefined),
+	id: textIfAny,
+	size: numberIfAny,
 });
 
 const mustHaveUrl = answerMustBe(

@@ -4,7 +4,6 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { Item } from '../../../execution/item';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
 import { isForeignNotFound } from '../../../transport/classifyFailure';
-import { systemClock } from '../../../transport/clock';
 import type { Send } from '../../../transport/request';
 import { SubmitReport } from './report';
 import type { SubmitSettings } from './settings';
@@ -34,10 +33,11 @@ function markUnanswered(send: Send): Send {
 export class Submission {
 	readonly report: SubmitReport;
 	readonly warnings = new Warnings();
-	readonly clock = systemClock;
 	readonly circuitBreaker: CircuitBreaker;
 	/** Sends with the credential of the first item, which all items share. */
 	readonly send: Send;
+	/** Aborted when the execution is stopped. */
+	readonly signal?: AbortSignal;
 
 	constructor(
 		/** The item whose settings apply to all items. */
@@ -45,13 +45,9 @@ export class Submission {
 		readonly settings: SubmitSettings,
 	) {
 		this.send = outermostMode(first.context) === 'manual' ? markUnanswered(first.send) : first.send;
+		this.signal = first.context.getExecutionCancelSignal();
 		this.report = new SubmitReport(first, settings);
 		this.circuitBreaker = new CircuitBreaker(settings.stopAfterFailures);
-	}
-
-	/** Aborted when the execution is stopped. */
-	get signal(): AbortSignal | undefined {
-		return this.first.context.getExecutionCancelSignal();
 	}
 
 	/** Whether documents may still be sent. */

@@ -12,18 +12,17 @@ import { storeDocuments } from '../../../ingest/storing';
 import { uploaded } from '../../../ingest/uploads';
 import type { Upload } from '../../../ingest/uploads';
 import { derivedId } from '../../../payloads/derivedId';
+import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
-import { knowledgebaseError, withReadableReason } from './advice';
-import { counted } from './counts';
 import { DocumentStream } from './documentStream';
-import { asHint, memoryPlaceOf } from './memory';
-import { processingFlaw } from './outcomeItems';
-import type { SubmitOutcome } from './outcomeItems';
+import { memoryPlaceOf } from './memory';
+import { knowledgebaseError, processingFlaw, withReadableReason } from './outcomes';
+import type { Origin, SubmitOutcome } from './outcomes';
 import { knowledgebaseRoutes, uploadRoute } from './routes';
 import type { KnowledgebaseRoutes } from './routes';
-import type { Origin } from './sources/identity';
 import type { Submission } from './submission';
+import { asHint, counted } from './wording';
 
 /** A small first batch is processed soon, and shows early what keeps all documents from being found. */
 const FIRST_BATCH = 10;
@@ -61,22 +60,22 @@ export class Target {
 		readonly submission: Submission,
 		readonly knowledgebaseId: string,
 	) {
-		const { settings } = submission;
-		const routes = knowledgebaseRoutes(submission, knowledgebaseId);
-		this.memoryRoutes = knowledgebaseRoutes(submission, knowledgebaseId);
+		const { send, settings, signal } = submission;
+		const newRoutes = () => knowledgebaseRoutes(knowledgebaseId, send, settings, signal);
+		this.memoryRoutes = newRoutes();
 		this.folders = new Folders(knowledgebaseId, async (body) => {
-			const { send, storePath: path } = this.memoryRoutes;
-			return await send({ method: 'POST', path, body, checkAnswer: mustListDocuments });
+			const { send: sendRepeatedly, storePath: path } = this.memoryRoutes;
+			return await sendRepeatedly({ method: 'POST', path, body, checkAnswer: mustListDocuments });
 		});
 		this.stream = new DocumentStream(submission, knowledgebaseId);
 		const onEnd = (id: string, end: ProcessingEnd) => this.addEnd(id, end);
-		if (settings.process) this.processing = new Processing(routes, { ...settings, onEnd });
+		if (settings.process) this.processing = new Processing(newRoutes(), { ...settings, onEnd });
 	}
 
 	/** Stores the documents: leaves out unchanged ones, uploads files, then stores and processes the rest. */
 	async store(): Promise<void> {
 		const { submission } = this;
-		const { first, settings, report, circuitBreaker, clock, signal } = submission;
+		const { first, settings, report, circuitBreaker, send, signal } = submission;
 		if (submission.canSend && settings.remembers) this.memory = await this.newMemory().open();
 		const { memory } = this;
 		if (memory?.holder) return await this.yieldTo(memory.holder);
@@ -90,7 +89,7 @@ export class Target {
 				onUnreadable: ({ origin }, caught) => report.addUnreadable(origin, caught),
 				mayUpload: () => submission.canSend,
 			}),
-			send: submission.send,
+			send,
 			batchLimits: {
 				...settings.batchLimits,
 				firstCount: FIRST_BATCH,
@@ -112,7 +111,7 @@ export class Target {
 			},
 			maySend: () =>
 				circuitBreaker.reason === undefined && (!hasFailed || mayContinue(first.context)),
-			clock,
+			clock: systemClock,
 			signal,
 		});
 		report.addRequests(counts);
@@ -145,13 +144,13 @@ export class Target {
 
 	/** The memory of the source, not yet read. */
 	private newMemory(): SourceMemory {
-		const { clock, first, settings, signal } = this.submission;
+		const { first, settings, signal } = this.submission;
 		const { context } = first;
 		const { resendAll: fresh, forgetDamage: forgetLost } = settings;
 		const place = memoryPlaceOf(this.knowledgebaseId, settings, context);
 		const { name } = context.getWorkflow();
 		const by = `execution ${context.getExecutionId()}${name ? ` of "${name}"` : ''}`;
-		return new SourceMemory(place, this.memoryRoutes, { clock, signal, by, fresh, forgetLost });
+		return new SourceMemory(place, this.memoryRoutes, { signal, by, fresh, forgetLost });
 	}
 
 	/** The upload of a file. A document that must not be stored need not be uploaded. */
@@ -177,7 +176,6 @@ export class Target {
 			`Nothing was sent: another run of this source is at work, ${by}, since ${since}`,
 			`Run it again when that one has ended; one that has crashed counts as ended a minute later. Runs that bring different documents need different names in "${first.labelOf('sourceName')}".`,
 		);
-		if (!mayContinue(first.context)) throw error;
 		report.addRefusal(error);
 		for await (const document of this.stream.documents())
 			report.addNotSent(document, OTHER_RUN_ACTIVE);

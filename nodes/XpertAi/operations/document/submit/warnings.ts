@@ -4,8 +4,8 @@ import truncate from 'lodash/truncate';
 
 import type { Item } from '../../../execution/item';
 import type { ReadyDocument } from '../../../ingest/batches';
-import { counted } from './counts';
-import type { FoundDocument } from './sources/identity';
+import type { FoundDocument } from './sources/sourceDocument';
+import { counted } from './wording';
 
 /** Keys that a hint names, and the characters they may take. */
 const EXAMPLES = 2;

@@ -1,7 +1,9 @@
 import cloneDeep from 'lodash/cloneDeep';
+import get from 'lodash/get';
 import has from 'lodash/has';
 import isEmpty from 'lodash/isEmpty';
 import isNil from 'lodash/isNil';
+import omit from 'lodash/omit';
 import unset from 'lodash/unset';
 import { z } from 'zod';
 
@@ -10,20 +12,21 @@ import type { Naming } from '../../../../execution/badInput';
 import { textChunks } from '../../../../execution/binary';
 import type { Item } from '../../../../execution/item';
 import { checkedKey, keyIfGiven, textIfGiven } from '../../../../execution/keys';
+import type { ItemError } from '../../../../execution/outputs';
 import { isFilled, isNothing } from '../../../../execution/rawParameters';
 import { jsonRecords } from '../../../../ingest/jsonRecords';
+import { UUID_DEMAND, isUuid } from '../../../../payloads/common';
 import { document, documentList, isDocumentField } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { isJsonObject } from '../../../../transport/answer';
-import { identification, ownValue } from './identity';
-import type { FlawedDocument, FoundDocument } from './identity';
 import { SOURCES } from './index';
 import type { SourceValue } from './index';
 import { DOCUMENT_NAMING, documentFromFields, mapColumns } from './mapping';
 import { binaryDocument, readyRecord, settingsOf, textDocument } from './sourceDocument';
+import type { FoundDocument } from './sourceDocument';
 
-/** The documents of an item; streamed where they are too many to hold at once. */
-export type SourceDocuments = FoundDocument[] | AsyncIterable<FoundDocument | FlawedDocument>;
+/** The documents of an item; streamed, with the flaws of some, where they are too many to hold at once. */
+export type SourceDocuments = FoundDocument[] | AsyncIterable<FoundDocument | ItemError>;
 
 const sourceValue = z.enum(Object.keys(SOURCES) as [SourceValue, ...SourceValue[]]);
 
@@ -43,6 +46,58 @@ const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
  */
 export function readDocuments(item: Item): SourceDocuments {
 	return READERS[item.setting('source', sourceValue)](item);
+}
+
+const idMode = z.enum(['derived', 'field', 'new']);
+
+/**
+ * How the documents of an item get their IDs (Document ID).
+ *
+ * @param keySetting the setting with the key of the item's document, or with the path of the key in each document
+ * @throws NodeOperationError if the mode or the key cannot be read
+ */
+export function identification(item: Item, keySetting: 'documentKey' | 'documentKeyField') {
+	const parameter = `documentSettings.${keySetting}`;
+	const mode = item.setting('documentSettings.documentIdMode', idMode);
+	const isPath = keySetting === 'documentKeyField';
+	const readKey = isPath ? textIfGiven : keyIfGiven;
+	const given = mode === 'derived' ? readKey(item, parameter) : undefined;
+	const keepsId = mode !== 'new' && given === undefined;
+	const label = `"${item.labelOf(parameter)}"`;
+	return {
+		/** Applied to a document before it is checked: a numeric ID may serve as a key, unless it is sent as ID. */
+		prepare: (one: unknown) =>
+			!keepsId && isJsonObject(one) && typeof one.id === 'number'
+				? { ...one, id: String(one.id) }
+				: one,
+		/**
+		 * Gives a document its key. Its pages and chunks get no ID: on Xpert, a page sent again with its ID and changed
+		 * content deletes its document (service behaviour).
+		 *
+		 * @param place where the document is, for messages, if the item has several
+		 * @throws NodeOperationError if the document lacks its key or its UUID
+		 */
+		identify(record: DocumentRecord, place?: string): FoundDocument {
+			if (mode === 'new') return { record: omit(record, 'id'), newEachTime: true };
+			if (mode === 'field' && !isUuid(record.id ?? '')) {
+				const subject = place ? `${place}: the document's ID` : "The document's ID";
+				return item.refuse({ subject, demand: UUID_DEMAND, value: record.id ?? '' });
+			}
+			if (given === undefined) return { record };
+			if (!isPath) return { record, key: given };
+			const key = ownValue(record, given);
+			const subject = place ? `${place}: ${label}` : label;
+			if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number')
+				return { record, key: checkedKey(item, key, subject) };
+			const demand = `names ${quoted(given)}, which this document does not have`;
+			return item.refuse({ subject, demand });
+		},
+	};
+}
+
+/** The value at a path of a document's own keys; inherited keys such as `constructor` do not count. */
+function ownValue(record: DocumentRecord, path: string): unknown {
+	return has(record, path) ? get(record, path) : undefined;
 }
 
 const FILES_MEANT = 'must not be empty. The items hold files: set Documents From to Files';
@@ -157,7 +212,7 @@ function ready(item: Item, identified: FoundDocument, naming: Naming): FoundDocu
 }
 
 /** Reads the documents of a file of records, one at a time. */
-async function* readRecords(item: Item): AsyncGenerator<FoundDocument | FlawedDocument> {
+async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemError> {
 	const field = item.binary();
 	const { parameter } = field;
 	const { prepare, identify } = identification(item, 'documentKeyField');
@@ -179,7 +234,7 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | FlawedDo
 		} catch (caught) {
 			const flaw = item.asError(caught);
 			flaw.description = RECORD_LEFT_OUT;
-			yield { flaw };
+			yield flaw;
 		}
 	}
 }

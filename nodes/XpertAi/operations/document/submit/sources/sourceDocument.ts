@@ -20,7 +20,6 @@ import type { DocumentRecord } from '../../../../payloads/document';
 import { isJsonObject } from '../../../../transport/answer';
 import type { UploadFile } from '../../../../transport/multipart';
 import { valuesOfRows } from '../../../shared/rowValues';
-import type { FoundDocument } from './identity';
 import { RECORD_SETTINGS } from './index';
 
 const PARSER_SETTINGS = ['chunkSize', 'chunkOverlap', 'delimiter'];
@@ -35,6 +34,21 @@ const RECORD_NAMING = {
 		]),
 	),
 };
+
+/** A document as read and checked by its source. Its ID is derived when its turn comes. */
+export interface FoundDocument {
+	record: DocumentRecord;
+	/** The key that its ID is derived from; without a key, the document keeps its own ID. */
+	key?: string;
+	/** Whether the user wants it to have a new id each time. */
+	newEachTime?: boolean;
+	/** The file to upload first; its address is not in the record yet. */
+	file?: () => UploadFile | Promise<UploadFile>;
+	/** Whether it is a table that is sent as text, because servers cannot read it otherwise. */
+	readAsText?: boolean;
+	/** Columns of its item that match no field of a document (Map Automatically). */
+	unusedColumns?: string[];
+}
 
 /** A record with a name. */
 type Named = DocumentRecord & { name: string };

@@ -1,4 +1,4 @@
-import { withReadableReason } from '../../../../../../nodes/XpertAi/operations/document/submit/advice';
+import { withReadableReason } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
 import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
 import { failureMessage } from '../../../../../../nodes/XpertAi/transport/failure';
 import { prepared } from '../../../../support/documents';

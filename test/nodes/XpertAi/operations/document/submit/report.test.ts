@@ -2,16 +2,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { serialize } from '../../../../../../nodes/XpertAi/ingest/batches';
 import type { ProcessingEnd } from '../../../../../../nodes/XpertAi/ingest/processingStatus';
-import { counted } from '../../../../../../nodes/XpertAi/operations/document/submit/counts';
-import {
-	processingError,
-	withCounts,
-} from '../../../../../../nodes/XpertAi/operations/document/submit/errors';
+import { counted } from '../../../../../../nodes/XpertAi/operations/document/submit/wording';
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import {
 	processingFlaw,
 	replacedItem,
-} from '../../../../../../nodes/XpertAi/operations/document/submit/outcomeItems';
+} from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
 import { SubmitReport } from '../../../../../../nodes/XpertAi/operations/document/submit/report';
 import { readSubmitSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
 import { itemOf } from '../../../../support/context';
@@ -266,7 +262,7 @@ describe('the error with Stop', () => {
 		report.notRead = 2;
 		stored();
 		failed();
-		const error = withCounts(report.stopError ?? item.operationError('none'), report);
+		const error = report.withCounts(report.stopError ?? item.operationError('none'));
 		expect(error.message).toBe(
 			'The server answered 422: no. Documents: 1 stored, 1 rejected, 2 not sent, 2 items not read',
 		);
@@ -278,17 +274,17 @@ describe('the error with Stop', () => {
 	it('says nothing of a second run where nothing is stored, as after a field that is missing', () => {
 		const { report, item } = reportOn({ continues: false });
 		report.addFlaw(item, item.refusal({ subject: '"Text"', demand: 'must not be empty' }));
-		const error = withCounts(report.stopError ?? item.operationError('none'), report);
+		const error = report.withCounts(report.stopError ?? item.operationError('none'));
 		expect(error.message).toBe('"Text" must not be empty [item 4]. Documents: 1 rejected');
 		expect(error.description).not.toMatch(/second run|\.\./);
 	});
 
 	it('names ten of many documents that are not found, how many more there are, and what to do', () => {
-		const { report, item, stored, read, processed } = reportOn({ continues: false });
+		const { report, stored, read, processed } = reportOn({ continues: false });
 		const names = Array.from({ length: 12 }, (_, index) => `${index}.pdf`);
 		for (const name of names)
 			processed({ state: 'error', processMsg: 'EISDIR: no.' }, stored(read(name)));
-		const { message, description } = processingError(item, report);
+		const { message, description } = report.processingError;
 		expect(message).toBe(
 			`12 documents are stored but not found: ${names.slice(0, 10).join(', ')} and 2 more`,
 		);

@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { readSubmitSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
-import type { Origin } from '../../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
+import type { Origin } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
 import { Submission } from '../../../../../../nodes/XpertAi/operations/document/submit/submission';
 import { Target } from '../../../../../../nodes/XpertAi/operations/document/submit/target';
 import { itemOf, unconnected } from '../../../../support/context';
@@ -42,7 +42,7 @@ function summaryOf(records: object[], more: Record<string, unknown>) {
 	const item = itemOf(parameters, { fields: submitFields, methods, connection });
 	const submission = new Submission(item, readSubmitSettings(item));
 	const target = new Target(submission, KNOWLEDGEBASE_ID);
-	target.stream.enqueue({ item });
+	target.stream.queue.push({ item });
 	return { item, submission, target };
 }
 

@@ -3,7 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { derivedId } from '../../../../../../../nodes/XpertAi/payloads/derivedId';
 import { submitFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/fields';
-import { identification } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
+import { identification } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/readers';
 import type { DocumentRecord } from '../../../../../../../nodes/XpertAi/payloads/document';
 import { itemOf } from '../../../../../support/context';
 import { node } from '../../../../../support/node';

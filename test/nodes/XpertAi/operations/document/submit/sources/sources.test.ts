@@ -2,7 +2,7 @@ import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { submitFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import type { SourceValue } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources';
-import type { FoundDocument } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/identity';
+import type { FoundDocument } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/sourceDocument';
 import { readDocuments } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/readers';
 import { itemOf } from '../../../../../support/context';
 import { node } from '../../../../../support/node';
@@ -92,7 +92,7 @@ it.each(Object.entries(CASES))('an item is read as its documents: %s', async (so
 	const item = itemOf({ ...parameters, source }, { fields: submitFields, methods });
 	const found: object[] = [];
 	for await (const document of readDocuments(item)) {
-		if ('flaw' in document) throw document.flaw;
+		if (document instanceof Error) throw document;
 		const { file, ...rest } = document;
 		const uploaded = await file?.();
 		found.push({ ...rest, ...(uploaded && { text: uploaded.content.toString() }) });
