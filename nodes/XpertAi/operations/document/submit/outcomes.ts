@@ -132,7 +132,7 @@ export function processedItem(
 	const facts = processingFacts(end);
 	if (flaw !== undefined) {
 		const { id, name, key } = json;
-		const error = item.operationError(flaw, adviceFor(flaw));
+		const error = item.operationError(flaw, processingAdvice(flaw));
 		return item.failed(error, { name, outcome, ...facts, key, id });
 	}
 	// Without Simplify, the output is the server's record.
@@ -226,7 +226,7 @@ const ADVICE: Array<[pattern: RegExp, advice: string]> = [
 ];
 
 /** What to do about a document that is stored and not found, as far as the reason tells. */
-export function adviceFor(reason: string): string {
+export function processingAdvice(reason: string): string {
 	const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1];
 	const state = 'It is stored, and assistants do not find it.';
 	return advice ? `${state} ${advice}` : state;

@@ -18,7 +18,7 @@ import type { StoringCounts } from '../../../ingest/storing';
 import { failureMessage } from '../../../transport/failure';
 import {
 	OUTCOMES,
-	adviceFor,
+	processingAdvice,
 	outcomeItem,
 	processedItem,
 	replacedItem,
@@ -277,7 +277,7 @@ export class SubmitReport {
 			`${this.notFound}: ${names}`,
 			sentences(
 				...reasons,
-				...uniq(reasons.map(adviceFor)),
+				...uniq(reasons.map(processingAdvice)),
 				...this.remarks,
 				inWords(this.counts),
 				CONTINUE_HINT,

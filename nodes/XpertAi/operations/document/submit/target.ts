@@ -1,3 +1,7 @@
+import isUndefined from 'lodash/isUndefined';
+import omitBy from 'lodash/omitBy';
+import { z } from 'zod';
+
 import { asJson, mayContinue } from '../../../execution/outputs';
 import { mustListDocuments } from '../../../ingest/answeredRecords';
 import type { ReadyDocument } from '../../../ingest/batches';
@@ -11,16 +15,22 @@ import type { ProcessingEnd, Statuses } from '../../../ingest/processingStatus';
 import { storeDocuments } from '../../../ingest/storing';
 import { uploaded } from '../../../ingest/uploads';
 import type { Upload } from '../../../ingest/uploads';
+import { numberIfAny, textIfAny } from '../../../payloads/common';
 import { derivedId } from '../../../payloads/derivedId';
+import { answerMustBe } from '../../../transport/answer';
+import { isRouteMissing } from '../../../transport/classifyFailure';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
-import { UPLOADS_AT_ONCE } from '../../../transport/multipart';
+import { UPLOADS_AT_ONCE, multipartBody } from '../../../transport/multipart';
+import type { ApiRequest } from '../../../transport/request';
+import { OutageBudget, sendWithRetries } from '../../../transport/sendWithRetries';
+import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
 import { DocumentStream } from './documentStream';
 import { memoryPlaceOf } from './memory';
 import { knowledgebaseError, processingFlaw, withReadableReason } from './outcomes';
 import type { Origin, SubmitOutcome } from './outcomes';
-import { knowledgebaseRoutes, uploadRoute } from './routes';
-import type { KnowledgebaseRoutes } from './routes';
+import { knowledgebaseRoutes } from './routes';
+import { SOURCES } from './sources';
 import type { Submission } from './submission';
 import { asHint, counted } from './wording';
 
@@ -35,6 +45,20 @@ const STORED_TWICE =
 	'also stored without a Source Name, and found twice. Document: Disable takes them out.';
 
 const OTHER_RUN_ACTIVE = 'Not sent: another run of this source is at work';
+
+/** The fields of the answer that are used. */
+const uploadedFile = z.object({
+	url: z.string().min(1),
+	id: textIfAny,
+	size: numberIfAny,
+});
+
+const mustHaveUrl = answerMustBe(
+	(answer) => uploadedFile.safeParse(answer).success,
+	'it names no address of the file',
+);
+
+const NO_UPLOADS = `this server takes no uploads. Set "Documents From" to ${SOURCES.fields.name}, and send what it can read`;
 
 /** The name and key of a document, for runs that no longer contain it. */
 const documentName = ({ record: { name }, key }: ReadyDocument<Origin>): DocumentName =>
@@ -51,7 +75,7 @@ export class Target {
 	/** What earlier runs stored, once it is open; `undefined` if nothing is remembered. */
 	memory?: SourceMemory;
 	/** The routes for the memory. They have an outage budget of their own. */
-	readonly memoryRoutes: KnowledgebaseRoutes;
+	readonly memoryRoutes: ReturnType<typeof knowledgebaseRoutes>;
 	/** Processes the stored documents; `undefined` with After Storing = Nothing. */
 	readonly processing?: Processing;
 	private readonly folders: Folders;
@@ -153,15 +177,38 @@ export class Target {
 		return new SourceMemory(place, this.memoryRoutes, { signal, by, fresh, forgetLost });
 	}
 
-	/** The upload of a file. A document that must not be stored need not be uploaded. */
+	/**
+	 * Makes the upload of a document's file (E16). An upload whose answer is lost is repeated: an unused file does no
+	 * harm. All uploads share one outage budget. A document that must not be stored need not be uploaded.
+	 */
 	private upload(): Upload<Origin> {
-		const upload = uploadRoute(this.submission);
-		return async (document) => {
+		const { circuitBreaker, send, settings, signal } = this.submission;
+		const outageBudget = new OutageBudget(settings.retryLimits);
+		const request: ApiRequest = {
+			method: 'POST',
+			path: '/v1/file',
+			timeoutMs: Math.max(settings.timeoutMs, UPLOAD_TIMEOUT_SECONDS * 1000),
+			checkAnswer: mustHaveUrl,
+		};
+		return async ({ file }) => {
 			this.processing?.pollWhenDue();
-			const failure = this.memory?.refusal;
-			const result = failure ? { failure, attempts: 0 } : await upload(document);
-			if ('file' in result) this.submission.circuitBreaker.passed('upload');
-			return result;
+			if (this.memory?.refusal) return { failure: this.memory.refusal, attempts: 0 };
+			const uploadedContent = await file?.();
+			// Sending a form consumes it, so each attempt makes it anew.
+			const sendForm = async () =>
+				await send({ ...request, body: uploadedContent && multipartBody(uploadedContent, {}) });
+			const { limits } = outageBudget;
+			const retried = { request, limits, repeatable: true, clock: systemClock, signal };
+			const { outcome, attempts } = await sendWithRetries(sendForm, retried);
+			outageBudget.note(outcome);
+			if (outcome.ok) {
+				circuitBreaker.passed('upload');
+				const { url: fileUrl, id: storageFileId, size } = uploadedFile.parse(outcome.answer);
+				return { file: { fileUrl, ...omitBy({ storageFileId, size }, isUndefined) } };
+			}
+			const { failure } = outcome;
+			const reason = isRouteMissing(failure) ? NO_UPLOADS : failure.reason;
+			return { failure: { ...failure, reason }, attempts };
 		};
 	}
 

@@ -179,7 +179,7 @@ function lastPart({ pathname, hostname }: URL): string {
 function readFields(item: Item): FoundDocument {
 	const { prepare, identify } = identification(item, 'documentKey');
 	const { record, unusedColumns } = documentFromFields(item, prepare);
-	const found = ready(item, identify(record), DOCUMENT_NAMING);
+	const found = jsonDocument(item, identify(record), DOCUMENT_NAMING);
 	if (!isEmptyDocument(found)) return { ...found, unusedColumns };
 	const columns = Object.keys(item.json);
 	const inItem = columns.length > 0 ? `; the item has ${columns.slice(0, 5).join(', ')}` : '';
@@ -202,12 +202,12 @@ function readJson(item: Item): FoundDocument[] {
 	const parameter = item.labelOf('jsonBody');
 	return records.map((record, index) => {
 		const place = records.length > 1 ? `Document ${index + 1} of "${parameter}"` : undefined;
-		return ready(item, identify(record, place), { parameter });
+		return jsonDocument(item, identify(record, place), { parameter });
 	});
 }
 
 /** A document that an item gives as JSON or fields. */
-function ready(item: Item, identified: FoundDocument, naming: Naming): FoundDocument {
+function jsonDocument(item: Item, identified: FoundDocument, naming: Naming): FoundDocument {
 	return { ...identified, record: readyRecord(item, identified.record, naming) };
 }
 
@@ -229,7 +229,7 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 			}
 			const identified = identify(record, place);
 			yield textField === ''
-				? ready(item, identified, { parameter })
+				? jsonDocument(item, identified, { parameter })
 				: withText(item, identified, textField, place, field.binary.fileName);
 		} catch (caught) {
 			const flaw = item.asError(caught);

@@ -14,7 +14,7 @@ import type { FieldValues } from '../../../../execution/fields';
 import type { BinaryField, Item } from '../../../../execution/item';
 import { MIME_TYPES, UNKNOWN_TYPE, documentExtension } from '../../../../execution/mimeTypes';
 import { givenFor } from '../../../../execution/rawParameters';
-import { fieldValues, utcText } from '../../../../execution/values';
+import { readValue, utcText } from '../../../../execution/values';
 import { document } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { isJsonObject } from '../../../../transport/answer';
@@ -88,7 +88,7 @@ export function textDocument(item: Item, given: Named, text: string): FoundDocum
 		: fileOfName;
 	const { name, mimeType } = file;
 	return {
-		...withFile(item, { size: Buffer.byteLength(text), ...given }, file),
+		...fileDocument(item, { size: Buffer.byteLength(text), ...given }, file),
 		file: () => ({ name, mimeType, content: Buffer.from(text) }),
 	};
 }
@@ -118,7 +118,7 @@ export function binaryDocument(item: Item, given: Named, field: BinaryField): Fo
 		return found;
 	};
 	return {
-		...withFile(item, given, file),
+		...fileDocument(item, given, file),
 		file: async () => ({ name, mimeType, content: await content() }),
 	};
 }
@@ -126,7 +126,7 @@ export function binaryDocument(item: Item, given: Named, field: BinaryField): Fo
 const NO_WORKBOOK =
 	'is no .xlsx workbook inside, or has a password: nothing could be found in it. Save it as .xlsx without a password';
 
-function withFile(
+function fileDocument(
 	item: Item,
 	given: DocumentRecord,
 	file: ReturnType<typeof fileType>,
@@ -175,13 +175,8 @@ async function isZip(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
  */
 export function settingsOf(item: Item, directory = ''): DocumentRecord {
 	const chosen = chosenSettings(item);
-	const raw = { documentSettings: chosen };
-	const read = fieldValues((flaw) => item.refuse(flaw), [RECORD_SETTINGS], raw);
-	const {
-		metadataRows,
-		folderFromDirectory: usesDirectory,
-		...settings
-	} = (read.documentSettings ?? {}) as FieldValues;
+	const read = (readValue(item.refuse, RECORD_SETTINGS, chosen) ?? {}) as FieldValues;
+	const { metadataRows, folderFromDirectory: usesDirectory, ...settings } = read;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
 	const rows = valuesOfRows(item, 'Metadata Rows', metadataRows);
 	const place = usesDirectory ? [settings.folder, directory.replaceAll('\\', '/')] : [];
@@ -248,23 +243,15 @@ function fileType(name: string, mimeType: string, given?: string | null) {
  */
 export function withTextSplitter(document: DocumentRecord): DocumentRecord {
 	const { parserConfig } = document;
-	if (!isJsonObject(parserConfig) || 'textSplitter' in parserConfig) return document;
+	if (!parserConfig || 'textSplitter' in parserConfig) return document;
 	const { chunkSize, chunkOverlap, delimiter } = parserConfig;
-	const separators = separatorsOf(delimiter);
-	const textSplitter = omitBy({ chunkSize, chunkOverlap, separators }, isNil);
-	if (isEmpty(textSplitter)) return document;
-	return { ...document, parserConfig: { ...parserConfig, textSplitter } };
-}
-
-/**
- * The separators of a delimiter, joined by commas, with a line break written as `\n`. Those with a comma are left out,
- * because a comma ends a separator.
- */
-function separatorsOf(delimiter: unknown): string | undefined {
-	if (typeof delimiter !== 'string') return undefined;
-	const separators = delimiter
+	// A comma ends a separator, so one with a comma is left out. Blanks are written as in code.
+	const separators = (delimiter ?? '')
 		.split(' ')
 		.filter((one) => one !== '' && !one.includes(','))
-		.map((one) => one.replace(/\n/g, '\\n').replace(/\t/g, '\\t').replace(/\r/g, '\\r'));
-	return separators.length > 0 ? separators.join(',') : undefined;
+		.map((one) => one.replace(/\n/g, '\\n').replace(/\t/g, '\\t').replace(/\r/g, '\\r'))
+		.join(',');
+	const textSplitter = omitBy({ chunkSize, chunkOverlap, separators: separators || null }, isNil);
+	if (isEmpty(textSplitter)) return document;
+	return { ...document, parserConfig: { ...parserConfig, textSplitter } };
 }
