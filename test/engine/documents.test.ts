@@ -98,14 +98,6 @@ describe('Document: Submit', () => {
 		});
 	});
 
-	it('sends nothing when an item is not valid and On Error is Stop', async () => {
-		const { error } = await submit(BY_NAME, {
-			items: [...rows(3), { json: { name: 'bad', storageFileId: 'x' } }],
-		});
-		expect(error?.message).toMatch(/"Storage File ID" must be a UUID .*\[item 3\]/);
-		expect(fixture.sandbox.requests.all).toEqual([]);
-	});
-
 	it('says how much is stored when a batch fails', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 503, body: 'busy' });
 		const { error } = await submit(

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/memory';
+import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/knowledgebase';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { builtModule } from './support/builtModule';
 import { useFixture } from './support/fixture';

@@ -16,9 +16,8 @@ import { uuid } from '../../payloads/common';
 import { derivedId } from '../../payloads/derivedId';
 import { cancelSignal } from '../../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../../transport/sendWithRetries';
-import { keyOwner, memoryPlaceOf, troubleHints } from './submit/memory';
+import { keyOwner, knowledgebaseRoutes, memoryPlaceOf, troubleHints } from './submit/knowledgebase';
 import { knowledgebaseError } from './submit/outcomes';
-import { knowledgebaseRoutes } from './submit/routes';
 import { asHint, counted } from './submit/wording';
 
 const by = z.enum(['key', 'id']);

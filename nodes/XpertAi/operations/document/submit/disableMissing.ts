@@ -57,11 +57,13 @@ export async function disableMissing(target: Target): Promise<void> {
 	}
 	if (exceedsLimit) {
 		const percent = percentage(missing, knownBefore);
-		const examples = await examplesOf(memory, ids);
+		const examples = ids.slice(0, EXAMPLES);
+		const names = await memory.names.of(examples);
+		const named = examples.map((id) => names.get(id)?.name ?? id).join(', ');
 		report.addRefusal(
 			first.operationError(
 				`Nothing was disabled: ${share} that this source stored earlier are missing from this run, more than ${label} allows (${maxGonePercent})`,
-				`All that came is stored. Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
+				`All that came is stored. Missing are for example ${named}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
 			),
 		);
 		return report.remark(`Nothing was disabled: ${tooMany}`);
@@ -137,13 +139,6 @@ async function disableDocuments(
 /** Whether somebody has already disabled a missing document: the server then gives it no status. */
 const isDisabledAlready = ({ known }: SourceMemory, id: string, status?: ProcessingStatus) =>
 	known.uncertain.get(id) === 'disabled' && processingState(status) === 'none';
-
-/** The names of some of the documents. */
-async function examplesOf({ names }: SourceMemory, ids: string[]): Promise<string> {
-	const examples = ids.slice(0, EXAMPLES);
-	const known = await names.of(examples);
-	return examples.map((id) => known.get(id)?.name ?? id).join(', ');
-}
 
 /** Fewer missing documents than this are always allowed: any source may lose them in a day. */
 const ALWAYS_ALLOWED_BELOW = 10;

@@ -6,7 +6,7 @@ import type { ReadyDocument } from '../../../ingest/batches';
 import { inFolder } from '../../../ingest/folders';
 import { isUuid } from '../../../payloads/common';
 import { derivedId } from '../../../payloads/derivedId';
-import { keyOwner } from './memory';
+import { keyOwner } from './knowledgebase';
 import type { Origin } from './outcomes';
 import type { SourceDocuments } from './sources/readers';
 import type { FoundDocument } from './sources/sourceDocument';

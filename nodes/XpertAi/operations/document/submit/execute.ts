@@ -8,7 +8,7 @@ import { mayContinue, tellUser } from '../../../execution/outputs';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import { disableMissing, refuseInLoop } from './disableMissing';
-import { troubleHints } from './memory';
+import { troubleHints } from './knowledgebase';
 import { readSubmitSettings } from './settings';
 import { Submission } from './submission';
 import { Target } from './target';

@@ -11,11 +11,7 @@ import type { Item } from '../../../execution/item';
 import { asJson } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { processingEndOf } from '../../../ingest/processingStatus';
-import type {
-	ProcessingEnd,
-	ProcessingState,
-	ProcessingStatus,
-} from '../../../ingest/processingStatus';
+import type { ProcessingEnd, ProcessingStatus } from '../../../ingest/processingStatus';
 import type { DocumentOutcome } from '../../../ingest/storing';
 import { failureMessage } from '../../../transport/failure';
 import type { Failure } from '../../../transport/failure';
@@ -95,7 +91,7 @@ const defined = (facts: IDataObject): IDataObject => omitBy(facts, isUndefined);
 const NOT_SENT = 'Not sent: documents before it came to nothing, all for the same reason';
 const MAY_BE_STORED = 'It is not known whether this document is stored';
 
-const FLAWS: Partial<Record<ProcessingState, string>> = {
+const FLAWS: Partial<Record<ProcessingEnd['state'], string>> = {
 	error: 'could not be processed',
 	cancel: 'was stored, but its processing was cancelled',
 	none: 'is stored, but not being processed',

@@ -8,7 +8,7 @@ import type {
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
-import { keyOwner } from '../../../../../nodes/XpertAi/operations/document/submit/memory';
+import { keyOwner } from '../../../../../nodes/XpertAi/operations/document/submit/knowledgebase';
 import { disable, enable } from '../../../../../nodes/XpertAi/operations/document/switch';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import { systemClock } from '../../../../../nodes/XpertAi/transport/clock';

@@ -1,5 +1,4 @@
 import groupBy from 'lodash/groupBy';
-import identity from 'lodash/identity';
 import isNil from 'lodash/isNil';
 import keyBy from 'lodash/keyBy';
 import mapValues from 'lodash/mapValues';
@@ -39,7 +38,7 @@ export const DOCUMENT_NAMING = {
  * @returns also the columns that match no field of a document
  * @throws NodeOperationError naming the field, the item and what is expected
  */
-export function documentFromFields(item: Item, prepare: (document: unknown) => unknown = identity) {
+export function documentFromFields(item: Item, prepare: (document: unknown) => unknown) {
 	const columns = columnsOf(item);
 	const { fields, text, unused: unusedColumns } = mapColumns(columns);
 	const mapped = withTypes(item, fields);

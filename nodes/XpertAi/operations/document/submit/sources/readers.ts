@@ -105,9 +105,12 @@ const FILES_MEANT = 'must not be empty. The items hold files: set Documents From
 function readText(item: Item): FoundDocument {
 	if (item.hasFile && isNothing(item.resolved('text', '')))
 		item.refuse({ subject: `"${item.labelOf('text')}"`, demand: FILES_MEANT });
-	const text = wholeText(item, 'text');
+	const text = item.filledText('text');
+	item.checkWhole(text, `"${item.labelOf('text')}"`);
 	const name = nameOfText(item);
-	const key = documentKeyOf(item, name, `"${item.labelOf(NAME)}"`);
+	const nameLabel = `"${item.labelOf(NAME)}"`;
+	item.checkWhole(name, nameLabel);
+	const key = documentKeyOf(item, name, nameLabel);
 	return { key, ...textDocument(item, { ...settingsOf(item), name }, text) };
 }
 
@@ -117,20 +120,11 @@ const NAME_CURE = 'Add "Name" in Document Settings.';
 
 /** The name of a document made of a text: the given one or, in its item, that of one of the usual columns. */
 function nameOfText(item: Item): string {
-	if (isFilled(item.context.getNode(), NAME)) return wholeText(item, NAME).trim();
+	if (isFilled(item.context.getNode(), NAME)) return item.filledText(NAME).trim();
 	const { name } = mapColumns(item.json).fields;
 	const text = isNil(name) ? '' : String(name).trim();
 	const subject = `"${item.labelOf(NAME)}"`;
-	if (text === '') return item.refuse({ subject, demand: NAME_DEMAND, cure: NAME_CURE });
-	item.checkWhole(text, 'The name in the item');
-	return text;
-}
-
-/** A text that can be sent as a file or used as a key: neither empty nor with half of a character. */
-function wholeText(item: Item, parameter: string): string {
-	const text = item.filledText(parameter);
-	item.checkWhole(text, `"${item.labelOf(parameter)}"`);
-	return text;
+	return text || item.refuse({ subject, demand: NAME_DEMAND, cure: NAME_CURE });
 }
 
 /**

@@ -86,11 +86,8 @@ export function textDocument(item: Item, given: Named, text: string): FoundDocum
 	const file = isOtherType
 		? fileType(`${given.name}.${isHtml ? 'html' : 'md'}`, textType)
 		: fileOfName;
-	const { name, mimeType } = file;
-	return {
-		...fileDocument(item, { size: Buffer.byteLength(text), ...given }, file),
-		file: () => ({ name, mimeType, content: Buffer.from(text) }),
-	};
+	const record = { size: Buffer.byteLength(text), ...given };
+	return fileDocument(item, record, file, () => Buffer.from(text));
 }
 
 /**
@@ -101,7 +98,7 @@ export function textDocument(item: Item, given: Named, text: string): FoundDocum
 export function binaryDocument(item: Item, given: Named, field: BinaryField): FoundDocument {
 	const mimeTypeGiven = given.mimeType ?? field.binary.mimeType;
 	const file = fileType(given.name, mimeTypeGiven, given.type);
-	const { name, mimeType, isText, asText } = file;
+	const { isText, asText } = file;
 	const refuseFile = (flaw: string) =>
 		item.refuse({
 			subject: `"${field.parameter}"`,
@@ -110,17 +107,13 @@ export function binaryDocument(item: Item, given: Named, field: BinaryField): Fo
 	if (file.type === 'xls')
 		refuseFile('is of the old .xls format, which servers cannot read. Save it as .xlsx');
 	const text = () => textChunks(item, field, mimeTypeGiven);
-	const content = async () => {
+	return fileDocument(item, given, file, async () => {
 		const found = isText ? await textContent(text) : (await uploadFile(item, field)).content;
 		const size = Buffer.isBuffer(found) ? found.length : found.size;
 		if (size === 0) refuseFile('is empty: nothing could be found in it');
 		if (asText && !isText && !(await isZip(binaryChunks(item, field)))) refuseFile(NO_WORKBOOK);
 		return found;
-	};
-	return {
-		...fileDocument(item, given, file),
-		file: async () => ({ name, mimeType, content: await content() }),
-	};
+	});
 }
 
 const NO_WORKBOOK =
@@ -129,13 +122,17 @@ const NO_WORKBOOK =
 function fileDocument(
 	item: Item,
 	given: DocumentRecord,
-	file: ReturnType<typeof fileType>,
+	{ name, type, mimeType, asText }: ReturnType<typeof fileType>,
+	content: () => UploadFile['content'] | Promise<UploadFile['content']>,
 ): FoundDocument {
-	const { name, type, asText } = file;
 	// The charset is left out, because texts are uploaded in UTF-8.
-	const mimeType = (given.mimeType ?? file.mimeType).replace(/;\s*charset=.*/i, '');
-	const record = { ...(type && { type }), ...given, ...(asText && { type }), mimeType, name };
-	return { record: readyRecord(item, record), ...(asText && { readAsText: true }) };
+	const sentType = (given.mimeType ?? mimeType).replace(/;\s*charset=.*/i, '');
+	const file = { ...(type && { type }), ...given, ...(asText && { type }) };
+	return {
+		record: readyRecord(item, { ...file, mimeType: sentType, name }),
+		...(asText && { readAsText: true }),
+		file: async () => ({ name, mimeType, content: await content() }),
+	};
 }
 
 /** Texts up to this many bytes are kept in memory until they are uploaded; longer ones are read twice. */

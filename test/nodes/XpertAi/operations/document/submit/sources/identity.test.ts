@@ -34,15 +34,6 @@ describe('ids derived from a key', () => {
 		documentKeyField,
 	});
 
-	it('come from the knowledgebase and the field of the document', () => {
-		const document = { filePath: '/a.md', pages: [{ pageContent: 'x' }] };
-		const id = derivedId(KNOWLEDGEBASE, '/a.md');
-		expect(identify(document, withKeyField('filePath'))).toEqual({
-			...document,
-			id,
-		});
-	});
-
 	it('may come from a field within the document, and from a number', () => {
 		const document = { metadata: { source: { row: 7 } } };
 		expect(identify(document, withKeyField('metadata.source.row')).id).toBe(
@@ -71,14 +62,6 @@ describe('ids derived from a key', () => {
 		expect(withKey(documentKey)).toBe(derivedId(KNOWLEDGEBASE, '2026-01-31T08:00:00.000Z'));
 		expect(thrownBy(() => withKey({ a: 1 })).message).toBe(
 			'"Document Key" must be text, but is {"a":1}',
-		);
-	});
-
-	it('are not made of an expression that came out empty', () => {
-		const empty = { documentIdMode: 'derived', documentKey: '' };
-		const typed = { documentKey: '={{ $json.path }}' };
-		expect(thrownBy(() => identify({ name: 'a' }, empty, true, typed)).message).toBe(
-			'"Document Key" is empty: its expression gave nothing for this item',
 		);
 	});
 });

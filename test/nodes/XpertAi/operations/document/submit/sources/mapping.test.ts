@@ -2,7 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { Item } from '../../../../../../../nodes/XpertAi/execution/item';
 import { submitFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/fields';
-import { documentFromFields as made } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
+import { documentFromFields as fromFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
 import { itemOf, unconnected } from '../../../../../support/context';
 import { node } from '../../../../../support/node';
 import { thrownBy } from '../../../../../support/thrown';
@@ -14,6 +14,7 @@ function itemWith(parameters: Record<string, unknown>, json: IDataObject = {}): 
 	return itemOf(parameters, { fields: submitFields, methods: { getInputData, getNode } });
 }
 
+const made = (item: Item) => fromFields(item, (document) => document);
 const documentFromFields = (item: Item) => made(item).record;
 const byHand = (value: unknown, more = {}) =>
 	documentFromFields(itemWith({ documentFields: { mappingMode: 'defineBelow', value }, ...more }));
@@ -56,13 +57,6 @@ describe('documents mapped by hand', () => {
 });
 
 describe('documents mapped from columns', () => {
-	it('hold the text of a column that is named so, as a page', () => {
-		expect(byColumn({ title: 'a', content: 'hello' })).toEqual({
-			name: 'a',
-			pages: [{ pageContent: 'hello' }],
-		});
-	});
-
 	it('hold a text once: pages and chunks come before a column', () => {
 		const pages = [{ pageContent: 'p' }];
 		const reader = itemWith(

@@ -3,8 +3,37 @@ import compact from 'lodash/compact';
 import type { Execution } from '../../../execution/operation';
 import type { MemoryPlace, MemoryTroubles } from '../../../ingest/memory';
 import { derivedId } from '../../../payloads/derivedId';
+import { buildPath } from '../../../transport/api';
+import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
+import type { Send } from '../../../transport/request';
+import { repeatedSend } from '../../../transport/sendWithRetries';
+import type { RetryLimits } from '../../../transport/sendWithRetries';
+import { BULK_REQUEST } from '../bulkRequest';
+import { getStatus, startProcessing } from '../processing';
 import { asHint, counted } from './wording';
+
+/**
+ * The routes of a knowledgebase: storing (E3), and processing and its statuses (of Xpert). Their requests can safely be repeated, and share
+ * one outage budget.
+ */
+export function knowledgebaseRoutes(
+	knowledgebaseId: string,
+	send: Send,
+	{ retryLimits: limits, timeoutMs }: { retryLimits: RetryLimits; timeoutMs: number },
+	signal?: AbortSignal,
+) {
+	const clock = systemClock;
+	return {
+		storePath: buildPath(BULK_REQUEST.path, { knowledgebaseId }),
+		startPath: buildPath(startProcessing.path, { knowledgebaseId }),
+		statusPath: (ids: string[]) =>
+			buildPath(getStatus.path, { knowledgebaseId, documentIds: ids.join(',') }),
+		send: repeatedSend(send, { limits, timeoutMs, clock, signal }),
+		clock,
+		signal,
+	};
+}
 
 /**
  * The owner of keys: the knowledgebase or, if it is named, the source. So two sources may use one key for two
