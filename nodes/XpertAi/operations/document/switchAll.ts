@@ -20,19 +20,7 @@ import { keyOwner, knowledgebaseRoutes, memoryPlaceOf, troubleHints } from './su
 import { knowledgebaseError } from './submit/outcomes';
 import { asHint, counted } from './submit/wording';
 
-const by = z.enum(['key', 'id']);
-
-/** A document that an item asks to switch. */
-interface RequestedDocument {
-	item: Item;
-	knowledgebaseId: string;
-	/** Empty if no source is named. */
-	sourceName: string;
-	id: string;
-	key?: string;
-	/** Fields to send beside its ID: the server clears fields that are not sent. */
-	record?: object;
-}
+const identifiedBy = z.enum(['key', 'id']);
 
 /**
  * Disables or enables the documents of all items, together for each knowledgebase and source.
@@ -77,19 +65,29 @@ export async function switchAll(
 /** The documents of a JSON body. The operation decides whether they are disabled. */
 const documentsWithIds = z.array(z.object({ id: uuid }).passthrough()).min(1);
 
-function requestedDocuments(item: Item): RequestedDocument[] {
+/** The documents that an item asks to switch, each with its source, whose name is empty if none is given. */
+function requestedDocuments(item: Item) {
 	const knowledgebaseId = item.id('knowledgebaseId');
 	const sourceName = keyIfGiven(item, 'sourceName') ?? '';
-	const common = { item, knowledgebaseId, sourceName };
+	const source = { item, knowledgebaseId, sourceName };
+	/** @param record fields to send beside the ID: the server clears fields that are not sent */
+	const requested = (id: string, record: object = {}, key?: string) => ({
+		...source,
+		id,
+		record,
+		key,
+	});
 	if (item.isJsonBody)
-		return item.jsonBody(documentsWithIds).map((record) => ({ ...common, id: record.id, record }));
-	if (item.setting('documentsBy', by) === 'id')
-		return item.ids('documentIds').map((id) => ({ ...common, id }));
+		return item.jsonBody(documentsWithIds).map((record) => requested(record.id, record));
+	if (item.setting('documentsBy', identifiedBy) === 'id')
+		return item.ids('documentIds').map((id) => requested(id));
 	const key = keyOf(item, 'documentKey');
 	const id = derivedId(keyOwner(knowledgebaseId, sourceName), key);
 	// The name identifies the document in the server's list.
-	return [{ ...common, key, id, record: { name: key } }];
+	return [requested(id, { name: key }, key)];
 }
+
+type RequestedDocument = ReturnType<typeof requestedDocuments>[number];
 
 /**
  * Switches documents of one knowledgebase and, if it is named, of one source.

@@ -41,7 +41,8 @@ export async function disableMissing(target: Target): Promise<void> {
 	const ids = [...known.ids()].filter((id) => !stream.seen.has(id));
 	if (ids.length === 0) return;
 	const reason = reasonInRun(target) ?? (dryRun ? undefined : await reasonInMemory(memory));
-	if (reason) return report.remark(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${reason}.`);
+	if (reason && dryRun) return report.remark(`Nothing would be disabled: ${reason}.`);
+	if (reason) return report.remark(`Nothing was disabled: ${reason}.`);
 	// Documents changed by hand, or known from names alone, do not count as missing.
 	const missing = ids.filter((id) => !known.uncertain.has(id)).length;
 	const share = `${missing} of ${counted(knownBefore, 'document')}`;

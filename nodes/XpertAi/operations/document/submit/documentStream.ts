@@ -36,7 +36,7 @@ export class DocumentStream {
 		const { submission } = this;
 		const { report, warnings } = submission;
 		this.queue.reverse();
-		for (let queued = this.queue.pop(); queued; queued = this.queue.pop()) {
+		for (let queued = this.queue.pop(); queued && submission.canRead; queued = this.queue.pop()) {
 			const { item } = queued;
 			let count = 0;
 			try {
@@ -44,7 +44,7 @@ export class DocumentStream {
 				const isStreamed = !Array.isArray(documents);
 				for await (const found of documents) {
 					count += 1;
-					if (isStreamed) report.read += 1;
+					if (isStreamed) report.documentsRead += 1;
 					const origin = report.originOf(item);
 					if (found instanceof Error) report.addUnreadable(origin, found);
 					else yield* this.ready(found, origin);
@@ -55,7 +55,6 @@ export class DocumentStream {
 				// If a file breaks off, the documents before that are sent nevertheless.
 				report.addFlaw(item, caught);
 			}
-			if (!submission.canRead) return;
 		}
 	}
 

@@ -57,7 +57,7 @@ function targetsOf(submission: Submission, items: Item[]): Target[] {
 		} catch (caught) {
 			report.addFlaw(item, caught);
 		}
-		report.notRead = items.length - index - 1;
+		report.itemsNotRead = items.length - index - 1;
 		if (report.stopError) break;
 	}
 	return [...targets.values()];

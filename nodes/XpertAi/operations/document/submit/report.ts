@@ -52,13 +52,13 @@ export class SubmitReport {
 	readonly requests = noRequests();
 	readonly failed: FailedDocument[] = [];
 	/** Documents read so far, including records that are no documents. */
-	read = 0;
+	documentsRead = 0;
 	/** The first failure with On Error set to Stop; nothing is sent after it. */
 	stopError?: ItemError;
 	/** Documents that were stored but could not be processed. */
 	processingFailed = 0;
 	/** Input items that were not read, because the run had ended. */
-	notRead = 0;
+	itemsNotRead = 0;
 	/** Whether processing could not be started or followed at all, so that nothing is known of the documents. */
 	processingBroken = false;
 	/** Remarks for the user, each once, in sentences no longer than a hint. */
@@ -95,7 +95,7 @@ export class SubmitReport {
 	/** Documents that were read and not sent. */
 	get notSent(): number {
 		const { documents, notSent } = this.counts;
-		return this.read - documents + notSent;
+		return this.documentsRead - documents + notSent;
 	}
 
 	/** Whether batches were stored concurrently, after which servers count too few documents (service behaviour, E3). */
@@ -174,7 +174,7 @@ export class SubmitReport {
 
 	/** Records a flaw in place of the next document of an item. */
 	addFlaw(item: Item, caught: unknown): void {
-		this.read += 1;
+		this.documentsRead += 1;
 		this.addUnreadable(this.originOf(item), caught);
 	}
 
@@ -249,9 +249,9 @@ export class SubmitReport {
 
 	/** Adds to an error how many documents are stored, which are not, and what a second run would do. */
 	withCounts(error: ItemError): ItemError {
-		const { counts, notSent, notRead } = this;
+		const { counts, notSent, itemsNotRead } = this;
 		const { found, stored, unknown } = counts;
-		const unread = notRead > 0 ? `, ${counted(notRead, 'item')} not read` : '';
+		const unread = itemsNotRead > 0 ? `, ${counted(itemsNotRead, 'item')} not read` : '';
 		const failed = this.failed.filter(({ outcome }) => outcome !== 'stored');
 		const names = failed.flatMap(({ name }) => name ?? []);
 		const reasons = reasonsOf(failed);

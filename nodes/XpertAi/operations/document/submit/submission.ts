@@ -67,7 +67,7 @@ export class Submission {
 	 */
 	read(item: Item): SourceDocuments {
 		const documents = readDocuments(item);
-		if (Array.isArray(documents)) this.report.read += documents.length;
+		if (Array.isArray(documents)) this.report.documentsRead += documents.length;
 		return documents;
 	}
 }

@@ -258,8 +258,8 @@ describe('the summary of a run', () => {
 describe('the error with Stop', () => {
 	it('says what became of all other documents, so that the numbers add up, and names it', () => {
 		const { report, item, stored, failed } = reportOn({ continues: false });
-		report.read = 4;
-		report.notRead = 2;
+		report.documentsRead = 4;
+		report.itemsNotRead = 2;
 		stored();
 		failed();
 		const error = report.withCounts(report.stopError ?? item.operationError('none'));

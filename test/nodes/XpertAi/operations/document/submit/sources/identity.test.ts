@@ -64,6 +64,14 @@ describe('ids derived from a key', () => {
 			'"Document Key" must be text, but is {"a":1}',
 		);
 	});
+
+	it('are not made of an expression that came out empty', () => {
+		const empty = { documentIdMode: 'derived', documentKey: '' };
+		const typed = { documentKey: '={{ $json.path }}' };
+		expect(thrownBy(() => identify({ name: 'a' }, empty, true, typed)).message).toBe(
+			'"Document Key" is empty: its expression gave nothing for this item',
+		);
+	});
 });
 
 describe('ids of the documents themselves', () => {
