@@ -86,7 +86,8 @@ export function outcomeItem(result: SubmitOutcome, output: AnswerOutput): INodeE
 }
 
 /** The facts that are known. */
-const defined = (facts: IDataObject): IDataObject => omitBy(facts, isUndefined);
+export const defined = <Facts extends object>(facts: Facts): Partial<Facts> =>
+	omitBy<Facts>(facts, isUndefined);
 
 const NOT_SENT = 'Not sent: documents before it came to nothing, all for the same reason';
 const MAY_BE_STORED = 'It is not known whether this document is stored';

@@ -1,6 +1,4 @@
-import isUndefined from 'lodash/isUndefined';
 import mapValues from 'lodash/mapValues';
-import omitBy from 'lodash/omitBy';
 import sortBy from 'lodash/sortBy';
 import trimEnd from 'lodash/trimEnd';
 import uniq from 'lodash/uniq';
@@ -18,6 +16,7 @@ import type { StoringCounts } from '../../../ingest/storing';
 import { failureMessage } from '../../../transport/failure';
 import {
 	OUTCOMES,
+	defined,
 	processingAdvice,
 	outcomeItem,
 	processedItem,
@@ -216,7 +215,7 @@ export class SubmitReport {
 	/** Records that a document missing from the source was disabled. It belongs to no item. */
 	addDisabled(id: string, { name, key }: DocumentName = {}): void {
 		this.counts.disabled += 1;
-		this.addOutput(this.first.output(omitBy({ name, outcome: 'disabled', key, id }, isUndefined)));
+		this.addOutput(this.first.output(defined({ name, outcome: 'disabled', key, id })));
 	}
 
 	/**
@@ -226,7 +225,7 @@ export class SubmitReport {
 	 */
 	addPlanned(plan: Plan, facts: IDataObject, origin?: Origin): void {
 		this.plans[plan] += 1;
-		const output = (origin?.item ?? this.first).output(omitBy({ ...facts, plan }, isUndefined));
+		const output = (origin?.item ?? this.first).output(defined({ ...facts, plan }));
 		if (!origin) this.addOutput(output);
 		else if (this.hasItems) origin.output = output;
 	}

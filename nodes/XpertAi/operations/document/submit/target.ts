@@ -1,5 +1,3 @@
-import isUndefined from 'lodash/isUndefined';
-import omitBy from 'lodash/omitBy';
 import { z } from 'zod';
 
 import { asJson, mayContinue } from '../../../execution/outputs';
@@ -27,7 +25,7 @@ import { OutageBudget, sendWithRetries } from '../../../transport/sendWithRetrie
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
 import { DocumentStream } from './documentStream';
 import { knowledgebaseRoutes, memoryPlaceOf } from './knowledgebase';
-import { knowledgebaseError, processingFlaw, withReadableReason } from './outcomes';
+import { defined, knowledgebaseError, processingFlaw, withReadableReason } from './outcomes';
 import type { Origin, SubmitOutcome } from './outcomes';
 import { SOURCES } from './sources';
 import type { Submission } from './submission';
@@ -203,7 +201,7 @@ export class Target {
 			if (outcome.ok) {
 				circuitBreaker.passed('upload');
 				const { url: fileUrl, id: storageFileId, size } = uploadedFile.parse(outcome.answer);
-				return { file: { fileUrl, ...omitBy({ storageFileId, size }, isUndefined) } };
+				return { file: { fileUrl, ...defined({ storageFileId, size }) } };
 			}
 			const { failure } = outcome;
 			const reason = isRouteMissing(failure) ? NO_UPLOADS : failure.reason;
