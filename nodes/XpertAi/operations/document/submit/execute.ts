@@ -84,10 +84,8 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 }
 
 /** Reports once that the circuit breaker kept documents from being sent. */
-function remarkCircuitBreaker({
-	circuitBreaker: { reason, streakLength },
-	report,
-}: Submission): void {
+function remarkCircuitBreaker({ circuitBreaker, report }: Submission): void {
+	const { reason, streakLength } = circuitBreaker;
 	const { notSent } = report;
 	if (reason === undefined || notSent === 0) return;
 	const documents = counted(notSent, 'document was', 'documents were');
@@ -110,12 +108,8 @@ async function waitForProcessing({ report }: Submission, targets: Target[]): Pro
 		else if (failure) {
 			report.processingBroken = true;
 			const step = allStarted ? 'followed' : 'started';
-			report.remark(
-				sentences(
-					`The documents are stored, but their processing could not be ${step}`,
-					failureMessage(failure),
-				),
-			);
+			const broken = `The documents are stored, but their processing could not be ${step}`;
+			report.remark(sentences(broken, failureMessage(failure)));
 		}
 	}
 	const unfinished = sumBy(compact(ends), 'unfinished');

@@ -233,9 +233,9 @@ export function processingAdvice(reason: string): string {
  * Adds a readable reason where the server's is empty: it answers changed chunks with an empty object (service
  * behaviour, E3).
  */
-export function withReadableReason<Origin>(
-	result: DocumentOutcome<Origin>,
-): DocumentOutcome<Origin> {
+export function withReadableReason<Source>(
+	result: DocumentOutcome<Source>,
+): DocumentOutcome<Source> {
 	if (!('failure' in result)) return result;
 	const { failure, document } = result;
 	// Without a reason in the answer, the text of its status is the reason.

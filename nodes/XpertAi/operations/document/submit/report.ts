@@ -130,8 +130,8 @@ export class SubmitReport {
 		return `${inWords(counts)}${sent}.`;
 	}
 
-	remark(...sentences: string[]): void {
-		for (const sentence of sentences) this.remarks.add(sentence);
+	remark(...texts: string[]): void {
+		for (const text of texts) this.remarks.add(text);
 	}
 
 	/**

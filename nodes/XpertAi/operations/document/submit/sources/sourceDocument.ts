@@ -238,17 +238,17 @@ function fileType(name: string, mimeType: string, given?: string | null) {
  * Adds the settings by which Xpert splits a file, from those of the contract, which it only stores (service behaviour,
  * "How a file is cut"). An existing `textSplitter` is kept.
  */
-export function withTextSplitter(document: DocumentRecord): DocumentRecord {
-	const { parserConfig } = document;
-	if (!parserConfig || 'textSplitter' in parserConfig) return document;
+export function withTextSplitter(record: DocumentRecord): DocumentRecord {
+	const { parserConfig } = record;
+	if (!parserConfig || 'textSplitter' in parserConfig) return record;
 	const { chunkSize, chunkOverlap, delimiter } = parserConfig;
-	// A comma ends a separator, so one with a comma is left out. Blanks are written as in code.
+	// A separator with a comma is left out, because a comma ends it. Line breaks and tabs are written as `\n` and `\t`.
 	const separators = (delimiter ?? '')
 		.split(' ')
 		.filter((one) => one !== '' && !one.includes(','))
 		.map((one) => one.replace(/\n/g, '\\n').replace(/\t/g, '\\t').replace(/\r/g, '\\r'))
 		.join(',');
 	const textSplitter = omitBy({ chunkSize, chunkOverlap, separators: separators || null }, isNil);
-	if (isEmpty(textSplitter)) return document;
-	return { ...document, parserConfig: { ...parserConfig, textSplitter } };
+	if (isEmpty(textSplitter)) return record;
+	return { ...record, parserConfig: { ...parserConfig, textSplitter } };
 }
