@@ -70,21 +70,16 @@ function requestedDocuments(item: Item) {
 	const knowledgebaseId = item.id('knowledgebaseId');
 	const sourceName = keyIfGiven(item, 'sourceName') ?? '';
 	const source = { item, knowledgebaseId, sourceName };
-	/** @param record fields to send beside the ID: the server clears fields that are not sent */
-	const requested = (id: string, record: object = {}, key?: string) => ({
-		...source,
-		id,
-		record,
-		key,
-	});
+	/** `record`: fields to send beside the ID, because the server clears fields that are not sent. */
+	const request = (one: { id: string; key?: string; record?: object }) => ({ ...source, ...one });
 	if (item.isJsonBody)
-		return item.jsonBody(documentsWithIds).map((record) => requested(record.id, record));
+		return item.jsonBody(documentsWithIds).map((record) => request({ id: record.id, record }));
 	if (item.setting('documentsBy', identifiedBy) === 'id')
-		return item.ids('documentIds').map((id) => requested(id));
+		return item.ids('documentIds').map((id) => request({ id }));
 	const key = keyOf(item, 'documentKey');
 	const id = derivedId(keyOwner(knowledgebaseId, sourceName), key);
 	// The name identifies the document in the server's list.
-	return [requested(id, { name: key }, key)];
+	return [request({ key, id, record: { name: key } })];
 }
 
 type RequestedDocument = ReturnType<typeof requestedDocuments>[number];
