@@ -14,8 +14,8 @@ import { getStatus, startProcessing } from '../processing';
 import { asHint, counted } from './wording';
 
 /**
- * The routes of a knowledgebase: storing (E3), and processing and its statuses (of Xpert). Their requests can safely be repeated, and share
- * one outage budget.
+ * The routes of a knowledgebase: storing (E3), and processing and its statuses (of Xpert). Their requests can safely be
+ * repeated, and share one outage budget.
  */
 export function knowledgebaseRoutes(
 	knowledgebaseId: string,
