@@ -23,11 +23,8 @@ import { update as updateKnowledgebase } from './operations/knowledgebase/update
 import { createNamespace } from './operations/store/createNamespace';
 import { searchItems } from './operations/store/searchItems';
 import { copy } from './operations/thread/copy';
-import { decide } from './operations/thread/decide';
 import { get } from './operations/thread/get';
-import { retry } from './operations/thread/retry';
-import { run } from './operations/thread/run';
-import { cancelRun, getRun, start, waitForRun } from './operations/thread/runs';
+import { cancelRun, decide, getRun, retry, run, start, waitForRun } from './operations/thread/run';
 
 /** The resource of a fresh node, also as a tool of an agent, which is to ask an assistant. */
 export const DEFAULT_RESOURCE = 'thread';

@@ -117,9 +117,9 @@ describe('a file that is not there', () => {
 	});
 });
 
-describe('an upload that fails', () => {
-	const refuse = { endpoint: 'E12', do: 'status', status: 413, body: 'too large' } as const;
+const refuse = { endpoint: 'E12', do: 'status', status: 413, body: 'too large' } as const;
 
+describe('an upload that fails', () => {
 	it('fails the item before the message is sent, naming the file and the thread', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		fixture.sandbox.faults.add(refuse);
@@ -174,6 +174,27 @@ describe('an upload that fails', () => {
 		);
 		expect(waitedMs()).toBeLessThan(4000);
 		expect(messages()).toEqual([]);
+	});
+});
+
+describe('several files', () => {
+	const names = Array.from({ length: 12 }, (_, n) => `f${n}`);
+	const files = () => Object.fromEntries(names.map((name) => [name, text(name, `${name}.txt`)]));
+	const options = { attachments: names.join(',') };
+
+	it('keep their order', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		fixture.sandbox.faults.add({ endpoint: 'E12', nth: 1, do: 'delay', ms: 100 });
+		await fixture.run(read({ options }), { items: [asks(thread, files())] });
+		expect(filesSent()).toEqual([names.map((name) => ({ fileId: idOf(`${name}.txt`) }))]);
+	});
+
+	it('are uploaded a few at once, and no further one after one that fails', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		fixture.sandbox.faults.add({ ...refuse, nth: 1 });
+		await fixture.run(read({ options }), { items: [asks(thread, files())] });
+		expect(uploads().length).toBeLessThan(names.length);
+		expect(uploads().length).toBeGreaterThan(1);
 	});
 });
 

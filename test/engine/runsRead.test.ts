@@ -1,6 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
+import { INTERRUPTING_INPUT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
@@ -107,25 +107,6 @@ describe('a run that has ended', () => {
 	});
 });
 
-/** The run as it is listed in its first moments: of nobody yet. */
-const inItsFirstMoments = ({ threadId, runId }: Ids): FaultRule => {
-	const record = { run_id: runId, thread_id: threadId, assistant_id: null };
-	const body = { ...record, status: 'running', created_at: '2026-11-25T12:00:00.000Z' };
-	return { endpoint: 'run', nth: 1, do: 'status', status: 200, body };
-};
-
-describe('a run that was in its first moments', () => {
-	it.each(['success', 'running'] as const)(
-		'and is %s once its conversation was read is none that is left over',
-		async (status) => {
-			const ids = await ended();
-			Object.assign(fixture.sandbox.store.runs.at(-1) ?? {}, { status });
-			add(inItsFirstMoments(ids));
-			expect((await read(ids)).json).toMatchObject({ status: 'running', output: null, ...ids });
-		},
-	);
-});
-
 describe('an answer that is not on its thread', () => {
 	const at = (second: number) => Date.parse('2026-11-25T12:00:00Z') + second * 1_000;
 
@@ -201,17 +182,4 @@ describe('a run that was interrupted', () => {
 		fixture.sandbox.expireStream(ids.runId);
 		expect((await read(ids)).error?.message).toContain('The run was cancelled on the server');
 	});
-});
-
-it('a run ID that is left over of a decision is said to be one, and not waited for', async () => {
-	const { threadId } = await ended(`${INTERRUPTING_INPUT} first`);
-	const { run_id: runId = '' } = await post(fixture.sandbox, `threads/${threadId}/runs`, {
-		assistant_id: ECHO_ASSISTANT_ID,
-		input: { action: 'resume', target: {}, decision: { type: 'confirm' } },
-	});
-	await new Promise((resolve) => setTimeout(resolve, 100));
-	for (const operation of ['getRun', 'waitForRun']) {
-		const { error } = await read({ threadId, runId }, operation);
-		expect(error?.message).toBe('Nothing runs under this run ID');
-	}
 });

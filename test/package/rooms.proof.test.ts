@@ -23,7 +23,11 @@ const MUTANTS: Array<[file: string, statement: string, rule: string]> = [
 	],
 	['XpertAi/operations/file/create.ts', "import '../store/fields'", 'a resource imports no other'],
 	['XpertAiTrigger/fields.ts', "import '../XpertAi/catalogue'", 'the trigger imports what both'],
-	['XpertAi/runs/follow.ts', "import '../../XpertAiTrigger/fields'", 'nothing imports the trigger'],
+	[
+		'XpertAi/runs/runThread.ts',
+		"import '../../XpertAiTrigger/fields'",
+		'nothing imports the trigger',
+	],
 	['XpertAi/runs/input.ts', "import { sleep } from 'n8n-workflow'; void sleep", 'only its types'],
 	['XpertAi/execution/unused.ts', 'export const unused = 1', 'no unused file'],
 	['XpertAi/execution/ids.ts', "export type { Item } from './item'", 'no cycles, of types either'],

@@ -48,7 +48,7 @@ export function hasFilterValues(message: RunBody): boolean {
 }
 
 /** Puts a mark into a message body; a body of another form is returned unchanged. */
-export function withMark(message: RunBody, mark: string): RunBody {
+export function withMark(message: RunBody, mark: string | undefined): RunBody {
 	const isMarkable = isPlainObject(get(message, 'input.message.input'));
 	return isMarkable ? set(cloneDeep(message), `input.message.input.${MARK}`, mark) : message;
 }

@@ -8,8 +8,8 @@ import { buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import { mayMeanNoRecord } from '../transport/classifyFailure';
 import { FOREIGN_ANSWER_PAUSE_MS } from '../transport/sendWithRetries';
-import { failed } from './result';
-import type { RunResult } from './result';
+import { failed } from './run';
+import type { Run, RunResult } from './run';
 
 const TIMEOUT_MS = 60_000;
 
@@ -19,11 +19,10 @@ const CREATE_TRIES = 3;
 /** How many owners may use the same key, each with a credential of their own: one derived thread is tried for each. */
 export const MAX_OWNERS = 20;
 
-/** A thread and, if known, its conversation and run. */
+/** A thread and, if known, its conversation. */
 export interface ThreadIds {
 	threadId: string;
 	conversationId?: string;
-	runId?: string;
 }
 
 /**
@@ -116,16 +115,12 @@ export const CONVERSATION_PATH = '/conversations/{id}';
  *
  * @param otherwise the result if neither applies
  */
-export async function explainUnreadable(
-	client: ApiClient,
-	threadId: string,
-	otherwise: RunResult,
-): Promise<RunResult> {
-	const { failure, conversationId } = await readConversation(client, threadId);
-	if (failure) return otherwise.failure ? otherwise : failed(failure);
+export async function explainUnreadable(run: Run, otherwise: RunResult): Promise<RunResult> {
+	const { failure, conversationId } = await readConversation(run, run.threadId);
+	if (failure) return otherwise.failure ? otherwise : { status: 'failed', failure };
 	if (conversationId) return { ...otherwise, conversationId };
-	const { ok: isConversation } = await callApi(client, {
-		...{ method: 'GET', path: buildPath(CONVERSATION_PATH, { id: threadId }), maxTries: 1 },
+	const { ok: isConversation } = await callApi(run, {
+		...{ method: 'GET', path: buildPath(CONVERSATION_PATH, { id: run.threadId }), maxTries: 1 },
 		...{ schema: z.object({ threadId: z.string().min(1) }), flaw: 'it holds no threadId' },
 	});
 	const reason = isConversation
@@ -133,16 +128,13 @@ export async function explainUnreadable(
 		: 'There is no conversation with this thread';
 	const advice =
 		'Check "Thread": it takes the threadId that Conversation: Create or an earlier run gave, of the same token.';
-	return failed(otherwise.failure, reason, advice);
+	return failed(reason, advice, otherwise.failure);
 }
 
 /** The result of a refused run. A 500 without a reason may mean an unknown thread. */
-export async function explainRefusal(
-	client: ApiClient & { isNew?: boolean; threadId: string },
-	failure: Failure,
-): Promise<RunResult> {
-	if (client.isNew || failure.status !== 500) return failed(failure);
-	return await explainUnreadable(client, client.threadId, failed(failure));
+export async function explainRefusal(run: Run, failure: Failure): Promise<RunResult> {
+	const refused: RunResult = { status: 'failed', failure };
+	return run.isNew || failure.status !== 500 ? refused : await explainUnreadable(run, refused);
 }
 
 /** Reads a thread. One that seems missing is read again, as two owners would otherwise share it. */

@@ -1,20 +1,26 @@
-import type { Listener } from '../threads/runEvents';
+import type { Listener, Part, RunEvents, Usage } from '../threads/runEvents';
+import type { RunRecord } from '../threads/runsApi';
+import { waitsForPerson } from '../threads/thread';
 import type { ApiClient } from '../threads/thread';
 import { API_ROOT } from '../transport/api';
+import { failureMessage } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest, Outcome, Send } from '../transport/request';
-import type { RunBody } from './input';
+import type { RunBody, RunKind } from './input';
+
+/* What a run is: its request, its limits, and its result with all that it says to the user. */
 
 /** Sends requests until the deadline expires or the execution is stopped. */
 export interface Client extends ApiClient {
 	/** Milliseconds since the epoch. */
 	deadline: number;
+	/** Milliseconds until the deadline, at least 0. */
+	remaining: () => number;
+	/** Waits for the given milliseconds, but not beyond the deadline; ends when the execution is stopped. */
+	wait: (ms: number) => Promise<void>;
 	/** Sends without these limits. */
 	sendUnlimited: Send;
 }
-
-/** What limits a wait. */
-export type WaitLimits = Pick<Client, 'clock' | 'deadline' | 'signal'>;
 
 /** Whether the server has the routes of runs, which the contract lacks. Shared by all runs of an execution. */
 export interface RunRoutes {
@@ -23,9 +29,11 @@ export interface RunRoutes {
 	haveListed?: boolean;
 }
 
-/** A run to start on a thread. */
-export interface RunRequest extends Client {
+/** A run to start on a thread, and how to wait for it. */
+export interface Run extends Client {
 	threadId: string;
+	/** The conversation of the thread, if it is known. */
+	conversationId?: string;
 	/** Names no assistant if the thread has one. */
 	body: RunBody;
 	/** Whether the thread was created for this run, so that no other run can be on it. */
@@ -35,20 +43,13 @@ export interface RunRequest extends Client {
 	/** How long the run that blocks the thread may send no event before it is cancelled; 0 for never. */
 	cancelSilentMs: number;
 	routes: RunRoutes;
-}
-
-/** What to do with the run on the server when the execution is stopped or the deadline expires. */
-export interface AbandonPolicy {
-	whenStopped: 'leave' | 'cancel';
-	whenLate: 'leave' | 'cancel';
-}
-
-/** A run to start and wait for. */
-export interface Run extends RunRequest, AbandonPolicy {
 	/** Gets the answer while it is written. */
 	listener?: Listener;
 	/** Whether to wait in the request that starts the run (E4), for servers with the contract only. */
-	inOneRequest: boolean;
+	inOneRequest?: boolean;
+	/** What to do with the run on the server when the execution is stopped, and when the deadline expires. */
+	whenStopped?: 'leave' | 'cancel';
+	whenLate?: 'leave' | 'cancel';
 }
 
 /** The last run in this process whose stream was read to its end: its answer is stored by then (recorded). */
@@ -65,16 +66,17 @@ const MIN_TIMEOUT_MS = 1_000;
  * for, whichever request comes next, and lets no request outlast the deadline.
  */
 export function withDeadline({ send, ...limits }: ApiClient & { deadline: number }): Client {
-	const { clock, signal } = limits;
-	const client = { ...limits, send, sendUnlimited: send };
+	const { clock, deadline, signal } = limits;
+	const remaining = () => Math.max(0, deadline - clock.now());
+	const wait = async (ms: number) => await clock.sleep(Math.min(ms, remaining()), signal);
 	let retryAfter: { until: number; failure: Failure } | undefined;
 	const sendInTime: Send = async (request) => {
-		const wait = retryAfter ? retryAfter.until - clock.now() : 0;
-		const isTooLate = wait > remaining(client);
-		if (wait > 0) await waitInTime(client, wait);
+		const pause = retryAfter ? retryAfter.until - clock.now() : 0;
+		const isTooLate = pause > remaining();
+		if (pause > 0) await wait(pause);
 		if (signal?.aborted) return notSent(request, { kind: 'cancelled' });
 		if (retryAfter && isTooLate) return notSent(request, retryAfter.failure);
-		const left = Math.max(MIN_TIMEOUT_MS, remaining(client));
+		const left = Math.max(MIN_TIMEOUT_MS, remaining());
 		const timeoutMs = Math.min(request.timeoutMs, left);
 		// For a stream, `timeoutMs` limits silence and `totalMs` the whole duration.
 		const totalMs = request.stream && Number.isFinite(left) ? left : timeoutMs;
@@ -85,7 +87,7 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 			: undefined;
 		return outcome;
 	};
-	return { ...client, send: sendInTime };
+	return { ...limits, remaining, wait, send: sendInTime, sendUnlimited: send };
 }
 
 /** A client for the requests that follow the deadline or the stop, with a deadline of its own. */
@@ -99,12 +101,163 @@ function notSent({ method, path }: ApiRequest, failure: Omit<Failure, 'method' |
 	return { ok: false, failure: { ...failure, method, path: API_ROOT + path } };
 }
 
-/** Milliseconds until the deadline, at least 0. */
-export function remaining({ deadline, clock }: WaitLimits): number {
-	return Math.max(0, deadline - clock.now());
+/** The result of a run. */
+export interface RunResult {
+	status: 'completed' | 'interrupted' | 'failed' | 'timedOut' | 'cancelled';
+	/** The last text of the assistant. */
+	output?: string;
+	/** Parts of the answer that are not text, such as images and files. */
+	otherParts?: unknown[];
+	/** All parts of the run, in order. Sources are read from them. */
+	parts?: Part[];
+	/** Parts of earlier runs of the thread, if the answer links to passages that this run did not find. */
+	earlier?: Part[];
+	usage?: Usage;
+	/** The tasks that wait for a decision. */
+	interrupt?: unknown[];
+	/** Why there is no answer, as a message for the user; without it, `failure` gives the message. */
+	reason?: string;
+	/** What the user can do next, if there is more to say than to read the thread. */
+	advice?: string;
+	/** The failed request, if one failed. */
+	failure?: Failure;
+	/** Whether the wait broke and was resumed. */
+	recovered?: boolean;
+	conversationId?: string;
+	runId?: string;
+	/** The assistant of the run. */
+	assistantId?: unknown;
+	/** Set if a person rejected the waiting calls and they were not carried out. */
+	rejected?: true;
+	/** Set if the thread does not contain the answer because a concurrent run overwrote it. */
+	remembered?: false;
+	/** Tasks that waited for a decision and were dropped by this message. */
+	discarded?: unknown[];
+	/** ID of the silent run that was cancelled to free the thread. */
+	cancelledRun?: string;
+	/** ID of the last text, which the thread contains if it stores the answer. */
+	answerId?: string;
 }
 
-/** Waits for the given milliseconds, but not beyond the deadline; ends when the execution is stopped. */
-export async function waitInTime(run: WaitLimits, pause: number): Promise<void> {
-	await run.clock.sleep(Math.min(pause, remaining(run)), run.signal);
+/** The fields of the answer, as far as it was received. */
+export function answerSoFar(events: RunEvents): Partial<RunResult> {
+	const { answer: output, otherParts, parts, usage, answerId } = events;
+	const { assistantId, conversationId } = events;
+	return { output, otherParts, parts, usage, answerId, assistantId, conversationId };
+}
+
+/** The result of a run whose whole stream was read. */
+export function resultFromEvents(events: RunEvents): RunResult {
+	const { status, error, tasks, agentStatus } = events.end;
+	const answer = answerSoFar(events);
+	if (status === 'error') return { ...runFailed(error), ...answer };
+	if (status !== 'interrupted') return { status: 'completed', ...answer };
+	if (waitsForPerson(events.end)) return { status: 'interrupted', interrupt: tasks, ...answer };
+	// A concurrent run that yielded changes the status of the conversation, but not that of the agent (recorded).
+	if (agentStatus === 'success') return { status: 'completed', ...answer };
+	return { ...runCancelled(error), ...answer };
+}
+
+/**
+ * There is no answer.
+ *
+ * @param advice what the user can do next
+ */
+export function failed(reason: string, advice?: string, failure?: Failure): RunResult {
+	return { status: 'failed', reason, advice, failure };
+}
+
+export function runFailed(error: string | null | undefined): RunResult {
+	return failed(`The run failed: ${error || 'the server gave no reason'}`);
+}
+
+/** Somebody cancelled the run. */
+export function runCancelled(error = 'the server does not say why'): RunResult {
+	return failed(`The run was cancelled on the server: ${error}`);
+}
+
+/** The run has ended, but its answer is unknown. */
+export function noAnswer(failure?: Failure): RunResult {
+	const reason = 'The run ended without an answer, and the server does not say why';
+	return failed(reason, undefined, failure);
+}
+
+/** The run exists, but its conversation or messages cannot be read. */
+export function unreadableRun(failure: Failure): RunResult {
+	return failed(`The state of the run cannot be read${because(failure)}`, undefined, failure);
+}
+
+/** The user stopped the execution. */
+export function executionStopped(failure?: Failure): RunResult {
+	return { status: 'cancelled', reason: 'The execution was canceled', failure };
+}
+
+/** Nothing on the thread waits for a decision. The server answers one with nothing, or with an old answer. */
+export const NOTHING_TO_DECIDE = failed(
+	'Nothing on this thread waits for a decision',
+	'Only a run that comes out with the status "interrupted" can be decided, and only once.',
+);
+
+/** The thread has never run, so there is nothing to decide or to answer again. */
+export function neverRan(kind: RunKind): RunResult {
+	if (kind === 'decision') return NOTHING_TO_DECIDE;
+	const advice = 'Check "Thread", and say something on it with Thread: Ask and Wait first.';
+	return failed('Nothing was said on this thread that could be answered again', advice);
+}
+
+const BUSY_ADVICE =
+	'If nothing goes on there any more, because its server was restarted, end it with Thread: Cancel Run, or set "When the Thread Is Busy" to "Run Anyway".';
+
+/** The run that blocks a thread, and the time since its last event. */
+export interface Blocker {
+	run: RunRecord;
+	silentMs?: number;
+}
+
+/** Another run is on the thread, and the user chose not to wait. */
+export function busy(blocker?: Blocker): RunResult {
+	return failed(`Another run is active on this thread${describe(blocker)}`, BUSY_ADVICE);
+}
+
+/** The deadline expired while another run was on the thread. Its server may have been killed. */
+export function stillBusy(blocker?: Blocker): RunResult {
+	return timedOut(`Another run was still active on the thread${describe(blocker)}`, BUSY_ADVICE);
+}
+
+function describe(blocker?: Blocker): string {
+	if (!blocker) return '';
+	const { run, silentMs } = blocker;
+	const silence = `, without a sign for ${Math.round((silentMs ?? 0) / 1000)} s`;
+	return ` (${run.run_id}, since ${run.created_at}${silentMs === undefined ? '' : silence})`;
+}
+
+/** The deadline expired. */
+export function timedOut(what: string, advice?: string, failure?: Failure): RunResult {
+	return { ...failed(`${what} when the deadline came`, advice, failure), status: 'timedOut' };
+}
+
+/** The deadline expired while the run was running. */
+export function stillRunning(failure?: Failure): RunResult {
+	const advice =
+		'Raise "Deadline (Minutes)", or look later with Thread: Get Run. If its server was restarted, the run may never end: end it with Thread: Cancel Run.';
+	return timedOut('The run was still going on', advice, failure);
+}
+
+/** The decision certainly did not reach the assistant: the run would show it. */
+export function notArrived(failure: Failure): RunResult {
+	return failed(`The decision did not reach the assistant${because(failure)}`, undefined, failure);
+}
+
+/** It is unknown whether the request reached the assistant. */
+export function mayHaveArrived(kind: RunKind, failure?: Failure): RunResult {
+	const advice =
+		'Read the thread before you send it again: a run may begin late, or another may hide what became of it.';
+	const reason = `It is not known whether ${REQUEST_NAMES[kind]} has reached the assistant`;
+	return failed(`${reason}${because(failure)}`, advice, failure);
+}
+
+const REQUEST_NAMES = { message: 'the message', decision: 'the decision', retry: 'the request' };
+
+function because(failure?: Failure): string {
+	return failure ? `. ${failureMessage(failure)}` : '';
 }

@@ -3,19 +3,26 @@ import isUndefined from 'lodash/isUndefined';
 import pick from 'lodash/pick';
 
 import { messagesOf, textOf } from '../threads/messages';
-import { eventsOn, sourcesOf } from '../threads/runEvents';
-import type { ThreadMessage, ThreadState } from '../threads/thread';
-import { readThread, taskValues } from '../threads/thread';
-import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
-import { abandonRun } from './cancel';
-import { followRun } from './follow';
-import { intentOf, withoutChanges } from './input';
-import { executionStopped, rejectedTooLate, changedWithoutConfirmation } from './result';
-import type { RunResult } from './result';
-import { remaining, waitInTime } from './run';
-import type { Client, Run } from './run';
-import { startedRuns, listRuns } from '../threads/runsApi';
+import { eventsOn, RunEvents, sourcesOf } from '../threads/runEvents';
+import { joinRun, listRuns, readRun, SETTLING_MS, startedRuns } from '../threads/runsApi';
 import type { RunIds, RunRecord } from '../threads/runsApi';
+import { readThread, taskValues } from '../threads/thread';
+import type { ThreadMessage, ThreadState } from '../threads/thread';
+import { isTransient } from '../transport/classifyFailure';
+import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
+import type { Outcome } from '../transport/request';
+import { intentOf, withoutChanges } from './input';
+import type { ThreadIds } from './openConversation';
+import {
+	executionStopped,
+	failed,
+	followedRun,
+	resultFromEvents,
+	stillRunning,
+	UNREACHABLE_MS,
+} from './run';
+import type { Client, Run, RunResult } from './run';
+import { abandonRun, readRunState } from './runState';
 import { startInTurn } from './start';
 import type { StartedRun } from './start';
 import { waitInOneRequest } from './waitInOneRequest';
@@ -24,12 +31,14 @@ import { waitInOneRequest } from './waitInOneRequest';
  * Runs a thread and waits for the answer: starts the run in the background and joins its stream, or waits in one
  * request if the server lacks the routes of runs. Returns exactly one result. Never throws.
  */
-export async function runAndWait(run: Run): Promise<RunResult> {
-	const { inOneRequest, routes, signal } = run;
+export async function runAndWait(run: Run): Promise<RunResult & ThreadIds> {
+	const { inOneRequest, routes, signal, threadId } = run;
 	const result =
 		(inOneRequest || routes.areMissing ? undefined : await startAndFollow(run)) ??
 		(await waitInOneRequest(run));
-	return signal?.aborted ? { ...result, ...executionStopped(result.failure) } : result;
+	const conversationId = run.conversationId ?? result.conversationId;
+	const stopped = signal?.aborted && executionStopped(result.failure);
+	return { ...result, ...stopped, threadId, conversationId };
 }
 
 /** @returns undefined if the server lacks the routes of runs */
@@ -38,15 +47,19 @@ async function startAndFollow(run: Run): Promise<RunResult | undefined> {
 	const started = await startInTurn(run);
 	if ('result' in started) {
 		const { areRoutesMissing, result, findRunId } = started;
-		return areRoutesMissing ? undefined : await abandonRun(run, run.threadId, result, findRunId);
+		return areRoutesMissing ? undefined : await abandonRun(run, result, findRunId);
 	}
 	const result = await followStarted(run, started);
 	if (!intent.changes || !waitsWithChanges(result.interrupt, started.decided)) return result;
 	// The server takes changed arguments and waits again; a second confirmation carries them out (recorded).
 	const second = await startAndFollow({ ...run, body: withoutChanges(run.body) });
-	const isDecided = second?.status === 'completed' || second?.status === 'interrupted';
-	return second && !isDecided ? changedWithoutConfirmation(second) : second;
+	if (!second || second.status === 'completed' || second.status === 'interrupted') return second;
+	return { ...second, advice: [UNCONFIRMED_ADVICE, second.advice].filter(Boolean).join(' ') };
 }
+
+/** The server took the changed arguments, but the confirmation that carries them out failed. */
+const UNCONFIRMED_ADVICE =
+	'The changed arguments have arrived. If the thread still waits, decide again, with "Changed Arguments" left empty.';
 
 /** Whether the run waits for the same tasks again with changed arguments: the server then shows no calls (recorded). */
 function waitsWithChanges(interrupt: unknown[] = [], decided: unknown[] = []): boolean {
@@ -55,15 +68,14 @@ function waitsWithChanges(interrupt: unknown[] = [], decided: unknown[] = []): b
 }
 
 async function followStarted(run: Run, started: StartedRun): Promise<RunResult> {
-	const { threadId, listener } = run;
-	const ids = { threadId, runId: started.runId };
-	const followed = await followRun(run, ids, { ...pick(started, ['joinId', 'decided']), listener });
-	const decided = await checkRejection(run, started, followed);
-	const complete = run.isNew ? decided : await withThread(run, ids, decided);
+	const ids = { threadId: run.threadId, runId: started.runId };
+	const followed = await followRun(run, ids, { ...started, listener: run.listener });
+	const checked = await checkRejection(run, started, followed);
+	const complete = run.isNew ? checked : await withThread(run, ids, checked);
 	const facts = pick(started, ['runId', 'assistantId', 'discarded', 'cancelledRun']);
 	const conversationId = complete.conversationId ?? started.conversationId;
 	const recovered = complete.recovered || started.recovered;
-	return await abandonRun(run, threadId, { ...complete, ...facts, conversationId, recovered });
+	return await abandonRun(run, { ...complete, ...facts, conversationId, recovered });
 }
 
 /** A rejection leaves no text. A result of a rejected call on the thread means that the call was carried out. */
@@ -76,8 +88,105 @@ async function checkRejection(
 	const calls = taskValues('call.id', decided);
 	const { answer: state } = await readThread(run, run.threadId);
 	const isResult = ({ tool_call_id: id }: ThreadMessage) => id !== undefined && calls.includes(id);
-	if (messagesOf(state).some(isResult)) return { ...result, ...rejectedTooLate() };
+	if (messagesOf(state).some(isResult)) return { ...result, ...REJECTED_TOO_LATE };
 	return { ...result, output: '', rejected: true };
+}
+
+const REJECTED_TOO_LATE = failed(
+	'What was rejected was carried out',
+	'Somebody else has confirmed it before the rejection arrived. Read the thread to see what was done.',
+);
+
+/** After this long without a stream event, the run record is read. */
+const SILENT_STREAM_MS = 10_000;
+
+/**
+ * Follows a run until it ends, the deadline expires or the execution is stopped. Reads the stream and joins it again
+ * when it breaks; if the stream cannot tell the result, reads the run record. Never throws.
+ */
+export async function followRun(
+	run: Client,
+	ids: RunIds,
+	{ listener, joinId = ids.runId, decided }: Omit<StartedRun, 'runId'> & Pick<Run, 'listener'> = {},
+): Promise<RunResult> {
+	// Events from before a decision may come first. The listener must not get them.
+	const events = new RunEvents(ids.runId, decided ? undefined : listener);
+	if (decided) events.readTasks(decided);
+	const startedAt = run.clock.now();
+	let [canJoin, wasBroken, isThere] = [true, false, false];
+	for (let pause = FIRST_PAUSE_MS; ; ) {
+		const lastId = events.lastId;
+		if (canJoin) {
+			const outcome = await join(run, ids, joinId, events);
+			if (events.isComplete && decided && (await isBeforeDecision(run, ids, events, decided))) {
+				events.resume(listener);
+				continue;
+			}
+			if (events.isComplete && events.isWhole && (!decided || events.isResumed)) {
+				followedRun.runId = ids.runId;
+				return { ...resultFromEvents(events), recovered: wasBroken };
+			}
+			canJoin = outcome.ok || isTransient(outcome.failure);
+		}
+		wasBroken = true;
+		const { record, result } = await readRunState(run, ids);
+		const failure = result?.failure;
+		isThere ||= record !== undefined;
+		const isUnreachable = !isThere && run.clock.now() - startedAt >= UNREACHABLE_MS;
+		let ended = failure && isTransient(failure) ? undefined : result;
+		if (run.remaining() <= 0 || isUnreachable) ended ??= isThere ? stillRunning(failure) : result;
+		if (run.signal?.aborted) ended = executionStopped(failure);
+		// Only the stream has the token usage, and it may have a conversation that the record does not show.
+		const { usage = ended?.usage, conversationId = ended?.conversationId } = events;
+		if (ended) return { ...ended, usage, conversationId, recovered: !ended.failure };
+		pause = events.lastId === lastId ? longerPause(pause) : FIRST_PAUSE_MS;
+		await run.wait(pause);
+	}
+}
+
+/** Whether the events so far precede the decision: a stream first replays what waited, once per decision (recorded). */
+async function isBeforeDecision(
+	run: Client,
+	ids: RunIds,
+	{ end }: RunEvents,
+	decided: unknown[],
+): Promise<boolean> {
+	if (end.status !== 'interrupted') return false;
+	if (isEqual(taskValues('id', end.tasks), taskValues('id', decided))) return true;
+	const { result } = await readRunState(run, ids);
+	return !isEqual(taskValues('id', end.tasks), taskValues('id', result?.interrupt));
+}
+
+/**
+ * Reads the stream of a run until it ends or breaks. Stops if the stream stays silent although the run has ended: an
+ * old stream is no longer stored. Never throws.
+ */
+async function join(run: Client, ids: RunIds, joinId: string, events: RunEvents): Promise<Outcome> {
+	const [abort, done] = [new AbortController(), new AbortController()];
+	void abortIfEnded(run, ids, events, { abort, done: done.signal });
+	const outcome = await run.send(joinRun({ ...ids, runId: joinId }, events, abort.signal));
+	done.abort();
+	return outcome;
+}
+
+/** Aborts the stream if it gives no event and the run has ended. */
+async function abortIfEnded(
+	run: Client,
+	ids: RunIds,
+	events: RunEvents,
+	{ abort, done }: { abort: AbortController; done: AbortSignal },
+): Promise<void> {
+	for (let pause = SILENT_STREAM_MS; ; pause = longerPause(pause)) {
+		const lastId = events.lastId;
+		await run.clock.sleep(pause, done);
+		if (done.aborted) return;
+		if (events.lastId !== lastId) continue;
+		const { answer: record, failure } = await readRun(run, ids);
+		if (failure ? isTransient(failure) : record.status === 'running') continue;
+		await run.clock.sleep(SETTLING_MS, done);
+		abort.abort();
+		return;
+	}
 }
 
 /**
@@ -125,8 +234,8 @@ async function readWhenIdle(
 		if (failure) return undefined;
 		idleReads = state.status === 'busy' ? 0 : idleReads + 1;
 		const isEnough = !isNeeded || holdsAnswer(state, result) || idleReads >= IDLE_READS;
-		if (isEnough || remaining(run) <= 0 || run.signal?.aborted) return state;
-		await waitInTime(run, pause);
+		if (isEnough || run.remaining() <= 0 || run.signal?.aborted) return state;
+		await run.wait(pause);
 	}
 }
 

@@ -1,15 +1,29 @@
 import compact from 'lodash/compact';
+import difference from 'lodash/difference';
 import get from 'lodash/get';
+import isString from 'lodash/isString';
+import map from 'lodash/map';
 import maxBy from 'lodash/maxBy';
 import { randomUUID } from 'crypto';
 
-import { taskValues, readConversation, readThread, waitsForPerson } from '../threads/thread';
+import {
+	areRunRoutesMissing,
+	findMessages,
+	listRuns,
+	newestRun,
+	readRun,
+	runOrder,
+	SETTLING_MS,
+	startedRuns,
+	startRun,
+} from '../threads/runsApi';
+import type { RunRecord } from '../threads/runsApi';
+import { readConversation, readThread, taskValues, waitsForPerson } from '../threads/thread';
 import type { Result } from '../threads/thread';
-import type { Failure } from '../transport/failure';
 import { isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
+import type { Failure } from '../transport/failure';
 import { sanitize } from '../transport/sanitize';
-import { cancelRunning, SilenceWatch } from './cancel';
 import { intentOf, markOf, withMark, withTarget } from './input';
 import type { Intent, RunBody, RunKind } from './input';
 import { explainRefusal, explainUnreadable } from './openConversation';
@@ -17,31 +31,17 @@ import {
 	busy,
 	executionStopped,
 	failed,
+	followedRun,
 	mayHaveArrived,
-	cannotRetry,
-	notArrived,
-	noRunRoutes,
-	callsNotWaiting,
-	nothingToDecide,
 	neverRan,
+	notArrived,
+	NOTHING_TO_DECIDE,
 	stillBusy,
 	timedOut,
-} from './result';
-import type { RunResult } from './result';
-import { followedRun, remaining, UNREACHABLE_MS, waitInTime } from './run';
-import type { Client, RunRequest } from './run';
-import {
-	areRunRoutesMissing,
-	startedRuns,
-	findMessages,
-	listRuns,
-	newestRun,
-	runOrder,
-	readRun,
-	SETTLING_MS,
-	startRun,
-} from '../threads/runsApi';
-import type { RunRecord } from '../threads/runsApi';
+	UNREACHABLE_MS,
+} from './run';
+import type { Client, Run, RunResult } from './run';
+import { cancelRunning, SilenceWatch } from './runState';
 
 /*
  * How a run starts. Executions on several workers share only the server, which accepts two runs at once and then loses
@@ -55,19 +55,17 @@ import type { RunRecord } from '../threads/runsApi';
  * A run that has ended before it can yield is kept, as a second one would do its work twice.
  */
 
-/** A started run. */
-export interface StartedRun {
+/** A started run; `recovered` if the answer to the start was lost. */
+export interface StartedRun
+	extends Pick<
+		RunResult,
+		'assistantId' | 'conversationId' | 'recovered' | 'discarded' | 'cancelledRun'
+	> {
 	runId: string;
 	/** The run ID to join the stream by, if a decision got one of its own. */
 	joinId?: string;
-	assistantId?: unknown;
-	conversationId?: string;
 	/** The tasks that waited for the decision. */
 	decided?: unknown[];
-	/** Whether the answer to the start was lost. */
-	recovered?: true;
-	discarded?: unknown[];
-	cancelledRun?: string;
 }
 
 /** Why no run was started. If one may have started all the same, `findRunId` looks it up. */
@@ -91,7 +89,7 @@ type Plan = Pick<StartedRun, 'conversationId' | 'decided' | 'discarded'> & {
 /**
  * Starts a run once the thread is free, and yields to an older run. Never starts it twice. Never throws.
  */
-export async function startInTurn(run: RunRequest): Promise<StartedRun | NotStarted> {
+export async function startInTurn(run: Run): Promise<StartedRun | NotStarted> {
 	const intent = intentOf(run.body);
 	for (;;) {
 		const free = run.isNew ? { runs: [] } : await waitUntilFree(run);
@@ -100,14 +98,14 @@ export async function startInTurn(run: RunRequest): Promise<StartedRun | NotStar
 		const plan = await planFor(run, intent, before);
 		if ('result' in plan) return plan;
 		if (run.signal?.aborted) return { result: executionStopped() };
-		if (remaining(run) <= 0) return { result: timedOut('The run had not begun') };
-		const started = await start(run, intent.kind, plan);
+		if (run.remaining() <= 0) return { result: timedOut('The run had not begun') };
+		const started = await sendOnce(run, intent.kind, plan);
 		if ('result' in started) return started;
 		const needsNoLock = run.isNew || intent.kind === 'decision' || run.whenBusy === 'run';
 		if (needsNoLock || !(await yieldsToOlder(run, started.runId)))
 			return { ...started, cancelledRun };
 		if (run.whenBusy === 'fail') return { result: busy() };
-		await waitInTime(run, FIRST_PAUSE_MS);
+		await run.wait(FIRST_PAUSE_MS);
 	}
 }
 
@@ -115,7 +113,7 @@ export async function startInTurn(run: RunRequest): Promise<StartedRun | NotStar
  * Lists the runs of a thread and retries for a while: nothing is sent without the list. A server that refuses
  * connections is reported soon.
  */
-async function listWithRetries(run: RunRequest, wasReached: boolean): Promise<Result<RunRecord[]>> {
+async function listWithRetries(run: Run, wasReached: boolean): Promise<Result<RunRecord[]>> {
 	for (let [pause, waited] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
 		const listed = await listRuns(run, run.threadId);
 		if (listed.ok) {
@@ -124,28 +122,30 @@ async function listWithRetries(run: RunRequest, wasReached: boolean): Promise<Re
 		}
 		const { failure } = listed;
 		const longestMs = failure.kind === 'network' ? 0 : UNREACHABLE_MS;
-		const isOver = remaining(run) <= 0 || (!wasReached && waited >= longestMs);
+		const isOver = run.remaining() <= 0 || (!wasReached && waited >= longestMs);
 		const isFinal = !isTransient(failure) || isListMissing(run, failure);
 		if (isFinal || isOver || run.signal?.aborted) return listed;
-		await waitInTime(run, pause);
+		await run.wait(pause);
 		waited += pause;
 	}
 }
 
 /** Whether the server does not list runs. Once it has, a 404 comes from a proxy whose server is down. */
-function isListMissing({ routes }: RunRequest, failure: Failure): boolean {
+function isListMissing({ routes }: Run, failure: Failure): boolean {
 	return !routes.haveListed && areRunRoutesMissing(failure);
 }
 
 /** The server lacks the routes of runs. Other runs rely on that only if the server itself says so. */
-function withoutRoutes({ routes }: RunRequest, failure: Failure): NotStarted {
+function withoutRoutes({ routes }: Run, failure: Failure): NotStarted {
 	routes.areMissing ||= failure.missing === 'route';
-	return { result: noRunRoutes(failure), areRoutesMissing: true };
+	const advice = 'Use Thread: Ask and Wait, which works on every server.';
+	const result = failed('This server starts no runs in the background', advice, failure);
+	return { result, areRoutesMissing: true };
 }
 
 /** Waits until no run of the thread is running and the last answer is stored. */
 async function waitUntilFree(
-	run: RunRequest,
+	run: Run,
 ): Promise<{ runs: RunRecord[]; cancelledRun?: string } | NotStarted> {
 	const watch = new SilenceWatch(run);
 	try {
@@ -155,20 +155,20 @@ async function waitUntilFree(
 			if (!listed.ok) {
 				const { failure } = listed;
 				if (isListMissing(run, failure)) return withoutRoutes(run, failure);
-				return { result: failed(failure) };
+				return { result: { status: 'failed', failure } };
 			}
 			const runs = listed.answer;
 			const blocking = newestRun(runs.filter(({ status }) => status === 'running'));
 			if (!blocking || run.whenBusy === 'run') {
-				await waitInTime(run, settlingTime(run, runs, hasWaited));
+				await run.wait(settlingTime(run, runs, hasWaited));
 				return { runs, cancelledRun: watch.cancelledRun };
 			}
 			if (run.whenBusy === 'fail') return { result: busy({ run: blocking }) };
 			watch.watch(blocking);
-			if (remaining(run) <= 0) return { result: stillBusy(watch.blocker) };
+			if (run.remaining() <= 0) return { result: stillBusy(watch.blocker) };
 			await watch.cancelSilent();
 			// No back-off: the longest waiter would lose.
-			await waitInTime(run, FIRST_PAUSE_MS);
+			await run.wait(FIRST_PAUSE_MS);
 		}
 	} finally {
 		watch.end();
@@ -179,7 +179,7 @@ async function waitUntilFree(
  * How long the last answer may still take to be stored: the list says earlier that its run has ended (recorded). That
  * run need not have started last, and the clock of the server may differ a little.
  */
-function settlingTime({ clock }: RunRequest, runs: RunRecord[], hasWaited: boolean): number {
+function settlingTime({ clock }: Run, runs: RunRecord[], hasWaited: boolean): number {
 	if (hasWaited) return SETTLING_MS;
 	const ended = runs.filter(({ status }) => status !== 'running');
 	const last = maxBy(ended, 'updated_at');
@@ -189,58 +189,59 @@ function settlingTime({ clock }: RunRequest, runs: RunRecord[], hasWaited: boole
 }
 
 /** Plans the request, or gives the result if the server could not carry it out. */
-async function planFor(
-	run: RunRequest,
-	intent: Intent,
-	before: RunRecord[],
-): Promise<Plan | NotStarted> {
+async function planFor(run: Run, intent: Intent, before: RunRecord[]): Promise<Plan | NotStarted> {
 	const last = newestRun(before);
 	if (intent.kind === 'message') {
 		const mark = run.isNew ? undefined : randomUUID();
-		const body = mark ? withMark(run.body, mark) : run.body;
-		const plan = { body, mark, before };
+		const plan = { body: withMark(run.body, mark), mark, before };
 		if (last?.status !== 'interrupted') return plan;
 		const facts = await readConversation(run, run.threadId);
 		return waitsForPerson(facts) ? { ...plan, discarded: facts.tasks } : plan;
 	}
 	// A thread without a question refuses a decision or a retry, and is then busy for ever (recorded).
-	if (!last) return { result: await explainUnreadable(run, run.threadId, neverRan(intent.kind)) };
+	if (!last) return { result: await explainUnreadable(run, neverRan(intent.kind)) };
 	const plan = { body: { assistant_id: last.assistant_id, ...run.body }, before };
 	if (intent.kind === 'decision') return await planDecision(run, intent, plan);
-	const neverEnded = last.status === 'running' && startedRuns(before).length === 1;
-	return neverEnded ? { result: cannotRetry(last) } : plan;
+	// The server does not answer the only question of a thread again if its run never ended (recorded).
+	if (last.status !== 'running' || startedRuns(before).length > 1) return plan;
+	const advice = `Cancel the run ${last.run_id} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
+	return { result: failed('The first question of this thread has not ended', advice) };
 }
 
 /** Targets the decision at the waiting run, so that it continues under its ID. A target that the user set is kept. */
-async function planDecision(
-	run: RunRequest,
-	{ changes }: Intent,
-	plan: Plan,
-): Promise<Plan | NotStarted> {
+async function planDecision(run: Run, { changes }: Intent, plan: Plan): Promise<Plan | NotStarted> {
 	const named: unknown = get(plan.body, 'input.target.executionId');
 	const waitingRun = named
 		? plan.before.find((one) => one.run_id === named)
 		: newestRun(plan.before);
-	if (waitingRun?.status !== 'interrupted') return { result: nothingToDecide() };
+	if (waitingRun?.status !== 'interrupted') return { result: NOTHING_TO_DECIDE };
 	const { tasks, failure, conversationId } = await readConversation(run, run.threadId);
-	if (failure) return { result: failed(failure) };
-	if (tasks.length === 0) return { result: nothingToDecide() };
+	if (failure) return { result: { status: 'failed', failure } };
+	if (tasks.length === 0) return { result: NOTHING_TO_DECIDE };
 	// If one call does not wait, the server changes nothing and would carry out the old arguments (recorded).
-	const calls = taskValues('call.id', tasks);
-	const isWaiting = (id: unknown) => typeof id === 'string' && calls.includes(id);
-	if (changes && !changes.every(isWaiting)) {
-		const shown = compact(calls.map((id) => typeof id === 'string' && sanitize(id)));
-		return { result: callsNotWaiting(shown) };
-	}
+	const calls = taskValues('call.id', tasks).filter(isString);
+	if (difference(changes, calls).length > 0) return { result: callsNotWaiting(calls) };
 	const body = withTarget(plan.body, waitingRun.run_id);
 	return { ...plan, body, waitingRun, decided: tasks, conversationId };
 }
 
+/** Changed arguments name a call that does not wait. */
+function callsNotWaiting(calls: string[]): RunResult {
+	const shown = compact(calls.map((id) => sanitize(id)));
+	if (shown.length === 0)
+		return failed(
+			'The waiting run lists no calls',
+			'Nothing was decided. The server lists no calls after arguments were changed. Leave "Changed Arguments" empty to confirm them, or reject.',
+		);
+	const advice = `Nothing was decided. Waiting: ${shown.join(', ')}.`;
+	return failed('"Changed Arguments" names a call that does not wait', advice);
+}
+
 /** Sends the request once. If the answer is lost, looks for the run. */
-async function start(run: RunRequest, kind: RunKind, plan: Plan): Promise<StartedRun | NotStarted> {
-	const { body, before, waitingRun, conversationId, decided, discarded } = plan;
+async function sendOnce(run: Run, kind: RunKind, plan: Plan): Promise<StartedRun | NotStarted> {
+	const { body, before, waitingRun } = plan;
 	const assistantId = body.assistant_id ?? newestRun(before)?.assistant_id;
-	const facts = { assistantId, conversationId, decided, discarded };
+	const facts = { ...plan, assistantId };
 	const started = await startRun(run, run.threadId, body);
 	if (started.ok) {
 		const { run_id: joinId } = started.answer;
@@ -248,34 +249,33 @@ async function start(run: RunRequest, kind: RunKind, plan: Plan): Promise<Starte
 	}
 	const { failure, mayBeDone } = started;
 	if (areRunRoutesMissing(failure)) return withoutRoutes(run, failure);
-	const findRunId = async (client: Client) => await findLost({ ...run, ...client }, kind, plan);
+	const findRunId = async (client: Client) => await findLost({ ...run, ...client }, plan);
 	if (failure.kind === 'cancelled') return { result: executionStopped(failure), findRunId };
 	if (!mayBeDone) return { result: await explainRefusal(run, failure) };
 	const runId = await findRunId(run);
 	if (runId !== undefined) return { ...facts, runId, recovered: true };
 	if (run.signal?.aborted) return { result: executionStopped(failure), findRunId };
-	const outcome = kind === 'decision' ? notArrived : mayHaveArrived;
-	const status = remaining(run) <= 0 ? 'timedOut' : 'failed';
-	return { result: { ...outcome(kind, failure), status }, findRunId };
+	const result = kind === 'decision' ? notArrived(failure) : mayHaveArrived(kind, failure);
+	const status = run.remaining() <= 0 ? 'timedOut' : 'failed';
+	return { result: { ...result, status }, findRunId };
 }
 
-/** How often a lost run is looked for: the list has it at once, the thread its mark within a second (recorded). */
-const MAX_POLLS = 6;
+/** The first and the last pause between polls: the list has a run at once, the thread its mark within a second (recorded). */
 const FIRST_POLL_MS = 500;
+const LAST_POLL_MS = 3_000;
 
 /** The ID of a run whose start was not answered; undefined if it is not found or is ambiguous. */
-async function findLost(run: RunRequest, kind: RunKind, plan: Plan): Promise<string | undefined> {
-	for (let polls = 1, pause = FIRST_POLL_MS; ; polls += 1, pause = longerPause(pause)) {
-		const found = await pollForLost(run, kind, plan);
-		if (found !== undefined || polls === MAX_POLLS) return found;
-		if (remaining(run) <= 0 || run.signal?.aborted) return undefined;
-		await waitInTime(run, pause);
+async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
+	for (let pause = FIRST_POLL_MS; ; pause = longerPause(pause)) {
+		const found = await pollForLost(run, plan);
+		const isOver = pause > LAST_POLL_MS || run.remaining() <= 0 || run.signal?.aborted;
+		if (found !== undefined || isOver) return found;
+		await run.wait(pause);
 	}
 }
 
 async function pollForLost(
-	run: RunRequest,
-	kind: RunKind,
+	run: Run,
 	{ mark, waitingRun, before }: Plan,
 ): Promise<string | undefined> {
 	if (waitingRun) {
@@ -289,7 +289,7 @@ async function pollForLost(
 	const known = new Set(before.map((one) => one.run_id));
 	const fresh = startedRuns(runs).filter((one) => !known.has(one.run_id));
 	if (run.isNew || fresh.length === 0) return newestRun(fresh)?.run_id;
-	if (kind === 'retry') return await findRetry(run, fresh, before);
+	if (mark === undefined) return await findRetry(run, fresh, before);
 	// The thread shows only the mark of its newest question, so several new runs are ambiguous.
 	if (fresh.length > 1) return undefined;
 	const { answer: state } = await readThread(run, run.threadId, 1);
@@ -298,37 +298,34 @@ async function pollForLost(
 
 /** The new run that answers the same question as the last one; undefined if there are several. */
 async function findRetry(
-	run: RunRequest,
+	run: Run,
 	fresh: RunRecord[],
 	before: RunRecord[],
 ): Promise<string | undefined> {
 	const { conversationIds } = await readConversation(run, run.threadId);
 	const lastEnd = newestRun(before)?.updated_at ?? '';
+	const answered: unknown[] = [];
 	for (const id of conversationIds) {
 		const { answer: questions } = await findMessages(run, id, { role: 'human' });
 		const isEarlier = ({ createdAt = '' }) => createdAt <= lastEnd;
 		const parentId = maxBy(questions?.filter(isEarlier), 'createdAt')?.id;
 		if (parentId === undefined) continue;
-		const { answer: answers = [] } = await findMessages(run, id, { parentId });
-		const ids = answers.map(({ executionId }) => executionId);
-		const same = fresh.filter((one) => ids.includes(one.run_id));
-		if (same.length > 0) return same.length === 1 ? same[0]?.run_id : undefined;
+		const { answer: answers } = await findMessages(run, id, { parentId });
+		answered.push(...map(answers, 'executionId'));
 	}
-	return undefined;
+	const [found, ...others] = fresh.filter((one) => answered.includes(one.run_id));
+	return others.length === 0 ? found?.run_id : undefined;
 }
 
 /** Whether an older run was there and this one was cancelled. */
-async function yieldsToOlder(run: RunRequest, runId: string): Promise<boolean> {
+async function yieldsToOlder(run: Run, runId: string): Promise<boolean> {
 	const listed = await listWithRetries(run, true);
 	const runs = startedRuns(listed.answer ?? []);
 	const own = runs.find((one) => one.run_id === runId);
-	if (own?.status !== 'running' || !runs.some((one) => precedes(one, own))) return false;
+	if (own?.status !== 'running') return false;
+	const isOlder = (one: RunRecord) => runOrder(one) < runOrder(own);
+	const overlaps = ({ status, updated_at: end = '' }: RunRecord) =>
+		status === 'running' || (status === 'success' && end >= own.created_at);
+	if (!runs.some((one) => isOlder(one) && overlaps(one))) return false;
 	return (await cancelRunning(run, { threadId: run.threadId, runId })) === undefined;
-}
-
-/** Whether another run is older and overlaps. */
-function precedes(other: RunRecord, own: RunRecord): boolean {
-	if (runOrder(other) >= runOrder(own)) return false;
-	if (other.status === 'running') return true;
-	return other.status === 'success' && (other.updated_at ?? '') >= own.created_at;
 }

@@ -32,21 +32,16 @@ import {
 	answerSoFar,
 	busy,
 	executionStopped,
-	runCancelled,
 	failed,
-	runFailed,
 	mayHaveArrived,
-	noAnswer,
-	nothingToDecide,
 	neverRan,
+	noAnswer,
+	NOTHING_TO_DECIDE,
+	resultFromEvents,
 	stillBusy,
-	stillUndecided,
 	timedOut,
-	interruptedRun,
-} from './result';
-import type { RunResult } from './result';
-import { remaining, waitInTime } from './run';
-import type { Run } from './run';
+} from './run';
+import type { Run, RunResult } from './run';
 
 /*
  * A run in one request (E4), for servers with the contract only. The answer is compared with the thread once: servers
@@ -74,20 +69,19 @@ const runAnswer = z
 
 /** Runs a thread and waits in one request, which is repeated only if it certainly did not arrive. Never throws. */
 export async function waitInOneRequest(run: Run): Promise<RunResult> {
-	const free = run.isNew ? {} : await waitUntilFree(run);
+	const free = run.isNew ? {} : await waitUntilIdle(run);
 	if ('result' in free) return free.result;
 	const { state: before } = free;
 	const intent = intentOf(run.body);
 	const isMessage = intent.kind === 'message';
 	// A thread without a question refuses a decision or a retry, and is then busy for ever (recorded).
-	if (!isMessage && !before)
-		return await explainUnreadable(run, run.threadId, neverRan(intent.kind));
+	if (!isMessage && !before) return await explainUnreadable(run, neverRan(intent.kind));
 	const facts =
 		before?.status === 'interrupted' ? await readConversation(run, run.threadId) : undefined;
-	if (facts?.failure) return failed(facts.failure);
+	if (facts?.failure) return { status: 'failed', failure: facts.failure };
 	const isIdle = before?.status === 'idle' || before?.status === 'error';
-	if (intent.kind === 'decision' && isIdle) return nothingToDecide();
-	if (remaining(run) <= 0) return timedOut('The run had not begun');
+	if (intent.kind === 'decision' && isIdle) return NOTHING_TO_DECIDE;
+	if (run.remaining() <= 0) return timedOut('The run had not begun');
 	const body = isMessage ? run.body : { assistant_id: before?.metadata?.assistant_id, ...run.body };
 	const waited = { run, intent, before, tasks: facts?.tasks ?? [] };
 	const result = await send(waited, body);
@@ -99,20 +93,20 @@ async function send(waited: Waited, body: Run['body']): Promise<RunResult> {
 	const { run } = waited;
 	const sent = await callApi(run, {
 		...{ method: 'POST', path: buildPath(WAIT_PATH, { threadId: run.threadId }) },
-		...{ body: JSON.stringify(body), timeoutMs: remaining(run) },
+		...{ body: JSON.stringify(body), timeoutMs: run.remaining() },
 		...{ schema: runAnswer, flaw: 'it is not the answer of a run' },
 		...{ repeatable: false, maxTries: START_TRIES },
 	});
 	if (sent.ok) return await compareWithThread(waited, sent.answer.content);
 	const { failure, mayBeDone } = sent;
 	if (failure.kind === 'cancelled') return executionStopped(failure);
-	if (certainlyNotDone(failure)) return failed(failure);
+	if (certainlyNotDone(failure)) return { status: 'failed', failure };
 	if (mayBeDone) return await pollUntilIdle(waited, failure);
 	return await explainRefusal(run, failure);
 }
 
 /** Waits until no other run is on the thread. @returns the state of the thread, if it has ever run */
-async function waitUntilFree(run: Run): Promise<{ state?: ThreadState } | { result: RunResult }> {
+async function waitUntilIdle(run: Run): Promise<{ state?: ThreadState } | { result: RunResult }> {
 	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
 		const { answer: state, failure: unread } = await readThread(run, run.threadId);
 		// The thread of a run that has just started may be unreadable, like one that has never run (recorded).
@@ -121,11 +115,11 @@ async function waitUntilFree(run: Run): Promise<{ state?: ThreadState } | { resu
 				? await readConversation(run, run.threadId)
 				: { status: state?.status, failure: unread };
 		if (run.signal?.aborted) return { result: executionStopped(failure) };
-		if (failure) return { result: failed(failure) };
+		if (failure) return { result: { status: 'failed', failure } };
 		if (status !== 'busy' || run.whenBusy === 'run') return { state };
 		if (run.whenBusy === 'fail') return { result: busy() };
-		if (remaining(run) <= 0) return { result: stillBusy() };
-		await waitInTime(run, pause);
+		if (run.remaining() <= 0) return { result: stillBusy() };
+		await run.wait(pause);
 	}
 }
 
@@ -140,13 +134,11 @@ async function compareWithThread(waited: Waited, content: unknown): Promise<RunR
 	// Another run may be running. A null status means unknown.
 	if (!state.status || state.status === 'busy')
 		return isEmpty ? await pollUntilIdle(waited) : answer;
-	if (isEmpty && isUnchanged(before, state)) {
-		const undecided = tasks.length > 0 ? stillUndecided() : nothingToDecide();
-		return intent.kind === 'decision' ? undecided : noAnswer();
-	}
 	const shown = await verdictOf(waited, state);
-	if (isEmpty && !shown) return noAnswer();
 	if (shown && (isEmpty || shown.status !== 'completed')) return shown;
+	const isUndecided = intent.kind === 'decision' && isUnchanged(before, state);
+	if (isEmpty && isUndecided) return tasks.length > 0 ? STILL_UNDECIDED : NOTHING_TO_DECIDE;
+	if (isEmpty) return noAnswer();
 	// E4 joins all texts of a run. The last one, which the thread has, is the answer (recorded).
 	const isLast = Boolean(shown?.output) && text.endsWith(shown?.output ?? '');
 	const output = isLast ? shown?.output : text;
@@ -155,13 +147,19 @@ async function compareWithThread(waited: Waited, content: unknown): Promise<RunR
 	return { ...shown, ...answer, conversationId, output, ...(isLost && { remembered: false }) };
 }
 
+/** The server answered the decision, but the same tasks still wait. */
+const STILL_UNDECIDED = failed(
+	'The server answered, but what waits for a decision still waits',
+	'Leave "Target" empty to decide what the thread waits for, or name the task that waits.',
+);
+
 /** Polls the thread after a broken wait until it is idle and shows the result of the run, or does not. */
 async function pollUntilIdle(waited: Waited, failure?: Failure): Promise<RunResult> {
 	const { run, intent } = waited;
 	const unknown = mayHaveArrived(intent.kind, failure);
 	for (let [pause, idleReads] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
-		await waitInTime(run, pause);
-		const isLast = remaining(run) <= 0;
+		await run.wait(pause);
+		const isLast = run.remaining() <= 0;
 		const { answer: state, failure: unread } = await readThread(run, run.threadId, 1);
 		if (run.signal?.aborted) return executionStopped(failure);
 		const isBusy = state?.status === 'busy';
@@ -170,7 +168,7 @@ async function pollUntilIdle(waited: Waited, failure?: Failure): Promise<RunResu
 		// While a decision is carried out, the thread does not change (recorded).
 		const isIdle = unread ? mayMeanNoRecord(unread) : !isBusy;
 		idleReads = isIdle && intent.kind !== 'decision' ? idleReads + 1 : 0;
-		if (isLast && isBusy) return timedOut('The run was still going on', failure, WAIT_ADVICE);
+		if (isLast && isBusy) return timedOut('The run was still going on', WAIT_ADVICE, failure);
 		if (isLast || idleReads >= IDLE_READS)
 			return isLast ? { ...unknown, status: 'timedOut' } : unknown;
 	}
@@ -186,20 +184,19 @@ async function verdictOf(
 ): Promise<RunResult | undefined> {
 	if (isUnchanged(before, state)) return undefined;
 	const own = messagesOfRun(intent, before, state);
-	const answer = answerSoFar(eventsOn(state, own));
-	if (state.status === 'error' || state.status === 'interrupted') {
+	const events = eventsOn(state, own);
+	const { status } = state;
+	if (status === 'error' || status === 'interrupted') {
 		const facts = await readConversation(run, run.threadId);
 		const { error, tasks } = facts;
-		const isWaiting = waitsForPerson(facts);
-		const interrupted = isWaiting ? interruptedRun(tasks) : runCancelled(error);
-		const isSame = isWaiting && isEqual(taskValues('id', tasks), taskValues('id', tasksBefore));
-		if (!isSame)
-			return { ...answer, ...(state.status === 'error' ? runFailed(error) : interrupted) };
+		const isSame = isEqual(taskValues('id', tasks), taskValues('id', tasksBefore));
+		events.end = { status, error, tasks };
+		if (!isSame || !waitsForPerson(facts)) return resultFromEvents(events);
 	}
+	const answer: RunResult = { status: 'completed', ...answerSoFar(events) };
 	const last = own.at(-1);
-	if (intent.rejects && last && callsTool(last))
-		return { status: 'completed', ...answer, output: '', rejected: true };
-	return lastReply(own) && { status: 'completed', ...answer, recovered: Boolean(answer.output) };
+	if (intent.rejects && last && callsTool(last)) return { ...answer, output: '', rejected: true };
+	return lastReply(own) && { ...answer, recovered: Boolean(answer.output) };
 }
 
 /** The messages after the question of this run, if it is the newest and was not there before. */

@@ -100,7 +100,7 @@ export class RunEvents {
 	/** Whether the stream reported its end. */
 	isComplete = false;
 	/** Whether the stream was read from its start: a long one loses its first events. */
-	isWhole = false;
+	isWhole?: boolean;
 	/** How the run ended. Another run on the thread does not change the status of the assistant's own agent. */
 	end: Pick<EventData, 'status' | 'error'> & { tasks: unknown[]; agentStatus?: string } = {
 		tasks: [],
@@ -113,7 +113,6 @@ export class RunEvents {
 
 	private agentKey?: string;
 	private isMessage = false;
-	private hasStarted = false;
 	/** Calls of sub-agents that waited for a person, by the run ID of the sub-agent. */
 	private readonly calls = new Map<string, Part>();
 	/** Index of the first part after the decision. */
@@ -130,8 +129,7 @@ export class RunEvents {
 		const isRepeated = id !== undefined && EVENT_ORDER.compare(id, this.lastId ?? '') <= 0;
 		if (!event || isRepeated) return;
 		this.lastId = id ?? this.lastId;
-		this.isWhole = this.hasStarted ? this.isWhole : event.event === 'on_conversation_start';
-		this.hasStarted = true;
+		this.isWhole ??= event.event === 'on_conversation_start';
 		if (event.type === 'complete') this.isComplete = true;
 		if (event.type === 'message') this.readPart(event.data);
 		if (event.event) this.applyEvent(event.event, eventData.safeParse(event.data).data);
@@ -189,14 +187,19 @@ export class RunEvents {
 
 	/** ID of the assistant's last text. Its message on the thread has the same one (recorded). */
 	get answerId(): string | undefined {
-		return this.parts.slice(this.from).findLast((part) => this.isText(part))?.id;
+		return this.texts.at(-1)?.id;
 	}
 
 	/** The assistant's last text, which is the answer once the run has ended. */
 	get answer(): string {
-		const texts = this.parts.slice(this.from).filter((part) => this.isText(part));
-		const last = texts.at(-1)?.id;
-		return texts.flatMap(({ id, text }) => (id === last ? (text ?? '') : [])).join('');
+		const last = this.answerId;
+		return this.texts.flatMap(({ id, text }) => (id === last ? (text ?? '') : [])).join('');
+	}
+
+	/** The assistant's texts, those before a decision excepted. */
+	private get texts(): Part[] {
+		const parts = this.parts.slice(this.from);
+		return parts.filter(({ type, text }) => text !== undefined && type !== 'component');
 	}
 
 	/** Parts that are neither text nor tool calls, such as images. */
@@ -284,10 +287,6 @@ export class RunEvents {
 	private isOwn({ agentKey, xpertName }: Part): boolean {
 		if (agentKey === undefined) return xpertName === undefined;
 		return agentKey === (this.agentKey ?? agentKey);
-	}
-
-	private isText(part: Part): boolean {
-		return part.text !== undefined && part.type !== 'component';
 	}
 }
 

@@ -1,3 +1,4 @@
+import compact from 'lodash/compact';
 import { z } from 'zod';
 
 import { numberIfAny, textIfAny } from '../payloads/common';
@@ -37,7 +38,7 @@ const stepPassage = z
 
 const passages = z
 	.array(z.union([toolPassage, stepPassage]).optional().catch(undefined))
-	.transform((list) => list.filter((one) => one !== undefined));
+	.transform((list) => compact(list));
 
 /** A search result: passages, alone or as the `chunks` of an answer. */
 const searchResult = z.union([

@@ -5,7 +5,7 @@ import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import type { Sandbox } from '../../../sandbox';
 import { derivedId } from '../../../nodes/XpertAi/payloads/derivedId';
 import { openConversation } from '../../../nodes/XpertAi/runs/openConversation';
-import type { RunResult } from '../../../nodes/XpertAi/runs/result';
+import type { RunResult } from '../../../nodes/XpertAi/runs/run';
 import { withDeadline } from '../../../nodes/XpertAi/runs/run';
 import type { Run } from '../../../nodes/XpertAi/runs/run';
 import { runAndWait } from '../../../nodes/XpertAi/runs/runThread';

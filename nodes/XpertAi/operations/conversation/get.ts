@@ -1,7 +1,7 @@
 import { answerAbout } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import { conversationLocator } from '../../pickers/locators';
-import { CONVERSATION_SUMMARY, readConversationFirst, refuseMissing } from './shared';
+import { CONVERSATION_SUMMARY, existingConversation } from './shared';
 
 export const get = declare({
 	value: 'get',
@@ -14,12 +14,6 @@ export const get = declare({
 	ids: { conversationId: conversationLocator },
 	repeatable: true,
 	checkAnswer: answerAbout('conversation'),
-	lookFirst: {
-		...readConversationFirst,
-		decide: (answer, item) => {
-			refuseMissing(answer, item);
-			return { answer };
-		},
-	},
+	lookFirst: existingConversation((answer) => ({ answer })),
 	simplify: CONVERSATION_SUMMARY,
 });

@@ -1,7 +1,6 @@
 import { textField } from '../../execution/fields';
 import { answerAbout } from '../../execution/ids';
-import type { Item } from '../../execution/item';
-import type { LookFirst } from '../../execution/operation';
+import type { Decision, LookFirst } from '../../execution/operation';
 import { isEmptyObject } from '../../transport/answer';
 
 /** What Simplify keeps of the 14 fields of a conversation. */
@@ -33,11 +32,16 @@ export const readConversationFirst: Omit<LookFirst, 'decide'> = {
 		isMissing(answer) ? undefined : answerAbout('conversation')(answer, ids),
 };
 
-/** @throws NodeOperationError if the conversation does not exist */
-export function refuseMissing(answer: unknown, item: Item): void {
-	if (!isMissing(answer)) return;
-	throw item.operationError(
-		`There is no conversation with this ID${item.place}`,
-		'Check "Conversation": it takes the conversationId that Conversation: Create, a run or the trigger gave.',
-	);
+/** Reads a conversation before the operation, and refuses one that does not exist. */
+export function existingConversation(decide: (answer: unknown) => Decision): LookFirst {
+	return {
+		...readConversationFirst,
+		decide: (answer, item) => {
+			if (!isMissing(answer)) return decide(answer);
+			throw item.operationError(
+				`There is no conversation with this ID${item.place}`,
+				'Check "Conversation": it takes the conversationId that Conversation: Create, a run or the trigger gave.',
+			);
+		},
+	};
 }

@@ -2,7 +2,7 @@ import { answerAbout } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import { conversationTitle } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
-import { CONVERSATION_SUMMARY, readConversationFirst, refuseMissing, titleField } from './shared';
+import { CONVERSATION_SUMMARY, existingConversation, titleField } from './shared';
 
 export const update = declare({
 	value: 'update',
@@ -21,13 +21,7 @@ export const update = declare({
 		example: '{\n  "title": "Question from the website"\n}',
 	},
 	repeatable: true,
-	lookFirst: {
-		...readConversationFirst,
-		decide: (answer, item) => {
-			refuseMissing(answer, item);
-			return {};
-		},
-	},
+	lookFirst: existingConversation(() => ({})),
 	checkAnswer: answerAbout('conversation'),
 	simplify: CONVERSATION_SUMMARY,
 });

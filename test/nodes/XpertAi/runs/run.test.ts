@@ -1,4 +1,4 @@
-import { remaining, waitInTime, withDeadline } from '../../../../nodes/XpertAi/runs/run';
+import { withDeadline } from '../../../../nodes/XpertAi/runs/run';
 import { startInTurn } from '../../../../nodes/XpertAi/runs/start';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../support/virtualTime';
@@ -14,15 +14,15 @@ const later = (seconds: number) => no({ ...failure, retryAfterMs: seconds * SECO
 function sending(deadlineS: number, answers: Outcome[] = [success({})], stopAfterMs = Infinity) {
 	const time = virtualTime(stopAfterMs);
 	const sent: Array<ApiRequest & { at: number }> = [];
-	const inTime = {
+	const client = withDeadline({
 		...{ clock: time, signal: time.signal, deadline: time.now() + deadlineS * SECOND },
 		send: async (request: ApiRequest) => {
 			sent.push({ ...request, at: time.elapsed() / SECOND });
 			const outcome = answers[Math.min(sent.length, answers.length) - 1] ?? success({});
 			return await Promise.resolve(outcome);
 		},
-	};
-	return { send: withDeadline(inTime).send, sent, time, inTime };
+	});
+	return { send: client.send, sent, time, client };
 }
 
 describe('a request that is sent in time', () => {
@@ -102,13 +102,13 @@ describe('a request that is sent in time', () => {
 
 describe('the time until the deadline', () => {
 	it('is never below nothing, and no wait goes beyond it', async () => {
-		const { inTime, time } = sending(10);
-		await waitInTime(inTime, 4 * SECOND);
-		expect(remaining(inTime)).toBe(6 * SECOND);
-		await waitInTime(inTime, 60 * SECOND);
+		const { client, time } = sending(10);
+		await client.wait(4 * SECOND);
+		expect(client.remaining()).toBe(6 * SECOND);
+		await client.wait(60 * SECOND);
 		expect(time.elapsed()).toBe(10 * SECOND);
 		time.pass(SECOND);
-		expect(remaining(inTime)).toBe(0);
+		expect(client.remaining()).toBe(0);
 	});
 });
 

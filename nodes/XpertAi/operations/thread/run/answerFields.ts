@@ -9,14 +9,15 @@ import { EMPTY_ANSWER, isTool, rawOutput, waitingFor } from '../../../execution/
 import type { AnswerOutput } from '../../../execution/audience';
 import type { FieldValues } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
-import type { RunResult } from '../../../runs/result';
+import type { ThreadIds } from '../../../runs/openConversation';
+import type { RunResult } from '../../../runs/run';
 import { Citations } from '../../../threads/sources';
 import { filterReport } from '../../../threads/filterReport';
 import type { FilterReport } from '../../../threads/filterReport';
 import { sourcesOf, stepsOf } from '../../../threads/runEvents';
 import type { Source } from '../../../threads/sources';
 import { sanitize } from '../../../transport/sanitize';
-import type { AnswerOptions } from './options';
+import type { RunOptions } from './options';
 
 /**
  * The output fields of an answer: its text with links in the chosen style, or a note that it waits for a decision;
@@ -26,7 +27,7 @@ import type { AnswerOptions } from './options';
  */
 export function answerFields(
 	{ output, interrupt, parts = [], earlier, usage }: RunResult,
-	{ citations: style, listSources, returnIntermediateSteps }: AnswerOptions,
+	{ citations: style, listSources, returnIntermediateSteps }: RunOptions,
 	hasFilterValues = false,
 ) {
 	const runSources = sourcesOf(parts, earlier);
@@ -50,25 +51,28 @@ export function answerFields(
  * @param times only part of a simplified answer
  */
 export function answerJson(
-	order: AnswerOutput & { item: Item; options: AnswerOptions },
-	result: RunResult,
+	order: AnswerOutput & { item: Item; options: RunOptions },
+	result: RunResult & ThreadIds,
 	fields: ReturnType<typeof answerFields>,
-	thread: object,
 	times = {},
 ): IDataObject {
 	const { output, ...found } = fields;
 	const { otherParts, status, interrupt, assistantId = null } = result;
-	// Rare facts are output only when they apply.
-	const rare = pick(result, ['rejected', 'remembered', 'discarded', 'cancelledRun']);
+	const facts = pick(result, FACTS);
 	if (!order.simplify) {
-		const raw = { role: 'ai', content: result.output ?? '', filter: found.filter };
-		return rawOutput(order, omitBy({ ...raw, ...thread, ...rare }, isUndefined) as IDataObject);
+		const raw = { role: 'ai', content: result.output ?? '', filter: found.filter, ...facts };
+		return rawOutput(order, omitBy(raw, isUndefined) as IDataObject);
 	}
 	const parts = isEmpty(otherParts) ? undefined : otherParts;
 	const answer = { output, parts, status, assistantId, interrupt, ...found };
-	const json = { ...answer, ...thread, ...rare, ...times };
-	return forAudience(order.item, json, order.options.citations);
+	return forAudience(order.item, { ...answer, ...facts, ...times }, order.options.citations);
 }
+
+/** Facts of a run. Those from `rejected` on are output only when they apply. */
+const FACTS = [
+	...(['threadId', 'conversationId', 'runId'] as const),
+	...(['rejected', 'remembered', 'discarded', 'cancelledRun'] as const),
+];
 
 /** The hint about a search that was not filtered as intended. */
 export function filterHint(filter: FilterReport | undefined): string | undefined {
@@ -96,7 +100,7 @@ const RESUME_FIELDS = ['status', 'threadId', 'runId', 'interrupt'];
 export function forAudience(
 	{ context }: Item,
 	json: FieldValues,
-	style: AnswerOptions['citations'] = 'none',
+	style: RunOptions['citations'] = 'none',
 ): IDataObject {
 	const { status, output, sources = [] } = json;
 	const cited = citedNames(sources as Source[], style);
@@ -110,13 +114,13 @@ export function forAudience(
 }
 
 /** A Markdown list of the cited documents; empty if there are none. */
-function sourceList(sources: Source[], style: AnswerOptions['citations']): string {
+function sourceList(sources: Source[], style: RunOptions['citations']): string {
 	const names = citedNames(sources, style);
 	return isEmpty(names) ? '' : `\n\nSources:\n${names.map((name) => `- ${name}`).join('\n')}`;
 }
 
 /** The names of the cited documents, each once, with the numbers of their passages. */
-function citedNames(sources: Source[], style: AnswerOptions['citations']): string[] {
+function citedNames(sources: Source[], style: RunOptions['citations']): string[] {
 	const cited = sources.filter((one) => one.cited);
 	const documents = uniq(cited.map(({ documentId }) => documentId));
 	return documents.map((id) => {

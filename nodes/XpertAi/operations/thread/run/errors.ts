@@ -1,27 +1,37 @@
+import compact from 'lodash/compact';
 import lowerFirst from 'lodash/lowerFirst';
-import type { IDataObject, INodeExecutionData, NodeApiError } from 'n8n-workflow';
+import pick from 'lodash/pick';
+import type { IDataObject, NodeApiError } from 'n8n-workflow';
 
-import { NO_ANSWER, runFacts } from '../../../execution/audience';
 import { quoted } from '../../../execution/badInput';
 import type { HintContext } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
-import type { ItemError } from '../../../execution/outputs';
 import type { ThreadIds } from '../../../runs/openConversation';
-import type { RunResult } from '../../../runs/result';
+import type { RunResult } from '../../../runs/run';
 import type { Failure } from '../../../transport/failure';
 
-/** The error of a run without an answer: the reason, and where to look. */
-export function resultError(item: Item, result: RunResult, thread: ThreadIds): NodeApiError {
-	const { failure, reason, advice, status } = result;
+/** The error of a run without an answer: the reason, and where to look. It names the thread. */
+export function resultError(
+	item: Item,
+	result: RunResult & ThreadIds,
+	hints = runHints(item),
+): NodeApiError {
+	const { failure, reason, advice, status, threadId } = result;
 	const shown: Failure =
 		failure && reason === undefined
 			? failure
 			: { method: '', path: '', ...failure, kind: 'unsuccessful', reason };
-	const error = runError(item, shown, { ...thread, verdict: status });
+	const error = item.apiError(shown, hints);
 	const nextStep = advice ?? (reason === undefined ? undefined : READ_THREAD_ADVICE);
-	if (nextStep) error.description = `${nextStep} ${error.description ?? ''}`.trim();
+	error.description = compact([nextStep, error.description, `Thread: ${threadId}.`]).join(' ');
+	error.context.data = {
+		...(error.context.data as IDataObject),
+		...{ ...pick(result, ['threadId', 'conversationId', 'runId']), verdict: status },
+	};
 	return error;
 }
+
+const READ_THREAD_ADVICE = 'Look the thread up on the server, or read it with Thread: Get.';
 
 /** Hints for E12. */
 const UPLOAD_HINTS: HintContext = {
@@ -32,39 +42,20 @@ const UPLOAD_HINTS: HintContext = {
 	},
 };
 
-/** A file that was not uploaded: its binary field, and why. */
-export interface FailedUpload {
-	property: string;
-	failure: Failure;
-}
-
-/** The error for a failed upload. The message was not sent. */
+/** The error for a file of this binary field that was not uploaded. The message was not sent. */
 export function uploadError(
 	item: Item,
-	{ property, failure }: FailedUpload,
+	failure: Failure,
+	property: string,
 	thread: ThreadIds,
 ): NodeApiError {
-	const verdict = failure.kind === 'cancelled' ? failure.kind : 'failed';
-	const error = runError(item, failure, { ...thread, verdict }, UPLOAD_HINTS);
-	if (verdict === 'cancelled') return error;
+	const status = failure.kind === 'cancelled' ? failure.kind : 'failed';
+	const error = resultError(item, { ...thread, status, failure }, UPLOAD_HINTS);
+	if (status === 'cancelled') return error;
 	const cause = lowerFirst(error.message);
 	error.message = `The file in ${quoted(property)} was not uploaded: ${cause}`;
-	error.description =
-		`The message was not sent, as "Attach Files" names this file. ${error.description ?? ''}`.trim();
+	error.description = `The message was not sent, as "Attach Files" names this file. ${error.description}`;
 	return error;
-}
-
-const READ_THREAD_ADVICE = 'Look the thread up on the server, or read it with Thread: Get.';
-
-/**
- * The output item of a failed run. A chat without streaming shows `message` to visitors; on the error output, it would
- * replace a field of the input.
- */
-export function failedRunItem(item: Item, error: ItemError): INodeExecutionData {
-	const failed = item.failed(error, runFacts(error));
-	const isBranch = error.node?.onError === 'continueErrorOutput';
-	if (!isBranch) failed.json.message = NO_ANSWER;
-	return failed;
 }
 
 /** Hints for E4, where the server looks up the assistant first, and for the routes of one run (recorded). */
@@ -84,17 +75,4 @@ function notFoundHint(item: Item): string {
 		return 'The assistant of this thread is not there any more, or the token may not see it. Check "Thread".';
 	const field = item.isJsonBody ? 'JSON Body' : 'Assistant';
 	return `The server has no such assistant, or the token may not see it. Check "${field}".`;
-}
-
-/** The error of a run, naming its thread. */
-export function runError(
-	item: Item,
-	failure: Failure,
-	facts: IDataObject & { threadId: string },
-	hints = runHints(item),
-): NodeApiError {
-	const error = item.apiError(failure, hints);
-	error.description = `${error.description ?? ''} Thread: ${facts.threadId}.`.trim();
-	error.context.data = { ...(error.context.data as IDataObject), ...facts };
-	return error;
 }

@@ -266,44 +266,23 @@ export const runOptions: INodeProperties = optionsField(
 /** Up to the longest timer of Node.js. */
 const minutes = z.number().positive().min(0.001).max(35_791);
 
-const citations = z.enum(['numbers', 'asWritten', 'none']);
-
-/** Settings for writing an answer. */
-const answerSettings = z.object({
-	citations,
-	listSources: z.boolean(),
-	returnIntermediateSteps: z.boolean(),
-});
-
-/** Settings of Start Run. */
-const sendSettings = z.object({
-	deadlineMinutes: minutes,
-	concurrency: z.number().int().min(1),
-	title: z.string().trim().optional(),
-	whenBusy: z.enum(['wait', 'fail', 'run']),
-	cancelSilentMinutes: z.number().min(0).max(35_791),
-});
-
 const abandonAction = z.enum(['leave', 'cancel']);
 
-/** Settings for a run after the wait. */
-const abandonSettings = z.object({ whenStopped: abandonAction, whenLate: abandonAction });
-
-export const startSettings = z.object({ options: sendSettings });
-
-/** Settings of the operations that send and wait. */
+/** Settings of the operations on runs. Those that an operation does not show have their defaults. */
 export const runSettings = z.object({
-	options: sendSettings
-		.merge(answerSettings)
-		.merge(abandonSettings)
-		.extend({ enableStreaming: z.boolean(), inOneRequest: z.boolean() }),
+	options: z.object({
+		cancelSilentMinutes: z.number().min(0).max(35_791),
+		citations: z.enum(['numbers', 'asWritten', 'none']),
+		deadlineMinutes: minutes,
+		enableStreaming: z.boolean(),
+		inOneRequest: z.boolean(),
+		listSources: z.boolean(),
+		returnIntermediateSteps: z.boolean(),
+		title: z.string().trim().optional(),
+		whenBusy: z.enum(['wait', 'fail', 'run']),
+		whenLate: abandonAction,
+		whenStopped: abandonAction,
+	}),
 });
 
-/** Settings of the operations on a run ID. */
-export const runByIdSettings = z.object({
-	options: answerSettings.merge(abandonSettings).extend({ deadlineMinutes: minutes }),
-});
-
-export type AnswerOptions = z.infer<typeof answerSettings>;
-export type StartOptions = z.infer<typeof sendSettings>;
 export type RunOptions = z.infer<typeof runSettings>['options'];

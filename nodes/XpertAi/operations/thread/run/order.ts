@@ -22,8 +22,8 @@ import { isJsonObject } from '../../../transport/answer';
 import { rowSubject, valuesOfRows } from '../../shared/rowValues';
 import type { Row } from '../../shared/rowValues';
 import { decisionFields, messageFields, retryFields } from './fields';
-import { ID_KINDS, idRows, runSettings, startSettings } from './options';
-import type { RunOptions, StartOptions } from './options';
+import { ID_KINDS, idRows, runSettings } from './options';
+import type { RunOptions } from './options';
 
 const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
 
@@ -44,13 +44,11 @@ export interface StartOrder {
 	/** The binary fields of the files to send. */
 	attachments: BinaryField[];
 	title?: string;
-	options: StartOptions;
-}
-
-/** The same with a wait for the answer. */
-export interface Order extends StartOrder, AnswerOutput {
 	options: RunOptions;
 }
+
+/** The same with an answer. */
+export type Order = StartOrder & AnswerOutput;
 
 /**
  * Reads the parameters of a run.
@@ -59,8 +57,7 @@ export interface Order extends StartOrder, AnswerOutput {
  * @throws NodeOperationError naming the parameter, the item and the requirement
  */
 export function readOrder(item: Item, kind: RunKind): Order {
-	const { options } = item.settings(runSettings);
-	return { ...readMessage(item, kind, options), options, ...readAnswerOutput(item) };
+	return { ...readMessage(item, kind), ...readAnswerOutput(item) };
 }
 
 /**
@@ -69,14 +66,14 @@ export function readOrder(item: Item, kind: RunKind): Order {
  * @throws NodeOperationError naming the parameter, the item and the requirement
  */
 export function readStart(item: Item): StartOrder {
-	const { options } = item.settings(startSettings);
-	const order = readMessage(item, 'message', options);
+	const order = readMessage(item, 'message');
 	if (intentOf(order.body).kind !== 'decision') return order;
 	const demand = 'must not decide: use Thread: Decide';
 	return item.refuse({ subject: `"${item.labelOf('options.jsonBody')}"`, demand });
 }
 
-function readMessage(item: Item, kind: RunKind, options: StartOptions): StartOrder {
+function readMessage(item: Item, kind: RunKind): StartOrder {
+	const { options } = item.settings(runSettings);
 	const isMessage = kind === 'message';
 	const { runOn, session } = isMessage ? threadSourceOf(item) : { runOn: 'existing' as const };
 	const body = runBodyOf(item, kind);
@@ -88,12 +85,9 @@ function readMessage(item: Item, kind: RunKind, options: StartOptions): StartOrd
 	const withMessage = isMessage && !item.isJsonBody;
 	const start = withMessage ? truncate(item.text('message').trim(), { length: TITLE_LENGTH }) : '';
 	return {
-		item,
-		runOn,
+		...{ item, runOn, body, options },
 		threadId: threadIdOf(item, runOn, body, session),
-		body,
 		attachments: withMessage ? item.binaries('options.attachments') : [],
-		options,
 		title: options.title || start || undefined,
 	};
 }
@@ -138,15 +132,6 @@ const SOURCES = {
 	'input.target': 'options.target',
 };
 
-const FIELDS = { message: messageFields, decision: decisionFields, retry: retryFields };
-
-/** The schema of each body; only messages name the assistant, as a thread that has run already has one. */
-const SCHEMAS = {
-	message: runBodies.message,
-	decision: runBodies.decision.omit({ assistant_id: true }),
-	retry: runBodies.retry.omit({ assistant_id: true }),
-};
-
 /**
  * The body of E4 for an item, without the uploaded files and, for a thread that has run, without the assistant.
  *
@@ -154,17 +139,17 @@ const SCHEMAS = {
  */
 export function runBodyOf(item: Item, kind: RunKind): RunBody {
 	if (item.isJsonBody) return ownBody(item, kind);
-	const fields = FIELDS[kind];
+	const { fields, schema, input } = BODIES[kind];
 	const { options, assistantId, ...values } = item.values(fields);
 	const optional: FieldValues = isJsonObject(options) ? options : {};
 	const body = {
-		...(assistantId === undefined ? {} : { assistant_id: assistantId }),
-		input: INPUTS[kind](item, { ...optional, ...values }),
-		...(optional.context === undefined ? {} : { context: optional.context }),
+		assistant_id: assistantId,
+		input: input(item, { ...optional, ...values }),
+		context: optional.context,
 	};
 	const naming = { fields, sources: SOURCES };
 	item.checkIds(body, ['assistant_id'], naming);
-	const checked: RunBody = item.check(SCHEMAS[kind], body, naming);
+	const checked: RunBody = item.check(schema, body, naming);
 	item.jsonText(checked, naming);
 	return checked;
 }
@@ -183,24 +168,35 @@ function ownBody(item: Item, kind: RunKind): RunBody {
 	return item.refuse({ subject, demand });
 }
 
-/** Makes the `input` of a body of E4 from the fields (service behaviour, E4). */
-const INPUTS = {
-	message: (item: Item, values: FieldValues) => {
-		const { message: text, state } = values;
-		const { files, ...ids } = messageIds(item, values);
-		const input = { ...filterValuesOf(item, values), input: text, files };
-		return { action: 'send', message: { input: omitBy(input, isUndefined) }, state, ...ids };
-	},
-	decision: (item: Item, { decision, payload, changedArguments, ...values }: FieldValues) => {
-		const type = decisionOf(decision);
-		const target = values.target ?? {};
-		const toolCalls = argumentChanges(item, changedArguments);
-		// The server carries out a rejection that has a payload, even an empty one.
-		if (type === 'reject') return { action: 'resume', target, decision: { type } };
-		const patch = isEmpty(toolCalls) ? {} : { patch: { toolCalls } };
-		return { action: 'resume', target, decision: { type, payload }, ...patch };
-	},
-	retry: () => ({ action: 'retry', source: {} }),
+function messageInput(item: Item, values: FieldValues) {
+	const { message: text, state } = values;
+	const { files, ...ids } = messageIds(item, values);
+	const input = { ...filterValuesOf(item, values), input: text, files };
+	return { action: 'send', message: { input: omitBy(input, isUndefined) }, state, ...ids };
+}
+
+function decisionInput(item: Item, values: FieldValues) {
+	const { payload } = values;
+	const target = values.target ?? {};
+	const type = decisionOf(values.decision);
+	const toolCalls = argumentChanges(item, values.changedArguments);
+	// The server carries out a rejection that has a payload, even an empty one.
+	if (type === 'reject') return { action: 'resume', target, decision: { type } };
+	const patch = isEmpty(toolCalls) ? {} : { patch: { toolCalls } };
+	return { action: 'resume', target, decision: { type, payload }, ...patch };
+}
+
+const retryInput = () => ({ action: 'retry', source: {} });
+
+/** Only messages name the assistant, as a thread that has run already has one. */
+const ASSISTANT = { assistant_id: true } as const;
+const { message, decision, retry } = runBodies;
+
+/** The fields, the `input` and the schema of each body of E4 (service behaviour, E4). */
+const BODIES = {
+	message: { fields: messageFields, input: messageInput, schema: message },
+	decision: { fields: decisionFields, input: decisionInput, schema: decision.omit(ASSISTANT) },
+	retry: { fields: retryFields, input: retryInput, schema: retry.omit(ASSISTANT) },
 };
 
 /** Normalizes a decision: people and models capitalize it, and approvals are often true or false. */
@@ -281,20 +277,24 @@ function filterValuesOf(
 		return '';
 	});
 	const json = item.check(freeForm, filterValuesJson, { parameter: jsonLabel });
-	item.jsonText(json, { parameter: jsonLabel });
-	check(item, jsonLabel, json);
-	item.jsonText(rowValues, { parameter: label });
-	check(item, label, rowValues, mayBeEmptyKeys);
+	checkFilters(item, jsonLabel, json);
+	checkFilters(item, label, rowValues, mayBeEmptyKeys);
 	const jsonEntries = Object.entries(json).map(([key, value]) => [key, utcText(value)]);
 	return { ...Object.fromEntries(jsonEntries), ...rowValues };
 }
 
-function check(item: Item, label: string, values: FieldValues, allowed = new Set<string>()): void {
+function checkFilters(
+	item: Item,
+	label: string,
+	values: FieldValues,
+	mayBeEmpty = new Set<string>(),
+): void {
+	item.jsonText(values, { parameter: label });
 	for (const [key, value] of Object.entries(values)) {
 		const subject = rowSubject(key, label);
 		if (MESSAGE_KEYS.includes(key))
 			item.refuse({ subject, demand: 'is a part of the message itself: choose another key' });
-		if (isEmptyValue(value) && !allowed.has(key))
+		if (isEmptyValue(value) && !mayBeEmpty.has(key))
 			item.refuse({ subject, demand: 'must not be empty', cure: EMPTY_CURE });
 	}
 }

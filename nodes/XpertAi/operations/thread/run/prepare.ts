@@ -1,9 +1,12 @@
 import { randomUUID } from 'crypto';
+import memoize from 'lodash/memoize';
+import pick from 'lodash/pick';
 import { z } from 'zod';
 
 import { uploadFile } from '../../../execution/binary';
 import { forEachConcurrently } from '../../../execution/eachItem';
 import type { Item } from '../../../execution/item';
+import type { ItemError } from '../../../execution/outputs';
 import { withFileContexts } from '../../../runs/input';
 import {
 	CONVERSATION_PATH,
@@ -11,42 +14,39 @@ import {
 	MAX_OWNERS,
 	openConversation,
 } from '../../../runs/openConversation';
-import type { ThreadIds } from '../../../runs/openConversation';
-import type { RunResult } from '../../../runs/result';
-import { remaining, withDeadline } from '../../../runs/run';
-import type { Client, RunRequest, RunRoutes } from '../../../runs/run';
+import { withDeadline } from '../../../runs/run';
+import type { Client, Run, RunResult, RunRoutes } from '../../../runs/run';
 import { listRuns } from '../../../threads/runsApi';
 import { callApi } from '../../../threads/thread';
 import { buildPath } from '../../../transport/api';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import { multipartBody, UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import type { UploadFile } from '../../../transport/multipart';
-import { resultError, runError, uploadError } from './errors';
-import type { FailedUpload } from './errors';
+import type { Send } from '../../../transport/request';
+import { resultError, uploadError } from './errors';
 import type { StartOrder } from './order';
 import { untilTurn } from './threadOrder';
 import type { Turn } from './threadOrder';
 
 const TIMEOUT_MS = 60_000;
 
+/** What is known of the routes of a server. Items that send with the same function share it. */
+const routesOf = memoize<(send: Send) => RunRoutes>(() => ({ areMissing: false }));
+routesOf.cache = new WeakMap();
+
 /**
  * Waits for the item's turn on its thread, finds or creates the conversation and uploads the files.
  *
- * @returns the run to start, and its thread
+ * @returns the run to start
  * @throws NodeApiError or NodeOperationError if the turn does not come or the message cannot be sent
  */
-export async function prepare(
-	order: StartOrder,
-	routes: RunRoutes,
-	turn: Turn | undefined,
-): Promise<{ request: RunRequest; thread: ThreadIds }> {
-	const { item, runOn, options } = order;
-	const { whenBusy, deadlineMinutes, cancelSilentMinutes } = options;
-	const client = clientOf(item, deadlineMinutes * MINUTE_MS);
+export async function prepare(order: StartOrder, turn: Turn | undefined): Promise<Run> {
+	const { item, runOn, options, title } = order;
+	const client = clientOf(item, options.deadlineMinutes * MINUTE_MS);
 	// With an ID of its own, the node knows the thread even if the answer is lost.
 	const { threadId = randomUUID() } = order;
-	const refusal = turn && (await untilTurn(turn, client, whenBusy));
-	if (refusal) throw resultError(item, refusal, { threadId });
+	const refusal = turn && (await untilTurn(turn, client, options.whenBusy));
+	if (refusal) throw resultError(item, { ...refusal, threadId });
 	// Before anything is sent, as n8n deletes the files of old executions.
 	const files = await Promise.all(
 		order.attachments.map(async (field) => ({
@@ -55,7 +55,6 @@ export async function prepare(
 		})),
 	);
 	const open = runOn === 'key' ? openConversation : createConversation;
-	const { title } = order;
 	const thread = runOn === 'existing' ? { threadId } : await open(client, threadId, title);
 	if (thread === undefined)
 		throw item.operationError(
@@ -63,18 +62,15 @@ export async function prepare(
 			'Nothing was said to the assistant. Choose a key that is not shared, for example with the name of the workflow before it.',
 		);
 	if ('failure' in thread)
-		throw runError(item, thread.failure, { threadId, verdict: 'failed' }, {});
-	const attached = await uploadAttachments(client, thread.threadId, files);
-	if ('failure' in attached) throw uploadError(item, attached, thread);
-	const { ids } = attached;
-	const body = ids.length > 0 ? withFileContexts(order.body, ids) : order.body;
-	return {
-		thread,
-		request: {
-			...{ ...client, threadId: thread.threadId, body, isNew: runOn === 'new', whenBusy, routes },
-			cancelSilentMs: cancelSilentMinutes * MINUTE_MS,
-		},
+		throw resultError(item, { status: 'failed', failure: thread.failure, threadId }, {});
+	const run: Run = {
+		...{ ...client, ...thread, body: order.body, isNew: runOn === 'new' },
+		...pick(options, ['whenBusy', 'whenStopped', 'whenLate', 'inOneRequest']),
+		cancelSilentMs: options.cancelSilentMinutes * MINUTE_MS,
+		routes: routesOf(item.send),
 	};
+	const ids = await uploadAttachments(item, run, files);
+	return ids.length > 0 ? { ...run, body: withFileContexts(run.body, ids) } : run;
 }
 
 /** A client that sends until the deadline, or until the execution is stopped. */
@@ -96,39 +92,43 @@ const fileContext = z.object({ id: z.string().min(1) });
  * Uploads files for a thread (E12). After a failure, starts no further upload. Repeats an upload whose answer is lost:
  * an unused file does no harm.
  *
- * @returns the file context IDs, in the order of the files; or the first failure
+ * @returns the file context IDs, in the order of the files
+ * @throws NodeApiError for the first file that was not uploaded
  */
-export async function uploadAttachments(
-	client: Client,
-	threadId: string,
+async function uploadAttachments(
+	item: Item,
+	run: Run,
 	attachments: Attachment[],
-): Promise<{ ids: string[] } | FailedUpload> {
+): Promise<string[]> {
+	const { threadId, conversationId } = run;
 	const ids: string[] = [];
-	const failures: FailedUpload[] = [];
+	const errors: ItemError[] = [];
 	const upload = async ([index, { property, file }]: [number, Attachment]) => {
-		const { answer, failure } = await callApi(client, {
+		const { answer, failure } = await callApi(run, {
 			...{ method: 'POST', path: '/contexts/file', body: multipartBody(file, { threadId }) },
-			...{ timeoutMs: remaining(client), schema: fileContext },
+			...{ timeoutMs: run.remaining(), schema: fileContext },
 			flaw: 'it does not name the ID of the file',
 		});
-		if (failure) failures[index] = { property, failure };
+		if (failure) errors[index] = uploadError(item, failure, property, { threadId, conversationId });
 		else ids[index] = answer.id;
 	};
-	const goOn = () => failures.length === 0;
+	const goOn = () => errors.length === 0;
 	await forEachConcurrently([...attachments.entries()], UPLOADS_AT_ONCE, upload, goOn);
-	return failures.find(Boolean) ?? { ids };
+	const error = errors.find(Boolean);
+	if (error) throw error;
+	return ids;
 }
 
 /** Deletes the conversation created for a run, if the run was refused and nothing has run in it. Never throws. */
 export async function deleteUnused(
-	request: RunRequest,
-	{ threadId, conversationId: id }: ThreadIds,
+	run: Run,
 	{ status, failure, reason }: RunResult,
 ): Promise<void> {
+	const { isNew, conversationId: id } = run;
 	const isRefused = status === 'failed' && failure?.kind === 'status' && reason === undefined;
-	if (!request.isNew || !isRefused || id === undefined) return;
-	const { answer: runs } = await listRuns(request, threadId);
+	if (!isNew || !isRefused || id === undefined) return;
+	const { answer: runs } = await listRuns(run, run.threadId);
 	if (runs?.length !== 0) return;
 	const path = buildPath(CONVERSATION_PATH, { id });
-	await request.send({ method: 'DELETE', path, timeoutMs: TIMEOUT_MS });
+	await run.send({ method: 'DELETE', path, timeoutMs: TIMEOUT_MS });
 }

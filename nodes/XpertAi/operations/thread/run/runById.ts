@@ -1,22 +1,21 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { readAnswerOutput } from '../../../execution/audience';
-import { atOnceOf, timeoutSeconds } from '../../../execution/declared';
+import { timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { cancelRunById, abandonRun } from '../../../runs/cancel';
-import { followRun, readRunState } from '../../../runs/follow';
-import type { RunState } from '../../../runs/follow';
 import type { Client } from '../../../runs/run';
-import { withThread } from '../../../runs/runThread';
+import { abandonRun, cancelRunById, readRunState } from '../../../runs/runState';
+import type { RunState } from '../../../runs/runState';
+import { followRun, withThread } from '../../../runs/runThread';
 import type { RunIds } from '../../../threads/runsApi';
 import { isTransient } from '../../../transport/classifyFailure';
 import { MINUTE_MS } from '../../../transport/clock';
 import { answerFields, answerJson, forAudience } from './answerFields';
 import { resultError } from './errors';
-import { executeInOrder } from './execute';
-import { runByIdSettings } from './options';
+import { runSettings } from './options';
 import { clientOf } from './prepare';
+import { executeInOrder } from './threadOrder';
 
 /** Reads the parameters of an item. @returns what is then done, and gives the JSON of the output item */
 type RunOperation = (item: Item, ids: RunIds) => () => Promise<IDataObject>;
@@ -29,7 +28,7 @@ const getRun: RunOperation = (item, ids) => {
 };
 
 const orderOf = (item: Item) => ({
-	...{ item, ...item.settings(runByIdSettings), ...readAnswerOutput(item) },
+	...{ item, ...item.settings(runSettings), ...readAnswerOutput(item) },
 });
 
 /** Thread: Wait for Run. */
@@ -39,13 +38,11 @@ const waitForRun: RunOperation = (item, ids) => {
 	return async () => {
 		const client = clientOf(item, deadlineMinutes * MINUTE_MS);
 		// The stream of an ended run may no longer be stored.
-		const state = await readRunState(client, ids);
-		const { failure } = state.result ?? {};
-		const isUnknown = !state.result || (failure && isTransient(failure));
-		const followed = (isUnknown ? undefined : state.result) ?? (await followRun(client, ids));
-		const known = { ...followed, runId: ids.runId };
-		const result = await abandonRun({ ...client, whenStopped, whenLate }, ids.threadId, known);
-		return await stateJson(order, client, ids, { record: state.record, result });
+		const { record, result: ended } = await readRunState(client, ids);
+		const isKnown = ended && !(ended.failure && isTransient(ended.failure));
+		const followed = { ...(isKnown ? ended : await followRun(client, ids)), runId: ids.runId };
+		const result = await abandonRun({ ...client, ...ids, whenStopped, whenLate }, followed);
+		return await stateJson(order, client, ids, { record, result });
 	};
 };
 
@@ -54,7 +51,7 @@ const cancelRun: RunOperation = (item, ids) => {
 	const client = clientWithTimeout(item);
 	return async () => {
 		const { cancelled, result, record } = await cancelRunById(client, ids);
-		if (result?.failure) throw resultError(item, result, ids);
+		if (result?.failure) throw resultError(item, { ...result, ...ids });
 		const status = cancelled ? 'cancelled' : (result?.status ?? 'running');
 		return { cancelled, status, ...ids, assistantId: record?.assistant_id ?? null };
 	};
@@ -71,7 +68,6 @@ export async function execute(
 		// Runs on the same thread need no order.
 		read: (item) => ({ threadId: undefined, work: OPERATIONS[operation](item, idsIn(item)) }),
 		run: async ({ work }) => await work(),
-		concurrency: () => atOnceOf(execution.items),
 	});
 }
 
@@ -97,10 +93,9 @@ async function stateJson(
 ): Promise<IDataObject> {
 	const { item, options } = order;
 	const assistantId = record?.assistant_id ?? ended?.assistantId ?? null;
-	const thread = { ...ids, conversationId: ended?.conversationId };
-	if (!ended) return forAudience(item, { output: null, status: 'running', assistantId, ...thread });
-	const result = await withThread(client, ids, ended);
+	if (!ended) return forAudience(item, { output: null, status: 'running', assistantId, ...ids });
+	const result = { ...(await withThread(client, ids, ended)), ...ids, assistantId };
 	if (result.status !== 'completed' && result.status !== 'interrupted')
-		throw resultError(item, result, thread);
-	return answerJson(order, { ...result, assistantId }, answerFields(result, options), thread);
+		throw resultError(item, result);
+	return answerJson(order, result, answerFields(result, options));
 }

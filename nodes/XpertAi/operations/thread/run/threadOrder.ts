@@ -1,8 +1,79 @@
+import compact from 'lodash/compact';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import { failureAsReply, isTool, NO_ANSWER, runFacts } from '../../../execution/audience';
+import { atOnceOf } from '../../../execution/declared';
 import { forEachConcurrently } from '../../../execution/eachItem';
-import { busy, executionStopped, stillBusy } from '../../../runs/result';
-import type { RunResult } from '../../../runs/result';
-import { remaining } from '../../../runs/run';
-import type { Run, WaitLimits } from '../../../runs/run';
+import type { Item } from '../../../execution/item';
+import type { Execution } from '../../../execution/operation';
+import { mayContinue } from '../../../execution/outputs';
+import type { ItemError } from '../../../execution/outputs';
+import { busy, executionStopped, stillBusy } from '../../../runs/run';
+import type { Client, Run, RunResult } from '../../../runs/run';
+import type { Chat } from './chat';
+
+/** An operation on threads. */
+interface ThreadOperation<Order extends { threadId?: string }> {
+	/** Reads the parameters of an item, and the thread if it has one already. */
+	read: (item: Item) => Order;
+	/** The JSON of the output item. */
+	run: (order: Order, turn?: Turn, chat?: Chat) => Promise<IDataObject>;
+	/** The chat that gets the answer. With it, a failure may be output like an answer. */
+	chatOf?: (item: Item, order?: Order) => Chat | undefined;
+}
+
+/**
+ * Runs an operation for all items, those of the same thread one after another. All items are read before anything is
+ * sent, so that with Stop an invalid item starts no run.
+ *
+ * @returns the output, in the order of the items
+ * @throws the NodeApiError or NodeOperationError of the first failed item when On Error is "Stop Workflow"
+ */
+export async function executeInOrder<Order extends { threadId?: string }>(
+	{ context, items }: Execution,
+	{ read, run, chatOf }: ThreadOperation<Order>,
+): Promise<INodeExecutionData[]> {
+	let stopError: ItemError | undefined;
+	const errorOf = (item: Item, caught: unknown, asReply: boolean) => {
+		const error = item.asError(caught);
+		const isStopped = context.getExecutionCancelSignal()?.aborted === true;
+		if (asReply ? isStopped : !mayContinue(context)) stopError ??= error;
+		return error;
+	};
+	const work = items.map((item) => {
+		let asReply = false;
+		let order: Order | undefined;
+		let error: ItemError | undefined;
+		try {
+			if (chatOf) asReply = item.switch('options.failuresAsReplies', isTool(context));
+			order = read(item);
+		} catch (caught) {
+			error = errorOf(item, caught, asReply);
+		}
+		const runOrder = async (turn?: Turn) => {
+			const chat = chatOf?.(item, order);
+			try {
+				if (error) throw error;
+				return item.output(order ? await run(order, turn, chat) : {});
+			} catch (caught) {
+				const failure = errorOf(item, caught, asReply);
+				// If the workflow stops, n8n shows the error itself.
+				if (asReply || mayContinue(context)) chat?.note(asReply ? failure.message : NO_ANSWER);
+				if (asReply) return item.output(failureAsReply(failure));
+				const failed = item.failed(failure, runFacts(failure));
+				// A chat without streaming shows `message`; on the error output, it would replace a field of the input.
+				if (failure.node?.onError !== 'continueErrorOutput') failed.json.message = NO_ANSWER;
+				return failed;
+			} finally {
+				chat?.end();
+			}
+		};
+		return { threadId: order?.threadId, run: runOrder };
+	});
+	const results = await inThreadOrder(work, atOnceOf(items), () => stopError === undefined);
+	if (stopError) throw stopError;
+	return compact(results);
+}
 
 /** A place in the queue for a thread, among the executions of this process. */
 export interface Turn {
@@ -43,15 +114,15 @@ export function takeTurn(threadId: string): Turn {
  */
 export async function untilTurn(
 	turn: Turn,
-	limits: WaitLimits,
+	client: Client,
 	whenBusy: Run['whenBusy'],
 ): Promise<RunResult | undefined> {
 	if (turn.hasCome || whenBusy === 'run') return undefined;
 	if (whenBusy === 'fail') return busy();
-	const { clock, signal } = limits;
+	const { clock, signal } = client;
 	const done = new AbortController();
 	const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
-	await Promise.race([turn.come, clock.sleep(remaining(limits), stop)]);
+	await Promise.race([turn.come, clock.sleep(client.remaining(), stop)]);
 	done.abort();
 	if (signal?.aborted) return executionStopped();
 	return turn.hasCome ? undefined : stillBusy();

@@ -22,7 +22,8 @@ function outputIn(citations: CitationStyle, listSources: boolean): string {
 	const { output } = lastReply(messages) ?? {};
 	const options = {
 		...{ citations, listSources, returnIntermediateSteps: false, enableStreaming: true },
-		...{ deadlineMinutes: 15, concurrency: 1, whenBusy: 'wait' as const },
+		...{ deadlineMinutes: 15, cancelSilentMinutes: 0, inOneRequest: false },
+		...({ whenBusy: 'wait', whenLate: 'leave', whenStopped: 'leave' } as const),
 	};
 	const parts = eventsOn(undefined, messages).parts;
 	return answerFields({ status: 'completed', output, parts }, options).output;

@@ -9,6 +9,7 @@ import type {
 	ThreadWork,
 	Turn,
 } from '../../../../../../nodes/XpertAi/operations/thread/run/threadOrder';
+import { withDeadline } from '../../../../../../nodes/XpertAi/runs/run';
 import { virtualTime } from '../../../../support/virtualTime';
 
 /** Work that takes so many turns of the event loop, on a thread or on its own. */
@@ -224,7 +225,8 @@ describe('waiting for a turn', () => {
 		const first = takeTurn('t');
 		const turn = takeTurn('t');
 		const clock = virtualTime(stopAfterMs);
-		const inTime = { send, clock, signal: clock.signal, deadline: clock.now() + deadlineMs };
+		const limits = { send, clock, signal: clock.signal, deadline: clock.now() + deadlineMs };
+		const inTime = withDeadline(limits);
 		const through = async () => {
 			first.end();
 			turn.end();
@@ -291,7 +293,7 @@ describe('waiting for a turn', () => {
 	it('takes no time where nobody is before it', async () => {
 		const turn = takeTurn('u');
 		const clock = virtualTime();
-		const inTime = { send, clock, signal: clock.signal, deadline: clock.now() };
+		const inTime = withDeadline({ send, clock, signal: clock.signal, deadline: clock.now() });
 		for (const whenBusy of ['wait', 'fail', 'run'] as const)
 			expect(await untilTurn(turn, inTime, whenBusy)).toBeUndefined();
 		turn.end();

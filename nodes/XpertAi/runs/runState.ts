@@ -1,0 +1,238 @@
+import { afterLastUserMessage, callsTool, messagesOf } from '../threads/messages';
+import { RunEvents } from '../threads/runEvents';
+import {
+	findMessages,
+	joinRun,
+	listRuns,
+	newestRun,
+	readRun,
+	readUsage,
+	requestCancel,
+} from '../threads/runsApi';
+import type { MessageRecord, RunIds, RunRecord } from '../threads/runsApi';
+import { readConversation, readThread, waitsForPerson } from '../threads/thread';
+import type { ConversationFacts } from '../threads/thread';
+import { isTransient } from '../transport/classifyFailure';
+import { failureMessage } from '../transport/failure';
+import {
+	answerSoFar,
+	failed,
+	noAnswer,
+	resultFromEvents,
+	runCancelled,
+	runFailed,
+	unreadableRun,
+	withGracePeriod,
+} from './run';
+import type { Blocker, Client, Run, RunResult } from './run';
+
+/* A run that is known by its ID: its state, its cancellation, and whether it is silent. */
+
+/** The state of a run. */
+export interface RunState {
+	/** Undefined if it could not be read. */
+	record?: RunRecord;
+	/** Set if the run has ended, or if its end could not be read. */
+	result?: RunResult;
+}
+
+/** Reads the state of a run from its record and, if it has ended, from its conversation and message. Never throws. */
+export async function readRunState(run: Client, ids: RunIds): Promise<RunState> {
+	const { answer: record, failure } = await readRun(run, ids);
+	if (failure) return { result: { status: 'failed', failure } };
+	if (record.status === 'running') return { record };
+	const facts = await readConversation(run, ids.threadId);
+	if (facts.failure) return { record, result: unreadableRun(facts.failure) };
+	const result = await readEnded(run, ids, record, facts);
+	const conversationId = result?.conversationId ?? facts.conversationId;
+	return { record, result: result && { ...result, conversationId } };
+}
+
+/** The result of a run that has ended; undefined while the server still stores its message. */
+async function readEnded(
+	run: Client,
+	ids: RunIds,
+	record: RunRecord,
+	facts: ConversationFacts,
+): Promise<RunResult | undefined> {
+	if (record.status === 'interrupted') return await readInterrupted(run, ids, facts);
+	// Several conversations may share the thread; only one has the message.
+	for (const id of facts.conversationIds) {
+		const { answer, failure } = await findMessages(run, id, { executionId: ids.runId });
+		if (failure) return unreadableRun(failure);
+		const message = answer.findLast(({ role }) => role === 'ai');
+		if (message?.status === 'thinking') return undefined;
+		if (message) return await readMessage(run, ids, record, message);
+	}
+	// The server hides the conversation of another owner, but not its runs.
+	return (await replay(run, ids)) ?? noAnswer();
+}
+
+/** The result of a run from its message. */
+async function readMessage(
+	run: Client,
+	ids: RunIds,
+	{ status }: RunRecord,
+	{ content, error }: MessageRecord,
+): Promise<RunResult> {
+	const events = new RunEvents(ids.runId);
+	events.readContent(content);
+	if (status === 'error') return { ...runFailed(error), ...answerSoFar(events) };
+	events.usage = await readUsage(run, ids);
+	const isRejected = events.answer === '' && (await endsWithCall(run, ids.threadId));
+	return { status: 'completed', ...answerSoFar(events), rejected: isRejected || undefined };
+}
+
+/** Whether the last message of a thread is a tool call, as after a rejection (recorded). */
+async function endsWithCall(run: Client, threadId: string): Promise<boolean> {
+	const { answer: state } = await readThread(run, threadId);
+	const last = afterLastUserMessage(messagesOf(state)).at(-1);
+	return last !== undefined && callsTool(last);
+}
+
+/**
+ * An interrupted run waits for a person, was cancelled, or had ended before it was cancelled. Only the last run of a
+ * thread can wait; the stream tells the other two apart (recorded).
+ */
+async function readInterrupted(
+	run: Client,
+	ids: RunIds,
+	facts: ConversationFacts,
+): Promise<RunResult> {
+	const { answer: runs, failure } = await listRuns(run, ids.threadId);
+	if (failure) return unreadableRun(failure);
+	const isLast = newestRun(runs)?.run_id === ids.runId;
+	if (isLast && waitsForPerson(facts)) return { status: 'interrupted', interrupt: facts.tasks };
+	const replayed = await replay(run, ids);
+	if (replayed && replayed.status !== 'interrupted') return replayed;
+	if (isLast) return runCancelled(facts.error);
+	return failed('The run was cancelled, or the thread has gone on without a decision');
+}
+
+/** Limit for the replay of a stream: a stream that is no longer stored stays open and silent. */
+const REPLAY_MS = 5_000;
+
+/** The result of an ended run from its stream; undefined if the stream is no longer stored. Never throws. */
+export async function replay(run: Client, ids: RunIds): Promise<RunResult | undefined> {
+	const events = new RunEvents(ids.runId);
+	const abort = new AbortController();
+	run.clock.later(REPLAY_MS, () => abort.abort());
+	await run.send(joinRun(ids, events, abort.signal));
+	return events.isComplete && events.isWhole ? resultFromEvents(events) : undefined;
+}
+
+/** Limit for all requests that cancel an abandoned run. */
+const CANCEL_LIMIT_MS = 10_000;
+
+/**
+ * Cancels a run only if it is running: the server also marks a finished run as cancelled (recorded). If the run ends
+ * meanwhile, its stream gives the result. Never throws.
+ *
+ * @returns whether the run was cancelled, otherwise its state
+ */
+export async function cancelRunById(
+	run: Client,
+	ids: RunIds,
+): Promise<{ cancelled: boolean } & RunState> {
+	const { answer: record, failure } = await readRun(run, ids);
+	if (failure) return { cancelled: false, result: { status: 'failed', failure } };
+	if (record.status !== 'running') return { cancelled: false, ...(await readRunState(run, ids)) };
+	const result = await cancelRunning(run, ids);
+	return { cancelled: !result, result, record };
+}
+
+/** Cancels a running run. @returns its result if it completed before the cancellation, or why it was not cancelled */
+export async function cancelRunning(run: Client, ids: RunIds): Promise<RunResult | undefined> {
+	const { failure } = await requestCancel(run, ids);
+	if (failure) {
+		const after = isTransient(failure) ? await readRun(run, ids) : undefined;
+		if (after?.answer?.status !== 'interrupted') return { status: 'failed', failure };
+	}
+	const replayed = await replay(run, ids);
+	return replayed?.status === 'completed' ? replayed : undefined;
+}
+
+/**
+ * Cancels a run that nobody waits for any more, if the user wants that; the result says so. Never throws.
+ *
+ * @param findRunId looks up a run ID that the result lacks; called only if the run is to be cancelled
+ */
+export async function abandonRun(
+	run: Client & Pick<Run, 'threadId' | 'whenStopped' | 'whenLate'>,
+	result: RunResult,
+	findRunId?: (late: Client) => Promise<string | undefined>,
+): Promise<RunResult> {
+	const { signal, threadId, whenStopped, whenLate } = run;
+	const isLate = result.status === 'timedOut';
+	const action = signal?.aborted ? whenStopped : isLate ? whenLate : 'leave';
+	if (action !== 'cancel') return result;
+	const late = withGracePeriod(run, CANCEL_LIMIT_MS);
+	const runId = result.runId ?? (await findRunId?.(late));
+	if (runId === undefined) return result;
+	const { cancelled, result: actual } = await cancelRunById(late, { threadId, runId });
+	return { ...result, runId, advice: cancelAdvice(cancelled, actual) };
+}
+
+function cancelAdvice(cancelled: boolean, actual: RunResult | undefined): string {
+	if (cancelled) return 'It was cancelled on the server.';
+	if (!actual?.failure) return 'It had ended by then: read the thread.';
+	return `It could not be cancelled, and goes on: ${failureMessage(actual.failure)}. Read the thread later.`;
+}
+
+/** A run is cancelled only if it started at least this many silence limits ago. */
+const MIN_AGE_FACTOR = 3;
+
+/**
+ * Watches the run that blocks a thread. A run whose server was killed stays `running` and its stream sends only
+ * heartbeats, as while a model thinks (recorded). Only the time since the last event tells them apart.
+ */
+export class SilenceWatch {
+	/** ID of the run that was cancelled. */
+	cancelledRun?: string;
+	private watched?: { run: RunRecord; events: RunEvents; lastEventAt: number; abort: () => void };
+
+	constructor(private readonly run: Run) {}
+
+	/** Joins the stream of this run, unless it is watched already. */
+	watch(run: RunRecord): void {
+		if (this.watched?.run.run_id === run.run_id) return;
+		this.end();
+		const { clock, send, threadId } = this.run;
+		const [abort, events] = [new AbortController(), new RunEvents(run.run_id)];
+		const watched = { run, events, lastEventAt: clock.now(), abort: () => abort.abort() };
+		this.watched = watched;
+		const request = joinRun({ threadId, runId: run.run_id }, events, abort.signal);
+		const onEvent: typeof events.addEvent = (event) => {
+			watched.lastEventAt = clock.now();
+			return events.addEvent(event);
+		};
+		// Silence counts only while the stream is open. The next poll joins a broken stream again.
+		void send({ ...request, stream: { onEvent, signal: abort.signal } }).then(() => {
+			if (this.watched === watched) this.watched = undefined;
+		});
+	}
+
+	/** The watched run and the time since its last event. */
+	get blocker(): Blocker | undefined {
+		if (!this.watched) return undefined;
+		const { run, lastEventAt } = this.watched;
+		return { run, silentMs: this.run.clock.now() - lastEventAt };
+	}
+
+	/** Cancels the watched run if it exceeds the silence limit and is not inside a tool call. */
+	async cancelSilent(): Promise<void> {
+		const { cancelSilentMs: limit, clock, threadId } = this.run;
+		const { watched, blocker } = this;
+		if (limit === 0 || !watched || (blocker?.silentMs ?? 0) < limit || watched.events.isInToolCall)
+			return;
+		const { run_id: runId, created_at: startedAt } = watched.run;
+		if (clock.now() - Date.parse(startedAt) < MIN_AGE_FACTOR * limit) return;
+		const { cancelled } = await cancelRunById(this.run, { threadId, runId });
+		if (cancelled) this.cancelledRun = runId;
+	}
+
+	/** Stops watching. */
+	end(): void {
+		this.watched?.abort();
+	}
+}
