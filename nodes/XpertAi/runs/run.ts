@@ -103,7 +103,8 @@ function notSent({ method, path }: ApiRequest, failure: Omit<Failure, 'method' |
 
 /** The result of a run. */
 export interface RunResult {
-	status: 'completed' | 'interrupted' | 'failed' | 'timedOut' | 'cancelled';
+	/** `running` also while the answer is stored; `cancelled` if this execution was stopped, or cancelled the run. */
+	status: 'running' | 'completed' | 'interrupted' | 'failed' | 'timedOut' | 'cancelled';
 	/** The last text of the assistant. */
 	output?: string;
 	/** Parts of the answer that are not text, such as images and files. */

@@ -28,40 +28,36 @@ import type { Blocker, Client, Run, RunResult } from './run';
 
 /* A run that is known by its ID: its state, its cancellation, and whether it is silent. */
 
-/** The state of a run. */
-export interface RunState {
-	/** Undefined if it could not be read. */
-	record?: RunRecord;
-	/** Set if the run has ended, or if its end could not be read. */
-	result?: RunResult;
-}
-
-/** Reads the state of a run from its record and, if it has ended, from its conversation and message. Never throws. */
-export async function readRunState(run: Client, ids: RunIds): Promise<RunState> {
+/**
+ * Reads the state of a run from its record and, if it has ended, from its conversation and message. The result has an
+ * `assistantId` if the record could be read. Never throws.
+ */
+export async function readRunState(run: Client, ids: RunIds): Promise<RunResult> {
 	const { answer: record, failure } = await readRun(run, ids);
-	if (failure) return { result: { status: 'failed', failure } };
-	if (record.status === 'running') return { record };
+	if (failure) return { status: 'failed', failure };
+	const assistantId = record.assistant_id ?? null;
+	if (record.status === 'running') return { status: 'running', assistantId };
 	const facts = await readConversation(run, ids.threadId);
-	if (facts.failure) return { record, result: unreadableRun(facts.failure) };
+	if (facts.failure) return { ...unreadableRun(facts.failure), assistantId };
 	const result = await readEnded(run, ids, record, facts);
-	const conversationId = result?.conversationId ?? facts.conversationId;
-	return { record, result: result && { ...result, conversationId } };
+	const conversationId = result.conversationId ?? facts.conversationId;
+	return { ...result, conversationId, assistantId };
 }
 
-/** The result of a run that has ended; undefined while the server still stores its message. */
+/** The result of a run that has ended, once the server has stored its message. */
 async function readEnded(
 	run: Client,
 	ids: RunIds,
 	record: RunRecord,
 	facts: ConversationFacts,
-): Promise<RunResult | undefined> {
+): Promise<RunResult> {
 	if (record.status === 'interrupted') return await readInterrupted(run, ids, facts);
 	// Several conversations may share the thread; only one has the message.
 	for (const id of facts.conversationIds) {
 		const { answer, failure } = await findMessages(run, id, { executionId: ids.runId });
 		if (failure) return unreadableRun(failure);
 		const message = answer.findLast(({ role }) => role === 'ai');
-		if (message?.status === 'thinking') return undefined;
+		if (message?.status === 'thinking') return { status: 'running' };
 		if (message) return await readMessage(run, ids, record, message);
 	}
 	// The server hides the conversation of another owner, but not its runs.
@@ -128,17 +124,14 @@ const CANCEL_LIMIT_MS = 10_000;
  * Cancels a run only if it is running: the server also marks a finished run as cancelled (recorded). If the run ends
  * meanwhile, its stream gives the result. Never throws.
  *
- * @returns whether the run was cancelled, otherwise its state
+ * @returns the status `cancelled` if the run was cancelled, otherwise its state
  */
-export async function cancelRunById(
-	run: Client,
-	ids: RunIds,
-): Promise<{ cancelled: boolean } & RunState> {
+export async function cancelRunById(run: Client, ids: RunIds): Promise<RunResult> {
 	const { answer: record, failure } = await readRun(run, ids);
-	if (failure) return { cancelled: false, result: { status: 'failed', failure } };
-	if (record.status !== 'running') return { cancelled: false, ...(await readRunState(run, ids)) };
-	const result = await cancelRunning(run, ids);
-	return { cancelled: !result, result, record };
+	if (failure) return { status: 'failed', failure };
+	if (record.status !== 'running') return await readRunState(run, ids);
+	const result = (await cancelRunning(run, ids)) ?? { status: 'cancelled' };
+	return { ...result, assistantId: record.assistant_id };
 }
 
 /** Cancels a running run. @returns its result if it completed before the cancellation, or why it was not cancelled */
@@ -169,14 +162,14 @@ export async function abandonRun(
 	const late = withGracePeriod(run, CANCEL_LIMIT_MS);
 	const runId = result.runId ?? (await findRunId?.(late));
 	if (runId === undefined) return result;
-	const { cancelled, result: actual } = await cancelRunById(late, { threadId, runId });
-	return { ...result, runId, advice: cancelAdvice(cancelled, actual) };
+	const advice = cancelAdvice(await cancelRunById(late, { threadId, runId }));
+	return { ...result, runId, advice };
 }
 
-function cancelAdvice(cancelled: boolean, actual: RunResult | undefined): string {
-	if (cancelled) return 'It was cancelled on the server.';
-	if (!actual?.failure) return 'It had ended by then: read the thread.';
-	return `It could not be cancelled, and goes on: ${failureMessage(actual.failure)}. Read the thread later.`;
+function cancelAdvice({ status, failure }: RunResult): string {
+	if (status === 'cancelled') return 'It was cancelled on the server.';
+	if (!failure) return 'It had ended by then: read the thread.';
+	return `It could not be cancelled, and goes on: ${failureMessage(failure)}. Read the thread later.`;
 }
 
 /** A run is cancelled only if it started at least this many silence limits ago. */
@@ -227,8 +220,8 @@ export class SilenceWatch {
 			return;
 		const { run_id: runId, created_at: startedAt } = watched.run;
 		if (clock.now() - Date.parse(startedAt) < MIN_AGE_FACTOR * limit) return;
-		const { cancelled } = await cancelRunById(this.run, { threadId, runId });
-		if (cancelled) this.cancelledRun = runId;
+		const { status } = await cancelRunById(this.run, { threadId, runId });
+		if (status === 'cancelled') this.cancelledRun = runId;
 	}
 
 	/** Stops watching. */

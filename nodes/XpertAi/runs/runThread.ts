@@ -129,12 +129,12 @@ export async function followRun(
 			canJoin = outcome.ok || isTransient(outcome.failure);
 		}
 		wasBroken = true;
-		const { record, result } = await readRunState(run, ids);
-		const failure = result?.failure;
-		isThere ||= record !== undefined;
+		const state = await readRunState(run, ids);
+		const { status, failure, assistantId } = state;
+		isThere ||= assistantId !== undefined;
 		const isUnreachable = !isThere && run.clock.now() - startedAt >= UNREACHABLE_MS;
-		let ended = failure && isTransient(failure) ? undefined : result;
-		if (run.remaining() <= 0 || isUnreachable) ended ??= isThere ? stillRunning(failure) : result;
+		let ended = status === 'running' || (failure && isTransient(failure)) ? undefined : state;
+		if (run.remaining() <= 0 || isUnreachable) ended ??= isThere ? stillRunning(failure) : state;
 		if (run.signal?.aborted) ended = executionStopped(failure);
 		// Only the stream has the token usage, and it may have a conversation that the record does not show.
 		const { usage = ended?.usage, conversationId = ended?.conversationId } = events;
@@ -153,8 +153,8 @@ async function isBeforeDecision(
 ): Promise<boolean> {
 	if (end.status !== 'interrupted') return false;
 	if (isEqual(taskValues('id', end.tasks), taskValues('id', decided))) return true;
-	const { result } = await readRunState(run, ids);
-	return !isEqual(taskValues('id', end.tasks), taskValues('id', result?.interrupt));
+	const { interrupt } = await readRunState(run, ids);
+	return !isEqual(taskValues('id', end.tasks), taskValues('id', interrupt));
 }
 
 /**

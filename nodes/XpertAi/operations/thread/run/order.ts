@@ -1,3 +1,4 @@
+import castArray from 'lodash/castArray';
 import isEmpty from 'lodash/isEmpty';
 import isNil from 'lodash/isNil';
 import isUndefined from 'lodash/isUndefined';
@@ -250,9 +251,8 @@ function messageIds(item: Item, { ids = [] }: FieldValues) {
 
 /** IDs as text with commas or as a list. */
 function idsOf(item: Item, raw: unknown): string[] {
-	const ids = typeof raw === 'string' ? splitIds(raw) : (raw ?? []);
-	const list: unknown[] = Array.isArray(ids) ? ids : [ids];
-	const texts = list.map((id) => (typeof id === 'number' ? String(id) : id));
+	const ids = castArray<unknown>(typeof raw === 'string' ? splitIds(raw) : (raw ?? []));
+	const texts = ids.map((id) => (typeof id === 'number' ? String(id) : id));
 	if (texts.length === 0) return [];
 	const checked = item.check(idList, texts, { parameter: LABEL });
 	for (const id of checked) item.checkId({ subject: SUBJECT, id });

@@ -80,16 +80,10 @@ export function clientOf(item: Item, deadlineMs = Infinity, send = item.send): C
 	return withDeadline({ send, clock: systemClock, deadline, signal });
 }
 
-/** A file to send with a message, and its binary field. */
-interface Attachment {
-	property: string;
-	file: UploadFile;
-}
-
 const fileContext = z.object({ id: z.string().min(1) });
 
 /**
- * Uploads files for a thread (E12). After a failure, starts no further upload. Repeats an upload whose answer is lost:
+ * Uploads the files of some binary fields for a thread (E12). After a failure, starts no further upload. Repeats an upload whose answer is lost:
  * an unused file does no harm.
  *
  * @returns the file context IDs, in the order of the files
@@ -98,12 +92,12 @@ const fileContext = z.object({ id: z.string().min(1) });
 async function uploadAttachments(
 	item: Item,
 	run: Run,
-	attachments: Attachment[],
+	attachments: Array<{ property: string; file: UploadFile }>,
 ): Promise<string[]> {
 	const { threadId, conversationId } = run;
 	const ids: string[] = [];
 	const errors: ItemError[] = [];
-	const upload = async ([index, { property, file }]: [number, Attachment]) => {
+	const upload = async ([index, { property, file }]: [number, (typeof attachments)[number]]) => {
 		const { answer, failure } = await callApi(run, {
 			...{ method: 'POST', path: '/contexts/file', body: multipartBody(file, { threadId }) },
 			...{ timeoutMs: run.remaining(), schema: fileContext },

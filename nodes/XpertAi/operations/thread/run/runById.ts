@@ -4,9 +4,8 @@ import { readAnswerOutput } from '../../../execution/audience';
 import { timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import type { Client } from '../../../runs/run';
+import type { Client, RunResult } from '../../../runs/run';
 import { abandonRun, cancelRunById, readRunState } from '../../../runs/runState';
-import type { RunState } from '../../../runs/runState';
 import { followRun, withThread } from '../../../runs/runThread';
 import type { RunIds } from '../../../threads/runsApi';
 import { isTransient } from '../../../transport/classifyFailure';
@@ -38,11 +37,13 @@ const waitForRun: RunOperation = (item, ids) => {
 	return async () => {
 		const client = clientOf(item, deadlineMinutes * MINUTE_MS);
 		// The stream of an ended run may no longer be stored.
-		const { record, result: ended } = await readRunState(client, ids);
-		const isKnown = ended && !(ended.failure && isTransient(ended.failure));
-		const followed = { ...(isKnown ? ended : await followRun(client, ids)), runId: ids.runId };
-		const result = await abandonRun({ ...client, ...ids, whenStopped, whenLate }, followed);
-		return await stateJson(order, client, ids, { record, result });
+		const state = await readRunState(client, ids);
+		const { status, failure } = state;
+		const isKnown = status !== 'running' && !(failure && isTransient(failure));
+		const followed = isKnown ? state : await followRun(client, ids);
+		const known = { ...followed, ...ids, assistantId: state.assistantId ?? followed.assistantId };
+		const result = await abandonRun({ ...client, ...ids, whenStopped, whenLate }, known);
+		return await stateJson(order, client, ids, result);
 	};
 };
 
@@ -50,10 +51,10 @@ const waitForRun: RunOperation = (item, ids) => {
 const cancelRun: RunOperation = (item, ids) => {
 	const client = clientWithTimeout(item);
 	return async () => {
-		const { cancelled, result, record } = await cancelRunById(client, ids);
-		if (result?.failure) throw resultError(item, { ...result, ...ids });
-		const status = cancelled ? 'cancelled' : (result?.status ?? 'running');
-		return { cancelled, status, ...ids, assistantId: record?.assistant_id ?? null };
+		const result = await cancelRunById(client, ids);
+		if (result.failure) throw resultError(item, { ...result, ...ids });
+		const { status, assistantId } = result;
+		return { cancelled: status === 'cancelled', status, ...ids, assistantId: assistantId ?? null };
 	};
 };
 
@@ -89,13 +90,12 @@ async function stateJson(
 	order: ReturnType<typeof orderOf>,
 	client: Client,
 	ids: RunIds,
-	{ record, result: ended }: RunState,
+	state: RunResult,
 ): Promise<IDataObject> {
 	const { item, options } = order;
-	const assistantId = record?.assistant_id ?? ended?.assistantId ?? null;
-	if (!ended) return forAudience(item, { output: null, status: 'running', assistantId, ...ids });
-	const result = { ...(await withThread(client, ids, ended)), ...ids, assistantId };
-	if (result.status !== 'completed' && result.status !== 'interrupted')
-		throw resultError(item, result);
+	const { status, assistantId = null } = state;
+	if (status === 'running') return forAudience(item, { output: null, status, assistantId, ...ids });
+	const result = { ...(await withThread(client, ids, state)), ...ids, assistantId };
+	if (status !== 'completed' && status !== 'interrupted') throw resultError(item, result);
 	return answerJson(order, result, answerFields(result, options));
 }
