@@ -124,6 +124,8 @@ export interface RunResult {
 	failure?: Failure;
 	/** Whether the wait broke and was resumed. */
 	recovered?: boolean;
+	/** Looks up the run that may have started although its start failed. */
+	findRunId?: (client: Client) => Promise<string | undefined>;
 	conversationId?: string;
 	runId?: string;
 	/** The assistant of the run. */

@@ -145,22 +145,17 @@ export async function cancelRunning(run: Client, ids: RunIds): Promise<RunResult
 	return replayed?.status === 'completed' ? replayed : undefined;
 }
 
-/**
- * Cancels a run that nobody waits for any more, if the user wants that; the result says so. Never throws.
- *
- * @param findRunId looks up a run ID that the result lacks; called only if the run is to be cancelled
- */
+/** Cancels a run that nobody waits for any more, if the user wants that; the result says so. Never throws. */
 export async function abandonRun(
 	run: Client & Pick<Run, 'threadId' | 'whenStopped' | 'whenLate'>,
 	result: RunResult,
-	findRunId?: (late: Client) => Promise<string | undefined>,
 ): Promise<RunResult> {
 	const { signal, threadId, whenStopped, whenLate } = run;
 	const isLate = result.status === 'timedOut';
 	const action = signal?.aborted ? whenStopped : isLate ? whenLate : 'leave';
 	if (action !== 'cancel') return result;
 	const late = withGracePeriod(run, CANCEL_LIMIT_MS);
-	const runId = result.runId ?? (await findRunId?.(late));
+	const runId = result.runId ?? (await result.findRunId?.(late));
 	if (runId === undefined) return result;
 	const advice = cancelAdvice(await cancelRunById(late, { threadId, runId }));
 	return { ...result, runId, advice };

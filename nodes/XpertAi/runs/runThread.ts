@@ -45,11 +45,10 @@ export async function runAndWait(run: Run): Promise<RunResult & ThreadIds> {
 async function startAndFollow(run: Run): Promise<RunResult | undefined> {
 	const intent = intentOf(run.body);
 	const started = await startInTurn(run);
-	if ('result' in started) {
-		const { areRoutesMissing, result, findRunId } = started;
-		return areRoutesMissing ? undefined : await abandonRun(run, result, findRunId);
-	}
-	const result = await followStarted(run, started);
+	const { areRoutesMissing, runId } = started;
+	if (areRoutesMissing) return undefined;
+	if (runId === undefined) return await abandonRun(run, started);
+	const result = await followStarted(run, { threadId: run.threadId, runId }, started);
 	if (!intent.changes || !waitsWithChanges(result.interrupt, started.decided)) return result;
 	// The server takes changed arguments and waits again; a second confirmation carries them out (recorded).
 	const second = await startAndFollow({ ...run, body: withoutChanges(run.body) });
@@ -67,8 +66,7 @@ function waitsWithChanges(interrupt: unknown[] = [], decided: unknown[] = []): b
 	return isChanged && isEqual(taskValues('name', interrupt), taskValues('name', decided));
 }
 
-async function followStarted(run: Run, started: StartedRun): Promise<RunResult> {
-	const ids = { threadId: run.threadId, runId: started.runId };
+async function followStarted(run: Run, ids: RunIds, started: StartedRun): Promise<RunResult> {
 	const followed = await followRun(run, ids, { ...started, listener: run.listener });
 	const checked = await checkRejection(run, started, followed);
 	const complete = run.isNew ? checked : await withThread(run, ids, checked);
@@ -107,7 +105,7 @@ const SILENT_STREAM_MS = 10_000;
 export async function followRun(
 	run: Client,
 	ids: RunIds,
-	{ listener, joinId = ids.runId, decided }: Omit<StartedRun, 'runId'> & Pick<Run, 'listener'> = {},
+	{ listener, joinId = ids.runId, decided }: Partial<StartedRun> & Pick<Run, 'listener'> = {},
 ): Promise<RunResult> {
 	// Events from before a decision may come first. The listener must not get them.
 	const events = new RunEvents(ids.runId, decided ? undefined : listener);

@@ -55,25 +55,14 @@ import { cancelRunning, SilenceWatch } from './runState';
  * A run that has ended before it can yield is kept, as a second one would do its work twice.
  */
 
-/** A started run; `recovered` if the answer to the start was lost. */
-export interface StartedRun
-	extends Pick<
-		RunResult,
-		'assistantId' | 'conversationId' | 'recovered' | 'discarded' | 'cancelledRun'
-	> {
-	runId: string;
+/** A started run, which has a run ID; or why it was not started. */
+export interface StartedRun extends RunResult {
+	/** Set if the server lacks the routes of runs. */
+	areRoutesMissing?: true;
 	/** The run ID to join the stream by, if a decision got one of its own. */
 	joinId?: string;
 	/** The tasks that waited for the decision. */
 	decided?: unknown[];
-}
-
-/** Why no run was started. If one may have started all the same, `findRunId` looks it up. */
-interface NotStarted {
-	result: RunResult;
-	/** Set if the server lacks the routes of runs. */
-	areRoutesMissing?: true;
-	findRunId?: (client: Client) => Promise<string | undefined>;
 }
 
 /** What to send once the thread is free. */
@@ -89,22 +78,22 @@ type Plan = Pick<StartedRun, 'conversationId' | 'decided' | 'discarded'> & {
 /**
  * Starts a run once the thread is free, and yields to an older run. Never starts it twice. Never throws.
  */
-export async function startInTurn(run: Run): Promise<StartedRun | NotStarted> {
+export async function startInTurn(run: Run): Promise<StartedRun> {
 	const intent = intentOf(run.body);
 	for (;;) {
 		const free = run.isNew ? { runs: [] } : await waitUntilFree(run);
-		if ('result' in free) return free;
+		if ('status' in free) return free;
 		const { runs: before, cancelledRun } = free;
 		const plan = await planFor(run, intent, before);
-		if ('result' in plan) return plan;
-		if (run.signal?.aborted) return { result: executionStopped() };
-		if (run.remaining() <= 0) return { result: timedOut('The run had not begun') };
+		if ('status' in plan) return plan;
+		if (run.signal?.aborted) return executionStopped();
+		if (run.remaining() <= 0) return timedOut('The run had not begun');
 		const started = await sendOnce(run, intent.kind, plan);
-		if ('result' in started) return started;
+		if (started.runId === undefined) return started;
 		const needsNoLock = run.isNew || intent.kind === 'decision' || run.whenBusy === 'run';
 		if (needsNoLock || !(await yieldsToOlder(run, started.runId)))
 			return { ...started, cancelledRun };
-		if (run.whenBusy === 'fail') return { result: busy() };
+		if (run.whenBusy === 'fail') return busy();
 		await run.wait(FIRST_PAUSE_MS);
 	}
 }
@@ -136,26 +125,26 @@ function isListMissing({ routes }: Run, failure: Failure): boolean {
 }
 
 /** The server lacks the routes of runs. Other runs rely on that only if the server itself says so. */
-function withoutRoutes({ routes }: Run, failure: Failure): NotStarted {
+function withoutRoutes({ routes }: Run, failure: Failure): StartedRun {
 	routes.areMissing ||= failure.missing === 'route';
 	const advice = 'Use Thread: Ask and Wait, which works on every server.';
 	const result = failed('This server starts no runs in the background', advice, failure);
-	return { result, areRoutesMissing: true };
+	return { ...result, areRoutesMissing: true };
 }
 
 /** Waits until no run of the thread is running and the last answer is stored. */
 async function waitUntilFree(
 	run: Run,
-): Promise<{ runs: RunRecord[]; cancelledRun?: string } | NotStarted> {
+): Promise<{ runs: RunRecord[]; cancelledRun?: string } | StartedRun> {
 	const watch = new SilenceWatch(run);
 	try {
 		for (let hasWaited = false; ; hasWaited = true) {
 			const listed = await listWithRetries(run, hasWaited);
-			if (run.signal?.aborted) return { result: executionStopped() };
+			if (run.signal?.aborted) return executionStopped();
 			if (!listed.ok) {
 				const { failure } = listed;
 				if (isListMissing(run, failure)) return withoutRoutes(run, failure);
-				return { result: { status: 'failed', failure } };
+				return { status: 'failed', failure };
 			}
 			const runs = listed.answer;
 			const blocking = newestRun(runs.filter(({ status }) => status === 'running'));
@@ -163,9 +152,9 @@ async function waitUntilFree(
 				await run.wait(settlingTime(run, runs, hasWaited));
 				return { runs, cancelledRun: watch.cancelledRun };
 			}
-			if (run.whenBusy === 'fail') return { result: busy({ run: blocking }) };
+			if (run.whenBusy === 'fail') return busy({ run: blocking });
 			watch.watch(blocking);
-			if (run.remaining() <= 0) return { result: stillBusy(watch.blocker) };
+			if (run.remaining() <= 0) return stillBusy(watch.blocker);
 			await watch.cancelSilent();
 			// No back-off: the longest waiter would lose.
 			await run.wait(FIRST_PAUSE_MS);
@@ -189,7 +178,7 @@ function settlingTime({ clock }: Run, runs: RunRecord[], hasWaited: boolean): nu
 }
 
 /** Plans the request, or gives the result if the server could not carry it out. */
-async function planFor(run: Run, intent: Intent, before: RunRecord[]): Promise<Plan | NotStarted> {
+async function planFor(run: Run, intent: Intent, before: RunRecord[]): Promise<Plan | RunResult> {
 	const last = newestRun(before);
 	if (intent.kind === 'message') {
 		const mark = run.isNew ? undefined : randomUUID();
@@ -199,28 +188,28 @@ async function planFor(run: Run, intent: Intent, before: RunRecord[]): Promise<P
 		return waitsForPerson(facts) ? { ...plan, discarded: facts.tasks } : plan;
 	}
 	// A thread without a question refuses a decision or a retry, and is then busy for ever (recorded).
-	if (!last) return { result: await explainUnreadable(run, neverRan(intent.kind)) };
+	if (!last) return await explainUnreadable(run, neverRan(intent.kind));
 	const plan = { body: { assistant_id: last.assistant_id, ...run.body }, before };
 	if (intent.kind === 'decision') return await planDecision(run, intent, plan);
 	// The server does not answer the only question of a thread again if its run never ended (recorded).
 	if (last.status !== 'running' || startedRuns(before).length > 1) return plan;
 	const advice = `Cancel the run ${last.run_id} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
-	return { result: failed('The first question of this thread has not ended', advice) };
+	return failed('The first question of this thread has not ended', advice);
 }
 
 /** Targets the decision at the waiting run, so that it continues under its ID. A target that the user set is kept. */
-async function planDecision(run: Run, { changes }: Intent, plan: Plan): Promise<Plan | NotStarted> {
+async function planDecision(run: Run, { changes }: Intent, plan: Plan): Promise<Plan | RunResult> {
 	const named: unknown = get(plan.body, 'input.target.executionId');
 	const waitingRun = named
 		? plan.before.find((one) => one.run_id === named)
 		: newestRun(plan.before);
-	if (waitingRun?.status !== 'interrupted') return { result: NOTHING_TO_DECIDE };
+	if (waitingRun?.status !== 'interrupted') return NOTHING_TO_DECIDE;
 	const { tasks, failure, conversationId } = await readConversation(run, run.threadId);
-	if (failure) return { result: { status: 'failed', failure } };
-	if (tasks.length === 0) return { result: NOTHING_TO_DECIDE };
+	if (failure) return { status: 'failed', failure };
+	if (tasks.length === 0) return NOTHING_TO_DECIDE;
 	// If one call does not wait, the server changes nothing and would carry out the old arguments (recorded).
 	const calls = taskValues('call.id', tasks).filter(isString);
-	if (difference(changes, calls).length > 0) return { result: callsNotWaiting(calls) };
+	if (difference(changes, calls).length > 0) return callsNotWaiting(calls);
 	const body = withTarget(plan.body, waitingRun.run_id);
 	return { ...plan, body, waitingRun, decided: tasks, conversationId };
 }
@@ -238,10 +227,10 @@ function callsNotWaiting(calls: string[]): RunResult {
 }
 
 /** Sends the request once. If the answer is lost, looks for the run. */
-async function sendOnce(run: Run, kind: RunKind, plan: Plan): Promise<StartedRun | NotStarted> {
+async function sendOnce(run: Run, kind: RunKind, plan: Plan): Promise<StartedRun> {
 	const { body, before, waitingRun } = plan;
 	const assistantId = body.assistant_id ?? newestRun(before)?.assistant_id;
-	const facts = { ...plan, assistantId };
+	const facts = { ...plan, assistantId, status: 'running' as const };
 	const started = await startRun(run, run.threadId, body);
 	if (started.ok) {
 		const { run_id: joinId } = started.answer;
@@ -250,14 +239,14 @@ async function sendOnce(run: Run, kind: RunKind, plan: Plan): Promise<StartedRun
 	const { failure, mayBeDone } = started;
 	if (areRunRoutesMissing(failure)) return withoutRoutes(run, failure);
 	const findRunId = async (client: Client) => await findLost({ ...run, ...client }, plan);
-	if (failure.kind === 'cancelled') return { result: executionStopped(failure), findRunId };
-	if (!mayBeDone) return { result: await explainRefusal(run, failure) };
+	if (failure.kind === 'cancelled') return { ...executionStopped(failure), findRunId };
+	if (!mayBeDone) return await explainRefusal(run, failure);
 	const runId = await findRunId(run);
 	if (runId !== undefined) return { ...facts, runId, recovered: true };
-	if (run.signal?.aborted) return { result: executionStopped(failure), findRunId };
+	if (run.signal?.aborted) return { ...executionStopped(failure), findRunId };
 	const result = kind === 'decision' ? notArrived(failure) : mayHaveArrived(kind, failure);
 	const status = run.remaining() <= 0 ? 'timedOut' : 'failed';
-	return { result: { ...result, status }, findRunId };
+	return { ...result, status, findRunId };
 }
 
 /** The first and the last pause between polls: the list has a run at once, the thread its mark within a second (recorded). */

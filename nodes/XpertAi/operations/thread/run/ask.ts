@@ -84,11 +84,11 @@ async function start(order: StartOrder, turn?: Turn): Promise<IDataObject> {
 	const run = await prepare(order, turn);
 	const { threadId, conversationId } = run;
 	const started = await startInTurn(run);
-	if ('result' in started) {
-		await deleteUnused(run, started.result);
-		throw resultError(item, { ...started.result, threadId, conversationId });
-	}
 	const { runId, assistantId = null, discarded, cancelledRun } = started;
+	if (runId === undefined) {
+		await deleteUnused(run, started);
+		throw resultError(item, { ...started, threadId, conversationId });
+	}
 	return forAudience(item, {
 		...{ runId, threadId, conversationId, assistantId, status: 'running' },
 		...{ discarded, cancelledRun },
