@@ -24,7 +24,7 @@ import { createNamespace } from './operations/store/createNamespace';
 import { searchItems } from './operations/store/searchItems';
 import { copy } from './operations/thread/copy';
 import { get } from './operations/thread/get';
-import { cancelRun, decide, getRun, retry, run, start, waitForRun } from './operations/thread/run';
+import { runOperations } from './operations/thread/run';
 
 /** The resource of a fresh node, also as a tool of an agent, which is to ask an assistant. */
 export const DEFAULT_RESOURCE = 'thread';
@@ -42,7 +42,7 @@ export const catalogue: Resource[] = [
 	{
 		value: 'thread',
 		name: 'Thread',
-		operations: [run, start, getRun, waitForRun, cancelRun, decide, retry, get, copy],
+		operations: [...runOperations, get, copy],
 	},
 	{
 		value: 'conversation',

@@ -34,7 +34,8 @@ export interface Intent {
 	changes?: unknown[];
 }
 
-const PATCH = 'input.patch';
+/** Path of the changed arguments in a decision. */
+export const PATCH = 'input.patch';
 
 /** Key of the mark to find a lost run by. Models do not get it; the thread shows the newest one (recorded). */
 const MARK = 'n8nMark';
@@ -62,11 +63,6 @@ export function markOf(state: ThreadState | undefined): unknown {
 export function withTarget(decision: RunBody, executionId: string): RunBody {
 	const isOpen = isEmpty(get(decision, 'input.target'));
 	return isOpen ? set(cloneDeep(decision), 'input.target', { executionId }) : decision;
-}
-
-/** The body of a decision without changed arguments. */
-export function withoutChanges(decision: RunBody): RunBody {
-	return omit(decision, PATCH);
 }
 
 /** Whether a body is a rejection with a payload of any value. The server would carry out what it rejects. */

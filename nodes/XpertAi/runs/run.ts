@@ -90,12 +90,6 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 	return { ...limits, remaining, wait, send: sendInTime, sendUnlimited: send };
 }
 
-/** A client for the requests that follow the deadline or the stop, with a deadline of its own. */
-export function withGracePeriod({ sendUnlimited, clock }: Client, ms: number): Client {
-	const send: Send = async (request) => await sendUnlimited({ ...request, afterStop: true });
-	return withDeadline({ send, clock, deadline: clock.now() + ms, signal: undefined });
-}
-
 /** The outcome of a request that was not sent. */
 function notSent({ method, path }: ApiRequest, failure: Omit<Failure, 'method' | 'path'>): Outcome {
 	return { ok: false, failure: { ...failure, method, path: API_ROOT + path } };
@@ -142,23 +136,20 @@ export interface RunResult {
 	answerId?: string;
 }
 
-/** The fields of the answer, as far as it was received. */
-export function answerSoFar(events: RunEvents): Partial<RunResult> {
+/** The result of a run that has ended, by its events. */
+export function resultFromEvents(events: RunEvents): RunResult {
 	const { answer: output, otherParts, parts, usage, answerId } = events;
 	const { assistantId, conversationId } = events;
-	return { output, otherParts, parts, usage, answerId, assistantId, conversationId };
-}
-
-/** The result of a run whose whole stream was read. */
-export function resultFromEvents(events: RunEvents): RunResult {
+	const answer = { output, otherParts, parts, usage, answerId, assistantId, conversationId };
 	const { status, error, tasks, agentStatus } = events.end;
-	const answer = answerSoFar(events);
-	if (status === 'error') return { ...runFailed(error), ...answer };
-	if (status !== 'interrupted') return { status: 'completed', ...answer };
-	if (waitsForPerson(events.end)) return { status: 'interrupted', interrupt: tasks, ...answer };
+	if (status === 'error')
+		return { ...failed(`The run failed: ${error || 'the server gave no reason'}`), ...answer };
 	// A concurrent run that yielded changes the status of the conversation, but not that of the agent (recorded).
-	if (agentStatus === 'success') return { status: 'completed', ...answer };
-	return { ...runCancelled(error), ...answer };
+	const isWaiting = status === 'interrupted' && waitsForPerson(events.end);
+	if (isWaiting) return { status, interrupt: tasks, ...answer };
+	if (status === 'interrupted' && agentStatus !== 'success')
+		return { ...runCancelled(error), ...answer };
+	return { status: 'completed', ...answer };
 }
 
 /**
@@ -170,10 +161,6 @@ export function failed(reason: string, advice?: string, failure?: Failure): RunR
 	return { status: 'failed', reason, advice, failure };
 }
 
-export function runFailed(error: string | null | undefined): RunResult {
-	return failed(`The run failed: ${error || 'the server gave no reason'}`);
-}
-
 /** Somebody cancelled the run. */
 export function runCancelled(error = 'the server does not say why'): RunResult {
 	return failed(`The run was cancelled on the server: ${error}`);
@@ -183,11 +170,6 @@ export function runCancelled(error = 'the server does not say why'): RunResult {
 export function noAnswer(failure?: Failure): RunResult {
 	const reason = 'The run ended without an answer, and the server does not say why';
 	return failed(reason, undefined, failure);
-}
-
-/** The run exists, but its conversation or messages cannot be read. */
-export function unreadableRun(failure: Failure): RunResult {
-	return failed(`The state of the run cannot be read${because(failure)}`, undefined, failure);
 }
 
 /** The user stopped the execution. */
@@ -246,21 +228,13 @@ export function stillRunning(failure?: Failure): RunResult {
 	return timedOut('The run was still going on', advice, failure);
 }
 
-/** The decision certainly did not reach the assistant: the run would show it. */
-export function notArrived(failure: Failure): RunResult {
-	return failed(`The decision did not reach the assistant${because(failure)}`, undefined, failure);
-}
-
 /** It is unknown whether the request reached the assistant. */
 export function mayHaveArrived(kind: RunKind, failure?: Failure): RunResult {
 	const advice =
 		'Read the thread before you send it again: a run may begin late, or another may hide what became of it.';
 	const reason = `It is not known whether ${REQUEST_NAMES[kind]} has reached the assistant`;
-	return failed(`${reason}${because(failure)}`, advice, failure);
+	const cause = failure ? `. ${failureMessage(failure)}` : '';
+	return failed(reason + cause, advice, failure);
 }
 
 const REQUEST_NAMES = { message: 'the message', decision: 'the decision', retry: 'the request' };
-
-function because(failure?: Failure): string {
-	return failure ? `. ${failureMessage(failure)}` : '';
-}

@@ -14,16 +14,9 @@ import { readConversation, readThread, waitsForPerson } from '../threads/thread'
 import type { ConversationFacts } from '../threads/thread';
 import { isTransient } from '../transport/classifyFailure';
 import { failureMessage } from '../transport/failure';
-import {
-	answerSoFar,
-	failed,
-	noAnswer,
-	resultFromEvents,
-	runCancelled,
-	runFailed,
-	unreadableRun,
-	withGracePeriod,
-} from './run';
+import type { Failure } from '../transport/failure';
+import type { Send } from '../transport/request';
+import { failed, noAnswer, resultFromEvents, runCancelled, withDeadline } from './run';
 import type { Blocker, Client, Run, RunResult } from './run';
 
 /* A run that is known by its ID: its state, its cancellation, and whether it is silent. */
@@ -73,10 +66,17 @@ async function readMessage(
 ): Promise<RunResult> {
 	const events = new RunEvents(ids.runId);
 	events.readContent(content);
-	if (status === 'error') return { ...runFailed(error), ...answerSoFar(events) };
+	events.end = { status, error: error ?? undefined, tasks: [] };
+	if (status === 'error') return resultFromEvents(events);
 	events.usage = await readUsage(run, ids);
 	const isRejected = events.answer === '' && (await endsWithCall(run, ids.threadId));
-	return { status: 'completed', ...answerSoFar(events), rejected: isRejected || undefined };
+	return { ...resultFromEvents(events), rejected: isRejected || undefined };
+}
+
+/** The run exists, but its conversation or messages cannot be read. */
+function unreadableRun(failure: Failure): RunResult {
+	const reason = `The state of the run cannot be read. ${failureMessage(failure)}`;
+	return failed(reason, undefined, failure);
 }
 
 /** Whether the last message of a thread is a tool call, as after a rejection (recorded). */
@@ -150,11 +150,12 @@ export async function abandonRun(
 	run: Client & Pick<Run, 'threadId' | 'whenStopped' | 'whenLate'>,
 	result: RunResult,
 ): Promise<RunResult> {
-	const { signal, threadId, whenStopped, whenLate } = run;
+	const { clock, signal, sendUnlimited, threadId, whenStopped, whenLate } = run;
 	const isLate = result.status === 'timedOut';
 	const action = signal?.aborted ? whenStopped : isLate ? whenLate : 'leave';
 	if (action !== 'cancel') return result;
-	const late = withGracePeriod(run, CANCEL_LIMIT_MS);
+	const send: Send = async (request) => await sendUnlimited({ ...request, afterStop: true });
+	const late = withDeadline({ send, clock, deadline: clock.now() + CANCEL_LIMIT_MS });
 	const runId = result.runId ?? (await result.findRunId?.(late));
 	if (runId === undefined) return result;
 	const advice = cancelAdvice(await cancelRunById(late, { threadId, runId }));

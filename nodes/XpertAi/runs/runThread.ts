@@ -1,5 +1,6 @@
 import isEqual from 'lodash/isEqual';
 import isUndefined from 'lodash/isUndefined';
+import omit from 'lodash/omit';
 import pick from 'lodash/pick';
 
 import { messagesOf, textOf } from '../threads/messages';
@@ -11,7 +12,7 @@ import type { ThreadMessage, ThreadState } from '../threads/thread';
 import { isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Outcome } from '../transport/request';
-import { intentOf, withoutChanges } from './input';
+import { intentOf, PATCH } from './input';
 import type { ThreadIds } from './openConversation';
 import {
 	executionStopped,
@@ -51,7 +52,7 @@ async function startAndFollow(run: Run): Promise<RunResult | undefined> {
 	const result = await followStarted(run, { threadId: run.threadId, runId }, started);
 	if (!intent.changes || !waitsWithChanges(result.interrupt, started.decided)) return result;
 	// The server takes changed arguments and waits again; a second confirmation carries them out (recorded).
-	const second = await startAndFollow({ ...run, body: withoutChanges(run.body) });
+	const second = await startAndFollow({ ...run, body: omit(run.body, PATCH) });
 	if (!second || second.status === 'completed' || second.status === 'interrupted') return second;
 	return { ...second, advice: [UNCONFIRMED_ADVICE, second.advice].filter(Boolean).join(' ') };
 }

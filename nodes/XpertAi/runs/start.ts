@@ -22,6 +22,7 @@ import { readConversation, readThread, taskValues, waitsForPerson } from '../thr
 import type { Result } from '../threads/thread';
 import { isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
+import { failureMessage } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import { sanitize } from '../transport/sanitize';
 import { intentOf, markOf, withMark, withTarget } from './input';
@@ -34,7 +35,6 @@ import {
 	followedRun,
 	mayHaveArrived,
 	neverRan,
-	notArrived,
 	NOTHING_TO_DECIDE,
 	stillBusy,
 	timedOut,
@@ -244,7 +244,9 @@ async function sendOnce(run: Run, kind: RunKind, plan: Plan): Promise<StartedRun
 	const runId = await findRunId(run);
 	if (runId !== undefined) return { ...facts, runId, recovered: true };
 	if (run.signal?.aborted) return { ...executionStopped(failure), findRunId };
-	const result = kind === 'decision' ? notArrived(failure) : mayHaveArrived(kind, failure);
+	const isKnown = kind === 'decision';
+	const notArrived = `The decision did not reach the assistant. ${failureMessage(failure)}`;
+	const result = isKnown ? failed(notArrived, undefined, failure) : mayHaveArrived(kind, failure);
 	const status = run.remaining() <= 0 ? 'timedOut' : 'failed';
 	return { ...result, status, findRunId };
 }

@@ -29,7 +29,6 @@ import { intentOf } from './input';
 import type { Intent } from './input';
 import { explainRefusal, explainUnreadable } from './openConversation';
 import {
-	answerSoFar,
 	busy,
 	executionStopped,
 	failed,
@@ -190,10 +189,12 @@ async function verdictOf(
 		const facts = await readConversation(run, run.threadId);
 		const { error, tasks } = facts;
 		const isSame = isEqual(taskValues('id', tasks), taskValues('id', tasksBefore));
-		events.end = { status, error, tasks };
-		if (!isSame || !waitsForPerson(facts)) return resultFromEvents(events);
+		if (!isSame || !waitsForPerson(facts)) {
+			events.end = { status, error, tasks };
+			return resultFromEvents(events);
+		}
 	}
-	const answer: RunResult = { status: 'completed', ...answerSoFar(events) };
+	const answer = resultFromEvents(events);
 	const last = own.at(-1);
 	if (intent.rejects && last && callsTool(last)) return { ...answer, output: '', rejected: true };
 	return lastReply(own) && { ...answer, recovered: Boolean(answer.output) };

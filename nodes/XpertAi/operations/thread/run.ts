@@ -24,47 +24,6 @@ function waiting(kind: RunKind, shown: Omit<Shown, 'request'>): CodedOperation {
 	};
 }
 
-export const run = waiting('message', {
-	value: 'run',
-	name: 'Ask and Wait',
-	action: 'Ask assistant and wait for answer',
-	description: 'Ask an assistant and wait for its answer, also for hours',
-	builderHint:
-		'Ends in one item; with "status": "completed", "output" is the answer. Behind a Chat Trigger each visitor has a conversation of their own. Nothing has to be created before.',
-	fields: runFields,
-});
-
-export const decide = waiting('decision', {
-	value: 'decide',
-	name: 'Decide',
-	action: 'Decide on waiting run',
-	description: 'Confirm or reject what a run waits for a person to approve, and wait for its end',
-	builderHint:
-		'Only for a thread whose run came out with "status": "interrupted", or that the trigger gave as waiting. Ask a person first.',
-	fields: decideFields,
-});
-
-export const retry = waiting('retry', {
-	value: 'retry',
-	name: 'Answer Again',
-	action: 'Answer last message again',
-	description: 'Answer the last message of a thread again, in place of the earlier answer',
-	fields: retryRunFields,
-});
-
-export const start: CodedOperation = {
-	value: 'start',
-	name: 'Start Run',
-	action: 'Start run',
-	description: 'Ask an assistant without waiting, and get the runId',
-	builderHint:
-		'For runs that take minutes: its runId and threadId go to Wait for Run, to Get Run after a Wait node, or the Xpert AI Trigger starts another workflow when it has ended.',
-	endpoint: 'extension',
-	fields: startFields,
-	request: { method: 'POST', path: RUNS_PATH, body: anyRunBody },
-	execute: async (execution) => await (await import('./run/ask')).executeStart(execution),
-};
-
 /** Thread: Get Run, Wait for Run or Cancel Run. */
 function byId(value: 'getRun' | 'waitForRun' | 'cancelRun', shown: Omit<Shown, 'value'>) {
 	const operation: CodedOperation = {
@@ -74,26 +33,64 @@ function byId(value: 'getRun' | 'waitForRun' | 'cancelRun', shown: Omit<Shown, '
 	return operation;
 }
 
-export const getRun = byId('getRun', {
-	name: 'Get Run',
-	action: 'Get run',
-	description: 'Get the status of a run, and its answer once it has ended',
-	fields: runByIdFields,
-	request: { method: 'GET', path: ONE_RUN_PATH },
-});
-
-export const waitForRun = byId('waitForRun', {
-	name: 'Wait for Run',
-	action: 'Wait for run',
-	description: 'Wait until a run has ended, and get its answer',
-	fields: runByIdFields,
-	request: { method: 'GET', path: ONE_RUN_PATH },
-});
-
-export const cancelRun = byId('cancelRun', {
-	name: 'Cancel Run',
-	action: 'Cancel run',
-	description: 'Cancel a running run',
-	fields: cancelFields,
-	request: { method: 'POST', path: CANCEL_PATH },
-});
+/** In the order in which users see them. */
+export const runOperations: CodedOperation[] = [
+	waiting('message', {
+		value: 'run',
+		name: 'Ask and Wait',
+		action: 'Ask assistant and wait for answer',
+		description: 'Ask an assistant and wait for its answer, also for hours',
+		builderHint:
+			'Ends in one item; with "status": "completed", "output" is the answer. Behind a Chat Trigger each visitor has a conversation of their own. Nothing has to be created before.',
+		fields: runFields,
+	}),
+	{
+		value: 'start',
+		name: 'Start Run',
+		action: 'Start run',
+		description: 'Ask an assistant without waiting, and get the runId',
+		builderHint:
+			'For runs that take minutes: its runId and threadId go to Wait for Run, to Get Run after a Wait node, or the Xpert AI Trigger starts another workflow when it has ended.',
+		endpoint: 'extension',
+		fields: startFields,
+		request: { method: 'POST', path: RUNS_PATH, body: anyRunBody },
+		execute: async (execution) => await (await import('./run/ask')).executeStart(execution),
+	},
+	byId('getRun', {
+		name: 'Get Run',
+		action: 'Get run',
+		description: 'Get the status of a run, and its answer once it has ended',
+		fields: runByIdFields,
+		request: { method: 'GET', path: ONE_RUN_PATH },
+	}),
+	byId('waitForRun', {
+		name: 'Wait for Run',
+		action: 'Wait for run',
+		description: 'Wait until a run has ended, and get its answer',
+		fields: runByIdFields,
+		request: { method: 'GET', path: ONE_RUN_PATH },
+	}),
+	byId('cancelRun', {
+		name: 'Cancel Run',
+		action: 'Cancel run',
+		description: 'Cancel a running run',
+		fields: cancelFields,
+		request: { method: 'POST', path: CANCEL_PATH },
+	}),
+	waiting('decision', {
+		value: 'decide',
+		name: 'Decide',
+		action: 'Decide on waiting run',
+		description: 'Confirm or reject what a run waits for a person to approve, and wait for its end',
+		builderHint:
+			'Only for a thread whose run came out with "status": "interrupted", or that the trigger gave as waiting. Ask a person first.',
+		fields: decideFields,
+	}),
+	waiting('retry', {
+		value: 'retry',
+		name: 'Answer Again',
+		action: 'Answer last message again',
+		description: 'Answer the last message of a thread again, in place of the earlier answer',
+		fields: retryRunFields,
+	}),
+];

@@ -11,9 +11,9 @@ import type { RunIds } from '../../../threads/runsApi';
 import { isTransient } from '../../../transport/classifyFailure';
 import { MINUTE_MS } from '../../../transport/clock';
 import { answerFields, answerJson, forAudience } from './answerFields';
+import { clientOf } from './ask';
 import { resultError } from './errors';
 import { runSettings } from './options';
-import { clientOf } from './prepare';
 import { executeInOrder } from './threadOrder';
 
 /** Reads the parameters of an item. @returns what is then done, and gives the JSON of the output item */
