@@ -155,7 +155,8 @@ export async function abandonRun(
 	const action = signal?.aborted ? whenStopped : isLate ? whenLate : 'leave';
 	if (action !== 'cancel') return result;
 	const send: Send = async (request) => await sendUnlimited({ ...request, afterStop: true });
-	const late = withDeadline({ send, clock, deadline: clock.now() + CANCEL_LIMIT_MS });
+	const deadline = clock.now() + CANCEL_LIMIT_MS;
+	const late = withDeadline({ send, clock, deadline, signal: undefined });
 	const runId = result.runId ?? (await result.findRunId?.(late));
 	if (runId === undefined) return result;
 	const advice = cancelAdvice(await cancelRunById(late, { threadId, runId }));

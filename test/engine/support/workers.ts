@@ -22,7 +22,7 @@ import { contextWith } from '../../nodes/support/context';
 /** How many times faster than elsewhere it waits here. */
 const FASTER = 10;
 
-const clock: Clock = {
+const fastClock: Clock = {
 	...systemClock,
 	sleep: async (ms, signal) => {
 		const over = AbortSignal.timeout(Math.ceil(ms / FASTER));
@@ -69,6 +69,7 @@ export async function worker({ url, accessToken }: Sandbox, token = accessToken)
 		message: string,
 		settings: Partial<Run> = {},
 	): Promise<RunResult & { threadId?: string }> => {
+		const { clock = fastClock } = settings;
 		const inTime = withDeadline({ send, clock, deadline: clock.now() + 20_000 });
 		const opened = await openConversation(inTime, derivedId(assistant, key));
 		if (!opened || 'failure' in opened)

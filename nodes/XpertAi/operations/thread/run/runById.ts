@@ -1,10 +1,11 @@
+import pick from 'lodash/pick';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { readAnswerOutput } from '../../../execution/audience';
 import { timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import type { Client, RunResult } from '../../../runs/run';
+import type { Client } from '../../../runs/run';
 import { abandonRun, cancelRunById, readRunState } from '../../../runs/runState';
 import { followRun, withThread } from '../../../runs/runThread';
 import type { RunIds } from '../../../threads/runsApi';
@@ -16,39 +17,33 @@ import { resultError } from './errors';
 import { runSettings } from './options';
 import { executeInOrder } from './threadOrder';
 
-/** Reads the parameters of an item. @returns what is then done, and gives the JSON of the output item */
-type RunOperation = (item: Item, ids: RunIds) => () => Promise<IDataObject>;
+/* Each operation reads the parameters of an item, and returns what is then done for the JSON of the output item. */
 
-/** Thread: Get Run. */
-const getRun: RunOperation = (item, ids) => {
-	const order = orderOf(item);
-	const client = clientWithTimeout(item);
-	return async () => await stateJson(order, client, ids, await readRunState(client, ids));
-};
-
-const orderOf = (item: Item) => ({
-	...{ item, ...item.settings(runSettings), ...readAnswerOutput(item) },
-});
-
-/** Thread: Wait for Run. */
-const waitForRun: RunOperation = (item, ids) => {
-	const order = orderOf(item);
-	const { deadlineMinutes, whenStopped, whenLate } = order.options;
+/** Thread: Get Run or, if it waits, Wait for Run. */
+function readAnswer(item: Item, ids: RunIds, waits: boolean): () => Promise<IDataObject> {
+	const order = { item, ...item.settings(runSettings), ...readAnswerOutput(item) };
+	const { options } = order;
+	const reader = waits ? undefined : clientWithTimeout(item);
 	return async () => {
-		const client = clientOf(item, deadlineMinutes * MINUTE_MS);
+		const client = reader ?? clientOf(item, options.deadlineMinutes * MINUTE_MS);
 		// The stream of an ended run may no longer be stored.
 		const state = await readRunState(client, ids);
-		const { status, failure } = state;
-		const isKnown = status !== 'running' && !(failure && isTransient(failure));
-		const followed = isKnown ? state : await followRun(client, ids);
-		const known = { ...followed, ...ids, assistantId: state.assistantId ?? followed.assistantId };
-		const result = await abandonRun({ ...client, ...ids, whenStopped, whenLate }, known);
-		return await stateJson(order, client, ids, result);
+		const isEnded = state.status !== 'running' && !(state.failure && isTransient(state.failure));
+		const followed = isEnded || !waits ? state : await followRun(client, ids);
+		const policy = waits ? pick(options, ['whenStopped', 'whenLate']) : {};
+		const ended = await abandonRun({ ...client, ...ids, ...policy }, { ...followed, ...ids });
+		const assistantId = state.assistantId ?? followed.assistantId ?? null;
+		const result = { ...(await withThread(client, ids, ended)), assistantId, ...ids };
+		const { status } = result;
+		if (status === 'running')
+			return forAudience(item, { output: null, status, assistantId, ...ids });
+		if (status !== 'completed' && status !== 'interrupted') throw resultError(item, result);
+		return answerJson(order, result, answerFields(result, options));
 	};
-};
+}
 
 /** Thread: Cancel Run. */
-const cancelRun: RunOperation = (item, ids) => {
+function cancelRun(item: Item, ids: RunIds): () => Promise<IDataObject> {
 	const client = clientWithTimeout(item);
 	return async () => {
 		const result = await cancelRunById(client, ids);
@@ -56,18 +51,21 @@ const cancelRun: RunOperation = (item, ids) => {
 		const { status, assistantId } = result;
 		return { cancelled: status === 'cancelled', status, ...ids, assistantId: assistantId ?? null };
 	};
-};
-
-const OPERATIONS = { getRun, waitForRun, cancelRun };
+}
 
 /** Runs an operation on existing runs for all items, a few at once. */
 export async function execute(
 	execution: Execution,
-	operation: keyof typeof OPERATIONS,
+	operation: 'getRun' | 'waitForRun' | 'cancelRun',
 ): Promise<INodeExecutionData[]> {
+	const workOf = (item: Item) => {
+		const ids = idsIn(item);
+		if (operation === 'cancelRun') return cancelRun(item, ids);
+		return readAnswer(item, ids, operation === 'waitForRun');
+	};
 	return await executeInOrder(execution, {
 		// Runs on the same thread need no order.
-		read: (item) => ({ threadId: undefined, work: OPERATIONS[operation](item, idsIn(item)) }),
+		read: (item) => ({ threadId: undefined, work: workOf(item) }),
 		run: async ({ work }) => await work(),
 	});
 }
@@ -84,18 +82,4 @@ function idsIn(item: Item): RunIds {
 	const runId = item.filledText('runId').trim();
 	item.checkId({ subject: `"${item.labelOf('runId')}"`, id: runId });
 	return { threadId, runId };
-}
-
-async function stateJson(
-	order: ReturnType<typeof orderOf>,
-	client: Client,
-	ids: RunIds,
-	state: RunResult,
-): Promise<IDataObject> {
-	const { item, options } = order;
-	const { status, assistantId = null } = state;
-	if (status === 'running') return forAudience(item, { output: null, status, assistantId, ...ids });
-	const result = { ...(await withThread(client, ids, state)), ...ids, assistantId };
-	if (status !== 'completed' && status !== 'interrupted') throw resultError(item, result);
-	return answerJson(order, result, answerFields(result, options));
 }
