@@ -25,6 +25,9 @@ export interface ThreadIds {
 	conversationId?: string;
 }
 
+/** The thread of a conversation, or why there is none. */
+type Opened = ThreadIds | { failure: Failure };
+
 /**
  * Creates a conversation on the given thread (E13). If the answer is lost, searches for the conversation before it
  * sends again, so that there are never two. Sends no `id`: the server would never find that conversation.
@@ -35,7 +38,7 @@ export async function createConversation(
 	client: ApiClient,
 	threadId: string,
 	title?: string,
-): Promise<ThreadIds | { failure: Failure }> {
+): Promise<Opened> {
 	for (let tries = 1; ; tries++) {
 		const created = await callApi(client, {
 			...{ method: 'POST', path: '/conversations', timeoutMs: TIMEOUT_MS, repeatable: false },
@@ -63,7 +66,7 @@ export async function openConversation(
 	client: ApiClient,
 	threadId: string,
 	title?: string,
-): Promise<ThreadIds | { failure: Failure } | undefined> {
+): Promise<Opened | undefined> {
 	let candidate = threadId;
 	for (let tries = 0; tries < MAX_OWNERS; tries++, candidate = derivedId(candidate, NEXT_OWNER)) {
 		let { failure, conversationId } = await readConversation(client, candidate);
@@ -87,11 +90,7 @@ const NEXT_OWNER = 'next person';
  * Creates the conversation. If the same owner created another one at the same moment, the older one wins and the new
  * one moves to another thread: the server would divide the runs between the two (recorded, one-thread-status-null).
  */
-async function createIfFirst(
-	client: ApiClient,
-	threadId: string,
-	title?: string,
-): Promise<ThreadIds | { failure: Failure }> {
+async function createIfFirst(client: ApiClient, threadId: string, title?: string): Promise<Opened> {
 	const created = await createConversation(client, threadId, title);
 	if ('failure' in created) return created;
 	const { conversationId, unused } = await readConversation(client, threadId);

@@ -69,7 +69,7 @@ const runAnswer = z
 /** Runs a thread and waits in one request, which is repeated only if it certainly did not arrive. Never throws. */
 export async function waitInOneRequest(run: Run): Promise<RunResult> {
 	const free = run.isNew ? {} : await waitUntilIdle(run);
-	if ('result' in free) return free.result;
+	if ('status' in free) return free;
 	const { state: before } = free;
 	const intent = intentOf(run.body);
 	const isMessage = intent.kind === 'message';
@@ -105,7 +105,7 @@ async function send(waited: Waited, body: Run['body']): Promise<RunResult> {
 }
 
 /** Waits until no other run is on the thread. @returns the state of the thread, if it has ever run */
-async function waitUntilIdle(run: Run): Promise<{ state?: ThreadState } | { result: RunResult }> {
+async function waitUntilIdle(run: Run): Promise<{ state?: ThreadState } | RunResult> {
 	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
 		const { answer: state, failure: unread } = await readThread(run, run.threadId);
 		// The thread of a run that has just started may be unreadable, like one that has never run (recorded).
@@ -113,11 +113,11 @@ async function waitUntilIdle(run: Run): Promise<{ state?: ThreadState } | { resu
 			unread && mayMeanNoRecord(unread)
 				? await readConversation(run, run.threadId)
 				: { status: state?.status, failure: unread };
-		if (run.signal?.aborted) return { result: executionStopped(failure) };
-		if (failure) return { result: { status: 'failed', failure } };
+		if (run.signal?.aborted) return executionStopped(failure);
+		if (failure) return { status: 'failed', failure };
 		if (status !== 'busy' || run.whenBusy === 'run') return { state };
-		if (run.whenBusy === 'fail') return { result: busy() };
-		if (run.remaining() <= 0) return { result: stillBusy() };
+		if (run.whenBusy === 'fail') return busy();
+		if (run.remaining() <= 0) return stillBusy();
 		await run.wait(pause);
 	}
 }

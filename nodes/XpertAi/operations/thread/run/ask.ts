@@ -35,8 +35,8 @@ import type { Send } from '../../../transport/request';
 import { answerFields, answerJson, filterHint, forAudience } from './answerFields';
 import { Chat } from './chat';
 import { resultError, uploadError } from './errors';
-import { readOrder, readStart } from './order';
-import type { Order, StartOrder } from './order';
+import { readOrder } from './order';
+import type { Order } from './order';
 import { executeInOrder, untilTurn } from './threadOrder';
 import type { Turn } from './threadOrder';
 
@@ -54,7 +54,8 @@ export async function execute(execution: Execution, kind: RunKind): Promise<INod
 
 /** Thread: Start Run. */
 export async function executeStart(execution: Execution): Promise<INodeExecutionData[]> {
-	return await executeInOrder(execution, { read: readStart, run: start });
+	const read = (item: Item) => readOrder(item, 'message', false);
+	return await executeInOrder(execution, { read, run: start });
 }
 
 function chatOf(item: Item, order?: Order): Chat | undefined {
@@ -99,7 +100,7 @@ async function ask(order: Order, turn?: Turn, chat?: Chat): Promise<IDataObject>
  * @returns its run ID, thread and status
  * @throws NodeApiError with reason, thread and item if the run was not started, or may not have been
  */
-async function start(order: StartOrder, turn?: Turn): Promise<IDataObject> {
+async function start(order: Order, turn?: Turn): Promise<IDataObject> {
 	const { item } = order;
 	const run = await prepare(order, turn);
 	const { threadId, conversationId } = run;
@@ -127,7 +128,7 @@ routesOf.cache = new WeakMap();
  * @returns the run to start
  * @throws NodeApiError or NodeOperationError if the turn does not come or the message cannot be sent
  */
-async function prepare(order: StartOrder, turn: Turn | undefined): Promise<Run> {
+async function prepare(order: Order, turn: Turn | undefined): Promise<Run> {
 	const { item, runOn, options, title } = order;
 	const client = clientOf(item, options.deadlineMinutes * MINUTE_MS);
 	// With an ID of its own, the node knows the thread even if the answer is lost.
@@ -135,12 +136,8 @@ async function prepare(order: StartOrder, turn: Turn | undefined): Promise<Run> 
 	const refusal = turn && (await untilTurn(turn, client, options.whenBusy));
 	if (refusal) throw resultError(item, { ...refusal, threadId });
 	// Before anything is sent, as n8n deletes the files of old executions.
-	const files = await Promise.all(
-		order.attachments.map(async (field) => ({
-			property: field.property,
-			file: await uploadFile(item, field),
-		})),
-	);
+	const read = order.attachments.map(async (field) => await uploadFile(item, field));
+	const files = await Promise.all(read);
 	const open = runOn === 'key' ? openConversation : createConversation;
 	const thread = runOn === 'existing' ? { threadId } : await open(client, threadId, title);
 	if (thread === undefined)
@@ -156,7 +153,7 @@ async function prepare(order: StartOrder, turn: Turn | undefined): Promise<Run> 
 		cancelSilentMs: options.cancelSilentMinutes * MINUTE_MS,
 		routes: routesOf(item.send),
 	};
-	const ids = await uploadAttachments(item, run, files);
+	const ids = await uploadAttachments(order, run, files);
 	return ids.length > 0 ? { ...run, body: withFileContexts(run.body, ids) } : run;
 }
 
@@ -170,31 +167,31 @@ export function clientOf(item: Item, deadlineMs = Infinity, send = item.send): C
 const fileContext = z.object({ id: z.string().min(1) });
 
 /**
- * Uploads the files of some binary fields for a thread (E12). After a failure, starts no further upload. Repeats an upload whose answer is lost:
- * an unused file does no harm.
+ * Uploads files for a thread (E12), in the order of their binary fields. After a failure, starts no further upload.
+ * Repeats an upload whose answer is lost: an unused file does no harm.
  *
  * @returns the file context IDs, in the order of the files
  * @throws NodeApiError for the first file that was not uploaded
  */
 async function uploadAttachments(
-	item: Item,
+	{ item, attachments }: Order,
 	run: Run,
-	attachments: Array<{ property: string; file: UploadFile }>,
+	files: UploadFile[],
 ): Promise<string[]> {
 	const { threadId } = run;
 	const ids: string[] = [];
 	const errors: ItemError[] = [];
-	const upload = async ([index, { property, file }]: [number, (typeof attachments)[number]]) => {
+	const upload = async ([index, file]: [number, UploadFile]) => {
 		const { answer, failure } = await callApi(run, {
 			...{ method: 'POST', path: '/contexts/file', body: multipartBody(file, { threadId }) },
 			...{ timeoutMs: run.remaining(), schema: fileContext },
 			flaw: 'it does not name the ID of the file',
 		});
-		if (failure) errors[index] = uploadError(item, failure, property, run);
+		if (failure) errors[index] = uploadError(item, failure, run, attachments[index]?.property);
 		else ids[index] = answer.id;
 	};
 	const goOn = () => errors.length === 0;
-	await forEachConcurrently([...attachments.entries()], UPLOADS_AT_ONCE, upload, goOn);
+	await forEachConcurrently([...files.entries()], UPLOADS_AT_ONCE, upload, goOn);
 	const error = errors.find(Boolean);
 	if (error) throw error;
 	return ids;

@@ -46,8 +46,8 @@ const UPLOAD_HINTS: HintContext = {
 export function uploadError(
 	item: Item,
 	failure: Failure,
-	property: string,
 	thread: ThreadIds,
+	property = '',
 ): NodeApiError {
 	const status = failure.kind === 'cancelled' ? failure.kind : 'failed';
 	const error = resultError(item, { ...thread, status, failure }, UPLOAD_HINTS);

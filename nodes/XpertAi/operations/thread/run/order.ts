@@ -28,16 +28,13 @@ import type { RunOptions } from './options';
 
 const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
 
-/** Where a run takes place, after Automatic is resolved. */
-type ThreadSource = Exclude<z.infer<typeof threadSource>, 'auto'>;
-
 const TITLE_LENGTH = 80;
 
-/** What to send for one item, read and checked. */
-export interface StartOrder {
+/** What to send for one item and how to output the answer, read and checked. */
+export interface Order extends AnswerOutput {
 	item: Item;
-	/** A new conversation, the conversation of a key, or an existing thread. */
-	runOn: ThreadSource;
+	/** Where to run, after Automatic is resolved: a new conversation, that of a key, or an existing thread. */
+	runOn: Exclude<z.infer<typeof threadSource>, 'auto'>;
 	/** The thread to run; undefined for a new conversation. */
 	threadId?: string;
 	/** Names no assistant if the thread has one. */
@@ -48,73 +45,56 @@ export interface StartOrder {
 	options: RunOptions;
 }
 
-/** The same with an answer. */
-export type Order = StartOrder & AnswerOutput;
-
 /**
  * Reads the parameters of a run.
  *
  * @param kind what the operation sends to the assistant
+ * @param waits whether the operation waits for the answer, unlike Start Run
  * @throws NodeOperationError naming the parameter, the item and the requirement
  */
-export function readOrder(item: Item, kind: RunKind): Order {
-	return { ...readMessage(item, kind), ...readAnswerOutput(item) };
-}
-
-/**
- * Reads the parameters of Start Run.
- *
- * @throws NodeOperationError naming the parameter, the item and the requirement
- */
-export function readStart(item: Item): StartOrder {
-	const order = readMessage(item, 'message');
-	if (intentOf(order.body).kind !== 'decision') return order;
-	const demand = 'must not decide: use Thread: Decide';
-	return item.refuse({ subject: `"${item.labelOf('options.jsonBody')}"`, demand });
-}
-
-function readMessage(item: Item, kind: RunKind): StartOrder {
+export function readOrder(item: Item, kind: RunKind, waits = true): Order {
 	const { options } = item.settings(runSettings);
-	const isMessage = kind === 'message';
-	const { runOn, session } = isMessage ? threadSourceOf(item) : { runOn: 'existing' as const };
 	const body = runBodyOf(item, kind);
-	if (runOn === 'new' && intentOf(body).kind !== 'message') {
+	const { kind: sent } = intentOf(body);
+	const { runOn, threadId } = threadOf(item, kind, body);
+	if (runOn === 'new' && sent !== 'message') {
 		const demand =
 			'must be "Conversation With a Key" or "Existing Thread", as a new conversation has nothing to decide or to answer again';
 		return item.refuse({ subject: `"${item.labelOf('threadSource')}"`, demand });
 	}
-	const withMessage = isMessage && !item.isJsonBody;
+	if (!waits && sent === 'decision') {
+		const demand = 'must not decide: use Thread: Decide';
+		return item.refuse({ subject: `"${item.labelOf('options.jsonBody')}"`, demand });
+	}
+	const withMessage = kind === 'message' && !item.isJsonBody;
 	const start = withMessage ? truncate(item.text('message').trim(), { length: TITLE_LENGTH }) : '';
 	return {
-		...{ item, runOn, body, options },
-		threadId: threadIdOf(item, runOn, body, session),
+		...{ item, runOn, threadId, body, options },
 		attachments: withMessage ? item.binaries('options.attachments') : [],
 		title: options.title || start || undefined,
+		...(waits ? readAnswerOutput(item) : { simplify: true }),
 	};
 }
 
-/** Where a run takes place. Automatic uses the chat session as the key; without one, a new conversation. */
-function threadSourceOf(item: Item): { runOn: ThreadSource; session?: string } {
-	const chosen = item.setting('threadSource', threadSource);
-	if (chosen !== 'auto') return { runOn: chosen };
-	const session = chatSessionOf(item);
-	return session === undefined ? { runOn: 'new' } : { runOn: 'key', session };
-}
-
-/** The chosen thread, or the thread derived from assistant and key. */
-function threadIdOf(
+/**
+ * The chosen thread, or the thread derived from assistant and key. Automatic uses the chat session as the key; without
+ * one, a new conversation.
+ */
+function threadOf(
 	item: Item,
-	runOn: ThreadSource,
+	kind: RunKind,
 	{ assistant_id: assistantId }: RunBody,
-	session?: string,
-): string | undefined {
-	if (runOn === 'new') return undefined;
-	if (runOn === 'existing') return item.id('threadId');
+): Pick<Order, 'runOn' | 'threadId'> {
+	const chosen = kind === 'message' ? item.setting('threadSource', threadSource) : 'existing';
+	if (chosen === 'existing') return { runOn: chosen, threadId: item.id('threadId') };
+	const session = chosen === 'auto' ? chatSessionOf(item) : undefined;
+	if (chosen !== 'key' && session === undefined) return { runOn: 'new' };
 	const key =
 		session === undefined
 			? keyOf(item, 'conversationKey', true)
 			: checkedKey(item, session, 'The sessionId of the Chat Trigger', true);
-	if (typeof assistantId === 'string' && assistantId !== '') return derivedId(assistantId, key);
+	if (typeof assistantId === 'string' && assistantId !== '')
+		return { runOn: 'key', threadId: derivedId(assistantId, key) };
 	const subject = `"${item.labelOf('options.jsonBody')}"`;
 	return item.refuse({ subject, demand: 'must name the assistant_id, to which the key belongs' });
 }

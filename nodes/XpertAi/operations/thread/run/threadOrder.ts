@@ -78,9 +78,9 @@ export async function executeInOrder<Order extends { threadId?: string }>(
 /** A place in the queue for a thread, among the executions of this process. */
 export interface Turn {
 	/** Whether it is first in the queue. */
-	hasCome: boolean;
+	isReached: boolean;
 	/** Resolves when the turns before it have ended. */
-	come: Promise<void>;
+	reached: Promise<void>;
 	/** Ends the turn and passes the thread on. */
 	end: () => void;
 }
@@ -96,10 +96,10 @@ export function takeTurn(threadId: string): Turn {
 	const before = lastTurns.get(threadId);
 	let end!: () => void;
 	const ended = new Promise<void>((resolve) => (end = resolve));
-	const turn: Turn = { hasCome: before === undefined, come: Promise.resolve(before), end };
+	const turn: Turn = { isReached: before === undefined, reached: Promise.resolve(before), end };
 	// A turn that ends early keeps its place.
-	const passed = turn.come.then(async () => {
-		turn.hasCome = true;
+	const passed = turn.reached.then(async () => {
+		turn.isReached = true;
 		await ended;
 		if (lastTurns.get(threadId) === passed) lastTurns.delete(threadId);
 	});
@@ -117,15 +117,15 @@ export async function untilTurn(
 	client: Client,
 	whenBusy: Run['whenBusy'],
 ): Promise<RunResult | undefined> {
-	if (turn.hasCome || whenBusy === 'run') return undefined;
+	if (turn.isReached || whenBusy === 'run') return undefined;
 	if (whenBusy === 'fail') return busy();
 	const { clock, signal } = client;
 	const done = new AbortController();
 	const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
-	await Promise.race([turn.come, clock.sleep(client.remaining(), stop)]);
+	await Promise.race([turn.reached, clock.sleep(client.remaining(), stop)]);
 	done.abort();
 	if (signal?.aborted) return executionStopped();
-	return turn.hasCome ? undefined : stillBusy();
+	return turn.isReached ? undefined : stillBusy();
 }
 
 /** Work on a thread. */

@@ -8,7 +8,7 @@ import {
 	startFields,
 } from '../../../../../../nodes/XpertAi/operations/thread/run/fields';
 import { attachments } from '../../../../../../nodes/XpertAi/operations/thread/run/options';
-import { readOrder, readStart } from '../../../../../../nodes/XpertAi/operations/thread/run/order';
+import { readOrder } from '../../../../../../nodes/XpertAi/operations/thread/run/order';
 import { XpertAi } from '../../../../../../nodes/XpertAi/XpertAi.node';
 import { contextWith, unconnected } from '../../../../support/context';
 import { node } from '../../../../support/node';
@@ -50,14 +50,10 @@ const refusal = (attachments: unknown, binary?: Record<string, IBinaryData>) =>
 	thrownBy(() => order({ options: { attachments } }, binary)).message;
 
 describe("a body of the user's own for Start Run", () => {
-	const start = (input: object) =>
-		readStart(
-			itemWith(
-				{ options: { bodyMode: 'json', jsonBody: { assistant_id: 'a', input } } },
-				{},
-				startFields,
-			),
-		);
+	const start = (input: object) => {
+		const options = { bodyMode: 'json', jsonBody: { assistant_id: 'a', input } };
+		return readOrder(itemWith({ options }, {}, startFields), 'message', false);
+	};
 
 	it('may say something or have it answered again, and must not decide', () => {
 		expect(start({ action: 'retry' }).body).toMatchObject({ input: { action: 'retry' } });

@@ -138,7 +138,7 @@ describe('work of several calls, as executions of one process make them', () => 
 			const work = pieces.map(({ thread, turns }) => ({
 				threadId: thread,
 				run: async (turn?: Turn) => {
-					await turn?.come;
+					await turn?.reached;
 					if (thread !== undefined && underWay.includes(thread)) overlaps += 1;
 					started.push({ call, thread });
 					underWay.push(thread);
@@ -163,7 +163,7 @@ describe('work of several calls, as executions of one process make them', () => 
 					const order = started.flatMap((one) => (one.thread === thread ? one.call : []));
 					expect(order).toEqual([...order].sort((a, b) => a - b));
 					const next = takeTurn(thread);
-					expect(next.hasCome).toBe(true);
+					expect(next.isReached).toBe(true);
 					next.end();
 				}
 			}),
@@ -181,10 +181,10 @@ describe('work of several calls, as executions of one process make them', () => 
 		await inThreadOrder([{ threadId: 't', run: async () => 1 }], 1, () => false);
 		const last = takeTurn('t');
 		await flush();
-		expect(last.hasCome).toBe(false);
+		expect(last.isReached).toBe(false);
 		first.end();
-		await last.come;
-		expect(last.hasCome).toBe(true);
+		await last.reached;
+		expect(last.isReached).toBe(true);
 		last.end();
 		await flush();
 		expect(takenAtOnce('t')).toBe(true);
@@ -194,10 +194,10 @@ describe('work of several calls, as executions of one process make them', () => 
 it('a turn that ends leaves its place to the next, behind whom others wait', async () => {
 	const [first, second] = [takeTurn('t'), takeTurn('t')];
 	first.end();
-	await second.come;
+	await second.reached;
 	await flush();
 	const third = takeTurn('t');
-	expect(third.hasCome).toBe(false);
+	expect(third.isReached).toBe(false);
 	second.end();
 	third.end();
 	await flush();
@@ -213,7 +213,7 @@ async function flush(): Promise<void> {
 function takenAtOnce(threadId: string): boolean {
 	const turn = takeTurn(threadId);
 	turn.end();
-	return turn.hasCome;
+	return turn.isReached;
 }
 
 describe('waiting for a turn', () => {
