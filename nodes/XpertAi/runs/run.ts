@@ -1,5 +1,5 @@
 import type { Listener, Part, RunEvents, Usage } from '../threads/runEvents';
-import type { RunRecord } from '../threads/runsApi';
+import type { RunIds, RunRecord } from '../threads/runsApi';
 import { waitsForPerson } from '../threads/thread';
 import type { ApiClient } from '../threads/thread';
 import { API_ROOT } from '../transport/api';
@@ -21,6 +21,9 @@ export interface Client extends ApiClient {
 	/** Sends without these limits. */
 	sendUnlimited: Send;
 }
+
+/** A client, and the run that it is about. */
+export type RunClient = Client & RunIds;
 
 /** Whether the server has the routes of runs, which the contract lacks. Shared by all runs of an execution. */
 export interface RunRoutes {

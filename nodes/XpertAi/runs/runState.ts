@@ -9,7 +9,7 @@ import {
 	readUsage,
 	requestCancel,
 } from '../threads/runsApi';
-import type { MessageRecord, RunIds, RunRecord } from '../threads/runsApi';
+import type { MessageRecord, RunRecord } from '../threads/runsApi';
 import { readConversation, readThread, waitsForPerson } from '../threads/thread';
 import type { ConversationFacts } from '../threads/thread';
 import { isTransient } from '../transport/classifyFailure';
@@ -17,7 +17,7 @@ import { failureMessage } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import type { Send } from '../transport/request';
 import { failed, noAnswer, resultFromEvents, runCancelled, withDeadline } from './run';
-import type { Blocker, Client, Run, RunResult } from './run';
+import type { Blocker, Client, Run, RunClient, RunResult } from './run';
 
 /* A run that is known by its ID: its state, its cancellation, and whether it is silent. */
 
@@ -25,51 +25,49 @@ import type { Blocker, Client, Run, RunResult } from './run';
  * Reads the state of a run from its record and, if it has ended, from its conversation and message. The result has an
  * `assistantId` if the record could be read. Never throws.
  */
-export async function readRunState(run: Client, ids: RunIds): Promise<RunResult> {
-	const { answer: record, failure } = await readRun(run, ids);
+export async function readRunState(run: RunClient): Promise<RunResult> {
+	const { answer: record, failure } = await readRun(run);
 	if (failure) return { status: 'failed', failure };
 	const assistantId = record.assistant_id ?? null;
 	if (record.status === 'running') return { status: 'running', assistantId };
-	const facts = await readConversation(run, ids.threadId);
+	const facts = await readConversation(run, run.threadId);
 	if (facts.failure) return { ...unreadableRun(facts.failure), assistantId };
-	const result = await readEnded(run, ids, record, facts);
+	const result = await readEnded(run, record, facts);
 	const conversationId = result.conversationId ?? facts.conversationId;
 	return { ...result, conversationId, assistantId };
 }
 
 /** The result of a run that has ended, once the server has stored its message. */
 async function readEnded(
-	run: Client,
-	ids: RunIds,
+	run: RunClient,
 	record: RunRecord,
 	facts: ConversationFacts,
 ): Promise<RunResult> {
-	if (record.status === 'interrupted') return await readInterrupted(run, ids, facts);
+	if (record.status === 'interrupted') return await readInterrupted(run, facts);
 	// Several conversations may share the thread; only one has the message.
 	for (const id of facts.conversationIds) {
-		const { answer, failure } = await findMessages(run, id, { executionId: ids.runId });
+		const { answer, failure } = await findMessages(run, id, { executionId: run.runId });
 		if (failure) return unreadableRun(failure);
 		const message = answer.findLast(({ role }) => role === 'ai');
 		if (message?.status === 'thinking') return { status: 'running' };
-		if (message) return await readMessage(run, ids, record, message);
+		if (message) return await readMessage(run, record, message);
 	}
 	// The server hides the conversation of another owner, but not its runs.
-	return (await replay(run, ids)) ?? noAnswer();
+	return (await replay(run)) ?? noAnswer();
 }
 
 /** The result of a run from its message. */
 async function readMessage(
-	run: Client,
-	ids: RunIds,
+	run: RunClient,
 	{ status }: RunRecord,
 	{ content, error }: MessageRecord,
 ): Promise<RunResult> {
-	const events = new RunEvents(ids.runId);
+	const events = new RunEvents(run.runId);
 	events.readContent(content);
 	events.end = { status, error: error ?? undefined, tasks: [] };
 	if (status === 'error') return resultFromEvents(events);
-	events.usage = await readUsage(run, ids);
-	const isRejected = events.answer === '' && (await endsWithCall(run, ids.threadId));
+	events.usage = await readUsage(run);
+	const isRejected = events.answer === '' && (await endsWithCall(run));
 	return { ...resultFromEvents(events), rejected: isRejected || undefined };
 }
 
@@ -80,8 +78,8 @@ function unreadableRun(failure: Failure): RunResult {
 }
 
 /** Whether the last message of a thread is a tool call, as after a rejection (recorded). */
-async function endsWithCall(run: Client, threadId: string): Promise<boolean> {
-	const { answer: state } = await readThread(run, threadId);
+async function endsWithCall(run: RunClient): Promise<boolean> {
+	const { answer: state } = await readThread(run, run.threadId);
 	const last = afterLastUserMessage(messagesOf(state)).at(-1);
 	return last !== undefined && callsTool(last);
 }
@@ -90,16 +88,12 @@ async function endsWithCall(run: Client, threadId: string): Promise<boolean> {
  * An interrupted run waits for a person, was cancelled, or had ended before it was cancelled. Only the last run of a
  * thread can wait; the stream tells the other two apart (recorded).
  */
-async function readInterrupted(
-	run: Client,
-	ids: RunIds,
-	facts: ConversationFacts,
-): Promise<RunResult> {
-	const { answer: runs, failure } = await listRuns(run, ids.threadId);
+async function readInterrupted(run: RunClient, facts: ConversationFacts): Promise<RunResult> {
+	const { answer: runs, failure } = await listRuns(run, run.threadId);
 	if (failure) return unreadableRun(failure);
-	const isLast = newestRun(runs)?.run_id === ids.runId;
+	const isLast = newestRun(runs)?.run_id === run.runId;
 	if (isLast && waitsForPerson(facts)) return { status: 'interrupted', interrupt: facts.tasks };
-	const replayed = await replay(run, ids);
+	const replayed = await replay(run);
 	if (replayed && replayed.status !== 'interrupted') return replayed;
 	if (isLast) return runCancelled(facts.error);
 	return failed('The run was cancelled, or the thread has gone on without a decision');
@@ -109,11 +103,11 @@ async function readInterrupted(
 const REPLAY_MS = 5_000;
 
 /** The result of an ended run from its stream; undefined if the stream is no longer stored. Never throws. */
-export async function replay(run: Client, ids: RunIds): Promise<RunResult | undefined> {
-	const events = new RunEvents(ids.runId);
+export async function replay(run: RunClient): Promise<RunResult | undefined> {
+	const events = new RunEvents(run.runId);
 	const abort = new AbortController();
 	run.clock.later(REPLAY_MS, () => abort.abort());
-	await run.send(joinRun(ids, events, abort.signal));
+	await run.send(joinRun(run, events, abort.signal));
 	return events.isComplete && events.isWhole ? resultFromEvents(events) : undefined;
 }
 
@@ -126,22 +120,22 @@ const CANCEL_LIMIT_MS = 10_000;
  *
  * @returns the status `cancelled` if the run was cancelled, otherwise its state
  */
-export async function cancelRunById(run: Client, ids: RunIds): Promise<RunResult> {
-	const { answer: record, failure } = await readRun(run, ids);
+export async function cancelRunById(run: RunClient): Promise<RunResult> {
+	const { answer: record, failure } = await readRun(run);
 	if (failure) return { status: 'failed', failure };
-	if (record.status !== 'running') return await readRunState(run, ids);
-	const result = (await cancelRunning(run, ids)) ?? { status: 'cancelled' };
+	if (record.status !== 'running') return await readRunState(run);
+	const result = (await cancelRunning(run)) ?? { status: 'cancelled' };
 	return { ...result, assistantId: record.assistant_id };
 }
 
 /** Cancels a running run. @returns its result if it completed before the cancellation, or why it was not cancelled */
-export async function cancelRunning(run: Client, ids: RunIds): Promise<RunResult | undefined> {
-	const { failure } = await requestCancel(run, ids);
+export async function cancelRunning(run: RunClient): Promise<RunResult | undefined> {
+	const { failure } = await requestCancel(run);
 	if (failure) {
-		const after = isTransient(failure) ? await readRun(run, ids) : undefined;
+		const after = isTransient(failure) ? await readRun(run) : undefined;
 		if (after?.answer?.status !== 'interrupted') return { status: 'failed', failure };
 	}
-	const replayed = await replay(run, ids);
+	const replayed = await replay(run);
 	return replayed?.status === 'completed' ? replayed : undefined;
 }
 
@@ -159,7 +153,7 @@ export async function abandonRun(
 	const late = withDeadline({ send, clock, deadline, signal: undefined });
 	const runId = result.runId ?? (await result.findRunId?.(late));
 	if (runId === undefined) return result;
-	const advice = cancelAdvice(await cancelRunById(late, { threadId, runId }));
+	const advice = cancelAdvice(await cancelRunById({ ...late, threadId, runId }));
 	return { ...result, runId, advice };
 }
 
@@ -211,13 +205,13 @@ export class SilenceWatch {
 
 	/** Cancels the watched run if it exceeds the silence limit and is not inside a tool call. */
 	async cancelSilent(): Promise<void> {
-		const { cancelSilentMs: limit, clock, threadId } = this.run;
+		const { cancelSilentMs: limit, clock } = this.run;
 		const { watched, blocker } = this;
 		if (limit === 0 || !watched || (blocker?.silentMs ?? 0) < limit || watched.events.isInToolCall)
 			return;
 		const { run_id: runId, created_at: startedAt } = watched.run;
 		if (clock.now() - Date.parse(startedAt) < MIN_AGE_FACTOR * limit) return;
-		const { status } = await cancelRunById(this.run, { threadId, runId });
+		const { status } = await cancelRunById({ ...this.run, runId });
 		if (status === 'cancelled') this.cancelledRun = runId;
 	}
 

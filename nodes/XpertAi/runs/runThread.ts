@@ -22,7 +22,7 @@ import {
 	stillRunning,
 	UNREACHABLE_MS,
 } from './run';
-import type { Client, Run, RunResult } from './run';
+import type { Run, RunClient, RunResult } from './run';
 import { abandonRun, readRunState } from './runState';
 import { startInTurn } from './start';
 import type { StartedRun } from './start';
@@ -49,7 +49,7 @@ async function startAndFollow(run: Run): Promise<RunResult | undefined> {
 	const { areRoutesMissing, runId } = started;
 	if (areRoutesMissing) return undefined;
 	if (runId === undefined) return await abandonRun(run, started);
-	const result = await followStarted(run, { threadId: run.threadId, runId }, started);
+	const result = await followStarted({ ...run, runId }, started);
 	if (!intent.changes || !waitsWithChanges(result.interrupt, started.decided)) return result;
 	// The server takes changed arguments and waits again; a second confirmation carries them out (recorded).
 	const second = await startAndFollow({ ...run, body: omit(run.body, PATCH) });
@@ -67,10 +67,10 @@ function waitsWithChanges(interrupt: unknown[] = [], decided: unknown[] = []): b
 	return isChanged && isEqual(taskValues('name', interrupt), taskValues('name', decided));
 }
 
-async function followStarted(run: Run, ids: RunIds, started: StartedRun): Promise<RunResult> {
-	const followed = await followRun(run, ids, { ...started, listener: run.listener });
+async function followStarted(run: Run & RunIds, started: StartedRun): Promise<RunResult> {
+	const followed = await followRun(run, started);
 	const checked = await checkRejection(run, started, followed);
-	const complete = run.isNew ? checked : await withThread(run, ids, checked);
+	const complete = run.isNew ? checked : await withThread(run, checked);
 	const facts = pick(started, ['runId', 'assistantId', 'discarded', 'cancelledRun']);
 	const conversationId = complete.conversationId ?? started.conversationId;
 	const recovered = complete.recovered || started.recovered;
@@ -104,31 +104,31 @@ const SILENT_STREAM_MS = 10_000;
  * when it breaks; if the stream cannot tell the result, reads the run record. Never throws.
  */
 export async function followRun(
-	run: Client,
-	ids: RunIds,
-	{ listener, joinId = ids.runId, decided }: Partial<StartedRun> & Pick<Run, 'listener'> = {},
+	run: RunClient & Pick<Run, 'listener'>,
+	{ joinId = run.runId, decided }: Partial<StartedRun> = {},
 ): Promise<RunResult> {
+	const { listener } = run;
 	// Events from before a decision may come first. The listener must not get them.
-	const events = new RunEvents(ids.runId, decided ? undefined : listener);
+	const events = new RunEvents(run.runId, decided ? undefined : listener);
 	if (decided) events.readTasks(decided);
 	const startedAt = run.clock.now();
 	let [canJoin, wasBroken, isThere] = [true, false, false];
 	for (let pause = FIRST_PAUSE_MS; ; ) {
 		const lastId = events.lastId;
 		if (canJoin) {
-			const outcome = await join(run, ids, joinId, events);
-			if (events.isComplete && decided && (await isBeforeDecision(run, ids, events, decided))) {
+			const outcome = await join(run, joinId, events);
+			if (events.isComplete && decided && (await isBeforeDecision(run, events, decided))) {
 				events.resume(listener);
 				continue;
 			}
 			if (events.isComplete && events.isWhole && (!decided || events.isResumed)) {
-				followedRun.runId = ids.runId;
+				followedRun.runId = run.runId;
 				return { ...resultFromEvents(events), recovered: wasBroken };
 			}
 			canJoin = outcome.ok || isTransient(outcome.failure);
 		}
 		wasBroken = true;
-		const state = await readRunState(run, ids);
+		const state = await readRunState(run);
 		const { status, failure, assistantId } = state;
 		isThere ||= assistantId !== undefined;
 		const isUnreachable = !isThere && run.clock.now() - startedAt >= UNREACHABLE_MS;
@@ -145,14 +145,13 @@ export async function followRun(
 
 /** Whether the events so far precede the decision: a stream first replays what waited, once per decision (recorded). */
 async function isBeforeDecision(
-	run: Client,
-	ids: RunIds,
+	run: RunClient,
 	{ end }: RunEvents,
 	decided: unknown[],
 ): Promise<boolean> {
 	if (end.status !== 'interrupted') return false;
 	if (isEqual(taskValues('id', end.tasks), taskValues('id', decided))) return true;
-	const { interrupt } = await readRunState(run, ids);
+	const { interrupt } = await readRunState(run);
 	return !isEqual(taskValues('id', end.tasks), taskValues('id', interrupt));
 }
 
@@ -160,18 +159,17 @@ async function isBeforeDecision(
  * Reads the stream of a run until it ends or breaks. Stops if the stream stays silent although the run has ended: an
  * old stream is no longer stored. Never throws.
  */
-async function join(run: Client, ids: RunIds, joinId: string, events: RunEvents): Promise<Outcome> {
+async function join(run: RunClient, joinId: string, events: RunEvents): Promise<Outcome> {
 	const [abort, done] = [new AbortController(), new AbortController()];
-	void abortIfEnded(run, ids, events, { abort, done: done.signal });
-	const outcome = await run.send(joinRun({ ...ids, runId: joinId }, events, abort.signal));
+	void abortIfEnded(run, events, { abort, done: done.signal });
+	const outcome = await run.send(joinRun({ ...run, runId: joinId }, events, abort.signal));
 	done.abort();
 	return outcome;
 }
 
 /** Aborts the stream if it gives no event and the run has ended. */
 async function abortIfEnded(
-	run: Client,
-	ids: RunIds,
+	run: RunClient,
 	events: RunEvents,
 	{ abort, done }: { abort: AbortController; done: AbortSignal },
 ): Promise<void> {
@@ -180,7 +178,7 @@ async function abortIfEnded(
 		await run.clock.sleep(pause, done);
 		if (done.aborted) return;
 		if (events.lastId !== lastId) continue;
-		const { answer: record, failure } = await readRun(run, ids);
+		const { answer: record, failure } = await readRun(run);
 		if (failure ? isTransient(failure) : record.status === 'running') continue;
 		await run.clock.sleep(SETTLING_MS, done);
 		abort.abort();
@@ -192,14 +190,14 @@ async function abortIfEnded(
  * Adds what only the thread shows: whether it contains the answer, if other runs overlapped, and what earlier runs
  * found, if the answer links to it. Never throws.
  */
-export async function withThread(run: Client, ids: RunIds, result: RunResult): Promise<RunResult> {
+export async function withThread(run: RunClient, result: RunResult): Promise<RunResult> {
 	const { status, rejected, parts = [] } = result;
 	if (status !== 'completed' || rejected) return result;
-	const others = await overlappingRuns(run, ids);
+	const others = await overlappingRuns(run);
 	const cited = sourcesOf(parts).list(new Set());
 	const linksBack = cited.some(({ documentName }) => !documentName);
 	if (others.length === 0 && !linksBack) return result;
-	const state = await readWhenIdle(run, ids, result, others.length > 0);
+	const state = await readWhenIdle(run, result, others.length > 0);
 	if (!state) return result;
 	const isLost = others.length > 0 && state.status !== 'busy' && !holdsAnswer(state, result);
 	const earlier = linksBack ? eventsOn(state, messagesOf(state)).parts : undefined;
@@ -207,10 +205,10 @@ export async function withThread(run: Client, ids: RunIds, result: RunResult): P
 }
 
 /** The runs that were on the thread at the same time. */
-async function overlappingRuns(run: Client, { threadId, runId }: RunIds): Promise<RunRecord[]> {
-	const { answer = [] } = await listRuns(run, threadId);
+async function overlappingRuns(run: RunClient): Promise<RunRecord[]> {
+	const { answer = [] } = await listRuns(run, run.threadId);
 	const runs = startedRuns(answer);
-	const own = runs.find((one) => one.run_id === runId);
+	const own = runs.find((one) => one.run_id === run.runId);
 	const endOf = ({ status, updated_at: end = '' }: RunRecord) => (status === 'running' ? '~' : end);
 	if (!own) return [];
 	return runs.filter(
@@ -223,13 +221,12 @@ const IDLE_READS = 2;
 
 /** Reads the thread; if needed, until it contains the answer or no run can overwrite it any more. */
 async function readWhenIdle(
-	run: Client,
-	{ threadId }: RunIds,
+	run: RunClient,
 	result: RunResult,
 	isNeeded: boolean,
 ): Promise<ThreadState | undefined> {
 	for (let [pause, idleReads] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
-		const { answer: state, failure } = await readThread(run, threadId);
+		const { answer: state, failure } = await readThread(run, run.threadId);
 		if (failure) return undefined;
 		idleReads = state.status === 'busy' ? 0 : idleReads + 1;
 		const isEnough = !isNeeded || holdsAnswer(state, result) || idleReads >= IDLE_READS;

@@ -239,8 +239,7 @@ async function sendOnce(run: Run, kind: RunKind, plan: Plan): Promise<StartedRun
 	const { failure, mayBeDone } = started;
 	if (areRunRoutesMissing(failure)) return withoutRoutes(run, failure);
 	const findRunId = async (client: Client) => await findLost({ ...run, ...client }, plan);
-	if (failure.kind === 'cancelled') return { ...executionStopped(failure), findRunId };
-	if (!mayBeDone) return await explainRefusal(run, failure);
+	if (!mayBeDone && failure.kind !== 'cancelled') return await explainRefusal(run, failure);
 	const runId = await findRunId(run);
 	if (runId !== undefined) return { ...facts, runId, recovered: true };
 	if (run.signal?.aborted) return { ...executionStopped(failure), findRunId };
@@ -272,7 +271,7 @@ async function pollForLost(
 	if (waitingRun) {
 		// A decided run continues under its ID at once; a run that is still unchanged did not get the decision (recorded).
 		const runId = waitingRun.run_id;
-		const { answer: now } = await readRun(run, { threadId: run.threadId, runId });
+		const { answer: now } = await readRun({ ...run, runId });
 		const isDecided = now?.status !== 'interrupted' || now.updated_at !== waitingRun.updated_at;
 		return now && isDecided ? runId : undefined;
 	}
@@ -318,5 +317,5 @@ async function yieldsToOlder(run: Run, runId: string): Promise<boolean> {
 	const overlaps = ({ status, updated_at: end = '' }: RunRecord) =>
 		status === 'running' || (status === 'success' && end >= own.created_at);
 	if (!runs.some((one) => isOlder(one) && overlaps(one))) return false;
-	return (await cancelRunning(run, { threadId: run.threadId, runId })) === undefined;
+	return (await cancelRunning({ ...run, runId })) === undefined;
 }

@@ -23,7 +23,7 @@ import {
 import type { ThreadMessage, ThreadState } from '../threads/thread';
 import { buildPath } from '../transport/api';
 import type { Failure } from '../transport/failure';
-import { certainlyNotDone, mayMeanNoRecord } from '../transport/classifyFailure';
+import { mayMeanNoRecord } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { intentOf } from './input';
 import type { Intent } from './input';
@@ -99,9 +99,7 @@ async function send(waited: Waited, body: Run['body']): Promise<RunResult> {
 	if (sent.ok) return await compareWithThread(waited, sent.answer.content);
 	const { failure, mayBeDone } = sent;
 	if (failure.kind === 'cancelled') return executionStopped(failure);
-	if (certainlyNotDone(failure)) return { status: 'failed', failure };
-	if (mayBeDone) return await pollUntilIdle(waited, failure);
-	return await explainRefusal(run, failure);
+	return await (mayBeDone ? pollUntilIdle(waited, failure) : explainRefusal(run, failure));
 }
 
 /** Waits until no other run is on the thread. @returns the state of the thread, if it has ever run */

@@ -52,10 +52,8 @@ export type RunRecord = z.infer<typeof runRecord>;
 const NOT_THIS_RUN = 'it is not this run';
 
 /** Reads one run. Checks its thread, as the server does not (recorded). Never throws. */
-export async function readRun(
-	client: ApiClient,
-	{ threadId, runId }: RunIds,
-): Promise<Result<RunRecord>> {
+export async function readRun(client: ApiClient & RunIds): Promise<Result<RunRecord>> {
+	const { threadId, runId } = client;
 	const path = buildPath(ONE_RUN_PATH, { threadId, runId });
 	const schema = runRecord.refine((record) => record.run_id === runId);
 	const read = await callApi(client, { method: 'GET', path, schema, flaw: NOT_THIS_RUN });
@@ -118,8 +116,12 @@ export async function startRun(
 const SILENCE_MS = 75_000;
 
 /** The request that joins the stream of a run after the last event, until `signal` aborts it. */
-export function joinRun(ids: RunIds, events: RunEvents, signal: AbortSignal): ApiRequest {
-	const path = buildPath(STREAM_PATH, { ...ids });
+export function joinRun(
+	{ threadId, runId }: RunIds,
+	events: RunEvents,
+	signal: AbortSignal,
+): ApiRequest {
+	const path = buildPath(STREAM_PATH, { threadId, runId });
 	const onEvent = events.addEvent.bind(events);
 	return {
 		...{ method: 'GET', path, timeoutMs: SILENCE_MS },
@@ -130,10 +132,8 @@ export function joinRun(ids: RunIds, events: RunEvents, signal: AbortSignal): Ap
 const cancelled = z.object({ canceledExecutionIds: z.array(z.string()) });
 
 /** Cancels a run with one request: by a second one, the run might have ended by itself. Never throws. */
-export async function requestCancel(
-	client: ApiClient,
-	{ threadId, runId }: RunIds,
-): Promise<Result<unknown>> {
+export async function requestCancel(client: ApiClient & RunIds): Promise<Result<unknown>> {
+	const { threadId, runId } = client;
 	return await callApi(client, {
 		...{ method: 'POST', path: buildPath(CANCEL_PATH, { threadId, runId }) },
 		schema: cancelled.refine(({ canceledExecutionIds: ids }) => ids.includes(runId)),
@@ -182,16 +182,13 @@ const contextUsage = z.object({
 });
 
 /** The token usage of a run, which the server gives for the last run of a thread only. Never throws. */
-export async function readUsage(
-	client: ApiClient,
-	{ threadId, runId }: RunIds,
-): Promise<Usage | undefined> {
-	const path = buildPath('/threads/{threadId}/context-usage', { threadId });
+export async function readUsage(client: ApiClient & RunIds): Promise<Usage | undefined> {
+	const path = buildPath('/threads/{threadId}/context-usage', { threadId: client.threadId });
 	const flaw = 'it is not the usage of a thread';
 	const read = await callApi(client, {
 		...{ method: 'GET', path, schema: contextUsage, flaw, maxTries: 1 },
 	});
-	if (!read.ok || read.answer.run_id !== runId) return undefined;
+	if (!read.ok || read.answer.run_id !== client.runId) return undefined;
 	const { total_tokens: total, input_tokens: input, output_tokens: output } = read.answer.usage;
 	return usageOf(total, input, output);
 }

@@ -26,14 +26,13 @@ import type { RunOptions } from './options';
  * @param hasFilterValues whether the message contained values for filters
  */
 export function answerFields(
-	{ output, interrupt, parts = [], earlier, usage }: RunResult,
+	{ output = '', interrupt, parts = [], earlier, usage }: RunResult,
 	{ citations: style, listSources, returnIntermediateSteps }: RunOptions,
 	hasFilterValues = false,
 ) {
 	const runSources = sourcesOf(parts, earlier);
 	const citations = new Citations(runSources, style);
-	const answer =
-		interrupt || output === undefined ? waitingFor(interrupt) : citations.rewrite(output);
+	const answer = interrupt ? waitingFor(interrupt) : citations.rewrite(output);
 	const sources = runSources.list(citations.cited);
 	// A waiting run may search later.
 	const filter = filterReport(parts, hasFilterValues && !interrupt);

@@ -26,14 +26,15 @@ function readAnswer(item: Item, ids: RunIds, waits: boolean): () => Promise<IDat
 	const reader = waits ? undefined : clientWithTimeout(item);
 	return async () => {
 		const client = reader ?? clientOf(item, options.deadlineMinutes * MINUTE_MS);
+		const run = { ...client, ...ids };
 		// The stream of an ended run may no longer be stored.
-		const state = await readRunState(client, ids);
+		const state = await readRunState(run);
 		const isEnded = state.status !== 'running' && !(state.failure && isTransient(state.failure));
-		const followed = isEnded || !waits ? state : await followRun(client, ids);
+		const followed = isEnded || !waits ? state : await followRun(run);
 		const policy = waits ? pick(options, ['whenStopped', 'whenLate']) : {};
-		const ended = await abandonRun({ ...client, ...ids, ...policy }, { ...followed, ...ids });
+		const ended = await abandonRun({ ...run, ...policy }, { ...followed, ...ids });
 		const assistantId = state.assistantId ?? followed.assistantId ?? null;
-		const result = { ...(await withThread(client, ids, ended)), assistantId, ...ids };
+		const result = { ...(await withThread(run, ended)), assistantId, ...ids };
 		const { status } = result;
 		if (status === 'running')
 			return forAudience(item, { output: null, status, assistantId, ...ids });
@@ -46,7 +47,7 @@ function readAnswer(item: Item, ids: RunIds, waits: boolean): () => Promise<IDat
 function cancelRun(item: Item, ids: RunIds): () => Promise<IDataObject> {
 	const client = clientWithTimeout(item);
 	return async () => {
-		const result = await cancelRunById(client, ids);
+		const result = await cancelRunById({ ...client, ...ids });
 		if (result.failure) throw resultError(item, { ...result, ...ids });
 		const { status, assistantId } = result;
 		return { cancelled: status === 'cancelled', status, ...ids, assistantId: assistantId ?? null };
