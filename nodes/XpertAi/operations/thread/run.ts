@@ -54,7 +54,8 @@ export const runOperations: CodedOperation[] = [
 		endpoint: 'extension',
 		fields: startFields,
 		request: { method: 'POST', path: RUNS_PATH, body: anyRunBody },
-		execute: async (execution) => await (await import('./run/ask')).executeStart(execution),
+		execute: async (execution) =>
+			await (await import('./run/ask')).execute(execution, 'message', false),
 	},
 	byId('getRun', {
 		name: 'Get Run',

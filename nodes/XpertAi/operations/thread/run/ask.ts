@@ -41,21 +41,20 @@ import { executeInOrder, untilTurn } from './threadOrder';
 import type { Turn } from './threadOrder';
 
 /**
- * Thread: Ask and Wait, Decide and Answer Again.
+ * Thread: Ask and Wait, Decide, Answer Again and Start Run.
  *
  * @param kind what to send to the assistant
+ * @param waits whether to wait for the answer
  */
-export async function execute(execution: Execution, kind: RunKind): Promise<INodeExecutionData[]> {
-	const read = (item: Item) => readOrder(item, kind);
-	const output = await executeInOrder(execution, { read, run: ask, chatOf });
+export async function execute(
+	execution: Execution,
+	kind: RunKind,
+	waits = true,
+): Promise<INodeExecutionData[]> {
+	const read = (item: Item) => readOrder(item, kind, waits);
+	const output = await executeInOrder(execution, { read, run: ask, ...(waits && { chatOf }) });
 	tellUser(execution.context, hintsAt(output));
 	return output;
-}
-
-/** Thread: Start Run. */
-export async function executeStart(execution: Execution): Promise<INodeExecutionData[]> {
-	const read = (item: Item) => readOrder(item, 'message', false);
-	return await executeInOrder(execution, { read, run: start });
 }
 
 function chatOf(item: Item, order?: Order): Chat | undefined {
@@ -75,45 +74,30 @@ function hintsAt(output: INodeExecutionData[]): string[] {
 }
 
 /**
- * Runs an item's thread and waits for the result.
+ * Runs an item's thread and, if wanted, waits for the result.
  *
- * @throws NodeApiError with reason, thread and item if the run has no answer
+ * @throws NodeApiError with reason, thread and item if the run has no answer, or was not started
  */
 async function ask(order: Order, turn?: Turn, chat?: Chat): Promise<IDataObject> {
-	const started = systemClock.now();
+	const startedAt = systemClock.now();
 	const { item, options } = order;
 	const run = await prepare(order, turn);
 	const listener = options.enableStreaming ? chat : undefined;
-	const result = await runAndWait({ ...run, listener });
+	const result = order.waits
+		? await runAndWait({ ...run, listener })
+		: { ...(await startInTurn(run)), ...pick(run, ['threadId', 'conversationId']) };
 	const { status, recovered = false } = result;
 	await deleteUnused(run, result);
+	if (status === 'running') {
+		const { runId, threadId, conversationId, assistantId = null } = result;
+		const facts = { runId, threadId, conversationId, assistantId, status };
+		return forAudience(item, { ...facts, ...pick(result, ['discarded', 'cancelledRun']) });
+	}
 	if (status !== 'completed' && status !== 'interrupted') throw resultError(item, result);
 	const fields = answerFields(result, options, hasFilterValues(order.body));
 	chat?.complete(fields.output);
-	const seconds = Math.round(systemClock.now() - started) / 1000;
+	const seconds = Math.round(systemClock.now() - startedAt) / 1000;
 	return answerJson(order, result, fields, { seconds, recovered });
-}
-
-/**
- * Starts the run of an item.
- *
- * @returns its run ID, thread and status
- * @throws NodeApiError with reason, thread and item if the run was not started, or may not have been
- */
-async function start(order: Order, turn?: Turn): Promise<IDataObject> {
-	const { item } = order;
-	const run = await prepare(order, turn);
-	const { threadId, conversationId } = run;
-	const started = await startInTurn(run);
-	const { runId, assistantId = null, discarded, cancelledRun } = started;
-	if (runId === undefined) {
-		await deleteUnused(run, started);
-		throw resultError(item, { ...started, threadId, conversationId });
-	}
-	return forAudience(item, {
-		...{ runId, threadId, conversationId, assistantId, status: 'running' },
-		...{ discarded, cancelledRun },
-	});
 }
 
 const TIMEOUT_MS = 60_000;

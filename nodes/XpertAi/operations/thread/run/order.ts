@@ -43,6 +43,8 @@ export interface Order extends AnswerOutput {
 	attachments: BinaryField[];
 	title?: string;
 	options: RunOptions;
+	/** Whether to wait for the answer. */
+	waits: boolean;
 }
 
 /**
@@ -52,7 +54,7 @@ export interface Order extends AnswerOutput {
  * @param waits whether the operation waits for the answer, unlike Start Run
  * @throws NodeOperationError naming the parameter, the item and the requirement
  */
-export function readOrder(item: Item, kind: RunKind, waits = true): Order {
+export function readOrder(item: Item, kind: RunKind, waits: boolean): Order {
 	const { options } = item.settings(runSettings);
 	const body = runBodyOf(item, kind);
 	const { kind: sent } = intentOf(body);
@@ -69,7 +71,7 @@ export function readOrder(item: Item, kind: RunKind, waits = true): Order {
 	const withMessage = kind === 'message' && !item.isJsonBody;
 	const start = withMessage ? truncate(item.text('message').trim(), { length: TITLE_LENGTH }) : '';
 	return {
-		...{ item, runOn, threadId, body, options },
+		...{ item, runOn, threadId, body, options, waits },
 		attachments: withMessage ? item.binaries('options.attachments') : [],
 		title: options.title || start || undefined,
 		...(waits ? readAnswerOutput(item) : { simplify: true }),

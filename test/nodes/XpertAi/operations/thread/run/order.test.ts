@@ -42,7 +42,8 @@ function itemWith(
 	return new Item(context, 1, fields, unconnected);
 }
 
-const order = (...given: Parameters<typeof itemWith>) => readOrder(itemWith(...given), 'message');
+const order = (...given: Parameters<typeof itemWith>) =>
+	readOrder(itemWith(...given), 'message', true);
 
 const named = (parameters: Record<string, unknown>) =>
 	order(parameters).attachments.map(({ property }) => property);
