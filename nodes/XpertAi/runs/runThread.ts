@@ -80,11 +80,11 @@ async function followStarted(run: Run & RunIds, started: StartedRun): Promise<Ru
 /** A rejection leaves no text. A result of a rejected call on the thread means that the call was carried out. */
 async function checkRejection(
 	run: Run,
-	{ decided = [] }: StartedRun,
+	started: StartedRun,
 	result: RunResult,
 ): Promise<RunResult> {
 	if (!intentOf(run.body).rejects || result.status !== 'completed') return result;
-	const calls = taskValues('call.id', decided);
+	const calls = taskValues('call.id', started.decided);
 	const { answer: state } = await readThread(run, run.threadId);
 	const isResult = ({ tool_call_id: id }: ThreadMessage) => id !== undefined && calls.includes(id);
 	if (messagesOf(state).some(isResult)) return { ...result, ...REJECTED_TOO_LATE };
@@ -161,29 +161,22 @@ async function isBeforeDecision(
  */
 async function join(run: RunClient, joinId: string, events: RunEvents): Promise<Outcome> {
 	const [abort, done] = [new AbortController(), new AbortController()];
-	void abortIfEnded(run, events, { abort, done: done.signal });
+	const abortIfEnded = async () => {
+		for (let pause = SILENT_STREAM_MS; ; pause = longerPause(pause)) {
+			const lastId = events.lastId;
+			await run.clock.sleep(pause, done.signal);
+			if (done.signal.aborted) return;
+			if (events.lastId !== lastId) continue;
+			const { answer: record, failure } = await readRun(run);
+			if (failure ? isTransient(failure) : record.status === 'running') continue;
+			await run.clock.sleep(SETTLING_MS, done.signal);
+			return abort.abort();
+		}
+	};
+	void abortIfEnded();
 	const outcome = await run.send(joinRun({ ...run, runId: joinId }, events, abort.signal));
 	done.abort();
 	return outcome;
-}
-
-/** Aborts the stream if it gives no event and the run has ended. */
-async function abortIfEnded(
-	run: RunClient,
-	events: RunEvents,
-	{ abort, done }: { abort: AbortController; done: AbortSignal },
-): Promise<void> {
-	for (let pause = SILENT_STREAM_MS; ; pause = longerPause(pause)) {
-		const lastId = events.lastId;
-		await run.clock.sleep(pause, done);
-		if (done.aborted) return;
-		if (events.lastId !== lastId) continue;
-		const { answer: record, failure } = await readRun(run);
-		if (failure ? isTransient(failure) : record.status === 'running') continue;
-		await run.clock.sleep(SETTLING_MS, done);
-		abort.abort();
-		return;
-	}
 }
 
 /**

@@ -52,8 +52,7 @@ import type { Run, RunResult } from './run';
 const IDLE_READS = 2;
 
 /** A run, and the state of its thread before it. */
-interface Waited {
-	run: Run;
+interface Waited extends Run {
 	intent: Intent;
 	/** Undefined if the thread had never run. */
 	before?: ThreadState;
@@ -82,24 +81,22 @@ export async function waitInOneRequest(run: Run): Promise<RunResult> {
 	if (intent.kind === 'decision' && isIdle) return NOTHING_TO_DECIDE;
 	if (run.remaining() <= 0) return timedOut('The run had not begun');
 	const body = isMessage ? run.body : { assistant_id: before?.metadata?.assistant_id, ...run.body };
-	const waited = { run, intent, before, tasks: facts?.tasks ?? [] };
-	const result = await send(waited, body);
+	const result = await send({ ...run, body, intent, before, tasks: facts?.tasks ?? [] });
 	const conversationId = result.conversationId ?? before?.metadata?.id;
 	return { ...result, conversationId, assistantId: body.assistant_id };
 }
 
-async function send(waited: Waited, body: Run['body']): Promise<RunResult> {
-	const { run } = waited;
+async function send(run: Waited): Promise<RunResult> {
 	const sent = await callApi(run, {
 		...{ method: 'POST', path: buildPath(WAIT_PATH, { threadId: run.threadId }) },
-		...{ body: JSON.stringify(body), timeoutMs: run.remaining() },
+		...{ body: JSON.stringify(run.body), timeoutMs: run.remaining() },
 		...{ schema: runAnswer, flaw: 'it is not the answer of a run' },
 		...{ repeatable: false, maxTries: START_TRIES },
 	});
-	if (sent.ok) return await compareWithThread(waited, sent.answer.content);
+	if (sent.ok) return await compareWithThread(run, sent.answer.content);
 	const { failure, mayBeDone } = sent;
 	if (failure.kind === 'cancelled') return executionStopped(failure);
-	return await (mayBeDone ? pollUntilIdle(waited, failure) : explainRefusal(run, failure));
+	return await (mayBeDone ? pollUntilIdle(run, failure) : explainRefusal(run, failure));
 }
 
 /** Waits until no other run is on the thread. @returns the state of the thread, if it has ever run */
@@ -121,20 +118,18 @@ async function waitUntilIdle(run: Run): Promise<{ state?: ThreadState } | RunRes
 }
 
 /** The result of a run that E4 answered. */
-async function compareWithThread(waited: Waited, content: unknown): Promise<RunResult> {
-	const { run, intent, before, tasks } = waited;
+async function compareWithThread(run: Waited, content: unknown): Promise<RunResult> {
 	const { output: text, parts: otherParts } = parseReply(content);
 	const isEmpty = text === '' && otherParts.length === 0;
 	const answer: RunResult = { status: 'completed', output: text, otherParts, recovered: false };
 	const { answer: state, failure } = await readThread(run, run.threadId);
 	if (failure) return isEmpty ? noAnswer(failure) : answer;
 	// Another run may be running. A null status means unknown.
-	if (!state.status || state.status === 'busy')
-		return isEmpty ? await pollUntilIdle(waited) : answer;
-	const shown = await verdictOf(waited, state);
+	if (!state.status || state.status === 'busy') return isEmpty ? await pollUntilIdle(run) : answer;
+	const shown = await verdictOf(run, state);
 	if (shown && (isEmpty || shown.status !== 'completed')) return shown;
-	const isUndecided = intent.kind === 'decision' && isUnchanged(before, state);
-	if (isEmpty && isUndecided) return tasks.length > 0 ? STILL_UNDECIDED : NOTHING_TO_DECIDE;
+	const isUndecided = run.intent.kind === 'decision' && isUnchanged(run, state);
+	if (isEmpty && isUndecided) return run.tasks.length > 0 ? STILL_UNDECIDED : NOTHING_TO_DECIDE;
 	if (isEmpty) return noAnswer();
 	// E4 joins all texts of a run. The last one, which the thread has, is the answer (recorded).
 	const isLast = Boolean(shown?.output) && text.endsWith(shown?.output ?? '');
@@ -151,20 +146,20 @@ const STILL_UNDECIDED = failed(
 );
 
 /** Polls the thread after a broken wait until it is idle and shows the result of the run, or does not. */
-async function pollUntilIdle(waited: Waited, failure?: Failure): Promise<RunResult> {
-	const { run, intent } = waited;
-	const unknown = mayHaveArrived(intent.kind, failure);
+async function pollUntilIdle(run: Waited, failure?: Failure): Promise<RunResult> {
+	const { kind } = run.intent;
+	const unknown = mayHaveArrived(kind, failure);
 	for (let [pause, idleReads] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
 		await run.wait(pause);
 		const isLast = run.remaining() <= 0;
 		const { answer: state, failure: unread } = await readThread(run, run.threadId, 1);
 		if (run.signal?.aborted) return executionStopped(failure);
 		const isBusy = state?.status === 'busy';
-		const shown = state && !isBusy ? await verdictOf(waited, state) : undefined;
+		const shown = state && !isBusy ? await verdictOf(run, state) : undefined;
 		if (shown) return { ...shown, recovered: true };
 		// While a decision is carried out, the thread does not change (recorded).
 		const isIdle = unread ? mayMeanNoRecord(unread) : !isBusy;
-		idleReads = isIdle && intent.kind !== 'decision' ? idleReads + 1 : 0;
+		idleReads = isIdle && kind !== 'decision' ? idleReads + 1 : 0;
 		if (isLast && isBusy) return timedOut('The run was still going on', WAIT_ADVICE, failure);
 		if (isLast || idleReads >= IDLE_READS)
 			return isLast ? { ...unknown, status: 'timedOut' } : unknown;
@@ -175,18 +170,15 @@ const WAIT_ADVICE =
 	'Raise "Deadline (Minutes)", or read the thread later: the run goes on. If its server was restarted, set "When the Thread Is Busy" to "Run Anyway".';
 
 /** The result of the run on an idle thread; undefined if it is missing or may belong to another run. */
-async function verdictOf(
-	{ run, intent, before, tasks: tasksBefore }: Waited,
-	state: ThreadState,
-): Promise<RunResult | undefined> {
-	if (isUnchanged(before, state)) return undefined;
-	const own = messagesOfRun(intent, before, state);
+async function verdictOf(run: Waited, state: ThreadState): Promise<RunResult | undefined> {
+	if (isUnchanged(run, state)) return undefined;
+	const own = messagesOfRun(run, state);
 	const events = eventsOn(state, own);
 	const { status } = state;
 	if (status === 'error' || status === 'interrupted') {
 		const facts = await readConversation(run, run.threadId);
 		const { error, tasks } = facts;
-		const isSame = isEqual(taskValues('id', tasks), taskValues('id', tasksBefore));
+		const isSame = isEqual(taskValues('id', tasks), taskValues('id', run.tasks));
 		if (!isSame || !waitsForPerson(facts)) {
 			events.end = { status, error, tasks };
 			return resultFromEvents(events);
@@ -194,16 +186,14 @@ async function verdictOf(
 	}
 	const answer = resultFromEvents(events);
 	const last = own.at(-1);
-	if (intent.rejects && last && callsTool(last)) return { ...answer, output: '', rejected: true };
+	if (run.intent.rejects && last && callsTool(last))
+		return { ...answer, output: '', rejected: true };
 	return lastReply(own) && { ...answer, recovered: Boolean(answer.output) };
 }
 
 /** The messages after the question of this run, if it is the newest and was not there before. */
-function messagesOfRun(
-	{ kind, text = '' }: Intent,
-	before: ThreadState | undefined,
-	state: ThreadState,
-): ThreadMessage[] {
+function messagesOfRun({ intent, before }: Waited, state: ThreadState): ThreadMessage[] {
+	const { kind, text = '' } = intent;
 	const messages = messagesOf(state);
 	const question = messages.findLast(isFromUser);
 	if (!question) return [];
@@ -216,7 +206,7 @@ function messagesOfRun(
 }
 
 /** Whether no run has changed the thread since. */
-function isUnchanged(before: ThreadState | undefined, state: ThreadState): boolean {
+function isUnchanged({ before }: Waited, state: ThreadState): boolean {
 	return before !== undefined && isEqual(runTraces(before), runTraces(state));
 }
 
