@@ -44,28 +44,21 @@ async function readEnded(
 	facts: ConversationFacts,
 ): Promise<RunResult> {
 	if (record.status === 'interrupted') return await readInterrupted(run, facts);
+	let message: MessageRecord | undefined;
 	// Several conversations may share the thread; only one has the message.
 	for (const id of facts.conversationIds) {
 		const { answer, failure } = await findMessages(run, id, { executionId: run.runId });
 		if (failure) return unreadableRun(failure);
-		const message = answer.findLast(({ role }) => role === 'ai');
-		if (message?.status === 'thinking') return { status: 'running' };
-		if (message) return await readMessage(run, record, message);
+		message = answer.findLast(({ role }) => role === 'ai');
+		if (message) break;
 	}
 	// The server hides the conversation of another owner, but not its runs.
-	return (await replay(run)) ?? noAnswer();
-}
-
-/** The result of a run from its message. */
-async function readMessage(
-	run: RunClient,
-	{ status }: RunRecord,
-	{ content, error }: MessageRecord,
-): Promise<RunResult> {
+	if (!message) return (await replay(run)) ?? noAnswer();
+	if (message.status === 'thinking') return { status: 'running' };
 	const events = new RunEvents(run.runId);
-	events.readContent(content);
-	events.end = { status, error: error ?? undefined, tasks: [] };
-	if (status === 'error') return resultFromEvents(events);
+	events.readContent(message.content);
+	events.end = { status: record.status, error: message.error ?? undefined, tasks: [] };
+	if (record.status === 'error') return resultFromEvents(events);
 	events.usage = await readUsage(run);
 	const isRejected = events.answer === '' && (await endsWithCall(run));
 	return { ...resultFromEvents(events), rejected: isRejected || undefined };

@@ -264,10 +264,8 @@ async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
 	}
 }
 
-async function pollForLost(
-	run: Run,
-	{ mark, waitingRun, before }: Plan,
-): Promise<string | undefined> {
+async function pollForLost(run: Run, plan: Plan): Promise<string | undefined> {
+	const { mark, waitingRun, before } = plan;
 	if (waitingRun) {
 		// A decided run continues under its ID at once; a run that is still unchanged did not get the decision (recorded).
 		const runId = waitingRun.run_id;
@@ -279,7 +277,7 @@ async function pollForLost(
 	const known = new Set(before.map((one) => one.run_id));
 	const fresh = startedRuns(runs).filter((one) => !known.has(one.run_id));
 	if (run.isNew || fresh.length === 0) return newestRun(fresh)?.run_id;
-	if (mark === undefined) return await findRetry(run, fresh, before);
+	if (mark === undefined) return await findRetry(run, fresh, newestRun(before)?.updated_at);
 	// The thread shows only the mark of its newest question, so several new runs are ambiguous.
 	if (fresh.length > 1) return undefined;
 	const { answer: state } = await readThread(run, run.threadId, 1);
@@ -287,13 +285,8 @@ async function pollForLost(
 }
 
 /** The new run that answers the same question as the last one; undefined if there are several. */
-async function findRetry(
-	run: Run,
-	fresh: RunRecord[],
-	before: RunRecord[],
-): Promise<string | undefined> {
+async function findRetry(run: Run, fresh: RunRecord[], lastEnd = ''): Promise<string | undefined> {
 	const { conversationIds } = await readConversation(run, run.threadId);
-	const lastEnd = newestRun(before)?.updated_at ?? '';
 	const answered: unknown[] = [];
 	for (const id of conversationIds) {
 		const { answer: questions } = await findMessages(run, id, { role: 'human' });

@@ -116,11 +116,8 @@ export async function startRun(
 const SILENCE_MS = 75_000;
 
 /** The request that joins the stream of a run after the last event, until `signal` aborts it. */
-export function joinRun(
-	{ threadId, runId }: RunIds,
-	events: RunEvents,
-	signal: AbortSignal,
-): ApiRequest {
+export function joinRun(ids: RunIds, events: RunEvents, signal: AbortSignal): ApiRequest {
+	const { threadId, runId } = ids;
 	const path = buildPath(STREAM_PATH, { threadId, runId });
 	const onEvent = events.addEvent.bind(events);
 	return {
