@@ -186,27 +186,26 @@ async function join(run: RunClient, joinId: string, events: RunEvents): Promise<
 export async function withThread(run: RunClient, result: RunResult): Promise<RunResult> {
 	const { status, rejected, parts = [] } = result;
 	if (status !== 'completed' || rejected) return result;
-	const others = await overlappingRuns(run);
+	const hasOverlap = await overlapsOthers(run);
 	const cited = sourcesOf(parts).list(new Set());
 	const linksBack = cited.some(({ documentName }) => !documentName);
-	if (others.length === 0 && !linksBack) return result;
-	const state = await readWhenIdle(run, result, others.length > 0);
+	if (!hasOverlap && !linksBack) return result;
+	const state = await readWhenIdle(run, result, hasOverlap);
 	if (!state) return result;
-	const isLost = others.length > 0 && state.status !== 'busy' && !holdsAnswer(state, result);
+	const isLost = hasOverlap && state.status !== 'busy' && !holdsAnswer(state, result);
 	const earlier = linksBack ? eventsOn(state, messagesOf(state)).parts : undefined;
 	return { ...result, ...(earlier && { earlier }), ...(isLost && { remembered: false }) };
 }
 
-/** The runs that were on the thread at the same time. */
-async function overlappingRuns(run: RunClient): Promise<RunRecord[]> {
+/** Whether other runs were on the thread at the same time. */
+async function overlapsOthers(run: RunClient): Promise<boolean> {
 	const { answer = [] } = await listRuns(run, run.threadId);
 	const runs = startedRuns(answer);
 	const own = runs.find((one) => one.run_id === run.runId);
+	if (!own) return false;
 	const endOf = ({ status, updated_at: end = '' }: RunRecord) => (status === 'running' ? '~' : end);
-	if (!own) return [];
-	return runs.filter(
-		(one) => one !== own && endOf(one) >= own.created_at && endOf(own) >= one.created_at,
-	);
+	const overlaps = (one: RunRecord) => endOf(one) >= own.created_at && endOf(own) >= one.created_at;
+	return runs.some((one) => one !== own && overlaps(one));
 }
 
 /** How many reads of an idle thread may lack the answer, as it may be stored late. */

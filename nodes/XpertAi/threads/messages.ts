@@ -29,24 +29,19 @@ export function textOf(content: unknown): string {
 	return content.map(partText).join('');
 }
 
-/** What an assistant answered. */
-interface Reply {
-	/** The text, in Markdown. */
-	output: string;
-	/** Parts that are not text, such as images and files, as the server has them. */
-	parts: unknown[];
-}
-
-/** Reads the content of a message. */
-export function parseReply(content: unknown): Reply {
-	const parts = Array.isArray(content)
+/**
+ * Reads the content of a message of the assistant: its text, in Markdown, and the parts that are not text, such as
+ * images and files, as the server has them.
+ */
+export function parseReply(content: unknown) {
+	const parts: unknown[] = Array.isArray(content)
 		? content.filter((part) => isJsonObject(part) && typeof part.text !== 'string')
 		: [];
 	return { output: textOf(content), parts };
 }
 
 /** The last reply of the assistant; a message with only tool calls is not a reply. */
-export function lastReply(messages: ThreadMessage[]): Reply | undefined {
+export function lastReply(messages: ThreadMessage[]) {
 	const last = messages.findLast(
 		(one) => senderOf(one) === 'assistant' && !(callsTool(one) && textOf(one.content) === ''),
 	);

@@ -24,7 +24,6 @@ import { withDeadline } from '../../../runs/run';
 import type { Client, Run, RunResult, RunRoutes } from '../../../runs/run';
 import { runAndWait } from '../../../runs/runThread';
 import { startInTurn } from '../../../runs/start';
-import type { FilterReport } from '../../../threads/filterReport';
 import { listRuns } from '../../../threads/runsApi';
 import { callApi } from '../../../threads/thread';
 import { buildPath } from '../../../transport/api';
@@ -33,6 +32,7 @@ import { multipartBody, UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import type { UploadFile } from '../../../transport/multipart';
 import type { Send } from '../../../transport/request';
 import { answerFields, answerJson, filterHint, forAudience } from './answerFields';
+import type { FilterReport } from './answerFields';
 import { Chat } from './chat';
 import { resultError, uploadError } from './errors';
 import { readOrder } from './order';
@@ -99,8 +99,6 @@ async function ask(order: Order, turn?: Turn, chat?: Chat): Promise<IDataObject>
 	const seconds = Math.round(systemClock.now() - startedAt) / 1000;
 	return answerJson(order, result, fields, { seconds, recovered });
 }
-
-const TIMEOUT_MS = 60_000;
 
 /** What is known of the routes of a server. Items that send with the same function share it. */
 const routesOf = memoize<(send: Send) => RunRoutes>(() => ({ areMissing: false }));
@@ -189,5 +187,5 @@ async function deleteUnused(run: Run, { status, failure, reason }: RunResult): P
 	const { answer: runs } = await listRuns(run, run.threadId);
 	if (runs?.length !== 0) return;
 	const path = buildPath(CONVERSATION_PATH, { id });
-	await run.send({ method: 'DELETE', path, timeoutMs: TIMEOUT_MS });
+	await run.send({ method: 'DELETE', path, timeoutMs: MINUTE_MS });
 }

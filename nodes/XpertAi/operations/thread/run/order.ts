@@ -2,6 +2,7 @@ import castArray from 'lodash/castArray';
 import isEmpty from 'lodash/isEmpty';
 import isNil from 'lodash/isNil';
 import isUndefined from 'lodash/isUndefined';
+import map from 'lodash/map';
 import omitBy from 'lodash/omitBy';
 import truncate from 'lodash/truncate';
 import { z } from 'zod';
@@ -159,10 +160,12 @@ function messageInput(item: Item, values: FieldValues) {
 }
 
 function decisionInput(item: Item, values: FieldValues) {
-	const { payload } = values;
+	const { payload, changedArguments: changes = {} } = values;
 	const target = values.target ?? {};
 	const type = decisionOf(values.decision);
-	const toolCalls = argumentChanges(item, values.changedArguments);
+	// The user gives new arguments of waiting calls by call ID.
+	const byCallId = item.check(changedArguments, changes, { parameter: item.labelOf(CHANGES) });
+	const toolCalls = map(byCallId, (args, id) => ({ id, args }));
 	// The server carries out a rejection that has a payload, even an empty one.
 	if (type === 'reject') return { action: 'resume', target, decision: { type } };
 	const patch = isEmpty(toolCalls) ? {} : { patch: { toolCalls } };
@@ -192,12 +195,6 @@ const DECISIONS = new Map([
 	...['confirm', 'true'].map((word) => [word, 'confirm'] as const),
 	...['reject', 'false'].map((word) => [word, 'reject'] as const),
 ]);
-
-/** New arguments for waiting calls, which the user gives by call ID. */
-function argumentChanges(item: Item, changes: unknown = {}): unknown[] {
-	const byCallId = item.check(changedArguments, changes, { parameter: item.labelOf(CHANGES) });
-	return Object.entries(byCallId).map(([id, args]) => ({ id, args }));
-}
 
 const rowsOfIds = z.object({
 	ids: z.array(z.object({ kind: z.enum(ID_KINDS).default('fileContext'), id: z.unknown() })),

@@ -1,8 +1,8 @@
-import { filterReport } from '../../../../nodes/XpertAi/threads/filterReport';
-import { RunEvents, stepsOf } from '../../../../nodes/XpertAi/threads/runEvents';
-import type { Part } from '../../../../nodes/XpertAi/threads/runEvents';
-import { sequences } from '../../../sandbox/support/recordings';
-import type { SequenceExchange } from '../../../sandbox/support/recordings';
+import { filterReport } from '../../../../../../nodes/XpertAi/operations/thread/run/answerFields';
+import { RunEvents, stepsOf } from '../../../../../../nodes/XpertAi/threads/runEvents';
+import type { Part } from '../../../../../../nodes/XpertAi/threads/runEvents';
+import { sequences } from '../../../../../sandbox/support/recordings';
+import type { SequenceExchange } from '../../../../../sandbox/support/recordings';
 
 const MISSING = "Required fixed-filter variable 'human.department' is missing.";
 const HR = { status: 'applied', hitCount: 1 };
