@@ -59,15 +59,15 @@ export function uploadError(
 /** Hints for E4, where the server looks up the assistant first, and for the routes of one run (recorded). */
 function runHints(item: Item): HintContext {
 	const field = item.isJsonBody ? 'JSON Body' : 'Assistant';
-	const [subject, cure] = item.has('runId')
-		? ['The server has no such run', 'Check "Run ID" and "Thread".']
+	const notFound = item.has('runId')
+		? 'The server has no such run, or the token may not see it. Check "Run ID" and "Thread".'
 		: item.has('assistantId')
-			? ['The server has no such assistant', `Check "${field}".`]
-			: ['The assistant of this thread is not there any more', 'Check "Thread".'];
+			? `The server has no such assistant, or the token may not see it. Check "${field}".`
+			: 'The assistant of this thread is not there any more, or the token may not see it. Check "Thread".';
 	return {
 		statusHints: {
 			403: 'A key of a user may not run the assistants of a private workspace. Use a key made for that workspace, or for this assistant.',
-			404: `${subject}, or the token may not see it. ${cure}`,
+			404: notFound,
 		},
 	};
 }
