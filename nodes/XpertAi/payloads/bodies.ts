@@ -1,52 +1,44 @@
 import { z } from 'zod';
 
-import { freeForm } from './common';
+import { freeForm, openObject } from './common';
 
 /** The filters of E7 and E9. */
-export const assistantFilter = z
-	.object({
-		graph_id: z.string().min(1).optional(),
-		metadata: freeForm.optional(),
-	})
-	.passthrough();
+export const assistantFilter = openObject({
+	graph_id: z.string().min(1).optional(),
+	metadata: freeForm.optional(),
+});
 
 /** The body of E6. `expires_after` is in seconds; servers take 600 for 0 and less, and any number above. */
-export const chatSession = z
-	.object({
-		assistant: z.object({ id: z.string().min(1) }).optional(),
-		user: z.string().optional(),
-		expires_after: z.number().int().min(1).optional(),
-	})
-	.passthrough();
+export const chatSession = openObject({
+	assistant: z.object({ id: z.string().min(1) }).optional(),
+	user: z.string().optional(),
+	expires_after: z.number().int().min(1).optional(),
+});
 
 /** The elements of a namespace, outermost first, e.g. `["memories", "user-1"]`. */
 const namespace = z.array(z.string().min(1));
 
 /** The filters of E8. */
-export const storeSearch = z
-	.object({
-		namespace_prefix: namespace,
-		query: z.string().optional(),
-		filter: freeForm.optional(),
-	})
-	.passthrough();
+export const storeSearch = openObject({
+	namespace_prefix: namespace,
+	query: z.string().optional(),
+	filter: freeForm.optional(),
+});
 
 /** The body of E11. */
-export const storeNamespace = z
-	.object({
-		prefix: namespace.optional(),
-		suffix: namespace.optional(),
-		max_depth: z.number().int().optional(),
-		limit: z.number().int().min(1).optional(),
-		offset: z.number().int().min(0).optional(),
-	})
-	.passthrough();
+export const storeNamespace = openObject({
+	prefix: namespace.optional(),
+	suffix: namespace.optional(),
+	max_depth: z.number().int().optional(),
+	limit: z.number().int().min(1).optional(),
+	offset: z.number().int().min(0).optional(),
+});
 
 /** How thoroughly servers parse a file context (service behaviour, E12). */
 export const PARSE_MODES = ['auto', 'fast', 'deep', 'none'] as const;
 
 /** The optional text parts beside the file of E16. `target` is sent as JSON text. */
-export const fileParts = z.object({ target: freeForm.optional() }).passthrough();
+export const fileParts = openObject({ target: freeForm.optional() });
 
 /** The optional text parts beside the file of E12. */
 export const fileContextParts = fileParts.extend({

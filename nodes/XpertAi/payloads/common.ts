@@ -45,6 +45,10 @@ export const finite = z.number().finite('must be a number');
 export const textIfAny = z.string().optional().catch(undefined);
 export const numberIfAny = z.number().optional().catch(undefined);
 
+/** An object with these fields and any others, so that newer servers can be used. */
+export const openObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
+	z.object(shape).passthrough();
+
 /** An object whose keys the contract leaves open (`metadata`, `options`, …). */
 export const freeForm = z.record(z.unknown());
 

@@ -1,44 +1,36 @@
 import { z } from 'zod';
 
-import { freeForm, textIfAny } from './common';
+import { freeForm, openObject, textIfAny } from './common';
 
 /** The body of E13; every field is optional. `threadId` may be any text. */
-export const conversation = z
-	.object({
-		title: z.string().nullish(),
-		threadId: z.string().nullish(),
-		xpertId: z.string().nullish(),
-		projectId: z.string().nullish(),
-		options: freeForm.nullish(),
-	})
-	.passthrough();
+export const conversation = openObject({
+	title: z.string().nullish(),
+	threadId: z.string().nullish(),
+	xpertId: z.string().nullish(),
+	projectId: z.string().nullish(),
+	options: freeForm.nullish(),
+});
 
 /** The fields of a conversation that can be changed. */
-export const conversationTitle = z.object({ title: z.string().trim().min(1) }).passthrough();
+export const conversationTitle = openObject({ title: z.string().trim().min(1) });
 
 /** The rating of an answer; servers do not validate it. */
 export const RATINGS = ['like', 'dislike'] as const;
-export const rating = z
-	.object({ rating: z.enum(RATINGS), content: z.string().optional() })
-	.passthrough();
+export const rating = openObject({ rating: z.enum(RATINGS), content: z.string().optional() });
 
 /** Roles and statuses of messages in a conversation, as servers record them. */
 export const MESSAGE_ROLES = ['human', 'ai'] as const;
 export const MESSAGE_STATUSES = ['error', 'success', 'thinking'] as const;
 
 /** The filter for messages of a conversation; results are sorted oldest first. */
-export const messageSearch = z
-	.object({
-		where: z
-			.object({
-				role: z.enum(MESSAGE_ROLES).optional(),
-				status: z.enum(MESSAGE_STATUSES).optional(),
-				executionId: z.string().optional(),
-			})
-			.passthrough(),
-		order: z.record(z.enum(['ASC', 'DESC'])),
-	})
-	.passthrough();
+export const messageSearch = openObject({
+	where: openObject({
+		role: z.enum(MESSAGE_ROLES).optional(),
+		status: z.enum(MESSAGE_STATUSES).optional(),
+		executionId: z.string().optional(),
+	}),
+	order: z.record(z.enum(['ASC', 'DESC'])),
+});
 
 /** The fields of a conversation that a run needs; a field of another type counts as missing. */
 export const conversationRecord = z.object({
@@ -56,10 +48,8 @@ export const conversationRecord = z.object({
 export type ConversationRecord = z.infer<typeof conversationRecord>;
 
 /** The filters of E5. */
-export const conversationSearch = z
-	.object({
-		search: z.string().optional(),
-		where: freeForm.optional(),
-		order: z.record(z.enum(['ASC', 'DESC'])).optional(),
-	})
-	.passthrough();
+export const conversationSearch = openObject({
+	search: z.string().optional(),
+	where: freeForm.optional(),
+	order: z.record(z.enum(['ASC', 'DESC'])).optional(),
+});

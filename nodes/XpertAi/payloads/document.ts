@@ -1,17 +1,15 @@
 import { z } from 'zod';
 
-import { dateTime, freeForm, recordFields, uuid } from './common';
+import { dateTime, freeForm, openObject, recordFields, uuid } from './common';
 import { parserConfig } from './knowledgebase';
 
 /** A page of a document (contract, Page). */
-export const page = z
-	.object({
-		...recordFields,
-		pageContent: z.string().nullish(),
-		metadata: freeForm.nullish(),
-		status: z.string().nullish(),
-	})
-	.passthrough();
+export const page = openObject({
+	...recordFields,
+	pageContent: z.string().nullish(),
+	metadata: freeForm.nullish(),
+	status: z.string().nullish(),
+});
 
 /** A chunk of a document: a page that may have a parent (contract, Chunk). */
 export const chunk = page.extend({ parent: z.unknown() });
@@ -20,37 +18,35 @@ export const chunk = page.extend({ parent: z.unknown() });
  * One element of the array that E3 takes (contract, Document record). No field is required. `processDuation` is the
  * contract's spelling.
  */
-export const document = z
-	.object({
-		...recordFields,
-		name: z.string().nullish(),
-		type: z.string().nullish(),
-		disabled: z.boolean().nullish(),
-		storageFileId: uuid.nullish(),
-		filePath: z.string().nullish(),
-		fileUrl: z.string().nullish(),
-		folder: z.string().nullish(),
-		mimeType: z.string().nullish(),
-		size: z.number().nullish(),
-		thumbnail: z.string().nullish(),
-		metadata: freeForm.nullish(),
-		parserId: z.string().nullish(),
-		parserConfig: parserConfig.nullish(),
-		sourceConfig: freeForm.nullish(),
-		options: freeForm.nullish(),
-		draft: freeForm.nullish(),
-		parent: z.unknown(),
-		tokenNum: z.number().nullish(),
-		chunkNum: z.number().nullish(),
-		progress: z.number().nullish(),
-		processMsg: z.string().nullish(),
-		processBeginAt: dateTime.nullish(),
-		processDuation: z.number().nullish(),
-		jobId: z.string().nullish(),
-		pages: z.array(page).nullish(),
-		chunks: z.array(chunk).nullish(),
-	})
-	.passthrough();
+export const document = openObject({
+	...recordFields,
+	name: z.string().nullish(),
+	type: z.string().nullish(),
+	disabled: z.boolean().nullish(),
+	storageFileId: uuid.nullish(),
+	filePath: z.string().nullish(),
+	fileUrl: z.string().nullish(),
+	folder: z.string().nullish(),
+	mimeType: z.string().nullish(),
+	size: z.number().nullish(),
+	thumbnail: z.string().nullish(),
+	metadata: freeForm.nullish(),
+	parserId: z.string().nullish(),
+	parserConfig: parserConfig.nullish(),
+	sourceConfig: freeForm.nullish(),
+	options: freeForm.nullish(),
+	draft: freeForm.nullish(),
+	parent: z.unknown(),
+	tokenNum: z.number().nullish(),
+	chunkNum: z.number().nullish(),
+	progress: z.number().nullish(),
+	processMsg: z.string().nullish(),
+	processBeginAt: dateTime.nullish(),
+	processDuation: z.number().nullish(),
+	jobId: z.string().nullish(),
+	pages: z.array(page).nullish(),
+	chunks: z.array(chunk).nullish(),
+});
 
 /**
  * The JSON body of E3: an array, or a single document.

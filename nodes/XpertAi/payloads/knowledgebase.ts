@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { finite, uuid } from './common';
+import { finite, openObject, uuid } from './common';
 
 /** Who may see a knowledgebase (contract, Knowledgebase). */
 export const PERMISSIONS = ['private', 'organization', 'public'] as const;
@@ -9,30 +9,24 @@ export const PERMISSIONS = ['private', 'organization', 'public'] as const;
 export const KNOWLEDGEBASE_TYPES = ['standard', 'external'] as const;
 
 /** How many chunks a search returns, and their minimum score (contract, recall). */
-export const recallSettings = z
-	.object({
-		topK: z.number().int().nullish(),
-		score: finite.nullish(),
-	})
-	.passthrough();
+export const recallSettings = openObject({
+	topK: z.number().int().nullish(),
+	score: finite.nullish(),
+});
 
 /** How documents are cut into chunks (contract, parserConfig). */
-export const parserConfig = z
-	.object({
-		chunkSize: z.number().int().nullish(),
-		chunkOverlap: z.number().int().nullish(),
-		delimiter: z.string().nullish(),
-	})
-	.passthrough();
+export const parserConfig = openObject({
+	chunkSize: z.number().int().nullish(),
+	chunkOverlap: z.number().int().nullish(),
+	delimiter: z.string().nullish(),
+});
 
 /** The embedding model of a knowledgebase (contract, copilotModel). */
-export const copilotModel = z
-	.object({
-		copilotId: z.string().nullish(),
-		modelType: z.string().nullish(),
-		model: z.string().nullish(),
-	})
-	.passthrough();
+export const copilotModel = openObject({
+	copilotId: z.string().nullish(),
+	modelType: z.string().nullish(),
+	model: z.string().nullish(),
+});
 
 /** The types of metadata fields (recorded, `knowledge-filter-4`). */
 export const METADATA_TYPES = [
@@ -46,53 +40,30 @@ export const METADATA_TYPES = [
 	'object',
 ] as const;
 
-const MOST_METADATA_FIELDS = 100;
-
-/** A field of the metadata schema, with the server's own checks (recorded, `knowledge-filter-4`). */
-const metadataField = z
-	.object({
-		key: z.string().refine((key) => /^[\w-]{1,128}$/.test(key), {
-			message: 'must be 1 to 128 letters, digits, underscores or hyphens',
-		}),
-		type: z.enum(METADATA_TYPES),
-		enumValues: z.array(z.unknown()).nullish(),
-	})
-	.passthrough()
-	.superRefine(({ type, enumValues }, { addIssue }) => {
-		if (type !== 'enum' || enumValues?.length) return;
-		addIssue({ code: 'custom', path: ['enumValues'], message: 'must name at least one value' });
-	});
-
-/** The metadata fields of documents; keys are unique. */
-export const metadataSchema = z
-	.array(metadataField)
-	.max(MOST_METADATA_FIELDS)
-	.superRefine((fields, { addIssue }) => {
-		const keys = fields.map(({ key }) => key);
-		const duplicate = keys.findIndex((key, place) => keys.indexOf(key) !== place);
-		if (duplicate < 0) return;
-		addIssue({ code: 'custom', path: [duplicate, 'key'], message: 'must be there only once' });
-	});
+/** A field of the metadata schema. Servers say themselves what else is wrong with one (recorded, `knowledge-filter-4`). */
+const metadataField = openObject({
+	key: z.string(),
+	type: z.enum(METADATA_TYPES),
+	enumValues: z.array(z.unknown()).nullish(),
+});
 
 /**
  * The body of E2: the server keeps fields that are left out; `null` clears a field. Fields that the contract does not
  * have pass through, so that newer servers can be used.
  */
-export const knowledgebaseChanges = z
-	.object({
-		workspaceId: uuid.nullish(),
-		name: z.string().min(1).optional(),
-		description: z.string().nullish(),
-		permission: z.enum(PERMISSIONS).nullish(),
-		type: z.enum(KNOWLEDGEBASE_TYPES).nullish(),
-		recall: recallSettings.nullish(),
-		parserConfig: parserConfig.nullish(),
-		integrationId: uuid.nullish(),
-		extKnowledgebaseId: z.string().nullish(),
-		copilotModel: copilotModel.nullish(),
-		metadataSchema: metadataSchema.nullish(),
-	})
-	.passthrough();
+export const knowledgebaseChanges = openObject({
+	workspaceId: uuid.nullish(),
+	name: z.string().min(1).optional(),
+	description: z.string().nullish(),
+	permission: z.enum(PERMISSIONS).nullish(),
+	type: z.enum(KNOWLEDGEBASE_TYPES).nullish(),
+	recall: recallSettings.nullish(),
+	parserConfig: parserConfig.nullish(),
+	integrationId: uuid.nullish(),
+	extKnowledgebaseId: z.string().nullish(),
+	copilotModel: copilotModel.nullish(),
+	metadataSchema: z.array(metadataField).nullish(),
+});
 
 /** The body of E1. Servers answer a missing name with "Name Exist", so the name is required here. */
 export const knowledgebase = knowledgebaseChanges.extend({ name: z.string().min(1) });

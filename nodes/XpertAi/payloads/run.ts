@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { freeForm } from './common';
+import { freeForm, openObject } from './common';
 
 const id = z.string().min(1);
 
@@ -15,9 +15,7 @@ const message = z.object({
 	action: z.literal('send'),
 	message: z.object({
 		/** Also holds the fields that filters of the assistant use. */
-		input: z
-			.object({ input: z.string().min(1), files: z.array(attachedFile).optional() })
-			.passthrough(),
+		input: openObject({ input: z.string().min(1), files: z.array(attachedFile).optional() }),
 	}),
 	state: freeForm.optional(),
 	environmentId: id.optional(),

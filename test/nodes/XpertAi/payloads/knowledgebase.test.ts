@@ -5,7 +5,6 @@ import {
 	parserConfig,
 	recallSettings,
 } from '../../../../nodes/XpertAi/payloads/knowledgebase';
-import { sequence } from '../../../sandbox/support/recordings';
 import { followsTable } from '../../support/contract';
 import type { ContractTable } from '../../support/contract';
 
@@ -48,29 +47,6 @@ const FULL = {
 	extKnowledgebaseId: 'ext-1',
 	copilotModel: { copilotId: 'c', modelType: 'text-embedding', model: 'm' },
 };
-
-describe('the metadata schema', () => {
-	const recorded = sequence('knowledge-filter-4').filter(({ request }) => {
-		const { metadataSchema } = (request.body ?? {}) as { metadataSchema?: unknown };
-		return metadataSchema !== undefined;
-	});
-
-	it.each(
-		recorded.map(({ request, response }) => [JSON.stringify(request.body), request, response]),
-	)('is refused where the server refuses it: %s', (_, { body }, response) => {
-		const isTaken = 'status' in response && response.status < 300;
-		const whole = { name: 'Manuals', ...(body as object) };
-		expect(knowledgebase.safeParse(whole).success).toBe(isTaken);
-	});
-
-	it('has at most 100 fields', () => {
-		const fields = (count: number) =>
-			Array.from({ length: count }, (_, place) => ({ key: `k${place}`, type: 'string' }));
-		const isTaken = (count: number) =>
-			knowledgebaseChanges.safeParse({ metadataSchema: fields(count) }).success;
-		expect([isTaken(100), isTaken(101)]).toEqual([true, false]);
-	});
-});
 
 describe('recall', () => followsTable(recallSettings, RECALL));
 describe('parserConfig', () => followsTable(parserConfig, PARSER_CONFIG));
