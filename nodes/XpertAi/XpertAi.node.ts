@@ -7,7 +7,8 @@ import type {
 } from 'n8n-workflow';
 
 import { DEFAULT_RESOURCE, catalogue } from './catalogue';
-import { nodeMethods, nodeProperties, nodeSubtitle } from './execution/properties';
+import { nodeProperties, nodeSubtitle } from './execution/properties';
+import { listSearch, resourceMapping } from './pickers/locators';
 
 /** The node. Its description comes from the catalogue. */
 export class XpertAi implements INodeType {
@@ -45,7 +46,7 @@ export class XpertAi implements INodeType {
 		properties: nodeProperties(catalogue, DEFAULT_RESOURCE),
 	};
 
-	methods = nodeMethods(catalogue);
+	methods = { listSearch, resourceMapping };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		// Loaded when it is first run: most processes of n8n only show the node.

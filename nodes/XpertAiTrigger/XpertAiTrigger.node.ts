@@ -6,7 +6,7 @@ import type {
 	IPollFunctions,
 } from 'n8n-workflow';
 
-import { fieldMethods, plainFields } from '../XpertAi/execution/properties';
+import { listSearch } from '../XpertAi/pickers/locators';
 import { CREDENTIAL_NAME } from '../XpertAi/transport/api';
 import { triggerFields, triggerSubtitle } from './fields';
 
@@ -37,10 +37,10 @@ export class XpertAiTrigger implements INodeType {
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: CREDENTIAL_NAME, required: true }],
-		properties: plainFields(triggerFields),
+		properties: triggerFields,
 	};
 
-	methods = fieldMethods(triggerFields);
+	methods = { listSearch };
 
 	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
 		// Loaded with the first poll, as most processes of n8n only show the node.

@@ -2,15 +2,12 @@ import type {
 	IDisplayOptions,
 	INodeProperties,
 	INodePropertyOptions,
-	INodeType,
 	NodeParameterValueType,
 	NodePropertyTypes,
 } from 'n8n-workflow';
 
-/** A parameter of the editor, with the list searches and the like that it needs. */
-export interface Field extends INodeProperties {
-	methods?: INodeType['methods'];
-}
+/** A parameter of the editor. */
+export type Field = INodeProperties;
 
 /** Values read from the fields of an item, by field name. */
 export type FieldValues = Record<string, unknown>;

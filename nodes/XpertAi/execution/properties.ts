@@ -1,6 +1,5 @@
 import memoize from 'lodash/memoize';
-import merge from 'lodash/merge';
-import type { INodeProperties, INodeType } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
 import { isCoded, isFileBody, onlyReads } from './operation';
 import type { DeclaredOperation, FileBody, JsonBody, Operation, Resource } from './operation';
@@ -76,7 +75,7 @@ function resourceFields({ value, operations }: Resource): INodeProperties[] {
 	const all: Array<{ text: string; field: INodeProperties; shownFor: string[] }> = [];
 	for (const operation of operations) {
 		let next = 0;
-		for (const field of plainFields(operationFields(operation))) {
+		for (const field of operationFields(operation)) {
 			const text = JSON.stringify(field);
 			const known = all.findIndex((one, place) => place >= next && one.text === text);
 			const at = known < 0 ? next : known;
@@ -88,22 +87,6 @@ function resourceFields({ value, operations }: Resource): INodeProperties[] {
 	return all.flatMap(({ field, shownFor }) =>
 		displayedIf({ show: { resource: [value], operation: shownFor } }, [field]),
 	);
-}
-
-/** The node's `methods`: list searches and field mappings of all operations. */
-export function nodeMethods(resources: Resource[]): INodeType['methods'] {
-	const operations = resources.flatMap((resource) => resource.operations);
-	return fieldMethods(operations.flatMap(operationFields));
-}
-
-/** The list searches and field mappings of fields. */
-export function fieldMethods(fields: Field[]): INodeType['methods'] {
-	return merge({}, ...fields.flatMap(({ methods = [] }) => methods)) as INodeType['methods'];
-}
-
-/** Fields without their `methods`, as n8n takes them. */
-export function plainFields(fields: Field[]): INodeProperties[] {
-	return fields.map((field) => ({ ...field, methods: undefined }));
 }
 
 /** All parameters of an operation. Memoized. */

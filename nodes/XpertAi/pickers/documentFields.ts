@@ -34,17 +34,15 @@ export async function getDocumentFields(): Promise<ResourceMapperFields> {
 }
 
 function documentField(id: string, schema: z.ZodTypeAny): ResourceMapperField {
-	const type = documentFieldType(schema);
+	const hint = FIELD_HINTS[id];
 	return {
 		id,
-		displayName: FIELD_HINTS[id]
-			? `${documentFieldName(id)} (${FIELD_HINTS[id]})`
-			: documentFieldName(id),
+		displayName: `${documentFieldName(id)}${hint ? ` (${hint})` : ''}`,
 		required: false,
 		defaultMatch: false,
 		display: true,
 		removed: !SHOWN_FIRST.includes(id),
-		...(type ? { type } : {}),
+		type: documentFieldType(schema),
 	};
 }
 

@@ -14,6 +14,8 @@ import { answerFor } from '../execution/answers';
 import { PAGE_SIZE, collectPages } from '../execution/paging';
 import { answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { createSend } from '../transport/request';
+import type { ApiRequest } from '../transport/request';
+import type { ListName } from './locators';
 
 /** Most results that are searched for the user's filter. */
 const MAX_SEARCHED = 2000;
@@ -26,6 +28,8 @@ interface PickerList {
 	/** Key of the results in the answer; by default the answer itself is the list. */
 	resultsKey?: string;
 	body: IDataObject;
+	/** Whether servers give pages; the others give the whole list whatever `limit` and `offset` say (E7). */
+	hasPages: boolean;
 	/** The entry for a result; `undefined` if it cannot be selected. */
 	toEntry: (result: IDataObject) => PickerEntry | undefined;
 }
@@ -39,53 +43,46 @@ interface PickerEntry {
 }
 
 /**
- * One page of a picker's entries. Also ends, without showing an entry twice, on servers that ignore `limit` and
- * `offset`.
+ * One page of a list, or what the user's filter finds in it.
  *
  * @param filter the text that the user typed
- * @param paginationToken the token of the page, from the page before
+ * @param paginationToken the offset of the page, from the page before
+ * @throws NodeApiError, which the picker shows instead of a list
  */
-async function listPage(
+export async function searchList(
 	context: ILoadOptionsFunctions,
-	list: PickerList,
-	filter?: string,
-	paginationToken?: string,
+	name: ListName,
+	filter = '',
+	paginationToken = '0',
 ): Promise<INodeListSearchResult> {
+	const { path, resultsKey, body, hasPages, toEntry } = LISTS[name](context);
 	const send = await createSend(context);
-	const { path, resultsKey } = list;
-	const checkAnswer = answerWithList(resultsKey);
 	const fetchPage = async (page: { limit: number; offset: number }) => {
-		const body = JSON.stringify({ ...list.body, ...page });
-		const options = { method: 'POST', timeoutMs: LIST_TIMEOUT_MS, checkAnswer } as const;
-		const request = { ...options, path, body };
+		const request: ApiRequest = {
+			method: 'POST',
+			path,
+			body: JSON.stringify({ ...body, ...page }),
+			timeoutMs: LIST_TIMEOUT_MS,
+			checkAnswer: answerWithList(resultsKey),
+		};
 		const answer = await answerFor(context, send, request, { repeatable: true });
 		return (listIn(answer, resultsKey) as unknown[]).filter(isJsonObject);
 	};
-	const entries = (results: IDataObject[]) =>
-		withDistinctNames(
-			uniqBy(
-				results.flatMap((result) => list.toEntry(result) ?? []),
-				'value',
-			),
-		);
-
-	if (filter) {
-		const wanted = filter.toLowerCase();
-		const all = entries(await collectPages(fetchPage, MAX_SEARCHED));
-		return {
-			results: all.filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(wanted)),
-		};
-	}
-	const { offset, first } = readToken(paginationToken);
-	const page = await fetchPage({ limit: PAGE_SIZE, offset });
-	const results = entries(page);
-	const firstOfPage = String(results[0]?.value ?? '');
-	// The same page again: the server ignores the offset, so everything has been shown.
-	if (offset > 0 && firstOfPage === first) return { results: [] };
-	const hasMore = page.length === PAGE_SIZE;
+	const isPage = hasPages && filter === '';
+	const offset = Number(paginationToken);
+	const results = isPage
+		? await fetchPage({ limit: PAGE_SIZE, offset })
+		: await collectPages(fetchPage, MAX_SEARCHED);
+	const entries = uniqBy(
+		results.flatMap((result) => toEntry(result) ?? []),
+		'value',
+	);
+	const isWanted = ({ name: shown, value }: INodeListSearchItems) =>
+		`${shown} ${value}`.toLowerCase().includes(filter.toLowerCase());
+	const hasMore = isPage && results.length === PAGE_SIZE;
 	return {
-		results,
-		...(hasMore ? { paginationToken: `${offset + PAGE_SIZE} ${first || firstOfPage}` } : {}),
+		results: withDistinctNames(entries).filter(isWanted),
+		...(hasMore && { paginationToken: String(offset + PAGE_SIZE) }),
 	};
 }
 
@@ -100,28 +97,21 @@ function withDistinctNames(entries: PickerEntry[]): INodeListSearchItems[] {
 		const others = without(named[name] ?? [], entry);
 		if (others.length === 0) return { value, name };
 		const taken = others.flatMap((other) => other.aliases ?? []);
-		const suffix = aliases.find(
-			(alias) => alias !== '' && alias !== name && !taken.includes(alias),
-		);
+		const suffix = aliases.find((alias) => alias !== name && !taken.includes(alias));
 		return { value, name: `${name} (${suffix ?? value.slice(0, ID_PREFIX_LENGTH)})` };
 	});
 }
 
-/** The token holds the offset and the first entry of all, to detect a server that starts again. */
-function readToken(token?: string): { offset: number; first: string } {
-	const [offset = '', ...first] = (token ?? '').split(' ');
-	return { offset: Number(offset) || 0, first: first.join(' ') };
-}
-
 /** The lists of the pickers, by the name of their method. */
-const LISTS = {
+const LISTS: Record<ListName, (context: ILoadOptionsFunctions) => PickerList> = {
 	/**
 	 * Assistants (E7), by title or name; entries of the same name also by slug, name or description. Servers filter by
 	 * metadata only, so the typed text is searched here.
 	 */
-	searchAssistants: (): PickerList => ({
+	searchAssistants: () => ({
 		path: '/assistants/search',
 		body: {},
+		hasPages: false,
 		toEntry: (assistant) => {
 			const { assistant_id: value, name, description, metadata } = assistant;
 			if (typeof value !== 'string') return undefined;
@@ -138,20 +128,6 @@ const LISTS = {
 	searchConversations: conversationsBy('id'),
 };
 
-/**
- * One page of a list, or what the user's filter finds in it.
- *
- * @throws NodeApiError, which the picker shows instead of a list
- */
-export async function searchList(
-	context: ILoadOptionsFunctions,
-	name: keyof typeof LISTS,
-	filter?: string,
-	paginationToken?: string,
-): Promise<INodeListSearchResult> {
-	return await listPage(context, LISTS[name](context), filter, paginationToken);
-}
-
 function isText(value: unknown): value is string {
 	return typeof value === 'string' && value !== '';
 }
@@ -166,15 +142,13 @@ function conversationsBy(idKey: 'id' | 'threadId') {
 		path: '/conversations/search',
 		resultsKey: 'items',
 		body: { order: { updatedAt: 'DESC' } },
+		hasPages: true,
 		toEntry: ({ [idKey]: value, title, status, updatedAt }) => {
 			if (!isText(value)) return undefined;
 			const changed = DateTime.fromISO(String(updatedAt), { zone: context.getTimezone() });
-			const details = [
-				isText(title) ? title : 'Untitled',
-				typeof status === 'string' ? status : '',
-				changed.isValid ? changed.toFormat('yyyy-MM-dd HH:mm') : '',
-			];
-			return { value, name: details.filter(Boolean).join(' · ') };
+			const lastChange = changed.isValid ? changed.toFormat('yyyy-MM-dd HH:mm') : '';
+			const details = [isText(title) ? title : 'Untitled', status, lastChange];
+			return { value, name: details.filter(isText).join(' · ') };
 		},
 	});
 }

@@ -1,4 +1,4 @@
-import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
+import type { ILoadOptionsFunctions } from 'n8n-workflow';
 
 import { ID_PLACEHOLDER } from '../execution/fields';
 import type { Field } from '../execution/fields';
@@ -62,33 +62,43 @@ function locator(
 	};
 }
 
-/** A locator that also has a list, which is loaded when it is opened: most n8n processes only show the node. */
+/** The lists of the locators. */
+const LISTS = ['searchAssistants', 'searchThreads', 'searchConversations'] as const;
+
+export type ListName = (typeof LISTS)[number];
+
+/** A locator that also has a list. */
 function listLocator(
 	name: string,
 	displayName: string,
 	description: string,
-	searchListMethod: 'searchAssistants' | 'searchThreads' | 'searchConversations',
+	searchListMethod: ListName,
 ): Field {
 	const byId = locator(name, displayName, description);
-	async function search(
-		this: ILoadOptionsFunctions,
-		...args: [filter?: string, paginationToken?: string]
-	): Promise<INodeListSearchResult> {
-		const { searchList } = await import('./listPage');
-		return await searchList(this, searchListMethod, ...args);
-	}
+	const typeOptions = { searchListMethod, searchable: true };
 	return {
 		...byId,
 		default: { mode: 'list', value: '' },
 		modes: [
-			{
-				displayName: 'From List',
-				name: 'list',
-				type: 'list',
-				typeOptions: { searchListMethod, searchable: true },
-			},
+			{ displayName: 'From List', name: 'list', type: 'list', typeOptions },
 			...(byId.modes ?? []),
 		],
-		methods: { listSearch: { [searchListMethod]: search } },
 	};
 }
+
+/* What the editor asks for is loaded then: most n8n processes only show the node. */
+
+/** Gives a page of a list, by its name. */
+export const listSearch = Object.fromEntries(
+	LISTS.map((name) => {
+		async function search(this: ILoadOptionsFunctions, ...args: [string?, string?]) {
+			return await (await import('./listPage')).searchList(this, name, ...args);
+		}
+		return [name, search];
+	}),
+);
+
+/** Gives the fields of a mapper, by the name of its method. */
+export const resourceMapping = {
+	getDocumentFields: async () => await (await import('./documentFields')).getDocumentFields(),
+};

@@ -6,7 +6,7 @@ import { isCoded, onlyReads } from '../../../../nodes/XpertAi/execution/operatio
 import { XpertAi } from '../../../../nodes/XpertAi/XpertAi.node';
 import { XpertAiTrigger } from '../../../../nodes/XpertAiTrigger/XpertAiTrigger.node';
 import type { Operation } from '../../../../nodes/XpertAi/execution/operation';
-import { operationFields, plainFields } from '../../../../nodes/XpertAi/execution/properties';
+import { operationFields } from '../../../../nodes/XpertAi/execution/properties';
 import { jsonBodyIn } from '../../support/operations';
 import { OPERATIONS, PROPERTIES, allProperties, propertiesOf } from '../../support/properties';
 import type { Placed } from '../../support/properties';
@@ -84,7 +84,7 @@ describe('the parameters of the node', () => {
 			return { ...field, displayOptions: omitBy(conditions, isEmpty) };
 		};
 		expect(propertiesOf(one.resource, one.operation).map(bare)).toEqual(
-			plainFields(operationFields(one.operation)).map(bare),
+			operationFields(one.operation).map(bare),
 		);
 	});
 

@@ -154,13 +154,6 @@ const url = textField(
 const documentFields: Field = {
 	displayName: 'Document Fields',
 	name: 'documentFields',
-	methods: {
-		resourceMapping: {
-			// Loaded when the mapper is opened: most n8n processes only show the node.
-			getDocumentFields: async () =>
-				await (await import('../../../../pickers/documentFields')).getDocumentFields(),
-		},
-	},
 	type: 'resourceMapper',
 	noDataExpression: true,
 	default: { mappingMode: 'defineBelow', value: null },
