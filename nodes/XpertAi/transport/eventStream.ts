@@ -41,19 +41,14 @@ export const notAStream: AnswerCheck = () => 'it is no stream of events';
 export class EventReader {
 	private readonly decoder = new TextDecoder();
 	private line = '';
-	/** Whether the last piece ended in a carriage return: then a line feed ends no further line. */
-	private endsInReturn = false;
 	private event: { id?: string; name?: string; data: string[]; length: number } = empty();
 
 	/** @returns the events that this piece completes, or why there are no more */
 	push(piece: Uint8Array): ServerEvent[] | { flaw: string } {
-		const decoded = this.decoder.decode(piece, { stream: true });
-		const text = this.endsInReturn ? decoded.replace(/^\n/, '') : decoded;
-		if (decoded !== '') this.endsInReturn = decoded.endsWith('\r');
-		const [first = '', ...others] = text.split(/\r\n|\n|\r/);
+		const [first = '', ...others] = this.decoder.decode(piece, { stream: true }).split('\n');
 		const lines = [this.line + first, ...others];
 		this.line = lines.pop() ?? '';
-		const events = lines.flatMap((line) => this.take(line) ?? []);
+		const events = lines.flatMap((line) => this.take(line.replace(/\r$/, '')) ?? []);
 		const isTooLong = this.line.length + this.event.length > MAX_EVENT_LENGTH;
 		return isTooLong ? { flaw: 'it has an event without an end' } : events;
 	}

@@ -1,3 +1,4 @@
+import compact from 'lodash/compact';
 import { NodeApiError } from 'n8n-workflow';
 import type { INode } from 'n8n-workflow';
 
@@ -49,7 +50,6 @@ export interface Failure {
 
 const STATUS_HINTS: Record<number, string> = {
 	401: 'Check the Access Token in the credential: it may have expired, or belong to another server.',
-	403: 'The token is valid but may not do this.',
 	404: 'Check that the Base URL of the credential leads to an Xpert AI server; an older one may not offer this operation. Proxies also answer this way while their server is away.',
 	407: 'The proxy between n8n and the server asks for a user name and password. Whoever runs n8n adds them to its address, e.g. HTTPS_PROXY=http://user:password@proxy.example.com:3128.',
 	408: 'The server gave up waiting. Run it again, or raise the time limit under Options.',
@@ -157,18 +157,21 @@ function speaksPlainHttp({ kind, code, reason = '' }: Failure): boolean {
 	return kind === 'network' && pattern.test(`${code} ${reason}`.replace(/ /g, '_').toUpperCase());
 }
 
-function failureDescription(failure: Failure, given?: string): string {
-	const { status, reason, requestId, retryAfterMs, attempts = 1, method, path } = failure;
-	const missing = status === 501 || /not (yet )?implemented/i.test(reason ?? '');
-	const hint = missing ? 'This server does not offer this operation.' : (given ?? hintFor(failure));
-	const facts = path === '' ? [] : [`Request: ${method} ${path}`];
-	if (requestId) facts.push(`Request ID: ${requestId}`);
-	if (attempts > 1) facts.push(`Tries: ${attempts}`);
-	if (retryAfterMs) facts.push(`The server asks to wait ${Math.ceil(retryAfterMs / 1000)} seconds`);
-	return [hint, facts.length > 0 && `${facts.join('. ')}.`].filter(Boolean).join(' ');
+function failureDescription(failure: Failure, hint = generalHint(failure)): string {
+	const { status, reason = '', requestId, retryAfterMs, attempts = 1, method, path } = failure;
+	const isOffered = status !== 501 && !/not (yet )?implemented/i.test(reason);
+	const advice = isOffered ? hint : 'This server does not offer this operation.';
+	const facts = compact([
+		path && `Request: ${method} ${path}`,
+		requestId && `Request ID: ${requestId}`,
+		attempts > 1 && `Tries: ${attempts}`,
+		retryAfterMs && `The server asks to wait ${Math.ceil(retryAfterMs / 1000)} seconds`,
+	]);
+	return compact([advice, ...facts.map((fact) => `${fact}.`)]).join(' ');
 }
 
-function hintFor(failure: Failure): string {
+/** What to do, as far as kind and status say. */
+function generalHint(failure: Failure): string {
 	const { kind, status, missing } = failure;
 	if (missing === 'record') return RECORD_HINT;
 	if (speaksPlainHttp(failure)) return PLAIN_HTTP_HINT;

@@ -55,14 +55,12 @@ function isDatabaseError(answer: Record<string, unknown>): boolean {
 function reasonInJson(answer: unknown): string | undefined {
 	if (!isJsonObject(answer)) return undefined;
 	if (isDatabaseError(answer)) return databaseReason(answer);
-	return (
-		textOrList(answer.message) ??
-		zodIssues(get(answer, 'error.issues')) ??
-		textOrList(get(answer, 'error.message')) ??
-		textOrList(answer.error) ??
-		textOrList(answer.detail)
-	);
+	const reasons = REASON_PATHS.map((path) => textOrList(get(answer, path)));
+	return reasons.find((reason) => reason !== undefined);
 }
+
+/** Where servers give their reason, best first. */
+const REASON_PATHS = ['message', 'error.issues', 'error.message', 'error', 'detail'];
 
 function databaseReason(answer: Record<string, unknown>): string {
 	const field = (key: string) => get(answer, key) ?? get(answer, `driverError.${key}`);
@@ -77,20 +75,16 @@ function databaseReason(answer: Record<string, unknown>): string {
 	return `The server's database refused the data: ${parts.join('; ')}`;
 }
 
+/** A text, or a list of texts or of Zod's issues. */
 function textOrList(value: unknown): string | undefined {
 	if (typeof value === 'string') return value || undefined;
 	if (!Array.isArray(value)) return undefined;
-	const texts = value.filter((entry): entry is string => typeof entry === 'string');
-	return texts.length > 0 ? texts.join('; ') : undefined;
-}
-
-function zodIssues(issues: unknown): string | undefined {
-	if (!Array.isArray(issues)) return undefined;
-	const texts = issues.filter(isJsonObject).map(({ path, message }) => {
-		const where = Array.isArray(path) ? path.join('.') : '';
-		return where ? `${where}: ${String(message)}` : String(message);
+	const texts = value.map((entry: unknown) => {
+		if (!isJsonObject(entry) || typeof entry.message !== 'string') return entry;
+		const { path, message } = entry;
+		return Array.isArray(path) && path.length > 0 ? `${path.join('.')}: ${message}` : message;
 	});
-	return textOrList(texts);
+	return texts.filter((text) => typeof text === 'string').join('; ') || undefined;
 }
 
 function reasonInText(text: string): string {

@@ -169,18 +169,14 @@ function readResponse(
 		const location = headerText(headers.location);
 		return fail({ kind: 'redirect', status, requestId, reason: originOf(location) });
 	}
-	const reason = failureReason(answer) ?? headerText(response.statusMessage);
-	const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
-	const code = databaseCode(answer);
-	const missing = status === 404 && missingIn(answer);
 	return fail({
 		kind: 'status',
 		status,
 		requestId,
-		reason,
-		retryAfterMs,
-		...(code !== undefined && { databaseCode: code }),
-		...(missing && { missing }),
+		reason: failureReason(answer) ?? headerText(response.statusMessage),
+		retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
+		databaseCode: databaseCode(answer),
+		missing: status === 404 ? missingIn(answer) : undefined,
 	});
 }
 

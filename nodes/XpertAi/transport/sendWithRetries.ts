@@ -1,5 +1,3 @@
-import omit from 'lodash/omit';
-
 import type { Clock } from './clock';
 import type { Failure } from './failure';
 import {
@@ -100,7 +98,7 @@ export async function sendWithRetries(
 		const isUnconfirmed = isRouteMissing(failure) && !wasRouteMissing;
 		wasRouteMissing = isRouteMissing(failure);
 		foreignAnswers = isForeignAnswer(failure) ? foreignAnswers + 1 : 0;
-		const reported = isUnconfirmed ? omit(failure, 'missing') : failure;
+		const reported = isUnconfirmed ? { ...failure, missing: undefined } : failure;
 		const last: Outcome = {
 			ok: false,
 			failure: { ...reported, ...(attempts > 1 && { attempts }) },

@@ -25,7 +25,7 @@ describe('a stream of server-sent events', () => {
 		expect(read('data: a\r\ndata:  b\r\n\r\n')).toEqual([{ data: 'a\n b' }]);
 	});
 
-	it.each(['\n', '\r\n', '\r'])('may be cut anywhere, also inside of a letter: %j', (end) => {
+	it.each(['\n', '\r\n'])('may be cut anywhere, also inside of a letter: %j', (end) => {
 		const bytes = Buffer.from(['id: 1-0', 'data: ⟦1⟧ für 🦓', '', ''].join(end));
 		for (let at = 0; at <= bytes.length; at++) {
 			const reader = new EventReader();

@@ -84,7 +84,6 @@ const KINDS: Array<[Omit<Failure, 'method' | 'path'>, string, string]> = [
 /** Statuses with advice of their own. */
 const STATUSES: Array<[number, string]> = [
 	[401, 'Check the Access Token'],
-	[403, 'may not do this'],
 	[404, 'leads to an Xpert AI server'],
 	[413, '50 MB'],
 	[429, 'Wait, then run it again'],

@@ -112,7 +112,6 @@ describe('the reason in other shapes', () => {
 		[{ message: '', error: 'Bad Request' }, 'Bad Request'],
 		[{ error: 'Thread is busy' }, 'Thread is busy'],
 		[{ error: { message: 'inner' } }, 'inner'],
-		[{ error: { issues: 'none', message: 'inner' } }, 'inner'],
 		[{ detail: 'Thread not found' }, 'Thread not found'],
 		['Not Found', 'Not Found'],
 		['two\r\n  lines\t', 'two lines'],
@@ -128,7 +127,6 @@ describe('the reason in other shapes', () => {
 			{ path: ['input', 'messages', 0], message: 'Required' },
 			{ path: [], message: 'Invalid input' },
 			{ path: 'input', message: 'No list' },
-			'no issue',
 		];
 		const answer = { success: false, error: { name: 'ZodError', issues } };
 		expect(failureReason(answer)).toBe('input.messages.0: Required; Invalid input; No list');
