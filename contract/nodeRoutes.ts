@@ -12,6 +12,7 @@ import type {
 	Operation,
 } from '../nodes/XpertAi/execution/operation';
 import { API_ROOT } from '../nodes/XpertAi/transport/api';
+import { routeName } from '../sandbox/routes';
 import { FORM_CONTENT, JSON_CONTENT } from './routes';
 import type { Bodies, Route } from './routes';
 import { shapeOf } from './shape';
@@ -36,14 +37,16 @@ export function nodeRoutes(): NodeRoute[] {
 
 function allRoutes(): NodeRoute[] {
 	return catalogue.flatMap(({ name, operations }) =>
-		operations.filter(saysSomething).map((operation) => ({
-			...(isCoded(operation)
-				? { ...operation.request, bodies: codedBodies(operation.request.body) }
-				: { method: operation.method, path: operation.path, bodies: bodiesOf(operation) }),
-			...placeOf(operation),
-			operation: `${name}: ${operation.name}`,
-			isExtension: operation.endpoint === 'extension',
-		})),
+		operations.filter(saysSomething).map((operation) => {
+			const { method, path } = isCoded(operation) ? operation.request : operation;
+			return {
+				method,
+				...placeOf(path),
+				bodies: isCoded(operation) ? codedBodies(operation.request.body) : bodiesOf(operation),
+				operation: `${name}: ${operation.name}`,
+				isExtension: !/^E\d+$/.test(routeName(method, path) ?? ''),
+			};
+		}),
 	);
 }
 
@@ -55,8 +58,7 @@ function saysSomething(operation: Operation): boolean {
 const codedBodies = (body: CodedOperation['request']['body']): Bodies =>
 	body ? { [JSON_CONTENT]: schemaOf(body) } : {};
 
-function placeOf(operation: Operation): Pick<Route, 'path' | 'query'> {
-	const template = isCoded(operation) ? operation.request.path : operation.path;
+function placeOf(template: string): Pick<Route, 'path' | 'query'> {
 	const [path = '', query = ''] = template.split('?');
 	return { path: API_ROOT + path, query: [...new URLSearchParams(query).keys()] };
 }

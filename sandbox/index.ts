@@ -17,7 +17,7 @@ import {
 } from './seed';
 import { Store } from './store';
 
-export { endpoints } from './routes';
+export { anonymous, endpoints, routeName } from './routes';
 export type { Endpoint } from './context';
 export { FakeClock } from './clock';
 export type { FaultRule } from './faults';

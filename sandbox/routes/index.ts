@@ -27,3 +27,11 @@ export const endpoints: Endpoint[] = [
 	...storeEndpoints,
 	...fileEndpoints,
 ];
+
+/** A route, whatever its parameters are called. */
+export const anonymous = (route: string) =>
+	route.replace(/\?.*/, '').replace(/:\w+|\{\w+[!*]?\}/g, ':');
+
+/** What the route of a request is called: `E1` to `E17` in the contract. */
+export const routeName = (method: string, path: string) =>
+	endpoints.find((one) => one.method === method && anonymous(one.path) === anonymous(path))?.id;

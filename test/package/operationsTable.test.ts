@@ -4,17 +4,16 @@ import path from 'node:path';
 import { isCoded } from '../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../nodes/XpertAi/execution/operation';
 import { operationFields } from '../../nodes/XpertAi/execution/properties';
-import { OPERATIONS } from '../nodes/support/properties';
+import { OPERATIONS, endpointOf, isInContract } from '../nodes/support/properties';
 import { expectGenerated, markdownTable, withPart } from '../support/generated';
 
 const ROOT = path.resolve(__dirname, '../..');
 
 /** Method and path as the API's specification writes them, with the number it gives them. */
-function endpointOf(operation: Operation): string {
+function requestOf(operation: Operation): string {
 	const { method, path: template } = isCoded(operation) ? operation.request : operation;
 	const route = `\`${method} ${template.replace(/\?.*/, '').replaceAll('!}', '}')}\``;
-	const { endpoint } = operation;
-	return endpoint === 'extension' ? `Xpert AI’s own: ${route}` : `${endpoint} ${route}`;
+	return isInContract(operation) ? `${endpointOf(operation)} ${route}` : `Xpert AI’s own: ${route}`;
 }
 
 /** The parameters that have to be filled in whatever else is chosen. */
@@ -45,7 +44,7 @@ const TABLES: Table[] = [
 		file: 'docs/endpoints.md',
 		part: 'endpoints',
 		head: ['Resource', 'Operation', 'Endpoint', 'Needs'],
-		cells: (operation) => [endpointOf(operation), needsOf(operation)],
+		cells: (operation) => [requestOf(operation), needsOf(operation)],
 	},
 ];
 

@@ -1,17 +1,28 @@
+import type { NodeApiError } from 'n8n-workflow';
+
 import { systemClock } from '../transport/clock';
 import { toNodeApiError } from '../transport/failure';
+import type { Failure } from '../transport/failure';
 import { cancelSignal } from '../transport/request';
 import type { RequestContext } from '../transport/credential';
 import type { ApiRequest, Send } from '../transport/request';
 import { SINGLE_REQUEST_LIMITS, sendWithRetries } from '../transport/sendWithRetries';
 import { hintFor } from './hints';
-import type { HintContext } from './hints';
+import type { NamedId } from './ids';
+
+/** How a request is sent, and what its failure becomes. */
+interface AnswerOptions {
+	/** Whether the request may take effect twice. */
+	repeatable?: boolean;
+	/** The IDs that the hint of the failure may name. */
+	ids?: NamedId[];
+	/** Makes the error of a failure. */
+	toError?: (failure: Failure) => NodeApiError;
+}
 
 /**
- * Sends a single request with the retry policy, for an item or for a list in the editor.
+ * Sends a single request with the retry policy, for an item, a list in the editor or a poll.
  *
- * @param options.repeatable whether the request may take effect twice
- * @param options.hints describe the request for the hint after a failure
  * @returns the parsed answer
  * @throws NodeApiError if the request fails
  */
@@ -19,18 +30,17 @@ export async function answerFor(
 	context: RequestContext,
 	send: Send,
 	request: ApiRequest,
-	{ repeatable = false, ...hints }: HintContext & { repeatable?: boolean } = {},
+	{ repeatable = false, ids, toError }: AnswerOptions = {},
 ): Promise<unknown> {
-	const limits = SINGLE_REQUEST_LIMITS;
-	const retried = {
+	const { outcome } = await sendWithRetries(send, {
 		request,
-		limits,
+		limits: SINGLE_REQUEST_LIMITS,
 		repeatable,
 		clock: systemClock,
 		signal: cancelSignal(context),
-	};
-	const { outcome } = await sendWithRetries(send, retried);
+	});
 	if (outcome.ok) return outcome.answer;
 	const { failure } = outcome;
-	throw toNodeApiError(failure, { node: context.getNode(), hint: hintFor(failure, hints) });
+	const hint = hintFor(failure, { ids });
+	throw toError?.(failure) ?? toNodeApiError(failure, { node: context.getNode(), hint });
 }

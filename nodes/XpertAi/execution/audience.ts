@@ -92,7 +92,6 @@ export function failureAsReply(error: ItemError): IDataObject {
 /** The IDs of the failed run and its thread, so that the user can look them up. */
 export function runFacts({ context }: ItemError): IDataObject {
 	const { threadId, conversationId, runId, verdict } = (context.data ?? {}) as IDataObject;
-	if (threadId === undefined) return {};
 	return omitBy({ threadId, conversationId, runId, status: verdict }, isUndefined);
 }
 

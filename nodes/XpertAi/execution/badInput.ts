@@ -69,29 +69,26 @@ export function jsonOf(refuse: Refuse, value: unknown, naming: Naming): string {
 		const demand = 'is nested too deeply or too long to be sent';
 		return refuse({ subject: subjectOf(place, naming), demand });
 	}
-	// JSON escapes a lone surrogate, so only such texts are searched.
-	const broken = text.includes('\\ud') ? findPlace(value, isBrokenText) : undefined;
-	if (broken) return refuse(surrogateFlaw(broken, naming));
-	// JSON turns Infinity and NaN into null, which clears fields on the server.
-	const place = text.includes('null') ? findPlace(value, isNonFinite) : undefined;
-	if (!place) return text;
-	const flaw = { demand: 'must be a number', value: valueAt(value, place) };
-	return refuse({ subject: subjectOf(place, naming), ...flaw });
+	// JSON escapes a lone surrogate, and turns Infinity and NaN into null, which clears fields on the server.
+	const place = /\\ud|null/.test(text) ? findPlace(value, isUnsendable) : undefined;
+	return place ? refuse(unsendableFlaw(value, place, naming)) : text;
 }
 
-/** Messages must not contain a name with a lone surrogate either. */
-function surrogateFlaw(place: Place, naming: Naming): Flaw {
-	const whole = place.filter((key) => typeof key === 'number' || !hasLoneSurrogate(key));
-	const inName = whole.length < place.length ? 'has a field whose name ' : '';
-	return { subject: subjectOf(whole, naming), demand: `${inName}${LONE_SURROGATE_DEMAND}` };
-}
+const isBroken = (text: unknown) => typeof text === 'string' && hasLoneSurrogate(text);
 
-function isBrokenText(part: unknown, key: unknown): boolean {
-	return [part, key].some((text) => typeof text === 'string' && hasLoneSurrogate(text));
-}
+const isUnsendable = (part: unknown, key: unknown) =>
+	(typeof part === 'number' && !Number.isFinite(part)) || isBroken(part) || isBroken(key);
 
-function isNonFinite(part: unknown): boolean {
-	return typeof part === 'number' && !Number.isFinite(part);
+function unsendableFlaw(value: unknown, place: Place, naming: Naming): Flaw {
+	// Messages must not contain a name with a lone surrogate either.
+	const whole = place.filter((key) => !isBroken(key));
+	const subject = subjectOf(whole, naming);
+	const part = valueAt(value, place);
+	if (whole.length < place.length)
+		return { subject, demand: `has a field whose name ${LONE_SURROGATE_DEMAND}` };
+	return typeof part === 'number'
+		? { subject, demand: 'must be a number', value: part }
+		: { subject, demand: LONE_SURROGATE_DEMAND };
 }
 
 /** The JSON text of a value; undefined if it is too deep or too long. */

@@ -41,7 +41,7 @@ export async function* textChunks(
 		const { property, parameter, binary } = field;
 		const file = binary.fileName ? `file ${quoted(binary.fileName)}` : 'file';
 		const demand = `names ${quoted(property)}, whose ${file} is not text in ${encoding.toUpperCase()}. ${ENCODING_CURE}`;
-		throw item.refusal({ subject: `"${parameter}"`, demand });
+		return item.refuse({ subject: `"${parameter}"`, demand });
 	};
 	for await (const chunk of binaryChunks(item, field)) {
 		head = Buffer.concat([head, chunk]);
@@ -97,6 +97,6 @@ async function readStored<Result>(
 	} catch (error) {
 		const why = error instanceof Error ? error.message : String(error);
 		const demand = `names ${quoted(property)}, whose file n8n no longer has (${why}). Run the node that made it again`;
-		throw item.refusal({ subject: `"${parameter}"`, demand });
+		return item.refuse({ subject: `"${parameter}"`, demand });
 	}
 }

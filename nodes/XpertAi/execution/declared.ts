@@ -5,6 +5,7 @@ import { z } from 'zod';
 
 import { anyJson } from '../payloads/common';
 import { answerWithList, isJsonObject, listIn } from '../transport/answer';
+import type { Failure } from '../transport/failure';
 import { multipartBody } from '../transport/multipart';
 import { IDS_PER_ADDRESS, buildPath } from '../transport/api';
 import { answerFor } from './answers';
@@ -15,8 +16,6 @@ import { forEachItem } from './eachItem';
 import { DEFAULT_TIMEOUT_SECONDS, fieldCollection, optionsField } from './fields';
 import { idsInBody } from './hints';
 import type { StatusHints } from './hints';
-import { namedId } from './ids';
-import type { NamedId } from './ids';
 import type { Item } from './item';
 import { isFileBody, onlyReads } from './operation';
 import type {
@@ -26,7 +25,6 @@ import type {
 	FileBody,
 	JsonBody,
 	LookFirst,
-	Paging,
 } from './operation';
 import { tellUser, answerItems, simplified } from './outputs';
 import { collectPages } from './paging';
@@ -61,7 +59,7 @@ export async function runDeclared(
 /** How many items of a read-only operation run at once. */
 const READS_AT_ONCE = 5;
 
-const atOnce = z.number().int().min(1);
+const wholeNumber = z.number().int().min(1);
 
 /**
  * How many items run at once, by the option of the first item.
@@ -69,7 +67,7 @@ const atOnce = z.number().int().min(1);
  * @throws NodeOperationError naming the option and the allowed values
  */
 export function atOnceOf([first]: Item[]): number {
-	return first?.setting('options.concurrency', atOnce) ?? 1;
+	return first?.setting('options.concurrency', wholeNumber) ?? 1;
 }
 
 /** An answer and what was asked for: the body, or the IDs in the path. */
@@ -82,12 +80,11 @@ interface Answered {
 async function answersFor(item: Item, operation: DeclaredOperation): Promise<Answered[]> {
 	const { method, paging, repeatable, lookFirst, body } = operation;
 	const paths = pathsOf(item, operation);
-	// Read-only operations have no option for the timeout.
-	const timeout = onlyReads(operation)
-		? DEFAULT_TIMEOUT_SECONDS
-		: item.setting('options.timeout', timeoutSeconds);
-	const timeoutMs = timeout * 1000;
-	const check = paging ? answerWithList(paging.resultsKey) : operation.checkAnswer;
+	const { timeoutSeconds: initialTimeout = DEFAULT_TIMEOUT_SECONDS } = operation;
+	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
+	const check = operation.paging
+		? answerWithList(operation.paging.resultsKey)
+		: operation.checkAnswer;
 	const read = await bodyOf(item, operation);
 	const { parts, naming, form, statusHints = operation.statusHints } = read;
 	const toSend = (part: unknown) =>
@@ -95,24 +92,27 @@ async function answersFor(item: Item, operation: DeclaredOperation): Promise<Ans
 	// Refuse an invalid body before anything is sent.
 	for (const part of parts) toSend(part);
 	const answers: Answered[] = [];
-	for (const { values, ids, listed } of paths) {
+	for (const values of paths) {
+		const [askedId] = Object.values(values);
 		const decision =
-			lookFirst && (await readAndDecide(lookFirst, item, { values, ids, timeoutMs }));
+			lookFirst && (await readAndDecide(lookFirst, item, { values, askedId, timeoutMs }));
 		if (decision && 'answer' in decision) {
 			answers.push({ answer: decision.answer, asked: undefined });
 			continue;
 		}
 		const path = buildPath(operation.path, { ...values, ...decision?.found });
-		const checkAnswer = (answer: unknown) => check?.(answer, ids);
+		const checkAnswer = (answer: unknown) => check(answer, askedId);
 		for (const part of parts) {
 			const request = async (sent: unknown) => {
-				const allIds = [...ids, ...idsInBody(sent, body?.ids ?? [], naming)];
 				const apiRequest = { method, path, body: toSend(sent), timeoutMs, checkAnswer };
-				const options = { repeatable, statusHints, ids: allIds };
-				return await answerFor(item.context, item.send, apiRequest, options);
+				const toError = (failure: Failure) => {
+					const ids = idsInBody(sent, body?.ids ?? [], naming);
+					return item.apiError(failure, { statusHints, ids });
+				};
+				return await answerFor(item.context, item.send, apiRequest, { repeatable, toError });
 			};
 			const answer = await (paging ? listOf(item, paging, part, request) : request(part));
-			answers.push({ answer, asked: listed ?? part });
+			answers.push({ answer, asked: part ?? values });
 		}
 	}
 	return answers;
@@ -122,16 +122,17 @@ async function answersFor(item: Item, operation: DeclaredOperation): Promise<Ans
 async function readAndDecide(
 	{ method, path: template, body, checkAnswer, decide }: LookFirst,
 	item: Item,
-	{ values, ids, timeoutMs }: ReadPath & { timeoutMs: number },
+	{ values, askedId, timeoutMs }: { values: PathValues; askedId?: string; timeoutMs: number },
 ): Promise<Decision> {
 	const request = {
 		method,
 		path: buildPath(template, values),
 		body: body && item.jsonText(body(item), {}),
 		timeoutMs,
-		checkAnswer: (answer: unknown) => checkAnswer(answer, ids),
+		checkAnswer: (answer: unknown) => checkAnswer(answer, askedId),
 	};
-	const answer = await answerFor(item.context, item.send, request, { repeatable: true, ids });
+	const toError = (failure: Failure) => item.apiError(failure);
+	const answer = await answerFor(item.context, item.send, request, { repeatable: true, toError });
 	return decide(answer, item);
 }
 
@@ -189,43 +190,31 @@ const MAX_TIMEOUT_SECONDS = 2_147_483;
 /** A timeout in seconds that the HTTP client supports. */
 export const timeoutSeconds = z.number().positive().min(0.001).max(MAX_TIMEOUT_SECONDS);
 
-/** The values for the placeholders of a path, and its IDs. */
-interface ReadPath {
-	values: Record<string, string>;
-	ids: NamedId[];
-	/** The IDs of the list in the path, if it has one. */
-	listed?: string[];
-}
+/** The values for the placeholders of a path. */
+type PathValues = Record<string, string>;
 
-/** The IDs for the path; several sets if a list of IDs is too long for one address. */
-function pathsOf(item: Item, { path: template }: DeclaredOperation): ReadPath[] {
-	let paths: ReadPath[] = [{ values: {}, ids: [] }];
+/** The values for a path; several sets if a list of IDs is too long for one address. */
+function pathsOf(item: Item, { path: template }: DeclaredOperation): PathValues[] {
+	let paths: PathValues[] = [{}];
 	for (const [, name = '', list] of template.matchAll(/\{(\w+)(\*?)\}/g)) {
 		const groups = list ? chunk(item.ids(name), IDS_PER_ADDRESS) : [[item.id(name)]];
-		const subject = `"${item.labelOf(name)}"`;
-		paths = paths.flatMap(({ values, ids, listed }) =>
-			groups.map((group) => ({
-				values: { ...values, [name]: group.join(',') },
-				ids: [...ids, ...group.map((id) => namedId(name, subject, id))],
-				listed: list ? group : listed,
-			})),
+		paths = paths.flatMap((values) =>
+			groups.map((group) => ({ ...values, [name]: group.join(',') })),
 		);
 	}
 	return paths;
 }
 
-const wholeLimit = z.number().int().min(1);
-
 /** Fetches all pages for fields; sends a JSON body once, unchanged. */
 async function listOf(
 	item: Item,
-	{ resultsKey }: Paging,
+	{ resultsKey }: NonNullable<DeclaredOperation['paging']>,
 	body: unknown,
 	request: (body: unknown) => Promise<unknown>,
 ): Promise<unknown[]> {
 	const results = (answer: unknown) => listIn(answer, resultsKey) as unknown[];
 	if (item.isJsonBody) return results(await request(body));
-	const wanted = item.switch('returnAll') ? Infinity : item.setting('limit', wholeLimit);
+	const wanted = item.switch('returnAll') ? Infinity : item.setting('limit', wholeNumber);
 	const filters = isJsonObject(body) ? body : {};
 	return await collectPages(
 		async (page) => results(await request({ ...filters, ...page })),

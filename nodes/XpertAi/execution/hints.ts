@@ -1,12 +1,11 @@
 import get from 'lodash/get';
 
-import { isUuid } from '../payloads/common';
 import type { Failure } from '../transport/failure';
 import { isBusy } from '../transport/classifyFailure';
 import { quoted, subjectOf } from './badInput';
 import type { Naming } from './badInput';
 import type { Field } from './fields';
-import { chosenId, namedId } from './ids';
+import { chosenId, hasRightForm } from './ids';
 import type { NamedId } from './ids';
 
 /** How to go on after a status: a text, or a function of the failure that may find none. */
@@ -47,7 +46,7 @@ const FOR_LATER_HINT =
 /** Names the first ID in a JSON body that is not a UUID. Xpert answers 500 to one, or the database code 22P02. */
 function foreignIdHint({ status, databaseCode }: Failure, ids: NamedId[]): string | undefined {
 	if (status !== 500 && databaseCode !== '22P02') return undefined;
-	const foreign = ids.find(({ id, isAnyText }) => !isAnyText && !isUuid(id));
+	const foreign = ids.find((named) => !hasRightForm(named));
 	if (!foreign) return undefined;
 	return `The value of ${foreign.subject}, ${quoted(foreign.id)}, is not a UUID, which Xpert AI servers need.`;
 }
@@ -84,7 +83,7 @@ export function idsInPath(
 	return own.flatMap(({ name, displayName }) => {
 		const id = String(chosenId(valueOf(name)));
 		const isNamed = id !== '' && path.split('/').includes(encodeURIComponent(id));
-		return isNamed ? [namedId(name, `"${displayName}"`, id)] : [];
+		return isNamed ? [{ name, subject: `"${displayName}"`, id }] : [];
 	});
 }
 
@@ -94,7 +93,7 @@ export function idsInBody(value: unknown, places: string[], naming: Naming): Nam
 		const path = place.split('.');
 		const id: unknown = get(value, path);
 		return typeof id === 'string' && id !== ''
-			? [namedId(String(path.at(-1)), subjectOf(path, naming), id)]
+			? [{ name: String(path.at(-1)), subject: subjectOf(path, naming), id }]
 			: [];
 	});
 }

@@ -22,24 +22,25 @@ const CHOSEN_ID = 'threadId';
 
 /** An ID to send, and the parameter it came from. */
 export interface NamedId {
+	/** The parameter with the ID, or the last key of its path in a body; only a `threadId` may be any text. */
+	name?: string;
 	/** The parameter as messages name it, e.g. `"Thread"`. */
 	subject: string;
 	id: string;
-	/** Whether the ID may be any text, not only a UUID. */
-	isAnyText?: boolean;
 }
 
-/** @param name the parameter with the ID, or the last key of its path in a body */
-export function namedId(name: string, subject: string, id: string): NamedId {
-	return { subject, id, ...(name === CHOSEN_ID ? { isAnyText: true } : {}) };
+/** Whether an ID has the form that its parameter takes. */
+export function hasRightForm({ name, id }: NamedId): boolean {
+	return name === CHOSEN_ID || isUuid(id);
 }
 
 /** What is wrong with an ID; undefined if it may be sent. */
-export function idFlaw({ subject, id, isAnyText }: NamedId): Flaw | undefined {
+export function idFlaw(named: NamedId): Flaw | undefined {
+	const { subject, id } = named;
 	if (!mayBeId(id)) return { subject, demand: 'must be an ID', value: id };
 	if (isAddress(id))
 		return { subject, demand: 'must be an ID, or the address of a page that has it', value: id };
-	if (isAnyText || isUuid(id)) return undefined;
+	if (hasRightForm(named)) return undefined;
 	if (!isName(id)) return { subject, demand: UUID_DEMAND, value: id };
 	const name = truncate(`"${id}"`, { length: 80 });
 	const cure = 'paste the ID, or the address of its page';
@@ -86,9 +87,9 @@ export function splitIds(text: string): string[] {
  * @param key the key of its ID
  */
 export function answerAbout(what: string, key = 'id') {
-	return (answer: unknown, [asked]: NamedId[]): string | undefined => {
+	return (answer: unknown, askedId?: string): string | undefined => {
 		if (!hasFields(answer, key)) return answerWith(key)(answer);
-		const isAsked = String(answer[key]).toLowerCase() === asked?.id.toLowerCase();
+		const isAsked = String(answer[key]).toLowerCase() === askedId?.toLowerCase();
 		return isAsked ? undefined : `it is about another ${what}`;
 	};
 }

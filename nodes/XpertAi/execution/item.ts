@@ -19,18 +19,18 @@ import type { Failure } from '../transport/failure';
 import type { Connection, Send } from '../transport/request';
 import { withoutSecrets } from '../transport/sanitize';
 import { checked, fieldsOf, flawMessage, jsonOf, quoted } from './badInput';
-import type { Flaw, Naming, Refuse } from './badInput';
+import type { Naming, Refuse } from './badInput';
 import { hintFor, idsInBody, idsInPath } from './hints';
 import type { HintContext } from './hints';
 import { BODY_MODE, JSON_BODY } from './fields';
 import type { Field, FieldValues } from './fields';
-import { chosenId, idFlaw, namedId, splitIds } from './ids';
+import { chosenId, idFlaw, splitIds } from './ids';
 import type { NamedId } from './ids';
 import { mimeTypeOf } from './mimeTypes';
 import { operationError, failedItem } from './outputs';
 import type { ItemError } from './outputs';
 import { fixedExpression, givenFor, isNothing } from './rawParameters';
-import { readSettings, readValue, fieldValues, isoText, parsedJson, typedValue } from './values';
+import { readSettings, readValue, fieldValues, parsedJson, typedValue } from './values';
 
 /** Names of binary fields, none empty. */
 const nameList = z.array(z.string().trim().min(1));
@@ -116,28 +116,23 @@ export class Item {
 
 	/** A text; numbers, booleans and dates from an expression are converted. */
 	text(name: string, fallback = ''): string {
-		const text = isoText(this.parameter(name, fallback) ?? fallback);
-		return typeof text === 'object'
-			? this.refuse({ subject: `"${this.labelOf(name)}"`, demand: 'must be text', value: text })
-			: String(text);
+		const text = typedValue('string', this.parameter(name, fallback) ?? fallback);
+		return typeof text === 'string' ? text : this.refuseField(name, 'must be text', text);
 	}
 
 	/** A text that is not empty. */
 	filledText(name: string): string {
 		const text = this.text(name);
 		if (text === '') this.refuseIfExpression(name);
-		return text.trim() === ''
-			? this.refuse({ subject: `"${this.labelOf(name)}"`, demand: 'must not be empty' })
-			: text;
+		return text.trim() === '' ? this.refuseField(name, 'must not be empty') : text;
 	}
 
 	/** A record ID from a text or a resource locator, trimmed. */
 	id(name: string): string {
 		const id = chosenId(this.parameter(name, '', true));
-		const subject = `"${this.labelOf(name)}"`;
-		if (isNothing(id)) return this.refuse({ subject, demand: 'must not be empty' });
-		if (typeof id !== 'string') return this.refuse({ subject, demand: 'must be text', value: id });
-		this.checkId(namedId(name, subject, id));
+		if (isNothing(id)) return this.refuseField(name, 'must not be empty');
+		if (typeof id !== 'string') return this.refuseField(name, 'must be text', id);
+		this.checkId({ name, subject: `"${this.labelOf(name)}"`, id });
 		return id;
 	}
 
@@ -148,7 +143,7 @@ export class Item {
 		const ids = this.check(idList, typeof raw === 'string' ? splitIds(raw).map(chosenId) : raw, {
 			parameter,
 		});
-		for (const id of ids) this.checkId(namedId(name, `"${parameter}"`, id));
+		for (const id of ids) this.checkId({ name, subject: `"${parameter}"`, id });
 		return ids;
 	}
 
@@ -202,8 +197,7 @@ export class Item {
 		const name = this.isJsonBody ? JSON_BODY : 'jsonBody';
 		const parameter = this.labelOf(name);
 		const json = this.parsed(parameter, this.parameter(name));
-		if (json === undefined)
-			return this.refuse({ subject: `"${parameter}"`, demand: 'must not be empty' });
+		if (json === undefined) return this.refuseField(name, 'must not be empty');
 		return this.check(schema, json, { parameter });
 	}
 
@@ -229,17 +223,15 @@ export class Item {
 	}
 
 	private binaryNamed(property: string, name: string): BinaryField {
-		const parameter = this.labelOf(name);
 		const fields = this.input?.binary ?? {};
 		const binary = Object.hasOwn(fields, property) ? fields[property] : undefined;
 		if (binary) {
 			const mimeType = binary.mimeType || mimeTypeOf(binary.fileName);
-			return { property, binary: { ...binary, mimeType }, parameter };
+			return { property, binary: { ...binary, mimeType }, parameter: this.labelOf(name) };
 		}
 		const found = Object.keys(fields);
 		const available = found.length > 0 ? `has only ${found.join(', ')}` : 'has no binary field';
-		const demand = `names ${quoted(property)}, but the item ${available}`;
-		return this.refuse({ subject: `"${parameter}"`, demand });
+		return this.refuseField(name, `names ${quoted(property)}, but the item ${available}`);
 	}
 
 	/** Checks a value against its schema. */
@@ -263,14 +255,14 @@ export class Item {
 
 	/** Throws: a value cannot be sent. */
 	readonly refuse: Refuse = (flaw) => {
-		throw this.refusal(flaw);
-	};
-
-	/** The error for a value that cannot be sent. */
-	refusal(flaw: Flaw): NodeOperationError {
 		const { cure = 'Correct the value, or the expression or column it comes from.' } = flaw;
 		const description = `Nothing was sent for this item. ${cure}`;
-		return this.operationError(`${flawMessage(flaw)}${this.place}`, description);
+		throw this.operationError(`${flawMessage(flaw)}${this.place}`, description);
+	};
+
+	/** Throws: the value of a parameter cannot be sent. */
+	private refuseField(name: string, demand: string, value?: unknown): never {
+		return this.refuse({ subject: `"${this.labelOf(name)}"`, demand, value });
 	}
 
 	/** An error of the node for this item. */
@@ -281,7 +273,7 @@ export class Item {
 
 	/** The error for a failed request of this item. */
 	apiError(failure: Failure, hintContext: HintContext = {}): NodeApiError {
-		const own = idsInPath(failure.path, this.fields, (name) => this.parameter(name, ''));
+		const own = idsInPath(failure.path, this.fields, (name) => this.resolved(name, ''));
 		const hint = hintFor(failure, { ...hintContext, ids: [...own, ...(hintContext.ids ?? [])] });
 		const safe = { ...failure, reason: this.redacted(failure.reason) };
 		return toNodeApiError(safe, { node: this.context.getNode(), itemIndex: this.index, hint });
@@ -342,7 +334,7 @@ export class Item {
 			return this.context.getNodeParameter(name, this.index, fallback, options);
 		} catch (caught) {
 			if (!/call stack/i.test(String(caught))) throw this.asError(caught);
-			return this.refuse({ subject: `"${this.labelOf(name)}"`, demand: 'is nested too deeply' });
+			return this.refuseField(name, 'is nested too deeply');
 		}
 	}
 
@@ -354,9 +346,8 @@ export class Item {
 
 	/** Refuses a parameter whose expression is empty for this item. */
 	refuseIfExpression(name: string): void {
-		const demand = 'is empty: its expression gave nothing for this item';
 		if (isExpression(givenFor(this.context.getNode(), name)))
-			this.refuse({ subject: `"${this.labelOf(name)}"`, demand });
+			this.refuseField(name, 'is empty: its expression gave nothing for this item');
 	}
 
 	private fieldOf(name: string): Field | undefined {

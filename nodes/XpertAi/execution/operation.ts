@@ -6,11 +6,9 @@ import type {
 } from 'n8n-workflow';
 import type { AnyZodObject, ZodTypeAny } from 'zod';
 
-import type { AnswerCheck } from '../transport/answer';
 import type { ApiRequest } from '../transport/request';
 import type { Field, FieldValues } from './fields';
 import type { StatusHints } from './hints';
-import type { NamedId } from './ids';
 import type { Item } from './item';
 import type { Simplification } from './outputs';
 
@@ -22,8 +20,6 @@ interface OperationInfo {
 	description: string;
 	/** What n8n's AI builder must know beyond the description. */
 	builderHint?: string;
-	/** The endpoint in the contract, or an extension of Xpert servers. */
-	endpoint: `E${number}` | 'extension';
 }
 
 /** The JSON body of an operation. Fields and JSON mode share the schema. */
@@ -57,11 +53,12 @@ export interface FileBody {
 	ids?: string[];
 }
 
-/** A list endpoint with `limit` and `offset`. */
-export interface Paging {
-	/** Key of the results in the answer; without it the answer is the list. */
-	resultsKey?: string;
-}
+/**
+ * What is wrong with an answer of another form than recorded.
+ *
+ * @param askedId the first ID in the path
+ */
+type RecordCheck = (answer: unknown, askedId?: string) => string | undefined;
 
 /** The decision after `lookFirst`: an answer instead of the request, or the IDs that the path needs. */
 export interface Decision {
@@ -79,13 +76,24 @@ export interface LookFirst {
 	/** The body of the request. */
 	body?: (item: Item) => unknown;
 	/** What is wrong with an answer that allows no decision. */
-	checkAnswer: (answer: unknown, ids: NamedId[]) => ReturnType<AnswerCheck>;
+	checkAnswer: RecordCheck;
 	/** @throws NodeOperationError if the operation must not continue */
 	decide: (answer: unknown, item: Item) => Decision;
 }
 
+/** How an answer is read: as pages of a list, or as it is, once it was checked. */
+type AnswerForm =
+	| {
+			/** A list with `limit` and `offset`; `resultsKey` is the key of the results, without it the answer is the list. */
+			paging: { resultsKey?: string };
+			checkAnswer?: undefined;
+	  }
+	| { paging?: undefined; checkAnswer: RecordCheck };
+
 /** An operation with one request per item: plain data, run by one loop. */
-export interface DeclaredOperation extends OperationInfo {
+export type DeclaredOperation = Declaration & AnswerForm;
+
+interface Declaration extends OperationInfo {
 	/** A field for each ID in the path. */
 	ids?: Record<string, Field>;
 	method: ApiRequest['method'];
@@ -99,24 +107,17 @@ export interface DeclaredOperation extends OperationInfo {
 	lookFirst?: LookFirst;
 	/** The body of every request of a read-only operation whose route also changes. */
 	fixedBody?: IDataObject;
-	paging?: Paging;
 	/**
 	 * Converts the answer (for lists, the array of results) to the JSON of output items. Default: one item for an
 	 * object, one for each element of an array.
 	 *
-	 * @param asked what the request asked for: its body, or the IDs in the path
+	 * @param asked what the request asked for: its body, or the values of its path
 	 */
 	shape?: (answer: unknown, asked: unknown) => IDataObject[];
 	/** Timeout without the option. */
 	timeoutSeconds?: number;
 	/** Whether the request may take effect twice, so that it is sent again if the answer is lost. */
 	repeatable?: boolean;
-	/**
-	 * What is wrong with an answer of another form than recorded; lists are always checked.
-	 *
-	 * @param ids the IDs in the path
-	 */
-	checkAnswer?: (answer: unknown, ids: NamedId[]) => ReturnType<AnswerCheck>;
 	/** Hints for statuses with a special meaning. */
 	statusHints?: StatusHints;
 	/** A hint about the answer for the user. */

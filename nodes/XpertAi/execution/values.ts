@@ -133,14 +133,10 @@ function readFixedCollection(refuse: Refuse, field: INodeProperties, raw: unknow
 
 /** Converts a value to the type of its field. */
 export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
-	if (typeof raw === type) return raw;
-	if (type !== 'string') return fromText(type, raw);
-	const text = isoText(raw);
-	return typeof text === 'number' || typeof text === 'boolean' ? String(text) : text;
-}
-
-/** Converts text from an expression to a number or boolean. */
-export function fromText(type: 'number' | 'boolean', raw: unknown): unknown {
+	if (type === 'string') {
+		const text = isoText(raw);
+		return typeof text === 'number' || typeof text === 'boolean' ? String(text) : text;
+	}
 	if (typeof raw !== 'string' || raw.trim() === '') return raw;
 	const parsed = validateFieldType('value', raw, type);
 	return parsed.valid ? parsed.newValue : raw;

@@ -2,10 +2,10 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { isCoded } from '../../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../../nodes/XpertAi/execution/operation';
-import { endpoints, startSandbox } from '../../../sandbox';
+import { anonymous, endpoints, startSandbox } from '../../../sandbox';
 import type { Endpoint, Sandbox } from '../../../sandbox';
 import { operationOf } from '../../nodes/support/operations';
-import { ALL_CASES, anonymous, ONE_RECORD } from './cases';
+import { ALL_CASES, ONE_RECORD } from './cases';
 import type { OperationCase } from './cases';
 
 /** Parameters of a good call, where it does not matter which records there are. */

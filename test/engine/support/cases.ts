@@ -3,11 +3,11 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import {
 	ECHO_ASSISTANT_ID,
-	endpoints,
 	INTERRUPTING_INPUT,
 	SANDBOX_ASSISTANT_ID,
+	routeName,
 } from '../../../sandbox';
-import type { Endpoint, Sandbox } from '../../../sandbox';
+import type { Sandbox } from '../../../sandbox';
 import { byId } from './locators';
 
 /** Records that exist on the sandbox before an operation runs. */
@@ -535,19 +535,13 @@ export const ONE_RECORD: World = {
 	assistantId: ECHO_ASSISTANT_ID,
 };
 
-/** A route, whatever its parameters are called. */
-export const anonymous = (route: string) =>
-	route.replace(/\?.*/, '').replace(/:\w+|\{\w+[!*]?\}/g, ':');
-
 export const ALL_CASES: OperationCase[] = CASES.map((one) => {
 	const { calls, sends, body, good, bad } = one;
 	const [resource, operation] = calls.split(': ');
 	const [method = '', path = ''] = sends.split(' ');
-	const isItsRoute = (other: Endpoint) =>
-		other.method === method && anonymous(other.path) === anonymous(path);
 	return {
 		...one,
-		endpoint: endpoints.find(isItsRoute)?.id ?? calls,
+		endpoint: routeName(method, path) ?? calls,
 		good: (world) => ({ resource, operation, ...good(world) }),
 		request: (world) => ({
 			method,

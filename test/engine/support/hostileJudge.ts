@@ -4,6 +4,7 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { isCoded } from '../../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../../nodes/XpertAi/execution/operation';
 import { isUuid } from '../../../nodes/XpertAi/payloads/common';
+import { endpointOf } from '../../nodes/support/properties';
 import type { NodeResult } from './engine';
 import type { Target } from './hostileTargets';
 
@@ -14,7 +15,7 @@ export type JudgedRequest = Pick<IHttpRequestOptions, 'url' | 'method' | 'header
 
 const ID = '([^/]+)';
 
-/** What is asked of a thread and its runs. */
+/** What is asked of a thread and its runs; `{}` stands for one id. */
 const RUNS = [
 	'GET /threads/{}',
 	'GET /threads/{}/context-usage',
@@ -32,23 +33,20 @@ const RUNS = [
 	'POST /conversations/{}/messages/search',
 ];
 
-/** Methods and paths of the operations that have code of their own; `{}` stands for one id. */
-const CODED: Record<string, string[]> = {
-	E3: [
-		'POST /v1/file',
-		'POST /knowledges/{}/bulk',
-		'POST /knowledges/{}/process',
-		'GET /knowledges/{}/status',
-	],
-	E4: RUNS,
-	// Of these, only runs by their number have code of their own.
-	extension: RUNS,
-};
+/** What is asked of the documents of a knowledgebase. */
+const DOCUMENTS = [
+	'POST /v1/file',
+	'POST /knowledges/{}/bulk',
+	'POST /knowledges/{}/process',
+	'GET /knowledges/{}/status',
+];
 
 /** Methods and paths an operation may ask for; each group is an id. */
 export function routesOf(operation: Operation): RegExp[] {
 	const routes = isCoded(operation)
-		? (CODED[operation.endpoint] ?? [])
+		? endpointOf(operation) === 'E3'
+			? DOCUMENTS
+			: RUNS
 		: [operation, operation.lookFirst ?? []]
 				.flat()
 				.map(({ method, path }) => `${method} ${path.replace(/\?.*/, '')}`);

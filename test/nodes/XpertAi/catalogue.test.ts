@@ -4,18 +4,18 @@ import { catalogue } from '../../../nodes/XpertAi/catalogue';
 import { XpertAi } from '../../../nodes/XpertAi/XpertAi.node';
 import { isCoded } from '../../../nodes/XpertAi/execution/operation';
 import { operationFields } from '../../../nodes/XpertAi/execution/properties';
-import { OPERATIONS } from '../support/properties';
+import { OPERATIONS, endpointOf, isInContract } from '../support/properties';
 
 /** What an operation is called that changes nothing. */
 const READS = /^(Check|Count|Find|Get|List|Search|Test)\b/;
 
 describe('the catalogue', () => {
 	it('has every endpoint of the contract exactly once, but for runs, documents, and a knowledgebase that an update of nothing reads', () => {
-		const numbers = OPERATIONS.filter(({ operation }) => operation.endpoint !== 'extension')
+		const numbers = OPERATIONS.filter(({ operation }) => isInContract(operation))
 			.filter(({ operation }) => !['decide', 'retry'].includes(operation.value))
 			.filter(({ operation }) => operation.action !== 'Get knowledgebase')
 			.filter(({ operation }) => !['disable', 'enable'].includes(operation.value))
-			.map(({ operation }) => Number(operation.endpoint.slice(1)))
+			.map(({ operation }) => Number(endpointOf(operation).slice(1)))
 			.sort((a, b) => a - b);
 		expect(numbers).toEqual(Array.from({ length: 17 }, (_, i) => i + 1));
 	});

@@ -2,7 +2,9 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { DEFAULT_RESOURCE, catalogue } from '../../../nodes/XpertAi/catalogue';
 import { nodeProperties } from '../../../nodes/XpertAi/execution/properties';
+import { isCoded } from '../../../nodes/XpertAi/execution/operation';
 import type { Operation, Resource } from '../../../nodes/XpertAi/execution/operation';
+import { routeName } from '../../../sandbox/routes';
 
 /** The parameters of the node as the editor gets them. */
 export const PROPERTIES = nodeProperties(catalogue, DEFAULT_RESOURCE);
@@ -15,6 +17,15 @@ export const OPERATIONS = catalogue.flatMap((resource) =>
 		title: `${resource.value}: ${operation.value}`,
 	})),
 );
+
+/** What the route of an operation is called: `E1` to `E17` in the contract. */
+export function endpointOf(operation: Operation): string {
+	const { method, path } = isCoded(operation) ? operation.request : operation;
+	return routeName(method, path) ?? '';
+}
+
+/** Whether the contract has the route of an operation. */
+export const isInContract = (operation: Operation) => /^E\d+$/.test(endpointOf(operation));
 
 /** The properties an operation has in the editor, without Resource and Operation. */
 export function propertiesOf(resource: Resource, operation: Operation): INodeProperties[] {

@@ -7,7 +7,6 @@ export const count = declare({
 	name: 'Count',
 	action: 'Count assistants',
 	description: 'Count the assistants you may use',
-	endpoint: 'E9',
 	method: 'POST',
 	path: '/assistants/count',
 	body: { ...filterBody, example: '{}' },

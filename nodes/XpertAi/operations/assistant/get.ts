@@ -11,7 +11,6 @@ export const getAssistant = declare({
 	name: 'Get',
 	action: 'Get assistant',
 	description: 'Get an assistant, its knowledgebases and what its filters take',
-	endpoint: 'extension',
 	method: 'GET',
 	path: '/assistants/{assistantId}',
 	ids: { assistantId: assistantLocator('The assistant to read') },

@@ -47,7 +47,6 @@ export const search = declare({
 	name: 'Get Many',
 	action: 'Get many assistants',
 	description: 'Get the assistants you may use',
-	endpoint: 'E7',
 	method: 'POST',
 	path: '/assistants/search',
 	body: {

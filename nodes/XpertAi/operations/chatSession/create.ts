@@ -10,7 +10,6 @@ export const create = declare({
 	name: 'Create',
 	action: 'Create chat session',
 	description: 'Create a session whose secret can do all that its key can',
-	endpoint: 'E6',
 	method: 'POST',
 	path: '/v1/chatkit/sessions',
 	body: {

@@ -24,7 +24,6 @@ export const create = declare({
 	name: 'Create',
 	action: 'Create conversation',
 	description: 'Create a conversation, whose thread Thread: Ask and Wait can run',
-	endpoint: 'E13',
 	method: 'POST',
 	path: '/conversations',
 	body: {

@@ -12,7 +12,6 @@ export const deleteConversation = declare({
 	name: 'Delete',
 	action: 'Delete conversation',
 	description: 'Delete a conversation with its thread, messages and runs',
-	endpoint: 'extension',
 	method: 'DELETE',
 	path: '/conversations/{conversationId}',
 	ids: {

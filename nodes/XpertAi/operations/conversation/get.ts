@@ -8,7 +8,6 @@ export const get = declare({
 	name: 'Get',
 	action: 'Get conversation',
 	description: 'Get a conversation',
-	endpoint: 'extension',
 	method: 'GET',
 	path: '/conversations/{conversationId}',
 	ids: { conversationId: conversationLocator },

@@ -12,7 +12,6 @@ export const getMessages = declare({
 	name: 'Get Messages',
 	action: 'Get messages of conversation',
 	description: 'Get the messages of a conversation',
-	endpoint: 'extension',
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/search',
 	ids: { conversationId: conversationLocator },

@@ -1,5 +1,4 @@
 import { choiceField, fieldCollection, idField, textField } from '../../execution/fields';
-import { namedId } from '../../execution/ids';
 import type { Item } from '../../execution/item';
 import { declare } from '../../execution/operation';
 import type { Decision } from '../../execution/operation';
@@ -13,7 +12,6 @@ export const rate = declare({
 	name: 'Rate',
 	action: 'Rate answer of conversation',
 	description: 'Rate the last answer, or that of a run, as liked or disliked',
-	endpoint: 'extension',
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/{messageId!}/feedbacks',
 	ids: {
@@ -55,7 +53,7 @@ export const rate = declare({
 function runFilter(item: Item): { executionId?: string } {
 	const runId = item.text('options.runId').trim();
 	if (runId === '') return {};
-	item.checkId(namedId('runId', '"Run ID"', runId));
+	item.checkId({ subject: '"Run ID"', id: runId });
 	return { executionId: runId };
 }
 

@@ -54,7 +54,6 @@ export const search = declare({
 	name: 'Get Many',
 	action: 'Get many conversations',
 	description: 'Get your own conversations, filtered and sorted',
-	endpoint: 'E5',
 	method: 'POST',
 	path: '/conversations/search',
 	body: {

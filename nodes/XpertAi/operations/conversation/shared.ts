@@ -28,8 +28,8 @@ export const readConversationFirst: Omit<LookFirst, 'decide'> = {
 	method: 'GET',
 	path: '/conversations/{conversationId}',
 	options: [],
-	checkAnswer: (answer, ids) =>
-		isMissing(answer) ? undefined : answerAbout('conversation')(answer, ids),
+	checkAnswer: (answer, askedId) =>
+		isMissing(answer) ? undefined : answerAbout('conversation')(answer, askedId),
 };
 
 /** Reads a conversation before the operation, and refuses one that does not exist. */

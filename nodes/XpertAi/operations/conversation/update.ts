@@ -9,7 +9,6 @@ export const update = declare({
 	name: 'Update',
 	action: 'Update conversation',
 	description: 'Change the title of a conversation',
-	endpoint: 'extension',
 	method: 'PATCH',
 	path: '/conversations/{conversationId}',
 	ids: {

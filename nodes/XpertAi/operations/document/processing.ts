@@ -45,7 +45,6 @@ export const startProcessing = declare({
 	name: 'Start Processing',
 	action: 'Start processing documents',
 	description: 'Process stored documents, so that assistants find them',
-	endpoint: 'extension',
 	method: 'POST',
 	path: '/knowledges/{knowledgebaseId}/process',
 	ids: { knowledgebaseId: knowledgebaseLocator },
@@ -68,7 +67,6 @@ export const getStatus = declare({
 	name: 'Get Processing Status',
 	action: 'Get processing status of documents',
 	description: 'Get the processing status of documents',
-	endpoint: 'extension',
 	method: 'GET',
 	path: '/knowledges/{knowledgebaseId}/status?ids={documentIds*}',
 	ids: {
@@ -76,6 +74,9 @@ export const getStatus = declare({
 		documentIds,
 	},
 	repeatable: true,
-	shape: (answer, asked) => itemPerDocument(answer, asked, (id) => ({ id, status: 'unknown' })),
+	shape: (answer, asked) => {
+		const ids = splitIds((asked as { documentIds: string }).documentIds);
+		return itemPerDocument(answer, ids, (id) => ({ id, status: 'unknown' }));
+	},
 	checkAnswer: mustListDocuments,
 });

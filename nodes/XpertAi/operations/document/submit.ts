@@ -9,7 +9,6 @@ export const submit: CodedOperation = {
 	description: 'Upload, store and process documents, also very many at once',
 	builderHint:
 		'Takes all items at once, so put no loop around it. Text that assistants are to find goes in as Text or Files, never as Fields or JSON with pages. The knowledgebase needs an embedding model.',
-	endpoint: 'E3',
 	fields: submitFields,
 	request: BULK_REQUEST,
 	// Loaded on the first run: most n8n processes only show the node.

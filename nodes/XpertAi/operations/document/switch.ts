@@ -37,7 +37,6 @@ const switchedSource: INodeProperties = {
 const switching = (
 	disabled: boolean,
 ): Omit<CodedOperation, 'value' | 'name' | 'action' | 'description'> => ({
-	endpoint: 'E3',
 	fields: [
 		knowledgebaseLocator,
 		...withoutOwnBody([

@@ -8,7 +8,6 @@ export const create = declare({
 	name: 'Upload',
 	action: 'Upload file',
 	description: 'Upload a file, whose ID a document takes as Storage File ID',
-	endpoint: 'E16',
 	method: 'POST',
 	path: '/v1/file',
 	body: { parts: [targetField], schema: fileParts },

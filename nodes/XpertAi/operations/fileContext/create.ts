@@ -28,7 +28,6 @@ export const create = declare({
 	name: 'Upload',
 	action: 'Upload file for assistants',
 	description: 'Upload a file for assistants to read',
-	endpoint: 'E12',
 	method: 'POST',
 	path: '/contexts/file',
 	body: {

@@ -8,7 +8,6 @@ export const deleteFileContext = declare({
 	name: 'Delete',
 	action: 'Delete file context',
 	description: 'Delete a file that was uploaded for assistants',
-	endpoint: 'E14',
 	method: 'DELETE',
 	path: '/contexts/file/{fileId}',
 	ids: {

@@ -14,7 +14,6 @@ export const create = declare({
 	name: 'Create',
 	action: 'Create knowledgebase',
 	description: 'Create a knowledgebase that documents can be submitted to',
-	endpoint: 'E1',
 	method: 'POST',
 	path: '/knowledges',
 	body: {

@@ -8,7 +8,6 @@ export const deleteKnowledgebase = declare({
 	name: 'Delete',
 	action: 'Delete knowledgebase',
 	description: 'Delete a knowledgebase and all its documents',
-	endpoint: 'E17',
 	method: 'DELETE',
 	path: '/v1/kb/{knowledgebaseId}',
 	ids: {

@@ -13,7 +13,6 @@ export const getKnowledgebase = declare({
 	name: 'Get',
 	action: 'Get knowledgebase',
 	description: 'Get its status, embedding model and metadata schema, which moves Updated At',
-	endpoint: 'E2',
 	method: 'PUT',
 	path: '/knowledges/{knowledgebaseId}',
 	ids: { knowledgebaseId: knowledgebaseLocator },

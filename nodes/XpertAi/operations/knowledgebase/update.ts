@@ -18,7 +18,6 @@ export const update = declare({
 	name: 'Update',
 	action: 'Update knowledgebase',
 	description: 'Change the fields you set, and keep all others',
-	endpoint: 'E2',
 	method: 'PUT',
 	path: '/knowledges/{knowledgebaseId}',
 	ids: { knowledgebaseId: knowledgebaseLocator },

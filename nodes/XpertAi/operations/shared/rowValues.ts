@@ -3,7 +3,7 @@ import { DateTime } from 'luxon';
 
 import type { FieldValues } from '../../execution/fields';
 import type { Item } from '../../execution/item';
-import { fromText, utcText } from '../../execution/values';
+import { typedValue, utcText } from '../../execution/values';
 import type { RowType } from './fields';
 
 /** A row as read; empty fields are missing. */
@@ -48,11 +48,11 @@ function asTyped(item: Item, subject: string, type: Row['type'], value: unknown)
 	const refuse = (demand: string) => item.refuse({ subject, demand, value });
 	switch (type) {
 		case 'number': {
-			const number = fromText('number', value);
+			const number = typedValue('number', value);
 			return Number.isFinite(number) ? number : refuse('must be a number');
 		}
 		case 'boolean': {
-			const choice = fromText('boolean', value);
+			const choice = typedValue('boolean', value);
 			return typeof choice === 'boolean' ? choice : refuse('must be true or false');
 		}
 		case 'datetime': {

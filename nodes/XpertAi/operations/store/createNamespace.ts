@@ -13,7 +13,6 @@ export const createNamespace = declare({
 	name: 'Create Namespace',
 	action: 'Create namespace in store',
 	description: 'Create a namespace. Xpert AI servers list those below the prefix.',
-	endpoint: 'E11',
 	method: 'POST',
 	path: '/store/namespaces',
 	body: {

@@ -8,7 +8,6 @@ export const searchItems = declare({
 	name: 'Search Items',
 	action: 'Search items in store',
 	description: 'Find what assistants remember, by its meaning or its values',
-	endpoint: 'E8',
 	method: 'POST',
 	path: '/store/items/search',
 	body: {

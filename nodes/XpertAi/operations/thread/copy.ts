@@ -8,7 +8,6 @@ export const copy = declare({
 	name: 'Copy',
 	action: 'Copy thread',
 	description: 'Copy a thread with its messages (Xpert AI servers cannot do it yet)',
-	endpoint: 'E10',
 	method: 'POST',
 	path: '/threads/{threadId}/copy',
 	ids: { threadId: threadLocator() },

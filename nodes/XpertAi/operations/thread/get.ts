@@ -10,12 +10,11 @@ export const get = declare({
 	name: 'Get',
 	action: 'Get thread',
 	description: 'Get status and messages of a thread that has run at least once',
-	endpoint: 'E15',
 	method: 'GET',
 	path: '/threads/{threadId}',
 	ids: { threadId: threadLocator() },
 	repeatable: true,
-	checkAnswer: (answer, [thread]) => threadAnswer(thread?.id ?? '')(answer),
+	checkAnswer: (answer, threadId = '') => threadAnswer(threadId)(answer),
 	statusHints: {
 		500: 'Xpert AI servers answer this way for a thread that has never run, and for one that does not exist. Check "Thread", and run it once with Thread: Ask and Wait.',
 	},

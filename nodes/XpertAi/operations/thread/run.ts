@@ -51,7 +51,6 @@ export const runOperations: CodedOperation[] = [
 		description: 'Ask an assistant without waiting, and get the runId',
 		builderHint:
 			'For runs that take minutes: its runId and threadId go to Wait for Run, to Get Run after a Wait node, or the Xpert AI Trigger starts another workflow when it has ended.',
-		endpoint: 'extension',
 		fields: startFields,
 		request: { method: 'POST', path: RUNS_PATH, body: anyRunBody },
 		execute: async (execution) =>

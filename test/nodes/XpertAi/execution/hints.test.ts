@@ -41,7 +41,7 @@ describe('an ID that is no UUID', () => {
 	);
 
 	it('may be right: a thread has the ID its caller chose', () => {
-		const thread = { subject: '"Thread"', id: 'my thread!', isAnyText: true };
+		const thread = { name: 'threadId', subject: '"Thread"', id: 'my thread!' };
 		expect(hintFor(failed(500), { ids: [thread] })).toBeUndefined();
 	});
 });
@@ -124,12 +124,12 @@ describe('the IDs in a body', () => {
 		const { fields, sources, ids = [] } = bodyOf('conversation', 'search');
 		const where = { xpertId: 'abc', threadId: 'my thread!' };
 		expect(idsInBody({ where }, ids, { fields, sources })).toEqual([
-			{ subject: '"Assistant ID"', id: 'abc' },
-			{ subject: '"Thread ID"', id: 'my thread!', isAnyText: true },
+			{ name: 'xpertId', subject: '"Assistant ID"', id: 'abc' },
+			{ name: 'threadId', subject: '"Thread ID"', id: 'my thread!' },
 		]);
 		expect(idsInBody({ where }, ids, {})).toEqual([
-			{ subject: '"JSON Body" at where.xpertId', id: 'abc' },
-			{ subject: '"JSON Body" at where.threadId', id: 'my thread!', isAnyText: true },
+			{ name: 'xpertId', subject: '"JSON Body" at where.xpertId', id: 'abc' },
+			{ name: 'threadId', subject: '"JSON Body" at where.threadId', id: 'my thread!' },
 		]);
 	});
 

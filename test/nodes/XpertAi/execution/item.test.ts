@@ -151,7 +151,7 @@ describe('a value that is refused', () => {
 		fc.assert(
 			fc.property(fc.constantFrom('ECONNREFUSED', 'enoent', 'ETIMEDOUT'), (value) => {
 				const flaw = { subject: '"Name"', demand: 'must be shorter', value };
-				expect(item.refusal(flaw).message).toBe(
+				expect(thrownBy(() => item.refuse(flaw)).message).toBe(
 					`"Name" must be shorter, but is "${value}" [item 2]`,
 				);
 			}),

@@ -1,8 +1,8 @@
 import { catalogue } from '../../../../nodes/XpertAi/catalogue';
-import type { NamedId } from '../../../../nodes/XpertAi/execution/ids';
 import { isCoded } from '../../../../nodes/XpertAi/execution/operation';
 import type { DeclaredOperation } from '../../../../nodes/XpertAi/execution/operation';
 import { answerFlaw, answerWithList } from '../../../../nodes/XpertAi/transport/answer';
+import { endpointOf } from '../../support/properties';
 import { recordings } from '../../../sandbox/support/recordings';
 
 const DECLARED = catalogue
@@ -10,20 +10,20 @@ const DECLARED = catalogue
 	.filter((operation): operation is DeclaredOperation => !isCoded(operation));
 
 /** What is wrong with an answer of an operation, as its requests are checked. */
-function flawOf({ paging, checkAnswer }: DeclaredOperation, answer: unknown, ids: NamedId[] = []) {
+function flawOf({ paging, checkAnswer }: DeclaredOperation, answer: unknown, askedId?: string) {
 	const flaw = answerFlaw(answer, typeof answer === 'string');
 	if (flaw !== undefined) return flaw;
-	return paging ? answerWithList(paging.resultsKey)(answer) : checkAnswer?.(answer, ids);
+	return paging ? answerWithList(paging.resultsKey)(answer) : checkAnswer(answer, askedId);
 }
 
 /** Successes that the real server gave; those that the recording has cut are left out. */
 const RECORDED = DECLARED.flatMap((operation) =>
-	(recordings().get(operation.endpoint.replace(/^E(\d)$/, 'E0$1')) ?? [])
+	(recordings().get(endpointOf(operation).replace(/^E(\d)$/, 'E0$1')) ?? [])
 		.filter(({ response: { status, body } }) => status < 300 && typeof body !== 'string')
 		.map(({ label, request, response }) => ({
-			name: `${operation.endpoint} "${label}"`,
+			name: `${endpointOf(operation)} "${label}"`,
 			operation,
-			ids: [{ subject: '"A"', id: request.path.split('/').at(-1) ?? '' }],
+			askedId: request.path.split('/').at(-1),
 			body: response.body,
 		})),
 );
@@ -32,19 +32,19 @@ describe('the answers that a real server gave', () => {
 	it('are recorded of most operations', () => {
 		expect(RECORDED.length).toBeGreaterThan(100);
 		expect(
-			new Set(RECORDED.map(({ operation }) => operation.endpoint)).size,
+			new Set(RECORDED.map(({ operation }) => endpointOf(operation))).size,
 		).toBeGreaterThanOrEqual(13);
 	});
 
-	it.each(RECORDED)('are taken: $name', ({ operation, ids, body }) => {
-		expect(flawOf(operation, body, ids)).toBeUndefined();
+	it.each(RECORDED)('are taken: $name', ({ operation, askedId, body }) => {
+		expect(flawOf(operation, body, askedId)).toBeUndefined();
 	});
 });
 
 /** Instead of a flaw, where an operation takes any answer. */
 const UNCHECKED = 'no flaw: declare `paging`, or what the answer must be as `checkAnswer`';
 
-describe.each(DECLARED)('$endpoint $action', (operation) => {
+describe.each(DECLARED)('$action', (operation) => {
 	it.each([
 		[undefined],
 		[{}],
@@ -64,8 +64,7 @@ describe.each(DECLARED)('$endpoint $action', (operation) => {
 	});
 });
 
-const isDeletion = ({ endpoint, method }: DeclaredOperation) =>
-	endpoint === 'extension' && method === 'DELETE';
+const isDeletion = (operation: DeclaredOperation) => endpointOf(operation) === 'deleteConversation';
 
 /** What of an answer is needed to go on with it, by the endpoint. */
 const NEEDED = {
@@ -80,22 +79,21 @@ const NEEDED = {
 };
 
 describe.each(Object.entries(NEEDED))('a recorded answer of %s', (endpoint, keys) => {
-	const recorded = RECORDED.find(({ operation }) => operation.endpoint === endpoint);
+	const recorded = RECORDED.find(({ operation }) => endpointOf(operation) === endpoint);
 
 	it.each(keys)('is not taken without its %s', (key) => {
-		const { operation, ids, body } = recorded ?? {};
+		const { operation, askedId, body } = recorded ?? {};
 		expect(body).toHaveProperty(key);
 		for (const nothing of [undefined, null, '']) {
-			const flaw = operation && flawOf(operation, { ...(body as object), [key]: nothing }, ids);
+			const flaw = operation && flawOf(operation, { ...(body as object), [key]: nothing }, askedId);
 			expect(flaw).toMatch(/^it holds no /);
 		}
 	});
 });
 
 it('does not take another knowledgebase for the one that was updated', () => {
-	const update = DECLARED.find(({ endpoint }) => endpoint === 'E2');
-	const asked = [{ subject: '"Knowledgebase"', id: 'ABC' }];
+	const update = DECLARED.find((operation) => endpointOf(operation) === 'E2');
 	for (const id of ['abc', 'ABC', 'aBc'])
-		expect(update?.checkAnswer?.({ id }, asked)).toBeUndefined();
-	expect(update?.checkAnswer?.({ id: 'abd' }, asked)).toBe('it is about another knowledgebase');
+		expect(update?.checkAnswer?.({ id }, 'ABC')).toBeUndefined();
+	expect(update?.checkAnswer?.({ id: 'abd' }, 'ABC')).toBe('it is about another knowledgebase');
 });

@@ -5,7 +5,6 @@ import type { IDataObject, INodeExecutionData, NodeApiError } from 'n8n-workflow
 import { rawOutput } from '../../../execution/audience';
 import type { AnswerOutput } from '../../../execution/audience';
 import { quoted } from '../../../execution/badInput';
-import { namedId } from '../../../execution/ids';
 import type { NamedId } from '../../../execution/ids';
 import type { Item } from '../../../execution/item';
 import { asJson } from '../../../execution/outputs';
@@ -178,7 +177,7 @@ export function storingError(
 	failure: Failure,
 ): NodeApiError {
 	const hasOwnFile = storageFileId && !isUploaded;
-	const file = hasOwnFile ? [namedId('storageFileId', '"Storage File ID"', storageFileId)] : [];
+	const file = hasOwnFile ? [{ subject: '"Storage File ID"', id: storageFileId }] : [];
 	return knowledgebaseError(item, failure, file);
 }
 

@@ -214,12 +214,12 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 	for await (const read of jsonRecords(textChunks(item, field))) {
 		const { place } = read;
 		try {
-			if ('flaw' in read) throw item.refusal({ subject: place, demand: read.flaw });
+			if ('flaw' in read) item.refuse({ subject: place, demand: read.flaw });
 			const record = item.check(document, prepare(read.value), { parameter: place });
 			const list = read.isWholeFile ? wrappedList(record, textField) : undefined;
 			if (list !== undefined) {
 				const demand = `is one object whose list ${quoted(list)} holds the records. Write that list alone into it`;
-				throw item.refusal({ subject: 'The file', demand });
+				item.refuse({ subject: 'The file', demand });
 			}
 			const identified = identify(record, place);
 			yield textField === ''

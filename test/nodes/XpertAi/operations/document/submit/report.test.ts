@@ -11,6 +11,7 @@ import {
 import { SubmitReport } from '../../../../../../nodes/XpertAi/operations/document/submit/report';
 import { readSubmitSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
 import { itemOf } from '../../../../support/context';
+import { thrownBy } from '../../../../support/thrown';
 import { failure } from '../../../ingest/support/outcomes';
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
@@ -273,7 +274,8 @@ describe('the error with Stop', () => {
 
 	it('says nothing of a second run where nothing is stored, as after a field that is missing', () => {
 		const { report, item } = reportOn({ continues: false });
-		report.addFlaw(item, item.refusal({ subject: '"Text"', demand: 'must not be empty' }));
+		const refused = thrownBy(() => item.refuse({ subject: '"Text"', demand: 'must not be empty' }));
+		report.addFlaw(item, refused);
 		const error = report.withCounts(report.stopError ?? item.operationError('none'));
 		expect(error.message).toBe('"Text" must not be empty [item 4]. Documents: 1 rejected');
 		expect(error.description).not.toMatch(/second run|\.\./);
