@@ -50,12 +50,10 @@ export function checked<Schema extends ZodTypeAny>(
 ): z.output<Schema> {
 	const result = schema.safeParse(value);
 	if (result.success) return result.data as z.output<Schema>;
-	const [issue = NO_ISSUE] = result.error.issues;
+	const [issue] = result.error.issues as [ZodIssue];
 	const flaw = { subject: subjectOf(issue.path, naming), demand: demandOf(issue) };
 	return refuse({ ...flaw, value: valueAt(value, issue.path) });
 }
-
-const NO_ISSUE: ZodIssue = { code: 'custom', path: [], message: 'is not valid' };
 
 /**
  * Converts a value to JSON, or refuses what JSON cannot hold: a value that is too deep, or the part that is not a finite

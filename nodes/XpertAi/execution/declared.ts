@@ -15,7 +15,6 @@ import { uploadFile } from './binary';
 import { forEachItem } from './eachItem';
 import { DEFAULT_TIMEOUT_SECONDS, fieldCollection, optionsField } from './fields';
 import { idsInBody } from './hints';
-import type { StatusHints } from './hints';
 import type { Item } from './item';
 import { isFileBody, onlyReads } from './operation';
 import type {
@@ -78,15 +77,14 @@ interface Answered {
 
 /** The answers to the requests of an item; all pages of a list count as one answer. */
 async function answersFor(item: Item, operation: DeclaredOperation): Promise<Answered[]> {
-	const { method, paging, repeatable, lookFirst, body } = operation;
+	const { method, paging, repeatable, lookFirst, body, statusHints } = operation;
 	const paths = pathsOf(item, operation);
 	const { timeoutSeconds: initialTimeout = DEFAULT_TIMEOUT_SECONDS } = operation;
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
 	const check = operation.paging
 		? answerWithList(operation.paging.resultsKey)
 		: operation.checkAnswer;
-	const read = await bodyOf(item, operation);
-	const { parts, naming, form, statusHints = operation.statusHints } = read;
+	const { parts, naming, form } = await bodyOf(item, operation);
 	const toSend = (part: unknown) =>
 		form ?? (part === undefined ? part : item.jsonText(part, naming));
 	// Refuse an invalid body before anything is sent.
@@ -143,8 +141,6 @@ interface ReadBody {
 	naming: Naming;
 	/** What is sent in place of JSON. */
 	form?: FormData;
-	/** Hints in place of those of the operation. */
-	statusHints?: StatusHints;
 }
 
 async function bodyOf(item: Item, { body, fixedBody }: DeclaredOperation): Promise<ReadBody> {
@@ -169,12 +165,9 @@ export function jsonBodyOf(item: Item, body: JsonBody): { value: unknown; naming
 	return { value, naming };
 }
 
-const FILE_HINT = 'Xpert AI servers take a file, not JSON. Remove "JSON Body" from Options.';
-
 /** The body of an upload: a form with the file and its text parts; or the JSON body of the contract. */
 async function fileBodyOf(item: Item, { parts, schema, ids = [] }: FileBody): Promise<ReadBody> {
-	if (item.isJsonBody)
-		return { parts: [item.jsonBody(anyJson)], naming: {}, statusHints: { 500: FILE_HINT } };
+	if (item.isJsonBody) return { parts: [item.jsonBody(anyJson)], naming: {} };
 	const naming = { fields: [fieldCollection('additionalFields', parts)] };
 	const texts = item.check(schema, item.values(naming.fields), naming);
 	item.checkIds(texts, ids, naming);

@@ -6,25 +6,17 @@ import type { INode } from 'n8n-workflow';
 
 import { isJsonObject } from '../transport/answer';
 import { subjectOf, findPlace } from './badInput';
-import type { Flaw, Place } from './badInput';
+import type { Flaw } from './badInput';
 import type { Field } from './fields';
 
-/** A parameter before n8n resolves it. Only this form tells a Fixed text from an expression. */
-interface RawParameter {
-	/** The value; for a resource locator, the value inside. */
-	given: unknown;
-	/** Path to an expression inside a Fixed text, which n8n does not resolve. */
-	fixed?: Place;
-}
-
-/** The raw parameters of a node. Memoized, so that each is searched once. */
-const rawParameters = memoize(({ parameters }: INode) =>
-	memoize((name: string): RawParameter => {
-		const given = locatorValue(get(parameters, name));
-		return { given, fixed: findPlace(given, isFixedExpression) };
-	}),
+/**
+ * Finds an expression inside a Fixed text of a node, which n8n does not resolve. Memoized, so that each parameter is
+ * searched once.
+ */
+const fixedPlaces = memoize((node: INode) =>
+	memoize((name: string) => findPlace(givenFor(node, name), isFixedExpression)),
 );
-rawParameters.cache = new WeakMap();
+fixedPlaces.cache = new WeakMap();
 
 /** The value of a resource locator. Its cached display name may be any text and must not be searched. */
 function locatorValue(parameter: unknown): unknown {
@@ -39,7 +31,7 @@ export function isNothing(parameter: unknown): boolean {
 
 /** The flaw of a Fixed parameter that contains an expression. */
 export function fixedExpression(node: INode, name: string, fields: Field[]): Flaw | undefined {
-	const { fixed } = rawParameters(node)(name);
+	const fixed = fixedPlaces(node)(name);
 	if (!fixed) return undefined;
 	const path = [...name.split('.'), ...fixed].filter((part) => !GROUPS.includes(part));
 	return {
@@ -52,9 +44,9 @@ export function fixedExpression(node: INode, name: string, fields: Field[]): Fla
 /** Keys under which n8n nests the values of a mapper or a group; the user sees no names for them. */
 const GROUPS: unknown[] = ['value', 'values'];
 
-/** The value of a parameter before n8n resolves it. */
-export function givenFor(node: INode, name: string): unknown {
-	return rawParameters(node)(name).given;
+/** The value of a parameter before n8n resolves it. Only this form tells a Fixed text from an expression. */
+export function givenFor({ parameters }: INode, name: string): unknown {
+	return locatorValue(get(parameters, name));
 }
 
 /** Whether the user filled in a parameter; an expression counts, even if it is empty. */

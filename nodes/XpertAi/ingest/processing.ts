@@ -3,7 +3,6 @@ import chunk from 'lodash/chunk';
 import { IDS_PER_ADDRESS } from '../transport/api';
 import { MINUTE_MS, FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import { isRouteMissing } from '../transport/classifyFailure';
 import { mustListDocuments } from './answeredRecords';
 import { IDS_TO_START, askStatuses, processingEndOf, statusesById } from './processingStatus';
 import type { ProcessingEnd, ProcessingRoutes, ProcessingStatus } from './processingStatus';
@@ -105,7 +104,7 @@ export class Processing {
 
 	/** Whether this server has no route for processing. A route that has answered in this run exists. */
 	private get hasNoRoute(): boolean {
-		return this.failure !== undefined && isRouteMissing(this.failure) && !this.routeWorked;
+		return this.failure?.missing === 'route' && !this.routeWorked;
 	}
 
 	private get canContinue(): boolean {

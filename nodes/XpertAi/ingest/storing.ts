@@ -5,7 +5,6 @@ import type { Failure } from '../transport/failure';
 import {
 	certainlyNotDone,
 	isCutOff,
-	isMissing,
 	isOverdue,
 	isRejection,
 	isTooLarge,
@@ -274,7 +273,7 @@ function mayBeStoredBefore({ mayBeDone, partlyDone }: Attempted<unknown>): boole
  */
 function storesNothing(attempted: Attempted<unknown>, failure: Failure): boolean {
 	const namesFile = attempted.batch.some(({ record }) => typeof record.storageFileId === 'string');
-	return isMissing(failure) && !namesFile && !mayBeStoredBefore(attempted);
+	return failure.missing !== undefined && !namesFile && !mayBeStoredBefore(attempted);
 }
 
 /** Whether the halves of a rejected batch may be stored. They are not if the failure is about the knowledgebase. */

@@ -1,4 +1,3 @@
-import isEmpty from 'lodash/isEmpty';
 import type { IDataObject } from 'n8n-workflow';
 
 /**
@@ -101,9 +100,4 @@ function refusalIn({ statusCode, success, message }: IDataObject): string | unde
 /** Whether a value is a JSON object (not an array, not null). */
 export function isJsonObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Whether a value is an empty JSON object. */
-export function isEmptyObject(value: unknown): boolean {
-	return isJsonObject(value) && isEmpty(value);
 }

@@ -39,7 +39,7 @@ export function isTransient(failure: Failure): boolean {
 
 /** Whether a 404 is not the API's own, but that of a proxy whose server is down, or of an unrelated server. */
 export function isForeignNotFound(failure: Failure): boolean {
-	return failure.kind === 'status' && failure.status === 404 && !isMissing(failure);
+	return failure.kind === 'status' && failure.status === 404 && failure.missing === undefined;
 }
 
 /** Whether the answer seems to be from another server than one of this API, or nothing of this API has ever answered. */
@@ -81,16 +81,6 @@ export function isOutcomeUnknown(failure: Failure): boolean {
 	return (isTransient(failure) || status > 501) && !certainlyNotDone(failure);
 }
 
-/** Whether the API says that a record or the route does not exist. */
-export function isMissing({ missing }: Failure): boolean {
-	return missing !== undefined;
-}
-
-/** Whether the server says that the route does not exist, and said so twice (`sendWithRetries`). */
-export function isRouteMissing({ missing }: Failure): boolean {
-	return missing === 'route';
-}
-
 /** Whether the answer may mean that a record does not exist: 404, and on Xpert also 500. */
 export function mayMeanNoRecord({ kind, status, missing }: Failure): boolean {
 	return kind === 'status' && (missing === 'record' || status === 500);
@@ -125,7 +115,8 @@ const REJECTION_STATUS = new Set([400, 404, 422]);
 /** Whether the server itself has read the request and rejects its content. */
 export function isRejection(failure: Failure): boolean {
 	const { status = 0 } = failure;
-	const isOwnAnswer = !isForeignNotFound(failure) && !isRouteMissing(failure) && !isBusy(failure);
+	const isOwnAnswer =
+		!isForeignNotFound(failure) && failure.missing !== 'route' && !isBusy(failure);
 	return REJECTION_STATUS.has(status) && isOwnAnswer;
 }
 

@@ -102,16 +102,10 @@ export function toNodeApiError(
 	{ node, itemIndex, hint }: { node: INode; itemIndex?: number; hint?: string },
 ): NodeApiError {
 	const message = failureMessage(failure);
-	const error = new NodeApiError(
-		node,
-		{ message },
-		{
-			message,
-			description: failureDescription(failure, hint),
-			httpCode: failure.status?.toString() ?? failure.code,
-			itemIndex,
-		},
-	);
+	const description = failureDescription(failure, hint);
+	const httpCode = failure.status?.toString() ?? failure.code;
+	const shown = { message, description, httpCode, itemIndex };
+	const error = new NodeApiError(node, { message }, shown);
 	// n8n replaces messages that contain a network code with a general one.
 	error.message = message;
 	error.context.data = { ...failure };

@@ -1,5 +1,9 @@
+import compact from 'lodash/compact';
 import get from 'lodash/get';
+import isNil from 'lodash/isNil';
+import omitBy from 'lodash/omitBy';
 import { DateTime } from 'luxon';
+import type { IDataObject } from 'n8n-workflow';
 
 import { answerFlaw, isHtml, isJsonObject } from './answer';
 import type { Failure } from './failure';
@@ -34,7 +38,7 @@ export function failureReason(answer: unknown): string | undefined {
 /** The code in a raw database error. */
 export function databaseCode(answer: unknown): string | undefined {
 	if (!isJsonObject(answer) || !isDatabaseError(answer)) return undefined;
-	const code: unknown = get(answer, 'code') ?? get(answer, 'driverError.code');
+	const { code } = databaseFacts(answer);
 	return typeof code === 'string' ? code : undefined;
 }
 
@@ -48,7 +52,7 @@ export function missingIn(answer: unknown): Failure['missing'] {
 	return /^Cannot [A-Z]+ \//.test(answer.message) ? 'route' : 'record';
 }
 
-function isDatabaseError(answer: Record<string, unknown>): boolean {
+function isDatabaseError(answer: IDataObject): boolean {
 	return typeof answer.query === 'string' || isJsonObject(answer.driverError);
 }
 
@@ -62,17 +66,23 @@ function reasonInJson(answer: unknown): string | undefined {
 /** Where servers give their reason, best first. */
 const REASON_PATHS = ['message', 'error.issues', 'error.message', 'error', 'detail'];
 
-function databaseReason(answer: Record<string, unknown>): string {
-	const field = (key: string) => get(answer, key) ?? get(answer, `driverError.${key}`);
+/** What the database says, also where the server passes it on as the error of its driver. */
+const databaseFacts = (answer: IDataObject): IDataObject => ({
+	...(answer.driverError as IDataObject | undefined),
+	...omitBy(answer, isNil),
+});
+
+function databaseReason(answer: IDataObject): string {
+	const { detail, column, table } = databaseFacts(answer);
 	const code = databaseCode(answer) ?? '';
-	const parts = [DATABASE_REASONS[code] ?? 'a value was not accepted'];
-	const detail = field('detail');
-	// Only details about a key are short and safe; others contain the values of the whole row.
-	if (typeof detail === 'string' && detail.startsWith('Key (')) parts.push(detail);
-	const column = field('column');
-	if (typeof column === 'string') parts.push(`field ${column} of ${String(field('table'))}`);
-	if (code) parts.push(`database code ${code}`);
-	return `The server's database refused the data: ${parts.join('; ')}`;
+	const parts = [
+		DATABASE_REASONS[code] ?? 'a value was not accepted',
+		// Only details about a key are short and safe; others contain the values of the whole row.
+		typeof detail === 'string' && detail.startsWith('Key (') && detail,
+		typeof column === 'string' && `field ${column} of ${String(table)}`,
+		code && `database code ${code}`,
+	];
+	return `The server's database refused the data: ${compact(parts).join('; ')}`;
 }
 
 /** A text, or a list of texts or of Zod's issues. */

@@ -106,15 +106,10 @@ function sendWith(credential: ReadCredential, context: RequestContext): Send {
 
 		const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(Math.ceil(totalMs));
 		const cancelled = afterStop ? undefined : cancelSignal(context);
-		const ownSignals = compact([deadline, stream?.signal]);
-		const signals = compact([...ownSignals, cancelled]);
+		const signals = compact([deadline, stream?.signal, cancelled]);
 		const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
 		const received = await context.helpers.httpRequestWithAuthentication
-			.call(
-				signal && ownSignals.length > 0 ? withSignal(signal, context) : context,
-				CREDENTIAL_NAME,
-				options,
-			)
+			.call(signal ? withSignal(signal, context) : context, CREDENTIAL_NAME, options)
 			.then(
 				async (full: IN8nHttpFullResponse): Promise<Received | Details> =>
 					stream ? await receiveStream(full, stream, signal) : { response: full, checkAnswer },
@@ -256,7 +251,7 @@ export interface Connection {
 export async function connectionsOf(context: IExecuteFunctions): Promise<Connection[]> {
 	const items = context.getInputData();
 	const first = await readCredential(context, 0);
-	if (items.length <= 1 || (await isFixed(first, context, items.length))) {
+	if (items.length <= 1 || (await isSameForAll(first, context, items.length))) {
 		const connection = connect(first, context);
 		return items.map(() => connection);
 	}
@@ -276,7 +271,7 @@ const connect = (credential: ReadCredential, context: IExecuteFunctions): Connec
  * Whether a credential is the same for all items. Then it can also be read for an item that does not exist; an
  * expression that uses its item fails there. Reading the last item excludes expressions that only count items.
  */
-async function isFixed(
+async function isSameForAll(
 	first: ReadCredential,
 	context: IExecuteFunctions,
 	itemCount: number,

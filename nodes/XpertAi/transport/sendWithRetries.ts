@@ -3,7 +3,6 @@ import type { Failure } from './failure';
 import {
 	MAX_FOREIGN_ANSWERS,
 	certainlyNotDone,
-	isRouteMissing,
 	isForeignAnswer,
 	isTransient,
 	isOutcomeUnknown,
@@ -23,17 +22,6 @@ export const SINGLE_REQUEST_LIMITS: RetryLimits = { maxTries: 3, maxElapsedMs: 3
 
 const BASE_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
-
-/**
- * The delay before the next attempt: exponential backoff with full jitter, but at least `minMs`.
- *
- * @param attempt the attempt that failed, counted from 1
- * @param random a number from 0 to below 1
- */
-function retryDelayMs(attempt: number, minMs: number, random: number): number {
-	const ceiling = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempt - 1));
-	return Math.max(minMs, Math.round(ceiling * random));
-}
 
 /** The minimum delay after a foreign answer, as while a container restarts, in milliseconds. */
 export const FOREIGN_ANSWER_PAUSE_MS = 1_000;
@@ -95,20 +83,22 @@ export async function sendWithRetries(
 		const isNotDone = certainlyNotDone(failure);
 		mayBeDone ||= isOutcomeUnknown(failure);
 		// A missing route counts only when the server says so twice: a server that is starting may say it once.
-		const isUnconfirmed = isRouteMissing(failure) && !wasRouteMissing;
-		wasRouteMissing = isRouteMissing(failure);
+		const isUnconfirmed = failure.missing === 'route' && !wasRouteMissing;
+		wasRouteMissing = failure.missing === 'route';
 		foreignAnswers = isForeignAnswer(failure) ? foreignAnswers + 1 : 0;
-		const reported = isUnconfirmed ? { ...failure, missing: undefined } : failure;
-		const last: Outcome = {
-			ok: false,
-			failure: { ...reported, ...(attempts > 1 && { attempts }) },
+		const reported: Failure = {
+			...failure,
+			...(isUnconfirmed && { missing: undefined }),
+			...(attempts > 1 && { attempts }),
 		};
-		const result = { outcome: last, attempts, mayBeDone };
+		const result = { outcome: { ok: false as const, failure: reported }, attempts, mayBeDone };
 		if (!isTransient(failure) && !isUnconfirmed) return result;
 		if (!(repeatable || isNotDone) || attempts >= limits.maxTries) return result;
 		if (foreignAnswers >= MAX_FOREIGN_ANSWERS || stopRetrying(failure, attempts)) return result;
 
-		const delay = retryDelayMs(attempts, minPauseMs(failure), clock.random());
+		// Exponential backoff with full jitter.
+		const ceiling = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempts - 1));
+		const delay = Math.max(minPauseMs(failure), Math.round(ceiling * clock.random()));
 		if (clock.now() - started + delay > limits.maxElapsedMs) return result;
 		await clock.sleep(delay, signal);
 		if (signal?.aborted) {
@@ -123,23 +113,18 @@ export async function sendWithRetries(
  * request is sent once.
  */
 export class OutageBudget {
-	private isSpent = false;
+	isLeft = true;
 
 	constructor(private readonly budget: RetryLimits) {}
 
 	/** The limits of the next request. */
 	get limits(): RetryLimits {
-		return this.isSpent ? { ...this.budget, maxTries: 1 } : this.budget;
-	}
-
-	/** Whether the budget is left. */
-	get isLeft(): boolean {
-		return !this.isSpent;
+		return this.isLeft ? this.budget : { ...this.budget, maxTries: 1 };
 	}
 
 	/** Records the final outcome of a request. */
 	note(outcome: Outcome): void {
-		this.isSpent = !outcome.ok && isTransient(outcome.failure);
+		this.isLeft = outcome.ok || !isTransient(outcome.failure);
 	}
 }
 

@@ -7,7 +7,6 @@ import sum from 'lodash/sum';
 import { systemClock } from '../../transport/clock';
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
-import { isRouteMissing } from '../../transport/classifyFailure';
 import {
 	DISABLED,
 	Fingerprints,
@@ -110,7 +109,7 @@ export class SourceMemory {
 			if (mode === 'to send') await this.begin();
 			else await this.read(options.forgetLost);
 		});
-		if (failed && isRouteMissing(failed.failure)) this.troubles.noRoute = true;
+		if (failed?.failure.missing === 'route') this.troubles.noRoute = true;
 		else lease.refusal ??= failed?.failure;
 		if (options.fresh) known.forgetContents();
 		this.knownBefore = known.size;
@@ -232,7 +231,7 @@ export class SourceMemory {
 		if (taken && 'failure' in taken) {
 			// If notes cannot be written, unchanged documents can still be recognized.
 			const { failure } = taken;
-			if (failure.method === 'GET' || isRouteMissing(failure)) throw new NotesFailed(failure);
+			if (failure.method === 'GET' || failure.missing === 'route') throw new NotesFailed(failure);
 			lease.refusal = failure;
 		} else if (taken) {
 			this.holder = taken;

@@ -1,7 +1,9 @@
+import isEmpty from 'lodash/isEmpty';
+
 import { textField } from '../../execution/fields';
 import { answerAbout } from '../../execution/ids';
 import type { Decision, LookFirst } from '../../execution/operation';
-import { isEmptyObject } from '../../transport/answer';
+import { isJsonObject } from '../../transport/answer';
 
 /** What Simplify keeps of the 14 fields of a conversation. */
 export const CONVERSATION_SUMMARY = [
@@ -21,7 +23,7 @@ export const titleField = textField('title', 'Title', 'Title shown in the list o
 });
 
 /** Servers answer with an empty object if a conversation does not exist. */
-export const isMissing = isEmptyObject;
+export const isMissing = (answer: unknown) => isJsonObject(answer) && isEmpty(answer);
 
 /** Reads a conversation before a change: servers create one that does not exist. */
 export const readConversationFirst: Omit<LookFirst, 'decide'> = {

@@ -2,10 +2,8 @@ import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import {
 	certainlyNotDone,
 	isCutOff,
-	isMissing,
 	isOverdue,
 	isRejection,
-	isRouteMissing,
 	isForeignAnswer,
 	isForeignNotFound,
 	isTooLarge,
@@ -141,8 +139,6 @@ it.each([
 
 describe('a 404', () => {
 	const meaningOf = (one: Failure) => ({
-		missing: isMissing(one),
-		route: isRouteMissing(one),
 		stray: isForeignNotFound(one),
 		again: isTransient(one),
 		strange: isForeignAnswer(one),
@@ -151,8 +147,6 @@ describe('a 404', () => {
 		noRecord: mayMeanNoRecord(one),
 	});
 	const NO = {
-		missing: false,
-		route: false,
 		stray: false,
 		again: false,
 		strange: false,
@@ -162,12 +156,12 @@ describe('a 404', () => {
 	};
 
 	it('of the API for a record is its last word', () => {
-		const meaning = { ...NO, missing: true, rejection: true, noRecord: true };
+		const meaning = { ...NO, rejection: true, noRecord: true };
 		expect(meaningOf(RECORD)).toEqual(meaning);
 	});
 
 	it('of the API for a route is so too: nothing was read, and nothing done', () => {
-		expect(meaningOf(ROUTE)).toEqual({ ...NO, missing: true, route: true, notDone: true });
+		expect(meaningOf(ROUTE)).toEqual({ ...NO, notDone: true });
 	});
 
 	it('of somebody else may pass, and is strange where nothing of the API has answered yet', () => {

@@ -16,7 +16,6 @@ import type { Upload } from '../../../ingest/uploads';
 import { numberIfAny, textIfAny } from '../../../payloads/common';
 import { derivedId } from '../../../payloads/derivedId';
 import { answerMustBe } from '../../../transport/answer';
-import { isRouteMissing } from '../../../transport/classifyFailure';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import { UPLOADS_AT_ONCE, multipartBody } from '../../../transport/multipart';
@@ -204,7 +203,7 @@ export class Target {
 				return { file: { fileUrl, ...defined({ storageFileId, size }) } };
 			}
 			const { failure } = outcome;
-			const reason = isRouteMissing(failure) ? NO_UPLOADS : failure.reason;
+			const reason = failure.missing === 'route' ? NO_UPLOADS : failure.reason;
 			return { failure: { ...failure, reason }, attempts };
 		};
 	}

@@ -2,5 +2,8 @@ import { getStatus } from '../../../../../nodes/XpertAi/operations/document/proc
 
 it('a document is known by its ID, in whichever case the server writes it', () => {
 	const found = { id: 'abc', status: 'finish' };
-	expect(getStatus.shape?.([found], ['ABC', 'D'])).toEqual([found, { id: 'D', status: 'unknown' }]);
+	expect(getStatus.shape?.([found], { documentIds: 'ABC,D' })).toEqual([
+		found,
+		{ id: 'D', status: 'unknown' },
+	]);
 });
