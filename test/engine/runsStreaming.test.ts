@@ -230,23 +230,20 @@ describe('a stream in which more stands than the server has shown until now', ()
 		said({ type: 'complete' }),
 	];
 
-	it.each(['\n', '\r\n', '\r'])(
-		'is heard to its end, word by word (lines end in %j)',
-		async (end) => {
-			const body = events
-				.map((event) => `${event}\n\n`)
-				.join('')
-				.replace(/\n/g, end);
-			const contentType = 'text/event-stream';
-			const stream = { endpoint: 'join', when: 'after', status: 200, contentType } as const;
-			fixture.sandbox.faults.add({ ...stream, do: 'status', body });
-			const { chunks, json } = await chat(['Hello']);
-			const pieces = chunks.filter(({ type }) => type === 'item').map(({ content }) => content);
-			expect(pieces).toEqual(['Hello', ' to you']);
-			expect(json).toMatchObject({ output: 'Hello to you', recovered: false });
-			expect(sent()).toBe(1);
-		},
-	);
+	it.each(['\n', '\r\n'])('is heard to its end, word by word (lines end in %j)', async (end) => {
+		const body = events
+			.map((event) => `${event}\n\n`)
+			.join('')
+			.replace(/\n/g, end);
+		const contentType = 'text/event-stream';
+		const stream = { endpoint: 'join', when: 'after', status: 200, contentType } as const;
+		fixture.sandbox.faults.add({ ...stream, do: 'status', body });
+		const { chunks, json } = await chat(['Hello']);
+		const pieces = chunks.filter(({ type }) => type === 'item').map(({ content }) => content);
+		expect(pieces).toEqual(['Hello', ' to you']);
+		expect(json).toMatchObject({ output: 'Hello to you', recovered: false });
+		expect(sent()).toBe(1);
+	});
 });
 
 describe('a stream that breaks', () => {

@@ -160,7 +160,10 @@ function displayNames(path: Place, fields: Level): string[] {
 	if (key === undefined) return [];
 	if (typeof key === 'number') return displayNames(rest, fields);
 	const found = fieldNamed(key, fields);
-	return found ? [found.displayName, ...displayNames(rest, levelBelow(found))] : [placeName(path)];
+	if (!found) return [placeName(path)];
+	const { displayName, options = [] } = found;
+	const below = options.flatMap((entry) => ('values' in entry ? entry.values : [entry]));
+	return [displayName, ...displayNames(rest, below)];
 }
 
 /** Finds a field by name, first at this level, then inside the collections that only group fields. */
@@ -184,10 +187,6 @@ export const fieldsOf = memoize((fields: INodeProperties[]) =>
 	memoize((name: string) => fieldIn(fields, name)),
 );
 fieldsOf.cache = new WeakMap();
-
-function levelBelow(field: INodeProperties): Level {
-	return (field.options ?? []).flatMap((entry) => ('values' in entry ? entry.values : [entry]));
-}
 
 function valueAt(value: unknown, path: Place): unknown {
 	return path.length > 0 ? get(value, path) : value;

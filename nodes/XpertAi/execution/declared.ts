@@ -69,14 +69,11 @@ export function atOnceOf([first]: Item[]): number {
 	return first?.setting('options.concurrency', wholeNumber) ?? 1;
 }
 
-/** An answer and what was asked for: the body, or the IDs in the path. */
-interface Answered {
-	answer: unknown;
-	asked: unknown;
-}
-
-/** The answers to the requests of an item; all pages of a list count as one answer. */
-async function answersFor(item: Item, operation: DeclaredOperation): Promise<Answered[]> {
+/**
+ * The answers to the requests of an item, each with what was asked for: the body, or the values of the path. All pages
+ * of a list count as one answer.
+ */
+async function answersFor(item: Item, operation: DeclaredOperation) {
 	const { method, paging, repeatable, lookFirst, body, statusHints } = operation;
 	const paths = pathsOf(item, operation);
 	const { timeoutSeconds: initialTimeout = DEFAULT_TIMEOUT_SECONDS } = operation;
@@ -89,7 +86,7 @@ async function answersFor(item: Item, operation: DeclaredOperation): Promise<Ans
 		form ?? (part === undefined ? part : item.jsonText(part, naming));
 	// Refuse an invalid body before anything is sent.
 	for (const part of parts) toSend(part);
-	const answers: Answered[] = [];
+	const answers: Array<{ answer: unknown; asked: unknown }> = [];
 	for (const values of paths) {
 		const [askedId] = Object.values(values);
 		const decision =

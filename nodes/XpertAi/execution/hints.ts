@@ -2,10 +2,10 @@ import get from 'lodash/get';
 
 import type { Failure } from '../transport/failure';
 import { isBusy } from '../transport/classifyFailure';
-import { quoted, subjectOf } from './badInput';
+import { subjectOf } from './badInput';
 import type { Naming } from './badInput';
 import type { Field } from './fields';
-import { chosenId, hasRightForm } from './ids';
+import { chosenId } from './ids';
 import type { NamedId } from './ids';
 
 /** How to go on after a status: a text, or a function of the failure that may find none. */
@@ -22,8 +22,7 @@ export interface HintContext {
 }
 
 /**
- * Suggests how to go on after a failure, in terms of the parameters; undefined if kind and status say everything. Hints
- * from the values come before those for the status.
+ * Suggests how to go on after a failure, in terms of the parameters; undefined if kind and status say everything.
  */
 export function hintFor(
 	failure: Failure,
@@ -33,7 +32,6 @@ export function hintFor(
 	if (isBusy(failure)) return FOR_LATER_HINT;
 	const statusHint = statusHints?.[failure.status ?? 0];
 	return (
-		foreignIdHint(failure, ids) ??
 		(typeof statusHint === 'function' ? statusHint(failure) : statusHint) ??
 		missingRecordHint(failure, ids) ??
 		forbiddenHint(failure, ids)
@@ -42,14 +40,6 @@ export function hintFor(
 
 const FOR_LATER_HINT =
 	'The server makes all documents of this knowledgebase searchable anew, as its embedding model was changed. Until that has ended it stores and processes nothing, and takes no other model; Knowledgebase: Get tells its status. Run it again then.';
-
-/** Names the first ID in a JSON body that is not a UUID. Xpert answers 500 to one, or the database code 22P02. */
-function foreignIdHint({ status, databaseCode }: Failure, ids: NamedId[]): string | undefined {
-	if (status !== 500 && databaseCode !== '22P02') return undefined;
-	const foreign = ids.find((named) => !hasRightForm(named));
-	if (!foreign) return undefined;
-	return `The value of ${foreign.subject}, ${quoted(foreign.id)}, is not a UUID, which Xpert AI servers need.`;
-}
 
 /** Other reasons of a 404 name the missing record themselves. */
 const UNNAMED_RECORD = /^the requested record was not found$/i;

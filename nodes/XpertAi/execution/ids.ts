@@ -12,7 +12,7 @@ import type { Flaw } from './badInput';
 
 /** The ID from a resource locator or a plain value; any other value is returned unchanged. */
 export function chosenId(raw: unknown): unknown {
-	const value = isLocator(raw) ? raw.value : raw;
+	const value = isJsonObject(raw) && 'value' in raw ? raw.value : raw;
 	const id = typeof value === 'number' ? String(value) : value;
 	return typeof id === 'string' ? idInAddress(id.trim()) : id;
 }
@@ -29,35 +29,22 @@ export interface NamedId {
 	id: string;
 }
 
-/** Whether an ID has the form that its parameter takes. */
-export function hasRightForm({ name, id }: NamedId): boolean {
-	return name === CHOSEN_ID || isUuid(id);
-}
-
 /** What is wrong with an ID; undefined if it may be sent. */
-export function idFlaw(named: NamedId): Flaw | undefined {
-	const { subject, id } = named;
+export function idFlaw({ name, subject, id }: NamedId): Flaw | undefined {
 	if (!mayBeId(id)) return { subject, demand: 'must be an ID', value: id };
 	if (isAddress(id))
 		return { subject, demand: 'must be an ID, or the address of a page that has it', value: id };
-	if (hasRightForm(named)) return undefined;
-	if (!isName(id)) return { subject, demand: UUID_DEMAND, value: id };
-	const name = truncate(`"${id}"`, { length: 80 });
+	if (name === CHOSEN_ID || isUuid(id)) return undefined;
+	// Without other characters it is part of a UUID rather than the name of a record.
+	if (!/[^\da-f-]/i.test(id)) return { subject, demand: UUID_DEMAND, value: id };
+	const given = truncate(`"${id}"`, { length: 80 });
 	const cure = 'paste the ID, or the address of its page';
-	return { subject, demand: `must be an ID, but ${name} is a name: ${cure}` };
+	return { subject, demand: `must be an ID, but ${given} is a name: ${cure}` };
 }
 
-/** Whether a text is the name of a record rather than part of a UUID. */
-const isName = (text: string): boolean => /[^\da-f-]/i.test(text);
-
-/** Path segments that change the path. */
-const DOT_SEGMENTS = ['.', '..'];
-
-/** Whether a text may be an ID of any kind. A lone surrogate cannot be part of an address. */
+/** Whether a text may be an ID of any kind. Dots change the path; a lone surrogate cannot be part of an address. */
 function mayBeId(text: string): boolean {
-	return (
-		!DOT_SEGMENTS.includes(text) && !hasLoneSurrogate(text) && missingValueIn(text) === undefined
-	);
+	return !/^\.\.?$/.test(text) && !hasLoneSurrogate(text) && missingValueIn(text) === undefined;
 }
 
 /** Takes the last UUID from a pasted address. */
@@ -67,10 +54,6 @@ function idInAddress(text: string): string {
 }
 
 const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
-
-function isLocator(value: unknown): value is { value: unknown } {
-	return isJsonObject(value) && 'value' in value;
-}
 
 /** Splits IDs or names at commas. */
 export function splitIds(text: string): string[] {

@@ -94,8 +94,8 @@ type AnswerForm =
 export type DeclaredOperation = Declaration & AnswerForm;
 
 interface Declaration extends OperationInfo {
-	/** A field for each ID in the path. */
-	ids?: Record<string, Field>;
+	/** A field for each ID in the path, named as there. */
+	ids?: Field[];
 	method: ApiRequest['method'];
 	/**
 	 * Path below the API root. `{name}` is the value of that parameter; `{name*}` a list of IDs, split into several

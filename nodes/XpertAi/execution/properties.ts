@@ -96,7 +96,7 @@ export const operationFields = memoize((operation: Operation): Field[] =>
 
 /** The fields of an operation, then Simplify and Options. */
 function declaredFields(operation: DeclaredOperation): Field[] {
-	const { body, ids = {}, paging, simplify: simplification, timeoutSeconds, lookFirst } = operation;
+	const { body, ids = [], paging, simplify: simplification, timeoutSeconds, lookFirst } = operation;
 	const ofBody = body && !isFileBody(body) ? (body.options ?? []) : [];
 	const options = [
 		...optionsWithoutOwnBody(ofBody),
@@ -105,7 +105,7 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 	];
 	const ownBody = body ? ownBodyOptions(isFileBody(body) ? '{}' : body.example) : [];
 	return [
-		...Object.values(ids),
+		...ids,
 		...(body ? withoutOwnBody(fieldsOfBody(body, paging ? [returnAll, limit] : [])) : []),
 		...(simplification ? answerOutput : []),
 		...(options.length + ownBody.length > 0 ? [optionsField(options, ownBody)] : []),

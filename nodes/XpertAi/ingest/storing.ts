@@ -302,10 +302,7 @@ function hasRefused(
 	failure: Failure,
 ): boolean {
 	if (!document || !isRejection(failure) || document.record.chunks) return false;
-	const { status, reason, databaseCode } = failure;
-	return (
-		status === earlier.status && reason === earlier.reason && databaseCode === earlier.databaseCode
-	);
+	return failure.status === earlier.status && failure.reason === earlier.reason;
 }
 
 /** Runs work on the same IDs sequentially, in the order given, so that the later of two documents with one ID wins. */

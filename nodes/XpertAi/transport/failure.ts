@@ -28,8 +28,6 @@ export interface Failure {
 	code?: string;
 	/** The reason in one line: the server's, or the node's. */
 	reason?: string;
-	/** The database's code, if the server passed on its raw answer. */
-	databaseCode?: string;
 	/**
 	 * Of a 404: what the API says does not exist, a record or the route. Without it, the answer is not the API's, but
 	 * for example that of a proxy while a container restarts.
@@ -125,8 +123,12 @@ export function failureMessage(failure: Failure): string {
 			return 'The execution was canceled before the server answered';
 		case 'timeout':
 			return 'The server did not answer in time';
-		case 'network':
-			return `The server could not be reached: ${networkReason(failure)}${code ? ` (${code})` : ''}`;
+		case 'network': {
+			const known = speaksPlainHttp(failure)
+				? 'the address speaks http, not https'
+				: (NETWORK_REASONS[code ?? reason ?? ''] ?? reason ?? 'the connection broke');
+			return `The server could not be reached: ${known}${code ? ` (${code})` : ''}`;
+		}
 		case 'redirect':
 			return `The server redirects to ${reason}, which the node does not follow with your token (HTTP ${status})`;
 		case 'unsuccessful':
@@ -137,12 +139,6 @@ export function failureMessage(failure: Failure): string {
 		case 'status':
 			return `The ${status === 407 ? 'proxy' : 'server'} answered ${status}: ${reason || 'it gave no reason'}`;
 	}
-}
-
-function networkReason(failure: Failure): string {
-	if (speaksPlainHttp(failure)) return 'the address speaks http, not https';
-	const { code, reason } = failure;
-	return NETWORK_REASONS[code ?? reason ?? ''] ?? reason ?? 'the connection broke';
 }
 
 /** Whether a plain-text answer came during the TLS handshake. */

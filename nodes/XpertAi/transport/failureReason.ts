@@ -35,13 +35,6 @@ export function failureReason(answer: unknown): string | undefined {
 	return typeof answer === 'string' ? reasonInText(answer) : reasonInJson(answer);
 }
 
-/** The code in a raw database error. */
-export function databaseCode(answer: unknown): string | undefined {
-	if (!isJsonObject(answer) || !isDatabaseError(answer)) return undefined;
-	const { code } = databaseFacts(answer);
-	return typeof code === 'string' ? code : undefined;
-}
-
 /**
  * What a 404 of the API says does not exist: a record, or its route (`Cannot POST /api/ai/…`, recorded). Other
  * servers and proxies answer in other shapes.
@@ -73,14 +66,13 @@ const databaseFacts = (answer: IDataObject): IDataObject => ({
 });
 
 function databaseReason(answer: IDataObject): string {
-	const { detail, column, table } = databaseFacts(answer);
-	const code = databaseCode(answer) ?? '';
+	const { code, detail, column, table } = databaseFacts(answer);
 	const parts = [
-		DATABASE_REASONS[code] ?? 'a value was not accepted',
+		DATABASE_REASONS[String(code)] ?? 'a value was not accepted',
 		// Only details about a key are short and safe; others contain the values of the whole row.
 		typeof detail === 'string' && detail.startsWith('Key (') && detail,
 		typeof column === 'string' && `field ${column} of ${String(table)}`,
-		code && `database code ${code}`,
+		typeof code === 'string' && code !== '' && `database code ${code}`,
 	];
 	return `The server's database refused the data: ${compact(parts).join('; ')}`;
 }

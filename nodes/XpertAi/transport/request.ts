@@ -18,7 +18,7 @@ import { readUrl } from './baseUrl';
 import { readCredential, readTarget, secretsOf } from './credential';
 import type { ReadCredential, RequestContext } from './credential';
 import type { Failure } from './failure';
-import { databaseCode, failureReason, missingIn, parseRetryAfter } from './failureReason';
+import { failureReason, missingIn, parseRetryAfter } from './failureReason';
 import { readEvents, isEventStream, notAStream, streamHeaders, bodyText } from './eventStream';
 import type { Body, EventStream } from './eventStream';
 import { closeFiles } from './multipart';
@@ -52,7 +52,7 @@ export type Outcome =
 type Details = Omit<Failure, 'method' | 'path'>;
 
 /** Fields of a failure with foreign text, which must be sanitized. */
-const FOREIGN_TEXTS = ['code', 'databaseCode', 'reason', 'requestId'] as const;
+const FOREIGN_TEXTS = ['code', 'reason', 'requestId'] as const;
 
 /** Sends a request. Never throws because of the network or the server. */
 export type Send = (request: ApiRequest) => Promise<Outcome>;
@@ -90,7 +90,12 @@ function sendWith(credential: ReadCredential, context: RequestContext): Send {
 		const options: IHttpRequestOptions = {
 			method,
 			url: `${target.root}${API_ROOT}${path}`,
-			headers: stream ? streamHeaders(stream) : { Accept: 'application/json' },
+			headers: {
+				...(stream ? streamHeaders(stream) : { Accept: 'application/json' }),
+				...(typeof body === 'string' && { 'Content-Type': 'application/json' }),
+			},
+			// JSON is sent as bytes: n8n's client would parse text again.
+			body: typeof body === 'string' ? Buffer.from(body) : body,
 			encoding: stream ? 'stream' : 'text',
 			// The HTTP client treats 0.4 as no timeout.
 			timeout: Math.max(1, Math.ceil(timeoutMs)),
@@ -100,55 +105,37 @@ function sendWith(credential: ReadCredential, context: RequestContext): Send {
 			sendCredentialsOnCrossOriginRedirect: false,
 			allowedDomains: target.allowedDomains,
 		};
-		// JSON is sent as bytes: n8n's client would parse text again.
-		if (body !== undefined) options.body = typeof body === 'string' ? Buffer.from(body) : body;
-		if (typeof body === 'string') options.headers = { ...options.headers, ...JSON_TYPE };
-
 		const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(Math.ceil(totalMs));
 		const cancelled = afterStop ? undefined : cancelSignal(context);
 		const signals = compact([deadline, stream?.signal, cancelled]);
 		const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
 		const received = await context.helpers.httpRequestWithAuthentication
 			.call(signal ? withSignal(signal, context) : context, CREDENTIAL_NAME, options)
-			.then(
-				async (full: IN8nHttpFullResponse): Promise<Received | Details> =>
-					stream ? await receiveStream(full, stream, signal) : { response: full, checkAnswer },
+			.then(async (full: IN8nHttpFullResponse) =>
+				stream ? await receiveStream(full, stream, signal) : full,
 			)
-			.catch((error: unknown): Received | Details => {
-				const response = refusalHead(error);
-				return response ? { response, checkAnswer } : networkFailure(error, cancelled, deadline);
-			});
+			.catch((error: unknown) => refusalHead(error) ?? networkFailure(error, cancelled, deadline));
 		if (body instanceof FormData) closeFiles(body);
 		if ('kind' in received) return fail(received);
-		return readResponse(received, fail);
+		return readResponse(received, stream ? notAStream : checkAnswer, fail);
 	};
 }
 
-const JSON_TYPE = { 'Content-Type': 'application/json' };
-
-/** A response, and the check of its answer. */
-interface Received {
-	response: IN8nHttpFullResponse;
-	checkAnswer?: AnswerCheck;
-}
-
-/** Reads a stream to its end; any other answer is read as text. */
+/** Reads a stream to its end, which leaves no answer; any other answer is read as text. */
 async function receiveStream(
 	full: IN8nHttpFullResponse,
 	stream: EventStream,
 	signal: AbortSignal | undefined,
-): Promise<Received | Details> {
+): Promise<IN8nHttpFullResponse | Details> {
 	const body = full.body as Body;
-	if (!isEventStream(full)) {
-		const response = { ...full, body: await bodyText(body, signal) };
-		return { response, checkAnswer: notAStream };
-	}
+	if (!isEventStream(full)) return { ...full, body: await bodyText(body, signal) };
 	const end = await readEvents(body, stream, signal);
-	return end ? { ...end, status: full.statusCode } : { response: { ...full, body: '' } };
+	return end ? { ...end, status: full.statusCode } : { ...full, body: '' };
 }
 
 function readResponse(
-	{ response, checkAnswer }: Received,
+	response: IN8nHttpFullResponse,
+	checkAnswer: AnswerCheck | undefined,
 	fail: (facts: Details) => Outcome,
 ): Outcome {
 	const { statusCode: status, headers } = response;
@@ -170,7 +157,6 @@ function readResponse(
 		requestId,
 		reason: failureReason(answer) ?? headerText(response.statusMessage),
 		retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
-		databaseCode: databaseCode(answer),
 		missing: status === 404 ? missingIn(answer) : undefined,
 	});
 }

@@ -1,14 +1,13 @@
+import compact from 'lodash/compact';
 import escapeRegExp from 'lodash/escapeRegExp';
 import memoize from 'lodash/memoize';
 import truncate from 'lodash/truncate';
+import uniq from 'lodash/uniq';
 
 /** Characters of a text that are read: pages of servers and proxies may have any size. */
 const READ_LENGTH = 16 * 1024;
 
 const MAX_LENGTH = 500;
-
-/** Shorter parts of encoded secrets also occur in ordinary words. */
-const MIN_PART_LENGTH = 8;
 
 /**
  * Sanitizes foreign text for an error or a hint: one line of at most 500 characters, without markup, which n8n would
@@ -72,35 +71,11 @@ function decode(text: string): string {
 }
 
 /**
- * All spellings in which servers may repeat a token: plain, as hexadecimal digits, and as base64, alone or within other
- * text. Encodings of single characters, as in URLs, JSON and HTML, are decoded when redacting.
+ * The spellings in which servers may repeat a token. Encodings of single characters, as in URLs, JSON and HTML, are
+ * decoded when redacting.
  */
 export function spellingsOf(token: string): string[] {
-	if (token === '') return [];
-	const bytes = Buffer.from(token);
-	const inBase64 = [0, 1, 2].map((before) => base64Part(bytes, before));
-	const encoded = [
-		...(bytes.length < MIN_PART_LENGTH ? [] : [bytes.toString('hex')]),
-		...inBase64.filter(({ length }) => length >= MIN_PART_LENGTH),
-	];
-	const spellings = [
-		token,
-		decode(token),
-		...encoded,
-		...encoded.map((part) => part.replace(/\+/g, '-').replace(/\//g, '_')),
-	];
-	return [...new Set(spellings)];
-}
-
-/**
- * The part of a text's base64 that depends on these bytes alone.
- *
- * @param before how many other bytes precede them
- */
-function base64Part(bytes: Buffer, before: number): string {
-	const bits = 8 * (before + bytes.length);
-	const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
-	return encoded.slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6));
+	return uniq(compact([token, decode(token)]));
 }
 
 /** Removes tags; any other `<` that could start a tag gets a space after it. */

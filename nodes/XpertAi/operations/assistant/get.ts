@@ -13,7 +13,7 @@ export const getAssistant = declare({
 	description: 'Get an assistant, its knowledgebases and what its filters take',
 	method: 'GET',
 	path: '/assistants/{assistantId}',
-	ids: { assistantId: assistantLocator('The assistant to read') },
+	ids: [assistantLocator('The assistant to read')],
 	repeatable: true,
 	checkAnswer: answerAbout('assistant', 'assistant_id'),
 	simplify: assistantSummary,

@@ -14,9 +14,7 @@ export const deleteConversation = declare({
 	description: 'Delete a conversation with its thread, messages and runs',
 	method: 'DELETE',
 	path: '/conversations/{conversationId}',
-	ids: {
-		conversationId: conversationLocator,
-	},
+	ids: [conversationLocator],
 	lookFirst: {
 		...readConversationFirst,
 		options: [

@@ -10,7 +10,7 @@ export const get = declare({
 	description: 'Get a conversation',
 	method: 'GET',
 	path: '/conversations/{conversationId}',
-	ids: { conversationId: conversationLocator },
+	ids: [conversationLocator],
 	repeatable: true,
 	checkAnswer: answerAbout('conversation'),
 	lookFirst: existingConversation((answer) => ({ answer })),

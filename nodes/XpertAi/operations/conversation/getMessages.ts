@@ -14,7 +14,7 @@ export const getMessages = declare({
 	description: 'Get the messages of a conversation',
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/search',
-	ids: { conversationId: conversationLocator },
+	ids: [conversationLocator],
 	body: {
 		fields: [],
 		options: [

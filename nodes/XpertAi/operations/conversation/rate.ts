@@ -14,9 +14,7 @@ export const rate = declare({
 	description: 'Rate the last answer, or that of a run, as liked or disliked',
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/{messageId!}/feedbacks',
-	ids: {
-		conversationId: conversationLocator,
-	},
+	ids: [conversationLocator],
 	lookFirst: {
 		method: 'POST',
 		path: '/conversations/{conversationId}/messages/search',

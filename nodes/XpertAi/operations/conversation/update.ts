@@ -11,9 +11,7 @@ export const update = declare({
 	description: 'Change the title of a conversation',
 	method: 'PATCH',
 	path: '/conversations/{conversationId}',
-	ids: {
-		conversationId: conversationLocator,
-	},
+	ids: [conversationLocator],
 	body: {
 		fields: [{ ...titleField, required: true }],
 		schema: conversationTitle,

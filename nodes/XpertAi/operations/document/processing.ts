@@ -47,7 +47,7 @@ export const startProcessing = declare({
 	description: 'Process stored documents, so that assistants find them',
 	method: 'POST',
 	path: '/knowledges/{knowledgebaseId}/process',
-	ids: { knowledgebaseId: knowledgebaseLocator },
+	ids: [knowledgebaseLocator],
 	body: {
 		fields: [documentIds],
 		schema: idList,
@@ -69,10 +69,7 @@ export const getStatus = declare({
 	description: 'Get the processing status of documents',
 	method: 'GET',
 	path: '/knowledges/{knowledgebaseId}/status?ids={documentIds*}',
-	ids: {
-		knowledgebaseId: knowledgebaseLocator,
-		documentIds,
-	},
+	ids: [knowledgebaseLocator, documentIds],
 	repeatable: true,
 	shape: (answer, asked) => {
 		const ids = splitIds((asked as { documentIds: string }).documentIds);

@@ -10,11 +10,11 @@ export const deleteFileContext = declare({
 	description: 'Delete a file that was uploaded for assistants',
 	method: 'DELETE',
 	path: '/contexts/file/{fileId}',
-	ids: {
-		fileId: fileLocator(
+	ids: [
+		fileLocator(
 			'The storageFileId that File Context: Upload gave. Xpert AI servers answer 403 to any other ID.',
 		),
-	},
+	],
 	shape: deletedItem,
 	statusHints: {
 		403: 'Xpert AI servers answer this way to an ID that is no storageFileId, to a file that is gone, and to a workspace\'s key. Check "File", and use a user\'s key.',

@@ -10,9 +10,7 @@ export const deleteKnowledgebase = declare({
 	description: 'Delete a knowledgebase and all its documents',
 	method: 'DELETE',
 	path: '/v1/kb/{knowledgebaseId}',
-	ids: {
-		knowledgebaseId: knowledgebaseLocator,
-	},
+	ids: [knowledgebaseLocator],
 	shape: deletedItem,
 	checkAnswer: answerWith('affected'),
 });

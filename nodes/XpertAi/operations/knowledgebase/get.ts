@@ -15,7 +15,7 @@ export const getKnowledgebase = declare({
 	description: 'Get its status, embedding model and metadata schema, which moves Updated At',
 	method: 'PUT',
 	path: '/knowledges/{knowledgebaseId}',
-	ids: { knowledgebaseId: knowledgebaseLocator },
+	ids: [knowledgebaseLocator],
 	fixedBody: {},
 	repeatable: true,
 	statusHints: {

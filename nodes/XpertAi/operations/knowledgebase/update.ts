@@ -20,7 +20,7 @@ export const update = declare({
 	description: 'Change the fields you set, and keep all others',
 	method: 'PUT',
 	path: '/knowledges/{knowledgebaseId}',
-	ids: { knowledgebaseId: knowledgebaseLocator },
+	ids: [knowledgebaseLocator],
 	body: {
 		fields: [
 			fieldCollection('updateFields', [nameField, ...optionalKnowledgebaseFields]),

@@ -10,7 +10,7 @@ export const copy = declare({
 	description: 'Copy a thread with its messages (Xpert AI servers cannot do it yet)',
 	method: 'POST',
 	path: '/threads/{threadId}/copy',
-	ids: { threadId: threadLocator() },
+	ids: [threadLocator()],
 	body: { fields: [], schema: anyJson, notShown: true, example: '{}' },
 	checkAnswer: answerMustBe(
 		(answer) => ['thread_id', 'threadId', 'id'].some((key) => hasFields(answer, key)),

@@ -12,7 +12,7 @@ export const get = declare({
 	description: 'Get status and messages of a thread that has run at least once',
 	method: 'GET',
 	path: '/threads/{threadId}',
-	ids: { threadId: threadLocator() },
+	ids: [threadLocator()],
 	repeatable: true,
 	checkAnswer: (answer, threadId = '') => threadAnswer(threadId)(answer),
 	statusHints: {

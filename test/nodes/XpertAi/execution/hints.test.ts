@@ -2,7 +2,6 @@ import { hintFor, idsInBody } from '../../../../nodes/XpertAi/execution/hints';
 import type { HintContext } from '../../../../nodes/XpertAi/execution/hints';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { bodyOf } from '../../support/operations';
-import { EMPTY_WORDS } from '../../support/thrown';
 
 const ID = '335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
 
@@ -16,34 +15,6 @@ const failed = (status: number, facts: Partial<Failure> = {}): Failure => ({
 const missing = failed(404, {
 	missing: 'record',
 	reason: 'The requested record was not found',
-});
-
-describe('an ID that is no UUID', () => {
-	const ids = [
-		{ subject: '"Knowledgebase"', id: ID },
-		{ subject: '"Document IDs"', id: 'doc 1' },
-	];
-	const words = 'The value of "Document IDs", "doc 1", is not a UUID, which Xpert AI servers need.';
-
-	it('is named where the server broke on it', () => {
-		expect(hintFor(failed(500), { ids })).toBe(words);
-		expect(hintFor(failed(400, { databaseCode: '22P02' }), { ids })).toBe(words);
-		expect(words).not.toMatch(EMPTY_WORDS);
-	});
-
-	it('comes before what the status means otherwise', () => {
-		expect(hintFor(failed(500), { ids, statusHints: { 500: 'other' } })).toBe(words);
-	});
-
-	it.each([failed(404), failed(503), failed(400), failed(400, { databaseCode: '23505' })])(
-		'is left alone where the answer is about something else (%#)',
-		(failure) => expect(hintFor(failure, { ids })).toBeUndefined(),
-	);
-
-	it('may be right: a thread has the ID its caller chose', () => {
-		const thread = { name: 'threadId', subject: '"Thread"', id: 'my thread!' };
-		expect(hintFor(failed(500), { ids: [thread] })).toBeUndefined();
-	});
 });
 
 describe('a record that is missing', () => {

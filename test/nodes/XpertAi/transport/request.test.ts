@@ -34,7 +34,7 @@ describe('what is handed to n8n', () => {
 
 	it('has no body and no content type without a body', async () => {
 		const { sent } = await sendOnce({ request: { method: 'GET', body: undefined } });
-		expect(sent[0]?.options).not.toHaveProperty('body');
+		expect(sent[0]?.options.body).toBeUndefined();
 		expect(sent[0]?.options.headers).toEqual({ Accept: 'application/json' });
 	});
 

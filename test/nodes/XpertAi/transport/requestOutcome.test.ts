@@ -224,22 +224,6 @@ describe('a 404', () => {
 	});
 });
 
-describe('the code of a database', () => {
-	it.each([
-		['{"query":"INSERT","code":"22021"}', '22021'],
-		['{"query":"INSERT","driverError":{"code":"22P02"}}', '22P02'],
-	])('is kept from its raw answer: %s', async (body, databaseCode) => {
-		expect(await failureOf({ status: 400, body })).toMatchObject({ databaseCode });
-	});
-
-	it.each(['{"message":"no","code":"22021"}', '{"query":"INSERT"}', 'code 22021'])(
-		'is not read into other answers: %s',
-		async (body) => {
-			expect((await failureOf({ status: 400, body })).databaseCode).toBeUndefined();
-		},
-	);
-});
-
 describe('the token in what others say', () => {
 	const { accessToken } = CREDENTIAL;
 
@@ -249,7 +233,6 @@ describe('the token in what others say', () => {
 		const path = `/threads/${accessToken}`;
 		const failure = await failureOf({ status: 400, body, headers, request: { path } });
 		expect(failure).toMatchObject({
-			databaseCode: '***',
 			requestId: 'r-***',
 			path: '/api/ai/threads/***',
 			reason: expect.stringContaining('database code ***') as string,
