@@ -176,17 +176,15 @@ export function fieldNamed(name: string, level: Level): INodeProperties | undefi
 	);
 }
 
-function fieldIn(fields: INodeProperties[], name: string): INodeProperties | undefined {
-	const [outer = '', inner] = name.split('.');
-	const found = fieldNamed(outer, fields);
-	return inner === undefined || !found ? found : fieldNamed(inner, found.options ?? []);
-}
-
 /** Looks up a field of an operation by name. Memoized, so that many items search once. */
-export const fieldsOf = memoize((fields: INodeProperties[]) =>
-	memoize((name: string) => fieldIn(fields, name)),
+export const fieldLookup = memoize((fields: INodeProperties[]) =>
+	memoize((name: string) => {
+		const [outer = '', inner] = name.split('.');
+		const found = fieldNamed(outer, fields);
+		return inner === undefined ? found : fieldNamed(inner, found?.options ?? []);
+	}),
 );
-fieldsOf.cache = new WeakMap();
+fieldLookup.cache = new WeakMap();
 
 function valueAt(value: unknown, path: Place): unknown {
 	return path.length > 0 ? get(value, path) : value;

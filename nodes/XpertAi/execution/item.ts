@@ -1,5 +1,7 @@
 import isEmpty from 'lodash/isEmpty';
+import isUndefined from 'lodash/isUndefined';
 import mapValues from 'lodash/mapValues';
+import omitBy from 'lodash/omitBy';
 import uniq from 'lodash/uniq';
 import { NodeApiError, NodeOperationError, isExpression } from 'n8n-workflow';
 import type {
@@ -18,7 +20,7 @@ import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import type { Connection, Send } from '../transport/request';
 import { withoutSecrets } from '../transport/sanitize';
-import { checked, fieldsOf, flawMessage, jsonOf, quoted } from './badInput';
+import { checked, fieldLookup, flawMessage, jsonOf, quoted } from './badInput';
 import type { Naming, Refuse } from './badInput';
 import { hintFor, idsInBody, idsInPath } from './hints';
 import type { HintContext } from './hints';
@@ -27,7 +29,7 @@ import type { Field, FieldValues } from './fields';
 import { chosenId, idFlaw, splitIds } from './ids';
 import type { NamedId } from './ids';
 import { mimeTypeOf } from './mimeTypes';
-import { operationError, failedItem } from './outputs';
+import { markAsFailed, operationError } from './outputs';
 import type { ItemError } from './outputs';
 import { fixedExpression, givenFor, isNothing } from './rawParameters';
 import { readSettings, readValue, fieldValues, parsedJson, typedValue } from './values';
@@ -295,16 +297,23 @@ export class Item {
 	}
 
 	/**
-	 * The output item for a failure.
+	 * The output item for a failure. If On Error says so, n8n moves it to the error output and adds the fields of the
+	 * input item.
 	 *
 	 * @param facts further details
 	 */
-	failed(error: ItemError, facts?: IDataObject): INodeExecutionData {
-		return failedItem(
-			error,
-			this.index,
-			mapValues(facts, (fact) => this.redacted(fact)),
-		);
+	failed(error: ItemError, facts: IDataObject = {}): INodeExecutionData {
+		const { message, description, node } = error;
+		const details = omitBy(facts, isUndefined);
+		if (description) details.description = description;
+		if (error instanceof NodeApiError) {
+			if (error.httpCode) details.httpCode = error.httpCode;
+			const requestId = (error.context.data as IDataObject | undefined)?.requestId;
+			if (requestId) details.requestId = requestId;
+		}
+		const safe = mapValues(details, (fact) => this.redacted(fact));
+		const item = this.output({ error: message, details: safe });
+		return node?.onError === 'continueErrorOutput' ? markAsFailed(item, error) : item;
 	}
 
 	/** The display name of a parameter; a nested one is written `options.timeout`. */
@@ -351,6 +360,6 @@ export class Item {
 	}
 
 	private fieldOf(name: string): Field | undefined {
-		return fieldsOf(this.fields)(name);
+		return fieldLookup(this.fields)(name);
 	}
 }

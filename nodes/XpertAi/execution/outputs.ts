@@ -1,7 +1,5 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
-import isUndefined from 'lodash/isUndefined';
-import omitBy from 'lodash/omitBy';
 import pick from 'lodash/pick';
 
 import { isJsonObject } from '../transport/answer';
@@ -10,34 +8,12 @@ import { isJsonObject } from '../transport/answer';
 export type ItemError = NodeApiError | NodeOperationError;
 
 /**
- * The output item for a failure. If On Error says so, n8n moves it to the error output and adds the fields of the input
- * item.
- *
- * @param facts further details
- */
-export function failedItem(
-	error: ItemError,
-	itemIndex: number,
-	facts: IDataObject = {},
-): INodeExecutionData {
-	const details: IDataObject = omitBy(facts, isUndefined);
-	if (error.description) details.description = error.description;
-	if (error instanceof NodeApiError) {
-		if (error.httpCode) details.httpCode = error.httpCode;
-		const requestId = (error.context.data as IDataObject | undefined)?.requestId;
-		if (requestId) details.requestId = requestId;
-	}
-	const item = { json: { error: error.message, details }, pairedItem: { item: itemIndex } };
-	return error.node?.onError === 'continueErrorOutput' ? markAsFailed(item, error) : item;
-}
-
-/**
  * Current hosts recognise a failed item by its JSON, which has no keys but `error`, `message` and `details`. Hosts
  * before n8n 2.39 do not know `details`: they recognise an `error` on the item itself, and then drop the rest of its
  * JSON. A non-enumerable `error` is seen when items are sorted and is lost in the copy that is output, so the JSON
  * stays whole.
  */
-function markAsFailed(item: INodeExecutionData, error: ItemError): INodeExecutionData {
+export function markAsFailed(item: INodeExecutionData, error: ItemError): INodeExecutionData {
 	return Object.defineProperty(item, 'error', { value: error, enumerable: false });
 }
 

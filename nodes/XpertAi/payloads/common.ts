@@ -13,15 +13,12 @@ export function isUuid(text: string): boolean {
 /** What a message demands of a UUID. */
 export const UUID_DEMAND = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
 
-/** A lone surrogate. Encoded as UTF-8, it becomes another character. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
-/** Any surrogate. This cheap test comes first: most texts hold none. */
-const ANY_SURROGATE = /[\ud800-\udfff]/;
-
-/** Whether a text holds a lone surrogate, as one does that was cut in the middle of an emoji. */
+/**
+ * Whether a text holds a lone surrogate, as one does that was cut in the middle of an emoji. Encoded as UTF-8, it
+ * becomes another character.
+ */
 export function hasLoneSurrogate(text: string): boolean {
-	return ANY_SURROGATE.test(text) && LONE_SURROGATE.test(text);
+	return !text.isWellFormed();
 }
 
 /** What a message demands of a text with a lone surrogate. */

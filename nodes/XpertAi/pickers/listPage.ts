@@ -15,7 +15,6 @@ import { PAGE_SIZE, collectPages } from '../execution/paging';
 import { answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { createSend } from '../transport/request';
 import type { ApiRequest } from '../transport/request';
-import type { ListName } from './locators';
 
 /** Most results that are searched for the user's filter. */
 const MAX_SEARCHED = 2000;
@@ -103,12 +102,12 @@ function withDistinctNames(entries: PickerEntry[]): INodeListSearchItems[] {
 }
 
 /** The lists of the pickers, by the name of their method. */
-const LISTS: Record<ListName, (context: ILoadOptionsFunctions) => PickerList> = {
+const LISTS = {
 	/**
 	 * Assistants (E7), by title or name; entries of the same name also by slug, name or description. Servers filter by
 	 * metadata only, so the typed text is searched here.
 	 */
-	searchAssistants: () => ({
+	searchAssistants: (): PickerList => ({
 		path: '/assistants/search',
 		body: {},
 		hasPages: false,
@@ -127,6 +126,8 @@ const LISTS: Record<ListName, (context: ILoadOptionsFunctions) => PickerList> = 
 	searchThreads: conversationsBy('threadId'),
 	searchConversations: conversationsBy('id'),
 };
+
+export type ListName = keyof typeof LISTS;
 
 function isText(value: unknown): value is string {
 	return typeof value === 'string' && value !== '';

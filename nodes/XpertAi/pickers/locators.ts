@@ -2,6 +2,7 @@ import type { ILoadOptionsFunctions } from 'n8n-workflow';
 
 import { ID_PLACEHOLDER } from '../execution/fields';
 import type { Field } from '../execution/fields';
+import type { ListName } from './listPage';
 
 /** Selects a knowledgebase; the contract has no endpoint that lists them. */
 export const knowledgebaseLocator: Field = locator(
@@ -62,11 +63,6 @@ function locator(
 	};
 }
 
-/** The lists of the locators. */
-const LISTS = ['searchAssistants', 'searchThreads', 'searchConversations'] as const;
-
-export type ListName = (typeof LISTS)[number];
-
 /** A locator that also has a list. */
 function listLocator(
 	name: string,
@@ -89,14 +85,17 @@ function listLocator(
 /* What the editor asks for is loaded then: most n8n processes only show the node. */
 
 /** Gives a page of a list, by its name. */
-export const listSearch = Object.fromEntries(
-	LISTS.map((name) => {
-		async function search(this: ILoadOptionsFunctions, ...args: [string?, string?]) {
-			return await (await import('./listPage')).searchList(this, name, ...args);
-		}
-		return [name, search];
-	}),
-);
+export const listSearch = {
+	searchAssistants: searchOf('searchAssistants'),
+	searchThreads: searchOf('searchThreads'),
+	searchConversations: searchOf('searchConversations'),
+};
+
+function searchOf(list: ListName) {
+	return async function search(this: ILoadOptionsFunctions, ...args: [string?, string?]) {
+		return await (await import('./listPage')).searchList(this, list, ...args);
+	};
+}
 
 /** Gives the fields of a mapper, by the name of its method. */
 export const resourceMapping = {

@@ -129,20 +129,19 @@ export class OutageBudget {
 }
 
 /** Makes a function that sends repeatable requests with the retry policy and one outage budget. */
-export function repeatedSend(
+export function repeatedSend({
+	limits,
+	...retried
+}: Pick<RetriedRequest, 'limits' | 'clock' | 'signal'>): (
 	send: Send,
-	{
-		limits,
-		timeoutMs,
-		...retried
-	}: Pick<RetriedRequest, 'limits' | 'clock' | 'signal'> & { timeoutMs: number },
-): (request: Omit<ApiRequest, 'timeoutMs'>) => Promise<Outcome> {
-	const outageBudget = new OutageBudget(limits);
-	return async (unsent) => {
-		const request = { ...unsent, timeoutMs };
-		const retriedRequest = { ...retried, request, limits: outageBudget.limits, repeatable: true };
-		const { outcome } = await sendWithRetries(send, retriedRequest);
-		outageBudget.note(outcome);
-		return outcome;
+	request: ApiRequest,
+) => Promise<RetriedOutcome> {
+	const budget = new OutageBudget(limits);
+	return async (send, request) => {
+		const { limits: left } = budget;
+		const options = { ...retried, request, limits: left, repeatable: true };
+		const result = await sendWithRetries(send, options);
+		budget.note(result.outcome);
+		return result;
 	};
 }

@@ -1,13 +1,16 @@
 import { NodeOperationError } from 'n8n-workflow';
-import type { INode } from 'n8n-workflow';
+import type { IDataObject, INode } from 'n8n-workflow';
 
-import { failedItem } from '../../../../nodes/XpertAi/execution/outputs';
+import type { ItemError } from '../../../../nodes/XpertAi/execution/outputs';
 import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
 import { itemOf } from '../../support/context';
 import { node } from '../../support/node';
 import { HOSTS, putOut, sorted } from './support/errorOutput';
 
 const failure = { kind: 'status' as const, status: 404, method: 'GET', path: '/api/ai/threads/1' };
+
+const failedItem = (error: ItemError, index: number, facts?: IDataObject) =>
+	itemOf({}, { index }).failed(error, facts);
 
 describe('the item of a failed one', () => {
 	it('has no keys but those by which n8n knows it', () => {

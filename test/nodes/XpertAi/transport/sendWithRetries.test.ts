@@ -321,17 +321,16 @@ describe('a server that stays away', () => {
 	async function tries(requests: number, answers: Outcome[]): Promise<number[]> {
 		const waiting = [...answers];
 		let sent = 0;
-		const sendRepeated = repeatedSend(
-			async () => {
-				sent += 1;
-				return waiting.shift() ?? succeeded();
-			},
-			{ limits: { maxTries: 3, maxElapsedMs: Infinity }, timeoutMs: SECOND, clock: virtualTime() },
-		);
+		const respond = async () => {
+			sent += 1;
+			return waiting.shift() ?? succeeded();
+		};
+		const limits = { maxTries: 3, maxElapsedMs: Infinity };
+		const sendRepeated = repeatedSend({ limits, clock: virtualTime() });
 		const counts: number[] = [];
 		for (let left = requests; left > 0; left -= 1) {
 			const before = sent;
-			await sendRepeated(REQUEST);
+			await sendRepeated(respond, REQUEST);
 			counts.push(sent - before);
 		}
 		return counts;
