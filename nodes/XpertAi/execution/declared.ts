@@ -24,6 +24,7 @@ import type {
 	FileBody,
 	JsonBody,
 	LookFirst,
+	PathValues,
 } from './operation';
 import { tellUser, answerItems, simplified } from './outputs';
 import { collectPages } from './paging';
@@ -46,7 +47,7 @@ export async function runDeclared(
 		for (const { answer } of answers) remarks.add(remark?.(answer));
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
 		if (!simplify || !output) return results;
-		if (output.simplify) return simplified(simplify, results);
+		if (output.simplify) return results.map((json) => simplified(simplify, json));
 		return results.map((json) => rawOutput(output, json));
 	};
 	const concurrency = onlyReads(operation) ? READS_AT_ONCE : atOnceOf(items);
@@ -74,13 +75,11 @@ export function atOnceOf([first]: Item[]): number {
  * of a list count as one answer.
  */
 async function answersFor(item: Item, operation: DeclaredOperation) {
-	const { method, paging, repeatable, lookFirst, body, statusHints } = operation;
+	const { method, paging, checkAnswer, repeatable, lookFirst, body, statusHints } = operation;
 	const paths = pathsOf(item, operation);
 	const { timeoutSeconds: initialTimeout = DEFAULT_TIMEOUT_SECONDS } = operation;
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
-	const check = operation.paging
-		? answerWithList(operation.paging.resultsKey)
-		: operation.checkAnswer;
+	const check = paging ? answerWithList(paging.resultsKey) : checkAnswer;
 	const { parts, naming, form } = await bodyOf(item, operation);
 	const toSend = (part: unknown) =>
 		form ?? (part === undefined ? part : item.jsonText(part, naming));
@@ -88,18 +87,16 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 	for (const part of parts) toSend(part);
 	const answers: Array<{ answer: unknown; asked: unknown }> = [];
 	for (const values of paths) {
-		const [askedId] = Object.values(values);
-		const decision =
-			lookFirst && (await readAndDecide(lookFirst, item, { values, askedId, timeoutMs }));
+		const decision = lookFirst && (await readAndDecide(lookFirst, item, values, timeoutMs));
 		if (decision && 'answer' in decision) {
 			answers.push({ answer: decision.answer, asked: undefined });
 			continue;
 		}
 		const path = buildPath(operation.path, { ...values, ...decision?.found });
-		const checkAnswer = (answer: unknown) => check(answer, askedId);
+		const flawOf = (answer: unknown) => check(answer, values);
 		for (const part of parts) {
 			const request = async (sent: unknown) => {
-				const apiRequest = { method, path, body: toSend(sent), timeoutMs, checkAnswer };
+				const apiRequest = { method, path, body: toSend(sent), timeoutMs, checkAnswer: flawOf };
 				const toError = (failure: Failure) => {
 					const ids = idsInBody(sent, body?.ids ?? [], naming);
 					return item.apiError(failure, { statusHints, ids });
@@ -117,14 +114,15 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 async function readAndDecide(
 	{ method, path: template, body, checkAnswer, decide }: LookFirst,
 	item: Item,
-	{ values, askedId, timeoutMs }: { values: PathValues; askedId?: string; timeoutMs: number },
+	values: PathValues,
+	timeoutMs: number,
 ): Promise<Decision> {
 	const request = {
 		method,
 		path: buildPath(template, values),
 		body: body && item.jsonText(body(item), {}),
 		timeoutMs,
-		checkAnswer: (answer: unknown) => checkAnswer(answer, askedId),
+		checkAnswer: (answer: unknown) => checkAnswer(answer, values),
 	};
 	const toError = (failure: Failure) => item.apiError(failure);
 	const answer = await answerFor(item.context, item.send, request, { repeatable: true, toError });
@@ -179,9 +177,6 @@ const MAX_TIMEOUT_SECONDS = 2_147_483;
 
 /** A timeout in seconds that the HTTP client supports. */
 export const timeoutSeconds = z.number().positive().min(0.001).max(MAX_TIMEOUT_SECONDS);
-
-/** The values for the placeholders of a path. */
-type PathValues = Record<string, string>;
 
 /** The values for a path; several sets if a list of IDs is too long for one address. */
 function pathsOf(item: Item, { path: template }: DeclaredOperation): PathValues[] {

@@ -70,9 +70,9 @@ export function splitIds(text: string): string[] {
  * @param key the key of its ID
  */
 export function answerAbout(what: string, key = 'id') {
-	return (answer: unknown, askedId?: string): string | undefined => {
+	return (answer: unknown, asked: Record<string, string>): string | undefined => {
 		if (!hasFields(answer, key)) return answerWith(key)(answer);
-		const isAsked = String(answer[key]).toLowerCase() === askedId?.toLowerCase();
+		const isAsked = String(answer[key]).toLowerCase() === Object.values(asked)[0]?.toLowerCase();
 		return isAsked ? undefined : `it is about another ${what}`;
 	};
 }

@@ -53,12 +53,11 @@ export interface FileBody {
 	ids?: string[];
 }
 
-/**
- * What is wrong with an answer of another form than recorded.
- *
- * @param askedId the first ID in the path
- */
-type RecordCheck = (answer: unknown, askedId?: string) => string | undefined;
+/** The values for the placeholders of a path. */
+export type PathValues = Record<string, string>;
+
+/** What is wrong with an answer of another form than recorded. */
+type RecordCheck = (answer: unknown, asked: PathValues) => string | undefined;
 
 /** The decision after `lookFirst`: an answer instead of the request, or the IDs that the path needs. */
 export interface Decision {

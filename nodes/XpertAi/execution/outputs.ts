@@ -1,5 +1,6 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
+import isEmpty from 'lodash/isEmpty';
 import pick from 'lodash/pick';
 
 import { isJsonObject } from '../transport/answer';
@@ -67,11 +68,9 @@ export function asJson(value: unknown): IDataObject {
 	return value === undefined ? {} : { response: value as IDataObject[string] };
 }
 
-/** Simplifies each result; a result with none of the keys stays as it is. */
-export function simplified(simplification: Simplification, results: IDataObject[]): IDataObject[] {
-	if (typeof simplification === 'function') return results.map(simplification);
-	return results.map((json) => {
-		const kept = pick(json, simplification);
-		return Object.keys(kept).length > 0 ? kept : json;
-	});
+/** Simplifies a result; one with none of the keys stays as it is. */
+export function simplified(simplification: Simplification, result: IDataObject): IDataObject {
+	if (typeof simplification === 'function') return simplification(result);
+	const kept = pick(result, simplification);
+	return isEmpty(kept) ? result : kept;
 }

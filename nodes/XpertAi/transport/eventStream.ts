@@ -1,6 +1,7 @@
 import type { IN8nHttpFullResponse } from 'n8n-workflow';
 
 import type { AnswerCheck } from './answer';
+import type { Failure } from './failure';
 
 /** One event of a stream of server-sent events. */
 export interface ServerEvent {
@@ -70,8 +71,7 @@ export class EventReader {
 		const { data, id, name } = this.event;
 		this.event = empty();
 		if (data.every((line) => line === '')) return undefined;
-		const named = { ...(id !== undefined && { id }), ...(name !== undefined && { name }) };
-		return { ...named, data: data.join('\n') };
+		return { id, name, data: data.join('\n') };
 	}
 }
 
@@ -88,24 +88,18 @@ export function isEventStream({ statusCode, headers }: IN8nHttpFullResponse): bo
 	return isSuccess && /^text\/event-stream\b/i.test(String(headers['content-type']));
 }
 
-/** Why a stream ended early: it cannot be read, or it contains an event `error`. */
-export interface StreamEnd {
-	kind: 'unreadable' | 'unsuccessful';
-	reason: string;
-}
-
 /**
  * Reads a stream to its end.
  *
  * @param signal ends it when aborted, also while nothing arrives
- * @returns why it ended early; `undefined` at its end
+ * @returns why it ended early: it cannot be read, or it contains an event `error`; `undefined` at its end
  * @throws what breaks the connection
  */
 export async function readEvents(
 	body: Body,
 	{ onEvent }: EventStream,
 	signal: AbortSignal | undefined,
-): Promise<StreamEnd | undefined> {
+): Promise<Pick<Failure, 'kind' | 'reason'> | undefined> {
 	const reader = new EventReader();
 	for await (const piece of piecesOf(body, signal)) {
 		const events = reader.push(piece);

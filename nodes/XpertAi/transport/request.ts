@@ -62,19 +62,16 @@ export type Send = (request: ApiRequest) => Promise<Outcome>;
  * URL: redirects are not followed, and the credential's allowed domains go along with every request.
  */
 export async function createSend(context: RequestContext): Promise<Send> {
-	return sendWith(await readCredential(context), context);
+	return connect(await readCredential(context), context).send;
 }
 
-/**
- * Like `createSend`, with a credential that was already read.
- *
- * @param context its `getCredentials` must return this credential
- */
-function sendWith(credential: ReadCredential, context: RequestContext): Send {
+/** @param context its `getCredentials` must return this credential */
+function connect(credential: ReadCredential, context: RequestContext): Connection {
 	const target = readTarget(credential);
 	const secrets = secretsOf(credential);
 
-	return async ({ method, path, body, timeoutMs, totalMs, checkAnswer, stream, afterStop }) => {
+	const send: Send = async (request) => {
+		const { method, path, body, timeoutMs, totalMs, checkAnswer, stream, afterStop } = request;
 		// All foreign text passes here: no failure contains the token, or markup.
 		const fail = (details: Details): Outcome => ({
 			ok: false,
@@ -119,6 +116,7 @@ function sendWith(credential: ReadCredential, context: RequestContext): Send {
 		if ('kind' in received) return fail(received);
 		return readResponse(received, stream ? notAStream : checkAnswer, fail);
 	};
+	return { send, secrets };
 }
 
 /** Reads a stream to its end, which leaves no answer; any other answer is read as text. */
@@ -247,11 +245,6 @@ export async function connectionsOf(context: IExecuteFunctions): Promise<Connect
 		connections.push(connectOnce(await readCredential(context, index), forItem(index, context)));
 	return connections;
 }
-
-const connect = (credential: ReadCredential, context: IExecuteFunctions): Connection => ({
-	send: sendWith(credential, context),
-	secrets: secretsOf(credential),
-});
 
 /**
  * Whether a credential is the same for all items. Then it can also be read for an item that does not exist; an

@@ -126,22 +126,15 @@ export class OutageBudget {
 	note(outcome: Outcome): void {
 		this.isLeft = outcome.ok || !isTransient(outcome.failure);
 	}
-}
 
-/** Makes a function that sends repeatable requests with the retry policy and one outage budget. */
-export function repeatedSend({
-	limits,
-	...retried
-}: Pick<RetriedRequest, 'limits' | 'clock' | 'signal'>): (
-	send: Send,
-	request: ApiRequest,
-) => Promise<RetriedOutcome> {
-	const budget = new OutageBudget(limits);
-	return async (send, request) => {
-		const { limits: left } = budget;
-		const options = { ...retried, request, limits: left, repeatable: true };
-		const result = await sendWithRetries(send, options);
-		budget.note(result.outcome);
+	/** Sends a request that may be repeated. */
+	async send(
+		send: Send,
+		retried: Omit<RetriedRequest, 'limits' | 'repeatable'>,
+	): Promise<RetriedOutcome> {
+		const { limits } = this;
+		const result = await sendWithRetries(send, { ...retried, limits, repeatable: true });
+		this.note(result.outcome);
 		return result;
-	};
+	}
 }

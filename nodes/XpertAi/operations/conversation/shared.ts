@@ -30,8 +30,8 @@ export const readConversationFirst: Omit<LookFirst, 'decide'> = {
 	method: 'GET',
 	path: '/conversations/{conversationId}',
 	options: [],
-	checkAnswer: (answer, askedId) =>
-		isMissing(answer) ? undefined : answerAbout('conversation')(answer, askedId),
+	checkAnswer: (answer, asked) =>
+		isMissing(answer) ? undefined : answerAbout('conversation')(answer, asked),
 };
 
 /** Reads a conversation before the operation, and refuses one that does not exist. */

@@ -14,7 +14,7 @@ export const get = declare({
 	path: '/threads/{threadId}',
 	ids: [threadLocator()],
 	repeatable: true,
-	checkAnswer: (answer, threadId = '') => threadAnswer(threadId)(answer),
+	checkAnswer: (answer, { threadId = '' }) => threadAnswer(threadId)(answer),
 	statusHints: {
 		500: 'Xpert AI servers answer this way for a thread that has never run, and for one that does not exist. Check "Thread", and run it once with Thread: Ask and Wait.',
 	},

@@ -10,10 +10,10 @@ const DECLARED = catalogue
 	.filter((operation): operation is DeclaredOperation => !isCoded(operation));
 
 /** What is wrong with an answer of an operation, as its requests are checked. */
-function flawOf({ paging, checkAnswer }: DeclaredOperation, answer: unknown, askedId?: string) {
+function flawOf({ paging, checkAnswer }: DeclaredOperation, answer: unknown, askedId = '') {
 	const flaw = answerFlaw(answer, typeof answer === 'string');
 	if (flaw !== undefined) return flaw;
-	return paging ? answerWithList(paging.resultsKey)(answer) : checkAnswer(answer, askedId);
+	return paging ? answerWithList(paging.resultsKey)(answer) : checkAnswer(answer, { id: askedId });
 }
 
 /** Successes that the real server gave; those that the recording has cut are left out. */
@@ -94,6 +94,8 @@ describe.each(Object.entries(NEEDED))('a recorded answer of %s', (endpoint, keys
 it('does not take another knowledgebase for the one that was updated', () => {
 	const update = DECLARED.find((operation) => endpointOf(operation) === 'E2');
 	for (const id of ['abc', 'ABC', 'aBc'])
-		expect(update?.checkAnswer?.({ id }, 'ABC')).toBeUndefined();
-	expect(update?.checkAnswer?.({ id: 'abd' }, 'ABC')).toBe('it is about another knowledgebase');
+		expect(update?.checkAnswer?.({ id }, { id: 'ABC' })).toBeUndefined();
+	expect(update?.checkAnswer?.({ id: 'abd' }, { id: 'ABC' })).toBe(
+		'it is about another knowledgebase',
+	);
 });

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import {
+	OutageBudget,
 	SINGLE_REQUEST_LIMITS,
-	repeatedSend,
 	sendWithRetries,
 } from '../../../../nodes/XpertAi/transport/sendWithRetries';
 import type { RetriedRequest } from '../../../../nodes/XpertAi/transport/sendWithRetries';
@@ -325,12 +325,11 @@ describe('a server that stays away', () => {
 			sent += 1;
 			return waiting.shift() ?? succeeded();
 		};
-		const limits = { maxTries: 3, maxElapsedMs: Infinity };
-		const sendRepeated = repeatedSend({ limits, clock: virtualTime() });
+		const budget = new OutageBudget({ maxTries: 3, maxElapsedMs: Infinity });
 		const counts: number[] = [];
 		for (let left = requests; left > 0; left -= 1) {
 			const before = sent;
-			await sendRepeated(respond, REQUEST);
+			await budget.send(respond, { request: REQUEST, clock: virtualTime() });
 			counts.push(sent - before);
 		}
 		return counts;
