@@ -84,7 +84,8 @@ function textOrList(value: unknown): string | undefined {
 	const texts = value.map((entry: unknown) => {
 		if (!isJsonObject(entry) || typeof entry.message !== 'string') return entry;
 		const { path, message } = entry;
-		return Array.isArray(path) && path.length > 0 ? `${path.join('.')}: ${message}` : message;
+		const place = Array.isArray(path) ? path.join('.') : '';
+		return place ? `${place}: ${message}` : message;
 	});
 	return texts.filter((text) => typeof text === 'string').join('; ') || undefined;
 }
