@@ -60,9 +60,9 @@ export function checked<Schema extends ZodTypeAny>(
  * number or has a lone surrogate.
  */
 export function jsonOf(refuse: Refuse, value: unknown, naming: Naming): string {
-	const text = textOf(value);
+	const text = stringified(value);
 	if (text === undefined) {
-		const hasNoText = (part: unknown) => part !== undefined && textOf(part) === undefined;
+		const hasNoText = (part: unknown) => part !== undefined && stringified(part) === undefined;
 		const place = compact([findKey(Object(value), hasNoText)]);
 		const demand = 'is nested too deeply or too long to be sent';
 		return refuse({ subject: subjectOf(place, naming), demand });
@@ -90,7 +90,7 @@ function unsendableFlaw(value: unknown, place: Place, naming: Naming): Flaw {
 }
 
 /** The JSON text of a value; undefined if it is too deep or too long. */
-function textOf(value: unknown): string | undefined {
+function stringified(value: unknown): string | undefined {
 	try {
 		return JSON.stringify(value) as string | undefined;
 	} catch {
@@ -193,7 +193,7 @@ function valueAt(value: unknown, path: Place): unknown {
 /** A value as text for a message. */
 export function quoted(value: unknown): string {
 	if (typeof value === 'object') {
-		return truncate(textOf(value) ?? 'a value that is nested too deeply', { length: 80 });
+		return truncate(stringified(value) ?? 'a value that is nested too deeply', { length: 80 });
 	}
 	return truncate(typeof value === 'string' ? `"${value}"` : String(value), { length: 80 });
 }
