@@ -1,3 +1,4 @@
+import type {} from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import type { Contents } from './contents';
 import { badRequest } from './errors';
