@@ -45,13 +45,10 @@ export function missingIn(answer: unknown): Failure['missing'] {
 	return /^Cannot [A-Z]+ \//.test(answer.message) ? 'route' : 'record';
 }
 
-function isDatabaseError(answer: IDataObject): boolean {
-	return typeof answer.query === 'string' || isJsonObject(answer.driverError);
-}
-
 function reasonInJson(answer: unknown): string | undefined {
 	if (!isJsonObject(answer)) return undefined;
-	if (isDatabaseError(answer)) return databaseReason(answer);
+	const isOfDatabase = typeof answer.query === 'string' || isJsonObject(answer.driverError);
+	if (isOfDatabase) return databaseReason(answer);
 	const reasons = REASON_PATHS.map((path) => textOrList(get(answer, path)));
 	return reasons.find((reason) => reason !== undefined);
 }
