@@ -6,8 +6,8 @@ import { derivedId } from '../../../payloads/derivedId';
 import { buildPath } from '../../../transport/api';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
-import type { Send } from '../../../transport/request';
-import { repeatedSend } from '../../../transport/sendWithRetries';
+import type { ApiRequest, Send } from '../../../transport/request';
+import { OutageBudget } from '../../../transport/sendWithRetries';
 import type { RetryLimits } from '../../../transport/sendWithRetries';
 import { BULK_REQUEST } from '../bulkRequest';
 import { getStatus, startProcessing } from '../processing';
@@ -20,16 +20,20 @@ import { asHint, counted } from './wording';
 export function knowledgebaseRoutes(
 	knowledgebaseId: string,
 	send: Send,
-	{ retryLimits: limits, timeoutMs }: { retryLimits: RetryLimits; timeoutMs: number },
+	{ retryLimits, timeoutMs }: { retryLimits: RetryLimits; timeoutMs: number },
 	signal?: AbortSignal,
 ) {
 	const clock = systemClock;
+	const budget = new OutageBudget(retryLimits);
 	return {
 		storePath: buildPath(BULK_REQUEST.path, { knowledgebaseId }),
 		startPath: buildPath(startProcessing.path, { knowledgebaseId }),
 		statusPath: (ids: string[]) =>
 			buildPath(getStatus.path, { knowledgebaseId, documentIds: ids.join(',') }),
-		send: repeatedSend(send, { limits, timeoutMs, clock, signal }),
+		send: async (unsent: Omit<ApiRequest, 'timeoutMs'>) => {
+			const request = { ...unsent, timeoutMs };
+			return (await budget.send(send, { request, clock, signal })).outcome;
+		},
 		clock,
 		signal,
 	};

@@ -20,7 +20,7 @@ import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import { UPLOADS_AT_ONCE, multipartBody } from '../../../transport/multipart';
 import type { ApiRequest } from '../../../transport/request';
-import { OutageBudget, sendWithRetries } from '../../../transport/sendWithRetries';
+import { OutageBudget } from '../../../transport/sendWithRetries';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
 import { DocumentStream } from './documentStream';
 import { knowledgebaseRoutes, memoryPlaceOf } from './knowledgebase';
@@ -193,10 +193,8 @@ export class Target {
 			// Sending a form consumes it, so each attempt makes it anew.
 			const sendForm = async () =>
 				await send({ ...request, body: uploadedContent && multipartBody(uploadedContent, {}) });
-			const { limits } = outageBudget;
-			const retried = { request, limits, repeatable: true, clock: systemClock, signal };
-			const { outcome, attempts } = await sendWithRetries(sendForm, retried);
-			outageBudget.note(outcome);
+			const retried = { request, clock: systemClock, signal };
+			const { outcome, attempts } = await outageBudget.send(sendForm, retried);
 			if (outcome.ok) {
 				circuitBreaker.passed('upload');
 				const { url: fileUrl, id: storageFileId, size } = uploadedFile.parse(outcome.answer);
