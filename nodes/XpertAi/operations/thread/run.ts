@@ -13,12 +13,12 @@ import {
 
 /* The operations on runs. Their code is loaded with the first run, as most processes of n8n only show the node. */
 
-type Shown = Omit<CodedOperation, 'endpoint' | 'execute'>;
+type Shown = Omit<CodedOperation, 'execute'>;
 
 /** Thread: Ask and Wait, Decide or Answer Again. */
 function waiting(kind: RunKind, shown: Omit<Shown, 'request'>): CodedOperation {
 	return {
-		...{ ...shown, endpoint: 'E4' },
+		...shown,
 		request: { method: 'POST', path: WAIT_PATH, body: anyRunBody },
 		execute: async (execution) => await (await import('./run/ask')).execute(execution, kind),
 	};
@@ -27,7 +27,7 @@ function waiting(kind: RunKind, shown: Omit<Shown, 'request'>): CodedOperation {
 /** Thread: Get Run, Wait for Run or Cancel Run. */
 function byId(value: 'getRun' | 'waitForRun' | 'cancelRun', shown: Omit<Shown, 'value'>) {
 	const operation: CodedOperation = {
-		...{ value, ...shown, endpoint: 'extension' },
+		...{ value, ...shown },
 		execute: async (execution) => await (await import('./run/runById')).execute(execution, value),
 	};
 	return operation;
