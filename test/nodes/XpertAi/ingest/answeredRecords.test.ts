@@ -24,11 +24,11 @@ describe('the record of each document in the answer', () => {
 		['as sent', [recordA, recordB]],
 		['in another order', [recordB, recordA]],
 		['with more records than were sent', [recordC, recordB, recordA]],
-	])('is told by its id when they come %s', (_, answer) => {
+	])('is found by its ID when they come %s', (_, answer) => {
 		expect(answeredRecords([A, B], answer)).toEqual([recordA, recordB]);
 	});
 
-	it('is told by its id in whatever case the server gives it', () => {
+	it('is found by its ID in upper or lower case', () => {
 		const shouted = prepared({ name: 'B' }, 1, ID_B.toUpperCase());
 		expect(answeredRecords([A, shouted], [recordB, recordA])).toEqual([recordA, recordB]);
 	});
@@ -37,7 +37,7 @@ describe('the record of each document in the answer', () => {
 		expect(answeredRecords([A, B], [recordB])).toEqual([undefined, recordB]);
 	});
 
-	it('is the one in its place for a document whose id was made for this run, where a server gives ids of its own', () => {
+	it('is the one at its position for a document with a new ID, on a server that gives its own IDs', () => {
 		expect(answeredRecords([A, ofNewId, B], [recordA, recordC, recordB])).toEqual([
 			recordA,
 			recordC,
@@ -73,7 +73,7 @@ describe('the record of each document in the answer', () => {
 		expect(answeredRecords([A], [answer])).toEqual([undefined]);
 	});
 
-	it('of two documents with the same id is each in its place', () => {
+	it('of two documents with the same ID is the one at its position', () => {
 		const first = { ...recordA, version: 1 };
 		expect(answeredRecords([A, A], [first, recordA])).toEqual([first, recordA]);
 	});
@@ -115,7 +115,7 @@ it.each([
 	[undefined, [recordA], recordA],
 	['it is empty, and shows no document as stored', undefined, undefined],
 	['it shows 0 of 1 documents as stored', [], undefined],
-])('says what is missing in an answer: %s', (flaw, answer, record) => {
+])('an answer that lacks documents has the flaw: %s', (flaw, answer, record) => {
 	expect(storingFlaw(answer, [record])).toBe(flaw);
 });
 
@@ -142,7 +142,7 @@ function recordedSuccesses() {
 
 describe('every recorded success', () => {
 	const all = recordedSuccesses();
-	it('is looked at', () => expect(all.length).toBeGreaterThan(30));
+	it('is checked', () => expect(all.length).toBeGreaterThan(30));
 
 	it.each(all)('shows all documents as stored: $name', ({ sent, answer }) => {
 		const documents = sent.map((document: unknown, place) => {

@@ -72,7 +72,7 @@ describe('batches', () => {
 		);
 	});
 
-	it('are made one at a time, while documents still come in', async () => {
+	it('are made one at a time, before all documents are read', async () => {
 		let taken = 0;
 		async function* endless() {
 			for (;;) yield prepared({}, taken++);

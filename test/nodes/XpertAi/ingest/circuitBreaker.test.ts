@@ -29,7 +29,7 @@ const hasRow = (limit: number, list: Event[]) =>
 		});
 	});
 
-it('the brake stops when so many of a stage fail one after another for one reason, and never else', () => {
+it('the circuit breaker opens after the limit of consecutive failures of a stage with one reason, and never otherwise', () => {
 	fc.assert(
 		fc.property(events, fc.integer({ min: 1, max: 5 }), (list, limit) => {
 			expect(braked(limit, list) !== undefined).toBe(hasRow(limit, list));
@@ -37,11 +37,11 @@ it('the brake stops when so many of a stage fail one after another for one reaso
 	);
 });
 
-it('never stops with 0', () => {
+it('never opens with the limit 0', () => {
 	fc.assert(fc.property(events, (list) => expect(braked(0, list)).toBeUndefined()));
 });
 
-it('takes what was sent together for one, however many documents that were', () => {
+it('needs several requests, however many documents one of them carries', () => {
 	const brake = new CircuitBreaker(100);
 	const request = (batch: number) => {
 		for (let n = 0; n < 400; n += 1) brake.failed('storing', 'bad gateway', batch);
@@ -50,13 +50,13 @@ it('takes what was sent together for one, however many documents that were', () 
 	expect([request(1), request(2), request(3)]).toEqual([undefined, undefined, 'bad gateway']);
 });
 
-it('keeps the reason it stopped for', () => {
+it('keeps the reason it opened for', () => {
 	const [first, second] = ['no right', 'no model'];
 	const of = (stage: Stage, reason: string): Event => [stage, reason];
 	expect(braked(1, [of('upload', first), of('storing', second)])).toBe(first);
 });
 
-it('takes what differs in nothing but IDs for the same, and says it as it was said last', () => {
+it('counts reasons that differ in IDs alone as one, and gives the last', () => {
 	const said = (digit: number) =>
 		`no model in ${'0'.repeat(7)}${digit}-0000-4000-8000-00000000000a`;
 	expect(
@@ -73,7 +73,7 @@ it('takes what differs in nothing but IDs for the same, and says it as it was sa
 	).toBeUndefined();
 });
 
-describe('what may hold for all', () => {
+describe('a failure that may affect all documents', () => {
 	const forbidden = (count: number, more: Event[] = []) => {
 		const brake = new CircuitBreaker(100);
 		for (const [stage] of more) brake.passed(stage);
@@ -81,18 +81,18 @@ describe('what may hold for all', () => {
 		return [brake.reason, brake.streakLength];
 	};
 
-	it('stops after a few where none has come through', () => {
+	it('opens the circuit breaker after three when no document has passed', () => {
 		expect(forbidden(2)).toEqual([undefined, undefined]);
 		expect(forbidden(3)).toEqual(['Forbidden', 3]);
 	});
 
-	it('counts like all else where one has: it is about single documents', () => {
+	it('counts like any other when a document has passed', () => {
 		const passed: Event[] = [['upload', undefined]];
 		expect(forbidden(99, passed)).toEqual([undefined, undefined]);
 		expect(forbidden(100, passed)).toEqual(['Forbidden', 100]);
 	});
 
-	it('stops at once where the server says so of the knowledgebase, unless nothing is to stop', () => {
+	it('opens it at once if the reason certainly holds for all, unless the limit is 0', () => {
 		const said = 'Embedding model not set for the knowledgebase';
 		const brake = new CircuitBreaker(100);
 		brake.failed('processing', said);

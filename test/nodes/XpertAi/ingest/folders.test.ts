@@ -32,7 +32,7 @@ const parentOf = (folder: string, knowledgebaseId = KB) =>
 	inFolder({ folder }, knowledgebaseId).parent as { id: string } | null;
 
 describe('a document in a folder', () => {
-	it('has the row of the whole path as its parent, the same in every run', async () => {
+	it('has the row of its path as parent, the same in every run', async () => {
 		const { sent, make } = foldersOn();
 		await make('Dept/Sales');
 		const [[dept, sales] = []] = sent;
@@ -45,16 +45,16 @@ describe('a document in a folder', () => {
 		expect(parentOf('Dept/Sales', 'another')).not.toEqual({ id: sales?.id });
 	});
 
-	it.each(['/Dept/Sales/', ' Dept / Sales ', 'Dept//Sales'])('is there as well as %j', (folder) => {
+	it.each(['/Dept/Sales/', ' Dept / Sales ', 'Dept//Sales'])('is also in %j', (folder) => {
 		expect(parentOf(folder)).toEqual(parentOf('Dept/Sales'));
 	});
 
-	it('is another than in one of that name elsewhere, and as the capitals are', () => {
+	it('is in another than one of that name elsewhere or in other capitals', () => {
 		const paths = ['A/C', 'B/C', 'C', 'c', 'A', 'B'];
 		expect(new Set(paths.map((path) => parentOf(path)?.id)).size).toBe(paths.length);
 	});
 
-	it.each(['', '/', null])('is in none where it is %j', (folder) => {
+	it.each(['', '/', null])('has no parent with the folder %j', (folder) => {
 		expect(inFolder({ name: 'a', folder }, KB)).toEqual({ name: 'a', folder, parent: null });
 	});
 
@@ -62,13 +62,13 @@ describe('a document in a folder', () => {
 		{ name: 'a' },
 		{ folder: 'A', parent: { id: KB } },
 		{ folder: '', parent: null },
-	])('stays where it is as %j', (record) => {
+	])('is unchanged as %j', (record) => {
 		expect(inFolder(record, KB)).toBe(record);
 	});
 });
 
 describe('the folders of a run', () => {
-	it('are each made once, those above first', async () => {
+	it('are each created once, outer ones first', async () => {
 		const { names, make } = foldersOn();
 		await make('A/B', 'A/C', '', 'A/B');
 		await make('A/B/D', 'A');
@@ -76,19 +76,19 @@ describe('the folders of a run', () => {
 		expect(names()).toEqual([['A', 'B', 'C'], ['D']]);
 	});
 
-	it('are made once also by documents that are sent at once', async () => {
+	it('are created once for concurrent batches', async () => {
 		const { names, make } = foldersOn();
 		await Promise.all([make('A'), make('A/B'), make('A/B')]);
 		expect(names()).toEqual([['A'], ['B']]);
 	});
 
-	it('ask nothing of the server where no document is in any', async () => {
+	it('send nothing when no document is in one', async () => {
 		const { names, make } = foldersOn();
 		expect(await make('')).toBeUndefined();
 		expect(names()).toEqual([]);
 	});
 
-	it('say why they could not be made, and are tried again', async () => {
+	it('return the failure, and are created by the next batch', async () => {
 		const { names, make } = foldersOn(REFUSED);
 		expect(await make('A')).toMatchObject({ status: 403 });
 		expect(await make('A')).toBeUndefined();

@@ -16,7 +16,7 @@ function pieces(log: string[]) {
 	};
 }
 
-it('work on other ids is done at once', async () => {
+it('work on other IDs starts at once', async () => {
 	const [log, order] = [[] as string[], new IdOrder()];
 	const { work, end } = pieces(log);
 	const all = [
@@ -29,7 +29,7 @@ it('work on other ids is done at once', async () => {
 	await Promise.all(all);
 });
 
-it('work on the same id waits for all that was given before', async () => {
+it('work on the same ID waits for all that was given before', async () => {
 	const [log, order] = [[] as string[], new IdOrder()];
 	const { work, end } = pieces(log);
 	const all = [
@@ -45,7 +45,7 @@ it('work on the same id waits for all that was given before', async () => {
 	await Promise.all(all);
 });
 
-it('work goes on after work on the same id that threw', async () => {
+it('work continues after work on the same ID that threw', async () => {
 	const [log, order] = [[] as string[], new IdOrder()];
 	const broken = order.after(['a'], async () => {
 		throw new Error('broken');

@@ -14,7 +14,7 @@ const lineBreaks = (text: string) => text.split('\n').length - 1;
 const placesOf = async (text: string) => (await recordsOf(text)).map(({ place }) => place);
 
 describe('a file with one record a line', () => {
-	it('gives back every value with its line, wherever it is cut', async () => {
+	it('gives every value with its line number, however the text is chunked', async () => {
 		const lines = fc.array(
 			fc.record({
 				value: fc.oneof(anyRecord, anyValue),
@@ -43,7 +43,7 @@ describe('a file with one record a line', () => {
 		);
 	});
 
-	it('reports a line that does not parse with its number, and goes on', async () => {
+	it('reports a line that does not parse, and continues', async () => {
 		const text = '{"a":1}\nnot json\n{"a":2\n{"a":3}}\n\n{"a":4}\n';
 		expect(await read(text)).toEqual([
 			[1, { a: 1 }],
@@ -66,7 +66,7 @@ describe('a file with one record a line', () => {
 		]);
 	});
 
-	it('may lack the last line break, and may break off', async () => {
+	it('may lack the last line break, or end within a record', async () => {
 		expect(await read('{"a":1}\n{"a":2}')).toEqual([
 			[1, { a: 1 }],
 			[2, { a: 2 }],
@@ -77,7 +77,7 @@ describe('a file with one record a line', () => {
 		]);
 	});
 
-	it('that is larger than what is read whole may begin with a bad line, too', async () => {
+	it('of more than 32 MB may begin with a bad line as well', async () => {
 		const line = `{"a":"${'x'.repeat(MB)}"}\n`;
 		const records = await recordsOf(`{"a":\n${line.repeat(40)}`);
 		expect(records.map((record) => 'flaw' in record)).toEqual([
@@ -86,7 +86,7 @@ describe('a file with one record a line', () => {
 		]);
 	});
 
-	it('says of a line of more than 32 MB that it is too long, and ends there', async () => {
+	it('ends at a line of more than 32 MB, which is a flaw', async () => {
 		const text = `{"a":1}\n{"a":2}\n{"a":"${'x'.repeat(33 * MB)}"}\n{"a":4}\n`;
 		const records = await recordsOf(text, [MB, 20 * MB, 33 * MB]);
 		expect(records.slice(2)).toEqual([
@@ -96,7 +96,7 @@ describe('a file with one record a line', () => {
 });
 
 describe('a file that is one JSON value', () => {
-	it('of records in an array gives back every one in order, however it is written and cut', async () => {
+	it('that is an array gives its records in order, however it is written and chunked', async () => {
 		await fc.assert(
 			fc.asyncProperty(
 				fc.array(anyValue),
@@ -113,7 +113,7 @@ describe('a file that is one JSON value', () => {
 		);
 	});
 
-	it('that is an object is one record, alone in its file', async () => {
+	it('that is an object is one record, the whole file', async () => {
 		await fc.assert(
 			fc.asyncProperty(
 				anyRecord,
@@ -154,7 +154,7 @@ describe('a file that is one JSON value', () => {
 		]);
 	});
 
-	it('of 32,004 lines that are no JSON is one flaw, found in a moment', async () => {
+	it('of 32,004 lines that are no JSON is one flaw, found fast', async () => {
 		const rows = Array.from({ length: 10_668 }, (_, n) => `    {\n"name": "doc ${n}"\n},`);
 		const started = Date.now();
 		expect(await recordsOf(`{\n"rows": [\n${rows.join('\n')}\n]`)).toHaveLength(1);
@@ -166,7 +166,7 @@ describe('a file that is one JSON value', () => {
 		['an array in one line', `[${`{"a":"${'x'.repeat(MB)}"},`.repeat(33)}{}]`],
 		['an object in lines', `{\n"list": [\n${`{"a":"${'x'.repeat(MB)}"},\n`.repeat(33)}{}]}`],
 		['lines of no kind', `${'x'.repeat(MB)}\n`.repeat(33)],
-	])('of more than 32 MB is refused with the cure: %s', async (_, text) => {
+	])('of more than 32 MB is refused with advice: %s', async (_, text) => {
 		expect(await recordsOf(text, [1, MB, 5 * MB, 32 * MB])).toEqual([
 			{ place: 'The file', flaw: expect.stringContaining('Write it as JSON lines') as string },
 		]);
@@ -176,7 +176,7 @@ describe('a file that is one JSON value', () => {
 describe('whole numbers that JavaScript would round', () => {
 	const integer = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n });
 
-	it('keep their digits, as text, wherever they stand; all else is as JSON has it', async () => {
+	it('become text with all their digits, wherever they are; all else is parsed as JSON', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(integer), anyRecord, cuts, async (numbers, rest, at) => {
 				const text = `{"list":[${numbers.join(', ')}],"rest":${JSON.stringify(rest)}}`;
@@ -192,7 +192,7 @@ describe('whole numbers that JavaScript would round', () => {
 		);
 	});
 
-	it('are left alone within texts, and so are fractions', async () => {
+	it('are unchanged within texts; so are fractions', async () => {
 		const value = {
 			a: 'x: 12345678901234567890, "y\\": 12345678901234567891',
 			b: 0.1234567890123456,
@@ -200,7 +200,7 @@ describe('whole numbers that JavaScript would round', () => {
 		expect(await read(JSON.stringify(value))).toEqual([[1, value]]);
 	});
 
-	it('are found in a text of many escapes', async () => {
+	it('are found beside texts with many escapes', async () => {
 		const text = `{"a":${JSON.stringify('"\n'.repeat(1_000_000))},"id":12345678901234567890}`;
 		const [record] = await recordsOf(text);
 		expect(record).toMatchObject({ value: { id: '12345678901234567890' } });
@@ -208,11 +208,11 @@ describe('whole numbers that JavaScript would round', () => {
 });
 
 describe('a file', () => {
-	it.each(['', '\n', ' \r\n\t\n ', '[]', ' [ ] ', '[\n]\n'])('may hold nothing: %j', async (text) =>
+	it.each(['', '\n', ' \r\n\t\n ', '[]', ' [ ] ', '[\n]\n'])('may be empty: %j', async (text) =>
 		expect(await read(text)).toEqual([]),
 	);
 
-	it('of any text is read to its end', async () => {
+	it('of any text is read without an error', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), cuts, async (text, at) => {
 				expect(Array.isArray(await placesOf(text))).toBe(at.length >= 0);
@@ -220,7 +220,7 @@ describe('a file', () => {
 		);
 	});
 
-	it('is read no further than asked for', async () => {
+	it('is read no further than its consumer asks', async () => {
 		let taken = 0;
 		async function* endless() {
 			for (;;) {
@@ -236,7 +236,7 @@ describe('a file', () => {
 	it.each([
 		['lines', '\n'],
 		['one line', ' '],
-	])('may begin with 8 MB of blanks, in %s: they take no time to speak of', async (_, blankOne) => {
+	])('may begin with 8 MB of blanks, in %s, which are skipped fast', async (_, blankOne) => {
 		const text = `${blankOne.repeat(8 * MB)}{"a":1}\n{"a":2}\n`;
 		const at = Array.from({ length: 8192 }, (__, index) => index * 1024);
 		const started = Date.now();
@@ -248,7 +248,7 @@ describe('a file', () => {
 		expect(Date.now() - started).toBeLessThan(15_000);
 	});
 
-	it('of many records in small pieces is read in a time that grows with its size', async () => {
+	it('of many records in small chunks is read in linear time', async () => {
 		const text = '{"name":"a","text":"some words"}\n'.repeat(20_000);
 		const at = Array.from({ length: text.length / 64 }, (_, index) => index * 64);
 		let count = 0;

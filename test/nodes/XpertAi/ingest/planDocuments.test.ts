@@ -71,8 +71,8 @@ async function sift(
 	return { sent, unchanged, asked };
 }
 
-describe('where documents are done when they are stored', () => {
-	it('those stored with the same content are left out, as far as the server still has them', async () => {
+describe('without processing', () => {
+	it('documents stored with the same content are left out, if the server still has them', async () => {
 		const names = ['a', 'b', 'c', 'd'];
 		const documents = [
 			document('a'),
@@ -98,17 +98,17 @@ describe('where documents are done when they are stored', () => {
 	});
 });
 
-describe('where documents are done when they are processed', () => {
+describe('with processing', () => {
 	it.each([
 		['deleted on the server', {}],
 		['disabled by another source, which takes their status away', { a: null }],
-		['given up when somebody had them processed again', { a: 'error' }],
-	])('those seen processed are sent again when they were %s', async (_, has) => {
+		['processed again by somebody, without success', { a: 'error' }],
+	])('processed documents are sent again when they were %s', async (_, has) => {
 		const { sent, unchanged } = await sift([document('a')], knowing(['a'], ['a']), { has });
 		expect([sent, unchanged]).toEqual([['a'], []]);
 	});
 
-	it('the server is asked how they ended, before anything is sent again', async () => {
+	it('statuses decide which of the stored documents are sent again', async () => {
 		const ids = ['f', 'r', 'e', 'c', 'n', 'u'];
 		const memory = knowing(ids);
 		const { sent, unchanged, asked } = await sift(
@@ -125,7 +125,7 @@ describe('where documents are done when they are processed', () => {
 		expect([memory.isDone(idOf('f'), true), memory.isDone(idOf('r'), true)]).toEqual([true, false]);
 	});
 
-	it('are asked for in good time: not all documents are held back', async () => {
+	it('at most 250 documents are held back for one request of statuses', async () => {
 		const ids = range(0, 600).map((index) => `id-${index}`);
 		const has = Object.fromEntries(ids.map((id) => [id, 'finish']));
 		const { asked, unchanged } = await sift(
@@ -137,14 +137,14 @@ describe('where documents are done when they are processed', () => {
 		expect(unchanged).toHaveLength(600);
 	});
 
-	it('are asked for sooner where they are large', async () => {
+	it('at most 8 MB of documents are held back', async () => {
 		const names = ['a', 'b', 'c'];
 		const large = names.map((name) => ({ ...document(name), bytes: 5 * 1024 * 1024 }));
 		const { asked } = await sift(large, knowing(names), { has: {} });
 		expect(asked.map((part) => part.length)).toEqual([2, 1]);
 	});
 
-	it('the later of two documents with one ID is sent after what became of the earlier is known', async () => {
+	it('the later of two documents with one ID waits for the decision about the earlier', async () => {
 		const memory = knowing(['a']);
 		const later = document('a', 'new');
 		const twins = [document('a'), { ...later, id: idOf('a').toUpperCase() }];
@@ -154,31 +154,31 @@ describe('where documents are done when they are processed', () => {
 		expect(memory.has(idOf('a'), document('a').contentHash)).toBe(false);
 	});
 
-	it('of two that are the same each is told', async () => {
+	it('each of two equal documents is reported', async () => {
 		const twins = [document('a'), document('a')];
 		const { unchanged } = await sift(twins, knowing(['a']), { has: { a: 'finish' } });
 		expect(unchanged).toHaveLength(2);
 	});
 });
 
-describe('where the server cannot be asked', () => {
+describe('when statuses cannot be read', () => {
 	const broken = { has: {}, failure: failure({ kind: 'status', status: 503 }) };
 
-	it('what was seen processed is believed to be there, and the rest is sent again', async () => {
+	it('processed documents count as present, and others are sent again', async () => {
 		const documents = [document('a'), document('b')];
 		const { sent, unchanged } = await sift(documents, knowing(['a', 'b'], ['a']), broken);
 		expect(unchanged).toEqual([['a', undefined]]);
 		expect(sent).toEqual(['b']);
 	});
 
-	it('what is done when it is stored is believed to be there', async () => {
+	it('stored documents count as present without processing', async () => {
 		const { unchanged } = await sift([document('a')], knowing(['a']), broken, false);
 		expect(unchanged).toEqual([['a', undefined]]);
 	});
 });
 
 describe('a plan', () => {
-	it('tells of each document what the next run does with it', async () => {
+	it('says of each document what the next run would do', async () => {
 		const memory = knowing(['same', 'deleted', 'changed', 'at work', 'hidden', 'hidden before']);
 		const has = {
 			same: 'finish',
@@ -221,7 +221,7 @@ describe('a plan', () => {
 	});
 
 	it.each([0, 1])(
-		'asks for as many at once as an address may name, and for no more, %i',
+		'reads as many statuses at once as an address can name, with %i more',
 		async (more) => {
 			const { asked, statusesOf } = answering({ has: {} });
 			const given = range(IDS_PER_ADDRESS + more).map((at) => document(`${at}`));

@@ -68,7 +68,7 @@ async function process(
 }
 
 describe('starting the processing of documents', () => {
-	it('asks for no status when nobody waits', async () => {
+	it('polls nothing without a wait', async () => {
 		const { starts, asked, ends, unfinished } = await process(['a', 'b'], [], {
 			waitMs: undefined,
 		});
@@ -80,7 +80,7 @@ describe('starting the processing of documents', () => {
 		]);
 	});
 
-	it('takes ten documents a request, five requests at once', async () => {
+	it('sends ten documents per request, five requests at once', async () => {
 		const ids = some(120);
 		const { starts, said, most } = await process(ids, [(part) => all(part, 'finish')]);
 		expect(starts.map((part) => part.length)).toEqual(range(0, 12).map(() => 10));
@@ -89,7 +89,7 @@ describe('starting the processing of documents', () => {
 		expect(most).toBe(5);
 	});
 
-	it('takes more at a time where very many wait', async () => {
+	it('sends a hundred per request while more than 500 are pending', async () => {
 		const { starts } = await process(some(2000), [(part) => all(part, 'finish')]);
 		const sizes = starts.map((part) => part.length);
 		expect(starts.flat()).toEqual(some(2000));
@@ -98,7 +98,7 @@ describe('starting the processing of documents', () => {
 		expect(sizes).toHaveLength(5 + 15 + 45);
 	});
 
-	it('ends with the failure; what was started before is on its way', async () => {
+	it('ends with a failure; documents started before stay in process', async () => {
 		const { failure, said, starts, asked, allStarted } = await process(some(200), [], {
 			queues: (ids) => (ids.includes('10') ? answered(403) : all(ids, 'running')),
 		});
@@ -114,7 +114,7 @@ describe('starting the processing of documents', () => {
 });
 
 describe('a server without a route to process', () => {
-	it('is known by its own words', async () => {
+	it('is recognized by its 404', async () => {
 		const { hasNoRoute, said } = await process(some(30), [], { queues: () => routeMissing });
 		expect(hasNoRoute).toBe(true);
 		expect(said.get('29')).toMatchObject({ state: 'none', hasNoRoute: true });
@@ -129,7 +129,7 @@ describe('a server without a route to process', () => {
 		expect(said.get('0')).toMatchObject({ state: 'none', failure: { status: 404 } });
 	});
 
-	it('is not one that has processed in this run', async () => {
+	it('is not one that has processed documents in this run', async () => {
 		let first = true;
 		const queues = (ids: string[]) => {
 			if (!first) return routeMissing;
@@ -141,7 +141,7 @@ describe('a server without a route to process', () => {
 		expect(said.get('29')).toMatchObject({ hasNoRoute: false });
 	});
 
-	it('is not one that lacks the route to ask', async () => {
+	it('is not one that lacks the route for statuses', async () => {
 		const { hasNoRoute, failure, allStarted } = await process(['a'], [() => routeMissing]);
 		expect({ hasNoRoute, allStarted }).toEqual({ hasNoRoute: false, allStarted: true });
 		expect(failure).toMatchObject({ status: 404 });
@@ -155,7 +155,7 @@ describe('documents that the server has not queued', () => {
 			'running',
 		);
 
-	it('are asked for: those that run already are waited for, with the others', async () => {
+	it('are polled with the others until they end', async () => {
 		const { said, asked } = await process(
 			['a', 'b'],
 			[(ids) => all(ids, 'embedding'), (ids) => all(ids, 'finish')],
@@ -171,18 +171,21 @@ describe('documents that the server has not queued', () => {
 	it.each([
 		['the server does not know it in this knowledgebase', () => succeeded([])],
 		['the server did not begin, though it was asked to twice', (ids: string[]) => all(ids, null)],
-	])('are asked for once more, and come out as not processed: %s', async (processMsg, status) => {
-		const { said, starts, asked } = await process(['a', 'b'], [status], {
-			queues,
-			waitMs: undefined,
-		});
-		expect(starts).toEqual([['a', 'b'], ['b']]);
-		expect(asked).toEqual([['b'], ['b']]);
-		expect(said.get('b')).toEqual({ state: 'none', processMsg });
-		expect(said.get('a')).toEqual({ state: 'running' });
-	});
+	])(
+		'are started once more, and then reported as not processed: %s',
+		async (processMsg, status) => {
+			const { said, starts, asked } = await process(['a', 'b'], [status], {
+				queues,
+				waitMs: undefined,
+			});
+			expect(starts).toEqual([['a', 'b'], ['b']]);
+			expect(asked).toEqual([['b'], ['b']]);
+			expect(said.get('b')).toEqual({ state: 'none', processMsg });
+			expect(said.get('a')).toEqual({ state: 'running' });
+		},
+	);
 
-	it('may be at work although one answer does not know them', async () => {
+	it('may be in process although one answer leaves them out', async () => {
 		const { said } = await process(['b'], [() => succeeded([]), (ids) => all(ids, 'running')], {
 			queues,
 			waitMs: undefined,
@@ -190,7 +193,7 @@ describe('documents that the server has not queued', () => {
 		expect(said.get('b')).toEqual({ state: 'running' });
 	});
 
-	it.each(['finish', 'error'])('may have ended meanwhile: %s', async (status) => {
+	it.each(['finish', 'error'])('may have ended already: %s', async (status) => {
 		const { said, asked } = await process(['b'], [(ids) => all(ids, status)], { queues });
 		expect(said.get('b')).toEqual({ state: status });
 		expect(asked).toHaveLength(1);
@@ -200,13 +203,13 @@ describe('documents that the server has not queued', () => {
 		['an object', succeeded({ ok: true })],
 		['nothing', { ok: true, status: 201, answer: undefined }],
 		['a list of something else', succeeded([{ success: false }])],
-	])('are not known where the answer is %s', async (_, answer) => {
+	])('cannot be told when the answer is %s', async (_, answer) => {
 		const { said, failure } = await process(['a'], [], { queues: () => answer });
 		expect(failure).toMatchObject({ kind: 'unreadable' });
 		expect(said.get('a')).toMatchObject({ state: 'none', failure: { kind: 'unreadable' } });
 	});
 
-	it('are not known where nobody says how they stand', async () => {
+	it('are reported as not started when their statuses cannot be read', async () => {
 		const { failure, said, allStarted } = await process(['a', 'b'], [() => answered(503)], {
 			queues,
 		});
@@ -217,15 +220,15 @@ describe('documents that the server has not queued', () => {
 	});
 });
 
-describe('a document without a status, though the server has queued it', () => {
-	it('is given up when that does not help, long before the wait ends', async () => {
+describe('a queued document without a status', () => {
+	it('is started once more, and then given up', async () => {
 		const { said, starts, waits } = await process(['a'], [(ids) => all(ids, null)]);
 		expect(starts).toEqual([['a'], ['a']]);
 		expect(waits).toEqual([250, 375]);
 		expect(said.get('a')).toMatchObject({ state: 'none' });
 	});
 
-	it('is queued anew each time, as long as it was seen at work in between', async () => {
+	it('is started again each time it was seen in process in between', async () => {
 		const { said, starts } = await process(
 			['a'],
 			[null, 'running', null, 'running', 'finish'].map((status) => (ids) => all(ids, status)),
@@ -235,7 +238,7 @@ describe('a document without a status, though the server has queued it', () => {
 	});
 });
 
-describe('a document that an earlier run has started', () => {
+describe('a document that an earlier run started', () => {
 	/** What the server has been at since an earlier run: the documents whose ids say so. */
 	const isOld = (id: string) => id.startsWith('old');
 	const queues = (ids: string[]) =>
@@ -245,7 +248,7 @@ describe('a document that an earlier run has started', () => {
 		);
 	const wait = { queues, waitMs: 30 * MINUTE };
 
-	it('is given up after five minutes in which nothing moved', async () => {
+	it('is given up after five minutes without progress', async () => {
 		const { said, waits } = await process(['old'], [(ids) => all(ids, 'running')], wait);
 		expect(said.get('old')).toEqual({ state: 'running', isStuck: true });
 		const waited = waits.reduce((sum, ms) => sum + ms, 0);
@@ -256,7 +259,7 @@ describe('a document that an earlier run has started', () => {
 	it.each<[string, (turn: number) => object]>([
 		['progress', (turn) => ({ status: 'running', progress: Math.floor(turn / 15) })],
 		['status', (turn) => ({ status: Math.floor(turn / 15) % 2 ? 'embedding' : 'splitted' })],
-	])('is waited for as long as its %s moves', async (_, status) => {
+	])('is waited for as long as its %s changes', async (_, status) => {
 		let turn = 0;
 		const { unfinished } = await process(
 			['old'],
@@ -266,7 +269,7 @@ describe('a document that an earlier run has started', () => {
 		expect(unfinished).toBe(1);
 	});
 
-	it('is waited for as long as others end, behind which it may be waiting', async () => {
+	it('is waited for as long as others end', async () => {
 		let turn = 0;
 		const others = some(20);
 		const { said, unfinished } = await process(
@@ -287,8 +290,8 @@ describe('a document that an earlier run has started', () => {
 	});
 
 	it.each<[string, Outcome, object]>([
-		['moves at last', succeeded([{ id: 'old', status: 'running', progress: 1 }]), {}],
-		['is not told of', answered(403), { failure: { status: 403 } }],
+		['progresses at the last poll', succeeded([{ id: 'old', status: 'running', progress: 1 }]), {}],
+		['cannot be polled any more', answered(403), { failure: { status: 403 } }],
 	])('is not given up where it %s', async (_, atLast, told) => {
 		const clock = virtualTime();
 		let [lookedAt, isOver] = [-1, false];
@@ -304,7 +307,7 @@ describe('a document that an earlier run has started', () => {
 		expect(said.get('old')).not.toHaveProperty('isStuck');
 	});
 
-	it('does not take others with it that were started now', async () => {
+	it('is given up without those that this run started', async () => {
 		const { said, unfinished } = await process(
 			['new', 'old'],
 			[(ids) => all(ids, 'running')],
@@ -317,7 +320,7 @@ describe('a document that an earlier run has started', () => {
 });
 
 describe('waiting for the processing', () => {
-	it('asks again, less and less often, for those that have not ended', async () => {
+	it('polls less and less often, and only documents that have not ended', async () => {
 		const { asked, waits, ends, unfinished } = await process(
 			['a', 'b', 'c'],
 			[
@@ -361,7 +364,7 @@ describe('waiting for the processing', () => {
 		},
 	);
 
-	it('asks no more often for many documents than every two seconds at first', async () => {
+	it('polls many documents every two seconds at most', async () => {
 		const clock = virtualTime();
 		const look = (ids: string[]) => all(ids, clock.elapsed() >= 9500 ? 'finish' : 'running');
 		const { asked } = await process(some(100), [look], { clock });
@@ -369,7 +372,7 @@ describe('waiting for the processing', () => {
 		expect(asked).toHaveLength(3);
 	});
 
-	it('ends at the deadline, not later, with what is known by then', async () => {
+	it('ends at the deadline with what is known by then', async () => {
 		const { waits, said, unfinished } = await process(
 			['a', 'b'],
 			[(ids) => succeeded(ids.map((id) => ({ id, status: id === 'a' ? 'finish' : 'embedding' })))],
@@ -380,7 +383,7 @@ describe('waiting for the processing', () => {
 		expect([said.get('a'), said.get('b')]).toEqual([{ state: 'finish' }, { state: 'running' }]);
 	});
 
-	it('looks at all once more at the deadline, also behind those that did not end', async () => {
+	it('polls all documents once more at the deadline', async () => {
 		const { said, unfinished } = await process(
 			some(300),
 			[
@@ -393,25 +396,25 @@ describe('waiting for the processing', () => {
 		expect(said.get('299')).toEqual({ state: 'finish' });
 	});
 
-	it('does not wait at all when no time is given', async () => {
+	it('polls nothing with a wait of 0', async () => {
 		const { waits, asked, unfinished } = await process(['a'], [], { waitMs: 0 });
 		expect({ waits, asked, unfinished }).toEqual({ waits: [], asked: [], unfinished: 1 });
 	});
 
-	it('ends with the failure of a question', async () => {
+	it('ends with the failure of a poll', async () => {
 		const { failure, said, allStarted } = await process(['a'], [() => answered(500)]);
 		expect(failure).toMatchObject({ status: 500 });
 		expect(allStarted).toBe(true);
 		expect(said.get('a')).toEqual({ state: 'running' });
 	});
 
-	it('tells a document once that came twice', async () => {
+	it('reports a document once that was added twice', async () => {
 		const { ends, asked } = await process(['a', 'a'], [(ids) => all(ids, 'finish')]);
 		expect(asked).toEqual([['a']]);
 		expect(ends).toEqual([['a', { state: 'finish' }]]);
 	});
 
-	it('asks nothing more when the execution is stopped', async () => {
+	it('polls nothing after Stop', async () => {
 		const stop = new AbortController();
 		const clock = { ...virtualTime(), sleep: async () => stop.abort() };
 		const { asked, unfinished } = await process(['a'], [(ids) => all(ids, 'running')], {
@@ -421,7 +424,7 @@ describe('waiting for the processing', () => {
 		expect({ asked, unfinished }).toEqual({ asked: [], unfinished: 1 });
 	});
 
-	it('takes nothing for missing that was not asked for any more, as the execution was stopped', async () => {
+	it('does not restart documents because of a poll that Stop interrupted', async () => {
 		const stop = new AbortController();
 		const { starts } = await process(
 			['a'],
@@ -490,7 +493,7 @@ describe('very many documents', () => {
 		return { result, ended, most, looks: looks() };
 	}
 
-	it.each([5, 20, 80])('are seen to end at %i a second with few questions', async (processed) => {
+	it.each([5, 20, 80])('are followed at %i a second with few polls', async (processed) => {
 		const { ended, looks, result } = await run(20, processed);
 		expect(ended.size).toBe(count);
 		expect([...ended.values()].every(({ state }) => state === 'finish')).toBe(true);
@@ -506,14 +509,14 @@ describe('very many documents', () => {
 		},
 	);
 
-	it('are seen to end behind some that never do', async () => {
+	it('are followed behind some that never end', async () => {
 		const { ended, looks } = await run(20, 20, (id) => Number(id) < 60);
 		expect([...ended.values()].filter(({ state }) => state === 'finish')).toHaveLength(count - 60);
 		expect(looks).toBeLessThan(3000);
 	});
 });
 
-it('every document is told once, whatever the server answers', async () => {
+it('every document is reported once, whatever the server answers', async () => {
 	const answer = fc.constantFrom<(ids: string[]) => Outcome>(
 		(ids) => all(ids, 'running'),
 		(ids) => all(ids, 'finish'),

@@ -16,7 +16,7 @@ it.each([
 	['embedding', 'running'],
 	[null, 'none'],
 	['none', 'none'],
-])('the status %s is %s in one word', (status, state) => {
+])('the status %s is the state %s', (status, state) => {
 	expect(processingState({ id: 'a', status })).toBe(state);
 	expect(processingState(undefined)).toBe('none');
 });
@@ -33,7 +33,7 @@ it.each<[string[], unknown, boolean]>([
 	expect(mustList(ids)(answer)).toBe(flaw);
 });
 
-describe('asking where documents stand', () => {
+describe('fetching statuses', () => {
 	/** Asks a server that gives this answer. */
 	async function ask(answer: unknown, witness?: string) {
 		const paths: string[] = [];
@@ -49,13 +49,13 @@ describe('asking where documents stand', () => {
 		return { paths, ...(await askStatuses(['A', 'b'], routes, witness)) };
 	}
 
-	it('leaves out those the server does not know', async () => {
+	it('leaves out documents that the server does not know', async () => {
 		const { statuses, paths } = await ask([{ id: 'a', status: 'finish' }]);
 		expect([...statuses]).toEqual([['a', { id: 'a', status: 'finish' }]]);
 		expect(paths).toEqual(['A,b']);
 	});
 
-	it('names one that is certainly there, without which the answer is none', async () => {
+	it('adds the witness, without which an answer does not count', async () => {
 		const { statuses, paths, failure } = await ask([{ id: 'a' }, { id: 'w' }], 'w');
 		expect([[...statuses.keys()], paths, failure]).toEqual([['a', 'w'], ['A,b,w'], undefined]);
 		const reason = 'it does not list the documents that it should';
@@ -68,14 +68,14 @@ describe('asking where documents stand', () => {
 		['a list of something else', [{ status: 'finish' }], 'it is not a list of documents'],
 		['a list with something else in it', [{ id: 'a' }, null], 'it is not a list of documents'],
 		['a list of what has numbers', [{ id: 5, status: 'finish' }], 'it is not a list of documents'],
-	])('takes no answer for one that is %s', async (_, answer, reason) => {
+	])('refuses an answer that is %s', async (_, answer, reason) => {
 		const { failure, statuses } = await ask(answer);
 		expect(failure).toMatchObject({ kind: 'unreadable', reason });
 		expect(statuses.size).toBe(0);
 	});
 });
 
-it('an entry of another shape says nothing, and hides no other', () => {
+it('an entry of another shape is ignored', () => {
 	const answer = [null, { status: 'finish' }, { id: 5 }, { id: 'B', status: 7 }, { id: 'A' }];
 	expect([...statusesById(answer)]).toEqual([['a', { id: 'A' }]]);
 	expect(statusesById({ id: 'A' }).size).toBe(0);

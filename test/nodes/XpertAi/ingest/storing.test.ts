@@ -59,7 +59,7 @@ describe('submitting documents', () => {
 		);
 	});
 
-	it('gives the failure of a batch to each of its documents, and goes on', async () => {
+	it('reports the failure of a batch for each of its documents, and continues', async () => {
 		const { bodies, told, outcomes } = await submit(5, { 2: answered(401) });
 		expect(bodies).toHaveLength(3);
 		expect(told).toEqual([
@@ -72,14 +72,14 @@ describe('submitting documents', () => {
 		expect(outcomes[2]).toMatchObject({ failure: { status: 401 }, attempts: 1 });
 	});
 
-	it('sends nothing where it is not to begin, and reads what there is', async () => {
+	it('sends nothing when it may not, and reports every document as not sent', async () => {
 		const { bodies, told } = await submit(3, {}, { maySend: () => false });
 		expect(bodies).toEqual([]);
 		expect(told).toEqual([0, 1, 2].map((origin) => [origin, 'notSent', 0]));
 	});
 });
 
-describe('an answer that does not show what was sent as stored, to documents with ids', () => {
+describe('an answer that does not show the sent documents', () => {
 	const both = withIds(2);
 	/** Gives these answers, one after another, and afterwards stores. */
 	async function answering(...answers: unknown[]) {
@@ -93,13 +93,13 @@ describe('an answer that does not show what was sent as stored, to documents wit
 		return { ...submitted, server };
 	}
 
-	it('is asked for three times, however long the server would be waited for', async () => {
+	it('is given up after three attempts, whatever the retry limits', async () => {
 		const { told, counts } = await answering([], [], [], []);
 		expect(told.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown']);
 		expect(counts.requests).toBe(3);
 	});
 
-	it('counts for those it does show', async () => {
+	it('counts for the documents that it shows', async () => {
 		const one = [{ id: 'id-1' }];
 		const { placesOf, told } = await answering(one, one, one);
 		expect([placesOf('stored'), placesOf('unknown')]).toEqual([[1], [0]]);
@@ -109,7 +109,7 @@ describe('an answer that does not show what was sent as stored, to documents wit
 		});
 	});
 
-	it('says nothing once the last answer is of another kind', async () => {
+	it('does not count when the last answer is of another kind', async () => {
 		let sent = 0;
 		const send: Storing<number>['send'] = async () =>
 			++sent === 1 ? succeeded([{ id: 'id-1' }]) : answered(401);
@@ -118,7 +118,7 @@ describe('an answer that does not show what was sent as stored, to documents wit
 	});
 });
 
-it('makes the next batch while the server is at work on one', async () => {
+it('makes the next batch while the server works on the current one', async () => {
 	const log: string[] = [];
 	function* source() {
 		for (const document of documents(6)) {

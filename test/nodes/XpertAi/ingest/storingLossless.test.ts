@@ -112,8 +112,8 @@ function expectHonest({ placesOf }: Submitted, server: BulkServer): void {
 	expect(placesOf('rejected').filter((key) => server.copiesOf(key) > 0)).toEqual([]);
 }
 
-describe('documents, whether their ids were made for this run or not,', () => {
-	it('are all stored, once, but for those the server rejects, when what is wrong passes', async () => {
+describe('documents, with new IDs or their own,', () => {
+	it('are all stored once, except those the server rejects, if the faults pass', async () => {
 		await always(
 			plain,
 			fc.oneof(outlasting(passing), patient(oneOddity)),
@@ -127,7 +127,7 @@ describe('documents, whether their ids were made for this run or not,', () => {
 		);
 	});
 
-	it('are reported as what they are, whatever goes wrong and for however long', async () => {
+	it('are reported truthfully, whatever goes wrong and for however long', async () => {
 		await always(
 			fc.oneof(plain, someWithChunks),
 			any,
@@ -141,7 +141,7 @@ describe('documents, whether their ids were made for this run or not,', () => {
 	});
 });
 
-it('has no more requests under way than asked for', async () => {
+it('never exceeds the concurrency', async () => {
 	const pairs = fc.constant({ maxCount: 2, maxBytes: Infinity });
 	await always(
 		plain,
@@ -151,7 +151,7 @@ it('has no more requests under way than asked for', async () => {
 	);
 });
 
-it('counts requests, retries and splits as they were', async () => {
+it('counts requests, retries and splits correctly', async () => {
 	await always(plain, fc.record({ wrong, batchLimits }), ({ counts }, server) => {
 		expect(counts.requests).toBe(server.requests);
 		// Every batch is one request; a split makes two more of it, and a retry one.

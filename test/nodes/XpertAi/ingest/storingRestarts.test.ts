@@ -48,7 +48,7 @@ describe('a server that restarts', () => {
 		},
 	);
 
-	it('is asked every half a minute at most', async () => {
+	it('is retried every half a minute at least', async () => {
 		const { waits } = await submitDuring(9 * MINUTE, withIds(1), 0.999);
 		expect(Math.max(...waits)).toBeLessThanOrEqual(30 * SECOND);
 		expect(waits.length).toBeLessThan(40);
@@ -56,7 +56,7 @@ describe('a server that restarts', () => {
 });
 
 describe('a server that does not come back', () => {
-	it('is waited for once, not for each batch: the others are tried a single time', async () => {
+	it('is waited for once; further batches are tried a single time', async () => {
 		const { placesOf, elapsed, counts } = await submitDuring(Infinity, withIds(100), 0.5);
 		expect(placesOf('rejected')).toEqual(range(0, 100));
 		expect(elapsed).toBeLessThanOrEqual(11 * MINUTE);
@@ -82,7 +82,7 @@ describe('a server that does not come back', () => {
 	});
 });
 
-describe('a server that embeds everything anew', () => {
+describe('a server that rebuilds its embeddings', () => {
 	/** Submits while that takes so many requests. */
 	const during = async (requests: number, models: ReturnType<typeof withIds>) => {
 		const clock = virtualTime();
@@ -92,13 +92,13 @@ describe('a server that embeds everything anew', () => {
 		return { ...submitted, server, elapsed: clock.elapsed() };
 	};
 
-	it('is waited for, and no batch is cut up', async () => {
+	it('is waited for, and no batch is split', async () => {
 		const { placesOf, counts } = await during(12, withIds(25));
 		expect(placesOf('stored')).toEqual(range(0, 25));
 		expect(counts).toMatchObject({ splits: 0, retries: 12 });
 	});
 
-	it('for too long is told as what it is: nothing is stored', async () => {
+	it('for too long rejects the documents', async () => {
 		const { placesOf, told, server, elapsed } = await during(10_000, withIds(25));
 		expect(placesOf('rejected')).toEqual(range(0, 25));
 		expect(server.rows).toEqual([]);

@@ -16,30 +16,33 @@ function answering(...outcomes: Outcome[]) {
 const oneBatch = (maxCount: number) => ({ batchLimits: { maxCount, maxBytes: Infinity } });
 
 describe('a batch the server rejects', () => {
-	it.each([400, 404, 422])('is cut up until those it answers %i to are found', async (status) => {
-		const server = new BulkServer();
-		const { placesOf, told, counts } = await submitTo(
-			server,
-			withIds(250, { 3: status, 137: status, 138: status }),
-			oneBatch(100),
-		);
-		expect(placesOf('rejected')).toEqual([3, 137, 138]);
-		expect(placesOf('stored')).toHaveLength(247);
-		expect(server.rows).toHaveLength(247);
-		expect(told.find(({ document }) => document.origin === 137)).toMatchObject({
-			batch: 2,
-			failure: { status, reason: `reason ${status}` },
-		});
-		// Two requests a level for each bad document at most, and seven levels in a hundred.
-		expect(counts.requests).toBeLessThanOrEqual(3 + 3 * 2 * 7);
-	});
+	it.each([400, 404, 422])(
+		'is split until the documents answered with %i are found',
+		async (status) => {
+			const server = new BulkServer();
+			const { placesOf, told, counts } = await submitTo(
+				server,
+				withIds(250, { 3: status, 137: status, 138: status }),
+				oneBatch(100),
+			);
+			expect(placesOf('rejected')).toEqual([3, 137, 138]);
+			expect(placesOf('stored')).toHaveLength(247);
+			expect(server.rows).toHaveLength(247);
+			expect(told.find(({ document }) => document.origin === 137)).toMatchObject({
+				batch: 2,
+				failure: { status, reason: `reason ${status}` },
+			});
+			// Two requests a level for each bad document at most, and seven levels in a hundred.
+			expect(counts.requests).toBeLessThanOrEqual(3 + 3 * 2 * 7);
+		},
+	);
 
-	it('may have several bad ones, each refused in words of its own', async () => {
+	it('may hold several bad documents with different reasons', async () => {
 		const { placesOf } = await submitTo(new BulkServer(), withIds(9, { 2: 400, 5: 422, 8: 404 }));
 		expect(placesOf('rejected')).toEqual([2, 5, 8]);
 	});
 
-	it('tells each document how many requests it was in', async () => {
+	it('counts the requests of each document', async () => {
 		const { told } = await submitTo(new BulkServer(), withIds(4, { 0: 400 }), oneBatch(4));
 		expect(told.map(({ document, attempts }) => [document.origin, attempts])).toEqual([
 			[0, 3],
@@ -52,7 +55,7 @@ describe('a batch the server rejects', () => {
 	it.each([
 		['the token is revoked', 401],
 		['the knowledgebase is deleted', 404],
-	])('leaves documents unknown that were stored up to the bad one before %s', async (_, status) => {
+	])('leaves the documents before the bad one unknown when %s', async (_, status) => {
 		const { server, send } = answering();
 		let sent = 0;
 		const then: BulkServer['send'] = async (request) =>
@@ -64,7 +67,7 @@ describe('a batch the server rejects', () => {
 });
 
 describe('a batch that is too large for the server', () => {
-	it('leaves a single document that is too large rejected, and stores the others', async () => {
+	it('is split until only the document that is too large is rejected', async () => {
 		const text = 'x'.repeat(500);
 		const models = withIds(10).map((model) => (model.key === 4 ? { ...model, text } : model));
 		const server = new BulkServer([], 300);
@@ -77,7 +80,7 @@ describe('a batch that is too large for the server', () => {
 	});
 });
 
-describe('a batch that the server never manages in time', () => {
+describe('a batch that takes the server too long', () => {
 	/** A gateway that gives up on more than three documents, some of which are stored by then. */
 	function impatient(giveUp: Outcome, most = 3) {
 		const server = new BulkServer();
@@ -93,7 +96,7 @@ describe('a batch that the server never manages in time', () => {
 	it.each([
 		['504', answered(504)],
 		['no answer in time', failed({ kind: 'timeout' })],
-	])('is halved after three tries of the same: %s', async (_, giveUp) => {
+	])('is split after three attempts: %s', async (_, giveUp) => {
 		const { server, send } = impatient(giveUp);
 		const retryLimits = { maxTries: 100, maxElapsedMs: Infinity };
 		const { placesOf, counts } = await submitTo({ send }, withIds(10), {
@@ -105,7 +108,7 @@ describe('a batch that the server never manages in time', () => {
 		expect(counts).toMatchObject({ requests: 3 + 2 * 3 + 4, splits: 3 });
 	});
 
-	it('costs little where the server never answers: once a document was waited for in vain, each batch is tried once', async () => {
+	it('is sent once each after the outage budget is spent', async () => {
 		const { send } = impatient(answered(504), 0);
 		const { placesOf, counts } = await submitTo({ send }, withIds(80));
 		expect(placesOf('unknown')).toEqual(range(0, 80));
@@ -115,12 +118,15 @@ describe('a batch that the server never manages in time', () => {
 	it.each([
 		['large', 400_000, 'stored'],
 		['small', 10, 'unknown'],
-	])('by closing the connection is halved where it is %s', async (_, length, outcome) => {
-		const { send } = impatient(broken('ECONNRESET'));
-		const models = withIds(10).map((model) => ({ ...model, text: 'x'.repeat(length) }));
-		const { placesOf } = await submitTo({ send }, models, oneBatch(10));
-		expect(placesOf(outcome as 'stored')).toEqual(range(0, 10));
-	});
+	])(
+		'that is %s, with documents of %i characters, ends %s when its connection is closed',
+		async (_, length, outcome) => {
+			const { send } = impatient(broken('ECONNRESET'));
+			const models = withIds(10).map((model) => ({ ...model, text: 'x'.repeat(length) }));
+			const { placesOf } = await submitTo({ send }, models, oneBatch(10));
+			expect(placesOf(outcome as 'stored')).toEqual(range(0, 10));
+		},
+	);
 });
 
 describe('a knowledgebase that is missing', () => {
@@ -128,25 +134,25 @@ describe('a knowledgebase that is missing', () => {
 	const withFiles = (count: number) =>
 		withIds(count).map((model) => ({ ...model, storageFileId: 'f' }));
 
-	it('stores nothing, which is certain, and costs one request a batch', async () => {
+	it('rejects each batch with one request', async () => {
 		const { placesOf, counts } = await submitTo(missing(), withIds(100));
 		expect(placesOf('rejected')).toEqual(range(0, 100));
 		expect(counts).toMatchObject({ requests: 10, splits: 0 });
 	});
 
-	it('may be a file that is missing, where documents name one: each batch is searched for it', async () => {
+	it('is not told from a missing file: batches whose documents name files are split', async () => {
 		const { placesOf } = await submitTo(missing(), withFiles(20));
 		expect(placesOf('rejected')).toEqual(range(0, 20));
 	});
 
-	it('is not certain after a request that may have stored something', async () => {
+	it('leaves documents unknown that an earlier attempt may have stored', async () => {
 		const gone = { retryLimits: { maxTries: 2, maxElapsedMs: Infinity } };
 		const { send } = answering(broken('ECONNRESET'), answered(404));
 		const { placesOf } = await submitTo({ send }, withIds(3), gone);
 		expect(placesOf('unknown')).toEqual([0, 1, 2]);
 	});
 
-	it('is not what a server says that has no such route, said twice: nothing is cut up, and nothing stored', async () => {
+	it('is not a missing route, which rejects all after the second 404', async () => {
 		const noRoute = failed({ kind: 'status', status: 404, missing: 'route' });
 		const send: BulkServer['send'] = async () => noRoute;
 		const { placesOf, counts } = await submitTo({ send }, withFiles(10));
@@ -154,32 +160,11 @@ describe('a knowledgebase that is missing', () => {
 		expect(counts).toMatchObject({ requests: 2, splits: 0 });
 	});
 
-	it('is not what a first batch means that failed otherwise: a later one is searched for a missing file', async () => {
-		const { send } = answering(answered(401));
-		const { placesOf } = await submitTo({ send }, withIds(20, { 15: 404 }));
-		expect(placesOf('rejected')).toEqual([...range(0, 10), 15]);
-		expect(placesOf('stored')).toHaveLength(9);
-	});
-
-	it('is not known where somebody else answers 404', async () => {
+	it('is not what the 404 of a proxy means', async () => {
 		const send: BulkServer['send'] = async () => failed({ kind: 'status', status: 404 });
 		const { placesOf, counts } = await submitTo({ send }, withFiles(10));
 		expect(placesOf('unknown')).toEqual(range(0, 10));
 		expect(counts).toMatchObject({ requests: 3, splits: 0 });
-	});
-
-	it('is not what a first batch means whose documents are all bad', async () => {
-		const models = withIds(30, { 0: 404, 1: 404, 25: 404 });
-		const { placesOf } = await submitTo(new BulkServer(), models, oneBatch(2));
-		expect(placesOf('stored')).toHaveLength(27);
-		expect(placesOf('rejected')).toEqual([0, 1, 25]);
-		// Nor one that is bad for another reason.
-		const next = await submitTo(
-			new BulkServer(),
-			withIds(4, { 0: 422, 1: 422, 2: 404 }),
-			oneBatch(2),
-		);
-		expect([next.placesOf('stored'), next.placesOf('rejected')]).toEqual([[3], [0, 1, 2]]);
 	});
 });
 
@@ -208,7 +193,7 @@ describe('what may be stored', () => {
 		expect(told.map(({ outcome }) => outcome)).toEqual([expected, expected, expected]);
 	});
 
-	it.each([404, 400, 422, 500])('of a document alone is certain after %i only', async (status) => {
+	it.each([404, 400, 422, 500])('of a single document is certain after %i', async (status) => {
 		for (const [outcomes, expected] of [
 			[[answered(status)], 'rejected'],
 			[[gone, answered(status)], 'unknown'],

@@ -13,7 +13,7 @@ import { submitTo, waiting, withIds } from './support/storingOn';
 const stop = { stops: true, batchLimits: { maxCount: 2, maxBytes: Infinity } };
 
 describe('with On Error set to Stop', () => {
-	it('no batch starts after one has failed for good; what is left comes out as not sent', async () => {
+	it('no batch starts after one has failed; the remaining documents are not sent', async () => {
 		const server = new BulkServer();
 		const { told, placesOf } = await submitTo(server, withIds(20, { 4: 400 }), stop);
 		// The batch that failed is still cut up, so that its other document is stored.
@@ -22,7 +22,7 @@ describe('with On Error set to Stop', () => {
 		expect(placesOf('notSent')).toEqual(range(6, 20));
 	});
 
-	it('those under way are finished, and told', async () => {
+	it('batches in flight are finished and reported', async () => {
 		let sent = 0;
 		const server = new BulkServer();
 		const send: BulkServer['send'] = async (request) => {
@@ -38,7 +38,7 @@ describe('with On Error set to Stop', () => {
 		expect(placesOf('notSent')).toEqual(range(6, 40));
 	});
 
-	it('a batch that was still being read when another failed does not start', async () => {
+	it('a batch that is still being read when another fails does not start', async () => {
 		let sent = 0;
 		const send: BulkServer['send'] = async () => (++sent, answered(401));
 		async function* slow() {
@@ -64,7 +64,7 @@ describe('with On Error set to Stop', () => {
 describe('before a batch', () => {
 	const batchLimits = { maxCount: 2, maxBytes: Infinity };
 
-	it('what goes around it is asked for, also of its halves, and told how that ended', async () => {
+	it('the journal gives rows for it and its halves, and learns how each ended', async () => {
 		const asked: Array<[string | undefined, ...unknown[]]> = [];
 		const server = new BulkServer();
 		const journal: Storing<number>['journal'] = async (batch) => ({
@@ -83,7 +83,7 @@ describe('before a batch', () => {
 		expect(server.rows.map(({ id }) => id)).toEqual(['before', 'id-0', 'behind', 'id-2']);
 	});
 
-	it('what goes around it is none of the documents that the answer shows, also where a server gives ids of its own', async () => {
+	it('rows of the journal do not count as documents, also when the server gives its own IDs', async () => {
 		const rows: [string, string] = ['{"id":"before"}', '{"id":"behind"}'];
 		const ofNewIds = withIds(2).map((model) => ({ ...model, isNew: true }));
 		const journal: Storing<number>['journal'] = async () => ({
@@ -95,7 +95,7 @@ describe('before a batch', () => {
 		expect([placesOf('stored'), counts.requests]).toEqual([[0, 1], 1]);
 	});
 
-	it('what was sent before it was cut up may be stored, where its halves must not be sent', async () => {
+	it('documents may be stored if a batch was sent and its halves must not be', async () => {
 		const { failure } = answered(403) as { failure: Failure };
 		const journal = async (batch: unknown[]) => (batch.length === 1 ? { failure } : undefined);
 		const halfWay = new BulkServer(['broken off with 500']);
@@ -110,7 +110,7 @@ describe('before a batch', () => {
 		['not answered', range(3).map(() => 'dropped before storing'), ['unclear', true]],
 		['refused', ['refused for now'], ['unclear', false]],
 		['not answered, and then too large', ['dropped before storing'], ['unclear', true], 1],
-	])('what goes around it is told that it was %s', async (_, faults, end, ...[maxBytes]) => {
+	])('the journal learns that it was %s', async (_, faults, end, ...[maxBytes]) => {
 		const told: unknown[] = [];
 		await submitTo(new BulkServer(faults, maxBytes), withIds(1), {
 			journal: async () => ({
@@ -122,7 +122,7 @@ describe('before a batch', () => {
 		expect(told).toEqual([end]);
 	});
 
-	it('a reason not to send it keeps it from being sent, and is told of each document', async () => {
+	it('a refusal of the journal rejects its documents, unsent', async () => {
 		const server = new BulkServer();
 		let batch = 0;
 		const { failure } = answered(403) as { failure: Failure };
@@ -182,7 +182,7 @@ describe('an execution that is stopped', () => {
 		expect(told).toHaveLength(20);
 	});
 
-	it('leaves the documents of a request it broke off unknown', async () => {
+	it('leaves the documents of an interrupted request unknown', async () => {
 		const stopping = new AbortController();
 		const send: BulkServer['send'] = async () => {
 			stopping.abort();

@@ -67,10 +67,10 @@ interface Switched {
 	stopped?: boolean;
 }
 
-describe('documents that are taken out of all answers, or let in again', () => {
+describe('documents that are disabled or enabled', () => {
 	const many = Array.from({ length: 150 }, (_, n) => `d${n}`);
 
-	it('are sent a hundred at a time, and each is told once', async () => {
+	it('are sent a hundred at a time, and each is reported once', async () => {
 		const more = new Map([['d0', { name: 'A' }]]);
 		const { sent, told, flaw } = await switched(many, { disabled: false, more });
 		expect(sent.map((rows) => (rows as unknown[]).length)).toEqual([100, 50]);
@@ -79,7 +79,7 @@ describe('documents that are taken out of all answers, or let in again', () => {
 		expect(flaw).toBe('it does not list the documents that it should');
 	});
 
-	it('are not sent where they are left as they are, by their status', async () => {
+	it('are not sent when they are skipped by their status', async () => {
 		const { sent, told, expected } = await switched(['a', 'b'], {
 			leaves: (id, status) => id === 'a' && status?.status === 'finish',
 		});
@@ -90,13 +90,13 @@ describe('documents that are taken out of all answers, or let in again', () => {
 		]);
 	});
 
-	it('are left as they are where they cannot be noted', async () => {
+	it('are not sent when the memory refuses the change', async () => {
 		const { failure: unexpected } = answered(422) as { failure: Failure };
 		const { sent, told, failure } = await switched(['a'], { unexpected });
 		expect({ sent, told, failure }).toEqual({ sent: [], told: [], failure: unexpected });
 	});
 
-	it('are told as far as it went, with what kept the rest from it', async () => {
+	it('are reported as far as it went, with the failure that ended it', async () => {
 		const half = await switched(many, { failing: ['store 2'] });
 		expect(half.failure).toMatchObject({ status: 403 });
 		expect(half.told).toHaveLength(100);
@@ -104,7 +104,7 @@ describe('documents that are taken out of all answers, or let in again', () => {
 		expect(unknown).toMatchObject({ failure: { status: 403 }, sent: [], told: [] });
 	});
 
-	it('are left as they are once the execution is stopped', async () => {
+	it('are not sent after Stop', async () => {
 		expect(await switched(many, { stopped: true })).toMatchObject({ sent: [], told: [] });
 	});
 });

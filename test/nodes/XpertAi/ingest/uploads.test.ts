@@ -67,7 +67,7 @@ const withFate = (list: Plan[], ...fates: Fate[]) =>
 const inOrder = (list: number[]) => [...list].sort((a, b) => a - b);
 
 describe('any mix of documents, files and failures', () => {
-	it('is handed on in order, each document once or reported once, a few uploads at once', async () => {
+	it('is passed on in order or reported, each document once, with limited concurrency', async () => {
 		await fc.assert(
 			fc.asyncProperty(plans, async (list) => {
 				const { ready, failed, unreadable, most } = await uploadAll(list);
@@ -79,7 +79,7 @@ describe('any mix of documents, files and failures', () => {
 		);
 	});
 
-	it('begins no upload any more once it is not to go on, tells those, and leaves none behind', async () => {
+	it('starts no upload once it may not, and reports the documents as not sent', async () => {
 		await fc.assert(
 			fc.asyncProperty(plans, fc.integer({ min: 0, max: 10 }), async (list, allowed) => {
 				let left = allowed;
@@ -93,7 +93,7 @@ describe('any mix of documents, files and failures', () => {
 	});
 });
 
-it('that nobody asks for any more are waited for: each tells what became of it', async () => {
+it('uploads whose consumer has left are still waited for and reported', async () => {
 	const list: Plan[] = [
 		{ fate: 'uploaded', turns: 0 },
 		...Array.from({ length: AT_ONCE - 1 }, (): Plan => ({ fate: 'failing', turns: 4 })),
@@ -102,7 +102,7 @@ it('that nobody asks for any more are waited for: each tells what became of it',
 	expect([ready, failed, underWay]).toEqual([[0], [1, 2, 3, 4], 0]);
 });
 
-it('a document gets the address of its file, and one without a file stays as it is', async () => {
+it('a document gets the address of its file; one without a file is unchanged', async () => {
 	const { records } = await uploadAll([
 		{ fate: 'uploaded', turns: 0 },
 		{ fate: 'none', turns: 0 },
