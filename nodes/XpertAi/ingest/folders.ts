@@ -53,7 +53,6 @@ export class Folders {
 	async createFor(records: DocumentRecord[]): Promise<Failure | undefined> {
 		const folders = uniq(compact(records.map(({ folder }) => folder)));
 		const rows = folders.flatMap((folder) => folderRows(this.knowledgebaseId, folder));
-		if (rows.length === 0) return undefined;
 		// Concurrent requests would create the same folder twice.
 		const creation = this.queue.then(async () => {
 			const missing = uniqBy(rows, 'id').filter(({ id }) => !this.created.has(id));

@@ -90,6 +90,11 @@ describe('documents that are disabled or enabled', () => {
 		]);
 	});
 
+	it('are not sent when the server does not have them', async () => {
+		const nothing = { sent: [], expected: [], told: [['a', false]] };
+		expect(await switched(['a'], { has: [] })).toMatchObject(nothing);
+	});
+
 	it('are not sent when the memory refuses the change', async () => {
 		const { failure: unexpected } = answered(422) as { failure: Failure };
 		const { sent, told, failure } = await switched(['a'], { unexpected });
