@@ -16,6 +16,8 @@ module.exports = {
 	},
 	execution: {
 		folder: 'nodes/XpertAi/execution',
+		// What the editor shows of fields is held by test/package/surface, here and below.
+		files: ['!(fields)'],
 		tests: [
 			'test/nodes/XpertAi/execution/**/*.test.ts',
 			'test/engine/{ids,limits,lists,outcomes,requests,toolOutput,uploads}.test.ts',
@@ -24,12 +26,12 @@ module.exports = {
 	},
 	pickers: {
 		folder: 'nodes/XpertAi/pickers',
+		files: ['!(locators)'],
 		tests: ['test/nodes/XpertAi/pickers/**/*.test.ts', 'test/engine/pickers.test.ts'],
 		least: 90,
 	},
 	submit: {
 		folder: 'nodes/XpertAi/operations/document/submit',
-		// What the editor shows of fields is held by test/package/surface.
 		files: ['!(fields)', 'sources/!(index)'],
 		tests: [
 			'test/nodes/XpertAi/operations/document/**/*.test.ts',
