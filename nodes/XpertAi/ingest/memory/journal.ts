@@ -40,7 +40,7 @@ export interface JournaledBatch {
 /** The journal of a run: a page for each batch, so that a crash leaves nothing unrecorded. */
 export class Journal {
 	run = 0;
-	private count = 1;
+	private pageCount = 1;
 	/** Pages whose requests are in flight. */
 	private readonly open = new Set<number>();
 	/** Pages that may not be on the server, with the packed IDs of their documents. */
@@ -62,14 +62,14 @@ export class Journal {
 
 	/** Writes a page of its own for documents, without their contents. */
 	async writePage(ids: string[]): Promise<void> {
-		this.unclear.set(this.count++, ids.map(packId));
+		this.unclear.set(this.pageCount++, ids.map(packId));
 		await this.writeUnclear();
 	}
 
 	/** Makes the rows that record documents within the request that stores them. @param hashes content hashes by ID */
 	async rowsFor(hashes: Map<string, string>): Promise<JournaledBatch> {
 		await this.writeUnclear();
-		const at = this.count++;
+		const at = this.pageCount++;
 		this.open.add(at);
 		const entries = [...hashes].map(([id, hash]) => storedEntry(id, hash));
 		const packedIds = entries.map(([packedId]) => packedId);
@@ -88,7 +88,7 @@ export class Journal {
 					const [packedId, fingerprint] = entry;
 					this.lateFingerprints.set(packedId, this.isCertain(entry) ? fingerprint : UNKNOWN);
 				}
-				if (end === 'nothing' && at === this.count - 1) this.count -= 1;
+				if (end === 'nothing' && at === this.pageCount - 1) this.pageCount -= 1;
 				else if (end !== 'done') this.unclear.set(at, end === 'nothing' ? [] : packedIds);
 			},
 		};
