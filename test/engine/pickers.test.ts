@@ -58,25 +58,48 @@ describe('the list of assistants', () => {
 	it('tells them apart by name or description where the slug is the same or missing', async () => {
 		const put = (more: object) =>
 			fixture.sandbox.store.putAssistant({
-				name: 'helpdesk',
+				name: 'Helpdesk',
 				title: 'Helpdesk',
 				slug: 'desk',
 				...more,
 			});
 		put({ name: 'helpdesk-us', description: 'For customers' });
 		put({ description: 'For customers in Europe' });
+		put({ name: 'helpdesk', description: 'For partners' });
+		put({
+			name: 'helpdesk',
+			description: 'For partners',
+			id: 'd0000000-0000-4000-8000-00000000000f',
+		});
 		const { results } = await list('searchAssistants', 'helpdesk');
 		expect(results.map(({ name }) => name)).toEqual([
 			'Helpdesk (helpdesk-us)',
-			'Helpdesk (helpdesk)',
-		]);
-		put({ description: 'For partners' });
-		const again = await list('searchAssistants', 'helpdesk');
-		expect(again.results.map(({ name }) => name)).toEqual([
-			'Helpdesk (helpdesk-us)',
 			'Helpdesk (For customers in Europe)',
-			'Helpdesk (For partners)',
+			expect.stringMatching(/^Helpdesk \([0-9a-f]{8}\)$/),
+			'Helpdesk (d0000000)',
 		]);
+	});
+
+	it('leaves out what has no ID, and takes an empty slug or description for none', async () => {
+		const record = { name: 'a', metadata: { title: 'Twin', slug: '' }, description: null };
+		const body = [
+			{ ...record, assistant_id: 5 },
+			{ ...record, assistant_id: '11111111-2' },
+			{ ...record, assistant_id: '22222222-2' },
+			{ assistant_id: '33333333-3', name: null },
+		];
+		fixture.sandbox.faults.add({ do: 'status', status: 200, body });
+		const { results } = await list('searchAssistants');
+		expect(results.map(({ name }) => name)).toEqual([
+			'Twin (11111111)',
+			'Twin (22222222)',
+			'33333333-3',
+		]);
+	});
+
+	it('is asked for again after a passing failure', async () => {
+		fixture.sandbox.faults.add({ nth: 1, do: 'status', status: 503 });
+		expect((await list('searchAssistants')).results).not.toEqual([]);
 	});
 
 	it('says why it cannot be shown', async () => {
@@ -102,8 +125,17 @@ describe('the list of threads', () => {
 		expect(nameOf(other)).toContain(`(${other?.slice(0, 8)})`);
 	});
 
+	it('names a conversation without a title, a status and a time of change', async () => {
+		const body = { items: [null, ''].map((title, id) => ({ threadId: `t${id}`, title })) };
+		fixture.sandbox.faults.add({ do: 'status', status: 200, body });
+		const { results } = await list('searchThreads');
+		expect(results.map(({ name }) => name)).toEqual(['Untitled (t0)', 'Untitled (t1)']);
+	});
+
 	it('shows title and last change, newest first, and chooses the thread', async () => {
 		const { results } = await list('searchThreads');
+		const { body } = fixture.sandbox.requests.all.at(-1) ?? {};
+		expect(body).toEqual({ order: { updatedAt: 'DESC' }, limit: 100, offset: 0 });
 		expect(results.map(({ value }) => value)).toEqual(
 			expect.arrayContaining([fixture.world.threadId, fixture.world.ranThreadId]),
 		);

@@ -7,11 +7,7 @@
 module.exports = {
 	transport: {
 		folder: 'nodes/XpertAi/transport',
-		// Redirects, certificates and the limits of an answer are held where requests are real.
-		tests: [
-			'test/nodes/XpertAi/transport/**/*.test.ts',
-			'test/engine/{transport,credentials,outcomes}.test.ts',
-		],
+		tests: ['test/nodes/XpertAi/transport/**/*.test.ts'],
 		least: 90,
 	},
 	execution: {

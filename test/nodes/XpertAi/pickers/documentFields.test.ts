@@ -51,8 +51,9 @@ describe('the fields of a document in the mapper', () => {
 		);
 	});
 
-	it('name the field whose spelling surprises', async () => {
+	it('name those whose spelling surprises', async () => {
 		const { fields } = await getDocumentFields();
+		expect(fields.find(({ id }) => id === 'id')?.displayName).toBe('ID (UUID)');
 		expect(fields.find(({ id }) => id === 'processDuation')?.displayName).toBe(
 			'Process Duration (processDuation)',
 		);
