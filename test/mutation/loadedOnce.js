@@ -50,6 +50,8 @@ class LoadedOnce extends LendingEnvironment {
 	constructor(...given) {
 		super(...given);
 		/** @type {any} */ (this.global).__stryker__ = stryker;
+		// Modules that n8n's tests are lent ask for these errors.
+		Object.assign(this.global, { Error, RangeError, SyntaxError, TypeError });
 		this.files = /** @type {any[]} */ ([]);
 		/** @type {Map<any, string>} all tests, and whether they are to be skipped */
 		this.modes = new Map();
