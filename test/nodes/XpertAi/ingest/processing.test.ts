@@ -193,12 +193,6 @@ describe('documents that the server has not queued', () => {
 		expect(said.get('b')).toEqual({ state: 'running' });
 	});
 
-	it.each(['finish', 'error'])('may have ended already: %s', async (status) => {
-		const { said, asked } = await process(['b'], [(ids) => all(ids, status)], { queues });
-		expect(said.get('b')).toEqual({ state: status });
-		expect(asked).toHaveLength(1);
-	});
-
 	it.each<[string, Outcome]>([
 		['an object', succeeded({ ok: true })],
 		['nothing', { ok: true, status: 201, answer: undefined }],

@@ -71,12 +71,6 @@ describe('submitting documents', () => {
 		]);
 		expect(outcomes[2]).toMatchObject({ failure: { status: 401 }, attempts: 1 });
 	});
-
-	it('sends nothing when it may not, and reports every document as not sent', async () => {
-		const { bodies, told } = await submit(3, {}, { maySend: () => false });
-		expect(bodies).toEqual([]);
-		expect(told).toEqual([0, 1, 2].map((origin) => [origin, 'notSent', 0]));
-	});
 });
 
 describe('an answer that does not show the sent documents', () => {

@@ -37,11 +37,6 @@ describe('a batch the server rejects', () => {
 		},
 	);
 
-	it('may hold several bad documents with different reasons', async () => {
-		const { placesOf } = await submitTo(new BulkServer(), withIds(9, { 2: 400, 5: 422, 8: 404 }));
-		expect(placesOf('rejected')).toEqual([2, 5, 8]);
-	});
-
 	it('counts the requests of each document', async () => {
 		const { told } = await submitTo(new BulkServer(), withIds(4, { 0: 400 }), oneBatch(4));
 		expect(told.map(({ document, attempts }) => [document.origin, attempts])).toEqual([

@@ -1,0 +1,27 @@
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+import type { INode } from 'n8n-workflow';
+
+import { NO_ANSWER, forChat, waitingFor } from '../../../../nodes/XpertAi/execution/audience';
+
+const node = { name: 'Ask' } as INode;
+
+it.each([
+	new NodeOperationError(node, 'No', { description: 'for the builder' }),
+	new NodeApiError(node, {}, { message: 'No', description: 'for the builder' }),
+])('visitors of a chat do not read the description of an error: $name', (error) => {
+	expect(forChat(error)).toBe(error);
+	expect([error.description, error.messages.at(-1)]).toEqual([NO_ANSWER, 'for the builder']);
+});
+
+it('an error of another kind is thrown on as it is', () => {
+	const error = new Error('broken');
+	expect(forChat(error)).toBe(error);
+	expect(error).not.toHaveProperty('description');
+});
+
+it.each([
+	[undefined, 'This waits for a person to decide.'],
+	[[{ name: 'mail' }, { name: 'pay' }], 'This waits for a person to decide: mail, pay.'],
+])('the tasks %j are named in words', (tasks, words) => {
+	expect(waitingFor(tasks)).toBe(words);
+});
