@@ -195,9 +195,7 @@ class Storer<Origin> {
 	 * @param records what the answer shows; `undefined` if the batch must not be sent
 	 */
 	private reportFailed(attempted: Attempted<Origin>, failure: Failure, records?: unknown[]): void {
-		const isUnknown = records
-			? !storesNothing(attempted, failure) && mayBeStored(attempted, failure)
-			: mayBeStoredBefore(attempted);
+		const isUnknown = records ? mayBeStored(attempted, failure) : mayBeStoredBefore(attempted);
 		if (!isUnknown) for (const earlier of attempted.partlyDone) earlier.ended = true;
 		const failed: Ending = { outcome: isUnknown ? 'unknown' : 'rejected', failure };
 		const { kind, status = 200 } = failure;
@@ -287,7 +285,6 @@ function mayBeStored(
 	failure: Failure,
 ): boolean {
 	if (mayBeDone || failure.kind === 'cancelled') return true;
-	if (batch.length > 1 && mayBePartlyDone(failure)) return true;
 	return partlyDone.some((earlier) => !earlier.ended && !hasRefused(earlier, batch, failure));
 }
 

@@ -56,7 +56,8 @@ describe('a note', () => {
 	});
 
 	it('is in a disabled document, whose ID is derived from the knowledgebase and the source', async () => {
-		const { row } = await kept({ header: {} });
+		const { row, note } = await kept({ header: {} });
+		expect(typeof note === 'object' && note.body).toHaveLength(0);
 		expect(row).toMatchObject({
 			id: derivedId('kb', 'n8n a note of a node'),
 			name: 'n8n: what Nightly says (do not process)',

@@ -315,6 +315,16 @@ describe('what is lost', () => {
 		expect((await remembered(server)).lost).toBeDefined();
 	});
 
+	it('of a piece is reported when its names could not be written', async () => {
+		const server = new Knowledgebase();
+		const areNames = ({ name = '' }) => name.includes('calls its documents');
+		const memory = await open(server.routes([], areNames));
+		await send(server, memory, IDS);
+		await memory.close();
+		server.harm(server.notes('has stored, 2 of'), 'deletes');
+		expect((await remembered(server)).lost).toBeDefined();
+	});
+
 	it('of a piece does not bring back documents that were removed', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
