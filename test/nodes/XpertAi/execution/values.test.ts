@@ -5,7 +5,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { flawMessage } from '../../../../nodes/XpertAi/execution/badInput';
 import type { Refuse } from '../../../../nodes/XpertAi/execution/badInput';
 import { fieldCollection } from '../../../../nodes/XpertAi/execution/fields';
-import { fieldValues, parsedJson } from '../../../../nodes/XpertAi/execution/values';
+import { fieldValues, parsedJson, utcText } from '../../../../nodes/XpertAi/execution/values';
 import {
 	chunksField,
 	pagesField,
@@ -206,4 +206,14 @@ describe('JSON', () => {
 			}),
 		);
 	});
+});
+
+it.each([
+	['a Date', new Date(0), '1970-01-01T00:00:00.000Z'],
+	['a DateTime', DateTime.fromMillis(0, { zone: 'Asia/Tokyo' }), '1970-01-01T00:00:00.000Z'],
+	['what n8n makes of one', '1970-01-01T09:00:00.000+09:00', '1970-01-01T00:00:00.000Z'],
+	['a day', '1970-01-01', '1970-01-01'],
+	['a number', 5, 5],
+])('%s is a time in UTC, where it is one', (_, value, text) => {
+	expect(utcText(value)).toBe(text);
 });
