@@ -147,7 +147,7 @@ describe('twelve fresh keys, each asked by two workers', () => {
 describe('many messages under few keys, from two workers', () => {
 	it('are all answered, and every pair is kept', async () => {
 		// On a busy machine requests take long, and runs that are shorter than these meet.
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 400 });
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 800 });
 		const says = await Promise.all([worker(fixture.sandbox), worker(fixture.sandbox)]);
 		// Each worker keeps its own executions under one key in order, as n8n's process does.
 		const all = says.flatMap((say, of) =>

@@ -26,6 +26,9 @@ const PICTURE_TYPES: Record<string, string> = {
 	webp: 'image/webp',
 };
 
+/** A Map, as the extension `constructor` is a key of every object. */
+const ALL_TYPES = new Map(Object.entries({ ...MIME_TYPES, ...PICTURE_TYPES }));
+
 /** The MIME type of an unknown file. */
 export const UNKNOWN_TYPE = 'application/octet-stream';
 
@@ -37,7 +40,7 @@ export function documentExtension(name: string): string | undefined {
 
 /** The MIME type for a file without one, as Code nodes make them. */
 export function mimeTypeOf(name = ''): string {
-	return { ...MIME_TYPES, ...PICTURE_TYPES }[extensionOf(name)] ?? UNKNOWN_TYPE;
+	return ALL_TYPES.get(extensionOf(name)) ?? UNKNOWN_TYPE;
 }
 
 function extensionOf(name: string): string {
