@@ -18,6 +18,8 @@ export interface ReadyDocument<Origin> {
 	contentHash?: string;
 	/** The file of the document. It is uploaded first: a document is stored only after its file. */
 	file?: () => UploadFile | Promise<UploadFile>;
+	/** Whether this run has uploaded its file, which the server therefore has. */
+	isUploaded?: boolean;
 	/** Where the document came from; its outcome is reported there. */
 	origin: Origin;
 }

@@ -267,11 +267,11 @@ function mayBeStoredBefore({ mayBeDone, partlyDone }: Attempted<unknown>): boole
 
 /**
  * Whether a failure proves that no document of a batch is stored: servers look up the knowledgebase first, and a 404 is
- * about it if no document names a file.
+ * about it if no document names a file that was uploaded before this run.
  */
 function storesNothing(attempted: Attempted<unknown>, failure: Failure): boolean {
-	const namesFile = attempted.batch.some(({ record }) => typeof record.storageFileId === 'string');
-	return failure.missing !== undefined && !namesFile && !mayBeStoredBefore(attempted);
+	const mayLackFile = attempted.batch.some((one) => one.record.storageFileId && !one.isUploaded);
+	return failure.missing !== undefined && !mayLackFile && !mayBeStoredBefore(attempted);
 }
 
 /** Whether the halves of a rejected batch may be stored. They are not if the failure is about the knowledgebase. */

@@ -48,7 +48,7 @@ export async function* uploaded<Origin>(
 			const result = mayUpload() ? await upload(document) : undefined;
 			if (result && 'file' in result) {
 				const record = { ...document.record, ...result.file };
-				return { ...omit(document, 'file'), record, ...serialize(record) };
+				return { ...omit(document, 'file'), isUploaded: true, record, ...serialize(record) };
 			}
 			const outcome = result
 				? { ...result, outcome: 'rejected' as const }

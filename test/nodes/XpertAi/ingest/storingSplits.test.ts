@@ -1,9 +1,11 @@
 import { range } from 'lodash';
 
+import { uploaded } from '../../../../nodes/XpertAi/ingest/uploads';
+import type { Uploading } from '../../../../nodes/XpertAi/ingest/uploads';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { BulkServer } from './support/bulkServer';
 import { answered, broken, failed } from './support/outcomes';
-import { submitTo, withIds } from './support/storingOn';
+import { submitTo, waiting, withIds } from './support/storingOn';
 
 /** A server that gives these outcomes to its first requests and stores what comes after them. */
 function answering(...outcomes: Outcome[]) {
@@ -129,8 +131,20 @@ describe('a knowledgebase that is missing', () => {
 	const withFiles = (count: number) =>
 		withIds(count).map((model) => ({ ...model, storageFileId: 'f' }));
 
-	it('rejects each batch with one request', async () => {
-		const { placesOf, counts } = await submitTo(missing(), withIds(100));
+	const file = () => ({ name: 'a.md', mimeType: 'text/markdown', content: Buffer.from('a') });
+	const uploading: Uploading<number> = {
+		upload: async () => await Promise.resolve({ file: { fileUrl: 'u', storageFileId: 'f' } }),
+		concurrency: 5,
+		...{ onOutcome: jest.fn(), onUnreadable: jest.fn(), mayUpload: () => true },
+	};
+
+	it.each([
+		['without files', {}],
+		['whose files this run uploads', { file }],
+	])('rejects each batch of documents %s with one request', async (_, more) => {
+		const all = waiting(withIds(100)).map((one) => ({ ...one, ...more }));
+		const documents = uploaded(all, uploading);
+		const { placesOf, counts } = await submitTo(missing(), [], { documents });
 		expect(placesOf('rejected')).toEqual(range(0, 100));
 		expect(counts).toMatchObject({ requests: 10, splits: 0 });
 	});
