@@ -39,6 +39,7 @@ export function namedRows(names: Map<string, DocumentName>): Map<string, object>
  * Disables documents, which takes them out of every answer, or enables them again. Documents that the server does not
  * have are skipped: sending them would create empty ones.
  *
+ * @param ids in lower case
  * @returns why the rest was not switched
  */
 export async function switchDocuments(

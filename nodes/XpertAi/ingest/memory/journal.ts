@@ -101,7 +101,7 @@ export class Journal {
 		for (const [at] of pages) this.unclear.delete(at);
 	}
 
-	/** A page whose batch is not carried out yet. Page 0, which must exist before all others, is of no batch. */
+	/** A page whose batch is not carried out yet. Page 0 belongs to no batch, and must exist before all others. */
 	page(at: number, packedIds: string[] = []): [documents: WrittenNote, end: WrittenNote] {
 		const open = [...this.open, ...this.unclear.keys()];
 		const header = { run: this.run, page: { at, open } };

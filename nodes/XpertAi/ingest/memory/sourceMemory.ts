@@ -80,7 +80,7 @@ export class SourceMemory {
 	private isStale = false;
 	/** Pieces that could not be read, and must be rewritten. */
 	private readonly unreadablePieces = new Set<number>();
-	/** The mark of the `by hand` note that this run has merged; the root says so at its end. */
+	/** The mark of the `by hand` note that this run has merged. The root holds it once the run ends. */
 	private byHandMark?: string;
 	/** Packed IDs of documents that no earlier run stored. */
 	private readonly newIds = new Set<string>();

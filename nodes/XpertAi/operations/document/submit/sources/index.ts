@@ -225,7 +225,7 @@ export const sourceField = choiceField(
 const shownFor = (sources: SourceValue[], fields: Field[]) =>
 	displayedIf({ show: { source: sources } }, fields);
 
-/** Sources whose documents are made of each item, and those that bring whole documents. */
+/** Sources of which the node makes documents, and those that bring whole documents. */
 const MADE: SourceValue[] = ['text', 'files', 'addresses'];
 const WHOLE: SourceValue[] = ['fields', 'json', 'records'];
 

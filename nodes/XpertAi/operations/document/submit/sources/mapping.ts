@@ -21,7 +21,7 @@ const FIELD_TYPES: Record<string, FieldType | undefined> = mapValues(
 	documentFieldType,
 );
 
-/** Fields that the editor also shows with parts. */
+/** Fields that the editor also shows as groups of fields. */
 const GROUPS = keyBy([pagesField, chunksField, parserConfigField('')], 'name');
 
 /** The names of document fields in messages, as the mapper shows them. */
@@ -79,8 +79,8 @@ function withTypes(item: Item, columns: IDataObject): IDataObject {
 }
 
 /**
- * The usual column names for each field, and for the text, best first. Names are compared without case, blanks, hyphens and
- * underscores: `File_Name` is `filename`. Other fields match only their names in the contract, above all those that
+ * The usual column names for each field, and for the text, best first. Names are compared without case, blanks, hyphens
+ * and underscores: `File_Name` is `filename`. Other fields match only their names in the contract, above all those that
  * servers set themselves: a row's `ID` or `created_at` is its own.
  */
 const ALIASES = {
