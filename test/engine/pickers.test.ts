@@ -34,7 +34,7 @@ describe('the list of assistants', () => {
 		expect(paginationToken).toBeUndefined();
 	});
 
-	it.each([96, 100, 150])(
+	it.each([96, 100, 150, 2_100])(
 		'ends without doubles on a server that ignores limit and offset, with %i more assistants',
 		async (more) => {
 			for (let n = 0; n < more; n++) fixture.sandbox.store.putAssistant({ name: `assistant-${n}` });

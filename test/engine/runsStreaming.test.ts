@@ -252,6 +252,7 @@ describe('a stream that breaks', () => {
 		{ do: 'truncate' },
 		{ do: 'contentType', value: 'text/html' },
 		{ do: 'status', when: 'after', status: 201, contentType: 'text/event-stream', body: '' },
+		{ do: 'status', when: 'after', status: 204, contentType: 'application/json', body: '' },
 		{ do: 'status', when: 'after', status: 404, body: 'page not found' },
 		{ do: 'status', when: 'after', status: 502, body: 'bad gateway' },
 	])('is joined again, or its answer read: nothing twice, nothing missing (%j)', async (fault) => {

@@ -135,10 +135,20 @@ const REPEATED: Array<[string, (token: string) => { headers?: object; body: stri
 		'as the code of a database',
 		(token) => ({ body: JSON.stringify({ query: 'x', code: token, column: token }) }),
 	],
+	[
+		'in base64',
+		(token) => ({ body: `Basic ${Buffer.from(`n8n:${token}`).toString('base64')} is no user` }),
+	],
 	['in an address', (token) => ({ body: `/login?token=${encodeURIComponent(token)}` })],
 ];
 
-const writtenAs = (token: string) => [token, encodeURIComponent(token)];
+/** The token, and what base64 makes of it behind the words above. */
+const writtenAs = (token: string) => [
+	token,
+	encodeURIComponent(token),
+	// Its first and last characters share theirs with what stands around them.
+	Buffer.from(`n8n:${token}`).toString('base64').slice(8, -4),
+];
 
 describe('a token that the server repeats in a failure', () => {
 	it.each(REPEATED)('%s comes out nowhere, of no operation', async (_, repeat) => {

@@ -16,7 +16,7 @@ import { answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { createSend } from '../transport/request';
 import type { ApiRequest } from '../transport/request';
 
-/** Most results that are searched for the user's filter. */
+/** Most results of a list in pages that are searched for the user's filter. */
 const MAX_SEARCHED = 2000;
 
 const LIST_TIMEOUT_MS = 30_000;
@@ -71,7 +71,7 @@ export async function searchList(
 	const offset = Number(paginationToken);
 	const results = isPage
 		? await fetchPage({ limit: PAGE_SIZE, offset })
-		: await collectPages(fetchPage, MAX_SEARCHED);
+		: await collectPages(fetchPage, hasPages ? MAX_SEARCHED : Infinity);
 	const entries = uniqBy(
 		results.flatMap((result) => toEntry(result) ?? []),
 		'value',

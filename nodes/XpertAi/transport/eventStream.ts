@@ -35,9 +35,8 @@ export function streamHeaders({ lastEventId }: EventStream): Record<string, stri
 	};
 }
 
-/** The check of what is left when a stream has ended; an answer in place of a stream can only be a rejection. */
-export const notAStream: AnswerCheck = (answer) =>
-	answer === undefined ? undefined : 'it is no stream of events';
+/** The check of an answer in place of a stream, which can only be a rejection. */
+export const notAStream: AnswerCheck = () => 'it is no stream of events';
 
 /** Assembles events from pieces of any size. */
 export class EventReader {

@@ -114,7 +114,8 @@ function connect(credential: ReadCredential, context: RequestContext): Connectio
 			.catch((error: unknown) => refusalHead(error) ?? networkFailure(error, cancelled, deadline));
 		if (body instanceof FormData) closeFiles(body);
 		if ('kind' in received) return fail(received);
-		return readResponse(received, stream ? notAStream : checkAnswer, fail);
+		const isInPlaceOfStream = stream && !isEventStream(received);
+		return readResponse(received, isInPlaceOfStream ? notAStream : checkAnswer, fail);
 	};
 	return { send, secrets };
 }

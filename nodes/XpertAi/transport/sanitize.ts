@@ -70,12 +70,24 @@ function decode(text: string): string {
 	);
 }
 
+/** Shorter parts of encoded secrets also occur in ordinary words. */
+const MIN_PART_LENGTH = 8;
+
 /**
- * The spellings in which servers may repeat a token. Encodings of single characters, as in URLs, JSON and HTML, are
- * decoded when redacting.
+ * All spellings in which servers may repeat a token: plain, as hexadecimal digits, and as base64, alone or within other
+ * text. Encodings of single characters, as in URLs, JSON and HTML, are decoded when redacting.
  */
 export function spellingsOf(token: string): string[] {
-	return uniq(compact([token, decode(token)]));
+	const bytes = Buffer.from(token);
+	const inBase64 = [0, 1, 2].map((before) => {
+		const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+		// The part that no neighbouring byte changes.
+		return text.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
+	});
+	const inAddresses = inBase64.map((part) => part.replace(/\+/g, '-').replace(/\//g, '_'));
+	const encoded = [bytes.toString('hex'), ...inBase64, ...inAddresses];
+	const parts = encoded.filter(({ length }) => length >= MIN_PART_LENGTH);
+	return uniq(compact([token, decode(token), ...parts]));
 }
 
 /** Removes tags; any other `<` that could start a tag gets a space after it. */

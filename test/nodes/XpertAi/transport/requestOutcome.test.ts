@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 import { UserError } from 'n8n-workflow';
 
 import { CREDENTIAL, sendOnce, wrap, wrapped } from '../../support/sender';
@@ -48,6 +50,16 @@ describe('a 2xx that is not what the request is for', () => {
 		});
 		expect(await outcomeOf({ body: '7', request: { checkAnswer } })).toMatchObject({ ok: true });
 	});
+
+	it.each(['', '{"status":"done"}', 'done'])(
+		'is unreadable in place of a stream: %j',
+		async (text) => {
+			const body = Readable.from([Buffer.from(text)]);
+			const stream = { onEvent: () => undefined };
+			const expected = { kind: 'unreadable', reason: 'it is no stream of events' };
+			expect(await failureOf({ body, request: { stream } })).toMatchObject(expected);
+		},
+	);
 });
 
 describe('an answer that is not a success', () => {
