@@ -6,13 +6,10 @@ import { zodToJsonSchema } from 'zod-to-json-schema';
 
 import { catalogue } from '../nodes/XpertAi/catalogue';
 import { isCoded, isFileBody } from '../nodes/XpertAi/execution/operation';
-import type {
-	CodedOperation,
-	DeclaredOperation,
-	Operation,
-} from '../nodes/XpertAi/execution/operation';
+import type { DeclaredOperation, Operation } from '../nodes/XpertAi/execution/operation';
 import { API_ROOT } from '../nodes/XpertAi/transport/api';
 import { routeName } from '../sandbox/routes';
+import { codedRequest, requestOf } from './requests';
 import { FORM_CONTENT, JSON_CONTENT } from './routes';
 import type { Bodies, Route } from './routes';
 import { shapeOf } from './shape';
@@ -38,11 +35,13 @@ export function nodeRoutes(): NodeRoute[] {
 function allRoutes(): NodeRoute[] {
 	return catalogue.flatMap(({ name, operations }) =>
 		operations.filter(saysSomething).map((operation) => {
-			const { method, path } = isCoded(operation) ? operation.request : operation;
+			const { method, path } = requestOf(operation);
 			return {
 				method,
 				...placeOf(path),
-				bodies: isCoded(operation) ? codedBodies(operation.request.body) : bodiesOf(operation),
+				bodies: isCoded(operation)
+					? codedBodies(codedRequest(operation).body)
+					: bodiesOf(operation),
 				operation: `${name}: ${operation.name}`,
 				isExtension: !/^E\d+$/.test(routeName(method, path) ?? ''),
 			};
@@ -55,8 +54,7 @@ function saysSomething(operation: Operation): boolean {
 	return isCoded(operation) || operation.fixedBody === undefined;
 }
 
-const codedBodies = (body: CodedOperation['request']['body']): Bodies =>
-	body ? { [JSON_CONTENT]: schemaOf(body) } : {};
+const codedBodies = (body?: ZodTypeAny): Bodies => (body ? { [JSON_CONTENT]: schemaOf(body) } : {});
 
 function placeOf(template: string): Pick<Route, 'path' | 'query'> {
 	const [path = '', query = ''] = template.split('?');

@@ -8,8 +8,8 @@ import { stringify } from 'yaml';
 import { checkServer } from '../../contract/checkServer';
 import { compare } from '../../contract/compare';
 import { nodeRoutes } from '../../contract/nodeRoutes';
+import { requestOf } from '../../contract/requests';
 import { readServer } from '../../contract/serverRoutes';
-import { isCoded } from '../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../nodes/XpertAi/execution/operation';
 import { OPERATIONS } from '../nodes/support/properties';
 
@@ -387,7 +387,7 @@ describe('npm run check:server', () => {
 it('every operation of the node is compared, those that send the same once', () => {
 	const routes = nodeRoutes();
 	const placeOf = (operation: Operation) => {
-		const { method, path: place } = isCoded(operation) ? operation.request : operation;
+		const { method, path: place } = requestOf(operation);
 		return `${method} ${place}`;
 	};
 	const places = uniq(OPERATIONS.map(({ operation }) => placeOf(operation)));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { isCoded } from '../../nodes/XpertAi/execution/operation';
+import { requestOf } from '../../contract/requests';
 import type { Operation } from '../../nodes/XpertAi/execution/operation';
 import { operationFields } from '../../nodes/XpertAi/execution/properties';
 import { OPERATIONS, endpointOf, isInContract } from '../nodes/support/properties';
@@ -10,8 +10,8 @@ import { expectGenerated, markdownTable, withPart } from '../support/generated';
 const ROOT = path.resolve(__dirname, '../..');
 
 /** Method and path as the API's specification writes them, with the number it gives them. */
-function requestOf(operation: Operation): string {
-	const { method, path: template } = isCoded(operation) ? operation.request : operation;
+function endpointCell(operation: Operation): string {
+	const { method, path: template } = requestOf(operation);
 	const route = `\`${method} ${template.replace(/\?.*/, '').replaceAll('!}', '}')}\``;
 	return isInContract(operation) ? `${endpointOf(operation)} ${route}` : `Xpert AI’s own: ${route}`;
 }
@@ -44,7 +44,7 @@ const TABLES: Table[] = [
 		file: 'docs/endpoints.md',
 		part: 'endpoints',
 		head: ['Resource', 'Operation', 'Endpoint', 'Needs'],
-		cells: (operation) => [requestOf(operation), needsOf(operation)],
+		cells: (operation) => [endpointCell(operation), needsOf(operation)],
 	},
 ];
 

@@ -140,8 +140,6 @@ export interface Execution {
 /** An operation with its own code: Submit, Disable and Enable, and runs. */
 export interface CodedOperation extends OperationInfo {
 	fields: Field[];
-	/** The main request, for checks against a server; `body` is its schema. */
-	request: { method: 'GET' | 'POST'; path: string; body?: ZodTypeAny };
 	/** Runs for all items; every output item has a `pairedItem`. */
 	execute: (execution: Execution) => Promise<INodeExecutionData[]>;
 }

@@ -45,9 +45,6 @@ export const runBodies = {
 	retry: bodyWith(retry),
 };
 
-/** Any body of E4. */
-export const anyRunBody = z.union([runBodies.message, runBodies.decision, runBodies.retry]);
-
 function bodyWith<Input extends z.ZodTypeAny>(input: Input) {
 	return z.object({ assistant_id: id, input, context: freeForm.optional() });
 }

@@ -1,8 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { requestOf } from '../../../contract/requests';
 import { DEFAULT_RESOURCE, catalogue } from '../../../nodes/XpertAi/catalogue';
 import { nodeProperties } from '../../../nodes/XpertAi/execution/properties';
-import { isCoded } from '../../../nodes/XpertAi/execution/operation';
 import type { Operation, Resource } from '../../../nodes/XpertAi/execution/operation';
 import { routeName } from '../../../sandbox/routes';
 
@@ -20,7 +20,7 @@ export const OPERATIONS = catalogue.flatMap((resource) =>
 
 /** What the route of an operation is called: `E1` to `E17` in the contract. */
 export function endpointOf(operation: Operation): string {
-	const { method, path } = isCoded(operation) ? operation.request : operation;
+	const { method, path } = requestOf(operation);
 	return routeName(method, path) ?? '';
 }
 

@@ -1,5 +1,4 @@
 import type { CodedOperation } from '../../execution/operation';
-import { BULK_REQUEST } from './bulkRequest';
 import { submitFields } from './submit/fields';
 
 export const submit: CodedOperation = {
@@ -10,7 +9,6 @@ export const submit: CodedOperation = {
 	builderHint:
 		'Takes all items at once, so put no loop around it. Text that assistants are to find goes in as Text or Files, never as Fields or JSON with pages. The knowledgebase needs an embedding model.',
 	fields: submitFields,
-	request: BULK_REQUEST,
 	// Loaded on the first run: most n8n processes only show the node.
 	execute: async (execution) => await (await import('./submit/execute')).execute(execution),
 };

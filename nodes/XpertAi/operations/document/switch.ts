@@ -11,7 +11,6 @@ import {
 } from '../../execution/fields';
 import type { CodedOperation } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { BULK_REQUEST } from './bulkRequest';
 import { documentIds } from './processing';
 import { sourceName } from './submit/fields';
 
@@ -47,7 +46,6 @@ const switching = (
 		switchedSource,
 		optionsField([timeoutOption()], ownBodyOptions('[\n  { "id": "" }\n]')),
 	],
-	request: BULK_REQUEST,
 	// Loaded on the first run: most n8n processes only show the node.
 	execute: async (execution) => await (await import('./switchAll')).switchAll(execution, disabled),
 });

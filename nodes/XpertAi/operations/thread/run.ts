@@ -1,7 +1,5 @@
 import type { CodedOperation } from '../../execution/operation';
-import { anyRunBody } from '../../payloads/run';
 import type { RunKind } from '../../runs/input';
-import { CANCEL_PATH, ONE_RUN_PATH, RUNS_PATH, WAIT_PATH } from '../../threads/runsApi';
 import {
 	cancelFields,
 	decideFields,
@@ -16,10 +14,9 @@ import {
 type Shown = Omit<CodedOperation, 'execute'>;
 
 /** Thread: Ask and Wait, Decide or Answer Again. */
-function waiting(kind: RunKind, shown: Omit<Shown, 'request'>): CodedOperation {
+function waiting(kind: RunKind, shown: Shown): CodedOperation {
 	return {
 		...shown,
-		request: { method: 'POST', path: WAIT_PATH, body: anyRunBody },
 		execute: async (execution) => await (await import('./run/ask')).execute(execution, kind),
 	};
 }
@@ -52,7 +49,6 @@ export const runOperations: CodedOperation[] = [
 		builderHint:
 			'For runs that take minutes: its runId and threadId go to Wait for Run, to Get Run after a Wait node, or the Xpert AI Trigger starts another workflow when it has ended.',
 		fields: startFields,
-		request: { method: 'POST', path: RUNS_PATH, body: anyRunBody },
 		execute: async (execution) =>
 			await (await import('./run/ask')).execute(execution, 'message', false),
 	},
@@ -61,21 +57,18 @@ export const runOperations: CodedOperation[] = [
 		action: 'Get run',
 		description: 'Get the status of a run, and its answer once it has ended',
 		fields: runByIdFields,
-		request: { method: 'GET', path: ONE_RUN_PATH },
 	}),
 	byId('waitForRun', {
 		name: 'Wait for Run',
 		action: 'Wait for run',
 		description: 'Wait until a run has ended, and get its answer',
 		fields: runByIdFields,
-		request: { method: 'GET', path: ONE_RUN_PATH },
 	}),
 	byId('cancelRun', {
 		name: 'Cancel Run',
 		action: 'Cancel run',
 		description: 'Cancel a running run',
 		fields: cancelFields,
-		request: { method: 'POST', path: CANCEL_PATH },
 	}),
 	waiting('decision', {
 		value: 'decide',

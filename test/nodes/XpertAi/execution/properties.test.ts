@@ -2,10 +2,10 @@ import { isEmpty, omit, omitBy, uniq } from 'lodash';
 import { NodeHelpers } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 
+import { requestOf } from '../../../../contract/requests';
 import { isCoded, onlyReads } from '../../../../nodes/XpertAi/execution/operation';
 import { XpertAi } from '../../../../nodes/XpertAi/XpertAi.node';
 import { XpertAiTrigger } from '../../../../nodes/XpertAiTrigger/XpertAiTrigger.node';
-import type { Operation } from '../../../../nodes/XpertAi/execution/operation';
 import { operationFields } from '../../../../nodes/XpertAi/execution/properties';
 import { jsonBodyIn } from '../../support/operations';
 import { OPERATIONS, PROPERTIES, allProperties, propertiesOf } from '../../support/properties';
@@ -27,8 +27,6 @@ function jsonBodyOf({ resource, operation }: (typeof OPERATIONS)[number]) {
 	return [...properties, ...ofIt].find(named('jsonBody'));
 }
 
-/** What is sent, by an operation of any kind. */
-const requestOf = (operation: Operation) => (isCoded(operation) ? operation.request : operation);
 const WITH_BODY = OPERATIONS.filter(({ operation }) => requestOf(operation).body);
 /** What hides the fields of a body. */
 const WITH_JSON = { '/options.bodyMode': ['json'] };

@@ -9,9 +9,11 @@ import { failureMessage } from '../../../transport/failure';
 import type { ApiRequest, Send } from '../../../transport/request';
 import { OutageBudget } from '../../../transport/sendWithRetries';
 import type { RetryLimits } from '../../../transport/sendWithRetries';
-import { BULK_REQUEST } from '../bulkRequest';
 import { getStatus, startProcessing } from '../processing';
 import { asHint, counted } from './wording';
+
+/** Stores documents, or changes existing ones (E3). */
+export const STORE_PATH = '/knowledges/{knowledgebaseId}/bulk';
 
 /**
  * The routes of a knowledgebase: storing (E3), and processing and its statuses (of Xpert). Their requests can safely be
@@ -26,7 +28,7 @@ export function knowledgebaseRoutes(
 	const clock = systemClock;
 	const budget = new OutageBudget(retryLimits);
 	return {
-		storePath: buildPath(BULK_REQUEST.path, { knowledgebaseId }),
+		storePath: buildPath(STORE_PATH, { knowledgebaseId }),
 		startPath: buildPath(startProcessing.path, { knowledgebaseId }),
 		statusPath: (ids: string[]) =>
 			buildPath(getStatus.path, { knowledgebaseId, documentIds: ids.join(',') }),
