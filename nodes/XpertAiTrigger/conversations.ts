@@ -101,17 +101,14 @@ function changeOf(raw: unknown): ConversationChange {
 	return { ...conversationChange.parse(record), record };
 }
 
-const EVENT_OF_STATUS = new Map<unknown, ConversationEvent>([
-	['idle', 'answered'],
-	['error', 'failed'],
-]);
-
 /**
  * The event of a conversation, by the status of its last run; undefined while a run is running or before the first.
  * Runs that wait and cancelled runs are both `interrupted`; only the former have tasks (service behaviour, "What became
  * of a run").
  */
 function eventOf(status: unknown, tasks: unknown[]): ConversationEvent | undefined {
-	if (status === 'interrupted') return tasks.length > 0 ? 'waiting' : 'cancelled';
-	return EVENT_OF_STATUS.get(status);
+	if (status === 'idle') return 'answered';
+	if (status === 'error') return 'failed';
+	if (status !== 'interrupted') return undefined;
+	return tasks.length > 0 ? 'waiting' : 'cancelled';
 }

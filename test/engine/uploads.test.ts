@@ -107,6 +107,14 @@ describe('an upload', () => {
 		});
 	});
 
+	it.each(['file', 'fileContext'])('takes a file, and says so of JSON: %s', async (resource) => {
+		const options = { bodyMode: 'json', jsonBody: '{}' };
+		const { error } = await fixture.run({ resource, operation: 'create', options });
+		expect(error?.description).toMatch(
+			/^Xpert AI servers take a file, not JSON\. Remove "JSON Body"/,
+		);
+	});
+
 	it('announces its length, so that proxies need not buffer it', async () => {
 		await fixture.run({ resource: 'fileContext', operation: 'create' });
 		const [request] = fixture.sandbox.requests.of('E12');

@@ -85,6 +85,7 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 		form ?? (part === undefined ? part : item.jsonText(part, naming));
 	// Refuse an invalid body before anything is sent.
 	for (const part of parts) toSend(part);
+	const hints = body && isFileBody(body) && !form ? JSON_FOR_FILE_HINTS : statusHints;
 	const answers: Array<{ answer: unknown; asked: unknown }> = [];
 	for (const values of paths) {
 		const decision = lookFirst && (await readAndDecide(lookFirst, item, values, timeoutMs));
@@ -99,7 +100,7 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 				const apiRequest = { method, path, body: toSend(sent), timeoutMs, checkAnswer: flawOf };
 				const toError = (failure: Failure) => {
 					const ids = idsInBody(sent, body?.ids ?? [], naming);
-					return item.apiError(failure, { statusHints, ids });
+					return item.apiError(failure, { statusHints: hints, ids });
 				};
 				return await answerFor(item.context, item.send, apiRequest, { repeatable, toError });
 			};
@@ -109,6 +110,10 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 	}
 	return answers;
 }
+
+const JSON_FOR_FILE_HINTS = {
+	500: 'Xpert AI servers take a file, not JSON. Remove "JSON Body" from Options.',
+};
 
 /** Sends the request of `lookFirst` and decides what to do. */
 async function readAndDecide(

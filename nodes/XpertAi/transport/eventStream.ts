@@ -1,6 +1,5 @@
 import type { IN8nHttpFullResponse } from 'n8n-workflow';
 
-import type { AnswerCheck } from './answer';
 import type { Failure } from './failure';
 
 /** One event of a stream of server-sent events. */
@@ -34,9 +33,6 @@ export function streamHeaders({ lastEventId }: EventStream): Record<string, stri
 		...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
 	};
 }
-
-/** The check of an answer in place of a stream, which can only be a rejection. */
-export const notAStream: AnswerCheck = () => 'it is no stream of events';
 
 /** Assembles events from pieces of any size. */
 export class EventReader {

@@ -19,7 +19,7 @@ import { readCredential, readTarget, secretsOf } from './credential';
 import type { ReadCredential, RequestContext } from './credential';
 import type { Failure } from './failure';
 import { failureReason, missingIn, parseRetryAfter } from './failureReason';
-import { readEvents, isEventStream, notAStream, streamHeaders, bodyText } from './eventStream';
+import { readEvents, isEventStream, streamHeaders, bodyText } from './eventStream';
 import type { Body, EventStream } from './eventStream';
 import { closeFiles } from './multipart';
 import { sanitize, withoutSecrets } from './sanitize';
@@ -114,8 +114,9 @@ function connect(credential: ReadCredential, context: RequestContext): Connectio
 			.catch((error: unknown) => refusalHead(error) ?? networkFailure(error, cancelled, deadline));
 		if (body instanceof FormData) closeFiles(body);
 		if ('kind' in received) return fail(received);
-		const isInPlaceOfStream = stream && !isEventStream(received);
-		return readResponse(received, isInPlaceOfStream ? notAStream : checkAnswer, fail);
+		// An answer in place of a stream can only be a rejection.
+		const notAStream = stream && !isEventStream(received) && (() => 'it is no stream of events');
+		return readResponse(received, notAStream || checkAnswer, fail);
 	};
 	return { send, secrets };
 }
