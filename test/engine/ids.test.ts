@@ -112,6 +112,18 @@ describe('what is no ID', () => {
 		expect(error?.description).toContain('answer this way to an ID that is not a UUID');
 		expect(fixture.sandbox.requests.all).toHaveLength(1);
 	});
+
+	it.each(['={{ $("Gone").item.json.id }}', '={{ "\\ud800" }}'])(
+		'hides no error of the server from a field that a body of the own replaces: %s',
+		async (left) => {
+			fixture.sandbox.faults.add({ do: 'status', status: 400, body: { message: 'No' } });
+			const { error } = await fixture.run({
+				...{ resource: 'chatSession', operation: 'create', assistantId: byId(left) },
+				options: { bodyMode: 'json', jsonBody: '{}' },
+			});
+			expect(error?.message).toBe('The server answered 400: No');
+		},
+	);
 });
 
 describe('the address of a page', () => {

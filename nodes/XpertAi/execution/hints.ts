@@ -71,7 +71,7 @@ export function idsInPath(
 ): NamedId[] {
 	const own = fields.filter(({ name }) => /Id$/.test(name)).reverse();
 	return own.flatMap(({ name, displayName }) => {
-		const id = String(chosenId(valueOf(name)));
+		const id = String(chosenId(valueOf(name))).toWellFormed();
 		const isNamed = id !== '' && path.split('/').includes(encodeURIComponent(id));
 		return isNamed ? [{ name, subject: `"${displayName}"`, id }] : [];
 	});

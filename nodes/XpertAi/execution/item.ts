@@ -1,3 +1,4 @@
+import attempt from 'lodash/attempt';
 import isEmpty from 'lodash/isEmpty';
 import isUndefined from 'lodash/isUndefined';
 import mapValues from 'lodash/mapValues';
@@ -275,7 +276,9 @@ export class Item {
 
 	/** The error for a failed request of this item. */
 	apiError(failure: Failure, hintContext: HintContext = {}): NodeApiError {
-		const own = idsInPath(failure.path, this.fields, (name) => this.resolved(name, ''));
+		// The expression of a field that is hidden may be broken.
+		const valueOf = (name: string) => attempt(() => this.resolved(name, ''));
+		const own = idsInPath(failure.path, this.fields, valueOf);
 		const hint = hintFor(failure, { ...hintContext, ids: [...own, ...(hintContext.ids ?? [])] });
 		const safe = { ...failure, reason: this.redacted(failure.reason) };
 		return toNodeApiError(safe, { node: this.context.getNode(), itemIndex: this.index, hint });
