@@ -114,7 +114,7 @@ describe('what is no ID', () => {
 	});
 
 	it.each(['={{ $("Gone").item.json.id }}', '={{ "\\ud800" }}'])(
-		'hides no error of the server from a field that a body of the own replaces: %s',
+		'in a field that JSON replaces hides no error of the server: %s',
 		async (left) => {
 			fixture.sandbox.faults.add({ do: 'status', status: 400, body: { message: 'No' } });
 			const { error } = await fixture.run({

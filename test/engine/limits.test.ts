@@ -40,6 +40,14 @@ describe.each(OPERATIONS)('Runs at Once of %s', (_, parameters) => {
 		expect(said).toMatch(/^"Runs at Once".* must be at most 50, but is 51/);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
+
+	it('fails only the item where On Error continues', async () => {
+		const { outputs } = await fixture.run(
+			{ ...parameters, options: { concurrency: '={{ $json.atOnce }}' } },
+			{ items: [{ json: { atOnce: 0, thread: RUN } }], onError: 'continueErrorOutput' },
+		);
+		expect(outputs[1]?.[0]?.json.error).toMatch(/^"Runs at Once".* must be at least 1, but is 0/);
+	});
 });
 
 describe.each<[string, (value: number) => INodeParameters, number, number]>([

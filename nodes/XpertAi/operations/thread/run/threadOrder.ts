@@ -34,6 +34,7 @@ export async function executeInOrder<Order extends { threadId?: string }>(
 	{ read, run, chatOf }: ThreadOperation<Order>,
 ): Promise<INodeExecutionData[]> {
 	let stopError: ItemError | undefined;
+	let atOnce: number | undefined;
 	const errorOf = (item: Item, caught: unknown, asReply: boolean) => {
 		const error = item.asError(caught);
 		const isStopped = context.getExecutionCancelSignal()?.aborted === true;
@@ -46,6 +47,7 @@ export async function executeInOrder<Order extends { threadId?: string }>(
 		let error: ItemError | undefined;
 		try {
 			if (chatOf) asReply = item.switch('options.failuresAsReplies', isTool(context));
+			atOnce ??= atOnceOf([item]);
 			order = read(item);
 		} catch (caught) {
 			error = errorOf(item, caught, asReply);
@@ -70,7 +72,7 @@ export async function executeInOrder<Order extends { threadId?: string }>(
 		};
 		return { threadId: order?.threadId, run: runOrder };
 	});
-	const results = await inThreadOrder(work, atOnceOf(items), () => stopError === undefined);
+	const results = await inThreadOrder(work, atOnce ?? 1, () => stopError === undefined);
 	if (stopError) throw stopError;
 	return compact(results);
 }
