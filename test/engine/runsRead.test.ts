@@ -1,6 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { INTERRUPTING_INPUT } from '../../sandbox';
+import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
@@ -105,6 +105,31 @@ describe('a run that has ended', () => {
 			'The state of the run cannot be read. The server answered 403: no',
 		);
 	});
+});
+
+it.each(['success', 'running'])(
+	'a run without an assistant at first is not left over (then it is %s)',
+	async (status) => {
+		const ids = await ended();
+		Object.assign(fixture.sandbox.store.runs.at(-1) ?? {}, { status });
+		const record = { run_id: ids.runId, thread_id: ids.threadId, assistant_id: null };
+		const body = { ...record, status: 'running', created_at: '2026-11-25T12:00:00.000Z' };
+		add({ endpoint: 'run', nth: 1, do: 'status', status: 200, body });
+		expect((await read(ids)).json).toMatchObject({ status: 'running', output: null, ...ids });
+	},
+);
+
+it('a run ID left over of a decision is reported, and not waited for', async () => {
+	const { threadId } = await ended(`${INTERRUPTING_INPUT} first`);
+	const { run_id: runId = '' } = await post(fixture.sandbox, `threads/${threadId}/runs`, {
+		assistant_id: ECHO_ASSISTANT_ID,
+		input: { action: 'resume', target: {}, decision: { type: 'confirm' } },
+	});
+	await new Promise((resolve) => setTimeout(resolve, 100));
+	for (const operation of ['getRun', 'waitForRun']) {
+		const { error } = await read({ threadId, runId }, operation);
+		expect(error?.message).toBe('Nothing runs under this run ID');
+	}
 });
 
 describe('an answer that is not on its thread', () => {

@@ -29,12 +29,34 @@ export async function readRunState(run: RunClient): Promise<RunResult> {
 	const { answer: record, failure } = await readRun(run);
 	if (failure) return { status: 'failed', failure };
 	const assistantId = record.assistant_id ?? null;
-	if (record.status === 'running') return { status: 'running', assistantId };
+	const isRunning = record.status === 'running';
+	if (isRunning && record.assistant_id) return { status: 'running', assistantId };
 	const facts = await readConversation(run, run.threadId);
 	if (facts.failure) return { ...unreadableRun(facts.failure), assistantId };
+	if (isRunning) return { ...(await readUnassigned(run, facts)), assistantId };
 	const result = await readEnded(run, record, facts);
 	const conversationId = result.conversationId ?? facts.conversationId;
 	return { ...result, conversationId, assistantId };
+}
+
+/**
+ * The state of a run that is `running` without an assistant: it carries out a decision or has just started, and its
+ * conversation is busy; or it is left over and never ends (recorded).
+ */
+async function readUnassigned(
+	run: RunClient,
+	{ status, conversationId }: ConversationFacts,
+): Promise<RunResult> {
+	// Without a conversation, the token belongs to another owner and nothing more is known.
+	if (status === 'busy' || conversationId === undefined) return { status: 'running' };
+	// The run may have started and ended while the conversation was read.
+	const { answer: again, failure } = await readRun(run);
+	if (failure) return { status: 'failed', failure };
+	if (again.assistant_id) return { status: 'running' };
+	return failed(
+		'Nothing runs under this run ID',
+		'Such an ID is left over of a decision, or of a message that was refused. Take the runId of the run itself.',
+	);
 }
 
 /** The result of a run that has ended, once the server has stored its message. */
