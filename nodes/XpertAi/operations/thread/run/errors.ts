@@ -49,7 +49,9 @@ export function uploadError(
 	thread: ThreadIds,
 	property = '',
 ): NodeApiError {
-	const error = resultError(item, { ...thread, status: 'failed', failure }, UPLOAD_HINTS);
+	const status = failure.kind === 'cancelled' ? 'cancelled' : 'failed';
+	const error = resultError(item, { ...thread, status, failure }, UPLOAD_HINTS);
+	if (status === 'cancelled') return error;
 	const cause = lowerFirst(error.message);
 	error.message = `The file in ${quoted(property)} was not uploaded: ${cause}`;
 	error.description = `The message was not sent, as "Attach Files" names this file. ${error.description}`;
