@@ -228,9 +228,11 @@ function callsNotWaiting(calls: string[]): RunResult {
 
 /** Sends the request once. If the answer is lost, looks for the run. */
 async function sendOnce(run: Run, kind: RunKind, plan: Plan): Promise<StartedRun> {
-	const { body, before, waitingRun } = plan;
+	const { body, before, waitingRun, conversationId, decided, discarded } = plan;
 	const assistantId = body.assistant_id ?? newestRun(before)?.assistant_id;
-	const facts = { ...plan, assistantId, status: 'running' as const };
+	const facts: StartedRun = {
+		...{ status: 'running', assistantId, conversationId, decided, discarded },
+	};
 	const started = await startRun(run, run.threadId, body);
 	if (started.ok) {
 		const { run_id: joinId } = started.answer;
