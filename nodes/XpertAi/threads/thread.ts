@@ -49,16 +49,18 @@ export async function callApi<Answer>(
 ): Promise<Result<Answer>> {
 	const limits = { ...SINGLE_REQUEST_LIMITS, ...(maxTries && { maxTries }) };
 	if (Number.isFinite(deadline)) limits.maxElapsedMs = Math.max(0, deadline - clock.now());
+	let parsed: { data?: Answer } = {};
+	const isRight = (answer: unknown) => {
+		const { success, data } = schema.safeParse(answer);
+		parsed = { data };
+		return success;
+	};
 	const { outcome, mayBeDone } = await sendWithRetries(send, {
-		request: { ...request, timeoutMs, checkAnswer: answerOf(schema, flaw) },
+		request: { ...request, timeoutMs, checkAnswer: answerMustBe(isRight, flaw) },
 		...{ limits, repeatable, clock, signal },
 	});
 	if (!outcome.ok) return { ...outcome, mayBeDone };
-	return { ok: true, answer: schema.parse(outcome.answer) };
-}
-
-function answerOf(schema: z.ZodTypeAny, flaw: string): AnswerCheck {
-	return answerMustBe((answer) => schema.safeParse(answer).success, flaw);
+	return { ok: true, answer: parsed.data as Answer };
 }
 
 /** An object with these and any other fields; anything else counts as missing. */
@@ -102,7 +104,7 @@ const NOT_THIS_THREAD = 'it is not this thread';
 
 /** Makes the check for the answer of E15. */
 export function threadAnswer(threadId: string): AnswerCheck {
-	return answerOf(stateOf(threadId), NOT_THIS_THREAD);
+	return answerMustBe((answer) => stateOf(threadId).safeParse(answer).success, NOT_THIS_THREAD);
 }
 
 /**

@@ -1,7 +1,7 @@
-import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
 import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversations';
 import { makeItems } from '../../../nodes/XpertAiTrigger/items';
 import type { TriggerSettings } from '../../../nodes/XpertAiTrigger/settings';
+import { checking } from '../XpertAi/ingest/support/outcomes';
 
 const SETTINGS: TriggerSettings = {
 	events: ['answered'],
@@ -22,11 +22,11 @@ const PICTURE = { type: 'image_url', image_url: { url: 'https://a.example/a.png'
 /** A server that has one message on each thread, but for those it does not give out. */
 function serverWithout(...missing: string[]) {
 	const asked: string[] = [];
-	const send = async ({ path, method }: ApiRequest): Promise<Outcome> => {
+	const send = checking(async ({ path, method }) => {
 		const threadId = path.replace('/threads/', '');
 		asked.push(threadId);
 		const failure = { kind: 'status', status: 500, reason: 'Gone', path, method } as const;
-		if (missing.includes(threadId)) return await Promise.resolve({ ok: false, failure });
+		if (missing.includes(threadId)) return { ok: false, failure };
 		const text = { type: 'text', text: `Said on ${threadId}` };
 		const content = threadId.startsWith('picture') ? [text, PICTURE] : text.text;
 		const messages = [{ content, tool_calls: [] }];
@@ -35,7 +35,7 @@ function serverWithout(...missing: string[]) {
 			status: 200,
 			answer: { thread_id: threadId, status: 'idle', values: { messages } },
 		};
-	};
+	});
 	return { send, asked };
 }
 

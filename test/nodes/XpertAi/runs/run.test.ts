@@ -1,6 +1,7 @@
 import { withDeadline } from '../../../../nodes/XpertAi/runs/run';
 import { startInTurn } from '../../../../nodes/XpertAi/runs/start';
 import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { checking } from '../ingest/support/outcomes';
 import { virtualTime } from '../../support/virtualTime';
 import { failure, no, success } from '../threads/support/answering';
 
@@ -127,10 +128,10 @@ describe('a run on a thread whose last run has ended', () => {
 			...{ created_at: endedAt, updated_at: endedAt },
 		};
 		let begunMs: number | undefined;
-		const send = async ({ method }: ApiRequest) => {
+		const send = checking(async ({ method }) => {
 			if (method === 'POST') begunMs = time.elapsed();
-			return await Promise.resolve(success(method === 'POST' ? last : [last]));
-		};
+			return success(method === 'POST' ? last : [last]);
+		});
 		const started = await startInTurn({
 			...withDeadline({ send, clock: time, deadline: time.now() + 60 * SECOND }),
 			...{ threadId: 't', body: {}, isNew: false, whenBusy: 'wait', cancelSilentMs: 0 },
