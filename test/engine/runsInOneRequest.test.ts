@@ -327,6 +327,17 @@ describe('a wait that breaks', () => {
 		});
 	});
 
+	it('does not have what waited before for an answer, where the thread only was touched', async () => {
+		const thread = await said(`${INTERRUPTING_INPUT} first`);
+		next({ do: 'drop', when: 'before' });
+		const asking = call(ask(), 'ours', thread);
+		while (sent('E4').length < 2) await setTimeout(1);
+		const updatedAt = '2026-11-25T12:00:00.000Z';
+		Object.assign(fixture.sandbox.store.conversationOf(thread) ?? {}, { updatedAt });
+		const { error } = await asking;
+		expect(error).toMatch(/^It is not known whether the message has reached the assistant/);
+	});
+
 	/** What comes of a decision that does not arrive where somebody else decides meanwhile. */
 	async function decidedByOthers(ours: string, theirs: string) {
 		const thread = await said(`${INTERRUPTING_INPUT} first`);
