@@ -8,7 +8,7 @@ import type { Failure } from '../transport/failure';
 import type { ApiRequest, Outcome, Send } from '../transport/request';
 import type { RunBody, RunKind } from './input';
 
-/* What a run is: its request, its limits, and its result with all that it says to the user. */
+/* The request of a run, its limits, and its result with the messages for the user. */
 
 /** Sends requests until the deadline expires or the execution is stopped. */
 export interface Client extends ApiClient {
@@ -121,7 +121,7 @@ export interface RunResult {
 	failure?: Failure;
 	/** Whether the wait broke and was resumed. */
 	recovered?: boolean;
-	/** Looks up the run that may have started although its start failed. */
+	/** Looks up the run, if it may have started although no run ID was answered. */
 	findRunId?: (client: Client) => Promise<string | undefined>;
 	conversationId?: string;
 	runId?: string;
