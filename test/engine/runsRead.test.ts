@@ -130,6 +130,9 @@ it('a run ID left over of a decision is reported, and not waited for', async () 
 		const { error } = await read({ threadId, runId }, operation);
 		expect(error?.message).toBe('Nothing runs under this run ID');
 	}
+	// A decision is carried out under such an ID as well.
+	Object.assign(fixture.sandbox.store.conversationOf(threadId) ?? {}, { status: 'busy' });
+	expect((await read({ threadId, runId })).json).toMatchObject({ status: 'running' });
 });
 
 describe('an answer that is not on its thread', () => {
