@@ -2,10 +2,10 @@ import { range } from 'lodash';
 
 import { serialize } from '../../nodes/XpertAi/ingest/batches';
 import type { ReadyDocument } from '../../nodes/XpertAi/ingest/batches';
-import { changedOnly } from '../../nodes/XpertAi/ingest/planDocuments';
+import { filterChanged } from '../../nodes/XpertAi/ingest/planDocuments';
 import { SourceMemory } from '../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../nodes/XpertAi/ingest/memory';
-import { askStatuses } from '../../nodes/XpertAi/ingest/processingStatus';
+import { fetchStatuses } from '../../nodes/XpertAi/ingest/processingStatus';
 import { storeDocuments } from '../../nodes/XpertAi/ingest/storing';
 import { virtualTime } from '../../test/nodes/support/virtualTime';
 import { idOf } from '../support/documents';
@@ -68,9 +68,9 @@ export const unchanged: Growing = (size) => {
 		const known = await remembered(all);
 		let skipped = 0;
 		const statusesOf = async (ids: string[]) =>
-			await askStatuses(ids, { ...routes, clock: virtualTime() });
+			await fetchStatuses(ids, { ...routes, clock: virtualTime() });
 		const onUnchanged = () => (skipped += 1);
-		const changed = changedOnly(all, { memory: known, processed: true, statusesOf, onUnchanged });
+		const changed = filterChanged(all, { memory: known, processed: true, statusesOf, onUnchanged });
 		for await (const { id } of changed) throw new Error(`${id} counts as changed`);
 		return expecting(skipped, size, sent);
 	};

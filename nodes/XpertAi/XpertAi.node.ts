@@ -1,10 +1,5 @@
 import { NodeConnectionTypes } from 'n8n-workflow';
-import type {
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeType,
-	INodeTypeDescription,
-} from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData, INodeType } from 'n8n-workflow';
 
 import { DEFAULT_RESOURCE, catalogue } from './catalogue';
 import { nodeProperties, nodeSubtitle } from './execution/properties';
@@ -12,7 +7,7 @@ import { listSearch, resourceMapping } from './pickers/locators';
 
 /** The node. Its description comes from the catalogue. */
 export class XpertAi implements INodeType {
-	description: INodeTypeDescription = {
+	description: INodeType['description'] = {
 		displayName: 'Xpert AI',
 		name: 'xpertAi',
 		icon: { light: 'file:xpertAi.svg', dark: 'file:xpertAi.dark.svg' },

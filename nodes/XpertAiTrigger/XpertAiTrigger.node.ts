@@ -1,10 +1,5 @@
 import { NodeConnectionTypes } from 'n8n-workflow';
-import type {
-	INodeExecutionData,
-	INodeType,
-	INodeTypeDescription,
-	IPollFunctions,
-} from 'n8n-workflow';
+import type { INodeExecutionData, INodeType, IPollFunctions } from 'n8n-workflow';
 
 import { listSearch } from '../XpertAi/pickers/locators';
 import { CREDENTIAL_NAME } from '../XpertAi/transport/api';
@@ -12,7 +7,7 @@ import { triggerFields, triggerSubtitle } from './fields';
 
 /** The trigger node: starts workflows when a conversation has changed. */
 export class XpertAiTrigger implements INodeType {
-	description: INodeTypeDescription = {
+	description: INodeType['description'] = {
 		displayName: 'Xpert AI Trigger',
 		name: 'xpertAiTrigger',
 		icon: { light: 'file:../XpertAi/xpertAi.svg', dark: 'file:../XpertAi/xpertAi.dark.svg' },

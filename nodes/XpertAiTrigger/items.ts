@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { waitingFor } from '../XpertAi/execution/audience';
+import { waitingMessage } from '../XpertAi/execution/audience';
 import { lastReply, messagesOf, senderOf, textOf } from '../XpertAi/threads/messages';
 import { readThread } from '../XpertAi/threads/thread';
 import type { ThreadMessage } from '../XpertAi/threads/thread';
@@ -126,7 +126,7 @@ function summaryOf(
 	const { output = null, parts = [] } = lastReply(messages) ?? {};
 	return {
 		event,
-		output: event === 'waiting' ? waitingFor(tasks) : output,
+		output: event === 'waiting' ? waitingMessage(tasks) : output,
 		...(parts.length > 0 ? { parts } : {}),
 		error: change.error ?? null,
 		interrupt: tasks.length > 0 ? (tasks as IDataObject[]) : null,

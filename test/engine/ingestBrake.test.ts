@@ -54,7 +54,7 @@ describe('documents that cannot be processed, one after another for the same rea
 		expect(failed.every(({ processing }) => processing === 'error')).toBe(true);
 		expect(left.at(-1)).toMatchObject({ name: `doc ${COUNT - 1}.md`, key: `doc ${COUNT - 1}` });
 		expect(result.outputs[1]?.at(-1)?.json.error).toBe(
-			'Not sent: documents before it came to nothing, all for the same reason',
+			'Not sent: too many documents before it failed for the same reason',
 		);
 	});
 
@@ -174,7 +174,7 @@ describe('documents that come to nothing for another reason', () => {
 		);
 		expect(storedNames().length).toBeLessThan(400);
 		expect(hintsOf(result)).toContainEqual(
-			expect.stringMatching(/^\d+ documents were not sent, as 5 in a row came to nothing: No text/),
+			expect.stringMatching(/^\d+ documents were not sent, as 5 in a row failed: No text/),
 		);
 	});
 });

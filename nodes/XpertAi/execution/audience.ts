@@ -8,7 +8,7 @@ import { z } from 'zod';
 
 import { EVERY_UUID } from '../payloads/common';
 import { sanitize } from '../transport/sanitize';
-import { splitIds } from './ids';
+import { splitList } from './ids';
 import type { Item } from './item';
 import type { ItemError } from './outputs';
 
@@ -21,7 +21,7 @@ export const NO_ANSWER = 'Sorry, there is no answer right now, please try again 
 export const EMPTY_ANSWER = 'The assistant gave no answer in words.';
 
 /** The output of a run that waits for a decision: names the tasks that wait. */
-export function waitingFor(tasks: unknown[] = []): string {
+export function waitingMessage(tasks: unknown[] = []): string {
 	const names = sanitize(tasks.map((task) => get(task, 'name') as unknown).join(', '));
 	return `This waits for a person to decide${names ? `: ${names}` : ''}.`;
 }
@@ -46,10 +46,10 @@ export interface AnswerOutput {
  * @throws NodeOperationError naming the parameter, the item and the requirement
  */
 export function readAnswerOutput(item: Item): AnswerOutput {
-	if (!isTool(item.context)) return { simplify: item.switch('simplify') };
+	if (!isTool(item.context)) return { simplify: item.boolean('simplify') };
 	const output = item.setting('toolOutput', toolOutputs);
 	if (output !== 'selected') return { simplify: output === 'simplified' };
-	return { simplify: false, rawFields: splitIds(item.filledText('toolFields')) };
+	return { simplify: false, rawFields: splitList(item.filledText('toolFields')) };
 }
 
 /** The part of an answer as the server gave it that is output. */

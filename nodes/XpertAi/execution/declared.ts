@@ -26,7 +26,7 @@ import type {
 	LookFirst,
 	PathValues,
 } from './operation';
-import { tellUser, answerItems, simplified } from './outputs';
+import { addHints, answerItems, simplified } from './outputs';
 import { collectPages } from './paging';
 
 /**
@@ -52,7 +52,7 @@ export async function runDeclared(
 	};
 	const concurrency = onlyReads(operation) ? READS_AT_ONCE : atOnceOf(items);
 	const output = await forEachItem(items, work, concurrency);
-	tellUser(context, compact([...remarks]));
+	addHints(context, compact([...remarks]));
 	return output;
 }
 
@@ -204,7 +204,7 @@ async function listOf(
 ): Promise<unknown[]> {
 	const results = (answer: unknown) => listIn(answer, resultsKey) as unknown[];
 	if (item.isJsonBody) return results(await request(body));
-	const wanted = item.switch('returnAll') ? Infinity : item.setting('limit', wholeNumber);
+	const wanted = item.boolean('returnAll') ? Infinity : item.setting('limit', wholeNumber);
 	const filters = isJsonObject(body) ? body : {};
 	return await collectPages(
 		async (page) => results(await request({ ...filters, ...page })),

@@ -197,7 +197,7 @@ export const toolFields = textField(
 );
 
 /** What `readAnswerOutput` reads. */
-export const answerOutput: INodeProperties[] = [simplify, toolOutput, toolFields];
+export const simplifyFields: INodeProperties[] = [simplify, toolOutput, toolFields];
 
 export const DEFAULT_TIMEOUT_SECONDS = 120;
 

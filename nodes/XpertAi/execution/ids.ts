@@ -1,3 +1,4 @@
+import compact from 'lodash/compact';
 import truncate from 'lodash/truncate';
 
 import {
@@ -55,13 +56,9 @@ function idInAddress(text: string): string {
 
 const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
 
-/** Splits IDs or names at commas. */
-export function splitIds(text: string): string[] {
-	return text
-		.split(',')
-		.map((id) => id.trim())
-		.filter(Boolean);
-}
+/** The IDs or names in a list. */
+export const splitList = (text: string, separator: string | RegExp = ',') =>
+	compact(text.split(separator).map((one) => one.trim()));
 
 /**
  * Makes the check that an answer is the record that was asked for.

@@ -27,7 +27,7 @@ import { hintFor, idsInBody, idsInPath } from './hints';
 import type { HintContext } from './hints';
 import { BODY_MODE, JSON_BODY } from './fields';
 import type { Field, FieldValues } from './fields';
-import { chosenId, idFlaw, splitIds } from './ids';
+import { chosenId, idFlaw, splitList } from './ids';
 import type { NamedId } from './ids';
 import { mimeTypeOf } from './mimeTypes';
 import { markAsFailed, operationError } from './outputs';
@@ -143,7 +143,7 @@ export class Item {
 	ids(name: string): string[] {
 		const raw = this.parameter(name, '');
 		const parameter = this.labelOf(name);
-		const ids = this.check(idList, typeof raw === 'string' ? splitIds(raw).map(chosenId) : raw, {
+		const ids = this.check(idList, typeof raw === 'string' ? splitList(raw).map(chosenId) : raw, {
 			parameter,
 		});
 		for (const id of ids) this.checkId({ name, subject: `"${parameter}"`, id });
@@ -162,7 +162,7 @@ export class Item {
 	}
 
 	/** A boolean; text from an expression is converted. */
-	switch(name: string, initial?: boolean): boolean {
+	boolean(name: string, initial?: boolean): boolean {
 		return this.setting(name, booleanSchema, initial);
 	}
 
@@ -220,7 +220,7 @@ export class Item {
 	 */
 	binaries(name: string): BinaryField[] {
 		const value = typedValue('string', this.parameter(name, '') ?? '');
-		const names = typeof value === 'string' ? splitIds(value) : value;
+		const names = typeof value === 'string' ? splitList(value) : value;
 		const properties = this.check(nameList, names, { parameter: this.labelOf(name) });
 		return uniq(properties).map((property) => this.binaryNamed(property, name));
 	}

@@ -19,7 +19,7 @@ export function markAsFailed(item: INodeExecutionData, error: ItemError): INodeE
 }
 
 /** Shows messages above the output of the node. */
-export function tellUser(context: IExecuteFunctions, messages: string[]): void {
+export function addHints(context: IExecuteFunctions, messages: string[]): void {
 	context.addExecutionHints(
 		...messages.map((message) => ({ message, location: 'outputPane' as const })),
 	);
@@ -50,8 +50,7 @@ export type Simplification = string[] | ((result: IDataObject) => IDataObject);
  * anything else.
  */
 export function answerItems(answer: unknown): IDataObject[] {
-	if (Array.isArray(answer)) return answer.map(asJson);
-	return [asJson(answer)];
+	return (Array.isArray(answer) ? answer : [answer]).map(asJson);
 }
 
 /**

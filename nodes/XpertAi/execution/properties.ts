@@ -15,7 +15,7 @@ import {
 	optionsWithoutOwnBody,
 	ownBodyOptions,
 	returnAll,
-	answerOutput,
+	simplifyFields,
 	timeoutOption,
 	withoutOwnBody,
 } from './fields';
@@ -107,7 +107,7 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 	return [
 		...ids,
 		...(body ? withoutOwnBody(fieldsOfBody(body, paging ? [returnAll, limit] : [])) : []),
-		...(simplification ? answerOutput : []),
+		...(simplification ? simplifyFields : []),
 		...(options.length + ownBody.length > 0 ? [optionsField(options, ownBody)] : []),
 	];
 }

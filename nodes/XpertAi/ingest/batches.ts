@@ -32,7 +32,7 @@ export type Documents<Origin> =
 /** When a batch is full. A single document over `maxBytes` makes a batch of its own. */
 export interface BatchLimits {
 	maxCount: number;
-	/** Documents in the first batch. A small first batch shows early what keeps all documents from being found. */
+	/** Documents in the first batch. A small first batch reveals errors that affect all documents. */
 	firstCount?: number;
 	maxBytes: number;
 	/** Bytes reserved for the rows of the journal: per batch, and per document. */

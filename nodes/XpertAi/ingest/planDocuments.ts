@@ -31,7 +31,7 @@ export interface ChangeDetection<Origin> {
  * left out once that is done or under way. If the statuses cannot be read, a document that was seen processed counts
  * as present.
  */
-export async function* changedOnly<Origin>(
+export async function* filterChanged<Origin>(
 	documents: Documents<Origin>,
 	{ memory, statusesOf, processed, onUnchanged, onMissing }: ChangeDetection<Origin>,
 ): AsyncGenerator<ReadyDocument<Origin>> {
@@ -76,16 +76,16 @@ export async function* changedOnly<Origin>(
  * What the next run would do with a document. `back`: it is on the server but cannot be found, for example because it
  * was disabled, and is sent again.
  */
-export type Plan = 'new' | 'changed' | 'back' | 'unchanged' | 'gone';
+export type PlannedAction = 'new' | 'changed' | 'back' | 'unchanged' | 'gone';
 
 /** The dependencies of a plan. */
 export type Planning<Origin> = Omit<ChangeDetection<Origin>, 'onUnchanged' | 'onMissing'> & {
 	/** Called once for each document that is read. */
-	onPlanned: (document: ReadyDocument<Origin>, plan: Plan) => void;
+	onPlanned: (document: ReadyDocument<Origin>, plan: PlannedAction) => void;
 };
 
 /**
- * Reports what the next run would do with each document. It uses the decision of the run itself (`changedOnly`),
+ * Reports what the next run would do with each document. It uses the decision of the run itself (`filterChanged`),
  * which changes `memory` as a run would.
  */
 export async function planDocuments<Origin>(
@@ -95,7 +95,7 @@ export async function planDocuments<Origin>(
 	const missing = new Set<ReadyDocument<Origin>>();
 	const onUnchanged = (document: ReadyDocument<Origin>) => onPlanned(document, 'unchanged');
 	const onMissing = (document: ReadyDocument<Origin>) => missing.add(document);
-	const toSend = changedOnly(given, { ...detection, onUnchanged, onMissing });
+	const toSend = filterChanged(given, { ...detection, onUnchanged, onMissing });
 	for await (const some of batches(toSend, { maxCount: IDS_PER_ADDRESS, maxBytes: Infinity })) {
 		const { statuses } = await detection.statusesOf(some.map(({ id }) => id.toLowerCase()));
 		for (const document of some) {
@@ -111,7 +111,7 @@ export async function planDocuments<Origin>(
  * @param status the server's status of the document, if it has one
  * @param isChanged whether an earlier run stored it with other content
  */
-function planOf(status: ProcessingStatus | undefined, isChanged: boolean): Plan {
+function planOf(status: ProcessingStatus | undefined, isChanged: boolean): PlannedAction {
 	if (!status) return 'new';
 	const state = processingState(status);
 	return state === 'finish' || state === 'running' || isChanged ? 'changed' : 'back';

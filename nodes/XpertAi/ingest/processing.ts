@@ -4,7 +4,7 @@ import { IDS_PER_ADDRESS } from '../transport/api';
 import { MINUTE_MS, FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { mustListDocuments } from './answeredRecords';
-import { IDS_TO_START, askStatuses, processingEndOf, statusesById } from './processingStatus';
+import { IDS_TO_START, fetchStatuses, processingEndOf, statusesById } from './processingStatus';
 import type { ProcessingEnd, ProcessingRoutes, ProcessingStatus } from './processingStatus';
 
 const REQUESTS_AT_ONCE = 5;
@@ -196,7 +196,7 @@ export class Processing {
 	 */
 	private async poll(all = false): Promise<Failure | undefined> {
 		for (const ids of chunk([...this.started], IDS_PER_ADDRESS)) {
-			const { statuses, failure } = await askStatuses(ids, this.routes);
+			const { statuses, failure } = await fetchStatuses(ids, this.routes);
 			if (failure || this.routes.signal?.aborted) return failure;
 			for (const id of ids) this.recordStatus(id, statuses.get(id.toLowerCase()));
 			const isFarEnough = ids.slice(-IDS_TO_START).every((id) => this.started.has(id));

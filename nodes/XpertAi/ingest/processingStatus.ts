@@ -76,17 +76,17 @@ export interface Statuses {
  * Fetches the processing statuses of documents. Documents that the server does not know are missing. Requests are
  * sequential: concurrent ones take the server longer (service behaviour).
  *
- * @param witness a document that is certainly on the server. It is added to each request, and an answer without it
+ * @param requiredId a document that is certainly on the server. It is added to each request, and an answer without it
  * does not count: so documents that an answer leaves out are certainly not there
  */
-export async function askStatuses(
+export async function fetchStatuses(
 	ids: string[],
 	routes: ProcessingRoutes,
-	witness?: string,
+	requiredId?: string,
 ): Promise<Statuses> {
 	const statuses: Statuses['statuses'] = new Map();
-	const required = compact([witness]);
-	const checkAnswer = witness === undefined ? mustListDocuments : mustList(required);
+	const required = compact([requiredId]);
+	const checkAnswer = requiredId === undefined ? mustListDocuments : mustList(required);
 	for (const part of chunk(ids, IDS_PER_ADDRESS)) {
 		if (routes.signal?.aborted) break;
 		const path = routes.statusPath([...part, ...required]);

@@ -116,10 +116,10 @@ class Storer<Origin> {
 		const number = maySend ? ++this.counts.batches : 0;
 		const part = { batch, number, attempts: 0, mayBeDone: false, partlyDone: [] };
 		if (maySend) await this.settle(part);
-		else for (const document of batch) this.tell(part, document, { outcome: 'notSent' });
+		else for (const document of batch) this.emit(part, document, { outcome: 'notSent' });
 	}
 
-	private tell(part: Attempted<Origin>, document: ReadyDocument<Origin>, ending: Ending): void {
+	private emit(part: Attempted<Origin>, document: ReadyDocument<Origin>, ending: Ending): void {
 		const { number, attempts } = part;
 		this.storing.onOutcome({ document, batch: number, attempts, ...ending });
 	}
@@ -140,7 +140,7 @@ class Storer<Origin> {
 		if (outcome.ok) {
 			const { status } = outcome;
 			for (const [at, document] of batch.entries())
-				this.tell(updated, document, { outcome: 'stored', status, record: result.records[at] });
+				this.emit(updated, document, { outcome: 'stored', status, record: result.records[at] });
 			return;
 		}
 		const { failure } = outcome;
@@ -185,7 +185,7 @@ class Storer<Origin> {
 		});
 		const { outcome } = result;
 		const isOverload = !outcome.ok && isOverloadedBy(outcome.failure, result.attempts);
-		if (!isOverload) this.outageBudget.note(outcome);
+		if (!isOverload) this.outageBudget.recordOutcome(outcome);
 		return { ...result, isOverload, records };
 	}
 
@@ -202,7 +202,7 @@ class Storer<Origin> {
 		for (const [at, document] of attempted.batch.entries()) {
 			const record = kind === 'unreadable' ? records?.[at] : undefined;
 			const stored: Ending = { outcome: 'stored', status, record };
-			this.tell(attempted, document, record === undefined ? failed : stored);
+			this.emit(attempted, document, record === undefined ? failed : stored);
 		}
 	}
 }

@@ -2,7 +2,7 @@ import chunk from 'lodash/chunk';
 
 import type { Failure } from '../transport/failure';
 import type { DocumentName, MemoryRoutes } from './memory';
-import { askStatuses, mustList } from './processingStatus';
+import { fetchStatuses, mustList } from './processingStatus';
 import type { ProcessingRoutes, ProcessingStatus } from './processingStatus';
 
 /** Documents in one request; the server takes some milliseconds for each. */
@@ -12,7 +12,7 @@ const DOCUMENTS_AT_ONCE = 100;
 export interface Switching {
 	disabled: boolean;
 	/** A document that is certainly on the server, if one is known. */
-	witness?: string;
+	requiredId?: string;
 	/** Whether a document is left unchanged, by its status. */
 	isSkipped?: (id: string, status?: ProcessingStatus) => boolean;
 	/**
@@ -44,9 +44,9 @@ export function namedRows(names: Map<string, DocumentName>): Map<string, object>
  */
 export async function switchDocuments(
 	ids: string[],
-	{ disabled, witness, isSkipped, beforeChange, routes, extraFields, onSwitched }: Switching,
+	{ disabled, requiredId, isSkipped, beforeChange, routes, extraFields, onSwitched }: Switching,
 ): Promise<Failure | undefined> {
-	const { statuses, failure } = await askStatuses(ids, routes, witness);
+	const { statuses, failure } = await fetchStatuses(ids, routes, requiredId);
 	if (failure) return failure;
 	for (const batch of chunk(ids, DOCUMENTS_AT_ONCE)) {
 		if (routes.signal?.aborted) return undefined;

@@ -37,7 +37,7 @@ export interface Uploading<Origin> {
  * Passes documents on, in order, once their files are on the server. Files are uploaded concurrently and ahead of
  * demand. A failed upload drops its own document only. Documents without a file pass unchanged.
  */
-export async function* uploaded<Origin>(
+export async function* uploadFiles<Origin>(
 	documents: Documents<Origin>,
 	{ upload, concurrency, onOutcome, onUnreadable, mayUpload }: Uploading<Origin>,
 ): AsyncGenerator<ReadyDocument<Origin>> {

@@ -194,7 +194,7 @@ export function neverRan(kind: RunKind): RunResult {
 }
 
 const BUSY_ADVICE =
-	'If nothing goes on there any more, because its server was restarted, end it with Thread: Cancel Run, or set "When the Thread Is Busy" to "Run Anyway".';
+	'If that run hangs because its server was restarted, end it with Thread: Cancel Run, or set "When the Thread Is Busy" to "Run Anyway".';
 
 /** The run that blocks a thread, and the time since its last event. */
 export interface Blocker {
@@ -234,7 +234,7 @@ export function stillRunning(failure?: Failure): RunResult {
 /** It is unknown whether the request reached the assistant. */
 export function mayHaveArrived(kind: RunKind, failure?: Failure): RunResult {
 	const advice =
-		'Read the thread before you send it again: a run may begin late, or another may hide what became of it.';
+		'Read the thread before you send it again: the run may still start, and a later run can hide its result.';
 	const reason = `It is not known whether ${REQUEST_NAMES[kind]} has reached the assistant`;
 	const cause = failure ? `. ${failureMessage(failure)}` : '';
 	return failed(reason + cause, advice, failure);

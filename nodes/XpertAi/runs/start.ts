@@ -12,7 +12,7 @@ import {
 	listRuns,
 	newestRun,
 	readRun,
-	runOrder,
+	runSortKey,
 	SETTLING_MS,
 	startedRuns,
 	startRun,
@@ -308,7 +308,7 @@ async function yieldsToOlder(run: Run, runId: string): Promise<boolean> {
 	const runs = startedRuns(listed.answer ?? []);
 	const own = runs.find((one) => one.run_id === runId);
 	if (own?.status !== 'running') return false;
-	const isOlder = (one: RunRecord) => runOrder(one) < runOrder(own);
+	const isOlder = (one: RunRecord) => runSortKey(one) < runSortKey(own);
 	const overlaps = ({ status, updated_at: end = '' }: RunRecord) =>
 		status === 'running' || (status === 'success' && end >= own.created_at);
 	if (!runs.some((one) => isOlder(one) && overlaps(one))) return false;

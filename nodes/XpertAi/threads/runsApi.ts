@@ -79,11 +79,11 @@ export function startedRuns(runs: RunRecord[]): RunRecord[] {
 
 /** The run that started last; with equal times, the one with the greater ID. */
 export function newestRun(runs: RunRecord[]): RunRecord | undefined {
-	return maxBy(startedRuns(runs), runOrder);
+	return maxBy(startedRuns(runs), runSortKey);
 }
 
 /** Sort key of a run on its thread: start time, then ID. */
-export function runOrder({ created_at: startedAt, run_id: id }: RunRecord): string {
+export function runSortKey({ created_at: startedAt, run_id: id }: RunRecord): string {
 	return `${startedAt} ${id}`;
 }
 
@@ -128,7 +128,7 @@ export function joinRun(ids: RunIds, events: RunEvents, signal: AbortSignal): Ap
 
 const cancelled = z.object({ canceledExecutionIds: z.array(z.string()) });
 
-/** Cancels a run with one request: by a second one, the run might have ended by itself. Never throws. */
+/** Cancels a run. Sent once: before a second request, the run may have ended by itself. Never throws. */
 export async function requestCancel(client: ApiClient & RunIds): Promise<Result<unknown>> {
 	const { threadId, runId } = client;
 	return await callApi(client, {

@@ -37,7 +37,7 @@ export async function readCredential(
 }
 
 /** Where requests go, or why none may be sent. */
-type Target = { root: string; allowedDomains?: string } | { refusal: string };
+type RequestTarget = { root: string; allowedDomains?: string } | { refusal: string };
 
 /**
  * The prefix of a token that was copied with its header. `authenticate` also uses it, as it supports expressions
@@ -57,7 +57,7 @@ export function secretsOf(credential: ReadCredential): string[] {
 }
 
 /** The target of a credential, or why nothing may be sent: the credential forbids it or is not valid. */
-export function readTarget(credential: ReadCredential): Target {
+export function readTarget(credential: ReadCredential): RequestTarget {
 	if (isRefused(credential)) return credential;
 	const service = serviceRoot(
 		String(credential.baseUrl ?? ''),

@@ -123,7 +123,7 @@ export class OutageBudget {
 	}
 
 	/** Records the final outcome of a request. */
-	note(outcome: Outcome): void {
+	recordOutcome(outcome: Outcome): void {
 		this.isLeft = outcome.ok || !isTransient(outcome.failure);
 	}
 
@@ -134,7 +134,7 @@ export class OutageBudget {
 	): Promise<RetriedOutcome> {
 		const { limits } = this;
 		const result = await sendWithRetries(send, { ...retried, limits, repeatable: true });
-		this.note(result.outcome);
+		this.recordOutcome(result.outcome);
 		return result;
 	}
 }

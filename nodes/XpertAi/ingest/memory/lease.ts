@@ -42,7 +42,7 @@ export class Lease {
 	readonly counters = { sent: 0, root: 0 };
 	/** Why nothing may be sent: another run holds the lease, or the memory cannot be written. */
 	refusal?: Failure;
-	private readonly runId = randomUUID();
+	private readonly leaseOwnerId = randomUUID();
 	private writeCount = 0;
 	private renewedAt = 0;
 	private isHeld = false;
@@ -66,8 +66,8 @@ export class Lease {
 			if (markOf(current.lease) === mark) this.crashedMark = mark;
 		}
 		while (!this.isHeldByOther(current.lease)) {
-			await this.notes.write({ note: TURN, header: { mark: this.runId } });
-			this.notes.witness = this.notes.idOf(TURN);
+			await this.notes.write({ note: TURN, header: { mark: this.leaseOwnerId } });
+			this.notes.requiredId = this.notes.idOf(TURN);
 			current = await this.readNotes();
 			if (this.isHeldByOther(current.lease)) break;
 			// A server that does not return notes keeps no lease either.
@@ -150,9 +150,9 @@ export class Lease {
 	}
 
 	private async write(changes = {}, others: WrittenNote[] = []): Promise<void> {
-		const { number, holder, runId } = this;
+		const { number, holder, leaseOwnerId } = this;
 		const lease = { ...holder, ended: false, ...this.counters, ...changes };
-		const header = { mark: `${runId}:${++this.writeCount}`, run: number, lease };
+		const header = { mark: `${leaseOwnerId}:${++this.writeCount}`, run: number, lease };
 		const at = this.clock.now();
 		await this.notes.write(...others, { note: LEASE, header });
 		this.renewedAt = at;
@@ -176,7 +176,7 @@ export class Lease {
 	}
 
 	private isOwn(note: ReadNote): boolean {
-		return isReadable(note) && note.mark?.split(':')[0] === this.runId;
+		return isReadable(note) && note.mark?.split(':')[0] === this.leaseOwnerId;
 	}
 }
 

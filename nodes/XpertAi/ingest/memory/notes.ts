@@ -100,7 +100,7 @@ export async function orFailure<T>(work: () => Promise<T>): Promise<T | { failur
 /** Notes of a source on the server, in disabled documents, which nobody finds. */
 export class NotesOnServer {
 	/** A document that is certainly on the server: an answer without it does not count. */
-	witness?: string;
+	requiredId?: string;
 
 	constructor(
 		readonly place: MemoryPlace,
@@ -117,7 +117,7 @@ export class NotesOnServer {
 	 */
 	async read(names: NoteName[], atOnce = names.length): Promise<ReadNote[]> {
 		const notes: ReadNote[] = [];
-		const required = compact([this.witness]);
+		const required = compact([this.requiredId]);
 		for (const part of chunk(names, atOnce)) {
 			const ids = part.map((name) => this.idOf(name));
 			const path = this.routes.statusPath(uniq([...ids, ...required]));

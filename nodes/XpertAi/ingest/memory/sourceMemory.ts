@@ -51,7 +51,7 @@ export interface MemoryTroubles {
 }
 
 /** `by`: the title of the run; `fresh`: send everything again; `forgetLost`: the user has taken note of losses. */
-interface RunOptions {
+interface MemoryOptions {
 	signal?: AbortSignal;
 	clock?: Clock;
 	by?: string;
@@ -91,7 +91,7 @@ export class SourceMemory {
 	constructor(
 		place: MemoryPlace,
 		routes: MemoryRoutes,
-		private readonly options: RunOptions = {},
+		private readonly options: MemoryOptions = {},
 	) {
 		const { signal, clock = systemClock, by = '' } = options;
 		this.notes = new NotesOnServer(place, routes);
@@ -117,8 +117,8 @@ export class SourceMemory {
 	}
 
 	/** A note that is certainly on the server: an answer without it does not count. */
-	get witness(): string | undefined {
-		return this.notes.witness;
+	get requiredId(): string | undefined {
+		return this.notes.requiredId;
 	}
 
 	/** Whether this run can be remembered. */
@@ -237,7 +237,7 @@ export class SourceMemory {
 			this.holder = taken;
 			return;
 		}
-		const hasTurn = notes.witness !== undefined;
+		const hasTurn = notes.requiredId !== undefined;
 		const turn = await this.read(this.options.forgetLost, lease.counters);
 		// The server accepts notes but does not return them.
 		if (hasTurn && !isReadable(turn)) this.troubles.noRoute = true;
@@ -290,7 +290,7 @@ export class SourceMemory {
 		this.isStale = forgetLost && lost !== undefined;
 		if (!forgetLost) this.troubles.lost = lost;
 		names.counted = root.names ?? names.counted;
-		notes.witness ??= notes.idOf(ROOT);
+		notes.requiredId ??= notes.idOf(ROOT);
 		const all = range(pieces.length).map((at) => pieceName(at, pieces.length));
 		for (const [at, piece] of (await notes.read(all, SIZES.answer)).entries())
 			if (isReadable(piece)) for (const entry of unpack(piece.body)) known.set(entry);

@@ -30,7 +30,7 @@ function assistantSummary(assistant: IDataObject): IDataObject {
 		description,
 		workspaceId: get(assistant, 'metadata.workspaceId', null),
 		knowledgebaseIds: Object.keys(get(assistant, 'config.options.knowledge', {}) ?? {}),
-		filterValues: filterValuesOf(get(assistant, 'config.agentConfig.retrievals')),
+		filterValues: filterConditions(get(assistant, 'config.agentConfig.retrievals')),
 		stateVariables: get(assistant, 'config.agentConfig.stateVariables', []),
 		waitsBefore: get(assistant, 'config.agentConfig.interruptBefore', []),
 		updatedAt,
@@ -48,7 +48,7 @@ const condition = z.object({
 });
 
 /** The values that the filters of tools take from a question; the server does not show those of workflow steps. */
-function filterValuesOf(retrievals: unknown): IDataObject[] {
+function filterConditions(retrievals: unknown): IDataObject[] {
 	return Object.entries(retrievals ?? {}).flatMap(([knowledgebaseId, retrieval]) =>
 		conditionsIn(get(retrieval, 'filtering.fixed')).flatMap((one) => {
 			const { data } = condition.safeParse(one);

@@ -34,7 +34,7 @@ export const deleteConversation = declare({
 function unlessRunning(answer: unknown, item: Item): Decision {
 	if (isMissing(answer)) return { answer: { affected: 0 } };
 	const isRunning = conversationRecord.parse(answer).status === 'busy';
-	if (!isRunning || item.switch('options.deleteWhileRunning')) return {};
+	if (!isRunning || item.boolean('options.deleteWhileRunning')) return {};
 	throw item.operationError(
 		`The conversation was not deleted: a run of it is under way${item.place}`,
 		'Try again when the run has ended, or switch on "Delete While Running" in Options.',

@@ -18,7 +18,7 @@ export const getMessages = declare({
 	body: {
 		fields: [],
 		options: [
-			choiceField<(typeof MESSAGE_ROLES)[number]>('role', 'From', 'Who has said it', {
+			choiceField<(typeof MESSAGE_ROLES)[number]>('role', 'From', 'Who sent the message', {
 				human: 'Person',
 				ai: 'Assistant',
 			}),

@@ -2,7 +2,7 @@ import chunk from 'lodash/chunk';
 import type { IDataObject } from 'n8n-workflow';
 
 import { textField } from '../../execution/fields';
-import { splitIds } from '../../execution/ids';
+import { splitList } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import { mustListDocuments } from '../../ingest/answeredRecords';
 import { IDS_TO_START } from '../../ingest/processingStatus';
@@ -51,7 +51,7 @@ export const startProcessing = declare({
 	body: {
 		fields: [documentIds],
 		schema: idList,
-		compose: ({ documentIds: ids = '' }) => (typeof ids === 'string' ? splitIds(ids) : ids),
+		compose: ({ documentIds: ids = '' }) => (typeof ids === 'string' ? splitList(ids) : ids),
 		sources: { '': 'documentIds' },
 		split: (ids) => chunk(ids as string[], IDS_TO_START),
 		example: '[\n  "2f78e81b-096f-42ff-8ac0-8403fd81392d"\n]',
@@ -72,7 +72,7 @@ export const getStatus = declare({
 	ids: [knowledgebaseLocator, documentIds],
 	repeatable: true,
 	shape: (answer, asked) => {
-		const ids = splitIds((asked as { documentIds: string }).documentIds);
+		const ids = splitList((asked as { documentIds: string }).documentIds);
 		return itemPerDocument(answer, ids, (id) => ({ id, status: 'unknown' }));
 	},
 	checkAnswer: mustListDocuments,

@@ -9,7 +9,7 @@ import { timeoutSeconds } from '../../execution/declared';
 import type { Item } from '../../execution/item';
 import { keyIfGiven, keyOf } from '../../execution/keys';
 import type { Execution } from '../../execution/operation';
-import { mayContinue, tellUser } from '../../execution/outputs';
+import { mayContinue, addHints } from '../../execution/outputs';
 import { SourceMemory } from '../../ingest/memory';
 import { namedRows, switchDocuments } from '../../ingest/switchDocuments';
 import { uuid } from '../../payloads/common';
@@ -117,15 +117,15 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	}
 	// This works also while a run of the source is active: that run merges the note, or leaves it to the next one.
 	const noteFailure = await memory?.noteByHand(ids, disabled);
-	const switching = { disabled, witness: memory?.witness, routes, extraFields, onSwitched };
+	const switching = { disabled, witness: memory?.requiredId, routes, extraFields, onSwitched };
 	const failure = noteFailure ?? (await switchDocuments(ids, switching));
 	// A document that the memory does not know may belong to another source.
 	const unknown = filter([...outcomes.values()], { known: false }).length;
 	const documentsWere = counted(unknown, 'document was', 'documents were');
 	if (unknown > 0)
-		tellUser(context, [
+		addHints(context, [
 			asHint(`${documentsWere} not known of this source. Check Source Name and the keys.`),
 		]);
-	if (memory) tellUser(context, troubleHints(memory.troubles));
+	if (memory) addHints(context, troubleHints(memory.troubles));
 	return { outcomes, failure };
 }

@@ -2,6 +2,7 @@ import truncate from 'lodash/truncate';
 import { DateTime } from 'luxon';
 
 import type { FieldValues } from '../../execution/fields';
+import { splitList } from '../../execution/ids';
 import type { Item } from '../../execution/item';
 import { typedValue, utcText } from '../../execution/values';
 import type { RowType } from './fields';
@@ -63,14 +64,8 @@ function asTyped(item: Item, subject: string, type: Row['type'], value: unknown)
 				: refuse('must be an ISO 8601 date, such as 2026-01-31');
 		}
 		case 'string[]':
-			return Array.isArray(value) ? value : textsIn(String(value));
+			return Array.isArray(value) ? value : splitList(String(value), /[\n,]/);
 		default:
 			return utcText(value);
 	}
 }
-
-const textsIn = (list: string): string[] =>
-	list
-		.split(/[\n,]/)
-		.map((text) => text.trim())
-		.filter(Boolean);

@@ -14,7 +14,7 @@ import {
 type Shown = Omit<CodedOperation, 'execute'>;
 
 /** Thread: Ask and Wait, Decide or Answer Again. */
-function waiting(kind: RunKind, shown: Shown): CodedOperation {
+function waitingRun(kind: RunKind, shown: Shown): CodedOperation {
 	return {
 		...shown,
 		execute: async (execution) => await (await import('./run/ask')).execute(execution, kind),
@@ -32,7 +32,7 @@ function byId(value: 'getRun' | 'waitForRun' | 'cancelRun', shown: Omit<Shown, '
 
 /** In the order in which users see them. */
 export const runOperations: CodedOperation[] = [
-	waiting('message', {
+	waitingRun('message', {
 		value: 'run',
 		name: 'Ask and Wait',
 		action: 'Ask assistant and wait for answer',
@@ -70,7 +70,7 @@ export const runOperations: CodedOperation[] = [
 		description: 'Cancel a running run',
 		fields: cancelFields,
 	}),
-	waiting('decision', {
+	waitingRun('decision', {
 		value: 'decide',
 		name: 'Decide',
 		action: 'Decide on waiting run',
@@ -79,7 +79,7 @@ export const runOperations: CodedOperation[] = [
 			'Only for a thread whose run came out with "status": "interrupted", or that the trigger gave as waiting. Ask a person first.',
 		fields: decideFields,
 	}),
-	waiting('retry', {
+	waitingRun('retry', {
 		value: 'retry',
 		name: 'Answer Again',
 		action: 'Answer last message again',

@@ -1,7 +1,7 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { INode } from 'n8n-workflow';
 
-import { NO_ANSWER, forChat, waitingFor } from '../../../../nodes/XpertAi/execution/audience';
+import { NO_ANSWER, forChat, waitingMessage } from '../../../../nodes/XpertAi/execution/audience';
 
 const node = { name: 'Ask' } as INode;
 
@@ -23,5 +23,5 @@ it.each([
 	[undefined, 'This waits for a person to decide.'],
 	[[{ name: 'mail' }, { name: 'pay' }], 'This waits for a person to decide: mail, pay.'],
 ])('the tasks %j are named in words', (tasks, words) => {
-	expect(waitingFor(tasks)).toBe(words);
+	expect(waitingMessage(tasks)).toBe(words);
 });

@@ -51,7 +51,7 @@ describe('a number parameter', () => {
 describe('a switch', () => {
 	const read = (all: unknown, byDefault = false) => {
 		const fields = [parameter('boolean', 'all', 'Return All', byDefault)];
-		return itemOf({ all }, { fields, index: 1 }).switch('all');
+		return itemOf({ all }, { fields, index: 1 }).boolean('all');
 	};
 
 	it.each([

@@ -1,7 +1,7 @@
 import { range } from 'lodash';
 
 import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
-import { changedOnly, planDocuments } from '../../../../nodes/XpertAi/ingest/planDocuments';
+import { filterChanged, planDocuments } from '../../../../nodes/XpertAi/ingest/planDocuments';
 import { Fingerprints, storedEntry } from '../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import type { ProcessingStatus } from '../../../../nodes/XpertAi/ingest/processingStatus';
 import { derivedId } from '../../../../nodes/XpertAi/payloads/derivedId';
@@ -61,7 +61,7 @@ async function sift(
 	const unchanged: Array<[string | undefined, string | null | undefined]> = [];
 	const sent: Array<string | undefined> = [];
 	const { asked, statusesOf } = answering(server);
-	const left = changedOnly(documents, {
+	const left = filterChanged(documents, {
 		memory,
 		processed,
 		statusesOf,

@@ -1,5 +1,5 @@
 import {
-	askStatuses,
+	fetchStatuses,
 	mustList,
 	processingState,
 	statusesById,
@@ -46,7 +46,7 @@ describe('fetching statuses', () => {
 			statusPath: (ids: string[]) => ids.join(','),
 			send: async (request: object) => await send({ ...request, timeoutMs: 1 } as never),
 		};
-		return { paths, ...(await askStatuses(['A', 'b'], routes, witness)) };
+		return { paths, ...(await fetchStatuses(['A', 'b'], routes, witness)) };
 	}
 
 	it('leaves out documents that the server does not know', async () => {

@@ -1,6 +1,6 @@
 import { range } from 'lodash';
 
-import { uploaded } from '../../../../nodes/XpertAi/ingest/uploads';
+import { uploadFiles } from '../../../../nodes/XpertAi/ingest/uploads';
 import type { Uploading } from '../../../../nodes/XpertAi/ingest/uploads';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { BulkServer } from './support/bulkServer';
@@ -143,7 +143,7 @@ describe('a knowledgebase that is missing', () => {
 		['whose files this run uploads', { file }],
 	])('rejects each batch of documents %s with one request', async (_, more) => {
 		const all = waiting(withIds(100)).map((one) => ({ ...one, ...more }));
-		const documents = uploaded(all, uploading);
+		const documents = uploadFiles(all, uploading);
 		const { placesOf, counts } = await submitTo(missing(), [], { documents });
 		expect(placesOf('rejected')).toEqual(range(0, 100));
 		expect(counts).toMatchObject({ requests: 10, splits: 0 });

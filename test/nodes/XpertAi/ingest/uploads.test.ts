@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { serialize } from '../../../../nodes/XpertAi/ingest/batches';
 import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
 import type { DocumentRecord } from '../../../../nodes/XpertAi/payloads/document';
-import { uploaded } from '../../../../nodes/XpertAi/ingest/uploads';
+import { uploadFiles } from '../../../../nodes/XpertAi/ingest/uploads';
 import { prepared } from '../../support/documents';
 import { failure } from './support/outcomes';
 
@@ -28,7 +28,7 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken 
 		const file: ReadyDocument<number>['file'] = async () => await Promise.reject(GONE);
 		return { ...prepared({ name: `${origin}` }, origin), ...(fate === 'none' ? {} : { file }) };
 	});
-	const handedOn = uploaded(documents, {
+	const handedOn = uploadFiles(documents, {
 		concurrency: AT_ONCE,
 		upload: async ({ origin }) => {
 			begun += 1;

@@ -121,7 +121,7 @@ async function disableDocuments(
 	const failure = await switchDocuments(ids, {
 		disabled: true,
 		routes,
-		witness: memory.witness,
+		requiredId: memory.requiredId,
 		// Documents that the server has keep their names there.
 		extraFields: namedRows(names),
 		isSkipped: (id, status) => isDisabledAlready(memory, id, status),

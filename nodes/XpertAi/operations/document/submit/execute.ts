@@ -4,7 +4,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { mayContinue, tellUser } from '../../../execution/outputs';
+import { mayContinue, addHints } from '../../../execution/outputs';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import { disableMissing, refuseInLoop } from './disableMissing';
@@ -30,7 +30,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	await submitTo(submission, targetsOf(submission, execution.items));
 	if (report.processingFailed > 0 && !mayContinue(first.context)) throw report.processingError;
 	const seconds = (systemClock.now() - started) / 1000;
-	tellUser(first.context, [
+	addHints(first.context, [
 		report.line,
 		...report.notes,
 		...submission.warnings.hints(first),
@@ -90,7 +90,7 @@ function remarkCircuitBreaker({ circuitBreaker, report }: Submission): void {
 	if (reason === undefined || notSent === 0) return;
 	const documents = counted(notSent, 'document was', 'documents were');
 	const why =
-		streakLength === undefined ? 'none would be found' : `${streakLength} in a row came to nothing`;
+		streakLength === undefined ? 'none would be found' : `${streakLength} in a row failed`;
 	report.remark(asHint(`${documents} not sent, as ${why}: ${reason}`));
 }
 

@@ -88,7 +88,7 @@ export function outcomeItem(result: SubmitOutcome, output: AnswerOutput): INodeE
 export const defined = <Facts extends object>(facts: Facts): Partial<Facts> =>
 	omitBy<Facts>(facts, isUndefined);
 
-const NOT_SENT = 'Not sent: documents before it came to nothing, all for the same reason';
+const NOT_SENT = 'Not sent: too many documents before it failed for the same reason';
 const MAY_BE_STORED = 'It is not known whether this document is stored';
 
 const FLAWS: Partial<Record<ProcessingEnd['state'], string>> = {

@@ -9,7 +9,7 @@ import { mayContinue } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
 import type { DocumentName } from '../../../ingest/memory';
-import type { Plan } from '../../../ingest/planDocuments';
+import type { PlannedAction } from '../../../ingest/planDocuments';
 import type { ProcessingEnd } from '../../../ingest/processingStatus';
 import { noRequests } from '../../../ingest/storing';
 import type { StoringCounts } from '../../../ingest/storing';
@@ -223,7 +223,7 @@ export class SubmitReport {
 	 *
 	 * @param origin the origin of the document; `undefined` if it is missing from the source
 	 */
-	addPlanned(plan: Plan, facts: IDataObject, origin?: Origin): void {
+	addPlanned(plan: PlannedAction, facts: IDataObject, origin?: Origin): void {
 		this.plans[plan] += 1;
 		const output = (origin?.item ?? this.first).output(defined({ ...facts, plan }));
 		if (!origin) this.addOutput(output);

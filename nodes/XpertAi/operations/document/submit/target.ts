@@ -6,12 +6,12 @@ import type { ReadyDocument } from '../../../ingest/batches';
 import { Folders } from '../../../ingest/folders';
 import { ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
 import type { DocumentName, Holder } from '../../../ingest/memory';
-import { changedOnly, planDocuments } from '../../../ingest/planDocuments';
+import { filterChanged, planDocuments } from '../../../ingest/planDocuments';
 import { Processing } from '../../../ingest/processing';
-import { askStatuses, processingState } from '../../../ingest/processingStatus';
+import { fetchStatuses, processingState } from '../../../ingest/processingStatus';
 import type { ProcessingEnd, Statuses } from '../../../ingest/processingStatus';
 import { storeDocuments } from '../../../ingest/storing';
-import { uploaded } from '../../../ingest/uploads';
+import { uploadFiles } from '../../../ingest/uploads';
 import type { Upload } from '../../../ingest/uploads';
 import { numberIfAny, textIfAny } from '../../../payloads/common';
 import { derivedId } from '../../../payloads/derivedId';
@@ -30,7 +30,7 @@ import { SOURCES } from './sources';
 import type { Submission } from './submission';
 import { asHint, counted } from './wording';
 
-/** A small first batch is processed soon, and shows early what keeps all documents from being found. */
+/** A small first batch is processed soon, and reveals errors that affect all documents. */
 const FIRST_BATCH = 10;
 
 /** Limits of the first documents that are looked up on the server, if a source has no memory. */
@@ -102,7 +102,7 @@ export class Target {
 		let hasFailed = false;
 		const counts = await storeDocuments({
 			...settings,
-			documents: uploaded(memory ? this.changedDocuments(memory) : this.stream.documents(), {
+			documents: uploadFiles(memory ? this.changedDocuments(memory) : this.stream.documents(), {
 				upload: this.upload(),
 				concurrency: UPLOADS_AT_ONCE,
 				onOutcome: (result) => this.addOutcome(result),
@@ -156,8 +156,8 @@ export class Target {
 	}
 
 	/** The statuses of documents, by ID in lower case. */
-	async statusesOf(ids: string[], { witness, troubles }: SourceMemory): Promise<Statuses> {
-		const asked = await askStatuses(ids, this.memoryRoutes, witness);
+	async statusesOf(ids: string[], { requiredId, troubles }: SourceMemory): Promise<Statuses> {
+		const asked = await fetchStatuses(ids, this.memoryRoutes, requiredId);
 		troubles.notAsked ??= asked.failure;
 		return asked;
 	}
@@ -223,7 +223,7 @@ export class Target {
 	}
 
 	private changedDocuments(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
-		return changedOnly(this.checkingNewSource(memory), {
+		return filterChanged(this.checkingNewSource(memory), {
 			...this.detection(memory),
 			onUnchanged: (document, status) =>
 				this.addOutcome({ document, outcome: 'unchanged', status }),

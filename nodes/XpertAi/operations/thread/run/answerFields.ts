@@ -7,7 +7,7 @@ import uniq from 'lodash/uniq';
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { EMPTY_ANSWER, isTool, rawOutput, waitingFor } from '../../../execution/audience';
+import { EMPTY_ANSWER, isTool, rawOutput, waitingMessage } from '../../../execution/audience';
 import type { AnswerOutput } from '../../../execution/audience';
 import type { FieldValues } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
@@ -34,7 +34,7 @@ export function answerFields(
 ) {
 	const runSources = sourcesOf(parts, earlier);
 	const citations = new Citations(runSources, style);
-	const answer = interrupt ? waitingFor(interrupt) : citations.rewrite(output);
+	const answer = interrupt ? waitingMessage(interrupt) : citations.rewrite(output);
 	const sources = runSources.list(citations.cited);
 	// A waiting run may search later.
 	const filter = filterReport(parts, hasFilterValues && !interrupt);

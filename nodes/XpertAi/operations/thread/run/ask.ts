@@ -10,7 +10,7 @@ import { uploadFile } from '../../../execution/binary';
 import { forEachConcurrently } from '../../../execution/eachItem';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { tellUser } from '../../../execution/outputs';
+import { addHints } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import { hasFilterValues, withFileContexts } from '../../../runs/input';
 import type { RunKind } from '../../../runs/input';
@@ -53,7 +53,7 @@ export async function execute(
 ): Promise<INodeExecutionData[]> {
 	const read = (item: Item) => readOrder(item, kind, waits);
 	const output = await executeInOrder(execution, { read, run: ask, ...(waits && { chatOf }) });
-	tellUser(execution.context, hintsAt(output));
+	addHints(execution.context, hintsAt(output));
 	return output;
 }
 

@@ -42,13 +42,13 @@ export class Chat implements Listener {
 
 	/** Shows the rest of the output. */
 	complete(output: string): void {
-		if (output.trim() === '') this.note(EMPTY_ANSWER);
+		if (output.trim() === '') this.say(EMPTY_ANSWER);
 		else if (output.startsWith(this.shown)) this.show(output.slice(this.shown.length));
-		else this.note(output);
+		else this.say(output);
 	}
 
 	/** Shows a text of the node. */
-	note(text: string): void {
+	say(text: string): void {
 		this.startText();
 		this.show(redactIds(text));
 	}

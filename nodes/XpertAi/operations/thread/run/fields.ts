@@ -1,5 +1,5 @@
 import {
-	answerOutput,
+	simplifyFields,
 	choiceField,
 	displayedIf,
 	idField,
@@ -108,7 +108,7 @@ const sentFields: Field[] = [
 ];
 
 /** All parameters of Thread: Ask and Wait. */
-export const runFields: Field[] = [...sentFields, ...answerOutput, runOptions];
+export const runFields: Field[] = [...sentFields, ...simplifyFields, runOptions];
 
 /** All parameters of Thread: Start Run. */
 export const startFields: Field[] = [...sentFields, runOptions];
@@ -117,12 +117,12 @@ export const startFields: Field[] = [...sentFields, runOptions];
 export const decideFields: Field[] = [
 	threadOfRun,
 	...withoutOwnBody([decision]),
-	...answerOutput,
+	...simplifyFields,
 	runOptions,
 ];
 
 /** All parameters of Thread: Answer Again. */
-export const retryRunFields: Field[] = [threadLocator(), ...answerOutput, runOptions];
+export const retryRunFields: Field[] = [threadLocator(), ...simplifyFields, runOptions];
 
 const runId = idField('runId', 'Run ID', 'The run, by the runId that Thread: Start Run gave', {
 	default: '={{ $json.runId }}',
@@ -133,4 +133,4 @@ const runId = idField('runId', 'Run ID', 'The run, by the runId that Thread: Sta
 export const cancelFields: Field[] = [threadOfRun, runId, runOptions];
 
 /** The parameters of Thread: Get Run and of Thread: Wait for Run. */
-export const runByIdFields: Field[] = [threadOfRun, runId, ...answerOutput, runOptions];
+export const runByIdFields: Field[] = [threadOfRun, runId, ...simplifyFields, runOptions];

@@ -11,7 +11,7 @@ import { chatSessionOf, readAnswerOutput } from '../../../execution/audience';
 import type { AnswerOutput } from '../../../execution/audience';
 import type { Naming } from '../../../execution/badInput';
 import type { FieldValues } from '../../../execution/fields';
-import { splitIds } from '../../../execution/ids';
+import { splitList } from '../../../execution/ids';
 import type { BinaryField, Item } from '../../../execution/item';
 import { checkedKey, keyOf } from '../../../execution/keys';
 import { typedValue, utcText } from '../../../execution/values';
@@ -191,10 +191,9 @@ function decisionOf(raw: unknown): unknown {
 	return typeof text === 'string' ? (DECISIONS.get(text.trim().toLowerCase()) ?? text) : raw;
 }
 
-const DECISIONS = new Map([
-	...['confirm', 'true'].map((word) => [word, 'confirm'] as const),
-	...['reject', 'false'].map((word) => [word, 'reject'] as const),
-]);
+const DECISIONS = new Map(
+	Object.entries({ confirm: 'confirm', true: 'confirm', reject: 'reject', false: 'reject' }),
+);
 
 const rowsOfIds = z.object({
 	ids: z.array(z.object({ kind: z.enum(ID_KINDS).default('fileContext'), id: z.unknown() })),
@@ -230,7 +229,7 @@ function messageIds(item: Item, { ids = [] }: FieldValues) {
 
 /** IDs as text with commas or as a list. */
 function idsOf(item: Item, raw: unknown): string[] {
-	const ids = castArray<unknown>(typeof raw === 'string' ? splitIds(raw) : (raw ?? []));
+	const ids = castArray<unknown>(typeof raw === 'string' ? splitList(raw) : (raw ?? []));
 	const texts = ids.map((id) => (typeof id === 'number' ? String(id) : id));
 	if (texts.length === 0) return [];
 	const checked = item.check(idList, texts, { parameter: LABEL });

@@ -46,7 +46,7 @@ export async function executeInOrder<Order extends { threadId?: string }>(
 		let order: Order | undefined;
 		let error: ItemError | undefined;
 		try {
-			if (chatOf) asReply = item.switch('options.failuresAsReplies', isTool(context));
+			if (chatOf) asReply = item.boolean('options.failuresAsReplies', isTool(context));
 			atOnce ??= atOnceOf([item]);
 			order = read(item);
 		} catch (caught) {
@@ -60,7 +60,7 @@ export async function executeInOrder<Order extends { threadId?: string }>(
 			} catch (caught) {
 				const failure = errorOf(item, caught, asReply);
 				// If the workflow stops, n8n shows the error itself.
-				if (asReply || mayContinue(context)) chat?.note(asReply ? failure.message : NO_ANSWER);
+				if (asReply || mayContinue(context)) chat?.say(asReply ? failure.message : NO_ANSWER);
 				if (asReply) return item.output(failureAsReply(failure));
 				const failed = item.failed(failure, runFacts(failure));
 				// A chat without streaming shows `message`; on the error output, it would replace a field of the input.

@@ -576,8 +576,8 @@ describe('a server', () => {
 			return await routes.send(request);
 		};
 		const memory = await open({ ...routes, send });
-		expect(memory.witness).toBe(server.notes('began')[0]?.id);
-		const answers = [[{ id: memory.witness?.toUpperCase() }], [{ id: A }], {}, undefined];
+		expect(memory.requiredId).toBe(server.notes('began')[0]?.id);
+		const answers = [[{ id: memory.requiredId?.toUpperCase() }], [{ id: A }], {}, undefined];
 		const said = checks.map((check) => answers.map((answer) => check?.(answer)));
 		const [short, empty] = ['it does not list the documents that it should', 'it is empty'];
 		// Before its first run, nothing of a source is there; the lease is written by itself.

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import {
-	answerOutput,
+	simplifyFields,
 	binaryFieldName,
 	booleanField,
 	choiceField,
@@ -245,7 +245,7 @@ const settingsFor = (sources: SourceValue[], settings: INodeProperties[]) =>
 
 /** Fields that sources share: Simplify and Document Settings. */
 export const settingsFields: Field[] = [
-	...shownFor(WHOLE, answerOutput),
+	...shownFor(WHOLE, simplifyFields),
 	documentSettings(
 		inPanelOrder([
 			...settingsFor(MADE, [nameSetting, ...recordSettings]),

@@ -106,8 +106,6 @@ const VALUE_CHECKS: Record<string, ((column: unknown) => boolean) | undefined> =
 	disabled: (column) => typeof column === 'boolean',
 };
 
-const isScalar = (column: unknown) => typeof column !== 'object';
-
 const normalizedName = (name: string) => name.toLowerCase().replace(/[\s_-]/g, '');
 
 /**
@@ -129,7 +127,7 @@ export function mapColumns(columns: IDataObject) {
 	let text: string | undefined;
 	for (const [target, aliases] of Object.entries(ALIASES)) {
 		if (Object.hasOwn(fields, target)) continue;
-		const fits = VALUE_CHECKS[target] ?? isScalar;
+		const fits = VALUE_CHECKS[target] ?? ((column: unknown) => typeof column !== 'object');
 		const named = aliases.flatMap((alias) => byName[alias] ?? []);
 		const name = named.find((one) => fits(columns[one]));
 		if (name === undefined) continue;
