@@ -117,8 +117,10 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	}
 	// This works also while a run of the source is active: that run merges the note, or leaves it to the next one.
 	const noteFailure = await memory?.noteByHand(ids, disabled);
-	const switching = { disabled, witness: memory?.requiredId, routes, extraFields, onSwitched };
-	const failure = noteFailure ?? (await switchDocuments(ids, switching));
+	const requiredId = memory?.requiredId;
+	const failure =
+		noteFailure ??
+		(await switchDocuments(ids, { disabled, requiredId, routes, extraFields, onSwitched }));
 	// A document that the memory does not know may belong to another source.
 	const unknown = filter([...outcomes.values()], { known: false }).length;
 	const documentsWere = counted(unknown, 'document was', 'documents were');

@@ -35,7 +35,7 @@ it.each<[string[], unknown, boolean]>([
 
 describe('fetching statuses', () => {
 	/** Asks a server that gives this answer. */
-	async function ask(answer: unknown, witness?: string) {
+	async function ask(answer: unknown, requiredId?: string) {
 		const paths: string[] = [];
 		const send = checking(async ({ path }) => {
 			paths.push(path);
@@ -46,7 +46,7 @@ describe('fetching statuses', () => {
 			statusPath: (ids: string[]) => ids.join(','),
 			send: async (request: object) => await send({ ...request, timeoutMs: 1 } as never),
 		};
-		return { paths, ...(await fetchStatuses(['A', 'b'], routes, witness)) };
+		return { paths, ...(await fetchStatuses(['A', 'b'], routes, requiredId)) };
 	}
 
 	it('leaves out documents that the server does not know', async () => {
@@ -55,7 +55,7 @@ describe('fetching statuses', () => {
 		expect(paths).toEqual(['A,b']);
 	});
 
-	it('adds the witness, without which an answer does not count', async () => {
+	it('adds the required document, without which an answer does not count', async () => {
 		const { statuses, paths, failure } = await ask([{ id: 'a' }, { id: 'w' }], 'w');
 		expect([[...statuses.keys()], paths, failure]).toEqual([['a', 'w'], ['A,b,w'], undefined]);
 		const reason = 'it does not list the documents that it should';
