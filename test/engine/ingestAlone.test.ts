@@ -81,6 +81,18 @@ describe('a run that waits whether another one says a word', () => {
 	});
 });
 
+it('a run that may not write what it does uploads no file', async () => {
+	fixture.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 403 });
+	const { items: given } = await submit(source, {
+		items: items('a', 'b'),
+		onError: 'continueRegularOutput',
+	});
+	expect(given.map(({ json }) => json.error)).toEqual(
+		Array(2).fill(expect.stringContaining('403')),
+	);
+	expect(uploads()).toBe(0);
+});
+
 it('a run begins at once after one that was sent nothing, failed, or has nothing to change', async () => {
 	fixture.sandbox.faults.add({ endpoint: 'E16', do: 'status', status: 422 });
 	const failed = await submit(source, { items: items('a') });

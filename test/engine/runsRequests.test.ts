@@ -111,8 +111,11 @@ describe('a conversation made for a run that is refused', () => {
 		expect(fixture.sandbox.store.conversations.has(String(conversationId))).toBe(false);
 	});
 
-	it('stays where something may have run in it', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'drop', when: 'before' });
+	it.each([
+		['something may have run in it', { do: 'drop', when: 'before' }],
+		['a run began in it, although it was refused', { do: 'status', when: 'after', status: 403 }],
+	] as const)('stays where %s', async (_, fault) => {
+		fixture.sandbox.faults.add({ endpoint: 'runs', ...fault });
 		const { failed } = await call(NEW);
 		const { conversationId } = detailsOf(failed);
 		expect(fixture.sandbox.store.conversations.has(String(conversationId))).toBe(true);

@@ -119,6 +119,7 @@ describe('a chat in which answers appear as they are written', () => {
 			);
 			const said = chunks.filter(({ content }) => content);
 			expect(said.map(({ content }) => content)).toEqual([SORRY]);
+			expect(chunks.at(-1)?.type).toBe(onError ? 'end' : 'error');
 			expect(error?.message ?? items[0]?.json.error).toContain('"Assistant"');
 		},
 	);
