@@ -1,3 +1,5 @@
+import type { INodeProperties } from 'n8n-workflow';
+
 import {
 	booleanField,
 	choiceField,
@@ -6,7 +8,6 @@ import {
 	simplify,
 	textField,
 } from '../XpertAi/execution/fields';
-import type { Field } from '../XpertAi/execution/fields';
 import { assistantLocator } from '../XpertAi/pickers/locators';
 
 /** The events of a conversation. */
@@ -26,7 +27,7 @@ const EVENT_NAMES: Record<ConversationEvent, string> = {
 export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.stringify(EVENT_NAMES)})[event]).join(", ") }}`;
 
 /** The parameters of the trigger; n8n adds the poll times. */
-export const triggerFields: Field[] = [
+export const triggerFields: INodeProperties[] = [
 	{
 		displayName:
 			'The server shows only conversations of the user whose access token the credential holds. Those of other users, and those held with other keys, start nothing.',

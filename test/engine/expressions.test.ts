@@ -1,7 +1,6 @@
 import { cloneDeep, set, uniqBy } from 'lodash';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
-import type { Field } from '../../nodes/XpertAi/execution/fields';
 import { operationFields } from '../../nodes/XpertAi/execution/properties';
 import { ECHO_ASSISTANT_ID } from '../../sandbox';
 import { calledBy, goodParameters, titleOf } from './support/caseOperations';
@@ -72,11 +71,13 @@ function textFields(
 /** Each once, as operations share fields. */
 const ALL = uniqBy(
 	ALL_CASES.flatMap((one) =>
-		textFields(calledBy(one).value, operationFields(calledBy(one)) as Field[]).map((place) => ({
-			title: `${titleOf(one)} ${place.path}`,
-			good: goodParameters(one),
-			place,
-		})),
+		textFields(calledBy(one).value, operationFields(calledBy(one)) as INodeProperties[]).map(
+			(place) => ({
+				title: `${titleOf(one)} ${place.path}`,
+				good: goodParameters(one),
+				place,
+			}),
+		),
 	),
 	({ place: { field, path } }) => [path, field.displayName, field.type].join(),
 );
@@ -151,7 +152,7 @@ describe('braces that are no expression of n8n', () => {
 
 describe('an expression that gives nothing', () => {
 	const required = ALL_CASES.flatMap((one) =>
-		(operationFields(calledBy(one)) as Field[])
+		(operationFields(calledBy(one)) as INodeProperties[])
 			.filter(({ type, displayOptions = {}, ...field }) => {
 				const isShown = displayOptions.show?.['@tool'] === undefined;
 				return field.required && isShown && type !== 'resourceMapper';

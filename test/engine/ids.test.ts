@@ -2,7 +2,6 @@ import { set } from 'lodash';
 import type { IDataObject, INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import { ID_PLACEHOLDER, isContainer } from '../../nodes/XpertAi/execution/fields';
-import type { Field } from '../../nodes/XpertAi/execution/fields';
 import { operationFields } from '../../nodes/XpertAi/execution/properties';
 import { ALL_CASES } from './support/cases';
 import { calledBy, goodParameters, titleOf } from './support/caseOperations';
@@ -21,17 +20,21 @@ const isIdField = ({ type, placeholder }: INodeProperties) =>
 	type === 'resourceLocator' || placeholder === ID_PLACEHOLDER;
 
 /** The fields that hold ids, each with where its value stands, e.g. `filters.xpertId`. */
-const idFields = (fields: Field[], above = ''): Array<{ field: Field; place: string }> =>
+const idFields = (
+	fields: INodeProperties[],
+	above = '',
+): Array<{ field: INodeProperties; place: string }> =>
 	fields.flatMap((field) => {
 		const place = `${above}${field.name}`;
-		if (isContainer(field)) return idFields((field.options ?? []) as Field[], `${place}.`);
+		if (isContainer(field))
+			return idFields((field.options ?? []) as INodeProperties[], `${place}.`);
 		return isIdField(field) ? [{ field, place }] : [];
 	});
 
 /** A good call with another value in one field, which is shown. */
 function withId(
 	good: INodeParameters,
-	{ field, place }: { field: Field; place: string },
+	{ field, place }: { field: INodeProperties; place: string },
 	id: string,
 ) {
 	const shown = Object.entries(field.displayOptions?.show ?? {}).map(([name, values]) => [

@@ -1,12 +1,16 @@
 import get from 'lodash/get';
 import memoize from 'lodash/memoize';
 import { NodeOperationError, isExpression } from 'n8n-workflow';
-import type { IExecuteFunctions, INodeExecutionData, NodeParameterValueType } from 'n8n-workflow';
+import type {
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeProperties,
+	NodeParameterValueType,
+} from 'n8n-workflow';
 
 import { connectionsOf } from '../transport/request';
 import { failureAsReply, forChat, isInChat, repliesFailures } from './audience';
 import { runDeclared } from './declared';
-import type { Field } from './fields';
 import { Item } from './item';
 import { isCoded } from './operation';
 import type { Operation, Resource } from './operation';
@@ -20,7 +24,7 @@ export async function execute(
 ): Promise<INodeExecutionData[]> {
 	const context = cachedContext(given);
 	const connections = await connectionsOf(context);
-	const itemsWith = (fields: Field[]) =>
+	const itemsWith = (fields: INodeProperties[]) =>
 		connections.map((connection, index) => new Item(context, index, fields, connection));
 	try {
 		const operation = chosenOperation(context, catalogue);

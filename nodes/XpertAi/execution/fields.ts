@@ -6,9 +6,6 @@ import type {
 	NodePropertyTypes,
 } from 'n8n-workflow';
 
-/** A parameter of the editor. */
-export type Field = INodeProperties;
-
 /** Values read from the fields of an item, by field name. */
 export type FieldValues = Record<string, unknown>;
 

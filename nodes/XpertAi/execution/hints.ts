@@ -1,10 +1,11 @@
+import type { INodeProperties } from 'n8n-workflow';
+
 import get from 'lodash/get';
 
 import type { Failure } from '../transport/failure';
 import { isBusy } from '../transport/classifyFailure';
 import { subjectOf } from './badInput';
 import type { Naming } from './badInput';
-import type { Field } from './fields';
 import { chosenId } from './ids';
 import type { NamedId } from './ids';
 
@@ -66,7 +67,7 @@ function subjectsOf(ids: NamedId[]): string {
 /** The IDs in a path that come from the operation's own fields, last one first: that record is most likely missing. */
 export function idsInPath(
 	path: string,
-	fields: Field[],
+	fields: INodeProperties[],
 	valueOf: (name: string) => unknown,
 ): NamedId[] {
 	const own = fields.filter(({ name }) => /Id$/.test(name)).reverse();

@@ -11,6 +11,7 @@ import type {
 	IExecuteFunctions,
 	IGetNodeParameterOptions,
 	INodeExecutionData,
+	INodeProperties,
 	NodeParameterValueType,
 } from 'n8n-workflow';
 import { z } from 'zod';
@@ -26,7 +27,7 @@ import type { Naming, Refuse } from './badInput';
 import { hintFor, idsInBody, idsInPath } from './hints';
 import type { HintContext } from './hints';
 import { BODY_MODE, JSON_BODY } from './fields';
-import type { Field, FieldValues } from './fields';
+import type { FieldValues } from './fields';
 import { chosenId, idFlaw, splitList } from './ids';
 import type { NamedId } from './ids';
 import { mimeTypeOf } from './mimeTypes';
@@ -60,7 +61,7 @@ export class Item {
 	constructor(
 		readonly context: IExecuteFunctions,
 		readonly index: number,
-		private readonly fields: Field[],
+		private readonly fields: INodeProperties[],
 		private readonly connection: Connection,
 	) {}
 
@@ -185,7 +186,7 @@ export class Item {
 	}
 
 	/** The values of some fields of the operation, by name (see `fieldValues`). */
-	values(fields: Field[]): FieldValues {
+	values(fields: INodeProperties[]): FieldValues {
 		const raw = fields.map(({ name }) => [name, this.parameter(name)] as const);
 		return fieldValues(this.refuse, fields, Object.fromEntries(raw));
 	}
@@ -362,7 +363,7 @@ export class Item {
 			this.refuseField(name, 'is empty: its expression gave nothing for this item');
 	}
 
-	private fieldOf(name: string): Field | undefined {
+	private fieldOf(name: string): INodeProperties | undefined {
 		return fieldLookup(this.fields)(name);
 	}
 }

@@ -7,7 +7,7 @@ import type {
 import type { AnyZodObject, ZodTypeAny } from 'zod';
 
 import type { ApiRequest } from '../transport/request';
-import type { Field, FieldValues } from './fields';
+import type { FieldValues } from './fields';
 import type { StatusHints } from './hints';
 import type { Item } from './item';
 import type { Simplification } from './outputs';
@@ -25,7 +25,7 @@ interface OperationInfo {
 /** The JSON body of an operation. Fields and JSON mode share the schema. */
 export interface JsonBody {
 	/** Fields in fields mode; named after the keys of the body unless `compose` maps them. */
-	fields: Field[];
+	fields: INodeProperties[];
 	/** Optional fields of the body in Options. */
 	options?: INodeProperties[];
 	/** The schema of the body; real servers check almost nothing. */
@@ -47,7 +47,7 @@ export interface JsonBody {
 /** A file of the item sent as a multipart form with text parts; or the JSON body of the contract. */
 export interface FileBody {
 	/** Fields of the text parts, named after the parts. */
-	parts: Field[];
+	parts: INodeProperties[];
 	schema: AnyZodObject;
 	/** Parts that contain record IDs; invalid IDs are refused. */
 	ids?: string[];
@@ -71,7 +71,7 @@ export interface LookFirst {
 	/** Path with IDs of the operation's path. */
 	path: string;
 	/** Options for this request and its decision. */
-	options: Field[];
+	options: INodeProperties[];
 	/** The body of the request. */
 	body?: (item: Item) => unknown;
 	/** What is wrong with an answer that allows no decision. */
@@ -94,7 +94,7 @@ export type DeclaredOperation = Declaration & AnswerForm;
 
 interface Declaration extends OperationInfo {
 	/** A field for each ID in the path, named as there. */
-	ids?: Field[];
+	ids?: INodeProperties[];
 	method: ApiRequest['method'];
 	/**
 	 * Path below the API root. `{name}` is the value of that parameter; `{name*}` a list of IDs, split into several
@@ -139,7 +139,7 @@ export interface Execution {
 
 /** An operation with its own code: Submit, Disable and Enable, and runs. */
 export interface CodedOperation extends OperationInfo {
-	fields: Field[];
+	fields: INodeProperties[];
 	/** Runs for all items; every output item has a `pairedItem`. */
 	execute: (execution: Execution) => Promise<INodeExecutionData[]>;
 }

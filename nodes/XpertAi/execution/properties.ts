@@ -19,7 +19,6 @@ import {
 	timeoutOption,
 	withoutOwnBody,
 } from './fields';
-import type { Field } from './fields';
 
 /**
  * All parameters of the node: the Resource and Operation lists, then those of each operation.
@@ -90,12 +89,12 @@ function resourceFields({ value, operations }: Resource): INodeProperties[] {
 }
 
 /** All parameters of an operation. Memoized. */
-export const operationFields = memoize((operation: Operation): Field[] =>
+export const operationFields = memoize((operation: Operation): INodeProperties[] =>
 	isCoded(operation) ? operation.fields : declaredFields(operation),
 );
 
 /** The fields of an operation, then Simplify and Options. */
-function declaredFields(operation: DeclaredOperation): Field[] {
+function declaredFields(operation: DeclaredOperation): INodeProperties[] {
 	const { body, ids = [], paging, simplify: simplification, timeoutSeconds, lookFirst } = operation;
 	const ofBody = body && !isFileBody(body) ? (body.options ?? []) : [];
 	const options = [
@@ -113,7 +112,7 @@ function declaredFields(operation: DeclaredOperation): Field[] {
 }
 
 /** The fields of an upload; or the fields of a body, with the grouping collections last. */
-function fieldsOfBody(body: JsonBody | FileBody, paging: Field[]): Field[] {
+function fieldsOfBody(body: JsonBody | FileBody, paging: INodeProperties[]): INodeProperties[] {
 	if (isFileBody(body))
 		return [binaryFieldName('the file to upload'), fieldCollection('additionalFields', body.parts)];
 	const { fields } = body;

@@ -2,12 +2,10 @@ import get from 'lodash/get';
 import isNil from 'lodash/isNil';
 import memoize from 'lodash/memoize';
 import { isExpression } from 'n8n-workflow';
-import type { INode } from 'n8n-workflow';
+import type { INode, INodeProperties } from 'n8n-workflow';
 
 import { isJsonObject } from '../transport/answer';
 import { subjectOf, findPlace } from './badInput';
-import type { Flaw } from './badInput';
-import type { Field } from './fields';
 
 /**
  * Finds an expression inside a Fixed text of a node, which n8n does not resolve. Memoized, so that each parameter is
@@ -30,7 +28,7 @@ export function isNothing(parameter: unknown): boolean {
 }
 
 /** The flaw of a Fixed parameter that contains an expression. */
-export function fixedExpression(node: INode, name: string, fields: Field[]): Flaw | undefined {
+export function fixedExpression(node: INode, name: string, fields: INodeProperties[]) {
 	const fixed = fixedPlaces(node)(name);
 	if (!fixed) return undefined;
 	const path = [...name.split('.'), ...fixed].filter((part) => !GROUPS.includes(part));

@@ -1,29 +1,28 @@
-import type { ILoadOptionsFunctions } from 'n8n-workflow';
+import type { ILoadOptionsFunctions, INodeProperties } from 'n8n-workflow';
 
 import { ID_PLACEHOLDER } from '../execution/fields';
-import type { Field } from '../execution/fields';
 import type { ListName } from './listPage';
 
 /** Selects a knowledgebase; the contract has no endpoint that lists them. */
-export const knowledgebaseLocator: Field = locator(
+export const knowledgebaseLocator: INodeProperties = locator(
 	'knowledgebaseId',
 	'Knowledgebase',
 	'Knowledgebase: Create gives its ID; on the server, it stands in the address of its page',
 );
 
 /** Selects a thread, from the list of conversations (E5) or by ID. */
-export function threadLocator(description = 'The thread'): Field {
+export function threadLocator(description = 'The thread'): INodeProperties {
 	return listLocator('threadId', 'Thread', description, 'searchThreads');
 }
 
 /** The thread of an existing run; by default that of the input item, from a run, Start Run or the trigger. */
-export const threadOfRun: Field = {
+export const threadOfRun: INodeProperties = {
 	...threadLocator('The thread of the run: the threadId of Start Run, of the trigger or of a run'),
 	default: { mode: 'id', value: '={{ $json.threadId }}' },
 };
 
 /** Selects an assistant, from the list (E7) or by ID. */
-export function assistantLocator(description: string, required = true): Field {
+export function assistantLocator(description: string, required = true): INodeProperties {
 	return {
 		...listLocator('assistantId', 'Assistant', description, 'searchAssistants'),
 		required: required || undefined,
@@ -31,7 +30,7 @@ export function assistantLocator(description: string, required = true): Field {
 }
 
 /** Selects a conversation, from the list (E5) or by ID. Its ID works like a password. */
-export const conversationLocator: Field = listLocator(
+export const conversationLocator: INodeProperties = listLocator(
 	'conversationId',
 	'Conversation',
 	'Keep its ID like a password: with it, any key of the organization can read, change and delete it',
@@ -39,7 +38,7 @@ export const conversationLocator: Field = listLocator(
 );
 
 /** Selects the file of a file context, which has two IDs. */
-export function fileLocator(description: string): Field {
+export function fileLocator(description: string): INodeProperties {
 	const hint = 'Enter the storageFileId that File Context: Upload gave';
 	return locator('fileId', 'File', description, hint);
 }
@@ -49,7 +48,7 @@ function locator(
 	displayName: string,
 	description: string,
 	hint = 'Enter the ID, or paste the URL of its page',
-): Field {
+): INodeProperties {
 	return {
 		displayName,
 		name,
@@ -69,7 +68,7 @@ function listLocator(
 	displayName: string,
 	description: string,
 	searchListMethod: ListName,
-): Field {
+): INodeProperties {
 	const byId = locator(name, displayName, description);
 	const typeOptions = { searchListMethod, searchable: true };
 	return {

@@ -1,9 +1,8 @@
 import get from 'lodash/get';
 import isEmpty from 'lodash/isEmpty';
-import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import { Item } from '../../../nodes/XpertAi/execution/item';
-import type { Field } from '../../../nodes/XpertAi/execution/fields';
 import type { Connection } from '../../../nodes/XpertAi/transport/request';
 import { node } from './node';
 
@@ -35,7 +34,7 @@ export const unconnected: Connection = {
 /** What an item in a test is besides its parameters. */
 interface ItemFacts {
 	/** The parameters of its operation, whose names and defaults it knows. */
-	fields?: Field[];
+	fields?: INodeProperties[];
 	index?: number;
 	connection?: Connection;
 	/** What else is asked of n8n. */

@@ -1,3 +1,5 @@
+import type { INodeProperties } from 'n8n-workflow';
+
 import {
 	atOnceOption,
 	booleanField,
@@ -8,7 +10,6 @@ import {
 	textField,
 	timeoutOption,
 } from '../../../execution/fields';
-import type { Field } from '../../../execution/fields';
 import { knowledgebaseLocator } from '../../../pickers/locators';
 import { sourceFields, settingsFields, sourceField } from './sources';
 
@@ -156,7 +157,7 @@ const submitOptions = optionsField([
 ]);
 
 /** Every parameter of Document: Submit, in the order a user sees them. */
-export const submitFields: Field[] = [
+export const submitFields: INodeProperties[] = [
 	knowledgebaseLocator,
 	sourceField,
 	...sourceFields,

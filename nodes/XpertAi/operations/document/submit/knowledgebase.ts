@@ -25,7 +25,6 @@ export function knowledgebaseRoutes(
 	{ retryLimits, timeoutMs }: { retryLimits: RetryLimits; timeoutMs: number },
 	signal?: AbortSignal,
 ) {
-	const clock = systemClock;
 	const budget = new OutageBudget(retryLimits);
 	return {
 		storePath: buildPath(STORE_PATH, { knowledgebaseId }),
@@ -34,9 +33,9 @@ export function knowledgebaseRoutes(
 			buildPath(getStatus.path, { knowledgebaseId, documentIds: ids.join(',') }),
 		send: async (unsent: Omit<ApiRequest, 'timeoutMs'>) => {
 			const request = { ...unsent, timeoutMs };
-			return (await budget.send(send, { request, clock, signal })).outcome;
+			return (await budget.send(send, { request, clock: systemClock, signal })).outcome;
 		},
-		clock,
+		clock: systemClock,
 		signal,
 	};
 }

@@ -1,3 +1,5 @@
+import type { INodeProperties } from 'n8n-workflow';
+
 import {
 	simplifyFields,
 	choiceField,
@@ -7,7 +9,6 @@ import {
 	textField,
 	withoutOwnBody,
 } from '../../../execution/fields';
-import type { Field } from '../../../execution/fields';
 import { assistantLocator, threadLocator, threadOfRun } from '../../../pickers/locators';
 import { runOptions } from './options';
 
@@ -84,7 +85,7 @@ const decision = choiceField(
 );
 
 /** The parameters of the body of a message. */
-export const messageFields: Field[] = [
+export const messageFields: INodeProperties[] = [
 	assistantLocator('The assistant that answers'),
 	message,
 	messageOfModel,
@@ -92,13 +93,13 @@ export const messageFields: Field[] = [
 ];
 
 /** The parameters of the body of a decision. */
-export const decisionFields: Field[] = [decision, runOptions];
+export const decisionFields: INodeProperties[] = [decision, runOptions];
 
 /** The parameter of the body of Answer Again. */
-export const retryFields: Field[] = [runOptions];
+export const retryFields: INodeProperties[] = [runOptions];
 
 /** The message, and where it is sent. */
-const sentFields: Field[] = [
+const sentFields: INodeProperties[] = [
 	...withoutOwnBody(messageFields.filter((field) => field !== runOptions)),
 	threadSource,
 	...displayedIf({ show: { threadSource: ['key'] } }, [conversationKey]),
@@ -108,13 +109,13 @@ const sentFields: Field[] = [
 ];
 
 /** All parameters of Thread: Ask and Wait. */
-export const runFields: Field[] = [...sentFields, ...simplifyFields, runOptions];
+export const runFields: INodeProperties[] = [...sentFields, ...simplifyFields, runOptions];
 
 /** All parameters of Thread: Start Run. */
-export const startFields: Field[] = [...sentFields, runOptions];
+export const startFields: INodeProperties[] = [...sentFields, runOptions];
 
 /** All parameters of Thread: Decide. */
-export const decideFields: Field[] = [
+export const decideFields: INodeProperties[] = [
 	threadOfRun,
 	...withoutOwnBody([decision]),
 	...simplifyFields,
@@ -122,7 +123,7 @@ export const decideFields: Field[] = [
 ];
 
 /** All parameters of Thread: Answer Again. */
-export const retryRunFields: Field[] = [threadLocator(), ...simplifyFields, runOptions];
+export const retryRunFields: INodeProperties[] = [threadLocator(), ...simplifyFields, runOptions];
 
 const runId = idField('runId', 'Run ID', 'The run, by the runId that Thread: Start Run gave', {
 	default: '={{ $json.runId }}',
@@ -130,7 +131,7 @@ const runId = idField('runId', 'Run ID', 'The run, by the runId that Thread: Sta
 });
 
 /** The parameters of Thread: Cancel Run. */
-export const cancelFields: Field[] = [threadOfRun, runId, runOptions];
+export const cancelFields: INodeProperties[] = [threadOfRun, runId, runOptions];
 
 /** The parameters of Thread: Get Run and of Thread: Wait for Run. */
-export const runByIdFields: Field[] = [threadOfRun, runId, ...simplifyFields, runOptions];
+export const runByIdFields: INodeProperties[] = [threadOfRun, runId, ...simplifyFields, runOptions];

@@ -13,7 +13,6 @@ import {
 	numberField,
 	textField,
 } from '../../../../execution/fields';
-import type { Field } from '../../../../execution/fields';
 import { typedRowsField } from '../../../shared/fields';
 import { chunksField, pagesField } from './parts';
 
@@ -151,7 +150,7 @@ const url = textField(
 	{ required: true, placeholder: 'e.g. https://example.com/manual.pdf' },
 );
 
-const documentFields: Field = {
+const documentFields: INodeProperties = {
 	displayName: 'Document Fields',
 	name: 'documentFields',
 	type: 'resourceMapper',
@@ -222,7 +221,7 @@ export const sourceField = choiceField(
 );
 
 /** Fields, shown for these sources. */
-const shownFor = (sources: SourceValue[], fields: Field[]) =>
+const shownFor = (sources: SourceValue[], fields: INodeProperties[]) =>
 	displayedIf({ show: { source: sources } }, fields);
 
 /** Sources of which the node makes documents, and those that bring whole documents. */
@@ -230,7 +229,7 @@ const MADE: SourceValue[] = ['text', 'files', 'addresses'];
 const WHOLE: SourceValue[] = ['fields', 'json', 'records'];
 
 /** The fields of each source. */
-export const sourceFields: Field[] = [
+export const sourceFields: INodeProperties[] = [
 	...shownFor(['text'], [text]),
 	...shownFor(['files'], [binaryFieldName('the file')]),
 	...shownFor(['addresses'], [url]),
@@ -244,7 +243,7 @@ const settingsFor = (sources: SourceValue[], settings: INodeProperties[]) =>
 	displayedIf({ show: { '/source': sources } }, settings);
 
 /** Fields that sources share: Simplify and Document Settings. */
-export const settingsFields: Field[] = [
+export const settingsFields: INodeProperties[] = [
 	...shownFor(WHOLE, simplifyFields),
 	documentSettings(
 		inPanelOrder([
