@@ -1,6 +1,6 @@
 import { range } from 'lodash';
 
-import { inThreadOrder } from '../../nodes/XpertAi/operations/thread/run/threadOrder';
+import { inThreadQueues } from '../../nodes/XpertAi/operations/thread/run/threadQueues';
 import type { Growing } from './growing';
 
 const AT_ONCE = 5;
@@ -12,7 +12,7 @@ export const runs: Growing = (size) => {
 		run: async () => await Promise.resolve(index),
 	}));
 	return async () => {
-		await inThreadOrder(work, AT_ONCE, () => true);
+		await inThreadQueues(work, AT_ONCE, () => true);
 		return { requests: 0, bytes: 0 };
 	};
 };

@@ -52,7 +52,7 @@ export function answerFields(
  * @param times only part of a simplified answer
  */
 export function answerJson(
-	order: AnswerOutput & { item: Item; options: RunOptions },
+	request: AnswerOutput & { item: Item; options: RunOptions },
 	result: RunResult & ThreadIds,
 	fields: ReturnType<typeof answerFields>,
 	times = {},
@@ -60,13 +60,13 @@ export function answerJson(
 	const { output, ...found } = fields;
 	const { otherParts, status, interrupt, assistantId = null } = result;
 	const facts = pick(result, FACTS);
-	if (!order.simplify) {
+	if (!request.simplify) {
 		const raw = { role: 'ai', content: result.output ?? '', filter: found.filter, ...facts };
-		return rawOutput(order, omitBy(raw, isUndefined) as IDataObject);
+		return rawOutput(request, omitBy(raw, isUndefined) as IDataObject);
 	}
 	const parts = isEmpty(otherParts) ? undefined : otherParts;
 	const answer = { output, parts, status, assistantId, interrupt, ...found };
-	return forAudience(order.item, { ...answer, ...facts, ...times }, order.options.citations);
+	return forAudience(request.item, { ...answer, ...facts, ...times }, request.options.citations);
 }
 
 /** Facts of a run. Those from `rejected` on are output only when they apply. */

@@ -35,10 +35,10 @@ import { answerFields, answerJson, filterHint, forAudience } from './answerField
 import type { FilterReport } from './answerFields';
 import { Chat } from './chat';
 import { resultError, uploadError } from './errors';
-import { readOrder } from './order';
-import type { Order } from './order';
-import { executeInOrder, untilTurn } from './threadOrder';
-import type { Turn } from './threadOrder';
+import { readRunRequest } from './runRequest';
+import type { RunRequest } from './runRequest';
+import { executeByThread, untilTurn } from './threadQueues';
+import type { Turn } from './threadQueues';
 
 /**
  * Thread: Ask and Wait, Decide, Answer Again and Start Run.
@@ -51,17 +51,17 @@ export async function execute(
 	kind: RunKind,
 	waits = true,
 ): Promise<INodeExecutionData[]> {
-	const read = (item: Item) => readOrder(item, kind, waits);
-	const output = await executeInOrder(execution, { read, run: ask, ...(waits && { chatOf }) });
+	const read = (item: Item) => readRunRequest(item, kind, waits);
+	const output = await executeByThread(execution, { read, run: ask, ...(waits && { chatOf }) });
 	addHints(execution.context, hintsAt(output));
 	return output;
 }
 
-function chatOf(item: Item, order?: Order): Chat | undefined {
+function chatOf(item: Item, request?: RunRequest): Chat | undefined {
 	// A sub-workflow may be the tool of an agent, which the node cannot detect; without streaming it stays silent there.
 	const isSilent =
-		order?.options.enableStreaming === false && item.context.getMode() === 'integrated';
-	return isSilent ? undefined : Chat.of(item, order?.options.citations);
+		request?.options.enableStreaming === false && item.context.getMode() === 'integrated';
+	return isSilent ? undefined : Chat.of(item, request?.options.citations);
 }
 
 /** Hints about answers that threads lack and searches that were not filtered as intended: the runs report success. */
@@ -78,12 +78,12 @@ function hintsAt(output: INodeExecutionData[]): string[] {
  *
  * @throws NodeApiError with reason, thread and item if the run has no answer, or was not started
  */
-async function ask(order: Order, turn?: Turn, chat?: Chat): Promise<IDataObject> {
+async function ask(request: RunRequest, turn?: Turn, chat?: Chat): Promise<IDataObject> {
 	const startedAt = systemClock.now();
-	const { item, options } = order;
-	const run = await prepare(order, turn);
+	const { item, options } = request;
+	const run = await prepare(request, turn);
 	const listener = options.enableStreaming ? chat : undefined;
-	const result = order.waits
+	const result = request.waits
 		? await runAndWait({ ...run, listener })
 		: { ...(await startInTurn(run)), ...pick(run, ['threadId', 'conversationId']) };
 	const { status, recovered = false } = result;
@@ -94,10 +94,10 @@ async function ask(order: Order, turn?: Turn, chat?: Chat): Promise<IDataObject>
 		return forAudience(item, { ...facts, ...pick(result, ['discarded', 'cancelledRun']) });
 	}
 	if (status !== 'completed' && status !== 'interrupted') throw resultError(item, result);
-	const fields = answerFields(result, options, hasFilterValues(order.body));
+	const fields = answerFields(result, options, hasFilterValues(request.body));
 	chat?.complete(fields.output);
 	const seconds = Math.round(systemClock.now() - startedAt) / 1000;
-	return answerJson(order, result, fields, { seconds, recovered });
+	return answerJson(request, result, fields, { seconds, recovered });
 }
 
 /** What is known of the routes of a server. Items that send with the same function share it. */
@@ -110,15 +110,15 @@ routesOf.cache = new WeakMap();
  * @returns the run to start
  * @throws NodeApiError or NodeOperationError if the turn does not come or the message cannot be sent
  */
-async function prepare(order: Order, turn: Turn | undefined): Promise<Run> {
-	const { item, runOn, options, title } = order;
+async function prepare(request: RunRequest, turn: Turn | undefined): Promise<Run> {
+	const { item, runOn, options, title } = request;
 	const client = clientOf(item, options.deadlineMinutes * MINUTE_MS);
 	// With an ID of its own, the node knows the thread even if the answer is lost.
-	const { threadId = randomUUID() } = order;
+	const { threadId = randomUUID() } = request;
 	const refusal = turn && (await untilTurn(turn, client, options.whenBusy));
 	if (refusal) throw resultError(item, { ...refusal, threadId });
 	// Before anything is sent, as n8n deletes the files of old executions.
-	const read = order.attachments.map(async (field) => await uploadFile(item, field));
+	const read = request.attachments.map(async (field) => await uploadFile(item, field));
 	const files = await Promise.all(read);
 	const open = runOn === 'key' ? openConversation : createConversation;
 	const thread = runOn === 'existing' ? { threadId } : await open(client, threadId, title);
@@ -130,12 +130,12 @@ async function prepare(order: Order, turn: Turn | undefined): Promise<Run> {
 	if ('failure' in thread)
 		throw resultError(item, { status: 'failed', failure: thread.failure, threadId }, {});
 	const run: Run = {
-		...{ ...client, ...thread, body: order.body, isNew: runOn === 'new' },
+		...{ ...client, ...thread, body: request.body, isNew: runOn === 'new' },
 		...pick(options, ['whenBusy', 'whenStopped', 'whenLate', 'inOneRequest']),
 		cancelSilentMs: options.cancelSilentMinutes * MINUTE_MS,
 		routes: routesOf(item.send),
 	};
-	const ids = await uploadAttachments(order, run, files);
+	const ids = await uploadAttachments(request, run, files);
 	return ids.length > 0 ? { ...run, body: withFileContexts(run.body, ids) } : run;
 }
 
@@ -156,7 +156,7 @@ const fileContext = z.object({ id: z.string().min(1) });
  * @throws NodeApiError for the first file that was not uploaded
  */
 async function uploadAttachments(
-	{ item, attachments }: Order,
+	{ item, attachments }: RunRequest,
 	run: Run,
 	files: UploadFile[],
 ): Promise<string[]> {

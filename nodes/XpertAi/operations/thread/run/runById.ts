@@ -15,14 +15,14 @@ import { answerFields, answerJson, forAudience } from './answerFields';
 import { clientOf } from './ask';
 import { resultError } from './errors';
 import { runSettings } from './options';
-import { executeInOrder } from './threadOrder';
+import { executeByThread } from './threadQueues';
 
 /* Each operation reads the parameters of an item, and returns what is then done for the JSON of the output item. */
 
 /** Thread: Get Run or, if it waits, Wait for Run. */
 function readAnswer(item: Item, ids: RunIds, waits: boolean): () => Promise<IDataObject> {
-	const order = { item, ...item.settings(runSettings), ...readAnswerOutput(item) };
-	const { options } = order;
+	const request = { item, ...item.settings(runSettings), ...readAnswerOutput(item) };
+	const { options } = request;
 	const reader = waits ? undefined : clientWithTimeout(item);
 	return async () => {
 		const client = reader ?? clientOf(item, options.deadlineMinutes * MINUTE_MS);
@@ -39,7 +39,7 @@ function readAnswer(item: Item, ids: RunIds, waits: boolean): () => Promise<IDat
 		if (status === 'running')
 			return forAudience(item, { output: null, status, assistantId, ...ids });
 		if (status !== 'completed' && status !== 'interrupted') throw resultError(item, result);
-		return answerJson(order, result, answerFields(result, options));
+		return answerJson(request, result, answerFields(result, options));
 	};
 }
 
@@ -64,7 +64,7 @@ export async function execute(
 		if (operation === 'cancelRun') return cancelRun(item, ids);
 		return readAnswer(item, ids, operation === 'waitForRun');
 	};
-	return await executeInOrder(execution, {
+	return await executeByThread(execution, {
 		// Runs on the same thread need no order.
 		read: (item) => ({ threadId: undefined, work: workOf(item) }),
 		run: async ({ work }) => await work(),

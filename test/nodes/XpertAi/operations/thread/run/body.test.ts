@@ -1,6 +1,6 @@
 import get from 'lodash/get';
 
-import { runBodyOf } from '../../../../../../nodes/XpertAi/operations/thread/run/order';
+import { runBodyOf } from '../../../../../../nodes/XpertAi/operations/thread/run/runRequest';
 import {
 	decideFields,
 	retryRunFields,

@@ -8,7 +8,7 @@ import {
 	startFields,
 } from '../../../../../../nodes/XpertAi/operations/thread/run/fields';
 import { attachments } from '../../../../../../nodes/XpertAi/operations/thread/run/options';
-import { readOrder } from '../../../../../../nodes/XpertAi/operations/thread/run/order';
+import { readRunRequest } from '../../../../../../nodes/XpertAi/operations/thread/run/runRequest';
 import { XpertAi } from '../../../../../../nodes/XpertAi/XpertAi.node';
 import { contextWith, unconnected } from '../../../../support/context';
 import { node } from '../../../../support/node';
@@ -42,18 +42,18 @@ function itemWith(
 	return new Item(context, 1, fields, unconnected);
 }
 
-const order = (...given: Parameters<typeof itemWith>) =>
-	readOrder(itemWith(...given), 'message', true);
+const requestOf = (...given: Parameters<typeof itemWith>) =>
+	readRunRequest(itemWith(...given), 'message', true);
 
 const named = (parameters: Record<string, unknown>) =>
-	order(parameters).attachments.map(({ property }) => property);
+	requestOf(parameters).attachments.map(({ property }) => property);
 const refusal = (attachments: unknown, binary?: Record<string, IBinaryData>) =>
-	thrownBy(() => order({ options: { attachments } }, binary)).message;
+	thrownBy(() => requestOf({ options: { attachments } }, binary)).message;
 
 describe("a body of the user's own for Start Run", () => {
 	const start = (input: object) => {
 		const options = { bodyMode: 'json', jsonBody: { assistant_id: 'a', input } };
-		return readOrder(itemWith({ options }, {}, startFields), 'message', false);
+		return readRunRequest(itemWith({ options }, {}, startFields), 'message', false);
 	};
 
 	it('may say something or have it answered again, and must not decide', () => {
@@ -85,7 +85,7 @@ describe('the files to attach', () => {
 	});
 
 	it('are the fields of the item, by the parameter that names them', () => {
-		expect(order({ options: { attachments: 'data' } }).attachments).toEqual([
+		expect(requestOf({ options: { attachments: 'data' } }).attachments).toEqual([
 			{ property: 'data', binary: BINARY.data, parameter: 'Attach Files' },
 		]);
 	});
@@ -103,7 +103,7 @@ describe('the files to attach', () => {
 	});
 
 	it('are no part of the body before they are uploaded', () => {
-		expect(order({ options: { attachments: 'data' } }).body).toEqual({
+		expect(requestOf({ options: { attachments: 'data' } }).body).toEqual({
 			assistant_id: 'd0000000-0000-4000-8000-000000000001',
 			input: { action: 'send', message: { input: { input: 'Hi' } } },
 		});

@@ -13,13 +13,13 @@ import type { Client, Run, RunResult } from '../../../runs/run';
 import type { Chat } from './chat';
 
 /** An operation on threads. */
-interface ThreadOperation<Order extends { threadId?: string }> {
+interface ThreadOperation<ThreadRequest extends { threadId?: string }> {
 	/** Reads the parameters of an item, and the thread if it has one already. */
-	read: (item: Item) => Order;
+	read: (item: Item) => ThreadRequest;
 	/** The JSON of the output item. */
-	run: (order: Order, turn?: Turn, chat?: Chat) => Promise<IDataObject>;
+	run: (request: ThreadRequest, turn?: Turn, chat?: Chat) => Promise<IDataObject>;
 	/** The chat that gets the answer. With it, a failure may be output like an answer. */
-	chatOf?: (item: Item, order?: Order) => Chat | undefined;
+	chatOf?: (item: Item, request?: ThreadRequest) => Chat | undefined;
 }
 
 /**
@@ -29,9 +29,9 @@ interface ThreadOperation<Order extends { threadId?: string }> {
  * @returns the output, in the order of the items
  * @throws the NodeApiError or NodeOperationError of the first failed item when On Error is "Stop Workflow"
  */
-export async function executeInOrder<Order extends { threadId?: string }>(
+export async function executeByThread<ThreadRequest extends { threadId?: string }>(
 	{ context, items }: Execution,
-	{ read, run, chatOf }: ThreadOperation<Order>,
+	{ read, run, chatOf }: ThreadOperation<ThreadRequest>,
 ): Promise<INodeExecutionData[]> {
 	let stopError: ItemError | undefined;
 	let atOnce: number | undefined;
@@ -43,20 +43,20 @@ export async function executeInOrder<Order extends { threadId?: string }>(
 	};
 	const work = items.map((item) => {
 		let asReply = false;
-		let order: Order | undefined;
+		let request: ThreadRequest | undefined;
 		let error: ItemError | undefined;
 		try {
 			if (chatOf) asReply = item.boolean('options.failuresAsReplies', isTool(context));
 			atOnce ??= atOnceOf([item]);
-			order = read(item);
+			request = read(item);
 		} catch (caught) {
 			error = errorOf(item, caught, asReply);
 		}
-		const runOrder = async (turn?: Turn) => {
-			const chat = chatOf?.(item, order);
+		const runItem = async (turn?: Turn) => {
+			const chat = chatOf?.(item, request);
 			try {
 				if (error) throw error;
-				return item.output(order ? await run(order, turn, chat) : {});
+				return item.output(request ? await run(request, turn, chat) : {});
 			} catch (caught) {
 				const failure = errorOf(item, caught, asReply);
 				// If the workflow stops, n8n shows the error itself.
@@ -70,9 +70,9 @@ export async function executeInOrder<Order extends { threadId?: string }>(
 				chat?.end();
 			}
 		};
-		return { threadId: order?.threadId, run: runOrder };
+		return { threadId: request?.threadId, run: runItem };
 	});
-	const results = await inThreadOrder(work, atOnce ?? 1, () => stopError === undefined);
+	const results = await inThreadQueues(work, atOnce ?? 1, () => stopError === undefined);
 	if (stopError) throw stopError;
 	return compact(results);
 }
@@ -146,7 +146,7 @@ export interface ThreadWork<Result> {
  * @param goOn checked before each work starts
  * @returns the results in the order of the work; `undefined` for work that did not start
  */
-export async function inThreadOrder<Result>(
+export async function inThreadQueues<Result>(
 	work: Array<ThreadWork<Result>>,
 	concurrency: number,
 	goOn: () => boolean,

@@ -32,7 +32,7 @@ const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
 const TITLE_LENGTH = 80;
 
 /** What to send for one item and how to output the answer, read and checked. */
-export interface Order extends AnswerOutput {
+export interface RunRequest extends AnswerOutput {
 	item: Item;
 	/** Where to run, after Automatic is resolved: a new conversation, that of a key, or an existing thread. */
 	runOn: Exclude<z.infer<typeof threadSource>, 'auto'>;
@@ -55,7 +55,7 @@ export interface Order extends AnswerOutput {
  * @param waits whether the operation waits for the answer, unlike Start Run
  * @throws NodeOperationError naming the parameter, the item and the requirement
  */
-export function readOrder(item: Item, kind: RunKind, waits: boolean): Order {
+export function readRunRequest(item: Item, kind: RunKind, waits: boolean): RunRequest {
 	const { options } = item.settings(runSettings);
 	const body = runBodyOf(item, kind);
 	const { kind: sent } = intentOf(body);
@@ -87,7 +87,7 @@ function threadOf(
 	item: Item,
 	kind: RunKind,
 	{ assistant_id: assistantId }: RunBody,
-): Pick<Order, 'runOn' | 'threadId'> {
+): Pick<RunRequest, 'runOn' | 'threadId'> {
 	const chosen = kind === 'message' ? item.setting('threadSource', threadSource) : 'existing';
 	if (chosen === 'existing') return { runOn: chosen, threadId: item.id('threadId') };
 	const session = chosen === 'auto' ? chatSessionOf(item) : undefined;

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 
 import {
-	inThreadOrder,
+	inThreadQueues,
 	takeTurn,
 	untilTurn,
-} from '../../../../../../nodes/XpertAi/operations/thread/run/threadOrder';
+} from '../../../../../../nodes/XpertAi/operations/thread/run/threadQueues';
 import type {
 	ThreadWork,
 	Turn,
-} from '../../../../../../nodes/XpertAi/operations/thread/run/threadOrder';
+} from '../../../../../../nodes/XpertAi/operations/thread/run/threadQueues';
 import { withDeadline } from '../../../../../../nodes/XpertAi/runs/run';
 import { virtualTime } from '../../../../support/virtualTime';
 
@@ -50,7 +50,7 @@ async function observe(
 			},
 		}),
 	);
-	const results = await inThreadOrder(work, concurrency, () => goOn(started));
+	const results = await inThreadQueues(work, concurrency, () => goOn(started));
 	return { results, started, mostAtOnce, overlaps };
 }
 
@@ -147,7 +147,7 @@ describe('work of several calls, as executions of one process make them', () => 
 					return call;
 				},
 			}));
-			return await inThreadOrder(work, concurrency, () => true);
+			return await inThreadQueues(work, concurrency, () => true);
 		});
 		return { results: await Promise.all(results), started, overlaps };
 	}
@@ -172,13 +172,13 @@ describe('work of several calls, as executions of one process make them', () => 
 
 	it('goes on when a call ends before its turn has come, or fails', async () => {
 		const first = takeTurn('t');
-		const failing = inThreadOrder(
+		const failing = inThreadQueues(
 			[{ threadId: 't', run: async () => await Promise.reject(new Error('no')) }],
 			1,
 			() => true,
 		);
 		await expect(failing).rejects.toThrow('no');
-		await inThreadOrder([{ threadId: 't', run: async () => 1 }], 1, () => false);
+		await inThreadQueues([{ threadId: 't', run: async () => 1 }], 1, () => false);
 		const last = takeTurn('t');
 		await flush();
 		expect(last.isReached).toBe(false);
