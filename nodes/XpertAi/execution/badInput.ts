@@ -14,8 +14,8 @@ import { isContainer } from './fields';
 export interface Naming {
 	/** The fields that the value was read from; their display names stand for its keys. */
 	fields?: INodeProperties[];
-	/** Maps places of the value to field names, e.g. `assistant.id` to `assistantId`. */
-	sources?: Record<string, string>;
+	/** Maps paths in the value to field names, e.g. `assistant.id` to `assistantId`. */
+	fieldByPath?: Record<string, string>;
 	/** Display name of the parameter with the whole value; default `JSON Body`. */
 	parameter?: string;
 }
@@ -63,13 +63,13 @@ export function jsonOf(refuse: Refuse, value: unknown, naming: Naming): string {
 	const text = stringified(value);
 	if (text === undefined) {
 		const hasNoText = (part: unknown) => part !== undefined && stringified(part) === undefined;
-		const place = compact([findKey(Object(value), hasNoText)]);
+		const path = compact([findKey(Object(value), hasNoText)]);
 		const demand = 'is nested too deeply or too long to be sent';
-		return refuse({ subject: subjectOf(place, naming), demand });
+		return refuse({ subject: subjectOf(path, naming), demand });
 	}
 	// JSON escapes a lone surrogate, and turns Infinity and NaN into null, which clears fields on the server.
-	const place = /\\ud|null/.test(text) ? findPlace(value, isUnsendable) : undefined;
-	return place ? refuse(unsendableFlaw(value, place, naming)) : text;
+	const path = /\\ud|null/.test(text) ? findPath(value, isUnsendable) : undefined;
+	return path ? refuse(unsendableFlaw(value, path, naming)) : text;
 }
 
 const isBroken = (text: unknown) => typeof text === 'string' && hasLoneSurrogate(text);
@@ -77,12 +77,12 @@ const isBroken = (text: unknown) => typeof text === 'string' && hasLoneSurrogate
 const isUnsendable = (part: unknown, key: unknown) =>
 	(typeof part === 'number' && !Number.isFinite(part)) || isBroken(part) || isBroken(key);
 
-function unsendableFlaw(value: unknown, place: Place, naming: Naming): Flaw {
+function unsendableFlaw(value: unknown, path: JsonPath, naming: Naming): Flaw {
 	// Messages must not contain a name with a lone surrogate either.
-	const whole = place.filter((key) => !isBroken(key));
+	const whole = path.filter((key) => !isBroken(key));
 	const subject = subjectOf(whole, naming);
-	const part = valueAt(value, place);
-	if (whole.length < place.length)
+	const part = valueAt(value, path);
+	if (whole.length < path.length)
 		return { subject, demand: `has a field whose name ${LONE_SURROGATE_DEMAND}` };
 	return typeof part === 'number'
 		? { subject, demand: 'must be a number', value: part }
@@ -129,21 +129,21 @@ const TYPE_NAMES: Record<string, string> = {
 };
 
 /** A path in code notation. */
-function placeName(path: Place): string {
+function pathText(path: JsonPath): string {
 	const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`));
 	return parts.join('').replace(/^\./, '');
 }
 
 /** Names a part of a value by the display names of its fields, or by its path in the JSON. */
-export function subjectOf(path: Place, { fields, sources = {}, parameter }: Naming): string {
+export function subjectOf(path: JsonPath, { fields, fieldByPath = {}, parameter }: Naming): string {
 	if (!fields) {
-		const place = placeName(path);
-		return `"${parameter ?? 'JSON Body'}"${place && ` at ${place}`}`;
+		const text = pathText(path);
+		return `"${parameter ?? 'JSON Body'}"${text && ` at ${text}`}`;
 	}
 	const ends = path.map((_, end) => path.slice(0, end + 1).join('.'));
-	const own = findLastIndex(ends, (key) => Object.hasOwn(sources, key));
-	const source = sources[ends[own] ?? ''];
-	const known = source === undefined ? path : [...source.split('.'), ...path.slice(own + 1)];
+	const own = findLastIndex(ends, (key) => Object.hasOwn(fieldByPath, key));
+	const field = fieldByPath[ends[own] ?? ''];
+	const known = field === undefined ? path : [...field.split('.'), ...path.slice(own + 1)];
 	const names = displayNames(known, fields);
 	if (names.length === 0) return `"${parameter ?? 'Fields'}"`;
 	return names
@@ -155,12 +155,12 @@ export function subjectOf(path: Place, { fields, sources = {}, parameter }: Nami
 type Level = Array<INodeProperties | INodePropertyOptions | INodePropertyCollection>;
 
 /** The display names along a path; a key without a field stays as it is. */
-function displayNames(path: Place, fields: Level): string[] {
+function displayNames(path: JsonPath, fields: Level): string[] {
 	const [key, ...rest] = path;
 	if (key === undefined) return [];
 	if (typeof key === 'number') return displayNames(rest, fields);
 	const found = fieldNamed(key, fields);
-	if (!found) return [placeName(path)];
+	if (!found) return [pathText(path)];
 	const { displayName, options = [] } = found;
 	const below = options.flatMap((entry) => ('values' in entry ? entry.values : [entry]));
 	return [displayName, ...displayNames(rest, below)];
@@ -186,7 +186,7 @@ export const fieldLookup = memoize((fields: INodeProperties[]) =>
 );
 fieldLookup.cache = new WeakMap();
 
-function valueAt(value: unknown, path: Place): unknown {
+function valueAt(value: unknown, path: JsonPath): unknown {
 	return path.length > 0 ? get(value, path) : value;
 }
 
@@ -199,23 +199,23 @@ export function quoted(value: unknown): string {
 }
 
 /** The path to a part of a value, outermost key first. */
-export type Place = Array<string | number>;
+export type JsonPath = Array<string | number>;
 
 /**
  * Finds the path to the first matching part, in the order of the JSON text. Dates and the like are matched in their
  * JSON form.
  */
-export function findPlace(
+export function findPath(
 	value: unknown,
 	isMatch: (part: unknown, key?: string) => boolean,
 	key?: string,
-): Place | undefined {
+): JsonPath | undefined {
 	const part = hasJsonForm(value) ? value.toJSON() : value;
 	if (isMatch(part, key)) return [];
 	if (typeof part !== 'object' || part === null) return undefined;
 	for (const [name, inner] of Object.entries(part)) {
-		const place = findPlace(inner, isMatch, name);
-		if (place) return [Array.isArray(part) ? Number(name) : name, ...place];
+		const path = findPath(inner, isMatch, name);
+		if (path) return [Array.isArray(part) ? Number(name) : name, ...path];
 	}
 	return undefined;
 }

@@ -156,10 +156,10 @@ async function bodyOf(item: Item, { body, fixedBody }: DeclaredOperation): Promi
  * @throws NodeOperationError naming the parameter, the item and the requirement
  */
 export function jsonBodyOf(item: Item, body: JsonBody): { value: unknown; naming: Naming } {
-	const { sources, schema, ids = [], notShown, options, compose = (values) => values } = body;
+	const { fieldByPath, schema, ids = [], notShown, options, compose = (values) => values } = body;
 	if (item.isJsonBody) return { value: item.jsonBody(notShown ? anyJson : schema), naming: {} };
 	const fields = options ? [...body.fields, optionsField(options)] : body.fields;
-	const naming = { fields, sources };
+	const naming: Naming = { fields, fieldByPath };
 	const value: unknown = item.check(schema, compose(item.values(fields)), naming);
 	item.checkIds(value, ids, naming);
 	return { value, naming };

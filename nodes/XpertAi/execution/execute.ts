@@ -14,7 +14,7 @@ import { runDeclared } from './declared';
 import { Item } from './item';
 import { isCoded } from './operation';
 import type { Operation, Resource } from './operation';
-import { findPlace } from './badInput';
+import { findPath } from './badInput';
 import { operationFields } from './properties';
 
 /** Runs the selected operation for all input items. */
@@ -64,7 +64,7 @@ export function cachedContext(context: IExecuteFunctions): IExecuteFunctions {
 	const node = context.getNode();
 	const isFixed = memoize((name: string) => {
 		const parameter: unknown = get(node.parameters, name);
-		return parameter !== undefined && findPlace(parameter, isExpression) === undefined;
+		return parameter !== undefined && findPath(parameter, isExpression) === undefined;
 	});
 	const resolve = (
 		name: string,

@@ -79,9 +79,9 @@ export function idsInPath(
 }
 
 /** The IDs at these paths of a body; a path is written `where.xpertId`. */
-export function idsInBody(value: unknown, places: string[], naming: Naming): NamedId[] {
-	return places.flatMap((place) => {
-		const path = place.split('.');
+export function idsInBody(value: unknown, paths: string[], naming: Naming): NamedId[] {
+	return paths.flatMap((text) => {
+		const path = text.split('.');
 		const id: unknown = get(value, path);
 		return typeof id === 'string' && id !== ''
 			? [{ name: String(path.at(-1)), subject: subjectOf(path, naming), id }]

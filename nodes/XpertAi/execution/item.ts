@@ -87,13 +87,13 @@ export class Item {
 	checkSameCredential(first: Item): void {
 		if (this.connection === first.connection) return;
 		throw this.operationError(
-			`The credential gives another server or token for this item than for item ${first.index}${this.place}`,
+			`The credential gives another server or token for this item than for item ${first.index}${this.suffix}`,
 			'Nothing was sent for this item. This operation sends all items together, with one credential. Put it into a loop, or into a sub-workflow that runs once for each credential.',
 		);
 	}
 
 	/** Suffix of messages that names the item, if there are several. */
-	get place(): string {
+	get suffix(): string {
 		return this.context.getInputData().length > 1 ? ` [item ${this.index}]` : '';
 	}
 
@@ -158,8 +158,8 @@ export class Item {
 	}
 
 	/** Refuses invalid IDs at these paths of a body; a path is written `where.xpertId`. */
-	checkIds(body: unknown, places: string[], naming: Naming): void {
-		for (const named of idsInBody(body, places, naming)) this.checkId(named);
+	checkIds(body: unknown, paths: string[], naming: Naming): void {
+		for (const named of idsInBody(body, paths, naming)) this.checkId(named);
 	}
 
 	/** A boolean; text from an expression is converted. */
@@ -261,7 +261,7 @@ export class Item {
 	readonly refuse: Refuse = (flaw) => {
 		const { cure = 'Correct the value, or the expression or column it comes from.' } = flaw;
 		const description = `Nothing was sent for this item. ${cure}`;
-		throw this.operationError(`${flawMessage(flaw)}${this.place}`, description);
+		throw this.operationError(`${flawMessage(flaw)}${this.suffix}`, description);
 	};
 
 	/** Throws: the value of a parameter cannot be sent. */

@@ -33,7 +33,7 @@ export interface JsonBody {
 	/** Maps the field values to the body; without it the values are the body. */
 	compose?: (values: FieldValues) => unknown;
 	/** Maps paths of a composed body to field names, e.g. `assistant.id` to `assistantId`. */
-	sources?: Record<string, string>;
+	fieldByPath?: Record<string, string>;
 	/** Paths of record IDs in the body, e.g. `where.xpertId`. Invalid IDs are refused, and messages name them. */
 	ids?: string[];
 	/** Splits a body that is too large for servers into several. */

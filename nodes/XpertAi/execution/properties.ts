@@ -76,7 +76,7 @@ function resourceFields({ value, operations }: Resource): INodeProperties[] {
 		let next = 0;
 		for (const field of operationFields(operation)) {
 			const text = JSON.stringify(field);
-			const known = all.findIndex((one, place) => place >= next && one.text === text);
+			const known = all.findIndex((one, index) => index >= next && one.text === text);
 			const at = known < 0 ? next : known;
 			if (known < 0) all.splice(at, 0, { text, field, shownFor: [] });
 			all[at]?.shownFor.push(operation.value);

@@ -5,16 +5,16 @@ import { isExpression } from 'n8n-workflow';
 import type { INode, INodeProperties } from 'n8n-workflow';
 
 import { isJsonObject } from '../transport/answer';
-import { subjectOf, findPlace } from './badInput';
+import { subjectOf, findPath } from './badInput';
 
 /**
  * Finds an expression inside a Fixed text of a node, which n8n does not resolve. Memoized, so that each parameter is
  * searched once.
  */
-const fixedPlaces = memoize((node: INode) =>
-	memoize((name: string) => findPlace(givenFor(node, name), isFixedExpression)),
+const fixedPaths = memoize((node: INode) =>
+	memoize((name: string) => findPath(givenFor(node, name), isFixedExpression)),
 );
-fixedPlaces.cache = new WeakMap();
+fixedPaths.cache = new WeakMap();
 
 /** The value of a resource locator. Its cached display name may be any text and must not be searched. */
 function locatorValue(parameter: unknown): unknown {
@@ -29,7 +29,7 @@ export function isNothing(parameter: unknown): boolean {
 
 /** The flaw of a Fixed parameter that contains an expression. */
 export function fixedExpression(node: INode, name: string, fields: INodeProperties[]) {
-	const fixed = fixedPlaces(node)(name);
+	const fixed = fixedPaths(node)(name);
 	if (!fixed) return undefined;
 	const path = [...name.split('.'), ...fixed].filter((part) => !GROUPS.includes(part));
 	return {

@@ -103,8 +103,8 @@ function readCollection(refuse: Refuse, field: INodeProperties, raw: unknown): u
 	const { displayName, options = [] } = field;
 	const group = parsedJson(refuse, displayName, raw);
 	if (group === undefined || isEqual(group, [])) return undefined;
-	const place = isContainer(field) ? '' : ` in "${displayName}"`;
-	const refuseHere: Refuse = (flaw) => refuse({ ...flaw, subject: flaw.subject + place });
+	const within = isContainer(field) ? '' : ` in "${displayName}"`;
+	const refuseHere: Refuse = (flaw) => refuse({ ...flaw, subject: flaw.subject + within });
 	if (isJsonObject(group)) return filledGroup(refuseHere, options, group);
 	return refuse({
 		subject: `"${displayName}"`,

@@ -1,10 +1,10 @@
 import { exactJson } from '../payloads/common';
 
 /**
- * A record of a file, or why a place in it (`Line 3 of the file`) holds none. `isWholeFile`: the file is one JSON
+ * A record of a file, or why a position in it (`Line 3 of the file`) holds none. `isWholeFile`: the file is one JSON
  * value and this is it.
  */
-export type FileRecord = { place: string } & (
+export type FileRecord = { position: string } & (
 	| { flaw: string }
 	| { value: unknown; isWholeFile?: boolean }
 );
@@ -41,7 +41,7 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 			for await (const further of lines) yield parseLine(further);
 			return;
 		}
-		if (isTooLong) return yield { place: 'The file', flaw: TOO_LONG };
+		if (isTooLong) return yield { position: 'The file', flaw: TOO_LONG };
 	}
 	if (head.length > 0) yield* recordsInWholeFile(head);
 }
@@ -68,12 +68,12 @@ async function* nonEmptyLines(chunks: AsyncIterable<string>): AsyncGenerator<Lin
 }
 
 function parseLine({ number, text }: Line): FileRecord {
-	const place = `Line ${number} of the file`;
+	const position = `Line ${number} of the file`;
 	try {
-		return { place, value: exactJson(text) };
+		return { position, value: exactJson(text) };
 	} catch {
 		const isCut = text.length > MAX_VALUE_LENGTH;
-		return { place, flaw: isCut ? 'is longer than 32 MB' : 'is not valid JSON' };
+		return { position, flaw: isCut ? 'is longer than 32 MB' : 'is not valid JSON' };
 	}
 }
 
@@ -98,10 +98,10 @@ function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 		if (areJsonLines(lines)) return yield* lines.map(parseLine);
 		const { message } = error as SyntaxError;
 		const flaw = `is neither JSON lines nor one JSON array or object (${message})`;
-		return yield { place: 'The file', flaw };
+		return yield { position: 'The file', flaw };
 	}
 	if (!Array.isArray(value))
-		return yield { place: `Line ${lines[0]?.number} of the file`, value, isWholeFile: true };
+		return yield { position: `Line ${lines[0]?.number} of the file`, value, isWholeFile: true };
 	for (const [index, one] of (value as unknown[]).entries())
-		yield { place: `Record ${index + 1} of the file`, value: one };
+		yield { position: `Record ${index + 1} of the file`, value: one };
 }

@@ -81,8 +81,8 @@ function textOrList(value: unknown): string | undefined {
 	const texts = value.map((entry: unknown) => {
 		if (!isJsonObject(entry) || typeof entry.message !== 'string') return entry;
 		const { path, message } = entry;
-		const place = Array.isArray(path) ? path.join('.') : '';
-		return place ? `${place}: ${message}` : message;
+		const key = Array.isArray(path) ? path.join('.') : '';
+		return key ? `${key}: ${message}` : message;
 	});
 	return texts.filter((text) => typeof text === 'string').join('; ') || undefined;
 }

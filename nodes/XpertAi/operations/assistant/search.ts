@@ -33,7 +33,7 @@ export const filterBody = {
 	fields: [assistantFilters],
 	schema: assistantFilter,
 	compose: withMetadata,
-	sources: {
+	fieldByPath: {
 		'metadata.slug': 'slug',
 		'metadata.type': 'type',
 		'metadata.workspaceId': 'workspaceId',

@@ -36,7 +36,7 @@ export const create = declare({
 			...(assistantId ? { assistant: { id: assistantId } } : {}),
 			...rest,
 		}),
-		sources: { 'assistant.id': 'assistantId', assistant: 'assistantId' },
+		fieldByPath: { 'assistant.id': 'assistantId', assistant: 'assistantId' },
 		ids: ['assistant.id'],
 		notShown: true,
 		example: '{\n  "assistant": { "id": "" },\n  "expires_after": 600\n}',

@@ -36,7 +36,7 @@ function unlessRunning(answer: unknown, item: Item): Decision {
 	const isRunning = conversationRecord.parse(answer).status === 'busy';
 	if (!isRunning || item.boolean('options.deleteWhileRunning')) return {};
 	throw item.operationError(
-		`The conversation was not deleted: a run of it is under way${item.place}`,
+		`The conversation was not deleted: a run of it is under way${item.suffix}`,
 		'Try again when the run has ended, or switch on "Delete While Running" in Options.',
 	);
 }

@@ -33,7 +33,7 @@ export const getMessages = declare({
 		],
 		schema: messageSearch,
 		compose: ({ options = {} }) => ({ where: options, order: { createdAt: 'ASC' } }),
-		sources: {
+		fieldByPath: {
 			'where.role': 'options.role',
 			'where.executionId': 'options.executionId',
 			'where.status': 'options.status',

@@ -63,7 +63,7 @@ function selectAnswer(answer: unknown, item: Item): Decision {
 	if (hasFields(latest, 'id', 'role') && latest.role === 'ai')
 		return { found: { messageId: String(latest.id) } };
 	throw item.operationError(
-		`There is no answer to rate${item.place}`,
+		`There is no answer to rate${item.suffix}`,
 		'Check "Conversation" and "Run ID": the conversation, or the run in it, has no answer.',
 	);
 }

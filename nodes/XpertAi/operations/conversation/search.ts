@@ -60,7 +60,7 @@ export const search = declare({
 		fields: [fieldCollection('filters', filters)],
 		schema: conversationSearch,
 		compose: withWhereAndOrder,
-		sources: { 'where.xpertId': 'xpertId', 'where.threadId': 'threadId' },
+		fieldByPath: { 'where.xpertId': 'xpertId', 'where.threadId': 'threadId' },
 		ids: ['where.xpertId', 'where.threadId'],
 		notShown: true,
 		example: '{\n  "where": {},\n  "order": { "createdAt": "DESC" },\n  "limit": 50\n}',

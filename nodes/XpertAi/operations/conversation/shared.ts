@@ -41,7 +41,7 @@ export function existingConversation(decide: (answer: unknown) => Decision): Loo
 		decide: (answer, item) => {
 			if (!isMissing(answer)) return decide(answer);
 			throw item.operationError(
-				`There is no conversation with this ID${item.place}`,
+				`There is no conversation with this ID${item.suffix}`,
 				'Check "Conversation": it takes the conversationId that Conversation: Create, a run or the trigger gave.',
 			);
 		},

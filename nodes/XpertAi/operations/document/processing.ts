@@ -52,7 +52,7 @@ export const startProcessing = declare({
 		fields: [documentIds],
 		schema: idList,
 		compose: ({ documentIds: ids = '' }) => (typeof ids === 'string' ? splitList(ids) : ids),
-		sources: { '': 'documentIds' },
+		fieldByPath: { '': 'documentIds' },
 		split: (ids) => chunk(ids as string[], IDS_TO_START),
 		example: '[\n  "2f78e81b-096f-42ff-8ac0-8403fd81392d"\n]',
 	},

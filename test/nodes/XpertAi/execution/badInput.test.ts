@@ -27,8 +27,8 @@ const refusal = (value: unknown, naming: Naming = {}): string =>
 
 /** The message for a body made of the fields of an operation. */
 function messageFor(resource: string, operation: string, body: unknown): string {
-	const { schema, fields, sources } = bodyOf(resource, operation);
-	return messageOf(schema, body, { fields, sources });
+	const { schema, fields, fieldByPath } = bodyOf(resource, operation);
+	return messageOf(schema, body, { fields, fieldByPath });
 }
 
 /** Operation, a wrong body, and the whole message. */
@@ -217,8 +217,8 @@ describe('a number that JSON has not', () => {
 		expect(refusal({ metadata: { lines: [number] } }, DOCUMENT_NAMING)).toBe(
 			`"lines[0]" in "Metadata" must be a number, but is ${number}`,
 		);
-		const { fields, sources } = bodyOf('conversation', 'search');
-		expect(refusal({ where: { count: number } }, { fields, sources })).toBe(
+		const { fields, fieldByPath } = bodyOf('conversation', 'search');
+		expect(refusal({ where: { count: number } }, { fields, fieldByPath })).toBe(
 			`"count" in "Conditions" must be a number, but is ${number}`,
 		);
 	});

@@ -91,10 +91,10 @@ describe('what a status means for an operation', () => {
 });
 
 describe('the IDs in a body', () => {
-	it('are those at the places an operation names, by their fields', () => {
-		const { fields, sources, ids = [] } = bodyOf('conversation', 'search');
+	it('are those at the paths an operation names, by their fields', () => {
+		const { fields, fieldByPath, ids = [] } = bodyOf('conversation', 'search');
 		const where = { xpertId: 'abc', threadId: 'my thread!' };
-		expect(idsInBody({ where }, ids, { fields, sources })).toEqual([
+		expect(idsInBody({ where }, ids, { fields, fieldByPath })).toEqual([
 			{ name: 'xpertId', subject: '"Assistant ID"', id: 'abc' },
 			{ name: 'threadId', subject: '"Thread ID"', id: 'my thread!' },
 		]);

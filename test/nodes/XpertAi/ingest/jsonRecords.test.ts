@@ -11,7 +11,7 @@ const cuts = fc.array(fc.nat({ max: 600 }), { maxLength: 30 });
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
 const blank = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r\n'), maxLength: 4 });
 const lineBreaks = (text: string) => text.split('\n').length - 1;
-const placesOf = async (text: string) => (await recordsOf(text)).map(({ place }) => place);
+const positionsOf = async (text: string) => (await recordsOf(text)).map(({ position }) => position);
 
 describe('a file with one record a line', () => {
 	it('gives every value with its line number, however the text is chunked', async () => {
@@ -53,7 +53,7 @@ describe('a file with one record a line', () => {
 			[6, { a: 4 }],
 		]);
 		expect((await recordsOf(text))[1]).toEqual({
-			place: 'Line 2 of the file',
+			position: 'Line 2 of the file',
 			flaw: 'is not valid JSON',
 		});
 	});
@@ -86,7 +86,7 @@ describe('a file with one record a line', () => {
 		const text = `{"a":1}\n{"a":2}\n{"a":"${'x'.repeat(33 * MB)}"}\n{"a":4}\n`;
 		const records = await recordsOf(text, [MB, 20 * MB, 33 * MB]);
 		expect(records.slice(2)).toEqual([
-			{ place: 'Line 3 of the file', flaw: 'is longer than 32 MB' },
+			{ position: 'Line 3 of the file', flaw: 'is longer than 32 MB' },
 		]);
 	});
 });
@@ -120,7 +120,7 @@ describe('a file that is one JSON value', () => {
 					const text = `${around}${JSON.stringify(value, null, space)}${around}`;
 					expect(await recordsOf(text, at)).toEqual([
 						{
-							place: `Line ${lineBreaks(around) + 1} of the file`,
+							position: `Line ${lineBreaks(around) + 1} of the file`,
 							value: asJson(value),
 							isWholeFile: true,
 						},
@@ -142,7 +142,7 @@ describe('a file that is one JSON value', () => {
 	])('and is not valid is one flaw: %s', async (_, text) => {
 		expect(await recordsOf(text)).toEqual([
 			{
-				place: 'The file',
+				position: 'The file',
 				flaw: expect.stringMatching(
 					/^is neither JSON lines nor one JSON array or object \(.+\)$/s,
 				) as string,
@@ -164,7 +164,7 @@ describe('a file that is one JSON value', () => {
 		['lines of no kind', `${'x'.repeat(MB)}\n`.repeat(33)],
 	])('of more than 32 MB is refused with advice: %s', async (_, text) => {
 		expect(await recordsOf(text, [1, MB, 5 * MB, 32 * MB])).toEqual([
-			{ place: 'The file', flaw: expect.stringContaining('Write it as JSON lines') as string },
+			{ position: 'The file', flaw: expect.stringContaining('Write it as JSON lines') as string },
 		]);
 	});
 });
@@ -181,7 +181,7 @@ describe('whole numbers that JavaScript would round', () => {
 					String(Number(one)) === String(one) ? Number(one) : String(one),
 				);
 				expect(record).toEqual({
-					place: 'Line 1 of the file',
+					position: 'Line 1 of the file',
 					value: { list: kept, rest: asJson(rest) },
 				});
 			}),
@@ -211,7 +211,7 @@ describe('a file', () => {
 	it('of any text is read without an error', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), cuts, async (text, at) => {
-				expect(Array.isArray(await placesOf(text))).toBe(at.length >= 0);
+				expect(Array.isArray(await positionsOf(text))).toBe(at.length >= 0);
 			}),
 		);
 	});
@@ -225,7 +225,7 @@ describe('a file', () => {
 			}
 		}
 		const first = await jsonRecords(endless()).next();
-		expect(first.value).toEqual({ place: 'Line 1 of the file', value: { n: 1 } });
+		expect(first.value).toEqual({ position: 'Line 1 of the file', value: { n: 1 } });
 		expect(taken).toBe(1);
 	});
 

@@ -105,7 +105,7 @@ function threadOf(
 const CHANGES = 'options.changedArguments';
 
 /** The field of each path in a body. */
-const SOURCES = {
+const FIELD_BY_PATH = {
 	assistant_id: 'assistantId',
 	context: 'options.context',
 	'input.message.input.input': 'message',
@@ -131,7 +131,7 @@ export function runBodyOf(item: Item, kind: RunKind): RunBody {
 		input: input(item, { ...optional, ...values }),
 		context: optional.context,
 	};
-	const naming = { fields, sources: SOURCES };
+	const naming: Naming = { fields, fieldByPath: FIELD_BY_PATH };
 	item.checkIds(body, ['assistant_id'], naming);
 	const checked: RunBody = item.check(schema, body, naming);
 	item.jsonText(checked, naming);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { jsonRecords } from '../../../../../nodes/XpertAi/ingest/jsonRecords';
 import type { FileRecord } from '../../../../../nodes/XpertAi/ingest/jsonRecords';
 
-/** Gives a text in pieces that end at these places. */
+/** Gives a text in pieces that end at these positions. */
 export async function* pieces(text: string, cuts: number[]): AsyncGenerator<string> {
 	let start = 0;
 	for (const cut of [...cuts].sort((one, other) => one - other)) {
@@ -21,12 +21,12 @@ export async function recordsOf(text: string, cuts: number[] = []) {
 	return records;
 }
 
-/** Records in short: place and value, or place and `bad`. Of `Line 3 of the file`, the place is 3. */
+/** Records in short: position and value, or position and `bad`. Of `Line 3 of the file`, the position is 3. */
 export async function read(text: string, cuts: number[] = []) {
 	return (await recordsOf(text, cuts)).map((record) => {
-		const [, number] = /^Line (\d+) of the file$/.exec(record.place) ?? [];
-		const place = number === undefined ? record.place : Number(number);
-		return [place, 'flaw' in record ? 'bad' : record.value];
+		const [, number] = /^Line (\d+) of the file$/.exec(record.position) ?? [];
+		const position = number === undefined ? record.position : Number(number);
+		return [position, 'flaw' in record ? 'bad' : record.value];
 	});
 }
 

@@ -74,19 +74,19 @@ export function identification(item: Item, keySetting: 'documentKey' | 'document
 		 * Gives a document its key. Its pages and chunks get no ID: on Xpert, a page sent again with its ID and changed
 		 * content deletes its document (service behaviour).
 		 *
-		 * @param place where the document is, for messages, if the item has several
+		 * @param position where the document is, for messages, if the item has several
 		 * @throws NodeOperationError if the document lacks its key or its UUID
 		 */
-		identify(record: DocumentRecord, place?: string): FoundDocument {
+		identify(record: DocumentRecord, position?: string): FoundDocument {
 			if (mode === 'new') return { record: omit(record, 'id'), newEachTime: true };
 			if (mode === 'field' && !isUuid(record.id ?? '')) {
-				const subject = place ? `${place}: the document's ID` : "The document's ID";
+				const subject = position ? `${position}: the document's ID` : "The document's ID";
 				return item.refuse({ subject, demand: UUID_DEMAND, value: record.id ?? '' });
 			}
 			if (given === undefined) return { record };
 			if (!isPath) return { record, key: given };
 			const key = ownValue(record, given);
-			const subject = place ? `${place}: ${label}` : label;
+			const subject = position ? `${position}: ${label}` : label;
 			if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number')
 				return { record, key: checkedKey(item, key, subject) };
 			const demand = `names ${quoted(given)}, which this document does not have`;
@@ -142,8 +142,8 @@ function readFile(item: Item): FoundDocument {
 	const field = item.binary();
 	const { fileName, directory = '' } = field.binary;
 	const name = item.text(NAME).trim() || fileName || field.property;
-	const place = [directory, fileName || field.property].filter(Boolean).join('/');
-	const key = documentKeyOf(item, place, 'The name of the file');
+	const path = [directory, fileName || field.property].filter(Boolean).join('/');
+	const key = documentKeyOf(item, path, 'The name of the file');
 	return { key, ...binaryDocument(item, { ...settingsOf(item, directory), name }, field) };
 }
 
@@ -195,8 +195,8 @@ function readJson(item: Item): FoundDocument[] {
 	const records = item.jsonBody(documentList(prepare));
 	const parameter = item.labelOf('jsonBody');
 	return records.map((record, index) => {
-		const place = records.length > 1 ? `Document ${index + 1} of "${parameter}"` : undefined;
-		return jsonDocument(item, identify(record, place), { parameter });
+		const position = records.length > 1 ? `Document ${index + 1} of "${parameter}"` : undefined;
+		return jsonDocument(item, identify(record, position), { parameter });
 	});
 }
 
@@ -212,19 +212,19 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 	const { prepare, identify } = identification(item, 'documentKeyField');
 	const textField = textIfGiven(item, 'textField') ?? '';
 	for await (const read of jsonRecords(textChunks(item, field))) {
-		const { place } = read;
+		const { position } = read;
 		try {
-			if ('flaw' in read) item.refuse({ subject: place, demand: read.flaw });
-			const record = item.check(document, prepare(read.value), { parameter: place });
+			if ('flaw' in read) item.refuse({ subject: position, demand: read.flaw });
+			const record = item.check(document, prepare(read.value), { parameter: position });
 			const list = read.isWholeFile ? wrappedList(record, textField) : undefined;
 			if (list !== undefined) {
 				const demand = `is one object whose list ${quoted(list)} holds the records. Write that list alone into it`;
 				item.refuse({ subject: 'The file', demand });
 			}
-			const identified = identify(record, place);
+			const identified = identify(record, position);
 			yield textField === ''
 				? jsonDocument(item, identified, { parameter })
-				: withText(item, identified, textField, place, field.binary.fileName);
+				: withText(item, identified, textField, position, field.binary.fileName);
 		} catch (caught) {
 			const flaw = item.asError(caught);
 			flaw.description = RECORD_LEFT_OUT;
@@ -252,11 +252,11 @@ function withText(
 	item: Item,
 	found: FoundDocument,
 	path: string,
-	place: string,
+	position: string,
 	fileName?: string,
 ): FoundDocument {
 	const text = ownValue(found.record, path);
-	const subject = `${place}: "${item.labelOf('textField')}"`;
+	const subject = `${position}: "${item.labelOf('textField')}"`;
 	if (typeof text !== 'string' || text.trim() === '')
 		return item.refuse({ subject, demand: `names ${quoted(path)}, which holds no text here` });
 	item.checkWhole(text, subject);
@@ -265,8 +265,8 @@ function withText(
 	const { name } = rest;
 	// The default name contains the file's name: records of several files would otherwise have the same name.
 	const defaultName = fileName
-		? `${fileName}, ${place.replace(' of the file', '').toLowerCase()}`
-		: place;
+		? `${fileName}, ${position.replace(' of the file', '').toLowerCase()}`
+		: position;
 	const title = typeof name === 'string' && name.trim() !== '' ? name : defaultName;
 	return { ...found, ...textDocument(item, { ...rest, name: title }, text) };
 }

@@ -25,9 +25,9 @@ import { RECORD_SETTINGS } from './index';
 const PARSER_SETTINGS = ['chunkSize', 'chunkOverlap', 'delimiter'];
 
 /** Maps paths in a document to settings, for messages. */
-const RECORD_NAMING = {
+const RECORD_NAMING: Naming = {
 	fields: [RECORD_SETTINGS],
-	sources: Object.fromEntries(
+	fieldByPath: Object.fromEntries(
 		(RECORD_SETTINGS.options ?? []).map(({ name }) => [
 			PARSER_SETTINGS.includes(name) ? `parserConfig.${name}` : name,
 			`documentSettings.${name}`,
@@ -176,8 +176,8 @@ export function settingsOf(item: Item, directory = ''): DocumentRecord {
 	const { metadataRows, folderFromDirectory: usesDirectory, ...settings } = read;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
 	const rows = valuesOfRows(item, 'Metadata Rows', metadataRows);
-	const place = usesDirectory ? [settings.folder, directory.replaceAll('\\', '/')] : [];
-	const folder = compact(place).join('/');
+	const folders = usesDirectory ? [settings.folder, directory.replaceAll('\\', '/')] : [];
+	const folder = compact(folders).join('/');
 	const record = {
 		// An empty Folder takes the document out of its folder.
 		...(isJsonObject(chosen) && 'folder' in chosen && { folder: '' }),

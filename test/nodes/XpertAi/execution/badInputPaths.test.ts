@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 
-import { findPlace } from '../../../../nodes/XpertAi/execution/badInput';
-import type { Place } from '../../../../nodes/XpertAi/execution/badInput';
+import { findPath } from '../../../../nodes/XpertAi/execution/badInput';
+import type { JsonPath } from '../../../../nodes/XpertAi/execution/badInput';
 
 const mark = Symbol('mark');
 const isMark = (part: unknown) => part === mark;
 
 /** JSON with a mark somewhere in it, and where that is. */
-const marked = fc.letrec<{ at: { value: unknown; place: Place } }>((tie) => ({
+const marked = fc.letrec<{ at: { value: unknown; path: JsonPath } }>((tie) => ({
 	at: fc.oneof(
 		{ maxDepth: 4 },
-		fc.constant<{ value: unknown; place: Place }>({ value: mark, place: [] }),
+		fc.constant<{ value: unknown; path: JsonPath }>({ value: mark, path: [] }),
 		fc.record({ list: fc.array(fc.jsonValue()), inner: tie('at') }).map(({ list, inner }) => ({
 			value: [...list, inner.value],
-			place: [list.length, ...inner.place],
+			path: [list.length, ...inner.path],
 		})),
 		fc
 			.record({
@@ -22,33 +22,33 @@ const marked = fc.letrec<{ at: { value: unknown; place: Place } }>((tie) => ({
 			})
 			.map(({ object, inner }) => ({
 				value: { ...object, marked: inner.value },
-				place: ['marked', ...inner.place],
+				path: ['marked', ...inner.path],
 			})),
 	),
 })).at;
 
-describe('the place of a part of a value', () => {
+describe('the path of a part of a value', () => {
 	it('is found wherever it stands', () => {
 		fc.assert(
-			fc.property(marked, ({ value, place }) => {
-				expect(findPlace(value, isMark)).toEqual(place);
+			fc.property(marked, ({ value, path }) => {
+				expect(findPath(value, isMark)).toEqual(path);
 			}),
 		);
 	});
 
 	it('is none where nothing is looked for', () => {
 		fc.assert(
-			fc.property(fc.jsonValue(), (value) => expect(findPlace(value, isMark)).toBeUndefined()),
+			fc.property(fc.jsonValue(), (value) => expect(findPath(value, isMark)).toBeUndefined()),
 		);
 	});
 
 	it('is the first of several, in the order of the JSON', () => {
-		expect(findPlace({ a: [1, { b: mark }], c: mark }, isMark)).toEqual(['a', 1, 'b']);
+		expect(findPath({ a: [1, { b: mark }], c: mark }, isMark)).toEqual(['a', 1, 'b']);
 	});
 
 	it('is looked for in what is written, not in what a date is made of', () => {
 		const date = { inside: mark, toJSON: () => '2026-01-31' };
-		expect(findPlace({ date }, isMark)).toBeUndefined();
-		expect(findPlace({ date }, (part) => part === '2026-01-31')).toEqual(['date']);
+		expect(findPath({ date }, isMark)).toBeUndefined();
+		expect(findPath({ date }, (part) => part === '2026-01-31')).toEqual(['date']);
 	});
 });
