@@ -47,7 +47,7 @@ describe('the fault matrix', () => {
 		const names = new Set(trials.map(({ cell }) => cell.operation.name));
 		// Submit is tried with IDs, with files and with its memory; a run without and with files, and what
 		// Decide and Answer Again send is sent by Ask and Wait. What looks first is tried at that as well.
-		const looking = OPERATIONS.filter(({ operation }) => 'lookFirst' in operation);
+		const looking = OPERATIONS.filter(({ operation }) => 'precheck' in operation);
 		expect(names.size).toBe(OPERATIONS.length + 3 - 2 + looking.length);
 		// Each with faults that last and faults that pass, and both ways of going on.
 		expect(trials).toHaveLength(names.size * FAULTS.length * 2 * 2);

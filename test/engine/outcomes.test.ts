@@ -11,9 +11,9 @@ const fixture = useFixture();
 function kindOf(one: OperationCase): string {
 	const operation = calledBy(one);
 	if (isCoded(operation)) return one.endpoint;
-	const { method, body, paging, lookFirst } = operation;
+	const { method, body, paging, precheck } = operation;
 	const sends = body && ('parts' in body ? 'file' : 'json');
-	return [method, sends, paging && 'list', lookFirst && 'looks first'].join();
+	return [method, sends, paging && 'list', precheck && 'precheck'].join();
 }
 
 /** One operation of each kind; the fault matrix tries every operation with each setting of On Error. */

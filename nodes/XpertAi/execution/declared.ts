@@ -18,13 +18,13 @@ import { idsInBody } from './hints';
 import type { Item } from './item';
 import { isFileBody, onlyReads } from './operation';
 import type {
-	Decision,
 	DeclaredOperation,
 	Execution,
 	FileBody,
 	JsonBody,
-	LookFirst,
 	PathValues,
+	Precheck,
+	PrecheckResult,
 } from './operation';
 import { addHints, answerItems, simplified } from './outputs';
 import { collectPages } from './paging';
@@ -75,7 +75,7 @@ export function atOnceOf([first]: Item[]): number {
  * of a list count as one answer.
  */
 async function answersFor(item: Item, operation: DeclaredOperation) {
-	const { method, paging, checkAnswer, repeatable, lookFirst, body, statusHints } = operation;
+	const { method, paging, checkAnswer, repeatable, precheck, body, statusHints } = operation;
 	const paths = pathsOf(item, operation);
 	const { timeoutSeconds: initialTimeout = DEFAULT_TIMEOUT_SECONDS } = operation;
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
@@ -88,12 +88,12 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 	const hints = body && isFileBody(body) && !form ? JSON_FOR_FILE_HINTS : statusHints;
 	const answers: Array<{ answer: unknown; asked: unknown }> = [];
 	for (const values of paths) {
-		const decision = lookFirst && (await readAndDecide(lookFirst, item, values, timeoutMs));
-		if (decision && 'answer' in decision) {
-			answers.push({ answer: decision.answer, asked: undefined });
+		const checked = precheck && (await runPrecheck(precheck, item, values, timeoutMs));
+		if (checked && 'answer' in checked) {
+			answers.push({ answer: checked.answer, asked: undefined });
 			continue;
 		}
-		const path = buildPath(operation.path, { ...values, ...decision?.found });
+		const path = buildPath(operation.path, { ...values, ...checked?.found });
 		const flawOf = (answer: unknown) => check(answer, values);
 		for (const part of parts) {
 			const request = async (sent: unknown) => {
@@ -115,13 +115,13 @@ const JSON_FOR_FILE_HINTS = {
 	500: 'Xpert AI servers take a file, not JSON. Remove "JSON Body" from Options.',
 };
 
-/** Sends the request of `lookFirst` and decides what to do. */
-async function readAndDecide(
-	{ method, path: template, body, checkAnswer, decide }: LookFirst,
+/** Sends the request of a precheck and evaluates its answer. */
+async function runPrecheck(
+	{ method, path: template, body, checkAnswer, evaluate }: Precheck,
 	item: Item,
 	values: PathValues,
 	timeoutMs: number,
-): Promise<Decision> {
+): Promise<PrecheckResult> {
 	const request = {
 		method,
 		path: buildPath(template, values),
@@ -131,7 +131,7 @@ async function readAndDecide(
 	};
 	const toError = (failure: Failure) => item.apiError(failure);
 	const answer = await answerFor(item.context, item.send, request, { repeatable: true, toError });
-	return decide(answer, item);
+	return evaluate(answer, item);
 }
 
 /** The body of an item, read and checked. */

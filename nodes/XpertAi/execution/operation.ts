@@ -59,14 +59,14 @@ export type PathValues = Record<string, string>;
 /** What is wrong with an answer of another form than recorded. */
 type RecordCheck = (answer: unknown, asked: PathValues) => string | undefined;
 
-/** The decision after `lookFirst`: an answer instead of the request, or the IDs that the path needs. */
-export interface Decision {
+/** What a precheck found: an answer instead of the request, or the IDs that the path needs. */
+export interface PrecheckResult {
 	answer?: unknown;
 	found?: Record<string, string>;
 }
 
 /** A request that is sent before the operation, for checks that the server does not make. */
-export interface LookFirst {
+export interface Precheck {
 	method: 'GET' | 'POST';
 	/** Path with IDs of the operation's path. */
 	path: string;
@@ -77,7 +77,7 @@ export interface LookFirst {
 	/** What is wrong with an answer that allows no decision. */
 	checkAnswer: RecordCheck;
 	/** @throws NodeOperationError if the operation must not continue */
-	decide: (answer: unknown, item: Item) => Decision;
+	evaluate: (answer: unknown, item: Item) => PrecheckResult;
 }
 
 /** How an answer is read: as pages of a list, or as it is, once it was checked. */
@@ -98,12 +98,12 @@ interface Declaration extends OperationInfo {
 	method: ApiRequest['method'];
 	/**
 	 * Path below the API root. `{name}` is the value of that parameter; `{name*}` a list of IDs, split into several
-	 * requests if it is too long; `{name!}` is found by `lookFirst`.
+	 * requests if it is too long; `{name!}` is found by `precheck`.
 	 */
 	path: string;
 	body?: JsonBody | FileBody;
 	/** A request before the operation, to decide what to do. */
-	lookFirst?: LookFirst;
+	precheck?: Precheck;
 	/** The body of every request of a read-only operation whose route also changes. */
 	fixedBody?: IDataObject;
 	/**

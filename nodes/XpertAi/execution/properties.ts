@@ -95,11 +95,11 @@ export const operationFields = memoize((operation: Operation): INodeProperties[]
 
 /** The fields of an operation, then Simplify and Options. */
 function declaredFields(operation: DeclaredOperation): INodeProperties[] {
-	const { body, ids = [], paging, simplify: simplification, timeoutSeconds, lookFirst } = operation;
+	const { body, ids = [], paging, simplify: simplification, timeoutSeconds, precheck } = operation;
 	const ofBody = body && !isFileBody(body) ? (body.options ?? []) : [];
 	const options = [
 		...optionsWithoutOwnBody(ofBody),
-		...(lookFirst?.options ?? []),
+		...(precheck?.options ?? []),
 		...(onlyReads(operation) ? [] : [atOnceOption, timeoutOption(timeoutSeconds)]),
 	];
 	const ownBody = body ? ownBodyOptions(isFileBody(body) ? '{}' : body.example) : [];

@@ -128,7 +128,7 @@ export function matrixOperations(): MatrixOperation[] {
 	);
 	return [
 		...others,
-		...ALL_CASES.filter((one) => 'lookFirst' in calledBy(one)).map(looking),
+		...ALL_CASES.filter((one) => 'precheck' in calledBy(one)).map(looking),
 		submit(),
 		submitFile(),
 		submitChanged(),
@@ -161,15 +161,15 @@ function goneAnswers(one: OperationCase): Pick<MatrixOperation, 'right' | 'gone'
 	return isLooked && operation !== 'delete' ? { right: undefined, gone: NOT_THERE } : {};
 }
 
-/** An operation whose look meets the fault: a read, whatever the operation does. */
+/** An operation whose precheck meets the fault: a read, whatever the operation does. */
 function looking(one: OperationCase): MatrixOperation {
-	const { lookFirst: look } = calledBy(one) as DeclaredOperation;
+	const { precheck } = calledBy(one) as DeclaredOperation;
 	return {
-		name: `${one.endpoint} ${titleOf(one)}, looking first`,
+		name: `${one.endpoint} ${titleOf(one)}, precheck`,
 		kind: 'read',
 		parameters: goodParameters(one),
 		answer: JSON.stringify(one.looked),
-		only: requestOf(look?.method ?? '', look?.path ?? ''),
+		only: requestOf(precheck?.method ?? '', precheck?.path ?? ''),
 		looked: one.answer === undefined ? '' : JSON.stringify(one.answer),
 		right: has(one.looked, 'id') ? NOT_THERE : ANOTHER_RECORD,
 		...goneAnswers(one),

@@ -47,7 +47,7 @@ export function routesOf(operation: Operation): RegExp[] {
 		? endpointOf(operation) === 'E3'
 			? DOCUMENTS
 			: RUNS
-		: [operation, operation.lookFirst ?? []]
+		: [operation, operation.precheck ?? []]
 				.flat()
 				.map(({ method, path }) => `${method} ${path.replace(/\?.*/, '')}`);
 	return routes.map(

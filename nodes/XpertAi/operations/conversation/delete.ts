@@ -1,7 +1,7 @@
 import { booleanField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
 import { declare } from '../../execution/operation';
-import type { Decision } from '../../execution/operation';
+import type { PrecheckResult } from '../../execution/operation';
 import { deletedItem } from '../../execution/outputs';
 import { conversationRecord } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
@@ -15,7 +15,7 @@ export const deleteConversation = declare({
 	method: 'DELETE',
 	path: '/conversations/{conversationId}',
 	ids: [conversationLocator],
-	lookFirst: {
+	precheck: {
 		...readConversationFirst,
 		options: [
 			booleanField(
@@ -24,14 +24,14 @@ export const deleteConversation = declare({
 				'Whether to delete it also while a run is under way, which then ends',
 			),
 		],
-		decide: unlessRunning,
+		evaluate: unlessRunning,
 	},
 	checkAnswer: (answer) => (answer === undefined ? undefined : 'it is not empty'),
 	shape: deletedItem,
 });
 
 /** Servers also delete a busy conversation, whose run then ends with an error of the database. */
-function unlessRunning(answer: unknown, item: Item): Decision {
+function unlessRunning(answer: unknown, item: Item): PrecheckResult {
 	if (isMissing(answer)) return { answer: { affected: 0 } };
 	const isRunning = conversationRecord.parse(answer).status === 'busy';
 	if (!isRunning || item.boolean('options.deleteWhileRunning')) return {};

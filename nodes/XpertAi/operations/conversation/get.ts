@@ -13,6 +13,6 @@ export const get = declare({
 	ids: [conversationLocator],
 	repeatable: true,
 	checkAnswer: answerAbout('conversation'),
-	lookFirst: existingConversation((answer) => ({ answer })),
+	precheck: existingConversation((answer) => ({ answer })),
 	simplify: CONVERSATION_SUMMARY,
 });

@@ -1,7 +1,7 @@
 import { choiceField, fieldCollection, idField, textField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
 import { declare } from '../../execution/operation';
-import type { Decision } from '../../execution/operation';
+import type { PrecheckResult } from '../../execution/operation';
 import { rating } from '../../payloads/conversation';
 import type { RATINGS } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
@@ -15,7 +15,7 @@ export const rate = declare({
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/{messageId!}/feedbacks',
 	ids: [conversationLocator],
-	lookFirst: {
+	precheck: {
 		method: 'POST',
 		path: '/conversations/{conversationId}/messages/search',
 		options: [
@@ -27,7 +27,7 @@ export const rate = declare({
 			limit: 1,
 		}),
 		checkAnswer: answerWithList('items'),
-		decide: selectAnswer,
+		evaluate: selectAnswer,
 	},
 	body: {
 		fields: [
@@ -58,7 +58,7 @@ function runFilter(item: Item): { executionId?: string } {
 /**
  * Selects the answer to rate. Servers also rate questions, and answer with a database error if the message is missing.
  */
-function selectAnswer(answer: unknown, item: Item): Decision {
+function selectAnswer(answer: unknown, item: Item): PrecheckResult {
 	const [latest] = listIn(answer, 'items') as unknown[];
 	if (hasFields(latest, 'id', 'role') && latest.role === 'ai')
 		return { found: { messageId: String(latest.id) } };

@@ -2,7 +2,7 @@ import isEmpty from 'lodash/isEmpty';
 
 import { textField } from '../../execution/fields';
 import { answerAbout } from '../../execution/ids';
-import type { Decision, LookFirst } from '../../execution/operation';
+import type { Precheck, PrecheckResult } from '../../execution/operation';
 import { isJsonObject } from '../../transport/answer';
 
 /** What Simplify keeps of the 14 fields of a conversation. */
@@ -26,7 +26,7 @@ export const titleField = textField('title', 'Title', 'Title shown in the list o
 export const isMissing = (answer: unknown) => isJsonObject(answer) && isEmpty(answer);
 
 /** Reads a conversation before a change: servers create one that does not exist. */
-export const readConversationFirst: Omit<LookFirst, 'decide'> = {
+export const readConversationFirst: Omit<Precheck, 'evaluate'> = {
 	method: 'GET',
 	path: '/conversations/{conversationId}',
 	options: [],
@@ -35,11 +35,11 @@ export const readConversationFirst: Omit<LookFirst, 'decide'> = {
 };
 
 /** Reads a conversation before the operation, and refuses one that does not exist. */
-export function existingConversation(decide: (answer: unknown) => Decision): LookFirst {
+export function existingConversation(evaluate: (answer: unknown) => PrecheckResult): Precheck {
 	return {
 		...readConversationFirst,
-		decide: (answer, item) => {
-			if (!isMissing(answer)) return decide(answer);
+		evaluate: (answer, item) => {
+			if (!isMissing(answer)) return evaluate(answer);
 			throw item.operationError(
 				`There is no conversation with this ID${item.suffix}`,
 				'Check "Conversation": it takes the conversationId that Conversation: Create, a run or the trigger gave.',

@@ -18,7 +18,7 @@ export const update = declare({
 		example: '{\n  "title": "Question from the website"\n}',
 	},
 	repeatable: true,
-	lookFirst: existingConversation(() => ({})),
+	precheck: existingConversation(() => ({})),
 	checkAnswer: answerAbout('conversation'),
 	simplify: CONVERSATION_SUMMARY,
 });
