@@ -3,7 +3,7 @@ import sortBy from 'lodash/sortBy';
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { answerFor } from '../XpertAi/execution/answers';
+import { sendOrThrow } from '../XpertAi/execution/sendOrThrow';
 import { textIfAny } from '../XpertAi/payloads/common';
 import { conversationRecord } from '../XpertAi/payloads/conversation';
 import { errorText } from '../XpertAi/threads/thread';
@@ -74,7 +74,7 @@ export function searchChanges(
 ): FetchChanges<ConversationChange> {
 	const ids = assistantId === undefined ? [] : [{ subject: '"Assistant"', id: assistantId }];
 	return async (query) => {
-		const answer = await answerFor(
+		const answer = await sendOrThrow(
 			context,
 			send,
 			{

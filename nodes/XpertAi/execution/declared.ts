@@ -8,7 +8,6 @@ import { answerWithList, isJsonObject, listIn } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { multipartBody } from '../transport/multipart';
 import { IDS_PER_ADDRESS, buildPath } from '../transport/api';
-import { answerFor } from './answers';
 import { rawOutput, readAnswerOutput } from './audience';
 import type { Naming } from './badInput';
 import { uploadFile } from './binary';
@@ -28,6 +27,7 @@ import type {
 } from './operation';
 import { addHints, answerItems, simplified } from './outputs';
 import { collectPages } from './paging';
+import { sendOrThrow } from './sendOrThrow';
 
 /**
  * Runs an operation with one request per item, or one per page of a list.
@@ -102,7 +102,7 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 					const ids = idsInBody(sent, body?.ids ?? [], naming);
 					return item.apiError(failure, { statusHints: hints, ids });
 				};
-				return await answerFor(item.context, item.send, apiRequest, { repeatable, toError });
+				return await sendOrThrow(item.context, item.send, apiRequest, { repeatable, toError });
 			};
 			const answer = await (paging ? listOf(item, paging, part, request) : request(part));
 			answers.push({ answer, asked: part ?? values });
@@ -130,7 +130,7 @@ async function runPrecheck(
 		checkAnswer: (answer: unknown) => checkAnswer(answer, values),
 	};
 	const toError = (failure: Failure) => item.apiError(failure);
-	const answer = await answerFor(item.context, item.send, request, { repeatable: true, toError });
+	const answer = await sendOrThrow(item.context, item.send, request, { repeatable: true, toError });
 	return evaluate(answer, item);
 }
 

@@ -10,8 +10,8 @@ import type {
 	INodeListSearchResult,
 } from 'n8n-workflow';
 
-import { answerFor } from '../execution/answers';
 import { PAGE_SIZE, collectPages } from '../execution/paging';
+import { sendOrThrow } from '../execution/sendOrThrow';
 import { answerWithList, isJsonObject, listIn } from '../transport/answer';
 import { createSend } from '../transport/request';
 import type { ApiRequest } from '../transport/request';
@@ -64,7 +64,7 @@ export async function searchList(
 			timeoutMs: LIST_TIMEOUT_MS,
 			checkAnswer: answerWithList(resultsKey),
 		};
-		const answer = await answerFor(context, send, request, { repeatable: true });
+		const answer = await sendOrThrow(context, send, request, { repeatable: true });
 		return (listIn(answer, resultsKey) as unknown[]).filter(isJsonObject);
 	};
 	const isPage = hasPages && filter === '';

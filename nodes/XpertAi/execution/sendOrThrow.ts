@@ -11,7 +11,7 @@ import { hintFor } from './hints';
 import type { NamedId } from './ids';
 
 /** How a request is sent, and what its failure becomes. */
-interface AnswerOptions {
+interface SendOptions {
 	/** Whether the request may take effect twice. */
 	repeatable?: boolean;
 	/** The IDs that the hint of the failure may name. */
@@ -26,11 +26,11 @@ interface AnswerOptions {
  * @returns the parsed answer
  * @throws NodeApiError if the request fails
  */
-export async function answerFor(
+export async function sendOrThrow(
 	context: RequestContext,
 	send: Send,
 	request: ApiRequest,
-	{ repeatable = false, ids, toError }: AnswerOptions = {},
+	{ repeatable = false, ids, toError }: SendOptions = {},
 ): Promise<unknown> {
 	const { outcome } = await sendWithRetries(send, {
 		request,
