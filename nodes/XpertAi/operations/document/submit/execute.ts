@@ -32,7 +32,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	const seconds = (systemClock.now() - started) / 1000;
 	addHints(first.context, [
 		report.line,
-		...report.notes,
+		...report.allRemarks,
 		...submission.warnings.hints(first),
 		...(report.countMayBeLow ? [COUNT_MAY_BE_LOW] : []),
 	]);

@@ -111,7 +111,7 @@ export class SubmitReport {
 	}
 
 	/** The remarks, and the number of documents that are not found. */
-	get notes(): string[] {
+	get allRemarks(): string[] {
 		const { notFound, processingFailed, remarks } = this;
 		return [...remarks, ...(processingFailed > 0 ? [`${notFound}: not processed.`] : [])];
 	}
@@ -145,7 +145,7 @@ export class SubmitReport {
 		const { dryRun } = this.settings;
 		const json: IDataObject = {
 			...(dryRun ? { ...this.plans, rejected: counts.rejected, plan: this.line } : counts),
-			...(this.notes.length > 0 && { notes: this.notes }),
+			...(this.allRemarks.length > 0 && { notes: this.allRemarks }),
 			failed: failed as unknown as IDataObject[],
 			seconds: Math.round(seconds * 1000) / 1000,
 			...(!dryRun && { attempts, ...others }),

@@ -20,7 +20,7 @@ const parameters = z.object({
 		batchMegabytes: z.number().positive(),
 		/** Whether the run only reports what the next one would do. */
 		dryRun: z.boolean(),
-		/** Whether the user has taken note of what the memory lost. */
+		/** Whether the user has acknowledged what the memory lost. */
 		forgetDamage: z.boolean(),
 		concurrency: wholeFrom1,
 		output: z.enum(['documents', 'summary']),

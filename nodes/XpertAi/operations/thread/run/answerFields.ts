@@ -22,7 +22,7 @@ import { sanitize } from '../../../transport/sanitize';
 import type { RunOptions } from './options';
 
 /**
- * The output fields of an answer: its text with links in the chosen style, or a note that it waits for a decision;
+ * The output fields of an answer: its text with links in the chosen style, or a text that it waits for a decision;
  * sources; token usage if the server counts tokens; tool calls if the user wants them.
  *
  * @param hasFilterValues whether the message contained values for filters
