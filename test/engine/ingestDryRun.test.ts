@@ -91,7 +91,7 @@ describe('Only Show What Would Happen', () => {
 		expect(result.error).toBeUndefined();
 		expect(column(result.items, 'plan')).toEqual(['unchanged', 'unchanged']);
 		expect(hintsOf(result)).toContain(
-			'The next run would fail: 3 of 5 documents are missing from this run, more than "Stop If More Than (%) Disappeared" allows.',
+			'The next run would fail: 3 of 5 documents are missing from this run, more than "Stop If More Than (%) Are Gone" allows.',
 		);
 	});
 

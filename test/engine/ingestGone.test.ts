@@ -294,11 +294,11 @@ describe('when more is missing than may be', () => {
 		disabled();
 		const { error } = await night('', { items: texts('abcde', { a: 'Changed.' }) });
 		expect(error?.message).toBe(
-			'Nothing was disabled: 5 of 10 documents that this source stored earlier are missing from this run, more than "Stop If More Than (%) Disappeared" allows (20)',
+			'Nothing was disabled: 5 of 10 documents that this source stored earlier are missing from this run, more than "Stop If More Than (%) Are Gone" allows (20)',
 		);
 		expect(error?.description).toContain('Missing are for example f.md, g.md, h.md.');
 		expect(error?.description).toContain(
-			'set "Stop If More Than (%) Disappeared" to 50 for one run',
+			'set "Stop If More Than (%) Are Gone" to 50 for one run',
 		);
 		expect(disabled()).toEqual([]);
 		expect(fixture.sandbox.store.findable(idOf('a'))?.chunks).toEqual(['Changed.']);

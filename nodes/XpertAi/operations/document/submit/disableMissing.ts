@@ -30,7 +30,7 @@ export function refuseInLoop(item: Item): void {
  * Disables the documents that this source stored earlier and that this run did not contain (When Run Again: Mirror
  * the Source). Only a complete run does so. A dry run reports them.
  *
- * @throws NodeOperationError with Stop, if more are missing than Stop If More Than (%) Disappeared allows
+ * @throws NodeOperationError with Stop, if more are missing than Stop If More Than (%) Are Gone allows
  */
 export async function disableMissing(target: Target): Promise<void> {
 	const { memory, stream, submission } = target;

@@ -75,7 +75,7 @@ const submitOptions = optionsField([
 	...memoryOptions,
 	numberField(
 		'maxGonePercent',
-		'Stop If More Than (%) Disappeared',
+		'Stop If More Than (%) Are Gone',
 		'The run then fails and disables none. With 0, none may be missing. Manual runs store documents but disable none.',
 		{
 			typeOptions: { minValue: 0, maxValue: 100 },
