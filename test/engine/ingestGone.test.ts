@@ -297,9 +297,7 @@ describe('when more is missing than may be', () => {
 			'Nothing was disabled: 5 of 10 documents that this source stored earlier are missing from this run, more than "Stop If More Than (%) Are Gone" allows (20)',
 		);
 		expect(error?.description).toContain('Missing are for example f.md, g.md, h.md.');
-		expect(error?.description).toContain(
-			'set "Stop If More Than (%) Are Gone" to 50 for one run',
-		);
+		expect(error?.description).toContain('set "Stop If More Than (%) Are Gone" to 50 for one run');
 		expect(disabled()).toEqual([]);
 		expect(fixture.sandbox.store.findable(idOf('a'))?.chunks).toEqual(['Changed.']);
 		await night('abcde', { parameters: { maxGonePercent: 50 } });

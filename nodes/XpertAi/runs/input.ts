@@ -49,20 +49,20 @@ export function hasFilterValues(message: RunBody): boolean {
 }
 
 /** Puts a mark into a message body; a body of another form is returned unchanged. */
-export function withMark(message: RunBody, mark: string | undefined): RunBody {
+export function withMessageMark(message: RunBody, mark: string | undefined): RunBody {
 	const isMarkable = isPlainObject(get(message, 'input.message.input'));
 	return isMarkable ? set(cloneDeep(message), `input.message.input.${MARK}`, mark) : message;
 }
 
 /** The mark of the newest question of a thread. */
-export function markOf(state: ThreadState | undefined): unknown {
+export function messageMarkOf(state: ThreadState | undefined): unknown {
 	return get(state, `values.human.${MARK}`);
 }
 
 /** Targets a decision at a run, which continues under its own ID (recorded). A target that the user set is kept. */
-export function withTarget(decision: RunBody, executionId: string): RunBody {
+export function withTarget(decision: RunBody, runId: string): RunBody {
 	const isOpen = isEmpty(get(decision, 'input.target'));
-	return isOpen ? set(cloneDeep(decision), 'input.target', { executionId }) : decision;
+	return isOpen ? set(cloneDeep(decision), 'input.target', { executionId: runId }) : decision;
 }
 
 /** Whether a body is a rejection with a payload of any value. The server would carry out what it rejects. */

@@ -25,7 +25,7 @@ import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { failureMessage } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import { sanitize } from '../transport/sanitize';
-import { intentOf, markOf, withMark, withTarget } from './input';
+import { intentOf, messageMarkOf, withMessageMark, withTarget } from './input';
 import type { Intent, RunBody, RunKind } from './input';
 import { explainRefusal, explainUnreadable } from './openConversation';
 import {
@@ -70,7 +70,7 @@ type Plan = Pick<StartedRun, 'conversationId' | 'decided' | 'discarded'> & {
 	body: RunBody;
 	/** The runs of the thread. */
 	before: RunRecord[];
-	mark?: string;
+	messageMark?: string;
 	/** The run that waits for the decision, as it was before. */
 	waitingRun?: RunRecord;
 };
@@ -181,8 +181,8 @@ function settlingTime({ clock }: Run, runs: RunRecord[], hasWaited: boolean): nu
 async function planFor(run: Run, intent: Intent, before: RunRecord[]): Promise<Plan | RunResult> {
 	const last = newestRun(before);
 	if (intent.kind === 'message') {
-		const mark = run.isNew ? undefined : randomUUID();
-		const plan = { body: withMark(run.body, mark), mark, before };
+		const messageMark = run.isNew ? undefined : randomUUID();
+		const plan = { body: withMessageMark(run.body, messageMark), messageMark, before };
 		if (last?.status !== 'interrupted') return plan;
 		const facts = await readConversation(run, run.threadId);
 		return waitsForPerson(facts) ? { ...plan, discarded: facts.tasks } : plan;
@@ -267,7 +267,7 @@ async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
 }
 
 async function pollForLost(run: Run, plan: Plan): Promise<string | undefined> {
-	const { mark, waitingRun, before } = plan;
+	const { messageMark, waitingRun, before } = plan;
 	if (waitingRun) {
 		// A decided run continues under its ID at once; a run that is still unchanged did not get the decision (recorded).
 		const runId = waitingRun.run_id;
@@ -279,11 +279,11 @@ async function pollForLost(run: Run, plan: Plan): Promise<string | undefined> {
 	const known = new Set(before.map((one) => one.run_id));
 	const fresh = startedRuns(runs).filter((one) => !known.has(one.run_id));
 	if (run.isNew || fresh.length === 0) return newestRun(fresh)?.run_id;
-	if (mark === undefined) return await findRetry(run, fresh, newestRun(before)?.updated_at);
+	if (messageMark === undefined) return await findRetry(run, fresh, newestRun(before)?.updated_at);
 	// The thread shows only the mark of its newest question, so several new runs are ambiguous.
 	if (fresh.length > 1) return undefined;
 	const { answer: state } = await readThread(run, run.threadId, 1);
-	return markOf(state) === mark ? fresh[0]?.run_id : undefined;
+	return messageMarkOf(state) === messageMark ? fresh[0]?.run_id : undefined;
 }
 
 /** The new run that answers the same question as the last one; undefined if there are several. */
