@@ -68,7 +68,7 @@ function waitsWithChanges(interrupt: unknown[] = [], decided: unknown[] = []): b
 }
 
 async function followStarted(run: Run & RunIds, started: StartedRun): Promise<RunResult> {
-	const followed = await followRun(run, started);
+	const followed = await waitForRunResult(run, started);
 	const checked = await checkRejection(run, started, followed);
 	const complete = run.isNew ? checked : await withThread(run, checked);
 	const facts = pick(started, ['runId', 'assistantId', 'discarded', 'cancelledRun']);
@@ -103,7 +103,7 @@ const SILENT_STREAM_MS = 10_000;
  * Follows a run until it ends, the deadline expires or the execution is stopped. Reads the stream and joins it again
  * when it breaks; if the stream cannot tell the result, reads the run record. Never throws.
  */
-export async function followRun(
+export async function waitForRunResult(
 	run: RunClient & Pick<Run, 'listener'>,
 	{ joinId = run.runId, decided }: Partial<StartedRun> = {},
 ): Promise<RunResult> {

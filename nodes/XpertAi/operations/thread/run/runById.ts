@@ -7,7 +7,7 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import type { Client } from '../../../runs/run';
 import { abandonRun, cancelRunById, readRunState } from '../../../runs/runState';
-import { followRun, withThread } from '../../../runs/runThread';
+import { waitForRunResult, withThread } from '../../../runs/runThread';
 import type { RunIds } from '../../../threads/runsApi';
 import { isTransient } from '../../../transport/classifyFailure';
 import { MINUTE_MS } from '../../../transport/clock';
@@ -30,7 +30,7 @@ function readAnswer(item: Item, ids: RunIds, waits: boolean): () => Promise<IDat
 		// The stream of an ended run may no longer be stored.
 		const state = await readRunState(run);
 		const isEnded = state.status !== 'running' && !(state.failure && isTransient(state.failure));
-		const followed = isEnded || !waits ? state : await followRun(run);
+		const followed = isEnded || !waits ? state : await waitForRunResult(run);
 		const policy = waits ? pick(options, ['whenStopped', 'whenLate']) : {};
 		const ended = await abandonRun({ ...run, ...policy }, { ...followed, ...ids });
 		const assistantId = state.assistantId ?? followed.assistantId ?? null;
