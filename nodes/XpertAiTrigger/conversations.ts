@@ -90,9 +90,9 @@ export function searchChanges(
 	};
 }
 
-function searchBody({ since, order, ...page }: ChangesQuery, xpertId?: string): object {
+function searchBody({ since, order, ...page }: ChangesQuery, assistantId?: string): object {
 	const updatedAt = since === undefined ? undefined : { $gte: new Date(since).toISOString() };
-	return { where: { updatedAt, xpertId }, order: { updatedAt: order }, ...page };
+	return { where: { updatedAt, xpertId: assistantId }, order: { updatedAt: order }, ...page };
 }
 
 /** Converts a record of E5. A record that is not a conversation keeps its place in the page, without an event. */

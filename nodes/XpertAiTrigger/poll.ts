@@ -5,7 +5,7 @@ import { operationError } from '../XpertAi/execution/outputs';
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { CREDENTIAL_NAME } from '../XpertAi/transport/api';
 import { systemClock } from '../XpertAi/transport/clock';
-import { readCredential, readTarget } from '../XpertAi/transport/credential';
+import { readCredential, readRequestTarget } from '../XpertAi/transport/credential';
 import { createSend } from '../XpertAi/transport/request';
 import { searchChanges } from './conversations';
 import type { ConversationChange } from './conversations';
@@ -35,7 +35,7 @@ async function pollContext(context: IPollFunctions) {
 	const { getPollBudgetMs }: Partial<IPollFunctions> = context;
 	const budgetMs = Math.min(MAX_POLL_MS, getPollBudgetMs?.call(context) ?? Infinity);
 	const credentialId = context.getNode().credentials?.[CREDENTIAL_NAME]?.id ?? '';
-	const target = readTarget(await readCredential(context));
+	const target = readRequestTarget(await readCredential(context));
 	// The address contains neither user name nor password.
 	const server = 'root' in target ? target.root : '';
 	return {

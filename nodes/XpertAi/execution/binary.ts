@@ -70,7 +70,7 @@ function encodingOf(head: Buffer, mimeType: string): string {
  *
  * @throws NodeOperationError if n8n no longer has the file
  */
-export async function uploadFile(item: Item, field: BinaryField): Promise<UploadFile> {
+export async function readUploadFile(item: Item, field: BinaryField): Promise<UploadFile> {
 	const { helpers } = item.context;
 	const { property, binary } = field;
 	const { fileName, mimeType, id } = binary;

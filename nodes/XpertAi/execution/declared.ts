@@ -10,7 +10,7 @@ import { multipartBody } from '../transport/multipart';
 import { IDS_PER_ADDRESS, buildPath } from '../transport/api';
 import { rawOutput, readAnswerOutput } from './audience';
 import type { Naming } from './badInput';
-import { uploadFile } from './binary';
+import { readUploadFile } from './binary';
 import { forEachItem } from './eachItem';
 import { DEFAULT_TIMEOUT_SECONDS, fieldCollection, optionsField } from './fields';
 import { idsInBody } from './hints';
@@ -173,7 +173,7 @@ async function fileBodyOf(item: Item, { parts, schema, ids = [] }: FileBody): Pr
 	item.checkIds(texts, ids, naming);
 	// Each part is sent as JSON text; this refuses a part that has none.
 	item.jsonText(texts, naming);
-	const form = multipartBody(await uploadFile(item, item.binary()), texts);
+	const form = multipartBody(await readUploadFile(item, item.binary()), texts);
 	return { parts: [texts], naming, form };
 }
 

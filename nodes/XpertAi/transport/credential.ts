@@ -57,7 +57,7 @@ export function secretsOf(credential: ReadCredential): string[] {
 }
 
 /** The target of a credential, or why nothing may be sent: the credential forbids it or is not valid. */
-export function readTarget(credential: ReadCredential): RequestTarget {
+export function readRequestTarget(credential: ReadCredential): RequestTarget {
 	if (isRefused(credential)) return credential;
 	const service = serviceRoot(
 		String(credential.baseUrl ?? ''),

@@ -15,7 +15,7 @@ import { answerFlaw, parseAnswer } from './answer';
 import type { AnswerCheck } from './answer';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
 import { readUrl } from './baseUrl';
-import { readCredential, readTarget, secretsOf } from './credential';
+import { readCredential, readRequestTarget, secretsOf } from './credential';
 import type { ReadCredential, RequestContext } from './credential';
 import type { Failure } from './failure';
 import { failureReason, missingIn, parseRetryAfter } from './failureReason';
@@ -67,7 +67,7 @@ export async function createSend(context: RequestContext): Promise<Send> {
 
 /** @param context its `getCredentials` must return this credential */
 function connect(credential: ReadCredential, context: RequestContext): Connection {
-	const target = readTarget(credential);
+	const target = readRequestTarget(credential);
 	const secrets = secretsOf(credential);
 
 	const send: Send = async (request) => {

@@ -4,7 +4,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import {
 	readCredential,
-	readTarget,
+	readRequestTarget,
 	secretsOf,
 } from '../../../../nodes/XpertAi/transport/credential';
 
@@ -20,7 +20,7 @@ const list = fc
 
 /** Where a credential that is whole leads to. */
 const targetOf = (fields: Record<string, string>, baseUrl = 'http://a.example') =>
-	readTarget({ baseUrl, allowInsecureHttp: true, accessToken: 'token', ...fields });
+	readRequestTarget({ baseUrl, allowInsecureHttp: true, accessToken: 'token', ...fields });
 
 /** Whether a list of domains lets a credential lead to an address. */
 function isAllowedHost(address: string, allowedDomains: string): boolean {
@@ -78,7 +78,7 @@ describe('the token of a credential', () => {
 		'Authorization:\tBearer\ta-token',
 	])('is kept out of words without what was copied with it: %j', (accessToken) => {
 		expect(secretsOf({ accessToken })[0]).toBe('a-token');
-		expect(readTarget({ baseUrl: 'https://a.example', accessToken })).toHaveProperty('root');
+		expect(readRequestTarget({ baseUrl: 'https://a.example', accessToken })).toHaveProperty('root');
 	});
 
 	it.each(['my Bearer a-token', 'Bearera-token'])('is taken as it is: %j', (accessToken) => {
@@ -95,7 +95,7 @@ describe('a credential whose expressions give nothing', () => {
 		const context = { getCredentials } as unknown as IExecuteFunctions;
 		const credential = await readCredential(context, itemIndex);
 		const refusal = `The credential could not be read ${where}: no such node`;
-		expect([credential, readTarget(credential), secretsOf(credential)]).toEqual([
+		expect([credential, readRequestTarget(credential), secretsOf(credential)]).toEqual([
 			{ refusal },
 			{ refusal },
 			[],

@@ -6,7 +6,7 @@ import uniq from 'lodash/uniq';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { uploadFile } from '../../../execution/binary';
+import { readUploadFile } from '../../../execution/binary';
 import { forEachConcurrently } from '../../../execution/eachItem';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
@@ -118,7 +118,7 @@ async function prepare(request: RunRequest, turn: Turn | undefined): Promise<Run
 	const refusal = turn && (await untilTurn(turn, client, options.whenBusy));
 	if (refusal) throw resultError(item, { ...refusal, threadId });
 	// Before anything is sent, as n8n deletes the files of old executions.
-	const read = request.attachments.map(async (field) => await uploadFile(item, field));
+	const read = request.attachments.map(async (field) => await readUploadFile(item, field));
 	const files = await Promise.all(read);
 	const open = runOn === 'key' ? openConversation : createConversation;
 	const thread = runOn === 'existing' ? { threadId } : await open(client, threadId, title);

@@ -9,7 +9,7 @@ import pick from 'lodash/pick';
 
 import { quoted } from '../../../../execution/badInput';
 import type { Naming } from '../../../../execution/badInput';
-import { binaryChunks, textChunks, uploadFile } from '../../../../execution/binary';
+import { binaryChunks, textChunks, readUploadFile } from '../../../../execution/binary';
 import type { FieldValues } from '../../../../execution/fields';
 import type { BinaryField, Item } from '../../../../execution/item';
 import { MIME_TYPES, UNKNOWN_TYPE, documentExtension } from '../../../../execution/mimeTypes';
@@ -108,7 +108,7 @@ export function binaryDocument(item: Item, given: Named, field: BinaryField): Fo
 		refuseFile('is of the old .xls format, which servers cannot read. Save it as .xlsx');
 	const text = () => textChunks(item, field, mimeTypeGiven);
 	return fileDocument(item, given, file, async () => {
-		const found = isText ? await textContent(text) : (await uploadFile(item, field)).content;
+		const found = isText ? await textContent(text) : (await readUploadFile(item, field)).content;
 		const size = Buffer.isBuffer(found) ? found.length : found.size;
 		if (size === 0) refuseFile('is empty: nothing could be found in it');
 		if (asText && !isText && !(await isZip(binaryChunks(item, field)))) refuseFile(NO_WORKBOOK);
