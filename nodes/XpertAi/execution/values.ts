@@ -46,9 +46,9 @@ export function parsedJson(refuse: Refuse, displayName: string, raw: unknown): u
 	}
 }
 
-type Entry = NonNullable<INodeProperties['options']>[number];
+type FieldEntry = NonNullable<INodeProperties['options']>[number];
 
-function readGroup(refuse: Refuse, entries: Entry[], raw: unknown): FieldValues {
+function readGroup(refuse: Refuse, entries: FieldEntry[], raw: unknown): FieldValues {
 	const values: FieldValues = {};
 	if (!isJsonObject(raw)) return values;
 	for (const entry of entries) {
@@ -114,7 +114,7 @@ function readCollection(refuse: Refuse, field: INodeProperties, raw: unknown): u
 }
 
 /** Reads a group; undefined if all its fields are empty, as servers would take an empty object for a value. */
-function filledGroup(refuse: Refuse, entries: Entry[], raw: unknown): FieldValues | undefined {
+function filledGroup(refuse: Refuse, entries: FieldEntry[], raw: unknown): FieldValues | undefined {
 	const values = filledOnly(readGroup(refuse, entries, raw));
 	return isEmpty(values) ? undefined : values;
 }
@@ -185,7 +185,7 @@ export function readSettings<Schema extends AnyZodObject>(
 }
 
 /** The values of fields, or their defaults, also in collections; a resource locator has none. */
-function withDefaults(entries: Entry[], given: FieldValues): FieldValues {
+function withDefaults(entries: FieldEntry[], given: FieldValues): FieldValues {
 	const fields = entries.filter((entry): entry is INodeProperties => 'type' in entry);
 	const values = fields.map(({ name, type, options = [], default: initial }) => {
 		const value = given[name];

@@ -122,7 +122,7 @@ const FIELD_BY_PATH = {
  * @throws NodeOperationError naming the field, the item and the requirement
  */
 export function runBodyOf(item: Item, kind: RunKind): RunBody {
-	if (item.isJsonBody) return ownBody(item, kind);
+	if (item.isJsonBody) return readOwnBody(item, kind);
 	const { fields, schema, input } = BODIES[kind];
 	const { options, assistantId, ...values } = item.values(fields);
 	const optional: FieldValues = isJsonObject(options) ? options : {};
@@ -139,7 +139,7 @@ export function runBodyOf(item: Item, kind: RunKind): RunBody {
 }
 
 /** A body that the user wrote. In Ask and Wait it may also decide, or have a message answered again. */
-function ownBody(item: Item, kind: RunKind): RunBody {
+function readOwnBody(item: Item, kind: RunKind): RunBody {
 	const value: RunBody = item.jsonBody(freeForm);
 	const naming: Naming = { parameter: item.labelOf('options.jsonBody') };
 	const subject = `"${naming.parameter}"`;
