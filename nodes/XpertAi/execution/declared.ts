@@ -80,11 +80,10 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 	const { timeoutSeconds: initialTimeout = DEFAULT_TIMEOUT_SECONDS } = operation;
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
 	const check = paging ? answerWithList(paging.resultsKey) : checkAnswer;
-	const { parts, naming, form } = await bodyOf(item, operation);
-	const toSend = (part: unknown) =>
-		form ?? (part === undefined ? part : item.jsonText(part, naming));
+	const { bodies, naming, form } = await bodyOf(item, operation);
+	const toSend = (one: unknown) => form ?? (one === undefined ? one : item.jsonText(one, naming));
 	// Refuse an invalid body before anything is sent.
-	for (const part of parts) toSend(part);
+	for (const one of bodies) toSend(one);
 	const hints = body && isFileBody(body) && !form ? JSON_FOR_FILE_HINTS : statusHints;
 	const answers: Array<{ answer: unknown; asked: unknown }> = [];
 	for (const values of paths) {
@@ -95,7 +94,7 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 		}
 		const path = buildPath(operation.path, { ...values, ...checked?.found });
 		const flawOf = (answer: unknown) => check(answer, values);
-		for (const part of parts) {
+		for (const one of bodies) {
 			const request = async (sent: unknown) => {
 				const apiRequest = { method, path, body: toSend(sent), timeoutMs, checkAnswer: flawOf };
 				const toError = (failure: Failure) => {
@@ -104,8 +103,8 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 				};
 				return await sendOrThrow(item.context, item.send, apiRequest, { repeatable, toError });
 			};
-			const answer = await (paging ? listOf(item, paging, part, request) : request(part));
-			answers.push({ answer, asked: part ?? values });
+			const answer = await (paging ? listOf(item, paging, one, request) : request(one));
+			answers.push({ answer, asked: one ?? values });
 		}
 	}
 	return answers;
@@ -137,17 +136,17 @@ async function runPrecheck(
 /** The body of an item, read and checked. */
 interface ReadBody {
 	/** The bodies to send, one after another. */
-	parts: unknown[];
+	bodies: unknown[];
 	naming: Naming;
 	/** What is sent in place of JSON. */
 	form?: FormData;
 }
 
 async function bodyOf(item: Item, { body, fixedBody }: DeclaredOperation): Promise<ReadBody> {
-	if (!body) return { parts: [fixedBody], naming: {} };
+	if (!body) return { bodies: [fixedBody], naming: {} };
 	if (isFileBody(body)) return await fileBodyOf(item, body);
 	const { value, naming } = jsonBodyOf(item, body);
-	return { parts: body.split?.(value) ?? [value], naming };
+	return { bodies: body.split?.(value) ?? [value], naming };
 }
 
 /**
@@ -167,14 +166,14 @@ export function jsonBodyOf(item: Item, body: JsonBody): { value: unknown; naming
 
 /** The body of an upload: a form with the file and its text parts; or the JSON body of the contract. */
 async function fileBodyOf(item: Item, { parts, schema, ids = [] }: FileBody): Promise<ReadBody> {
-	if (item.isJsonBody) return { parts: [item.jsonBody(anyJson)], naming: {} };
+	if (item.isJsonBody) return { bodies: [item.jsonBody(anyJson)], naming: {} };
 	const naming = { fields: [fieldCollection('additionalFields', parts)] };
 	const texts = item.check(schema, item.values(naming.fields), naming);
 	item.checkIds(texts, ids, naming);
 	// Each part is sent as JSON text; this refuses a part that has none.
 	item.jsonText(texts, naming);
 	const form = multipartBody(await readUploadFile(item, item.binary()), texts);
-	return { parts: [texts], naming, form };
+	return { bodies: [texts], naming, form };
 }
 
 /** Longest timer of Node.js, in seconds. */

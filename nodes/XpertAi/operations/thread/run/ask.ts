@@ -37,7 +37,7 @@ import { Chat } from './chat';
 import { resultError, uploadError } from './errors';
 import { readRunRequest } from './runRequest';
 import type { RunRequest } from './runRequest';
-import { executeByThread, untilTurn } from './threadQueues';
+import { executeByThread, waitForTurn } from './threadQueues';
 import type { Turn } from './threadQueues';
 
 /**
@@ -115,7 +115,7 @@ async function prepare(request: RunRequest, turn: Turn | undefined): Promise<Run
 	const client = clientOf(item, options.deadlineMinutes * MINUTE_MS);
 	// With an ID of its own, the node knows the thread even if the answer is lost.
 	const { threadId = randomUUID() } = request;
-	const refusal = turn && (await untilTurn(turn, client, options.whenBusy));
+	const refusal = turn && (await waitForTurn(turn, client, options.whenBusy));
 	if (refusal) throw resultError(item, { ...refusal, threadId });
 	// Before anything is sent, as n8n deletes the files of old executions.
 	const read = request.attachments.map(async (field) => await readUploadFile(item, field));

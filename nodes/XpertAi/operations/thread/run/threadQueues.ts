@@ -114,7 +114,7 @@ export function takeTurn(threadId: string): Turn {
  *
  * @returns undefined if the run may start, otherwise why not
  */
-export async function untilTurn(
+export async function waitForTurn(
 	turn: Turn,
 	client: Client,
 	whenBusy: Run['whenBusy'],

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {
 	inThreadQueues,
 	takeTurn,
-	untilTurn,
+	waitForTurn,
 } from '../../../../../../nodes/XpertAi/operations/thread/run/threadQueues';
 import type {
 	ThreadWork,
@@ -246,7 +246,7 @@ describe('waiting for a turn', () => {
 				isOver = true;
 			},
 		};
-		const waited = untilTurn(turn, { ...inTime, clock: patient }, 'wait');
+		const waited = waitForTurn(turn, { ...inTime, clock: patient }, 'wait');
 		first.end();
 		expect(await waited).toBeUndefined();
 		expect(slept).toBe(MINUTE);
@@ -258,14 +258,14 @@ describe('waiting for a turn', () => {
 
 	it('is over at its deadline where nothing stops the execution', async () => {
 		const { turn, inTime, through } = behind(MINUTE);
-		const verdict = await untilTurn(turn, { ...inTime, signal: undefined }, 'wait');
+		const verdict = await waitForTurn(turn, { ...inTime, signal: undefined }, 'wait');
 		expect(verdict).toMatchObject({ status: 'timedOut' });
 		await through();
 	});
 
 	it('is over at its own deadline, in words', async () => {
 		const { turn, clock, inTime, through } = behind(MINUTE);
-		const verdict = await untilTurn(turn, inTime, 'wait');
+		const verdict = await waitForTurn(turn, inTime, 'wait');
 		expect(verdict).toMatchObject({ status: 'timedOut' });
 		expect(verdict?.reason).toBe(
 			'Another run was still active on the thread when the deadline came',
@@ -276,17 +276,17 @@ describe('waiting for a turn', () => {
 
 	it('is over when the execution is stopped', async () => {
 		const { turn, clock, inTime, through } = behind(MINUTE, 2_000);
-		expect(await untilTurn(turn, inTime, 'wait')).toMatchObject({ status: 'cancelled' });
+		expect(await waitForTurn(turn, inTime, 'wait')).toMatchObject({ status: 'cancelled' });
 		expect(clock.elapsed()).toBe(2_000);
 		await through();
 	});
 
 	it('is not done where a busy thread is to be reported, or run on all the same', async () => {
 		const { turn, inTime, through } = behind(MINUTE);
-		expect(await untilTurn(turn, inTime, 'fail')).toMatchObject({
+		expect(await waitForTurn(turn, inTime, 'fail')).toMatchObject({
 			reason: 'Another run is active on this thread',
 		});
-		expect(await untilTurn(turn, inTime, 'run')).toBeUndefined();
+		expect(await waitForTurn(turn, inTime, 'run')).toBeUndefined();
 		await through();
 	});
 
@@ -295,7 +295,7 @@ describe('waiting for a turn', () => {
 		const clock = virtualTime();
 		const inTime = withDeadline({ send, clock, signal: clock.signal, deadline: clock.now() });
 		for (const whenBusy of ['wait', 'fail', 'run'] as const)
-			expect(await untilTurn(turn, inTime, whenBusy)).toBeUndefined();
+			expect(await waitForTurn(turn, inTime, whenBusy)).toBeUndefined();
 		turn.end();
 		await flush();
 	});
