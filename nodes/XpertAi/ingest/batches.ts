@@ -14,7 +14,10 @@ export interface ReadyDocument<Origin> {
 	isNew?: boolean;
 	/** The key that the ID is derived from, if it is derived. */
 	key?: string;
-	/** A hash of the record and the file, to compare with earlier runs. Only set where runs are remembered. */
+	/**
+	 * A hash of the record and the file, its bytes as characters, to compare with earlier runs. Only set where runs are
+	 * remembered.
+	 */
 	contentHash?: string;
 	/** The file of the document. It is uploaded first: a document is stored only after its file. */
 	file?: () => UploadFile | Promise<UploadFile>;

@@ -1,7 +1,5 @@
-import { hash } from 'crypto';
-
-/** Bytes of a packed ID, and of a fingerprint with a content hash. */
-export const ID_BYTES = 16;
+/** Bytes of a packed ID, and of a fingerprint with the beginning of a content hash. */
+const ID_BYTES = 16;
 export const FINGERPRINT_BYTES = 7;
 
 /** Marks: the content is known, and the document is processed or only stored. */
@@ -30,8 +28,8 @@ export function* unpack(body: Buffer): Generator<Entry> {
 
 /** The entries of a source's documents, as strings of one byte per character: objects would take far more memory. */
 export class Fingerprints {
-	/** Packed IDs of documents that differ from the notes on the server. */
-	changed = new Set<string>();
+	/** Tails of the packed IDs of documents that differ from the notes on the server. */
+	changed = new Set<number>();
 	/** IDs that never count as missing from the source: they were rebuilt from names, or changed by hand. */
 	readonly uncertain = new Map<string, 'disabled' | 'unknown'>();
 	private readonly byPackedId = new Map<string, string>();
@@ -58,9 +56,8 @@ export class Fingerprints {
 
 	/** Records that the server has processed a document, or never will. */
 	markProcessed(id: string): void {
-		const packedId = packId(id);
-		const fingerprint = this.byPackedId.get(packedId) ?? UNKNOWN;
-		if (fingerprint.startsWith(STORED)) this.set([packedId, PROCESSED + fingerprint.slice(1)]);
+		const fingerprint = this.fingerprintOf(id);
+		if (fingerprint.startsWith(STORED)) this.set([packId(id), PROCESSED + fingerprint.slice(1)]);
 	}
 
 	/** Records that a document may be on the server, with unknown content. */
@@ -80,12 +77,12 @@ export class Fingerprints {
 
 	/** Removes a document that is not on the server, or cannot be found any more. */
 	remove(id: string): void {
-		if (this.byPackedId.delete(packId(id))) this.changed.add(packId(id));
+		if (this.byPackedId.delete(packId(id))) this.changed.add(tailOf(packId(id)));
 	}
 
 	set([packedId, fingerprint]: Entry): void {
 		this.byPackedId.set(packedId, fingerprint);
-		this.changed.add(packedId);
+		this.changed.add(tailOf(packedId));
 	}
 
 	*ids(): Generator<string> {
@@ -101,18 +98,25 @@ export class Fingerprints {
 	}
 }
 
-/** The fingerprint of a document stored with this content, and not yet processed. */
-const storedAs = (contentHash: string) =>
-	STORED + hash('sha1', contentHash, 'binary').slice(0, FINGERPRINT_BYTES - 1);
+/** The fingerprint of a document stored with this content. @param contentHash bytes as characters; six are kept */
+const storedAs = (contentHash: string) => STORED + contentHash.slice(0, FINGERPRINT_BYTES - 1);
 
-/** The entry of a document stored with this content, and not yet processed. */
-export const storedEntry = (id: string, contentHash: string): Entry => [
-	packId(id),
-	storedAs(contentHash),
-];
+/** The entry of a document stored with this content, and not yet processed. @param hash the content hash */
+export const storedEntry = (id: string, hash: string): Entry => [packId(id), storedAs(hash)];
+
+/** The latest ID that was packed: an ID is often needed several times in a row. */
+let latest: [id: string, packedId: string] = ['', ''];
 
 /** A UUID as its 16 bytes. Case is ignored, as on servers. */
-export const packId = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1');
+export function packId(id: string): string {
+	if (id !== latest[0])
+		latest = [id, Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1')];
+	return latest[1];
+}
+
+/** The last two bytes of a packed ID as a number. They decide on its piece; some IDs begin with the time. */
+export const tailOf = (packedId: string) =>
+	packedId.charCodeAt(ID_BYTES - 1) + 256 * packedId.charCodeAt(ID_BYTES - 2);
 
 /** The ID in lower case. */
 export function unpackId(packedId: string): string {

@@ -2,7 +2,7 @@ import chunk from 'lodash/chunk';
 import range from 'lodash/range';
 import sortBy from 'lodash/sortBy';
 
-import { FINGERPRINT_BYTES, UNKNOWN, packId, storedEntry, unpack } from './fingerprints';
+import { FINGERPRINT_BYTES, UNKNOWN, packId, unpack } from './fingerprints';
 import type { Entry } from './fingerprints';
 import { SIZES, isReadable } from './notes';
 import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
@@ -66,12 +66,11 @@ export class Journal {
 		await this.writeUnclear();
 	}
 
-	/** Makes the rows that record documents within the request that stores them. @param hashes content hashes by ID */
-	async rowsFor(hashes: Map<string, string>): Promise<JournaledBatch> {
+	/** Makes the rows that record documents within the request that stores them. */
+	async rowsFor(entries: Entry[]): Promise<JournaledBatch> {
 		await this.writeUnclear();
 		const at = this.pageCount++;
 		this.open.add(at);
-		const entries = [...hashes].map(([id, hash]) => storedEntry(id, hash));
 		const packedIds = entries.map(([packedId]) => packedId);
 		const isCertain = entries.every((entry) => this.isCertain(entry));
 		const body = Buffer.from(entries.map(([, fingerprint]) => fingerprint).join(''), 'latin1');

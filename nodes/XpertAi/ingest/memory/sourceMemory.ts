@@ -10,10 +10,10 @@ import type { Failure } from '../../transport/failure';
 import {
 	DISABLED,
 	Fingerprints,
-	ID_BYTES,
 	UNKNOWN,
 	packId,
 	storedEntry,
+	tailOf,
 	unpack,
 	unpackId,
 } from './fingerprints';
@@ -158,13 +158,14 @@ export class SourceMemory {
 		return await this.exclusively(async () => {
 			await this.prepareToSend();
 			await this.names.write(SIZES.names);
-			for (const id of hashes.keys()) {
-				const packedId = packId(id);
+			const entries = [...hashes].map(([id, contentHash]) => {
+				const entry = storedEntry(id, contentHash);
 				const sets = this.known.knows(id) ? [] : [this.newIds, this.names.unnamed];
-				for (const packedIds of sets) packedIds.add(packedId);
-				this.known.set([packedId, UNKNOWN]);
-			}
-			return await this.journal.rowsFor(hashes);
+				for (const packedIds of sets) packedIds.add(entry[0]);
+				this.known.set([entry[0], UNKNOWN]);
+				return entry;
+			});
+			return await this.journal.rowsFor(entries);
 		});
 	}
 
@@ -305,7 +306,7 @@ export class SourceMemory {
 		const { pieces } = this.root;
 		let missing = sum([...unreadablePieces].map((at) => pieces?.[at]));
 		for (const id of await names.ids(pieces !== undefined)) {
-			const isIn = !pieces || unreadablePieces.has(pieceOf(packId(id), pieces.length));
+			const isIn = !pieces || unreadablePieces.has(tailOf(packId(id)) % pieces.length);
 			if (!isIn || known.knows(id)) continue;
 			missing -= 1;
 			known.markUnknown(id);
@@ -352,11 +353,11 @@ export class SourceMemory {
 		const pieceCount = Math.max(sizes.length, wanted, 1);
 		const { changed } = known;
 		const dirty = new Set(pieceCount === sizes.length ? unreadablePieces : range(pieceCount));
-		for (const packedId of changed) dirty.add(pieceOf(packedId, pieceCount));
+		for (const tail of changed) dirty.add(tail % pieceCount);
 		const idsByPiece = new Map([...dirty].map((at): [number, string[]] => [at, []]));
 		let { areAll } = names.counted;
 		for (const [packedId] of known.entries()) {
-			idsByPiece.get(pieceOf(packedId, pieceCount))?.push(packedId);
+			idsByPiece.get(tailOf(packedId) % pieceCount)?.push(packedId);
 			areAll &&= !names.unnamed.has(packedId);
 		}
 		const pieces = range(pieceCount).map((at) => idsByPiece.get(at)?.length ?? sizes[at] ?? 0);
@@ -369,7 +370,7 @@ export class SourceMemory {
 		const lostRoot = lost ? [{ note: ROOT, header: { ...root, lost } }] : [];
 		const notes = [...lostRoot, ...pieceNotes, { note: ROOT, header }];
 		const failed = await orFailure(async () => await this.notes.write(...notes));
-		if (failed) for (const packedId of changed) known.changed.add(packedId);
+		if (failed) for (const tail of changed) known.changed.add(tail);
 		if (failed) throw new NotesFailed(failed.failure);
 		this.root = header;
 		this.isStale = false;
@@ -382,7 +383,3 @@ export class SourceMemory {
 		return await done;
 	}
 }
-
-/** The piece that a document belongs to, by the end of its ID: some IDs begin with the time. */
-const pieceOf = (packedId: string, of: number) =>
-	(packedId.charCodeAt(ID_BYTES - 1) + 256 * packedId.charCodeAt(ID_BYTES - 2)) % of;

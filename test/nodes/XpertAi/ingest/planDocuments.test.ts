@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 import { range } from 'lodash';
 
 import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
@@ -13,7 +15,7 @@ import { failure } from './support/outcomes';
 /** The document with a short name, under an id made of it. */
 const document = (name: string, text = 'same') => ({
 	...prepared({ name }, 0, idOf(name)),
-	contentHash: `${name}: ${text}`,
+	contentHash: hash('sha256', `${name}: ${text}`, 'binary'),
 });
 
 const idOf = (name: string) => derivedId('kb', name);

@@ -106,12 +106,12 @@ export class DocumentStream {
 	}
 }
 
-/** The content hash of a document: of its record and the content of its file, never of the file's address. */
+/** The content hash of a document, its bytes as characters: of its record and its file's content, never its address. */
 async function hashOf({ json, file }: ReadyDocument<Origin>): Promise<string> {
-	if (!file) return hash('sha256', json, 'base64');
+	if (!file) return hash('sha256', json, 'binary');
 	const digest = createHash('sha256').update(json);
 	const { content } = await file();
 	for await (const piece of Buffer.isBuffer(content) ? [content] : content.open())
 		digest.update(piece);
-	return digest.digest('base64');
+	return digest.digest('binary');
 }

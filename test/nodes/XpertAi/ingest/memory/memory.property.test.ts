@@ -8,7 +8,7 @@ import { Knowledgebase, PLACE, idOf, open, recall } from '../support/knowledgeba
 import type { Fault, Row } from '../support/knowledgebase';
 
 const KEYS = [...'abcdefghijkl'];
-const CONTENTS = ['one', 'two', 'three'];
+const CONTENTS = ['text 1', 'text 2', 'text 3'];
 const RUNS = { numRuns: PROPERTY_RUNS };
 
 const sizes = { ...SIZES };
@@ -263,7 +263,7 @@ describe('whatever happened to earlier runs', () => {
 	});
 
 	it('after a crash, a run with all documents knows their contents and names', async () => {
-		const calm = { batches: KEYS.map((key) => [{ key, content: 'one' }]), atOnce: 2 };
+		const calm = { batches: KEYS.map((key) => [{ key, content: 'text 1' }]), atOnce: 2 };
 		await fc.assert(
 			fc.asyncProperty(run, async (before) => {
 				const server = new Knowledgebase();
@@ -272,7 +272,7 @@ describe('whatever happened to earlier runs', () => {
 				server.carryOut(true);
 				await pass(server, { ...calm, faults: [], hands: [] });
 				const memory = await recall(server.routes());
-				expect(KEYS.filter((key) => !memory.known.has(idOf(key), 'one'))).toEqual([]);
+				expect(KEYS.filter((key) => !memory.known.has(idOf(key), 'text 1'))).toEqual([]);
 				expect(await expectNamed(memory)).toEqual(KEYS);
 			}),
 			RUNS,

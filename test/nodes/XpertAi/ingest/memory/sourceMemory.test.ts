@@ -32,7 +32,7 @@ async function send(
 	server: Knowledgebase,
 	memory: SourceMemory,
 	ids: string[],
-	{ content = 'one', end = 'done', arrives = end === 'done', late = false }: Sending = {},
+	{ content = 'text 1', end = 'done', arrives = end === 'done', late = false }: Sending = {},
 ) {
 	const around = await memory.journalBatch(new Map(ids.map((id) => [id, content])));
 	if (!around || 'failure' in around) throw new Error('nothing may be sent');
@@ -49,7 +49,7 @@ async function send(
 }
 
 /** A run that stores documents, one in a batch. */
-async function night(server: Knowledgebase, ids: string[], content = 'one', closes = true) {
+async function night(server: Knowledgebase, ids: string[], content = 'text 1', closes = true) {
 	const memory = await open(server.routes());
 	for (const id of ids) await send(server, memory, [id], { content });
 	if (closes) await memory.close();
@@ -70,16 +70,16 @@ describe('a source that was stored', () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
 		const next = await open(server.routes());
-		expect([next.knownBefore, next.known.has(A, 'one')]).toEqual([IDS.length, true]);
+		expect([next.knownBefore, next.known.has(A, 'text 1')]).toEqual([IDS.length, true]);
 		const fresh = await open(server.routes(), { fresh: true });
-		expect([fresh.knownBefore, fresh.known.has(A, 'one')]).toEqual([IDS.length, false]);
+		expect([fresh.knownBefore, fresh.known.has(A, 'text 1')]).toEqual([IDS.length, false]);
 	});
 
 	it('takes no more room in a batch than is reserved for the journal', async () => {
 		const memory = await open(new Knowledgebase().routes());
 		for (const count of [1, 1000]) {
 			const ids = range(count).map((at) => derivedId('kb', `${at}`));
-			const around = await memory.journalBatch(new Map(ids.map((id) => [id, 'one'])));
+			const around = await memory.journalBatch(new Map(ids.map((id) => [id, 'text 1'])));
 			const bytes = around && 'rows' in around ? Buffer.byteLength(around.rows.join()) : Infinity;
 			expect(bytes).toBeLessThan(ROOM_IN_BATCH.once + count * ROOM_IN_BATCH.each);
 		}
@@ -89,7 +89,7 @@ describe('a source that was stored', () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
 		server.written.length = 0;
-		await night(server, IDS, 'two');
+		await night(server, IDS, 'text 2');
 		expect(server.written.filter((name) => name.includes('calls its documents'))).toEqual([]);
 	});
 
@@ -121,14 +121,14 @@ describe('a source that was stored', () => {
 		await send(server, memory, [A]);
 		await memory.close();
 		expect(server.notes('has stored')).toEqual([]);
-		expect((await remembered(server)).having('one')).toEqual([A]);
+		expect((await remembered(server)).having('text 1')).toEqual([A]);
 	});
 
 	it('keeps a rejected document that was stored before, and forgets a new one', async () => {
 		const server = new Knowledgebase();
 		await night(server, [A]);
 		const memory = await open(server.routes());
-		await send(server, memory, [A, B], { content: 'two', end: 'nothing' });
+		await send(server, memory, [A, B], { content: 'text 2', end: 'nothing' });
 		for (const id of [A, B]) memory.recordRejected(id);
 		expect([A, B].map((id) => memory.known.knows(id))).toEqual([true, false]);
 	});
@@ -141,7 +141,7 @@ describe('a source that was stored', () => {
 			await memory.close();
 			expect((await recall(server.routes())).isNew).toBe(true);
 		}
-		await night(server, [A], 'one', false);
+		await night(server, [A], 'text 1', false);
 		expect((await recall(server.routes())).isNew).toBe(false);
 	});
 });
@@ -151,19 +151,19 @@ describe('a run that crashed', () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
 		for (const at of range(40)) await send(server, memory, [derivedId('kb', `${at}`)]);
-		const around = await memory.journalBatch(new Map([[A, 'one']]));
+		const around = await memory.journalBatch(new Map([[A, 'text 1']]));
 		if (!around || 'failure' in around) throw new Error('nothing may be sent');
 		await server.routes().send({ method: 'POST', path: '/bulk', body: `[${around.rows[0]}]` });
 		const { known } = await recall(server.routes());
-		for (const at of range(40)) expect(known.has(derivedId('kb', `${at}`), 'one')).toBe(true);
-		expect([known.knows(A), known.has(A, 'one')]).toEqual([true, false]);
+		for (const at of range(40)) expect(known.has(derivedId('kb', `${at}`), 'text 1')).toBe(true);
+		expect([known.knows(A), known.has(A, 'text 1')]).toEqual([true, false]);
 	});
 
 	it('is still known with its contents after the next run', async () => {
 		const server = new Knowledgebase();
-		await night(server, [A, B], 'one', false);
+		await night(server, [A, B], 'text 1', false);
 		await night(server, [C]);
-		expect((await remembered(server)).having('one')).toEqual([A, B, C]);
+		expect((await remembered(server)).having('text 1')).toEqual([A, B, C]);
 	});
 
 	it('is known also when its rows arrive during the next run, even if that crashes', async () => {
@@ -173,18 +173,18 @@ describe('a run that crashed', () => {
 			await send(server, crashed, [A]);
 			const arrive = await send(server, crashed, [B], { end: 'unclear' });
 			const next = await open(server.routes());
-			await send(server, next, [C], { content: 'two' });
+			await send(server, next, [C], { content: 'text 2' });
 			await arrive();
 			if (closes) await next.close();
 			const { ids, having, lost } = await remembered(server);
-			expect([ids, having('two'), lost]).toEqual([[A, B, C], [C], undefined]);
+			expect([ids, having('text 2'), lost]).toEqual([[A, B, C], [C], undefined]);
 		}
 	});
 
 	it('does not count as damaged when a batch did not arrive and a later one did', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
-		await memory.journalBatch(new Map([[A, 'one']]));
+		await memory.journalBatch(new Map([[A, 'text 1']]));
 		await send(server, memory, [B]);
 		const { ids, lost } = await remembered(server);
 		expect([ids, lost]).toEqual([[B], undefined]);
@@ -202,21 +202,21 @@ describe('a run that crashed', () => {
 		['the lease', ['is at work'], [0, 1], IDS, false],
 	])('is known as far as possible when %s is deleted', async (_, words, part, certain, said) => {
 		const server = new Knowledgebase();
-		await night(server, IDS, 'zero');
-		await night(server, IDS, 'one', false);
+		await night(server, IDS, 'text 0');
+		await night(server, IDS, 'text 1', false);
 		for (const word of words) server.harm(server.notes(word).slice(...part), 'deletes');
 		const { ids, having, lost } = await remembered(server);
-		expect([ids, having('zero'), having('one')]).toEqual([IDS, [], certain]);
+		expect([ids, having('text 0'), having('text 1')]).toEqual([IDS, [], certain]);
 		expect(lost !== undefined).toBe(said);
 	});
 
 	it('does not count as damaged when pages of earlier runs are processed', async () => {
 		const server = new Knowledgebase();
-		for (const content of ['zero', 'one']) await night(server, IDS, content);
+		for (const content of ['text 0', 'text 1']) await night(server, IDS, content);
 		server.harm(server.notes('is storing, 1.3 ('), 'processes');
-		await night(server, [A], 'two', false);
+		await night(server, [A], 'text 2', false);
 		const { having, lost } = await remembered(server);
-		expect([having('one'), having('two'), lost]).toEqual([IDS.slice(1), [A], undefined]);
+		expect([having('text 1'), having('text 2'), lost]).toEqual([IDS.slice(1), [A], undefined]);
 	});
 });
 
@@ -229,7 +229,7 @@ describe('a batch whose request was not answered', () => {
 		await send(server, memory, [A]);
 		const { known, troubles } = await recall(server.routes());
 		expect([ids.filter((id) => !known.knows(id)), troubles.lost]).toEqual([[], undefined]);
-		expect(known.has(A, 'one')).toBe(true);
+		expect(known.has(A, 'text 1')).toBe(true);
 	});
 
 	it('blocks further batches until its page is written', async () => {
@@ -239,7 +239,7 @@ describe('a batch whose request was not answered', () => {
 		await send(server, memory, [A], { end: 'unclear' });
 		refuses = true;
 		const failure = { status: 422 };
-		expect(await memory.journalBatch(new Map([[B, 'one']]))).toMatchObject({ failure });
+		expect(await memory.journalBatch(new Map([[B, 'text 1']]))).toMatchObject({ failure });
 		expect(await memory.journalChange([B])).toMatchObject(failure);
 		refuses = false;
 		expect(await memory.journalChange([B])).toBeUndefined();
@@ -251,12 +251,16 @@ describe('a batch whose request was not answered', () => {
 		const memory = await open(server.routes());
 		const arrive = await send(server, memory, [A, B, C], { end: 'unclear' });
 		await send(server, memory, [A]);
-		await send(server, memory, [B], { content: 'two' });
+		await send(server, memory, [B], { content: 'text 2' });
 		memory.recordRejected(C);
 		await arrive();
 		const { known } = memory;
-		expect([known.has(A, 'one'), known.has(B, 'two'), known.knows(C)]).toEqual([true, false, true]);
-		expect((await remembered(server)).having('two')).toEqual([]);
+		expect([known.has(A, 'text 1'), known.has(B, 'text 2'), known.knows(C)]).toEqual([
+			true,
+			false,
+			true,
+		]);
+		expect((await remembered(server)).having('text 2')).toEqual([]);
 	});
 });
 
@@ -266,7 +270,7 @@ describe('what is lost', () => {
 		await night(server, IDS);
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
 		const memory = await open(server.routes());
-		const unknown = IDS.filter((id) => !memory.known.has(id, 'one'));
+		const unknown = IDS.filter((id) => !memory.known.has(id, 'text 1'));
 		expect(IDS.filter((id) => memory.known.uncertain.has(id))).toEqual(unknown);
 		expect(unknown.length).toBeLessThan(IDS.length / 2);
 		expect([unknown.length > 0, memory.known.size, memory.troubles]).toEqual([
@@ -302,7 +306,7 @@ describe('what is lost', () => {
 			await night(server, []);
 			server.harm(server.notes('what Nightly has stored ('), how);
 			const { ids, having, lost } = await remembered(server);
-			expect([ids, having('one')]).toEqual([IDS, []]);
+			expect([ids, having('text 1')]).toEqual([IDS, []]);
 			expect(lost).toEqual({ at: expect.any(String) as string });
 		}
 	});
@@ -340,14 +344,14 @@ describe('what is lost', () => {
 			.find(({ processMsg = '' }) => processMsg.length < 150);
 		server.harm(piece ? [piece] : [], 'deletes');
 		const { having, ids } = await remembered(server);
-		expect(having('one')).toEqual([A]);
+		expect(having('text 1')).toEqual([A]);
 		// Those that were in the piece may be there again.
 		expect(ids.length).toBeLessThan(IDS.length / 2);
 	});
 
 	it('of a piece is reported when names do not give its documents, as after a crash', async () => {
 		const server = new Knowledgebase();
-		await night(server, IDS, 'one', false);
+		await night(server, IDS, 'text 1', false);
 		await night(server, []);
 		expect((await remembered(server)).lost).toBeUndefined();
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
@@ -428,7 +432,7 @@ describe('what is lost', () => {
 		await night(server, [B]);
 		if (root) server.put(root);
 		const { ids, having, lost } = await remembered(server);
-		expect([ids, having('one'), lost !== undefined]).toEqual([[A, B], [], true]);
+		expect([ids, having('text 1'), lost !== undefined]).toEqual([[A, B], [], true]);
 	});
 
 	it('makes no source new: not even when all its notes were processed', async () => {
@@ -461,7 +465,7 @@ describe('what somebody disables or enables', () => {
 		for (const id of [A, C, D]) await noteByHand(server, id, id !== D);
 		const next = await open(server.routes());
 		const knows = [A, B, C, D].map((id) => next.known.knows(id));
-		expect([knows, next.known.has(A, 'one')]).toEqual([[true, true, false, true], false]);
+		expect([knows, next.known.has(A, 'text 1')]).toEqual([[true, true, false, true], false]);
 		expect([A, B, D].map((id) => next.known.uncertain.get(id))).toEqual([
 			'disabled',
 			undefined,
@@ -470,7 +474,7 @@ describe('what somebody disables or enables', () => {
 		await send(server, next, [A]);
 		await next.close();
 		const last = await open(server.routes());
-		expect([last.known.has(A, 'one'), last.known.uncertain.has(A)]).toEqual([true, false]);
+		expect([last.known.has(A, 'text 1'), last.known.uncertain.has(A)]).toEqual([true, false]);
 	});
 
 	it('is recorded without what a run has already merged', async () => {
@@ -503,7 +507,9 @@ describe('a run that may not send', () => {
 		expect(memory.refusal?.reason).toMatch(/is at work: execution 7, since 2026/);
 		for (const kept of [await memory.journalChange([A]), await memory.check()])
 			expect(kept).toBe(memory.refusal);
-		expect(await memory.journalBatch(new Map([[A, 'one']]))).toEqual({ failure: memory.refusal });
+		expect(await memory.journalBatch(new Map([[A, 'text 1']]))).toEqual({
+			failure: memory.refusal,
+		});
 	});
 
 	it.each([
@@ -523,7 +529,7 @@ describe('a run that may not send', () => {
 		const server = new Knowledgebase();
 		await night(server, [A]);
 		const memory = await open(server.routes([], () => true));
-		expect([memory.known.has(A, 'one'), memory.isUsable]).toEqual([true, false]);
+		expect([memory.known.has(A, 'text 1'), memory.isUsable]).toEqual([true, false]);
 		server.asked.length = 0;
 		const refused: Outcome = {
 			ok: false,
@@ -548,7 +554,7 @@ describe('a server', () => {
 		const memory = await open(routes);
 		expect([memory.isUsable, memory.troubles.noRoute]).toEqual([false, true]);
 		expect(await memory.journalChange([A])).toBeUndefined();
-		expect(await memory.journalBatch(new Map([[A, 'one']]))).toBeUndefined();
+		expect(await memory.journalBatch(new Map([[A, 'text 1']]))).toBeUndefined();
 	};
 
 	it('without the route remembers nothing', async () => {
@@ -589,19 +595,19 @@ describe('a server', () => {
 	it('that refuses the merged memory blocks sending; the next attempt has lost nothing', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
-		await night(server, [A, B], 'two', false);
+		await night(server, [A, B], 'text 2', false);
 		let refuses = true;
 		const memory = await open(
 			server.routes([], ({ name }) => refuses && name?.includes('has stored') === true),
 		);
-		expect(await memory.journalBatch(new Map([[C, 'two']]))).toMatchObject({
+		expect(await memory.journalBatch(new Map([[C, 'text 2']]))).toMatchObject({
 			failure: { status: 422 },
 		});
 		refuses = false;
-		await send(server, memory, [C], { content: 'two' });
+		await send(server, memory, [C], { content: 'text 2' });
 		await memory.close();
 		const { having } = await remembered(server);
-		expect([having('two'), having('one')]).toEqual([[A, B, C], IDS.slice(3)]);
+		expect([having('text 2'), having('text 1')]).toEqual([[A, B, C], IDS.slice(3)]);
 	});
 
 	it('that refuses the memory at the end still has the journal, which the next run reads', async () => {
@@ -611,6 +617,6 @@ describe('a server', () => {
 		await send(server, memory, [A]);
 		await memory.close();
 		expect(memory.troubles.notWritten).toMatchObject({ status: 422 });
-		expect((await remembered(server)).having('one')).toEqual([A]);
+		expect((await remembered(server)).having('text 1')).toEqual([A]);
 	});
 });
