@@ -11,7 +11,7 @@ import type { Cell, FaultServer } from './faultMatrixServer';
 import { byId } from './locators';
 
 /** How long an answer is waited for where none comes. */
-const SOON_SECONDS = 1.6;
+const SOON_SECONDS = 2.4;
 
 /** The access token of every trial, to be looked for in all that comes out. */
 export const MARK = 'token-9c41f7-stays-home';
@@ -50,7 +50,7 @@ export async function runTrials(engine: Engine, server: FaultServer): Promise<Tr
 	);
 	// What only reads has no option for it.
 	const shortened = jest.replaceProperty(fields, 'DEFAULT_TIMEOUT_SECONDS', SOON_SECONDS);
-	const hurried = await inPool(trials(true), 12);
+	const hurried = await inPool(trials(true), 18);
 	shortened.restore();
 	return [...done, ...hurried];
 }
