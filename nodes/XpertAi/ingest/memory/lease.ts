@@ -46,7 +46,7 @@ export class Lease {
 	private writeCount = 0;
 	private renewedAt = 0;
 	private isHeld = false;
-	private crashedMark?: string;
+	private crashedWriteId?: string;
 	private renewal: Promise<unknown> = Promise.resolve();
 
 	constructor(
@@ -61,12 +61,12 @@ export class Lease {
 		let current = await this.readNotes();
 		this.raiseCounters(leaseCounters(current.lease));
 		if (this.isHeldByOther(current.lease)) {
-			const mark = markOf(current.lease);
+			const writeId = writeIdOf(current.lease);
 			current = await this.waitForChange(current, MS.expired);
-			if (markOf(current.lease) === mark) this.crashedMark = mark;
+			if (writeIdOf(current.lease) === writeId) this.crashedWriteId = writeId;
 		}
 		while (!this.isHeldByOther(current.lease)) {
-			await this.notes.write({ note: TURN, header: { mark: this.leaseOwnerId } });
+			await this.notes.write({ note: TURN, header: { writeId: this.leaseOwnerId } });
 			this.notes.requiredId = this.notes.idOf(TURN);
 			current = await this.readNotes();
 			if (this.isHeldByOther(current.lease)) break;
@@ -135,9 +135,9 @@ export class Lease {
 
 	/** Polls until the lease is rewritten, or the time is over. */
 	private async waitForChange(initial: LeaseNotes, ms: number): Promise<LeaseNotes> {
-		const mark = markOf(initial.lease);
+		const writeId = writeIdOf(initial.lease);
 		let current = initial;
-		for (let left = ms; left > 0 && markOf(current.lease) === mark; left -= MS.poll) {
+		for (let left = ms; left > 0 && writeIdOf(current.lease) === writeId; left -= MS.poll) {
 			await this.clock.sleep(MS.poll, this.signal);
 			current = await this.readNotes();
 		}
@@ -152,7 +152,7 @@ export class Lease {
 	private async write(changes = {}, others: WrittenNote[] = []): Promise<void> {
 		const { number, holder, leaseOwnerId } = this;
 		const lease = { ...holder, ended: false, ...this.counters, ...changes };
-		const header = { mark: `${leaseOwnerId}:${++this.writeCount}`, run: number, lease };
+		const header = { writeId: `${leaseOwnerId}:${++this.writeCount}`, run: number, lease };
 		const at = this.clock.now();
 		await this.notes.write(...others, { note: LEASE, header });
 		this.renewedAt = at;
@@ -160,7 +160,8 @@ export class Lease {
 
 	/** Whether another run holds the lease: not released, and not known to have crashed. */
 	private isHeldByOther(note: ReadNote): boolean {
-		if (note === undefined || this.isOwn(note) || markOf(note) === this.crashedMark) return false;
+		if (note === undefined || this.isOwn(note) || writeIdOf(note) === this.crashedWriteId)
+			return false;
 		// An unreadable lease counts as held: its holder soon renews it.
 		return !isReadable(note) || note.lease?.ended === false;
 	}
@@ -176,12 +177,12 @@ export class Lease {
 	}
 
 	private isOwn(note: ReadNote): boolean {
-		return isReadable(note) && note.mark?.split(':')[0] === this.leaseOwnerId;
+		return isReadable(note) && note.writeId?.split(':')[0] === this.leaseOwnerId;
 	}
 }
 
 /** Identifies one write of a note. */
-const markOf = (note: ReadNote) => (isReadable(note) ? note.mark : note);
+const writeIdOf = (note: ReadNote) => (isReadable(note) ? note.writeId : note);
 
 /** The counters in the lease of the last run; 0 for those that are missing or unreadable. */
 export function leaseCounters(lease: ReadNote): Record<'run' | 'sent' | 'root', number> {

@@ -37,7 +37,7 @@ const headerSchema = z.object({
 	/** The source that the note belongs to. */
 	source: z.string(),
 	/** Identifies one write of a note. In turn and lease, it begins with the ID of the run. */
-	mark: z.string().optional(),
+	writeId: z.string().optional(),
 	/** Number of the run that wrote the note; in the root, of the last run that is merged. */
 	run: count.default(0),
 	/** Lease: its holder, whether it has ended, the last run that began to send, and the run that wrote the root. */
@@ -50,7 +50,7 @@ const headerSchema = z.object({
 	names: z.object({ notes: count, hasRoom: z.boolean(), areAll: z.boolean() }).optional(),
 	/** Root: when knowledge of stored documents was lost, and of how many. */
 	lost: z.object({ at: z.string(), count: count.optional() }).optional(),
-	/** Root: the mark of the `by hand` note that is merged. */
+	/** Root: the `writeId` of the `by hand` note that is merged. */
 	byHand: z.string().optional(),
 	/** Page: its number, and the pages that may not have arrived. */
 	page: z.object({ at: count, open: z.array(count) }).optional(),

@@ -80,8 +80,8 @@ export class SourceMemory {
 	private isStale = false;
 	/** Pieces that could not be read, and must be rewritten. */
 	private readonly unreadablePieces = new Set<number>();
-	/** The mark of the `by hand` note that this run has merged. The root holds it once the run ends. */
-	private byHandMark?: string;
+	/** The `writeId` of the `by hand` note that this run has merged. The root holds it once the run ends. */
+	private byHandWriteId?: string;
 	/** Packed IDs of documents that no earlier run stored. */
 	private readonly newIds = new Set<string>();
 	/** Serializes the writing of notes. */
@@ -196,12 +196,12 @@ export class SourceMemory {
 		const failed = await orFailure(async () => {
 			const [root, ...copies] = await this.notes.read([ROOT, ...BY_HAND]);
 			const byHand = copies.find(isReadable);
-			const isMerged = isReadable(root) && root.byHand === byHand?.mark;
+			const isMerged = isReadable(root) && root.byHand === byHand?.writeId;
 			const entries = new Map(byHand && !isMerged ? unpack(byHand.body) : []);
 			// Disabling may fail: a document that was enabled before may still be enabled.
 			for (const packedId of ids.map(packId))
 				entries.set(packedId, disabled ? (entries.get(packedId) ?? DISABLED) : UNKNOWN);
-			const header = { mark: randomUUID() };
+			const header = { writeId: randomUUID() };
 			await this.notes.write(...BY_HAND.map((note) => ({ note, header, entries })));
 		});
 		return failed?.failure;
@@ -217,7 +217,7 @@ export class SourceMemory {
 				// Documents in late pages of a crashed run become unknown.
 				for (const [packedId] of await this.unmergedJournal.readLate())
 					known.set([packedId, UNKNOWN]);
-				await this.write(lease.number, this.byHandMark);
+				await this.write(lease.number, this.byHandWriteId);
 				lease.counters.root = this.root.run;
 			});
 			this.troubles.notWritten = failed?.failure;
@@ -333,8 +333,8 @@ export class SourceMemory {
 
 	private mergeByHand(note?: MemoryNote): void {
 		const { known, root } = this;
-		this.byHandMark = note?.mark ?? root.byHand;
-		const isMerged = this.byHandMark === root.byHand;
+		this.byHandWriteId = note?.writeId ?? root.byHand;
+		const isMerged = this.byHandWriteId === root.byHand;
 		for (const [packedId, mark] of note && !isMerged ? unpack(note.body) : []) {
 			const id = unpackId(packedId);
 			if (mark === DISABLED) known.forget(id);

@@ -95,11 +95,11 @@ export class DocumentStream {
 	private recordSeen(document: ReadyDocument<Origin>, found: FoundDocument): void {
 		const { warnings, report, settings } = this.submission;
 		const { id, key, origin } = document;
-		warnings.note(document, found);
+		warnings.addDocument(document, found);
 		if (document.isNew) return;
 		const lowerCaseId = id.toLowerCase();
 		const earlier = origin.isTracked && this.seen.get(lowerCaseId);
-		if (earlier) warnings.noteReplaced(key ?? id);
+		if (earlier) warnings.addReplaced(key ?? id);
 		if (earlier) report.addReplaced(earlier);
 		if (origin.isTracked) this.seen.set(lowerCaseId, origin);
 		else if (settings.mirrors && !this.seen.has(lowerCaseId)) this.seen.set(lowerCaseId, undefined);

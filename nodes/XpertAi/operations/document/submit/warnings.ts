@@ -40,7 +40,7 @@ export class Warnings {
 	private readonly unusedColumns = new Set<string>();
 
 	/** Records a document that was read. */
-	note(
+	addDocument(
 		{ isNew, record: { filePath, fileUrl, pages, chunks } }: ReadyDocument<unknown>,
 		{ newEachTime, readAsText, unusedColumns = [] }: FoundDocument,
 	): void {
@@ -55,7 +55,7 @@ export class Warnings {
 	}
 
 	/** Records that a document replaces an earlier one of this run. */
-	noteReplaced(key: string): void {
+	addReplaced(key: string): void {
 		this.replaced += 1;
 		if (this.replacedKeys.size < EXAMPLES) this.replacedKeys.add(key);
 	}

@@ -14,7 +14,7 @@ import { Knowledgebase, PLACE } from '../support/knowledgebase';
 
 const NOTE: NoteName = ['a note', 'what … says'];
 const FACTS = {
-	mark: 'one',
+	writeId: 'one',
 	run: 3,
 	lease: { by: 'execution 7', since: 'today', ended: false, sent: 3, root: 2 },
 	pieces: [5, 0],
