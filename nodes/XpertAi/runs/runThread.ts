@@ -1,3 +1,4 @@
+import compact from 'lodash/compact';
 import isEqual from 'lodash/isEqual';
 import isUndefined from 'lodash/isUndefined';
 import omit from 'lodash/omit';
@@ -53,11 +54,10 @@ async function startAndFollow(run: Run): Promise<RunResult | undefined> {
 	if (!intent.changes || !waitsWithChanges(result.interrupt, started.decided)) return result;
 	// The server takes changed arguments and waits again; a second confirmation carries them out (recorded).
 	const second = await startAndFollow({ ...run, body: omit(run.body, PATCH) });
-	if (!second || second.status === 'completed' || second.status === 'interrupted') return second;
-	return { ...second, advice: [UNCONFIRMED_ADVICE, second.advice].filter(Boolean).join(' ') };
+	return second && { ...second, advice: compact([UNCONFIRMED_ADVICE, second.advice]).join(' ') };
 }
 
-/** The server took the changed arguments, but the confirmation that carries them out failed. */
+/** Shown if the server took the changed arguments, but the confirmation that carries them out failed. */
 const UNCONFIRMED_ADVICE =
 	'The changed arguments have arrived. If the thread still waits, decide again, with "Changed Arguments" left empty.';
 
