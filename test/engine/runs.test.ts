@@ -217,18 +217,22 @@ describe('a decision that nothing waits for', () => {
 	it('is not sent, and said to be one', async () => {
 		const { thread } = await say('Hello');
 		const sent = bodies().length;
-		const { error } = await fixture.run(decide(), {
-			items: [says(thread, '')],
-		});
+		const { error } = await fixture.run(decide(), { items: [says(thread, '')] });
 		expect(error?.message).toBe('Nothing on this thread waits for a decision');
 		expect(bodies()).toHaveLength(sent);
 	});
 
+	it('because it names another run than the one that waits, is said to be one', async () => {
+		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
+		const target = JSON.stringify({ executionId: fixture.world.busyRunId });
+		const items = [says(thread, '')];
+		const { error } = await fixture.run(decide({ options: { target } }), { items });
+		expect(error?.message).toBe('Nothing on this thread waits for a decision');
+	});
+
 	it('because the run was cancelled, is said to be one', async () => {
 		const thread = await cancelledThread();
-		const { error } = await fixture.run(decide(), {
-			items: [says(thread, '')],
-		});
+		const { error } = await fixture.run(decide(), { items: [says(thread, '')] });
 		expect(error?.message).toBe('Nothing on this thread waits for a decision');
 	});
 });
@@ -270,11 +274,6 @@ describe('what comes out', () => {
 		const runId = fixture.sandbox.store.runs.at(-1)?.id;
 		const ids = { threadId: thread, conversationId, runId };
 		expect(json).toEqual({ role: 'ai', content: 'Echo: Hello', ...ids });
-	});
-
-	it('is an empty reply when the assistant had nothing to say', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'empty' });
-		expect((await say('Hello')).json).toMatchObject({ output: '', status: 'completed' });
 	});
 });
 

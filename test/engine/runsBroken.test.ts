@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 
+import { INTERRUPTING_INPUT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { AN_HOUR, measureWaiting, stopOnce, useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
@@ -7,6 +8,7 @@ import {
 	again,
 	arrivals,
 	ask,
+	decide,
 	detailsOf,
 	newThreads,
 	occupy,
@@ -212,6 +214,7 @@ describe('the deadline', () => {
 			expect(detailsOf(item)).toMatchObject({ threadId: thread, status: 'timedOut' });
 			expect(detailsOf(item).description).toContain(`Thread: ${thread}.`);
 		}
+		expect(fixture.sandbox.requests.of('cancel')).toEqual([]);
 	});
 
 	it('covers making the conversation', async () => {
@@ -249,5 +252,15 @@ describe('an execution that is stopped', () => {
 		expect(fixture.sandbox.requests.all).toHaveLength(arrived);
 		expect(saidOn(fixture.sandbox, one)).toEqual(['first']);
 		expect(saidOn(fixture.sandbox, two)).toEqual([]);
+	});
+
+	it('says so in the same words where it is stopped before a decision', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		await fixture.run(ask(), { items: [says(thread, `${INTERRUPTING_INPUT} first`)] });
+		fixture.sandbox.faults.add({ endpoint: 'E5', do: 'delay', ms: AN_HOUR });
+		const before = fixture.sandbox.requests.of('E5').length;
+		const { onStart } = stopOnce(() => fixture.sandbox.requests.of('E5').length > before);
+		const { error } = await fixture.run(decide(), { items: [says(thread, '')], onStart });
+		expect(error?.message).toBe('The execution was canceled');
 	});
 });

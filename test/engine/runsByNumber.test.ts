@@ -112,7 +112,8 @@ describe('a run by its number', () => {
 	it('is waited for no longer once the execution is stopped', async () => {
 		const named = await started('Hello', { ms: 60_000 });
 		const stop = stopOnce(() => fixture.sandbox.requests.of('run').length > 0);
-		await fixture.run(by('waitForRun', named), { onStart: stop.onStart });
+		const { error } = await fixture.run(by('waitForRun', named), { onStart: stop.onStart });
+		expect(error?.message).toBe('The execution was canceled');
 		expect(stop.waitedMs()).toBeLessThan(1500);
 		expect(cancels()).toEqual([]);
 	});

@@ -11,6 +11,7 @@ import {
 	decide,
 	decideAsOthers,
 	detailsOf,
+	idRows,
 	newThreads,
 	occupy,
 	onOthers,
@@ -114,6 +115,13 @@ describe('what cannot begin', () => {
 		expect(wrong.error).toBe('"Thread" holds the ID of a conversation, not that of its thread');
 	});
 
+	it.each(['E15', 'E5'])('is a message where %s cannot be read: none is sent', async (endpoint) => {
+		const thread = await said(`${INTERRUPTING_INPUT} first`);
+		add({ endpoint, do: 'status', status: 403, body: 'no' });
+		expect((await call(ask(), 'ours', thread)).error).toBe('The server answered 403: no');
+		expect(sent('E4')).toHaveLength(1);
+	});
+
 	it('is a message that the server refuses with a reason, whatever thread it is for', async () => {
 		const nobodys = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 		add({ endpoint: 'E4', do: 'status', status: 400, body: { message: 'too long' } });
@@ -146,6 +154,9 @@ describe('what cannot begin', () => {
 });
 
 describe('an answer', () => {
+	const nothing = { role: 'ai', content: '' };
+	const silence: FaultRule = { do: 'status', when: 'after', status: 201, body: nothing };
+
 	it('stays where its thread cannot be read; an empty one is none then', async () => {
 		const thread = await said();
 		add({ endpoint: 'E15', nth: [2, 4], do: 'status', status: 403, body: 'no' });
@@ -175,14 +186,8 @@ describe('an answer', () => {
 			expect(json).toMatchObject({ output: 'Echo: ours', recovered: false });
 			expect(json).not.toHaveProperty('remembered');
 			fixture.sandbox.faults.clear();
-			const silence = { role: 'ai', content: '' };
-			add(showsNothing(thread, status), {
-				endpoint: 'E4',
-				do: 'status',
-				when: 'after',
-				status: 201,
-				body: silence,
-			});
+			add(showsNothing(thread, status));
+			next(silence);
 			const silent = await call(ask(), 'again', thread);
 			expect(silent.json).toMatchObject({ output: 'Echo: again', recovered: true });
 		},
@@ -192,13 +197,7 @@ describe('an answer', () => {
 		const asked = await call(ask({ threadSource: 'new' }), `${INTERRUPTING_INPUT} first`);
 		expect(asked.json).toMatchObject({ status: 'interrupted', recovered: false });
 		const thread = await said();
-		add({
-			endpoint: 'E4',
-			do: 'status',
-			when: 'after',
-			status: 201,
-			body: { role: 'ai', content: '' },
-		});
+		next(silence);
 		const { json } = await call(ask(), 'ours', thread);
 		expect(json).toMatchObject({ output: 'Echo: ours', recovered: true });
 	});
@@ -223,7 +222,7 @@ describe('an answer', () => {
 
 	it('that says nothing is none: a message has no answer, and a decision changed nothing', async () => {
 		const thread = await said(`${INTERRUPTING_INPUT} first`);
-		add({ endpoint: 'E4', do: 'status', status: 201, body: { role: 'ai', content: '' } });
+		add({ endpoint: 'E4', do: 'status', status: 201, body: nothing });
 		const decided = await call(decide(), '', thread);
 		expect(decided.error).toBe('The server answered, but what waits for a decision still waits');
 		const { error } = await call(ask(), 'ours', thread);
@@ -300,6 +299,23 @@ describe('a wait that breaks', () => {
 		const second = await call(again(), '', thread);
 		expect(second.json).toMatchObject({ output: 'Echo: ours', recovered: true });
 		expect(sent('E4')).toHaveLength(3);
+	});
+
+	it.each([
+		['ours', { output: 'Found', recovered: true }],
+		['not ours', undefined],
+	])('has the answer to a message with files found by its input (%s)', async (input, expected) => {
+		const thread = await said();
+		// The server adds what is in a file to the text.
+		const question = { id: 'q', content: 'Attachment File: a.txt\nours' };
+		const messages = [question, { id: 'a', content: 'Found', tool_calls: [] }];
+		const body = { thread_id: thread, status: 'idle', values: { input, messages } };
+		next(lost);
+		add({ endpoint: 'E15', nth: [2, 3], do: 'status', status: 200, body });
+		const ids = idRows({ fileContext: fixture.world.fileContextId });
+		const { json, error } = await call(ask(), 'ours', thread, { ids });
+		if (expected) expect(json).toMatchObject(expected);
+		else expect(error).toMatch(/^It is not known whether the message has reached the assistant/);
 	});
 
 	it.each([

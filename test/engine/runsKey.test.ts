@@ -147,13 +147,6 @@ describe('a conversation that is chosen by itself', () => {
 });
 
 describe('a conversation with a key whose server answers badly', () => {
-	it('is not made twice when the answer was lost', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E13', nth: 1, do: 'drop', when: 'after' });
-		expect((await say('ann', 'one')).json?.status).toBe('completed');
-		expect(fixture.sandbox.requests.of('E13')).toHaveLength(1);
-		expect(conversationsOn(threadOf('ann'))).toHaveLength(1);
-	});
-
 	it('is that which somebody else has made meanwhile, and ours is off the thread again', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E13', do: 'delay', ms: 200 });
 		const saying = say('ann', 'one');
@@ -165,26 +158,12 @@ describe('a conversation with a key whose server answers badly', () => {
 		expect(conversationsOn(threadOf('ann')).map(({ id }) => id)).toEqual([theirs.id]);
 	});
 
-	it('is asked for again when the first request did not arrive', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E13', nth: 1, do: 'drop', when: 'before' });
-		expect((await say('ann', 'one')).json?.status).toBe('completed');
-		expect(conversationsOn(threadOf('ann'))).toHaveLength(1);
-	});
-
 	it('is not made where it cannot be told whether it is there, and nothing is said', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E5', do: 'status', status: 403, body: 'not yours' });
 		const { error } = await say('ann', 'one');
 		expect(error?.message).toBe('The server answered 403: not yours');
 		expect(error?.description).toContain(`Thread: ${threadOf('ann')}.`);
 		expect(fixture.sandbox.requests.of('E13')).toEqual([]);
-		expect(fixture.sandbox.requests.of('runs')).toEqual([]);
-	});
-
-	it('is refused where the server puts it on another thread', async () => {
-		const body = { id: 'c', threadId: 'theirs' };
-		fixture.sandbox.faults.add({ endpoint: 'E13', do: 'status', status: 201, body });
-		const { error } = await say('ann', 'one');
-		expect(error?.message).toContain('not a conversation on the thread that was asked for');
 		expect(fixture.sandbox.requests.of('runs')).toEqual([]);
 	});
 });

@@ -26,28 +26,6 @@ async function say(message: string, parameters: INodeParameters = {}, thread = '
 }
 
 describe('the number of a run', () => {
-	it('comes out with the answer, on a thread of its own and on one that has run', async () => {
-		const { json: first } = await say('one');
-		expect(storedRuns(first?.threadId).map(({ id }) => id)).toEqual([first?.runId]);
-		const { json: second } = await say('two', {}, String(first?.threadId));
-		expect(storedRuns(first?.threadId).map(({ id }) => id)).toEqual([first?.runId, second?.runId]);
-	});
-
-	it('is left out where the server tells none, which is found out once an execution', async () => {
-		const body = { statusCode: 404, message: 'Cannot POST /api/ai/threads/x/runs' };
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'status', status: 404, body });
-		const { items } = await fixture.run(ask({ ...ON_ITS_OWN, options: { concurrency: 1 } }), {
-			items: [says('', 'one'), says('', 'two'), says('', 'three')],
-		});
-		expect(items.map(({ json }) => [json.output, json.runId])).toEqual([
-			['Echo: one', undefined],
-			['Echo: two', undefined],
-			['Echo: three', undefined],
-		]);
-		// A route is missing when a server says so twice.
-		expect(fixture.sandbox.requests.of('runs')).toHaveLength(2);
-	});
-
 	it('is its own where another has begun beside it', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		await say('before', {}, thread);
@@ -115,15 +93,6 @@ describe('a run that nobody waits for any more', () => {
 	const late = (options: INodeParameters) => ({ options: { deadlineMinutes: 0.01, ...options } });
 	const isLong = () => fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60_000 });
 
-	it('goes on at first', async () => {
-		isLong();
-		const { failed } = await say('one', late({}));
-		expect(failed?.json.error).toBe('The run was still going on when the deadline came');
-		expect(cancels()).toEqual([]);
-		const { threadId } = detailsOf(failed);
-		expect(storedRuns(threadId).map(({ status }) => status)).toEqual(['running']);
-	});
-
 	it('is cancelled at the deadline where that is wanted, and it is said', async () => {
 		isLong();
 		const { failed } = await say('one', late({ whenLate: 'cancel' }));
@@ -150,16 +119,6 @@ describe('a run that nobody waits for any more', () => {
 		const { failed } = await say('one', late({ whenLate: 'cancel' }));
 		expect(detailsOf(failed).description).toContain('It could not be cancelled, and goes on: ');
 		expect(detailsOf(failed).description).toContain('not you');
-	});
-
-	it('is cancelled when the workflow is stopped, where that is wanted', async () => {
-		isLong();
-		const stop = stopOnce(() => fixture.sandbox.requests.of('runs').length > 0);
-		const options = { whenStopped: 'cancel' };
-		const items = [says('', 'one')];
-		await fixture.run(ask({ ...ON_ITS_OWN, options }), { items, onStart: stop.onStart });
-		expect(cancels()).toHaveLength(1);
-		expect(fixture.sandbox.store.runs.at(-1)).toMatchObject({ text: 'one', status: 'interrupted' });
 	});
 
 	it('is left alone when the workflow is stopped, at first: nothing is sent', async () => {
@@ -224,17 +183,6 @@ describe('Start Run', () => {
 		const [, run, ...more] = storedRuns(thread);
 		expect(items[0]?.json).toMatchObject({ runId: run?.id, status: 'running' });
 		expect(more).toEqual([]);
-	});
-
-	it('waits until the thread is free', async () => {
-		const { json: before } = await say('before');
-		const thread = String(before?.threadId);
-		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 300 });
-		await occupy(fixture.sandbox, thread, { action: 'send', message: { input: { input: 'two' } } });
-		await fixture.run(start(), { items: [says(thread, 'three')] });
-		const [, two, three] = storedRuns(thread);
-		expect([two?.text, three?.text]).toEqual(['two', 'three']);
-		expect(three?.startedAt).toBeGreaterThanOrEqual(two?.endedAt ?? Infinity);
 	});
 
 	describe('asked by the server to wait', () => {

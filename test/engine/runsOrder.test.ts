@@ -67,13 +67,8 @@ describe('items', () => {
 
 	it('after a failed one do not run when On Error is Stop', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add({
-			endpoint: 'runs',
-			nth: 1,
-			do: 'run',
-			outcome: 'fail',
-			error: 'No',
-		});
+		const fault = { do: 'run', outcome: 'fail', error: 'No' } as const;
+		fixture.sandbox.faults.add({ endpoint: 'runs', nth: 1, ...fault });
 		const items = [says(thread, 'one'), says(thread, 'two')];
 		const { error } = await fixture.run(ask(), { items });
 		expect(error?.message).toBe('The run failed: No');

@@ -31,8 +31,8 @@ async function ended(message = 'ours', thread = ''): Promise<Ids> {
 	return { threadId: run.threadId, runId: run.id };
 }
 
-async function read({ threadId, runId }: Ids, operation = 'getRun') {
-	return await call({ resource: 'thread', operation, threadId: byId(threadId), runId });
+async function read({ threadId, runId }: Ids, operation = 'getRun', options = {}) {
+	return await call({ resource: 'thread', operation, threadId: byId(threadId), runId, options });
 }
 
 const GONE_ON = 'The run was cancelled, or the thread has gone on without a decision';
@@ -47,12 +47,18 @@ describe('a run that has ended', () => {
 		expect(fixture.sandbox.requests.of('join')).toHaveLength(1);
 	});
 
-	it('is read in its own words where the beginning of its stream is gone', async () => {
+	it('is read in its own words, not in those of others meanwhile, where the beginning of its stream is gone', async () => {
 		add({ endpoint: 'runs', do: 'delay', when: 'after', ms: 100 });
 		const running = ended();
 		while (fixture.sandbox.store.runs.at(-1)?.text !== 'ours')
 			await new Promise((resolve) => setTimeout(resolve, 5));
-		fixture.sandbox.cutStream(fixture.sandbox.store.runs.at(-1)?.id ?? '');
+		const { id: executionId = '', threadId = '' } = fixture.sandbox.store.runs.at(-1) ?? {};
+		const message = { input: { input: 'theirs' } };
+		await post(fixture.sandbox, `threads/${threadId}/runs`, {
+			assistant_id: ECHO_ASSISTANT_ID,
+			input: { action: 'follow_up', mode: 'queue', target: { executionId }, message },
+		});
+		fixture.sandbox.cutStream(executionId);
 		expect((await read(await running)).json).toMatchObject({ output: 'Echo: ours' });
 	});
 
@@ -74,9 +80,12 @@ describe('a run that has ended', () => {
 	it('may have said nothing, which is no rejection', async () => {
 		add({ endpoint: 'runs', nth: 1, do: 'run', outcome: 'empty' });
 		const ids = await ended();
-		const { json } = await read(ids);
-		expect(json).toMatchObject({ output: '', status: 'completed' });
-		expect(json).not.toHaveProperty('rejected');
+		for (let reads = 1; reads <= 2; reads++) {
+			const { json } = await read(ids);
+			expect(json).toMatchObject({ output: '', status: 'completed' });
+			expect(json).not.toHaveProperty('rejected');
+			add({ endpoint: 'E15', do: 'status', status: 403, body: 'no' });
+		}
 	});
 
 	it('is told by its stream where its message is not shown, and unknown where that is gone', async () => {
@@ -169,6 +178,21 @@ describe('an answer that is not on its thread', () => {
 		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
 		expect(json).not.toHaveProperty('remembered');
 	});
+
+	it.each([403, 200])(
+		'is not called lost while its thread cannot tell (HTTP %i)',
+		async (status) => {
+			const ids = await ended();
+			await ended('theirs', ids.threadId);
+			for (const run of fixture.sandbox.store.runs.slice(-2))
+				Object.assign(run, { startedAt: at(10), updatedAt: at(20) });
+			const body = { thread_id: ids.threadId, status: 'busy' };
+			add({ endpoint: 'E15', do: 'status', status, body });
+			const { json } = await read(ids, 'waitForRun', { deadlineMinutes: 0.01 });
+			expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
+			expect(json).not.toHaveProperty('remembered');
+		},
+	);
 });
 
 describe('a run that was interrupted', () => {

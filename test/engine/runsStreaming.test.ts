@@ -191,13 +191,7 @@ describe('a stream of somebody who means no good', () => {
 	it('is left where an event has no end, and the answer is read', async () => {
 		const body = `data: ${'a'.repeat(11 * 1024 * 1024)}`;
 		const contentType = 'text/event-stream';
-		fixture.sandbox.faults.add({
-			endpoint: 'join',
-			do: 'status',
-			status: 201,
-			contentType,
-			body,
-		});
+		fixture.sandbox.faults.add({ endpoint: 'join', do: 'status', status: 201, contentType, body });
 		const { shown, json } = await chat(['Hello']);
 		expect(json).toMatchObject({ output: 'Echo: Hello', recovered: true });
 		expect(shown(0)).toBe('Echo: Hello');
@@ -262,6 +256,14 @@ describe('a stream that breaks', () => {
 		expect(shown(0)).toBe('Echo: Hello to you');
 		const runs = fixture.sandbox.store.runs.filter(({ threadId }) => threadId === threads[0]);
 		expect(runs).toHaveLength(1);
+	});
+
+	it('is joined again also where nothing else can be read of the run', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'join', nth: 1, do: 'truncate' });
+		fixture.sandbox.faults.add({ endpoint: 'run', do: 'status', status: 503, body: 'down' });
+		const { shown, json } = await chat(['Hello to you'], { options: { deadlineMinutes: 0.1 } });
+		expect(json).toMatchObject({ output: 'Echo: Hello to you', recovered: true });
+		expect(shown(0)).toBe('Echo: Hello to you');
 	});
 });
 

@@ -1,9 +1,11 @@
 import { withDeadline } from '../../../../nodes/XpertAi/runs/run';
+import { waitForRunResult } from '../../../../nodes/XpertAi/runs/runThread';
 import { startInTurn } from '../../../../nodes/XpertAi/runs/start';
-import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
+import type { ApiRequest, Outcome, Send } from '../../../../nodes/XpertAi/transport/request';
 import { checking } from '../ingest/support/outcomes';
 import { virtualTime } from '../../support/virtualTime';
-import { failure, no, success } from '../threads/support/answering';
+import type { VirtualTime } from '../../support/virtualTime';
+import { answering, failure, lost, no, success } from '../threads/support/answering';
 
 const SECOND = 1000;
 const READ: ApiRequest = { method: 'GET', path: '/threads/t', timeoutMs: 30 * SECOND };
@@ -113,6 +115,35 @@ describe('the time until the deadline', () => {
 	});
 });
 
+const RUN = { run_id: 'r', thread_id: 't', assistant_id: 'a' };
+
+const start = async (send: Send, clock: VirtualTime) =>
+	await startInTurn({
+		...withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND }),
+		...{ threadId: 't', body: {}, isNew: false, whenBusy: 'wait', cancelSilentMs: 0 },
+		routes: { areMissing: false },
+	});
+
+it('a run on a thread is given up after three tries where the server cannot be reached', async () => {
+	const { asking, asked } = answering(no(lost));
+	expect(await start(asking.send, virtualTime())).toMatchObject({ failure: { kind: 'network' } });
+	expect(asked).toHaveLength(3);
+});
+
+it('a stream that breaks is joined again soon as long as it has said something new', async () => {
+	const time = virtualTime();
+	let said = 0;
+	const send = checking(async ({ stream }) => {
+		stream?.onEvent({ id: String(++said), data: '{"type":"event"}' });
+		return stream ? no(lost) : success({ ...RUN, status: 'running', created_at: '' });
+	});
+	const client = withDeadline({ send, clock: time, deadline: time.now() + 600 * SECOND });
+	await waitForRunResult({ ...client, threadId: 't', runId: 'r' });
+	// The longer waits are those for a sign of the stream.
+	const short = time.waits.filter((ms) => ms < 10 * SECOND);
+	expect(short.slice(0, 3)).toEqual([2_000, 2_000, 2_000]);
+});
+
 describe('a run on a thread whose last run has ended', () => {
 	it.each([
 		[-800, 0],
@@ -123,20 +154,13 @@ describe('a run on a thread whose last run has ended', () => {
 	])('%i ms ago begins in %i ms, once the answer before it is stored', async (agoMs, waitMs) => {
 		const time = virtualTime();
 		const endedAt = new Date(time.now() - agoMs).toISOString();
-		const last = {
-			...{ run_id: 'r', thread_id: 't', assistant_id: 'a', status: 'success' },
-			...{ created_at: endedAt, updated_at: endedAt },
-		};
+		const last = { ...RUN, status: 'success', created_at: endedAt, updated_at: endedAt };
 		let begunMs: number | undefined;
 		const send = checking(async ({ method }) => {
 			if (method === 'POST') begunMs = time.elapsed();
 			return success(method === 'POST' ? last : [last]);
 		});
-		const started = await startInTurn({
-			...withDeadline({ send, clock: time, deadline: time.now() + 60 * SECOND }),
-			...{ threadId: 't', body: {}, isNew: false, whenBusy: 'wait', cancelSilentMs: 0 },
-			routes: { areMissing: false },
-		});
+		const started = await start(send, time);
 		expect(begunMs).toBe(waitMs);
 		// Kept as long as the run lasts, the runs of a long thread would fill the memory.
 		expect(started).not.toHaveProperty('before');
