@@ -227,6 +227,14 @@ describe('the deadline', () => {
 		expect(error?.message).toBe('The server did not answer in time');
 		expect(waitedMs()).toBeLessThan(7_000);
 	});
+
+	it('ends also what may not have arrived as timed out', async () => {
+		const [one] = await runAll([{ what: 'silent', faults: [{ do: 'delay', ms: AN_HOUR }] }], {
+			deadlineMinutes: 0.01,
+		});
+		expect(one?.item?.json.error).toMatch(/^It is not known whether the message has reached /);
+		expect(detailsOf(one?.item).status).toBe('timedOut');
+	});
 });
 
 describe('an execution that is stopped', () => {

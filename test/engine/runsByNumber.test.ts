@@ -54,13 +54,6 @@ describe('a run by its number', () => {
 		expect((await tell('getRun', named)).json).toEqual(json);
 	});
 
-	it('says so also when others have run on its thread since', async () => {
-		const first = await started('One');
-		await tell('waitForRun', first);
-		await tell('waitForRun', await started('Two', { thread: first.threadId }));
-		expect((await tell('getRun', first)).json).toMatchObject({ output: 'Echo: One', ...first });
-	});
-
 	it('is never told in the words of another that ran at the same time', async () => {
 		const before = await started('Before');
 		await tell('waitForRun', before);

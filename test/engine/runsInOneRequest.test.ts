@@ -65,6 +65,7 @@ describe('a thread on which another run goes on', () => {
 		await theyAsk(thread, 300);
 		const { json } = await call(ask(), 'ours', thread);
 		expect(json).toMatchObject({ output: 'Echo: ours', recovered: false });
+		expect(json).not.toHaveProperty('remembered');
 		const contents = fixture.sandbox.store.threads.get(thread)?.messages;
 		expect(contents?.map(({ content }) => content)).toEqual(
 			['before', 'theirs', 'ours'].flatMap((one) => [one, `Echo: ${one}`]),
@@ -135,6 +136,14 @@ describe('what cannot begin', () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		const answered = await call(again(), '', thread);
 		expect(answered.error).toMatch(/^Nothing was said on this thread/);
+		expect(sent('E4')).toHaveLength(1);
+	});
+
+	it('is a message whose thread is read as the deadline comes', async () => {
+		const thread = await said();
+		add({ endpoint: 'E15', do: 'delay', ms: 700 });
+		const { error } = await call(ask(), 'ours', thread, { deadlineMinutes: 0.01 });
+		expect(error).toBe('The run had not begun when the deadline came');
 		expect(sent('E4')).toHaveLength(1);
 	});
 
@@ -343,15 +352,25 @@ describe('a wait that breaks', () => {
 		});
 	});
 
-	it('does not have what waited before for an answer, where the thread only was touched', async () => {
-		const thread = await said(`${INTERRUPTING_INPUT} first`);
+	it.each([`${INTERRUPTING_INPUT} first`, 'ours'])(
+		'does not have what was there before, where the thread only was touched (%s)',
+		async (message) => {
+			const thread = await said(message);
+			next({ do: 'drop', when: 'before' });
+			const asking = call(ask(), 'ours', thread);
+			while (sent('E4').length < 2) await setTimeout(1);
+			const updatedAt = '2026-11-25T12:00:00.000Z';
+			Object.assign(fixture.sandbox.store.conversationOf(thread) ?? {}, { updatedAt });
+			const { error } = await asking;
+			expect(error).toMatch(/^It is not known whether the message has reached the assistant/);
+		},
+	);
+
+	it('does not have the old answer for another that was not begun', async () => {
+		const thread = await said();
 		next({ do: 'drop', when: 'before' });
-		const asking = call(ask(), 'ours', thread);
-		while (sent('E4').length < 2) await setTimeout(1);
-		const updatedAt = '2026-11-25T12:00:00.000Z';
-		Object.assign(fixture.sandbox.store.conversationOf(thread) ?? {}, { updatedAt });
-		const { error } = await asking;
-		expect(error).toMatch(/^It is not known whether the message has reached the assistant/);
+		const { error } = await call(again(), '', thread);
+		expect(error).toMatch(/^It is not known whether the request has reached the assistant/);
 	});
 
 	/** What comes of a decision that does not arrive where somebody else decides meanwhile. */

@@ -157,15 +157,6 @@ describe('a conversation with a key whose server answers badly', () => {
 		expect(json).toMatchObject({ status: 'completed', conversationId: theirs.id });
 		expect(conversationsOn(threadOf('ann')).map(({ id }) => id)).toEqual([theirs.id]);
 	});
-
-	it('is not made where it cannot be told whether it is there, and nothing is said', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E5', do: 'status', status: 403, body: 'not yours' });
-		const { error } = await say('ann', 'one');
-		expect(error?.message).toBe('The server answered 403: not yours');
-		expect(error?.description).toContain(`Thread: ${threadOf('ann')}.`);
-		expect(fixture.sandbox.requests.of('E13')).toEqual([]);
-		expect(fixture.sandbox.requests.of('runs')).toEqual([]);
-	});
 });
 
 describe('a conversation with a key behaves as an existing thread does', () => {

@@ -40,6 +40,8 @@ const GONE_ON = 'The run was cancelled, or the thread has gone on without a deci
 describe('a run that has ended', () => {
 	it.each([false, true])('says what it said (its stream is gone: %s)', async (isGone) => {
 		const ids = await ended();
+		// Another conversation on the thread, which has no messages.
+		fixture.sandbox.store.putConversation({ threadId: ids.threadId, updatedAt: '2026-01-01' });
 		if (isGone) fixture.sandbox.expireStream(ids.runId);
 		const { json } = await read(ids);
 		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed', ...ids });
@@ -157,11 +159,13 @@ describe('an answer that is not on its thread', () => {
 	] as const)('was overwritten only by a run of the same time: %s', async (...course) => {
 		const [, begun, updated, status, isLost] = course;
 		const ids = await ended();
-		await ended('theirs', ids.threadId);
+		await ended('ours', ids.threadId);
 		const [own = {}, other = {}] = fixture.sandbox.store.runs.slice(-2);
 		Object.assign(own, { startedAt: at(10), updatedAt: at(20) });
 		Object.assign(other, { startedAt: at(begun), updatedAt: at(updated), status });
 		fixture.sandbox.store.threads.get(ids.threadId)?.messages.splice(0, 2);
+		const body = { thread_id: ids.threadId, status: 'busy' };
+		add({ endpoint: 'E15', nth: [1, 2], do: 'status', status: 200, body });
 		const { json } = await read(ids);
 		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
 		expect(json?.remembered).toBe(isLost ? false : undefined);

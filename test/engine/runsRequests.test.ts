@@ -55,7 +55,8 @@ describe('the requests of a question', () => {
 	it('are none after it has failed', async () => {
 		const { json } = await call(NEW);
 		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'fail', error: 'No' });
-		const { sent } = await call(ask(), 'Hello', String(json?.threadId));
+		const parameters = ask({ options: { whenLate: 'cancel' } });
+		const { sent } = await call(parameters, 'Hello', String(json?.threadId));
 		expect(sent).toEqual(['listRuns', 'runs', 'listRuns', 'join']);
 	});
 

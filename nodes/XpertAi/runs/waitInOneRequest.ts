@@ -95,7 +95,6 @@ async function send(run: Waited): Promise<RunResult> {
 	});
 	if (sent.ok) return await compareWithThread(run, sent.answer.content);
 	const { failure, mayBeDone } = sent;
-	if (failure.kind === 'cancelled') return executionStopped(failure);
 	return await (mayBeDone ? pollUntilIdle(run, failure) : explainRefusal(run, failure));
 }
 

@@ -79,6 +79,7 @@ describe('opening the conversation of a key', () => {
 		for (const answers of [[forbidden], [no(lost)], [noThread, forbidden], [noThread, no(lost)]]) {
 			const { opened, asked } = await open(listed(), ...answers);
 			expect(opened).toHaveProperty('failure');
+			expect(pathsOf(asked).at(-1)).toBe('/threads/t');
 			expect(pathsOf(asked)).not.toContain('/conversations');
 		}
 		const passing = await open(listed(), noThread, thread, listed(), listed(), no(lost));
