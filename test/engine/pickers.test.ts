@@ -126,7 +126,8 @@ describe('the list of threads', () => {
 	});
 
 	it('names a conversation without a title, a status and a time of change', async () => {
-		const body = { items: [null, ''].map((title, id) => ({ threadId: `t${id}`, title })) };
+		const items = [null, ''].map((title, id) => ({ threadId: `t${id}`, title }));
+		const body = { items: [...items, { id: 'without a thread', threadId: null }] };
 		fixture.sandbox.faults.add({ do: 'status', status: 200, body });
 		const { results } = await list('searchThreads');
 		expect(results.map(({ name }) => name)).toEqual(['Untitled (t0)', 'Untitled (t1)']);

@@ -42,14 +42,15 @@ export interface Exchange {
 export interface Handed {
 	credentialName: string;
 	options: IHttpRequestOptions;
+	signal?: AbortSignal;
 }
 
 /** Sends one request through a context that records what reaches n8n's HTTP helper. */
 export async function sendOnce(exchange: Exchange): Promise<{ outcome: Outcome; sent: Handed[] }> {
 	const sent: Handed[] = [];
 	const helpers: Partial<IExecuteFunctions['helpers']> = {
-		httpRequestWithAuthentication: async (credentialName: string, options: IHttpRequestOptions) => {
-			sent.push({ credentialName, options });
+		async httpRequestWithAuthentication(credentialName, options) {
+			sent.push({ credentialName, options, signal: this.getExecutionCancelSignal?.() });
 			if ('thrown' in exchange) throw exchange.thrown;
 			return {
 				statusCode: exchange.status ?? 201,

@@ -196,6 +196,8 @@ describe('half of a character', () => {
 	it.each(['\ud83d', 'cut \ud83d', '\ude00\ud83d'])('is refused wherever it stands: %j', (text) => {
 		expect(refusal({ a: [{ text }] })).toBe(`"JSON Body" at a[0].text ${DEMAND}`);
 		expect(refusal({ name: text }, DOCUMENT_NAMING)).toBe(`"Name" ${DEMAND}`);
+		const inName = `"Fields" has a field whose name ${DEMAND}`;
+		expect(refusal({ [text]: 1 }, DOCUMENT_NAMING)).toBe(inName);
 	});
 
 	it.each(['😀', '\\ud83d', 'null'])('is nothing that only looks like it: %j', (text) => {

@@ -36,6 +36,7 @@ describe('a Fixed text', () => {
 		'{{ $t("hello") }}',
 		'{{ $jsonld }}',
 		'Write {{ and $json.text',
+		'Close $json.text with }}',
 		'$json.text is what an item holds',
 		'US$json',
 		'$data.csv',

@@ -145,6 +145,8 @@ describe('no answer at all', () => {
 		});
 		const late = { thrown: wrapped('ECONNRESET', 'socket hang up'), stopped: true };
 		expect(await failureOf(late)).toMatchObject({ kind: 'cancelled' });
+		const { sent } = await sendOnce({ stopped: true, request: { totalMs: 60_000 } });
+		expect(sent[0]?.signal?.aborted).toBe(true);
 	});
 
 	it.each([

@@ -82,6 +82,7 @@ const step = (count: number): Part => ({
 	type: 'component',
 	data: { type: 'knowledges', data: Array.from({ length: count }, () => ({})) },
 });
+const list: Part = { type: 'component', data: { tool: 'mail', output: '[1]' } };
 const failed: Part = {
 	type: 'component',
 	data: { tool: 'retriever-1', status: 'fail', error: 'Why' },
@@ -93,6 +94,7 @@ describe('several searches', () => {
 		['one without', [look('applied', 2), look('not_applied', 3)], 'not_applied', 5],
 		['one dropped', [look('dynamic_fallback', 2), look('applied', 1)], 'dynamic_fallback', 3],
 		['one of a step', [look('applied', 2), step(3)], 'unknown', 5],
+		['the list of another tool', [look('applied', 2), list], 'applied', 2],
 	])('are as the worst of them: %s', (_, parts, status, hitCount) => {
 		expect(filterReport(parts, true)).toEqual({ status, hitCount });
 	});
