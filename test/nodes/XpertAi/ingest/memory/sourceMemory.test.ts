@@ -93,6 +93,14 @@ describe('a source that was stored', () => {
 		expect(server.written.filter((name) => name.includes('calls its documents'))).toEqual([]);
 	});
 
+	it('has only those pieces written again whose documents have changed', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		server.written.length = 0;
+		await night(server, [A], 'two');
+		expect(server.written.filter((name) => name.includes('has stored,'))).toHaveLength(1);
+	});
+
 	it('fills a note with names before it writes another, and returns the names asked for', async () => {
 		const server = new Knowledgebase();
 		const counts = [];
@@ -207,7 +215,8 @@ describe('a run that crashed', () => {
 		for (const word of words) server.harm(server.notes(word).slice(...part), 'deletes');
 		const { ids, having, lost } = await remembered(server);
 		expect([ids, having('text 0'), having('text 1')]).toEqual([IDS, [], certain]);
-		expect(lost !== undefined).toBe(said);
+		const { troubles } = await open(server.routes());
+		expect([lost !== undefined, troubles.lost !== undefined]).toEqual([said, said]);
 	});
 
 	it('does not count as damaged when pages of earlier runs are processed', async () => {
@@ -290,6 +299,12 @@ describe('what is lost', () => {
 		server.harm(server.notes('calls its documents'), 'deletes');
 		const { ids, lost } = await remembered(server);
 		expect(lost?.count).toBe(IDS.length - ids.length);
+		const crash = { ofBatches: false, rows: 1, crash: true, again: false };
+		for (const request of range(12)) {
+			const other = server.copy();
+			await (await open(other.routes([{ ...crash, request }]))).close();
+			expect((await remembered(other)).lost).toBeDefined();
+		}
 		const first = await night(server, []);
 		expect(first.troubles.lost?.count).toBe(lost?.count);
 		expect((await night(server, [])).troubles).toEqual(first.troubles);
