@@ -31,7 +31,7 @@ describe.each([
 		expect(await received.text()).toBe('Grüße');
 	});
 
-	it('sends text as it is, and objects as JSON text', async () => {
+	it('sends text as it is, objects as JSON text, and the file last, as some servers stream', async () => {
 		const parts = { purpose: 'chat', target: { kind: 'storage', list: [1] }, limit: 5 };
 		const received = await readBack(multipartBody(fileOf(Buffer.from('x')), parts));
 		expect(received.slice(0, -1)).toEqual([
@@ -39,11 +39,6 @@ describe.each([
 			['target', '{"kind":"storage","list":[1]}'],
 			['limit', '5'],
 		]);
-	});
-
-	it('puts the file last, so that servers that stream know the other parts before it', async () => {
-		const body = multipartBody(fileOf(Buffer.from('x')), { a: '1', b: '2' });
-		expect((await readBack(body)).map(([name]) => name)).toEqual(['a', 'b', 'file']);
 	});
 });
 
