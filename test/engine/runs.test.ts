@@ -165,7 +165,7 @@ describe("a body of the user's own", () => {
 			for (const payload of [{}, null, false, 'no']) {
 				const own = { options: { bodyMode: 'json', jsonBody: rejection(payload) } };
 				const { error } = await fixture.run(parameters(own), { items: [says(thread, '')] });
-				expect(error?.message).toContain('must not give a rejection a "payload"');
+				expect(error?.message).toContain('"JSON Body" must not give a rejection a "payload"');
 			}
 			const messages = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
 			expect(messages.map(({ from }) => from)).toEqual(['person', 'assistant']);

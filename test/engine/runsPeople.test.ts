@@ -26,14 +26,17 @@ afterAll(async () => await server.close());
 
 const threadOf = (key: string) => derivedId(SAYING_ASSISTANT.id, key);
 
-/** Says something under a key with a person's token, in an execution of its own. */
-async function say(accessToken: string, key: string, message: string, parameters = {}) {
+/** Says something under a key, or under several, with a person's token, in an execution of its own. */
+async function say(accessToken: string, key: string | string[], message: string, parameters = {}) {
 	const result = await fixture.run(
 		ask({
 			...{ threadSource: 'key', conversationKey: '={{ $json.thread }}' },
 			...{ assistantId: byId(SAYING_ASSISTANT.id), ...parameters },
 		}),
-		{ items: [says(key, message)], credential: { baseUrl: server.url, accessToken } },
+		{
+			items: [key].flat().map((one) => says(one, message)),
+			credential: { baseUrl: server.url, accessToken },
+		},
 	);
 	return { ...result, json: result.items[0]?.json };
 }
@@ -94,26 +97,27 @@ describe('one conversation key with the credentials of two people', () => {
 
 describe('an answer whose thread does not hold it, as another run has overwritten the messages', () => {
 	it('says so in its item and in a hint', async () => {
-		await say('of-ann', 'chat', 'zero');
+		await say('of-ann', ['chat', 'other'], 'zero');
 		// Another begins before it and ends after it.
-		const theyAsk = async () => {
-			server.faults.add(onOthers(threadOf('chat'), { do: 'run', ms: 400 }));
+		const theyAsk = async (key: string) => {
+			server.faults.add(onOthers(threadOf(key), { do: 'run', ms: 400 }));
 			const theirs = { action: 'send', message: { input: { input: 'theirs' } } };
-			await occupy(server, threadOf('chat'), theirs, SAYING_ASSISTANT.id);
+			await occupy(server, threadOf(key), theirs, SAYING_ASSISTANT.id);
 		};
 		// What the thread holds is read once both have ended.
 		server.faults.add({ endpoint: 'E15', do: 'delay', ms: 700 });
-		await theyAsk();
-		const anyway = { options: { whenBusy: 'run' } };
+		await theyAsk('chat');
+		const anyway = { options: { whenBusy: 'run', concurrency: 2 } };
 		const { json, hints } = await say('of-ann', 'chat', 'one', anyway);
 		const output = 'You said: one [users seen: 2]';
 		expect(json).toMatchObject({ output, status: 'completed', remembered: false });
 		expect(hints.map(({ message }) => message)).toEqual([
 			'One answer is not on the thread: another run at the same time has overwritten the messages.',
 		]);
-		await theyAsk();
-		const raw = await say('of-ann', 'chat', 'two', { ...anyway, simplify: false });
+		for (const key of ['chat', 'other']) await theyAsk(key);
+		const raw = await say('of-ann', ['chat', 'other'], 'two', { ...anyway, simplify: false });
 		expect(raw.json).toMatchObject({ role: 'ai', remembered: false });
+		expect(raw.hints[0]?.message).toContain('2 answers are not on the thread');
 	});
 
 	it('is none where the thread holds it', async () => {

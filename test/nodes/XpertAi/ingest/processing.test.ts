@@ -69,15 +69,11 @@ async function process(
 
 describe('starting the processing of documents', () => {
 	it('polls nothing without a wait', async () => {
-		const { starts, asked, ends, unfinished } = await process(['a', 'b'], [], {
-			waitMs: undefined,
-		});
-		expect(starts).toEqual([['a', 'b']]);
+		const ids = some(55);
+		const { starts, asked, ends, unfinished } = await process(ids, [], { waitMs: undefined });
+		expect(starts.flat()).toEqual(ids);
 		expect({ asked, unfinished }).toEqual({ asked: [], unfinished: 0 });
-		expect(ends).toEqual([
-			['a', { state: 'running' }],
-			['b', { state: 'running' }],
-		]);
+		expect(ends).toEqual(ids.map((id) => [id, { state: 'running' }]));
 	});
 
 	it('sends ten documents per request, five requests at once', async () => {

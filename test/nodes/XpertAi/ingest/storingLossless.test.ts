@@ -151,9 +151,9 @@ it('never exceeds the concurrency', async () => {
 	);
 });
 
-it('counts requests, retries and splits correctly', async () => {
+it('counts requests, bytes, retries and splits correctly', async () => {
 	await always(plain, fc.record({ wrong, batchLimits }), ({ counts }, server) => {
-		expect(counts.requests).toBe(server.requests);
+		expect(counts).toMatchObject({ requests: server.requests, bytes: server.bytes });
 		// Every batch is one request; a split makes two more of it, and a retry one.
 		expect(counts.requests).toBe(counts.batches + 2 * counts.splits + counts.retries);
 	});

@@ -179,6 +179,8 @@ describe('a knowledgebase that is missing', () => {
 
 describe('what may be stored', () => {
 	const gone = broken('ECONNRESET');
+	const another = failed({ kind: 'status', status: 400, reason: 'another' });
+	const same = failed({ kind: 'status', status: 400, reason: 'reason 422' });
 	const once = { retryLimits: { maxTries: 2, maxElapsedMs: Infinity } };
 
 	it.each([
@@ -196,6 +198,14 @@ describe('what may be stored', () => {
 		['rejected', '503 with Retry-After twice', [answered(503, 0), answered(503, 0)]],
 		['rejected', 'a refused connection twice', [broken('ECONNREFUSED'), broken('ECONNREFUSED')]],
 		['rejected', '401', [answered(401)]],
+		['unknown', '500 of each part', range(5).map(() => answered(500))],
+		['unknown', '400 and then another reason', [answered(400), ...range(4).map(() => another)]],
+		['unknown', '422 and then the same for 400', [answered(422), ...range(4).map(() => same)]],
+		[
+			'rejected',
+			'400 for the first and then 401',
+			[400, 400, 400, 401, 401].map((one) => answered(one)),
+		],
 	])('is %s after %s', async (expected, _, outcomes) => {
 		const { send } = answering(...outcomes);
 		const { told } = await submitTo({ send }, withIds(3), once);

@@ -7,7 +7,7 @@ import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { virtualTime } from '../../support/virtualTime';
 import { BulkServer } from './support/bulkServer';
 import type { Fault } from './support/bulkServer';
-import { answered, failed } from './support/outcomes';
+import { answered, failed, succeeded } from './support/outcomes';
 import { submitTo, waiting, withIds } from './support/storingOn';
 
 const stop = { stops: true, batchLimits: { maxCount: 2, maxBytes: Infinity } };
@@ -91,7 +91,11 @@ describe('before a batch', () => {
 			ids: ['before', 'behind'],
 			onEnded: () => undefined,
 		});
-		const { placesOf, counts } = await submitTo(new BulkServer(), ofNewIds, { journal });
+		const send: BulkServer['send'] = async ({ body }) => {
+			const sent = JSON.parse(String(body)) as Array<{ id: string; key?: number }>;
+			return succeeded(sent.map(({ id, key }) => ({ id: key === undefined ? id : `own ${key}` })));
+		};
+		const { placesOf, counts } = await submitTo({ send }, ofNewIds, { journal });
 		expect([placesOf('stored'), counts.requests]).toEqual([[0, 1], 1]);
 	});
 
@@ -125,7 +129,7 @@ describe('before a batch', () => {
 	it('a refusal of the journal rejects its documents, unsent', async () => {
 		const server = new BulkServer();
 		let batch = 0;
-		const { failure } = answered(403) as { failure: Failure };
+		const { failure } = failed({ kind: 'unreadable' }) as { failure: Failure };
 		const { told, placesOf } = await submitTo(server, withIds(4), {
 			batchLimits,
 			journal: async () => (++batch === 1 ? { failure } : undefined),

@@ -79,6 +79,7 @@ export class BulkServer {
 	readonly rows: Array<{ id: string; key: number }> = [];
 
 	requests = 0;
+	bytes = 0;
 
 	/** The most requests that were under way at once. */
 	most = 0;
@@ -102,6 +103,7 @@ export class BulkServer {
 
 	readonly send: Send = async ({ body }) => {
 		const fault = this.faults[this.requests++] ?? 'none';
+		this.bytes += Buffer.byteLength(String(body));
 		this.most = Math.max(this.most, ++this.underWay);
 		for (let turn = 0; turn < this.requests % 5; turn++) await Promise.resolve();
 		const outcome = this.outcomeOf(fault, String(body));

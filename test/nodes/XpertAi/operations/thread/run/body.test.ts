@@ -197,6 +197,7 @@ describe('what cannot be sent is refused by the name of its field', () => {
 		['State', { message: 'Hi', options: { state: '[1]' } }, 'message'],
 		['Context', { message: 'Hi', options: { context: '"u"' } }, 'message'],
 		['ID" in "IDs', { message: 'Hi', options: rowOf('fileContext', 'handbook.pdf') }, 'message'],
+		['ID" in "IDs', { message: 'Hi', options: rowOf('fileContext', [[PROJECT_ID]]) }, 'message'],
 		[
 			'ID" in "IDs',
 			{ message: 'Hi', options: rowOf('project', `${ENVIRONMENT_ID},${PROJECT_ID}`) },

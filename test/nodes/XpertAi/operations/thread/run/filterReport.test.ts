@@ -96,7 +96,7 @@ describe('several searches', () => {
 		['one of a step', [look('applied', 2), step(3)], 'unknown', 5],
 		['the list of another tool', [look('applied', 2), list], 'applied', 2],
 	])('are as the worst of them: %s', (_, parts, status, hitCount) => {
-		expect(filterReport(parts, true)).toEqual({ status, hitCount });
+		expect(filterReport(parts, true)).toStrictEqual({ status, hitCount });
 	});
 
 	it('say why one failed beside one that did not', () => {
