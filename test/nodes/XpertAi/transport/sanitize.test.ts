@@ -150,7 +150,9 @@ describe('the ways to write a token', () => {
 	});
 
 	it('is hidden with its quotation marks and backslashes escaped', () => {
-		expect(withoutSecrets(`{"t":${JSON.stringify(TOKEN)}}`, SECRETS)).toBe('{"t":"***"}');
+		const text = `{"t":${JSON.stringify(TOKEN)}}`;
+		expect(withoutSecrets(text, SECRETS)).toBe('{"t":"***"}');
+		expect(withoutSecrets(JSON.stringify(text), SECRETS)).toBe('"{"t":"***"}"');
 	});
 
 	const pieces = fc
