@@ -194,6 +194,7 @@ describe('a file of records', () => {
 	});
 
 	it.each([
+		['with words', '{"id": "a", "name": "a", "tags": [{}, "x"]}', { source: 'records' }],
 		['with a text', '{\n "id": 1,\n "text": "a",\n "comments": [{"by": "b"}]\n}', RECORDS],
 		[
 			'with an address',

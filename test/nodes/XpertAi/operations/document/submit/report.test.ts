@@ -10,6 +10,7 @@ import {
 } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
 import { SubmitReport } from '../../../../../../nodes/XpertAi/operations/document/submit/report';
 import { readSubmitSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
+import { Warnings } from '../../../../../../nodes/XpertAi/operations/document/submit/warnings';
 import { itemOf } from '../../../../support/context';
 import { thrownBy } from '../../../../support/thrown';
 import { failure } from '../../../ingest/support/outcomes';
@@ -56,6 +57,7 @@ describe('the item of a document', () => {
 		const { report, read, stored, items } = reportOn();
 		stored();
 		report.addOutcome({ ...read('b'), outcome: 'unchanged' });
+		expect(report.summaryItem(1.2345).json.seconds).toBe(1.235);
 		expect(items().map((json) => Object.entries(json))).toEqual([
 			[
 				['name', 'a'],
@@ -284,8 +286,10 @@ describe('the error with Stop', () => {
 	it('names ten of many documents that are not found, how many more there are, and what to do', () => {
 		const { report, stored, read, processed } = reportOn({ continues: false });
 		const names = Array.from({ length: 12 }, (_, index) => `${index}.pdf`);
-		for (const name of names)
+		for (const [index, name] of names.entries()) {
+			if (index === 10) expect(report.processingError.message).toMatch(/, 9\.pdf$/);
 			processed({ state: 'error', processMsg: 'EISDIR: no.' }, stored(read(name)));
+		}
 		const { message, description } = report.processingError;
 		expect(message).toBe(
 			`12 documents are stored but not found: ${names.slice(0, 10).join(', ')} and 2 more`,
@@ -294,4 +298,11 @@ describe('the error with Stop', () => {
 			/^The document could not be processed: EISDIR: no\. It is stored, and assistants do not find it\. The server cannot read sheets\./,
 		);
 	});
+});
+
+it('nothing is warned of where a document gives no reason to', () => {
+	const warnings = new Warnings();
+	const { item, read } = reportOn();
+	warnings.note(read().document, { record: {} });
+	expect(warnings.hints(item)).toEqual([]);
 });

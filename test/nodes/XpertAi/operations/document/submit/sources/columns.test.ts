@@ -35,7 +35,7 @@ it.each<[string, IDataObject, Expected]>([
 	],
 	['empty columns are no matter', { mood: '', score: null, title: null }, {}],
 ])('%s', (_, columns, { fields = {}, text, unused = [] }) => {
-	expect(mapColumns(columns)).toEqual({ fields, text, unused });
+	expect(mapColumns(columns)).toStrictEqual({ fields, text, unused });
 });
 
 it.each<[string, unknown, string]>([
@@ -46,6 +46,7 @@ it.each<[string, unknown, string]>([
 	['file_url', 'https://a.example/1', 'fileUrl'],
 	['Mime-Type', 'text/plain', 'mimeType'],
 	['file_size', 5, 'size'],
+	['File Path', '/a.md', 'filePath'],
 	['Meta', { a: 1 }, 'metadata'],
 	['storage_file_id', FILE_ID, 'storageFileId'],
 ])('a column called %s with %j is %s', (name, column, field) => {

@@ -64,6 +64,8 @@ describe('documents mapped from columns', () => {
 			{ pages, content: 'hello', mood: 'good' },
 		);
 		expect(made(reader)).toEqual({ record: { pages }, unusedColumns: ['mood', 'content'] });
+		const bare = itemWith({ documentFields: { mappingMode: 'autoMapInputData' } }, { pages });
+		expect(made(bare)).toEqual({ record: { pages }, unusedColumns: [] });
 	});
 
 	it('take the dates of a database as ISO 8601', () => {

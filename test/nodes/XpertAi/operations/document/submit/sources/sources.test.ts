@@ -82,20 +82,42 @@ const FILES: Record<string, string> = {
 	records: '{"name":"a","body":"hello"}\n',
 };
 
-it.each(Object.entries(CASES))('an item is read as its documents: %s', async (source, one) => {
-	const { parameters, input, brings } = one;
-	const methods = {
-		getNode: () => ({ ...node, parameters }),
-		getInputData: () => [{ json: {}, ...input }],
-		helpers: { getBinaryDataBuffer: async () => Buffer.from(FILES[source] ?? '') } as never,
-	};
-	const item = itemOf({ ...parameters, source }, { fields: submitFields, methods });
-	const found: object[] = [];
-	for await (const document of readDocuments(item)) {
-		if (document instanceof Error) throw document;
-		const { file, ...rest } = document;
-		const uploaded = await file?.();
-		found.push({ ...rest, ...(uploaded && { text: uploaded.content.toString() }) });
-	}
-	expect(found).toEqual(brings);
-});
+const HOST: Case = {
+	parameters: { url: 'https://example.com/' },
+	brings: [
+		{
+			key: 'https://example.com/',
+			record: { name: 'example.com', fileUrl: 'https://example.com/' },
+		},
+	],
+};
+const TEXT: Case = {
+	parameters: { documentFields: { mappingMode: 'autoMapInputData' } },
+	input: { json: { text: 'hello' } },
+	brings: [{ record: { pages: [{ pageContent: 'hello' }] }, unusedColumns: [] }],
+};
+const MORE: Array<[string, Case]> = [
+	['addresses', HOST],
+	['fields', TEXT],
+];
+
+it.each([...Object.entries(CASES), ...MORE])(
+	'an item is read as its documents: %s',
+	async (source, one) => {
+		const { parameters, input, brings } = one;
+		const methods = {
+			getNode: () => ({ ...node, parameters }),
+			getInputData: () => [{ json: {}, ...input }],
+			helpers: { getBinaryDataBuffer: async () => Buffer.from(FILES[source] ?? '') } as never,
+		};
+		const item = itemOf({ ...parameters, source }, { fields: submitFields, methods });
+		const found: object[] = [];
+		for await (const document of readDocuments(item)) {
+			if (document instanceof Error) throw document;
+			const { file, ...rest } = document;
+			const uploaded = await file?.();
+			found.push({ ...rest, ...(uploaded && { text: uploaded.content.toString() }) });
+		}
+		expect(found).toEqual(brings);
+	},
+);
