@@ -65,7 +65,7 @@ describe('documents mapped from columns', () => {
 		);
 		expect(made(reader)).toEqual({ record: { pages }, unusedColumns: ['mood', 'content'] });
 		const bare = itemWith({ documentFields: { mappingMode: 'autoMapInputData' } }, { pages });
-		expect(made(bare)).toEqual({ record: { pages }, unusedColumns: [] });
+		expect(made(bare).unusedColumns).toHaveLength(0);
 	});
 
 	it('take the dates of a database as ISO 8601', () => {
