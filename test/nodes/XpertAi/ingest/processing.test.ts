@@ -391,13 +391,6 @@ describe('waiting for the processing', () => {
 		expect({ waits, asked, unfinished }).toEqual({ waits: [], asked: [], unfinished: 1 });
 	});
 
-	it('ends with the failure of a poll', async () => {
-		const { failure, said, allStarted } = await process(['a'], [() => answered(500)]);
-		expect(failure).toMatchObject({ status: 500 });
-		expect(allStarted).toBe(true);
-		expect(said.get('a')).toEqual({ state: 'running' });
-	});
-
 	it('reports a document once that was added twice', async () => {
 		const { ends, asked } = await process(['a', 'a'], [(ids) => all(ids, 'finish')]);
 		expect(asked).toEqual([['a']]);

@@ -58,19 +58,6 @@ describe('submitting documents', () => {
 			[0, 1, 2, 3, 4].map((index) => ({ name: `d${index}`, id: 'new' })),
 		);
 	});
-
-	it('reports the failure of a batch for each of its documents, and continues', async () => {
-		const { bodies, told, outcomes } = await submit(5, { 2: answered(401) });
-		expect(bodies).toHaveLength(3);
-		expect(told).toEqual([
-			[0, 'stored', 1],
-			[1, 'stored', 1],
-			[2, 'rejected', 2],
-			[3, 'rejected', 2],
-			[4, 'stored', 3],
-		]);
-		expect(outcomes[2]).toMatchObject({ failure: { status: 401 }, attempts: 1 });
-	});
 });
 
 describe('an answer that does not show the sent documents', () => {

@@ -154,13 +154,6 @@ describe('a knowledgebase that is missing', () => {
 		expect(placesOf('rejected')).toEqual(range(0, 20));
 	});
 
-	it('leaves documents unknown that an earlier attempt may have stored', async () => {
-		const gone = { retryLimits: { maxTries: 2, maxElapsedMs: Infinity } };
-		const { send } = answering(broken('ECONNRESET'), answered(404));
-		const { placesOf } = await submitTo({ send }, withIds(3), gone);
-		expect(placesOf('unknown')).toEqual([0, 1, 2]);
-	});
-
 	it('is not a missing route, which rejects all after the second 404', async () => {
 		const noRoute = failed({ kind: 'status', status: 404, missing: 'route' });
 		const send: BulkServer['send'] = async () => noRoute;

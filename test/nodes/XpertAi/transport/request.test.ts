@@ -55,11 +55,6 @@ describe('what is handed to n8n', () => {
 		expect(sent[0]?.options.allowedDomains).toBe('example.com, api.example.com');
 	});
 
-	it('keeps a path before /api, for servers behind a proxy', async () => {
-		const { sent } = await sendOnce({ credential: { baseUrl: 'https://example.com/xpert/api' } });
-		expect(sent[0]?.options.url).toBe('https://example.com/xpert/api/ai/assistants/count');
-	});
-
 	it('may go over http where the switch allows it', async () => {
 		const credential = { baseUrl: 'http://xpert.internal:3000', allowInsecureHttp: true };
 		const { sent } = await sendOnce({ credential });

@@ -177,7 +177,6 @@ describe('what cannot be sent is refused by the name of its field', () => {
 	});
 
 	it.each([
-		['Decision', { decision: 'perhaps' }, 'decision'],
 		['Target', { decision: 'confirm', options: { target: '[1]' } }, 'decision'],
 		[
 			'Changed Arguments',

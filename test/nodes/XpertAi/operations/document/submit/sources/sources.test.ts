@@ -82,22 +82,15 @@ const FILES: Record<string, string> = {
 	records: '{"name":"a","body":"hello"}\n',
 };
 
-const HOST: Case = {
-	parameters: { url: 'https://example.com/' },
-	brings: [
-		{
-			key: 'https://example.com/',
-			record: { name: 'example.com', fileUrl: 'https://example.com/' },
-		},
-	],
-};
 const TEXT: Case = {
 	parameters: { documentFields: { mappingMode: 'autoMapInputData' } },
 	input: { json: { text: 'hello' } },
 	brings: [{ record: { pages: [{ pageContent: 'hello' }] }, unusedColumns: [] }],
 };
+const url = 'https://example.com/';
+const record = { name: 'example.com', fileUrl: url };
 const MORE: Array<[string, Case]> = [
-	['addresses', HOST],
+	['addresses', { parameters: { url }, brings: [{ key: url, record }] }],
 	['fields', TEXT],
 ];
 
