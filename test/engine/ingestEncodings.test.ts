@@ -283,7 +283,7 @@ describe('a workbook', () => {
 		['old', 'application/vnd.ms-excel', /whose file is of the old \.xls format/],
 	])('that nothing could be found in is refused: %s', async (name, mimeType, words) => {
 		const items = [
-			await fileItem(name, mimeType, Buffer.from('no zip at all')),
+			await fileItem(name, mimeType, Buffer.from('Price, no zip at all')),
 			await fileItem('good.xlsx', XLSX, book),
 		];
 		const { outputs } = await submit(FILES, { items, onError: 'continueErrorOutput' });
