@@ -6,7 +6,7 @@ import type {
 	JsonObject,
 } from 'n8n-workflow';
 
-import { createSend } from '../../../nodes/XpertAi/transport/request';
+import { cancelSignal, createSend } from '../../../nodes/XpertAi/transport/request';
 import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from './context';
 import { node } from './node';
@@ -50,7 +50,7 @@ export async function sendOnce(exchange: Exchange): Promise<{ outcome: Outcome; 
 	const sent: Handed[] = [];
 	const helpers: Partial<IExecuteFunctions['helpers']> = {
 		async httpRequestWithAuthentication(credentialName, options) {
-			sent.push({ credentialName, options, signal: this.getExecutionCancelSignal?.() });
+			sent.push({ credentialName, options, signal: cancelSignal(this as never) });
 			if ('thrown' in exchange) throw exchange.thrown;
 			return {
 				statusCode: exchange.status ?? 201,

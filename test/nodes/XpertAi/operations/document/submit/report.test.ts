@@ -303,6 +303,6 @@ describe('the error with Stop', () => {
 it('nothing is warned of where a document gives no reason to', () => {
 	const warnings = new Warnings();
 	const { item, read } = reportOn();
-	warnings.note(read().document, { record: {} });
+	warnings.addDocument(read().document, { record: {} });
 	expect(warnings.hints(item)).toEqual([]);
 });
