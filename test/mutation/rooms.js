@@ -56,7 +56,7 @@ module.exports = {
 		folder: 'nodes/XpertAi/ingest',
 		files: ['*'],
 		tests: ['test/nodes/XpertAi/ingest/**/*.test.ts'],
-		least: 87,
+		least: 90,
 	},
 	memory: {
 		folder: 'nodes/XpertAi/ingest/memory',
