@@ -311,16 +311,20 @@ describe('a wait that breaks', () => {
 	});
 
 	it.each([
-		['ours', { output: 'Found', recovered: true }],
-		['not ours', undefined],
-	])('has the answer to a message with files found by its input (%s)', async (input, expected) => {
+		['ours', 'q', { output: 'Found', recovered: true }],
+		['ours', undefined, { output: 'Found', recovered: true }],
+		['not ours', 'q', undefined],
+	])('finds the answer to a message with files by its input (%s, ID %s)', async (...row) => {
+		const [input, id, expected] = row;
 		const thread = await said();
 		// The server adds what is in a file to the text.
-		const question = { id: 'q', content: 'Attachment File: a.txt\nours' };
+		const question = { id, content: 'Attachment File: a.txt\nours' };
 		const messages = [question, { id: 'a', content: 'Found', tool_calls: [] }];
-		const body = { thread_id: thread, status: 'idle', values: { input, messages } };
+		const showing = (values: object) => ({ thread_id: thread, status: 'idle', values });
+		const shows = { endpoint: 'E15', do: 'status', status: 200 } as const;
 		next(lost);
-		add({ endpoint: 'E15', nth: [2, 3], do: 'status', status: 200, body });
+		add({ ...shows, nth: 1, body: showing({ messages: [{ content: 'before' }] }) });
+		add({ ...shows, nth: [2, 3], body: showing({ input, messages }) });
 		const ids = idRows({ fileContext: fixture.world.fileContextId });
 		const { json, error } = await call(ask(), 'ours', thread, { ids });
 		if (expected) expect(json).toMatchObject(expected);

@@ -196,7 +196,7 @@ function messagesOfRun({ intent, before }: Waited, state: ThreadState): ThreadMe
 	const messages = messagesOf(state);
 	const question = messages.findLast(isFromUser);
 	if (!question) return [];
-	const isKnown = messagesOf(before).some(({ id }) => id === question.id);
+	const isKnown = messagesOf(before).some(({ id }) => id !== undefined && id === question.id);
 	// With files, the server adds their content to the text.
 	const isLastInput = text !== '' && state.values?.input === text;
 	const isContained = isLastInput && textOf(question.content).includes(text);

@@ -45,7 +45,8 @@ export class Fingerprints {
 
 	/** Whether a document was stored with exactly this content. */
 	has(id: string, contentHash: string): boolean {
-		return this.fingerprintOf(id).slice(1) === storedAs(contentHash).slice(1);
+		const fingerprint = this.fingerprintOf(id);
+		return fingerprint !== UNKNOWN && fingerprint.slice(1) === storedAs(contentHash).slice(1);
 	}
 
 	/** Whether a document was stored with known content and, if `processed`, was also processed. */

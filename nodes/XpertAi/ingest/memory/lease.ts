@@ -160,8 +160,8 @@ export class Lease {
 
 	/** Whether another run holds the lease: not released, and not known to have crashed. */
 	private isHeldByOther(note: ReadNote): boolean {
-		if (note === undefined || this.isOwn(note) || writeIdOf(note) === this.crashedWriteId)
-			return false;
+		const hasCrashed = this.crashedWriteId && writeIdOf(note) === this.crashedWriteId;
+		if (note === undefined || this.isOwn(note) || hasCrashed) return false;
 		// An unreadable lease counts as held: its holder soon renews it.
 		return !isReadable(note) || note.lease?.ended === false;
 	}
