@@ -2,6 +2,7 @@ import fc from 'fast-check';
 
 import { threadState } from '../../../../nodes/XpertAi/threads/thread';
 import {
+	afterLastUserMessage,
 	lastReply,
 	messagesOf,
 	parseReply,
@@ -55,12 +56,14 @@ describe('the messages of a thread', () => {
 
 	it('are read from a recording', () => {
 		const thread = recordedThread('runs', 'thread after the retry');
-		expect(messagesOf(thread).map(({ content }) => content)).toEqual([
+		const messages = messagesOf(thread);
+		expect(messages.map(({ content }) => content)).toEqual([
 			'first',
 			'You said: first [users seen: 1]',
 			'third',
 			'You said: third [users seen: 2]',
 		]);
+		expect(afterLastUserMessage(messages)).toEqual(messages.slice(-1));
 	});
 
 	it('end with the last words of the assistant', () => {
