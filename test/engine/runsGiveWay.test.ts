@@ -60,13 +60,6 @@ describe('a run that was not the first', () => {
 		expect(saidOn(fixture.sandbox, thread)).toEqual(['before', 'theirs', 'ours', 'ours']);
 	});
 
-	it('gives way to one that has ended since it began', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'listRuns', nth: 4, do: 'delay', ms: 400 });
-		const { json, runs } = await meet({ ours: 1_200, theirs: 300 });
-		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
-		expect([runs, sent('cancel').length]).toEqual([2, 1]);
-	});
-
 	it('stays where it has ended before it could give way: nothing is asked twice', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'cancel', do: 'delay', ms: 500 });
 		const { json, runs } = await meet({ ours: 150, theirs: 250 });

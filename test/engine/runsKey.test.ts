@@ -295,8 +295,4 @@ describe('an answer of several parts', () => {
 		answers([image]);
 		expect((await said('one')).json).toMatchObject({ output: '', parts: [image] });
 	});
-
-	it('has no parts where it is text', async () => {
-		expect((await said('one')).json).not.toHaveProperty('parts');
-	});
 });

@@ -68,7 +68,11 @@ describe('a run that has ended', () => {
 		add({ endpoint: 'runs', nth: 1, do: 'run', outcome: 'fail', error: 'No' });
 		const ids = await ended();
 		if (isGone) fixture.sandbox.expireStream(ids.runId);
-		expect((await read(ids)).error?.message).toBe('The run failed: No');
+		const { error } = await read(ids);
+		expect(error?.message).toBe('The run failed: No');
+		expect(error?.description).not.toContain('Request: ');
+		expect(error?.context).toMatchObject({ data: ids });
+		expect(fixture.sandbox.requests.of('E15')).toEqual([]);
 	});
 
 	it('was a rejection, also where its stream is gone', async () => {

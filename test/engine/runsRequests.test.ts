@@ -123,22 +123,6 @@ describe('a conversation made for a run that is refused', () => {
 	});
 });
 
-describe('what failed', () => {
-	it.each(['getRun', 'waitForRun'])('names its thread, run and status (%s)', async (operation) => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'fail', error: 'No' });
-		const { json } = await call(ask({ operation: 'start', threadSource: 'new' }));
-		const ids = { threadId: String(json?.threadId), runId: String(json?.runId) };
-		await new Promise((resolve) => setTimeout(resolve, 50));
-		const { failed } = await call({
-			...{ resource: 'thread', operation, runId: ids.runId },
-			threadId: byId(ids.threadId),
-		});
-		expect(failed?.json.error).toBe('The run failed: No');
-		expect(detailsOf(failed)).toMatchObject({ ...ids, status: 'failed' });
-		expect(detailsOf(failed).description).not.toContain('Request: ');
-	});
-});
-
 describe('a server that knows nothing but the contract', () => {
 	const BEYOND = ['runs', 'listRuns', 'run', 'cancel', 'join', 'stream', 'messages', 'getMessages'];
 

@@ -130,18 +130,20 @@ describe('what a run has used', () => {
 });
 
 describe('the steps of a run', () => {
-	it('are told where they are wanted, with those before a decision', async () => {
+	const decided = 'are told where they are wanted, with those before a decision';
+	it.each([false, true])(`${decided} (its stream is gone: %s)`, async (isGone) => {
 		const helper = { name: 'helper', title: 'Helper', description: 'Helps', waits: true };
 		knowing({ tools: [helper], counts: [3, 1] });
 		const options = { returnIntermediateSteps: true };
 		const { thread, json } = await say('USETOOL(helper) hello', { options });
 		const call = { tool: 'helper', toolInput: { input: 'hello', query: 'hello' } };
 		expect(json).toMatchObject({ status: 'interrupted', intermediateSteps: [{ action: call }] });
+		const [asked] = json?.intermediateSteps as object[];
+		if (isGone) fixture.sandbox.expireStream(String(json?.runId));
 		const { items } = await fixture.run(decide({ options }), { items: [says(thread, '')] });
 		expect(items[0]?.json).toMatchObject({
-			status: 'completed',
-			usage: { totalTokens: 8 },
-			intermediateSteps: [{ action: call, observation: expect.stringContaining('hello') }],
+			...{ status: 'completed', usage: { totalTokens: 8 }, recovered: false },
+			intermediateSteps: [{ ...asked, observation: expect.stringContaining('hello') }],
 		});
 	});
 });

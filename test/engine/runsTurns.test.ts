@@ -6,7 +6,7 @@ import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { stopOnce, useFixture } from './support/fixture';
 import { useShortSleeps } from './support/shortSleeps';
 import { byId } from './support/locators';
-import { ask, occupy, post, runsOf, saidOn, says } from './support/runs';
+import { ask, post, runsOf, saidOn, says } from './support/runs';
 
 const fixture = useFixture();
 useShortSleeps();
@@ -31,16 +31,6 @@ const stored = () => runsOf(fixture.sandbox.store.runs, THREAD);
 beforeEach(() => fixture.sandbox.store.putAssistant(SAYING_ASSISTANT));
 
 describe('a message under a key', () => {
-	it('waits for a run that others have begun in any way, and comes after it', async () => {
-		await say('zero');
-		fixture.sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 400 });
-		const theirs = { action: 'send', message: { input: { input: 'theirs' } } };
-		await occupy(fixture.sandbox, THREAD, theirs, SAYING_ASSISTANT.id);
-		const { json } = await say('one');
-		expect(json?.output).toBe('You said: one [users seen: 3]');
-		expect(saidOn(fixture.sandbox, THREAD)).toEqual(['zero', 'theirs', 'one']);
-	});
-
 	it('comes out once it has ended, though its stream stays open and silent', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'join', do: 'delay', ms: 600_000 });
 		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 300 });

@@ -121,7 +121,8 @@ export async function waitForRunResult(
 				events.resume(listener);
 				continue;
 			}
-			if (events.isComplete && events.isWhole && (!decided || events.isResumed)) {
+			// Under another ID, the stream may be that of another run: the record of this one tells.
+			if (events.isComplete && events.isWhole && joinId === run.runId) {
 				followedRun.runId = run.runId;
 				return { ...resultFromEvents(events), recovered: wasBroken };
 			}

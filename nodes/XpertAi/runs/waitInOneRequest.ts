@@ -198,8 +198,7 @@ function messagesOfRun({ intent, before }: Waited, state: ThreadState): ThreadMe
 	if (!question) return [];
 	const isKnown = messagesOf(before).some(({ id }) => id !== undefined && id === question.id);
 	// With files, the server adds their content to the text.
-	const isLastInput = text !== '' && state.values?.input === text;
-	const isContained = isLastInput && textOf(question.content).includes(text);
+	const isContained = state.values?.input === text && textOf(question.content).includes(text);
 	const isOwn = kind !== 'message' || (!isKnown && (isContained || hasText(question, text)));
 	return isOwn ? afterLastUserMessage(messages) : [];
 }

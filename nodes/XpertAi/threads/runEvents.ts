@@ -106,8 +106,6 @@ export class RunEvents {
 		tasks: [],
 	};
 	usage?: Usage;
-	/** Whether the parts include those from before a decision. */
-	isResumed = false;
 	/** In the order in which they came. */
 	readonly parts: Part[] = [];
 
@@ -178,7 +176,6 @@ export class RunEvents {
 
 	/** Continues after a decision: the next events belong to a part with an end of its own. */
 	resume(listener: Listener | undefined): void {
-		this.isResumed = true;
 		this.from = this.parts.length;
 		this.end = { tasks: [] };
 		this.isComplete = false;

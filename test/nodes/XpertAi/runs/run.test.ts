@@ -1,4 +1,5 @@
 import { withDeadline } from '../../../../nodes/XpertAi/runs/run';
+import type { Run } from '../../../../nodes/XpertAi/runs/run';
 import { waitForRunResult } from '../../../../nodes/XpertAi/runs/runThread';
 import { startInTurn } from '../../../../nodes/XpertAi/runs/start';
 import type { ApiRequest, Outcome, Send } from '../../../../nodes/XpertAi/transport/request';
@@ -117,11 +118,12 @@ describe('the time until the deadline', () => {
 
 const RUN = { run_id: 'r', thread_id: 't', assistant_id: 'a' };
 
-const start = async (send: Send, clock: VirtualTime) =>
+const start = async (send: Send, clock: VirtualTime, more: Partial<Run> = {}) =>
 	await startInTurn({
 		...withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND }),
 		...{ threadId: 't', body: {}, isNew: false, whenBusy: 'wait', cancelSilentMs: 0 },
 		routes: { areMissing: false },
+		...more,
 	});
 
 it('a run on a thread is given up after three tries where the server cannot be reached', async () => {
@@ -165,4 +167,38 @@ describe('a run on a thread whose last run has ended', () => {
 		// Kept as long as the run lasts, the runs of a long thread would fill the memory.
 		expect(started).not.toHaveProperty('before');
 	});
+});
+
+it.each(['route', undefined] as const)(
+	'a server is known to list no runs only if it says so itself (missing: %s)',
+	async (missing) => {
+		const routes = { areMissing: false };
+		const { asking } = answering(no({ ...failure, status: 404, missing }));
+		expect(await start(asking.send, virtualTime(), { routes })).toMatchObject({
+			areRoutesMissing: true,
+		});
+		expect(routes.areMissing).toBe(missing === 'route');
+	},
+);
+
+it.each([
+	['running', '09', true],
+	['success', '09', false],
+	['success', '10', true],
+	['error', '11', false],
+	['interrupted', '11', false],
+])('beside an older run (%s since %s), one that began at 10 gives way: %s', async (...course) => {
+	const [status, updated_at, givesWay] = course;
+	const own = { ...RUN, status: 'running', created_at: '10' };
+	const older = { ...RUN, run_id: 'older', status, created_at: '08', updated_at };
+	// The list cannot be read at first, which is no reason to give up.
+	const lists = [success([]), no(lost), no(lost), no(lost)];
+	let isCancelled = false;
+	const send = checking(async ({ method, path }) => {
+		isCancelled ||= path.endsWith('/r/cancel');
+		if (path.endsWith('cancel')) return success({ canceledExecutionIds: ['r'] });
+		return method === 'POST' ? success(own) : (lists.shift() ?? success([older, own]));
+	});
+	await start(send, virtualTime(), { whenBusy: 'fail' });
+	expect(isCancelled).toBe(givesWay);
 });
