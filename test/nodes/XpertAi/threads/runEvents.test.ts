@@ -77,6 +77,24 @@ describe('what a stream of events says', () => {
 		},
 	);
 
+	it('is one text for each call of the model, cut where something else comes or is decided', () => {
+		const heard: unknown[] = [];
+		const events = new RunEvents('', { onText: () => 0, onToolResult: (one) => heard.push(one) });
+		const say = (id: string, text: string) => events.readPart({ type: 'text', id, text });
+		const call = (data: object) => events.readPart({ type: 'component', id: 'c', data });
+		for (const text of ['See [1](xpert://know', 'ledge)']) say('a', text);
+		for (const data of [{ tool: 't' }, { output: 'found' }]) call(data);
+		say('a', ' late');
+		say('b', 'other');
+		events.resume(undefined);
+		expect(events.end).toEqual({ tasks: [] });
+		say('b', 'new');
+		events.readPart({ type: 'component', id: 'd', text: '', data: {} });
+		const texts = ['See [1](xpert://knowledge)', undefined, ' late', 'other', 'new', ''];
+		expect(events.parts.map(({ text }) => text)).toEqual(texts);
+		expect([events.answerId, events.answer, heard]).toEqual(['b', 'new', ['found']]);
+	});
+
 	it('is not whole where its beginning is lost', () => {
 		const { events } = listening();
 		const [first = ''] = withHelper.split('\n\n');
@@ -182,6 +200,16 @@ describe('what is decided', () => {
 		return { events, streams, hearAll };
 	};
 
+	it('waits, but not for the agent itself, which nobody can decide', () => {
+		const events = new RunEvents('');
+		const tell = (event: string, data: unknown) =>
+			events.addEvent({ name: '', data: JSON.stringify({ type: 'event', event, data }) });
+		tell('on_agent_end', 7);
+		tell('on_agent_start', { agentKey: 'own' });
+		tell('on_conversation_end', { operation: { tasks: [{ name: 'own' }, { name: 'mail' }] } });
+		expect(events.end.tasks).toEqual([{ name: 'mail' }]);
+	});
+
 	it('waits first, with the call that it is about, and then has its answer', () => {
 		const { events, streams, hearAll } = heard(
 			'waits for a person, confirm by /runs with target.executionId',
@@ -227,5 +255,7 @@ describe('what a thread says', () => {
 			{ action: { tool: 'tool', toolInput: undefined, toolCallId: 'c' } },
 		]);
 		expect(eventsOn(undefined, [{ id: 'm', tool_calls: [] }]).usage).toBeUndefined();
+		const ofAgent = { type: 'component', xpertName: 'helper', data: { tool: 'tool' } };
+		expect(stepsOf([ofAgent])).toMatchObject([{ action: { agent: 'helper' } }]);
 	});
 });

@@ -121,23 +121,7 @@ describe('the sources of a run on a thread', () => {
 
 /** Parts of which texts are made that a link may be cut in, or only seems to be. */
 const PARTS = [
-	...[
-		'[',
-		']',
-		'(',
-		')',
-		'<',
-		'>',
-		' ',
-		'x',
-		'xp',
-		'xpert',
-		'://',
-		'xpert://',
-		'⟦1⟧',
-		'\n',
-		'word ',
-	],
+	...[...'[]()<> x\n', 'xp', 'xpert', '://', 'xpert://', '⟦1⟧', 'word '],
 	...[link('a'), link('b'), link('zzz'), address('a'), '[see](xpert://other)', 'a'.repeat(90)],
 ];
 const text = fc.array(fc.constantFrom(...PARTS), { maxLength: 30 }).map((parts) => parts.join(''));

@@ -169,21 +169,10 @@ describe('Retry-After', () => {
 		['Sat, 31 Jan 2026 07:00:00 GMT', 0],
 	])('%j is a date', (header, ms) => expect(parseRetryAfter(header, now)).toBe(ms));
 
-	it.each([
-		'',
-		' ',
-		'soon',
-		'-5',
-		'1e3',
-		'0x10',
-		'5 s',
-		'5.',
-		'2026-01-31',
-		undefined,
-		null,
-		5,
-		['5'],
-	])('%j says nothing', (header) => expect(parseRetryAfter(header, now)).toBeUndefined());
+	const texts = ['', ' ', 'soon', '-5', '1e3', '0x10', '5 s', '5.', '2026-01-31'];
+	it.each([...texts, undefined, null, 5, ['5']])('%j says nothing', (header) =>
+		expect(parseRetryAfter(header, now)).toBeUndefined(),
+	);
 
 	it('gives milliseconds of 0 or more, or nothing, for any text', () => {
 		const headers = fc.oneof(
