@@ -90,8 +90,11 @@ describe('what a stream of events says', () => {
 		expect(events.end).toEqual({ tasks: [] });
 		say('b', 'new');
 		events.readPart({ type: 'component', id: 'd', text: '', data: {} });
+		const image = { type: 'image_url', image_url: 'u' };
+		for (const part of [{ type: 'component', id: 'e' }, image]) events.readPart(part);
+		expect([events.isInToolCall, events.otherParts]).toEqual([false, [image]]);
 		const texts = ['See [1](xpert://knowledge)', undefined, ' late', 'other', 'new', ''];
-		expect(events.parts.map(({ text }) => text)).toEqual(texts);
+		expect(events.parts.slice(0, 6).map(({ text }) => text)).toEqual(texts);
 		expect([events.answerId, events.answer, heard]).toEqual(['b', 'new', ['found']]);
 	});
 
@@ -200,12 +203,16 @@ describe('what is decided', () => {
 		return { events, streams, hearAll };
 	};
 
-	it('waits, but not for the agent itself, which nobody can decide', () => {
+	it('waits for the calls of its helpers, and for people, but not for the agent itself', () => {
 		const events = new RunEvents('');
 		const tell = (event: string, data: unknown) =>
 			events.addEvent({ name: '', data: JSON.stringify({ type: 'event', event, data }) });
 		tell('on_agent_end', 7);
 		tell('on_agent_start', { agentKey: 'own' });
+		tell('on_agent_start', { agentKey: 'helper', id: 'h', parentId: 'p', title: 'helper' });
+		expect(events.isInToolCall).toBe(true);
+		tell('on_agent_end', { agentKey: 'helper', id: 'h', status: 'success' });
+		expect(events.isInToolCall).toBe(false);
 		tell('on_conversation_end', { operation: { tasks: [{ name: 'own' }, { name: 'mail' }] } });
 		expect(events.end.tasks).toEqual([{ name: 'mail' }]);
 	});
