@@ -160,8 +160,8 @@ export class Lease {
 
 	/** Whether another run holds the lease: not released, and not known to have crashed. */
 	private isHeldByOther(note: ReadNote): boolean {
-		const hasCrashed = this.crashedWriteId && writeIdOf(note) === this.crashedWriteId;
-		if (note === undefined || this.isOwn(note) || hasCrashed) return false;
+		if (note === undefined || this.isOwn(note) || writeIdOf(note) === this.crashedWriteId)
+			return false;
 		// An unreadable lease counts as held: its holder soon renews it.
 		return !isReadable(note) || note.lease?.ended === false;
 	}
@@ -181,8 +181,8 @@ export class Lease {
 	}
 }
 
-/** Identifies one write of a note. */
-const writeIdOf = (note: ReadNote) => (isReadable(note) ? note.writeId : note);
+/** Identifies one write of a note; undefined only if there is none. */
+const writeIdOf = (note: ReadNote) => (isReadable(note) ? (note.writeId ?? '') : note);
 
 /** The counters in the lease of the last run; 0 for those that are missing or unreadable. */
 export function leaseCounters(lease: ReadNote): Record<'run' | 'sent' | 'root', number> {

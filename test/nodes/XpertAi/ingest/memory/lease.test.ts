@@ -1,5 +1,5 @@
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
-import { Lease } from '../../../../../nodes/XpertAi/ingest/memory/lease';
+import { LEASE, Lease } from '../../../../../nodes/XpertAi/ingest/memory/lease';
 import { NotesOnServer, orFailure } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { Timeline } from '../../../support/timeline';
@@ -114,13 +114,19 @@ describe('the lease of a source', () => {
 		expect(await of(one.check())).toBeUndefined();
 	});
 
-	it('is free after a minute when its note is unreadable and nobody renews it', async () => {
+	const held = { lease: { by: 'another', since: AT, ended: false, sent: 0, root: 0 } };
+	const notes = new NotesOnServer(PLACE, new Knowledgebase().routes());
+	it.each([
+		['is unreadable', 'Invalid PDF structure'],
+		['names no write', notes.row({ note: LEASE, header: held }).processMsg],
+	])('is free after a minute when its note %s and nobody renews it', async (_, processMsg) => {
 		const { lease, of, named, time } = scene();
 		const one = lease('one');
 		await of(one.take());
 		await of(one.release());
-		Object.assign(named('at work') ?? {}, { processMsg: 'Invalid PDF structure' });
+		Object.assign(named('at work') ?? {}, { processMsg });
 		expect(await of(lease('two').take())).toBeUndefined();
+		expect(time.now).toBeGreaterThan(50 * SECOND);
 		expect(time.now).toBeLessThan(62 * SECOND);
 	});
 
