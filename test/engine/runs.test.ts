@@ -129,21 +129,30 @@ describe('a run that asks a person', () => {
 	});
 
 	it.each([
-		['was carried out', { action: 'resume', target: {}, decision: { type: 'confirm' } }],
-		['has gone on without', { action: 'send', message: { input: { input: 'theirs' } } }],
-	])('%s where somebody else was there before its rejection', async (said, input) => {
-		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
-		const { faults, requests } = fixture.sandbox;
-		faults.add({ ...onThread(thread, { do: 'delay', ms: 200 }), nth: 1 });
-		const before = requests.of('runs').length;
-		const rejecting = fixture.run(decide({ decision: 'reject' }), { items: [says(thread, '')] });
-		while (requests.of('runs').length === before)
-			await new Promise((resolve) => setTimeout(resolve, 5));
-		const others = { assistant_id: ECHO_ASSISTANT_ID, input };
-		await post(fixture.sandbox, `threads/${thread}/runs/wait`, others);
-		const { error } = await rejecting;
-		expect(error?.message).toContain(said);
-	});
+		[
+			'What was rejected was carried out',
+			{ action: 'resume', target: {}, decision: { type: 'confirm' } },
+		],
+		[
+			'the thread has gone on without a decision',
+			{ action: 'send', message: { input: { input: 'theirs' } } },
+		],
+	])(
+		'that somebody else has decided or left before its rejection says: %s',
+		async (said, input) => {
+			const { thread } = await say(`${INTERRUPTING_INPUT} first`);
+			const { faults, requests } = fixture.sandbox;
+			faults.add({ ...onThread(thread, { do: 'delay', ms: 200 }), nth: 1 });
+			const before = requests.of('runs').length;
+			const rejecting = fixture.run(decide({ decision: 'reject' }), { items: [says(thread, '')] });
+			while (requests.of('runs').length === before)
+				await new Promise((resolve) => setTimeout(resolve, 5));
+			const others = { assistant_id: ECHO_ASSISTANT_ID, input };
+			await post(fixture.sandbox, `threads/${thread}/runs/wait`, others);
+			const { error } = await rejecting;
+			expect(error?.message).toContain(said);
+		},
+	);
 
 	it('says that a rejection was heard also without Simplify', async () => {
 		const { thread } = await say(`${INTERRUPTING_INPUT} first`);

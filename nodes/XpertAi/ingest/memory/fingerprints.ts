@@ -46,7 +46,7 @@ export class Fingerprints {
 	/** Whether a document was stored with exactly this content. */
 	has(id: string, contentHash: string): boolean {
 		const fingerprint = this.fingerprintOf(id);
-		return fingerprint !== UNKNOWN && fingerprint.slice(1) === storedAs(contentHash).slice(1);
+		return fingerprint !== UNKNOWN && fingerprint.slice(1) === keptOf(contentHash);
 	}
 
 	/** Whether a document was stored with known content and, if `processed`, was also processed. */
@@ -99,20 +99,20 @@ export class Fingerprints {
 	}
 }
 
-/** The fingerprint of a document stored with this content. @param contentHash bytes as characters; six are kept */
-const storedAs = (contentHash: string) => STORED + contentHash.slice(0, FINGERPRINT_BYTES - 1);
+/** What a fingerprint keeps of a content hash, whose bytes are characters. */
+const keptOf = (contentHash: string) => contentHash.slice(0, FINGERPRINT_BYTES - 1);
 
 /** The entry of a document stored with this content, and not yet processed. @param hash the content hash */
-export const storedEntry = (id: string, hash: string): Entry => [packId(id), storedAs(hash)];
+export const storedEntry = (id: string, hash: string): Entry => [packId(id), STORED + keptOf(hash)];
 
-/** The latest ID that was packed: an ID is often needed several times in a row. */
-let latest: [id: string, packedId: string] = ['', ''];
+/** The ID that was packed last: an ID is often needed several times in a row. */
+let lastPacked: [id: string, packedId: string] = ['', ''];
 
 /** A UUID as its 16 bytes. Case is ignored, as on servers. */
 export function packId(id: string): string {
-	if (id !== latest[0])
-		latest = [id, Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1')];
-	return latest[1];
+	if (id !== lastPacked[0])
+		lastPacked = [id, Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1')];
+	return lastPacked[1];
 }
 
 /** The last two bytes of a packed ID as a number. They decide on its piece; some IDs begin with the time. */
