@@ -3,11 +3,11 @@ import sortBy from 'lodash/sortBy';
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { sendOrThrow } from '../XpertAi/execution/sendOrThrow';
+import { callOrThrow } from '../XpertAi/execution/callOrThrow';
 import { textIfAny } from '../XpertAi/payloads/common';
 import { conversationRecord } from '../XpertAi/payloads/conversation';
-import { errorText } from '../XpertAi/threads/thread';
-import { answerMustBe, isJsonObject } from '../XpertAi/transport/answer';
+import { errorText, openTasks, waitsForPerson } from '../XpertAi/threads/conversation';
+import { isJsonObject } from '../XpertAi/transport/answer';
 import type { Send } from '../XpertAi/transport/request';
 import type { ConversationEvent } from './fields';
 import { parseTime } from './memory';
@@ -20,18 +20,18 @@ const SEARCH_TIMEOUT_MS = 30_000;
 const conversationChange = conversationRecord
 	.extend({ title: textIfAny, xpertId: textIfAny, updatedAt: textIfAny })
 	.transform(({ id = '', operation, error, updatedAt = '', xpertId, ...known }) => {
-		const tasks = operation?.tasks ?? [];
+		const open = { ...openTasks(operation?.tasks), error };
 		return {
 			...known,
 			id,
 			updatedAt,
 			at: parseTime(updatedAt),
-			event: id ? eventOf(known.status, tasks) : undefined,
+			event: id ? eventOf(known.status, open) : undefined,
 			assistantId: xpertId,
 			/** Why its last run failed, or who cancelled it. */
 			error: errorText(error),
 			/** The tasks of its run that wait for a person. */
-			tasks,
+			tasks: open.tasks,
 		};
 	});
 
@@ -48,18 +48,13 @@ const searchAnswer = z
 	.refine(
 		(changes) =>
 			changes.length === 0 || changes.some(({ id, at }) => id !== '' && !Number.isNaN(at)),
+		'it holds no list of conversations',
 	);
 
-const listsConversations = answerMustBe(
-	(answer) => searchAnswer.safeParse(answer).success,
-	'it holds no list of conversations',
-);
-
-/** What is wrong with an answer that is not filtered and sorted as asked: polls would miss changes. */
-function orderFlaw({ since = 0, order }: ChangesQuery, answer: unknown): string | undefined {
-	const times = [since, ...timesOf(searchAnswer.parse(answer))];
-	const isAsAsked = order === 'DESC' || isEqual(times, sortBy(times));
-	return isAsAsked ? undefined : 'it is not filtered and sorted by time as asked';
+/** Whether changes are filtered and sorted as asked: polls would miss some otherwise. */
+function isAsAsked({ since = 0, order }: ChangesQuery, changes: ConversationChange[]): boolean {
+	const times = [since, ...timesOf(changes)];
+	return order === 'DESC' || isEqual(times, sortBy(times));
 }
 
 /**
@@ -74,19 +69,14 @@ export function searchChanges(
 ): FetchChanges<ConversationChange> {
 	const ids = assistantId === undefined ? [] : [{ subject: '"Assistant"', id: assistantId }];
 	return async (query) => {
-		const answer = await sendOrThrow(
-			context,
-			send,
-			{
-				method: 'POST',
-				path: '/conversations/search',
-				body: JSON.stringify(searchBody(query, assistantId)),
-				timeoutMs: SEARCH_TIMEOUT_MS,
-				checkAnswer: (found) => listsConversations(found) ?? orderFlaw(query, found),
-			},
-			{ repeatable: true, ids },
+		const schema = searchAnswer.refine(
+			(changes) => isAsAsked(query, changes),
+			'it is not filtered and sorted by time as asked',
 		);
-		return searchAnswer.parse(answer);
+		const body = JSON.stringify(searchBody(query, assistantId));
+		const request = { path: '/conversations/search', body, timeoutMs: SEARCH_TIMEOUT_MS, schema };
+		const call = { method: 'POST', repeatable: true, ...request } as const;
+		return await callOrThrow(context, send, call, { ids });
 	};
 }
 
@@ -106,9 +96,13 @@ function changeOf(raw: unknown): ConversationChange {
  * Runs that wait and cancelled runs are both `interrupted`; only the former have tasks (service behaviour, "What became
  * of a run").
  */
-function eventOf(status: unknown, tasks: unknown[]): ConversationEvent | undefined {
+function eventOf(
+	status: unknown,
+	open: ReturnType<typeof openTasks> & { error?: unknown },
+): ConversationEvent | undefined {
 	if (status === 'idle') return 'answered';
 	if (status === 'error') return 'failed';
 	if (status !== 'interrupted') return undefined;
-	return tasks.length > 0 ? 'waiting' : 'cancelled';
+	if (waitsForPerson(open)) return 'waiting';
+	return open.isLeftOver && !open.error ? 'answered' : 'cancelled';
 }

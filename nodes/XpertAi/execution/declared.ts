@@ -4,7 +4,8 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { anyJson } from '../payloads/common';
-import { answerWithList, isJsonObject, listIn } from '../transport/answer';
+import { isJsonObject, listAnswer } from '../transport/answer';
+import type { AnswerSchema } from '../transport/answer';
 import type { Failure } from '../transport/failure';
 import { multipartBody } from '../transport/multipart';
 import { IDS_PER_ADDRESS, buildPath } from '../transport/api';
@@ -17,6 +18,7 @@ import { idsInBody } from './hints';
 import type { Item } from './item';
 import { isFileBody, onlyReads } from './operation';
 import type {
+	AnswerForm,
 	DeclaredOperation,
 	Execution,
 	FileBody,
@@ -27,7 +29,7 @@ import type {
 } from './operation';
 import { addHints, answerItems, simplified } from './outputs';
 import { collectPages } from './paging';
-import { sendOrThrow } from './sendOrThrow';
+import { callOrThrow } from './callOrThrow';
 
 /**
  * Runs an operation with one request per item, or one per page of a list.
@@ -75,11 +77,10 @@ export function atOnceOf([first]: Item[]): number {
  * of a list count as one answer.
  */
 async function answersFor(item: Item, operation: DeclaredOperation) {
-	const { method, paging, checkAnswer, repeatable, precheck, body, statusHints } = operation;
+	const { method, paging, repeatable, precheck, body, statusHints } = operation;
 	const paths = pathsOf(item, operation);
 	const { timeoutSeconds: initialTimeout = DEFAULT_TIMEOUT_SECONDS } = operation;
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
-	const check = paging ? answerWithList(paging.resultsKey) : checkAnswer;
 	const { bodies, naming, form } = await bodyOf(item, operation);
 	const toSend = (one: unknown) => form ?? (one === undefined ? one : item.jsonText(one, naming));
 	// Refuse an invalid body before anything is sent.
@@ -93,17 +94,17 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 			continue;
 		}
 		const path = buildPath(operation.path, { ...values, ...checked?.found });
-		const flawOf = (answer: unknown) => check(answer, values);
+		const schema = paging ? listAnswer(paging.resultsKey) : schemaOf(operation.answer, values);
 		for (const one of bodies) {
-			const request = async (sent: unknown) => {
-				const apiRequest = { method, path, body: toSend(sent), timeoutMs, checkAnswer: flawOf };
+			const ask = async (sent: unknown) => {
+				const request = { method, path, body: toSend(sent), timeoutMs, schema, repeatable };
 				const toError = (failure: Failure) => {
 					const ids = idsInBody(sent, body?.ids ?? [], naming);
 					return item.apiError(failure, { statusHints: hints, ids });
 				};
-				return await sendOrThrow(item.context, item.send, apiRequest, { repeatable, toError });
+				return await callOrThrow(item.context, item.send, request, { toError });
 			};
-			const answer = await (paging ? listOf(item, paging, one, request) : request(one));
+			const answer = await (paging ? listOf(item, one, ask) : ask(one));
 			answers.push({ answer, asked: one ?? values });
 		}
 	}
@@ -116,30 +117,30 @@ const JSON_FOR_FILE_HINTS = {
 
 /** Sends the request of a precheck and evaluates its answer. */
 async function runPrecheck(
-	{ method, path: template, body, checkAnswer, evaluate }: Precheck,
+	{ method, path: template, body, answer: form, evaluate }: Precheck,
 	item: Item,
 	values: PathValues,
 	timeoutMs: number,
 ): Promise<PrecheckResult> {
 	const request = {
-		method,
-		path: buildPath(template, values),
-		body: body && item.jsonText(body(item), {}),
-		timeoutMs,
-		checkAnswer: (answer: unknown) => checkAnswer(answer, values),
+		...{ method, path: buildPath(template, values), schema: schemaOf(form, values) },
+		...{ body: body && item.jsonText(body(item), {}), timeoutMs, repeatable: true },
 	};
 	const toError = (failure: Failure) => item.apiError(failure);
-	const answer = await sendOrThrow(item.context, item.send, request, { repeatable: true, toError });
+	const answer = await callOrThrow(item.context, item.send, request, { toError });
 	return evaluate(answer, item);
 }
+
+const schemaOf = (form: AnswerForm, values: PathValues): AnswerSchema =>
+	typeof form === 'function' ? form(values) : form;
 
 /** The body of an item, read and checked. */
 interface ReadBody {
 	/** The bodies to send, one after another. */
 	bodies: unknown[];
 	naming: Naming;
-	/** What is sent in place of JSON. */
-	form?: FormData;
+	/** Makes what is sent in place of JSON. */
+	form?: () => FormData;
 }
 
 async function bodyOf(item: Item, { body, fixedBody }: DeclaredOperation): Promise<ReadBody> {
@@ -172,8 +173,8 @@ async function fileBodyOf(item: Item, { parts, schema, ids = [] }: FileBody): Pr
 	item.checkIds(texts, ids, naming);
 	// Each part is sent as JSON text; this refuses a part that has none.
 	item.jsonText(texts, naming);
-	const form = multipartBody(await readUploadFile(item, item.binary()), texts);
-	return { bodies: [texts], naming, form };
+	const file = await readUploadFile(item, item.binary());
+	return { bodies: [texts], naming, form: () => multipartBody(file, texts) };
 }
 
 /** Longest timer of Node.js, in seconds. */
@@ -197,16 +198,12 @@ function pathsOf(item: Item, { path: template }: DeclaredOperation): PathValues[
 /** Fetches all pages for fields; sends a JSON body once, unchanged. */
 async function listOf(
 	item: Item,
-	{ resultsKey }: NonNullable<DeclaredOperation['paging']>,
 	body: unknown,
-	request: (body: unknown) => Promise<unknown>,
+	ask: (body: unknown) => Promise<unknown>,
 ): Promise<unknown[]> {
-	const results = (answer: unknown) => listIn(answer, resultsKey) as unknown[];
-	if (item.isJsonBody) return results(await request(body));
+	const results = async (asked: unknown) => (await ask(asked)) as unknown[];
+	if (item.isJsonBody) return await results(body);
 	const wanted = item.boolean('returnAll') ? Infinity : item.setting('limit', wholeNumber);
 	const filters = isJsonObject(body) ? body : {};
-	return await collectPages(
-		async (page) => results(await request({ ...filters, ...page })),
-		wanted,
-	);
+	return await collectPages(async (page) => await results({ ...filters, ...page }), wanted);
 }

@@ -8,7 +8,7 @@ import {
 	isUuid,
 	missingValueIn,
 } from '../payloads/common';
-import { answerWith, hasFields, isJsonObject } from '../transport/answer';
+import { isJsonObject, recordWith } from '../transport/answer';
 import type { Flaw } from './badInput';
 
 /** The ID from a resource locator or a plain value; any other value is returned unchanged. */
@@ -61,15 +61,15 @@ export const splitList = (text: string, separator: string | RegExp = ',') =>
 	compact(text.split(separator).map((one) => one.trim()));
 
 /**
- * Makes the check that an answer is the record that was asked for.
+ * Makes the schema of an answer that is the record asked for.
  *
  * @param what the kind of record, as users call it
  * @param key the key of its ID
  */
-export function answerAbout(what: string, key = 'id') {
-	return (answer: unknown, asked: Record<string, string>): string | undefined => {
-		if (!hasFields(answer, key)) return answerWith(key)(answer);
-		const isAsked = String(answer[key]).toLowerCase() === Object.values(asked)[0]?.toLowerCase();
-		return isAsked ? undefined : `it is about another ${what}`;
-	};
+export function recordAbout(what: string, key = 'id') {
+	return (asked: Record<string, string>) =>
+		recordWith(key).refine(
+			(answer) => String(answer[key]).toLowerCase() === Object.values(asked)[0]?.toLowerCase(),
+			`it is about another ${what}`,
+		);
 }

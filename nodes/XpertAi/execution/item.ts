@@ -18,6 +18,7 @@ import { z } from 'zod';
 import type { AnyZodObject, ZodTypeAny } from 'zod';
 
 import { LONE_SURROGATE_DEMAND, idList, hasLoneSurrogate } from '../payloads/common';
+import { CREDENTIAL_NAME } from '../transport/api';
 import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import type { Connection, Send } from '../transport/request';
@@ -77,6 +78,16 @@ export class Item {
 	/** Sends a request with the credential of this item. */
 	get send(): Send {
 		return this.connection.send;
+	}
+
+	/** Stands for the server and the token of this item. */
+	get account(): string {
+		return this.connection.account;
+	}
+
+	/** The ID of the credential in n8n. */
+	get credentialId(): string {
+		return this.context.getNode().credentials?.[CREDENTIAL_NAME]?.id ?? '';
 	}
 
 	/**

@@ -6,6 +6,7 @@ import type {
 } from 'n8n-workflow';
 import type { AnyZodObject, ZodTypeAny } from 'zod';
 
+import type { AnswerSchema } from '../transport/answer';
 import type { ApiRequest } from '../transport/request';
 import type { FieldValues } from './fields';
 import type { StatusHints } from './hints';
@@ -56,8 +57,8 @@ export interface FileBody {
 /** The values for the placeholders of a path. */
 export type PathValues = Record<string, string>;
 
-/** What is wrong with an answer of another form than recorded. */
-type RecordCheck = (answer: unknown, asked: PathValues) => string | undefined;
+/** What is read of an answer, or what makes it of the values in the path. */
+export type AnswerForm = AnswerSchema | ((asked: PathValues) => AnswerSchema);
 
 /** What a precheck found: an answer instead of the request, or the IDs that the path needs. */
 export interface PrecheckResult {
@@ -74,23 +75,22 @@ export interface Precheck {
 	options: INodeProperties[];
 	/** The body of the request. */
 	body?: (item: Item) => unknown;
-	/** What is wrong with an answer that allows no decision. */
-	checkAnswer: RecordCheck;
+	/** What its answer must be to allow a decision. */
+	answer: AnswerForm;
 	/** @throws NodeOperationError if the operation must not continue */
 	evaluate: (answer: unknown, item: Item) => PrecheckResult;
 }
 
-/** How an answer is read: as pages of a list, or as it is, once it was checked. */
-type AnswerForm =
-	| {
-			/** A list with `limit` and `offset`; `resultsKey` is the key of the results, without it the answer is the list. */
-			paging: { resultsKey?: string };
-			checkAnswer?: undefined;
-	  }
-	| { paging?: undefined; checkAnswer: RecordCheck };
-
 /** An operation with one request per item: plain data, run by one loop. */
-export type DeclaredOperation = Declaration & AnswerForm;
+export type DeclaredOperation = Declaration &
+	(
+		| {
+				/** A list with `limit` and `offset`; `resultsKey` is the key of the results, without it the answer is the list. */
+				paging: { resultsKey?: string };
+				answer?: undefined;
+		  }
+		| { paging?: undefined; answer: AnswerForm }
+	);
 
 interface Declaration extends OperationInfo {
 	/** A field for each ID in the path, named as there. */

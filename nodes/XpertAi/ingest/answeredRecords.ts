@@ -1,16 +1,30 @@
 import get from 'lodash/get';
+import { z } from 'zod';
 
-import { answerMustBe } from '../transport/answer';
 import type { ReadyDocument } from './batches';
 
+const NO_DOCUMENTS = 'it is not a list of documents';
+
 /**
- * The check of answers that start processing or report its status. They must list documents, each with its ID;
- * documents that the server does not know are left out.
+ * The answer that starts processing or reports its status: documents, each with its ID. Those that the server does not
+ * know are left out.
  */
-export const mustListDocuments = answerMustBe(
-	(answer) => Array.isArray(answer) && answer.every((record) => recordId(record) !== undefined),
-	'it is not a list of documents',
-);
+export const documentList = z
+	.array(z.unknown(), { message: NO_DOCUMENTS })
+	.refine((records) => records.every((record) => recordId(record) !== undefined), NO_DOCUMENTS);
+
+const NOT_LISTED = 'it does not list the documents that it should';
+
+/**
+ * The answer that must list certain documents: a proxy may answer with an empty list, or for another server.
+ *
+ * @param ids the documents that must be listed
+ */
+export const listWith = (ids: string[]) =>
+	z.array(z.unknown(), { message: NOT_LISTED }).refine((records) => {
+		const listed = new Set(records.map(recordId));
+		return ids.every((id) => listed.has(id.toLowerCase()));
+	}, NOT_LISTED);
 
 type Sent = Pick<ReadyDocument<unknown>, 'id' | 'isNew' | 'record'>;
 

@@ -5,7 +5,7 @@ import uniqBy from 'lodash/uniqBy';
 import { derivedId } from '../payloads/derivedId';
 import type { DocumentRecord } from '../payloads/document';
 import type { Failure } from '../transport/failure';
-import type { Outcome } from '../transport/request';
+import type { Result } from '../transport/call';
 
 /**
  * The rows of a path such as `Dept/Sales`, outermost first. Documents and other folders have them as parent (recorded,
@@ -41,7 +41,7 @@ export class Folders {
 	constructor(
 		private readonly knowledgebaseId: string,
 		/** Stores rows (E3). Existing folders stay as they are (recorded, `folder-moves`). */
-		private readonly store: (body: string) => Promise<Outcome>,
+		private readonly store: (body: string) => Promise<Result<unknown>>,
 	) {}
 
 	/**

@@ -2,14 +2,12 @@ import chunk from 'lodash/chunk';
 import compact from 'lodash/compact';
 import { z } from 'zod';
 
-import { answerMustBe } from '../transport/answer';
-import type { AnswerCheck } from '../transport/answer';
 import { IDS_PER_ADDRESS } from '../transport/api';
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import type { ApiRequest, Outcome } from '../transport/request';
+import type { Call, Result } from '../transport/call';
 import { sanitize } from '../transport/sanitize';
-import { recordId, mustListDocuments } from './answeredRecords';
+import { documentList, listWith } from './answeredRecords';
 
 /** The server's record of the processing of a document. */
 export const processingStatus = z
@@ -58,7 +56,7 @@ export function processingEndOf(status: ProcessingStatus | undefined): Processin
 /** The dependencies of processing. */
 export interface ProcessingRoutes {
 	/** Sends a request with the retry policy. */
-	send: (request: Omit<ApiRequest, 'timeoutMs'>) => Promise<Outcome>;
+	send: <Answer>(request: Call<Answer>) => Promise<Result<Answer>>;
 	startPath: string;
 	/** Path of the status of some documents. */
 	statusPath: (ids: string[]) => string;
@@ -86,11 +84,11 @@ export async function fetchStatuses(
 ): Promise<Statuses> {
 	const statuses: Statuses['statuses'] = new Map();
 	const required = compact([requiredId]);
-	const checkAnswer = requiredId === undefined ? mustListDocuments : mustList(required);
+	const schema = requiredId === undefined ? documentList : listWith(required);
 	for (const part of chunk(ids, IDS_PER_ADDRESS)) {
 		if (routes.signal?.aborted) break;
 		const path = routes.statusPath([...part, ...required]);
-		const outcome = await routes.send({ method: 'GET', path, checkAnswer });
+		const outcome = await routes.send({ method: 'GET', path, schema });
 		if (!outcome.ok) return { statuses, failure: outcome.failure };
 		for (const [id, status] of statusesById(outcome.answer)) statuses.set(id, status);
 	}
@@ -108,20 +106,6 @@ export function statusesById(answer: unknown): Map<string, ProcessingStatus> {
 			.flatMap((entry) => processingStatus.safeParse(entry).data ?? [])
 			.map((status) => [status.id.toLowerCase(), status] as const),
 	);
-}
-
-/**
- * Makes the check of an answer that must list certain documents: a proxy may answer with an empty list, or for
- * another server.
- *
- * @param ids the documents that must be listed
- */
-export function mustList(ids: string[]): AnswerCheck {
-	return answerMustBe((answer) => {
-		if (!Array.isArray(answer)) return false;
-		const listed = new Set(answer.map(recordId));
-		return ids.every((id) => listed.has(id.toLowerCase()));
-	}, 'it does not list the documents that it should');
 }
 
 /**

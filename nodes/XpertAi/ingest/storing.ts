@@ -1,5 +1,7 @@
 import chunk from 'lodash/chunk';
 
+import { z } from 'zod';
+
 import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import {
@@ -48,7 +50,7 @@ export interface Storing<Origin> {
 	 */
 	journal?: (batch: Batch<Origin>) => Promise<JournaledBatch | { failure: Failure } | undefined>;
 	/** The request (E3) that carries a batch. */
-	request: (body: string) => ApiRequest;
+	request: (body: string) => Omit<ApiRequest, 'schema'>;
 	/** Called once for each document, when its batch ends. */
 	onOutcome: (outcome: DocumentOutcome<Origin>) => void;
 	/** Called before each batch: whether it may be sent. */
@@ -170,13 +172,14 @@ class Storer<Origin> {
 		const isOverloadedBy = (failure: Failure, attempts: number) =>
 			canHalve && attempts >= TRIES_BEFORE_HALVING && overloads(batch, failure);
 		let records: unknown[] = [];
-		const checkAnswer = (answer: unknown) => {
+		const schema = z.unknown().superRefine((answer, { addIssue }) => {
 			const documentAnswer = withoutRecords(answer, journaled?.ids);
 			records = answeredRecords(batch, documentAnswer);
-			return storingFlaw(documentAnswer, records);
-		};
+			const message = storingFlaw(documentAnswer, records);
+			if (message) addIssue({ code: 'custom', message });
+		});
 		const result = await sendWithRetries(send, {
-			request: { ...request(batchBody(batch, journaled?.rows)), checkAnswer },
+			request: { ...request(batchBody(batch, journaled?.rows)), schema },
 			limits: this.outageBudget.limits,
 			repeatable: true,
 			clock,

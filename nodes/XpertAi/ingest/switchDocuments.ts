@@ -2,7 +2,8 @@ import chunk from 'lodash/chunk';
 
 import type { Failure } from '../transport/failure';
 import type { DocumentName, MemoryRoutes } from './memory';
-import { fetchStatuses, mustList } from './processingStatus';
+import { listWith } from './answeredRecords';
+import { fetchStatuses } from './processingStatus';
 import type { ProcessingRoutes, ProcessingStatus } from './processingStatus';
 
 /** Documents in one request; the server takes some milliseconds for each. */
@@ -56,7 +57,7 @@ export async function switchDocuments(
 			if (refusal) return refusal;
 			const body = JSON.stringify(present.map((id) => ({ ...extraFields?.get(id), id, disabled })));
 			const request = { method: 'POST', path: routes.storePath, body } as const;
-			const outcome = await routes.send({ ...request, checkAnswer: mustList(present) });
+			const outcome = await routes.send({ ...request, schema: listWith(present) });
 			if (!outcome.ok) return outcome.failure;
 		}
 		for (const id of batch) onSwitched(id, present.includes(id));

@@ -11,15 +11,12 @@ import type {
 } from 'n8n-workflow';
 
 import { PAGE_SIZE, collectPages } from '../execution/paging';
-import { sendOrThrow } from '../execution/sendOrThrow';
-import { answerWithList, isJsonObject, listIn } from '../transport/answer';
+import { callOrThrow } from '../execution/callOrThrow';
+import { isJsonObject, listAnswer } from '../transport/answer';
 import { createSend } from '../transport/request';
-import type { ApiRequest } from '../transport/request';
 
 /** Most results of a list in pages that are searched for the user's filter. */
 const MAX_SEARCHED = 2000;
-
-const LIST_TIMEOUT_MS = 30_000;
 
 /** A list endpoint for a picker. */
 interface PickerList {
@@ -57,15 +54,11 @@ export async function searchList(
 	const { path, resultsKey, body, hasPages, toEntry } = LISTS[name](context);
 	const send = await createSend(context);
 	const fetchPage = async (page: { limit: number; offset: number }) => {
-		const request: ApiRequest = {
-			method: 'POST',
-			path,
+		const answer = await callOrThrow(context, send, {
+			...{ method: 'POST', path, repeatable: true, schema: listAnswer(resultsKey) },
 			body: JSON.stringify({ ...body, ...page }),
-			timeoutMs: LIST_TIMEOUT_MS,
-			checkAnswer: answerWithList(resultsKey),
-		};
-		const answer = await sendOrThrow(context, send, request, { repeatable: true });
-		return (listIn(answer, resultsKey) as unknown[]).filter(isJsonObject);
+		});
+		return answer.filter(isJsonObject);
 	};
 	const isPage = hasPages && filter === '';
 	const offset = Number(paginationToken);

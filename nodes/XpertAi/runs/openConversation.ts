@@ -1,128 +1,155 @@
-import { randomUUID } from 'crypto';
-import { z } from 'zod';
-
 import { derivedId } from '../payloads/derivedId';
-import { callApi, readConversation, readThread } from '../threads/thread';
-import type { ApiClient, Result, ThreadState } from '../threads/thread';
-import { buildPath } from '../transport/api';
+import {
+	createConversation,
+	isConversationId,
+	readConversation,
+	readOwner,
+} from '../threads/conversation';
+import type { Owner } from '../threads/conversation';
+import { readThread } from '../threads/thread';
+import type { ApiClient } from '../transport/call';
+import { isRejection, mayMeanNoRecord } from '../transport/classifyFailure';
+import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import { mayMeanNoRecord } from '../transport/classifyFailure';
 import { FOREIGN_ANSWER_PAUSE_MS } from '../transport/sendWithRetries';
-import { failed } from './run';
-import type { Run, RunResult } from './run';
+import type { Client, Run } from './run';
+import { failed } from './runResult';
+import type { NoAnswer } from './runResult';
 
-const TIMEOUT_MS = 60_000;
-
-/** How often E13 is sent when its outcome is unknown. */
+/** How often E13 is sent without an ID when its outcome is unknown. */
 const CREATE_TRIES = 3;
 
-/** How many owners may use the same key, each with a credential of their own: one derived thread is tried for each. */
-export const MAX_OWNERS = 20;
+/** A thread and its conversation, or why there is none. */
+type Opened = { threadId: string; conversationId: string } | NoAnswer;
 
-/** A thread and, if known, its conversation. */
-export interface ThreadIds {
-	threadId: string;
-	conversationId?: string;
-}
-
-/** The thread of a conversation, or why there is none. */
-type Opened = ThreadIds | { failure: Failure };
+const failedBy = (failure: Failure, threadId?: string): NoAnswer => ({
+	...{ status: failure.kind === 'cancelled' ? 'cancelled' : 'failed', failure, threadId },
+});
 
 /**
- * Creates a conversation on the given thread (E13). If the answer is lost, searches for the conversation before it
- * sends again, so that there are never two. Sends no `id`: the server would never find that conversation.
- *
- * @returns the thread and its conversation, or the failure
+ * Creates a conversation on a thread ID that nobody else has (E13). If the answer is lost, searches for the conversation
+ * before it sends again, so that there are never two. Never throws.
  */
-export async function createConversation(
+export async function openNew(
 	client: ApiClient,
 	threadId: string,
 	title?: string,
 ): Promise<Opened> {
 	for (let tries = 1; ; tries++) {
-		const created = await callApi(client, {
-			...{ method: 'POST', path: '/conversations', timeoutMs: TIMEOUT_MS, repeatable: false },
-			body: JSON.stringify({ title, threadId }),
-			schema: z.object({ id: z.string().min(1), threadId: z.literal(threadId) }),
-			flaw: 'it is not a conversation on the thread that was asked for',
-		});
+		const created = await createConversation(client, { title, threadId });
 		if (created.ok) return { threadId, conversationId: created.answer.id };
 		const { failure, mayBeDone } = created;
-		if (!mayBeDone) return { failure };
-		const { failure: searchFailure, conversationId } = await readConversation(client, threadId);
+		if (!mayBeDone) return failedBy(failure, threadId);
+		const { failure: unread, conversationId } = await readConversation(client, threadId);
 		if (conversationId) return { threadId, conversationId };
-		if (searchFailure || tries >= CREATE_TRIES || client.signal?.aborted) return { failure };
+		if (unread || tries >= CREATE_TRIES || client.signal?.aborted)
+			return failedBy(failure, threadId);
 	}
 }
 
+/** Names the conversation of a key. */
+export interface KeyedConversation {
+	/** Made of the assistant and the key. */
+	keyId: string;
+	title?: string;
+	/** Kept in the process for each server and token, and filled here. */
+	owner: Owner;
+	/** What stands for the owner on servers that tell none: the ID of the n8n credential. */
+	credentialId: string;
+}
+
 /**
- * Returns the conversation on a thread whose ID is derived from a key, or creates it. If the thread belongs to another
- * owner, who uses the same key with another credential, tries the next derived thread; every execution reaches the same
- * one. Creates nothing if the owner of a thread cannot be determined.
- *
- * @returns undefined if all derived threads belong to other owners
+ * Finds or creates the conversation of a key. Its thread and its ID are derived from the key and its owner, so there is
+ * one, however many processes create it at once (recorded, `conversation-by-id`). Never throws.
  */
-export async function openConversation(
-	client: ApiClient,
-	threadId: string,
-	title?: string,
-): Promise<Opened | undefined> {
-	let candidate = threadId;
-	for (let tries = 0; tries < MAX_OWNERS; tries++, candidate = derivedId(candidate, NEXT_OWNER)) {
-		let { failure, conversationId } = await readConversation(client, candidate);
-		if (!failure && !conversationId) {
-			const { failure: unread } = await readTwice(client, candidate);
-			if (unread && mayMeanNoRecord(unread)) return await createIfFirst(client, candidate, title);
-			if (unread) return { failure: unread };
-			// Another message with this key may have created it since the first search.
-			({ failure, conversationId } = await readConversation(client, candidate));
-		}
-		if (failure) return { failure };
-		if (conversationId) return { threadId: candidate, conversationId };
+export async function openByKey(client: Client, keyed: KeyedConversation): Promise<Opened> {
+	const { owner } = keyed;
+	const unread = owner.id === undefined ? await learnOwner(client, owner) : undefined;
+	if (unread) return failedBy(unread);
+	const opened = owner.id
+		? await openOwned(client, keyed, owner.id)
+		: await openUnowned(client, keyed);
+	// A key that is not valid any more may be replaced by one of somebody else.
+	if (opened && 'failure' in opened && opened.failure?.status === 401) owner.id = undefined;
+	return opened ?? (await openUnowned(client, keyed));
+}
+
+/** Asks for the owner until the deadline: with a guess, a key would have two conversations. @returns the failure */
+async function learnOwner(client: Client, owner: Owner): Promise<Failure | undefined> {
+	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
+		const { ok, answer = null, failure } = await readOwner(client);
+		if (ok) owner.id = answer;
+		const isFinal = failure?.status === 401 || failure?.kind === 'refused';
+		if (ok || isFinal || client.remaining() <= 0 || client.signal?.aborted) return failure;
+		await client.wait(pause);
 	}
+}
+
+/** @returns undefined if this server does not show what was created with the owner */
+async function openOwned(
+	client: Client,
+	{ keyId, title, owner }: KeyedConversation,
+	createdById: string,
+): Promise<Opened | undefined> {
+	const threadId = derivedId(keyId, createdById);
+	const found = await readConversation(client, threadId);
+	if (found.failure) return failedBy(found.failure, threadId);
+	if (found.conversationId) return { threadId, conversationId: found.conversationId };
+	const id = derivedId(threadId, 'conversation');
+	const created = await createConversation(client, { id, threadId, title, createdById });
+	if (created.ok && owner.isProven) return { threadId, conversationId: id };
+	if (created.failure && !isRejection(created.failure)) return failedBy(created.failure, threadId);
+	// It was just created, or a rejection says that it came into being meanwhile.
+	const { failure, conversationId } = await readConversation(client, threadId);
+	owner.isProven ||= conversationId !== undefined;
+	if (conversationId) return { threadId, conversationId };
+	if (failure ?? created.failure)
+		return failedBy((failure ?? created.failure) as Failure, threadId);
+	owner.id = null;
 	return undefined;
 }
 
-/** Combined with a thread ID to derive the thread of the next owner. */
-const NEXT_OWNER = 'next person';
-
-/**
- * Creates the conversation. If the same owner created another one at the same moment, the older one wins and the new
- * one moves to another thread: the server would divide the runs between the two (recorded, one-thread-status-null).
- */
-async function createIfFirst(client: ApiClient, threadId: string, title?: string): Promise<Opened> {
-	const created = await createConversation(client, threadId, title);
-	if ('failure' in created) return created;
-	const { conversationId, unused } = await readConversation(client, threadId);
-	if (!conversationId) return created;
-	const own = created.conversationId;
-	// A conversation with messages would take them along.
-	if (own !== undefined && own !== conversationId && unused.includes(own))
-		await client.send({
-			method: 'PATCH',
-			path: buildPath(CONVERSATION_PATH, { id: own }),
-			body: JSON.stringify({ threadId: randomUUID() }),
-			timeoutMs: TIMEOUT_MS,
-		});
-	return { threadId, conversationId };
+/** Without an owner, a thread that the server knows but does not show as ours belongs to somebody else. */
+async function openUnowned(
+	client: Client,
+	{ keyId, title, credentialId }: KeyedConversation,
+): Promise<Opened> {
+	const threadId = derivedId(keyId, `credential ${credentialId}`);
+	for (let wasKnown = false; ; wasKnown = true) {
+		const { failure, conversationId } = await readConversation(client, threadId);
+		if (failure) return failedBy(failure, threadId);
+		if (conversationId) return { threadId, conversationId };
+		if (wasKnown) return { ...SOMEBODY_ELSES, threadId };
+		const unread = await missingThread(client, threadId);
+		if (unread && !mayMeanNoRecord(unread)) return failedBy(unread, threadId);
+		if (unread) return await openNew(client, threadId, title);
+		// Another message with this key may have created it since.
+	}
 }
 
-export const CONVERSATION_PATH = '/conversations/{id}';
+const SOMEBODY_ELSES = failed(
+	'The conversation of this key belongs to somebody else',
+	'Nothing was said to the assistant. Choose a "Conversation Key" that is not shared, for example with the name of the workflow before it.',
+);
+
+/** Why a thread cannot be read. One that seems missing is read again, as two owners would otherwise share it. */
+async function missingThread(client: Client, threadId: string): Promise<Failure | undefined> {
+	const { failure } = await readThread(client, threadId);
+	if (!failure || !mayMeanNoRecord(failure)) return failure;
+	await client.wait(FOREIGN_ANSWER_PAUSE_MS);
+	return (await readThread(client, threadId)).failure;
+}
 
 /**
  * Explains why a thread cannot be run: it is unknown, or its ID is the ID of a conversation.
  *
  * @param otherwise the result if neither applies
  */
-export async function explainUnreadable(run: Run, otherwise: RunResult): Promise<RunResult> {
+export async function explainUnreadable(run: Run, otherwise: NoAnswer): Promise<NoAnswer> {
 	const { failure, conversationId } = await readConversation(run, run.threadId);
-	if (failure) return otherwise.failure ? otherwise : { status: 'failed', failure };
+	if (failure) return otherwise.failure ? otherwise : failedBy(failure);
 	if (conversationId) return { ...otherwise, conversationId };
-	const { ok: isConversation } = await callApi(run, {
-		...{ method: 'GET', path: buildPath(CONVERSATION_PATH, { id: run.threadId }), maxTries: 1 },
-		...{ schema: z.object({ threadId: z.string().min(1) }), flaw: 'it holds no threadId' },
-	});
-	const reason = isConversation
+	const reason = (await isConversationId(run, run.threadId))
 		? '"Thread" holds the ID of a conversation, not that of its thread'
 		: 'There is no conversation with this thread';
 	const advice =
@@ -130,16 +157,9 @@ export async function explainUnreadable(run: Run, otherwise: RunResult): Promise
 	return failed(reason, advice, otherwise.failure);
 }
 
-/** The result of a refused run. A 500 without a reason may mean an unknown thread. */
-export async function explainRefusal(run: Run, failure: Failure): Promise<RunResult> {
-	const refused: RunResult = { status: 'failed', failure };
-	return run.isNew || failure.status !== 500 ? refused : await explainUnreadable(run, refused);
-}
-
-/** Reads a thread. One that seems missing is read again, as two owners would otherwise share it. */
-async function readTwice(client: ApiClient, threadId: string): Promise<Result<ThreadState>> {
-	const first = await readThread(client, threadId);
-	if (first.ok || !mayMeanNoRecord(first.failure)) return first;
-	await client.clock.sleep(FOREIGN_ANSWER_PAUSE_MS, client.signal);
-	return await readThread(client, threadId);
+/** The result of a refused run. A failure without a reason of its own may mean an unknown thread. */
+export async function explainRefusal(run: Run, failure: Failure): Promise<NoAnswer> {
+	const refused: NoAnswer = { status: 'failed', failure };
+	const mayBeUnknown = mayMeanNoRecord(failure) && failure.missing !== 'record';
+	return run.isNew || !mayBeUnknown ? refused : await explainUnreadable(run, refused);
 }

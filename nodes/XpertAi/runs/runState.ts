@@ -1,42 +1,45 @@
+import { findAnswer, readConversation, waitsForPerson } from '../threads/conversation';
+import type { ConversationFacts } from '../threads/conversation';
 import { afterLastUserMessage, callsTool, messagesOf } from '../threads/messages';
 import { RunEvents } from '../threads/runEvents';
 import {
-	findMessages,
 	joinRun,
 	listRuns,
 	newestRun,
 	readRun,
 	readUsage,
 	requestCancel,
+	stageOf,
 } from '../threads/runsApi';
-import type { MessageRecord, RunRecord } from '../threads/runsApi';
-import { readConversation, readThread, waitsForPerson } from '../threads/thread';
-import type { ConversationFacts } from '../threads/thread';
+import type { RunRecord } from '../threads/runsApi';
+import { readThread } from '../threads/thread';
 import { isTransient } from '../transport/classifyFailure';
 import { failureMessage } from '../transport/failure';
-import type { Failure } from '../transport/failure';
 import type { Send } from '../transport/request';
-import { failed, noAnswer, resultFromEvents, runCancelled, withDeadline } from './run';
-import type { Blocker, Client, Run, RunClient, RunResult } from './run';
+import { withDeadline } from './run';
+import type { Client, Run, RunClient } from './run';
+import { failed, noAnswer, resultFromEvents, runCancelled, withFacts } from './runResult';
+import type { Blocker, NoAnswer, RunResult, RunState } from './runResult';
 
 /* A run that is known by its ID: its state, its cancellation, and whether it is silent. */
 
 /**
- * Reads the state of a run from its record and, if it has ended, from its conversation and message. The result has an
+ * Reads the state of a run from its record and, if it has ended, from its conversation and message. The state has an
  * `assistantId` if the record could be read. Never throws.
  */
-export async function readRunState(run: RunClient): Promise<RunResult> {
+export async function readRunState(run: RunClient): Promise<RunState> {
 	const { answer: record, failure } = await readRun(run);
-	if (failure) return { status: 'failed', failure };
+	if (failure) return { status: 'unread', failure };
 	const assistantId = record.assistant_id ?? null;
-	const isRunning = record.status === 'running';
-	if (isRunning && record.assistant_id) return { status: 'running', assistantId };
+	const stage = stageOf(record);
+	if (stage !== 'ended' && record.assistant_id) return { status: 'running', assistantId };
 	const facts = await readConversation(run, run.threadId);
-	if (facts.failure) return { ...unreadableRun(facts.failure), assistantId };
-	if (isRunning) return { ...(await readUnassigned(run, facts)), assistantId };
-	const result = await readEnded(run, record, facts);
-	const conversationId = result.conversationId ?? facts.conversationId;
-	return { ...result, conversationId, assistantId };
+	if (facts.failure) return { status: 'unread', failure: facts.failure, assistantId };
+	const state = await (stage === 'ended'
+		? readEnded(run, record, facts)
+		: readUnassigned(run, facts));
+	const { conversationId = state.conversationId } = facts;
+	return withFacts(state, { assistantId, conversationId });
 }
 
 /**
@@ -46,12 +49,12 @@ export async function readRunState(run: RunClient): Promise<RunResult> {
 async function readUnassigned(
 	run: RunClient,
 	{ status, conversationId }: ConversationFacts,
-): Promise<RunResult> {
+): Promise<RunState> {
 	// Without a conversation, the token belongs to another owner and nothing more is known.
 	if (status === 'busy' || conversationId === undefined) return { status: 'running' };
 	// The run may have started and ended while the conversation was read.
 	const { answer: again, failure } = await readRun(run);
-	if (failure) return { status: 'failed', failure };
+	if (failure) return { status: 'unread', failure };
 	if (again.assistant_id) return { status: 'running' };
 	return failed(
 		'Nothing runs under this run ID',
@@ -62,34 +65,25 @@ async function readUnassigned(
 /** The result of a run that has ended, once the server has stored its message. */
 async function readEnded(
 	run: RunClient,
-	record: RunRecord,
+	{ status }: RunRecord,
 	facts: ConversationFacts,
-): Promise<RunResult> {
-	if (record.status === 'interrupted') return await readInterrupted(run, facts);
-	let message: MessageRecord | undefined;
-	// Several conversations may share the thread; only one has the message.
-	for (const id of facts.conversationIds) {
-		const { answer, failure } = await findMessages(run, id, { executionId: run.runId });
-		if (failure) return unreadableRun(failure);
-		message = answer.findLast(({ role }) => role === 'ai');
-		if (message) break;
-	}
+): Promise<RunState> {
+	if (status === 'interrupted') return await readInterrupted(run, facts);
+	const { answer: message, failure } = await findAnswer(run, facts.conversationIds, run.runId);
+	if (failure) return { status: 'unread', failure };
 	// The server hides the conversation of another owner, but not its runs.
 	if (!message) return (await replay(run)) ?? noAnswer();
 	if (message.status === 'thinking') return { status: 'running' };
 	const events = new RunEvents(run.runId);
 	events.readContent(message.content);
-	events.end = { status: record.status, error: message.error ?? undefined, tasks: [] };
-	if (record.status === 'error') return resultFromEvents(events);
+	const error = status === 'timeout' ? 'it took longer than the server allows' : undefined;
+	const ended = status === 'timeout' ? 'error' : status;
+	events.end = { status: ended, error: message.error ?? error, tasks: [] };
+	if (ended === 'error') return resultFromEvents(events);
 	events.usage = await readUsage(run);
+	const result = resultFromEvents(events);
 	const isRejected = events.answer === '' && (await endsWithCall(run));
-	return { ...resultFromEvents(events), rejected: isRejected || undefined };
-}
-
-/** The run exists, but its conversation or messages cannot be read. */
-function unreadableRun(failure: Failure): RunResult {
-	const reason = `The state of the run cannot be read. ${failureMessage(failure)}`;
-	return failed(reason, undefined, failure);
+	return result.status === 'completed' && isRejected ? { ...result, rejected: true } : result;
 }
 
 /** Whether the last message of a thread is a tool call, as after a rejection (recorded). */
@@ -103,11 +97,14 @@ async function endsWithCall(run: RunClient): Promise<boolean> {
  * An interrupted run waits for a person, was cancelled, or had ended before it was cancelled. Only the last run of a
  * thread can wait; the stream tells the other two apart (recorded).
  */
-async function readInterrupted(run: RunClient, facts: ConversationFacts): Promise<RunResult> {
+async function readInterrupted(run: RunClient, facts: ConversationFacts): Promise<RunState> {
 	const { answer: runs, failure } = await listRuns(run, run.threadId);
-	if (failure) return unreadableRun(failure);
+	if (failure) return { status: 'unread', failure };
 	const isLast = newestRun(runs)?.run_id === run.runId;
-	if (isLast && waitsForPerson(facts)) return { status: 'interrupted', interrupt: facts.tasks };
+	if (isLast && waitsForPerson(facts)) {
+		const parts = { output: '', otherParts: [], parts: [] };
+		return { status: 'interrupted', interrupt: facts.tasks, ...parts };
+	}
 	const replayed = await replay(run);
 	if (replayed && replayed.status !== 'interrupted') return replayed;
 	if (isLast) return runCancelled(facts.error);
@@ -135,30 +132,35 @@ const CANCEL_LIMIT_MS = 10_000;
  *
  * @returns the status `cancelled` if the run was cancelled, otherwise its state
  */
-export async function cancelRunById(run: RunClient): Promise<RunResult> {
+export async function cancelRunById(run: RunClient): Promise<RunState> {
 	const { answer: record, failure } = await readRun(run);
-	if (failure) return { status: 'failed', failure };
-	if (record.status !== 'running') return await readRunState(run);
-	const result = (await cancelRunning(run)) ?? { status: 'cancelled' };
-	return { ...result, assistantId: record.assistant_id };
+	if (failure) return { status: 'unread', failure };
+	if (stageOf(record) === 'ended') return await readRunState(run);
+	const result = (await cancelRunning(run)) ?? ({ status: 'cancelled' } as const);
+	return withFacts(result, { assistantId: record.assistant_id });
 }
 
 /** Cancels a running run. @returns its result if it completed before the cancellation, or why it was not cancelled */
-export async function cancelRunning(run: RunClient): Promise<RunResult | undefined> {
+export async function cancelRunning(run: RunClient): Promise<RunState | undefined> {
 	const { failure } = await requestCancel(run);
 	if (failure) {
 		const after = isTransient(failure) ? await readRun(run) : undefined;
-		if (after?.answer?.status !== 'interrupted') return { status: 'failed', failure };
+		if (after?.answer?.status !== 'interrupted') return { status: 'unread', failure };
 	}
 	const replayed = await replay(run);
 	return replayed?.status === 'completed' ? replayed : undefined;
 }
 
-/** Cancels a run that nobody waits for any more, if the user wants that; the result says so. Never throws. */
+/**
+ * Cancels a run that nobody waits for any more, if the user wants that; the result says so. Never throws.
+ *
+ * @param find looks the run up, if it may have started although no run ID was answered
+ */
 export async function abandonRun(
 	run: Client & Pick<Run, 'threadId' | 'whenStopped' | 'whenLate'>,
-	result: RunResult,
-): Promise<RunResult> {
+	result: RunState,
+	find?: (client: Client) => Promise<string | undefined>,
+): Promise<RunState> {
 	const { clock, signal, sendUnlimited, threadId, whenStopped, whenLate } = run;
 	const isLate = result.status === 'timedOut';
 	const action = signal?.aborted ? whenStopped : isLate ? whenLate : 'leave';
@@ -166,16 +168,16 @@ export async function abandonRun(
 	const send: Send = async (request) => await sendUnlimited({ ...request, afterStop: true });
 	const deadline = clock.now() + CANCEL_LIMIT_MS;
 	const late = withDeadline({ send, clock, deadline, signal: undefined });
-	const runId = result.runId ?? (await result.findRunId?.(late));
+	const runId = result.runId ?? (await find?.(late));
 	if (runId === undefined) return result;
 	const advice = cancelAdvice(await cancelRunById({ ...late, threadId, runId }));
-	return { ...result, runId, advice };
+	return { ...result, runId, advice } as NoAnswer;
 }
 
-function cancelAdvice({ status, failure }: RunResult): string {
-	if (status === 'cancelled') return 'It was cancelled on the server.';
-	if (!failure) return 'It had ended by then: read the thread.';
-	return `It could not be cancelled, and goes on: ${failureMessage(failure)}. Read the thread later.`;
+function cancelAdvice(state: RunState): string {
+	if (state.status === 'cancelled') return 'It was cancelled on the server.';
+	if (state.status !== 'unread') return 'It had ended by then: read the thread.';
+	return `It could not be cancelled, and goes on: ${failureMessage(state.failure)}. Read the thread later.`;
 }
 
 /** A run is cancelled only if it started at least this many silence limits ago. */
@@ -188,27 +190,34 @@ const MIN_AGE_FACTOR = 3;
 export class SilenceWatch {
 	/** ID of the run that was cancelled. */
 	cancelledRun?: string;
-	private watched?: { run: RunRecord; events: RunEvents; lastEventAt: number; abort: () => void };
+	private watched?: { run: RunRecord; events: RunEvents; lastEventAt: number };
+	/** Ends the stream that is open. */
+	private abort?: AbortController;
 
 	constructor(private readonly run: Run) {}
 
-	/** Joins the stream of this run, unless it is watched already. */
+	/** Joins the stream of this run, unless it is open. A stream that broke goes on where it broke. */
 	watch(run: RunRecord): void {
-		if (this.watched?.run.run_id === run.run_id) return;
-		this.end();
 		const { clock, send, threadId } = this.run;
-		const [abort, events] = [new AbortController(), new RunEvents(run.run_id)];
-		const watched = { run, events, lastEventAt: clock.now(), abort: () => abort.abort() };
-		this.watched = watched;
-		const request = joinRun({ threadId, runId: run.run_id }, events, abort.signal);
-		const onEvent: typeof events.addEvent = (event) => {
-			watched.lastEventAt = clock.now();
-			return events.addEvent(event);
+		if (this.watched?.run.run_id !== run.run_id) {
+			this.end();
+			this.watched = { run, events: new RunEvents(run.run_id), lastEventAt: clock.now() };
+		}
+		if (this.abort) return;
+		const { watched } = this;
+		const abort = new AbortController();
+		this.abort = abort;
+		const request = joinRun({ threadId, runId: run.run_id }, watched.events, abort.signal);
+		const onEvent: RunEvents['addEvent'] = (event) => {
+			const { lastId } = watched.events;
+			watched.events.addEvent(event);
+			if (watched.events.lastId !== lastId) watched.lastEventAt = clock.now();
 		};
-		// Silence counts only while the stream is open. The next poll joins a broken stream again.
-		void send({ ...request, stream: { onEvent, signal: abort.signal } }).then(() => {
-			if (this.watched === watched) this.watched = undefined;
-		});
+		void send({ ...request, stream: { ...request.stream, onEvent, signal: abort.signal } }).then(
+			() => {
+				if (this.abort === abort) this.abort = undefined;
+			},
+		);
 	}
 
 	/** The watched run and the time since its last event. */
@@ -232,6 +241,7 @@ export class SilenceWatch {
 
 	/** Stops watching. */
 	end(): void {
-		this.watched?.abort();
+		this.abort?.abort();
+		this.abort = undefined;
 	}
 }

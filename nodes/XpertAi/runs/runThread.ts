@@ -1,103 +1,143 @@
 import compact from 'lodash/compact';
 import isEqual from 'lodash/isEqual';
+import isString from 'lodash/isString';
 import isUndefined from 'lodash/isUndefined';
 import omit from 'lodash/omit';
-import pick from 'lodash/pick';
 
+import { findAnswer, readConversation, taskValues } from '../threads/conversation';
 import { messagesOf, textOf } from '../threads/messages';
 import { eventsOn, RunEvents, sourcesOf } from '../threads/runEvents';
-import { joinRun, listRuns, readRun, SETTLING_MS, startedRuns } from '../threads/runsApi';
-import type { RunIds, RunRecord } from '../threads/runsApi';
-import { readThread, taskValues } from '../threads/thread';
+import { joinRun, listRuns, readRun, SETTLING_MS, stageOf, startedRuns } from '../threads/runsApi';
+import type { RunRecord } from '../threads/runsApi';
+import { readThread, readThreadPatiently } from '../threads/thread';
 import type { ThreadMessage, ThreadState } from '../threads/thread';
-import { isTransient } from '../transport/classifyFailure';
+import { isNoRoute, isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Outcome } from '../transport/request';
-import { intentOf, PATCH } from './input';
-import type { ThreadIds } from './openConversation';
-import {
-	executionStopped,
-	failed,
-	followedRun,
-	resultFromEvents,
-	stillRunning,
-	UNREACHABLE_MS,
-} from './run';
-import type { Run, RunClient, RunResult } from './run';
+import { PATCH } from './input';
+import { followedRun, UNREACHABLE_MS } from './run';
+import type { Run, RunClient } from './run';
+import { executionStopped, failed, resultFromEvents, stillRunning, withFacts } from './runResult';
+import type { Completed, RunResult, RunState } from './runResult';
 import { abandonRun, readRunState } from './runState';
-import { startInTurn } from './start';
+import { isElsewhere, startInTurn } from './start';
 import type { StartedRun } from './start';
 import { waitInOneRequest } from './waitInOneRequest';
 
 /**
  * Runs a thread and waits for the answer: starts the run in the background and joins its stream, or waits in one
- * request if the server lacks the routes of runs. Returns exactly one result. Never throws.
+ * request if the server lacks the routes of runs. Never throws.
  */
-export async function runAndWait(run: Run): Promise<RunResult & ThreadIds> {
-	const { inOneRequest, routes, signal, threadId } = run;
-	const result =
+export async function runAndWait(run: Run): Promise<RunResult> {
+	const { inOneRequest, routes, signal, threadId, conversationId } = run;
+	const ended =
 		(inOneRequest || routes.areMissing ? undefined : await startAndFollow(run)) ??
 		(await waitInOneRequest(run));
-	const conversationId = run.conversationId ?? result.conversationId;
-	const stopped = signal?.aborted && executionStopped(result.failure);
-	return { ...result, ...stopped, threadId, conversationId };
+	const result = withFacts({ threadId, ...ended }, { conversationId });
+	const failure = 'failure' in result ? result.failure : undefined;
+	return signal?.aborted ? { ...result, ...executionStopped(failure) } : result;
 }
 
 /** @returns undefined if the server lacks the routes of runs */
 async function startAndFollow(run: Run): Promise<RunResult | undefined> {
-	const intent = intentOf(run.body);
 	const started = await startInTurn(run);
-	const { areRoutesMissing, runId } = started;
-	if (areRoutesMissing) return undefined;
-	if (runId === undefined) return await abandonRun(run, started);
-	const result = await followStarted({ ...run, runId }, started);
-	if (!intent.changes || !waitsWithChanges(result.interrupt, started.decided)) return result;
-	// The server takes changed arguments and waits again; a second confirmation carries them out (recorded).
-	const second = await startAndFollow({ ...run, body: omit(run.body, PATCH) });
-	return second && { ...second, advice: compact([UNCONFIRMED_ADVICE, second.advice]).join(' ') };
+	switch (started.kind) {
+		case 'noRoutes':
+			return undefined;
+		case 'notStarted':
+			return started.result;
+		case 'lost':
+			return (await abandonRun(run, started.result, started.find)) as RunResult;
+		case 'started':
+			return await followStarted(run, started);
+	}
 }
+
+async function followStarted(asked: Run, started: StartedRun): Promise<RunResult> {
+	const { threadId, runId, decided, facts } = started;
+	const run = { ...asked, threadId, runId };
+	const followed = await waitForRunResult(run, { ...started, isOurs: true });
+	const checked = await checkDecision(run, followed, decided);
+	if (run.intent.changes && waitsWithChanges(checked, decided)) {
+		// The server takes changed arguments and waits again; a second confirmation carries them out (recorded).
+		const intent = { ...run.intent, changes: undefined };
+		const second = await startAndFollow({ ...asked, intent, body: omit(run.body, PATCH) });
+		if (!second || second.status === 'completed') return second ?? checked;
+		const advice = 'advice' in second ? second.advice : undefined;
+		return { ...second, advice: compact([UNCONFIRMED_ADVICE, advice]).join(' ') } as RunResult;
+	}
+	const complete = isElsewhere(asked, started)
+		? notRemembered(checked)
+		: run.isNew
+			? checked
+			: await withThread(run, checked);
+	const recovered = complete.recovered || facts.recovered;
+	const { conversationId = facts.conversationId } = complete;
+	const whole = withFacts(complete, { ...facts, threadId, runId, conversationId, recovered });
+	return (await abandonRun(run, whole)) as RunResult;
+}
+
+const notRemembered = (result: RunResult): RunResult =>
+	result.status === 'completed' ? { ...result, remembered: false } : result;
 
 /** Shown if the server took the changed arguments, but the confirmation that carries them out failed. */
 const UNCONFIRMED_ADVICE =
 	'The changed arguments have arrived. If the thread still waits, decide again, with "Changed Arguments" left empty.';
 
 /** Whether the run waits for the same tasks again with changed arguments: the server then shows no calls (recorded). */
-function waitsWithChanges(interrupt: unknown[] = [], decided: unknown[] = []): boolean {
+function waitsWithChanges(result: RunResult, decided: unknown[] = []): boolean {
+	if (result.status !== 'interrupted') return false;
+	const { interrupt } = result;
 	const isChanged = taskValues('call.id', interrupt).every(isUndefined);
 	return isChanged && isEqual(taskValues('name', interrupt), taskValues('name', decided));
 }
 
-async function followStarted(run: Run & RunIds, started: StartedRun): Promise<RunResult> {
-	const followed = await waitForRunResult(run, started);
-	const checked = await checkRejection(run, started, followed);
-	const complete = run.isNew ? checked : await withThread(run, checked);
-	const facts = pick(started, ['runId', 'assistantId', 'discarded', 'cancelledRun']);
-	const conversationId = complete.conversationId ?? started.conversationId;
-	const recovered = complete.recovered || started.recovered;
-	return await abandonRun(run, { ...complete, ...facts, conversationId, recovered });
+/**
+ * Compares an answer without words to a decision with the thread. The result of a rejected call means that it was
+ * carried out; no result of a confirmed call, that it was rejected.
+ */
+async function checkDecision(
+	run: Run,
+	result: RunResult,
+	decided: unknown[] | undefined,
+): Promise<RunResult> {
+	if (!decided || result.status !== 'completed') return result;
+	const { rejects } = run.intent;
+	const isSilent = result.output === '' && result.otherParts.length === 0;
+	if (!rejects && !isSilent) return result;
+	const { answer: state, failure } = await readThreadPatiently(run, run.threadId);
+	if (failure) return { ...failed(NOT_KNOWN, undefined, failure), ...factsOf(result) };
+	const calls = taskValues('call.id', decided).filter(isString);
+	const isResult = ({ tool_call_id: id }: ThreadMessage) => isString(id) && calls.includes(id);
+	const wasCarriedOut = messagesOf(state).some(isResult);
+	if (wasCarriedOut !== Boolean(rejects) || calls.length === 0)
+		return rejects ? { ...result, output: '', rejected: true } : result;
+	return { ...(rejects ? REJECTED_TOO_LATE : CONFIRMED_TOO_LATE), ...factsOf(result) };
 }
 
-/** A rejection leaves no text. A result of a rejected call on the thread means that the call was carried out. */
-async function checkRejection(
-	run: Run,
-	started: StartedRun,
-	result: RunResult,
-): Promise<RunResult> {
-	if (!intentOf(run.body).rejects || result.status !== 'completed') return result;
-	const calls = taskValues('call.id', started.decided);
-	const { answer: state } = await readThread(run, run.threadId);
-	const isResult = ({ tool_call_id: id }: ThreadMessage) => id !== undefined && calls.includes(id);
-	if (messagesOf(state).some(isResult)) return { ...result, ...REJECTED_TOO_LATE };
-	return { ...result, output: '', rejected: true };
-}
+const factsOf = ({ conversationId, assistantId }: Completed) => ({ conversationId, assistantId });
+
+const NOT_KNOWN = 'The server took the decision, but what became of it is not known';
 
 const REJECTED_TOO_LATE = failed(
 	'What was rejected was carried out',
 	'Somebody else has confirmed it before the rejection arrived. Read the thread to see what was done.',
 );
 
-/** After this long without a stream event, the run record is read. */
-const SILENT_STREAM_MS = 10_000;
+const CONFIRMED_TOO_LATE = failed(
+	'What was confirmed was not carried out',
+	'Somebody else has rejected it before the confirmation arrived.',
+);
+
+/** How a run is followed. */
+interface Following {
+	/** The ID to join the stream by. */
+	joinId?: string;
+	/** The tasks that waited for the decision. */
+	decided?: unknown[];
+	/** Whether this execution has started the run. Then only the server can say that it has failed. */
+	isOurs?: boolean;
+}
 
 /**
  * Follows a run until it ends, the deadline expires or the execution is stopped. Reads the stream and joins it again
@@ -105,43 +145,83 @@ const SILENT_STREAM_MS = 10_000;
  */
 export async function waitForRunResult(
 	run: RunClient & Pick<Run, 'listener'>,
-	{ joinId = run.runId, decided }: Partial<StartedRun> = {},
+	{ joinId = run.runId, decided, isOurs = false }: Following = {},
 ): Promise<RunResult> {
 	const { listener } = run;
 	// Events from before a decision may come first. The listener must not get them.
 	const events = new RunEvents(run.runId, decided ? undefined : listener);
 	if (decided) events.readTasks(decided);
 	const startedAt = run.clock.now();
-	let [canJoin, wasBroken, isThere] = [true, false, false];
-	for (let pause = FIRST_PAUSE_MS; ; ) {
-		const lastId = events.lastId;
-		if (canJoin) {
-			const outcome = await join(run, joinId, events);
-			if (events.isComplete && decided && (await isBeforeDecision(run, events, decided))) {
-				events.resume(listener);
-				continue;
+	let [hasStream, isThere, recovered] = [true, isOurs, false];
+	let [pause, lastId] = [FIRST_PAUSE_MS, events.lastId];
+	for (let step: 'join' | 'read' | 'pause' = 'join'; ; ) {
+		switch (step) {
+			case 'join': {
+				lastId = events.lastId;
+				const outcome = await join(run, joinId, events);
+				hasStream = outcome.ok || !isNoRoute(outcome.failure);
+				step = 'read';
+				if (!events.isComplete) break;
+				if (decided && (await isBeforeDecision(run, events, decided))) {
+					events.resume(listener);
+					step = 'join';
+				} else if (events.isWhole && joinId === run.runId) {
+					// Under another ID, the stream may be that of another run: the record of this one tells.
+					followedRun.runId = run.runId;
+					return { ...(await resultOfStream(run, events)), recovered };
+				}
+				break;
 			}
-			// Under another ID, the stream may be that of another run: the record of this one tells.
-			if (events.isComplete && events.isWhole && joinId === run.runId) {
-				followedRun.runId = run.runId;
-				return { ...resultFromEvents(events), recovered: wasBroken };
+			case 'read': {
+				recovered = true;
+				const state = await readRunState(run);
+				isThere ||= state.assistantId !== undefined;
+				const isUnreachable = !isThere && run.clock.now() - startedAt >= UNREACHABLE_MS;
+				const ended = endedBy(state, run, isThere, isUnreachable);
+				// Only the stream has the token usage, and it may have a conversation that the record does not show.
+				const { conversationId } = events;
+				if (ended) return withFacts(withUsage(ended, events), { conversationId });
+				step = 'pause';
+				break;
 			}
-			canJoin = outcome.ok || isTransient(outcome.failure);
+			case 'pause':
+				pause = events.lastId === lastId ? longerPause(pause) : FIRST_PAUSE_MS;
+				await run.wait(pause);
+				step = hasStream ? 'join' : 'read';
 		}
-		wasBroken = true;
-		const state = await readRunState(run);
-		const { status, failure, assistantId } = state;
-		isThere ||= assistantId !== undefined;
-		const isUnreachable = !isThere && run.clock.now() - startedAt >= UNREACHABLE_MS;
-		let ended = status === 'running' || (failure && isTransient(failure)) ? undefined : state;
-		if (run.remaining() <= 0 || isUnreachable) ended ??= isThere ? stillRunning(failure) : state;
-		if (run.signal?.aborted) ended = executionStopped(failure);
-		// Only the stream has the token usage, and it may have a conversation that the record does not show.
-		const { usage = ended?.usage, conversationId = ended?.conversationId } = events;
-		if (ended) return { ...ended, usage, conversationId, recovered: !ended.failure };
-		pause = events.lastId === lastId ? longerPause(pause) : FIRST_PAUSE_MS;
-		await run.wait(pause);
 	}
+}
+
+/** The result, if a run need not be followed any more. */
+function endedBy(
+	state: RunState,
+	run: RunClient,
+	isThere: boolean,
+	isUnreachable: boolean,
+): RunResult | undefined {
+	const failure = 'failure' in state ? state.failure : undefined;
+	if (run.signal?.aborted) return executionStopped(failure);
+	if (state.status !== 'running' && state.status !== 'unread') return { recovered: true, ...state };
+	const isOver = run.remaining() <= 0 || isUnreachable;
+	if (isThere || !failure) return isOver ? stillRunning(failure) : undefined;
+	return isOver || !isTransient(failure) ? { status: 'failed', failure } : undefined;
+}
+
+function withUsage(result: RunResult, { usage }: RunEvents): RunResult {
+	return usage && 'parts' in result ? { ...result, usage } : result;
+}
+
+/** The result of a stream. An empty answer is compared with the message of the run. */
+async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunResult> {
+	const result = resultFromEvents(events);
+	const isSilent = result.status === 'completed' && result.output === '';
+	if (!isSilent || result.otherParts.length > 0) return result;
+	const { conversationIds } = await readConversation(run, run.threadId);
+	const { answer: message } = await findAnswer(run, conversationIds, run.runId);
+	const stored = new RunEvents(run.runId);
+	stored.readContent(message?.content);
+	const { answer: output, otherParts, answerId } = stored;
+	return { ...result, output, otherParts, answerId };
 }
 
 /** Whether the events so far precede the decision: a stream first replays what waited, once per decision (recorded). */
@@ -152,9 +232,13 @@ async function isBeforeDecision(
 ): Promise<boolean> {
 	if (end.status !== 'interrupted') return false;
 	if (isEqual(taskValues('id', end.tasks), taskValues('id', decided))) return true;
-	const { interrupt } = await readRunState(run);
+	const state = await readRunState(run);
+	const interrupt = 'interrupt' in state ? state.interrupt : [];
 	return !isEqual(taskValues('id', end.tasks), taskValues('id', interrupt));
 }
+
+/** After this long without a stream event, the run record is read. */
+const SILENT_STREAM_MS = 10_000;
 
 /**
  * Reads the stream of a run until it ends or breaks. Stops if the stream stays silent although the run has ended: an
@@ -169,7 +253,7 @@ async function join(run: RunClient, joinId: string, events: RunEvents): Promise<
 			if (done.signal.aborted) return;
 			if (events.lastId !== lastId) continue;
 			const { answer: record, failure } = await readRun(run);
-			if (failure ? isTransient(failure) : record.status === 'running') continue;
+			if (failure ? isTransient(failure) : stageOf(record) !== 'ended') continue;
 			await run.clock.sleep(SETTLING_MS, done.signal);
 			return abort.abort();
 		}
@@ -184,11 +268,13 @@ async function join(run: RunClient, joinId: string, events: RunEvents): Promise<
  * Adds what only the thread shows: whether it contains the answer, if other runs overlapped, and what earlier runs
  * found, if the answer links to it. Never throws.
  */
-export async function withThread(run: RunClient, result: RunResult): Promise<RunResult> {
-	const { status, rejected, parts = [] } = result;
-	if (status !== 'completed' || rejected) return result;
+export async function withThread<State extends RunState>(
+	run: RunClient,
+	result: State,
+): Promise<State> {
+	if (result.status !== 'completed' || result.rejected) return result;
 	const hasOverlap = await overlapsOthers(run);
-	const cited = sourcesOf(parts).list(new Set());
+	const cited = sourcesOf(result.parts).list(new Set());
 	const linksBack = cited.some(({ documentName }) => !documentName);
 	if (!hasOverlap && !linksBack) return result;
 	const state = await readWhenIdle(run, result, hasOverlap);
@@ -204,7 +290,7 @@ async function overlapsOthers(run: RunClient): Promise<boolean> {
 	const runs = startedRuns(answer);
 	const own = runs.find((one) => one.run_id === run.runId);
 	if (!own) return false;
-	const endOf = ({ status, updated_at: end = '' }: RunRecord) => (status === 'running' ? '~' : end);
+	const endOf = (one: RunRecord) => (stageOf(one) === 'goesOn' ? '~' : (one.updated_at ?? ''));
 	const overlaps = (one: RunRecord) => endOf(one) >= own.created_at && endOf(own) >= one.created_at;
 	return runs.some((one) => one !== own && overlaps(one));
 }
@@ -215,7 +301,7 @@ const IDLE_READS = 2;
 /** Reads the thread; if needed, until it contains the answer or no run can overwrite it any more. */
 async function readWhenIdle(
 	run: RunClient,
-	result: RunResult,
+	result: Completed,
 	isNeeded: boolean,
 ): Promise<ThreadState | undefined> {
 	for (let [pause, idleReads] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
@@ -229,7 +315,7 @@ async function readWhenIdle(
 }
 
 /** Whether the thread contains the answer: its message there has the same ID (recorded). */
-function holdsAnswer(state: ThreadState, { answerId, output = '' }: RunResult): boolean {
+function holdsAnswer(state: ThreadState, { answerId, output }: Completed): boolean {
 	const isAnswer = ({ id, content }: ThreadMessage) =>
 		answerId === undefined ? textOf(content) === output : id === answerId;
 	return output === '' || messagesOf(state).some(isAnswer);

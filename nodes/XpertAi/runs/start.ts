@@ -7,40 +7,48 @@ import maxBy from 'lodash/maxBy';
 import { randomUUID } from 'crypto';
 
 import {
-	areRunRoutesMissing,
+	findAnswer,
 	findMessages,
+	readConversation,
+	taskValues,
+	waitsForPerson,
+} from '../threads/conversation';
+import {
 	listRuns,
 	newestRun,
 	readRun,
 	runSortKey,
 	SETTLING_MS,
+	stageOf,
 	startedRuns,
 	startRun,
+	threadOfRun,
 } from '../threads/runsApi';
 import type { RunRecord } from '../threads/runsApi';
-import { readConversation, readThread, taskValues, waitsForPerson } from '../threads/thread';
-import type { Result } from '../threads/thread';
-import { isTransient } from '../transport/classifyFailure';
+import { readThread } from '../threads/thread';
+import type { Result } from '../transport/call';
+import { isNoRoute, isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { failureMessage } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import { sanitize } from '../transport/sanitize';
-import { intentOf, messageMarkOf, withMessageMark, withTarget } from './input';
-import type { Intent, RunBody, RunKind } from './input';
+import { messageMarkOf, withMessageMark, withTarget } from './input';
+import type { RunBody } from './input';
 import { explainRefusal, explainUnreadable } from './openConversation';
+import { followedRun, UNREACHABLE_MS } from './run';
+import type { Client, Run } from './run';
 import {
 	busy,
 	executionStopped,
 	failed,
-	followedRun,
 	mayHaveArrived,
 	neverRan,
 	NOTHING_TO_DECIDE,
+	runCancelled,
 	stillBusy,
 	timedOut,
-	UNREACHABLE_MS,
-} from './run';
-import type { Client, Run, RunResult } from './run';
+} from './runResult';
+import type { NoAnswer, RunFacts } from './runResult';
 import { cancelRunning, SilenceWatch } from './runState';
 
 /*
@@ -55,47 +63,64 @@ import { cancelRunning, SilenceWatch } from './runState';
  * A run that has ended before it can yield is kept, as a second one would do its work twice.
  */
 
-/** A started run, which has a run ID; or why it was not started. */
-export interface StartedRun extends RunResult {
-	/** Set if the server lacks the routes of runs. */
-	areRoutesMissing?: true;
+/** What became of a start. */
+export type Start =
+	| StartedRun
+	| { kind: 'notStarted'; result: NoAnswer }
+	/** It may have started. `find` looks it up again. */
+	| { kind: 'lost'; result: NoAnswer; find: (client: Client) => Promise<string | undefined> }
+	/** The server lacks the routes of runs. */
+	| { kind: 'noRoutes'; result: NoAnswer };
+
+/** A run that has started. */
+export interface StartedRun {
+	kind: 'started';
+	threadId: string;
+	runId: string;
 	/** The run ID to join the stream by, if a decision got one of its own. */
 	joinId?: string;
 	/** The tasks that waited for the decision. */
 	decided?: unknown[];
+	facts: RunFacts;
 }
 
+const notStarted = (result: NoAnswer): Start => ({ kind: 'notStarted', result });
+
 /** What to send once the thread is free. */
-type Plan = Pick<StartedRun, 'conversationId' | 'decided' | 'discarded'> & {
+interface Plan extends Pick<RunFacts, 'conversationId' | 'discarded'> {
 	body: RunBody;
 	/** The runs of the thread. */
 	before: RunRecord[];
 	messageMark?: string;
-	/** The run that waits for the decision, as it was before. */
+	/** The run that waits for the decision, as it was before; and its tasks. */
 	waitingRun?: RunRecord;
-};
+	decided?: unknown[];
+}
 
-/**
- * Starts a run once the thread is free, and yields to an older run. Never starts it twice. Never throws.
- */
-export async function startInTurn(run: Run): Promise<StartedRun> {
-	const intent = intentOf(run.body);
+/** Starts a run once the thread is free, and yields to an older run. Never starts it twice. Never throws. */
+export async function startInTurn(run: Run): Promise<Start> {
 	for (;;) {
 		const free = run.isNew ? { runs: [] } : await waitUntilFree(run);
-		if ('status' in free) return free;
+		if ('kind' in free) return free;
 		const { runs: before, cancelledRun } = free;
-		const plan = await planFor(run, intent, before);
-		if ('status' in plan) return plan;
-		if (run.signal?.aborted) return executionStopped();
-		if (run.remaining() <= 0) return timedOut('The run had not begun');
-		const started = await sendOnce(run, intent.kind, plan);
-		if (started.runId === undefined) return started;
-		const needsNoLock = run.isNew || intent.kind === 'decision' || run.whenBusy === 'run';
-		if (needsNoLock || !(await yieldsToOlder(run, started.runId)))
-			return { ...started, cancelledRun };
-		if (run.whenBusy === 'fail') return busy();
+		const plan = await planFor(run, before);
+		if ('status' in plan) return notStarted(plan);
+		if (run.signal?.aborted) return notStarted(executionStopped());
+		if (run.remaining() <= 0) return notStarted(timedOut('The run had not begun'));
+		const started = await sendOnce(run, { ...plan, before });
+		if (started.kind !== 'started') return started;
+		started.facts.cancelledRun = cancelledRun;
+		const needsNoLock = run.isNew || run.intent.kind === 'decision' || run.whenBusy === 'run';
+		if (needsNoLock || isElsewhere(run, started)) return started;
+		if (!(await yieldsToOlder(run, started))) return started;
+		if (run.whenBusy === 'fail') return notStarted(busy());
 		await run.wait(FIRST_PAUSE_MS);
 	}
+}
+
+/** Whether the server has put a run on another thread (recorded, `one-key-two-processes-moved`). */
+export function isElsewhere(run: Run, started: Pick<StartedRun, 'threadId'>): boolean {
+	return started.threadId.toLowerCase() !== run.threadId.toLowerCase();
 }
 
 /**
@@ -121,40 +146,38 @@ async function listWithRetries(run: Run, wasReached: boolean): Promise<Result<Ru
 
 /** Whether the server does not list runs. Once it has, a 404 comes from a proxy whose server is down. */
 function isListMissing({ routes }: Run, failure: Failure): boolean {
-	return !routes.haveListed && areRunRoutesMissing(failure);
+	return !routes.haveListed && isNoRoute(failure);
 }
 
 /** The server lacks the routes of runs. Other runs rely on that only if the server itself says so. */
-function withoutRoutes({ routes }: Run, failure: Failure): StartedRun {
+function withoutRoutes({ routes }: Run, failure: Failure): Start {
 	routes.areMissing ||= failure.missing === 'route';
 	const advice = 'Use Thread: Ask and Wait, which works on every server.';
 	const result = failed('This server starts no runs in the background', advice, failure);
-	return { ...result, areRoutesMissing: true };
+	return { kind: 'noRoutes', result };
 }
 
 /** Waits until no run of the thread is running and the last answer is stored. */
 async function waitUntilFree(
 	run: Run,
-): Promise<{ runs: RunRecord[]; cancelledRun?: string } | StartedRun> {
+): Promise<{ runs: RunRecord[]; cancelledRun?: string } | Start> {
 	const watch = new SilenceWatch(run);
 	try {
 		for (let hasWaited = false; ; hasWaited = true) {
-			const listed = await listWithRetries(run, hasWaited);
-			if (run.signal?.aborted) return executionStopped();
-			if (!listed.ok) {
-				const { failure } = listed;
+			const { answer: runs, failure } = await listWithRetries(run, hasWaited);
+			if (run.signal?.aborted) return notStarted(executionStopped());
+			if (!runs) {
 				if (isListMissing(run, failure)) return withoutRoutes(run, failure);
-				return { status: 'failed', failure };
+				return notStarted({ status: 'failed', failure });
 			}
-			const runs = listed.answer;
-			const blocking = newestRun(runs.filter(({ status }) => status === 'running'));
+			const blocking = newestRun(runs.filter((one) => stageOf(one) === 'goesOn'));
 			if (!blocking || run.whenBusy === 'run') {
 				await run.wait(settlingTime(run, runs, hasWaited));
 				return { runs, cancelledRun: watch.cancelledRun };
 			}
-			if (run.whenBusy === 'fail') return busy({ run: blocking });
+			if (run.whenBusy === 'fail') return notStarted(busy({ run: blocking }));
 			watch.watch(blocking);
-			if (run.remaining() <= 0) return stillBusy(watch.blocker);
+			if (run.remaining() <= 0) return notStarted(stillBusy(watch.blocker, watch.cancelledRun));
 			await watch.cancelSilent();
 			// No back-off: the longest waiter would lose.
 			await run.wait(FIRST_PAUSE_MS);
@@ -170,52 +193,62 @@ async function waitUntilFree(
  */
 function settlingTime({ clock }: Run, runs: RunRecord[], hasWaited: boolean): number {
 	if (hasWaited) return SETTLING_MS;
-	const ended = runs.filter(({ status }) => status !== 'running');
-	const last = maxBy(ended, 'updated_at');
+	const last = maxBy(
+		runs.filter((one) => stageOf(one) !== 'goesOn'),
+		'updated_at',
+	);
 	if (last?.run_id === followedRun.runId) return 0;
 	const sinceEnd = clock.now() - Date.parse(last?.updated_at ?? '');
 	return Math.abs(sinceEnd) < SETTLING_MS ? SETTLING_MS - Math.max(0, sinceEnd) : 0;
 }
 
 /** Plans the request, or gives the result if the server could not carry it out. */
-async function planFor(run: Run, intent: Intent, before: RunRecord[]): Promise<Plan | RunResult> {
+async function planFor(run: Run, before: RunRecord[]): Promise<Omit<Plan, 'before'> | NoAnswer> {
+	const { kind } = run.intent;
 	const last = newestRun(before);
-	if (intent.kind === 'message') {
+	if (kind === 'message') {
 		const messageMark = run.isNew ? undefined : randomUUID();
-		const plan = { body: withMessageMark(run.body, messageMark), messageMark, before };
+		const plan = { body: withMessageMark(run.body, messageMark), messageMark };
 		if (last?.status !== 'interrupted') return plan;
 		const facts = await readConversation(run, run.threadId);
 		return waitsForPerson(facts) ? { ...plan, discarded: facts.tasks } : plan;
 	}
 	// A thread without a question refuses a decision or a retry, and is then busy for ever (recorded).
-	if (!last) return await explainUnreadable(run, neverRan(intent.kind));
-	const plan = { body: { assistant_id: last.assistant_id, ...run.body }, before };
-	if (intent.kind === 'decision') return await planDecision(run, intent, plan);
+	if (!last) return await explainUnreadable(run, neverRan(kind));
+	const body = { assistant_id: last.assistant_id, ...run.body };
+	if (kind === 'decision') return await planDecision(run, body, before);
 	// The server does not answer the only question of a thread again if its run never ended (recorded).
-	if (last.status !== 'running' || startedRuns(before).length > 1) return plan;
+	if (stageOf(last) !== 'goesOn' || startedRuns(before).length > 1) return { body };
 	const advice = `Cancel the run ${last.run_id} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
 	return failed('The first question of this thread has not ended', advice);
 }
 
 /** Targets the decision at the waiting run, so that it continues under its ID. A target that the user set is kept. */
-async function planDecision(run: Run, { changes }: Intent, plan: Plan): Promise<Plan | RunResult> {
-	const named: unknown = get(plan.body, 'input.target.executionId');
-	const waitingRun = named
-		? plan.before.find((one) => one.run_id === named)
-		: newestRun(plan.before);
+async function planDecision(
+	run: Run,
+	body: RunBody,
+	before: RunRecord[],
+): Promise<Omit<Plan, 'before'> | NoAnswer> {
+	const named: unknown = get(body, 'input.target.executionId');
+	const waitingRun = named ? before.find((one) => one.run_id === named) : newestRun(before);
 	if (waitingRun?.status !== 'interrupted') return NOTHING_TO_DECIDE;
-	const { tasks, failure, conversationId } = await readConversation(run, run.threadId);
+	const facts = await readConversation(run, run.threadId);
+	const { tasks, failure, conversationId, conversationIds, error } = facts;
 	if (failure) return { status: 'failed', failure };
 	if (tasks.length === 0) return NOTHING_TO_DECIDE;
+	// The server carries out what a cancelled run waited for. The error alone may be that of another run (recorded).
+	const stored = error ? await findAnswer(run, conversationIds, waitingRun.run_id) : undefined;
+	if (stored?.failure) return { status: 'failed', failure: stored.failure };
+	if (stored?.answer?.status === 'aborted') return runCancelled(stored.answer.error ?? error);
 	// If one call does not wait, the server changes nothing and would carry out the old arguments (recorded).
 	const calls = taskValues('call.id', tasks).filter(isString);
-	if (difference(changes, calls).length > 0) return callsNotWaiting(calls);
-	const body = withTarget(plan.body, waitingRun.run_id);
-	return { ...plan, body, waitingRun, decided: tasks, conversationId };
+	if (difference(run.intent.changes, calls).length > 0) return callsNotWaiting(calls);
+	const targeted = withTarget(body, waitingRun.run_id);
+	return { body: targeted, waitingRun, decided: tasks, conversationId };
 }
 
 /** Changed arguments name a call that does not wait. */
-function callsNotWaiting(calls: string[]): RunResult {
+function callsNotWaiting(calls: string[]): NoAnswer {
 	const shown = compact(calls.map((id) => sanitize(id)));
 	if (shown.length === 0)
 		return failed(
@@ -227,30 +260,39 @@ function callsNotWaiting(calls: string[]): RunResult {
 }
 
 /** Sends the request once. If the answer is lost, looks for the run. */
-async function sendOnce(run: Run, kind: RunKind, plan: Plan): Promise<StartedRun> {
+async function sendOnce(run: Run, plan: Plan): Promise<Start> {
 	const { body, before, waitingRun, conversationId, decided, discarded } = plan;
+	const { kind } = run.intent;
 	const assistantId = body.assistant_id ?? newestRun(before)?.assistant_id;
-	const facts: StartedRun = {
-		...{ status: 'running', assistantId, conversationId, decided, discarded },
-	};
-	const started = await startRun(run, run.threadId, body);
-	if (started.ok) {
-		const { run_id: joinId } = started.answer;
-		return { ...facts, runId: waitingRun?.run_id ?? joinId, joinId };
+	const facts = { assistantId, conversationId, discarded };
+	const sent = await startRun(run, run.threadId, body);
+	if (sent.ok) {
+		const { run_id: joinId, thread_id: threadId = run.threadId } = sent.answer;
+		const runId = waitingRun?.run_id ?? joinId;
+		return { kind: 'started', threadId, runId, joinId, decided, facts };
 	}
-	const { failure, mayBeDone } = started;
-	if (areRunRoutesMissing(failure)) return withoutRoutes(run, failure);
-	const findRunId = async (client: Client) => await findLost({ ...run, ...client }, plan);
-	if (!mayBeDone && failure.kind !== 'cancelled') return await explainRefusal(run, failure);
-	const runId = await findRunId(run);
-	if (runId !== undefined) return { ...facts, runId, recovered: true };
-	if (run.signal?.aborted) return { ...executionStopped(failure), findRunId };
-	const isKnown = kind === 'decision';
+	const { failure, mayBeDone } = sent;
+	if (isNoRoute(failure)) return withoutRoutes(run, failure);
+	if (!mayBeDone && failure.kind !== 'cancelled') {
+		const refused = await explainRefusal(run, failure);
+		return notStarted(waitingRun ? { advice: DECIDE_AGAIN, ...refused } : refused);
+	}
+	const find = async (client: Client) => await findLost({ ...run, ...client }, plan);
+	const runId = await find(run);
+	if (runId !== undefined) {
+		const { threadId } = run;
+		return { kind: 'started', threadId, runId, decided, facts: { ...facts, recovered: true } };
+	}
+	if (run.signal?.aborted) return { kind: 'lost', result: executionStopped(failure), find };
 	const notArrived = `The decision did not reach the assistant. ${failureMessage(failure)}`;
-	const result = isKnown ? failed(notArrived, undefined, failure) : mayHaveArrived(kind, failure);
+	const result = waitingRun
+		? failed(notArrived, DECIDE_AGAIN, failure)
+		: mayHaveArrived(kind, failure);
 	const status = run.remaining() <= 0 ? 'timedOut' : 'failed';
-	return { ...result, status, findRunId };
+	return { kind: 'lost', result: { ...result, status }, find };
 }
+
+const DECIDE_AGAIN = 'Decide again: what waits still waits.';
 
 /** The first and the last pause between polls: the list has a run at once, the thread its mark within a second (recorded). */
 const FIRST_POLL_MS = 500;
@@ -302,15 +344,18 @@ async function findRetry(run: Run, fresh: RunRecord[], lastEnd = ''): Promise<st
 	return others.length === 0 ? found?.run_id : undefined;
 }
 
-/** Whether an older run was there and this one was cancelled. */
-async function yieldsToOlder(run: Run, runId: string): Promise<boolean> {
+/** Whether an older run was there and this one was cancelled. A run that the list lacks is looked for by its ID. */
+async function yieldsToOlder(run: Run, started: StartedRun): Promise<boolean> {
+	const { runId } = started;
 	const listed = await listWithRetries(run, true);
+	const own = listed.answer?.find((one) => one.run_id === runId);
+	if (listed.ok && !own) started.threadId = await threadOfRun({ ...run, runId });
+	if (!own?.assistant_id || stageOf(own) !== 'goesOn') return false;
 	const runs = startedRuns(listed.answer ?? []);
-	const own = runs.find((one) => one.run_id === runId);
-	if (own?.status !== 'running') return false;
 	const isOlder = (one: RunRecord) => runSortKey(one) < runSortKey(own);
-	const overlaps = ({ status, updated_at: end = '' }: RunRecord) =>
-		status === 'running' || (status === 'success' && end >= own.created_at);
+	const overlaps = (one: RunRecord) =>
+		stageOf(one) === 'goesOn' ||
+		(one.status === 'success' && (one.updated_at ?? '') >= own.created_at);
 	if (!runs.some((one) => isOlder(one) && overlaps(one))) return false;
 	return (await cancelRunning({ ...run, runId })) === undefined;
 }

@@ -1,33 +1,28 @@
 import isEqual from 'lodash/isEqual';
 import { z } from 'zod';
 
+import { readConversation, taskValues, waitsForPerson } from '../threads/conversation';
 import {
 	afterLastUserMessage,
 	callsTool,
+	hasText,
 	isFromUser,
 	lastReply,
 	messagesOf,
 	parseReply,
-	hasText,
 	textOf,
 } from '../threads/messages';
 import { eventsOn } from '../threads/runEvents';
 import { START_TRIES, WAIT_PATH } from '../threads/runsApi';
-import {
-	callApi,
-	readConversation,
-	readThread,
-	taskValues,
-	waitsForPerson,
-} from '../threads/thread';
+import { readThread, readThreadPatiently } from '../threads/thread';
 import type { ThreadMessage, ThreadState } from '../threads/thread';
 import { buildPath } from '../transport/api';
-import type { Failure } from '../transport/failure';
+import { call } from '../transport/call';
 import { mayMeanNoRecord } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
-import { intentOf } from './input';
-import type { Intent } from './input';
+import type { Failure } from '../transport/failure';
 import { explainRefusal, explainUnreadable } from './openConversation';
+import type { Run } from './run';
 import {
 	busy,
 	executionStopped,
@@ -39,58 +34,54 @@ import {
 	resultFromEvents,
 	stillBusy,
 	timedOut,
-} from './run';
-import type { Run, RunResult } from './run';
+	withFacts,
+} from './runResult';
+import type { NoAnswer, RunResult } from './runResult';
 
 /*
  * A run in one request (E4), for servers with the contract only. The answer is compared with the thread once: servers
  * answer a run that failed, was cancelled or waits for a person like a completed one (recorded). If the wait breaks,
- * the thread is polled until it is idle.
+ * the thread is polled until it is at rest.
  */
 
-/** Reads in a row that must find the thread idle without the run: it may start between two. */
-const IDLE_READS = 2;
-
-/** A run, and the state of its thread before it. */
+/** A run, and its thread before it. */
 interface Waited extends Run {
-	intent: Intent;
 	/** Undefined if the thread had never run. */
 	before?: ThreadState;
-	/** The tasks that waited for a person before the run. */
+	/** The tasks that waited for a person. */
 	tasks: unknown[];
 }
 
 /** What E4 must answer (recorded). */
 const runAnswer = z
-	.object({ role: z.unknown(), content: z.unknown() })
-	.refine((answer) => 'role' in answer && 'content' in answer);
+	.record(z.unknown())
+	.refine((answer) => 'role' in answer && 'content' in answer, 'it is not the answer of a run');
 
 /** Runs a thread and waits in one request, which is repeated only if it certainly did not arrive. Never throws. */
 export async function waitInOneRequest(run: Run): Promise<RunResult> {
+	const { kind } = run.intent;
 	const free = run.isNew ? {} : await waitUntilIdle(run);
 	if ('status' in free) return free;
 	const { state: before } = free;
-	const intent = intentOf(run.body);
-	const isMessage = intent.kind === 'message';
 	// A thread without a question refuses a decision or a retry, and is then busy for ever (recorded).
-	if (!isMessage && !before) return await explainUnreadable(run, neverRan(intent.kind));
-	const facts =
-		before?.status === 'interrupted' ? await readConversation(run, run.threadId) : undefined;
-	if (facts?.failure) return { status: 'failed', failure: facts.failure };
+	if (kind !== 'message' && !before) return await explainUnreadable(run, neverRan(kind));
+	const isInterrupted = before?.status === 'interrupted';
+	const facts = isInterrupted ? await readConversation(run, run.threadId) : { tasks: [] };
+	if ('failure' in facts && facts.failure) return { status: 'failed', failure: facts.failure };
 	const isIdle = before?.status === 'idle' || before?.status === 'error';
-	if (intent.kind === 'decision' && isIdle) return NOTHING_TO_DECIDE;
+	if (kind === 'decision' && isIdle) return NOTHING_TO_DECIDE;
 	if (run.remaining() <= 0) return timedOut('The run had not begun');
-	const body = isMessage ? run.body : { assistant_id: before?.metadata?.assistant_id, ...run.body };
-	const result = await send({ ...run, body, intent, before, tasks: facts?.tasks ?? [] });
-	const conversationId = result.conversationId ?? before?.metadata?.id;
-	return { ...result, conversationId, assistantId: body.assistant_id };
+	const assistant = kind === 'message' ? {} : { assistant_id: before?.metadata?.assistant_id };
+	const body = { ...assistant, ...run.body };
+	const result = await sendAndCompare({ ...run, body, before, tasks: facts.tasks });
+	const { conversationId = before?.metadata?.id } = result;
+	return withFacts(result, { conversationId, assistantId: body.assistant_id });
 }
 
-async function send(run: Waited): Promise<RunResult> {
-	const sent = await callApi(run, {
+async function sendAndCompare(run: Waited): Promise<RunResult> {
+	const sent = await call(run, {
 		...{ method: 'POST', path: buildPath(WAIT_PATH, { threadId: run.threadId }) },
-		...{ body: JSON.stringify(run.body), timeoutMs: run.remaining() },
-		...{ schema: runAnswer, flaw: 'it is not the answer of a run' },
+		...{ body: JSON.stringify(run.body), timeoutMs: run.remaining(), schema: runAnswer },
 		...{ repeatable: false, maxTries: START_TRIES },
 	});
 	if (sent.ok) return await compareWithThread(run, sent.answer.content);
@@ -99,7 +90,7 @@ async function send(run: Waited): Promise<RunResult> {
 }
 
 /** Waits until no other run is on the thread. @returns the state of the thread, if it has ever run */
-async function waitUntilIdle(run: Run): Promise<{ state?: ThreadState } | RunResult> {
+async function waitUntilIdle(run: Run): Promise<{ state?: ThreadState } | NoAnswer> {
 	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
 		const { answer: state, failure: unread } = await readThread(run, run.threadId);
 		// The thread of a run that has just started may be unreadable, like one that has never run (recorded).
@@ -120,29 +111,43 @@ async function waitUntilIdle(run: Run): Promise<{ state?: ThreadState } | RunRes
 async function compareWithThread(run: Waited, content: unknown): Promise<RunResult> {
 	const { output: text, parts: otherParts } = parseReply(content);
 	const isEmpty = text === '' && otherParts.length === 0;
-	const answer: RunResult = { status: 'completed', output: text, otherParts, recovered: false };
-	const { answer: state, failure } = await readThread(run, run.threadId);
-	if (failure) return isEmpty ? noAnswer(failure) : answer;
+	const { answer: state, failure } = await readThreadPatiently(run, run.threadId);
+	if (failure) return { ...failed(UNVERIFIED, undefined, failure), unverified: text };
+	const answer = { status: 'completed' as const, output: text, otherParts, recovered: false };
 	// Another run may be running. A null status means unknown.
-	if (!state.status || state.status === 'busy') return isEmpty ? await pollUntilIdle(run) : answer;
-	const shown = await verdictOf(run, state);
+	if (!state.status || state.status === 'busy')
+		return isEmpty ? await pollUntilIdle(run) : { ...answer, parts: [] };
+	const shown = await resultOnThread(run, state);
 	if (shown && (isEmpty || shown.status !== 'completed')) return shown;
 	const isUndecided = run.intent.kind === 'decision' && isUnchanged(run, state);
 	if (isEmpty && isUndecided) return run.tasks.length > 0 ? STILL_UNDECIDED : NOTHING_TO_DECIDE;
 	if (isEmpty) return noAnswer();
 	// E4 joins all texts of a run. The last one, which the thread has, is the answer (recorded).
 	const isLast = Boolean(shown?.output) && text.endsWith(shown?.output ?? '');
-	const output = isLast ? shown?.output : text;
 	const isLost = !run.isNew && !isLast && !shown?.rejected;
 	const conversationId = state.metadata?.id;
-	return { ...shown, ...answer, conversationId, output, ...(isLost && { remembered: false }) };
+	const output = isLast && shown ? shown.output : text;
+	const parts = shown?.parts ?? [];
+	return {
+		parts,
+		...shown,
+		...answer,
+		conversationId,
+		output,
+		...(isLost && { remembered: false }),
+	};
 }
+
+const UNVERIFIED = 'The server answered, but what became of the run is not known';
 
 /** The server answered the decision, but the same tasks still wait. */
 const STILL_UNDECIDED = failed(
 	'The server answered, but what waits for a decision still waits',
 	'Leave "Target" empty to decide what the thread waits for, or name the task that waits.',
 );
+
+/** Reads in a row that must find the thread idle without the run: it may start between two. */
+const IDLE_READS = 2;
 
 /** Polls the thread after a broken wait until it is idle and shows the result of the run, or does not. */
 async function pollUntilIdle(run: Waited, failure?: Failure): Promise<RunResult> {
@@ -154,7 +159,7 @@ async function pollUntilIdle(run: Waited, failure?: Failure): Promise<RunResult>
 		const { answer: state, failure: unread } = await readThread(run, run.threadId, 1);
 		if (run.signal?.aborted) return executionStopped(failure);
 		const isBusy = state?.status === 'busy';
-		const shown = state && !isBusy ? await verdictOf(run, state) : undefined;
+		const shown = state && !isBusy ? await resultOnThread(run, state) : undefined;
 		if (shown) return { ...shown, recovered: true };
 		// While a decision is carried out, the thread does not change (recorded).
 		const isIdle = unread ? mayMeanNoRecord(unread) : !isBusy;
@@ -169,22 +174,24 @@ const WAIT_ADVICE =
 	'Raise "Deadline (Minutes)", or read the thread later: the run goes on. If its server was restarted, set "When the Thread Is Busy" to "Run Anyway".';
 
 /** The result of the run on an idle thread; undefined if it is missing or may belong to another run. */
-async function verdictOf(run: Waited, state: ThreadState): Promise<RunResult | undefined> {
+async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResult | undefined> {
 	if (isUnchanged(run, state)) return undefined;
 	const own = messagesOfRun(run, state);
 	const events = eventsOn(state, own);
 	const { status } = state;
 	if (status === 'error' || status === 'interrupted') {
 		const facts = await readConversation(run, run.threadId);
-		const { error, tasks } = facts;
+		if (facts.failure) return failed(UNVERIFIED, undefined, facts.failure);
+		const { error, tasks, isLeftOver } = facts;
 		const isSame = isEqual(taskValues('id', tasks), taskValues('id', run.tasks));
 		if (!isSame || !waitsForPerson(facts)) {
-			events.end = { status, error, tasks };
+			events.end = { status, error, tasks, isLeftOver };
 			return resultFromEvents(events);
 		}
 	}
 	const answer = resultFromEvents(events);
 	const last = own.at(-1);
+	if (answer.status !== 'completed') return answer;
 	if (run.intent.rejects && last && callsTool(last))
 		return { ...answer, output: '', rejected: true };
 	return lastReply(own) && { ...answer, recovered: Boolean(answer.output) };

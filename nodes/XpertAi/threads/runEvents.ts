@@ -1,11 +1,13 @@
+import get from 'lodash/get';
 import isEqual from 'lodash/isEqual';
 import merge from 'lodash/merge';
 import sumBy from 'lodash/sumBy';
 import { z } from 'zod';
 
 import { numberIfAny, textIfAny } from '../payloads/common';
-import { isJsonObject, parseAnswer } from '../transport/answer';
+import { parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
+import { openTasks } from './conversation';
 import { Citations, passagesIn, Sources } from './sources';
 import { parseReply, textOf } from './messages';
 import type { ThreadMessage, ThreadState } from './thread';
@@ -102,9 +104,12 @@ export class RunEvents {
 	/** Whether the stream was read from its start: a long one loses its first events. */
 	isWhole?: boolean;
 	/** How the run ended. Another run on the thread does not change the status of the assistant's own agent. */
-	end: Pick<EventData, 'status' | 'error'> & { tasks: unknown[]; agentStatus?: string } = {
-		tasks: [],
-	};
+	end: Pick<EventData, 'status' | 'error'> & {
+		tasks: unknown[];
+		agentStatus?: string;
+		/** Whether it ended with nothing but a task that waits for nobody. */
+		isLeftOver?: boolean;
+	} = { tasks: [] };
 	usage?: Usage;
 	/** In the order in which they came. */
 	readonly parts: Part[] = [];
@@ -232,10 +237,10 @@ export class RunEvents {
 				break;
 			case 'on_conversation_end': {
 				// After two first messages at once, the thread waits for the agent itself, which nobody can decide (recorded).
-				const tasks = (operation?.tasks ?? []).filter(
-					(task) => !(isJsonObject(task) && task.name === this.agentKey),
+				const { tasks, isLeftOver } = openTasks(
+					operation?.tasks?.filter((task) => get(task, 'name') !== this.agentKey),
 				);
-				Object.assign(this.end, { status, error, tasks });
+				Object.assign(this.end, { status, error, tasks, isLeftOver });
 				this.readTasks(tasks);
 			}
 		}

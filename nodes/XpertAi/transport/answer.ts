@@ -1,4 +1,6 @@
+import uniq from 'lodash/uniq';
 import type { IDataObject } from 'n8n-workflow';
+import { z } from 'zod';
 
 /**
  * Parses an answer by its content, because content types are unreliable: E9 sends a number as `text/html`, LangGraph
@@ -31,47 +33,40 @@ export function isHtml(text: string): boolean {
 	return /^(<!doctype html|<html)/i.test(text.trimStart());
 }
 
-/**
- * Checks an answer.
- *
- * @param answer the result of `parseAnswer`
- * @returns what is wrong, in words that follow "cannot be read:"; `undefined` if nothing is
- */
-export type AnswerCheck = (answer: unknown) => string | undefined;
+/** What is read of an answer. The messages of its issues follow "cannot be read:". */
+export type AnswerSchema<Answer = unknown> = z.ZodType<Answer, z.ZodTypeDef, unknown>;
 
-/** Makes the check of an answer that must be of a certain kind. An empty answer never is. */
-export function answerMustBe(isRight: (answer: unknown) => boolean, flaw: string): AnswerCheck {
-	return (answer) => {
-		if (answer === undefined) return 'it is empty';
-		return isRight(answer) ? undefined : flaw;
-	};
+/** Any answer, also none. */
+export const anyAnswer = z.unknown();
+
+/** A record with non-empty values for these keys, and any other fields. */
+export function recordWith(...keys: string[]) {
+	return z
+		.record(z.unknown(), { message: 'it is no record' })
+		.superRefine((record, { addIssue }) => {
+			for (const key of keys.filter((one) => (record[one] ?? '') === ''))
+				addIssue({ code: 'custom', path: [key] });
+		});
 }
 
-/** Whether a value is a JSON object with non-empty values for these keys. */
-export function hasFields(value: unknown, ...keys: string[]): value is IDataObject {
-	return isJsonObject(value) && keys.every((key) => (value[key] ?? '') !== '');
-}
-
-/** Makes the check of an answer that must be a record with non-empty values for these keys. */
-export function answerWith(...keys: string[]): AnswerCheck {
-	return answerMustBe(
-		(answer) => hasFields(answer, ...keys),
-		`it holds no ${keys.join(' or no ')}`,
-	);
-}
+const NO_LIST = { message: 'it holds no list of results' };
 
 /** The list in an answer: the answer itself, or its value for `resultsKey`. */
-export function listIn(answer: unknown, resultsKey?: string): unknown {
-	if (resultsKey === undefined) return answer;
-	return isJsonObject(answer) ? answer[resultsKey] : undefined;
+export function listAnswer(resultsKey?: string): AnswerSchema<unknown[]> {
+	const list = z.array(z.unknown(), NO_LIST);
+	if (resultsKey === undefined) return list;
+	return z
+		.record(z.unknown(), NO_LIST)
+		.transform((answer) => answer[resultsKey])
+		.pipe(list);
 }
 
-/** Makes the check of an answer that must hold a list. */
-export function answerWithList(resultsKey?: string): AnswerCheck {
-	return answerMustBe(
-		(answer) => Array.isArray(listIn(answer, resultsKey)),
-		'it holds no list of results',
-	);
+/** What a schema misses in an answer, in words that follow "cannot be read:". */
+export function answerIssue(answer: unknown, { issues }: z.ZodError): string {
+	const [first] = issues;
+	if (answer === undefined && first?.code !== 'custom') return 'it is empty';
+	if (first?.path.length === 0) return first.message;
+	return `it holds no ${uniq(issues.map(({ path }) => path.join('.'))).join(' or no ')}`;
 }
 
 /**

@@ -81,6 +81,15 @@ export function isOutcomeUnknown(failure: Failure): boolean {
 	return (isTransient(failure) || status > 501) && !certainlyNotDone(failure);
 }
 
+/**
+ * Whether the server lacks a route: any 404, 405 or 501 that is not about a record comes from something that does not
+ * know it.
+ */
+export function isNoRoute({ kind, status = 0, missing }: Failure): boolean {
+	if (kind !== 'status') return false;
+	return status === 405 || status === 501 || (status === 404 && missing !== 'record');
+}
+
 /** Whether the answer may mean that a record does not exist: 404, and on Xpert also 500. */
 export function mayMeanNoRecord({ kind, status, missing }: Failure): boolean {
 	return kind === 'status' && (missing === 'record' || status === 500);

@@ -4,15 +4,17 @@ import isEqual from 'lodash/isEqual';
 import mapValues from 'lodash/mapValues';
 import memoize from 'lodash/memoize';
 import pick from 'lodash/pick';
+import { hash } from 'crypto';
 import type {
 	IDataObject,
 	IExecuteFunctions,
 	IHttpRequestOptions,
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
+import { z } from 'zod';
 
-import { answerFlaw, parseAnswer } from './answer';
-import type { AnswerCheck } from './answer';
+import { answerFlaw, answerIssue, parseAnswer } from './answer';
+import type { AnswerSchema } from './answer';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
 import { readUrl } from './baseUrl';
 import { readCredential, readRequestTarget, secretsOf } from './credential';
@@ -25,10 +27,12 @@ import { closeFiles } from './multipart';
 import { sanitize, withoutSecrets } from './sanitize';
 
 /** A request of the API. */
-export interface ApiRequest {
+export interface ApiRequest<Answer = unknown> {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-	/** Path below `/api/ai`, with its parameters already encoded (see `buildPath`). */
+	/** Path below `apiRoot`, with its parameters already encoded (see `buildPath`). */
 	path: string;
+	/** `/api/ai` without it. */
+	apiRoot?: string;
 	/** JSON text, already serialized, or a multipart form. */
 	body?: string | FormData;
 	/** How long the connection may be silent: n8n's client restarts this timeout with every byte. */
@@ -37,15 +41,15 @@ export interface ApiRequest {
 	totalMs?: number;
 	/** Whether to send it even after the execution was stopped; `totalMs` limits it then. */
 	afterStop?: boolean;
-	/** The check of a 2xx answer; by default any JSON, text or none is accepted. */
-	checkAnswer?: AnswerCheck;
+	/** What is read of a 2xx answer; `anyAnswer` takes any JSON, text or none. */
+	schema: AnswerSchema<Answer>;
 	/** Reads a 2xx answer as a stream of events; `timeoutMs` must be longer than its heartbeat. */
 	stream?: EventStream;
 }
 
 /** The outcome of a request: the parsed answer of a 2xx, or the failure. */
-export type Outcome =
-	| { ok: true; status: number; answer: unknown }
+export type Outcome<Answer = unknown> =
+	| { ok: true; status: number; answer: Answer }
 	| { ok: false; failure: Failure };
 
 /** A failure without its request. */
@@ -55,7 +59,7 @@ type Details = Omit<Failure, 'method' | 'path'>;
 const FOREIGN_TEXTS = ['code', 'reason', 'requestId'] as const;
 
 /** Sends a request. Never throws because of the network or the server. */
-export type Send = (request: ApiRequest) => Promise<Outcome>;
+export type Send = <Answer>(request: ApiRequest<Answer>) => Promise<Outcome<Answer>>;
 
 /**
  * Makes the function that sends requests with the node's credential. The token is sent only to the origin of the Base
@@ -71,22 +75,32 @@ function connect(credential: ReadCredential, context: RequestContext): Connectio
 	const secrets = secretsOf(credential);
 
 	const send: Send = async (request) => {
-		const { method, path, body, timeoutMs, totalMs, checkAnswer, stream, afterStop } = request;
+		const {
+			method,
+			path,
+			apiRoot = API_ROOT,
+			body,
+			timeoutMs,
+			totalMs,
+			schema,
+			stream,
+			afterStop,
+		} = request;
 		// All foreign text passes here: no failure contains the token, or markup.
-		const fail = (details: Details): Outcome => ({
+		const fail = (details: Details): Outcome<never> => ({
 			ok: false,
 			failure: {
 				...details,
 				...mapValues(pick(details, FOREIGN_TEXTS), (text) => text && sanitize(text, secrets)),
 				method,
-				path: withoutSecrets(API_ROOT + path, secrets),
+				path: withoutSecrets(apiRoot + path, secrets),
 			},
 		});
 		if ('refusal' in target) return fail({ kind: 'refused', reason: target.refusal });
 
 		const options: IHttpRequestOptions = {
 			method,
-			url: `${target.root}${API_ROOT}${path}`,
+			url: `${target.root}${apiRoot}${path}`,
 			headers: {
 				...(stream ? streamHeaders(stream) : { Accept: 'application/json' }),
 				...(typeof body === 'string' && { 'Content-Type': 'application/json' }),
@@ -115,11 +129,15 @@ function connect(credential: ReadCredential, context: RequestContext): Connectio
 		if (body instanceof FormData) closeFiles(body);
 		if ('kind' in received) return fail(received);
 		// An answer in place of a stream can only be a rejection.
-		const notAStream = stream && !isEventStream(received) && (() => 'it is no stream of events');
-		return readResponse(received, notAStream || checkAnswer, fail);
+		if (stream && !isEventStream(received)) return readResponse(received, NO_STREAM, fail);
+		return readResponse(received, schema, fail);
 	};
-	return { send, secrets };
+	const account = hash('sha256', JSON.stringify([target, secrets]));
+	return { send, secrets, account };
 }
+
+/** An answer of the wrong kind in place of a stream. */
+const NO_STREAM = z.custom<never>(() => false, 'it is no stream of events');
 
 /** Reads a stream to its end, which leaves no answer; any other answer is read as text. */
 async function receiveStream(
@@ -133,19 +151,21 @@ async function receiveStream(
 	return end ? { ...end, status: full.statusCode } : { ...full, body: '' };
 }
 
-function readResponse(
+function readResponse<Answer>(
 	response: IN8nHttpFullResponse,
-	checkAnswer: AnswerCheck | undefined,
-	fail: (facts: Details) => Outcome,
-): Outcome {
+	schema: AnswerSchema<Answer>,
+	fail: (facts: Details) => Outcome<never>,
+): Outcome<Answer> {
 	const { statusCode: status, headers } = response;
 	const requestId = headerText(headers['x-request-id']);
 	const answer = typeof response.body === 'string' ? parseAnswer(response.body) : response.body;
 	if (status >= 200 && status < 300) {
 		// Text that parsed as JSON is complete, even if it starts with a bracket.
-		const flaw = answerFlaw(answer, answer === response.body) ?? checkAnswer?.(answer);
-		if (flaw) return fail({ kind: 'unreadable', status, requestId, reason: flaw });
-		return { ok: true, status, answer };
+		const flaw = answerFlaw(answer, answer === response.body);
+		const { success, data, error } = schema.safeParse(answer);
+		if (success && flaw === undefined) return { ok: true, status, answer: data };
+		const reason = flaw ?? (error && answerIssue(answer, error));
+		return fail({ kind: 'unreadable', status, requestId, reason });
 	}
 	if (status >= 300 && status < 400) {
 		const location = headerText(headers.location);
@@ -228,6 +248,8 @@ export interface Connection {
 	send: Send;
 	/** All spellings of the token, which must not appear in output (`spellingsOf`). */
 	secrets: string[];
+	/** Stands for the server and the token, without telling them. */
+	account: string;
 }
 
 /**

@@ -41,8 +41,8 @@ function minPauseMs({ kind, status = 0, retryAfterMs }: Failure): number {
 }
 
 /** A request that may be retried. */
-export interface RetriedRequest {
-	request: ApiRequest;
+export interface RetriedRequest<Answer = unknown> {
+	request: ApiRequest<Answer>;
 	limits: RetryLimits;
 	/**
 	 * Whether repeating the request does no harm. Other requests are retried only if they were certainly not processed.
@@ -55,8 +55,8 @@ export interface RetriedRequest {
 }
 
 /** An outcome, and the attempts it took. */
-export interface RetriedOutcome {
-	outcome: Outcome;
+export interface RetriedOutcome<Answer = unknown> {
+	outcome: Outcome<Answer>;
 	attempts: number;
 	/** Whether a failed attempt may have been processed unnoticed, or still may be. */
 	mayBeDone: boolean;
@@ -66,10 +66,10 @@ export interface RetriedOutcome {
  * The retry policy. Sends a request until it succeeds, cannot succeed, or reaches a limit. Ends as soon as the
  * execution is stopped.
  */
-export async function sendWithRetries(
+export async function sendWithRetries<Answer>(
 	send: Send,
-	retried: RetriedRequest,
-): Promise<RetriedOutcome> {
+	retried: RetriedRequest<Answer>,
+): Promise<RetriedOutcome<Answer>> {
 	const { request, limits, repeatable, clock, signal, stopRetrying = () => false } = retried;
 	const started = clock.now();
 	let mayBeDone = false;
@@ -125,16 +125,5 @@ export class OutageBudget {
 	/** Records the final outcome of a request. */
 	recordOutcome(outcome: Outcome): void {
 		this.isLeft = outcome.ok || !isTransient(outcome.failure);
-	}
-
-	/** Sends a request that may be repeated. */
-	async send(
-		send: Send,
-		retried: Omit<RetriedRequest, 'limits' | 'repeatable'>,
-	): Promise<RetriedOutcome> {
-		const { limits } = this;
-		const result = await sendWithRetries(send, { ...retried, limits, repeatable: true });
-		this.recordOutcome(result.outcome);
-		return result;
 	}
 }

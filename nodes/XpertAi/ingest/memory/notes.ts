@@ -8,7 +8,8 @@ import { z } from 'zod';
 
 import { derivedId } from '../../payloads/derivedId';
 import type { Failure } from '../../transport/failure';
-import { mustList, statusesById } from '../processingStatus';
+import { listWith } from '../answeredRecords';
+import { statusesById } from '../processingStatus';
 import type { ProcessingRoutes } from '../processingStatus';
 import { pack } from './fingerprints';
 import type { Entry } from './fingerprints';
@@ -122,7 +123,7 @@ export class NotesOnServer {
 			const ids = part.map((name) => this.idOf(name));
 			const path = this.routes.statusPath(uniq([...ids, ...required]));
 			// An answer that is not the server's must not count as "nothing stored".
-			const answer = await this.send({ method: 'GET', path, checkAnswer: mustList(required) });
+			const answer = await this.send({ method: 'GET', path, schema: listWith(required) });
 			const statuses = statusesById(answer);
 			notes.push(...ids.map((id) => this.parseNote(statuses.get(id)?.processMsg ?? undefined)));
 		}
@@ -133,9 +134,9 @@ export class NotesOnServer {
 	async write(...notes: WrittenNote[]): Promise<void> {
 		let rows: Array<ReturnType<NotesOnServer['row']>> = [];
 		const store = async () => {
-			const checkAnswer = mustList(rows.map(({ id }) => id));
+			const schema = listWith(rows.map(({ id }) => id));
 			const body = JSON.stringify(rows);
-			await this.send({ method: 'POST', path: this.routes.storePath, body, checkAnswer });
+			await this.send({ method: 'POST', path: this.routes.storePath, body, schema });
 			rows = [];
 		};
 		for (const written of notes) {

@@ -1,5 +1,6 @@
+import { z } from 'zod';
+
 import { declare } from '../../execution/operation';
-import { answerMustBe } from '../../transport/answer';
 import { filterBody } from './search';
 
 export const count = declare({
@@ -11,6 +12,6 @@ export const count = declare({
 	path: '/assistants/count',
 	body: { ...filterBody, example: '{}' },
 	repeatable: true,
-	checkAnswer: answerMustBe((answer) => typeof answer === 'number', 'it is not a number'),
+	answer: z.number({ message: 'it is not a number' }),
 	shape: (answer) => [{ count: answer as number }],
 });

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import get from 'lodash/get';
 import { z } from 'zod';
 
-import { answerAbout } from '../../execution/ids';
+import { recordAbout } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import { assistantLocator } from '../../pickers/locators';
 
@@ -15,7 +15,7 @@ export const getAssistant = declare({
 	path: '/assistants/{assistantId}',
 	ids: [assistantLocator('The assistant to read')],
 	repeatable: true,
-	checkAnswer: answerAbout('assistant', 'assistant_id'),
+	answer: recordAbout('assistant', 'assistant_id'),
 	simplify: assistantSummary,
 });
 

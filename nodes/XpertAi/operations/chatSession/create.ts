@@ -1,5 +1,5 @@
 import { chatSession } from '../../payloads/bodies';
-import { answerWith } from '../../transport/answer';
+import { recordWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/fields';
 import { fieldCollection, numberField, textField } from '../../execution/fields';
@@ -41,5 +41,5 @@ export const create = declare({
 		notShown: true,
 		example: '{\n  "assistant": { "id": "" },\n  "expires_after": 600\n}',
 	},
-	checkAnswer: answerWith('client_secret'),
+	answer: recordWith('client_secret'),
 });

@@ -1,7 +1,7 @@
 import { fieldCollection, idField, jsonField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { conversation } from '../../payloads/conversation';
-import { answerWith } from '../../transport/answer';
+import { recordWith } from '../../transport/answer';
 import { CONVERSATION_SUMMARY, titleField } from './shared';
 
 const fields = [
@@ -34,5 +34,5 @@ export const create = declare({
 		example: '{\n  "title": "Question from the website"\n}',
 	},
 	simplify: CONVERSATION_SUMMARY,
-	checkAnswer: answerWith('id', 'threadId'),
+	answer: recordWith('id', 'threadId'),
 });

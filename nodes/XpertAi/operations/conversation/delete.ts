@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 import { booleanField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
 import { declare } from '../../execution/operation';
@@ -26,7 +28,7 @@ export const deleteConversation = declare({
 		],
 		evaluate: unlessRunning,
 	},
-	checkAnswer: (answer) => (answer === undefined ? undefined : 'it is not empty'),
+	answer: z.undefined({ message: 'it is not empty' }),
 	shape: deletedItem,
 });
 

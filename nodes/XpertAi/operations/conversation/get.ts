@@ -1,4 +1,4 @@
-import { answerAbout } from '../../execution/ids';
+import { recordAbout } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import { conversationLocator } from '../../pickers/locators';
 import { CONVERSATION_SUMMARY, existingConversation } from './shared';
@@ -12,7 +12,7 @@ export const get = declare({
 	path: '/conversations/{conversationId}',
 	ids: [conversationLocator],
 	repeatable: true,
-	checkAnswer: answerAbout('conversation'),
+	answer: recordAbout('conversation'),
 	precheck: existingConversation((answer) => ({ answer })),
 	simplify: CONVERSATION_SUMMARY,
 });

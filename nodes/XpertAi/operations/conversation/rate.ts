@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 import { choiceField, fieldCollection, idField, textField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
 import { declare } from '../../execution/operation';
@@ -5,7 +7,7 @@ import type { PrecheckResult } from '../../execution/operation';
 import { rating } from '../../payloads/conversation';
 import type { RATINGS } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
-import { answerWith, answerWithList, hasFields, listIn } from '../../transport/answer';
+import { listAnswer, recordWith } from '../../transport/answer';
 
 export const rate = declare({
 	value: 'rate',
@@ -26,7 +28,7 @@ export const rate = declare({
 			order: { createdAt: 'DESC' },
 			limit: 1,
 		}),
-		checkAnswer: answerWithList('items'),
+		answer: listAnswer('items'),
 		evaluate: selectAnswer,
 	},
 	body: {
@@ -45,7 +47,7 @@ export const rate = declare({
 		schema: rating,
 		example: '{\n  "rating": "like",\n  "content": "Right and short"\n}',
 	},
-	checkAnswer: answerWith('id', 'messageId'),
+	answer: recordWith('id', 'messageId'),
 });
 
 function runFilter(item: Item): { executionId?: string } {
@@ -55,13 +57,16 @@ function runFilter(item: Item): { executionId?: string } {
 	return { executionId: runId };
 }
 
+const latestAnswer = z
+	.tuple([z.object({ id: z.string().min(1), role: z.literal('ai') })])
+	.rest(z.unknown());
+
 /**
  * Selects the answer to rate. Servers also rate questions, and answer with a database error if the message is missing.
  */
 function selectAnswer(answer: unknown, item: Item): PrecheckResult {
-	const [latest] = listIn(answer, 'items') as unknown[];
-	if (hasFields(latest, 'id', 'role') && latest.role === 'ai')
-		return { found: { messageId: String(latest.id) } };
+	const { data: latest } = latestAnswer.safeParse(answer);
+	if (latest) return { found: { messageId: latest[0].id } };
 	throw item.operationError(
 		`There is no answer to rate${item.suffix}`,
 		'Check "Conversation" and "Run ID": the conversation, or the run in it, has no answer.',

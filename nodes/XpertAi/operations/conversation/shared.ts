@@ -1,7 +1,9 @@
 import isEmpty from 'lodash/isEmpty';
 
+import { z } from 'zod';
+
 import { textField } from '../../execution/fields';
-import { answerAbout } from '../../execution/ids';
+import { recordAbout } from '../../execution/ids';
 import type { Precheck, PrecheckResult } from '../../execution/operation';
 import { isJsonObject } from '../../transport/answer';
 
@@ -30,8 +32,7 @@ export const readConversationFirst: Omit<Precheck, 'evaluate'> = {
 	method: 'GET',
 	path: '/conversations/{conversationId}',
 	options: [],
-	checkAnswer: (answer, asked) =>
-		isMissing(answer) ? undefined : answerAbout('conversation')(answer, asked),
+	answer: (asked) => z.union([z.object({}).strict(), recordAbout('conversation')(asked)]),
 };
 
 /** Reads a conversation before the operation, and refuses one that does not exist. */

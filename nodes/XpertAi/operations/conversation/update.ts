@@ -1,4 +1,4 @@
-import { answerAbout } from '../../execution/ids';
+import { recordAbout } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import { conversationTitle } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
@@ -19,6 +19,6 @@ export const update = declare({
 	},
 	repeatable: true,
 	precheck: existingConversation(() => ({})),
-	checkAnswer: answerAbout('conversation'),
+	answer: recordAbout('conversation'),
 	simplify: CONVERSATION_SUMMARY,
 });

@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { textField } from '../../execution/fields';
 import { splitList } from '../../execution/ids';
 import { declare } from '../../execution/operation';
-import { mustListDocuments } from '../../ingest/answeredRecords';
+import { documentList } from '../../ingest/answeredRecords';
 import { IDS_TO_START } from '../../ingest/processingStatus';
 import { idList } from '../../payloads/common';
 import { knowledgebaseLocator } from '../../pickers/locators';
@@ -13,7 +13,7 @@ import { knowledgebaseLocator } from '../../pickers/locators';
  * One item for each requested document, in the order requested: servers answer in any order and in lower case, and
  * leave out documents they do not know.
  *
- * @param answer a list of documents, as `mustListDocuments` checks
+ * @param answer a list of documents, as `documentList` checks
  * @param requestedIds a list of IDs
  * @param missing makes the item of a document that the answer leaves out
  * @param foundFields what is added to the others
@@ -59,7 +59,7 @@ export const startProcessing = declare({
 	shape: (answer, asked) =>
 		itemPerDocument(answer, asked, (id) => ({ id, queued: false }), { queued: true }),
 	simplify: ['id', 'name', 'queued', 'status', 'progress', 'processMsg'],
-	checkAnswer: mustListDocuments,
+	answer: documentList,
 });
 
 export const getStatus = declare({
@@ -75,5 +75,5 @@ export const getStatus = declare({
 		const ids = splitList((asked as { documentIds: string }).documentIds);
 		return itemPerDocument(answer, ids, (id) => ({ id, status: 'unknown' }));
 	},
-	checkAnswer: mustListDocuments,
+	answer: documentList,
 });

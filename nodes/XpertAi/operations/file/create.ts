@@ -1,4 +1,4 @@
-import { answerWith } from '../../transport/answer';
+import { recordWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fileParts } from '../../payloads/bodies';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/fields';
@@ -13,5 +13,5 @@ export const create = declare({
 	body: { parts: [targetField], schema: fileParts },
 	timeoutSeconds: UPLOAD_TIMEOUT_SECONDS,
 	simplify: ['id', 'originalName', 'size', 'mimetype', 'url', 'createdAt'],
-	checkAnswer: answerWith('id', 'url'),
+	answer: recordWith('id', 'url'),
 });

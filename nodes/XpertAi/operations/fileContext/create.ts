@@ -1,4 +1,4 @@
-import { answerWith } from '../../transport/answer';
+import { recordWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fileContextParts } from '../../payloads/bodies';
 import type { PARSE_MODES } from '../../payloads/bodies';
@@ -47,5 +47,5 @@ export const create = declare({
 		'url',
 		'summary',
 	],
-	checkAnswer: answerWith('id', 'storageFileId'),
+	answer: recordWith('id', 'storageFileId'),
 });

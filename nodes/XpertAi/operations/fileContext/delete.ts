@@ -1,5 +1,5 @@
 import { deletedItem } from '../../execution/outputs';
-import { answerWith } from '../../transport/answer';
+import { recordWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fileLocator } from '../../pickers/locators';
 
@@ -19,5 +19,5 @@ export const deleteFileContext = declare({
 	statusHints: {
 		403: 'Xpert AI servers answer this way to an ID that is no storageFileId, to a file that is gone, and to a workspace\'s key. Check "File", and use a user\'s key.',
 	},
-	checkAnswer: answerWith('originalName'),
+	answer: recordWith('originalName'),
 });

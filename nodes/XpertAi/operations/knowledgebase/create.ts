@@ -1,5 +1,5 @@
 import { knowledgebase } from '../../payloads/knowledgebase';
-import { answerWith } from '../../transport/answer';
+import { recordWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
 import {
@@ -26,5 +26,5 @@ export const create = declare({
 	},
 	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,
-	checkAnswer: answerWith('id'),
+	answer: recordWith('id'),
 });

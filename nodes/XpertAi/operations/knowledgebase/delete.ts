@@ -1,5 +1,5 @@
 import { deletedItem } from '../../execution/outputs';
-import { answerWith } from '../../transport/answer';
+import { recordWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 
@@ -12,5 +12,5 @@ export const deleteKnowledgebase = declare({
 	path: '/v1/kb/{knowledgebaseId}',
 	ids: [knowledgebaseLocator],
 	shape: deletedItem,
-	checkAnswer: answerWith('affected'),
+	answer: recordWith('affected'),
 });

@@ -2,7 +2,7 @@ import get from 'lodash/get';
 import pick from 'lodash/pick';
 import type { IDataObject } from 'n8n-workflow';
 
-import { answerAbout } from '../../execution/ids';
+import { recordAbout } from '../../execution/ids';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { KNOWLEDGEBASE_SUMMARY } from './fields';
@@ -22,7 +22,7 @@ export const getKnowledgebase = declare({
 		403: "The token is valid but may not do this. A workspace's key may not read what is in a workspace: use the key of a user or an assistant.",
 	},
 	simplify: knowledgebaseState,
-	checkAnswer: answerAbout('knowledgebase'),
+	answer: recordAbout('knowledgebase'),
 });
 
 /** Status and embedding model, and the next embedding model while the server rebuilds the index. */

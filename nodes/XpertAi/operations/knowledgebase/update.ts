@@ -2,7 +2,7 @@ import { knowledgebaseChanges } from '../../payloads/knowledgebase';
 import { isJsonObject } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/fields';
-import { answerAbout } from '../../execution/ids';
+import { recordAbout } from '../../execution/ids';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { fieldCollection } from '../../execution/fields';
 import {
@@ -33,7 +33,7 @@ export const update = declare({
 	repeatable: true,
 	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,
-	checkAnswer: answerAbout('knowledgebase'),
+	answer: recordAbout('knowledgebase'),
 	remark: (answer) =>
 		isJsonObject(answer) && answer.status === 'rebuilding' ? REBUILDING_HINT : undefined,
 });

@@ -1,8 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { z } from 'zod';
+
+import { openObject } from '../../payloads/common';
 import { storeNamespace } from '../../payloads/bodies';
 import { answerItems } from '../../execution/outputs';
-import { answerWithList, isJsonObject } from '../../transport/answer';
+import { isJsonObject } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import type { FieldValues } from '../../execution/fields';
 import { ID_PLACEHOLDER, fieldCollection, filledOnly, numberField } from '../../execution/fields';
@@ -50,7 +53,7 @@ export const createNamespace = declare({
 	},
 	shape: namespaceItems,
 	statusHints: { 500: assistantFirst('Prefix') },
-	checkAnswer: answerWithList('namespaces'),
+	answer: openObject({ namespaces: z.array(z.unknown()) }),
 });
 
 /** One item for each namespace; an answer without any is returned unchanged. */

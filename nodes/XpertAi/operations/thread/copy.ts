@@ -1,5 +1,6 @@
+import { z } from 'zod';
+
 import { anyJson } from '../../payloads/common';
-import { answerMustBe, hasFields } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { threadLocator } from '../../pickers/locators';
 
@@ -12,8 +13,10 @@ export const copy = declare({
 	path: '/threads/{threadId}/copy',
 	ids: [threadLocator()],
 	body: { fields: [], schema: anyJson, notShown: true, example: '{}' },
-	checkAnswer: answerMustBe(
-		(answer) => ['thread_id', 'threadId', 'id'].some((key) => hasFields(answer, key)),
-		'it names no thread',
-	),
+	answer: z
+		.record(z.unknown())
+		.refine(
+			({ thread_id: threadId, ...one }) => threadId ?? one.threadId ?? one.id,
+			'it names no thread',
+		),
 });

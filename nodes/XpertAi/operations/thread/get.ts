@@ -1,7 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { z } from 'zod';
+
 import { messagesOf, senderOf, textOf } from '../../threads/messages';
-import { threadState, threadAnswer } from '../../threads/thread';
+import { stateOf, threadState } from '../../threads/thread';
 import { declare } from '../../execution/operation';
 import { threadLocator } from '../../pickers/locators';
 
@@ -14,7 +16,11 @@ export const get = declare({
 	path: '/threads/{threadId}',
 	ids: [threadLocator()],
 	repeatable: true,
-	checkAnswer: (answer, { threadId = '' }) => threadAnswer(threadId)(answer),
+	answer: ({ threadId = '' }) =>
+		z.unknown().superRefine((answer, { addIssue }) => {
+			// The messages are output as they came.
+			stateOf(threadId).safeParse(answer).error?.issues.forEach(addIssue);
+		}),
 	statusHints: {
 		500: 'Xpert AI servers answer this way for a thread that has never run, and for one that does not exist. Check "Thread", and run it once with Thread: Ask and Wait.',
 	},

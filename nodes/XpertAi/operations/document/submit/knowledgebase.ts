@@ -4,9 +4,11 @@ import type { Execution } from '../../../execution/operation';
 import type { MemoryPlace, MemoryTroubles } from '../../../ingest/memory';
 import { derivedId } from '../../../payloads/derivedId';
 import { buildPath } from '../../../transport/api';
+import { call } from '../../../transport/call';
+import type { Call } from '../../../transport/call';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
-import type { ApiRequest, Send } from '../../../transport/request';
+import type { Send } from '../../../transport/request';
 import { OutageBudget } from '../../../transport/sendWithRetries';
 import type { RetryLimits } from '../../../transport/sendWithRetries';
 import { getStatus, startProcessing } from '../processing';
@@ -25,16 +27,14 @@ export function knowledgebaseRoutes(
 	{ retryLimits, timeoutMs }: { retryLimits: RetryLimits; timeoutMs: number },
 	signal?: AbortSignal,
 ) {
-	const budget = new OutageBudget(retryLimits);
+	const outageBudget = new OutageBudget(retryLimits);
+	const client = { send, clock: systemClock, signal, outageBudget };
 	return {
 		storePath: buildPath(STORE_PATH, { knowledgebaseId }),
 		startPath: buildPath(startProcessing.path, { knowledgebaseId }),
 		statusPath: (ids: string[]) =>
 			buildPath(getStatus.path, { knowledgebaseId, documentIds: ids.join(',') }),
-		send: async (unsent: Omit<ApiRequest, 'timeoutMs'>) => {
-			const request = { ...unsent, timeoutMs };
-			return (await budget.send(send, { request, clock: systemClock, signal })).outcome;
-		},
+		send: async <Answer>(request: Call<Answer>) => await call(client, { timeoutMs, ...request }),
 		clock: systemClock,
 		signal,
 	};

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { asJson, mayContinue } from '../../../execution/outputs';
-import { mustListDocuments } from '../../../ingest/answeredRecords';
+import { documentList } from '../../../ingest/answeredRecords';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { Folders } from '../../../ingest/folders';
 import { ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
@@ -15,11 +15,10 @@ import { uploadFiles } from '../../../ingest/uploads';
 import type { Upload } from '../../../ingest/uploads';
 import { numberIfAny, textIfAny } from '../../../payloads/common';
 import { derivedId } from '../../../payloads/derivedId';
-import { answerMustBe } from '../../../transport/answer';
+import { call } from '../../../transport/call';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import { UPLOADS_AT_ONCE, multipartBody } from '../../../transport/multipart';
-import type { ApiRequest } from '../../../transport/request';
 import { OutageBudget } from '../../../transport/sendWithRetries';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
 import { DocumentStream } from './documentStream';
@@ -48,11 +47,6 @@ const uploadedFile = z.object({
 	id: textIfAny,
 	size: numberIfAny,
 });
-
-const mustHaveUrl = answerMustBe(
-	(answer) => uploadedFile.safeParse(answer).success,
-	'it names no address of the file',
-);
 
 const NO_UPLOADS = `this server takes no uploads. Set "Documents From" to ${SOURCES.fields.name}, and send what it can read`;
 
@@ -85,7 +79,7 @@ export class Target {
 		this.memoryRoutes = newRoutes();
 		this.folders = new Folders(knowledgebaseId, async (body) => {
 			const { send: sendRepeatedly, storePath: path } = this.memoryRoutes;
-			return await sendRepeatedly({ method: 'POST', path, body, checkAnswer: mustListDocuments });
+			return await sendRepeatedly({ method: 'POST', path, body, schema: documentList });
 		});
 		this.stream = new DocumentStream(submission, knowledgebaseId);
 		const onEnd = (id: string, end: ProcessingEnd) => this.addEnd(id, end);
@@ -180,27 +174,21 @@ export class Target {
 	private upload(): Upload<Origin> {
 		const { circuitBreaker, send, settings, signal } = this.submission;
 		const outageBudget = new OutageBudget(settings.retryLimits);
-		const request: ApiRequest = {
-			method: 'POST',
-			path: '/v1/file',
-			timeoutMs: Math.max(settings.timeoutMs, UPLOAD_TIMEOUT_SECONDS * 1000),
-			checkAnswer: mustHaveUrl,
-		};
+		const client = { send, clock: systemClock, signal, outageBudget };
+		const timeoutMs = Math.max(settings.timeoutMs, UPLOAD_TIMEOUT_SECONDS * 1000);
 		return async ({ file }) => {
 			this.processing?.pollWhenDue();
 			if (this.memory?.refusal) return { failure: this.memory.refusal, attempts: 0 };
 			const uploadedContent = await file?.();
-			// Sending a form consumes it, so each attempt makes it anew.
-			const sendForm = async () =>
-				await send({ ...request, body: uploadedContent && multipartBody(uploadedContent, {}) });
-			const retried = { request, clock: systemClock, signal };
-			const { outcome, attempts } = await outageBudget.send(sendForm, retried);
-			if (outcome.ok) {
+			const { answer, failure, attempts } = await call(client, {
+				...{ method: 'POST', path: '/v1/file', schema: uploadedFile, timeoutMs },
+				body: uploadedContent && (() => multipartBody(uploadedContent, {})),
+			});
+			if (answer) {
 				circuitBreaker.passed('upload');
-				const { url: fileUrl, id: storageFileId, size } = uploadedFile.parse(outcome.answer);
+				const { url: fileUrl, id: storageFileId, size } = answer;
 				return { file: { fileUrl, ...defined({ storageFileId, size }) } };
 			}
-			const { failure } = outcome;
 			const reason = failure.missing === 'route' ? NO_UPLOADS : failure.reason;
 			return { failure: { ...failure, reason }, attempts };
 		};

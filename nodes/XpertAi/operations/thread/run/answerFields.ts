@@ -11,8 +11,7 @@ import { EMPTY_ANSWER, isTool, rawOutput, waitingMessage } from '../../../execut
 import type { AnswerOutput } from '../../../execution/audience';
 import type { FieldValues } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
-import type { ThreadIds } from '../../../runs/openConversation';
-import type { RunResult } from '../../../runs/run';
+import type { Completed, Interrupted } from '../../../runs/runResult';
 import { Citations } from '../../../threads/sources';
 import { sourcesOf, stepsOf } from '../../../threads/runEvents';
 import type { Part } from '../../../threads/runEvents';
@@ -28,16 +27,18 @@ import type { RunOptions } from './options';
  * @param hasFilterValues whether the message contained values for filters
  */
 export function answerFields(
-	{ output = '', interrupt, parts = [], earlier, usage }: RunResult,
+	result: Completed | Interrupted,
 	{ citations: style, listSources, returnIntermediateSteps }: RunOptions,
 	hasFilterValues = false,
 ) {
+	const { parts, earlier, usage } = result;
+	const isWaiting = result.status === 'interrupted';
 	const runSources = sourcesOf(parts, earlier);
 	const citations = new Citations(runSources, style);
-	const answer = interrupt ? waitingMessage(interrupt) : citations.rewrite(output);
+	const answer = isWaiting ? waitingMessage(result.interrupt) : citations.rewrite(result.output);
 	const sources = runSources.list(citations.cited);
 	// A waiting run may search later.
-	const filter = filterReport(parts, hasFilterValues && !interrupt);
+	const filter = filterReport(parts, hasFilterValues && !isWaiting);
 	return {
 		// Chats show this field in every response mode.
 		output: listSources ? answer + sourceList(sources, style) : answer,
@@ -53,15 +54,16 @@ export function answerFields(
  */
 export function answerJson(
 	request: AnswerOutput & { item: Item; options: RunOptions },
-	result: RunResult & ThreadIds,
+	result: Completed | Interrupted,
 	fields: ReturnType<typeof answerFields>,
 	times = {},
 ): IDataObject {
 	const { output, ...found } = fields;
-	const { otherParts, status, interrupt, assistantId = null } = result;
-	const facts = pick(result, FACTS);
+	const { otherParts, status, assistantId = null } = result;
+	const interrupt = status === 'interrupted' ? result.interrupt : undefined;
+	const facts = pick(result as IDataObject & typeof result, FACTS);
 	if (!request.simplify) {
-		const raw = { role: 'ai', content: result.output ?? '', filter: found.filter, ...facts };
+		const raw = { role: 'ai', content: result.output, filter: found.filter, ...facts };
 		return rawOutput(request, omitBy(raw, isUndefined) as IDataObject);
 	}
 	const parts = isEmpty(otherParts) ? undefined : otherParts;
@@ -91,7 +93,9 @@ export interface FilterReport {
 /** The diagnostics that a tool reports of its search (recorded, `filters-retry`). */
 const toolAnswer = z.object({
 	diagnostics: z
-		.array(z.object({ filterStatus: z.enum(STATUSES), hitCount: z.number().catch(0) }))
+		.array(
+			z.object({ filterStatus: z.enum(STATUSES).catch('unknown'), hitCount: z.number().catch(0) }),
+		)
 		.min(1),
 });
 

@@ -14,19 +14,16 @@ import { addHints } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import { hasFilterValues, withFileContexts } from '../../../runs/input';
 import type { RunKind } from '../../../runs/input';
-import {
-	CONVERSATION_PATH,
-	createConversation,
-	MAX_OWNERS,
-	openConversation,
-} from '../../../runs/openConversation';
+import { openByKey, openNew } from '../../../runs/openConversation';
 import { withDeadline } from '../../../runs/run';
-import type { Client, Run, RunResult, RunRoutes } from '../../../runs/run';
+import type { Client, Run, RunRoutes } from '../../../runs/run';
+import { withFacts } from '../../../runs/runResult';
+import type { NoAnswer, RunFacts } from '../../../runs/runResult';
 import { runAndWait } from '../../../runs/runThread';
 import { startInTurn } from '../../../runs/start';
+import { deleteConversation, ownerOf, readConversation } from '../../../threads/conversation';
 import { listRuns } from '../../../threads/runsApi';
-import { callApi } from '../../../threads/thread';
-import { buildPath } from '../../../transport/api';
+import { call } from '../../../transport/call';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import { multipartBody, UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import type { UploadFile } from '../../../transport/multipart';
@@ -83,22 +80,37 @@ async function ask(request: RunRequest, turn?: Turn, chat?: Chat): Promise<IData
 	const { item, options } = request;
 	const run = await prepare(request, turn);
 	const listener = options.enableStreaming ? chat : undefined;
-	const result = request.waits
-		? await runAndWait({ ...run, listener })
-		: { ...(await startInTurn(run)), ...pick(run, ['threadId', 'conversationId']) };
-	const { status, recovered = false } = result;
-	await deleteUnused(run, result);
-	if (status === 'running') {
-		const { runId, threadId, conversationId, assistantId = null } = result;
-		const facts = { runId, threadId, conversationId, assistantId, status };
-		return forAudience(item, { ...facts, ...pick(result, ['discarded', 'cancelledRun']) });
+	const result = await (request.waits ? runAndWait({ ...run, listener }) : start(run));
+	if (result.status === 'running') return forAudience(item, startedJson(result));
+	if (result.status !== 'completed' && result.status !== 'interrupted') {
+		await deleteUnused(run, result);
+		throw resultError(item, result);
 	}
-	if (status !== 'completed' && status !== 'interrupted') throw resultError(item, result);
 	const fields = answerFields(result, options, hasFilterValues(request.body));
 	chat?.complete(fields.output);
 	const seconds = Math.round(systemClock.now() - startedAt) / 1000;
+	const { recovered = false } = result;
 	return answerJson(request, result, fields, { seconds, recovered });
 }
+
+/** Starts a run without waiting for it. */
+async function start(run: Run): Promise<NoAnswer | (RunFacts & { status: 'running' })> {
+	const { threadId } = run;
+	const started = await startInTurn(run);
+	if (started.kind !== 'started') return withFacts(started.result, { threadId });
+	const { runId, facts } = started;
+	const known = run.conversationId ?? facts.conversationId;
+	const { conversationId } = known
+		? { conversationId: known }
+		: await readConversation(run, started.threadId);
+	return { status: 'running', ...facts, threadId: started.threadId, runId, conversationId };
+}
+
+const startedJson = ({ assistantId = null, ...started }: RunFacts & { status: 'running' }) => ({
+	...pick(started, ['runId', 'threadId', 'conversationId']),
+	...{ assistantId, status: started.status },
+	...pick(started, ['discarded', 'cancelledRun']),
+});
 
 /** What is known of the routes of a server. Items that send with the same function share it. */
 const routesOf = memoize<(send: Send) => RunRoutes>(() => ({ areMissing: false }));
@@ -111,32 +123,39 @@ routesOf.cache = new WeakMap();
  * @throws NodeApiError or NodeOperationError if the turn does not come or the message cannot be sent
  */
 async function prepare(request: RunRequest, turn: Turn | undefined): Promise<Run> {
-	const { item, runOn, options, title } = request;
+	const { item, runOn, options, intent } = request;
 	const client = clientOf(item, options.deadlineMinutes * MINUTE_MS);
-	// With an ID of its own, the node knows the thread even if the answer is lost.
-	const { threadId = randomUUID() } = request;
 	const refusal = turn && (await waitForTurn(turn, client, options.whenBusy));
-	if (refusal) throw resultError(item, { ...refusal, threadId });
+	if (refusal) throw resultError(item, refusal);
 	// Before anything is sent, as n8n deletes the files of old executions.
 	const read = request.attachments.map(async (field) => await readUploadFile(item, field));
 	const files = await Promise.all(read);
-	const open = runOn === 'key' ? openConversation : createConversation;
-	const thread = runOn === 'existing' ? { threadId } : await open(client, threadId, title);
-	if (thread === undefined)
-		throw item.operationError(
-			`"Conversation Key" is in use by ${MAX_OWNERS} other people, each with a credential of their own`,
-			'Nothing was said to the assistant. Choose a key that is not shared, for example with the name of the workflow before it.',
-		);
-	if ('failure' in thread)
-		throw resultError(item, { status: 'failed', failure: thread.failure, threadId }, {});
+	const thread = await openThread(request, client);
+	if ('status' in thread) throw resultError(item, thread, thread.failure ? {} : undefined);
 	const run: Run = {
-		...{ ...client, ...thread, body: request.body, isNew: runOn === 'new' },
+		...{ ...client, ...thread, body: request.body, intent, isNew: runOn === 'new' },
 		...pick(options, ['whenBusy', 'whenStopped', 'whenLate', 'inOneRequest']),
 		cancelSilentMs: options.cancelSilentMinutes * MINUTE_MS,
 		routes: routesOf(item.send),
 	};
 	const ids = await uploadAttachments(request, run, files);
 	return ids.length > 0 ? { ...run, body: withFileContexts(run.body, ids) } : run;
+}
+
+/** The chosen thread, or that of a new conversation or of the conversation of a key. */
+async function openThread({ item, runOn, threadId = '', title }: RunRequest, client: Client) {
+	switch (runOn) {
+		case 'existing':
+			return { threadId };
+		case 'new':
+			// With an ID of its own, the node knows the thread even if the answer is lost.
+			return await openNew(client, randomUUID(), title);
+		case 'key': {
+			const owner = ownerOf(item.account);
+			const { credentialId } = item;
+			return await openByKey(client, { keyId: threadId, title, owner, credentialId });
+		}
+	}
 }
 
 /** A client that sends until the deadline, or until the execution is stopped. */
@@ -164,10 +183,9 @@ async function uploadAttachments(
 	const ids: string[] = [];
 	const errors: ItemError[] = [];
 	const upload = async ([index, file]: [number, UploadFile]) => {
-		const { answer, failure } = await callApi(run, {
-			...{ method: 'POST', path: '/contexts/file', body: multipartBody(file, { threadId }) },
-			...{ timeoutMs: run.remaining(), schema: fileContext },
-			flaw: 'it does not name the ID of the file',
+		const { answer, failure } = await call(run, {
+			...{ method: 'POST', path: '/contexts/file', schema: fileContext },
+			...{ body: () => multipartBody(file, { threadId }), timeoutMs: run.remaining() },
 		});
 		if (failure) errors[index] = uploadError(item, failure, run, attachments[index]?.property);
 		else ids[index] = answer.id;
@@ -180,12 +198,10 @@ async function uploadAttachments(
 }
 
 /** Deletes the conversation created for a run, if the run was refused and nothing has run in it. Never throws. */
-async function deleteUnused(run: Run, { status, failure, reason }: RunResult): Promise<void> {
+async function deleteUnused(run: Run, { status, failure, reason }: NoAnswer): Promise<void> {
 	const { isNew, conversationId: id } = run;
 	const isRefused = status === 'failed' && failure?.kind === 'status' && reason === undefined;
 	if (!isNew || !isRefused || id === undefined) return;
 	const { answer: runs } = await listRuns(run, run.threadId);
-	if (runs?.length !== 0) return;
-	const path = buildPath(CONVERSATION_PATH, { id });
-	await run.send({ method: 'DELETE', path, timeoutMs: MINUTE_MS });
+	if (runs?.length === 0) await deleteConversation(run, id);
 }

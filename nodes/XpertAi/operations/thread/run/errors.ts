@@ -6,27 +6,24 @@ import type { IDataObject, NodeApiError } from 'n8n-workflow';
 import { quoted } from '../../../execution/badInput';
 import type { HintContext } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
-import type { ThreadIds } from '../../../runs/openConversation';
-import type { RunResult } from '../../../runs/run';
+import type { NoAnswer } from '../../../runs/runResult';
 import type { Failure } from '../../../transport/failure';
 
 /** The error of a run without an answer: the reason, and where to look. It names the thread. */
-export function resultError(
-	item: Item,
-	result: RunResult & ThreadIds,
-	hints = runHints(item),
-): NodeApiError {
-	const { failure, reason, advice, status, threadId } = result;
+export function resultError(item: Item, result: NoAnswer, hints = runHints(item)): NodeApiError {
+	const { failure, reason, advice, status, threadId, unverified } = result;
 	const shown: Failure =
 		failure && reason === undefined
 			? failure
 			: { method: '', path: '', ...failure, kind: 'unsuccessful', reason };
 	const error = item.apiError(shown, hints);
 	const nextStep = advice ?? (reason === undefined ? undefined : READ_THREAD_ADVICE);
-	error.description = compact([nextStep, error.description, `Thread: ${threadId}.`]).join(' ');
+	const where = threadId && `Thread: ${threadId}.`;
+	error.description = compact([nextStep, error.description, where]).join(' ');
 	error.context.data = {
 		...(error.context.data as IDataObject),
-		...{ ...pick(result, ['threadId', 'conversationId', 'runId']), verdict: status },
+		...pick(result, ['threadId', 'conversationId', 'runId', 'cancelledRun']),
+		...{ verdict: status, unverified },
 	};
 	return error;
 }
@@ -46,11 +43,12 @@ const UPLOAD_HINTS: HintContext = {
 export function uploadError(
 	item: Item,
 	failure: Failure,
-	thread: ThreadIds,
+	thread: Pick<NoAnswer, 'threadId' | 'conversationId'>,
 	property = '',
 ): NodeApiError {
 	const status = failure.kind === 'cancelled' ? 'cancelled' : 'failed';
-	const error = resultError(item, { ...thread, status, failure }, UPLOAD_HINTS);
+	const facts = pick(thread, ['threadId', 'conversationId']);
+	const error = resultError(item, { ...facts, status, failure }, UPLOAD_HINTS);
 	if (status === 'cancelled') return error;
 	const cause = lowerFirst(error.message);
 	error.message = `The file in ${quoted(property)} was not uploaded: ${cause}`;

@@ -6,6 +6,7 @@ import { timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import type { Client } from '../../../runs/run';
+import { withFacts } from '../../../runs/runResult';
 import { abandonRun, cancelRunById, readRunState } from '../../../runs/runState';
 import { waitForRunResult, withThread } from '../../../runs/runThread';
 import type { RunIds } from '../../../threads/runsApi';
@@ -29,16 +30,20 @@ function readAnswer(item: Item, ids: RunIds, waits: boolean): () => Promise<IDat
 		const run = { ...client, ...ids };
 		// The stream of an ended run may no longer be stored.
 		const state = await readRunState(run);
-		const isEnded = state.status !== 'running' && !(state.failure && isTransient(state.failure));
-		const followed = isEnded || !waits ? state : await waitForRunResult(run);
+		const mayGoOn =
+			state.status === 'unread' ? isTransient(state.failure) : state.status === 'running';
+		const followed = mayGoOn && waits ? await waitForRunResult(run) : state;
 		const policy = waits ? pick(options, ['whenStopped', 'whenLate']) : {};
-		const ended = await abandonRun({ ...run, ...policy }, { ...followed, ...ids });
+		const ended = await abandonRun({ ...run, ...policy }, withFacts(followed, ids));
 		const assistantId = state.assistantId ?? followed.assistantId ?? null;
-		const result = { ...(await withThread(run, ended)), assistantId, ...ids };
-		const { status } = result;
-		if (status === 'running')
+		const result = withFacts(await withThread(run, ended), { assistantId });
+		if (result.status === 'running') {
+			const { status } = result;
 			return forAudience(item, { output: null, status, assistantId, ...ids });
-		if (status !== 'completed' && status !== 'interrupted') throw resultError(item, result);
+		}
+		if (result.status === 'unread') throw resultError(item, { ...result, status: 'failed' });
+		if (result.status !== 'completed' && result.status !== 'interrupted')
+			throw resultError(item, result);
 		return answerJson(request, result, answerFields(result, options));
 	};
 }
@@ -48,9 +53,10 @@ function cancelRun(item: Item, ids: RunIds): () => Promise<IDataObject> {
 	const client = clientWithTimeout(item);
 	return async () => {
 		const result = await cancelRunById({ ...client, ...ids });
-		if (result.failure) throw resultError(item, { ...result, ...ids });
-		const { status, assistantId } = result;
-		return { cancelled: status === 'cancelled', status, ...ids, assistantId: assistantId ?? null };
+		const { status, assistantId = null } = result;
+		if ('failure' in result && result.failure)
+			throw resultError(item, { ...result, status: 'failed', ...ids });
+		return { cancelled: status === 'cancelled', status, ...ids, assistantId } as IDataObject;
 	};
 }
 

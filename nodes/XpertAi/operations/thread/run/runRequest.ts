@@ -19,7 +19,7 @@ import { freeForm, idList } from '../../../payloads/common';
 import { derivedId } from '../../../payloads/derivedId';
 import { changedArguments, runBodies } from '../../../payloads/run';
 import { intentOf, MESSAGE_KEYS, rejectsWithPayload } from '../../../runs/input';
-import type { RunBody, RunKind } from '../../../runs/input';
+import type { Intent, RunBody, RunKind } from '../../../runs/input';
 import { isJsonObject } from '../../../transport/answer';
 import { rowSubject, valuesOfRows } from '../../shared/rowValues';
 import type { Row } from '../../shared/rowValues';
@@ -36,10 +36,12 @@ export interface RunRequest extends AnswerOutput {
 	item: Item;
 	/** Where to run, after Automatic is resolved: a new conversation, that of a key, or an existing thread. */
 	runOn: Exclude<z.infer<typeof threadSource>, 'auto'>;
-	/** The thread to run; undefined for a new conversation. */
+	/** The thread to run; for a key, an ID made of assistant and key; undefined for a new conversation. */
 	threadId?: string;
 	/** Names no assistant if the thread has one. */
 	body: RunBody;
+	/** What the body asks for. */
+	intent: Intent;
 	/** The binary fields of the files to send. */
 	attachments: BinaryField[];
 	title?: string;
@@ -58,7 +60,8 @@ export interface RunRequest extends AnswerOutput {
 export function readRunRequest(item: Item, kind: RunKind, waits: boolean): RunRequest {
 	const { options } = item.settings(runSettings);
 	const body = runBodyOf(item, kind);
-	const { kind: sent } = intentOf(body);
+	const intent = intentOf(body);
+	const { kind: sent } = intent;
 	const { runOn, threadId } = threadOf(item, kind, body);
 	if (runOn === 'new' && sent !== 'message') {
 		const demand =
@@ -72,7 +75,7 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean): RunRe
 	const withMessage = kind === 'message' && !item.isJsonBody;
 	const start = withMessage ? truncate(item.text('message').trim(), { length: TITLE_LENGTH }) : '';
 	return {
-		...{ item, runOn, threadId, body, options, waits },
+		...{ item, runOn, threadId, body, intent, options, waits },
 		attachments: withMessage ? item.binaries('options.attachments') : [],
 		title: options.title || start || undefined,
 		...(waits ? readAnswerOutput(item) : { simplify: true }),

@@ -8,8 +8,9 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { mayContinue } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
-import { busy, executionStopped, stillBusy } from '../../../runs/run';
-import type { Client, Run, RunResult } from '../../../runs/run';
+import type { Client, Run } from '../../../runs/run';
+import { busy, executionStopped, stillBusy } from '../../../runs/runResult';
+import type { NoAnswer } from '../../../runs/runResult';
 import type { Chat } from './chat';
 
 /** An operation on threads. */
@@ -118,7 +119,7 @@ export async function waitForTurn(
 	turn: Turn,
 	client: Client,
 	whenBusy: Run['whenBusy'],
-): Promise<RunResult | undefined> {
+): Promise<NoAnswer | undefined> {
 	if (turn.isReached || whenBusy === 'run') return undefined;
 	if (whenBusy === 'fail') return busy();
 	const { clock, signal } = client;
