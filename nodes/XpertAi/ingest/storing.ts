@@ -12,9 +12,9 @@ import {
 	isTooLarge,
 	mayBePartlyDone,
 } from '../transport/classifyFailure';
-import type { ApiRequest, Send } from '../transport/request';
-import { OutageBudget, sendWithRetries } from '../transport/sendWithRetries';
-import type { RetryLimits, RetriedOutcome } from '../transport/sendWithRetries';
+import type { Send } from '../transport/request';
+import { OutageBudget, call } from '../transport/call';
+import type { Call, Result, RetryLimits } from '../transport/call';
 import { answeredRecords, recordId, storingFlaw } from './answeredRecords';
 import { batchBody, batchBytes, batches } from './batches';
 import type { BatchLimits, Documents, ReadyDocument } from './batches';
@@ -50,7 +50,7 @@ export interface Storing<Origin> {
 	 */
 	journal?: (batch: Batch<Origin>) => Promise<JournaledBatch | { failure: Failure } | undefined>;
 	/** The request (E3) that carries a batch. */
-	request: (body: string) => Omit<ApiRequest, 'schema'>;
+	request: (body: string) => Omit<Call<unknown>, 'schema'>;
 	/** Called once for each document, when its batch ends. */
 	onOutcome: (outcome: DocumentOutcome<Origin>) => void;
 	/** Called before each batch: whether it may be sent. */
@@ -133,19 +133,18 @@ class Storer<Origin> {
 		if (journaled && 'failure' in journaled) return this.reportFailed(attempted, journaled.failure);
 		const result = await this.send(batch, journaled);
 		journaled?.onEnded(endOf(result), result.mayBeDone);
-		const { outcome } = result;
 		this.counts.requests += result.attempts;
 		this.counts.retries += result.attempts - 1;
 		this.counts.bytes += batchBytes(batch) * result.attempts;
 		const updated = { ...attempted, attempts: attempts + result.attempts };
 		updated.mayBeDone ||= result.mayBeDone;
-		if (outcome.ok) {
-			const { status } = outcome;
+		if (result.ok) {
+			const { status } = result;
 			for (const [at, document] of batch.entries())
 				this.emit(updated, document, { outcome: 'stored', status, record: result.records[at] });
 			return;
 		}
-		const { failure } = outcome;
+		const { failure } = result;
 		if (result.isOverload || (batch.length > 1 && maySplit(attempted, failure))) {
 			this.counts.splits += 1;
 			if (mayBePartlyDone(failure))
@@ -166,8 +165,9 @@ class Storer<Origin> {
 	private async send(
 		batch: Batch<Origin>,
 		journaled?: JournaledBatch,
-	): Promise<RetriedOutcome & { isOverload: boolean; records: unknown[] }> {
+	): Promise<Result<unknown> & { isOverload: boolean; records: unknown[] }> {
 		const { send, request, clock, signal } = this.storing;
+		const { outageBudget } = this;
 		const canHalve = batch.length > 1 && this.outageBudget.isLeft;
 		const isOverloadedBy = (failure: Failure, attempts: number) =>
 			canHalve && attempts >= TRIES_BEFORE_HALVING && overloads(batch, failure);
@@ -178,17 +178,11 @@ class Storer<Origin> {
 			const message = storingFlaw(documentAnswer, records);
 			if (message) addIssue({ code: 'custom', message });
 		});
-		const result = await sendWithRetries(send, {
-			request: { ...request(batchBody(batch, journaled?.rows)), schema },
-			limits: this.outageBudget.limits,
-			repeatable: true,
-			clock,
-			signal,
-			stopRetrying: isOverloadedBy,
-		});
-		const { outcome } = result;
-		const isOverload = !outcome.ok && isOverloadedBy(outcome.failure, result.attempts);
-		if (!isOverload) this.outageBudget.recordOutcome(outcome);
+		const result = await call(
+			{ send, clock, signal, outageBudget },
+			{ ...request(batchBody(batch, journaled?.rows)), schema, stopRetrying: isOverloadedBy },
+		);
+		const isOverload = !result.ok && isOverloadedBy(result.failure, result.attempts);
 		return { ...result, isOverload, records };
 	}
 
@@ -214,9 +208,8 @@ class Storer<Origin> {
 const SEND_HEAD_START_MS = 4;
 
 /** How a request ended, for the journal. */
-function endOf({ outcome, mayBeDone }: RetriedOutcome): BatchEnd {
-	if (outcome.ok) return 'done';
-	const { failure } = outcome;
+function endOf({ failure, mayBeDone }: Result<unknown>): BatchEnd {
+	if (!failure) return 'done';
 	return !mayBeDone && (isTooLarge(failure) || certainlyNotDone(failure)) ? 'nothing' : 'unclear';
 }
 

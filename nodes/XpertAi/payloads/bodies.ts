@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { freeForm, openObject } from './common';
+import { eachOf, freeForm, openObject, optionalText } from './common';
 
 /** The filters of E7 and E9. */
 export const assistantFilter = openObject({
@@ -42,11 +42,7 @@ export const fileParts = openObject({ target: freeForm.optional() });
 
 /** The optional text parts beside the file of E12. */
 export const fileContextParts = fileParts.extend({
-	purpose: z.string().optional(),
+	...eachOf(optionalText, 'purpose', 'conversationId', 'threadId', 'projectId', 'xpertId'),
+	workspacePath: optionalText,
 	parseMode: z.enum(PARSE_MODES).optional(),
-	conversationId: z.string().optional(),
-	threadId: z.string().optional(),
-	projectId: z.string().optional(),
-	xpertId: z.string().optional(),
-	workspacePath: z.string().optional(),
 });

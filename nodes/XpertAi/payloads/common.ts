@@ -42,6 +42,17 @@ export const finite = z.number().finite('must be a number');
 export const textIfAny = z.string().optional().catch(undefined);
 export const numberIfAny = z.number().optional().catch(undefined);
 
+/** The same schema for each of these keys. */
+export const eachOf = <Key extends string, Schema extends z.ZodTypeAny>(
+	schema: Schema,
+	...keys: Key[]
+) => Object.fromEntries(keys.map((key) => [key, schema])) as Record<Key, Schema>;
+
+const text = z.string();
+export const optionalText = text.optional();
+export const nullableText = text.nullish();
+export const nullableNumber = z.number().nullish();
+
 /** An object with these fields and any others, so that newer servers can be used. */
 export const openObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
 	z.object(shape).passthrough();
@@ -54,11 +65,8 @@ export const anyJson = z.unknown();
 
 /** Fields that Document, Page and Chunk share: ID, dates and users. */
 export const recordFields = {
-	id: z.string().nullish(),
-	createdAt: dateTime.nullish(),
-	updatedAt: dateTime.nullish(),
-	createdById: z.string().nullish(),
-	updatedById: z.string().nullish(),
+	...eachOf(nullableText, 'id', 'createdById', 'updatedById'),
+	...eachOf(dateTime.nullish(), 'createdAt', 'updatedAt'),
 };
 
 /** IDs of one or more records. */

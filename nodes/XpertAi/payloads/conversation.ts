@@ -1,13 +1,10 @@
 import { z } from 'zod';
 
-import { freeForm, openObject, textIfAny } from './common';
+import { eachOf, freeForm, nullableText, openObject, textIfAny } from './common';
 
 /** The body of E13; every field is optional. `threadId` may be any text. */
 export const conversation = openObject({
-	title: z.string().nullish(),
-	threadId: z.string().nullish(),
-	xpertId: z.string().nullish(),
-	projectId: z.string().nullish(),
+	...eachOf(nullableText, 'title', 'threadId', 'xpertId', 'projectId'),
 	options: freeForm.nullish(),
 });
 
@@ -34,10 +31,7 @@ export const messageSearch = openObject({
 
 /** The fields of a conversation that a run needs; a field of another type counts as missing. */
 export const conversationRecord = z.object({
-	id: textIfAny,
-	threadId: textIfAny,
-	status: textIfAny,
-	createdAt: textIfAny,
+	...eachOf(textIfAny, 'id', 'threadId', 'status', 'createdAt'),
 	error: z.unknown(),
 	operation: z
 		.object({ tasks: z.array(z.unknown()) })

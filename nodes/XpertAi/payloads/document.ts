@@ -1,14 +1,22 @@
 import { z } from 'zod';
 
-import { dateTime, freeForm, openObject, recordFields, uuid } from './common';
+import {
+	dateTime,
+	eachOf,
+	freeForm,
+	nullableNumber,
+	nullableText,
+	openObject,
+	recordFields,
+	uuid,
+} from './common';
 import { parserConfig } from './knowledgebase';
 
 /** A page of a document (contract, Page). */
 export const page = openObject({
 	...recordFields,
-	pageContent: z.string().nullish(),
+	...eachOf(nullableText, 'pageContent', 'status'),
 	metadata: freeForm.nullish(),
-	status: z.string().nullish(),
 });
 
 /** A chunk of a document: a page that may have a parent (contract, Chunk). */
@@ -20,30 +28,15 @@ export const chunk = page.extend({ parent: z.unknown() });
  */
 export const document = openObject({
 	...recordFields,
-	name: z.string().nullish(),
-	type: z.string().nullish(),
+	...eachOf(nullableText, 'name', 'type', 'filePath', 'fileUrl', 'folder', 'mimeType'),
+	...eachOf(nullableText, 'thumbnail', 'parserId', 'processMsg', 'jobId'),
+	...eachOf(nullableNumber, 'size', 'tokenNum', 'chunkNum', 'progress', 'processDuation'),
+	...eachOf(freeForm.nullish(), 'metadata', 'sourceConfig', 'options', 'draft'),
 	disabled: z.boolean().nullish(),
 	storageFileId: uuid.nullish(),
-	filePath: z.string().nullish(),
-	fileUrl: z.string().nullish(),
-	folder: z.string().nullish(),
-	mimeType: z.string().nullish(),
-	size: z.number().nullish(),
-	thumbnail: z.string().nullish(),
-	metadata: freeForm.nullish(),
-	parserId: z.string().nullish(),
 	parserConfig: parserConfig.nullish(),
-	sourceConfig: freeForm.nullish(),
-	options: freeForm.nullish(),
-	draft: freeForm.nullish(),
 	parent: z.unknown(),
-	tokenNum: z.number().nullish(),
-	chunkNum: z.number().nullish(),
-	progress: z.number().nullish(),
-	processMsg: z.string().nullish(),
 	processBeginAt: dateTime.nullish(),
-	processDuation: z.number().nullish(),
-	jobId: z.string().nullish(),
 	pages: z.array(page).nullish(),
 	chunks: z.array(chunk).nullish(),
 });

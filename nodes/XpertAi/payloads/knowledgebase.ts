@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { finite, openObject, uuid } from './common';
+import { eachOf, finite, nullableText, openObject, uuid } from './common';
 
 /** Who may see a knowledgebase (contract, Knowledgebase). */
 export const PERMISSIONS = ['private', 'organization', 'public'] as const;
@@ -23,9 +23,7 @@ export const parserConfig = openObject({
 
 /** The embedding model of a knowledgebase (contract, copilotModel). */
 export const copilotModel = openObject({
-	copilotId: z.string().nullish(),
-	modelType: z.string().nullish(),
-	model: z.string().nullish(),
+	...eachOf(nullableText, 'copilotId', 'modelType', 'model'),
 });
 
 /** The types of metadata fields (recorded, `knowledge-filter-4`). */
@@ -52,15 +50,13 @@ const metadataField = openObject({
  * have pass through, so that newer servers can be used.
  */
 export const knowledgebaseChanges = openObject({
-	workspaceId: uuid.nullish(),
+	...eachOf(uuid.nullish(), 'workspaceId', 'integrationId'),
+	...eachOf(nullableText, 'description', 'extKnowledgebaseId'),
 	name: z.string().min(1).optional(),
-	description: z.string().nullish(),
 	permission: z.enum(PERMISSIONS).nullish(),
 	type: z.enum(KNOWLEDGEBASE_TYPES).nullish(),
 	recall: recallSettings.nullish(),
 	parserConfig: parserConfig.nullish(),
-	integrationId: uuid.nullish(),
-	extKnowledgebaseId: z.string().nullish(),
 	copilotModel: copilotModel.nullish(),
 	metadataSchema: z.array(metadataField).nullish(),
 });

@@ -11,7 +11,7 @@ import type { ApiClient } from '../transport/call';
 import { isRejection, mayMeanNoRecord } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import { FOREIGN_ANSWER_PAUSE_MS } from '../transport/sendWithRetries';
+import { FOREIGN_ANSWER_PAUSE_MS } from '../transport/call';
 import type { Client, Run } from './run';
 import { failed } from './runResult';
 import type { NoAnswer } from './runResult';

@@ -69,7 +69,7 @@ async function readEnded(
 	facts: ConversationFacts,
 ): Promise<RunState> {
 	if (status === 'interrupted') return await readInterrupted(run, facts);
-	const { answer: message, failure } = await findAnswer(run, facts.conversationIds, run.runId);
+	const { message, failure } = await findAnswer(run, facts.conversationIds, run.runId);
 	if (failure) return { status: 'unread', failure };
 	// The server hides the conversation of another owner, but not its runs.
 	if (!message) return (await replay(run)) ?? noAnswer();

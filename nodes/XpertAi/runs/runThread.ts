@@ -217,7 +217,7 @@ async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunRes
 	const isSilent = result.status === 'completed' && result.output === '';
 	if (!isSilent || result.otherParts.length > 0) return result;
 	const { conversationIds } = await readConversation(run, run.threadId);
-	const { answer: message } = await findAnswer(run, conversationIds, run.runId);
+	const { message } = await findAnswer(run, conversationIds, run.runId);
 	const stored = new RunEvents(run.runId);
 	stored.readContent(message?.content);
 	const { answer: output, otherParts, answerId } = stored;

@@ -237,9 +237,9 @@ async function planDecision(
 	if (failure) return { status: 'failed', failure };
 	if (tasks.length === 0) return NOTHING_TO_DECIDE;
 	// The server carries out what a cancelled run waited for. The error alone may be that of another run (recorded).
-	const stored = error ? await findAnswer(run, conversationIds, waitingRun.run_id) : undefined;
-	if (stored?.failure) return { status: 'failed', failure: stored.failure };
-	if (stored?.answer?.status === 'aborted') return runCancelled(stored.answer.error ?? error);
+	const stored = error ? await findAnswer(run, conversationIds, waitingRun.run_id) : {};
+	if (stored.failure) return { status: 'failed', failure: stored.failure };
+	if (stored.message?.status === 'aborted') return runCancelled(stored.message.error ?? error);
 	// If one call does not wait, the server changes nothing and would carry out the old arguments (recorded).
 	const calls = taskValues('call.id', tasks).filter(isString);
 	if (difference(run.intent.changes, calls).length > 0) return callsNotWaiting(calls);

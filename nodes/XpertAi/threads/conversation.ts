@@ -166,8 +166,8 @@ export async function readOwner(client: ApiClient): Promise<Result<string | unde
 	const me = { method: 'GET', apiRoot: '/api', path: '/user/me', schema: user } as const;
 	const read = await call(client, me);
 	if (read.ok) return read;
-	const { failure, attempts } = read;
-	const nobody = { ok: true, answer: undefined, attempts } as const;
+	const { failure } = read;
+	const nobody = { ...read, ok: true, status: 200, answer: undefined, failure: undefined } as const;
 	if (failure.missing === 'route' || [405, 501].includes(failure.status ?? 0)) return nobody;
 	if (failure.status !== 401 && failure.status !== 403) return read;
 	// A key that may search its conversations is valid.
@@ -208,17 +208,16 @@ export async function findMessages(
 	});
 }
 
-/** The answer that a run has stored, in whichever of these conversations; `undefined` if there is none. */
+/** The answer that a run has stored, in whichever of these conversations. */
 export async function findAnswer(
 	client: ApiClient,
 	conversationIds: string[],
 	executionId: string,
-): Promise<Result<MessageRecord | undefined>> {
-	let found: Result<MessageRecord[]> = { ok: true, answer: [], attempts: 0 };
+): Promise<{ message?: MessageRecord; failure?: Failure }> {
 	for (const id of conversationIds) {
-		found = await findMessages(client, id, { executionId });
-		const message = found.answer?.findLast(({ role }) => role === 'ai');
-		if (message || !found.ok) return found.ok ? { ...found, answer: message } : found;
+		const { answer = [], failure } = await findMessages(client, id, { executionId });
+		const message = answer.findLast(({ role }) => role === 'ai');
+		if (failure || message) return { message, failure };
 	}
-	return { ...found, answer: undefined };
+	return {};
 }

@@ -68,7 +68,7 @@ export async function readRun(client: ApiClient & RunIds): Promise<Result<RunRec
 		'The run is of another thread: take threadId and runId from the same Thread: Start Run';
 	const path = API_ROOT + buildPath(ONE_RUN_PATH, { threadId, runId });
 	const failure: Failure = { kind: 'unsuccessful', method: 'GET', path, reason };
-	return { ok: false, failure, mayBeDone: false, attempts: read.attempts };
+	return { ...read, ok: false, failure, answer: undefined };
 }
 
 /** The thread that a run is on; the given one if it cannot be read. */

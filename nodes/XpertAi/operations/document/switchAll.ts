@@ -15,7 +15,7 @@ import { namedRows, switchDocuments } from '../../ingest/switchDocuments';
 import { uuid } from '../../payloads/common';
 import { derivedId } from '../../payloads/derivedId';
 import { cancelSignal } from '../../transport/request';
-import { SINGLE_REQUEST_LIMITS } from '../../transport/sendWithRetries';
+import { SINGLE_REQUEST_LIMITS } from '../../transport/call';
 import { keyOwner, knowledgebaseRoutes, memoryPlaceOf, troubleHints } from './submit/knowledgebase';
 import { knowledgebaseError } from './submit/outcomes';
 import { asHint, counted } from './submit/wording';

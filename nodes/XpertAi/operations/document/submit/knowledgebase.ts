@@ -9,8 +9,8 @@ import type { Call } from '../../../transport/call';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import type { Send } from '../../../transport/request';
-import { OutageBudget } from '../../../transport/sendWithRetries';
-import type { RetryLimits } from '../../../transport/sendWithRetries';
+import { OutageBudget } from '../../../transport/call';
+import type { RetryLimits } from '../../../transport/call';
 import { getStatus, startProcessing } from '../processing';
 import { asHint, counted } from './wording';
 

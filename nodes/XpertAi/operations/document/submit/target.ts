@@ -19,7 +19,7 @@ import { call } from '../../../transport/call';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import { UPLOADS_AT_ONCE, multipartBody } from '../../../transport/multipart';
-import { OutageBudget } from '../../../transport/sendWithRetries';
+import { OutageBudget } from '../../../transport/call';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
 import { DocumentStream } from './documentStream';
 import { knowledgebaseRoutes, memoryPlaceOf } from './knowledgebase';
