@@ -20,7 +20,7 @@ const shared = {
 const LONG_ONLY = process.env.PROPERTIES_LATER ? 'proof|nightly|property' : 'proof|nightly';
 const NO_UNITS = [...IGNORED, `\\.(${LONG_ONLY})\\.test\\.ts$`];
 /** What only a change of the sandbox, of the recordings or of a tool can break: `.ci/run` and tools.yml know when. */
-const OF_TOOLS = 'test/(host|bench|sandbox/(?!replay|sequences))';
+const OF_TOOLS = 'test/(host|sandbox/(?!replay|sequences))';
 const ENGINE_FOLDERS = ['engine', 'examples'];
 const ON_ENGINE = `test/(${ENGINE_FOLDERS.join('|')})/`;
 
@@ -78,7 +78,7 @@ const unit = {
 const tools = {
 	...pure,
 	displayName: 'tools',
-	testMatch: ['<rootDir>/test/{host,bench,sandbox}/**/*.test.ts'],
+	testMatch: ['<rootDir>/test/{host,sandbox}/**/*.test.ts'],
 	testPathIgnorePatterns: [...NO_UNITS, 'test/sandbox/(replay|sequences)'],
 };
 

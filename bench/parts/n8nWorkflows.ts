@@ -2,20 +2,20 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import type { CredentialReference } from '../../host/n8nRestClient';
 import { byId } from '../../test/engine/support/locators';
-import type { Target } from './server';
+import type { Target } from '../support/server';
 
 /** Documents that are sent in n8n. */
-export interface N8nLoad {
+export interface Load {
 	documents: number;
 	batchSize: number;
 	concurrency: number;
 	/** Whether the documents bring an id, so that one that is sent again replaces itself. */
 	withIds: boolean;
-	/** What is done about requests that go wrong; nothing without it. */
+	/** Whether something is done about requests that go wrong. */
 	careful: boolean;
 }
 
-/** Nodes of a workflow, each with what it leads to. */
+/** A node of a workflow, with what it leads to. */
 interface Node {
 	name: string;
 	type: string;
@@ -52,7 +52,7 @@ const code = (name: string, jsCode: string, to: string): Node => ({
 	to: [[to]],
 });
 
-const documentsCode = ({ documents, withIds }: N8nLoad) => `
+const documentsCode = ({ documents, withIds }: Load) => `
 const text = ${JSON.stringify('The quick brown fox jumps over the lazy dog. '.repeat(18))};
 return Array.from({ length: ${documents} }, (_, index) => ({ json: {
 	${withIds ? "id: '00000000-0000-4000-8000-' + String(index).padStart(12, '0')," : ''}
@@ -70,7 +70,7 @@ return batches;`;
 
 /** Document: Submit after a node that makes documents. */
 export function submitWorkflow(
-	load: N8nLoad,
+	load: Load,
 	{ knowledgebaseId }: Target,
 	credential: CredentialReference,
 ): Record<string, unknown> {
@@ -101,7 +101,7 @@ export function submitWorkflow(
 
 /** A Code node that makes batches, and HTTP Request in a loop that sends so many at once. */
 export function requestWorkflow(
-	load: N8nLoad,
+	load: Load,
 	{ url }: Target,
 	credential: CredentialReference,
 ): Record<string, unknown> {
@@ -143,37 +143,6 @@ export function requestWorkflow(
 						}
 					: {}),
 			},
-		},
-	]);
-}
-
-/** A webhook that streams what an assistant says. */
-export function chatWorkflow(
-	path: string,
-	assistantId: string,
-	credential: CredentialReference,
-): Record<string, unknown> {
-	const ask = 'Ask Assistant';
-	return workflow('Chat', [
-		{
-			name: 'Webhook',
-			type: 'n8n-nodes-base.webhook',
-			typeVersion: 2,
-			parameters: { path, httpMethod: 'POST', responseMode: 'streaming', options: {} },
-			to: [[ask]],
-			more: { webhookId: path },
-		},
-		{
-			name: ask,
-			type: 'n8n-nodes-xpertai.xpertAi',
-			typeVersion: 1,
-			parameters: {
-				resource: 'thread',
-				operation: 'run',
-				assistantId: byId(assistantId),
-				message: '={{ $json.body.message }}',
-			},
-			more: { credentials: { xpertAiApi: credential } },
 		},
 	]);
 }
