@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { projectRoot } from '../../host/paths';
-import { getDocumentFields } from '../../nodes/XpertAi/pickers/documentFields';
+import { BY_NAME } from '../../test/engine/support/ingest';
 import { byId } from '../../test/engine/support/locators';
 import { createNodeEngine } from '../../test/engine/support/nodeEngine';
 import type { NodeEngine } from '../../test/engine/support/nodeEngine';
@@ -135,7 +135,7 @@ function noteRows(middle: number, ofMiddle: Nights, large: number, ofLarge: Nigh
 }
 
 /** How costs grow between two sizes. */
-export function growthRows(
+function growthRows(
 	name: string,
 	sizes: [number, number],
 	[first, last]: readonly [GrowthCost, GrowthCost],
@@ -191,7 +191,7 @@ export async function runNight(engine: NodeEngine, target: Target, night: Night)
 				? { documentKeyField: 'filePath' }
 				: { documentKey: '={{ $json.filePath }}' },
 		...(mode === 'all' ? {} : { sourceName: 'Benchmark' }),
-		...(source === 'records' ? { binaryPropertyName: 'data' } : await mappedByName()),
+		...(source === 'records' ? { binaryPropertyName: 'data' } : BY_NAME),
 	};
 	const items = source === 'records' ? [await fileOf(engine, night)] : itemsWith(night);
 	const { result, ...cost } = await timed(
@@ -214,17 +214,6 @@ async function fileOf(engine: NodeEngine, { documents, ...shape }: Night) {
 
 const itemsWith = ({ documents, ...shape }: Night) =>
 	records(documents, shape).map((json) => ({ json }));
-
-/** Columns that match the fields by their names, as the editor saves them. */
-async function mappedByName(): Promise<INodeParameters> {
-	const schema = (await getDocumentFields()).fields as unknown as INodeParameters[];
-	const documentFields: INodeParameters = {
-		mappingMode: 'autoMapInputData',
-		value: null,
-		schema,
-	};
-	return { documentFields };
-}
 
 const WARM_UP = 1000;
 const SAMPLE_MS = 100;
