@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 const SOURCES = ['nodes', 'credentials'];
 
 /** What says how it is made. */
-const SETTINGS = ['tsconfig.json', 'gulpfile.js'];
+const SETTINGS = ['tsconfig.json', 'scripts/finishBuild.js'];
 
 /** All that a build depends on. */
 export const BUILT_FROM = [...SOURCES, ...SETTINGS];

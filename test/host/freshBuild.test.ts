@@ -32,7 +32,7 @@ describe('the build that engine tests run, and that is packed', () => {
 		['a source came', () => write('credentials/two.ts', 'new', 100)],
 		['a source went', () => write('dist/nodes/gone.js', 'built', 200)],
 		['a picture changed', () => write('nodes/icon.svg', '<svg></svg>', 50)],
-		['it is to be made in another way', () => write('gulpfile.js', 'steps', 250)],
+		['it is to be made in another way', () => write('scripts/finishBuild.js', 'steps', 250)],
 		['nothing was built', () => rmSync(path.join(root, 'dist'), { recursive: true })],
 	])('is refused when %s', (_, change) => {
 		change();

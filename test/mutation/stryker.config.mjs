@@ -3,7 +3,6 @@ import rooms from './rooms.js';
 const room = process.env.MUTATED_ROOM ?? 'transport';
 const { folder, files = ['**/*'] } = rooms[room];
 
-/** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
 	mutate: files.map((file) => `${folder}/${file}.ts`),
 	testRunner: 'loadedOnce',

@@ -7,29 +7,31 @@
  * built package is checked the way n8n will load it.
  */
 const assert = require('node:assert/strict');
-const { existsSync } = require('node:fs');
-const { readdir, rm } = require('node:fs/promises');
+const { cpSync, existsSync, readdirSync, rmSync } = require('node:fs');
 const path = require('node:path');
-const { dest, series, src } = require('gulp');
 
-const packageJson = require('./package.json');
+const packageJson = require('../package.json');
 
+const ROOT = path.resolve(__dirname, '..');
+const DIST = path.join(ROOT, 'dist');
 const SHIPPED_FOLDERS = ['credentials', 'nodes'];
 
 /** The codex file stands beside the node, under the node's name. */
 function copyCodex() {
-	return src('nodes/**/*.node.json', { base: '.' }).pipe(dest('dist'));
+	for (const file of packageJson.n8n.nodes) {
+		const codex = file.replace(/\.js$/, '.json');
+		cpSync(path.join(ROOT, path.relative('dist', codex)), path.join(ROOT, codex));
+	}
 }
 
 /** `n8n-node build` copies pictures of the documentation as well. */
-async function removeStrays() {
-	const entries = await readdir('dist');
-	const strays = entries.filter((entry) => !SHIPPED_FOLDERS.includes(entry));
-	await Promise.all(strays.map((entry) => rm(path.join('dist', entry), { recursive: true })));
+function removeStrays() {
+	const strays = readdirSync(DIST).filter((entry) => !SHIPPED_FOLDERS.includes(entry));
+	for (const entry of strays) rmSync(path.join(DIST, entry), { recursive: true });
 }
 
 /** Loads the package as n8n does and looks at what n8n needs from it. */
-async function checkPackage() {
+function checkPackage() {
 	assert.equal('dependencies' in packageJson, false, 'a community node has no dependencies');
 	for (const file of packageJson.n8n.credentials) {
 		const credential = load(file, '.credentials.js');
@@ -39,7 +41,7 @@ async function checkPackage() {
 		const node = load(file, '.node.js');
 		checkIcons(node.description.icon, file);
 		checkPreviews(node.description.version, file);
-		const codex = require(path.resolve(file.replace(/\.js$/, '.json')));
+		const codex = require(path.join(ROOT, file.replace(/\.js$/, '.json')));
 		assert.equal(
 			codex.node,
 			`${packageJson.name}.${node.description.name}`,
@@ -55,7 +57,7 @@ async function checkPackage() {
  * @param {string} file
  */
 function checkPreviews(version, file) {
-	const folder = path.resolve(path.dirname(file), '__schema__', `v${version}.0.0`);
+	const folder = path.join(ROOT, path.dirname(file), '__schema__', `v${version}.0.0`);
 	const isThere = existsSync(folder) || existsSync(`${folder}.json`);
 	assert.ok(isThere, `${file}: previews of version ${version} are in the package`);
 }
@@ -65,7 +67,7 @@ function checkPreviews(version, file) {
  * @param {string} ending
  */
 function load(file, ending) {
-	const module = require(path.resolve(file));
+	const module = require(path.join(ROOT, file));
 	const className = path.basename(file, ending);
 	assert.equal(typeof module[className], 'function', `${file} exports ${className}`);
 	return new module[className]();
@@ -77,9 +79,11 @@ function load(file, ending) {
  */
 function checkIcons(icon, file) {
 	for (const theme of [icon.light, icon.dark]) {
-		const target = path.resolve(path.dirname(file), theme.replace(/^file:/, ''));
+		const target = path.join(ROOT, path.dirname(file), theme.replace(/^file:/, ''));
 		assert.ok(existsSync(target), `${file}: icon ${theme} is in the package`);
 	}
 }
 
-exports.default = series(copyCodex, removeStrays, checkPackage);
+copyCodex();
+removeStrays();
+checkPackage();
