@@ -1,7 +1,7 @@
 import rooms from './rooms.js';
 
-const room = process.env.MUTATED_ROOM ?? 'transport';
-const { folder, files = ['**/*'] } = rooms[room];
+const room = process.env.MUTATED_ROOM;
+const { folder, files } = rooms[room];
 
 export default {
 	mutate: files.map((file) => `${folder}/${file}.ts`),
