@@ -34,7 +34,14 @@ function run(step, [command = '', ...args]) {
 if (run('the build', ['npm', 'run', 'build'])) {
 	const jest = ['npx', 'jest', '--selectProjects', 'unit', 'engine', '--runInBand'];
 	run('writing', [...jest, '--noStackTrace', '--', ...generators]);
-	run('laying out the examples', ['npx', 'prettier', '--write', '--log-level', 'warn', 'examples/*.json']);
+	run('laying out the examples', [
+		'npx',
+		'prettier',
+		'--write',
+		'--log-level',
+		'warn',
+		'examples/*.json',
+	]);
 }
 if (failed.length > 0) {
 	console.error(`npm run generate: ${failed.join(' and ')} failed, for what is said above.`);
