@@ -168,7 +168,7 @@ const oldestEngine = {
 };
 
 /**
- * The kinds of tests; package.json has a script for each.
+ * The kinds of tests: `npx jest --selectProjects e2e -- test/e2e/stop`.
  *
  * @type {import('jest').Config}
  */
@@ -187,6 +187,8 @@ module.exports = {
 		hosts,
 		oldestEngine,
 	],
+	// Nothing is watched by its daemon, which a machine may lack.
+	watchman: false,
 	// Jest leaves one core idle, which of two is half.
 	maxWorkers: '100%',
 	// Only for what hangs: how long a machine takes is no matter of a test.

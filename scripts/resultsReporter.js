@@ -8,7 +8,7 @@ const { join } = require('node:path');
 module.exports = class ResultsReporter {
 	/**
 	 * @param {unknown} _contexts
-	 * @param {import('@jest/test-result').AggregatedResult} results
+	 * @param {Record<'numPassedTests' | 'numFailedTests' | 'numRuntimeErrorTestSuites', number>} results
 	 */
 	onRunComplete(_contexts, { numPassedTests, numFailedTests, numRuntimeErrorTestSuites }) {
 		const folder = process.env.TEST_RESULTS;

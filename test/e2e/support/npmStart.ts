@@ -8,12 +8,12 @@ import { waitFor } from '../../../host/waitFor';
 /** What of the project `npm start` needs, besides what is installed. */
 const COPIED = [
 	'credentials',
-	'gulpfile.js',
 	'host',
 	'LICENSE',
 	'nodes',
 	'package.json',
 	'README.md',
+	'gulpfile.js',
 	'tsconfig.json',
 ];
 

@@ -8,12 +8,12 @@ import type { INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import type { Sandbox } from '../../../sandbox';
 import { startCaseSandbox } from './caseOperations';
-import { createWorld } from './cases';
-import type { World } from './cases';
 import type { CredentialData } from './credentials';
 import { createEngine } from './engine';
 import type { Engine, NodeResult } from './engine';
 import type { NodeRun } from './nodeEngine';
+import { createWorld } from './records';
+import type { World } from './records';
 
 /** The engine, a sandbox and the records on it, fresh for every test. */
 export interface Fixture {

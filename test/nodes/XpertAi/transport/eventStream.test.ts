@@ -56,12 +56,18 @@ describe('a stream of server-sent events', () => {
 	it.each([
 		['one line', 'a'.repeat(1024 * 1024)],
 		['many lines', `data: ${'a'.repeat(1024 * 1024)}\n`],
-		['empty lines', 'data:\n'.repeat(1024 * 1024)],
 	])('is none with more than ten megabytes in one event: %s', (_, piece) => {
 		const reader = new EventReader();
 		const events = Array.from({ length: 12 }, () => reader.push(Buffer.from(piece)));
 		expect(events.slice(0, 9)).toEqual(Array.from({ length: 9 }, () => []));
 		expect(events.at(-1)).toEqual({ flaw: 'it has an event without an end' });
+	});
+
+	it('counts each end of a line as one more', () => {
+		const reader = new EventReader();
+		const almost = `data: ${'a'.repeat(10 * 1024 * 1024 - 3)}\n`;
+		expect(reader.push(Buffer.from(`${almost}data:\ndata:\n`))).toEqual([]);
+		expect(reader.push(Buffer.from('data:\n'))).toEqual({ flaw: 'it has an event without an end' });
 	});
 
 	it('may have more than ten megabytes in several events', () => {
