@@ -93,8 +93,8 @@ const rank = (key: string) => (key === 'by hand' ? 1000 : key.charCodeAt(0));
 
 const ALL = 'a night with one unchanged, changed, gone, back and new each';
 
-it.each<[string, Setup]>([
-	...Object.keys(SHAPES).map((shape): [string, Setup] => [
+it.each<[string, Partial<Setup>]>([
+	...Object.keys(SHAPES).map((shape): [string, Partial<Setup>] => [
 		shape,
 		{ from: 'json', afterStoring: 'process', retries: false },
 	]),

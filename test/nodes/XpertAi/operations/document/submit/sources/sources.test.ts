@@ -94,23 +94,41 @@ const MORE: Array<[string, Case]> = [
 	['fields', TEXT],
 ];
 
+/** What an item with these parameters brings, and the first flaw of its documents. */
+async function reading(source: string, { parameters, input }: Omit<Case, 'brings'>) {
+	const methods = {
+		getNode: () => ({ ...node, parameters }),
+		getInputData: () => [{ json: {}, ...input }],
+		helpers: { getBinaryDataBuffer: async () => Buffer.from(FILES[source] ?? '') } as never,
+	};
+	const item = itemOf({ ...parameters, source }, { fields: submitFields, methods });
+	const found: object[] = [];
+	for await (const document of readDocuments(item)) {
+		if (document instanceof Error) throw document;
+		const { file, ...rest } = document;
+		const uploaded = await file?.();
+		found.push({ ...rest, ...(uploaded && { text: uploaded.content.toString() }) });
+	}
+	return found;
+}
+
 it.each([...Object.entries(CASES), ...MORE])(
 	'an item is read as its documents: %s',
-	async (source, one) => {
-		const { parameters, input, brings } = one;
-		const methods = {
-			getNode: () => ({ ...node, parameters }),
-			getInputData: () => [{ json: {}, ...input }],
-			helpers: { getBinaryDataBuffer: async () => Buffer.from(FILES[source] ?? '') } as never,
-		};
-		const item = itemOf({ ...parameters, source }, { fields: submitFields, methods });
-		const found: object[] = [];
-		for await (const document of readDocuments(item)) {
-			if (document instanceof Error) throw document;
-			const { file, ...rest } = document;
-			const uploaded = await file?.();
-			found.push({ ...rest, ...(uploaded && { text: uploaded.content.toString() }) });
-		}
-		expect(found).toEqual(brings);
+	async (source, one) => expect(await reading(source, one)).toEqual(one.brings),
+);
+
+it.each([
+	['files', { binaryPropertyName: 'constructor' }, '"Input Binary Field" names "constructor"'],
+	['files', { binaryPropertyName: '__proto__' }, '"Input Binary Field" names "__proto__"'],
+	[
+		'records',
+		{ binaryPropertyName: 'data', textField: 'constructor.name' },
+		'"Text Field" names "constructor.name", which holds no text here',
+	],
+])(
+	'what every object inherits is none of the %s of an item: %j',
+	async (source, parameters, words) => {
+		const input = CASES.files.input ?? {};
+		await expect(reading(source, { parameters, input })).rejects.toThrow(words);
 	},
 );
