@@ -9,8 +9,7 @@ export type Fault =
 	| 'rebuilding'
 	| 'dropped before storing'
 	| 'timed out after storing'
-	| 'refused for now'
-	| 'broken off with 500';
+	| 'refused for now';
 
 /** A document as the model reads it: `key` tells it apart, `bad` is the status that refuses it. */
 export interface ModelDocument extends DocumentRecord {
@@ -53,8 +52,6 @@ export class BulkServer {
 				return failed({ kind: 'status', status: 400, reason: 'Not for you' });
 			case 'rebuilding':
 				return REBUILDING;
-			case 'broken off with 500':
-				return this.work(String(body), 1);
 			case 'timed out after storing':
 				this.work(String(body));
 				return failed({ kind: 'timeout' });
@@ -63,12 +60,11 @@ export class BulkServer {
 		}
 	};
 
-	private work(body: string, mostRows = Infinity): Outcome {
+	private work(body: string): Outcome {
 		if (Buffer.byteLength(body) > this.maxBytes) return answered(413);
 		if (this.missing) return answered(404);
 		const answer: object[] = [];
 		for (const document of JSON.parse(body) as ModelDocument[]) {
-			if (answer.length >= mostRows) return answered(500);
 			if (document.bad !== undefined) return answered(document.bad);
 			this.store(document);
 			answer.push(document);
