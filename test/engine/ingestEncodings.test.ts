@@ -3,10 +3,8 @@ import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 import { workbook } from '../sandbox/support/recordedFiles';
 import { useFixture } from './support/fixture';
 import { column, embedsDocuments, hintsOf, ingestOn } from './support/ingest';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 const { submit, storedNames } = ingestOn(fixture);
 embedsDocuments(fixture);
 

@@ -3,11 +3,8 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { useFixture } from './support/fixture';
 import { TEXTS, column, embedsDocuments, ingestOn, isNote } from './support/ingest';
-import { useNoLeaseRenewal, useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
-useNoLeaseRenewal();
 embedsDocuments(fixture);
 const { submit } = ingestOn(fixture);
 

@@ -2,16 +2,11 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import type { FaultRule } from '../../sandbox';
-import { builtModule } from './support/builtModule';
+import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
 import { TEXTS, column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
-import { useNoLeaseRenewal, useShortSleeps } from './support/shortSleeps';
-
-type ClockModule = typeof import('../../nodes/XpertAi/transport/clock');
 
 const fixture = useFixture();
-useShortSleeps();
-useNoLeaseRenewal();
 const { submit, file } = ingestOn(fixture);
 embedsDocuments(fixture);
 
@@ -195,21 +190,18 @@ describe('nothing is disabled', () => {
 it('nothing is disabled where, after a long silence, the server does not say whether another run is at work', async () => {
 	await night(ALL);
 	disabled();
-	const { systemClock } = builtModule<ClockModule>('nodes/XpertAi/transport/clock.js');
-	const { now } = systemClock;
-	const looks = `=${noteId('when … began')}%2C${noteId('whether … is at work')}`;
-	let asked = 0;
-	// The time leaps when the run asks whether what it brings is still there.
-	const silence = jest.spyOn(systemClock, 'now').mockImplementation(() => {
-		asked = fixture.sandbox.requests
-			.of('status')
-			.filter(({ path }) => path.includes(idOf('a'))).length;
-		if (asked > 0 && fixture.sandbox.faults.list().length === 0)
-			fixture.sandbox.faults.add({ endpoint: 'status', path: looks, do: 'status', status: 403 });
-		return now() + (asked > 0 ? 50_000 : 0);
-	});
-	const result = await night('abcdefgh');
-	silence.mockRestore();
+	const refused = { do: 'status', status: 403 } as const;
+	const path = `=${noteId('when … began')}%2C${noteId('whether … is at work')}`;
+	fixture.sandbox.faults.add({ endpoint: 'status', path: idOf('a'), do: 'delay', ms: 60_000 });
+	const running = night('abcdefgh');
+	const asked = () => fixture.sandbox.requests.of('status').map((request) => request.path);
+	await clock.until(() => asked().some((one) => one.includes(idOf('a'))));
+	// The run can renew its lease no more, and looks after the answer whether it still has it.
+	fixture.sandbox.faults.add(
+		{ ...refused, endpoint: 'E3' },
+		{ ...refused, endpoint: 'status', path },
+	);
+	const result = await running;
 	expect(hintsOf(result)).toContain(
 		'Nothing was disabled: whether another run of this source is at work is not known.',
 	);

@@ -3,10 +3,8 @@ import { USER_KEY } from './support/caseOperations';
 import { useFixture } from './support/fixture';
 import { BY_NAME, TEXTS, column, embedsDocuments, ingestOn, rows } from './support/ingest';
 import { byId } from './support/locators';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 embedsDocuments(fixture);
 const { submit } = ingestOn(fixture);
 

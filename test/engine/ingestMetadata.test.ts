@@ -2,11 +2,8 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { useFixture } from './support/fixture';
 import { BY_NAME, TEXTS, column, embedsDocuments, ingestOn, rows } from './support/ingest';
-import { useNoLeaseRenewal, useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
-useNoLeaseRenewal();
 embedsDocuments(fixture);
 const { submit } = ingestOn(fixture);
 

@@ -1,11 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useFixture } from './support/fixture';
+import { AN_HOUR, useFixture } from './support/fixture';
 import { BY_NAME, column, embedsDocuments, ending, ingestOn, isNote, rows } from './support/ingest';
-import { useFastClock } from './support/shortSleeps';
 
 const fixture = useFixture();
-useFastClock(100);
 embedsDocuments(fixture);
 const { submit } = ingestOn(fixture);
 
@@ -27,15 +25,14 @@ const sent = () => {
 
 describe('a document with the same content is sent again by the next run', () => {
 	it('where the server has shown no progress with it', async () => {
-		const HOUR = 3_600_000;
-		await night('process', ending('finish', HOUR));
+		await night('process', ending('finish', AN_HOUR));
 		sent();
-		const stuck = await night('wait', ending('finish', HOUR));
+		const stuck = await night('wait', ending('finish', AN_HOUR));
 		expect(sent()).toEqual([]);
 		expect(column(stuck.outputs[1], 'error')).toEqual([
 			expect.stringContaining('the server shows no progress'),
 		]);
-		await night('process', ending('finish', HOUR));
+		await night('process', ending('finish', AN_HOUR));
 		expect(sent()).toEqual(['doc 0']);
 	});
 

@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { useFixture } from './support/fixture';
-import { useNoLeaseRenewal, useShortSleeps } from './support/shortSleeps';
 import {
 	BY_NAME,
 	column,
@@ -14,8 +13,6 @@ import {
 } from './support/ingest';
 
 const fixture = useFixture();
-useShortSleeps();
-useNoLeaseRenewal();
 const { submit, batchSizes, storedNames } = ingestOn(fixture);
 
 const skip = {
