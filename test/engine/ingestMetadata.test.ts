@@ -142,21 +142,4 @@ describe('the metadata of a document', () => {
 		expect(failed.error).toContain("Metadata 'year' must be of type 'number'");
 		expect(failed.details).toMatchObject({ name: 'doc 3', outcome: 'rejected' });
 	});
-
-	it('that changed is sent again, and the document is processed again', async () => {
-		const again = {
-			...withRows({ key: 'department', type: 'string', content: '={{ $json.department }}' }),
-			mode: 'changed',
-		};
-		const run = async (department: string) => {
-			const { items } = await submit(again, { items: item({ department }) });
-			return column(items, 'outcome');
-		};
-		expect(await run('sales')).toEqual(['found']);
-		fixture.sandbox.requests.clear();
-		expect(await run('hr')).toEqual(['found']);
-		expect(fixture.sandbox.requests.of('process')).toHaveLength(1);
-		expect(await run('hr')).toEqual(['unchanged']);
-		expect(metadataOf('a')).toEqual({ department: 'hr' });
-	});
 });

@@ -42,24 +42,6 @@ it('two named sources may bring the same names: each keeps its own documents', a
 	expect(column(items, 'outcome')).toEqual(['unchanged', 'unchanged']);
 });
 
-it('a source that has no name keeps the IDs it always had', async () => {
-	const { items } = await night('', 'a');
-	expect(column(items, 'id')).toEqual([derivedId(fixture.world.knowledgebaseId, 'a')]);
-});
-
-it('shards of a source without a name are remembered apart as well', async () => {
-	const shard = (which: string) => ({
-		parameters: { mode: 'mirror', maxGonePercent: 100, options: { shard: which } },
-	});
-	await night('', 'ab', shard('1 of 2'));
-	await night('', 'cd', shard('2 of 2'));
-	expect(found()).toHaveLength(4);
-	const { items } = await night('', 'ab', shard('1 of 2'));
-	expect(column(items, 'outcome')).toEqual(['unchanged', 'unchanged']);
-	await night('', 'a', shard('1 of 2'));
-	expect(found()).toEqual(['a of nobody', 'c of nobody', 'd of nobody']);
-});
-
 it('a source without a name is the same when its node is called otherwise', async () => {
 	await night('', 'ab');
 	const parameters = { mode: 'mirror', maxGonePercent: 100 };
