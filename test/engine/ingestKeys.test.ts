@@ -33,18 +33,6 @@ describe('the key of a workspace and a new knowledgebase of it', () => {
 		},
 	);
 
-	it.each(['all', 'changed'])('are told so on the error output as well (%s)', async (mode) => {
-		const { outputs } = await submit(
-			{ ...TEXTS, mode },
-			{ items: [text('a'), text('b')], onError: 'continueErrorOutput' },
-		);
-		const details = column(outputs[1], 'details') as Array<{ description: string }>;
-		expect(details.map(({ description }) => description)).toEqual([
-			expect.stringContaining(FIRST),
-			expect.stringContaining(FIRST),
-		]);
-	});
-
 	it.each(['all', 'changed'])('work together once a user has stored one (%s)', async (mode) => {
 		const credential = { accessToken: USER_KEY };
 		await submit({ ...TEXTS, mode }, { items: [text('a')], credential });

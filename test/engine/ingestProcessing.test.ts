@@ -32,14 +32,6 @@ describe('After Storing: Start Processing', () => {
 		expect(column(items, 'processing')).toEqual(['running', 'running', 'running']);
 	});
 
-	it('takes the ids that are new each time', async () => {
-		const { items } = await submit(
-			{ ...BY_NAME, documentIdMode: 'new', afterStoring: 'process' },
-			{ items: rows(2) },
-		);
-		expect(requests('process').map(({ body }) => body)).toEqual([column(items, 'id')]);
-	});
-
 	it('is not done for documents that are not stored', async () => {
 		const { outputs } = await submit(parameters('process'), {
 			items: [...rows(1), { json: { name: 'doc 1', size: 'large' } }],

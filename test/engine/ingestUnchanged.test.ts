@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useFixture } from './support/fixture';
+import { AN_HOUR, useFixture } from './support/fixture';
 import {
 	BY_NAME,
 	column,
@@ -198,6 +198,19 @@ describe('with processing, a document is only left out when it was processed as 
 			['unchanged', 'finish'],
 		]);
 		expect(sentNames()).toEqual([]);
+	});
+
+	it('is sent again by the run after the one that saw no progress with it', async () => {
+		const stuck = document('finish', AN_HOUR);
+		await submit(processing, { items: stuck });
+		sentNames();
+		const { outputs } = await submit(waiting, { items: stuck, onError: 'continueErrorOutput' });
+		expect(sentNames()).toEqual([]);
+		expect(column(outputs[1], 'error')).toEqual([
+			expect.stringContaining('the server shows no progress'),
+		]);
+		await submit(processing, { items: stuck });
+		expect(sentNames()).toEqual(['doc 0']);
 	});
 
 	it('does not keep a later one of its key from being counted as found in a summary', async () => {

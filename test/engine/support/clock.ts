@@ -43,6 +43,8 @@ class EngineClock implements SandboxClock, NodeClock {
 	private waiting = 0;
 	private passing?: Promise<void>;
 	private stands = false;
+	/** Streams that another thread packs or unpacks. */
+	private packing = 0;
 
 	readonly now = (): number => this.time;
 
@@ -97,7 +99,7 @@ class EngineClock implements SandboxClock, NodeClock {
 			await nextTurn();
 			const happened = this.events + this.bytes();
 			const isBusy = process.getActiveResourcesInfo().some((name) => THREAD_WORK.test(name));
-			if (isBusy || happened !== before) quiet = 0;
+			if (isBusy || this.packing > 0 || happened !== before) quiet = 0;
 			before = happened;
 		}
 	}
@@ -138,6 +140,24 @@ class EngineClock implements SandboxClock, NodeClock {
 			this.events += socket.bytesRead + socket.bytesWritten + 1;
 			this.sockets.delete(socket);
 		});
+	};
+
+	/** Has streams of a kind count as work until they end: of what their thread does, Node tells nothing. @returns the end of that */
+	readonly packs = ({ prototype }: { prototype: object }): (() => void) => {
+		const before = Object.getOwnPropertyDescriptor(prototype, 'readable') ?? {};
+		const started = (stream: unknown) => {
+			const through = new TransformStream<Uint8Array, Uint8Array>();
+			const ended = () => void (this.packing -= 1);
+			this.packing += 1;
+			const readable = before.get?.call(stream) as ReadableStream<Uint8Array>;
+			void readable.pipeTo(through.writable).then(ended, ended);
+			return through.readable;
+		};
+		const get = function (this: unknown) {
+			return started(this);
+		};
+		Object.defineProperty(prototype, 'readable', { ...before, get });
+		return () => void Object.defineProperty(prototype, 'readable', before);
 	};
 
 	/** How much has been sent and received. */
@@ -201,9 +221,11 @@ export function useClock(): void {
 	const { now, random, later, sleep } = clock;
 	const before = { ...systemClock };
 	const { timeout } = AbortSignal;
+	let restored: Array<() => void> = [];
 	beforeAll(() => {
 		Object.assign(systemClock, { now, random, later, sleep } satisfies NodeClock);
 		AbortSignal.timeout = clock.timeout;
+		restored = [CompressionStream, DecompressionStream].map(clock.packs);
 		NEW_SOCKETS.forEach((name) => subscribe(name, clock.watch));
 		subscribe(REQUEST, clock.tick);
 		isInUse = true;
@@ -212,6 +234,7 @@ export function useClock(): void {
 	afterAll(() => {
 		Object.assign(systemClock, before);
 		AbortSignal.timeout = timeout;
+		for (const restore of restored) restore();
 		NEW_SOCKETS.forEach((name) => unsubscribe(name, clock.watch));
 		unsubscribe(REQUEST, clock.tick);
 		isInUse = false;

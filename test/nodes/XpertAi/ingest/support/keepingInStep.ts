@@ -27,6 +27,13 @@ const afterDoing = AFTER_DOING.map((name) => NIGHT_FAULTS[name] ?? { status: 504
 const trouble: fc.Arbitrary<Trouble> = fc.oneof(
 	fc.record({ request, answer: fc.constant('crash' as const), done: fc.boolean() }),
 	fc.record({ request, answer: fc.constantFrom(...afterDoing), done: fc.constant(true) }),
+	// Of each request with documents from then on, nobody knows whether it was done.
+	fc.record({
+		request,
+		answer: fc.constantFrom(...afterDoing),
+		done: fc.constant(true),
+		ofDocuments: fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
+	}),
 	// The server carries it out when nobody waits for it any more.
 	fc.record({
 		request,
