@@ -358,6 +358,29 @@ describe('what is lost', () => {
 		expect(ids.length).toBeLessThan(IDS.length / 2);
 	});
 
+	it('of a piece is counted without the documents that names give', async () => {
+		const server = new Knowledgebase();
+		const own = KEYS.map((key) => derivedId('somewhere else', key));
+		const memory = await open(server.routes());
+		await send(server, memory, [...IDS, ...own]);
+		await memory.close();
+		const all = (await recall(server.routes())).known.size;
+		server.harm(server.notes('has stored, 2 of'), 'deletes');
+		const { known, troubles } = await recall(server.routes());
+		expect([all, known.size + (troubles.lost?.count ?? 0)]).toEqual([26, 26]);
+		expect(IDS.filter((id) => !known.knows(id))).toEqual([]);
+	});
+
+	it('is reported when a late request overwrote the root with an earlier one', async () => {
+		const server = new Knowledgebase();
+		await night(server, [A]);
+		const [root] = server.notes('has stored (');
+		await night(server, [B]);
+		if (root) server.put(root);
+		const { ids, having, lost } = await remembered(server);
+		expect([ids, having('text 1'), lost !== undefined]).toEqual([[A, B], [], true]);
+	});
+
 	it.each([2, 3])(
 		'with the root and all pages is rebuilt from names in %i notes',
 		async (notes) => {
@@ -444,6 +467,16 @@ describe('what somebody disables or enables', () => {
 		await next.close();
 		const last = await open(server.routes());
 		expect([last.known.has(A, 'text 1'), last.known.uncertain.has(A)]).toEqual([true, false]);
+	});
+
+	it('is recorded without what a run has already merged', async () => {
+		const server = new Knowledgebase();
+		await night(server, [A, B]);
+		await noteByHand(server, A, true);
+		await night(server, [A]);
+		await noteByHand(server, B, true);
+		const next = await open(server.routes());
+		expect([A, B].map((id) => next.known.uncertain.has(id))).toEqual([false, true]);
 	});
 
 	it('must not change when the server refuses the note', async () => {
