@@ -3,7 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { isCoded } from '../../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../../nodes/XpertAi/execution/operation';
 import { endpoints, startSandbox } from '../../../sandbox';
-import type { Endpoint, Sandbox } from '../../../sandbox';
+import type { Endpoint, Sandbox, SandboxOptions } from '../../../sandbox';
 import { operationOf } from '../../nodes/support/operations';
 import { OPERATIONS } from '../../nodes/support/properties';
 import { ALL_CASES } from './cases';
@@ -35,9 +35,9 @@ export function caseTitled(title: string): OperationCase {
 export const USER_KEY = 'key-of-a-user';
 
 /** Starts a sandbox; what it does not have of its own is answered as the case of its operation says. */
-export async function startCaseSandbox(): Promise<Sandbox> {
+export async function startCaseSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
 	const tokens = [{ token: USER_KEY, kind: 'plain' as const }];
-	return await startSandbox({ endpoints: OTHERS, tokens, processMs: 10 });
+	return await startSandbox({ endpoints: OTHERS, tokens, processMs: 10, ...options });
 }
 
 /**
