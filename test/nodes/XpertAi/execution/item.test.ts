@@ -1,5 +1,5 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { optionsField } from '../../../../nodes/XpertAi/execution/fields';
@@ -171,7 +171,7 @@ describe('the error of a request', () => {
 		};
 		for (const getNodeParameter of [broken, () => '\ud800', () => ({ deep: [] })]) {
 			const methods = {
-				getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
+				getNodeParameter: getNodeParameter as never,
 			};
 			const item = itemOf({}, { fields: [THREAD], methods });
 			expect(item.apiError({ ...failure, reason: 'No' }).message).toBe(
