@@ -2,10 +2,8 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { useFixture } from './support/fixture';
 import { again, ask, decide, newThreads, says } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 /** What an operation says to a number: nothing where it takes it. */
 async function refusal(parameters: INodeParameters): Promise<string> {

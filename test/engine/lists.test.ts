@@ -63,13 +63,3 @@ describe('Store: Create Namespace', () => {
 		expect(items.map(({ json }) => json)).toEqual([{ namespaces: [] }]);
 	});
 });
-
-describe('a list endpoint whose answer holds no list', () => {
-	it('fails instead of giving nothing', async () => {
-		fixture.sandbox.faults.add({ do: 'status', status: 200, body: { hello: 'world' } });
-		const { error } = await fixture.run({ resource: 'conversation', operation: 'search' });
-		expect(error?.message).toBe(
-			"The server's answer cannot be read: it holds no list of results (HTTP 200)",
-		);
-	});
-});

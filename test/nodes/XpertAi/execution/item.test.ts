@@ -24,6 +24,8 @@ const THREAD = parameter('resourceLocator', 'threadId', 'Thread');
 const LIMIT = parameter('number', 'limit', 'Limit', 50);
 const SWITCH = parameter('boolean', 'all', 'Return All');
 const TIMEOUT = parameter('number', 'timeout', 'Timeout (Seconds)', 120);
+const ID = '335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
+const UUID = 'a UUID such as 123e4567-e89b-42d3-a456-426614174000';
 const locator = (value: unknown) => ({ __rl: true, mode: 'id', value });
 
 describe('a parameter', () => {
@@ -47,6 +49,7 @@ describe('a parameter', () => {
 		[idOf(locator(' t-1 ')), 't-1'],
 		[idOf(locator(5)), '5'],
 		[idOf('any text/with ? marks'), 'any text/with ? marks'],
+		[idOf(`https://xpert.example/pages/${ID}/documents`), ID],
 		[idOf('...'), '...'],
 		[idOf('😀'), '😀'],
 		[itemOf({}, { fields: [optionsField([TIMEOUT])] }).setting('options.timeout', z.number()), 120],
@@ -64,6 +67,20 @@ describe('a parameter', () => {
 	it.each(['maybe', '', 7, ['true'], {}])('Return All %j is refused', (raw) => {
 		const { message } = thrownBy(() => all(raw, false));
 		expect(message).toMatch(/^"Return All" must be true or false, but is /);
+	});
+
+	it.each<[string, string]>([
+		[
+			'Support Docs',
+			'must be an ID, but "Support Docs" is a name: paste the ID, or the address of its page',
+		],
+		['335ccdfa-d2bb', `must be ${UUID}, but is "335ccdfa-d2bb"`],
+	])('Knowledgebase "%s" %s', (knowledgebaseId, demand) => {
+		const fields = [parameter('string', 'knowledgebaseId', 'Knowledgebase')];
+		const item = itemOf({ knowledgebaseId }, { fields, index: 1 });
+		expect(thrownBy(() => item.id('knowledgebaseId')).message).toBe(
+			`"Knowledgebase" ${demand} [item 1]`,
+		);
 	});
 
 	const EMPTY = ['', ' \n', null, undefined, locator(''), locator(null)];

@@ -61,6 +61,15 @@ describe('a Fixed text', () => {
 	])('in %s %j is named: %s', (name, value, subject) => expect(saidOf(value, name)).toBe(subject));
 });
 
+it('a Fixed text with an expression is refused with a way out', () => {
+	const parameters = { text: '{{ $json.text }}' };
+	expect(fixedExpression({ ...node, parameters }, 'text', submitFields)).toEqual({
+		subject: '"Text"',
+		demand: 'is Fixed and holds an expression: switch it to Expression',
+		cure: 'Fixed and Expression stand above the field.',
+	});
+});
+
 it('what an expression says beside its braces is what it gives where these give nothing', () => {
 	const text = fc.stringMatching(/^[a-z -]{0,5}$/);
 	fc.assert(
