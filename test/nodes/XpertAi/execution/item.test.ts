@@ -96,6 +96,16 @@ describe('a parameter', () => {
 		expect(message).not.toMatch(EMPTY_WORDS);
 	});
 
+	it('that is required is refused where its expression gives nothing', () => {
+		const fields = [{ ...parameter('string', 'name', 'Name'), required: true }];
+		const getNode = () => ({ ...node, parameters: { name: '={{ $json.nope }}' } });
+		const given = itemOf({ name: '' }, { fields, methods: { getNode } });
+		expect(thrownBy(() => given.parameter('name')).message).toBe(
+			'"Name" is empty: its expression gave nothing for this item',
+		);
+		expect(itemOf({ name: '' }, { fields }).parameter('name')).toBe('');
+	});
+
 	it('is named after its own field', () => {
 		const inner = parameter('number', 'limit', 'Inner');
 		const item = itemOf(

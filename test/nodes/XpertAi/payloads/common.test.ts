@@ -76,6 +76,7 @@ describe('a key', () => {
 				expect(canonicalKey(read[0] ?? '')).toBe(read[0]);
 			}),
 		);
+		expect(canonicalKey('e\u0301')).toBe('\u00e9');
 	});
 
 	const FINE = ['docs/undefined.md', 'null-object.md', 'NaN handling', 'Null', 'nan', '0'];

@@ -230,6 +230,20 @@ describe('a failure', () => {
 		},
 	);
 
+	it.each([
+		[false, 'timeout', 'ECONNABORTED'],
+		[true, 'cancelled', 'ERR_CANCELED'],
+	])(
+		'is a timeout after totalMs, unless the execution was stopped: %s',
+		async (stopped, kind, code) => {
+			const timer = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
+			const thrown = wrapped('ERR_CANCELED', 'canceled');
+			const failure = await failureOf({ thrown, stopped, request: { totalMs: 60_000 } });
+			timer.mockRestore();
+			expect(failure).toMatchObject({ kind, code });
+		},
+	);
+
 	it('keeps nothing of the request that an error of axios carries', async () => {
 		const config = { headers: { Authorization: `Bearer ${CREDENTIAL.accessToken}` } };
 		const thrown = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', config });
