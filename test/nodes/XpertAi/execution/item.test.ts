@@ -223,6 +223,13 @@ describe('what an item says with the words of the server', () => {
 	});
 });
 
+it('an item with another credential than the first is refused', () => {
+	const [first, same] = [itemOf({}), itemOf({}, { index: 1 })];
+	const other = itemOf({}, { index: 1, connection: { ...unconnected } });
+	expect(() => same.checkSameCredential(first)).not.toThrow();
+	expect(() => other.checkSameCredential(first)).toThrow('another server or token for this item');
+});
+
 describe('what was caught', () => {
 	const item = itemOf({}, { index: 3 });
 

@@ -78,4 +78,5 @@ it('what an expression says beside its braces is what it gives where these give 
 			expect(constantPart(expression)).toBe(texts.length > 1 ? texts.join('') : '');
 		}),
 	);
+	expect(constantPart('=a{{}}b')).toBe('ab');
 });
