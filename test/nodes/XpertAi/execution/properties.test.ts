@@ -132,35 +132,16 @@ describe('the parameters of the node', () => {
 		});
 	});
 
-	it('ask what to search for before how many results, and filters last', () => {
-		const names = (title: string) => {
-			const found = OPERATIONS.find((operation) => operation.title === title);
-			return found ? propertiesOf(found.resource, found.operation).map(({ name }) => name) : [];
-		};
-		expect(names('store: searchItems')).toEqual([
-			'namespace_prefix',
-			'returnAll',
-			'limit',
-			'filters',
-			'options',
-		]);
-	});
-
-	it('ask whom, what and where before anything else of a run', () => {
-		const run = OPERATIONS.find(({ title }) => title === 'thread: run');
-		const fields = run ? propertiesOf(run.resource, run.operation) : [];
-		expect(uniq(fields.map(({ displayName }) => displayName))).toEqual([
-			'Assistant',
-			'Message',
-			'Run On',
-			'Conversation Key',
-			'Thread',
-			'Simplify',
-			// In place of it, where the node is the tool of an agent.
-			'Output',
-			'Fields',
-			'Options',
-		]);
+	it.each([
+		['store: searchItems', 'namespace_prefix, returnAll, limit, filters, options'],
+		[
+			'thread: run',
+			'assistantId, message, threadSource, conversationKey, threadId, simplify, toolOutput, toolFields, options',
+		],
+	])('of %s stand in the order of their weight', (title, order) => {
+		const { resource, operation } = OPERATIONS.find((one) => one.title === title) ?? {};
+		const fields = resource && operation ? propertiesOf(resource, operation) : [];
+		expect(uniq(fields.map(({ name }) => name)).join(', ')).toBe(order);
 	});
 
 	it('add nothing to a collection before the user does', () => {
