@@ -25,37 +25,9 @@ const END = '<!-- up to here -->';
  * @property {number} [engineTests] how many engine tests passed on its n8n-core
  */
 
-/**
- * What became of each version that was tried; undefined where not everything passed.
- *
- * @typedef {Map<string, HostResult | undefined>} Tried
- */
-
 /** @returns {HostResult[]} */
 function readResults() {
 	return existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : [];
-}
-
-/**
- * The results after further tries: what was tried anew takes the place of what was known, also where it did not pass.
- *
- * @param {readonly string[]} versions those of host/versions.ts, the oldest first
- * @param {HostResult[]} known
- * @param {Tried} tried
- * @returns {HostResult[]}
- */
-function withTried(versions, known, tried) {
-	const before = new Map(known.map((result) => [result.n8n, result]));
-	return versions.flatMap((n8n) => (tried.has(n8n) ? tried.get(n8n) : before.get(n8n)) ?? []);
-}
-
-/**
- * @param {Tried} tried
- * @throws Error that names the versions in which not everything passed
- */
-function requirePassed(tried) {
-	const failed = [...tried].filter(([, result]) => !result).map(([n8n]) => n8n);
-	if (failed.length > 0) throw new Error(`The node did not pass in n8n ${failed.join(', ')}.`);
 }
 
 /** @param {string} file */
@@ -119,13 +91,4 @@ function writeCompatibility(results) {
 	writeFileSync(PACKAGE, contentOf(PACKAGE).replace(`"n8n": "${engines.n8n}"`, oldest));
 }
 
-module.exports = {
-	RESULTS,
-	readResults,
-	withTried,
-	requirePassed,
-	readPackage,
-	partsOf,
-	compatibilityTexts,
-	writeCompatibility,
-};
+module.exports = { RESULTS, readResults, partsOf, compatibilityTexts, writeCompatibility };

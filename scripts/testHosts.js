@@ -26,13 +26,9 @@ const { preparePackage } = host('nodePackage');
 const { TESTED_VERSIONS, testedVersion } = host('versions');
 /** @type {typeof import('../host/withoutLockFile')} */
 const { makeLockFile, newestN8n } = host('withoutLockFile');
-const {
-	RESULTS,
-	readResults,
-	requirePassed,
-	withTried,
-	writeCompatibility,
-} = require('./compatibility');
+const { RESULTS, readResults, writeCompatibility } = require('./compatibility');
+
+/** @typedef {Map<string, import('./compatibility').HostResult | undefined>} Tried by version; undefined: did not pass */
 
 const ROOT = path.resolve(__dirname, '..');
 const JEST = path.join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
@@ -113,7 +109,7 @@ async function versionsOf(named) {
 
 async function main() {
 	await preparePackage(say);
-	/** @type {import('./compatibility').Tried} */
+	/** @type {Tried} */
 	const tried = new Map();
 	for (const version of await versionsOf(process.argv.slice(2))) {
 		const result = await tryHost(version).catch((error) => {
@@ -123,15 +119,24 @@ async function main() {
 		tried.set(version.n8n, result);
 	}
 	if ([...tried.keys()].some(isListed)) writeResults(tried);
-	requirePassed(tried);
+	const failed = [...tried].filter(([, result]) => !result).map(([n8n]) => n8n);
+	if (failed.length > 0) throw new Error(`The node did not pass in n8n ${failed.join(', ')}.`);
 }
 
-/** @param {import('./compatibility').Tried} tried */
+/**
+ * Puts what was tried in place of what was known, also where it did not pass.
+ *
+ * @param {Tried} tried
+ */
 function writeResults(tried) {
-	const versions = TESTED_VERSIONS.map(({ n8n }) => n8n);
-	const results = withTried(versions, readResults(), tried);
+	/** @type {Tried} */
+	const known = new Map([
+		...readResults().map((result) => /** @type {const} */ ([result.n8n, result])),
+		...tried,
+	]);
+	const results = TESTED_VERSIONS.flatMap(({ n8n }) => known.get(n8n) ?? []);
 	writeFileSync(RESULTS, `${JSON.stringify(results, null, '\t')}\n`);
-	if (results.length === versions.length) writeCompatibility(results);
+	if (results.length === TESTED_VERSIONS.length) writeCompatibility(results);
 	const prettier = path.join(ROOT, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
 	spawnSync(
 		process.execPath,
