@@ -99,6 +99,16 @@ export class EditorWindow {
 		await this.page.locator('[data-test-id="ndv"]').waitFor();
 	}
 
+	/** Says something in the chat, which stays open from one workflow to the next. */
+	async say(text: string): Promise<void> {
+		const input = this.page.locator('textarea:visible').last();
+		const closed = this.page.getByRole('button', { name: 'Open chat' }).last();
+		await closed.or(input).first().waitFor();
+		if (await closed.isVisible()) await closed.click();
+		await input.fill(text);
+		await input.press('Enter');
+	}
+
 	/** Types into a parameter and waits until n8n has taken it, by the clock of the page. */
 	async type(parameter: Locator, text: string): Promise<void> {
 		await parameter.fill(text);
