@@ -1,10 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { prepareDatabaseDriver } from './databaseDriver';
-import { PINNED, type Installation } from './installation';
+import { DEFINITION, nodeForN8n, PINNED, type Installation } from './installation';
 import type { Say } from './messages';
-import { DEFINITION, installModules } from './modules';
-import { nodeForN8n } from './nodeBinary';
+import { installModules } from './modules';
 import { doOnce, hashFiles } from './stamp';
 
 /**

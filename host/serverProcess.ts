@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { signalGroup } from './command';
 import { lastLines } from './messages';
 import { projectRoot } from './paths';
-import { signalGroup } from './processGroup';
 
 export interface ServerOptions {
 	/** The Node binary that runs it. */

@@ -18,14 +18,12 @@ const host = (name) => require(`../host/dist/${name}`);
 const { ensureN8n } = host('install');
 /** @type {typeof import('../host/messages')} */
 const { progressPrinter, reasonOf } = host('messages');
-/** @type {typeof import('../host/nodeBinary')} */
-const { nodeForN8n } = host('nodeBinary');
+/** @type {typeof import('../host/installation')} */
+const { nodeForN8n } = host('installation');
 /** @type {typeof import('../host/nodePackage')} */
 const { preparePackage } = host('nodePackage');
 /** @type {typeof import('../host/versions')} */
-const { TESTED_VERSIONS, testedVersion } = host('versions');
-/** @type {typeof import('../host/withoutLockFile')} */
-const { makeLockFile, newestN8n } = host('withoutLockFile');
+const { TESTED_VERSIONS, makeLockFile, newestN8n, testedVersion } = host('versions');
 const { RESULTS, readResults, writeCompatibility } = require('./compatibility');
 
 /** @typedef {Map<string, import('./compatibility').HostResult | undefined>} Tried by version; undefined: did not pass */

@@ -1,7 +1,13 @@
 import { countBy, find, times } from 'lodash';
 
-import { filledIn, PLACEHOLDERS, sandboxValues } from '../../host/exampleValues';
-import { exampleFiles, readExample, type WorkflowFile } from '../../host/examples';
+import {
+	filledIn,
+	PLACEHOLDERS,
+	sandboxValues,
+	exampleFiles,
+	readExample,
+	type WorkflowFile,
+} from '../../host/examples';
 import type { CredentialReference } from '../../host/n8nRestClient';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import {

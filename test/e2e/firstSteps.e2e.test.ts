@@ -5,8 +5,14 @@ import { promisify } from 'node:util';
 
 import { countBy } from 'lodash';
 
-import { exampleFiles, readExample, toNewWorkflow, type WorkflowFile } from '../../host/examples';
-import { filledIn, sandboxValues } from '../../host/exampleValues';
+import {
+	exampleFiles,
+	readExample,
+	toNewWorkflow,
+	type WorkflowFile,
+	filledIn,
+	sandboxValues,
+} from '../../host/examples';
 import { SANDBOX_CREDENTIAL, setUpWorkspace } from '../../host/setUp';
 import { waitFor } from '../../host/waitFor';
 import {

@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { uniqBy } from 'lodash';
 
@@ -174,7 +173,6 @@ describe(`n8n ${n8n}`, () => {
 		const { id } = await harness.latestExecution(workflowId);
 		await rest.deactivateWorkflow(workflowId);
 		await activate();
-		await sleep(1_500);
 		await rest.deactivateWorkflow(workflowId);
 		const execution = await harness.execution(id);
 		expect(execution.json('Send Message Here')).toEqual([

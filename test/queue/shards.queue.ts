@@ -1,7 +1,6 @@
 import { countBy, difference, sumBy, times, uniqBy } from 'lodash';
 
-import { PLACEHOLDERS } from '../../host/exampleValues';
-import type { WorkflowFile } from '../../host/examples';
+import { PLACEHOLDERS, type WorkflowFile } from '../../host/examples';
 import { waitFor } from '../../host/waitFor';
 import { COPILOT_ID } from '../../sandbox';
 import { exampleOnCall, exampleWith } from '../e2e/support/examples';

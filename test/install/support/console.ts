@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
 import { requireSuccess, runCommand } from '../../../host/command';
-import { packagedNodeFolder } from '../../../host/nodeBinary';
+import { packagedNodeFolder } from '../../../host/installation';
 import { projectRoot } from '../../../host/paths';
 
 /** The versions of Node on this machine, each with the folder that holds it. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { n8nEnvironment } from '../../../host/environment';
 import type { Host } from '../../../host/host';
-import { nodeForN8n } from '../../../host/nodeBinary';
+import { nodeForN8n } from '../../../host/installation';
 import { installPackage } from '../../../host/nodePackage';
 import { n8nFolder, userFolderPaths } from '../../../host/paths';
 import { freePort } from '../../../host/ports';
