@@ -17,7 +17,6 @@ const REBUILD_SQLITE = [
 /**
  * Gives an n8n its database driver: that of another installation here, a prebuilt one, or one compiled.
  *
- * @param say gets the progress
  * @throws HostError when a compiler is missing, or what it made does not load
  */
 export async function prepareDatabaseDriver(say: Say, installation: Installation): Promise<void> {

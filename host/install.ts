@@ -10,7 +10,6 @@ import { doOnce, hashFiles } from './stamp';
  * Installs an n8n, the pinned one unless told otherwise, if it is not there already. The two slow steps
  * carry a stamp each, so an interrupted step is repeated and a finished one is not.
  *
- * @param say gets the progress
  * @throws HostError when npm fails, when a compiler is missing, or when no Node for it is to be had
  */
 export async function ensureN8n(say: Say, installation: Installation = PINNED): Promise<void> {

@@ -12,7 +12,6 @@ const NOT_THERE = /npm (error|ERR!) (code )?(E40[0-9]|ETARGET)/;
 /**
  * Has npm install an n8n as its lock file says.
  *
- * @param say gets the progress
  * @throws HostError when npm fails
  */
 export async function installModules(say: Say, { sources, folder }: Installation): Promise<void> {

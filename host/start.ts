@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { endRunningCommands } from './command';
 import { exampleFiles, readExample } from './examples';
 import { startHost, type Host } from './host';
@@ -36,31 +36,25 @@ const USAGE = `npm start [-- flags]
  * @throws HostError that names the flag and says what would be right
  */
 function readOptions(args: string[], env: NodeJS.ProcessEnv): StartOptions {
-	const { values } = parse(args);
+	const { values } = parse(args, {
+		port: { type: 'string', default: env.XPERTAI_N8N_PORT ?? '5678' },
+		'sandbox-port': { type: 'string', default: env.XPERTAI_SANDBOX_PORT ?? '4318' },
+		'user-folder': { type: 'string', default: defaultUserFolder },
+		link: { type: 'boolean', default: false },
+		help: { type: 'boolean', default: false },
+	} as const);
 	return {
-		port: toPort('--port', values.port ?? env.XPERTAI_N8N_PORT ?? '5678'),
-		sandboxPort: toPort(
-			'--sandbox-port',
-			values['sandbox-port'] ?? env.XPERTAI_SANDBOX_PORT ?? '4318',
-		),
-		userFolder: resolve(values['user-folder'] ?? defaultUserFolder),
-		link: values.link ?? false,
-		help: values.help ?? false,
+		port: toPort('--port', values.port),
+		sandboxPort: toPort('--sandbox-port', values['sandbox-port']),
+		userFolder: resolve(values['user-folder']),
+		link: values.link,
+		help: values.help,
 	};
 }
 
-function parse(args: string[]) {
+function parse<Options extends ParseArgsConfig['options']>(args: string[], options: Options) {
 	try {
-		return parseArgs({
-			args,
-			options: {
-				port: { type: 'string' },
-				'sandbox-port': { type: 'string' },
-				'user-folder': { type: 'string' },
-				link: { type: 'boolean' },
-				help: { type: 'boolean' },
-			},
-		});
+		return parseArgs({ args, options });
 	} catch (error) {
 		throw new HostError(`${reasonOf(error)}\n${USAGE}`);
 	}
