@@ -14,11 +14,12 @@ const path = require('node:path');
 const { uniqBy } = require('lodash');
 const ts = require('typescript');
 
-const { readResults } = require('./compatibility');
+/** @type {Array<{ n8n: string }>} */
+const results = require('../test/hosts/results.json');
 
 /** The oldest n8n of each major version that is tested. */
 const OLDEST_HOSTS = uniqBy(
-	readResults().map(({ n8n }) => n8n),
+	results.map(({ n8n }) => n8n),
 	(n8n) => n8n.split('.')[0],
 );
 

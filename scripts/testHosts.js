@@ -24,11 +24,23 @@ const { nodeForN8n } = host('installation');
 const { preparePackage } = host('nodePackage');
 /** @type {typeof import('../host/versions')} */
 const { TESTED_VERSIONS, makeLockFile, newestN8n, testedVersion } = host('versions');
-const { RESULTS, readResults, writeCompatibility } = require('./compatibility');
 
-/** @typedef {Map<string, import('./compatibility').HostResult | undefined>} Tried by version; undefined: did not pass */
+/**
+ * What passed in a version of n8n, in words, and on which Node.js.
+ *
+ * @typedef {object} HostResult
+ * @property {string} n8n
+ * @property {string} reason why this version
+ * @property {string} nodejs
+ * @property {string[]} steps
+ * @property {string[]} [lacks] names of nodes that it has in an older version than the examples
+ * @property {number} [engineTests] how many engine tests passed on its n8n-core
+ */
+
+/** @typedef {Map<string, HostResult | undefined>} Tried by version; undefined: not everything passed */
 
 const ROOT = path.resolve(__dirname, '..');
+const RESULTS = path.join(ROOT, 'test', 'hosts', 'results.json');
 const JEST = path.join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 const say = progressPrinter();
 
@@ -127,22 +139,18 @@ async function main() {
  * @param {Tried} tried
  */
 function writeResults(tried) {
-	/** @type {Tried} */
-	const known = new Map([
-		...readResults().map((result) => /** @type {const} */ ([result.n8n, result])),
-		...tried,
-	]);
-	const results = TESTED_VERSIONS.flatMap(({ n8n }) => known.get(n8n) ?? []);
-	writeFileSync(RESULTS, `${JSON.stringify(results, null, '\t')}\n`);
-	if (results.length === TESTED_VERSIONS.length) writeCompatibility(results);
-	const prettier = path.join(ROOT, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
-	spawnSync(
-		process.execPath,
-		[prettier, '--write', RESULTS, 'README.md', 'docs/hosts.md', 'package.json'],
-		{
-			cwd: ROOT,
-		},
+	/** @type {HostResult[]} */
+	const before = JSON.parse(readFileSync(RESULTS, 'utf8'));
+	const results = TESTED_VERSIONS.flatMap(({ n8n }) =>
+		tried.has(n8n) ? (tried.get(n8n) ?? []) : before.filter((result) => result.n8n === n8n),
 	);
+	writeFileSync(RESULTS, `${JSON.stringify(results, null, '\t')}\n`);
+	const prettier = path.join(ROOT, 'node_modules', 'prettier', 'bin', 'prettier.cjs');
+	spawnSync(process.execPath, [prettier, '--write', RESULTS], { cwd: ROOT });
+	// The test that holds the pages to the results writes them.
+	const args = [JEST, '--selectProjects', 'unit', '--watchman=false', 'test/package/compatibility'];
+	const env = { ...process.env, GENERATE: '1' };
+	spawnSync(process.execPath, args, { cwd: ROOT, env, stdio: 'inherit' });
 }
 
 main().catch((error) => {
