@@ -3,7 +3,9 @@ import path from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
+import { dependencies } from '../../host/package.json';
 import { projectRoot } from '../../host/paths';
+import { version } from '../../package.json';
 
 const FILES = ['docker-compose.yml', 'docker-compose.queue.yml'];
 const OURS = /^n8n-with-xpertai:/;
@@ -35,6 +37,8 @@ function settingsOfN8n2(): Set<string> {
 	]);
 }
 
+const dockerfile = readFileSync(path.join(projectRoot, 'docker', 'Dockerfile'), 'utf8');
+
 describe.each(FILES)('docker/%s', (file) => {
 	const text = readFileSync(path.join(projectRoot, 'docker', file), 'utf8');
 	const services = files.parse(parse(text, { merge: true })).services;
@@ -58,6 +62,19 @@ describe.each(FILES)('docker/%s', (file) => {
 		for (const { environment } of n8ns)
 			expect(environment.N8N_UNVERIFIED_PACKAGES_ENABLED).toBe('true');
 		expect(text).toMatch(/# .*Remove this once .* verified.*\n *N8N_UNVERIFIED_PACKAGES_ENABLED/);
+	});
+
+	it('names the n8n and the version of the node that are tested, in one image with the same settings', () => {
+		const n8n = dependencies.n8n;
+		expect(dockerfile).toContain(`ARG N8N_VERSION=${n8n}\n`);
+		expect(dockerfile).toContain(`ARG XPERTAI_VERSION=${version}\n`);
+		expect(text).toContain(`N8N_VERSION: \${N8N_VERSION:-${n8n}}`);
+		for (const { image, environment } of n8ns) {
+			expect([image, environment]).toEqual([
+				`n8n-with-xpertai:${version}`,
+				services.n8n?.environment,
+			]);
+		}
 	});
 
 	it('keeps all of the data folder, whose parts n8n 3 names otherwise', () => {
