@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { cloneDeep, get, set, unset } from 'lodash';
+import { cloneDeep, get, isEqual, set, unset } from 'lodash';
 import type { INodeType } from 'n8n-workflow';
 
 import { XpertAiApi } from '../../credentials/XpertAiApi.credentials';
@@ -49,11 +49,12 @@ const adviceOn = (before: Surface, now: Surface) =>
 describe('what saved workflows rely on', () => {
 	it.each(FROZEN)('is what $file holds', async ({ file, surface }) => {
 		const now = await surface();
-		const advice = adviceOn(read(file), now);
 		if (TAKES_ALL || (GENERATES && keeps(read(file), now))) {
 			writeFileSync(path.join(FOLDER, file), `${surfaceText(now)}\n`);
 		}
-		expect({ [advice]: read(file) }).toEqual({ [advice]: now });
+		const before = read(file);
+		const advice = isEqual(before, now) ? '' : adviceOn(before, now);
+		expect({ advice, surface: before }).toEqual({ advice: '', surface: now });
 	});
 
 	it('is held of every version that ever was', () => {
