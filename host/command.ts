@@ -4,11 +4,9 @@ import { codeOf, HostError, lastLines } from './messages';
 export interface CommandOptions {
 	cwd: string;
 	env?: NodeJS.ProcessEnv;
-	/** Gets what the command prints, as it comes. */
 	onOutput?: (text: string) => void;
 }
 
-/** What a command said and how it ended. */
 export interface CommandResult {
 	code: number;
 	output: string;

@@ -72,7 +72,7 @@ const BINARY = join(DRIVER, 'build', 'Release', 'node_sqlite3.node');
  *
  * @returns whether there was one
  */
-export function borrowDriver({ folder }: Installation, others: readonly Installation[]): boolean {
+function borrowDriver({ folder }: Installation, others: readonly Installation[]): boolean {
 	const lender = others.find(
 		(other) =>
 			other.folder !== folder &&
@@ -91,25 +91,19 @@ function driverVersion(folder: string): string {
 	);
 }
 
-interface BuildTool {
-	name: string;
-	commands: string[];
-}
-
-const BUILD_TOOLS: BuildTool[] = [
+const BUILD_TOOLS = [
 	{ name: 'Python 3', commands: ['python3', 'python'] },
 	{ name: 'make', commands: ['make', 'gmake'] },
 	{ name: 'a C++ compiler', commands: ['c++', 'g++', 'clang++'] },
 ];
 
 /** The names of the tools for compiling a native module that this machine lacks. */
-export function missingBuildTools(tools = BUILD_TOOLS): string[] {
+function missingBuildTools(): string[] {
 	if (process.platform === 'win32') return ['the Visual Studio Build Tools or Python 3'];
-	return tools.filter(({ commands }) => !commands.some(answers)).map(({ name }) => name);
+	return BUILD_TOOLS.filter(({ commands }) => !commands.some(answers)).map(({ name }) => name);
 }
 
-/** What to tell a user whose machine lacks the tools named. */
-export function nativeBuildAdvice(missing: string[]): string {
+function nativeBuildAdvice(missing: string[]): string {
 	return [
 		'n8n keeps its data in SQLite. No ready-made driver (sqlite3) could be downloaded for this',
 		`machine, so it has to be compiled here, and this is missing: ${missing.join(', ')}.`,
@@ -132,7 +126,7 @@ const COMPILING = /gyp info|^make(\[\d+\])?: |building the projects in this solu
 const SECOND_PART = /^ *CXX\(target\)/m;
 
 /** What `npm rebuild` of n8n's database driver does at the moment, by what it has printed. */
-export function rebuildLine(log: string, seconds: number): string {
+function rebuildLine(log: string, seconds: number): string {
 	if (!COMPILING.test(log)) return `  looking for a ready-made one, ${seconds} s`;
 	const part = SECOND_PART.test(log) ? 'part 2 of 2' : 'part 1 of 2, which takes longest';
 	return `  there is no ready-made one for this machine, so it is compiled: ${part}, ${seconds} s`;

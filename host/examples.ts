@@ -26,7 +26,6 @@ const workflowFileSchema = z
 	})
 	.passthrough();
 
-/** A workflow as n8n exports it. */
 export type WorkflowFile = z.infer<typeof workflowFileSchema>;
 
 /** The names of the example workflow files, in the order to open them, which the workflows' own names give. */
@@ -41,12 +40,8 @@ const numberIn = (name: string): number => Number(/\d+/.exec(name)?.[0] ?? Infin
 
 /** Reads an example workflow; throws when it is not an exported workflow. */
 export function readExample(fileName: string): WorkflowFile {
-	return readWorkflowFile(join(projectRoot, 'examples', fileName));
-}
-
-/** Reads an exported workflow from any file; throws when it is none. */
-export function readWorkflowFile(path: string): WorkflowFile {
-	return workflowFileSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+	const text = readFileSync(join(projectRoot, 'examples', fileName), 'utf8');
+	return workflowFileSchema.parse(JSON.parse(text));
 }
 
 /**
@@ -90,9 +85,7 @@ export interface ExampleValues {
 	departmentAssistantId: string;
 	/** Of a knowledgebase that has an embedding model. */
 	knowledgebaseId: string;
-	/** A folder of files that n8n may read. */
 	folder: string;
-	/** The address of the n8n. */
 	n8nUrl: string;
 }
 

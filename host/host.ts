@@ -25,7 +25,6 @@ export interface HostOptions {
 	env?: NodeJS.ProcessEnv;
 	/** Which n8n; the pinned one when left out. */
 	installation?: Installation;
-	/** Gets the progress. */
 	say?: Say;
 }
 
@@ -34,7 +33,6 @@ export interface N8n {
 	readonly url: string;
 	/** The folder that workflows may read files from. */
 	readonly documents: string;
-	/** A client logged in as the owner. */
 	readonly rest: N8nRestClient;
 }
 
@@ -44,7 +42,6 @@ export interface Host extends N8n {
 	readonly login: { email: string; password: string };
 	/** False when the user has changed the password, so that `rest` has no session. */
 	readonly loggedIn: boolean;
-	/** Ends n8n in order. */
 	stop(): Promise<void>;
 	/** Ends n8n as a power cut would. */
 	kill(): Promise<void>;
@@ -52,11 +49,8 @@ export interface Host extends N8n {
 	restart(): Promise<void>;
 	/** Resolves when n8n has ended, whoever ended it; `restart` begins a new life. */
 	whenEnded(): Promise<void>;
-	/** The last lines of n8n's log. */
 	logTail(lines?: number): string;
-	/** What the host remembers about the user folder. */
 	readonly state: HostState;
-	/** Remembers changes made to `state`. */
 	saveState(): void;
 }
 
@@ -152,7 +146,6 @@ async function readyOrEnded(server: ServerProcess, rest: N8nRestClient): Promise
 	return (await rest.isReady()) ? true : undefined;
 }
 
-/** Creates the owner on the first start and logs in on later ones. */
 async function openSession(
 	rest: N8nRestClient,
 	login: HostState['login'],

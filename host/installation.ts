@@ -10,9 +10,7 @@ export const DEFINITION = ['package.json', 'package-lock.json', '.npmrc'];
 export interface Installation {
 	/** Holds the package.json, the lock file and the .npmrc that define it. */
 	readonly sources: string;
-	/** Where it is installed. */
 	readonly folder: string;
-	/** The major version of Node that it runs on. */
 	readonly nodeMajor: number;
 }
 
@@ -23,7 +21,6 @@ export const PINNED: Installation = {
 	nodeMajor: 24,
 };
 
-/** The script that is n8n's command line. */
 export function n8nCommand({ folder }: Installation): string {
 	return join(folder, 'node_modules', 'n8n', 'bin', 'n8n');
 }

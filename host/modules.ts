@@ -56,7 +56,7 @@ export async function npmRegistry(folder: string): Promise<string> {
 const FETCHED = /http fetch GET 200 \S+\.tgz /g;
 
 /** How far an `npm ci` has come, by what npm logs and by what lies in its folder. */
-export class NpmProgress {
+class NpmProgress {
 	private log = '';
 
 	/**
@@ -68,7 +68,6 @@ export class NpmProgress {
 		private readonly packages: string[],
 	) {}
 
-	/** Takes what npm prints. */
 	readonly read = (text: string): void => {
 		this.log += text;
 	};
@@ -111,7 +110,6 @@ const lockFileSchema = z
 /** What npm writes to `package-lock.json`, as far as it matters here. */
 export type LockFile = z.infer<typeof lockFileSchema>;
 
-/** Reads a lock file. */
 export function parseLockFile(text: string): LockFile {
 	return lockFileSchema.parse(JSON.parse(text));
 }

@@ -13,7 +13,6 @@ import { serversRun, stopAllServers } from './serverProcess';
 import { startSandboxServer } from './sandboxServer';
 import { SANDBOX_CREDENTIAL, setUpWorkspace, type SandboxAccess } from './setUp';
 
-/** What `npm start` can be told. */
 interface StartOptions {
 	port: number;
 	sandboxPort: number;

@@ -5,7 +5,6 @@ import { DEFINITION, PINNED, type Installation } from './installation';
 import type { Say } from './messages';
 import { projectRoot, workFolder } from './paths';
 
-/** An n8n that the node is tried in. */
 export interface TestedVersion {
 	readonly n8n: string;
 	/** Why this one, in a few words for users. */
@@ -15,7 +14,6 @@ export interface TestedVersion {
 	readonly env?: NodeJS.ProcessEnv;
 	/** Nodes of the examples that it has in an older version only, or not at all, and what n8n calls them. */
 	readonly lacks?: ReadonlyArray<{ name: string; version: number; displayName: string }>;
-	/** Where it is known to differ from the newest. */
 	readonly older?: typeof OLDER;
 }
 

@@ -29,7 +29,6 @@ const OUTPUT_PREVIEWS = '/schemas/';
 const CALM = `.el-notification, [role="tooltip"], [data-test-id="floating-nodes"],
 	[data-reka-popper-content-wrapper]:has([role="tooltip"]) { display: none !important; }`;
 
-/** A part of the window, in pixels. */
 export interface Part {
 	x: number;
 	y: number;
@@ -85,12 +84,10 @@ export class EditorWindow {
 			.waitFor({ timeout: LOADING_MS });
 	}
 
-	/** A node on the canvas. */
 	node(name: string): Locator {
 		return this.page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`);
 	}
 
-	/** Opens the panel of a node on the canvas. */
 	async openNode(name: string): Promise<void> {
 		// A canvas with many nodes shows them small.
 		const { width = 0, height = 0 } = (await this.node(name).boundingBox()) ?? {};

@@ -33,7 +33,6 @@ const started = z.array(
 	}),
 );
 
-/** A chat as a trigger begins it. */
 export const chatTrigger = (options: object): Node => ({
 	...starting('@n8n/n8n-nodes-langchain.chatTrigger', 1.3),
 	parameters: { public: true, mode: 'webhook', options },
@@ -57,7 +56,6 @@ const starting = (type: string, typeVersion: number): Node => ({
 	webhookId: randomUUID(),
 });
 
-/** A trigger and our node, nothing else. */
 export const twoNodes = (trigger: Node, message: string, options = {}): WorkflowFile =>
 	chain(
 		'Two nodes are a chat',

@@ -26,7 +26,6 @@ export interface CredentialData {
 	allowInsecureHttp?: boolean;
 }
 
-/** What a webhook answered. */
 export interface WebhookAnswer {
 	status: number;
 	data: unknown;

@@ -43,7 +43,6 @@ export async function type(
 	return result.output;
 }
 
-/** The packages that npm has installed in a folder. */
 export function packagesIn(folder: string): string[] {
 	return readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'));
 }

@@ -70,7 +70,6 @@ export class Registry {
 		return await runCommand('sh', [script, tarball], { cwd: this.folder, env });
 	}
 
-	/** The same, where it has to work. */
 	async publish(tarball: string): Promise<void> {
 		const result = await this.tryToPublish(tarball, await this.token());
 		requireSuccess(result, 'Publishing did not work');

@@ -32,7 +32,6 @@ export class QueueMode {
 		await Promise.all(['worker-1', 'worker-2'].map(async (name) => await this.startWorker(name)));
 	}
 
-	/** Starts one more worker. */
 	async startWorker(name: string): Promise<Worker> {
 		const worker = await Worker.start(name, this.harness.host, this.folder, this.settings);
 		this.workers.push(worker);

@@ -64,7 +64,11 @@ export class Worker {
 		return [...this.log.matchAll(STARTED)].map(([, id]) => String(id));
 	}
 
-	/** Ends it in order. */
+	/** Whether it has not ended, or been killed. */
+	get runs(): boolean {
+		return !this.process.hasEnded;
+	}
+
 	async stop(): Promise<void> {
 		await this.process.stop();
 	}
