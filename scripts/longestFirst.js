@@ -9,10 +9,10 @@ const { chunk, partition } = require('lodash');
 const { default: Sequencer } = createRequire(require.resolve('jest'))('@jest/test-sequencer');
 
 /**
- * They take minutes: one opens every example in a browser, one tries hundreds of
+ * They take minutes: one takes a new user through the editor, one tries hundreds of
  * histories, one takes the node through its life in an n8n.
  */
-const LONG = /editorExamples|keepingInStep\.proof|communityNodes|faultMatrix\.proof/;
+const LONG = /firstSteps|keepingInStep\.proof|communityNodes|faultMatrix\.proof/;
 
 /** They wait for most of their time: side by side, or beside the longest, they would leave the cores idle. */
 const WAITING = /\.queue\.ts$/;

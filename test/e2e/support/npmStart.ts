@@ -45,7 +45,6 @@ export class NpmStart {
 		this.ended = new Promise((resolve) => this.child.once('close', resolve));
 	}
 
-	/** Waits until it has said something. */
 	async says(words: RegExp): Promise<void> {
 		const ask = async () => {
 			if (this.child.exitCode !== null) throw new Error(`It ended:\n${this.output}`);
