@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 
 import { INTERRUPTING_INPUT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
+import { clock } from './support/clock';
 import { AN_HOUR, measureWaiting, stopOnce, useFixture } from './support/fixture';
-import { useShortSleeps } from './support/shortSleeps';
 import {
 	again,
 	arrivals,
@@ -19,7 +19,6 @@ import {
 } from './support/runs';
 
 const fixture = useFixture();
-useShortSleeps();
 
 /** Something that goes wrong with a run, and what the run is then. */
 interface Trouble {
@@ -94,7 +93,7 @@ describe('a run goes on without the connection, and', () => {
 		sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 700, nth: 1 });
 		sandbox.faults.add({ endpoint: 'runs', do: 'drop', when: 'after', nth: 1 });
 		const asking = fixture.run(ask({ threadSource: 'new' }), { items: [says('', 'Ours')] });
-		while (sandbox.requests.of('runs').length === 0) await setTimeout(5);
+		await clock.until(() => sandbox.requests.of('runs').length > 0);
 		await setTimeout(200);
 		const ours = sandbox.store.runs.at(-1);
 		sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 1_500, nth: 1 });

@@ -4,10 +4,8 @@ import { ECHO_ASSISTANT_ID } from '../../sandbox';
 import { stopOnce, useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { detailsOf, newThreads, post } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 /** Starts a run in the background, as somebody else would. */
 async function started(message: string, { thread = '', ms = 0 } = {}) {

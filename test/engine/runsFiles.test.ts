@@ -2,12 +2,10 @@ import type { IBinaryData, IDataObject, INodeExecutionData, INodeParameters } fr
 
 import { SAYING_ASSISTANT } from '../../sandbox';
 import { AN_HOUR, measureWaiting, stopOnce, useFixture } from './support/fixture';
-import { useShortSleeps } from './support/shortSleeps';
 import { byId } from './support/locators';
 import { ask, detailsOf, newThreads, saidOn, idRows } from './support/runs';
 
 const fixture = useFixture();
-useShortSleeps();
 
 beforeEach(() => {
 	fixture.sandbox.store.putAssistant(SAYING_ASSISTANT);

@@ -9,10 +9,8 @@ import { useFixture } from './support/fixture';
 import { ingestOn } from './support/ingest';
 import { byId } from './support/locators';
 import { ask } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 const { submit } = ingestOn(fixture);
 
 const SCHEMA = [

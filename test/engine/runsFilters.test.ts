@@ -4,10 +4,8 @@ import { useFixture } from './support/fixture';
 import { condition, putDepartments, putStep, putTool } from './support/filters';
 import { byId } from './support/locators';
 import { again, ask, bodiesSent, newThreads } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 beforeEach(() => void putDepartments(fixture.sandbox));
 
 const QUESTION = 'What is the budget in gold coins?';

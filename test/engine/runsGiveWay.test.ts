@@ -2,6 +2,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { setTimeout } from 'node:timers/promises';
 
 import { INTERRUPTING_INPUT } from '../../sandbox';
+import { clock } from './support/clock';
 import { stopOnce, useFixture } from './support/fixture';
 import {
 	again,
@@ -14,10 +15,8 @@ import {
 	saidOn,
 	says,
 } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
 const message = (input: string) => ({ action: 'send', message: { input: { input } } });
@@ -41,7 +40,7 @@ async function meet({ ours = 600, theirs = 300, operation = ask, options = {} }:
 		onOthers(thread, { do: 'run', ms: theirs }),
 	);
 	const asking = fixture.run(operation({ options }), { items: [says(thread, 'ours')] });
-	while (sent('runs').length === begun) await setTimeout(5);
+	await clock.until(() => sent('runs').length > begun);
 	await occupy(fixture.sandbox, thread, message('theirs'));
 	const { items, error } = await asking;
 	const counts = { runs: sent('runs').length - begun, looks: sent('listRuns').length - looks };

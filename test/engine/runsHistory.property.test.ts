@@ -4,14 +4,13 @@ import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workf
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
+import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ask, decide, detailsOf, runsOf, says } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 import { PROPERTY_RUNS } from '../support/propertyRuns';
 
 const fixture = useFixture();
-useShortSleeps();
 
 /** Each is a handful of requests over HTTP, and takes a part of a second. */
 const RUNS = Math.ceil(PROPERTY_RUNS / 9);
@@ -136,7 +135,7 @@ const begunOn = (threadId: string) =>
 /** Resolves once nothing runs on a thread, but for what has died. */
 async function settled(threadId: string, isKilled: boolean) {
 	const isRunning = () => begunOn(threadId).some(({ status }) => status === 'running');
-	while (!isKilled && isRunning()) await new Promise((resolve) => setTimeout(resolve, 10));
+	await clock.until(() => !(!isKilled && isRunning()));
 	return begunOn(threadId);
 }
 
@@ -144,8 +143,7 @@ async function settled(threadId: string, isKilled: boolean) {
 async function happen(happening: Happening, message: string, isOver: () => boolean) {
 	const { sandbox } = fixture;
 	const run = () => sandbox.store.runs.find(({ text }) => text === message);
-	while (happening !== 'nothing' && !run() && !isOver())
-		await new Promise((resolve) => setTimeout(resolve, 5));
+	await clock.until(() => !(happening !== 'nothing' && !run() && !isOver()));
 	const { id = '' } = run() ?? {};
 	if (happening === 'killed') sandbox.killRuns();
 	if (happening === 'expired') sandbox.expireStream(id);

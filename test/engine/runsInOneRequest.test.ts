@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
+import { clock } from './support/clock';
 import { stopOnce, useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import {
@@ -18,10 +19,8 @@ import {
 	post,
 	says,
 } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
 const add = (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules);
@@ -224,7 +223,7 @@ describe('an answer', () => {
 		const asking = call(ask(), `${INTERRUPTING_INPUT} first`, thread);
 		// A run says so earlier than its thread, and cannot be cancelled in between.
 		const { runs, threads } = fixture.sandbox.store;
-		while (threads.get(thread)?.status !== 'interrupted') await setTimeout(5);
+		await clock.until(() => threads.get(thread)?.status === 'interrupted');
 		await post(fixture.sandbox, `threads/${thread}/runs/${runs.at(-1)?.id}/cancel`);
 		expect((await asking).error).toBe('The run was cancelled on the server: Canceled by user');
 	});
@@ -362,7 +361,7 @@ describe('a wait that breaks', () => {
 			const thread = await said(message);
 			next({ do: 'drop', when: 'before' });
 			const asking = call(ask(), 'ours', thread);
-			while (sent('E4').length < 2) await setTimeout(1);
+			await clock.until(() => sent('E4').length >= 2);
 			const updatedAt = '2026-11-25T12:00:00.000Z';
 			Object.assign(fixture.sandbox.store.conversationOf(thread) ?? {}, { updatedAt });
 			const { error } = await asking;
@@ -382,7 +381,7 @@ describe('a wait that breaks', () => {
 		const thread = await said(`${INTERRUPTING_INPUT} first`);
 		next({ do: 'drop', when: 'before' });
 		const deciding = call(decide({ decision: ours }), '', thread, { deadlineMinutes: 0.02 });
-		while (sent('E4').length < 2) await setTimeout(5);
+		await clock.until(() => sent('E4').length >= 2);
 		await decideAsOthers(fixture.sandbox, thread, theirs);
 		return await deciding;
 	}

@@ -2,13 +2,13 @@ import type { INodeParameters } from 'n8n-workflow';
 import { setTimeout } from 'node:timers/promises';
 
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
+import { clock } from './support/clock';
 import { stopOnce, useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { arrivals, ask, decide, detailsOf, newThreads, occupy, runsOf, says } from './support/runs';
 import { useFakeClock, useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 const ON_ITS_OWN = { threadSource: 'new' };
 
@@ -194,7 +194,7 @@ describe('Start Run', () => {
 			fixture.sandbox.faults.add({ endpoint: 'runs', nth: 1, ...fault });
 			const { requests } = fixture.sandbox;
 			const running = fixture.run(start(ON_ITS_OWN), { items: [says('', 'one')] });
-			while (requests.of('runs').length === 0) await setTimeout(5);
+			await clock.until(() => requests.of('runs').length > 0);
 			await clock.untilSleeping();
 			await clock.advance(39_900);
 			await setTimeout(50);

@@ -1,13 +1,12 @@
 import { SAYING_ASSISTANT, startSandbox } from '../../sandbox';
 import type { FaultRule, Sandbox } from '../../sandbox';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
-import { useShortSleeps } from './support/shortSleeps';
 import { byId } from './support/locators';
 import { ask, occupy, onOthers, saidOn, says } from './support/runs';
 
 const fixture = useFixture();
-useShortSleeps();
 
 /** A server that several people use: Ann with two tokens, and Bert. */
 let server: Sandbox;
@@ -132,8 +131,7 @@ describe('executions that come at once', () => {
 		await say('of-ann', 'chat', 'zero');
 		server.faults.add({ endpoint: 'runs', nth: 1, do: 'run', ms: 3_000 });
 		const first = say('of-ann', 'chat', 'one');
-		while (saidOn(server, threadOf('chat')).length < 2)
-			await new Promise((resolve) => setTimeout(resolve, 5));
+		await clock.until(() => saidOn(server, threadOf('chat')).length >= 2);
 		const second = await say('of-ann', 'chat', 'two', { options: { deadlineMinutes: 0.01 } });
 		expect(second.error?.message).toBe(
 			'Another run was still active on the thread when the deadline came',

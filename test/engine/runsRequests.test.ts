@@ -2,6 +2,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { INTERRUPTING_INPUT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
+import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import {
@@ -16,10 +17,8 @@ import {
 	runsOf,
 	says,
 } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 async function call(parameters: INodeParameters, message = 'Hello', thread = '') {
 	const before = fixture.sandbox.requests.all.length;
@@ -157,8 +156,7 @@ describe('a server that knows nothing but the contract', () => {
 		expect(none.failed?.json.error).toBe('Nothing on this thread waits for a decision');
 		fixture.sandbox.faults.add({ endpoint: 'E4', nth: 1, do: 'run', ms: 60_000 });
 		const running = call(ask(), 'long', thread);
-		while (fixture.sandbox.cancelRuns(thread) === 0)
-			await new Promise((resolve) => setTimeout(resolve, 10));
+		await clock.until(() => fixture.sandbox.cancelRuns(thread) > 0);
 		expect((await running).failed?.json.error).toBe(
 			'The run was cancelled on the server: Canceled by user',
 		);

@@ -2,13 +2,12 @@ import type { INodeParameters } from 'n8n-workflow';
 import { setTimeout } from 'node:timers/promises';
 
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
+import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ask, decideAsOthers, newThreads, occupy, onOthers, runsOf, says } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 const message = (input: string) => ({ action: 'send', message: { input: { input } } });
 const LIMIT_MS = 300;
@@ -95,7 +94,7 @@ describe('a run that blocks a thread', () => {
 		const [run] = runsOf(fixture.sandbox.store.runs, thread);
 		fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms: 60_000 }));
 		void decideAsOthers(fixture.sandbox, thread).catch(() => undefined);
-		while (run?.status !== 'running') await setTimeout(5);
+		await clock.until(() => run?.status === 'running');
 		run.startedAt -= 3_600_000;
 		await call(thread, silent(SHORT));
 		expect(sent('join')).not.toEqual([]);
@@ -118,7 +117,7 @@ describe('a run that blocks a thread', () => {
 		const refused = { do: 'status', status: 403, body: 'no' } as const;
 		fixture.sandbox.faults.add({ endpoint: 'listRuns', nth: 4, ...refused });
 		const calling = call(thread, { ...silent(), cancelSilentMinutes: 0 });
-		while (sent('listRuns').length < 3) await setTimeout(5);
+		await clock.until(() => sent('listRuns').length >= 3);
 		counts.push(heardBy());
 		const { error } = await calling;
 		expect(error?.message).toBe('The server answered 403: no');

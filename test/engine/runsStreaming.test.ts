@@ -6,10 +6,8 @@ import { SAYING_ASSISTANT } from '../../sandbox/seed';
 import { AN_HOUR, stopOnce, useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ask, newThreads, says } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 const KNOWING = 'a7000000-0000-4000-8000-000000000001';
 

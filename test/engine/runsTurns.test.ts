@@ -4,12 +4,10 @@ import type { INodeParameters } from 'n8n-workflow';
 import { SAYING_ASSISTANT } from '../../sandbox';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { stopOnce, useFixture } from './support/fixture';
-import { useShortSleeps } from './support/shortSleeps';
 import { byId } from './support/locators';
 import { ask, post, runsOf, saidOn, says } from './support/runs';
 
 const fixture = useFixture();
-useShortSleeps();
 
 const THREAD = derivedId(SAYING_ASSISTANT.id, 'ann');
 
