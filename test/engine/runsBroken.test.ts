@@ -1,5 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
-
 import { INTERRUPTING_INPUT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { clock } from './support/clock';
@@ -94,7 +92,7 @@ describe('a run goes on without the connection, and', () => {
 		sandbox.faults.add({ endpoint: 'runs', do: 'drop', when: 'after', nth: 1 });
 		const asking = fixture.run(ask({ threadSource: 'new' }), { items: [says('', 'Ours')] });
 		await clock.until(() => sandbox.requests.of('runs').length > 0);
-		await setTimeout(200);
+		await clock.settled();
 		const ours = sandbox.store.runs.at(-1);
 		sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 1_500, nth: 1 });
 		await occupy(sandbox, ours?.threadId ?? '', {
@@ -135,7 +133,7 @@ describe('a message that is answered again', () => {
 		const [, old] = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
 		// A question is stored some moments before the message of its answer (recorded).
 		const question = fixture.sandbox.store.messages.findLast(({ role }) => role === 'human');
-		Object.assign(question ?? {}, { createdAt: new Date(Date.now() - 1_000).toISOString() });
+		Object.assign(question ?? {}, { createdAt: new Date(clock.now() - 1_000).toISOString() });
 		fixture.sandbox.faults.add(
 			{ ...onThread(thread, lasting(700)), nth: 1 },
 			{ ...onThread(thread, { do: 'drop', when: 'after' }), nth: 1 },
@@ -252,10 +250,8 @@ describe('an execution that is stopped', () => {
 		const waitedMs = stop.waitedMs();
 		expect(run.status).not.toBe('success');
 		expect(waitedMs).toBeLessThan(1000);
-		// What was sent before the stop may still be on its way.
-		await setTimeout(300);
 		const arrived = fixture.sandbox.requests.all.length;
-		await setTimeout(1500);
+		await clock.advance(60_000);
 		expect(fixture.sandbox.requests.all).toHaveLength(arrived);
 		expect(saidOn(fixture.sandbox, one)).toEqual(['first']);
 		expect(saidOn(fixture.sandbox, two)).toEqual([]);

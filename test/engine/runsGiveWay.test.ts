@@ -1,5 +1,4 @@
 import type { INodeParameters } from 'n8n-workflow';
-import { setTimeout } from 'node:timers/promises';
 
 import { INTERRUPTING_INPUT } from '../../sandbox';
 import { clock } from './support/clock';

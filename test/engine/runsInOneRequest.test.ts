@@ -1,5 +1,4 @@
 import type { INodeParameters } from 'n8n-workflow';
-import { setTimeout } from 'node:timers/promises';
 
 import { INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';

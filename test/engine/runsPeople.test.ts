@@ -13,6 +13,7 @@ let server: Sandbox;
 
 beforeAll(async () => {
 	server = await startSandbox({
+		clock,
 		accessToken: 'of-ann',
 		tokens: [{ token: 'also-of-ann' }, { token: 'of-bert', userId: 'bert' }],
 	});

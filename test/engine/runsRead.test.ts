@@ -138,7 +138,7 @@ it('a run ID left over of a decision is reported, and not waited for', async () 
 		assistant_id: ECHO_ASSISTANT_ID,
 		input: { action: 'resume', target: {}, decision: { type: 'confirm' } },
 	});
-	await new Promise((resolve) => setTimeout(resolve, 100));
+	await clock.settled();
 	for (const operation of ['getRun', 'waitForRun']) {
 		const { error } = await read({ threadId, runId }, operation);
 		expect(error?.message).toBe('Nothing runs under this run ID');

@@ -3,6 +3,7 @@ import type { StructuredChunk } from 'n8n-workflow';
 import type { AssistantSeed, FaultRule } from '../../sandbox';
 import { INTERRUPTING_INPUT } from '../../sandbox';
 import { SAYING_ASSISTANT } from '../../sandbox/seed';
+import { clock } from './support/clock';
 import { AN_HOUR, stopOnce, useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ask, newThreads, says } from './support/runs';
@@ -283,7 +284,7 @@ describe('a stream in the middle of which it ends', () => {
 		expect(run.status).toBe('canceled');
 		const before = fixture.sandbox.requests.toJSON().length;
 		const shown = chunks.length;
-		await new Promise((resolve) => setTimeout(resolve, 500));
+		await clock.advance(AN_HOUR);
 		expect(fixture.sandbox.requests.toJSON()).toHaveLength(before);
 		expect(chunks).toHaveLength(shown);
 	});
