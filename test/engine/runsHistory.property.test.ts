@@ -135,7 +135,7 @@ const begunOn = (threadId: string) =>
 /** Resolves once nothing runs on a thread, but for what has died. */
 async function settled(threadId: string, isKilled: boolean) {
 	const isRunning = () => begunOn(threadId).some(({ status }) => status === 'running');
-	await clock.until(() => !(!isKilled && isRunning()));
+	await clock.until(() => isKilled || !isRunning());
 	return begunOn(threadId);
 }
 
@@ -143,7 +143,7 @@ async function settled(threadId: string, isKilled: boolean) {
 async function happen(happening: Happening, message: string, isOver: () => boolean) {
 	const { sandbox } = fixture;
 	const run = () => sandbox.store.runs.find(({ text }) => text === message);
-	await clock.until(() => !(happening !== 'nothing' && !run() && !isOver()));
+	await clock.until(() => happening === 'nothing' || run() !== undefined || isOver());
 	const { id = '' } = run() ?? {};
 	if (happening === 'killed') sandbox.killRuns();
 	if (happening === 'expired') sandbox.expireStream(id);

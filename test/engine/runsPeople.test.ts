@@ -100,12 +100,12 @@ describe('an answer whose thread does not hold it, as another run has overwritte
 		await say('of-ann', ['chat', 'other'], 'zero');
 		// Another begins before it and ends after it.
 		const theyAsk = async (key: string) => {
-			server.faults.add(onOthers(threadOf(key), { do: 'run', ms: 400 }));
+			server.faults.add(onOthers(threadOf(key), { do: 'run', ms: 2_000 }));
 			const theirs = { action: 'send', message: { input: { input: 'theirs' } } };
 			await occupy(server, threadOf(key), theirs, SAYING_ASSISTANT.id);
 		};
 		// What the thread holds is read once both have ended.
-		server.faults.add({ endpoint: 'E15', do: 'delay', ms: 700 });
+		server.faults.add({ endpoint: 'E15', do: 'delay', ms: 3_000 });
 		await theyAsk('chat');
 		const anyway = { options: { whenBusy: 'run', concurrency: 2 } };
 		const { json, hints } = await say('of-ann', 'chat', 'one', anyway);

@@ -38,6 +38,14 @@ describe('a message under a key', () => {
 		expect(json?.seconds).toBeLessThan(60);
 	});
 
+	it('comes out of its stream where that speaks just before it is given up', async () => {
+		// After ten silent seconds the record says that it has ended.
+		fixture.sandbox.faults.add({ endpoint: 'join', nth: 1, do: 'delay', ms: 10_500 });
+		const { json } = await say('one');
+		expect(json).toMatchObject({ output: 'You said: one [users seen: 1]', recovered: false });
+		expect([sent('join'), sent('run')].map(({ length }) => length)).toEqual([1, 1]);
+	});
+
 	it('is cancelled when the workflow is stopped, where that is wanted', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60_000 });
 		const stop = stopOnce(() => sent('join').length > 0);
