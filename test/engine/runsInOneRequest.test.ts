@@ -3,7 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { clock } from './support/clock';
-import { stopOnce, useFixture } from './support/fixture';
+import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import {
 	again,
@@ -411,30 +411,5 @@ describe('a wait that breaks', () => {
 		const { error, details } = await call(decide(), '', thread, { deadlineMinutes: 0.01 });
 		expect(error).toMatch(/^It is not known whether the decision has reached the assistant/);
 		expect(details.status).toBe('timedOut');
-	});
-
-	it('is left at the deadline, and the run goes on', async () => {
-		const thread = await said();
-		next({ do: 'run', ms: 60_000 });
-		next({ do: 'drop', when: 'during', ms: 50 });
-		const { error, details } = await call(ask(), 'ours', thread, { deadlineMinutes: 0.01 });
-		expect(error).toBe('The run was still going on when the deadline came');
-		expect(details).toMatchObject({ status: 'timedOut', threadId: thread });
-		expect(details.description).toContain('"Run Anyway"');
-	});
-
-	it('ends soon once the execution is stopped', async () => {
-		const thread = await said();
-		next({ do: 'run', ms: 60_000 });
-		next({ do: 'drop', when: 'during', ms: 50 });
-		const before = sent('E15').length;
-		const stop = stopOnce(() => sent('E15').length > before + 2);
-		const { run } = await fixture.run(ask({ options: { inOneRequest: true } }), {
-			items: [says(thread, 'ours')],
-			onStart: stop.onStart,
-		});
-		expect(run.status).toBe('canceled');
-		expect(stop.waitedMs()).toBeLessThan(1_000);
-		expect(sent('E4')).toHaveLength(2);
 	});
 });

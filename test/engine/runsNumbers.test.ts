@@ -1,7 +1,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
-import { stopOnce, useFixture } from './support/fixture';
+import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { arrivals, ask, decide, detailsOf, newThreads, occupy, runsOf, says } from './support/runs';
 
@@ -116,17 +116,6 @@ describe('a run that nobody waits for any more', () => {
 		const { failed } = await say('one', late({ whenLate: 'cancel' }));
 		expect(detailsOf(failed).description).toContain('It could not be cancelled, and goes on: ');
 		expect(detailsOf(failed).description).toContain('not you');
-	});
-
-	it('is left alone when the workflow is stopped, at first: nothing is sent', async () => {
-		isLong();
-		const stop = stopOnce(() => fixture.sandbox.requests.of('join').length > 0);
-		const items = [says('', 'one')];
-		await fixture.run(ask(ON_ITS_OWN), { items, onStart: stop.onStart });
-		expect(fixture.sandbox.requests.all.map(({ endpoint }) => endpoint)).toEqual([
-			...['E13', 'runs', 'join'],
-		]);
-		expect(fixture.sandbox.store.runs.at(-1)).toMatchObject({ text: 'one', status: 'running' });
 	});
 
 	it('of others is never cancelled', async () => {

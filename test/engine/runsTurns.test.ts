@@ -3,7 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { SAYING_ASSISTANT } from '../../sandbox';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
-import { stopOnce, useFixture } from './support/fixture';
+import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ask, post, runsOf, saidOn, says } from './support/runs';
 
@@ -44,14 +44,6 @@ describe('a message under a key', () => {
 		const { json } = await say('one');
 		expect(json).toMatchObject({ output: 'You said: one [users seen: 1]', recovered: false });
 		expect([sent('join'), sent('run')].map(({ length }) => length)).toEqual([1, 1]);
-	});
-
-	it('is cancelled when the workflow is stopped, where that is wanted', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60_000 });
-		const stop = stopOnce(() => sent('join').length > 0);
-		await say('one', { options: { whenStopped: 'cancel' } }, { onStart: stop.onStart });
-		expect(sent('cancel')).toHaveLength(1);
-		expect(stored()).toMatchObject([{ text: 'one', status: 'interrupted' }]);
 	});
 });
 
