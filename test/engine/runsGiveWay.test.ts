@@ -3,17 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { INTERRUPTING_INPUT } from '../../sandbox';
 import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
-import {
-	again,
-	ask,
-	decide,
-	newThreads,
-	occupy,
-	onOthers,
-	runsOf,
-	saidOn,
-	says,
-} from './support/runs';
+import { again, ask, newThreads, occupy, onOthers, runsOf, saidOn, says } from './support/runs';
 
 const fixture = useFixture();
 
@@ -94,15 +84,6 @@ describe('a run that was not the first', () => {
 		expect(json?.output).toBe('Echo: ours');
 		expect([runs, sent('cancel').length]).toEqual([1, 0]);
 	});
-});
-
-it('a decision on a thread whose conversation cannot be read is not sent, with the reason', async () => {
-	const [thread = ''] = await newThreads(fixture.sandbox, 1);
-	await fixture.run(ask(), { items: [says(thread, `${INTERRUPTING_INPUT} first`)] });
-	fixture.sandbox.faults.add({ endpoint: 'E5', do: 'status', status: 403, body: 'no' });
-	const { error } = await fixture.run(decide(), { items: [says(thread, '')] });
-	expect(error?.message).toBe('The server answered 403: no');
-	expect(sent('runs')).toHaveLength(1);
 });
 
 it('nothing is begun after the deadline, though the thread was free before', async () => {

@@ -252,19 +252,6 @@ describe('a run that fails, with Failures as Replies', () => {
 			'You said: one [users seen: 1]',
 		]);
 	});
-
-	it('says so of a deadline', async () => {
-		// What comes before the run is done by then, also on a busy machine: only the run may take too long.
-		await say('ann', 'zero');
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60_000 });
-		const options = { ...asReply.options, deadlineMinutes: 0.05 };
-		const { json } = await say('ann', 'one', { options });
-		expect(json).toMatchObject({
-			output: 'The run was still going on when the deadline came',
-			status: 'timedOut',
-			threadId: threadOf('ann'),
-		});
-	});
 });
 
 describe('an answer of several parts', () => {

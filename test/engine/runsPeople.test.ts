@@ -126,21 +126,3 @@ describe('an answer whose thread does not hold it, as another run has overwritte
 		expect(hints).toEqual([]);
 	});
 });
-
-describe('executions that come at once', () => {
-	it('say so where the turn of one does not come before its deadline, and it says nothing', async () => {
-		await say('of-ann', 'chat', 'zero');
-		server.faults.add({ endpoint: 'runs', nth: 1, do: 'run', ms: 3_000 });
-		const first = say('of-ann', 'chat', 'one');
-		await clock.until(() => saidOn(server, threadOf('chat')).length >= 2);
-		const second = await say('of-ann', 'chat', 'two', { options: { deadlineMinutes: 0.01 } });
-		expect(second.error?.message).toBe(
-			'Another run was still active on the thread when the deadline came',
-		);
-		expect(second.error?.description).toContain(`Thread: ${threadOf('chat')}.`);
-		const third = await say('of-ann', 'chat', 'three', { options: { whenBusy: 'fail' } });
-		expect(third.error?.message).toBe('Another run is active on this thread');
-		expect((await first).json).toMatchObject({ status: 'completed' });
-		expect(saidOn(server, threadOf('chat'))).toEqual(['zero', 'one']);
-	});
-});
