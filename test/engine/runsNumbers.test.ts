@@ -3,7 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
-import { ask, decide, detailsOf, newThreads, occupy, runsOf, says } from './support/runs';
+import { arrivals, ask, decide, detailsOf, newThreads, occupy, runsOf, says } from './support/runs';
 
 const fixture = useFixture();
 
@@ -74,6 +74,15 @@ describe('a decision', () => {
 		const { outputs } = await decideOn(thread);
 		expect(outputs[1]?.[0]?.json.error).toMatch(/^The decision did not reach the assistant\. /);
 		expect(storedRuns(thread).map(({ status }) => status)).toEqual(['interrupted']);
+	});
+
+	it('whose answer was lost is carried out once, and told', async () => {
+		const thread = await waiting();
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 300 });
+		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'drop', when: 'after' });
+		const { items } = await decideOn(thread);
+		expect(items[0]?.json).toMatchObject({ status: 'completed', recovered: true });
+		expect(arrivals(fixture.sandbox, thread)).toBe(2);
 	});
 });
 
