@@ -56,7 +56,8 @@ class EngineClock implements SandboxClock, NodeClock {
 		this.events += 1;
 		if (!(ms > 0) || signal?.aborted) return;
 		const began = this.time;
-		const sleeper = { at: began + ms, wake: () => {} };
+		// Whole milliseconds, as the machine's time is.
+		const sleeper = { at: Math.ceil(began + ms), wake: () => {} };
 		const shorten = () => {
 			const slices = Math.max(1, Math.ceil((this.time - began) / SLICE_MS));
 			sleeper.at = Math.min(sleeper.at, began + slices * SLICE_MS);
