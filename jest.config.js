@@ -20,7 +20,7 @@ const shared = {
 const LONG_ONLY = process.env.PROPERTIES_LATER ? 'proof|nightly|property' : 'proof|nightly';
 const NO_UNITS = [...IGNORED, `\\.(${LONG_ONLY})\\.test\\.ts$`];
 /** What only a change of the sandbox, of the recordings or of a tool can break: `.ci/run` and tools.yml know when. */
-const OF_TOOLS = 'test/(host|bench|contract|sandbox/(?!replay|sequences))';
+const OF_TOOLS = 'test/(host|sandbox/(?!replay|sequences))';
 const ENGINE_FOLDERS = ['engine', 'examples'];
 const ON_ENGINE = `test/(${ENGINE_FOLDERS.join('|')})/`;
 
@@ -78,7 +78,7 @@ const unit = {
 const tools = {
 	...pure,
 	displayName: 'tools',
-	testMatch: ['<rootDir>/test/{host,bench,contract,sandbox}/**/*.test.ts'],
+	testMatch: ['<rootDir>/test/{host,sandbox}/**/*.test.ts'],
 	testPathIgnorePatterns: [...NO_UNITS, 'test/sandbox/(replay|sequences)'],
 };
 
@@ -168,7 +168,7 @@ const oldestEngine = {
 };
 
 /**
- * The kinds of tests; package.json has a script for each.
+ * The kinds of tests: `npx jest --selectProjects e2e -- test/e2e/stop`.
  *
  * @type {import('jest').Config}
  */
@@ -187,6 +187,8 @@ module.exports = {
 		hosts,
 		oldestEngine,
 	],
+	// Nothing is watched by its daemon, which a machine may lack.
+	watchman: false,
 	// Jest leaves one core idle, which of two is half.
 	maxWorkers: '100%',
 	// Only for what hangs: how long a machine takes is no matter of a test.

@@ -1,15 +1,12 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { HostError, lastLines } from './messages';
-import { signalGroup } from './processGroup';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { codeOf, HostError, lastLines } from './messages';
 
 export interface CommandOptions {
 	cwd: string;
 	env?: NodeJS.ProcessEnv;
-	/** Gets what the command prints, as it comes. */
 	onOutput?: (text: string) => void;
 }
 
-/** What a command said and how it ended. */
 export interface CommandResult {
 	code: number;
 	output: string;
@@ -79,4 +76,22 @@ export function requireSuccess({ code, output }: CommandResult, complaint: strin
  */
 export function endRunningCommands(): void {
 	for (const child of running) signalGroup(child, 'SIGKILL');
+}
+
+/**
+ * Signals a child that was started `detached` together with everything it has started itself. A
+ * group that is gone already is no matter. Windows knows no groups and no signals: there the whole
+ * tree is ended by force.
+ */
+export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+	if (pid === undefined) return;
+	if (process.platform === 'win32') {
+		spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore' });
+		return;
+	}
+	try {
+		process.kill(-pid, signal);
+	} catch (error) {
+		if (codeOf(error) !== 'ESRCH') throw error;
+	}
 }

@@ -2,7 +2,6 @@ import { pickBy } from 'lodash';
 import { compileCache } from './paths';
 import { LOOPBACK } from './ports';
 
-/** What an n8n is started with. */
 export interface N8nSettings {
 	userFolder: string;
 	port: number;

@@ -1,13 +1,10 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** What users install is made of. */
 const SOURCES = ['nodes', 'credentials'];
 
-/** What says how it is made. */
 const SETTINGS = ['tsconfig.json', 'gulpfile.js'];
 
-/** All that a build depends on. */
 export const BUILT_FROM = [...SOURCES, ...SETTINGS];
 
 /**

@@ -1,17 +1,15 @@
-import { resolve } from 'node:path';
-import { copyDocuments } from './documents';
+import { cpSync, realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { n8nEnvironment } from './environment';
 import { loadState, saveState, type HostState } from './hostState';
 import { ensureN8n } from './install';
-import { n8nCommand, PINNED, type Installation } from './installation';
+import { n8nCommand, nodeForN8n, PINNED, type Installation } from './installation';
 import { HostError, withHeartbeat, type Say } from './messages';
 import { N8nRestClient, N8nRestError } from './n8nRestClient';
-import { nodeForN8n } from './nodeBinary';
 import { installPackage, preparePackage } from './nodePackage';
-import { userFolderPaths } from './paths';
+import { projectRoot, userFolderPaths } from './paths';
 import { freePort, LOOPBACK } from './ports';
 import { ServerProcess } from './serverProcess';
-import { startingLine } from './startProgress';
 import { waitFor } from './waitFor';
 
 export interface HostOptions {
@@ -27,7 +25,6 @@ export interface HostOptions {
 	env?: NodeJS.ProcessEnv;
 	/** Which n8n; the pinned one when left out. */
 	installation?: Installation;
-	/** Gets the progress. */
 	say?: Say;
 }
 
@@ -36,7 +33,6 @@ export interface N8n {
 	readonly url: string;
 	/** The folder that workflows may read files from. */
 	readonly documents: string;
-	/** A client logged in as the owner. */
 	readonly rest: N8nRestClient;
 }
 
@@ -46,7 +42,6 @@ export interface Host extends N8n {
 	readonly login: { email: string; password: string };
 	/** False when the user has changed the password, so that `rest` has no session. */
 	readonly loggedIn: boolean;
-	/** Ends n8n in order. */
 	stop(): Promise<void>;
 	/** Ends n8n as a power cut would. */
 	kill(): Promise<void>;
@@ -54,11 +49,8 @@ export interface Host extends N8n {
 	restart(): Promise<void>;
 	/** Resolves when n8n has ended, whoever ended it; `restart` begins a new life. */
 	whenEnded(): Promise<void>;
-	/** The last lines of n8n's log. */
 	logTail(lines?: number): string;
-	/** What the host remembers about the user folder. */
 	readonly state: HostState;
-	/** Remembers changes made to `state`. */
 	saveState(): void;
 }
 
@@ -154,7 +146,6 @@ async function readyOrEnded(server: ServerProcess, rest: N8nRestClient): Promise
 	return (await rest.isReady()) ? true : undefined;
 }
 
-/** Creates the owner on the first start and logs in on later ones. */
 async function openSession(
 	rest: N8nRestClient,
 	login: HostState['login'],
@@ -177,4 +168,27 @@ async function openSession(
 		await server.kill();
 		throw error;
 	}
+}
+
+/**
+ * Copies the documents of the examples, the handbook of a product that does not exist, into the user
+ * folder. Workflows read them as `documents/**\/*.{md,pdf,csv}`, since n8n runs inside the user folder.
+ *
+ * @returns the real path of the documents folder, which n8n has to be allowed to read
+ */
+function copyDocuments(userFolder: string): string {
+	const target = userFolderPaths(userFolder).documents;
+	cpSync(join(projectRoot, 'examples', 'documents'), target, { recursive: true });
+	return realpathSync(target);
+}
+
+/** n8n says so of each change that it makes to its database: some hundred on a first start. */
+const DATABASE_CHANGED = /^Finished migration /gm;
+
+/** How far a start of n8n has come, by what stands in its log. */
+function startingLine(log: string, seconds: number): string {
+	const changes = log.match(DATABASE_CHANGED)?.length ?? 0;
+	const doing =
+		changes === 0 ? 'n8n is loading' : `n8n sets its database up, ${changes} steps done`;
+	return `  ${doing}, ${seconds} s`;
 }

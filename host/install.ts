@@ -1,17 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { prepareDatabaseDriver } from './databaseDriver';
-import { PINNED, type Installation } from './installation';
+import { DEFINITION, nodeForN8n, PINNED, type Installation } from './installation';
 import type { Say } from './messages';
-import { DEFINITION, installModules } from './modules';
-import { nodeForN8n } from './nodeBinary';
+import { installModules } from './modules';
 import { doOnce, hashFiles } from './stamp';
 
 /**
  * Installs an n8n, the pinned one unless told otherwise, if it is not there already. The two slow steps
  * carry a stamp each, so an interrupted step is repeated and a finished one is not.
  *
- * @param say gets the progress
  * @throws HostError when npm fails, when a compiler is missing, or when no Node for it is to be had
  */
 export async function ensureN8n(say: Say, installation: Installation = PINNED): Promise<void> {

@@ -14,12 +14,10 @@ const referenceSchema = z.object({ id: z.string(), name: z.string() });
 const credentialSchema = referenceSchema.extend({ data: z.record(z.unknown()) });
 
 export type Workflow = z.infer<typeof workflowSchema>;
-/** A credential that exists in an n8n. */
 export type CredentialReference = z.infer<typeof referenceSchema>;
 export type Credential = z.infer<typeof credentialSchema>;
 export type CredentialTest = z.infer<typeof credentialTestSchema>;
 
-/** What a credential is made of. */
 export interface CredentialInput {
 	name: string;
 	type: string;
@@ -100,7 +98,6 @@ export class N8nRestClient {
 		}
 	}
 
-	/** Creates the owner of a fresh n8n and opens a session for it. */
 	async setUpOwner(login: { email: string; password: string }): Promise<void> {
 		await this.request('POST', '/rest/owner/setup', {
 			...login,
@@ -155,7 +152,6 @@ export class N8nRestClient {
 		await this.request('POST', `/rest/workflows/${id}/activate`, { versionId });
 	}
 
-	/** Switches a workflow off. */
 	async deactivateWorkflow(id: string): Promise<void> {
 		await this.request('POST', `/rest/workflows/${id}/deactivate`, {});
 	}
@@ -198,7 +194,6 @@ export class N8nRestClient {
 			.results.map(({ id }) => id);
 	}
 
-	/** Presses Stop on a running execution. */
 	async stopExecution(id: string): Promise<void> {
 		await this.request('POST', `/rest/executions/${id}/stop`);
 	}

@@ -10,7 +10,6 @@ export const projectRoot = findProjectRoot(__dirname);
 /** Everything the host makes lives here; `n8n-node build` copies nothing out of it, for the leading dot. */
 export const workFolder = join(projectRoot, '.host');
 
-/** Where the pinned n8n is installed. */
 export const n8nFolder = join(workFolder, 'n8n');
 
 /** Where Node keeps what it has compiled of n8n: the next start takes a tenth less. */

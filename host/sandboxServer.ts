@@ -10,7 +10,6 @@ import type { SandboxAccess } from './setUp';
 import { doOnce, hashFiles } from './stamp';
 import { waitFor } from './waitFor';
 
-/** A running sandbox: where it is, and the process it is. */
 export interface RunningSandbox extends SandboxAccess {
 	server: ServerProcess;
 }

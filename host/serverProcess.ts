@@ -1,20 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { signalGroup } from './command';
 import { lastLines } from './messages';
 import { projectRoot } from './paths';
-import { signalGroup } from './processGroup';
 
 export interface ServerOptions {
-	/** The Node binary that runs it. */
 	node: string;
-	/** The script and its arguments. */
 	args: string[];
 	cwd: string;
 	env: NodeJS.ProcessEnv;
-	/** Where its output goes. */
 	logFile: string;
-	/** Whether to add to the log of an earlier run. */
 	appendLog?: boolean;
 }
 
@@ -22,7 +18,6 @@ const GRACE_MS = 15_000;
 
 const live = new Set<ServerProcess>();
 
-/** Whether any server runs. */
 export function serversRun(): boolean {
 	return live.size > 0;
 }
@@ -65,7 +60,6 @@ export class ServerProcess {
 		return this.child.pid;
 	}
 
-	/** Whether the process is gone. */
 	get hasEnded(): boolean {
 		return this.pid === undefined || this.child.exitCode !== null || this.child.signalCode !== null;
 	}
@@ -90,12 +84,10 @@ export class ServerProcess {
 		await this.ended;
 	}
 
-	/** What it has printed. */
 	get log(): string {
 		return readFileSync(this.options.logFile, 'utf8');
 	}
 
-	/** The last lines of the log. */
 	logTail(lines = 20): string {
 		return lastLines(this.log, lines);
 	}

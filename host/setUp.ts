@@ -1,5 +1,11 @@
-import { exampleFiles, readExample, toNewWorkflow, wantsActivation } from './examples';
-import { filledIn, sandboxValues } from './exampleValues';
+import {
+	exampleFiles,
+	readExample,
+	toNewWorkflow,
+	wantsActivation,
+	filledIn,
+	sandboxValues,
+} from './examples';
 import type { Host } from './host';
 import type { Say } from './messages';
 import type { CredentialInput } from './n8nRestClient';

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from './clock';
 import type { Context } from './context';
@@ -82,7 +81,7 @@ export async function faultsAfter(
 		answer = bodyOf(status);
 	}
 	const truncate = actionsOf(actions, 'truncate')[0];
-	if (truncate) answer = truncated(request, reply, String(answer ?? ''), truncate.bytes);
+	if (truncate) answer = truncated(clock, request, reply, String(answer ?? ''), truncate.bytes);
 	return answer;
 }
 
@@ -121,14 +120,20 @@ const bodyOf = ({ body }: ActionOf<'status'>) =>
 	typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
 
 /** Announces the whole answer, sends the first bytes of it and cuts the connection. */
-function truncated(request: FastifyRequest, reply: FastifyReply, text: string, bytes?: number) {
+function truncated(
+	clock: Clock,
+	request: FastifyRequest,
+	reply: FastifyReply,
+	text: string,
+	bytes?: number,
+) {
 	const whole = Buffer.from(text);
 	reply.header('content-length', whole.length);
 	return Readable.from(
 		(async function* () {
 			yield whole.subarray(0, bytes ?? Math.floor(whole.length / 2));
 			// The socket needs a moment to hand over what was written before it is cut.
-			await wait(20);
+			await clock.sleep(20);
 			request.raw.socket.destroy();
 		})(),
 		{ objectMode: false },

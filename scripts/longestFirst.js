@@ -1,14 +1,18 @@
 // @ts-check
 'use strict';
 
-const { default: Sequencer } = require('@jest/test-sequencer');
+const { createRequire } = require('node:module');
+
 const { chunk, partition } = require('lodash');
 
+/** Jest's own, which stands beside jest. */
+const { default: Sequencer } = createRequire(require.resolve('jest'))('@jest/test-sequencer');
+
 /**
- * They take minutes: one opens every example in a browser, one tries hundreds of
+ * They take minutes: one takes a new user through the editor, one tries hundreds of
  * histories, one takes the node through its life in an n8n.
  */
-const LONG = /editorExamples|keepingInStep\.proof|communityNodes|faultMatrix\.proof/;
+const LONG = /firstSteps|keepingInStep\.proof|communityNodes|faultMatrix\.proof/;
 
 /** They wait for most of their time: side by side, or beside the longest, they would leave the cores idle. */
 const WAITING = /\.queue\.ts$/;
@@ -16,8 +20,7 @@ const WAITING = /\.queue\.ts$/;
 /** The long ones start first, so that the others run beside them; between these come, one by one, those that wait. */
 module.exports = class LongestFirst extends Sequencer {
 	/**
-	 * @override
-	 * @param {import('@jest/test-result').Test[]} tests
+	 * @param {Array<{ path: string }>} tests
 	 */
 	sort(tests) {
 		const [long, others] = partition(super.sort(tests), ({ path }) => LONG.test(path));

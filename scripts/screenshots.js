@@ -12,6 +12,5 @@ void require('jest').run([
 	'e2e',
 	'--testPathPatterns',
 	'test/e2e/editor.e2e',
-	'test/e2e/editorDocuments',
-	'test/e2e/editorExamples',
+	'test/e2e/firstSteps',
 ]);

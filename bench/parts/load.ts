@@ -1,90 +1,77 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
+import { range } from 'lodash';
 import { z } from 'zod';
 
 import { requireSuccess, runNpm } from '../../host/command';
 import { projectRoot } from '../../host/paths';
-import type { LoadTask } from '../children/loadChild';
-import { figure, judged, table, withSpread } from '../page/words';
-import { numberIn, numbers } from '../run/figures';
-import type { Entry, Figures, Part, PartResults, Section } from '../run/part';
-import { runInChild } from '../support/processes';
+import { bounded } from '../report';
+import type { Part } from '../report';
+import { runInChild, serveTask, timed } from '../support/processes';
 
-const AIMS = [
-	{
-		what: 'load: require and description',
-		against: 'beyond n8n-workflow and zod',
-		aim: '< 40 ms',
-	},
-	{ what: 'the tarball', against: '–', aim: '< 150 kB' },
-];
-
-const NAMES = { load: 'load', tarball: 'tarball' };
-const ROUNDS = 11;
+/** The nodes of the package, relative to its folder. */
+interface LoadTask {
+	nodes: string[];
+}
 
 /** What n8n pays for the package before anybody uses it. */
 export const loadPart: Part = {
 	name: 'load',
-	title: 'Loading',
-	aims: AIMS,
-	plan: ({ quick }) => {
-		const load: Entry = {
-			name: NAMES.load,
-			seconds: 1,
-			measure: loadNodes,
-			say: (figures) => `${figure(numberIn(figures, 'seconds') * 1000)} ms`,
-		};
-		const tarball: Entry = {
-			name: NAMES.tarball,
-			seconds: 3,
-			rounds: 1,
-			measure: packed,
-			say: (figures) => `${figure(numberIn(figures, 'bytes') / 1000)} kB`,
-		};
-		return { sizes: {}, rounds: quick ? 5 : ROUNDS, entries: [load, tarball], together: true };
+	measure: async ({ quick }) => {
+		const milliseconds: number[] = [];
+		for (const _ of range(quick ? 3 : 11)) milliseconds.push(await loadMs());
+		return [
+			bounded('both nodes: require and description', milliseconds, { most: 40 }, { unit: ' ms' }),
+			bounded('the tarball', [await tarballBytes()], { most: 150 }, { unit: ' kB' }),
+		];
 	},
-	report,
 };
 
 const packageSchema = z.object({ n8n: z.object({ nodes: z.array(z.string()) }) });
 
-async function loadNodes(): Promise<Figures> {
+async function loadMs(): Promise<number> {
 	const text = readFileSync(path.join(projectRoot, 'package.json'), 'utf8');
 	const { nodes } = packageSchema.parse(JSON.parse(text)).n8n;
-	const task: LoadTask = { packageFolder: projectRoot, nodes };
-	return await runInChild('children/loadChild.js', task);
+	const task: LoadTask = { nodes };
+	const { seconds } = await runInChild<{ seconds: number }>(__filename, task);
+	return seconds * 1000;
 }
 
-const packSchema = z.array(z.object({ size: z.number(), entryCount: z.number() })).length(1);
+const packSchema = z.array(z.object({ size: z.number() })).length(1);
 
-async function packed(): Promise<Figures> {
-	const result = await runNpm(['pack', '--dry-run', '--json', '--ignore-scripts'], {
-		cwd: projectRoot,
-	});
+async function tarballBytes(): Promise<number> {
+	const parameters = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+	const result = await runNpm(parameters, { cwd: projectRoot });
 	requireSuccess(result, 'Packing did not work');
 	const [tarball] = packSchema.parse(JSON.parse(result.output.slice(result.output.indexOf('['))));
-	return { bytes: tarball?.size ?? Number.NaN, files: tarball?.entryCount ?? Number.NaN };
+	return (tarball?.size ?? Number.NaN) / 1000;
 }
 
-function report(results: PartResults): Section {
-	const ms = numbers(results, NAMES.load, 'seconds').map((seconds) => seconds * 1000);
-	const cpu = numbers(results, NAMES.load, 'cpuSeconds').map((seconds) => seconds * 1000);
-	const kilobytes = numbers(results, NAMES.tarball, 'bytes').map((bytes) => bytes / 1000);
-	return {
-		aims: [
-			judged(AIMS[0], ms, (time) => time < 40, { digits: 0, unit: ' ms' }),
-			judged(AIMS[1], kilobytes, (size) => size < 150, { digits: 0, unit: ' kB' }),
-		],
-		text: `
-Both nodes of the package, required and made, in ${ms.length} fresh processes that have loaded n8n-workflow, zod and luxon before, and of lodash what n8n-workflow loads, as n8n has.
-
-${table(
-	['', 'ms'],
-	[
-		['time', withSpread(ms, 0)],
-		['processor time', withSpread(cpu, 0)],
-	],
-)}
-`,
-	};
+/** Loads the nodes as n8n does, after what n8n has loaded anyway. */
+async function load({ nodes }: LoadTask) {
+	const requireThere = createRequire(path.join(projectRoot, 'package.json'));
+	for (const name of ['n8n-workflow', 'zod', 'luxon']) requireThere(name);
+	// Where n8n is installed there is one copy of lodash, and n8n-workflow has loaded most of it.
+	for (const file of lodashFiles()) requireThere(file);
+	return await timed(async () => {
+		for (const file of nodes) {
+			const name = path.basename(file, '.node.js');
+			const exported = requireThere(path.join(projectRoot, file)) as Record<string, NodeClass>;
+			if (!exported[name] || !new exported[name]().description)
+				throw new Error(`${file} has no description`);
+		}
+	});
 }
+
+type NodeClass = new () => { description?: object };
+
+/** The files of lodash that are loaded by now, by their names. */
+function lodashFiles(): string[] {
+	return Object.keys(require.cache).flatMap((file) => {
+		const [, name] = /node_modules[\\/]lodash[\\/](\w+)\.js$/.exec(file) ?? [];
+		return name === undefined ? [] : [`lodash/${name}`];
+	});
+}
+
+if (require.main === module) serveTask(load);

@@ -1,102 +1,128 @@
-import type { QuestionMeasurement, QuestionTask } from '../children/questionChild';
-import { judged, table, withSpread } from '../page/words';
-import { numberIn, numbers, ratios } from '../run/figures';
-import type { Entry, Figures, Part, PartResults, Section } from '../run/part';
-import { runInChild } from '../support/processes';
+import axios from 'axios';
+import { range } from 'lodash';
+import type { INodeParameters } from 'n8n-workflow';
+
+import { projectRoot } from '../../host/paths';
+import { ECHO_ASSISTANT_ID } from '../../sandbox';
+import { byId } from '../../test/engine/support/locators';
+import { createNodeEngine } from '../../test/engine/support/nodeEngine';
+import { compared } from '../report';
+import type { Part } from '../report';
+import { runInChild, serveTask, timed } from '../support/processes';
 import { onServer } from '../support/server';
+import type { Target } from '../support/server';
 
-/** What the model takes for an answer. */
-const MODEL_MS = 3000;
+/** Where a question is asked: in a new conversation, on a thread that is there, or under a key. */
+type Place = 'new' | 'existing' | 'key';
 
-const aimFor = (what: string, against: string) => ({
-	what: `a question ${what}, a model of ${MODEL_MS / 1000} s: time`,
-	against,
-	aim: '≤ 1.2',
-});
+/** Questions, one after another. */
+interface QuestionTask {
+	target: Target;
+	by: 'node' | 'hand';
+	place: Place;
+	questions: number;
+}
 
-const AIMS = [
-	aimFor('in a new conversation', 'by hand (E13 and E4)'),
-	aimFor('on a thread', 'by hand (E4)'),
-	aimFor('under a key', 'by hand (E4)'),
-];
-
-type Way = Pick<QuestionTask, 'by' | 'on'>;
-
-const WAYS: Way[] = [
-	{ by: 'node', on: 'new' },
-	{ by: 'hand', on: 'new' },
-	{ by: 'node', on: 'existing' },
-	{ by: 'hand', on: 'existing' },
-	{ by: 'node', on: 'key' },
-];
-
-const PLACES = { new: 'a new conversation', existing: 'a thread', key: 'a key' };
-
-const nameOf = ({ by, on }: Way) =>
-	`${by === 'node' ? 'Thread: Ask and Wait' : 'by hand'}, ${PLACES[on]}`;
-
-/** How long a question takes, beside what somebody would send by hand. */
-export const questionsPart: Part = {
-	name: 'questions',
-	title: 'A question',
-	aims: AIMS,
-	plan: ({ quick }) => {
-		const questions = quick ? 2 : 3;
-		return {
-			sizes: { questions },
-			rounds: quick ? 1 : 2,
-			entries: WAYS.map(
-				(way): Entry => ({
-					name: nameOf(way),
-					seconds: 2 + (questions * MODEL_MS) / 1000,
-					measure: async () => await measure({ ...way, questions }),
-					say: (figures) => `${numberIn(figures, 'seconds').toFixed(2)} s a question`,
-				}),
-			),
-		};
-	},
-	report,
+const PLACES: Record<Place, string> = {
+	new: 'in a new conversation',
+	existing: 'on a thread',
+	key: 'under a key',
 };
 
-async function measure(work: Omit<QuestionTask, 'target'>): Promise<Figures> {
-	return await onServer({}, async (server) => {
-		const faults = ['E4', 'runs'].map((endpoint) => ({
-			endpoint,
-			ms: MODEL_MS,
-			do: 'run' as const,
-		}));
-		await server.ask('faults', faults);
+const MESSAGE = 'How do I descale the machine?';
+const ANSWER = `Echo: ${MESSAGE}`;
+
+/** The thread that each process makes before its first question. */
+const REQUESTS_BEFORE = 1;
+
+/** How long a question takes and how many requests, beside what somebody would send by hand. */
+export const questionsPart: Part = {
+	name: 'questions',
+	measure: async ({ quick }) => {
+		const modelMs = quick ? 500 : 3000;
+		const questions = quick ? 2 : 4;
+		const rows = [];
+		for (const place of Object.keys(PLACES) as Place[]) {
+			const node = await ask({ by: 'node', place, questions }, modelMs);
+			// By hand nothing finds a conversation by a key: it goes to a thread that is known.
+			const beside = place === 'key' ? 'existing' : place;
+			const hand = await ask({ by: 'hand', place: beside, questions }, modelMs);
+			const what = `a question ${PLACES[place]}, a model of ${modelMs / 1000} s`;
+			const time = { digits: 2, unit: ' s', most: 1.2 };
+			rows.push(
+				compared(what, node.seconds, ['by hand', hand.seconds], time),
+				compared(
+					`a question ${PLACES[place]}: requests`,
+					[node.requests],
+					['by hand', [hand.requests]],
+					{
+						digits: 1,
+					},
+				),
+			);
+		}
+		return rows;
+	},
+};
+
+/** The time of each question after the first, which loads code, and the requests of all of them. */
+async function ask(work: Omit<QuestionTask, 'target'>, modelMs: number) {
+	return await onServer('sandbox', async (server) => {
+		const slow = { ms: modelMs, do: 'run' as const };
+		await server.ask('faults', [
+			{ endpoint: 'E4', ...slow },
+			{ endpoint: 'runs', ...slow },
+		]);
 		const task: QuestionTask = { ...work, target: server.target };
-		const { seconds } = await runInChild<QuestionMeasurement>('children/questionChild.js', task, {
-			env: server.env,
-		});
-		const [first = Number.NaN, ...later] = seconds;
-		return { first, seconds: later.reduce((sum, one) => sum + one, 0) / later.length };
+		const { seconds } = await runInChild<{ seconds: number[] }>(__filename, task);
+		const { requests } = await server.ask('arrived');
+		return { seconds: seconds.slice(1), requests: (requests - REQUESTS_BEFORE) / work.questions };
 	});
 }
 
-function report(results: PartResults): Section {
-	const seconds = (by: Way['by'], on: Way['on']) => numbers(results, nameOf({ by, on }), 'seconds');
-	const ratio = (on: Way['on'], beside: Way['on']) =>
-		ratios(seconds('node', on), seconds('hand', beside));
-	const isClose = (value: number) => value <= 1.2;
-	return {
-		aims: [
-			judged(AIMS[0], ratio('new', 'new'), isClose),
-			judged(AIMS[1], ratio('existing', 'existing'), isClose),
-			judged(AIMS[2], ratio('key', 'existing'), isClose),
-		],
-		text: `
-One question after another, against a near server whose model takes ${MODEL_MS / 1000} seconds. The first one of a process loads the node, and makes the conversation of a key; it is shown apart.
+async function askAll({ questions, by, place, target }: QuestionTask) {
+	const client = axios.create({
+		baseURL: `${target.credential.baseUrl}/api/ai`,
+		headers: { Authorization: `Bearer ${target.credential.accessToken}` },
+		proxy: false,
+	});
+	/** A conversation (E13). */
+	const newThread = async () =>
+		(await client.post<{ threadId: string }>('/conversations', {})).data.threadId;
+	/** A run that is waited for (E4). */
+	const runByHand = async (threadId: string) => {
+		const input = { action: 'send', message: { input: { input: MESSAGE } } };
+		const body = { assistant_id: ECHO_ASSISTANT_ID, input };
+		return (await client.post<{ content: string }>(`/threads/${threadId}/runs/wait`, body)).data
+			.content;
+	};
+	const known = await newThread();
+	const runByNode = by === 'node' ? await questionNode(target, place, known) : undefined;
+	const seconds: number[] = [];
+	for (const _ of range(questions)) {
+		const taken = await timed(async () =>
+			runByNode ? await runByNode() : await runByHand(place === 'new' ? await newThread() : known),
+		);
+		if (taken.result !== ANSWER) throw new Error(`The answer was ${String(taken.result)}`);
+		seconds.push(taken.seconds);
+	}
+	return { seconds };
+}
 
-${table(
-	['', 'seconds a question', 'the first one'],
-	WAYS.map((way) => [
-		nameOf(way),
-		withSpread(numbers(results, nameOf(way), 'seconds')),
-		withSpread(numbers(results, nameOf(way), 'first')),
-	]),
-)}
-`,
+/** Thread: Ask and Wait in n8n's engine. */
+async function questionNode({ credential }: Target, place: Place, threadId: string) {
+	const engine = await createNodeEngine(projectRoot);
+	const parameters: INodeParameters = {
+		...{ resource: 'thread', operation: 'run', threadSource: place, message: MESSAGE },
+		assistantId: byId(ECHO_ASSISTANT_ID),
+		threadId: byId(threadId),
+		conversationKey: `visitor ${process.pid}`,
+	};
+	return async () => {
+		const { items, error } = await engine.run({ parameters, credential });
+		if (error) throw error;
+		return items[0]?.json.output;
 	};
 }
+
+if (require.main === module) serveTask(askAll);

@@ -1,6 +1,4 @@
 import { fork } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import type { FaultRule } from '../../sandbox';
@@ -11,81 +9,71 @@ import { nextMessage, stop } from './processes';
 export interface Target {
 	credential: CredentialData;
 	knowledgebaseId: string;
-	/** The URL of E3. */
+	/** The URL that stores documents (E3). */
 	url: string;
 }
 
-/** What has arrived at a server. */
+/** What has arrived at a server since it was cleared. */
 export interface Arrived {
-	/** Requests that stored documents, and the bytes of their bodies. */
 	requests: number;
+	/** Of addresses and bodies. */
 	bytes: number;
 	documents: number;
-	/** All requests. */
-	asked: number;
-	/** Requests that stored notes instead, and their bytes, where the server is the one that costs nothing. */
-	notes: number;
+	/** Of notes alone, which only the bare server counts. */
 	noteBytes: number;
 }
 
-/** A server that lies behind a network and takes its time. */
-export interface Distance {
-	roundTripMs: number;
-	/** What storing a document takes, and each request beside that. */
-	documentMs: number;
-	/** What taking a file takes. */
-	uploadMs: number;
-}
-
-/** What the sandbox of a measurement is like. */
-export interface ServerSettings {
-	/** Behind TLS and a network; else it is near and takes plain HTTP. */
-	distance?: Distance;
-	/** What processing a document takes. */
-	processMs?: number;
-	keepContents?: boolean;
-	/** A server that costs next to nothing in place of the sandbox, and can be asked for what has arrived only. */
-	bare?: boolean;
-}
-
-/** What a server is asked. */
-export interface Questions {
-	arrived: { argument: undefined; answer: Arrived };
-	/** Forgets documents and requests. */
-	clear: { argument: undefined; answer: true };
+/** What a server can be asked. */
+export interface Answers {
+	arrived: (argument: undefined) => Arrived;
+	/** Forgets what has arrived. */
+	clear: (argument: undefined) => Arrived;
 	/** Has requests go wrong. */
-	faults: { argument: FaultRule[]; answer: true };
-	/** Ids of the documents stored under each name. */
-	names: { argument: undefined; answer: Record<string, number> };
-	/** When each word of the newest answer was said, in milliseconds since the epoch. */
-	said: { argument: undefined; answer: number[] };
+	faults: (argument: FaultRule[]) => FaultRule[];
+	/** How many documents are stored under each name. */
+	names: (argument: undefined) => Record<string, number>;
+}
+
+/** A server in this process. */
+export interface RunningServer {
+	target: Target;
+	answers: Partial<Answers>;
 }
 
 /** A server in a process of its own. */
 export interface Server {
 	target: Target;
-	/** For clients that are to trust its certificate. */
-	env: NodeJS.ProcessEnv;
-	ask: <Name extends keyof Questions>(
+	ask: <Name extends keyof Answers>(
 		name: Name,
-		argument?: Questions[Name]['argument'],
-	) => Promise<Questions[Name]['answer']>;
+		argument?: Parameters<Answers[Name]>[0],
+	) => Promise<ReturnType<Answers[Name]>>;
 	stop: () => Promise<void>;
 }
 
-/** What a server says first. */
-export interface Greeting {
-	target: Target;
-	/** The certificate to trust. */
-	certificate?: string;
+/** The sandbox, or a server that answers at once and keeps next to nothing. */
+export type ServerKind = 'sandbox' | 'bare';
+
+/** Starts a server; it ends with this process at the latest. */
+export async function startServer(kind: ServerKind): Promise<Server> {
+	const child = fork(path.join(__dirname, 'serverProcess.js'), [kind]);
+	const target = await nextMessage<Target>(child);
+	return {
+		target,
+		ask: async (name, argument) => {
+			const answer = nextMessage<ReturnType<Answers[typeof name]>>(child);
+			child.send({ name, argument });
+			return await answer;
+		},
+		stop: async () => await stop(child),
+	};
 }
 
 /** Does something with a server of its own. */
 export async function onServer<Result>(
-	settings: ServerSettings,
+	kind: ServerKind,
 	use: (server: Server) => Promise<Result>,
 ): Promise<Result> {
-	const server = await startServer(settings);
+	const server = await startServer(kind);
 	try {
 		return await use(server);
 	} finally {
@@ -93,47 +81,7 @@ export async function onServer<Result>(
 	}
 }
 
-/** Starts a server; it ends with this process at the latest. */
-export async function startServer(settings: ServerSettings = {}): Promise<Server> {
-	const module = settings.bare ? 'bareChild.js' : 'sandboxChild.js';
-	const child = fork(path.join(__dirname, module), [JSON.stringify(settings)]);
-	const { target, certificate } = await nextMessage<Greeting>(child);
-	const folder = mkdtempSync(path.join(tmpdir(), 'xpertai-bench-'));
-	const file = path.join(folder, 'certificate.pem');
-	if (certificate !== undefined) writeFileSync(file, certificate);
-	return {
-		target,
-		env: certificate === undefined ? {} : { NODE_EXTRA_CA_CERTS: file },
-		ask: async (name, argument) => {
-			const answer = nextMessage<Questions[typeof name]['answer']>(child);
-			child.send({ name, argument });
-			return await answer;
-		},
-		stop: async () => {
-			await stop(child);
-			rmSync(folder, { recursive: true, force: true });
-		},
-	};
-}
-
-/** How each question is answered. */
-export type Answers = {
-	[Name in keyof Questions]: (argument: Questions[Name]['argument']) => Questions[Name]['answer'];
-};
-
-/** In a server's process: tells where it is, and from then on what it is asked. */
-export function serve(greeting: Greeting, answers: Partial<Answers>): void {
-	process.on('message', (question) => {
-		const { name, argument } = question as { name: keyof Answers; argument: never };
-		const answer = answers[name];
-		if (!answer) throw new Error(`This server does not know ${name}`);
-		process.send?.(answer(argument));
-	});
-	process.on('disconnect', () => process.exit());
-	process.send?.(greeting);
-}
-
-/** The target that lies at an address. */
+/** The target at an address. */
 export function targetAt(baseUrl: string, accessToken: string, knowledgebaseId: string): Target {
 	return {
 		credential: { baseUrl, accessToken },

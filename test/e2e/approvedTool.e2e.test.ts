@@ -1,9 +1,8 @@
 import axios from 'axios';
-import { z } from 'zod';
 
 import { readExample } from '../../host/examples';
 import { waitFor } from '../../host/waitFor';
-import { said } from './support/chat';
+import { chatPath, said } from './support/chat';
 import { useSharedHarness } from './support/harness';
 import { startModelStandIn, type ModelStandIn } from './support/modelStandIn';
 
@@ -27,8 +26,6 @@ function publicChat() {
 	return { ...example, name: 'Approve', nodes };
 }
 
-const chats = z.array(z.object({ type: z.string(), webhookId: z.string().optional() }));
-
 describe("the node as a tool behind n8n's own human review", () => {
 	let model: ModelStandIn;
 	let path: string;
@@ -50,9 +47,7 @@ describe("the node as a tool behind n8n's own human review", () => {
 			await harness.host.rest.createCredential(openAi),
 		];
 		workflowId = await harness.importWorkflow(publicChat(), ...credentials);
-		const { nodes } = await harness.host.rest.getWorkflow(workflowId);
-		const trigger = chats.parse(nodes).find(({ type }) => type.endsWith('.chatTrigger'));
-		path = `${trigger?.webhookId}/chat`;
+		path = await chatPath(harness, workflowId);
 		await harness.activate(workflowId);
 	});
 	afterAll(async () => await model?.close());

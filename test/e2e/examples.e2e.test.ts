@@ -1,74 +1,299 @@
-import { exampleFiles, readExample } from '../../host/examples';
-import { exampleWith } from './support/examples';
-import { useHarness } from './support/harness';
+import { countBy, find, times } from 'lodash';
 
-const harness = useHarness();
+import {
+	filledIn,
+	PLACEHOLDERS,
+	sandboxValues,
+	exampleFiles,
+	readExample,
+	type WorkflowFile,
+} from '../../host/examples';
+import type { CredentialReference } from '../../host/n8nRestClient';
+import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import {
+	COPILOT_ID,
+	NOTHING_FOUND,
+	SANDBOX_ASSISTANT_ID,
+	SANDBOX_KNOWLEDGEBASE_ID,
+	SAYING_ASSISTANT,
+} from '../../sandbox';
+import { answerOf } from '../engine/support/conversations';
+import { chatPath, said } from './support/chat';
+import { exampleOnCall, exampleWith } from './support/examples';
+import { useSharedHarness } from './support/harness';
 
-describe('the examples, imported one after another', () => {
-	/** What has a person click to begin cannot be published; what needs a chat model is, in approvedTool.e2e.test.ts. */
-	const publishable = exampleFiles().filter((file) => {
-		const types = readExample(file).nodes.map(({ type }) => type);
-		const begins = types.some((type) => /(?<!manual)(Trigger|\.webhook)$/.test(type));
-		return begins && !types.some((type) => /\.lmChat/.test(type));
-	});
+const harness = useSharedHarness();
+let credential: CredentialReference;
 
-	it.each(publishable)(
-		'%s is published once the credential and Settings are filled in',
-		async (file) => {
-			const credential = await harness.createCredential();
-			const id = await harness.importWorkflow(file, credential);
-			await harness.activate(id);
-			expect(await harness.host.rest.getWorkflow(id)).toMatchObject({ active: true });
-			await harness.host.rest.deactivateWorkflow(id);
+beforeAll(async () => (credential = await harness.createCredential()));
+beforeEach(() => harness.sandbox.reset());
+
+const importExample = async (example: string | WorkflowFile) =>
+	await harness.importWorkflow(example, credential);
+const fails = (error: string) => () =>
+	harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'fail', error });
+
+const FILE_URL = 'https://files.example.com/warranty.md';
+function knowsTheWarranty(): void {
+	const { store } = harness.sandbox;
+	const fields = { knowledgebaseId: SANDBOX_KNOWLEDGEBASE_ID, fileUrl: FILE_URL };
+	store.putFindable(store.putDocument({ ...fields, name: 'warranty.md' }), [
+		'The warranty lasts three years.',
+	]);
+	store.putFindable(store.putDocument({ ...fields, name: 'other.md' }), ['Water boils.']);
+}
+
+const found = (name: string) =>
+	expect.objectContaining({ name, outcome: 'found', processing: 'finish' });
+const answered = (person: string, answer: string) => ({
+	...{ person, filter: 'applied' },
+	answer: expect.stringContaining(answer),
+});
+const mailed = (to: string, subject: string) => {
+	const text = expect.any(String);
+	return expect.objectContaining({ to, subject, text });
+};
+
+/** Each with the node whose output is looked at, and what it gives once the sandbox is made ready. */
+const RUN_BY_HAND: Array<[file: string, node: string, output: unknown, ready?: () => void]> = [
+	[
+		'table-rows.json',
+		'Submit Documents',
+		expect.arrayContaining([found('Cold brew.md'), found('Open day at the mill.md')]),
+	],
+	[
+		'nightly-ingestion.json',
+		'Stored',
+		expect.arrayContaining(['safety.md', 'warranty.pdf', 'spare-parts.csv'].map(found)),
+	],
+	[
+		'answers-for-each-department.json',
+		'Answers',
+		[answered('Ada', '120 euros'), answered('Bob', '80 euros')],
+	],
+	[
+		'morning-question.json',
+		'Send Message Here',
+		[{ text: expect.stringMatching(/^Good morning! I found nothing/) }],
+	],
+	[
+		'morning-question.json',
+		'Send Message Here',
+		[{ text: 'No answer this morning: The run failed: Model quota exceeded' }],
+		fails('Model quota exceeded'),
+	],
+	[
+		'poll-a-run.json',
+		'Send Message Here',
+		[{ text: 'At last' }],
+		() => harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 2_000, text: 'At last' }),
+	],
+	['answer-with-its-sources.json', 'Post Message Here', [{ text: NOTHING_FOUND }]],
+	[
+		'answer-with-its-sources.json',
+		'Post Message Here',
+		[
+			{
+				text: `According to "warranty.md": "The warranty lasts three years." [1]\n[1] warranty.md: ${FILE_URL}`,
+			},
+		],
+		knowsTheWarranty,
+	],
+];
+
+describe('an example run by hand', () => {
+	it.each(RUN_BY_HAND)(
+		'%s gives in "%s" what it is for',
+		async (file, node, output, ready = () => undefined) => {
+			ready();
+			const execution = await harness.runManually(await importExample(file));
+			expect(execution.error).toBeUndefined();
+			expect(execution.json(node)).toEqual(output);
 		},
 	);
+
+	it('folder-of-files.json says when there is no file', async () => {
+		const nowhere = exampleWith('folder-of-files.json', 'Read Files', (node) => ({
+			...node,
+			parameters: { ...Object(node.parameters), fileSelector: 'documents/none/*.pdf' },
+		}));
+		const { error } = await harness.runManually(await importExample(nowhere));
+		expect(error?.message).toMatch(/^No file was read: .* In "Settings", let "files" name files/);
+	});
+
+	it('answer-mails-in-their-thread.json answers each mail in the conversation of its thread', async () => {
+		const id = await importExample('answer-mails-in-their-thread.json');
+		expect((await harness.runManually(id)).json('Send Mail Here')).toEqual([
+			mailed('ann@example.com', 'Re: Warranty'),
+			mailed('bob@example.com', 'Re: Cleaning'),
+			mailed('ann@example.com', 'Re: Warranty'),
+		]);
+		expect(saidUnder(SANDBOX_ASSISTANT_ID, 'thread-1')).toHaveLength(2);
+		expect(saidUnder(SANDBOX_ASSISTANT_ID, 'thread-2')).toHaveLength(1);
+	});
+});
+
+/** What was said by persons on the thread of a key. */
+const saidUnder = (assistantId: string, key: string) =>
+	harness.sandbox.store.threads
+		.get(derivedId(assistantId, key))
+		?.messages.filter(({ from }) => from === 'person');
+
+describe('an example that is called', () => {
+	it('ask-an-assistant.json answers from the Markdown, PDF and CSV of folder-of-files.json', async () => {
+		const execution = await harness.runManually(await importExample('folder-of-files.json'));
+		const files = execution.items('Read Files').map(({ binary }) => binary?.data);
+		expect(countBy(files, 'fileExtension')).toMatchObject({ pdf: 2, csv: 1 });
+		expect(execution.json('Submit Documents')).toEqual(
+			files.map((file) => found(String(file?.fileName))),
+		);
+		const uploads = harness.sandbox.requests.of('E16').flatMap((upload) => upload.files ?? []);
+		const content = find(uploads, { filename: 'safety.md' })?.content?.toString();
+		expect(content).toBe(harness.readDocument('handbook/safety.md'));
+
+		await harness.activate(await importExample('ask-an-assistant.json'));
+		for (const [question, answer] of [
+			['How long does the cleaning run last?', /"cleaning-and-care\.md"[^]*lasts 25 minutes/],
+			['How long does the warranty last?', /"warranty\.pdf"[^]*lasts three years from the day/],
+			['What is the price of the roasting drum HB-102?', /"spare-parts\.csv"[^]*89\.00 EUR/],
+		] as const) {
+			const { status, data } = await harness.callWebhook('ask', { question });
+			expect([status, data]).toEqual([
+				200,
+				{ answer: expect.stringMatching(answer), threadId: expect.any(String) },
+			]);
+		}
+	});
+
+	it('chat-with-an-assistant.json remembers two persons apart, and says why there is no answer', async () => {
+		harness.sandbox.store.putAssistant(SAYING_ASSISTANT);
+		const text = JSON.stringify(readExample('chat-with-an-assistant.json'));
+		const own = text.replace(PLACEHOLDERS.chosenAssistantId, SAYING_ASSISTANT.id);
+		const workflowId = await importExample(JSON.parse(own) as WorkflowFile);
+		await harness.activate(workflowId);
+		const path = await chatPath(harness, workflowId);
+		const answers: unknown[] = [];
+		for (const [person, words] of [
+			['ann', 'I am Ann'],
+			['bob', 'I am Bob'],
+			['ann', 'And I?'],
+			['ann', 'FAIL'],
+		] as const) {
+			answers.push((await harness.callWebhook(path, said(words, person))).data);
+		}
+		expect(answers).toMatchObject([
+			{ output: 'You said: I am Ann [users seen: 1]' },
+			{ output: 'You said: I am Bob [users seen: 1]' },
+			{ output: 'You said: And I? [users seen: 2]' },
+			{
+				message: 'Sorry, there is no answer right now, please try again later.',
+				error: 'The run failed: 500 fake model failure: quota exceeded',
+			},
+		]);
+	});
+
+	it('pages-by-webhook.json follows each page, and makes good at night what no call has reported', async () => {
+		const { store } = harness.sandbox;
+		const { id } = store.putKnowledgebase({ name: 'Pages', copilotModelId: COPILOT_ID });
+		const example = exampleOnCall('pages-by-webhook.json', 'Every Night', 'pages-night');
+		const workflow = filledIn(example, { ...sandboxValues(''), knowledgebaseId: id });
+		const jsCode = "return $('Every Night').first().json.body.pages.map((json) => ({ json }));";
+		Object.assign(find(workflow.nodes, { name: 'All Pages' }) ?? {}, { parameters: { jsCode } });
+		Object.assign(find(workflow.nodes, { name: 'Submit All Pages' })?.parameters ?? {}, {
+			options: { maxGonePercent: 50 },
+		});
+		const workflowId = await importExample(workflow);
+		await harness.activate(workflowId);
+
+		const page = (animal: string, place: string) => ({
+			path: `animals/${animal}`,
+			title: animal,
+			text: `The ${animal} sleeps in the ${place}.`,
+		});
+		const call = async (node: string, path: string, body: object) => {
+			await harness.callWebhook(path, body);
+			const execution = await harness.latestExecution(workflowId);
+			expect(execution.error).toBeUndefined();
+			return countBy(execution.json(node), 'outcome');
+		};
+		const notify = async (event: string, about: object, node = 'Submit Page') =>
+			await call(node, 'xpert-ai-page', { event, ...about });
+		const asked = async (animal: string) =>
+			await answerOf(harness.sandbox, `Where does the ${animal} sleep?`);
+
+		const [bat, movedOwl, hare] = [
+			page('bat', 'tower'),
+			page('owl', 'church'),
+			page('hare', 'field'),
+		];
+		expect(await notify('created', page('owl', 'barn'))).toEqual({ found: 1 });
+		expect(await notify('created', bat)).toEqual({ found: 1 });
+		expect(await notify('updated', movedOwl)).toEqual({ found: 1 });
+		expect(await asked('owl')).toContain('in the church');
+		expect(await notify('deleted', bat, 'Disable Page')).toEqual({ disabled: 1 });
+		expect(await asked('bat')).not.toContain('tower');
+		expect(await notify('created', bat)).toEqual({ found: 1 });
+		const night = { pages: [movedOwl, hare] };
+		expect(await call('Submit All Pages', 'pages-night', night)).toEqual({
+			...{ unchanged: 1, found: 1 },
+			disabled: 1,
+		});
+		expect(await asked('hare')).toContain('in the field');
+		expect(await asked('bat')).not.toContain('tower');
+	});
 });
 
 describe('a round of shards', () => {
 	const SHARDS = 2;
 
 	/** The round, with fewer shards and another place where they are called. */
-	const round = (path: string) => {
+	const round = async (path: string) => {
 		const url = `${harness.host.url}/webhook/${path}`;
-		return exampleWith('large-source-in-shards.json', 'Settings', (node) => {
+		const example = exampleWith('large-source-in-shards.json', 'Settings', (node) => {
 			const text = JSON.stringify(node.parameters).replace('"value":4', `"value":${SHARDS}`);
 			const parameters: unknown = JSON.parse(text.replace(/http:[^"]*/, url));
 			return { ...node, parameters };
 		});
+		return await harness.runManually(await importExample(example));
 	};
 
-	it('in which no shard is called does not end well, but with the reasons', async () => {
-		const execution = await harness.runManually(await harness.importWorkflow(round('nobody')));
-		expect(execution.status).toBe('error');
-		expect(execution.error?.message).toMatch(
+	it('fails with the reason where no shard is called, or documents are refused', async () => {
+		const uncalled = await round('nobody');
+		expect(uncalled.error?.message).toMatch(
 			/^2 of 2 shards are not stored whole\. .*(404|not registered)/,
 		);
-		expect(execution.items('Run Again')).toHaveLength(SHARDS);
+		expect(uncalled.items('Run Again')).toHaveLength(SHARDS);
+
+		await harness.activate(await importExample('one-shard.json'));
+		const refused = { status: 400, body: { message: 'Quota exceeded' } };
+		harness.sandbox.faults.add({ endpoint: 'E3', do: 'status', ...refused });
+		const { error } = await round('xpert-ai-shard');
+		expect(error?.message).toMatch(/^2 of 2 shards are not stored whole\. .*Quota exceeded/);
+		harness.sandbox.faults.clear();
+		expect((await round('xpert-ai-shard')).items('Stored')).toHaveLength(SHARDS);
+	});
+});
+
+describe('every example', () => {
+	/** What has a person click to begin cannot be published, nor what lacks the credential of a model. */
+	const publishable = exampleFiles().filter((file) => {
+		const types = readExample(file).nodes.map(({ type }) => type);
+		const begins = types.some((type) => /(?<!manual)(Trigger|\.webhook)$/.test(type));
+		return begins && !types.some((type) => /\.lmChat/.test(type));
 	});
 
-	it('in which documents are refused says why', async () => {
-		const credential = await harness.createCredential();
-		// A path of its own: n8n may still be taking back that of the example, which was published above.
-		const path = 'xpert-ai-shard-refused';
-		const shard = exampleWith('one-shard.json', 'Shard Called', (node) => ({
-			...node,
-			webhookId: path,
-			parameters: { ...(node.parameters as object), path },
-		}));
-		await harness.activate(await harness.importWorkflow(shard, credential));
-		harness.sandbox.faults.add({
-			endpoint: 'E3',
-			do: 'status',
-			status: 400,
-			body: { message: 'Quota exceeded' },
-		});
-		const execution = await harness.runManually(await harness.importWorkflow(round(path)));
-		expect(execution.error?.message).toMatch(
-			/^2 of 2 shards are not stored whole\. .*Quota exceeded/,
+	it.each(publishable)('%s is published once it is filled in', async (file) => {
+		const { nodes, ...rest } = readExample(file);
+		// Its own paths are taken by the tests above.
+		const paths = times(nodes.length, (at) => ({ path: `${file}-${at}` }));
+		const moved = nodes.map((node, at) =>
+			/(formTrigger|\.webhook)$/.test(node.type)
+				? { ...node, parameters: { ...Object(node.parameters), ...paths[at] } }
+				: node,
 		);
-		harness.sandbox.faults.clear();
-		const good = await harness.runManually(await harness.importWorkflow(round(path)));
-		expect(good.status).toBe('success');
-		expect(good.items('Stored')).toHaveLength(SHARDS);
+		const id = await importExample({ ...rest, nodes: moved });
+		await harness.activate(id);
+		expect(await harness.host.rest.getWorkflow(id)).toMatchObject({ active: true });
+		await harness.host.rest.deactivateWorkflow(id);
 	});
 });

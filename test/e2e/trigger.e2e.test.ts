@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { waitFor } from '../../host/waitFor';
 import { INTERRUPTING_INPUT } from '../../sandbox';
 import { talk } from '../engine/support/conversations';
@@ -15,13 +13,14 @@ const FAILING_INPUT = 'BOOM';
 const polls = () => harness.sandbox.requests.of('E5').length;
 const executions = async (workflowId: string) => await harness.host.rest.listExecutions(workflowId);
 
-/** Switches a workflow on and waits for the poll that n8n makes then. */
+/** Switches a workflow on, waits for the poll that n8n makes then, and the first time for what that leaves. */
 async function activate(workflowId: string): Promise<void> {
 	const before = polls();
 	await harness.activate(workflowId);
 	await waitFor('the first poll', async () => polls() > before || undefined);
-	// The rest of it, and n8n storing what it leaves, is done in a moment.
-	await sleep(1_500);
+	const { rest } = harness.host;
+	const stored = async () => (await rest.getWorkflow(workflowId)).staticData ?? undefined;
+	await waitFor('what the poll leaves', stored);
 }
 
 async function deactivate(workflowId: string): Promise<void> {
@@ -67,9 +66,9 @@ describe('the example "alert on failed runs" in n8n', () => {
 	it('gives nothing twice after it was switched off and on, and nothing is lost meanwhile', async () => {
 		await deactivate(workflowId);
 		await activate(workflowId);
+		await deactivate(workflowId);
 		expect(await executions(workflowId)).toHaveLength(1);
 
-		await deactivate(workflowId);
 		await talk(harness.sandbox, FAILING_INPUT, { title: 'Meanwhile' });
 		await activate(workflowId);
 		const [execution] = await untilStarted(workflowId, 2);
@@ -90,14 +89,16 @@ describe('the example "long runs" in n8n', () => {
 		const credential = await harness.createCredential();
 		const workflowId = await harness.importWorkflow('long-runs.json', credential);
 		await activate(workflowId);
-		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 5_000 });
+		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 2_000 });
 		const started = await harness.runManually(workflowId, 'Every Morning');
 		harness.sandbox.faults.clear();
 		expect(started.json('Start Run')).toMatchObject([{ status: 'running' }]);
+		await deactivate(workflowId);
+		const run = harness.sandbox.store.runs.at(-1);
+		await waitFor('the end of the run', async () => run?.status === 'success' || undefined);
+		await activate(workflowId);
 		const own = async () => (await executions(workflowId)).filter((id) => id !== started.id);
-		const ended = await waitFor('the trigger', async () => (await own())[0], {
-			timeoutMs: NEXT_POLL_MS,
-		});
+		const ended = await waitFor('the trigger', async () => (await own())[0]);
 		const [message] = (await harness.execution(ended)).json('Send Message Here');
 		expect(message?.text).toMatch(/^Report of \d{4}-\d\d-\d\d: \w/);
 		await deactivate(workflowId);

@@ -94,16 +94,12 @@ describe('Conversation: Rate looks for the answer first', () => {
 		expect(rated()).toEqual([]);
 	});
 
-	it('looks for nothing where what is said of it cannot be sent', async () => {
-		const additionalFields = { content: 'cut in the middle of \ud83d' };
-		const { error } = await fixture.run(conversation('rate', { additionalFields }));
-		expect(error?.message).toMatch(/^"Comment" holds half of a character/);
-		expect(methods()).toEqual([]);
-	});
-
-	it('sends nothing for a run ID that is none', async () => {
-		const { error } = await fixture.run(conversation('rate', { options: { runId: 'abc' } }));
-		expect(error?.message).toMatch(/^"Run ID" must be/);
+	it.each<[RegExp, object]>([
+		[/^"Comment" holds half of a char/, { additionalFields: { content: 'cut in \ud83d' } }],
+		[/^"Run ID" must be/, { options: { runId: 'abc' } }],
+	])('looks for nothing where %s', async (words, more) => {
+		const { error } = await fixture.run(conversation('rate', more));
+		expect(error?.message).toMatch(words);
 		expect(methods()).toEqual([]);
 	});
 });

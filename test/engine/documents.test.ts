@@ -3,7 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { range } from 'lodash';
 
 import { useFixture } from './support/fixture';
-import { BY_NAME, column, hintsOf, ingestOn, origins, rows } from './support/ingest';
+import { BY_NAME, column, hintsOf, ingestOn, rows } from './support/ingest';
 
 const fixture = useFixture();
 const { submit, storedNames, batchSizes } = ingestOn(fixture);
@@ -72,23 +72,6 @@ describe('Document: Submit', () => {
 		expect(fixture.sandbox.requests.of('E3')[0]?.body).toEqual([{ id, disabled: true }]);
 	});
 
-	it('takes the documents of each item from JSON and pairs each with its item', async () => {
-		const { items } = await submit(
-			{ source: 'json', jsonBody: '={{ $json.documents }}' },
-			{
-				items: [
-					{ json: { documents: [{ name: 'a' }, { name: 'b' }] } },
-					{ json: { documents: { name: 'c' } } },
-				],
-			},
-		);
-		expect(items.map(({ json, pairedItem }) => [json.name, pairedItem])).toEqual([
-			['a', { item: 0 }],
-			['b', { item: 0 }],
-			['c', { item: 1 }],
-		]);
-	});
-
 	it('gives the records of the server with Simplify off', async () => {
 		const { items } = await submit({ ...BY_NAME, simplify: false }, { items: rows(1) });
 		expect(items[0]?.json).toMatchObject({
@@ -108,16 +91,6 @@ describe('Document: Submit', () => {
 			'The server answered 503: busy. Documents: 10 stored, 10 unknown, 10 not sent',
 		);
 		expect(fixture.sandbox.requests.of('E3')).toHaveLength(2);
-	});
-
-	it('sends the other batches with Continue, and reports every document once, in order', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 503, body: 'busy' });
-		const { outputs } = await submit(
-			{ ...BY_NAME, options: { batchSize: 10, concurrency: 1, retryMinutes: 0 } },
-			{ items: rows(30), onError: 'continueErrorOutput' },
-		);
-		expect(origins(outputs[0])).toEqual([...range(0, 10), ...range(20, 30)]);
-		expect(origins(outputs[1])).toEqual(range(10, 20));
 	});
 
 	it('a document whose chunks changed is told what to do instead', async () => {

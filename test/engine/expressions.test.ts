@@ -9,10 +9,8 @@ import { useFixture } from './support/fixture';
 import { TEXTS, column, embedsDocuments, ingestOn } from './support/ingest';
 import { byId } from './support/locators';
 import { ask } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 embedsDocuments(fixture);
 const { submit, storedNames } = ingestOn(fixture);
 
@@ -111,19 +109,9 @@ describe('a Fixed text that holds an expression', () => {
 	});
 });
 
-describe('braces that are no expression of n8n', () => {
-	it.each(['How {{ placeholders }} work', '/repo/{{cookiecutter.slug}}/readme.md'])(
-		'are taken in a Fixed text: %s',
-		async (name) => {
-			const parameters = { ...TEXTS, name, text: `{{ .Values.image }} of ${name}` };
-			const { items, error } = await submit(parameters, { items: [{ json: {} }] });
-			expect(error).toBeUndefined();
-			expect(column(items, 'key')).toEqual([name]);
-		},
-	);
-
+describe('braces that are data', () => {
 	it.each([LEFT, 'How {{ placeholders }} work', '$json.text'])(
-		'and all in what an expression gives are taken: %s',
+		'are taken as an expression gives them: %s',
 		async (text) => {
 			const parameters = { ...TEXTS, documentKey: '={{ $json.key }}' };
 			const items = [{ json: { name: text, text, key: text } }];

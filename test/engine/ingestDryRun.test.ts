@@ -3,10 +3,8 @@ import type { INodeParameters } from 'n8n-workflow';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { useFixture } from './support/fixture';
 import { TEXTS, column, embedsDocuments, hintsOf, ingestOn } from './support/ingest';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 embedsDocuments(fixture);
 const { submit, file } = ingestOn(fixture);
 
@@ -77,14 +75,6 @@ describe('Only Show What Would Happen', () => {
 		]);
 	});
 
-	it('shows what is gone up to the share that may be, as the next run disables it', async () => {
-		await night('abcd', {});
-		const { items } = await night('ab', { dryRun });
-		expect(column(items, 'plan')).toEqual(['unchanged', 'unchanged', 'gone', 'gone']);
-		const done = await night('ab', {});
-		expect(column(done.items, 'outcome').slice(2)).toEqual(['disabled', 'disabled']);
-	});
-
 	it('says that the next run would refuse as too much is gone, and fails not itself', async () => {
 		await night('abcde', {});
 		const result = await night('ab', { dryRun });
@@ -118,12 +108,5 @@ describe('Only Show What Would Happen', () => {
 		await night('ab', { mode: 'all' });
 		const { items } = await night('abc', { mode: 'all', dryRun });
 		expect(column(items, 'plan')).toEqual(['changed', 'changed', 'new']);
-	});
-
-	it('does not begin where what is remembered cannot be read, as the next run would not', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 403 });
-		const { error } = await night('ab', { dryRun });
-		expect(error?.message).toContain('The server answered 403');
-		expect(sent()).toEqual([]);
 	});
 });

@@ -1,13 +1,9 @@
-import fc from 'fast-check';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { useFixture } from './support/fixture';
 import { TEXTS, column, embedsDocuments, ingestOn, isNote } from './support/ingest';
-import { useNoLeaseRenewal, useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
-useNoLeaseRenewal();
 embedsDocuments(fixture);
 const { submit } = ingestOn(fixture);
 
@@ -97,24 +93,6 @@ describe('Folder', () => {
 		expect(documents[1]).toMatchObject({ parent: null });
 		expect(await night({ a: 'B/C', b: 'A', c: '' }, changed)).toEqual(
 			Array.from({ length: 3 }, () => 'unchanged'),
-		);
-	});
-
-	it('is as the last night had it, whatever moved before', async () => {
-		const folder = fc.constantFrom('', 'A', 'B', 'A/C', 'B/C');
-		const nights = fc.array(fc.record<Night>({ a: folder, b: folder, c: folder }), {
-			minLength: 2,
-			maxLength: 4,
-		});
-		await fc.assert(
-			fc.asyncProperty(nights, async (all) => {
-				fixture.sandbox.store.documents.clear();
-				for (const what of all) {
-					await night(what, { mode: 'mirror' });
-					expect(stored()).toEqual(what);
-				}
-			}),
-			{ numRuns: 8 },
 		);
 	});
 

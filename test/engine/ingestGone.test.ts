@@ -1,17 +1,12 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/knowledgebase';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
-import { builtModule } from './support/builtModule';
+import type { FaultRule } from '../../sandbox';
+import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
 import { TEXTS, column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
-import { useNoLeaseRenewal, useShortSleeps } from './support/shortSleeps';
-
-type ClockModule = typeof import('../../nodes/XpertAi/transport/clock');
 
 const fixture = useFixture();
-useShortSleeps();
-useNoLeaseRenewal();
 const { submit, file } = ingestOn(fixture);
 embedsDocuments(fixture);
 
@@ -69,7 +64,7 @@ describe('documents that are gone from the source', () => {
 		]);
 	});
 
-	it('are taken out of every answer, one item each, and counted', async () => {
+	it('are taken out of every answer once, one item each, and counted', async () => {
 		await night(ALL);
 		const result = await night('abcdefgh');
 		expect(found()).toBe('abcdefgh');
@@ -85,11 +80,9 @@ describe('documents that are gone from the source', () => {
 			})),
 		);
 		expect(hintsOf(result)[0]).toContain('8 unchanged and not sent, 2 disabled');
-	});
-
-	it('are disabled once, not in every run', async () => {
-		await night(ALL);
-		await night('abcdefgh');
+		// Their names stay on the server, which clears what does not come.
+		const { documents } = fixture.sandbox.store;
+		expect(documents.get(idOf('i'))).toMatchObject({ name: 'i.md', disabled: true });
 		expect(disabled()).toHaveLength(2);
 		await night('abcdefgh');
 		expect(disabled()).toEqual([]);
@@ -103,96 +96,28 @@ describe('documents that are gone from the source', () => {
 		expect(found()).toBe('abcdefgh');
 	});
 
-	it('are known also where everything is sent', async () => {
-		const parameters = { resendAll: true };
-		await night(ALL, { parameters });
-		await night('abcdefgh', { parameters });
-		expect(found()).toBe('abcdefgh');
-		await night('abcdefg', { parameters: { resendAll: true } });
-		expect(found()).toBe('abcdefg');
-	});
-
-	it('and that somebody has deleted are forgotten: the next run does not look for them', async () => {
+	it('are left to the next run where there is no answer when they are disabled', async () => {
 		await night(ALL);
-		fixture.sandbox.store.documents.delete(idOf('j'));
-		await night('abcdefghi');
-		disabled();
-		const result = await night('abcdefghi', { mode: 'manual' });
-		expect(hintsOf(result).join()).not.toContain('did not come this time');
-	});
-
-	/** The requests of a night that brings less and nothing new. */
-	const looksForGone = () => ({ endpoint: 'status', path: idOf('j'), nth: 1 });
-	const looksForNames = () => ({
-		endpoint: 'status',
-		path: noteId('what … calls its documents, 1'),
-		nth: 1,
-	});
-	const disables = () => ({ endpoint: 'E3', nth: 5 });
-
-	// Which answers are none is tried with each request of a night (ingest/oneFault.nightly.test.ts).
-	it.each([
-		['looked for', looksForGone, { status: 200, body: [] }],
-		['disabled', disables, { status: 404 }],
-	])(
-		'are left to the next run where there is no answer when they are %s',
-		async (_, which, answer) => {
-			await night(ALL);
-			fixture.sandbox.faults.add({ ...which(), ...answer, do: 'status' });
-			const result = await night('abcdefgh', { parameters: { options: { retryMinutes: 0 } } });
-			expect(hintsOf(result).join()).toContain('Documents that are gone were not all disabled.');
-			expect(column(result.items, 'outcome')).not.toContain('disabled');
-			fixture.sandbox.faults.clear();
-			await night('abcdefgh');
-			expect(found()).toBe('abcdefgh');
-		},
-	);
-
-	it('keep their names on the server, which clears what does not come', async () => {
-		await night(ALL);
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 5, do: 'status', status: 404 });
+		const result = await night('abcdefgh', { parameters: { options: { retryMinutes: 0 } } });
+		expect(hintsOf(result).join()).toContain('Documents that are gone were not all disabled.');
+		expect(column(result.items, 'outcome')).not.toContain('disabled');
+		fixture.sandbox.faults.clear();
 		await night('abcdefgh');
-		const { documents } = fixture.sandbox.store;
-		expect(['i', 'j'].map((name) => documents.get(idOf(name)))).toEqual([
-			expect.objectContaining({ name: 'i.md', disabled: true }),
-			expect.objectContaining({ name: 'j.md', disabled: true }),
-		]);
+		expect(found()).toBe('abcdefgh');
 	});
 
-	it('are told by their IDs where their names were lost, or cannot be read', async () => {
+	it('are told by their IDs where their names cannot be read', async () => {
 		await night(ALL);
-		fixture.sandbox.faults.add({ ...looksForNames(), do: 'status', status: 403 });
+		const path = noteId('what … calls its documents, 1');
+		fixture.sandbox.faults.add({ endpoint: 'status', path, nth: 1, do: 'status', status: 403 });
 		const once = await night('abcdefghi');
 		expect(once.items.at(-1)?.json).toEqual({ outcome: 'disabled', id: idOf('j') });
-		fixture.sandbox.faults.clear();
-		for (const document of fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId))
-			if (String(document.name).includes('calls its documents'))
-				Object.assign(document, { processMsg: 'Invalid PDF structure' });
-		const then = await night('abcdefgh');
-		expect(then.items.at(-1)?.json).toEqual({ outcome: 'disabled', id: idOf('i') });
-		expect(found()).toBe('abcdefgh');
-	});
-
-	it('are those of this source alone', async () => {
-		await submit(fromText({ sourceName: 'other' }), { items: texts('j') });
-		await night('abcdefgh');
-		await night('abcdefg');
-		expect(found()).toBe('abcdefg');
-		const other = keyOwner(fixture.world.knowledgebaseId, 'other');
-		expect(fixture.sandbox.store.findable(derivedId(other, 'j'))).toBeDefined();
 	});
 });
 
 describe('nothing is disabled', () => {
 	const idOfA = derivedId('kb', 'a');
-	const kept = async (run: () => ReturnType<typeof submit>, reason: string) => {
-		await night(ALL);
-		disabled();
-		const result = await run();
-		expect(disabled()).toEqual([]);
-		expect(hintsOf(result)).toContain(`Nothing was disabled: ${reason}.`);
-		return result;
-	};
-
 	it('when a file broke off', async () => {
 		await submit(RECORDS, { items: [await file('{"name":"a"}\n{"name":"b"}\n{"name":"c"}')] });
 		const torn = [await file('[{"name":"a"},{"name":"b"},{"na')];
@@ -211,25 +136,23 @@ describe('nothing is disabled', () => {
 		expect(disabled()).toEqual([]);
 	});
 
-	it('when a document may or may not be stored', async () => {
-		await kept(async () => {
-			fixture.sandbox.faults.add({ endpoint: 'E3', nth: 4, do: 'drop', when: 'after' });
-			return await night('abcdefgh', {
-				items: texts('abcdefgh', { a: 'It has changed.' }),
-				parameters: { options: { retryMinutes: 0 } },
-				onError: 'continueErrorOutput',
-			});
-		}, '1 document may or may not be stored');
-	});
-
-	it('when the processing could not be started', async () => {
-		await kept(async () => {
-			fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 403 });
-			return await night('abcdefgh', {
-				items: texts('abcdefgh', { a: 'It has changed.' }),
-				onError: 'continueErrorOutput',
-			});
-		}, 'the processing could not be started or followed');
+	it.each<[string, FaultRule]>([
+		['1 document may or may not be stored', { endpoint: 'E3', nth: 4, do: 'drop', when: 'after' }],
+		[
+			'the processing could not be started or followed',
+			{ endpoint: 'process', do: 'status', status: 403 },
+		],
+	])('when %s', async (reason, fault) => {
+		await night(ALL);
+		disabled();
+		fixture.sandbox.faults.add(fault);
+		const result = await night('abcdefgh', {
+			items: texts('abcdefgh', { a: 'It has changed.' }),
+			parameters: { options: { retryMinutes: 0 } },
+			onError: 'continueErrorOutput',
+		});
+		expect(disabled()).toEqual([]);
+		expect(hintsOf(result)).toContain(`Nothing was disabled: ${reason}.`);
 	});
 
 	it.each<[string, IDataObject[], string]>([
@@ -267,21 +190,18 @@ describe('nothing is disabled', () => {
 it('nothing is disabled where, after a long silence, the server does not say whether another run is at work', async () => {
 	await night(ALL);
 	disabled();
-	const { systemClock } = builtModule<ClockModule>('nodes/XpertAi/transport/clock.js');
-	const { now } = systemClock;
-	const looks = `=${noteId('when … began')}%2C${noteId('whether … is at work')}`;
-	let asked = 0;
-	// The time leaps when the run asks whether what it brings is still there.
-	const silence = jest.spyOn(systemClock, 'now').mockImplementation(() => {
-		asked = fixture.sandbox.requests
-			.of('status')
-			.filter(({ path }) => path.includes(idOf('a'))).length;
-		if (asked > 0 && fixture.sandbox.faults.list().length === 0)
-			fixture.sandbox.faults.add({ endpoint: 'status', path: looks, do: 'status', status: 403 });
-		return now() + (asked > 0 ? 50_000 : 0);
-	});
-	const result = await night('abcdefgh');
-	silence.mockRestore();
+	const refused = { do: 'status', status: 403 } as const;
+	const path = `=${noteId('when … began')}%2C${noteId('whether … is at work')}`;
+	fixture.sandbox.faults.add({ endpoint: 'status', path: idOf('a'), do: 'delay', ms: 60_000 });
+	const running = night('abcdefgh');
+	const asked = () => fixture.sandbox.requests.of('status').map((request) => request.path);
+	await clock.until(() => asked().some((one) => one.includes(idOf('a'))));
+	// The run can renew its lease no more, and looks after the answer whether it still has it.
+	fixture.sandbox.faults.add(
+		{ ...refused, endpoint: 'E3' },
+		{ ...refused, endpoint: 'status', path },
+	);
+	const result = await running;
 	expect(hintsOf(result)).toContain(
 		'Nothing was disabled: whether another run of this source is at work is not known.',
 	);

@@ -22,15 +22,6 @@ describe('ids derived from a key', () => {
 		expect(storedNames()).toEqual(column(withPaths(5, 'new'), 'name'));
 	});
 
-	it('are sent as they are where pages bring their own, which is said', async () => {
-		const items = withPaths(1).map(({ json }) => ({
-			json: { ...json, pages: [{ id: derivedId('kb', 'p'), pageContent: 'one' }] },
-		}));
-		expect(hintsOf(await submit(byPath, { items }))).toContain(
-			'1 document has pages or chunks with IDs: on Xpert, one that changes is lost.',
-		);
-	});
-
 	it.each([
 		['a column', { ...BY_NAME, documentKey: '={{ $json.id }}' }],
 		['a field of JSON', { source: 'json', jsonBody: '={{ [$json] }}', documentKeyField: 'id' }],

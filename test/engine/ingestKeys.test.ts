@@ -3,10 +3,8 @@ import { USER_KEY } from './support/caseOperations';
 import { useFixture } from './support/fixture';
 import { BY_NAME, TEXTS, column, embedsDocuments, ingestOn, rows } from './support/ingest';
 import { byId } from './support/locators';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 embedsDocuments(fixture);
 const { submit } = ingestOn(fixture);
 
@@ -34,18 +32,6 @@ describe('the key of a workspace and a new knowledgebase of it', () => {
 			expect(error?.description).not.toContain('creates and updates no knowledgebases');
 		},
 	);
-
-	it.each(['all', 'changed'])('are told so on the error output as well (%s)', async (mode) => {
-		const { outputs } = await submit(
-			{ ...TEXTS, mode },
-			{ items: [text('a'), text('b')], onError: 'continueErrorOutput' },
-		);
-		const details = column(outputs[1], 'details') as Array<{ description: string }>;
-		expect(details.map(({ description }) => description)).toEqual([
-			expect.stringContaining(FIRST),
-			expect.stringContaining(FIRST),
-		]);
-	});
 
 	it.each(['all', 'changed'])('work together once a user has stored one (%s)', async (mode) => {
 		const credential = { accessToken: USER_KEY };

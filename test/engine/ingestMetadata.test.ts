@@ -2,11 +2,8 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { useFixture } from './support/fixture';
 import { BY_NAME, TEXTS, column, embedsDocuments, ingestOn, rows } from './support/ingest';
-import { useNoLeaseRenewal, useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
-useNoLeaseRenewal();
 embedsDocuments(fixture);
 const { submit } = ingestOn(fixture);
 
@@ -144,22 +141,5 @@ describe('the metadata of a document', () => {
 		const failed = items[3]?.json as IDataObject;
 		expect(failed.error).toContain("Metadata 'year' must be of type 'number'");
 		expect(failed.details).toMatchObject({ name: 'doc 3', outcome: 'rejected' });
-	});
-
-	it('that changed is sent again, and the document is processed again', async () => {
-		const again = {
-			...withRows({ key: 'department', type: 'string', content: '={{ $json.department }}' }),
-			mode: 'changed',
-		};
-		const run = async (department: string) => {
-			const { items } = await submit(again, { items: item({ department }) });
-			return column(items, 'outcome');
-		};
-		expect(await run('sales')).toEqual(['found']);
-		fixture.sandbox.requests.clear();
-		expect(await run('hr')).toEqual(['found']);
-		expect(fixture.sandbox.requests.of('process')).toHaveLength(1);
-		expect(await run('hr')).toEqual(['unchanged']);
-		expect(metadataOf('a')).toEqual({ department: 'hr' });
 	});
 });

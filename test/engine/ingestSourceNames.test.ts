@@ -1,10 +1,8 @@
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { useFixture } from './support/fixture';
 import { TEXTS, column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 const { submit } = ingestOn(fixture);
 embedsDocuments(fixture);
 
@@ -42,24 +40,6 @@ it('two named sources may bring the same names: each keeps its own documents', a
 	expect(found()).toEqual(['a of x', 'a of y', 'b of x', 'b of y']);
 	const { items } = await night('x', 'ab');
 	expect(column(items, 'outcome')).toEqual(['unchanged', 'unchanged']);
-});
-
-it('a source that has no name keeps the IDs it always had', async () => {
-	const { items } = await night('', 'a');
-	expect(column(items, 'id')).toEqual([derivedId(fixture.world.knowledgebaseId, 'a')]);
-});
-
-it('shards of a source without a name are remembered apart as well', async () => {
-	const shard = (which: string) => ({
-		parameters: { mode: 'mirror', maxGonePercent: 100, options: { shard: which } },
-	});
-	await night('', 'ab', shard('1 of 2'));
-	await night('', 'cd', shard('2 of 2'));
-	expect(found()).toHaveLength(4);
-	const { items } = await night('', 'ab', shard('1 of 2'));
-	expect(column(items, 'outcome')).toEqual(['unchanged', 'unchanged']);
-	await night('', 'a', shard('1 of 2'));
-	expect(found()).toEqual(['a of nobody', 'c of nobody', 'd of nobody']);
 });
 
 it('a source without a name is the same when its node is called otherwise', async () => {

@@ -4,10 +4,8 @@ import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/knowled
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { useFixture } from './support/fixture';
 import { TEXTS, column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 embedsDocuments(fixture);
 const { submit } = ingestOn(fixture);
 
@@ -71,38 +69,23 @@ describe('Document: Disable', () => {
 		expect(sent()).toHaveLength(1);
 	});
 
-	it('leaves them a name in the list of the server, which clears what is not sent: their key', async () => {
-		await night('ab');
-		const listed = () => fixture.sandbox.store.documents.get(idOf('b'))?.name;
-		await byKey('disable', 'b');
-		expect(listed()).toBe('b');
-		await byKey('enable', 'b');
-		expect(listed()).toBe('b');
-		expect(found()).toBe('ab');
-	});
-
 	it.each([
-		['by ID', () => ({ documentsBy: 'id', documentIds: idOf('b') })],
+		['their key, by key', 'b', () => ({})],
 		[
-			'as JSON',
+			'what their source remembers, by ID',
+			'b.md',
+			() => ({ documentsBy: 'id', documentIds: idOf('b') }),
+		],
+		[
+			'what their source remembers, as JSON',
+			'b.md',
 			() => ({ options: { bodyMode: 'json', jsonBody: JSON.stringify([{ id: idOf('b') }]) } }),
 		],
-	])('leaves them the name that their source remembers, %s', async (_, parameters) => {
+	])('leaves them a name on the server, which clears what is not sent: %s', async (_, name, by) => {
 		await night('ab');
-		await byKey('disable', 'b', parameters());
-		expect(fixture.sandbox.store.documents.get(idOf('b'))).toMatchObject({
-			name: 'b.md',
-			disabled: true,
-		});
-	});
-
-	it('keeps what is remembered true: they are not gone once more, and come back when they are brought', async () => {
-		await night('abcde');
-		await byKey('disable', 'bd');
-		const { items } = await night('ace');
-		expect(column(items, 'outcome')).toEqual(['unchanged', 'unchanged', 'unchanged']);
-		await night('abce');
-		expect(found()).toBe('abce');
+		await byKey('disable', 'b', by());
+		const document = fixture.sandbox.store.documents.get(idOf('b'));
+		expect(document).toMatchObject({ name, disabled: true });
 	});
 
 	it('needs no source: by ID, only the documents are changed, and the night sends what it still brings', async () => {
@@ -122,8 +105,12 @@ describe('Document: Disable', () => {
 	it('stores nothing in the place of a document that is not there, and says so', async () => {
 		await night('ab');
 		sent();
-		const { items } = await byKey('disable', 'az');
-		expect(column(items, 'outcome')).toEqual(['disabled', 'missing']);
+		const result = await byKey('disable', 'az');
+		expect(column(result.items, 'outcome')).toEqual(['disabled', 'missing']);
+		expect(column(result.items, 'known')).toEqual([true, false]);
+		expect(hintsOf(result)).toEqual([
+			'1 document was not known of this source. Check Source Name and the keys.',
+		]);
 		expect(fixture.sandbox.store.documents.has(idOf('z'))).toBe(false);
 		expect(sent()).toHaveLength(1);
 	});
@@ -144,34 +131,14 @@ describe('Document: Disable', () => {
 		expect(found()).toBe('');
 	});
 
-	it('says what the source did not know', async () => {
-		await night('a');
-		const result = await byKey('disable', 'az');
-		expect(column(result.items, 'known')).toEqual([true, false]);
-		expect(hintsOf(result)).toEqual([
-			'1 document was not known of this source. Check Source Name and the keys.',
-		]);
-	});
-
-	it('leaves what the server refuses as it is: each of its items fails, others go on', async () => {
-		await night('ab');
-		sent();
+	it('fails each of its items where the server refuses', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 403 });
-		const { outputs } = await byKey(
-			'disable',
-			'ab',
-			{ sourceName: '' },
-			{
-				onError: 'continueErrorOutput',
-			},
-		);
-		expect(column(outputs[1], 'error')).toEqual([
-			expect.stringContaining('The server answered 403'),
-			expect.stringContaining('The server answered 403'),
-		]);
-		const { error } = await byKey('disable', 'ab', { sourceName: '' });
+		const unnamed = { sourceName: '' };
+		const { outputs } = await byKey('disable', 'ab', unnamed, { onError: 'continueErrorOutput' });
+		const refused = expect.stringContaining('The server answered 403') as string;
+		expect(column(outputs[1], 'error')).toEqual([refused, refused]);
+		const { error } = await byKey('disable', 'ab', unnamed);
 		expect(error?.context?.itemIndex).toBe(0);
-		expect(sent()).toEqual([]);
 	});
 
 	it('is refused before anything is sent where an item has no key; with Continue, the others go on', async () => {
@@ -197,17 +164,10 @@ describe('a list of documents given as JSON', () => {
 		},
 	});
 
-	it('says which documents are meant; the operation says what becomes of them', async () => {
+	it('says which documents are meant, in either case as servers do; the operation what becomes of them', async () => {
 		await night('abc');
-		const { items } = await byKey('disable', 'a', json([idOf('a'), idOf('c')]));
+		const { items } = await byKey('disable', 'a', json([idOf('a').toUpperCase(), idOf('c')]));
 		expect(column(items, 'outcome')).toEqual(['disabled', 'disabled']);
-		expect(found()).toBe('b');
-	});
-
-	it('takes IDs in either case, as servers do', async () => {
-		await night('ab');
-		const { items } = await byKey('disable', 'a', json([idOf('a').toUpperCase()]));
-		expect(column(items, 'outcome')).toEqual(['disabled']);
 		expect(found()).toBe('b');
 	});
 
@@ -233,13 +193,5 @@ describe('Document: Enable', () => {
 			expect.objectContaining({ id: idOf('b'), name: 'b.md' }),
 			expect.objectContaining({ id: idOf('c'), name: 'c.md' }),
 		]);
-	});
-
-	it('has the source know them: what it does not bring the next night is gone again', async () => {
-		await night('abcdef');
-		await byKey('disable', 'f');
-		await byKey('enable', 'f');
-		await night('abcde');
-		expect(found()).toBe('abcde');
 	});
 });

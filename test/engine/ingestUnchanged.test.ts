@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useFixture } from './support/fixture';
-import { useNoLeaseRenewal, useShortSleeps } from './support/shortSleeps';
+import { AN_HOUR, useFixture } from './support/fixture';
 import {
 	BY_NAME,
 	column,
@@ -14,8 +13,6 @@ import {
 } from './support/ingest';
 
 const fixture = useFixture();
-useShortSleeps();
-useNoLeaseRenewal();
 const { submit, batchSizes, storedNames } = ingestOn(fixture);
 
 const skip = {
@@ -26,8 +23,6 @@ const skip = {
 };
 const documents = (count: number, marks: Record<number, string> = {}) =>
 	rows(count, (index) => ({ filePath: `/${index}`, thumbnail: marks[index] ?? 'first' }));
-/** Which request to E3 holds the second batch: before the first one, a run says three times that it begins. */
-const SECOND_BATCH = 5;
 
 /** What the requests since the last look held. */
 const sentNames = () => {
@@ -73,25 +68,6 @@ describe('a second run that sends what is new or changed', () => {
 		expect(column(items, 'outcome').filter((outcome) => outcome === 'stored')).toHaveLength(4);
 		expect(storedNames()).toHaveLength(22);
 	});
-
-	it('sends everything with Resend All, and knows it afterwards', async () => {
-		await submit(skip, { items: documents(15) });
-		sentNames();
-		const again = { ...skip, resendAll: true };
-		await submit(again, { items: documents(15) });
-		expect(sentNames()).toHaveLength(15);
-		await submit(skip, { items: documents(15) });
-		expect(sentNames()).toEqual([]);
-	});
-
-	it('knows each knowledgebase by itself', async () => {
-		const other = fixture.sandbox.store.putKnowledgebase({ name: 'Other' });
-		await submit(skip, { items: documents(3) });
-		sentNames();
-		await submit({ ...skip, knowledgebaseId: other.id }, { items: documents(3) });
-		await submit(skip, { items: documents(3) });
-		expect(sentNames()).toHaveLength(3);
-	});
 });
 
 it('remembers nothing where everything is sent', async () => {
@@ -133,36 +109,25 @@ describe('what is remembered', () => {
 		expect(Math.max(...sizes)).toBeLessThanOrEqual(0.03 * 1024 * 1024);
 	});
 
-	const OVERWRITTEN =
-		"Cannot read properties of undefined (reading 'Symbol(Symbol.asyncIterator)')";
 	const LOST = expect.stringMatching(
 		/^Notes from before \d{4}-\d\d-\d\d are missing: (up to \d+ )?documents? may still be found although they left the source\./,
 	) as string;
 
-	it.each([
-		['damaged', 'n8n-memory-1:0:e30=:'],
-		['overwritten, as by Process on the server', OVERWRITTEN],
-	])(
-		'that is %s counts as nothing known, which is said until that is forgotten',
-		async (_, text) => {
-			await submit(skip, { items: documents(2) });
-			const memory = notes().find(({ name }) => String(name).includes('has stored ('));
-			Object.assign(memory ?? {}, { processMsg: text });
-			sentNames();
-			const result = await submit(skip, { items: documents(2) });
-			expect(sentNames()).toHaveLength(2);
-			expect(hintsOf(result)).toContainEqual(LOST);
-			const options = { ...skip.options, dryRun: true };
-			expect(hintsOf(await submit({ ...skip, options }, { items: documents(2) }))).toContainEqual(
-				LOST,
-			);
-			expect(hintsOf(await submit(skip, { items: documents(2) }))).toContainEqual(LOST);
-			const forget = { ...skip, options: { ...skip.options, forgetDamage: true } };
-			for (const once of [forget, skip])
-				expect(hintsOf(await submit(once, { items: documents(2) }))).not.toContainEqual(LOST);
-			expect(sentNames()).toEqual([]);
-		},
-	);
+	it('that the server has processed counts as nothing known, which is said until that is forgotten', async () => {
+		const run = async (options = {}) =>
+			await submit({ ...skip, options: { ...skip.options, ...options } }, { items: documents(2) });
+		await run();
+		const memory = notes().find(({ name }) => String(name).includes('has stored ('));
+		Object.assign(memory ?? {}, { processMsg: 'Invalid PDF structure' });
+		sentNames();
+		const result = await run();
+		expect(sentNames()).toHaveLength(2);
+		for (const one of [result, await run({ dryRun: true }), await run()])
+			expect(hintsOf(one)).toContainEqual(LOST);
+		for (const one of [await run({ forgetDamage: true }), await run()])
+			expect(hintsOf(one)).not.toContainEqual(LOST);
+		expect(sentNames()).toEqual([]);
+	});
 
 	it('is nothing on a server without the route, by its own words, and a hint says so', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'status', ...routeMissing });
@@ -176,40 +141,11 @@ describe('what is remembered', () => {
 		);
 	});
 
-	it.each([
-		['somebody else answers 404', { status: 404 }],
-		['the answer is an empty list', { status: 200, body: [] }],
-		['the answer is empty', { status: 200 }],
-	])('lets nothing be sent where %s for it again and again', async (_, answer) => {
-		await submit(skip, { items: documents(2) });
-		sentNames();
-		// An empty list is a good answer before a source's first run.
-		const nth = 'body' in answer ? [4, 5, 6] : undefined;
-		fixture.sandbox.faults.add({ endpoint: 'status', nth, do: 'status', ...answer });
-		const once = { ...skip, options: { ...skip.options, retryMinutes: 0 } };
-		const { error } = await submit(once, { items: documents(2, { 0: 'new' }) });
-		expect(error?.message).toMatch(/404|cannot be read/);
-		expect(sentNames()).toEqual([]);
-		fixture.sandbox.faults.clear();
-		await submit(skip, { items: documents(2, { 0: 'new' }) });
-		expect(sentNames()).toEqual(['doc 0']);
-	});
-
-	it('of a later version of the node lets nothing be sent, and the words say so', async () => {
-		await submit(skip, { items: documents(2) });
-		const memory = notes().find(({ name }) => String(name).includes('has stored'));
-		Object.assign(memory ?? {}, { processMsg: 'n8n-memory-5:anything' });
-		sentNames();
-		const { error } = await submit(skip, { items: documents(2, { 0: 'new' }) });
-		expect(error?.message).toContain('noted by a later version of this node');
-		expect(sentNames()).toEqual([]);
-		expect(memory).toMatchObject({ processMsg: 'n8n-memory-5:anything' });
-	});
-
 	it('is in the journal where it cannot be written as a whole: nothing is sent again', async () => {
 		fixture.sandbox.faults.add({
 			endpoint: 'E3',
-			nth: SECOND_BATCH + 2,
+			// Three requests begin the run, two hold documents, two end it.
+			nth: 7,
 			do: 'status',
 			status: 413,
 		});
@@ -231,73 +167,9 @@ describe('with processing, a document is only left out when it was processed as 
 	const impatient = { ...waiting, options: { ...waiting.options, waitMinutes: 0 } };
 	const document = (process: string, ms: number) =>
 		rows(1, () => ({ filePath: '/a', ...ending(process, ms) }));
-	const allProcessed = async () => {
-		const { store } = fixture.sandbox;
-		const isDone = () =>
-			store
-				.documentsOf(fixture.world.knowledgebaseId)
-				.filter((one) => !isNote(one))
-				.every(({ status }) => status === 'finish');
-		while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 5));
-	};
-	const processed = () => {
-		const ids = fixture.sandbox.requests.of('process').flatMap(({ body }) => body as string[]);
-		fixture.sandbox.requests.clear();
-		return ids.length;
-	};
-
-	it('is sent again after its processing could not be started', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'process', times: 1, do: 'status', status: 500 });
-		await submit(processing, { items: documents(2) });
-		processed();
-		const { items } = await submit(processing, { items: documents(2) });
-		expect(column(items, 'outcome')).toEqual(['stored', 'stored']);
-		expect(processed()).toBe(2);
-	});
-
-	it('is processed also where the run stopped, and asked for by the next one', async () => {
-		const items = documents(20).map(({ json }) => ({ json: { ...json, ...ending('finish', 10) } }));
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: SECOND_BATCH, do: 'status', status: 401 });
-		const { error } = await submit(processing, { items });
-		expect(error?.message).toContain('Documents: 10 stored');
-		expect(processed()).toBe(10);
-		fixture.sandbox.faults.clear();
-		await allProcessed();
-		const second = await submit(processing, { items });
-		expect(processed()).toBe(10);
-		expect(second.items).toHaveLength(20);
-	});
-
-	it('is sent every time to a server that has neither route', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'status', ...routeMissing });
-		fixture.sandbox.faults.add({ endpoint: 'process', ...routeMissing });
-		await submit(processing, { items: documents(2) });
-		const { items } = await submit(processing, { items: documents(2) });
-		expect(column(items, 'outcome')).toEqual(['stored', 'stored']);
-	});
-
-	it('is asked for before it is sent again: one that has finished since is left out', async () => {
-		await submit(processing, { items: document('finish', 10) });
-		await allProcessed();
-		sentNames();
-		const second = await submit(processing, { items: document('finish', 10) });
-		expect(second.items.map(({ json }) => [json.outcome, json.processing])).toEqual([
-			['unchanged', 'finish'],
-		]);
-		expect(sentNames()).toEqual([]);
-	});
-
-	const finished = async () => {
+	it('is believed to be there where the server cannot be asked, and a hint says so', async () => {
 		await submit(waiting, { items: document('finish', 10) });
 		sentNames();
-		const [stored] = fixture.sandbox.store
-			.documentsOf(fixture.world.knowledgebaseId)
-			.filter((one) => !isNote(one));
-		return stored?.id ?? '';
-	};
-
-	it('is believed to be there where the server cannot be asked, and a hint says so', async () => {
-		await finished();
 		// Five requests take the lease and read the memory; the sixth asks after the documents.
 		fixture.sandbox.faults.add({ endpoint: 'status', nth: 6, do: 'status', status: 403 });
 		const result = await submit(waiting, { items: document('finish', 10) });
@@ -326,6 +198,19 @@ describe('with processing, a document is only left out when it was processed as 
 			['unchanged', 'finish'],
 		]);
 		expect(sentNames()).toEqual([]);
+	});
+
+	it('is sent again by the run after the one that saw no progress with it', async () => {
+		const stuck = document('finish', AN_HOUR);
+		await submit(processing, { items: stuck });
+		sentNames();
+		const { outputs } = await submit(waiting, { items: stuck, onError: 'continueErrorOutput' });
+		expect(sentNames()).toEqual([]);
+		expect(column(outputs[1], 'error')).toEqual([
+			expect.stringContaining('the server shows no progress'),
+		]);
+		await submit(processing, { items: stuck });
+		expect(sentNames()).toEqual(['doc 0']);
 	});
 
 	it('does not keep a later one of its key from being counted as found in a summary', async () => {

@@ -5,10 +5,8 @@ import { useFixture } from './support/fixture';
 import { TEXTS, column, embedsDocuments, ingestOn, isNote } from './support/ingest';
 import { byId } from './support/locators';
 import { ask } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 embedsDocuments(fixture);
 const { submit, file, storedNames } = ingestOn(fixture);
 

@@ -3,10 +3,8 @@ import type { INodeParameters } from 'n8n-workflow';
 import { COPILOT_ID } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { BY_NAME, embedsDocuments, hintsOf, ingestOn, rows } from './support/ingest';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 embedsDocuments(fixture);
 const { submit } = ingestOn(fixture);
 
@@ -45,18 +43,6 @@ describe('Knowledgebase: Get', () => {
 		]);
 		const after = { ...knowledgebases.get(fixture.world.knowledgebaseId) };
 		expect({ ...after, updatedAt: before.updatedAt }).toEqual(before);
-	});
-
-	it('gives nothing that a provider has as its credentials, with Simplify off either', async () => {
-		const { knowledgebaseId: id } = fixture.world;
-		const modelProvider = { providerName: 'openai', credentials: { api_key: 'sk-secret' } };
-		const body = { id, copilotModel: { copilot: { modelProvider } } };
-		fixture.sandbox.faults.add({ endpoint: 'E2', do: 'status', status: 200, body });
-		const { items } = await knowledgebase('get', { simplify: false });
-		expect(items[0]?.json).toEqual({
-			id,
-			copilotModel: { copilot: { modelProvider: { providerName: 'openai' } } },
-		});
 	});
 });
 
@@ -101,9 +87,7 @@ describe('Knowledgebase: Update, where expressions give nothing', () => {
 	it.each<[string, INodeParameters]>([
 		['Recall', { recall: { topK: '={{ $json.nope }}', score: '={{ $json.nope }}' } }],
 		['Parser Config', { parserConfig: { chunkSize: '={{ $json.nope }}', delimiter: '' } }],
-		['Embedding Model', { copilotModel: { copilotId: '={{ $json.nope }}', model: '={{ "" }}' } }],
 		['a whole group', { recall: '={{ ({}) }}' }],
-		['an empty group', { recall: {} }],
 	])('keeps what the server has: %s', async (_, group) => {
 		await knowledgebase('update', { updateFields: before });
 		const description = 'New';

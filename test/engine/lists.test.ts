@@ -63,13 +63,16 @@ describe('Store: Create Namespace', () => {
 		expect(items.map(({ json }) => json)).toEqual([{ namespaces: [] }]);
 	});
 });
-
-describe('a list endpoint whose answer holds no list', () => {
-	it('fails instead of giving nothing', async () => {
-		fixture.sandbox.faults.add({ do: 'status', status: 200, body: { hello: 'world' } });
-		const { error } = await fixture.run({ resource: 'conversation', operation: 'search' });
-		expect(error?.message).toBe(
-			"The server's answer cannot be read: it holds no list of results (HTTP 200)",
-		);
-	});
+describe('an answer that is none of the operation', () => {
+	it.each([
+		['search', 200, { hello: 'world' }, 'it holds no list of results'],
+		['create', 201, '', 'it is empty'],
+	])(
+		'of Conversation: %s fails instead of giving nothing',
+		async (operation, status, body, words) => {
+			fixture.sandbox.faults.add({ do: 'status', status, body });
+			const { error } = await fixture.run({ resource: 'conversation', operation });
+			expect(error?.message).toBe(`The server's answer cannot be read: ${words} (HTTP ${status})`);
+		},
+	);
 });

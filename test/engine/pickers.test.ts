@@ -1,10 +1,12 @@
+import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
 
 const fixture = useFixture();
 
 const list = async (method: string, filter?: string, token?: string) => {
 	const { url: baseUrl, accessToken } = fixture.sandbox;
-	return await fixture.engine.listSearch(method, { baseUrl, accessToken }, filter, token);
+	const credential = { baseUrl, accessToken };
+	return await clock.during(fixture.engine.listSearch(method, credential, filter, token));
 };
 
 /** All pages of a picker, as somebody scrolls through them. */
@@ -34,7 +36,7 @@ describe('the list of assistants', () => {
 		expect(paginationToken).toBeUndefined();
 	});
 
-	it.each([96, 100, 150, 2_100])(
+	it.each([96, 100, 150])(
 		'ends without doubles on a server that ignores limit and offset, with %i more assistants',
 		async (more) => {
 			for (let n = 0; n < more; n++) fixture.sandbox.store.putAssistant({ name: `assistant-${n}` });
@@ -44,39 +46,27 @@ describe('the list of assistants', () => {
 		},
 	);
 
-	it('tells assistants with one title apart by slug, or by ID where that is the same', async () => {
-		const put = (slug: string) => fixture.sandbox.store.putAssistant({ name: 'Helpdesk', slug });
-		const [sales, one, other] = [put('sales'), put('support'), put('support')];
-		const { results } = await list('searchAssistants', 'helpdesk');
-		expect(results).toEqual([
-			{ value: sales.id, name: 'Helpdesk (sales)' },
-			{ value: one.id, name: `Helpdesk (${one.id.slice(0, 8)})` },
-			{ value: other.id, name: `Helpdesk (${other.id.slice(0, 8)})` },
-		]);
-	});
-
-	it('tells them apart by name or description where the slug is the same or missing', async () => {
+	it('tells assistants with one title apart by slug, name or description, or by ID', async () => {
 		const put = (more: object) =>
 			fixture.sandbox.store.putAssistant({
-				name: 'Helpdesk',
-				title: 'Helpdesk',
-				slug: 'desk',
+				...{ title: 'Help', name: 'help', slug: 'desk' },
 				...more,
 			});
-		put({ name: 'helpdesk-us', description: 'For customers' });
-		put({ description: 'For customers in Europe' });
-		put({ name: 'helpdesk', description: 'For partners' });
-		put({
-			name: 'helpdesk',
-			description: 'For partners',
-			id: 'd0000000-0000-4000-8000-00000000000f',
-		});
-		const { results } = await list('searchAssistants', 'helpdesk');
+		const all = [
+			put({ slug: 'sales' }),
+			put({ name: 'help-us', description: 'For customers' }),
+			put({ name: 'Help', description: 'For customers in Europe' }),
+			put({ description: 'For partners' }),
+			put({ description: 'For partners', id: 'd0000000-0000-4000-8000-00000000000f' }),
+		];
+		const { results } = await list('searchAssistants', 'help');
+		expect(results.map(({ value }) => value)).toEqual(all.map(({ id }) => id));
 		expect(results.map(({ name }) => name)).toEqual([
-			'Helpdesk (helpdesk-us)',
-			'Helpdesk (For customers in Europe)',
-			expect.stringMatching(/^Helpdesk \([0-9a-f]{8}\)$/),
-			'Helpdesk (d0000000)',
+			'Help (sales)',
+			'Help (help-us)',
+			'Help (For customers in Europe)',
+			expect.stringMatching(/^Help \([0-9a-f]{8}\)$/),
+			'Help (d0000000)',
 		]);
 	});
 

@@ -1,6 +1,6 @@
 import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
+import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
-import { useShortSleeps } from './support/shortSleeps';
 import { byId } from './support/locators';
 import {
 	again,
@@ -18,7 +18,6 @@ import {
 } from './support/runs';
 
 const fixture = useFixture();
-useShortSleeps();
 
 /** Runs a message on a thread of its own. */
 async function say(message: string, parameters = {}) {
@@ -145,8 +144,7 @@ describe('a run that asks a person', () => {
 			faults.add({ ...onThread(thread, { do: 'delay', ms: 200 }), nth: 1 });
 			const before = requests.of('runs').length;
 			const rejecting = fixture.run(decide({ decision: 'reject' }), { items: [says(thread, '')] });
-			while (requests.of('runs').length === before)
-				await new Promise((resolve) => setTimeout(resolve, 5));
+			await clock.until(() => requests.of('runs').length > before);
 			const others = { assistant_id: ECHO_ASSISTANT_ID, input };
 			await post(fixture.sandbox, `threads/${thread}/runs/wait`, others);
 			const { error } = await rejecting;
@@ -263,8 +261,7 @@ async function cancelledThread(): Promise<string> {
 	fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms: 60_000, nth: 1 }));
 	await occupy(fixture.sandbox, thread, { action: 'send', message: { input: { input: 'Hi' } } });
 	fixture.sandbox.cancelRuns(thread);
-	while (fixture.sandbox.store.threads.get(thread)?.status === 'busy')
-		await new Promise((resolve) => setTimeout(resolve, 5));
+	await clock.until(() => fixture.sandbox.store.threads.get(thread)?.status !== 'busy');
 	return thread;
 }
 
@@ -343,8 +340,7 @@ describe('a run that somebody cancels', () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		fixture.sandbox.faults.add(onThread(thread, { do: 'run', ms: 60_000 }));
 		const running = fixture.run(ask(), { items: [says(thread, 'Hello')] });
-		while (fixture.sandbox.cancelRuns(thread) === 0)
-			await new Promise((resolve) => setTimeout(resolve, 10));
+		await clock.until(() => fixture.sandbox.cancelRuns(thread) > 0);
 		const { error } = await running;
 		expect(error?.message).toBe('The run was cancelled on the server: Canceled by user');
 		expect(error?.description).toContain(`Thread: ${thread}.`);

@@ -5,10 +5,8 @@ import { SAYING_ASSISTANT } from '../../sandbox/seed';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { again, ask, decide, newThreads, onThread, says } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 const KNOWING = 'a7000000-0000-4000-8000-000000000001';
 

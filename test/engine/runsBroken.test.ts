@@ -1,14 +1,10 @@
-import { setTimeout } from 'node:timers/promises';
-
-import { INTERRUPTING_INPUT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
-import { AN_HOUR, measureWaiting, stopOnce, useFixture } from './support/fixture';
-import { useShortSleeps } from './support/shortSleeps';
+import { clock } from './support/clock';
+import { useFixture } from './support/fixture';
 import {
 	again,
 	arrivals,
 	ask,
-	decide,
 	detailsOf,
 	newThreads,
 	occupy,
@@ -19,7 +15,6 @@ import {
 } from './support/runs';
 
 const fixture = useFixture();
-useShortSleeps();
 
 /** Something that goes wrong with a run, and what the run is then. */
 interface Trouble {
@@ -94,8 +89,8 @@ describe('a run goes on without the connection, and', () => {
 		sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 700, nth: 1 });
 		sandbox.faults.add({ endpoint: 'runs', do: 'drop', when: 'after', nth: 1 });
 		const asking = fixture.run(ask({ threadSource: 'new' }), { items: [says('', 'Ours')] });
-		while (sandbox.requests.of('runs').length === 0) await setTimeout(5);
-		await setTimeout(200);
+		await clock.until(() => sandbox.requests.of('runs').length > 0);
+		await clock.settled();
 		const ours = sandbox.store.runs.at(-1);
 		sandbox.faults.add({ endpoint: 'E4', do: 'run', ms: 1_500, nth: 1 });
 		await occupy(sandbox, ours?.threadId ?? '', {
@@ -136,7 +131,7 @@ describe('a message that is answered again', () => {
 		const [, old] = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
 		// A question is stored some moments before the message of its answer (recorded).
 		const question = fixture.sandbox.store.messages.findLast(({ role }) => role === 'human');
-		Object.assign(question ?? {}, { createdAt: new Date(Date.now() - 1_000).toISOString() });
+		Object.assign(question ?? {}, { createdAt: new Date(clock.now() - 1_000).toISOString() });
 		fixture.sandbox.faults.add(
 			{ ...onThread(thread, lasting(700)), nth: 1 },
 			{ ...onThread(thread, { do: 'drop', when: 'after' }), nth: 1 },
@@ -195,80 +190,5 @@ describe('a run that certainly did not begin', () => {
 		});
 		expect(error?.message).toContain('nothing accepts connections');
 		expect(error?.description).toContain('Thread: t.');
-	});
-});
-
-describe('the deadline', () => {
-	it('ends the run as timed out and names the thread, also while a wait is taken up', async () => {
-		const waitedMs = measureWaiting();
-		const courses = await runAll(
-			[
-				{ what: 'waiting', faults: [lasting(AN_HOUR)] },
-				{ what: 'waiting again', faults: [lasting(AN_HOUR)] },
-			],
-			{ deadlineMinutes: 0.02 },
-		);
-		expect(waitedMs()).toBeLessThan(7_000);
-		for (const { item, thread } of courses) {
-			expect(item?.json.error).toBe('The run was still going on when the deadline came');
-			expect(detailsOf(item)).toMatchObject({ threadId: thread, status: 'timedOut' });
-			expect(detailsOf(item).description).toContain(`Thread: ${thread}.`);
-		}
-		expect(fixture.sandbox.requests.of('cancel')).toEqual([]);
-	});
-
-	it('covers making the conversation', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E13', do: 'delay', ms: AN_HOUR });
-		const waitedMs = measureWaiting();
-		const options = { deadlineMinutes: 0.01 };
-		const { error } = await fixture.run(ask({ threadSource: 'new', options }), {
-			items: [says('', 'Hi')],
-		});
-		expect(error?.message).toBe('The server did not answer in time');
-		expect(waitedMs()).toBeLessThan(7_000);
-	});
-
-	it('ends also what may not have arrived as timed out', async () => {
-		const [one] = await runAll([{ what: 'silent', faults: [{ do: 'delay', ms: AN_HOUR }] }], {
-			deadlineMinutes: 0.01,
-		});
-		expect(one?.item?.json.error).toMatch(/^It is not known whether the message has reached /);
-		expect(detailsOf(one?.item).status).toBe('timedOut');
-	});
-});
-
-describe('an execution that is stopped', () => {
-	it.each<[string, FaultRule[]]>([
-		['while a run goes on', [lasting(AN_HOUR)]],
-		['while a wait is taken up', [lasting(AN_HOUR), { do: 'drop', when: 'after' }]],
-	])('ends within a second %s, and nothing more arrives', async (_, faults) => {
-		const [one = '', two = ''] = await newThreads(fixture.sandbox, 2);
-		for (const fault of faults) fixture.sandbox.faults.add(onThread(one, fault));
-		const stop = stopOnce(() => saidOn(fixture.sandbox, one).length > 0);
-		const { run } = await fixture.run(ask({ options: { concurrency: 1 } }), {
-			items: [says(one, 'first'), says(one, 'second'), says(two, 'third')],
-			onError: 'continueRegularOutput',
-			onStart: stop.onStart,
-		});
-		const waitedMs = stop.waitedMs();
-		expect(run.status).not.toBe('success');
-		expect(waitedMs).toBeLessThan(1000);
-		// What was sent before the stop may still be on its way.
-		await setTimeout(300);
-		const arrived = fixture.sandbox.requests.all.length;
-		await setTimeout(1500);
-		expect(fixture.sandbox.requests.all).toHaveLength(arrived);
-		expect(saidOn(fixture.sandbox, one)).toEqual(['first']);
-		expect(saidOn(fixture.sandbox, two)).toEqual([]);
-	});
-
-	it('says so in the same words where it is stopped before a decision', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		await fixture.run(ask(), { items: [says(thread, `${INTERRUPTING_INPUT} first`)] });
-		fixture.sandbox.faults.add({ endpoint: 'E5', do: 'delay', ms: AN_HOUR });
-		const before = fixture.sandbox.requests.of('E5').length;
-		const { onStart } = stopOnce(() => fixture.sandbox.requests.of('E5').length > before);
-		const { error } = await fixture.run(decide(), { items: [says(thread, '')], onStart });
-		expect(error?.message).toBe('The execution was canceled');
 	});
 });

@@ -1,13 +1,11 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { ECHO_ASSISTANT_ID } from '../../sandbox';
-import { stopOnce, useFixture } from './support/fixture';
+import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
-import { detailsOf, newThreads, post } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
+import { newThreads, post } from './support/runs';
 
 const fixture = useFixture();
-useShortSleeps();
 
 /** Starts a run in the background, as somebody else would. */
 async function started(message: string, { thread = '', ms = 0 } = {}) {
@@ -86,28 +84,6 @@ describe('a run by its number', () => {
 			const { error } = await tell(operation, { ...one, threadId: other.threadId });
 			expect(error?.message).toMatch(/^The run is of another thread: take threadId and runId/);
 		}
-		expect(cancels()).toEqual([]);
-	});
-
-	it('is left to itself at the deadline', async () => {
-		const named = await started('Hello', { ms: 60_000 });
-		const options: IDataObject = { deadlineMinutes: 0.02 };
-		const { outputs } = await fixture.run(
-			{ ...by('waitForRun', named), options: options as INodeParameters },
-			{ onError: 'continueErrorOutput' },
-		);
-		const [item] = outputs[1] ?? [];
-		expect(item?.json.error).toBe('The run was still going on when the deadline came');
-		expect(JSON.stringify(detailsOf(item))).toContain(named.threadId);
-		expect(cancels()).toEqual([]);
-	});
-
-	it('is waited for no longer once the execution is stopped', async () => {
-		const named = await started('Hello', { ms: 60_000 });
-		const stop = stopOnce(() => fixture.sandbox.requests.of('run').length > 0);
-		const { error } = await fixture.run(by('waitForRun', named), { onStart: stop.onStart });
-		expect(error?.message).toBe('The execution was canceled');
-		expect(stop.waitedMs()).toBeLessThan(1500);
 		expect(cancels()).toEqual([]);
 	});
 });

@@ -1,13 +1,11 @@
 import type { IBinaryData, IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { SAYING_ASSISTANT } from '../../sandbox';
-import { AN_HOUR, measureWaiting, stopOnce, useFixture } from './support/fixture';
-import { useShortSleeps } from './support/shortSleeps';
+import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ask, detailsOf, newThreads, saidOn, idRows } from './support/runs';
 
 const fixture = useFixture();
-useShortSleeps();
 
 beforeEach(() => {
 	fixture.sandbox.store.putAssistant(SAYING_ASSISTANT);
@@ -161,20 +159,6 @@ describe('an upload that fails', () => {
 		const { error } = await fixture.run(read(), { items: [asks(thread, otters())] });
 		expect(error?.description).toContain('The server takes no files for runs.');
 	});
-
-	it('by the deadline says so, and the message is not sent', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add({ endpoint: 'E12', do: 'delay', ms: AN_HOUR });
-		const waitedMs = measureWaiting();
-		const { error } = await fixture.run(read({ options: { deadlineMinutes: 0.02 } }), {
-			items: [asks(thread, otters())],
-		});
-		expect(error?.message).toBe(
-			'The file in "data" was not uploaded: the server did not answer in time',
-		);
-		expect(waitedMs()).toBeLessThan(4000);
-		expect(messages()).toEqual([]);
-	});
 });
 
 describe('several files', () => {
@@ -210,28 +194,5 @@ describe('an answer that is lost', () => {
 		]);
 		expect(filesSent()).toEqual([[{ fileId: expect.any(String) }]]);
 		expect(items[0]?.json.output).toContain('summary: Otters');
-	});
-});
-
-describe('stopping the execution', () => {
-	it.each([
-		['while a file is uploaded', { endpoint: 'E12', do: 'delay', ms: AN_HOUR }],
-		[
-			'while an upload waits to be sent again',
-			{ endpoint: 'E12', do: 'status', status: 503, headers: { 'retry-after': '20' } },
-		],
-	] as const)('%s ends it within a second, and the message is not sent', async (_, fault) => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add(fault);
-		const stop = stopOnce(() => uploads().length > 0);
-		const { run, error } = await fixture.run(read(), {
-			items: [asks(thread, otters())],
-			onStart: stop.onStart,
-			onError: 'continueRegularOutput',
-		});
-		expect(stop.waitedMs()).toBeLessThan(1000);
-		expect(run.status).toBe('canceled');
-		expect(error?.message).toBe('The execution was canceled before the server answered');
-		expect(messages()).toEqual([]);
 	});
 });

@@ -4,10 +4,8 @@ import { useFixture } from './support/fixture';
 import { condition, putDepartments, putStep, putTool } from './support/filters';
 import { byId } from './support/locators';
 import { again, ask, bodiesSent, newThreads } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 beforeEach(() => void putDepartments(fixture.sandbox));
 
 const QUESTION = 'What is the budget in gold coins?';
@@ -66,9 +64,14 @@ describe('a value for the filter of a tool', () => {
 	it('has the type that its row says', async () => {
 		const fixed = condition('metadata.year', 'gte', { selector: 'human.from' });
 		const assistant = putTool(fixture.sandbox, { fixed });
-		const from = async (type: string) =>
-			await asks(assistant, rows({ key: 'from', type, content: '2026' }));
+		const from = async (type: string) => {
+			const tags = { key: 'tags', type: 'string[]', content: 'a, b' };
+			const secret = { key: 'secret', type: 'boolean', content: 'true' };
+			return await asks(assistant, rows({ key: 'from', type, content: '2026' }, tags, secret));
+		};
 		expect((await from('number')).found).toHaveLength(3);
+		const typed = { from: 2026, tags: ['a', 'b'], secret: true };
+		expect(bodiesSent(fixture.sandbox)).toMatchObject([{ input: { message: { input: typed } } }]);
 		expect((await from('string')).filter).toEqual({
 			status: 'notSearched',
 			hitCount: 0,

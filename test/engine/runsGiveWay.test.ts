@@ -1,23 +1,11 @@
 import type { INodeParameters } from 'n8n-workflow';
-import { setTimeout } from 'node:timers/promises';
 
 import { INTERRUPTING_INPUT } from '../../sandbox';
-import { stopOnce, useFixture } from './support/fixture';
-import {
-	again,
-	ask,
-	decide,
-	newThreads,
-	occupy,
-	onOthers,
-	runsOf,
-	saidOn,
-	says,
-} from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
+import { clock } from './support/clock';
+import { useFixture } from './support/fixture';
+import { again, ask, newThreads, occupy, onOthers, runsOf, saidOn, says } from './support/runs';
 
 const fixture = useFixture();
-useShortSleeps();
 
 const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
 const message = (input: string) => ({ action: 'send', message: { input: { input } } });
@@ -41,7 +29,7 @@ async function meet({ ours = 600, theirs = 300, operation = ask, options = {} }:
 		onOthers(thread, { do: 'run', ms: theirs }),
 	);
 	const asking = fixture.run(operation({ options }), { items: [says(thread, 'ours')] });
-	while (sent('runs').length === begun) await setTimeout(5);
+	await clock.until(() => sent('runs').length > begun);
 	await occupy(fixture.sandbox, thread, message('theirs'));
 	const { items, error } = await asking;
 	const counts = { runs: sent('runs').length - begun, looks: sent('listRuns').length - looks };
@@ -96,86 +84,6 @@ describe('a run that was not the first', () => {
 		expect(json?.output).toBe('Echo: ours');
 		expect([runs, sent('cancel').length]).toEqual([1, 0]);
 	});
-});
-
-describe('an execution that is stopped', () => {
-	it('while it waits for its turn sends nothing more', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms: 60_000 }));
-		await occupy(fixture.sandbox, thread, message('theirs'));
-		const stop = stopOnce(() => sent('listRuns').length > 2);
-		const { run } = await fixture.run(ask(), {
-			items: [says(thread, 'ours')],
-			onStart: stop.onStart,
-		});
-		expect(stop.waitedMs()).toBeLessThan(1_000);
-		expect(run.status).toBe('canceled');
-		expect(sent('runs')).toEqual([]);
-	});
-
-	it('before its run was sent looks for none to cancel', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		await fixture.run(ask(), { items: [says(thread, `${INTERRUPTING_INPUT} first`)] });
-		const [begun, looks] = [sent('runs').length, sent('listRuns').length];
-		fixture.sandbox.faults.add({ endpoint: 'E5', do: 'delay', ms: 60_000 });
-		const before = sent('E5').length;
-		const stop = stopOnce(() => sent('E5').length > before);
-		const { run } = await fixture.run(ask({ options: { whenStopped: 'cancel' } }), {
-			items: [says(thread, 'ours')],
-			onStart: stop.onStart,
-		});
-		expect(run.status).toBe('canceled');
-		expect([sent('runs').length - begun, sent('listRuns').length - looks]).toEqual([0, 1]);
-	});
-
-	it('while it looks for a run whose answer was lost has it cancelled where that is wanted', async () => {
-		fixture.sandbox.faults.add(
-			{ endpoint: 'runs', do: 'run', ms: 60_000 },
-			{ endpoint: 'runs', do: 'drop', when: 'after' },
-			{ endpoint: 'listRuns', nth: 1, do: 'delay', ms: 60_000 },
-		);
-		const stop = stopOnce(() => sent('listRuns').length > 0);
-		const options = { whenStopped: 'cancel' };
-		await fixture.run(ask({ threadSource: 'new', options }), {
-			items: [says('', 'ours')],
-			onStart: stop.onStart,
-		});
-		expect(fixture.sandbox.store.runs.at(-1)).toMatchObject({
-			text: 'ours',
-			status: 'interrupted',
-		});
-	});
-
-	it.each(['new', 'existing'])(
-		'while it starts a run (%s) has it cancelled where that is wanted',
-		async (threadSource) => {
-			const [thread = ''] = await newThreads(fixture.sandbox, 1);
-			if (threadSource === 'existing')
-				await fixture.run(ask(), { items: [says(thread, 'before')] });
-			fixture.sandbox.faults.add(
-				{ endpoint: 'runs', do: 'run', ms: 60_000 },
-				{ endpoint: 'runs', do: 'delay', when: 'after', ms: 60_000 },
-			);
-			const ours = () => fixture.sandbox.store.runs.find(({ text }) => text === 'ours');
-			const stop = stopOnce(() => ours() !== undefined);
-			const options = { whenStopped: 'cancel' };
-			await fixture.run(ask({ threadSource, options }), {
-				items: [says(thread, 'ours')],
-				onStart: stop.onStart,
-			});
-			expect(ours()?.status).toBe('interrupted');
-			expect(sent('cancel')).toHaveLength(1);
-		},
-	);
-});
-
-it('a decision on a thread whose conversation cannot be read is not sent, with the reason', async () => {
-	const [thread = ''] = await newThreads(fixture.sandbox, 1);
-	await fixture.run(ask(), { items: [says(thread, `${INTERRUPTING_INPUT} first`)] });
-	fixture.sandbox.faults.add({ endpoint: 'E5', do: 'status', status: 403, body: 'no' });
-	const { error } = await fixture.run(decide(), { items: [says(thread, '')] });
-	expect(error?.message).toBe('The server answered 403: no');
-	expect(sent('runs')).toHaveLength(1);
 });
 
 it('nothing is begun after the deadline, though the thread was free before', async () => {

@@ -2,19 +2,19 @@ import fc from 'fast-check';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
-import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
+import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
+import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
-import { ask, decide, detailsOf, runsOf, says } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
+import { ask, decide, detailsOf, post, runsOf, says } from './support/runs';
+import { worker } from './support/workers';
 import { PROPERTY_RUNS } from '../support/propertyRuns';
 
 const fixture = useFixture();
-useShortSleeps();
 
-/** Each is a handful of requests over HTTP, and takes a part of a second. */
-const RUNS = Math.ceil(PROPERTY_RUNS / 9);
+/** Each is a handful of requests over HTTP. */
+const RUNS = Math.ceil(PROPERTY_RUNS / 5);
 
 /** Where nothing tells what became of a request, it is looked for until the deadline. */
 const SOON = { options: { deadlineMinutes: 0.1 } };
@@ -136,7 +136,7 @@ const begunOn = (threadId: string) =>
 /** Resolves once nothing runs on a thread, but for what has died. */
 async function settled(threadId: string, isKilled: boolean) {
 	const isRunning = () => begunOn(threadId).some(({ status }) => status === 'running');
-	while (!isKilled && isRunning()) await new Promise((resolve) => setTimeout(resolve, 10));
+	await clock.until(() => isKilled || !isRunning());
 	return begunOn(threadId);
 }
 
@@ -144,8 +144,7 @@ async function settled(threadId: string, isKilled: boolean) {
 async function happen(happening: Happening, message: string, isOver: () => boolean) {
 	const { sandbox } = fixture;
 	const run = () => sandbox.store.runs.find(({ text }) => text === message);
-	while (happening !== 'nothing' && !run() && !isOver())
-		await new Promise((resolve) => setTimeout(resolve, 5));
+	await clock.until(() => happening === 'nothing' || run() !== undefined || isOver());
 	const { id = '' } = run() ?? {};
 	if (happening === 'killed') sandbox.killRuns();
 	if (happening === 'expired') sandbox.expireStream(id);
@@ -214,5 +213,99 @@ describe('a run, whatever is lost on the way', () => {
 			}),
 			{ numRuns: RUNS },
 		);
+	});
+});
+
+describe('workers of n8n on the thread of one key', () => {
+	const ASSISTANT = SAYING_ASSISTANT.id;
+
+	beforeEach(() => fixture.sandbox.store.putAssistant(SAYING_ASSISTANT));
+
+	/** What was said on the thread of a key, as the assistant remembers it. */
+	const remembered = (key: string) =>
+		fixture.sandbox.store.threads.get(derivedId(ASSISTANT, key))?.messages ?? [];
+
+	/** Several of them say something, each at its moment. */
+	async function sayAll(key: string, atMs: number[], word = 'w') {
+		const asking = atMs.map(async (ms, index) => {
+			const say = await worker(fixture.sandbox);
+			await clock.sleep(ms);
+			return await say(key, ASSISTANT, `${word}${index}`);
+		});
+		return await clock.during(Promise.all(asking));
+	}
+
+	/** What lasts for a while, or meets a request now and then. */
+	const mishap = fc.constantFrom<FaultRule>(
+		{ endpoint: 'listRuns', do: 'status', status: 503, body: 'down', times: 3 },
+		{ endpoint: 'listRuns', do: 'status', status: 504, body: 'late', nth: [2, 4, 6] },
+		{ endpoint: 'runs', do: 'drop', when: 'after', nth: [1, 3] },
+		{ endpoint: 'runs', do: 'status', when: 'after', status: 520, body: 'unknown', nth: 2 },
+		{ endpoint: 'join', do: 'drop', when: 'during', ms: 10, nth: [1, 2] },
+		{ endpoint: 'join', do: 'status', status: 502, body: 'down', nth: [1, 3] },
+		{ endpoint: 'cancel', do: 'drop', when: 'after', nth: 1 },
+		{ endpoint: 'E15', do: 'status', status: 503, body: 'down', nth: [1, 2] },
+	);
+
+	const meeting = fc.record({
+		isFresh: fc.boolean(),
+		atMs: fc.array(fc.constantFrom(0, 1, 2, 5, 20, 400), { minLength: 2, maxLength: 4 }),
+		ms: fc.constantFrom(0, 50, 200, 800),
+		all: fc.uniqueArray(mishap, { maxLength: 2 }),
+	});
+
+	it('keep every pair, or say which is lost or not known; nothing is asked twice', async () => {
+		const { faults } = fixture.sandbox;
+		let count = 0;
+		await fc.assert(
+			fc.asyncProperty(meeting, async ({ isFresh, atMs, ms, all }) => {
+				const key = `key ${++count}`;
+				const mishaps = isFresh ? [] : all;
+				if (!isFresh) await sayAll(key, [0], 'before');
+				faults.add({ endpoint: 'runs', do: 'run', ms }, ...mishaps);
+				const isLost = mishaps.some(({ endpoint }) => endpoint === 'runs');
+				const results = await sayAll(key, atMs);
+				faults.clear();
+				const runs = await settled(derivedId(ASSISTANT, key), false);
+				const kept = remembered(key).map(({ content }) => content);
+				for (const [index, { status, output, remembered: isKept, reason }] of results.entries()) {
+					// Those that gave way were cancelled before they were answered.
+					const own = runs.filter((run) => run.text === `w${index}` && run.status === 'success');
+					expect(own.length).toBeLessThanOrEqual(1);
+					if (status !== 'completed') {
+						expect(mishaps).not.toEqual([]);
+						expect(reason).toMatch(/not known|still going on/);
+						continue;
+					}
+					expect(own).toHaveLength(1);
+					expect(output).toMatch(new RegExp(`^You said: w${index} \\[`));
+					// Who has to look for its run looks at the others late: what it overwrites then is told to nobody.
+					if (isKept !== false && !isLost) expect(kept).toContain(output);
+				}
+				const [next] = await sayAll(key, [0], 'after');
+				expect(next).toMatchObject({ status: 'completed' });
+			}),
+			{ numRuns: RUNS },
+		);
+	});
+
+	it('begin once an answer is stored, also where a later run was cancelled before it', async () => {
+		const { faults, store } = fixture.sandbox;
+		const thread = derivedId(ASSISTANT, 'ann');
+		await sayAll('ann', [0]);
+		faults.add({ endpoint: 'runs', do: 'run', ms: 1_500 });
+		const theirs = () => runsOf(store.runs, thread).at(1);
+		const asking = sayAll('ann', [0]);
+		await clock.until(() => theirs() !== undefined);
+		const input = { action: 'send', message: { input: { input: 'later' } } };
+		const path = `threads/${thread}/runs`;
+		const later = await post(fixture.sandbox, path, { assistant_id: ASSISTANT, input });
+		await post(fixture.sandbox, `${path}/${later.run_id}/cancel`);
+		await clock.until(() => theirs()?.status !== 'running');
+		// The list of runs says earlier that it has ended.
+		expect(theirs()?.endedAt).toBeUndefined();
+		await Promise.all([asking, sayAll('ann', [0])]);
+		const next = runsOf(store.runs, thread).at(-1);
+		expect(next?.startedAt).toBeGreaterThanOrEqual(theirs()?.endedAt ?? Infinity);
 	});
 });

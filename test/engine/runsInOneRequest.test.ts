@@ -1,9 +1,9 @@
 import type { INodeParameters } from 'n8n-workflow';
-import { setTimeout } from 'node:timers/promises';
 
 import { INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
-import { stopOnce, useFixture } from './support/fixture';
+import { clock } from './support/clock';
+import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import {
 	again,
@@ -18,10 +18,8 @@ import {
 	post,
 	says,
 } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
 const add = (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules);
@@ -224,7 +222,7 @@ describe('an answer', () => {
 		const asking = call(ask(), `${INTERRUPTING_INPUT} first`, thread);
 		// A run says so earlier than its thread, and cannot be cancelled in between.
 		const { runs, threads } = fixture.sandbox.store;
-		while (threads.get(thread)?.status !== 'interrupted') await setTimeout(5);
+		await clock.until(() => threads.get(thread)?.status === 'interrupted');
 		await post(fixture.sandbox, `threads/${thread}/runs/${runs.at(-1)?.id}/cancel`);
 		expect((await asking).error).toBe('The run was cancelled on the server: Canceled by user');
 	});
@@ -362,7 +360,7 @@ describe('a wait that breaks', () => {
 			const thread = await said(message);
 			next({ do: 'drop', when: 'before' });
 			const asking = call(ask(), 'ours', thread);
-			while (sent('E4').length < 2) await setTimeout(1);
+			await clock.until(() => sent('E4').length >= 2);
 			const updatedAt = '2026-11-25T12:00:00.000Z';
 			Object.assign(fixture.sandbox.store.conversationOf(thread) ?? {}, { updatedAt });
 			const { error } = await asking;
@@ -382,7 +380,7 @@ describe('a wait that breaks', () => {
 		const thread = await said(`${INTERRUPTING_INPUT} first`);
 		next({ do: 'drop', when: 'before' });
 		const deciding = call(decide({ decision: ours }), '', thread, { deadlineMinutes: 0.02 });
-		while (sent('E4').length < 2) await setTimeout(5);
+		await clock.until(() => sent('E4').length >= 2);
 		await decideAsOthers(fixture.sandbox, thread, theirs);
 		return await deciding;
 	}
@@ -413,30 +411,5 @@ describe('a wait that breaks', () => {
 		const { error, details } = await call(decide(), '', thread, { deadlineMinutes: 0.01 });
 		expect(error).toMatch(/^It is not known whether the decision has reached the assistant/);
 		expect(details.status).toBe('timedOut');
-	});
-
-	it('is left at the deadline, and the run goes on', async () => {
-		const thread = await said();
-		next({ do: 'run', ms: 60_000 });
-		next({ do: 'drop', when: 'during', ms: 50 });
-		const { error, details } = await call(ask(), 'ours', thread, { deadlineMinutes: 0.01 });
-		expect(error).toBe('The run was still going on when the deadline came');
-		expect(details).toMatchObject({ status: 'timedOut', threadId: thread });
-		expect(details.description).toContain('"Run Anyway"');
-	});
-
-	it('ends soon once the execution is stopped', async () => {
-		const thread = await said();
-		next({ do: 'run', ms: 60_000 });
-		next({ do: 'drop', when: 'during', ms: 50 });
-		const before = sent('E15').length;
-		const stop = stopOnce(() => sent('E15').length > before + 2);
-		const { run } = await fixture.run(ask({ options: { inOneRequest: true } }), {
-			items: [says(thread, 'ours')],
-			onStart: stop.onStart,
-		});
-		expect(run.status).toBe('canceled');
-		expect(stop.waitedMs()).toBeLessThan(1_000);
-		expect(sent('E4')).toHaveLength(2);
 	});
 });

@@ -2,13 +2,12 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, SAYING_ASSISTANT } from '../../sandbox';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
-import { useShortSleeps } from './support/shortSleeps';
 import { byId } from './support/locators';
 import { ask, says } from './support/runs';
 
 const fixture = useFixture();
-useShortSleeps();
 
 /** Parameters that take the key from the column that holds a thread elsewhere. */
 const keyed = (parameters: INodeParameters = {}) =>
@@ -150,8 +149,7 @@ describe('a conversation with a key whose server answers badly', () => {
 	it('is that which somebody else has made meanwhile, and ours is off the thread again', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E13', do: 'delay', ms: 200 });
 		const saying = say('ann', 'one');
-		while (fixture.sandbox.requests.of('E13').length === 0)
-			await new Promise((resolve) => setTimeout(resolve, 5));
+		await clock.until(() => fixture.sandbox.requests.of('E13').length > 0);
 		const theirs = fixture.sandbox.store.putConversation({ threadId: threadOf('ann') });
 		const { json } = await saying;
 		expect(json).toMatchObject({ status: 'completed', conversationId: theirs.id });
@@ -253,19 +251,6 @@ describe('a run that fails, with Failures as Replies', () => {
 			'"Message" is empty: its expression gave nothing for this item [item 0]',
 			'You said: one [users seen: 1]',
 		]);
-	});
-
-	it('says so of a deadline', async () => {
-		// What comes before the run is done by then, also on a busy machine: only the run may take too long.
-		await say('ann', 'zero');
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60_000 });
-		const options = { ...asReply.options, deadlineMinutes: 0.05 };
-		const { json } = await say('ann', 'one', { options });
-		expect(json).toMatchObject({
-			output: 'The run was still going on when the deadline came',
-			status: 'timedOut',
-			threadId: threadOf('ann'),
-		});
 	});
 });
 

@@ -1,14 +1,11 @@
 import type { INodeParameters } from 'n8n-workflow';
-import { setTimeout } from 'node:timers/promises';
 
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
-import { stopOnce, useFixture } from './support/fixture';
+import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { arrivals, ask, decide, detailsOf, newThreads, occupy, runsOf, says } from './support/runs';
-import { useFakeClock, useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 const ON_ITS_OWN = { threadSource: 'new' };
 
@@ -121,17 +118,6 @@ describe('a run that nobody waits for any more', () => {
 		expect(detailsOf(failed).description).toContain('not you');
 	});
 
-	it('is left alone when the workflow is stopped, at first: nothing is sent', async () => {
-		isLong();
-		const stop = stopOnce(() => fixture.sandbox.requests.of('join').length > 0);
-		const items = [says('', 'one')];
-		await fixture.run(ask(ON_ITS_OWN), { items, onStart: stop.onStart });
-		expect(fixture.sandbox.requests.all.map(({ endpoint }) => endpoint)).toEqual([
-			...['E13', 'runs', 'join'],
-		]);
-		expect(fixture.sandbox.store.runs.at(-1)).toMatchObject({ text: 'one', status: 'running' });
-	});
-
 	it('of others is never cancelled', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		await say('before', {}, thread);
@@ -175,34 +161,17 @@ describe('Start Run', () => {
 		});
 	});
 
-	it('is not sent again when the answer is lost: the new run of the thread is ours', async () => {
-		const { json: before } = await say('before');
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'drop', when: 'after' });
-		const thread = String(before?.threadId);
-		const { items } = await fixture.run(start(), { items: [says(thread, 'one')] });
-		const [, run, ...more] = storedRuns(thread);
-		expect(items[0]?.json).toMatchObject({ runId: run?.id, status: 'running' });
+	it('asked by the server to wait, waits for 40 s, not less, and begins once', async () => {
+		const headers = { 'retry-after': '40' };
+		const fault = { do: 'status', status: 429, body: 'slow', headers } as const;
+		fixture.sandbox.faults.add({ endpoint: 'runs', nth: 1, ...fault });
+		const { items } = await fixture.run(start(ON_ITS_OWN), { items: [says('', 'one')] });
+		expect(items[0]?.json).toMatchObject({ status: 'running' });
+		const [first, second, ...more] = fixture.sandbox.requests.of('runs');
+		const waited = Number(second?.arrivedAt) - Number(first?.arrivedAt);
+		expect(waited).toBeGreaterThanOrEqual(40_000);
+		expect(waited).toBeLessThan(41_000);
 		expect(more).toEqual([]);
-	});
-
-	describe('asked by the server to wait', () => {
-		const clock = useFakeClock();
-
-		it('waits for 40 s, not less, and begins once', async () => {
-			const headers = { 'retry-after': '40' };
-			const fault = { do: 'status', status: 429, body: 'slow', headers } as const;
-			fixture.sandbox.faults.add({ endpoint: 'runs', nth: 1, ...fault });
-			const { requests } = fixture.sandbox;
-			const running = fixture.run(start(ON_ITS_OWN), { items: [says('', 'one')] });
-			while (requests.of('runs').length === 0) await setTimeout(5);
-			await clock.untilSleeping();
-			await clock.advance(39_900);
-			await setTimeout(50);
-			expect(requests.of('runs')).toHaveLength(1);
-			await clock.advance(200);
-			expect((await running).items[0]?.json).toMatchObject({ status: 'running' });
-			expect(requests.of('runs')).toHaveLength(2);
-		});
 	});
 
 	it('says so of a server that starts none in the background', async () => {

@@ -10,10 +10,8 @@ import {
 	saidOn,
 	says,
 } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 const inOrder = (count: number) => Array.from({ length: count }, (_, item) => ({ item }));
 

@@ -1,19 +1,19 @@
 import { SAYING_ASSISTANT, startSandbox } from '../../sandbox';
 import type { FaultRule, Sandbox } from '../../sandbox';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
-import { useShortSleeps } from './support/shortSleeps';
 import { byId } from './support/locators';
 import { ask, occupy, onOthers, saidOn, says } from './support/runs';
 
 const fixture = useFixture();
-useShortSleeps();
 
 /** A server that several people use: Ann with two tokens, and Bert. */
 let server: Sandbox;
 
 beforeAll(async () => {
 	server = await startSandbox({
+		clock,
 		accessToken: 'of-ann',
 		tokens: [{ token: 'also-of-ann' }, { token: 'of-bert', userId: 'bert' }],
 	});
@@ -100,12 +100,12 @@ describe('an answer whose thread does not hold it, as another run has overwritte
 		await say('of-ann', ['chat', 'other'], 'zero');
 		// Another begins before it and ends after it.
 		const theyAsk = async (key: string) => {
-			server.faults.add(onOthers(threadOf(key), { do: 'run', ms: 400 }));
+			server.faults.add(onOthers(threadOf(key), { do: 'run', ms: 2_000 }));
 			const theirs = { action: 'send', message: { input: { input: 'theirs' } } };
 			await occupy(server, threadOf(key), theirs, SAYING_ASSISTANT.id);
 		};
 		// What the thread holds is read once both have ended.
-		server.faults.add({ endpoint: 'E15', do: 'delay', ms: 700 });
+		server.faults.add({ endpoint: 'E15', do: 'delay', ms: 3_000 });
 		await theyAsk('chat');
 		const anyway = { options: { whenBusy: 'run', concurrency: 2 } };
 		const { json, hints } = await say('of-ann', 'chat', 'one', anyway);
@@ -124,24 +124,5 @@ describe('an answer whose thread does not hold it, as another run has overwritte
 		const { json, hints } = await say('of-ann', 'chat', 'one');
 		expect(json).not.toHaveProperty('remembered');
 		expect(hints).toEqual([]);
-	});
-});
-
-describe('executions that come at once', () => {
-	it('say so where the turn of one does not come before its deadline, and it says nothing', async () => {
-		await say('of-ann', 'chat', 'zero');
-		server.faults.add({ endpoint: 'runs', nth: 1, do: 'run', ms: 3_000 });
-		const first = say('of-ann', 'chat', 'one');
-		while (saidOn(server, threadOf('chat')).length < 2)
-			await new Promise((resolve) => setTimeout(resolve, 5));
-		const second = await say('of-ann', 'chat', 'two', { options: { deadlineMinutes: 0.01 } });
-		expect(second.error?.message).toBe(
-			'Another run was still active on the thread when the deadline came',
-		);
-		expect(second.error?.description).toContain(`Thread: ${threadOf('chat')}.`);
-		const third = await say('of-ann', 'chat', 'three', { options: { whenBusy: 'fail' } });
-		expect(third.error?.message).toBe('Another run is active on this thread');
-		expect((await first).json).toMatchObject({ status: 'completed' });
-		expect(saidOn(server, threadOf('chat'))).toEqual(['zero', 'one']);
 	});
 });

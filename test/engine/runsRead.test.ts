@@ -2,13 +2,12 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
+import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ask, decide, post, says } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 const add = (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules);
 
@@ -52,8 +51,7 @@ describe('a run that has ended', () => {
 	it('is read in its own words, not in those of others meanwhile, where the beginning of its stream is gone', async () => {
 		add({ endpoint: 'runs', do: 'delay', when: 'after', ms: 100 });
 		const running = ended();
-		while (fixture.sandbox.store.runs.at(-1)?.text !== 'ours')
-			await new Promise((resolve) => setTimeout(resolve, 5));
+		await clock.until(() => fixture.sandbox.store.runs.at(-1)?.text === 'ours');
 		const { id: executionId = '', threadId = '' } = fixture.sandbox.store.runs.at(-1) ?? {};
 		const message = { input: { input: 'theirs' } };
 		await post(fixture.sandbox, `threads/${threadId}/runs`, {
@@ -140,7 +138,7 @@ it('a run ID left over of a decision is reported, and not waited for', async () 
 		assistant_id: ECHO_ASSISTANT_ID,
 		input: { action: 'resume', target: {}, decision: { type: 'confirm' } },
 	});
-	await new Promise((resolve) => setTimeout(resolve, 100));
+	await clock.settled();
 	for (const operation of ['getRun', 'waitForRun']) {
 		const { error } = await read({ threadId, runId }, operation);
 		expect(error?.message).toBe('Nothing runs under this run ID');
@@ -218,8 +216,7 @@ describe('a run that was interrupted', () => {
 	it('was cancelled: its stream says so also when others have run since', async () => {
 		add({ endpoint: 'runs', nth: 1, do: 'run', ms: 60_000 });
 		const running = ended();
-		while (fixture.sandbox.requests.of('join').length === 0)
-			await new Promise((resolve) => setTimeout(resolve, 5));
+		await clock.until(() => fixture.sandbox.requests.of('join').length > 0);
 		const { id: runId, threadId } = fixture.sandbox.store.runs.at(-1) ?? { id: '', threadId: '' };
 		await post(fixture.sandbox, `threads/${threadId}/runs/${runId}/cancel`);
 		await running;

@@ -1,27 +1,25 @@
 import type { INodeParameters } from 'n8n-workflow';
-import { setTimeout } from 'node:timers/promises';
 
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
-import { useFixture } from './support/fixture';
+import { clock } from './support/clock';
+import { AN_HOUR, useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ask, decideAsOthers, newThreads, occupy, onOthers, runsOf, says } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 const message = (input: string) => ({ action: 'send', message: { input: { input } } });
-const LIMIT_MS = 300;
+const LIMIT_MS = 6_000;
 const silent = (options: INodeParameters = {}): INodeParameters => ({
-	...{ cancelSilentMinutes: LIMIT_MS / 60_000, deadlineMinutes: 1 },
+	...{ cancelSilentMinutes: LIMIT_MS / 60_000, deadlineMinutes: 10 },
 	...options,
 });
 
 /** A thread with somebody else's run, which has begun an hour ago unless it is young. */
 async function blocked({
-	ms = 60_000,
+	ms = AN_HOUR,
 	input = message('Hi'),
-	age = 3_600_000,
+	age = AN_HOUR,
 	assistant = ECHO_ASSISTANT_ID,
 }) {
 	const [thread = ''] = await newThreads(fixture.sandbox, 1);
@@ -43,7 +41,7 @@ async function call(thread: string, options = silent(), assistant = ECHO_ASSISTA
 }
 
 const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
-const SHORT = { deadlineMinutes: 0.015 };
+const SHORT = { deadlineMinutes: 0.3 };
 
 describe('a run that blocks a thread', () => {
 	it('is cancelled once it was silent for as long as is allowed, by our clock, and that is said', async () => {
@@ -60,13 +58,13 @@ describe('a run that blocks a thread', () => {
 	it('is not cancelled where nothing is allowed to', async () => {
 		const { thread } = await blocked({});
 		const { error } = await call(thread, { ...silent(SHORT), cancelSilentMinutes: 0 });
-		expect(error?.message).toMatch(/, without a sign for 1 s\) when the deadline came$/);
+		expect(error?.message).toMatch(/, without a sign for \d+ s\) when the deadline came$/);
 		expect(sent('cancel')).toEqual([]);
 	});
 
 	it('is not cancelled while it speaks', async () => {
 		fixture.sandbox.store.putAssistant(SAYING_ASSISTANT);
-		const input = message('LONG9 DRIP100');
+		const input = message('LONG9 DRIP2000');
 		const { thread } = await blocked({ input, assistant: SAYING_ASSISTANT.id });
 		const { json } = await call(thread, silent(), SAYING_ASSISTANT.id);
 		expect(json?.output).toMatch(/^You said: Hello/);
@@ -76,7 +74,7 @@ describe('a run that blocks a thread', () => {
 
 	it('is not cancelled where it has not begun three times as long ago', async () => {
 		const { thread } = await blocked({ age: 0 });
-		await call(thread, silent({ cancelSilentMinutes: 0.01, deadlineMinutes: 0.02 }));
+		await call(thread, silent({ cancelSilentMinutes: 0.2, deadlineMinutes: 0.4 }));
 		expect(sent('cancel')).toEqual([]);
 	});
 
@@ -93,17 +91,18 @@ describe('a run that blocks a thread', () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		await fixture.run(ask(), { items: [says(thread, `${INTERRUPTING_INPUT} first`)] });
 		const [run] = runsOf(fixture.sandbox.store.runs, thread);
-		fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms: 60_000 }));
+		fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms: AN_HOUR }));
 		void decideAsOthers(fixture.sandbox, thread).catch(() => undefined);
-		while (run?.status !== 'running') await setTimeout(5);
-		run.startedAt -= 3_600_000;
+		if (!run) throw new Error('nothing runs');
+		await clock.until(() => run.status === 'running');
+		run.startedAt -= AN_HOUR;
 		await call(thread, silent(SHORT));
 		expect(sent('join')).not.toEqual([]);
 		expect(sent('cancel')).toEqual([]);
 	});
 
 	it('is not said to be cancelled where the server refuses', async () => {
-		const { thread } = await blocked({ ms: 900 });
+		const { thread } = await blocked({ ms: 18_000 });
 		fixture.sandbox.faults.add({ endpoint: 'cancel', do: 'status', status: 403, body: 'no' });
 		const { json } = await call(thread);
 		expect(sent('cancel')).not.toEqual([]);
@@ -118,11 +117,11 @@ describe('a run that blocks a thread', () => {
 		const refused = { do: 'status', status: 403, body: 'no' } as const;
 		fixture.sandbox.faults.add({ endpoint: 'listRuns', nth: 4, ...refused });
 		const calling = call(thread, { ...silent(), cancelSilentMinutes: 0 });
-		while (sent('listRuns').length < 3) await setTimeout(5);
+		await clock.until(() => sent('listRuns').length >= 3);
 		counts.push(heardBy());
 		const { error } = await calling;
 		expect(error?.message).toBe('The server answered 403: no');
-		await setTimeout(100);
+		await clock.settled();
 		counts.push(heardBy());
 		expect(counts).toEqual([1, 0]);
 	});

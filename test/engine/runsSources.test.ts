@@ -3,10 +3,8 @@ import { SAYING_ASSISTANT } from '../../sandbox/seed';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ask, decide, newThreads, says } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 /** Makes an assistant that knows of zebras and, in a second knowledgebase, of cactuses; says its id. */
 function knowing(seed: Partial<AssistantSeed> = {}): string {

@@ -3,13 +3,11 @@ import type { StructuredChunk } from 'n8n-workflow';
 import type { AssistantSeed, FaultRule } from '../../sandbox';
 import { INTERRUPTING_INPUT } from '../../sandbox';
 import { SAYING_ASSISTANT } from '../../sandbox/seed';
-import { AN_HOUR, stopOnce, useFixture } from './support/fixture';
+import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ask, newThreads, says } from './support/runs';
-import { useShortSleeps } from './support/shortSleeps';
 
 const fixture = useFixture();
-useShortSleeps();
 
 const KNOWING = 'a7000000-0000-4000-8000-000000000001';
 
@@ -264,29 +262,5 @@ describe('a stream that breaks', () => {
 		const { shown, json } = await chat(['Hello to you'], { options: { deadlineMinutes: 0.1 } });
 		expect(json).toMatchObject({ output: 'Echo: Hello to you', recovered: true });
 		expect(shown(0)).toBe('Echo: Hello to you');
-	});
-});
-
-describe('a stream in the middle of which it ends', () => {
-	/** A run that says its first words, and then nothing for long. */
-	const slow = () => fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: AN_HOUR });
-
-	it('as the execution is stopped: nothing is shown or sent after it', async () => {
-		slow();
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		const chunks: StructuredChunk[] = [];
-		const stop = stopOnce(() => fixture.sandbox.requests.of('join').length === 1);
-		const { run } = await fixture.run(ask(), {
-			items: [says(thread, 'Hello to you')],
-			onChunk: (chunk) => chunks.push(chunk),
-			onStart: stop.onStart,
-		});
-		expect(stop.waitedMs()).toBeLessThan(1_000);
-		expect(run.status).toBe('canceled');
-		const before = fixture.sandbox.requests.toJSON().length;
-		const shown = chunks.length;
-		await new Promise((resolve) => setTimeout(resolve, 500));
-		expect(fixture.sandbox.requests.toJSON()).toHaveLength(before);
-		expect(chunks).toHaveLength(shown);
 	});
 });

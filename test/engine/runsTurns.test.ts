@@ -3,13 +3,11 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { SAYING_ASSISTANT } from '../../sandbox';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
-import { stopOnce, useFixture } from './support/fixture';
-import { useShortSleeps } from './support/shortSleeps';
+import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ask, post, runsOf, saidOn, says } from './support/runs';
 
 const fixture = useFixture();
-useShortSleeps();
 
 const THREAD = derivedId(SAYING_ASSISTANT.id, 'ann');
 
@@ -40,12 +38,12 @@ describe('a message under a key', () => {
 		expect(json?.seconds).toBeLessThan(60);
 	});
 
-	it('is cancelled when the workflow is stopped, where that is wanted', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60_000 });
-		const stop = stopOnce(() => sent('join').length > 0);
-		await say('one', { options: { whenStopped: 'cancel' } }, { onStart: stop.onStart });
-		expect(sent('cancel')).toHaveLength(1);
-		expect(stored()).toMatchObject([{ text: 'one', status: 'interrupted' }]);
+	it('comes out of its stream where that speaks just before it is given up', async () => {
+		// After ten silent seconds the record says that it has ended.
+		fixture.sandbox.faults.add({ endpoint: 'join', nth: 1, do: 'delay', ms: 10_500 });
+		const { json } = await say('one');
+		expect(json).toMatchObject({ output: 'You said: one [users seen: 1]', recovered: false });
+		expect([sent('join'), sent('run')].map(({ length }) => length)).toEqual([1, 1]);
 	});
 });
 

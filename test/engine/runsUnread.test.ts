@@ -5,10 +5,8 @@ import type { FaultRule } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ask, detailsOf, says } from './support/runs';
-import { useFastClock } from './support/shortSleeps';
 
 const fixture = useFixture();
-useFastClock(60);
 
 /** Waits for a run of the world that goes on for long, which cannot be joined. */
 async function waitFor(deadlineMinutes: number, nth: number[]) {

@@ -1,17 +1,22 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isEmpty, pickBy } from 'lodash';
-import { NodeHelpers } from 'n8n-workflow';
-import type {
-	INodeParameters,
-	INodeProperties,
-	INodeTypeDescription,
-	ResourceMapperField,
+import {
+	NodeHelpers,
+	type INodeParameters,
+	type INodeProperties,
+	type INodeTypeDescription,
+	type ResourceMapperField,
 } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { exampleFiles, readExample } from '../../host/examples';
-import { filledIn, PLACEHOLDERS, sandboxValues } from '../../host/exampleValues';
+import {
+	exampleFiles,
+	readExample,
+	filledIn,
+	PLACEHOLDERS,
+	sandboxValues,
+} from '../../host/examples';
 import { getDocumentFields } from '../../nodes/XpertAi/pickers/documentFields';
 import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
 import {

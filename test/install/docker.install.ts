@@ -1,9 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { parse } from 'yaml';
-import { z } from 'zod';
-
 import { runCommand } from '../../host/command';
 import { PACKAGE_NAME, projectRoot } from '../../host/paths';
 import { ownN8n } from '../e2e/support/ownN8n';
@@ -15,25 +12,7 @@ import { toolsFolder } from './support/tools';
 
 const DOCKER = join(projectRoot, 'docker');
 const COMPOSE = ['docker-compose.yml', 'docker-compose.queue.yml'];
-const OURS = 'n8n-with-xpertai';
 const dockerfile = readFileSync(join(DOCKER, 'Dockerfile'), 'utf8');
-
-const composeSchema = z.object({
-	services: z.record(
-		z
-			.object({ image: z.string(), environment: z.record(z.string().nullable()).default({}) })
-			.passthrough(),
-	),
-});
-
-function compose(file: string) {
-	const text = readFileSync(join(DOCKER, file), 'utf8');
-	return composeSchema.parse(parse(text, { merge: true })).services;
-}
-
-function readJson(path: string): Record<string, unknown> {
-	return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
-}
 
 describe('the files for Docker', () => {
 	it('follow the specification of Compose and the advice of a linter', async () => {
@@ -51,23 +30,6 @@ describe('the files for Docker', () => {
 		const piped = `node --eval '${script}' < ${join(DOCKER, 'Dockerfile')}`;
 		const { output } = await runCommand('sh', ['-c', piped], { cwd: toolsFolder });
 		expect(JSON.parse(output)).toEqual([]);
-	});
-
-	it('name the n8n and the version of the node that are tested', () => {
-		const { version } = readJson(join(projectRoot, 'package.json'));
-		const { dependencies } = readJson(join(projectRoot, 'host', 'package.json'));
-		expect(dockerfile).toContain(`ARG N8N_VERSION=${(dependencies as { n8n: string }).n8n}\n`);
-		expect(dockerfile).toContain(`ARG XPERTAI_VERSION=${String(version)}\n`);
-		for (const file of COMPOSE) {
-			expect(compose(file).n8n?.image).toBe(`${OURS}:${String(version)}`);
-			const n8n = `N8N_VERSION: \${N8N_VERSION:-${(dependencies as { n8n: string }).n8n}}`;
-			expect(readFileSync(join(DOCKER, file), 'utf8')).toContain(n8n);
-		}
-	});
-
-	it('give every n8n of queue mode the node and the same settings', () => {
-		const { n8n, worker } = compose('docker-compose.queue.yml');
-		expect(worker).toMatchObject({ image: n8n?.image, environment: n8n?.environment });
 	});
 });
 

@@ -1,7 +1,9 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { runNpm } from '../../host/command';
 import { freshUserFolder } from '../e2e/support/userFolder';
+import { version } from '../../package.json';
 import { Registry } from './support/registry';
 import { packedAs, packedNode } from './support/tarball';
 
@@ -22,13 +24,17 @@ describe('publishing, as the workflow does', () => {
 		const token = await registry.token();
 		const { code, output } = await registry.tryToPublish(packedNode(), token);
 		expect([code, output]).toEqual([0, expect.stringContaining('+ n8n-nodes-xpertai@')]);
-		const { version } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as {
-			version: string;
-		};
 		expect(await registry.versions()).toEqual({ latest: version });
 		const said = output + readFileSync(join(folder, 'npmrc'), 'utf8');
 		expect(said).toContain('_authToken=${NODE_AUTH_TOKEN}');
 		expect(said).not.toContain(token);
+	});
+
+	it('is refused for a tarball without the built node', async () => {
+		writeFileSync(join(folder, 'package.json'), '{ "name": "empty", "version": "0.1.0" }');
+		await runNpm(['pack', '--ignore-scripts', '--silent'], { cwd: folder });
+		const { code, output } = await registry.tryToPublish(join(folder, 'empty-0.1.0.tgz'));
+		expect([code, output]).toEqual([1, expect.stringContaining('run npm run build')]);
 	});
 
 	it('gives a version that is not finished to those only who ask for the next one', async () => {

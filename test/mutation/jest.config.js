@@ -3,18 +3,12 @@ const { globSync } = require('fast-glob');
 const { projects, testTimeout } = require('../../jest.config.js');
 const rooms = require('./rooms.js');
 
-const {
-	folder,
-	files = ['**/*'],
-	tests,
-	without = ['**/*{property,proof,nightly,keepingInStep}.test.ts'],
-} = rooms[process.env.MUTATED_ROOM ?? 'transport'];
-const kind = tests.some((pattern) => pattern.startsWith('test/engine/')) ? 'engine' : 'unit';
-
-const built = globSync(files.map((file) => `dist/${folder}/${file}.js`));
+const { folder, files, engine = [], without } = rooms[process.env.MUTATED_ROOM];
+const kind = engine.length > 0 ? 'engine' : 'unit';
+const tests = [`test/${folder}/**/*`, ...engine.map((name) => `test/engine/${name}`)];
 
 /**
- * What the mutants of a room are tried with, as one file; in most rooms, properties take too long.
+ * What the mutants of a room are tried with, as one file: everyTest.js.
  *
  * @type {import('jest').Config}
  */
@@ -25,7 +19,11 @@ module.exports = {
 	testEnvironment: require.resolve('./loadedOnce.js'),
 	testMatch: ['<rootDir>/test/mutation/everyTest.js'],
 	globals: {
-		TEST_FILES: globSync(tests, { ignore: without }),
-		BUILT_FILES: kind === 'engine' ? built : [],
+		TEST_FILES: globSync(
+			tests.map((name) => `${name}.test.ts`),
+			{ ignore: without },
+		),
+		BUILT_FILES:
+			kind === 'engine' ? globSync(files.map((file) => `dist/${folder}/${file}.js`)) : [],
 	},
 };

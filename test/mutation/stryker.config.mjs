@@ -1,9 +1,8 @@
 import rooms from './rooms.js';
 
-const room = process.env.MUTATED_ROOM ?? 'transport';
-const { folder, files = ['**/*'] } = rooms[room];
+const room = process.env.MUTATED_ROOM;
+const { folder, files } = rooms[room];
 
-/** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
 	mutate: files.map((file) => `${folder}/${file}.ts`),
 	testRunner: 'loadedOnce',

@@ -1,75 +1,51 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { projectRoot } from '../../host/paths';
 import { TESTED_VERSIONS } from '../../host/versions';
-import {
-	compatibilityTexts,
-	partsOf,
-	readPackage,
-	readResults,
-	requirePassed,
-	withTried,
-} from '../../scripts/compatibility';
+import { engines } from '../../package.json';
+import results from '../hosts/results.json';
+import { expectGenerated, markdownTable, withPart } from '../support/generated';
 
-const results = readResults();
+const [oldest] = results;
 
-/** Prettier sets the columns of a table. */
-const words = (text: string) => text.replace(/[\s-]+/g, ' ').trim();
+/** What a page says of the results, which `npm run test:hosts` writes. */
+function expectPart(page: string, name: string, part: string): void {
+	const file = path.join(projectRoot, page);
+	expectGenerated(file, withPart(readFileSync(file, 'utf8'), name, part));
+}
 
 describe('the n8n versions that the package is said to run in', () => {
-	it('are those in which everything passed', () => {
-		expect(results.map(({ n8n, reason }) => [n8n, reason])).toEqual(
-			TESTED_VERSIONS.map(({ n8n, reason }) => [n8n, reason]),
-		);
-	});
-
-	it('ran on the Node.js they are meant for', () => {
-		expect(results.map(({ nodejs }) => Number(nodejs.split('.')[0]))).toEqual(
-			TESTED_VERSIONS.map(({ installation }) => installation.nodeMajor),
+	it('are those in which everything passed, on the Node.js they are meant for', () => {
+		expect(results.map(({ n8n, reason, nodejs }) => [n8n, reason, parseInt(nodejs)])).toEqual(
+			TESTED_VERSIONS.map(({ n8n, reason, installation }) => [n8n, reason, installation.nodeMajor]),
 		);
 	});
 
 	it('all passed the same steps, the oldest the engine tests as well', () => {
-		const [oldest] = results;
 		expect(oldest?.steps.length).toBeGreaterThan(7);
 		for (const { steps } of results) expect(steps).toEqual(oldest?.steps);
 		expect(oldest?.engineTests).toBeGreaterThan(500);
 	});
 
-	it.each(Object.entries(compatibilityTexts(results)))('stand in %s as written', (page, text) => {
-		expect(words(partsOf(page).part)).toBe(words(text));
+	it('stand in the README and in package.json, which allow none that is older', () => {
+		const rows = results.map(({ n8n, reason, nodejs }) => [`${n8n}, ${reason}`, nodejs]);
+		const node = engines.node.replace('>=', '');
+		const least = `**At least n8n ${oldest?.n8n} and Node.js ${node}.**`;
+		expectPart('README.md', 'versions', `${markdownTable(['n8n', 'Node.js'], rows)}\n\n${least}`);
+		const file = path.join(projectRoot, 'package.json');
+		const text = readFileSync(file, 'utf8').replace(/(?<="n8n": ">=)[^"]*/, oldest?.n8n ?? '');
+		expectGenerated(file, text);
 	});
 
-	it('begin with the oldest that package.json allows', () => {
-		expect(readPackage().engines.n8n).toBe(`>=${results[0]?.n8n}`);
-	});
-});
-
-describe('a run of npm run test:hosts', () => {
-	const result = (n8n: string, nodejs = '24.0.0') => ({ n8n, reason: '', nodejs, steps: [] });
-	const versions = ['1.0.0', '2.0.0'];
-
-	it('puts what it has found in place of what was known, in the order of the versions', () => {
-		const known = [result('1.0.0', '20.0.0'), result('0.9.0')];
-		const tried = new Map([
-			['2.0.0', result('2.0.0')],
-			['3.0.0', result('3.0.0')],
-		]);
-		expect(withTried(versions, known, tried)).toEqual([known[0], result('2.0.0')]);
-	});
-
-	it('says of no version that it passes which passed only earlier', () => {
-		const known = versions.map((n8n) => result(n8n));
-		expect(withTried(versions, known, new Map([['2.0.0', undefined]]))).toEqual([result('1.0.0')]);
-	});
-
-	it('fails, naming each version in which not everything passed', () => {
-		const tried = new Map([
-			['1.0.0', undefined],
-			['2.0.0', result('2.0.0')],
-			['2.1.0', undefined],
-		]);
-		expect(() => requirePassed(tried)).toThrow('did not pass in n8n 1.0.0, 2.1.0.');
-		tried.set('1.0.0', result('1.0.0'));
-		expect(() => requirePassed(tried)).toThrow('did not pass in n8n 2.1.0.');
-		tried.set('2.1.0', result('2.1.0'));
-		expect(() => requirePassed(tried)).not.toThrow();
+	it('stand in docs/hosts.md with what passed in them', () => {
+		const limits = results.flatMap(({ n8n, lacks = [] }) =>
+			lacks.map(
+				(name) =>
+					`n8n ${n8n} has an older _${name}_ than the examples with that node: add it anew there.`,
+			),
+		);
+		const steps = oldest?.steps.map((step) => `- ${step}`) ?? [];
+		expectPart('docs/hosts.md', 'steps', [...steps, '', ...limits].join('\n'));
 	});
 });

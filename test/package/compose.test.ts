@@ -3,7 +3,9 @@ import path from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
+import { dependencies } from '../../host/package.json';
 import { projectRoot } from '../../host/paths';
+import { version } from '../../package.json';
 
 const FILES = ['docker-compose.yml', 'docker-compose.queue.yml'];
 const OURS = /^n8n-with-xpertai:/;
@@ -35,12 +37,7 @@ function settingsOfN8n2(): Set<string> {
 	]);
 }
 
-/** What n8n 3 does not read any more, by its list of breaking changes (November 2026), which could not be tried. */
-const GONE_IN_N8N_3 = [
-	'N8N_DB_PING_TIMEOUT',
-	'N8N_MIGRATE_FS_STORAGE_PATH',
-	'OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS',
-];
+const dockerfile = readFileSync(path.join(projectRoot, 'docker', 'Dockerfile'), 'utf8');
 
 describe.each(FILES)('docker/%s', (file) => {
 	const text = readFileSync(path.join(projectRoot, 'docker', file), 'utf8');
@@ -55,9 +52,9 @@ describe.each(FILES)('docker/%s', (file) => {
 		expect(settings.map(([name]) => name).filter((name) => !known.has(name))).toEqual([]);
 	});
 
-	it('sets nothing that n8n 3 does not read, unless .env says so', () => {
+	it('sets nothing that n8n 3 does not read any more, by its list of breaking changes', () => {
 		const set = settings.filter(([, value]) => value !== null).map(([name]) => name);
-		expect(set.filter((name) => GONE_IN_N8N_3.includes(name))).toEqual([]);
+		expect(set).not.toContain('OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS');
 		expect(settings).not.toContainEqual(['N8N_DEFAULT_BINARY_DATA_MODE', 'default']);
 	});
 
@@ -65,6 +62,19 @@ describe.each(FILES)('docker/%s', (file) => {
 		for (const { environment } of n8ns)
 			expect(environment.N8N_UNVERIFIED_PACKAGES_ENABLED).toBe('true');
 		expect(text).toMatch(/# .*Remove this once .* verified.*\n *N8N_UNVERIFIED_PACKAGES_ENABLED/);
+	});
+
+	it('names the n8n and the version of the node that are tested, in one image with the same settings', () => {
+		const n8n = dependencies.n8n;
+		expect(dockerfile).toContain(`ARG N8N_VERSION=${n8n}\n`);
+		expect(dockerfile).toContain(`ARG XPERTAI_VERSION=${version}\n`);
+		expect(text).toContain(`N8N_VERSION: \${N8N_VERSION:-${n8n}}`);
+		for (const { image, environment } of n8ns) {
+			expect([image, environment]).toEqual([
+				`n8n-with-xpertai:${version}`,
+				services.n8n?.environment,
+			]);
+		}
 	});
 
 	it('keeps all of the data folder, whose parts n8n 3 names otherwise', () => {

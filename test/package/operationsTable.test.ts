@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { requestOf } from '../../contract/requests';
+import { requestOf } from '../nodes/support/requests';
 import type { Operation } from '../../nodes/XpertAi/execution/operation';
 import { operationFields } from '../../nodes/XpertAi/execution/properties';
 import { OPERATIONS, endpointOf, isInContract } from '../nodes/support/properties';

@@ -2,4 +2,4 @@
 export const PROPERTY_RUNS = Number(process.env.PROPERTY_RUNS ?? 20);
 
 /** Whether this is the nightly run, which tries all that a change tries a sample of. */
-export const IS_NIGHTLY = PROPERTY_RUNS >= 6000;
+export const IS_NIGHTLY = PROPERTY_RUNS >= 1000;

@@ -14,7 +14,6 @@ export interface Agent {
 	executionOrder: 'v0' | 'v1';
 	/** Further parameters of our node; `false` when there is none yet. */
 	tool?: object | false;
-	/** The setting On Error of our node. */
 	onError?: string;
 }
 
@@ -109,7 +108,6 @@ export function useAgents<Used extends N8n>(harness: Harness<Used>, message: str
 		model.requests.splice(0);
 		return await harness.importWorkflow(agentWorkflow(agent), ...credentials);
 	};
-	/** Runs an agent once. */
 	const run = async (agent: Agent): Promise<Execution> =>
 		await harness.runManually(await put(agent));
 	/** What the tool answered the last agent's model; undefined without an answer. */
@@ -117,7 +115,6 @@ export function useAgents<Used extends N8n>(harness: Harness<Used>, message: str
 		const message = findLast(model.requests.at(-1)?.messages, ({ role }) => role === 'tool');
 		return message && JSON.stringify(message.content);
 	};
-	/** Runs an agent whose tool's run fails for a reason. */
 	const runFailing = async (agent: Agent, reason: string): Promise<Execution> => {
 		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'fail', error: reason });
 		const execution = await run(agent);

@@ -29,7 +29,6 @@ const OUTPUT_PREVIEWS = '/schemas/';
 const CALM = `.el-notification, [role="tooltip"], [data-test-id="floating-nodes"],
 	[data-reka-popper-content-wrapper]:has([role="tooltip"]) { display: none !important; }`;
 
-/** A part of the window, in pixels. */
 export interface Part {
 	x: number;
 	y: number;
@@ -85,18 +84,26 @@ export class EditorWindow {
 			.waitFor({ timeout: LOADING_MS });
 	}
 
-	/** A node on the canvas. */
 	node(name: string): Locator {
 		return this.page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`);
 	}
 
-	/** Opens the panel of a node on the canvas. */
 	async openNode(name: string): Promise<void> {
 		// A canvas with many nodes shows them small.
 		const { width = 0, height = 0 } = (await this.node(name).boundingBox()) ?? {};
 		const position = { x: Math.min(20, width / 2), y: Math.min(20, height / 2) };
 		await this.node(name).dblclick({ position });
 		await this.page.locator('[data-test-id="ndv"]').waitFor();
+	}
+
+	/** Says something in the chat, which stays open from one workflow to the next. */
+	async say(text: string): Promise<void> {
+		const input = this.page.locator('textarea:visible').last();
+		const closed = this.page.getByRole('button', { name: 'Open chat' }).last();
+		await closed.or(input).first().waitFor();
+		if (await closed.isVisible()) await closed.click();
+		await input.fill(text);
+		await input.press('Enter');
 	}
 
 	/** Types into a parameter and waits until n8n has taken it, by the clock of the page. */

@@ -16,7 +16,6 @@ export const ASSISTANT = 'Ask Assistant';
 
 /** 21 words with pauses of a quarter of a second: an answer of five seconds. */
 export const SLOW = 'LONG21 DRIP250';
-export const SLOW_MS = 5_000;
 export const SLOW_ANSWER = Array.from({ length: 21 }, (_, place) => `word${place + 1}`).join(' ');
 
 /** What n8n sends to whoever listens, a line each. */
@@ -26,15 +25,14 @@ const chunk = z.object({
 	metadata: z.object({ nodeName: z.string(), itemIndex: z.number() }),
 });
 
-/** What n8n has made of a workflow's nodes; the first has an address. */
+/** What n8n has made of a workflow's nodes; one has an address. */
 const started = z.array(
 	z.object({
 		webhookId: z.string().optional(),
-		parameters: z.object({ path: z.string().optional() }),
+		parameters: z.object({ path: z.string().optional() }).default({}),
 	}),
 );
 
-/** A chat as a trigger begins it. */
 export const chatTrigger = (options: object): Node => ({
 	...starting('@n8n/n8n-nodes-langchain.chatTrigger', 1.3),
 	parameters: { public: true, mode: 'webhook', options },
@@ -58,7 +56,6 @@ const starting = (type: string, typeVersion: number): Node => ({
 	webhookId: randomUUID(),
 });
 
-/** A trigger and our node, nothing else. */
 export const twoNodes = (trigger: Node, message: string, options = {}): WorkflowFile =>
 	chain(
 		'Two nodes are a chat',
@@ -71,18 +68,19 @@ export const twoNodes = (trigger: Node, message: string, options = {}): Workflow
 		}),
 	);
 
-/** Publishes a chat of two nodes and waits until it answers; gives its path, which is new with each import. */
-export async function published(
-	harness: Harness<N8n>,
-	workflow: WorkflowFile,
-	suffix: string,
-): Promise<string> {
+/** The path of the chat that a workflow has, which is new with each import. */
+export async function chatPath({ host }: Harness<N8n>, workflowId: string): Promise<string> {
+	const { nodes } = await host.rest.getWorkflow(workflowId);
+	const start = started.parse(nodes).find(({ webhookId }) => webhookId);
+	return start?.parameters.path ?? `${start?.webhookId}/chat`;
+}
+
+/** Publishes a chat of two nodes and waits until it answers; gives its path. */
+export async function published(harness: Harness<N8n>, workflow: WorkflowFile): Promise<string> {
 	harness.sandbox.store.putAssistant(SAYING_ASSISTANT);
 	const credential = await harness.createCredential();
 	const workflowId = await harness.importWorkflow(workflow, credential);
-	const { nodes } = await harness.host.rest.getWorkflow(workflowId);
-	const [start] = started.parse(nodes);
-	const path = `${start?.parameters.path ?? start?.webhookId}${suffix}`;
+	const path = await chatPath(harness, workflowId);
 	await harness.activate(workflowId);
 	await harness.callWebhook(path, said('Are you there?'));
 	return path;
@@ -95,28 +93,27 @@ export const said = (chatInput: string, sessionId: string = randomUUID()) => ({
 	chatInput,
 });
 
-/** Says something and takes what comes while it comes, with the milliseconds it took. */
+/** Says something and takes what comes while it comes, and whether the run still went on at the first word. */
 export async function listen(
-	{ host }: Harness<N8n>,
+	{ host, sandbox }: Harness<N8n>,
 	path: string,
 	chatInput: string,
 	visitor?: string,
 ) {
-	const begunAt = Date.now();
 	const url = `${host.url}/webhook/${path}`;
 	const { data } = await axios.post<Readable>(url, said(chatInput, visitor), {
 		responseType: 'stream',
 	});
 	let text = '';
-	let firstMs: number | undefined;
+	let stillWritten: boolean | undefined;
 	for await (const piece of data) {
 		text += String(piece);
-		if (text.includes('"item"')) firstMs ??= Date.now() - begunAt;
+		if (text.includes('"item"')) stillWritten ??= sandbox.store.runs.at(-1)?.status === 'running';
 	}
 	const chunks = text
 		.split('\n')
 		.filter(Boolean)
 		.map((line) => chunk.parse(JSON.parse(line)));
 	const shown = chunks.map(({ content = '' }) => content).join('');
-	return { chunks, shown, firstMs, wholeMs: Date.now() - begunAt };
+	return { chunks, shown, stillWritten };
 }

@@ -5,7 +5,6 @@ import type { EditorWindow } from './browser';
 /** How long the dialog takes to open. */
 const OPENS_MS = 5_000;
 
-/** The dialog of a credential. */
 export class CredentialDialog {
 	constructor(private readonly window: EditorWindow) {}
 

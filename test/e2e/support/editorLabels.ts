@@ -39,6 +39,17 @@ export function topLabels(parameters: INodeParameters): string[] {
 	return shown(parameters).map(labelOf);
 }
 
+/** The kinds of fields that are visible, inside of collections too: types, and what they may hold several of. */
+export function kindsShown(parameters: INodeParameters): string[] {
+	return shown(parameters).flatMap(kindsOf);
+}
+
+function kindsOf({ type, options = [], typeOptions, modes }: INodeProperties): string[] {
+	const inside = [...fieldsOf(options), ...groupsOf(options).flatMap(({ values }) => values)];
+	const own = [type, Object.keys(typeOptions ?? {}), modes?.map(({ type: mode }) => mode)];
+	return [JSON.stringify(own), ...inside.flatMap(kindsOf).map((kind) => `${type}: ${kind}`)];
+}
+
 function shown(parameters: INodeParameters): INodeProperties[] {
 	return description.properties.filter((property) =>
 		NodeHelpers.displayParameter(parameters, property, VERSION, description),

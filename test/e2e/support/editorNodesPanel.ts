@@ -1,7 +1,6 @@
 import type { Locator } from 'playwright-core';
 import type { EditorWindow } from './browser';
 
-/** The panel that nodes are added from. */
 export class NodesPanel {
 	constructor(private readonly window: EditorWindow) {}
 
@@ -35,7 +34,6 @@ export class NodesPanel {
 		return await this.names.allInnerTexts();
 	}
 
-	/** Opens the list of actions of a node that is in the list. */
 	async openActions(node: string): Promise<string[]> {
 		const entry = this.names.filter({ hasText: node });
 		await entry.first().click();

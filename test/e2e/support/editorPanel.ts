@@ -58,7 +58,6 @@ export class NodePanel {
 		return entries;
 	}
 
-	/** Types into the search field of the list that is open. */
 	async filterList(text: string): Promise<void> {
 		const search = this.window.page.locator('[data-test-id="rlc-search"]:visible');
 		await search.or(search.locator('input')).last().fill(text);

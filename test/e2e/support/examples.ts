@@ -2,7 +2,6 @@ import { readExample, type WorkflowFile } from '../../../host/examples';
 
 type Node = WorkflowFile['nodes'][number];
 
-/** An example in which one node is another. */
 export function exampleWith(
 	fileName: string,
 	name: string,

@@ -25,7 +25,6 @@ const resultSchema = z.object({
 	}),
 });
 
-/** One item that a node put out. */
 export type OutputItem = z.infer<typeof itemSchema>;
 
 /** Why a node or a whole execution did not succeed. */
@@ -49,7 +48,6 @@ export class Execution {
 		return this.result.error;
 	}
 
-	/** The names of the nodes that ran. */
 	get nodes(): string[] {
 		return Object.keys(this.result.runData);
 	}
@@ -59,14 +57,8 @@ export class Execution {
 		return this.runsOf(node).flatMap((run) => run.data?.main?.[output] ?? []);
 	}
 
-	/** The JSON of a node's output items. */
 	json(node: string, output = 0): Array<Record<string, unknown>> {
 		return this.items(node, output).map((item) => item.json);
-	}
-
-	/** The first reason a node gave for not succeeding, or undefined. */
-	errorOf(node: string): ExecutionError | undefined {
-		return this.runsOf(node).find((run) => run.error !== undefined)?.error;
 	}
 
 	private runsOf(node: string) {

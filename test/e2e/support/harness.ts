@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import axios from 'axios';
-import { readExample, toNewWorkflow, type WorkflowFile } from '../../../host/examples';
-import { filledIn, sandboxValues } from '../../../host/exampleValues';
+import {
+	readExample,
+	toNewWorkflow,
+	type WorkflowFile,
+	filledIn,
+	sandboxValues,
+} from '../../../host/examples';
 import type { Host, HostOptions, N8n } from '../../../host/host';
 import type { CredentialReference, CredentialTest } from '../../../host/n8nRestClient';
 import { SANDBOX_CREDENTIAL } from '../../../host/setUp';
@@ -21,7 +26,6 @@ export interface CredentialData {
 	allowInsecureHttp?: boolean;
 }
 
-/** What a webhook answered. */
 export interface WebhookAnswer {
 	status: number;
 	data: unknown;

@@ -18,7 +18,6 @@ const chatSchema = z.object({
 		.default([]),
 });
 
-/** A request as the model saw it. */
 export type ModelRequest = z.infer<typeof chatSchema>;
 
 /** A running stand-in for an OpenAI-compatible model. */

@@ -8,12 +8,12 @@ import { waitFor } from '../../../host/waitFor';
 /** What of the project `npm start` needs, besides what is installed. */
 const COPIED = [
 	'credentials',
-	'gulpfile.js',
 	'host',
 	'LICENSE',
 	'nodes',
 	'package.json',
 	'README.md',
+	'gulpfile.js',
 	'tsconfig.json',
 ];
 
@@ -45,7 +45,6 @@ export class NpmStart {
 		this.ended = new Promise((resolve) => this.child.once('close', resolve));
 	}
 
-	/** Waits until it has said something. */
 	async says(words: RegExp): Promise<void> {
 		const ask = async () => {
 			if (this.child.exitCode !== null) throw new Error(`It ended:\n${this.output}`);

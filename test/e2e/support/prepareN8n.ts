@@ -7,7 +7,6 @@ import { USER_FOLDER_PREFIX } from './userFolder';
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** Has n8n installed and the node packed. */
 export async function prepareN8n(): Promise<void> {
 	const startedAt = Date.now();
 	const say = (line: string) =>

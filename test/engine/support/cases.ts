@@ -1,45 +1,14 @@
 import { isFunction } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
-import {
-	ECHO_ASSISTANT_ID,
-	INTERRUPTING_INPUT,
-	SANDBOX_ASSISTANT_ID,
-	routeName,
-} from '../../../sandbox';
-import type { Sandbox } from '../../../sandbox';
+import { ECHO_ASSISTANT_ID, SANDBOX_ASSISTANT_ID, routeName } from '../../../sandbox';
+import { checkCase } from './caseChecks';
 import { byId } from './locators';
-
-/** Records that exist on the sandbox before an operation runs. */
-export interface World {
-	knowledgebaseId: string;
-	threadId: string;
-	/** A thread that has run and can be read. */
-	ranThreadId: string;
-	/** The conversation it belongs to. */
-	conversationId: string;
-	/** The message that answers in it. */
-	answerId: string;
-	/** Its run, which has ended. */
-	ranRunId: string;
-	/** A thread on which a run goes on, and that run. */
-	busyThreadId: string;
-	busyRunId: string;
-	/** A thread whose run waits for a person. */
-	waitingThreadId: string;
-	/** The run that waits. */
-	waitingRunId: string;
-	storageFileId: string;
-	/** The file context that file belongs to. */
-	fileContextId: string;
-	/** A knowledgebase with one document in it. */
-	filledKnowledgebaseId: string;
-	documentId: string;
-	assistantId: string;
-}
+import { ID } from './records';
+import type { World } from './records';
 
 /** How an operation is called, and what must arrive at the server. Resource and operation are added to its parameters. */
-interface Case {
+export interface Case {
 	/** The resource and the operation. */
 	calls: `${string}: ${string}`;
 	/** Parameters of a good call. */
@@ -64,8 +33,6 @@ export interface OperationCase extends Case {
 }
 
 const missingId = '={{ "" }}';
-
-const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 
 /** What a server tells of a run. */
 function recordedRun(status: string, assistantId: string | null) {
@@ -516,26 +483,8 @@ const CASES: Case[] = [
 	},
 ];
 
-/** The records of a server on which every ID is the same. */
-export const ONE_RECORD: World = {
-	knowledgebaseId: ID,
-	threadId: ID,
-	ranThreadId: ID,
-	conversationId: ID,
-	answerId: ID,
-	ranRunId: ID,
-	busyThreadId: ID,
-	busyRunId: ID,
-	waitingThreadId: ID,
-	waitingRunId: ID,
-	storageFileId: ID,
-	fileContextId: ID,
-	filledKnowledgebaseId: ID,
-	documentId: ID,
-	assistantId: ECHO_ASSISTANT_ID,
-};
-
 export const ALL_CASES: OperationCase[] = CASES.map((one) => {
+	checkCase(one);
 	const { calls, sends, body, good, bad } = one;
 	const [resource, operation] = calls.split(': ');
 	const [method = '', path = ''] = sends.split(' ');
@@ -551,63 +500,3 @@ export const ALL_CASES: OperationCase[] = CASES.map((one) => {
 		bad: (world) => ({ resource, operation, ...bad(world) }),
 	};
 });
-
-/** Puts the records the cases need on a fresh sandbox. */
-export async function createWorld(sandbox: Sandbox): Promise<World> {
-	const call = async (path: string, body: FormData | object) => {
-		const answer = await sandbox.post(`/api/ai${path}`, body);
-		return (Array.isArray(answer) ? answer[0] : answer) as Record<string, string>;
-	};
-	const form = new FormData();
-	form.append('file', new Blob(['hello world']), 'hello.txt');
-
-	const { id: knowledgebaseId } = await call('/knowledges', {
-		name: 'Existing',
-		description: 'Old',
-	});
-	const { threadId } = await call('/conversations', { title: 'T' });
-	const threadThat = async (title: string, input: string) => {
-		const made = await call('/conversations', { title });
-		await call(`/threads/${made.threadId}/runs/wait`, {
-			assistant_id: ECHO_ASSISTANT_ID,
-			input: { action: 'send', message: { input: { input } } },
-		});
-		return { threadId: String(made.threadId), conversationId: String(made.id) };
-	};
-	const { threadId: ranThreadId, conversationId } = await threadThat('T ran', 'hi');
-	const busy = await call('/conversations', { title: 'T runs' });
-	sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60_000 });
-	const { run_id: busyRunId } = await call(`/threads/${busy.threadId}/runs`, {
-		assistant_id: ECHO_ASSISTANT_ID,
-		input: { action: 'send', message: { input: { input: 'hi' } } },
-	});
-	sandbox.faults.clear();
-	const { threadId: waitingThreadId } = await threadThat('T waits', INTERRUPTING_INPUT);
-	const { id: fileContextId, storageFileId } = await call('/contexts/file', form);
-	const { id: filledKnowledgebaseId } = await call('/knowledges', { name: 'Filled' });
-	const { id: documentId } = await call(`/knowledges/${filledKnowledgebaseId}/bulk`, [
-		{ name: 'guide.md' },
-	]);
-	sandbox.requests.clear();
-	return {
-		knowledgebaseId: String(knowledgebaseId),
-		threadId: String(threadId),
-		ranThreadId,
-		conversationId,
-		answerId: String(
-			sandbox.store.messages.find(
-				(one) => one.conversationId === conversationId && one.role === 'ai',
-			)?.id,
-		),
-		ranRunId: String(sandbox.store.runs.find((one) => one.threadId === ranThreadId)?.id),
-		waitingRunId: String(sandbox.store.runs.find((one) => one.threadId === waitingThreadId)?.id),
-		busyThreadId: String(busy.threadId),
-		busyRunId: String(busyRunId),
-		waitingThreadId,
-		storageFileId: String(storageFileId),
-		fileContextId: String(fileContextId),
-		filledKnowledgebaseId: String(filledKnowledgebaseId),
-		documentId: String(documentId),
-		assistantId: ECHO_ASSISTANT_ID,
-	};
-}

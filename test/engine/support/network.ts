@@ -3,10 +3,11 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import type { Sandbox } from '../../../sandbox';
 import { startCaseSandbox } from './caseOperations';
-import { ALL_CASES, createWorld } from './cases';
+import { ALL_CASES } from './cases';
 import type { CredentialData } from './credentials';
 import { inChild } from './hostileChild';
 import type { CallReport, NetworkRun } from './networkRun';
+import { createWorld } from './records';
 
 /** Variables of this process that would steer what is tested. */
 const STEERING = /_proxy$|^N8N_|^NODE_/i;

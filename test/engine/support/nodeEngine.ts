@@ -5,7 +5,6 @@ import { configureGlobalAxiosDefaults } from '@n8n/backend-network';
 import {
 	BinaryDataService,
 	ExecutionLifecycleHooks,
-	LazyPackageDirectoryLoader,
 	LoadOptionsContext,
 	PackageDirectoryLoader,
 	WorkflowExecute,
@@ -77,32 +76,16 @@ export interface NodeEngine {
 	loadOptions: (credential: CredentialData) => LoadOptionsContext;
 }
 
-/** A node of another package. */
-export interface OtherNode {
-	packageFolder: string;
-	name: string;
-}
-
-/**
- * Loads the built package (`dist/`) the way n8n does, which takes about 1.5 s.
- *
- * @param projectRoot the folder of the package, whose credential type is used
- * @param other a node to run instead of the package's own
- */
-export async function createNodeEngine(
-	projectRoot: string,
-	other?: OtherNode,
-): Promise<NodeEngine> {
+/** Loads the built package (`dist/`) the way n8n does, which takes about 1.5 s. */
+export async function createNodeEngine(projectRoot: string): Promise<NodeEngine> {
 	configureGlobalAxiosDefaults();
 	const binaryData = Container.get(BinaryDataService);
 	await binaryData.init();
-	const own = await loaded(new PackageDirectoryLoader(projectRoot));
-	const loader = other ? await loaded(new LazyPackageDirectoryLoader(other.packageFolder)) : own;
-	const name = other?.name ?? 'xpertAi';
-	const nodeType = NodeHelpers.getVersionedNodeType(loader.getNode(name).type);
-	const type = `${loader.packageName}.${name}`;
+	const loader = await loaded(new PackageDirectoryLoader(projectRoot));
+	const nodeType = NodeHelpers.getVersionedNodeType(loader.getNode('xpertAi').type);
+	const type = `${loader.packageName}.xpertAi`;
 	const helperFor = (credential: CredentialData, { nodeTypes }: Workflow) =>
-		credentialsHelper(own.getCredential('xpertAiApi').type, credential, nodeTypes);
+		credentialsHelper(loader.getCredential('xpertAiApi').type, credential, nodeTypes);
 
 	return {
 		nodeType,

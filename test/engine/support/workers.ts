@@ -6,31 +6,16 @@ import type { Sandbox } from '../../../sandbox';
 import { derivedId } from '../../../nodes/XpertAi/payloads/derivedId';
 import { openConversation } from '../../../nodes/XpertAi/runs/openConversation';
 import { withDeadline } from '../../../nodes/XpertAi/runs/run';
-import type { Run, RunResult } from '../../../nodes/XpertAi/runs/run';
+import type { RunResult } from '../../../nodes/XpertAi/runs/run';
 import { runAndWait } from '../../../nodes/XpertAi/runs/runThread';
-import { systemClock } from '../../../nodes/XpertAi/transport/clock';
-import type { Clock } from '../../../nodes/XpertAi/transport/clock';
 import { createSend } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from '../../nodes/support/context';
+import { clock } from './clock';
 
 /*
  * Workers of n8n, each a process of its own: they share nothing but the server, not even the order that one process
  * keeps among its executions.
  */
-
-/** How many times faster than elsewhere it waits here. */
-const FASTER = 10;
-
-const fastClock: Clock = {
-	...systemClock,
-	sleep: async (ms, signal) => {
-		const over = AbortSignal.timeout(Math.ceil(ms / FASTER));
-		const either = signal ? AbortSignal.any([over, signal]) : over;
-		if (!either.aborted)
-			await new Promise((resolve) => either.addEventListener('abort', resolve, { once: true }));
-	},
-	later: (ms, work) => systemClock.later(ms / FASTER, work),
-};
 
 /** Sends a request as n8n's client does. */
 async function request(token: string, options: IHttpRequestOptions) {
@@ -48,37 +33,33 @@ async function request(token: string, options: IHttpRequestOptions) {
 	return { statusCode: response.status, statusMessage: response.statusText, headers, body };
 }
 
+/** How long a worker waits for an answer. */
+const DEADLINE_MS = 900_000;
+
 /** A worker, and what it does: says something under a key, as an execution of its own. */
-export async function worker({ url, accessToken }: Sandbox, token = accessToken) {
+export async function worker({ url, accessToken }: Sandbox) {
 	const context = contextWith({
 		getCredentials: (async () => ({
-			...{ baseUrl: url, accessToken: token, allowInsecureHttp: true },
+			...{ baseUrl: url, accessToken, allowInsecureHttp: true },
 			allowedHttpRequestDomains: 'all',
 		})) as IExecuteFunctions['getCredentials'],
 		getExecutionCancelSignal: () => undefined,
 		helpers: {
 			httpRequestWithAuthentication: async (_: string, options: IHttpRequestOptions) =>
-				await request(token, options),
+				await request(accessToken, options),
 		} as unknown as IExecuteFunctions['helpers'],
 	});
 	const send = await createSend(context);
-	return async (
-		key: string,
-		assistant: string,
-		message: string,
-		settings: Partial<Run> = {},
-	): Promise<RunResult & { threadId?: string }> => {
-		const { clock = fastClock } = settings;
-		const inTime = withDeadline({ send, clock, deadline: clock.now() + 20_000 });
+	return async (key: string, assistant: string, message: string): Promise<RunResult> => {
+		const inTime = withDeadline({ send, clock, deadline: clock.now() + DEADLINE_MS });
 		const opened = await openConversation(inTime, derivedId(assistant, key));
 		if (!opened || 'failure' in opened)
 			return { status: 'failed', recovered: false, failure: opened?.failure };
 		const input = { action: 'send', message: { input: { input: message } } };
-		const result = await runAndWait({
+		return await runAndWait({
 			...{ ...inTime, threadId: opened.threadId, body: { assistant_id: assistant, input } },
 			...{ isNew: false, whenBusy: 'wait', whenStopped: 'leave', whenLate: 'leave' },
-			...{ cancelSilentMs: 0, inOneRequest: false, routes: { areMissing: false }, ...settings },
+			...{ cancelSilentMs: 0, inOneRequest: false, routes: { areMissing: false } },
 		});
-		return { ...result, threadId: opened.threadId };
 	};
 }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
 import { requireSuccess, runCommand } from '../../../host/command';
-import { packagedNodeFolder } from '../../../host/nodeBinary';
+import { packagedNodeFolder } from '../../../host/installation';
 import { projectRoot } from '../../../host/paths';
 
 /** The versions of Node on this machine, each with the folder that holds it. */
@@ -43,7 +43,6 @@ export async function type(
 	return result.output;
 }
 
-/** The packages that npm has installed in a folder. */
 export function packagesIn(folder: string): string[] {
 	return readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'));
 }

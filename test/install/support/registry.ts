@@ -6,8 +6,8 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 
 import { requireSuccess, runCommand, type CommandResult } from '../../../host/command';
-import { nodeForN8n } from '../../../host/nodeBinary';
-import { npmRegistry } from '../../../host/npmRegistry';
+import { nodeForN8n } from '../../../host/installation';
+import { npmRegistry } from '../../../host/modules';
 import { PACKAGE_NAME, projectRoot } from '../../../host/paths';
 import { freePort, LOOPBACK } from '../../../host/ports';
 import { ServerProcess } from '../../../host/serverProcess';
@@ -70,7 +70,6 @@ export class Registry {
 		return await runCommand('sh', [script, tarball], { cwd: this.folder, env });
 	}
 
-	/** The same, where it has to work. */
 	async publish(tarball: string): Promise<void> {
 		const result = await this.tryToPublish(tarball, await this.token());
 		requireSuccess(result, 'Publishing did not work');

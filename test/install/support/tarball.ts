@@ -4,14 +4,12 @@ import { join } from 'node:path';
 import { requireSuccess, runCommand, runNpm } from '../../../host/command';
 import { packageFolder } from '../../../host/paths';
 
-/** The packed node, as it would be published. */
 export function packedNode(): string {
 	const name = readdirSync(packageFolder).find((file) => file.endsWith('.tgz'));
 	if (name === undefined) throw new Error(`Nothing is packed in ${packageFolder}`);
 	return join(packageFolder, name);
 }
 
-/** The same node as another version. */
 export async function packedAs(version: string, folder: string): Promise<string> {
 	const unpacked = join(folder, version);
 	mkdirSync(unpacked, { recursive: true });

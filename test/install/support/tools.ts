@@ -8,7 +8,6 @@ import { doOnce, hashFiles } from '../../../host/stamp';
 const DEFINITION = ['package.json', 'package-lock.json', '.npmrc'];
 const SOURCES = join(projectRoot, 'test', 'tools');
 
-/** Where the registry and the linters are installed. */
 export const toolsFolder = join(workFolder, 'tools');
 
 /** Installs them, unless they are there already. */

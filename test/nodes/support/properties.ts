@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { requestOf } from '../../../contract/requests';
+import { requestOf } from './requests';
 import { DEFAULT_RESOURCE, catalogue } from '../../../nodes/XpertAi/catalogue';
 import { nodeProperties } from '../../../nodes/XpertAi/execution/properties';
 import type { Operation, Resource } from '../../../nodes/XpertAi/execution/operation';

@@ -1,7 +1,7 @@
 import {
 	groupBy,
 	isEmpty,
-	isEqual,
+	isMatch,
 	isPlainObject,
 	mapValues,
 	omit,
@@ -153,60 +153,19 @@ function inOrder(value: unknown): unknown {
 	return Object.fromEntries(sortBy(entries, '0').map(([key, one]) => [key, inOrder(one)]));
 }
 
-/** What has come of a surface, by the place where it is. */
-export interface SurfaceChanges {
-	/** Gone, or no longer the same. */
-	breaking: string[];
-	/** Not there before. */
-	added: string[];
+/** Whether all that was saved still means the same: what there was is there, shown under the same conditions. */
+export const keeps = (before: Surface, now: Surface): boolean =>
+	isMatch(withConditions(now) as object, withConditions(before) as object);
+
+/** Conditions as one text for each parameter, so that no condition counts as an addition. */
+function withConditions(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(withConditions);
+	if (!isPlainObject(value)) return value;
+	const parts = mapValues(value as Surface, withConditions);
+	if (!('default' in parts)) return parts;
+	const conditions = pick(parts, 'shown', 'hidden', 'required');
+	return { ...omit(parts, Object.keys(conditions)), conditions: JSON.stringify(conditions) };
 }
-
-const breaks = (...breaking: string[]): SurfaceChanges => ({ breaking, added: [] });
-const adds = (...added: string[]): SurfaceChanges => ({ breaking: [], added });
-
-/** What hides a parameter where it comes, and shows it where it goes: a condition to be shown, and all that hides. */
-const HIDES = /\.(shown(\.[\w/.]+)?|hidden(\.[\w/]+(\..+)?)?)$/;
-
-/** Several parameters of one name, each under other conditions. */
-const isVariants = (value: unknown): value is Surface[] =>
-	Array.isArray(value) && value.some((one) => isPlainObject(one) && 'default' in (one as object));
-
-/** Each that was there has to be there in as many cases; further ones are added. */
-function variantChanges(before: unknown, now: unknown, place: string): SurfaceChanges {
-	const [all, later] = [before, now].map((one) => (isVariants(one) ? one : [one]));
-	const isKept = (one: unknown) =>
-		(later ?? []).some((other) => surfaceChanges(one, other, place).breaking.length === 0);
-	const lost = (all ?? []).filter((one) => !isKept(one));
-	return lost.length > 0
-		? breaks(...lost.map((one) => `${place}: ${shown(one)} is gone`))
-		: adds(`${place}: ${shown(now)}`);
-}
-
-/** How a surface differs from what it was; a list by what came and what went. */
-export function surfaceChanges(before: unknown, now: unknown, place = ''): SurfaceChanges {
-	if (isEqual(before, now)) return { breaking: [], added: [] };
-	const texts = { gone: `${place}: ${shown(before)} is gone`, added: `${place}: ${shown(now)}` };
-	// A condition to be shown that goes, and one to be hidden, lets a parameter be seen in more cases.
-	if (before === undefined) return HIDES.test(place) ? breaks(texts.added) : adds(texts.added);
-	if (now === undefined) return HIDES.test(place) ? adds(texts.gone) : breaks(texts.gone);
-	if (isVariants(before) || isVariants(now)) return variantChanges(before, now, place);
-	const [parts, nowParts] = [partsOf(before), partsOf(now)];
-	if (!parts || !nowParts) return breaks(`${place}: ${shown(before)} has become ${shown(now)}`);
-	const all = Object.keys({ ...parts, ...nowParts }).map((key) =>
-		surfaceChanges(parts[key], nowParts[key], place ? `${place}.${key}` : key),
-	);
-	return {
-		breaking: all.flatMap(({ breaking }) => breaking),
-		added: all.flatMap(({ added }) => added),
-	};
-}
-
-function partsOf(value: unknown): Surface | undefined {
-	if (Array.isArray(value)) return Object.fromEntries(value.map((one) => [shown(one), one]));
-	return isPlainObject(value) ? (value as Surface) : undefined;
-}
-
-const shown = (value: unknown) => JSON.stringify(value);
 
 /** A longer parameter takes a line for each of its fields. */
 const LONGEST_LINE = 400;

@@ -14,7 +14,6 @@ const TRIGGER = 'Start';
 /** The name of the node that submits, in every workflow made here. */
 export const SUBMIT_NODE = 'Submit Documents';
 
-/** A node of a workflow that is built for a test. */
 export type Node = WorkflowFile['nodes'][number];
 
 /** A workflow whose trigger starts every chain of nodes, drawn one below the other. */
@@ -47,7 +46,6 @@ export const chain = (name: string, trigger: Node, ...nodes: Node[]): WorkflowFi
 export const workflowOf = (name: string, ...chains: Node[][]): WorkflowFile =>
 	workflowFrom(name, manualTrigger(), ...chains);
 
-/** The trigger behind the button "Execute workflow". */
 export function manualTrigger(): Node {
 	return { name: TRIGGER, type: 'n8n-nodes-base.manualTrigger' };
 }
@@ -75,7 +73,6 @@ export const triggerNode = (name: string, parameters: Record<string, unknown>): 
 	type: 'n8n-nodes-xpertai.xpertAiTrigger',
 });
 
-/** A node that emits the items given. */
 export const itemsNode = (name: string, items: unknown[]): Node => ({
 	name,
 	type: 'n8n-nodes-base.code',
@@ -86,13 +83,11 @@ export const itemsNode = (name: string, items: unknown[]): Node => ({
 /** The name of the node that asks, in the workflow made here. */
 export const ASK_NODE = 'Ask Assistant';
 
-/** How the sandbox's assistant is asked. */
 interface Asking {
 	trigger?: Node;
 	/** To wait for the answer, or to start the run only. */
 	operation?: 'run' | 'start';
 	options?: Record<string, unknown>;
-	/** What is to be otherwise. */
 	parameters?: Record<string, unknown>;
 }
 
@@ -140,7 +135,6 @@ export function timesStored(documents: Array<{ name?: unknown }>): Record<string
 	return countBy(countBy(documents, 'name'), (count) => (count === 1 ? 'once' : 'doubled'));
 }
 
-/** Reads a file from the folder that workflows may read. */
 export function readFile(file: string): Node {
 	return {
 		name: 'Read File',

@@ -21,30 +21,19 @@ export class QueueMode {
 
 	private settings: NodeJS.ProcessEnv = {};
 
-	/**
-	 * @param atOnce how many executions a worker takes at a time
-	 * @param silenceMs how long a worker may be silent until it counts as gone; n8n's own is a minute
-	 */
-	constructor(
-		private readonly atOnce = 5,
-		private readonly silenceMs = 10_000,
-	) {}
-
 	/** Starts all of it; every n8n gets the packed node. */
 	async start(): Promise<void> {
 		mkdirSync(this.folder);
 		const postgres = await this.keep(startPostgres(this.folder));
 		const redis = await this.keep(startRedis(this.folder));
-		this.settings = queueSettings(postgres.port, redis.port, this.silenceMs);
+		this.settings = queueSettings(postgres.port, redis.port);
 		const userFolder = join(this.folder, 'main');
 		await this.harness.start(await ownN8n({ userFolder, env: this.settings }));
 		await Promise.all(['worker-1', 'worker-2'].map(async (name) => await this.startWorker(name)));
 	}
 
-	/** Starts one more worker. */
 	async startWorker(name: string): Promise<Worker> {
-		const { folder, settings, atOnce } = this;
-		const worker = await Worker.start(name, this.harness.host, folder, settings, atOnce);
+		const worker = await Worker.start(name, this.harness.host, this.folder, this.settings);
 		this.workers.push(worker);
 		return worker;
 	}
@@ -70,21 +59,17 @@ export class QueueMode {
 	}
 }
 
-/**
- * What makes n8n work with a queue. A worker's silence is noticed after seconds instead of n8n's one
- * to two minutes, so that the test does not wait for long.
- */
-function queueSettings(
-	postgresPort: number,
-	redisPort: number,
-	silenceMs: number,
-): NodeJS.ProcessEnv {
+/** How long a worker may be silent until it counts as gone: it reads a whole shard before it speaks again. */
+const SILENCE_MS = 15_000;
+
+/** What makes n8n work with a queue. A worker's silence is noticed sooner than after n8n's own minute. */
+function queueSettings(postgresPort: number, redisPort: number): NodeJS.ProcessEnv {
 	return {
 		EXECUTIONS_MODE: 'queue',
 		OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true',
 		QUEUE_BULL_REDIS_HOST: LOOPBACK,
 		QUEUE_BULL_REDIS_PORT: String(redisPort),
-		QUEUE_WORKER_LOCK_DURATION: String(silenceMs),
+		QUEUE_WORKER_LOCK_DURATION: String(SILENCE_MS),
 		QUEUE_WORKER_LOCK_RENEW_TIME: '2000',
 		QUEUE_WORKER_STALLED_INTERVAL: '3000',
 		DB_TYPE: 'postgresdb',

@@ -3,12 +3,15 @@ import { join } from 'node:path';
 
 import { n8nEnvironment } from '../../../host/environment';
 import type { Host } from '../../../host/host';
-import { nodeForN8n } from '../../../host/nodeBinary';
+import { n8nCommand, nodeForN8n, PINNED } from '../../../host/installation';
 import { installPackage } from '../../../host/nodePackage';
-import { n8nFolder, userFolderPaths } from '../../../host/paths';
+import { userFolderPaths } from '../../../host/paths';
 import { freePort } from '../../../host/ports';
 import { ServerProcess } from '../../../host/serverProcess';
 import { waitFor } from '../../../host/waitFor';
+
+/** How many executions a worker takes at a time: one for a round of shards, two for shards. */
+const AT_ONCE = 3;
 
 const READY = 'n8n worker is now ready';
 const STARTED = /Worker started execution (\d+) /g;
@@ -26,14 +29,12 @@ export class Worker {
 	 *
 	 * @param folder an existing folder, in which the worker makes its user folder
 	 * @param settings the variables of queue mode, the same as the main n8n's
-	 * @param atOnce how many executions it takes at a time
 	 */
 	static async start(
 		name: string,
 		main: Host,
 		folder: string,
 		settings: NodeJS.ProcessEnv,
-		atOnce: number,
 	): Promise<Worker> {
 		const userFolder = join(folder, name);
 		installPackage(userFolder);
@@ -48,11 +49,7 @@ export class Worker {
 		const logFile = userFolderPaths(userFolder).log;
 		const process = new ServerProcess({
 			node: nodeForN8n(),
-			args: [
-				join(n8nFolder, 'node_modules', 'n8n', 'bin', 'n8n'),
-				'worker',
-				`--concurrency=${atOnce}`,
-			],
+			args: [n8nCommand(PINNED), 'worker', `--concurrency=${AT_ONCE}`],
 			cwd: main.userFolder,
 			env,
 			logFile,
@@ -67,7 +64,11 @@ export class Worker {
 		return [...this.log.matchAll(STARTED)].map(([, id]) => String(id));
 	}
 
-	/** Ends it in order. */
+	/** Whether it has not ended, or been killed. */
+	get runs(): boolean {
+		return !this.process.hasEnded;
+	}
+
 	async stop(): Promise<void> {
 		await this.process.stop();
 	}

@@ -1,7 +1,12 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { INode } from 'n8n-workflow';
 
-import { NO_ANSWER, forChat, waitingMessage } from '../../../../nodes/XpertAi/execution/audience';
+import {
+	NO_ANSWER,
+	failureAsReply,
+	forChat,
+	waitingMessage,
+} from '../../../../nodes/XpertAi/execution/audience';
 
 const node = { name: 'Ask' } as INode;
 
@@ -24,4 +29,14 @@ it.each([
 	[[{ name: 'mail' }, { name: 'pay' }], 'This waits for a person to decide: mail, pay.'],
 ])('the tasks %j are named in words', (tasks, words) => {
 	expect(waitingMessage(tasks)).toBe(words);
+});
+
+it('a failure as a reply names no ID in its words, and those of its run beside them', () => {
+	const id = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
+	const error = new NodeOperationError(node, `The run ${id} of ${id} failed`);
+	error.context.data = { threadId: 't', runId: 'r', verdict: 'timeout', other: 1 };
+	const output = 'The run … of … failed';
+	expect(failureAsReply(error)).toEqual({ output, threadId: 't', runId: 'r', status: 'timeout' });
+	error.context.data = undefined;
+	expect(failureAsReply(error)).toEqual({ output, status: 'failed' });
 });

@@ -1,95 +1,93 @@
+import { range } from 'lodash';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { NodeOperationError } from 'n8n-workflow';
-import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { forEachItem } from '../../../../nodes/XpertAi/execution/eachItem';
+import { forEachConcurrently, forEachItem } from '../../../../nodes/XpertAi/execution/eachItem';
 import { Item } from '../../../../nodes/XpertAi/execution/item';
-import { mayContinue } from '../../../../nodes/XpertAi/execution/outputs';
 import { contextWith, unconnected } from '../../support/context';
-
-/** The context of an execution. */
-function execution(continues: boolean, stopped = false): IExecuteFunctions {
-	return contextWith({
-		continueOnFail: () => continues,
-		getExecutionCancelSignal: () => (stopped ? AbortSignal.abort() : undefined),
-	});
-}
 
 /** The three items of an execution. */
 function threeItems(continues: boolean, stopped = false): Item[] {
-	const context = execution(continues, stopped);
+	const context = contextWith({
+		continueOnFail: () => continues,
+		getExecutionCancelSignal: () => (stopped ? AbortSignal.abort() : undefined),
+	});
 	return [0, 1, 2].map((index) => new Item(context, index, [], unconnected));
 }
 
-describe('the work on each item', () => {
-	const failingAt =
-		(bad: number, done: number[]) =>
-		async ({ index }: Item) => {
-			done.push(index);
-			if (index === bad) throw new Error(`item ${index}`);
-			return [{ index }];
-		};
+describe('forEachItem', () => {
+	const failingAt = (bad: number, done: number[]) => async (item: Item) => {
+		done.push(item.index);
+		if (item.index === bad) throw new Error(`item ${bad}`);
+		return [{ index: item.index }];
+	};
 
-	it('gives items that all point to the input item they come from', async () => {
-		const output = await forEachItem(threeItems(false), async ({ index }) =>
-			index === 1 ? [{ a: 1 }, { b: 2 }] : [],
-		);
-		expect(output).toEqual([
+	it('pairs each output with the item it comes from', async () => {
+		const work = async ({ index }: Item) => (index === 1 ? [{ a: 1 }, { b: 2 }] : []);
+		expect(await forEachItem(threeItems(false), work)).toEqual([
 			{ json: { a: 1 }, pairedItem: { item: 1 } },
 			{ json: { b: 2 }, pairedItem: { item: 1 } },
 		]);
 	});
 
-	it('is done so many at once, and put out in the order of the items', async () => {
-		const begun: number[] = [];
+	it('keeps the order of the items where several run at once', async () => {
 		const ended: number[] = [];
 		let lastEnds = () => {};
 		const last = new Promise<void>((resolve) => (lastEnds = resolve));
-		const output = await forEachItem(
-			threeItems(false),
-			async ({ index }) => {
-				begun.push(index);
-				if (index === 0) await last;
-				ended.push(index);
-				if (index === 2) lastEnds();
-				return [{ index, begun: begun.length }];
-			},
-			2,
-		);
-		expect(begun).toEqual([0, 1, 2]);
+		const work = async ({ index }: Item) => {
+			if (index === 0) await last;
+			ended.push(index);
+			if (index === 2) lastEnds();
+			return [{ index }];
+		};
+		const output = await forEachItem(threeItems(false), work, 2);
 		expect(ended).toEqual([1, 2, 0]);
-		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([
-			{ item: 0 },
-			{ item: 1 },
-			{ item: 2 },
-		]);
+		expect(output.map(({ json }) => json.index)).toEqual([0, 1, 2]);
 	});
 
-	it('stops at the first failed item unless On Error says otherwise', async () => {
+	it.each([
+		['stops at the first failed item', false, false],
+		['stops in a stopped execution, whatever On Error says', true, true],
+	])('%s', async (_, continues, stopped) => {
 		const done: number[] = [];
-		const work = forEachItem(threeItems(false), failingAt(1, done));
+		const work = forEachItem(threeItems(continues, stopped), failingAt(1, done));
 		await expect(work).rejects.toBeInstanceOf(NodeOperationError);
 		expect(done).toEqual([0, 1]);
 	});
 
-	it('goes on after a failed item when On Error says so', async () => {
-		const done: number[] = [];
-		const output = await forEachItem(threeItems(true), failingAt(1, done));
-		expect(done).toEqual([0, 1, 2]);
-		expect(output[1]?.json).toEqual({ error: 'item 1', details: {} });
-		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([
-			{ item: 0 },
-			{ item: 1 },
-			{ item: 2 },
+	it('goes on after a failed item where On Error says so', async () => {
+		const output = await forEachItem(threeItems(true), failingAt(1, []));
+		expect(output.map(({ json, pairedItem }) => [json, pairedItem])).toEqual([
+			[{ index: 0 }, { item: 0 }],
+			[{ error: 'item 1', details: {} }, { item: 1 }],
+			[{ index: 2 }, { item: 2 }],
 		]);
 	});
+});
 
-	it('ends when the execution was stopped, whatever On Error says', async () => {
-		const done: number[] = [];
-		const work = forEachItem(threeItems(true, true), failingAt(0, done));
-		await expect(work).rejects.toThrow('item 0');
-		expect(done).toEqual([0]);
-		expect(mayContinue(execution(true, true))).toBe(false);
-		expect(mayContinue(execution(true))).toBe(true);
-		expect(mayContinue(execution(false))).toBe(false);
+describe('forEachConcurrently', () => {
+	it('starts each entry once, in order, so many at once', async () => {
+		const begun: number[] = [];
+		let [underWay, most] = [0, 0];
+		const work = async (entry: number) => {
+			begun.push(entry);
+			most = Math.max(most, ++underWay);
+			for (let turns = 0; turns < entry % 5; turns++) await nextTurn();
+			underWay -= 1;
+		};
+		await forEachConcurrently(range(0, 23), 4, work, () => true);
+		expect([begun, most]).toEqual([range(0, 23), 4]);
+	});
+
+	it('starts no more once it may not go on, and ends what was begun', async () => {
+		const ended: number[] = [];
+		const work = async (entry: number) => {
+			await nextTurn();
+			ended.push(entry);
+		};
+		await forEachConcurrently(range(0, 20), 3, work, () => ended.length < 3);
+		expect(ended.length).toBeGreaterThanOrEqual(3);
+		expect(ended.length).toBeLessThanOrEqual(5);
 	});
 });

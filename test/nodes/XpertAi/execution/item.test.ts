@@ -1,9 +1,7 @@
-import fc from 'fast-check';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { Item } from '../../../../nodes/XpertAi/execution/item';
 import { optionsField } from '../../../../nodes/XpertAi/execution/fields';
 import { knowledgebase } from '../../../../nodes/XpertAi/payloads/knowledgebase';
 import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
@@ -22,208 +20,226 @@ const parameter = (
 	initial: INodeProperties['default'] = '',
 ): INodeProperties => ({ displayName, name, type, default: initial });
 
-describe('a number parameter', () => {
-	const schema = z.number().int().min(1);
-	const fields = [parameter('number', 'limit', 'Limit', 50)];
+const THREAD = parameter('resourceLocator', 'threadId', 'Thread');
+const LIMIT = parameter('number', 'limit', 'Limit', 50);
+const SWITCH = parameter('boolean', 'all', 'Return All');
+const TIMEOUT = parameter('number', 'timeout', 'Timeout (Seconds)', 120);
+const ID = '335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
+const UUID = 'a UUID such as 123e4567-e89b-42d3-a456-426614174000';
+const locator = (value: unknown) => ({ __rl: true, mode: 'id', value });
 
-	it.each([
-		[{ limit: 5 }, 5],
-		[{ limit: '5' }, 5],
-		[{}, 50],
-	])('in %j is %i', (parameters, value) => {
-		expect(itemOf(parameters, { fields }).setting('limit', schema)).toBe(value);
+describe('a parameter', () => {
+	const all = (raw: unknown, initial: boolean) =>
+		itemOf({ all: raw }, { fields: [{ ...SWITCH, default: initial }] }).boolean('all');
+	const limitOf = (parameters: object) =>
+		itemOf({ ...parameters }, { fields: [LIMIT] }).setting('limit', z.number().int().min(1));
+	const idOf = (threadId: unknown) => itemOf({ threadId }, { fields: [THREAD] }).id('threadId');
+
+	it.each<[unknown, unknown]>([
+		[limitOf({ limit: 5 }), 5],
+		[limitOf({ limit: '5' }), 5],
+		[limitOf({}), 50],
+		[all(true, false), true],
+		[all('true', false), true],
+		[all('false', true), false],
+		[all(undefined, true), true],
+		[all(null, false), false],
+		[idOf('  t-1\n'), 't-1'],
+		[idOf(17), '17'],
+		[idOf(locator(' t-1 ')), 't-1'],
+		[idOf(locator(5)), '5'],
+		[idOf('any text/with ? marks'), 'any text/with ? marks'],
+		[idOf(`https://xpert.example/pages/${ID}/documents`), ID],
+		[idOf('...'), '...'],
+		[idOf('😀'), '😀'],
+		[itemOf({}, { fields: [optionsField([TIMEOUT])] }).setting('options.timeout', z.number()), 120],
+	])('%# is %j', (value, expected) => expect(value).toBe(expected));
+
+	it.each<[unknown, string]>([
+		[0, 'must be at least 1, but is 0'],
+		[2.5, 'must be a whole number, but is 2.5'],
+		['many', 'must be a number, but is "many"'],
+		['', 'must be a number, but is ""'],
+	])('Limit %j is refused: %s', (limit, demand) => {
+		expect(thrownBy(() => limitOf({ limit })).message).toBe(`"Limit" ${demand}`);
 	});
 
-	it.each([
-		[0, 'must be at least 1'],
-		[2.5, 'must be a whole number'],
-		['many', 'must be a number'],
-		['', 'must be a number'],
-	])('%j is refused by its name', (limit, demand) => {
-		const { message } = thrownBy(() =>
-			itemOf({ limit }, { fields, index: 1 }).setting('limit', schema),
+	it.each(['maybe', '', 7, ['true'], {}])('Return All %j is refused', (raw) => {
+		const { message } = thrownBy(() => all(raw, false));
+		expect(message).toMatch(/^"Return All" must be true or false, but is /);
+	});
+
+	it.each<[string, string]>([
+		[
+			'Support Docs',
+			'must be an ID, but "Support Docs" is a name: paste the ID, or the address of its page',
+		],
+		['335ccdfa-d2bb', `must be ${UUID}, but is "335ccdfa-d2bb"`],
+	])('Knowledgebase "%s" %s', (knowledgebaseId, demand) => {
+		const fields = [parameter('string', 'knowledgebaseId', 'Knowledgebase')];
+		const item = itemOf({ knowledgebaseId }, { fields, index: 1 });
+		expect(thrownBy(() => item.id('knowledgebaseId')).message).toBe(
+			`"Knowledgebase" ${demand} [item 1]`,
 		);
-		expect(message).toContain(`"Limit" ${demand}`);
-		expect(message).toContain('[item 1]');
-	});
-});
-
-describe('a switch', () => {
-	const read = (all: unknown, byDefault = false) => {
-		const fields = [parameter('boolean', 'all', 'Return All', byDefault)];
-		return itemOf({ all }, { fields, index: 1 }).boolean('all');
-	};
-
-	it.each([
-		[true, true],
-		[false, false],
-		['true', true],
-		['false', false],
-	])('given as %j is %s', (raw, value) => expect(read(raw, !value)).toBe(value));
-
-	it.each([undefined, null])('that an expression gives %j stays as it is by default', (raw) => {
-		expect([read(raw, true), read(raw, false)]).toEqual([true, false]);
 	});
 
-	it.each(['maybe', '', 7, ['true'], {}])('given as %j is refused by its name', (raw) => {
-		const { message } = thrownBy(() => read(raw));
-		expect(message).toMatch(/^"Return All" must be true or false, but is .* \[item 1\]$/);
-	});
-});
-
-describe('an id', () => {
-	const fields = [parameter('resourceLocator', 'threadId', 'Thread')];
-	const idOf = (threadId: unknown) => itemOf({ threadId }, { fields, index: 2 }).id('threadId');
-
-	it.each([
-		['t-1', 't-1'],
-		['  t-1\n', 't-1'],
-		[17, '17'],
-		[{ __rl: true, mode: 'id', value: ' t-1 ' }, 't-1'],
-		[{ __rl: true, mode: 'list', value: 5 }, '5'],
-		['any text/with ? marks', 'any text/with ? marks'],
-		['...', '...'],
-		['😀', '😀'],
-	])('%j is %s', (raw, id) => expect(idOf(raw)).toBe(id));
-
-	it.each([
-		['', 'must not be empty'],
-		[' \n', 'must not be empty'],
-		[null, 'must not be empty'],
-		[undefined, 'must not be empty'],
-		[{ __rl: true, mode: 'id', value: '' }, 'must not be empty'],
-		[{ __rl: true, mode: 'id', value: null }, 'must not be empty'],
-		['.', 'must be an ID'],
-		[' .. ', 'must be an ID'],
-		['a\ud800b', 'must be an ID'],
-		['\udc00', 'must be an ID'],
-		['undefined', 'must be an ID'],
-		['Invalid DateTime', 'must be an ID'],
-		['[object Promise]', 'must be an ID'],
+	const EMPTY = ['', ' \n', null, undefined, locator(''), locator(null)];
+	const NO_ID = ['.', ' .. ', 'a\ud800b', '\udc00', 'undefined', 'Invalid DateTime'];
+	it.each<[unknown, string]>([
+		...EMPTY.map((raw) => [raw, 'must not be empty'] as [unknown, string]),
+		...[...NO_ID, '[object Promise]'].map((raw) => [raw, 'must be an ID, but'] as [string, string]),
 		['https://xpert.example/settings', 'must be an ID, or the address of a page that has it'],
-		[{ id: 'x' }, 'must be text'],
-		[['x'], 'must be text'],
-		[true, 'must be text'],
-	])('%j is refused', (raw, demand) => {
+		...[{ id: 'x' }, ['x'], true].map((raw) => [raw, 'must be text'] as [unknown, string]),
+	])('Thread %j is refused: %s', (raw, demand) => {
 		const { message } = thrownBy(() => idOf(raw));
-		expect(message).toMatch(new RegExp(`^"Thread" ${demand}.* \\[item 2\\]$`));
+		expect(message).toContain(`"Thread" ${demand}`);
 		expect(message).not.toMatch(EMPTY_WORDS);
 	});
-});
 
-describe('a parameter in a collection', () => {
-	const own = parameter('number', 'timeout', 'Timeout (Seconds)', 120);
-	const fields = [optionsField([own]), parameter('number', 'limit', 'Limit', 50)];
+	it('that is required is refused where its expression gives nothing', () => {
+		const fields = [{ ...parameter('string', 'name', 'Name'), required: true }];
+		const getNode = () => ({ ...node, parameters: { name: '={{ $json.nope }}' } });
+		const given = itemOf({ name: '' }, { fields, methods: { getNode } });
+		expect(thrownBy(() => given.parameter('name')).message).toBe(
+			'"Name" is empty: its expression gave nothing for this item',
+		);
+		expect(itemOf({ name: '' }, { fields }).parameter('name')).toBe('');
+	});
 
-	it('has the name and the default of its own field', () => {
-		expect(itemOf({}, { fields }).setting('options.timeout', z.number())).toBe(120);
-		const bad = itemOf({ options: { timeout: 'long' } }, { fields });
-		expect(thrownBy(() => bad.setting('options.timeout', z.number())).message).toBe(
+	it('is named after its own field', () => {
+		const inner = parameter('number', 'limit', 'Inner');
+		const item = itemOf(
+			{ options: { timeout: 'long' } },
+			{ fields: [optionsField([inner, TIMEOUT]), LIMIT] },
+		);
+		expect(['limit', 'options.limit', 'options.other'].map((name) => item.labelOf(name))).toEqual([
+			...['Limit', 'Inner', 'options.other'],
+		]);
+		expect(thrownBy(() => item.setting('options.timeout', z.number())).message).toBe(
 			'"Timeout (Seconds)" must be a number, but is "long"',
 		);
 	});
+});
 
-	it('comes after a parameter of the same name that is in none', () => {
-		const twice = [optionsField([parameter('number', 'limit', 'Inner')]), ...fields];
-		expect(itemOf({}, { fields: twice }).labelOf('limit')).toBe('Limit');
-		expect(itemOf({}, { fields: twice }).labelOf('options.limit')).toBe('Inner');
+describe('a binary field', () => {
+	const binary = {
+		data: { data: '', mimeType: '', fileName: 'a.pdf' },
+		other: { data: '', mimeType: 'x/y' },
+	};
+	const fields = [parameter('string', 'file', 'Input Binary Field')];
+	const named = (file: unknown, has: object = { binary }) => {
+		const getInputData = () => [{ json: {}, ...has }];
+		return itemOf({ file }, { fields, methods: { getInputData } });
+	};
+
+	it('is found by its name, with a type', () => {
+		expect(named(' data ').binary('file')).toEqual({
+			property: 'data',
+			binary: { ...binary.data, mimeType: 'application/pdf' },
+			parameter: 'Input Binary Field',
+		});
+		const both = named('other, data,other').binaries('file');
+		expect(both.map(({ property }) => property)).toEqual(['other', 'data']);
+		expect(named('').binaries('file')).toEqual([]);
 	});
 
-	it('keeps the name it was asked by where there is no such field', () => {
-		expect(itemOf({}, { fields }).labelOf('options.other')).toBe('options.other');
-		expect(itemOf({}).labelOf('other')).toBe('other');
+	it.each(['none', 'constructor', '__proto__', 'toString'])('is not found by "%s"', (name) => {
+		const words = `"Input Binary Field" names "${name}", but the item has`;
+		for (const read of ['binary', 'binaries'] as const) {
+			expect(thrownBy(() => named(name)[read]('file')).message).toBe(`${words} only data, other`);
+			expect(thrownBy(() => named(name, {})[read]('file')).message).toBe(
+				`${words} no binary field`,
+			);
+		}
 	});
 });
 
 describe('a value that is refused', () => {
 	const item = itemOf({}, { index: 2 });
 
-	it('ends the item with an error of the node that says how to go on', () => {
-		const error = thrownBy(() => item.check(knowledgebase, {}, {}));
+	it('ends the item with an error that says how to go on', () => {
+		const error = thrownBy(() => item.check(knowledgebase, {}, {})) as NodeOperationError;
 		expect(error).toBeInstanceOf(NodeOperationError);
-		const { description, message, context } = error as NodeOperationError;
-		expect(description).toContain('Nothing was sent for this item');
-		expect(`${message} ${description}`).not.toMatch(EMPTY_WORDS);
-		expect(context.itemIndex).toBe(2);
+		expect(error.message).toBe('"JSON Body" at name is missing [item 2]');
+		expect(error.description).toContain('Nothing was sent for this item');
+		expect(`${error.message} ${error.description}`).not.toMatch(EMPTY_WORDS);
+		expect(error.context.itemIndex).toBe(2);
 	});
 
-	it('is named whole, also where n8n rewords messages that mention a network code', () => {
-		fc.assert(
-			fc.property(fc.constantFrom('ECONNREFUSED', 'enoent', 'ETIMEDOUT'), (value) => {
-				const flaw = { subject: '"Name"', demand: 'must be shorter', value };
-				expect(thrownBy(() => item.refuse(flaw)).message).toBe(
-					`"Name" must be shorter, but is "${value}" [item 2]`,
-				);
-			}),
-		);
-	});
+	it.each(['ECONNREFUSED', 'enoent', 'ETIMEDOUT'])(
+		'is named whole, though n8n rewords %s',
+		(value) => {
+			const flaw = { subject: '"Name"', demand: 'must be shorter', value };
+			expect(thrownBy(() => item.refuse(flaw)).message).toBe(
+				`"Name" must be shorter, but is "${value}" [item 2]`,
+			);
+		},
+	);
 });
 
-describe('the outcome of an item', () => {
-	const item = itemOf({}, { index: 4 });
+describe('the error of a request', () => {
+	const missing = {
+		...failure,
+		missing: 'record' as const,
+		reason: 'The requested record was not found',
+	};
 
-	it('points to the item', () => {
-		expect(item.output({ a: 1 })).toEqual({ json: { a: 1 }, pairedItem: { item: 4 } });
-		const failed = item.failed(item.operationError('no'), { outcome: 'rejected' });
-		expect(failed).toEqual({
-			json: { error: 'no', details: { outcome: 'rejected' } },
-			pairedItem: { item: 4 },
-		});
-	});
-
-	it('is an error of the API after a request that failed', () => {
-		const ids = [{ subject: '"Thread"', id: '1' }];
-		const missing = {
-			...failure,
-			missing: 'record' as const,
-			reason: 'The requested record was not found',
-		};
-		const error = item.apiError(missing, { ids });
+	it('is of the API, and names the IDs that were sent', () => {
+		const item = itemOf({ threadId: '1' }, { index: 4, fields: [THREAD] });
+		const error = item.apiError(missing, { ids: [{ subject: '"Run ID"', id: '2' }] });
 		expect(error).toBeInstanceOf(NodeApiError);
 		expect(error.context.itemIndex).toBe(4);
-		expect(error.description).toContain('Check "Thread".');
+		expect(error.description).toContain('Check "Thread" and "Run ID".');
+	});
+
+	it('does not depend on a hidden field, whose expression may be broken', () => {
+		const broken = () => {
+			throw new NodeOperationError(node, 'There is no node "Gone"');
+		};
+		for (const getNodeParameter of [broken, () => '\ud800', () => ({ deep: [] })]) {
+			const methods = {
+				getNodeParameter: getNodeParameter as never,
+			};
+			const item = itemOf({}, { fields: [THREAD], methods });
+			expect(item.apiError({ ...failure, reason: 'No' }).message).toBe(
+				'The server answered 404: No',
+			);
+		}
 	});
 });
 
-describe('what an item says of a success, with the words of the server', () => {
-	const item = new Item(itemOf({}).context, 0, [], {
-		...unconnected,
-		secrets: spellingsOf('s3cret'),
-	});
+describe('what an item says with the words of the server', () => {
+	const item = itemOf({}, { connection: { ...unconnected, secrets: spellingsOf('s3cret') } });
 	const said = 'No s3cret';
 
-	it('holds no secret in an error of ours', () => {
+	it('holds no secret in an error, nor in what is known of the item', () => {
 		const { message, description } = item.operationError(said, `${said}.`);
 		expect([message, description]).toEqual(['No ***', 'No ***.']);
-	});
-
-	it('holds none in the error of a request, nor in what n8n keeps of it', () => {
 		const error = item.apiError({ ...failure, kind: 'unsuccessful', reason: said });
 		expect(error.message).toBe('No ***');
 		expect(JSON.stringify(error.context)).not.toContain('s3cret');
-	});
-
-	it('holds none in what is known of a failed item', () => {
 		const failed = item.failed(item.operationError('no'), { processMsg: said, status: 201 });
 		expect(failed.json.details).toEqual({ processMsg: 'No ***', status: 201 });
 	});
 });
 
+it('an item with another credential than the first is refused', () => {
+	const [first, same] = [itemOf({}), itemOf({}, { index: 1 })];
+	const other = itemOf({}, { index: 1, connection: { ...unconnected } });
+	expect(() => same.checkSameCredential(first)).not.toThrow();
+	expect(() => other.checkSameCredential(first)).toThrow('another server or token for this item');
+});
+
 describe('what was caught', () => {
 	const item = itemOf({}, { index: 3 });
 
-	it('stays itself when it is an error of n8n, and learns its item', () => {
-		const error = new NodeOperationError(node, 'no');
+	it.each([
+		[new NodeOperationError(node, 'no'), 3],
+		[toNodeApiError(failure, { node, itemIndex: 1 }), 1],
+		[new NodeOperationError(node, 'no', { itemIndex: 0 }), 0],
+	])('stays itself where it is an error of n8n (%#), of item %i', (error, index) => {
 		expect(item.asError(error)).toBe(error);
-		expect(error.context.itemIndex).toBe(3);
-	});
-
-	it('keeps the item it has', () => {
-		const error = toNodeApiError(failure, { node, itemIndex: 1 });
-		expect(item.asError(error)).toBe(error);
-		expect(error.context.itemIndex).toBe(1);
-		const first = new NodeOperationError(node, 'no', { itemIndex: 0 });
-		expect(item.asError(first).context.itemIndex).toBe(0);
+		expect(error.context.itemIndex).toBe(index);
 	});
 
 	it.each([
@@ -233,8 +249,6 @@ describe('what was caught', () => {
 	])('becomes an error of the node: %p', (caught, message) => {
 		const error = item.asError(caught);
 		expect(error).toBeInstanceOf(NodeOperationError);
-		expect(error.message).toBe(message);
-		expect(error.node).toBe(node);
-		expect(error.context.itemIndex).toBe(3);
+		expect(error).toMatchObject({ message, node, context: { itemIndex: 3 } });
 	});
 });

@@ -1,80 +1,102 @@
 import { NodeOperationError } from 'n8n-workflow';
-import type { IDataObject, INode } from 'n8n-workflow';
+import type { INode, INodeExecutionData } from 'n8n-workflow';
 
-import type { ItemError } from '../../../../nodes/XpertAi/execution/outputs';
+import { answerItems, deletedItem, simplified } from '../../../../nodes/XpertAi/execution/outputs';
 import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
 import { itemOf } from '../../support/context';
 import { node } from '../../support/node';
-import { HOSTS, putOut, sorted } from './support/errorOutput';
 
-const failure = { kind: 'status' as const, status: 404, method: 'GET', path: '/api/ai/threads/1' };
+/**
+ * By which a host knows a failed item (`handleNodeErrorOutput` in n8n-core's `workflow-execute.js`): n8n-core
+ * 1.122.48 (n8n 1.123.81) and 2.8.1 (n8n 2.8.4), and 2.41.1.
+ */
+const RULES: Array<[string, (item: INodeExecutionData) => boolean]> = [
+	[
+		'older',
+		({ error, json }) => {
+			const keys = Object.keys(json).length;
+			return Boolean(error ?? (json.error && (keys === 1 || (json.message && keys === 2))));
+		},
+	],
+	[
+		'newer',
+		({ error, json }) => {
+			const isKnown = (key: string) => ['error', 'message', 'details'].includes(key);
+			return Boolean(error ?? (json.error && Object.keys(json).every(isKnown)));
+		},
+	],
+];
 
-const failedItem = (error: ItemError, index: number, facts?: IDataObject) =>
-	itemOf({}, { index }).failed(error, facts);
+/** What every one of these hosts puts out: it drops the JSON beside an enumerable `error`. */
+const putOut = ({ json, error }: INodeExecutionData) =>
+	error === undefined ? json : { error: error.message };
 
-describe('the item of a failed one', () => {
-	it('has no keys but those by which n8n knows it', () => {
-		const error = toNodeApiError({ ...failure, requestId: 'r' }, { node, itemIndex: 2 });
-		const item = failedItem(error, 2);
-		expect(Object.keys(item).sort()).toEqual(['json', 'pairedItem']);
-		expect(Object.keys(item.json).sort()).toEqual(['details', 'error']);
+describe('a failed item', () => {
+	const at = (onError: INode['onError']) => ({ ...node, onError });
+	const failure = {
+		kind: 'status' as const,
+		status: 404,
+		requestId: 'r',
+		method: 'GET',
+		path: '/',
+	};
+
+	it.each(RULES)('is known to %s hosts, which keep all of it', (_, isFailed) => {
+		const error = toNodeApiError(failure, { node: at('continueErrorOutput') });
+		const item = itemOf({}, { index: 2 }).failed(error, { outcome: 'rejected', of: undefined });
+		expect(isFailed(item)).toBe(true);
+		const { message, description } = error;
+		expect(putOut({ ...item })).toEqual({
+			error: message,
+			details: { outcome: 'rejected', description, httpCode: '404', requestId: 'r' },
+		});
+		expect(Object.keys(item)).toEqual(['json', 'pairedItem']);
 		expect(item.pairedItem).toEqual({ item: 2 });
 	});
 
-	it('says what happened, how to go on, the status and the request id', () => {
-		const error = toNodeApiError({ ...failure, requestId: 'r' }, { node, itemIndex: 0 });
-		expect(failedItem(error, 0).json).toEqual({
-			error: 'The server answered 404: it gave no reason',
-			details: { description: error.description, httpCode: '404', requestId: 'r' },
-		});
+	it('has no mark where it stays on the one output', () => {
+		const error = new NodeOperationError(at('continueRegularOutput'), 'no');
+		const item = itemOf({}).failed(error, { outcome: 'rejected' });
+		expect(putOut(item)).toEqual({ error: 'no', details: { outcome: 'rejected' } });
 	});
 
 	it('leaves out what there is none of', () => {
-		expect(failedItem(new NodeOperationError(node, 'no'), 0).json).toEqual({
-			error: 'no',
-			details: {},
-		});
+		const { json } = itemOf({}).failed(new NodeOperationError(node, 'no'));
+		expect(json).toEqual({ error: 'no', details: {} });
 	});
 });
 
-describe.each(HOSTS)('a failed item on $host', ({ rule }) => {
-	const at = (onError: INode['onError']) => ({ ...node, onError });
-	const input = [{ row: 1 }, { row: 2 }];
+describe('the output of an answer', () => {
+	const TWO = [{ a: 1 }, { b: 2 }];
 
-	it('goes to the error output with the fields of its input and all that is known of it', () => {
-		const failing = { node: at('continueErrorOutput'), itemIndex: 1 };
-		const error = toNodeApiError({ ...failure, requestId: 'r' }, failing);
-		const items = [itemOf({}).output({ ok: true }), failedItem(error, 1, { outcome: 'rejected' })];
-		const { description } = error;
-		expect(sorted(rule, items, input)).toEqual({
-			success: [{ ok: true }],
-			error: [
-				{
-					row: 2,
-					error: error.message,
-					details: { outcome: 'rejected', description, httpCode: '404', requestId: 'r' },
-				},
-			],
-		});
-	});
+	it.each([
+		[{ a: 1 }, [{ a: 1 }]],
+		[TWO, TWO],
+		[[], []],
+		[
+			['a', [2]],
+			[{ response: 'a' }, { response: [2] }],
+		],
+		[false, [{ response: false }]],
+		[null, [{ response: null }]],
+		[undefined, [{}]],
+	])('of %j is %j', (answer, items) => expect(answerItems(answer)).toEqual(items));
 
-	it('goes there when the value was refused as well', () => {
-		const error = new NodeOperationError(at('continueErrorOutput'), 'no', { description: 'why' });
-		expect(sorted(rule, [failedItem(error, 0)], input)).toEqual({
-			success: [],
-			error: [{ row: 1, error: 'no', details: { description: 'why' } }],
-		});
-	});
+	it.each([
+		[{ raw: [], affected: 1 }, true],
+		[{ originalName: 'hello.txt', deletedAt: null }, true],
+		[undefined, true],
+		['ok', true],
+		[{ raw: [], affected: 0 }, false],
+	])('of a delete that answered %j is %s', (answer, deleted) =>
+		expect(deletedItem(answer)).toEqual([{ deleted }]),
+	);
 
-	it('keeps all that is known of it where it stays on the one output', () => {
-		const error = new NodeOperationError(at('continueRegularOutput'), 'no');
-		const item = failedItem(error, 0, { outcome: 'rejected' });
-		expect(putOut([item])).toEqual([{ error: 'no', details: { outcome: 'rejected' } }]);
-	});
-
-	it('cannot be mistaken: the same JSON without its mark is a success on older hosts', () => {
-		const { json, pairedItem } = failedItem(new NodeOperationError(node, 'no'), 0);
-		const { success } = sorted(rule, [{ json, pairedItem }], input);
-		expect(success.length).toBe(rule === HOSTS.at(-1)?.rule ? 0 : 1);
+	it('is simplified to the named keys, or stays whole without any of them', () => {
+		const results = [{ id: 1, name: 'a', tenant: {} }, { other: 1 }];
+		expect(results.map((one) => simplified(['name', 'id', 'size'], one))).toEqual([
+			{ id: 1, name: 'a' },
+			{ other: 1 },
+		]);
 	});
 });

@@ -1,46 +1,20 @@
 import fc from 'fast-check';
 
-import { collectPages } from '../../../../nodes/XpertAi/execution/paging';
+import { PAGE_SIZE, collectPages } from '../../../../nodes/XpertAi/execution/paging';
 
-const PAGE_SIZE = 100;
+interface Page {
+	limit: number;
+	offset: number;
+}
 
 const resultsOf = (count: number) =>
 	Array.from({ length: count }, (_, index) => ({ id: `r${index}`, metadata: { same: true } }));
 
-/** A server with some results, and what it makes of `limit` and `offset`. */
-interface Kind {
-	name: string;
-	page: (all: unknown[], page: { limit: number; offset: number }) => unknown[];
-	/** How many results can be had at all of a server that has `count`, when `wanted` are asked for. */
-	reachable: (count: number, wanted: number) => number;
-}
+const honest = (all: unknown[], { limit, offset }: Page) => all.slice(offset, offset + limit);
 
-const KINDS: Kind[] = [
-	{
-		name: 'that keeps to limit and offset',
-		page: (all, { limit, offset }) => all.slice(offset, offset + limit),
-		reachable: (count) => count,
-	},
-	{
-		name: 'that ignores both (Xpert, E7)',
-		page: (all) => all,
-		reachable: (count) => count,
-	},
-	{
-		name: 'that ignores only the offset',
-		page: (all, { limit }) => all.slice(0, limit),
-		reachable: (count) => Math.min(count, PAGE_SIZE),
-	},
-	{
-		name: 'that ignores only the limit',
-		page: (all, { offset }) => all.slice(offset),
-		reachable: (count) => count,
-	},
-];
-
-/** Collects from such a server and counts the requests; more than the results can need never end. */
-async function collect({ page }: Kind, count: number, wanted?: number) {
-	const asked: Array<{ limit: number; offset: number }> = [];
+/** Collects from a server and counts the requests; more than the results can need never end. */
+async function collect(count: number, wanted?: number, page = honest) {
+	const asked: Page[] = [];
 	const all = resultsOf(count);
 	const results = await collectPages(async (range) => {
 		asked.push(range);
@@ -50,53 +24,46 @@ async function collect({ page }: Kind, count: number, wanted?: number) {
 	return { results, asked };
 }
 
-describe.each(KINDS)('pages of a server $name', (kind) => {
-	it('give the first results, in order, without doubles, and ask for no more than is wanted', async () => {
-		const wantedResults = fc.oneof(fc.integer({ min: 1, max: 500 }), fc.constant(undefined));
+describe('collectPages', () => {
+	it.each<[string, typeof honest, number]>([
+		['keeps to limit and offset', honest, Infinity],
+		['ignores both (Xpert, E7)', (all) => all, Infinity],
+		['ignores only the offset', (all, { limit }) => all.slice(0, limit), PAGE_SIZE],
+		['ignores only the limit', (all, { offset }) => all.slice(offset), Infinity],
+	])('gives the first results once and in order on a server that %s', async (_, page, reach) => {
+		const most = fc.oneof(fc.integer({ min: 1, max: 500 }), fc.constant(undefined));
 		const count = fc.oneof(fc.nat(450), fc.constantFrom(0, 1, 99, 100, 101, 200, 300));
 		await fc.assert(
-			fc.asyncProperty(count, wantedResults, async (held, wanted) => {
-				const { results, asked } = await collect(kind, held, wanted);
-				const most = wanted ?? Infinity;
-				expect(results).toEqual(resultsOf(Math.min(most, kind.reachable(held, most))));
+			fc.asyncProperty(count, most, async (held, wanted = Infinity) => {
+				const { results, asked } = await collect(held, wanted, page);
+				expect(results).toEqual(resultsOf(Math.min(wanted, held, reach)));
 				for (const { limit, offset } of asked) {
 					expect(limit).toBeGreaterThan(0);
-					expect(limit).toBeLessThanOrEqual(PAGE_SIZE);
-					expect(offset + limit).toBeLessThanOrEqual(most);
+					expect(limit).toBeLessThanOrEqual(Math.min(PAGE_SIZE, wanted - offset));
 				}
 			}),
 		);
 	});
-});
 
-describe('pages', () => {
-	const [honest] = KINDS as [Kind];
-
-	it('are asked for one after another', async () => {
-		const { asked } = await collect(honest, 230);
-		expect(asked).toEqual([
-			{ limit: 100, offset: 0 },
-			{ limit: 100, offset: 100 },
-			{ limit: 100, offset: 200 },
-		]);
+	it.each<[number, number | undefined, Page[]]>([
+		[230, undefined, [0, 100, 200].map((offset) => ({ limit: 100, offset }))],
+		[500, 50, [{ limit: 50, offset: 0 }]],
+		[500, 100, [{ limit: 100, offset: 0 }]],
+	])('asks for pages of %i results, of which %s are wanted', async (count, wanted, pages) => {
+		expect((await collect(count, wanted)).asked).toEqual(pages);
 	});
 
-	it('cost one request when a page suffices', async () => {
-		expect((await collect(honest, 500, 50)).asked).toEqual([{ limit: 50, offset: 0 }]);
-		expect((await collect(honest, 500, 100)).asked).toEqual([{ limit: 100, offset: 0 }]);
-	});
-
-	it('of a list that grows at its start meanwhile give each result once', async () => {
-		const all = resultsOf(250);
-		const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) => {
-			const page = all.slice(offset, offset + limit);
-			all.unshift({ id: `new at ${offset}`, metadata: { same: true } });
-			return page;
+	it('gives each result of a list once that grows at its start meanwhile', async () => {
+		const all: unknown[] = resultsOf(250);
+		const fetchPage = async (page: Page) => {
+			const results = honest(all, page);
+			all.unshift({ id: `new at ${page.offset}`, metadata: { same: true } });
+			return results;
 		};
 		expect(await collectPages(fetchPage)).toEqual(resultsOf(250));
 	});
 
-	it('end on a server that ignores the offset, whatever changes in its results', async () => {
+	it('ends on a server that shows its last page for ever, whatever changes in it', async () => {
 		const identity = fc.constantFrom<Array<(index: number) => object>>(
 			(index) => ({ id: `r${index}` }),
 			(index) => ({ id: index }),
@@ -116,7 +83,6 @@ describe('pages', () => {
 					const results = await collectPages(async ({ limit, offset }) => {
 						asked += 1;
 						if (asked > pages + 1) throw new Error('asks without end');
-						// Whole pages are shown once; from there on the last one comes again and again.
 						const start = Math.min(offset, count - limit);
 						return Array.from({ length: limit }, (_, index) => ({
 							...of(start + index),
@@ -129,30 +95,23 @@ describe('pages', () => {
 		);
 	});
 
-	it('take results for the same by their id only where they have one', async () => {
-		const twins = Array.from({ length: 150 }, (_, index) => ({ id: '', key: 'k', value: index }));
-		const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) =>
-			twins.slice(offset, offset + limit);
-		expect(await collectPages(fetchPage)).toEqual(twins);
+	it.each<[string, unknown[]]>([
+		['have an empty ID', Array.from({ length: 150 }, (_, value) => ({ id: '', key: 'k', value }))],
+		['are plain values', Array.from({ length: 150 }, (_, index) => ['memories', `user-${index}`])],
+	])('takes results for different that %s', async (_, all) => {
+		expect(await collectPages(async (page) => honest(all, page))).toEqual(all);
 	});
 
-	it('that show the first result again go on to what else they hold', async () => {
+	it('goes on to what else a page holds beside a result that was there', async () => {
 		const all = resultsOf(250);
-		const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) =>
-			offset === 0 ? all.slice(0, limit) : [all[0], ...all.slice(offset, offset + limit - 1)];
-		const results = await collectPages(fetchPage);
+		const results = await collectPages(async ({ limit, offset }) =>
+			offset === 0 ? all.slice(0, limit) : [all[0], ...all.slice(offset, offset + limit - 1)],
+		);
 		expect(results).toEqual(expect.arrayContaining([all[100], all[198]]));
 		expect(new Set(results).size).toBe(results.length);
 	});
 
-	it('may hold very many results on a server that ignores the limit', async () => {
+	it('holds very many results of one page', async () => {
 		expect(await collectPages(async () => resultsOf(200_000))).toHaveLength(200_000);
-	});
-
-	it('may hold plain values, such as the namespaces of a store', async () => {
-		const namespaces = Array.from({ length: 150 }, (_, index) => ['memories', `user-${index}`]);
-		const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) =>
-			namespaces.slice(offset, offset + limit);
-		expect(await collectPages(fetchPage)).toEqual(namespaces);
 	});
 });

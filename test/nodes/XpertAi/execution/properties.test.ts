@@ -2,7 +2,7 @@ import { isEmpty, omit, omitBy, uniq } from 'lodash';
 import { NodeHelpers } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 
-import { requestOf } from '../../../../contract/requests';
+import { requestOf } from '../../support/requests';
 import { isCoded, onlyReads } from '../../../../nodes/XpertAi/execution/operation';
 import { XpertAi } from '../../../../nodes/XpertAi/XpertAi.node';
 import { XpertAiTrigger } from '../../../../nodes/XpertAiTrigger/XpertAiTrigger.node';
@@ -27,7 +27,7 @@ function jsonBodyOf({ resource, operation }: (typeof OPERATIONS)[number]) {
 	return [...properties, ...ofIt].find(named('jsonBody'));
 }
 
-const WITH_BODY = OPERATIONS.filter(({ operation }) => requestOf(operation).body);
+const WITH_BODY = OPERATIONS.filter(jsonBodyOf);
 /** What hides the fields of a body. */
 const WITH_JSON = { '/options.bodyMode': ['json'] };
 /** What shows more than five fields, and how many. */
@@ -105,12 +105,10 @@ describe('the parameters of the node', () => {
 	it('are without a body where the contract has none', () => {
 		const without = OPERATIONS.filter((operation) => !WITH_BODY.includes(operation));
 		expect(without.length).toBeGreaterThan(0);
-		for (const one of without) {
-			const { operation } = one;
+		for (const { operation } of without) {
 			const isFixed = 'fixedBody' in operation && operation.fixedBody !== undefined;
 			const { method, path } = requestOf(operation);
 			expect(`${method} ${path}`).toMatch(isFixed ? /^PUT / : /^(GET|DELETE) |\/cancel$/);
-			expect(jsonBodyOf(one)).toBeUndefined();
 		}
 	});
 
@@ -134,35 +132,16 @@ describe('the parameters of the node', () => {
 		});
 	});
 
-	it('ask what to search for before how many results, and filters last', () => {
-		const names = (title: string) => {
-			const found = OPERATIONS.find((operation) => operation.title === title);
-			return found ? propertiesOf(found.resource, found.operation).map(({ name }) => name) : [];
-		};
-		expect(names('store: searchItems')).toEqual([
-			'namespace_prefix',
-			'returnAll',
-			'limit',
-			'filters',
-			'options',
-		]);
-	});
-
-	it('ask whom, what and where before anything else of a run', () => {
-		const run = OPERATIONS.find(({ title }) => title === 'thread: run');
-		const fields = run ? propertiesOf(run.resource, run.operation) : [];
-		expect(uniq(fields.map(({ displayName }) => displayName))).toEqual([
-			'Assistant',
-			'Message',
-			'Run On',
-			'Conversation Key',
-			'Thread',
-			'Simplify',
-			// In place of it, where the node is the tool of an agent.
-			'Output',
-			'Fields',
-			'Options',
-		]);
+	it.each([
+		['store: searchItems', 'namespace_prefix, returnAll, limit, filters, options'],
+		[
+			'thread: run',
+			'assistantId, message, threadSource, conversationKey, threadId, simplify, toolOutput, toolFields, options',
+		],
+	])('of %s stand in the order of their weight', (title, order) => {
+		const { resource, operation } = OPERATIONS.find((one) => one.title === title) ?? {};
+		const fields = resource && operation ? propertiesOf(resource, operation) : [];
+		expect(uniq(fields.map(({ name }) => name)).join(', ')).toBe(order);
 	});
 
 	it('add nothing to a collection before the user does', () => {

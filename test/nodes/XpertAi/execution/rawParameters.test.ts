@@ -47,32 +47,26 @@ describe('a Fixed text', () => {
 		5,
 	])('holds none: %s', (text) => expect(saidOf(text)).toBeUndefined());
 
-	it('is named wherever it stands', () => {
-		const left = '{{ $json.x }}';
-		expect(saidOf({ name: left }, 'documentSettings')).toBe('"Name" in "Document Settings"');
-		expect(saidOf({ metadata: `{"a": "${left}"}` }, 'documentSettings')).toBe(
-			'"Metadata" in "Document Settings"',
-		);
-		expect(saidOf({ values: [{}, { pageContent: left }] }, 'pages')).toBe('"Content" in "Pages"');
-		expect(saidOf({ mappingMode: 'defineBelow', value: { name: left } }, 'documentFields')).toBe(
-			'"name" in "Document Fields"',
-		);
-		expect(saidOf({ __rl: true, mode: 'id', value: left }, 'knowledgebaseId')).toBe(
-			'"Knowledgebase"',
-		);
-	});
+	const LEFT = '{{ $json.x }}';
+	const locator = (value: string) => ({ __rl: true, mode: 'list', value, cachedResultName: LEFT });
 
-	it('is not the name that a locator shows of what was chosen', () => {
-		const chosen = { __rl: true, mode: 'list', value: 'x', cachedResultName: '{{ $json.x }}' };
-		expect(saidOf(chosen, 'knowledgebaseId')).toBeUndefined();
-	});
+	it.each<[string, unknown, string | undefined]>([
+		['documentSettings', { name: LEFT }, '"Name" in "Document Settings"'],
+		['documentSettings', { metadata: `{"a": "${LEFT}"}` }, '"Metadata" in "Document Settings"'],
+		['pages', { values: [{}, { pageContent: LEFT }] }, '"Content" in "Pages"'],
+		['documentFields', { value: { name: LEFT } }, '"name" in "Document Fields"'],
+		['knowledgebaseId', locator(LEFT), '"Knowledgebase"'],
+		// What a locator shows of what was chosen may be any text.
+		['knowledgebaseId', locator('x'), undefined],
+	])('in %s %j is named: %s', (name, value, subject) => expect(saidOf(value, name)).toBe(subject));
+});
 
-	it('is looked through once, in time that grows with its length', () => {
-		for (const piece of ['{{ ', '}}', '{{ $', '{{}}', '$json. ', "$('", ' ']) {
-			const started = performance.now();
-			expect(saidOf(piece.repeat(500_000))).toBeUndefined();
-			expect(performance.now() - started).toBeLessThan(2000);
-		}
+it('a Fixed text with an expression is refused with a way out', () => {
+	const parameters = { text: '{{ $json.text }}' };
+	expect(fixedExpression({ ...node, parameters }, 'text', submitFields)).toEqual({
+		subject: '"Text"',
+		demand: 'is Fixed and holds an expression: switch it to Expression',
+		cure: 'Fixed and Expression stand above the field.',
 	});
 });
 
@@ -84,4 +78,5 @@ it('what an expression says beside its braces is what it gives where these give 
 			expect(constantPart(expression)).toBe(texts.length > 1 ? texts.join('') : '');
 		}),
 	);
+	expect(constantPart('=a{{}}b')).toBe('ab');
 });

@@ -28,98 +28,66 @@ const field = (type: INodeProperties['type'], more: Partial<INodeProperties> = {
 const readOne = (type: INodeProperties['type'], raw: unknown, more?: Partial<INodeProperties>) =>
 	valuesOf([field(type, more)], { a: raw });
 
+const knowledgebase = bodyOf('knowledgebase', 'create').fields;
+const search = bodyOf('conversation', 'search').fields;
+const EMBEDDING = { copilotId: 'c', model: 'm' };
+
 describe('collections', () => {
-	const { fields } = bodyOf('knowledgebase', 'create');
+	const more = (additionalFields: unknown) => ({ name: 'M', additionalFields });
 
-	it('that only group fields are laid flat', () => {
-		const parameters = { name: 'M', additionalFields: { description: 'D', permission: 'public' } };
-		expect(valuesOf(fields, parameters)).toEqual({
-			name: 'M',
-			description: 'D',
-			permission: 'public',
-		});
-	});
-
-	it('inside them stay objects', () => {
-		const parameters = {
-			name: 'M',
-			additionalFields: { recall: { topK: '7', score: 0.4 }, copilotModel: { model: 5 } },
-		};
-		expect(valuesOf(fields, parameters)).toEqual({
-			name: 'M',
-			recall: { topK: 7, score: 0.4 },
-			copilotModel: { model: '5' },
-		});
-	});
-
-	it('leave out what was left empty in them', () => {
-		const copilotModel = { copilotId: '', model: 'm' };
-		const parameters = { name: 'M', additionalFields: { integrationId: '', copilotModel } };
-		expect(valuesOf(fields, parameters)).toEqual({
-			name: 'M',
-			copilotModel: { model: 'm' },
-		});
-	});
-
-	it('hold nothing but what the fields know', () => {
-		const parameters = { name: 'M', additionalFields: { ofAnOlderVersion: 1 }, other: 2 };
-		expect(valuesOf(fields, parameters)).toEqual({ name: 'M' });
-	});
-
-	it.each([undefined, null, '', {}, []])('given as %j are left out', (raw) => {
-		expect(valuesOf(fields, { name: 'M', additionalFields: raw })).toEqual({
-			name: 'M',
-		});
-	});
-
-	it('may be JSON text, which an expression gives', () => {
-		const copilotModel = { copilotId: 'c', model: 'm' };
-		for (const additionalFields of [
-			{ copilotModel: JSON.stringify(copilotModel) },
-			JSON.stringify({ copilotModel }),
-		])
-			expect(valuesOf(fields, { name: 'M', additionalFields })).toEqual({
-				name: 'M',
-				copilotModel,
-			});
+	it.each<[INodeProperties[], Record<string, unknown>, object]>([
+		[knowledgebase, more({ permission: 'public' }), { name: 'M', permission: 'public' }],
+		[knowledgebase, more({ recall: { topK: '7' } }), { name: 'M', recall: { topK: 7 } }],
+		[
+			knowledgebase,
+			more({ integrationId: '', copilotModel: { copilotId: '', model: 5 } }),
+			{ name: 'M', copilotModel: { model: '5' } },
+		],
+		[knowledgebase, { ...more({ ofAnOlderVersion: 1 }), other: 2 }, { name: 'M' }],
+		...[undefined, null, '', {}, []].map(
+			(nothing) => [knowledgebase, more(nothing), { name: 'M' }] as never,
+		),
+		[
+			knowledgebase,
+			more({ copilotModel: JSON.stringify(EMBEDDING) }),
+			{ name: 'M', copilotModel: EMBEDDING },
+		],
+		[
+			knowledgebase,
+			more(JSON.stringify({ copilotModel: EMBEDDING })),
+			{ name: 'M', copilotModel: EMBEDDING },
+		],
+		[
+			search,
+			{ filters: { order: { values: { column: 'title', direction: 'ASC' } } } },
+			{ order: { column: 'title', direction: 'ASC' } },
+		],
+		[
+			[pagesField],
+			{ pages: { values: [{ pageContent: 'one' }, { pageContent: 2, additionalFields: {} }] } },
+			{ pages: [{ pageContent: 'one' }, { pageContent: '2' }] },
+		],
+		[
+			[chunksField],
+			{ chunks: { values: [{ additionalFields: { metadata: '{"k":1}', parent: '{"id":"p"}' } }] } },
+			{ chunks: [{ metadata: { k: 1 }, parent: { id: 'p' } }] },
+		],
+		...[{}, undefined, '', { other: [] }].map(
+			(nothing) => [[pagesField], { pages: nothing }, {}] as never,
+		),
+		// A name that every object inherits is not given.
+		[[field('string', { name: 'constructor' }), field('json', { name: 'toString' })], {}, {}],
+	])('(%#) with %j give %j', (fields, raw, values) => {
+		expect(valuesOf(fields, raw)).toEqual(values);
 	});
 
 	it.each([
 		['text', /^"Embedding Model" must be JSON \(.+\), but is "text"$/],
 		['[1]', /^"Embedding Model" must be an object \(JSON\), but is "\[1\]"$/],
 		[7, /^"Embedding Model" must be an object \(JSON\), but is 7$/],
-	])('given as %j are refused: servers drop what is no object', (raw, words) => {
-		const parameters = { name: 'M', additionalFields: { copilotModel: raw } };
-		expect(thrownBy(() => valuesOf(fields, parameters)).message).toMatch(words);
-	});
-});
-
-describe('fixed collections', () => {
-	it('with one group become one object', () => {
-		const parameters = { filters: { order: { values: { column: 'title', direction: 'ASC' } } } };
-		const { fields } = bodyOf('conversation', 'search');
-		expect(valuesOf(fields, parameters)).toEqual({
-			order: { column: 'title', direction: 'ASC' },
-		});
-	});
-
-	it('with many become a list, each with its further fields laid flat', () => {
-		const parameters = {
-			pages: { values: [{ pageContent: 'one' }, { pageContent: 2, additionalFields: {} }] },
-			chunks: {
-				values: [
-					{ pageContent: 'c', additionalFields: { metadata: '{"k":1}', parent: '{"id":"p"}' } },
-				],
-			},
-		};
-		expect(valuesOf([pagesField, chunksField], parameters)).toEqual({
-			pages: [{ pageContent: 'one' }, { pageContent: '2' }],
-			chunks: [{ pageContent: 'c', metadata: { k: 1 }, parent: { id: 'p' } }],
-		});
-	});
-
-	it.each([{}, undefined, '', { other: [] }])('without a group, %j, are left out', (raw) => {
-		expect(valuesOf([pagesField], { pages: raw })).toEqual({});
+	])('given as %j are refused: servers drop what is no object', (copilotModel, words) => {
+		const act = () => valuesOf(knowledgebase, more({ copilotModel }));
+		expect(thrownBy(act).message).toMatch(words);
 	});
 });
 
@@ -129,6 +97,8 @@ describe('single fields', () => {
 		['number', ' 0.5 ', 0.5],
 		['number', '1e3', 1000],
 		['number', -3, -3],
+		['number', 0, 0],
+		['boolean', false, false],
 		['number', 'seven', 'seven'],
 		['boolean', 'true', true],
 		['boolean', 'FALSE', false],
@@ -168,11 +138,6 @@ describe('single fields', () => {
 		);
 	});
 
-	it('keep 0 and false, which are values', () => {
-		expect(readOne('number', 0)).toEqual({ a: 0 });
-		expect(readOne('boolean', false)).toEqual({ a: false });
-	});
-
 	it('with several values are lists as they are', () => {
 		const several = { typeOptions: { multipleValues: true } };
 		expect(readOne('string', ['a', 'b'], several)).toEqual({ a: ['a', 'b'] });
@@ -186,19 +151,13 @@ describe('single fields', () => {
 	});
 
 	it('name JSON that does not parse as the user sees it', () => {
-		const error = thrownBy(() =>
-			valuesOf(
-				[fieldCollection('filters', [field('json', { name: 'where', displayName: 'Where' })])],
-				{ filters: { where: '{"threadId": }' } },
-			),
-		);
-		expect(error.message).toMatch(/^"Where" must be JSON \(.+\), but is ".+"$/);
-		expect(error.message.replace(/\(.+\)/, '')).not.toMatch(EMPTY_WORDS);
+		const where = fieldCollection('filters', [field('json', { displayName: 'Where' })]);
+		const { message } = thrownBy(() => valuesOf([where], { filters: { a: '{"threadId": }' } }));
+		expect(message).toMatch(/^"Where" must be JSON \(.+\), but is ".+"$/);
+		expect(message.replace(/\(.+\)/, '')).not.toMatch(EMPTY_WORDS);
 	});
-});
 
-describe('JSON', () => {
-	it('gives back every value, as text and as it is', () => {
+	it('give back every JSON value', () => {
 		fc.assert(
 			fc.property(fc.jsonValue(), (value) => {
 				const text = JSON.stringify(value);

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import type { Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { prepared } from '../../support/documents';
@@ -18,13 +20,9 @@ async function submit(
 	changes: Partial<Storing<number>> = {},
 ) {
 	const bodies: string[] = [];
-	let running = 0;
-	let most = 0;
 	const send: Storing<number>['send'] = async ({ body }) => {
-		most = Math.max(most, ++running);
 		const turn = bodies.push(String(body));
-		await new Promise((resolve) => setImmediate(resolve));
-		running -= 1;
+		await nextTurn();
 		const records = JSON.parse(String(body)) as object[];
 		const stored = records.map((record) => ({ ...record, id: 'new' }));
 		return answers[turn] ?? { ok: true, status: 201, answer: stored };
@@ -36,7 +34,7 @@ async function submit(
 		...changes,
 	});
 	const told = outcomes.map(({ document, outcome, batch }) => [document.origin, outcome, batch]);
-	return { bodies, outcomes, told, counts, most };
+	return { bodies, outcomes, told, counts };
 }
 
 describe('submitting documents', () => {
@@ -97,6 +95,23 @@ describe('an answer that does not show the sent documents', () => {
 		const { placesOf } = await submitTo({ send: checking(send) }, both);
 		expect(placesOf('unknown')).toEqual([0, 1]);
 	});
+});
+
+it('sends a document after an earlier one whose ID differs in case alone', async () => {
+	const log: string[] = [];
+	const send: Storing<number>['send'] = async ({ body }) => {
+		const answer = JSON.parse(String(body)) as Array<{ id: string }>;
+		log.push(...answer.map(({ id }) => `${id} begins`));
+		await nextTurn();
+		log.push(...answer.map(({ id }) => `${id} ends`));
+		return succeeded(answer);
+	};
+	const ids = ['id-a', 'ID-A', 'id-b'].map((id, key) => ({ id, key }));
+	const batchLimits = { maxCount: 1, maxBytes: Infinity };
+	const { placesOf } = await submitTo({ send }, ids, { batchLimits, concurrency: 3 });
+	expect(placesOf('stored')).toEqual([0, 1, 2]);
+	expect(log.indexOf('ID-A begins')).toBeGreaterThan(log.indexOf('id-a ends'));
+	expect(log.indexOf('id-b begins')).toBeLessThan(log.indexOf('id-a ends'));
 });
 
 it('makes the next batch while the server works on the current one', async () => {

@@ -35,26 +35,6 @@ async function submitDuring(
 	return { ...submitted, sent, server, elapsed: clock.elapsed(), waits: clock.waits };
 }
 
-describe('a server that restarts', () => {
-	it.each([80 * SECOND, 9 * MINUTE])(
-		'for %i ms is waited for, whatever chance says',
-		async (down) => {
-			for (const random of [0.02, 0.5, 0.999]) {
-				const { placesOf, server, elapsed } = await submitDuring(down, withIds(25), random);
-				expect(placesOf('stored')).toEqual(range(0, 25));
-				expect(server.rows).toHaveLength(25);
-				expect(elapsed - down).toBeLessThanOrEqual(31 * SECOND);
-			}
-		},
-	);
-
-	it('is retried every half a minute at least', async () => {
-		const { waits } = await submitDuring(9 * MINUTE, withIds(1), 0.999);
-		expect(Math.max(...waits)).toBeLessThanOrEqual(30 * SECOND);
-		expect(waits.length).toBeLessThan(40);
-	});
-});
-
 describe('a server that does not come back', () => {
 	it('is waited for once; further batches are tried a single time', async () => {
 		const { placesOf, elapsed, counts } = await submitDuring(Infinity, withIds(100), 0.5);

@@ -49,6 +49,18 @@ describe('a batch the server rejects', () => {
 		]);
 	});
 
+	it('counts what was sent: requests, bytes, retries and splits', async () => {
+		let bytes = 0;
+		const server = new BulkServer(['limited']);
+		const send: BulkServer['send'] = async (request) => {
+			bytes += String(request.body).length;
+			return await server.send(request);
+		};
+		const { counts } = await submitTo({ send }, withIds(4, { 2: 400 }), oneBatch(4));
+		const { requests } = server;
+		expect(counts).toEqual({ batches: 1, bytes, requests, retries: 1, splits: 2 });
+	});
+
 	it.each([
 		['the token is revoked', 401],
 		['the knowledgebase is deleted', 404],
@@ -203,6 +215,13 @@ describe('what may be stored', () => {
 		const { send } = answering(...outcomes);
 		const { told } = await submitTo({ send }, withIds(3), once);
 		expect(told.map(({ outcome }) => outcome)).toEqual([expected, expected, expected]);
+	});
+
+	it('is unknown of documents with chunks, which are refused just for being there already', async () => {
+		const { send } = answering(...range(5).map(() => answered(400)));
+		const models = withIds(3).map((model) => ({ ...model, chunks: [{ pageContent: 'x' }] }));
+		const { placesOf } = await submitTo({ send }, models, once);
+		expect(placesOf('unknown')).toContain(0);
 	});
 
 	it.each([404, 400, 422, 500])('of a single document is certain after %i', async (status) => {

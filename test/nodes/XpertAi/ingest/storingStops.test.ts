@@ -4,6 +4,7 @@ import { range } from 'lodash';
 
 import type { DocumentOutcome, Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
+import type { ApiRequest } from '../../../../nodes/XpertAi/transport/request';
 import { virtualTime } from '../../support/virtualTime';
 import { BulkServer } from './support/bulkServer';
 import type { Fault } from './support/bulkServer';
@@ -100,10 +101,11 @@ describe('before a batch', () => {
 	});
 
 	it('documents may be stored if a batch was sent and its halves must not be', async () => {
-		const { failure } = answered(403) as { failure: Failure };
+		const server = new BulkServer(['refused for now']);
+		const { failure } = (await server.send({} as ApiRequest)) as { failure: Failure };
 		const journal = async (batch: unknown[]) => (batch.length === 1 ? { failure } : undefined);
-		const halfWay = new BulkServer(['broken off with 500']);
-		const { placesOf } = await submitTo(halfWay, withIds(2), { batchLimits, journal });
+		const again = new BulkServer(['refused for now']);
+		const { placesOf } = await submitTo(again, withIds(2), { batchLimits, journal });
 		expect(placesOf('unknown')).toEqual([0, 1]);
 	});
 

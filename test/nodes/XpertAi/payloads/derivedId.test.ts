@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { createHash } from 'node:crypto';
 
 import { derivedId, uuidV5 } from '../../../../nodes/XpertAi/payloads/derivedId';
-import { isUuid } from '../../../../nodes/XpertAi/payloads/common';
 
 const DNS = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
 const URL_SPACE = '6ba7b811-9dad-11d1-80b4-00c04fd430c8';
@@ -40,28 +39,6 @@ it('a UUID made at one go is the one that is made step by step, whatever the nam
 			expect(derivedId(namespace, given)).toBe(byTheLetter(namespace, given));
 		}),
 	);
-});
-
-describe('a UUID', () => {
-	it('of any version and in either case is one', () => {
-		fc.assert(
-			fc.property(fc.uuid(), (id) => {
-				expect(isUuid(id)).toBe(true);
-				expect(isUuid(id.toUpperCase())).toBe(true);
-			}),
-		);
-		expect(isUuid('00000000-0000-0000-0000-000000000000')).toBe(true);
-	});
-
-	it.each([
-		'',
-		'42',
-		` ${DNS}`,
-		`${DNS}\n`,
-		`{${DNS}}`,
-		DNS.replace(/-/g, ''),
-		DNS.replace('6', 'g'),
-	])('is not %j', (other) => expect(isUuid(other)).toBe(false));
 });
 
 describe('a derived id', () => {

@@ -23,26 +23,23 @@ describe('a document record', () => {
 		expect(document.parse({ [field]: null })).toEqual({ [field]: null });
 	});
 
-	it('does not check a correctly spelled processDuration: the contract has no such field', () => {
-		expect(document.parse({ processDuration: 'x' })).toEqual({ processDuration: 'x' });
-	});
-
-	it('does not ask for a UUID as id, because the contract does not', () => {
-		expect(document.parse({ id: 'manual-1' })).toEqual({ id: 'manual-1' });
+	// The contract has no correctly spelled processDuration, and asks for no UUID.
+	it.each([{ processDuration: 'x' }, { id: 'manual-1' }])('takes %j', (record) => {
+		expect(document.parse(record)).toEqual(record);
 	});
 });
 
 describe('a JSON body of documents', () => {
 	const documents = documentList();
 
-	it('is the array of the contract, also an empty one', () => {
-		expect(documents.parse([{ name: 'a' }, { name: 'b' }])).toEqual([{ name: 'a' }, { name: 'b' }]);
-		expect(documents.parse([])).toEqual([]);
-	});
-
-	it('may be one document on its own', () => {
-		expect(documents.parse({ name: 'a' })).toEqual([{ name: 'a' }]);
-	});
+	it.each<[unknown, unknown]>([
+		[
+			[{ name: 'a' }, { name: 'b' }],
+			[{ name: 'a' }, { name: 'b' }],
+		],
+		[[], []],
+		[{ name: 'a' }, [{ name: 'a' }]],
+	])('may be %j', (body, list) => expect(documents.parse(body)).toEqual(list));
 
 	it.each([null, 'a', 1, true, [[]], [null], [{ size: '1' }]])('is not %j', (body) => {
 		expect(documents.safeParse(body).success).toBe(false);

@@ -10,61 +10,53 @@ import {
 } from '../../../../nodes/XpertAi/payloads/bodies';
 import { conversation, conversationSearch } from '../../../../nodes/XpertAi/payloads/conversation';
 
-/** Bodies as real servers take them (service behaviour), for endpoints whose contract says "not shown". */
-interface Measured {
-	endpoint: string;
-	schema: ZodTypeAny;
-	good: unknown[];
-	/** A wrong body, and the path its refusal names. */
-	bad: Array<[unknown, string]>;
-}
-
-const MEASURED: Measured[] = [
-	{
-		endpoint: 'E5',
-		schema: conversationSearch,
-		good: [{}, { search: 'a', where: { threadId: 't' }, order: { createdAt: 'DESC' }, limit: 5 }],
-		bad: [
+/** What a real server takes (service behaviour) where the contract says "not shown", and which path it refuses. */
+const MEASURED: Array<[string, ZodTypeAny, unknown[], Array<[unknown, string]>]> = [
+	[
+		'E5',
+		conversationSearch,
+		[{}, { search: 'a', where: { threadId: 't' }, order: { createdAt: 'DESC' }, limit: 5 }],
+		[
 			[{ search: 1 }, 'search'],
 			[{ where: [] }, 'where'],
 			[{ order: { createdAt: 'down' } }, 'order.createdAt'],
 		],
-	},
-	{
-		endpoint: 'E6',
-		schema: chatSession,
-		good: [{}, { assistant: { id: 'a' }, user: 'u', expires_after: 600, more: 1 }],
-		bad: [
+	],
+	[
+		'E6',
+		chatSession,
+		[{}, { assistant: { id: 'a' }, user: 'u', expires_after: 600, more: 1 }],
+		[
 			[{ assistant: { id: '' } }, 'assistant.id'],
 			[{ expires_after: 1.5 }, 'expires_after'],
 			[{ user: 5 }, 'user'],
 		],
-	},
-	{
-		endpoint: 'E7 and E9',
-		schema: assistantFilter,
-		good: [{}, { graph_id: 'g', metadata: { slug: 's' }, limit: 1, offset: 0 }],
-		bad: [
+	],
+	[
+		'E7 and E9',
+		assistantFilter,
+		[{}, { graph_id: 'g', metadata: { slug: 's' }, limit: 1, offset: 0 }],
+		[
 			[{ graph_id: '' }, 'graph_id'],
 			[{ metadata: 'slug' }, 'metadata'],
 		],
-	},
-	{
-		endpoint: 'E8',
-		schema: storeSearch,
-		good: [{ namespace_prefix: [] }, { namespace_prefix: ['a'], query: 'q', filter: { k: 1 } }],
-		bad: [
+	],
+	[
+		'E8',
+		storeSearch,
+		[{ namespace_prefix: [] }, { namespace_prefix: ['a'], query: 'q', filter: { k: 1 } }],
+		[
 			[{}, 'namespace_prefix'],
 			[{ namespace_prefix: 'a' }, 'namespace_prefix'],
 			[{ namespace_prefix: ['a', ''] }, 'namespace_prefix.1'],
 			[{ namespace_prefix: [], filter: [] }, 'filter'],
 		],
-	},
-	{
-		endpoint: 'E11',
-		schema: storeNamespace,
-		good: [{}, { prefix: ['a'], suffix: ['b'], max_depth: 2, limit: 5, offset: 0 }],
-		bad: [
+	],
+	[
+		'E11',
+		storeNamespace,
+		[{}, { prefix: ['a'], suffix: ['b'], max_depth: 2, limit: 5, offset: 0 }],
+		[
 			[{ prefix: [1] }, 'prefix.0'],
 			[{ suffix: 'b' }, 'suffix'],
 			[{ max_depth: 1.5 }, 'max_depth'],
@@ -72,42 +64,36 @@ const MEASURED: Measured[] = [
 			[{ limit: 'many' }, 'limit'],
 			[{ offset: -1 }, 'offset'],
 		],
-	},
-	{
-		endpoint: 'E12',
-		schema: fileContextParts,
-		good: [{}, { target: { kind: 'storage' }, purpose: 'p', parseMode: 'deep', threadId: 't' }],
-		bad: [
+	],
+	[
+		'E12',
+		fileContextParts,
+		[{}, { target: { kind: 'storage' }, purpose: 'p', parseMode: 'deep', threadId: 't' }],
+		[
 			[{ parseMode: 'slow' }, 'parseMode'],
 			[{ target: 'x' }, 'target'],
 			[{ xpertId: 1 }, 'xpertId'],
 		],
-	},
-	{
-		endpoint: 'E13',
-		schema: conversation,
-		good: [{}, { title: 't', threadId: 'any text', xpertId: null, projectId: 'p', options: {} }],
-		bad: [
+	],
+	[
+		'E13',
+		conversation,
+		[{}, { title: 't', threadId: 'any text', xpertId: null, projectId: 'p', options: {} }],
+		[
 			[{ title: 1 }, 'title'],
 			[{ options: [] }, 'options'],
 		],
-	},
-	{
-		endpoint: 'E16',
-		schema: fileParts,
-		good: [{}, { target: { directory: 'manuals' } }],
-		bad: [[{ target: [] }, 'target']],
-	},
+	],
+	['E16', fileParts, [{}, { target: { directory: 'manuals' } }], [[{ target: [] }, 'target']]],
 ];
 
-describe.each(MEASURED)('the body of $endpoint', ({ schema, good, bad }) => {
-	it.each(good.map((body) => ({ body })))('takes $body unchanged', ({ body }) => {
+describe.each(MEASURED)('the body of %s', (_, schema, good, bad) => {
+	it.each(good.map((body) => [body]))('takes %j unchanged', (body) => {
 		expect(schema.parse(body)).toEqual(body);
 	});
 
 	it.each(bad)('refuses %j at %s', (body, path) => {
-		expect(schema.safeParse(body).error?.issues.map((issue) => issue.path.join('.'))).toEqual([
-			path,
-		]);
+		const { issues = [] } = schema.safeParse(body).error ?? {};
+		expect(issues.map((issue) => issue.path.join('.'))).toEqual([path]);
 	});
 });

@@ -1,186 +1,89 @@
+import * as classify from '../../../../nodes/XpertAi/transport/classifyFailure';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
-import {
-	certainlyNotDone,
-	isCutOff,
-	isOverdue,
-	isRejection,
-	isForeignAnswer,
-	isForeignNotFound,
-	isTooLarge,
-	isTransient,
-	isOutcomeUnknown,
-	mayBePartlyDone,
-	mayMeanNoRecord,
-} from '../../../../nodes/XpertAi/transport/classifyFailure';
 import { failure } from '../ingest/support/outcomes';
 
-const answer = (status: number, retryAfterMs?: number) =>
-	failure({ kind: 'status', status, retryAfterMs });
-/** The answers with 404: of the API for a record, of the API for a route, and of somebody else. */
-const RECORD = failure({ kind: 'status', status: 404, missing: 'record' });
-const ROUTE = failure({ kind: 'status', status: 404, missing: 'route' });
-const STRAY = answer(404);
-const ALL_STATUSES = Array.from({ length: 500 }, (_, index) => 100 + index);
+const { MAX_FOREIGN_ANSWERS: _, ...PREDICATES } = classify;
+const STATUSES = Array.from({ length: 500 }, (_one, index) => 100 + index);
+const of404 = (facts: Partial<Failure> = {}): Facts => ({ kind: 'status', status: 404, ...facts });
+const BUSY: Facts = { kind: 'status', status: 400, reason: 'Embedding rebuild is running' };
 
-describe('what is tried again', () => {
-	it('are the statuses that say "not now", and a 404 that is not the API\'s', () => {
-		expect(ALL_STATUSES.filter((status) => isTransient(answer(status)))).toEqual([
-			404, 408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530,
-		]);
+type Facts = Omit<Failure, 'method' | 'path'>;
+type Predicate = keyof typeof PREDICATES;
+
+/** Which predicates a failure meets. */
+const meanings = (facts: Facts) =>
+	Object.entries(PREDICATES).flatMap(([name, means]) => (means(failure(facts)) ? [name] : []));
+
+describe('a status without more', () => {
+	it.each<[Predicate, number[]]>([
+		['isTransient', [404, 408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530]],
+		['isOutcomeUnknown', [404, 408, 425, ...STATUSES.filter((status) => status > 501)]],
+		['certainlyNotDone', [429]],
+		['isRejection', [400, 422]],
+		['mayBePartlyDone', [400, 422, 500]],
+		['mayMeanNoRecord', [500]],
+		['isTooLarge', [413]],
+		['isOverdue', [408, 504, 524]],
+		['isForeignNotFound', [404]],
+		['isForeignAnswer', []],
+		['isBusy', []],
+		['isCutOff', []],
+	])('%s: %j', (name, statuses) => {
+		const found = STATUSES.filter((status) =>
+			PREDICATES[name](failure({ kind: 'status', status })),
+		);
+		expect(found).toEqual(statuses);
 	});
 
-	it('is what has to wait for a rebuild, by the words of the server: nothing is done of it', () => {
-		const rebuild = { ...answer(400), reason: 'Embedding rebuild is running' };
-		const meanings = [isTransient, certainlyNotDone, isRejection, mayBePartlyDone];
-		expect(meanings.map((means) => means(rebuild))).toEqual([true, true, false, false]);
-		const others = [answer(400), { ...rebuild, status: 500 }, { ...rebuild, reason: 'No rebuild' }];
-		for (const other of others) expect(isTransient(other)).toBe(false);
-	});
-
-	it.each<[Failure['kind'], boolean]>([
-		['network', true],
-		['timeout', true],
-		['unreadable', true],
-		['refused', false],
-		['blocked', false],
-		['cancelled', false],
-		['redirect', false],
-	])('%s: %s', (kind, expected) => expect(isTransient(failure({ kind }))).toBe(expected));
-
-	it('is no answer whose status is missing', () => {
-		expect(isTransient(failure({ kind: 'status' }))).toBe(false);
-	});
-});
-
-describe('what the server has certainly not done', () => {
-	it('are requests it limits: 429, and 503 only when it says when to come back', () => {
-		expect(ALL_STATUSES.filter((status) => certainlyNotDone(answer(status)))).toEqual([429]);
-		expect(ALL_STATUSES.filter((status) => certainlyNotDone(answer(status, 0)))).toEqual([
-			429, 503,
-		]);
-	});
-
-	it.each([
-		['ECONNREFUSED', true],
-		['ENOTFOUND', true],
-		['EAI_AGAIN', true],
-		['EHOSTUNREACH', true],
-		['ENETUNREACH', true],
-		['ECONNRESET', false],
-		['EPIPE', false],
-		['ERR_SOCKET_CLOSED', false],
-		[undefined, false],
-	])('a connection that broke with %s: %s', (code, expected) => {
-		expect(certainlyNotDone(failure({ kind: 'network', code }))).toBe(expected);
-	});
-
-	it.each<[Failure['kind'], boolean]>([
-		['refused', true],
-		['blocked', true],
-		['timeout', false],
-		['unreadable', false],
-		['cancelled', false],
-	])('%s: %s', (kind, expected) => expect(certainlyNotDone(failure({ kind }))).toBe(expected));
-
-	it.each([
-		'EPROTO',
-		'ERR_SSL_WRONG_VERSION_NUMBER',
-		'ERR_SSL_PACKET_LENGTH_TOO_LONG',
-		'DEPTH_ZERO_SELF_SIGNED_CERT',
-	])('nor is it tried again where no secure connection came about: %s', (code) => {
-		const insecure = failure({ kind: 'network', code });
-		expect([certainlyNotDone(insecure), isTransient(insecure)]).toEqual([true, false]);
-	});
-
-	it('does not rest on a code that came with a timeout', () => {
-		expect(certainlyNotDone(failure({ kind: 'timeout', code: 'ECONNREFUSED' }))).toBe(false);
+	it('says nothing with a redirect', () => {
+		const redirects = STATUSES.map((status) => failure({ kind: 'redirect', status }));
+		const { isTooLarge, isOverdue, mayMeanNoRecord, isTransient, isForeignNotFound } = PREDICATES;
+		for (const means of [isTooLarge, isOverdue, mayMeanNoRecord, isTransient, isForeignNotFound])
+			expect(redirects.filter(means)).toEqual([]);
 	});
 });
 
-describe('what a status means for what was sent', () => {
-	const statusesOf = (means: (failure: Failure) => boolean) =>
-		ALL_STATUSES.filter((status) => means(answer(status)));
+const NEVER_SENT: Predicate[] = ['isTransient', 'certainlyNotDone'];
+const LOST: Predicate[] = ['isTransient', 'isOutcomeUnknown'];
 
-	it.each<[string, (failure: Failure) => boolean, number[]]>([
-		['too large, so that nothing was read', isTooLarge, [413]],
-		['the server itself says no to it', isRejection, [400, 422]],
-		['part of it may be done', mayBePartlyDone, [400, 422, 500]],
-		['there may be no such record', mayMeanNoRecord, [500]],
-		['it did not come in time', isOverdue, [408, 504, 524]],
-	])('%s', (_, means, statuses) => expect(statusesOf(means)).toEqual(statuses));
+describe('a failure', () => {
+	it.each<[Facts, Predicate[]]>([
+		[{ kind: 'network' }, LOST],
+		[{ kind: 'timeout' }, [...LOST, 'isOverdue']],
+		[{ kind: 'timeout', code: 'ECONNREFUSED' }, [...LOST, 'isOverdue']],
+		[{ kind: 'timeout', code: 'ECONNRESET' }, [...LOST, 'isOverdue']],
+		[{ kind: 'unreadable', status: 200 }, [...LOST, 'isForeignAnswer']],
+		[{ kind: 'refused' }, ['certainlyNotDone']],
+		[{ kind: 'blocked' }, ['certainlyNotDone']],
+		[{ kind: 'cancelled' }, []],
+		[{ kind: 'redirect' }, []],
+		[{ kind: 'unsuccessful' }, []],
+		[{ kind: 'status' }, []],
 
-	it('it is not known whether it was done: after "not now", and whatever proxies say', () => {
-		const ofProxies = ALL_STATUSES.filter((status) => status > 501);
-		expect(statusesOf(isOutcomeUnknown)).toEqual([404, 408, 425, ...ofProxies]);
-		expect(isOutcomeUnknown(answer(503, 1000))).toBe(false);
-	});
-});
+		[{ kind: 'network', code: 'ECONNREFUSED' }, NEVER_SENT],
+		[{ kind: 'network', code: 'ENOTFOUND' }, NEVER_SENT],
+		[{ kind: 'network', code: 'EAI_AGAIN' }, NEVER_SENT],
+		[{ kind: 'network', code: 'EHOSTUNREACH' }, NEVER_SENT],
+		[{ kind: 'network', code: 'ENETUNREACH' }, NEVER_SENT],
+		[{ kind: 'network', code: 'ECONNRESET' }, [...LOST, 'isCutOff']],
+		[{ kind: 'network', code: 'EPIPE' }, [...LOST, 'isCutOff']],
+		[{ kind: 'network', code: 'ERR_SOCKET_CLOSED' }, LOST],
+		[{ kind: 'network', code: 'EPROTO' }, ['certainlyNotDone']],
+		[{ kind: 'network', code: 'ERR_SSL_WRONG_VERSION_NUMBER' }, ['certainlyNotDone']],
+		[{ kind: 'network', code: 'ERR_SSL_PACKET_LENGTH_TOO_LONG' }, ['certainlyNotDone']],
+		[{ kind: 'network', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, ['certainlyNotDone']],
 
-it('is no status of the server that stands in a redirect, or with what has no answer', () => {
-	const redirects = ALL_STATUSES.map((status) => failure({ kind: 'redirect', status }));
-	for (const means of [isTooLarge, isOverdue, mayMeanNoRecord, isTransient, isForeignNotFound])
-		expect(redirects.filter(means)).toEqual([]);
-});
+		[{ kind: 'status', status: 503, retryAfterMs: 0 }, NEVER_SENT],
+		[{ kind: 'status', status: 502, retryAfterMs: 0 }, LOST],
+		[BUSY, ['isTransient', 'certainlyNotDone', 'isBusy']],
+		[{ ...BUSY, reason: 'No rebuild' }, ['isRejection', 'mayBePartlyDone']],
+		[{ ...BUSY, status: 500 }, ['mayMeanNoRecord', 'mayBePartlyDone']],
 
-it('did not come in time where the client waited in vain, and only there without a status', () => {
-	expect(isOverdue(failure({ kind: 'timeout' }))).toBe(true);
-	expect(isOverdue(failure({ kind: 'network' }))).toBe(false);
-});
-
-it.each([
-	['network', 'ECONNRESET', true],
-	['network', 'EPIPE', true],
-	['network', 'ECONNREFUSED', false],
-	['network', undefined, false],
-	['timeout', 'ECONNRESET', false],
-] as const)('was cut off with %s %s: %s', (kind, code, expected) => {
-	expect(isCutOff(failure({ kind, code }))).toBe(expected);
-});
-
-describe('a 404', () => {
-	const meaningOf = (one: Failure) => ({
-		stray: isForeignNotFound(one),
-		again: isTransient(one),
-		strange: isForeignAnswer(one),
-		rejection: isRejection(one),
-		notDone: certainlyNotDone(one),
-		noRecord: mayMeanNoRecord(one),
-	});
-	const NO = {
-		stray: false,
-		again: false,
-		strange: false,
-		rejection: false,
-		notDone: false,
-		noRecord: false,
-	};
-
-	it('of the API for a record is its last word', () => {
-		const meaning = { ...NO, rejection: true, noRecord: true };
-		expect(meaningOf(RECORD)).toEqual(meaning);
-	});
-
-	it('of the API for a route is so too: nothing was read, and nothing done', () => {
-		expect(meaningOf(ROUTE)).toEqual({ ...NO, notDone: true });
-	});
-
-	it('of somebody else may pass, and is strange where nothing of the API has answered yet', () => {
-		expect(meaningOf(STRAY)).toEqual({ ...NO, stray: true, again: true });
-		const unanswered = { ...STRAY, unanswered: true };
-		expect(meaningOf(unanswered)).toEqual({ ...NO, stray: true, again: true, strange: true });
-	});
-
-	it('is strange then like a success that is none of this API, and no status is else', () => {
-		expect(isForeignAnswer(failure({ kind: 'unreadable', status: 200 }))).toBe(true);
-		for (const one of [
-			...ALL_STATUSES.map((status) => answer(status)),
-			failure({ kind: 'network' }),
-		])
-			expect(isForeignAnswer(one)).toBe(false);
-	});
-
-	it('is told by its status, not by that of a redirect or of what has no answer', () => {
-		for (const kind of ['redirect', 'network', 'timeout', 'unsuccessful'] as const)
-			expect(isForeignNotFound(failure({ kind, status: 404 }))).toBe(false);
+		[of404({ missing: 'record' }), ['mayMeanNoRecord', 'isRejection', 'mayBePartlyDone']],
+		[of404({ missing: 'route' }), ['certainlyNotDone']],
+		[of404(), [...LOST, 'isForeignNotFound']],
+		[of404({ unanswered: true }), [...LOST, 'isForeignNotFound', 'isForeignAnswer']],
+	])('%j means %j', (facts, expected) => {
+		expect(meanings(facts).sort()).toEqual([...expected].sort());
 	});
 });

@@ -68,22 +68,16 @@ describe('the restriction of a credential', () => {
 	});
 });
 
-describe('the token of a credential', () => {
-	it.each([
-		'a-token',
-		' a-token\n',
-		'Bearer a-token',
-		'bearer  a-token',
-		'Authorization: Bearer a-token',
-		'Authorization:\tBearer\ta-token',
-	])('is kept out of words without what was copied with it: %j', (accessToken) => {
-		expect(secretsOf({ accessToken })[0]).toBe('a-token');
-		expect(readRequestTarget({ baseUrl: 'https://a.example', accessToken })).toHaveProperty('root');
-	});
-
-	it.each(['my Bearer a-token', 'Bearera-token'])('is taken as it is: %j', (accessToken) => {
-		expect(secretsOf({ accessToken })[0]).toBe(accessToken);
-	});
+it.each([
+	['a-token', 'a-token'],
+	[' a-token\n', 'a-token'],
+	['bearer  a-token', 'a-token'],
+	['Authorization: Bearer a-token', 'a-token'],
+	['Authorization:\tBearer\ta-token', 'a-token'],
+	['my Bearer a-token', 'my Bearer a-token'],
+	['Bearera-token', 'Bearera-token'],
+])('the token in %j is %j', (accessToken, token) => {
+	expect(secretsOf({ accessToken })[0]).toBe(token);
 });
 
 describe('a credential whose expressions give nothing', () => {
@@ -91,14 +85,11 @@ describe('a credential whose expressions give nothing', () => {
 		[undefined, 'here, where its expressions have no item'],
 		[3, 'for item 3'],
 	])('refuses all requests, of item %s in these words: %s', async (itemIndex, where) => {
-		const getCredentials = jest.fn().mockRejectedValue(new Error('no such node'));
+		const getCredentials = async () => await Promise.reject(new Error('no such node'));
 		const context = { getCredentials } as unknown as IExecuteFunctions;
 		const credential = await readCredential(context, itemIndex);
-		const refusal = `The credential could not be read ${where}: no such node`;
-		expect([credential, readRequestTarget(credential), secretsOf(credential)]).toEqual([
-			{ refusal },
-			{ refusal },
-			[],
-		]);
+		const refused = { refusal: `The credential could not be read ${where}: no such node` };
+		expect([credential, readRequestTarget(credential)]).toEqual([refused, refused]);
+		expect(secretsOf(credential)).toEqual([]);
 	});
 });

@@ -1,11 +1,26 @@
-import fc from 'fast-check';
+import { Readable } from 'node:stream';
 
+import fc from 'fast-check';
+import { UserError } from 'n8n-workflow';
+
+import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { multipartBody } from '../../../../nodes/XpertAi/transport/multipart';
-import { sendOnce } from '../../support/sender';
+import { CREDENTIAL, sendOnce, wrap, wrapped } from '../../support/sender';
+import type { Exchange } from '../../support/sender';
 import { EMPTY_WORDS } from '../../support/thrown';
 
+const WHERE = { method: 'POST', path: '/api/ai/assistants/count' };
+
+async function failureOf(exchange: Exchange): Promise<Failure> {
+	const { outcome } = await sendOnce(exchange);
+	if (outcome.ok) throw new Error('the request succeeded');
+	return outcome.failure;
+}
+
 describe('what is handed to n8n', () => {
-	it('is one request with the credential and without the token, which n8n adds, and all that keeps it at home', async () => {
+	const handed = async (exchange: Exchange) => (await sendOnce(exchange)).sent[0]?.options;
+
+	it('is one request with the credential and nothing that leaves its server', async () => {
 		const { sent } = await sendOnce({});
 		expect(sent).toEqual([
 			{
@@ -27,76 +42,65 @@ describe('what is handed to n8n', () => {
 		]);
 	});
 
-	it('has no body and no content type without a body', async () => {
-		const { sent } = await sendOnce({ request: { method: 'GET', body: undefined } });
-		expect(sent[0]?.options.body).toBeUndefined();
-		expect(sent[0]?.options.headers).toEqual({ Accept: 'application/json' });
-	});
-
-	it('leaves the content type of a form to the form, which knows its boundary', async () => {
-		const open = async function* () {};
-		const file = { name: 'a', mimeType: 'text/plain', content: { size: 0, open } };
+	it('leaves the content type of a form to the form', async () => {
+		const file = { name: 'a', mimeType: 'text/plain', content: Buffer.from('') };
 		const form = multipartBody(file, {});
-		const { sent } = await sendOnce({ request: { body: form } });
-		expect(sent[0]?.options.body).toBe(form);
-		expect(sent[0]?.options.headers).toEqual({ Accept: 'application/json' });
+		const headers = { Accept: 'application/json' };
+		expect(await handed({ request: { body: form } })).toMatchObject({ body: form, headers });
+		const without = await handed({ request: { method: 'GET', body: undefined } });
+		expect([without?.body, without?.headers]).toEqual([undefined, headers]);
 	});
 
 	it('passes JSON text on byte by byte', async () => {
 		const body = '{"a": 1e2, "ü": "\\u0000", "big": 12345678901234567890}';
-		const { sent } = await sendOnce({ request: { body } });
-		expect(String(sent[0]?.options.body)).toBe(body);
+		expect(String((await handed({ request: { body } }))?.body)).toBe(body);
+	});
+
+	it('rounds the timeout up, as 0.4 is none', async () => {
+		expect((await handed({ request: { timeoutMs: 0.4 } }))?.timeout).toBe(1);
+		expect((await handed({ request: { timeoutMs: 7.2 } }))?.timeout).toBe(8);
 	});
 
 	it('carries the allowed domains of the credential', async () => {
 		const allowedDomains = '  example.com, api.example.com ';
 		const credential = { allowedHttpRequestDomains: 'domains', allowedDomains };
-		const { sent } = await sendOnce({ credential });
-		expect(sent[0]?.options.allowedDomains).toBe('example.com, api.example.com');
+		expect((await handed({ credential }))?.allowedDomains).toBe('example.com, api.example.com');
 	});
 
-	it('may go over http where the switch allows it', async () => {
+	it('goes over http where the switch allows it', async () => {
 		const credential = { baseUrl: 'http://xpert.internal:3000', allowInsecureHttp: true };
-		const { sent } = await sendOnce({ credential });
-		expect(sent[0]?.options.url).toBe('http://xpert.internal:3000/api/ai/assistants/count');
+		expect((await handed({ credential }))?.url).toMatch(/^http:\/\/xpert.internal:3000\/api\/ai/);
+	});
+
+	it('is stopped with the execution', async () => {
+		const { sent } = await sendOnce({ stopped: true, request: { totalMs: 60_000 } });
+		expect(sent[0]?.signal?.aborted).toBe(true);
 	});
 });
 
-/** Credentials nothing may be sent with, and what the refusal says. */
-const REFUSED: Array<[string, Record<string, unknown>, string]> = [
-	['no token', { accessToken: '' }, 'Access Token of the credential is empty'],
-	['a token with a line break', { accessToken: 'abc\r\nX-Evil: 1' }, 'a line break'],
-	['a token with a blank', { accessToken: 'abc def' }, 'holds a space'],
-	['a token in another script', { accessToken: 'ключ' }, 'another character'],
-	['no Base URL', { baseUrl: '' }, 'Base URL is empty'],
-	['http to another host', { baseUrl: 'http://api.example.com' }, 'Allow Insecure HTTP'],
-	[
-		'the switch as text',
-		{ baseUrl: 'http://api.example.com', allowInsecureHttp: 'false' },
-		'Allow Insecure HTTP',
-	],
-	['a password in the URL', { baseUrl: 'https://a:b@example.com' }, 'user name or password'],
-	['allowed domains without a list', { allowedHttpRequestDomains: 'domains' }, 'lists none'],
-	[
-		'a list without the host',
-		{ allowedHttpRequestDomains: 'domains', allowedDomains: 'example.com, *.api.example.com' },
-		'do not include the host of its Base URL (https://api.example.com)',
-	],
-];
-
 describe('a credential that cannot be used', () => {
-	it.each(REFUSED)('%s: nothing is sent', async (_, credential, words) => {
+	const http = { baseUrl: 'http://api.example.com' };
+	const listed = (allowedDomains?: string) => ({
+		...{ allowedHttpRequestDomains: 'domains', allowedDomains },
+	});
+
+	it.each<[string, Record<string, unknown>]>([
+		['Access Token of the credential is empty', { accessToken: '' }],
+		['a line break', { accessToken: 'abc\r\nX-Evil: 1' }],
+		['holds a space', { accessToken: 'abc def' }],
+		['another character', { accessToken: 'ключ' }],
+		['Base URL is empty', { baseUrl: '' }],
+		['Allow Insecure HTTP', http],
+		['Allow Insecure HTTP', { ...http, allowInsecureHttp: 'false' }],
+		['user name or password', { baseUrl: 'https://a:b@example.com' }],
+		['lists none', listed()],
+		['do not include the host of its Base URL (https://api.example.com)', listed('example.com')],
+		['do not include the host', listed('*.api.example.com')],
+	])('sends nothing and says "%s": %j', async (words, credential) => {
 		const { outcome, sent } = await sendOnce({ credential });
 		expect(sent).toEqual([]);
-		expect(outcome).toEqual({
-			ok: false,
-			failure: {
-				kind: 'refused',
-				reason: expect.stringContaining(words) as string,
-				method: 'POST',
-				path: '/api/ai/assistants/count',
-			},
-		});
+		const reason = expect.stringContaining(words) as string;
+		expect(outcome).toEqual({ ok: false, failure: { ...WHERE, kind: 'refused', reason } });
 		expect(outcome.ok || outcome.failure.reason).not.toMatch(EMPTY_WORDS);
 	});
 
@@ -105,9 +109,186 @@ describe('a credential that cannot be used', () => {
 		await fc.assert(
 			fc.asyncProperty(token, async (accessToken) => {
 				const { sent } = await sendOnce({ credential: { accessToken } });
-				// Blanks around it, as pasted, are left out.
 				expect(sent).toHaveLength(/^[\x21-\x7e]+$/.test(accessToken.trim()) ? 1 : 0);
 			}),
 		);
+	});
+});
+
+describe('a success', () => {
+	const checkAnswer = (answer: unknown) => (answer === 7 ? undefined : 'it is not a seven');
+	const { accessToken } = CREDENTIAL;
+
+	it.each<[Exchange, unknown]>([
+		...[200, 201, 202, 204, 299].map((status) => [{ status, body: '{"a":1}' }, { a: 1 }] as never),
+		[{ body: '"{name} is here"' }, '{name} is here'],
+		[{ body: { parsedByN8n: 1 } }, { parsedByN8n: 1 }],
+		[{ body: '7', request: { checkAnswer } }, 7],
+		[{ body: `{"id":"${accessToken}"}` }, { id: accessToken }],
+	])('%j is %j', async (exchange, answer) => {
+		const { outcome } = await sendOnce(exchange);
+		expect(outcome).toEqual({ ok: true, status: exchange.status ?? 201, answer });
+	});
+
+	it('is unreadable where its check finds a flaw', async () => {
+		const headers = { 'x-request-id': 'r' };
+		const expected = { status: 201, requestId: 'r', reason: 'it is not a seven' };
+		const failure = await failureOf({ body: '8', headers, request: { checkAnswer } });
+		expect(failure).toEqual({ ...WHERE, kind: 'unreadable', ...expected });
+	});
+
+	it.each(['', '{"status":"done"}', 'done'])(
+		'is unreadable in place of a stream: %j',
+		async (text) => {
+			const body = Readable.from([Buffer.from(text)]);
+			const failure = await failureOf({ body, request: { stream: { onEvent: () => undefined } } });
+			const expected = { kind: 'unreadable', reason: 'it is no stream of events' };
+			expect(failure).toMatchObject(expected);
+		},
+	);
+});
+
+/** The error for an answer that broke off behind its head. */
+const torn = (status: number) =>
+	wrap(
+		Object.assign(new Error('stream has been aborted'), {
+			code: 'ERR_BAD_RESPONSE',
+			response: { status, statusText: 'Not now', headers: { 'x-request-id': 'r-1' } },
+		}),
+	);
+
+describe('a failure', () => {
+	const headers = { 'x-request-id': 'r-1' };
+	const NOT_NOW = { reason: 'Not now', requestId: 'r-1' };
+	const TORN = { kind: 'network', code: 'ERR_BAD_RESPONSE' };
+
+	it.each<[Exchange, Partial<Failure> | object]>([
+		...[400, 503].map((status): [Exchange, object] => [
+			{ status, body: '{"message":"Name Exist"}', headers },
+			{ kind: 'status', status, reason: 'Name Exist', requestId: 'r-1' },
+		]),
+		[
+			{ status: 503, body: '', statusMessage: 'Away' },
+			{ kind: 'status', reason: 'Away' },
+		],
+		[
+			{ status: 429, headers: { 'retry-after': '7' } },
+			{ kind: 'status', retryAfterMs: 7000 },
+		],
+		...[301, 302, 303, 307, 308].map((status): [Exchange, object] => [
+			{ status, headers: { location: 'https://sso.example.com/login?state=abc' } },
+			{ kind: 'redirect', status, reason: 'https://sso.example.com' },
+		]),
+		[
+			{ status: 302, headers: { location: 'mailto:a' } },
+			{ kind: 'redirect', reason: 'mailto:' },
+		],
+		[
+			{ status: 302, headers: { location: '/login' } },
+			{ reason: 'another path of the same server' },
+		],
+		[{ status: 302 }, { kind: 'redirect', reason: 'another address' }],
+		[{ thrown: torn(400) }, { kind: 'status', status: 400, ...NOT_NOW }],
+		[{ thrown: torn(407) }, { kind: 'status', status: 407, ...NOT_NOW }],
+		[{ thrown: torn(502) }, { kind: 'status', status: 502, ...NOT_NOW }],
+		[{ thrown: torn(200) }, TORN],
+		[{ thrown: torn(302) }, TORN],
+		[{ thrown: wrapped('ECONNABORTED', 'x') }, { kind: 'timeout', code: 'ECONNABORTED' }],
+		[{ thrown: wrapped('ETIMEDOUT', 'x') }, { kind: 'timeout', code: 'ETIMEDOUT' }],
+		[{ thrown: wrapped('ERR_CANCELED', 'x') }, { kind: 'cancelled' }],
+		[{ thrown: wrapped('ECONNRESET', 'x'), stopped: true }, { kind: 'cancelled' }],
+		[
+			{ thrown: wrapped('ECONNREFUSED', 'connect 127.0.0.1:1') },
+			{ kind: 'network', code: 'ECONNREFUSED', reason: 'connect 127.0.0.1:1' },
+		],
+		[{ thrown: new UserError('Domain not allowed') }, { reason: 'Domain not allowed' }],
+		[
+			{ thrown: { code: 'ENOTFOUND', message: 'getaddrinfo' } },
+			{ kind: 'network', code: 'ENOTFOUND', reason: 'getaddrinfo' },
+		],
+		...['odd', undefined, null].map((thrown): [Exchange, object] => [
+			{ thrown },
+			{ kind: 'network', reason: undefined },
+		]),
+	])('%j is %j', async (exchange, expected) => {
+		expect(await failureOf(exchange)).toMatchObject({ ...WHERE, ...expected });
+	});
+
+	it.each(['ip', 'hostname'])(
+		"is n8n's SSRF protection before and while connecting: %s",
+		async (key) => {
+			const name = key === 'ip' ? 'SsrfBlockedIpError' : 'SsrfBlockedHostnameError';
+			const block = Object.assign(new UserError('Blocked'), { name, [key]: '10.0.0.5' });
+			// While connecting, axios puts an error of its own around it, under the same name.
+			const around = Object.assign(new Error('Blocked', { cause: block }), { name });
+			for (const thrown of [block, wrap(block), wrap(around)])
+				expect(await failureOf({ thrown })).toEqual({
+					...WHERE,
+					kind: 'blocked',
+					reason: '10.0.0.5',
+				});
+		},
+	);
+
+	it.each([
+		[false, 'timeout', 'ECONNABORTED'],
+		[true, 'cancelled', 'ERR_CANCELED'],
+	])(
+		'is a timeout after totalMs, unless the execution was stopped: %s',
+		async (stopped, kind, code) => {
+			const timer = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
+			const thrown = wrapped('ERR_CANCELED', 'canceled');
+			const failure = await failureOf({ thrown, stopped, request: { totalMs: 60_000 } });
+			timer.mockRestore();
+			expect(failure).toMatchObject({ kind, code });
+		},
+	);
+
+	it('keeps nothing of the request that an error of axios carries', async () => {
+		const config = { headers: { Authorization: `Bearer ${CREDENTIAL.accessToken}` } };
+		const thrown = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', config });
+		const keys = Object.keys(await failureOf({ thrown }));
+		expect(keys.sort()).toEqual(['code', 'kind', 'method', 'path', 'reason']);
+	});
+
+	it('holds neither the token nor markup in any field', async () => {
+		const { accessToken: token } = CREDENTIAL;
+		const failures = [
+			await failureOf({
+				status: 400,
+				body: { query: 'INSERT', code: token, column: '<img src=x>' },
+				headers: { 'x-request-id': `r<img src=x>-${token}` },
+				request: { path: `/threads/${token}` },
+			}),
+			await failureOf({ thrown: wrapped(token, `Invalid value "Bearer ${token}" for header`) }),
+		];
+		expect(failures).toMatchObject([
+			{ requestId: 'r -***', path: '/api/ai/threads/***' },
+			{ kind: 'network', code: '***' },
+		]);
+		expect(failures[0]?.reason).toContain('database code ***');
+		expect(JSON.stringify(failures)).not.toMatch(new RegExp(`${token}|<img`));
+	});
+});
+
+describe('a 404', () => {
+	const RECORD = '{"message":"The requested record was not found","statusCode":404}';
+	const ROUTE = '{"message":"Cannot POST /api/ai/knowledges/search","statusCode":404}';
+
+	it.each<[number, string, Failure['missing']]>([
+		[404, RECORD, 'record'],
+		[404, `{"message":"Workspace 'Cannot GET /x' was not found","statusCode":404}`, 'record'],
+		[404, ROUTE, 'route'],
+		[404, '{"message":"no Route matched with those values"}', undefined],
+		[404, '{"message":["Cannot POST /api/ai/x"],"statusCode":404}', undefined],
+		[404, '{"message":"Not Found","statusCode":400}', undefined],
+		[404, '<pre>Cannot POST /api/ai/x</pre>', undefined],
+		[404, 'Cannot POST /api/ai/x', undefined],
+		[404, '[]', undefined],
+		[404, '', undefined],
+		[400, RECORD, undefined],
+		[500, ROUTE, undefined],
+	])('with %i %s misses: %s', async (status, body, missing) => {
+		expect((await failureOf({ status, body })).missing).toBe(missing);
 	});
 });

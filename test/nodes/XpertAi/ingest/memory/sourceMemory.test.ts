@@ -148,18 +148,6 @@ describe('a source that was stored', () => {
 });
 
 describe('a run that crashed', () => {
-	it('leaves every batch known with its contents, except those in flight', async () => {
-		const server = new Knowledgebase();
-		const memory = await open(server.routes());
-		for (const at of range(40)) await send(server, memory, [derivedId('kb', `${at}`)]);
-		const around = await memory.journalBatch(new Map([[A, 'text 1']]));
-		if (!around || 'failure' in around) throw new Error('nothing may be sent');
-		await server.routes().send({ method: 'POST', path: '/bulk', body: `[${around.rows[0]}]` });
-		const { known } = await recall(server.routes());
-		for (const at of range(40)) expect(known.has(derivedId('kb', `${at}`), 'text 1')).toBe(true);
-		expect([known.knows(A), known.has(A, 'text 1')]).toEqual([true, false]);
-	});
-
 	it('is still known with its contents after the next run', async () => {
 		const server = new Knowledgebase();
 		await night(server, [A, B], 'text 1', false);
@@ -234,20 +222,6 @@ describe('a batch whose request was not answered', () => {
 		expect(known.has(A, 'text 1')).toBe(true);
 	});
 
-	it('blocks further batches until its page is written', async () => {
-		const server = new Knowledgebase();
-		let refuses = false;
-		const memory = await open(server.routes([], () => refuses));
-		await send(server, memory, [A], { end: 'unclear' });
-		refuses = true;
-		const failure = { status: 422 };
-		expect(await memory.journalBatch(new Map([[B, 'text 1']]))).toMatchObject({ failure });
-		expect(await memory.journalChange([B])).toMatchObject(failure);
-		refuses = false;
-		expect(await memory.journalChange([B])).toBeUndefined();
-		expect((await remembered(server)).ids).toEqual([A, B]);
-	});
-
 	it('makes uncertain every content that it may still overwrite', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
@@ -263,6 +237,20 @@ describe('a batch whose request was not answered', () => {
 			true,
 		]);
 		expect((await remembered(server)).having('text 2')).toEqual([]);
+	});
+
+	it('blocks further batches until its page is written', async () => {
+		const server = new Knowledgebase();
+		let refuses = false;
+		const memory = await open(server.routes([], () => refuses));
+		await send(server, memory, [A], { end: 'unclear' });
+		refuses = true;
+		const failure = { status: 422 };
+		expect(await memory.journalBatch(new Map([[B, 'text 1']]))).toMatchObject({ failure });
+		expect(await memory.journalChange([B])).toMatchObject(failure);
+		refuses = false;
+		expect(await memory.journalChange([B])).toBeUndefined();
+		expect((await remembered(server)).ids).toEqual([A, B]);
 	});
 });
 
@@ -319,20 +307,33 @@ describe('what is lost', () => {
 		}
 	});
 
-	it('of a piece is reported when a note of its names is gone', async () => {
+	it.each<[string, (server: Knowledgebase) => Promise<unknown>]>([
+		[
+			'a note of its names is gone',
+			async (server) => {
+				await night(server, IDS);
+				server.harm(server.notes('calls its documents').slice(0, 1), 'deletes');
+			},
+		],
+		[
+			'its names could not be written',
+			async (server) => {
+				const areNames = ({ name = '' }) => name.includes('calls its documents');
+				const memory = await open(server.routes([], areNames));
+				await send(server, memory, IDS);
+				await memory.close();
+			},
+		],
+		[
+			'a run that crashed has named no document',
+			async (server) => {
+				await night(server, IDS, 'text 1', false);
+				await night(server, []);
+			},
+		],
+	])('of a piece is reported when %s', async (_, happens) => {
 		const server = new Knowledgebase();
-		await night(server, IDS);
-		server.harm(server.notes('calls its documents').slice(0, 1), 'deletes');
-		server.harm(server.notes('has stored, 2 of'), 'deletes');
-		expect((await remembered(server)).lost).toBeDefined();
-	});
-
-	it('of a piece is reported when its names could not be written', async () => {
-		const server = new Knowledgebase();
-		const areNames = ({ name = '' }) => name.includes('calls its documents');
-		const memory = await open(server.routes([], areNames));
-		await send(server, memory, IDS);
-		await memory.close();
+		await happens(server);
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
 		expect((await remembered(server)).lost).toBeDefined();
 	});
@@ -357,15 +358,6 @@ describe('what is lost', () => {
 		expect(ids.length).toBeLessThan(IDS.length / 2);
 	});
 
-	it('of a piece is reported when names do not give its documents, as after a crash', async () => {
-		const server = new Knowledgebase();
-		await night(server, IDS, 'text 1', false);
-		await night(server, []);
-		expect((await remembered(server)).lost).toBeUndefined();
-		server.harm(server.notes('has stored, 2 of'), 'deletes');
-		expect((await remembered(server)).lost).toBeDefined();
-	});
-
 	it('of a piece is counted without the documents that names give', async () => {
 		const server = new Knowledgebase();
 		const own = KEYS.map((key) => derivedId('somewhere else', key));
@@ -377,6 +369,16 @@ describe('what is lost', () => {
 		const { known, troubles } = await recall(server.routes());
 		expect([all, known.size + (troubles.lost?.count ?? 0)]).toEqual([26, 26]);
 		expect(IDS.filter((id) => !known.knows(id))).toEqual([]);
+	});
+
+	it('is reported when a late request overwrote the root with an earlier one', async () => {
+		const server = new Knowledgebase();
+		await night(server, [A]);
+		const [root] = server.notes('has stored (');
+		await night(server, [B]);
+		if (root) server.put(root);
+		const { ids, having, lost } = await remembered(server);
+		expect([ids, having('text 1'), lost !== undefined]).toEqual([[A, B], [], true]);
 	});
 
 	it.each([2, 3])(
@@ -431,24 +433,6 @@ describe('what is lost', () => {
 		server.harm(server.notes('has stored ('), 'deletes');
 		await night(server, []);
 		expect((await remembered(server)).lost).toEqual({ at: expect.any(String) as string });
-	});
-
-	it('is reported when a late request overwrote the root with an earlier one', async () => {
-		const server = new Knowledgebase();
-		await night(server, [A]);
-		const [root] = server.notes('has stored (');
-		await night(server, [B]);
-		if (root) server.put(root);
-		const { ids, having, lost } = await remembered(server);
-		expect([ids, having('text 1'), lost !== undefined]).toEqual([[A, B], [], true]);
-	});
-
-	it('makes no source new: not even when all its notes were processed', async () => {
-		const server = new Knowledgebase();
-		await night(server, [A]);
-		server.harm(server.notes(), 'processes');
-		const { isNew, troubles } = await recall(server.routes());
-		expect([isNew, troubles.lost !== undefined]).toEqual([false, true]);
 	});
 
 	it('is reported when the caller finds documents and no note, also after a crash', async () => {

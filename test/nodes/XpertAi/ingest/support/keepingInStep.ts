@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { AFTER_DOING, NIGHT_FAULTS } from './nightFaults';
-import { KEYS, LOST, NOTES, Nights, UNREMEMBERED, VERSIONS, isWhole } from './nights';
+import { KEYS, LOST, NOTES, Nights, UNREMEMBERED, VERSIONS, isWhole, textOf } from './nights';
 import type { Course, Night, Setup, Trouble } from './nights';
 
 const version = fc.constantFrom(...VERSIONS);
@@ -27,6 +27,13 @@ const afterDoing = AFTER_DOING.map((name) => NIGHT_FAULTS[name] ?? { status: 504
 const trouble: fc.Arbitrary<Trouble> = fc.oneof(
 	fc.record({ request, answer: fc.constant('crash' as const), done: fc.boolean() }),
 	fc.record({ request, answer: fc.constantFrom(...afterDoing), done: fc.constant(true) }),
+	// Of each request with documents from then on, nobody knows whether it was done.
+	fc.record({
+		request,
+		answer: fc.constantFrom(...afterDoing),
+		done: fc.constant(true),
+		ofDocuments: fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
+	}),
 	// The server carries it out when nobody waits for it any more.
 	fc.record({
 		request,
@@ -47,6 +54,7 @@ const setup: fc.Arbitrary<Setup> = fc.record({
 	from: fc.constantFrom('json' as const, 'text' as const),
 	afterStoring: fc.constantFrom('process' as const, 'wait' as const),
 	retries: fc.boolean(),
+	goesOn: fc.boolean(),
 });
 
 /** A small number: a night brings five documents at most. */
@@ -60,6 +68,18 @@ const refusing: fc.Arbitrary<Trouble> = fc.record({
 	stays: fc.constant(true),
 });
 
+/** Batches in which a document is refused, or a batch as a whole, until they are sent in halves. */
+const refusedIn = fc.record(
+	{
+		source,
+		turns,
+		refused: fc.subarray(KEYS, { minLength: 1, maxLength: 2 }),
+		batchSize: fc.integer({ min: 1, max: 5 }),
+		trouble,
+	},
+	{ requiredKeys: ['source', 'turns', 'refused', 'batchSize'] },
+);
+
 /** What somebody does to some documents by hand. */
 const hand = { keys: fc.subarray(KEYS, { minLength: 1 }), disabled: fc.boolean() };
 
@@ -68,7 +88,8 @@ const night: fc.Arbitrary<Night> = fc.oneof(
 	fc.record({ source, turns, trouble }),
 	fc.record({ source, turns, others: fc.array(source, { minLength: 1, maxLength: 2 }) }),
 	fc.record({ source, turns, hand: fc.record({ ...hand, at: request }) }),
-	fc.record({ source, turns, mostDocuments: fc.constant(1) }),
+	fc.record({ source, turns, mostDocuments: fc.constant(1), batchSize: fc.constantFrom(2, 5) }),
+	refusedIn,
 	fc.record({ source, turns, rebuild: fc.nat(8) }),
 	fc.record({ source, turns, brake, trouble: fc.oneof(trouble, refusing) }),
 );
@@ -106,15 +127,9 @@ const DONE: Record<string, string[]> = {
 	gone: ['disabled'],
 };
 
-/** A run that ends the sending gives each document, and takes none out of answers. */
-function expectAll({ source: brought }: Night, { items, error }: Course): void {
-	if (error) return;
-	const facts = items.map(({ details, ...json }) => ({ ...json, ...(details as IDataObject) }));
-	const names = Object.keys(brought).map((key) => `${key}.md`);
-	expect(map(facts, 'name')).toEqual(expect.arrayContaining(names));
-	const outcomes = map(facts, 'outcome');
-	if (outcomes.includes('notSent')) expect(outcomes).not.toContain('disabled');
-}
+/** What is said of each document that came out, in words about it or about its failure. */
+const factsOf = ({ items }: Course): IDataObject[] =>
+	items.map(({ details, ...json }) => ({ ...json, ...(details as IDataObject) }));
 
 /** Of runs that begin at the same moment, one works, and the others say which one. */
 function expectOneAtWork({ others = [] }: Night, { worked, refused }: Course): void {
@@ -155,6 +170,7 @@ class History {
 		const { nights, knowledgebaseId } = this;
 		for (const key of one.lost ?? []) nights.lose(knowledgebaseId, key);
 		const stored = nights.stored(knowledgebaseId);
+		const texts = this.texts();
 		const check = one.lost && (await this.plan(one));
 		const course = await nights.night(knowledgebaseId, one);
 		const { wrong, said, worked } = course;
@@ -162,7 +178,7 @@ class History {
 		this.isCalm &&= isWhole(one);
 		this.isUnharmed &&= !one.harm;
 		expect(wrong).toEqual([]);
-		if (one.brake) expectAll(one, course);
+		if (one.others === undefined && !course.error) this.expectEachOnce(one, course, texts);
 		if (one.others) expectOneAtWork(one, course);
 		// What such a night has stored is known to no later one.
 		this.isOver ||= said.some((words) => UNREMEMBERED.test(words));
@@ -171,7 +187,8 @@ class History {
 		this.isOver ||= isForgotten && !Object.keys(one.source).some((key) => stored.includes(key));
 		if (this.isOver) return;
 		const isLossSaid = said.some((words) => LOST.test(words));
-		const isSilent = !course.error && said.every((words) => COUNTS.test(words));
+		const hasFailed = course.error ?? course.items.find((item) => item.error !== undefined);
+		const isSilent = !hasFailed && said.every((words) => COUNTS.test(words));
 		// A run that met a fault and says nothing of it has done all the same what it was to do.
 		if (!isWhole(one) && !(isFaultAlone(one) && isSilent)) return;
 		if (this.isLossSaid) expect(isLossSaid).toBe(true);
@@ -180,6 +197,38 @@ class History {
 		const expected = nights.expected(worked[0] ?? {});
 		// What may still be found is said; all else is as it should be.
 		expect(isLossSaid ? pick(found, Object.keys(expected)) : found).toEqual(expected);
+	}
+
+	/** The text of each document on the server. */
+	private texts(): Map<string, string | undefined> {
+		return new Map(KEYS.map((key) => [key, this.nights.textOn(this.knowledgebaseId, key)]));
+	}
+
+	/** Each document comes out once, with an outcome that is true; a run that ends the sending disables none. */
+	private expectEachOnce(
+		one: Night,
+		course: Course,
+		before: Map<string, string | undefined>,
+	): void {
+		const facts = factsOf(course).filter(({ outcome }) => outcome !== undefined);
+		const brought = facts.filter(({ outcome }) => outcome !== 'disabled');
+		const names = Object.keys(one.source).map((key) => `${key}.md`);
+		expect(map(brought, 'name').sort()).toEqual(names);
+		if (map(facts, 'outcome').includes('notSent')) expect(brought).toHaveLength(facts.length);
+		// What somebody else has stored meanwhile is none of the run's.
+		if (one.hand) return;
+		const texts = this.texts();
+		for (const { name, outcome } of brought) {
+			const key = String(name).replace('.md', '');
+			const text = textOf(key, one.source[key] ?? 0);
+			if (['stored', 'found'].includes(String(outcome))) expect(texts.get(key)).toBe(text);
+			if (outcome === 'unchanged' && !one.trouble) expect(texts.get(key)).toBe(text);
+			if (['rejected', 'notSent'].includes(String(outcome)))
+				expect(texts.get(key)).toBe(before.get(key));
+			const isRefused = one.refused?.includes(key) && one.from === 'json';
+			if (isRefused) expect(['stored', 'found']).not.toContain(outcome);
+			else if (isCalmBeside(one)) expect(['stored', 'found', 'unchanged']).toContain(outcome);
+		}
 	}
 
 	/** A dry run changes nothing. @returns the check that the run does what that has told of each document */
@@ -211,12 +260,16 @@ class History {
 /** What is said of every night. */
 const COUNTS = /^Documents: |documentNum/;
 
+/** Whether nothing but the documents themselves is in the way of a night. */
+const isCalmBeside = ({ refused: _, ...others }: Night): boolean => isWhole(others);
+
 /** Whether a night met one fault, and nothing else that may keep it from its work. */
 const isFaultAlone = ({ trouble, ...others }: Night): boolean => !!trouble && isWhole(others);
 
 /**
  * Lets so many sequences of nights pass. After each night without trouble, assistants find exactly what its
- * source holds, or it is said that more may be found; no run ever takes a document out of answers that it has brought,
+ * source holds, or it is said that more may be found; a run that goes on gives each document once, with an outcome that
+ * is true; no run ever takes a document out of answers that it has brought,
  * one that ends the sending none at all, and one that says nothing of a fault has suffered none. A dry run changes
  * nothing, and the run after it does what it has told. Where a note was lost, what was gone by then may stay, which every
  * later run says, a dry run too.

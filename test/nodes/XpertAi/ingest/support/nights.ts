@@ -45,6 +45,8 @@ export interface Setup {
 	afterStoring: 'process' | 'wait';
 	/** Whether requests are tried again, after waits that take no time here. */
 	retries: boolean;
+	/** Whether On Error is Continue; of several runs, those that do not work end with the reason. */
+	goesOn: boolean;
 }
 
 /** What somebody does to some documents by their keys, with Disable or Enable. */
@@ -59,6 +61,8 @@ export interface Night extends Partial<Setup> {
 	trouble?: Trouble;
 	/** What happens to a note of the memory before. */
 	harm?: Harm;
+	/** The documents that the server refuses for what they are, where they bring their address. */
+	refused?: string[];
 	/** What other runs of the same source bring that begin at the same moment. */
 	others?: Source[];
 	/** What is done by hand while it is at work, and at which request. */
@@ -135,11 +139,14 @@ export const KEYS = ['a', 'b', 'c', 'd', 'e'];
 export const VERSIONS = [0, 1, 2];
 
 const SOURCE_NAME = 'nights';
-const SETUP: Setup = { from: 'json', afterStoring: 'process', retries: false };
+const SETUP: Setup = { from: 'json', afterStoring: 'process', retries: false, goesOn: false };
+
+/** Longer than the server's column for a source type. */
+const REFUSED = { sourceType: 'x'.repeat(21) };
 
 /** Whether all that a night brings has to be found after it. */
-export const isWhole = ({ trouble, brake, hand, rebuild, retries }: Night): boolean =>
-	!(trouble || brake || hand) && (rebuild === undefined || retries === true);
+export const isWhole = ({ trouble, brake, hand, refused, rebuild, retries }: Night): boolean =>
+	!(trouble || brake || hand || refused) && (rebuild === undefined || retries === true);
 
 class Crash extends Error {}
 
@@ -211,6 +218,13 @@ export class Nights {
 		return this.keys.filter((key) => this.sandbox.store.documents.has(idOf(knowledgebaseId, key)));
 	}
 
+	/** The text that a document of the source has on the server, found or not. */
+	textOn(knowledgebaseId: string, key: string): string | undefined {
+		const { documents, contents } = this.sandbox.store;
+		const address = documents.get(idOf(knowledgebaseId, key))?.fileUrl;
+		return contents.at(String(address).replace(/^.*\/public\//, ''))?.head.toString();
+	}
+
 	/** The key of a document of the source. */
 	keyOf(knowledgebaseId: string, id: unknown): string | undefined {
 		return this.keys.find((key) => idOf(knowledgebaseId, key) === id);
@@ -271,7 +285,8 @@ export class Nights {
 		const [course = newCourse()] = courses;
 		await course.late?.carryOut();
 		Object.assign(owner, { status: 'ready' });
-		const mayFail = night.trouble ?? night.hand ?? (night.rebuild !== undefined && !night.retries);
+		const isSlow = night.rebuild !== undefined && !night.retries;
+		const mayFail = night.trouble ?? night.hand ?? night.refused ?? isSlow;
 		const failed = courses.find(({ error }) => error);
 		if (!mayFail && failed?.error) throw failed.error;
 		for (const list of ['wrong', 'said', 'refused', 'worked'] as const)
@@ -295,7 +310,7 @@ export class Nights {
 		night: Night & { runId?: number },
 		course: Course,
 	): Promise<void> {
-		const { source, from, afterStoring, retries } = { ...SETUP, ...night };
+		const { source, from, afterStoring, retries, goesOn, refused = [] } = { ...SETUP, ...night };
 		const entries = Object.entries(source);
 		const parameters = {
 			knowledgebaseId,
@@ -325,7 +340,7 @@ export class Nights {
 			getWorkflow: () => ({ id: 'nights', name: 'Nights' }),
 			getExecutionId: () => String(night.runId),
 			getWorkflowDataProxy: () => ({ $runIndex: night.runIndex ?? 0 }),
-			continueOnFail: () => night.brake !== undefined,
+			continueOnFail: () => (goesOn && !night.others) || night.brake !== undefined,
 			addExecutionHints: (...hints: Array<{ message: string }>) =>
 				void course.said.push(...hints.map(({ message }) => message)),
 		} as unknown as Partial<IExecuteFunctions>;
@@ -335,7 +350,12 @@ export class Nights {
 						text: textOf(key, version),
 						documentSettings: { name: `${key}.md`, documentKey: key },
 					}
-				: { jsonBody: entries.map((entry) => this.document(knowledgebaseId, ...entry)) };
+				: {
+						jsonBody: entries.map(([name, number]) => ({
+							...this.document(knowledgebaseId, name, number),
+							...(refused.includes(name) ? REFUSED : {}),
+						})),
+					};
 		const send = await createSend(this.client(knowledgebaseId, night, course));
 		const connection = { send, secrets: [] };
 		const items = inputs.map((_, index) => {
@@ -493,7 +513,7 @@ const newCourse = (): Course => ({
 	...{ wrong: [], requests: 0, writes: 0, items: [], said: [], worked: [], refused: [] },
 });
 
-const textOf = (key: string, version: number) => `This is version ${version} of ${key}.`;
+export const textOf = (key: string, version: number) => `This is version ${version} of ${key}.`;
 
 const idOf = (knowledgebaseId: string, key: string) =>
 	derivedId(keyOwner(knowledgebaseId, SOURCE_NAME), key);

@@ -11,6 +11,7 @@ import {
 import { SubmitReport } from '../../../../../../nodes/XpertAi/operations/document/submit/report';
 import { readSubmitSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
 import { Warnings } from '../../../../../../nodes/XpertAi/operations/document/submit/warnings';
+import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
 import { itemOf } from '../../../../support/context';
 import { thrownBy } from '../../../../support/thrown';
 import { failure } from '../../../ingest/support/outcomes';
@@ -300,9 +301,23 @@ describe('the error with Stop', () => {
 	});
 });
 
-it('nothing is warned of where a document gives no reason to', () => {
-	const warnings = new Warnings();
-	const { item, read } = reportOn();
-	warnings.addDocument(read().document, { record: {} });
-	expect(warnings.hints(item)).toEqual([]);
+describe('the warnings of a run', () => {
+	const fileUrl = 'https://a.example/a.md';
+	const pages = [{ pageContent: 'x' }];
+
+	it.each<[DocumentRecord, string[]]>([
+		[{}, []],
+		[{ fileUrl, filePath: '/a' }, []],
+		[{ fileUrl, pages }, ['1 document has pages beside an address: the pages are not read.']],
+		[{ filePath: '/a' }, ['1 document has a File Path: the server looks for it on its own disk.']],
+		[
+			{ pages: [{ ...pages[0], id: ID }] },
+			['1 document has pages or chunks with IDs: on Xpert, one that changes is lost.'],
+		],
+	])('name what a record like %j is sent with in vain', (record, expected) => {
+		const warnings = new Warnings();
+		const { item, read } = reportOn();
+		warnings.addDocument({ ...read().document, record }, { record });
+		expect(warnings.hints(item)).toEqual(expected);
+	});
 });

@@ -54,6 +54,15 @@ describe('ids derived from a key', () => {
 		);
 	});
 
+	it.each(['constructor.name', 'toString.name', '__proto__'])(
+		'are not made of what every object inherits: %s',
+		(path) => {
+			expect(thrownBy(() => identify({ name: 'a' }, withKeyField(path))).message).toBe(
+				`"Key Field" names "${path}", which this document does not have`,
+			);
+		},
+	);
+
 	it('may come from a date, and say so of what is no text', () => {
 		const documentKey = DateTime.fromISO('2026-01-31T08:00:00Z', { zone: 'utc' });
 		const typed = { documentKey: '={{ $json.key }}' };

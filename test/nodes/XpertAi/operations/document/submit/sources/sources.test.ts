@@ -11,6 +11,8 @@ import { node } from '../../../../../support/node';
 interface Case {
 	parameters: INodeParameters;
 	input?: Partial<INodeExecutionData>;
+	/** What is in its binary field. */
+	file?: Buffer | string;
 	/** Its documents, with the text of those that have a file. */
 	brings: Array<Omit<FoundDocument, 'file'> & { text?: string }>;
 }
@@ -32,6 +34,7 @@ const CASES: Record<SourceValue, Case> = {
 	files: {
 		parameters: { binaryPropertyName: 'data' },
 		input: { binary: { data: { ...BINARY, data: '' } } },
+		file: 'of the binary field',
 		brings: [
 			{
 				key: '/manuals/a.md',
@@ -70,16 +73,11 @@ const CASES: Record<SourceValue, Case> = {
 	records: {
 		parameters: { binaryPropertyName: 'data', textField: 'body' },
 		input: { binary: { data: { ...BINARY, data: '' } } },
+		file: '{"name":"a","body":"hello"}\n',
 		brings: [
 			{ record: { name: 'a.md', type: 'md', mimeType: 'text/markdown', size: 5 }, text: 'hello' },
 		],
 	},
-};
-
-/** What is in the binary field of each source that reads one. */
-const FILES: Record<string, string> = {
-	files: 'of the binary field',
-	records: '{"name":"a","body":"hello"}\n',
 };
 
 const TEXT: Case = {
@@ -94,23 +92,108 @@ const MORE: Array<[string, Case]> = [
 	['fields', TEXT],
 ];
 
+/** What an item with these parameters brings, and the first flaw of its documents. */
+async function reading(source: string, { parameters, input, file = '' }: Omit<Case, 'brings'>) {
+	const methods = {
+		getNode: () => ({ ...node, parameters }),
+		getInputData: () => [{ json: {}, ...input }],
+		helpers: { getBinaryDataBuffer: async () => Buffer.from(file) } as never,
+	};
+	const item = itemOf({ ...parameters, source }, { fields: submitFields, methods });
+	const found: object[] = [];
+	for await (const document of readDocuments(item)) {
+		if (document instanceof Error) throw document;
+		const { file: open, ...rest } = document;
+		const uploaded = await open?.();
+		found.push({ ...rest, ...(uploaded && { text: uploaded.content.toString() }) });
+	}
+	return found;
+}
+
 it.each([...Object.entries(CASES), ...MORE])(
 	'an item is read as its documents: %s',
-	async (source, one) => {
-		const { parameters, input, brings } = one;
-		const methods = {
-			getNode: () => ({ ...node, parameters }),
-			getInputData: () => [{ json: {}, ...input }],
-			helpers: { getBinaryDataBuffer: async () => Buffer.from(FILES[source] ?? '') } as never,
-		};
-		const item = itemOf({ ...parameters, source }, { fields: submitFields, methods });
-		const found: object[] = [];
-		for await (const document of readDocuments(item)) {
-			if (document instanceof Error) throw document;
-			const { file, ...rest } = document;
-			const uploaded = await file?.();
-			found.push({ ...rest, ...(uploaded && { text: uploaded.content.toString() }) });
-		}
-		expect(found).toEqual(brings);
+	async (source, one) => expect(await reading(source, one)).toEqual(one.brings),
+);
+
+it.each([
+	['files', { binaryPropertyName: 'constructor' }, '"Input Binary Field" names "constructor"'],
+	['files', { binaryPropertyName: '__proto__' }, '"Input Binary Field" names "__proto__"'],
+	[
+		'records',
+		{ binaryPropertyName: 'data', textField: 'constructor.name' },
+		'"Text Field" names "constructor.name", which holds no text here',
+	],
+])(
+	'what every object inherits is none of the %s of an item: %j',
+	async (source, parameters, words) => {
+		const { input } = CASES.files;
+		const file = '{"name":"a"}';
+		await expect(reading(source, { parameters, input, file })).rejects.toThrow(words);
 	},
 );
+
+const WORDS = 'Größe: 10 € – café naïve';
+const CP1252 = Buffer.from(WORDS.replace('€', '\x80').replace('–', '\x96'), 'latin1');
+const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
+
+/** A file of this type that an item holds in its memory. */
+async function readingFile(mimeType: string, file: Buffer | string, source = 'files', more = {}) {
+	const input = { binary: { data: { mimeType, fileName: 'a.txt', data: '' } } };
+	const parameters = { binaryPropertyName: 'data', ...more };
+	return await reading(source, { parameters, input, file });
+}
+
+describe('a file of text', () => {
+	it.each<[string, string, Buffer, string?]>([
+		['UTF-8', 'text/plain', Buffer.from(WORDS)],
+		['UTF-8 with a mark', 'text/csv', Buffer.from(`\ufeff${WORDS}`)],
+		['UTF-16 little endian', 'text/markdown', utf16(WORDS)],
+		['UTF-16 big endian', 'text/tab-separated-values', utf16(WORDS).swap16()],
+		['UTF-16, said to be UTF-8', 'application/json; charset=utf-8', utf16(WORDS)],
+		['Windows-1252', 'text/html; charset=windows-1252', CP1252],
+		['Windows-1252, in quotes', 'text/plain; format=flowed; charset="Windows-1252"', CP1252],
+		['an XML of Windows-1252', 'application/xml;charset=cp1252', CP1252],
+		[
+			'GB18030',
+			'text/plain; charset=gb18030',
+			Buffer.from('b6ccceb2b0abb4fccaf3', 'hex'),
+			'短尾矮袋鼠',
+		],
+	])('is read as what it is: %s', async (_, mimeType, content, text = WORDS) => {
+		expect(await readingFile(mimeType, content)).toMatchObject([{ text }]);
+	});
+
+	it.each([
+		['Windows-1252 that nobody names', 'text/plain', CP1252, 'UTF-8'],
+		['UTF-16 without a mark', 'text/plain', utf16(WORDS).subarray(2), 'UTF-8'],
+		['UTF-16 that is cut off', 'text/plain', utf16(WORDS).subarray(0, 7), 'UTF-16LE'],
+		['another encoding than is named', 'text/plain; charset=utf-8', CP1252, 'UTF-8'],
+		['an encoding nobody knows', 'text/plain; charset=klingon', CP1252, 'KLINGON'],
+	])('is refused by name, with the cure: %s', async (_, mimeType, content, encoding) => {
+		const cure = 'name its encoding in its MIME type, as in text/plain; charset=windows-1252';
+		await expect(readingFile(mimeType, content)).rejects.toThrow(
+			`"Input Binary Field" names "data", whose file "a.txt" is not text in ${encoding}. Save it as UTF-8, or ${cure}`,
+		);
+	});
+});
+
+describe('a file that is one object', () => {
+	const fileUrl = 'https://a.example/b.md';
+
+	it.each([
+		['with words', { name: 'a', tags: [{}, 'x'] }, {}],
+		['with a text', { text: 'a', comments: [{ by: 'b' }] }, { textField: 'text' }],
+		['with an address', { fileUrl, tags: [{}] }, {}],
+		['with pages', { name: 'a', pages: [{ pageContent: 'x' }] }, {}],
+	])('is one record: %s', async (_, value, more) => {
+		const read = await readingFile('application/json', JSON.stringify(value), 'records', more);
+		expect(read).toHaveLength(1);
+	});
+
+	it('is none when it wraps the list of the records', async () => {
+		const wrapped = JSON.stringify({ total: 1, documents: [{ name: 'a' }] });
+		await expect(readingFile('application/json', wrapped, 'records')).rejects.toThrow(
+			'The file is one object whose list "documents" holds the records. Write that list alone into it',
+		);
+	});
+});

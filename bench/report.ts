@@ -1,0 +1,121 @@
+import { cpus, totalmem } from 'node:os';
+
+/** One line of the table. */
+export interface Row {
+	what: string;
+	measured: string;
+	/** The same by other means, in the same run. */
+	beside?: string;
+	ratio?: string;
+	aim?: string;
+	met?: boolean;
+}
+
+/** A part of the benchmark, as `--only` names it. */
+export interface Part {
+	name: string;
+	measure: (options: { quick: boolean }) => Promise<Row[]>;
+}
+
+interface Bound {
+	least?: number;
+	most?: number;
+}
+
+interface Unit {
+	digits?: number;
+	unit?: string;
+}
+
+/** A number with so many digits behind the point, and commas in front of thousands. */
+export const figure = (value: number, digits = 0): string =>
+	value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+
+export function median(values: number[]): number {
+	const sorted = [...values].sort((one, other) => one - other);
+	const middle = sorted.length >> 1;
+	const upper = sorted[middle] ?? Number.NaN;
+	return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** The power with which a cost grows with the size of the work: 1 is linear. */
+export const exponent = (sizes: [number, number], costs: [number, number]): number =>
+	Math.log(costs[1] / costs[0]) / Math.log(sizes[1] / sizes[0]);
+
+/** A cost of ours, a round each, judged by all rounds. */
+export function bounded(what: string, values: number[], bound: Bound, shown: Unit = {}): Row {
+	return { what, measured: spread(values, shown), ...judged(values, bound, shown) };
+}
+
+/** A cost of ours beside that of something else, round by round: the ratio is judged. */
+export function compared(
+	what: string,
+	ours: number[],
+	[name, theirs]: [name: string, values: number[]],
+	{ digits, unit, ...bound }: Bound & Unit,
+): Row {
+	const ratios = ours.map((one, round) => one / (theirs[round] ?? Number.NaN));
+	return {
+		what,
+		measured: spread(ours, { digits, unit }),
+		beside: `${name}: ${spread(theirs, { digits, unit })}`,
+		ratio: spread(ratios, { digits: 2 }),
+		...judged(ratios, bound, {}),
+	};
+}
+
+/** The middle value, and the lowest and the highest of several. */
+function spread(values: number[], { digits = 0, unit = '' }: Unit): string {
+	const middle = `${figure(median(values), digits)}${unit}`;
+	if (values.length === 1) return middle;
+	return `${middle} (${figure(Math.min(...values), digits)} to ${figure(Math.max(...values), digits)})`;
+}
+
+function judged(values: number[], { least, most }: Bound, { unit = '' }: Unit) {
+	const plain = (value: number) => `${value.toLocaleString('en')}${unit}`;
+	if (least !== undefined)
+		return { aim: `≥ ${plain(least)}`, met: values.every((value) => value >= least) };
+	if (most !== undefined)
+		return { aim: `≤ ${plain(most)}`, met: values.every((value) => value <= most) };
+	return {};
+}
+
+/** Rows as a table of Markdown. */
+export function tableOf(rows: Row[]): string {
+	const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+	const header = ['what', 'measured', 'beside', 'ratio', 'aim', ''];
+	const cells = ({ what, measured, beside = '', ratio = '', aim = '', met }: Row) => {
+		const verdict = met === undefined ? '' : met ? 'met' : '**not met**';
+		return [what, measured, beside, ratio, aim, verdict];
+	};
+	return [header, header.map(() => '---'), ...rows.map(cells)].map(line).join('\n');
+}
+
+/** The page of a whole run. */
+export function pageOf(rows: Row[], minutes: number, n8n: string): string {
+	const [processor] = cpus();
+	const gigabytes = Math.round(totalmem() / 2 ** 30);
+	const met = rows.filter((row) => row.met === true).length;
+	const missed = rows.filter((row) => row.met === false).length;
+	return `# How fast is it?
+
+<!-- Made by "npm run bench"; the words stand in bench/report.ts. -->
+
+Fast enough that the server sets the pace: [how big it can get](sizes.md) has what to expect. This page is for those who change the code. One run measures all of it, contenders in turns, and writes this page:
+
+\`\`\`
+npm run bench                              # all parts
+npm run bench -- --quick                   # a small trial, which prints its table only
+npm run bench -- --only questions,sources  # some parts, likewise: of n8n, questions, sources, load
+\`\`\`
+
+Measured on ${new Date().toISOString().slice(0, 10)} in ${figure(minutes, 1)} minutes on ${cpus().length} processor cores (${processor?.model.trim()}) with ${gigabytes} GB of memory, Node ${process.version}, n8n ${n8n}. Figures change with the machine and the minute, ratios of one run less. Of several rounds the middle one is given, with the lowest and the highest; an aim is met where every round has met it. Here ${met} are met and ${missed} are not.
+
+- **In n8n**: the packed node in a real n8n, beside a Code node that makes batches, Loop Over Items and HTTP Request. A Code node makes documents of 1 KB; the time is taken from its end to the end of the last node. In the last row one request in five is answered with 503, breaks before or after storing, or gets a 504 after storing; HTTP Request has Retry On Fail.
+- **Questions**: one after another, to a near server whose model takes some seconds, beside the same requests by hand with axios.
+- **Sources**: a file of records of 1 KB with paths of 30 characters, in n8n's file-system binary data, through n8n's engine to a server that answers at once. _Notes_ are what a source's memory writes into the knowledgebase. An exponent of 1 is linear growth.
+- **Load**: both nodes required and made, after what n8n has loaded anyway.
+
+${tableOf(rows)}
+`;
+}

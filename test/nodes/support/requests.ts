@@ -1,0 +1,45 @@
+import { isCoded } from '../../../nodes/XpertAi/execution/operation';
+import type { Operation } from '../../../nodes/XpertAi/execution/operation';
+import { STORE_PATH } from '../../../nodes/XpertAi/operations/document/submit/knowledgebase';
+import {
+	CANCEL_PATH,
+	ONE_RUN_PATH,
+	RUNS_PATH,
+	WAIT_PATH,
+} from '../../../nodes/XpertAi/threads/runsApi';
+
+/** Method and path of a request, as a declared operation has them. */
+interface OperationRequest {
+	method: string;
+	path: string;
+}
+
+const STORE: OperationRequest = { method: 'POST', path: STORE_PATH };
+const WAIT: OperationRequest = { method: 'POST', path: WAIT_PATH };
+const ONE_RUN: OperationRequest = { method: 'GET', path: ONE_RUN_PATH };
+
+/** The main request of each operation with its own code, by its value. */
+const CODED: Record<string, OperationRequest> = {
+	submit: STORE,
+	disable: STORE,
+	enable: STORE,
+	run: WAIT,
+	decide: WAIT,
+	retry: WAIT,
+	start: { method: 'POST', path: RUNS_PATH },
+	getRun: ONE_RUN,
+	waitForRun: ONE_RUN,
+	cancelRun: { method: 'POST', path: CANCEL_PATH },
+};
+
+/**
+ * The main request of an operation.
+ *
+ * @throws Error if an operation with its own code has no request here
+ */
+export function requestOf(operation: Operation): OperationRequest {
+	if (!isCoded(operation)) return operation;
+	const request = CODED[operation.value];
+	if (!request) throw new Error(`${__filename} has no request of ${operation.value}`);
+	return request;
+}
