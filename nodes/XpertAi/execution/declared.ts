@@ -78,6 +78,7 @@ export function atOnceOf([first]: Item[]): number {
  */
 async function answersFor(item: Item, operation: DeclaredOperation) {
 	const { method, paging, repeatable, precheck, body, statusHints } = operation;
+	const { sendBody = async (_, one, ask) => await ask(one) } = operation;
 	const paths = pathsOf(item, operation);
 	const { timeoutSeconds: initialTimeout = DEFAULT_TIMEOUT_SECONDS } = operation;
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
@@ -96,15 +97,22 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 		const path = buildPath(operation.path, { ...values, ...checked?.found });
 		const schema = paging ? listAnswer(paging.resultsKey) : schemaOf(operation.answer, values);
 		for (const one of bodies) {
-			const ask = async (sent: unknown) => {
-				const request = { method, path, body: toSend(sent), timeoutMs, schema, repeatable };
+			const ask = async (sent: unknown, isRepeatable = repeatable) => {
+				const request = {
+					method,
+					path,
+					body: toSend(sent),
+					timeoutMs,
+					schema,
+					repeatable: isRepeatable,
+				};
 				const toError = (failure: Failure) => {
 					const ids = idsInBody(sent, body?.ids ?? [], naming);
 					return item.apiError(failure, { statusHints: hints, ids });
 				};
 				return await callOrThrow(item.context, item.send, request, { toError });
 			};
-			const answer = await (paging ? listOf(item, one, ask) : ask(one));
+			const answer = await (paging ? listOf(item, one, ask) : sendBody(item, one, ask));
 			answers.push({ answer, asked: one ?? values });
 		}
 	}

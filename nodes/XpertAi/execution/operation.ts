@@ -81,6 +81,13 @@ export interface Precheck {
 	evaluate: (answer: unknown, item: Item) => PrecheckResult;
 }
 
+/** Sends the body of an item with `request`. @param repeatable whether it may be sent again */
+export type SendBody = (
+	item: Item,
+	body: unknown,
+	request: (body: unknown, repeatable?: boolean) => Promise<unknown>,
+) => Promise<unknown>;
+
 /** An operation with one request per item: plain data, run by one loop. */
 export type DeclaredOperation = Declaration &
 	(
@@ -117,6 +124,8 @@ interface Declaration extends OperationInfo {
 	timeoutSeconds?: number;
 	/** Whether the request may take effect twice, so that it is sent again if the answer is lost. */
 	repeatable?: boolean;
+	/** Sends the body in another way, e.g. with an ID of its own; `request` sends it once more or as it is. */
+	sendBody?: SendBody;
 	/** Hints for statuses with a special meaning. */
 	statusHints?: StatusHints;
 	/** A hint about the answer for the user. */

@@ -2,8 +2,9 @@ import { derivedId } from '../payloads/derivedId';
 import {
 	createConversation,
 	isConversationId,
+	learnOwner,
+	proveOwner,
 	readConversation,
-	readOwner,
 } from '../threads/conversation';
 import type { Owner } from '../threads/conversation';
 import { readThread } from '../threads/thread';
@@ -64,7 +65,7 @@ export interface KeyedConversation {
  */
 export async function openByKey(client: Client, keyed: KeyedConversation): Promise<Opened> {
 	const { owner } = keyed;
-	const unread = owner.id === undefined ? await learnOwner(client, owner) : undefined;
+	const unread = owner.id === undefined ? await learnOwnerPatiently(client, owner) : undefined;
 	if (unread) return failedBy(unread);
 	const opened = owner.id
 		? await openOwned(client, keyed, owner.id)
@@ -75,12 +76,11 @@ export async function openByKey(client: Client, keyed: KeyedConversation): Promi
 }
 
 /** Asks for the owner until the deadline: with a guess, a key would have two conversations. @returns the failure */
-async function learnOwner(client: Client, owner: Owner): Promise<Failure | undefined> {
+async function learnOwnerPatiently(client: Client, owner: Owner): Promise<Failure | undefined> {
 	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
-		const { ok, answer = null, failure } = await readOwner(client);
-		if (ok) owner.id = answer;
-		const isFinal = failure?.status === 401 || failure?.kind === 'refused';
-		if (ok || isFinal || client.remaining() <= 0 || client.signal?.aborted) return failure;
+		const failure = await learnOwner(client, owner);
+		const isFinal = !failure || failure.status === 401 || failure.kind === 'refused';
+		if (isFinal || client.remaining() <= 0 || client.signal?.aborted) return failure;
 		await client.wait(pause);
 	}
 }
@@ -96,17 +96,18 @@ async function openOwned(
 	if (found.failure) return failedBy(found.failure, threadId);
 	if (found.conversationId) return { threadId, conversationId: found.conversationId };
 	const id = derivedId(threadId, 'conversation');
-	const created = await createConversation(client, { id, threadId, title, createdById });
-	if (created.ok && owner.isProven) return { threadId, conversationId: id };
-	if (created.failure && !isRejection(created.failure)) return failedBy(created.failure, threadId);
-	// It was just created, or a rejection says that it came into being meanwhile.
-	const { failure, conversationId } = await readConversation(client, threadId);
-	owner.isProven ||= conversationId !== undefined;
+	const { failure: refusal } = await createConversation(client, {
+		...{ id, threadId, title, createdById },
+	});
+	if (refusal && !isRejection(refusal)) return failedBy(refusal, threadId);
+	// A rejection may say that it came into being meanwhile.
+	const { failure, conversationId } = await (refusal
+		? readConversation(client, threadId)
+		: proveOwner(client, owner, threadId));
 	if (conversationId) return { threadId, conversationId };
-	if (failure ?? created.failure)
-		return failedBy((failure ?? created.failure) as Failure, threadId);
-	owner.id = null;
-	return undefined;
+	const reason = failure ?? refusal;
+	if (reason) return failedBy(reason, threadId);
+	return owner.id ? { threadId, conversationId: id } : undefined;
 }
 
 /** Without an owner, a thread that the server knows but does not show as ours belongs to somebody else. */

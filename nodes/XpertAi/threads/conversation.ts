@@ -155,6 +155,29 @@ export function ownerOf(account: string): Owner {
 	return owner;
 }
 
+/** Asks for the owner. @returns why the server did not say */
+export async function learnOwner(client: ApiClient, owner: Owner): Promise<Failure | undefined> {
+	const { ok, answer = null, failure } = await readOwner(client);
+	if (ok) owner.id = answer;
+	return failure;
+}
+
+/**
+ * Looks once whether E5 shows what was created with the owner: otherwise this server, or a gateway before it, does not
+ * take the owner, and there is none. @returns what E5 shows
+ */
+export async function proveOwner(
+	client: ApiClient,
+	owner: Owner,
+	threadId: string,
+): Promise<Partial<ConversationFacts>> {
+	if (owner.isProven) return {};
+	const facts = await readConversation(client, threadId);
+	if (facts.conversationId) owner.isProven = true;
+	else if (!facts.failure) owner.id = null;
+	return facts;
+}
+
 /** Of the answer only the ID is read: it also holds a password hash (recorded, `conversation-by-id`). */
 const user = z.object({ id: z.string().min(1) }).transform(({ id }) => id);
 
@@ -162,7 +185,7 @@ const user = z.object({ id: z.string().min(1) }).transform(({ id }) => id);
  * The ID of the person that a key belongs to; `undefined` if the server says that it tells nobody. An outage is no such
  * word: it is a failure.
  */
-export async function readOwner(client: ApiClient): Promise<Result<string | undefined>> {
+async function readOwner(client: ApiClient): Promise<Result<string | undefined>> {
 	const me = { method: 'GET', apiRoot: '/api', path: '/user/me', schema: user } as const;
 	const read = await call(client, me);
 	if (read.ok) return read;

@@ -1,7 +1,13 @@
+import { randomUUID } from 'crypto';
+
 import { fieldCollection, idField, jsonField } from '../../execution/fields';
+import type { Item } from '../../execution/item';
 import { declare } from '../../execution/operation';
-import { conversation } from '../../payloads/conversation';
-import { recordWith } from '../../transport/answer';
+import type { SendBody } from '../../execution/operation';
+import { conversation, conversationRecord } from '../../payloads/conversation';
+import { learnOwner, ownerOf, proveOwner } from '../../threads/conversation';
+import { isJsonObject, recordWith } from '../../transport/answer';
+import { systemClock } from '../../transport/clock';
 import { CONVERSATION_SUMMARY, titleField } from './shared';
 
 const fields = [
@@ -35,4 +41,22 @@ export const create = declare({
 	},
 	simplify: CONVERSATION_SUMMARY,
 	answer: recordWith('id', 'threadId'),
+	sendBody: withOwnId,
 });
+
+/** With an ID and its owner, a conversation can be created again if the answer is lost: there is one (recorded). */
+async function withOwnId(
+	{ account, context, send }: Item,
+	body: unknown,
+	request: Parameters<SendBody>[2],
+): Promise<unknown> {
+	const client = { send, clock: systemClock, signal: context.getExecutionCancelSignal() };
+	const owner = ownerOf(account);
+	if (owner.id === undefined) await learnOwner(client, owner);
+	if (!owner.id || !isJsonObject(body) || 'id' in body) return await request(body);
+	const own = { ...body, id: randomUUID(), createdById: owner.id };
+	const made = await request(own, true);
+	const { threadId = '' } = conversationRecord.parse(made);
+	await proveOwner(client, owner, threadId);
+	return owner.id ? made : await request(body);
+}

@@ -114,6 +114,9 @@ const abandonField = (name: string, displayName: string, when: string) =>
 		{ default: 'leave' },
 	);
 
+/** A run in one request cannot be cancelled. */
+const unlessInOneRequest = { hide: { inOneRequest: [true] } };
+
 /** What happens to a run after the wait. */
 const abandonOptions = [
 	abandonField('whenLate', 'When the Deadline Comes', 'it takes longer than the deadline'),
@@ -253,7 +256,7 @@ export const runOptions: INodeProperties = optionsField(
 		...shownFor(ANSWERING, answerOptions),
 		...shownFor(ASKING, deliveryOptions),
 		...shownFor(WAITING, [deadline]),
-		...shownFor([...ASKING, 'waitForRun'], abandonOptions),
+		...shownFor([...ASKING, 'waitForRun'], displayedIf(unlessInOneRequest, abandonOptions)),
 		...shownFor(SENDING, [cancelSilent, whenBusy, ...optionsWithoutOwnBody([context])]),
 		...shownFor(ASKING, [inOneRequest]),
 		...shownFor(['run', 'start'], [title, ...optionsWithoutOwnBody(messageOptions)]),
