@@ -2,9 +2,8 @@ import { findLast, pick } from 'lodash';
 import { addMessage } from './chat';
 import { timestamp } from './clock';
 import type { Context } from './context';
-import { insertInto, missingReference } from './databaseErrors';
 import type { Asked as PastQuestion, Conversation, Message, RunRecord, Thread } from './entities';
-import { ApiError, badRequest } from './errors';
+import { ApiError, badRequest, missingReference } from './errors';
 import type { OpenedFile } from './runFiles';
 import type { RunInput } from './runInput';
 import { begin, isUnderWay, newRun, steer, type Run } from './runs';
@@ -73,13 +72,7 @@ export function start(context: Context, place: Place, input: Asked): Started {
 
 /** The answer of a run whose conversation was deleted meanwhile has no question any more. */
 const isDeleted = (parentId: string): ApiError =>
-	missingReference(
-		insertInto('chat_message', { parentId }),
-		'chat_message',
-		'parentId',
-		parentId,
-		'chat_message',
-	);
+	missingReference('parentId', parentId, 'chat_message');
 
 const nowhere = ({ threadId }: Conversation) => ({ threadId, assistantId: null, text: undefined });
 

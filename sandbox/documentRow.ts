@@ -1,14 +1,10 @@
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
 import { isEqual, pick } from 'lodash';
-import { insertInto, selectById, tooLong, unreadable, type ColumnKind } from './databaseErrors';
 import { DOCUMENT_COLUMNS, OWNED, type Knowledgebase, type StoredDocument } from './entities';
-import { badRequest, internal, notFound } from './errors';
+import { badRequest, internal, noDate, notFound, tooLong, unreadable } from './errors';
 import type { Store } from './store';
 import { asObject, isUuid, type Loose } from './values';
-
-/** The table of documents, as database errors name it. */
-export const TABLE = 'knowledge_document';
 
 const SOURCE_TYPE_LENGTH = 20;
 const SPLITTER = 'recursive-character';
@@ -29,26 +25,29 @@ const COMPARED = [
 /** Types whose documents are tables. */
 const SHEETS = ['csv', 'xls', 'xlsx', 'ods'];
 
+const isWhole = (text: string) => /^\s*-?\d+\s*$/.test(text);
+const isNumber = (text: string) => text.trim() !== '' && !Number.isNaN(Number(text));
+
 /** Columns the database reads strictly; all others take anything (`E03` "size text"). */
-const STRICT: Array<[column: string, kind: ColumnKind, reads: (text: string) => boolean]> = [
-	['tokenNum', 'integer', (text) => /^\s*-?\d+\s*$/.test(text)],
-	['chunkNum', 'integer', (text) => /^\s*-?\d+\s*$/.test(text)],
-	['progress', 'decimal', (text) => text.trim() !== '' && !Number.isNaN(Number(text))],
-	['processDuation', 'decimal', (text) => text.trim() !== '' && !Number.isNaN(Number(text))],
-	['processDuration', 'decimal', (text) => text.trim() !== '' && !Number.isNaN(Number(text))],
-	['disabled', 'boolean', (text) => /^(true|false|t|f|1|0|yes|no|on|off)$/i.test(text)],
-	['processBeginAt', 'date', (text) => !Number.isNaN(Date.parse(text))],
-];
+const STRICT: Record<string, (text: string) => boolean> = {
+	tokenNum: isWhole,
+	chunkNum: isWhole,
+	progress: isNumber,
+	processDuation: isNumber,
+	processDuration: isNumber,
+	disabled: (text) => /^(true|false|t|f|1|0|yes|no|on|off)$/i.test(text),
+};
 
 /** Refuses what the database cannot read in a column. */
 export function checkColumns(row: Loose): void {
-	for (const [column, kind, reads] of STRICT) {
-		const value = row[column];
-		if (value === undefined || value === null || reads(String(value))) continue;
-		throw unreadable(insertInto(TABLE, row), kind, value);
+	for (const [column, reads] of Object.entries(STRICT)) {
+		const value = row[column] ?? undefined;
+		if (value !== undefined && !reads(String(value))) throw unreadable();
 	}
+	const begun = row.processBeginAt ?? undefined;
+	if (begun !== undefined && Number.isNaN(Date.parse(String(begun)))) throw noDate();
 	if (typeof row.sourceType === 'string' && row.sourceType.length > SOURCE_TYPE_LENGTH) {
-		throw tooLong(insertInto(TABLE, row));
+		throw tooLong();
 	}
 }
 
@@ -59,7 +58,7 @@ export function checkReferences({ files }: Store, sent: Loose): void {
 		if (!files.has(sent.storageFileId)) throw notFound();
 	}
 	if (sent.id !== undefined && sent.id !== null && !isUuid(sent.id)) {
-		throw unreadable(selectById(TABLE, sent.id), 'uuid', sent.id);
+		throw unreadable();
 	}
 }
 

@@ -38,3 +38,30 @@ export const internal = () =>
 /** 413 for a JSON body over the limit (`E03` "body 52428801 bytes"). */
 export const tooLarge = () =>
 	new ApiError(413, { statusCode: 413, message: 'request entity too large' });
+
+/** What the database refuses, of which its code is read, and the key or the column at fault. */
+const refused = (code: string, at: Record<string, string> = {}) =>
+	new ApiError(400, { query: '', code, ...at });
+
+/** A value the column's type cannot read (`E03` "tokenNum text", `E03` "id not uuid"). */
+export const unreadable = () => refused('22P02');
+
+/** A moment too far away. */
+export const noDate = () => refused('22007');
+
+/** A text with a NUL: `invalid byte sequence for encoding "UTF8": 0x00`. */
+export const nulInText = () => refused('22021');
+
+/** Text longer than its column (`E01` "type too long"). */
+export const tooLong = () => refused('22001');
+
+/** A reference to a row that is not there (`E13` "xpertId unknown"). */
+export const missingReference = (column: string, value: string, target: string) =>
+	refused('23503', { detail: `Key (${column})=(${value}) is not present in table "${target}".` });
+
+/** A column that must have a value is empty (`E02` "name null"). */
+export const notNull = (table: string, column: string) => refused('23502', { table, column });
+
+/** A second row with a value that must be unique (`E02` "body id differs"). */
+export const duplicate = (key: string, value: unknown) =>
+	refused('23505', { detail: `Key (${key})=(${String(value)}) already exists.` });

@@ -1,7 +1,5 @@
-import { missingReference, insertInto, selectById, unreadable } from './databaseErrors';
-import { TABLE } from './documentRow';
 import type { StoredDocument } from './entities';
-import { ApiError } from './errors';
+import { ApiError, missingReference, unreadable } from './errors';
 import type { Store } from './store';
 import { isObject, isUuid, type Loose } from './values';
 
@@ -31,7 +29,7 @@ function parentIn(store: Store, parent: unknown): string | null {
 	if (parent === null) return null;
 	if (!isObject(parent) || parent.id === undefined) throw new ApiError(400, {});
 	const { id } = parent;
-	if (!isUuid(id)) throw unreadable(selectById(`${TABLE}_closure`, id), 'uuid', id);
+	if (!isUuid(id)) throw unreadable();
 	if (store.documents.has(id)) return id;
-	throw missingReference(insertInto(TABLE, { parentId: id }), TABLE, 'parentId', id, TABLE);
+	throw missingReference('parentId', id, 'knowledge_document');
 }

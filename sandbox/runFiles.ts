@@ -1,9 +1,8 @@
 import { extname } from 'node:path';
 import type { Content } from './contents';
 import type { Context } from './context';
-import { insertInto, notNull } from './databaseErrors';
 import type { FileContext, StoredFile } from './entities';
-import { notFound } from './errors';
+import { notFound, notNull } from './errors';
 import { toldOf } from './fileUnderstanding';
 import { textAt } from './processing/loader';
 import { asObject, type Loose } from './values';
@@ -50,9 +49,7 @@ async function given({ store }: Context, { id, fileId }: Loose): Promise<GivenFi
 		return await inContext(found);
 	}
 	const file = store.files.get(String(id));
-	if (file === undefined) {
-		throw notNull(insertInto('storage_file', { id }), 'storage_file', 'file');
-	}
+	if (file === undefined) throw notNull('storage_file', 'file');
 	const found = store.contexts.get(file.id);
 	if (found) return await inContext(found);
 	const told = plain(file, store.contents.at(String(file.file)));

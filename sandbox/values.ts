@@ -12,5 +12,12 @@ export const isUuid = (value: unknown): value is string =>
 /** Whether the value is a plain JSON object. */
 export const isObject = (value: unknown): value is Loose => isPlainObject(value);
 
+/** Whether a NUL stands in any text of a value; no column can hold it. */
+export function hasNul(value: unknown): boolean {
+	if (typeof value === 'string') return value.includes('\0');
+	if (Array.isArray(value)) return value.some(hasNul);
+	return isObject(value) && Object.values(value).some(hasNul);
+}
+
 /** The value as an object; anything else reads as an empty one, as property access does on the server. */
 export const asObject = (value: unknown): Loose => (isObject(value) ? value : {});

@@ -1,20 +1,19 @@
 import { omit, pick } from 'lodash';
 import { timestamp } from '../clock';
 import type { Call, Endpoint } from '../context';
-import {
-	hasNul,
-	insertInto,
-	missingReference,
-	nulInText,
-	selectById,
-	unreadable,
-} from '../databaseErrors';
 import { CONVERSATION_COLUMNS, type Conversation } from '../entities';
-import { badRequest, forbidden, internal, notAcceptable } from '../errors';
+import {
+	badRequest,
+	forbidden,
+	internal,
+	missingReference,
+	notAcceptable,
+	nulInText,
+	unreadable,
+} from '../errors';
 import { select } from '../selection';
-import { asObject, isObject, isUuid, type Loose } from '../values';
+import { asObject, hasNul, isObject, isUuid, type Loose } from '../values';
 
-const TABLE = 'chat_conversation';
 const COLUMNS = [
 	'id',
 	'threadId',
@@ -33,7 +32,7 @@ function create(call: Call): Loose {
 	const body = asObject(call.body);
 	const fields: Loose = pick(body, ['id', 'threadId', ...CONVERSATION_COLUMNS]);
 	checkReferences(call, fields);
-	if (hasNul(fields)) throw nulInText(insertInto(TABLE, fields));
+	if (hasNul(fields)) throw nulInText();
 	const existing = isUuid(body.id) ? store.conversations.get(body.id) : undefined;
 	return shown(
 		store.putConversation({
@@ -57,12 +56,11 @@ function checkReferences({ context }: Call, fields: Loose): void {
 		if (xpertId === undefined) throw badRequest('xpertId is required for a Project conversation');
 		throw forbidden('The requested Project is not available');
 	}
-	if (id !== undefined && !isUuid(id)) throw unreadable(selectById(TABLE, id), 'uuid', id);
+	if (id !== undefined && !isUuid(id)) throw unreadable();
 	if (xpertId === undefined || xpertId === null) return;
-	const statement = insertInto(TABLE, fields);
-	if (!isUuid(xpertId)) throw unreadable(statement, 'uuid', xpertId);
+	if (!isUuid(xpertId)) throw unreadable();
 	if (!context.store.assistants.has(xpertId)) {
-		throw missingReference(statement, TABLE, 'xpertId', xpertId, 'xpert');
+		throw missingReference('xpertId', xpertId, 'xpert');
 	}
 }
 

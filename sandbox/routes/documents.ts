@@ -3,13 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isMatch, omit, pick } from 'lodash';
 import { timestamp } from '../clock';
 import type { Call, Endpoint } from '../context';
-import { duplicate, hasNul, insertInto, nulInText } from '../databaseErrors';
 import {
 	checkColumns,
 	checkReferences,
 	isChanged,
 	rowOf,
-	TABLE,
 	versionOf,
 	withFile,
 } from '../documentRow';
@@ -22,12 +20,12 @@ import {
 	type StoredDocument,
 } from '../entities';
 import { refuseWhileRebuilt } from '../embedding';
-import { internal } from '../errors';
+import { duplicate, internal, nulInText } from '../errors';
 import { placeOf } from '../folders';
 import { checkMetadata } from '../metadataSchema';
 import { merged, read, refuseOtherChunks, type Parts } from '../parts';
 import type { Store } from '../store';
-import { asObject, isObject, isUuid, type Loose } from '../values';
+import { asObject, hasNul, isObject, isUuid, type Loose } from '../values';
 import { checkWorkspace, knowledgebase } from './knowledgebases';
 
 /** The columns that only chunks have. */
@@ -72,11 +70,11 @@ function checked({ context }: Call, owner: Knowledgebase, element: unknown) {
 	const id = isUuid(sent.id) ? sent.id : randomUUID();
 	const row = rowOf(sent, id, owner, asObject(element).type);
 	checkColumns(row);
-	if (hasNul(sent)) throw nulInText(insertInto(TABLE, row));
+	if (hasNul(sent)) throw nulInText();
 	checkMetadata(owner.metadataSchema, sent.metadata);
 	const before = store.documents.get(id);
 	if (before === undefined && store.documents.has(id.toLowerCase())) {
-		throw duplicate(insertInto(TABLE, row), TABLE, 'id', id.toLowerCase());
+		throw duplicate('id', id.toLowerCase());
 	}
 	refuseOtherChunks(partsOf(store, 'chunks', before), sent.chunks);
 	return { id, sent, row, before };

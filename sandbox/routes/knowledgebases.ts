@@ -3,17 +3,6 @@ import { isEqual, mapValues, omit, pick } from 'lodash';
 import { timestamp } from '../clock';
 import type { Call, Endpoint } from '../context';
 import {
-	duplicate,
-	hasNul,
-	insertInto,
-	missingReference,
-	notNull,
-	nulInText,
-	selectById,
-	tooLong,
-	unreadable,
-} from '../databaseErrors';
-import {
 	AUTHORS,
 	DOCUMENT_COLUMNS,
 	KNOWLEDGEBASE_DEFAULTS,
@@ -21,9 +10,20 @@ import {
 	type Knowledgebase,
 } from '../entities';
 import { beginRebuild, needsRebuild, refuseWhileRebuilt, tryModel } from '../embedding';
-import { badRequest, forbidden, internal, notFound } from '../errors';
+import {
+	badRequest,
+	duplicate,
+	forbidden,
+	internal,
+	missingReference,
+	notFound,
+	notNull,
+	nulInText,
+	tooLong,
+	unreadable,
+} from '../errors';
 import { metadataSchema } from '../metadataSchema';
-import { asObject, isObject, isUuid, type Loose } from '../values';
+import { asObject, hasNul, isObject, isUuid, type Loose } from '../values';
 
 const TABLE = 'knowledgebase';
 const TYPE_LENGTH = 20;
@@ -53,12 +53,12 @@ export function checkWorkspace({ context, caller }: Call, { workspaceId }: Loose
 }
 
 function refuseNul(body: Loose): void {
-	if (hasNul(body)) throw nulInText(insertInto(TABLE, body));
+	if (hasNul(body)) throw nulInText();
 }
 
 function checkType(body: Loose): void {
 	if (typeof body.type === 'string' && body.type.length > TYPE_LENGTH) {
-		throw tooLong(insertInto(TABLE, body));
+		throw tooLong();
 	}
 }
 
@@ -75,24 +75,15 @@ function create(call: Call): Loose {
 	const { store, clock } = call.context;
 	const body = bodyOf(call);
 	const fields: Loose = pick(body, COLUMNS);
-	const statement = insertInto(TABLE, fields);
 	checkName(call, body.name);
-	if (body.name === undefined || body.name === null) throw notNull(statement, TABLE, 'name');
+	if (body.name === undefined || body.name === null) throw notNull(TABLE, 'name');
 	checkWorkspace(call, body);
 	fields.metadataSchema = metadataSchema(body);
 	refuseNul(body);
-	if (body.id !== undefined && !isUuid(body.id)) {
-		throw unreadable(selectById(TABLE, body.id), 'uuid', body.id);
-	}
+	if (body.id !== undefined && !isUuid(body.id)) throw unreadable();
 	checkType(fields);
 	if (typeof body.copilotModelId === 'string') {
-		throw missingReference(
-			statement,
-			TABLE,
-			'copilotModelId',
-			body.copilotModelId,
-			'copilot_model',
-		);
+		throw missingReference('copilotModelId', body.copilotModelId, 'copilot_model');
 	}
 	const existing = isUuid(body.id) ? store.knowledgebases.get(body.id) : undefined;
 	if (existing) return overwrite(call, existing, fields);
@@ -210,9 +201,11 @@ function update(call: Call): Loose {
 	checkCopilot(call, row, body);
 	refuseNul(body);
 	if (body.name !== undefined && body.name !== null) checkName(call, body.name, row.id);
-	if (body.name === null) throw notNull(insertInto(TABLE, row), TABLE, 'name');
+	if (body.name === null) throw notNull(TABLE, 'name');
 	if (body.id !== undefined && body.id !== row.id) {
-		throw duplicate(insertInto(TABLE, { ...row, ...body }), TABLE, 'name', row.name);
+		const { tenantId, organizationId } = OWNER;
+		const value = [tenantId, organizationId, row.name].join(', ');
+		throw duplicate('"tenantId", "organizationId", name', value);
 	}
 	checkType(body);
 	Object.assign(row, pick(body, COLUMNS), { updatedAt: timestamp(clock) });
