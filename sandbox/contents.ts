@@ -4,13 +4,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { upTo } from './streams';
 
 /** Files up to this size are held in memory, larger ones on disk. */
 const IN_MEMORY = 4 * 1024 * 1024;
 
 /** So much is at hand of a file that is not in memory. */
 const HEAD_LENGTH = 64 * 1024;
+
+/** The first bytes of a stream: all of them, or more than `limit` of them when there are more. */
+export async function upTo(chunks: AsyncIterator<Buffer>, limit: number): Promise<Buffer> {
+	const read: Buffer[] = [];
+	let length = 0;
+	while (length <= limit) {
+		const { done, value } = await chunks.next();
+		if (done) break;
+		read.push(value);
+		length += value.length;
+	}
+	return Buffer.concat(read);
+}
 
 /** The bytes of an uploaded file. */
 export interface Content {

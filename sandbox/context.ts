@@ -1,12 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, Tokens } from './auth';
 import type { Clock } from './clock';
-import type { Action } from './faultRules';
-import type { Faults } from './faults';
-import type { ProcessingQueue } from './processing/queue';
-import type { RequestLog } from './requestLog';
+import type { StoredDocument } from './entities';
+import type { Action, Faults } from './faults';
+import type { RequestLog, Upload } from './requestLog';
 import type { Store } from './store';
-import type { Upload } from './uploads';
 
 /** What all routes share. */
 export interface Context {
@@ -15,7 +13,7 @@ export interface Context {
 	faults: Faults;
 	requests: RequestLog;
 	/** Works through the documents that `process` was given. */
-	queue: ProcessingQueue;
+	queue: { add(documents: StoredDocument[]): void };
 	clock: Clock;
 	/** How long a run takes, in milliseconds. */
 	runMs: number;

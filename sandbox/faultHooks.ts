@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from './clock';
 import type { Context } from './context';
-import { actionsOf, type Action, type ActionOf } from './faultRules';
+import { actionsOf, type Action, type ActionOf } from './faults';
 
 /** Cuts the connection before the body is read; true when it did. */
 export function dropUnread(

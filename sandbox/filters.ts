@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { get, isEqual, isString } from 'lodash';
 import type { Loose } from './values';
 
@@ -141,11 +140,3 @@ const OPERATORS: Record<string, (has: unknown, wanted: unknown) => boolean> = {
 /** An empty folder is all there is. */
 const isUnder = (path: string, folder: string) =>
 	folder === '' || path === folder || path.startsWith(`${folder}/`);
-
-/** What the answer of a tool says of the filter that it has applied. */
-export const appliedFilter = (fixedFilter: Filter | undefined, effectiveFilter: Filter): Loose => ({
-	...(fixedFilter && { fixedFilter }),
-	effectiveFilter,
-	filterHash: createHash('sha256').update(JSON.stringify(effectiveFilter)).digest('hex'),
-	filterStatus: 'applied',
-});

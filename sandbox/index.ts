@@ -7,7 +7,7 @@ import type { Context, Endpoint } from './context';
 import { Faults } from './faults';
 import { RequestLog } from './requestLog';
 import { ProcessingQueue } from './processing/queue';
-import { cancelRuns, killRuns } from './runs';
+import { cancelRuns, killRuns } from './runs/run';
 import {
 	DEFAULT_ASSISTANTS,
 	DEFAULT_COPILOT_MODELS,
@@ -37,7 +37,7 @@ export {
 export type { AnswerMode, AssistantSeed, Filtering, ToolSeed } from './seed';
 export type { Filter } from './filters';
 export type { TokenKind, TokenSeed } from './auth';
-export { INTERRUPTING_INPUT, NOTHING_FOUND } from './assistant';
+export { INTERRUPTING_INPUT, NOTHING_FOUND } from './runs/assistant';
 
 /** How to start a sandbox; every option has a default. */
 export interface SandboxOptions {

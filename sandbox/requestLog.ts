@@ -1,5 +1,5 @@
 import type { Content } from './contents';
-import type { Action } from './faultRules';
+import type { Action } from './faults';
 import type { Loose } from './values';
 
 /** A file part of a multipart request. */
@@ -9,6 +9,12 @@ export interface UploadedFile {
 	mimetype: string;
 	size: number;
 	content: Content;
+}
+
+/** A multipart request, read to its end. */
+export interface Upload {
+	fields: Record<string, string>;
+	files: UploadedFile[];
 }
 
 /** A file part as it is logged. */

@@ -51,9 +51,6 @@ export interface StepSeed {
 	filter?: Filter;
 }
 
-/** The tokens that a model was told and those it said, always the same, or as many of the latter as there are words. */
-export type Counts = [input: number, output: number] | 'words';
-
 /** An assistant to have from the start; everything but the name has a default. */
 export interface AssistantSeed {
 	id?: string;
@@ -64,18 +61,13 @@ export interface AssistantSeed {
 	workspaceId?: string;
 	type?: string;
 	agentKey?: string;
-	agentId?: string;
-	/** What its agent is called, where that is not its title. */
-	agentName?: string;
 	answers?: AnswerMode;
-	/** What its agent is told to be; `{found}` is what the step before it has found. */
-	prompt?: string;
 	looksFirst?: StepSeed | null;
 	stateVariables?: StateVariable[] | null;
 	/** The names of its agent's parameters, which stay on the thread as state variables do; nobody is shown them. */
 	parameters?: string[] | null;
-	/** What its model counts for each of its answers, where it counts. */
-	counts?: Counts | null;
+	/** The tokens that its model counts of what it was told and of what it said, where it counts: always the same. */
+	counts?: [input: number, output: number] | null;
 	/** Why its runs fail, when they do. */
 	error?: string | null;
 	/** What a person is asked before a sub agent is called. */
@@ -89,6 +81,9 @@ export interface AssistantSeed {
 	/** How long its runs take, in milliseconds, instead of what the sandbox was started with. */
 	runMs?: number | null;
 }
+
+/** A seeded assistant with all its fields filled in. */
+export type Assistant = Required<AssistantSeed> & { id: string; createdAt: string };
 
 /** The workspace all seeded assistants live in; E1 takes it as `workspaceId`. */
 export const WORKSPACE_ID = 'b0000000-0000-4000-8000-000000000001';

@@ -81,8 +81,6 @@ export class Saying {
 	/** What one speaker says in one breath is one part. */
 	private readonly parts: Loose[] = [];
 	private taken = 0;
-	/** What was thought and not said. */
-	readonly thoughts: Loose[] = [];
 
 	constructor(
 		private readonly clock: Clock,
@@ -95,10 +93,10 @@ export class Saying {
 		this.utter(this.parts, 'text', words, { id, ...speaker, runId });
 	}
 
-	/** Thinks aloud: streams hear it, and the conversation's message has it, but it is no part of the answer. */
+	/** Thinks aloud: streams hear it, but it is no part of the answer. */
 	think(text: string, speaker: Speaker, id: string, runId: string): void {
 		const pieces = text.match(/.{1,8}/gs) ?? [];
-		this.utter(this.thoughts, 'reasoning', pieces, { id, ...speaker, runId });
+		this.utter([], 'reasoning', pieces, { id, ...speaker, runId });
 	}
 
 	private utter(parts: Loose[], type: string, words: string[], whose: Loose): void {

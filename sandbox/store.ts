@@ -19,11 +19,10 @@ import {
 	type StoredFile,
 	type Thread,
 } from './entities';
-import type { LostPart } from './parts';
 import type { Processing } from './processing/stages';
 import { PassageIndex, type FindableDocument } from './search';
 import type { Speech } from './speech';
-import { COPILOT_ID, WORKSPACE_ID, type AssistantSeed } from './seed';
+import { COPILOT_ID, WORKSPACE_ID, type Assistant, type AssistantSeed } from './seed';
 import type { Loose } from './values';
 
 /** Every row starts from this text: rows then share one layout, and take a fraction of the memory. */
@@ -45,17 +44,12 @@ function bare(row: StoredDocument): StoredDocument {
 	return pick(row, row.disabled === true ? OF_DISABLED : file) as StoredDocument;
 }
 
-/** A seeded assistant with all its fields filled in. */
-export type Assistant = Required<AssistantSeed> & { id: string; createdAt: string };
-
 /** Everything the sandbox remembers. Tests may read any of it and put rows in with the `put…` functions. */
 export class Store {
 	readonly knowledgebases = new Map<string, Knowledgebase>();
 	readonly documents = new Map<string, StoredDocument>();
 	/** Processing asked for, under way or over, by document; storing a changed document forgets it. */
 	readonly processing = new Map<string, Processing>();
-	/** Pages and chunks that have lost their document, by document. */
-	readonly lostParts = new Map<string, Record<'pages' | 'chunks', Map<string, LostPart>>>();
 	readonly conversations = new Map<string, Conversation>();
 	readonly threads = new Map<string, Thread>();
 	/** Every run that began, in order, and what was said in it, by its id. */
@@ -101,9 +95,6 @@ export class Store {
 			workspaceId: WORKSPACE_ID,
 			type: 'agent',
 			agentKey: `Agent_${slug}`,
-			agentId: randomUUID(),
-			agentName: seed.title ?? seed.name,
-			prompt: `You are ${seed.title ?? seed.name}`,
 			looksFirst: null,
 			stateVariables: null,
 			parameters: null,
@@ -144,7 +135,6 @@ export class Store {
 		for (const documentId of this.documentIds.get(id) ?? []) {
 			this.documents.delete(documentId);
 			this.processing.delete(documentId);
-			this.lostParts.delete(documentId);
 			if (this.processed.delete(documentId)) this.index.touch(documentId);
 		}
 		this.documentIds.delete(id);
@@ -172,7 +162,11 @@ export class Store {
 	}
 
 	/** Keeps what processing made of a document, in place of what it made before. */
-	putFindable({ id, name }: StoredDocument, chunks: string[]): void {
+	putFindable({ id, name, knowledgebaseId }: StoredDocument, chunks: string[]): void {
+		const owner = this.knowledgebases.get(knowledgebaseId);
+		// The first document of a knowledgebase is embedded: from now on it has vectors of its model.
+		if (owner && this.copilotModels.has(String(owner.copilotModelId)))
+			owner.embeddingCollectionName ??= knowledgebaseId;
 		this.processed.set(id, { id, name: typeof name === 'string' ? name : id, chunks });
 		this.index.touch(id);
 	}
@@ -268,7 +262,6 @@ export class Store {
 			key,
 			value,
 			namespace,
-			createdById: OWNER.userId,
 			createdAt: now,
 			updatedAt: now,
 		};
@@ -305,7 +298,6 @@ export class Store {
 		this.documents.clear();
 		this.processing.clear();
 		this.processed.clear();
-		this.lostParts.clear();
 		this.documentIds.clear();
 		this.conversations.clear();
 		this.threads.clear();

@@ -21,3 +21,7 @@ export function hasNul(value: unknown): boolean {
 
 /** The value as an object; anything else reads as an empty one, as property access does on the server. */
 export const asObject = (value: unknown): Loose => (isObject(value) ? value : {});
+
+/** Why something failed. */
+export const reasonOf = (error: unknown): string =>
+	error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import axios, { isAxiosError } from 'axios';
-import { upTo } from '../streams';
+import { upTo } from '../contents';
 
 /** A file that is being fetched: its first bytes, and as many more as are wanted. */
 export interface Download {

@@ -1,7 +1,6 @@
 import { isEqual } from 'lodash';
 import { timestamp } from '../clock';
 import type { Context } from '../context';
-import { firstEmbedded } from '../embedding';
 import type { StoredDocument } from '../entities';
 import { textsOfFile } from './loader';
 import { cutOf, split } from './splitter';
@@ -105,8 +104,6 @@ export class ProcessingQueue {
 		if (result.chunks === undefined) return;
 		latest.chunkNum = result.chunks.length;
 		store.putFindable(latest, result.chunks);
-		const owner = store.knowledgebases.get(latest.knowledgebaseId);
-		if (owner) firstEmbedded(store, owner);
 	}
 }
 

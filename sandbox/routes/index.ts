@@ -6,7 +6,6 @@ import { feedbackEndpoints } from './feedbacks';
 import { fileEndpoints } from './files';
 import { knowledgebaseEndpoints } from './knowledgebases';
 import { messageEndpoints } from './messages';
-import { processingEndpoints } from './processing';
 import { runEndpoints } from './runs';
 import { sessionEndpoints } from './sessions';
 import { storeEndpoints } from './store';
@@ -16,7 +15,6 @@ import { threadEndpoints } from './threads';
 export const endpoints: Endpoint[] = [
 	...knowledgebaseEndpoints,
 	...documentEndpoints,
-	...processingEndpoints,
 	...runEndpoints,
 	...threadEndpoints,
 	...conversationEndpoints,

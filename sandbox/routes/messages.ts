@@ -1,5 +1,5 @@
 import { omit } from 'lodash';
-import { addMessage } from '../chat';
+import { addMessage } from '../runs/chat';
 import type { Call, Endpoint } from '../context';
 import type { ChatMessage } from '../entities';
 import { internal } from '../errors';
@@ -28,7 +28,7 @@ function add(call: Call): Loose {
 	const { role, content } = asObject(call.body);
 	const conversationId = call.params.id ?? '';
 	const message = addMessage(call.context, { conversationId, role, content });
-	return omit(shown(message), 'attachments', 'fileAssets');
+	return shown(message);
 }
 
 function get(call: Call): Loose {

@@ -84,4 +84,4 @@ function foundIn(answer: unknown): unknown {
 const documentsIn = (text: string): string[] => text.match(/"documentName": "[^"]*"/g) ?? [];
 
 /** What stands before the first passage, which has ids and scores. */
-const beginning = (text: string) => text.split('"chunkId"')[0]?.slice(0, 60);
+const beginning = (text: string) => text.split(/"chunkId"|\[\]/)[0]?.slice(0, 60);

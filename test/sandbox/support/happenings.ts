@@ -164,6 +164,7 @@ const NOTED: Array<[label: RegExp, happens: Happens]> = [
 const UNPLAYABLE: Array<[in_: RegExp, label: RegExp]> = [
 	[/^knowledge-filter-4\/(?:only id and metadata sent|hr again)$/, /^/],
 	[/^(?:knowledge-filter|folder-).*/, /^upload|E16/],
+	[/\/the routes under v1 kb$/, /^/],
 	[/pairs of POST \/threads|\/references$|\/five at once$|too early$/, /^/],
 	[/\/(?:nobody gives way, one says it was interrupted|the older ends while the younger)/, /^/],
 	[/\/(?:nginx E4|the chat route of v1|joined after a restart of the server)$/, /^/],

@@ -86,7 +86,7 @@ export const READ: Record<string, Shape> = {
 	cancel: fields('canceledExecutionIds'),
 	stream: [],
 	join: [],
-	contextUsage: fields('run_id'),
+	usage: fields('run_id'),
 	getConversation: CONVERSATION,
 	updateConversation: CONVERSATION,
 	deleteConversation: {},

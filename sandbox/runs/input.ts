@@ -1,7 +1,7 @@
 import { omit } from 'lodash';
 import { z } from 'zod';
-import { badRequest } from './errors';
-import { asObject, isObject, type Loose } from './values';
+import { badRequest } from '../errors';
+import { asObject, isObject, type Loose } from '../values';
 
 const object = z.object({}).passthrough();
 const message = z.object({ input: object }).passthrough();

@@ -1,13 +1,13 @@
 import { compact } from 'lodash';
-import type { Context } from './context';
-import { answerFromFiles } from './fileAnswers';
-import type { ActionOf } from './faultRules';
-import { slowness, type Reply, type Turn } from './recordedModel';
+import type { Context } from '../context';
+import type { OpenedFile, Said } from '../entities';
+import type { ActionOf } from '../faults';
+import { cutOf, split } from '../processing/splitter';
+import { PassageIndex, quotation, sentenceIn, type FindableDocument, type Found } from '../search';
+import type { Assistant } from '../seed';
+import type { Store } from '../store';
+import { MODELS, slowness, SUB_AGENT, toolsOf, type Reply, type Turn } from './models';
 import { passagesIn, type FoundPassage } from './retriever';
-import type { OpenedFile } from './runFiles';
-import { PassageIndex, quotation, type Found } from './search';
-import type { Assistant, Store } from './store';
-import { MODELS, SUB_AGENT, toolsOf } from './tools';
 
 /** A text no assistant survives: it makes a run fail as recorded in `E04` "model fails (BOOM)". */
 const FAILING_INPUT = 'BOOM';
@@ -17,18 +17,6 @@ export const INTERRUPTING_INPUT = 'ASK A PERSON';
 
 /** Said when no document fits the question. */
 export const NOTHING_FOUND = 'I found nothing about that in the documents of this sandbox.';
-
-/**
- * What a person says: the text, what the model is told of the files beside it, and what it reads in them when it
- * opens them.
- */
-export interface Said {
-	text: string;
-	attachments: string;
-	files: OpenedFile[];
-	/** Why one of the files cannot be told of: the run fails then. */
-	unreadable?: string;
-}
 
 /** What an assistant is asked when its turn comes. */
 export type Question = Said & Omit<Turn, 'tools' | 'text' | 'attachments'>;
@@ -130,3 +118,35 @@ function fromDocuments(found: Found, passages: FoundPassage[]): string {
 	);
 	return [quotation(found), ...(seen ? [seen.citationMarkdown] : [])].join(' ');
 }
+
+type ReadFile = Extract<OpenedFile, { text: string }>;
+
+/**
+ * What an assistant says that answers from the files beside a question: the sentence that fits it best, or the one
+ * a file begins with when none does; of files that it cannot read, why.
+ */
+function answerFromFiles(files: OpenedFile[], asked: string): string {
+	const found = foundIn(
+		files.filter((file): file is ReadFile => 'text' in file && file.text.trim() !== ''),
+		asked,
+	);
+	return found ? quotation(found) : files.map(unread).join('\n');
+}
+
+function foundIn(files: ReadFile[], asked: string): Found | undefined {
+	const documents = new Map<string, FindableDocument>();
+	const index = new PassageIndex();
+	for (const [place, { name, text }] of files.entries()) {
+		const id = String(place);
+		documents.set(id, { id, name, chunks: split(text, cutOf(undefined)) });
+		index.touch(id);
+	}
+	const [first] = files;
+	return (
+		index.find(asked, (id) => documents.get(id)) ??
+		(first && { ...first, sentence: sentenceIn(first.name, first.text, asked) })
+	);
+}
+
+const unread = (file: OpenedFile): string =>
+	'text' in file ? `"${file.name}" is empty.` : `I cannot read "${file.name}": ${file.reason}`;

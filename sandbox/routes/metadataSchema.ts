@@ -1,7 +1,7 @@
 import { countBy } from 'lodash';
-import { badRequest } from './errors';
-import { isDatetime } from './filters';
-import { asObject, isObject, type Loose } from './values';
+import { badRequest } from '../errors';
+import { isDatetime } from '../filters';
+import { asObject, isObject, type Loose } from '../values';
 
 const METADATA_KEY = /^[\w-]{1,128}$/;
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import type { Clock } from './clock';
-import type { RunEvent, Speech } from './speech';
+import type { Clock } from '../clock';
+import type { RunEvent, Speech } from '../speech';
 
 /** How a stream of events is sent: nothing on its way keeps it or changes it. */
 export const STREAM_HEADERS = {

@@ -1,14 +1,14 @@
 import { findLast, pick } from 'lodash';
 import { addMessage } from './chat';
-import { timestamp } from './clock';
-import type { Context } from './context';
-import type { Asked as PastQuestion, Conversation, Message, RunRecord, Thread } from './entities';
-import { ApiError, badRequest, missingReference } from './errors';
-import type { OpenedFile } from './runFiles';
-import type { RunInput } from './runInput';
-import { begin, isUnderWay, newRun, steer, type Run } from './runs';
-import type { Assistant } from './store';
-import { asObject, isObject, type Loose } from './values';
+import { timestamp } from '../clock';
+import type { Context } from '../context';
+import type { Asked as PastQuestion, Conversation, Message, RunRecord, Thread } from '../entities';
+import { ApiError, badRequest, missingReference } from '../errors';
+import type { OpenedFile } from '../entities';
+import type { RunInput } from './input';
+import { begin, isUnderWay, newRun, steer, type Run } from './run';
+import type { Assistant } from '../seed';
+import { asObject, isObject, type Loose } from '../values';
 import type { Order } from './work';
 
 /** What a run is asked, with the files that were given to it. */

@@ -1,32 +1,29 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { difference, findLastIndex, pick } from 'lodash';
-import { replyOf, slownessOf, type Said } from './assistant';
+import { difference, findLastIndex } from 'lodash';
+import { timestamp } from '../clock';
+import type { Context } from '../context';
+import {
+	textIn,
+	type ChatMessage,
+	type Conversation,
+	type Interrupt,
+	type Message,
+	type RunRecord,
+	type Said,
+	type Thread,
+	type ToolCall,
+} from '../entities';
+import { actionsOf, type Action, type ActionOf } from '../faults';
+import { FilterError } from '../filters';
+import type { Assistant, ToolSeed } from '../seed';
+import { helperOf, Saying, type Speaker, type Speech } from '../speech';
+import type { Loose } from '../values';
+import { replyOf, slownessOf } from './assistant';
 import { addMessage, endMessage } from './chat';
-import { timestamp, type Clock } from './clock';
-import type { Context } from './context';
-import type {
-	ChatMessage,
-	Conversation,
-	Interrupt,
-	Message,
-	RunRecord,
-	Thread,
-	ToolCall,
-} from './entities';
-import { actionsOf, type Action, type ActionOf } from './faultRules';
-import { FilterError } from './filters';
-import { changed, interruptOf, type Decision } from './interrupts';
-import { textIn } from './messageText';
-import type { Reply } from './recordedModel';
+import { RunEvents } from './events';
+import { toolOf, toolSays, type Reply } from './models';
 import { componentOf, found, retrieve, stepComponentOf } from './retriever';
-import { RunEvents } from './runEvents';
-import { helperOf, Saying, type Speaker, type Speech } from './speech';
-import type { ToolSeed } from './seed';
-import type { Assistant } from './store';
-import { operation, overtaken, systemOf } from './threadState';
-import { countedOf, estimated, written } from './tokens';
-import { toolOf, toolSays, toolsOf } from './tools';
-import type { Loose } from './values';
+import { changed, interruptOf, operation, overtaken, type Decision } from './thread';
 
 /** A run that is to begin, or to go on after a decision. */
 export interface Order {
@@ -163,13 +160,12 @@ export class Work {
 				opened: question.files,
 				before: order.base,
 				hasRejected: false,
-				followUps: [],
 			});
 			this.note({ status: 'busy' });
 		}
 		const asked = question && (this.questionMessage(question) ?? this.lastQuestion());
 		this.answer = this.answerOf() ?? this.newAnswer(asked);
-		this.events.start(this.answer, asked);
+		this.events.start();
 	}
 
 	private questionMessage({ text, isAgain, clientMessageId }: NonNullable<Order['question']>) {
@@ -213,21 +209,17 @@ export class Work {
 	}
 
 	private end(ending: Ending): void {
-		const { order, record, context } = this;
+		const { record, context } = this;
 		record.endedAt = context.clock.now();
 		this.giveParts(ending.status === 'error' ? ending.error : undefined);
 		this.note(ending);
-		const { operation: tasks } = order.conversation;
-		if (ending.interrupt) this.events.waits(tasks as Record<string, unknown>);
-		this.events.agentEnds(this.lead, record.status, ending.error);
-		this.events.end(this.answer);
+		this.events.partEnds(this.lead, record.status, ending.error);
+		this.events.end();
 	}
 
 	/** The conversation's message has what was said since it was given anything. */
 	private giveParts(error?: string): void {
 		if (!this.answer) return;
-		const thoughts = this.saying.thoughts.splice(0);
-		if (thoughts.length > 0) this.answer.reasoning = thoughts;
 		endMessage(this.context, this.answer, this.saying.take(), error);
 	}
 
@@ -241,7 +233,7 @@ export class Work {
 		const updatedAt = timestamp(this.context.clock);
 		const told = { status, error: error ?? null, updatedAt };
 		Object.assign(thread, told, { interrupt: interrupt ?? null });
-		const waits = interrupt ? operation(interrupt, assistant) : null;
+		const waits = interrupt ? operation(interrupt) : null;
 		const isOvertaken = status === 'interrupted' && !interrupt && error === undefined;
 		Object.assign(conversation, told, { operation: isOvertaken ? overtaken(assistant) : waits });
 	}
@@ -281,14 +273,13 @@ export class Work {
 		const { thread, question } = this.order;
 		if (!question) return;
 		const input = this.asked.text;
-		const askedAt = timestamp(this.context.clock);
 		const { state } = question;
-		Object.assign(thread, { input, human: this.human, state, askedAt, isNext: true, isNew: false });
+		Object.assign(thread, { input, human: this.human, state, isNew: false });
 	}
 
 	/** A workflow may look into a knowledgebase before its assistant is asked. */
 	private lookFirst(): Ending | undefined {
-		const { store, clock } = this.context;
+		const { store } = this.context;
 		const { assistant, thread, question } = this.order;
 		const { looksFirst } = assistant;
 		if (!looksFirst) return undefined;
@@ -296,26 +287,24 @@ export class Work {
 		const query = this.asked.text;
 		const [executionId, id] = [randomUUID(), randomUUID()];
 		const step = { agentKey, xpertName, executionId, parentExecutionId: this.record.id };
-		this.events.stepStarts(step, { query });
-		const ended = this.saying.use(stepComponentOf(query, timestamp(clock)), this.lead, id, id);
+		this.events.partStarts(step, { category: 'workflow', xpertId: undefined });
+		const ended = this.saying.use(stepComponentOf(query), this.lead, id, id);
 		const variables = { ...this.variables(), env: question?.env };
 		const data = filtering(() => found(store, looksFirst, query, variables));
 		if (data instanceof FilterError) return this.lookFailed(step, data.message);
 		thread.found = JSON.stringify(data, null, 2);
-		ended({ category: 'Computer', end_date: timestamp(clock), status: 'success', data });
-		this.events.stepEnds(step);
+		ended({ category: 'Computer', status: 'success', data });
+		this.events.partEnds(step, 'success', undefined, { xpertId: undefined });
 		return undefined;
 	}
 
 	/** Nothing more is said of the step: it says that it runs for ever (`filters-retry` "joined", without the value). */
 	private lookFailed(step: Speaker, error: string): Ending {
-		const { looksFirst } = this.order.assistant;
 		const { thread, question, base } = this.order;
 		thread.found ??= null;
 		// What is asked anew goes on from where it was asked, also where it fails (`filters-state-env` "retry without context").
 		if (question?.isAgain) thread.messages = base;
-		this.events.retrieverFails(looksFirst?.knowledgebaseId ?? '', error);
-		this.events.stepFails(step, error);
+		this.events.partEnds(step, 'error', error, { xpertId: undefined });
 		return { status: 'error', error };
 	}
 
@@ -334,8 +323,7 @@ export class Work {
 			const usage = await this.speak(reply, id);
 			if (reply.error !== undefined) return { status: 'error', error: reply.error };
 			const calls = (reply.calls ?? []).map(toCall);
-			const { text: content, reasoning } = reply;
-			this.step([{ id, from: 'assistant', content, reasoning, calls, usage }]);
+			this.step([{ id, from: 'assistant', content: reply.text, calls, usage }]);
 			if (calls.length === 0) return this.answered();
 			this.rounds += 1;
 			if (calls.some((call) => toolOf(assistant, call).waits)) {
@@ -368,23 +356,17 @@ export class Work {
 		this.messages = [...this.messages, personSays(text)];
 		this.asked = { ...this.asked, text };
 		this.human = { input: text };
-		this.order.thread.followUps = this.steered.map(({ id, clientMessageId, content }) => ({
-			clientMessageId,
-			human: { input: content },
-			messageId: id,
-		}));
 	}
 
 	private nextReply(): Reply {
 		const { messages, rounds, hasRejected: rejected } = this;
-		const { thread, assistant } = this.order;
+		const { assistant } = this.order;
 		const heard = messages.filter(({ from }) => from === 'person');
 		const since = messages.slice(findLastIndex(messages, ({ from }) => from === 'person') + 1);
 		const tools = since.at(-1)?.from === 'tool' ? since.filter(({ from }) => from === 'tool') : [];
 		const question = {
 			...this.asked,
 			heard: heard.map(textIn),
-			all: [{ role: 'system', content: systemOf(thread, assistant) }, ...messages.map(told)],
 			rounds,
 			toolsSaid: tools.length > 0 ? tools.map(textIn) : undefined,
 			rejected,
@@ -411,8 +393,9 @@ export class Work {
 			throw cancelled;
 		}
 		if (error !== undefined && text === '') return undefined;
-		if (error === undefined && this.order.assistant.counts) return this.count(text);
-		this.estimate(said + calls.map(written).join(''));
+		const { counts } = this.order.assistant;
+		if (error === undefined && counts) return this.count(...counts);
+		this.estimate(said + JSON.stringify(calls));
 		return undefined;
 	}
 
@@ -426,16 +409,13 @@ export class Work {
 
 	/** Whatever a model has begun to say uses tokens, also when it breaks off or is cancelled. */
 	private estimate(said: string): void {
-		const { assistant, thread } = this.order;
-		this.record.used.total += estimated(systemOf(thread, assistant), this.messages, said);
+		this.record.used.total += Math.ceil(said.length / 4);
 	}
 
 	/** What a model that counts says of this one answer. */
-	private count(text: string): Loose {
-		const [input, output] = countedOf(this.order.assistant.counts ?? [0, 0], text);
+	private count(input: number, output: number): Loose {
 		const total = input + output;
 		this.record.used = { input, output, total: this.record.used.total + total };
-		this.events.counted([input, output], this.lead);
 		return { prompt_tokens: input, completion_tokens: output, total_tokens: total };
 	}
 
@@ -448,53 +428,42 @@ export class Work {
 			await this.pass(slownessOf(assistant, String(call.args.input)) ?? 0);
 			const tool = toolOf(assistant, call);
 			const isHelper = !tool.knowledgebaseId && !tool.toolset;
-			const answer = isHelper ? await this.askHelper(tool, call, payload) : this.use(tool, call);
-			messages.push({ id: randomUUID(), from: 'tool', answers: call, ...answer });
+			const content = isHelper ? await this.askHelper(tool, call, payload) : this.use(tool, call);
+			messages.push({ id: randomUUID(), from: 'tool', answers: call, content });
 		}
 		this.step(messages);
 	}
 
-	private async askHelper(
-		tool: ToolSeed,
-		call: ToolCall,
-		payload: unknown,
-	): Promise<Pick<Message, 'content'>> {
+	private async askHelper(tool: ToolSeed, call: ToolCall, payload: unknown): Promise<string> {
 		const { assistant } = this.order;
 		const helper = helperOf(this.lead, tool);
-		this.events.helperStarts(helper, call.args);
+		this.events.partStarts(helper, { inputs: call.args });
 		const { text, drip = 0 } = toolSays(assistant, call, payload);
 		const [id, runId] = [`chatcmpl-${randomUUID()}`, randomUUID()];
 		await this.drip(text, drip, (word) => this.saying.say(word, helper, id, runId));
-		if (assistant.counts) this.events.counted(countedOf(assistant.counts, text), helper);
-		this.events.agentEnds(helper, 'success');
-		return { content: text };
+		this.events.partEnds(helper, 'success');
+		return text;
 	}
 
 	/** What comes of any other tool is no word of the answer, but a part of the conversation's message. */
-	private use(tool: ToolSeed, call: ToolCall): Pick<Message, 'content' | 'status'> {
-		const { store, clock } = this.context;
-		const begun = componentOf(call, toolsOf(this.order.assistant), timestamp(clock));
-		const of = pick(begun, 'toolset', 'tool');
+	private use(tool: ToolSeed, call: ToolCall): string {
+		const begun = componentOf(call);
+		const failed = (error: string) => ({ tool: call.name, status: 'fail', toolCall: call, error });
 		// What was given to a tool is looked at before it begins (`one-question-1` "a tool that fails").
 		if (tool.fails !== undefined) {
-			this.saying.use({ ...of, ...failed(call, tool.fails, clock) }, this.lead, call.id);
-			return { content: mistaken(tool.fails) };
+			this.saying.use(failed(tool.fails), this.lead, call.id);
+			return mistaken(tool.fails);
 		}
 		const ended = this.saying.use(begun, this.lead, call.id);
-		if (!tool.knowledgebaseId) {
-			const output = JSON.stringify({ sent: true, ...call.args });
-			ended({ status: 'success', end_date: timestamp(clock), output });
-			return { content: output, status: 'success' };
-		}
-		const output = filtering(() => retrieve(store, tool, call, this.variables()));
+		const output = tool.knowledgebaseId
+			? filtering(() => retrieve(this.context.store, tool, call, this.variables()))
+			: JSON.stringify({ sent: true, ...call.args });
 		if (output instanceof FilterError) {
-			this.events.retrieverFails(tool.knowledgebaseId, output.message);
-			const whose = { ...of, toolset_id: begun.toolset_id };
-			ended({ ...whose, ...failed(call, output.message, clock) });
-			return { content: mistaken(output.message) };
+			ended(failed(output.message));
+			return mistaken(output.message);
 		}
-		ended({ status: 'success', end_date: timestamp(clock), output });
-		return { content: output, status: 'success' };
+		ended({ status: 'success', output });
+		return output;
 	}
 
 	/** Lets time pass: so long, or all that what comes next takes. */
@@ -516,9 +485,8 @@ export class Work {
 		const lost = difference(thread.messages, this.known, this.messages);
 		if (lost.length > 0) thread.lost = [...(thread.lost ?? []), ...lost];
 		this.messages = [...this.messages, ...added];
-		const isNext = added.at(-1)?.from === 'tool';
 		const input = this.order.question ? this.asked.text : thread.input;
-		Object.assign(thread, { messages: this.messages, input, human: this.human, isNext });
+		Object.assign(thread, { messages: this.messages, input, human: this.human });
 	}
 }
 
@@ -532,13 +500,7 @@ function filtering<T>(search: () => T): T | FilterError {
 	}
 }
 
-/** What is shown of a tool that could not do anything, and what its model hears of it. */
-const failed = (toolCall: ToolCall, error: string, clock: Clock): Loose => ({
-	status: 'fail',
-	toolCall,
-	error,
-	end_date: timestamp(clock),
-});
+/** What a model hears of a tool that could not do anything. */
 const mistaken = (error: string) => `Error: ${error}\n Please fix your mistakes.`;
 
 const RUN_STATUS: Record<Thread['status'], RunRecord['status']> = {
@@ -547,11 +509,6 @@ const RUN_STATUS: Record<Thread['status'], RunRecord['status']> = {
 	interrupted: 'interrupted',
 	error: 'error',
 };
-
-const told = ({ from, content }: Message) => ({
-	role: from === 'person' ? 'user' : from,
-	content,
-});
 
 const toCall = ({ name, args }: Omit<ToolCall, 'id' | 'type'>): ToolCall => ({
 	name,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { findLast } from 'lodash';
-import { timestamp } from './clock';
-import type { Context } from './context';
-import type { ChatMessage, Conversation, RunRecord } from './entities';
-import { Speech } from './speech';
-import type { Store } from './store';
+import { timestamp } from '../clock';
+import type { Context } from '../context';
+import type { ChatMessage, Conversation, RunRecord } from '../entities';
+import { Speech } from '../speech';
+import type { Store } from '../store';
 import { CANCELED, Work, type Order } from './work';
 
 /** A run under way. */
