@@ -18,9 +18,7 @@ declare module 'fastify' {
 	interface FastifyRequest {
 		/** The log entry of the request; null on the sandbox's own routes. */
 		entry: LoggedRequest | null;
-		/** What is to go wrong with the request. */
 		misbehaviour: Action[];
-		/** The parts of a multipart body. */
 		upload: Upload | undefined;
 	}
 	interface FastifyContextConfig {
@@ -84,7 +82,6 @@ function addParsers(app: FastifyInstance, log: RequestLog): void {
 	});
 }
 
-/** Reads all parts of a multipart request; undefined for any other request. */
 async function readUpload(
 	request: FastifyRequest,
 	contents: Contents,

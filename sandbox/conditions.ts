@@ -20,7 +20,6 @@ function like(value: unknown, pattern: unknown, flags: string): boolean {
 
 const among = (value: unknown, list: unknown) => Array.isArray(list) && list.includes(value);
 
-/** What a value that is not null is compared with. */
 const OPERATORS: Record<string, Test> = {
 	$eq: (value, wanted) => isEqual(value, wanted),
 	$ne: (value, wanted) => !isEqual(value, wanted),

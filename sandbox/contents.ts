@@ -24,12 +24,10 @@ export async function upTo(chunks: AsyncIterator<Buffer>, limit: number): Promis
 	return Buffer.concat(read);
 }
 
-/** The bytes of an uploaded file. */
 export interface Content {
 	size: number;
 	/** All of them, or the first 64 kB of a file that is on disk or not kept. */
 	head: Buffer;
-	/** Where all of them are on disk. */
 	path?: string;
 }
 
@@ -52,17 +50,14 @@ export class Contents {
 		return { size: await written(begun, chunks, path), head, path };
 	}
 
-	/** Keeps the bytes of a file under its name. */
 	put(name: string, content: Content): void {
 		this.byName.set(name, content);
 	}
 
-	/** What is held of a file. */
 	at(name: string): Content | undefined {
 		return this.byName.get(name);
 	}
 
-	/** Forgets a file. */
 	remove(name: string): void {
 		const path = this.at(name)?.path;
 		if (path !== undefined) rmSync(path, { force: true });
@@ -106,6 +101,5 @@ async function following(chunks: AsyncIterator<Buffer>): Promise<Buffer | undefi
 
 const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
 
-/** What a file is served with. */
 export const served = ({ head, path }: Content): Buffer | Readable =>
 	path === undefined ? head : createReadStream(path);

@@ -6,30 +6,31 @@ import type { Action, Faults } from './faults';
 import type { RequestLog, Upload } from './requestLog';
 import type { Store } from './store';
 
-/** What all routes share. */
-export interface Context {
+/** How long things take, in milliseconds, and what the sandbox is a server without. */
+export interface Settings {
+	/** A run; 0 by default. */
+	runMs: number;
+	/** A word of an answer; 0 by default, when all come at once. */
+	wordMs: number;
+	/** Processing one document; 100 by default. */
+	processMs: number;
+	/** Embedding a knowledgebase anew with another model; 100 by default. */
+	rebuildMs: number;
+	/** False makes Xpert's routes `process` and `status` unknown. */
+	processing: boolean;
+	/** False makes E8 and E11 fail as on a server without an embedding model. */
+	embeddingModel: boolean;
+}
+
+export interface Context extends Settings {
 	store: Store;
 	tokens: Tokens;
 	faults: Faults;
 	requests: RequestLog;
-	/** Works through the documents that `process` was given. */
 	queue: { add(documents: StoredDocument[]): void };
 	clock: Clock;
-	/** How long a run takes, in milliseconds. */
-	runMs: number;
-	/** How long an assistant takes to say a word, in milliseconds. */
-	wordMs: number;
-	/** How long processing a document takes, in milliseconds. */
-	processMs: number;
-	/** How long a knowledgebase takes to be embedded anew with another model, in milliseconds. */
-	rebuildMs: number;
-	/** False makes the routes `process` and `status` unknown. */
-	processing: boolean;
-	/** False makes E8 and E11 fail as they do on a server without an embedding model. */
-	embeddingModel: boolean;
 	/** The address the sandbox listens on, e.g. `http://127.0.0.1:4000`. */
 	url(): string;
-	/** Puts everything back to the start. */
 	reset(): void;
 }
 
@@ -45,9 +46,7 @@ export interface Call {
 	headers: IncomingHttpHeaders;
 	/** The JSON or form body; undefined when there was none. */
 	body: unknown;
-	/** What is to go wrong with this request. */
 	misbehaviour: Action[];
-	/** The parts of a multipart body. */
 	upload?: Upload;
 }
 

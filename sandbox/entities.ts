@@ -7,7 +7,6 @@ export const OWNER = {
 	userId: 'a0000000-0000-4000-8000-000000000003',
 } as const;
 
-/** The columns that say whose a row is and who wrote it. */
 export const OWNED = {
 	tenantId: OWNER.tenantId,
 	organizationId: OWNER.organizationId,
@@ -23,11 +22,9 @@ interface Row {
 
 export type Knowledgebase = Loose & Row & { name: unknown; documentNum: number | null };
 
-/** A stored document; every column of the server's table is there. */
 export type StoredDocument = Loose &
 	Row & { knowledgebaseId: string; name: unknown; version: number };
 
-/** A stored conversation as E5 and E13 show it, and whose it is. */
 export interface Conversation extends Row {
 	threadId: string;
 	title: unknown;
@@ -47,7 +44,6 @@ export interface Conversation extends Row {
 	createdById: string | null;
 }
 
-/** A call of a tool that an assistant makes. */
 export interface ToolCall {
 	name: string;
 	args: Loose;
@@ -61,15 +57,11 @@ export interface Message {
 	from: 'person' | 'assistant' | 'tool';
 	/** Text, or parts where a file came with it. */
 	content: string | Loose[];
-	/** What an assistant calls. */
 	calls?: ToolCall[];
-	/** The call a tool answers. */
 	answers?: ToolCall;
-	/** What its model has counted. */
 	usage?: Loose;
 }
 
-/** The text of a message, also of one in parts. */
 export const textIn = ({ content }: Pick<Message, 'content'>): string =>
 	typeof content === 'string' ? content : content.map(({ text }) => String(text ?? '')).join('');
 
@@ -111,9 +103,7 @@ export interface Thread {
 	isNew?: boolean;
 	createdAt?: string;
 	updatedAt?: string;
-	/** Why the last run failed. */
 	error?: string | null;
-	/** What the thread waits for while it is interrupted. */
 	interrupt?: Interrupt | null;
 	/** Whether the last to happen was that a person rejected a call; its assistant hears of it with the next question. */
 	hasRejected?: boolean;
@@ -121,7 +111,6 @@ export interface Thread {
 	lost?: Message[];
 }
 
-/** A call that waits for a person to decide. */
 export interface Task {
 	id: string;
 	call: ToolCall;
@@ -139,7 +128,6 @@ export interface Interrupt {
 	changed: boolean;
 	/** How often the run had called tools, this included. */
 	rounds: number;
-	/** What the run was asked. */
 	said: Said;
 }
 
@@ -194,7 +182,6 @@ export interface ChatMessage extends Row {
 	clientMessageId?: unknown;
 }
 
-/** What somebody said of a message. */
 export interface Feedback extends Row {
 	conversationId: string;
 	messageId: string;
@@ -208,7 +195,6 @@ export type StoredFile = Loose & { id: string; originalName: string; size: numbe
 /** A file context (`E12`), found again by the id of its file (`E14`). */
 export type FileContext = Loose & { id: string; storageFileId: string };
 
-/** One entry of the store (`E8`). */
 export interface StoreItem {
 	prefix: string;
 	key: string;
@@ -235,7 +221,6 @@ export const DOCUMENT_COLUMNS = [
 	...(['metadata', 'draft', 'integrationId'] as const),
 ];
 
-/** The columns of a conversation that are null unless sent. */
 export const CONVERSATION_COLUMNS = [
 	...(['title', 'status', 'from', 'fromEndUserId', 'options'] as const),
 	...(['error', 'operation', 'xpertId', 'projectId', 'taskId'] as const),

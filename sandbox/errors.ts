@@ -11,7 +11,6 @@ export class ApiError extends Error {
 const named = (status: number, error: string, message: string) =>
 	new ApiError(status, { message, error, statusCode: status });
 
-/** 400 with a message in words. */
 export const badRequest = (message: string) => named(400, 'Bad Request', message);
 
 /** 404; without a message the one the server gives for a missing row (`E17` "delete again"). */
@@ -46,20 +45,17 @@ const refused = (code: string, at: Record<string, string> = {}) =>
 /** A value the column's type cannot read (`E03` "tokenNum text", `E03` "id not uuid"). */
 export const unreadable = () => refused('22P02');
 
-/** A moment too far away. */
 export const noDate = () => refused('22007');
 
 /** A text with a NUL: `invalid byte sequence for encoding "UTF8": 0x00`. */
 export const nulInText = () => refused('22021');
 
-/** Text longer than its column (`E01` "type too long"). */
 export const tooLong = () => refused('22001');
 
 /** A reference to a row that is not there (`E13` "xpertId unknown"). */
 export const missingReference = (column: string, value: string, target: string) =>
 	refused('23503', { detail: `Key (${column})=(${value}) is not present in table "${target}".` });
 
-/** A column that must have a value is empty (`E02` "name null"). */
 export const notNull = (table: string, column: string) => refused('23502', { table, column });
 
 /** A second row with a value that must be unique (`E02` "body id differs"). */

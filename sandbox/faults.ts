@@ -20,7 +20,6 @@ const match = z.object({
 	/** Chance to act, drawn from a generator seeded with `seed`, so that a test can be repeated. */
 	probability: z.number().min(0).max(1).optional(),
 	seed: z.number().int().optional(),
-	/** How often the rule acts at most. */
 	times: z.number().int().optional(),
 });
 
@@ -63,7 +62,6 @@ const action = z.discriminatedUnion('do', [
 	z.object({
 		/** Decides how the run that E4 starts goes, whatever its assistant would do. */
 		do: z.literal('run'),
-		/** How long it takes. */
 		ms: z.number().optional(),
 		/**
 		 * `empty` answers with nothing although nothing failed; `overtaken` answers, and ends as if it waited for a person,
@@ -72,7 +70,6 @@ const action = z.discriminatedUnion('do', [
 		outcome: z.enum(['answer', 'empty', 'fail', 'interrupt', 'overtaken']).optional(),
 		/** What is answered, or asked when it interrupts. */
 		text: z.string().optional(),
-		/** Why it fails. */
 		error: z.string().optional(),
 	}),
 ]);
@@ -89,16 +86,12 @@ export const faultRuleSchema = z.intersection(
 /** What to do wrong, and for which requests: match fields beside an action, e.g. `{endpoint:'E3', nth:2, do:'drop'}`. */
 export type FaultRule = z.input<typeof faultRuleSchema>;
 
-/** A rule with its defaults filled in. */
 export type Fault = z.output<typeof faultRuleSchema>;
 
-/** What is done wrong with a request. */
 export type Action = z.output<typeof action>;
 
-/** The actions of one kind. */
 export type ActionOf<Do extends Action['do']> = Extract<Action, { do: Do }>;
 
-/** Those of the actions that are of one kind. */
 export const actionsOf = <Do extends Action['do']>(
 	actions: Action[],
 	kind: Do,
@@ -117,7 +110,6 @@ export class Faults {
 
 	private readonly changes = new EventEmitter().setMaxListeners(0);
 
-	/** Adds rules. */
 	add(...rules: FaultRule[]): void {
 		for (const input of rules) {
 			const rule = faultRuleSchema.parse(input);
@@ -161,7 +153,6 @@ function fires(armed: Armed, request: { endpoint?: string; method: string; path:
 	return true;
 }
 
-/** All actions that a rule may take. */
 const actionsIn = ({ rule }: Armed): Action[] => (rule.do === 'oneOf' ? rule.actions : [rule]);
 
 /** The rule's action, or one drawn from its several. */

@@ -14,7 +14,6 @@ interface Condition {
 /** A filter of an assistant, as the server keeps it (`knowledge-filter-4` "what a key sees of the filter"). */
 export type Filter = Condition | { kind: 'group'; operator: 'and' | 'or'; children: Filter[] };
 
-/** What a document is filtered by. */
 export interface Filtered {
 	metadata: Loose;
 	document: Loose;

@@ -16,7 +16,6 @@ export interface Found {
 	sentence: string;
 }
 
-/** How an assistant quotes. */
 export const quotation = ({ name, sentence }: Pick<Found, 'name' | 'sentence'>): string =>
 	`According to "${name}": "${sentence}"`;
 

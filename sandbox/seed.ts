@@ -46,7 +46,6 @@ export interface StepSeed {
 	agentKey: string;
 	title: string;
 	knowledgebaseId: string;
-	/** Others that it looks into as well. */
 	also?: string[];
 	filter?: Filter;
 }
@@ -68,7 +67,6 @@ export interface AssistantSeed {
 	parameters?: string[] | null;
 	/** The tokens that its model counts of what it was told and of what it said, where it counts: always the same. */
 	counts?: [input: number, output: number] | null;
-	/** Why its runs fail, when they do. */
 	error?: string | null;
 	/** What a person is asked before a sub agent is called. */
 	asks?: string;
@@ -91,13 +89,10 @@ export const WORKSPACE_ID = 'b0000000-0000-4000-8000-000000000001';
 /** A copilot that E1 and E2 take in `copilotModel.copilotId`: the knowledgebase then has an embedding model. */
 export const COPILOT_ID = 'c0000000-0000-4000-8000-000000000001';
 
-/** The id of the assistant that answers from the ingested documents. */
 export const SANDBOX_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000001';
 
-/** The id of the assistant that repeats what it is told. */
 export const ECHO_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000002';
 
-/** The id of the assistant whose runs always fail. */
 export const BROKEN_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000003';
 
 /**
@@ -130,7 +125,6 @@ export const SANDBOX_KNOWLEDGEBASE_ID = 'e0000000-0000-4000-8000-000000000001';
 
 const SANDBOX_MODEL_ID = 'f0000000-0000-4000-8000-000000000001';
 
-/** The embedding model of that knowledgebase, by its id. */
 export const DEFAULT_COPILOT_MODELS = {
 	[SANDBOX_MODEL_ID]: {
 		copilotId: COPILOT_ID,
@@ -146,7 +140,6 @@ export const DEFAULT_KNOWLEDGEBASE = {
 	copilotModelId: SANDBOX_MODEL_ID,
 };
 
-/** The assistants of a sandbox that was given none. */
 export const DEFAULT_ASSISTANTS: AssistantSeed[] = [
 	{
 		id: SANDBOX_ASSISTANT_ID,

@@ -10,7 +10,6 @@ interface Dated {
 
 const MOMENTS = ['createdAt', 'updatedAt'] as const;
 
-/** A page of rows, and how many meet the conditions. */
 export interface Selection<Row> {
 	items: Row[];
 	total: number;
@@ -65,7 +64,6 @@ function inOrder<Row>(rows: Row[], order: unknown, known: string[]): Row[] {
 	return columns.length === 0 ? rows : orderBy(rows, columns, directions);
 }
 
-/** A count of rows; negative or not a number fails. */
 function count(value: unknown): number {
 	const number = Number(value ?? 0);
 	if (!(number >= 0)) throw internal();

@@ -51,7 +51,6 @@ function linesOf(text: string): string[] {
 	return lines;
 }
 
-/** A line without its marks, but for those of a heading. */
 const plain = (line: string): string =>
 	line
 		.replace(LIST_MARK, '')

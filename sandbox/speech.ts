@@ -49,7 +49,6 @@ export class Speech {
 		for (const reader of this.readers) reader(event);
 	}
 
-	/** How many streams hear it at the moment. */
 	get heardBy(): number {
 		return this.readers.size;
 	}
@@ -148,7 +147,6 @@ const inLines = (parts: Loose[]): Loose[] =>
 			: { ...part };
 	});
 
-/** A helper as it speaks in a run. */
 export const helperOf = (lead: Speaker, { name, agentKey, title }: ToolSeed): Speaker => ({
 	agentKey: agentKey ?? `${lead.agentKey}${name}`,
 	xpertName: agentKey === undefined ? name : title,

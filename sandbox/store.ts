@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { defaults, isUndefined, omit, omitBy, pick, remove } from 'lodash';
+import { defaults, isUndefined, mapValues, omitBy, pick, remove } from 'lodash';
 import { timestamp, type Clock } from './clock';
 import { Contents, type Content } from './contents';
 import {
@@ -55,7 +55,6 @@ export class Store {
 	/** Every run that began, in order, and what was said in it, by its id. */
 	readonly runs: RunRecord[] = [];
 	readonly speeches = new Map<string, Speech>();
-	/** The messages of all conversations, oldest first. */
 	readonly messages: ChatMessage[] = [];
 	readonly feedbacks: Feedback[] = [];
 	readonly files = new Map<string, StoredFile>();
@@ -84,7 +83,6 @@ export class Store {
 		this.contents = new Contents(keepContents);
 	}
 
-	/** Adds or replaces an assistant. */
 	putAssistant(seed: AssistantSeed): Assistant {
 		const slug = seed.slug ?? seed.name;
 		const assistant: Assistant = {
@@ -141,7 +139,6 @@ export class Store {
 		return this.knowledgebases.delete(id);
 	}
 
-	/** Adds or replaces a document. */
 	putDocument(fields: Loose & { knowledgebaseId: string }): StoredDocument {
 		const now = timestamp(this.clock);
 		const row = Object.assign(
@@ -177,13 +174,11 @@ export class Store {
 		return document && document.disabled !== true ? this.processed.get(id) : undefined;
 	}
 
-	/** The documents of a knowledgebase in the order they were first stored. */
 	documentsOf(knowledgebaseId: string): StoredDocument[] {
 		const ids = this.documentIds.get(knowledgebaseId) ?? [];
 		return [...ids].flatMap((id) => this.documents.get(id) ?? []);
 	}
 
-	/** Adds or replaces a conversation. */
 	putConversation(fields: Loose = {}): Conversation {
 		const now = timestamp(this.clock);
 		const nulls = Object.fromEntries(CONVERSATION_COLUMNS.map((column) => [column, null]));
@@ -254,7 +249,6 @@ export class Store {
 		this.firsts.set(threadId, id);
 	}
 
-	/** Adds or replaces an item of the store. */
 	putItem(namespace: string[], key: string, value: unknown): StoreItem {
 		const now = timestamp(this.clock);
 		const item: StoreItem = {
@@ -285,7 +279,6 @@ export class Store {
 		return row;
 	}
 
-	/** Deletes an uploaded file with its bytes. */
 	removeFile(file: StoredFile): void {
 		this.files.delete(file.id);
 		this.contents.remove(String(file.file));
@@ -294,41 +287,23 @@ export class Store {
 	/** Forgets everything but the known workspaces and copilots. */
 	clear(): void {
 		for (const documentId of this.processed.keys()) this.index.touch(documentId);
-		this.knowledgebases.clear();
-		this.documents.clear();
-		this.processing.clear();
-		this.processed.clear();
-		this.documentIds.clear();
-		this.conversations.clear();
-		this.threads.clear();
-		this.runs.length = 0;
-		this.speeches.clear();
-		this.messages.length = 0;
-		this.feedbacks.length = 0;
-		this.files.clear();
-		this.contents.clear();
-		this.contexts.clear();
-		this.copilotModels.clear();
+		for (const rows of Object.values(this) as unknown[]) {
+			if (rows instanceof Map || rows instanceof Contents) rows.clear();
+			if (Array.isArray(rows)) rows.length = 0;
+		}
 		this.embeddingError = null;
-		this.assistants.clear();
-		this.items.length = 0;
 	}
 
 	/** All that is stored as plain JSON; documents are only counted, there may be very many. */
 	snapshot(): Loose {
+		const { runs, items, documents } = this;
+		const all = pick(this, 'conversations', 'threads', 'files', 'contexts', 'assistants');
 		return {
+			...mapValues(all, (rows: Map<string, unknown>) => [...rows.values()]),
+			...{ runs, items, documents: documents.size },
 			knowledgebases: [...this.knowledgebases.values()].map((row) => ({
-				...row,
-				storedDocuments: this.documentIds.get(row.id)?.size ?? 0,
+				...{ ...row, storedDocuments: this.documentIds.get(row.id)?.size ?? 0 },
 			})),
-			documents: this.documents.size,
-			conversations: [...this.conversations.values()].map((row) => omit(row, 'createdById')),
-			threads: [...this.threads.values()],
-			runs: this.runs,
-			files: [...this.files.values()],
-			contexts: [...this.contexts.values()],
-			items: this.items,
-			assistants: [...this.assistants.values()],
 		};
 	}
 

@@ -61,7 +61,6 @@ export class ProcessingQueue {
 		this.next();
 	}
 
-	/** Forgets what waits. */
 	clear(): void {
 		this.waiting.length = 0;
 	}

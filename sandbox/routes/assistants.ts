@@ -70,7 +70,6 @@ function get({ context, params }: Call): Loose {
 	return shown(assistant);
 }
 
-/** E7 and E9, and one route of the server's own. */
 export const assistantEndpoints: Endpoint[] = [
 	{ id: 'E7', method: 'POST', path: '/assistants/search', status: 201, handle: search },
 	{

@@ -125,7 +125,6 @@ function idOf({ id }: Record<string, string>): string {
 	throw notAcceptable('Validation failed (valid uuid is expected)');
 }
 
-/** E13 and E5, and three routes of the server's own. */
 export const conversationEndpoints: Endpoint[] = [
 	{ id: 'E13', method: 'POST', path: '/conversations', status: 201, handle: create },
 	{ id: 'E5', method: 'POST', path: '/conversations/search', status: 200, handle: search },

@@ -36,7 +36,6 @@ const COMPARED = [
 	...SENT.filter((column) => !OF_PROCESSING.includes(column)),
 ];
 
-/** Types whose documents are tables. */
 const SHEETS = ['csv', 'xls', 'xlsx', 'ods'];
 
 const isWhole = (text: string) => /^\s*-?\d+\s*$/.test(text);
@@ -52,7 +51,6 @@ const STRICT: Record<string, (text: string) => boolean> = {
 	disabled: (text) => /^(true|false|t|f|1|0|yes|no|on|off)$/i.test(text),
 };
 
-/** Refuses what the database cannot read in a column. */
 function checkColumns(row: Loose): void {
 	for (const [column, reads] of Object.entries(STRICT)) {
 		const value = row[column] ?? undefined;
@@ -65,7 +63,6 @@ function checkColumns(row: Loose): void {
 	}
 }
 
-/** Refuses the id of a file that is not there, and ids that are none. */
 function checkReferences({ files }: Store, { id, storageFileId }: Loose): void {
 	if (storageFileId !== undefined && storageFileId !== null) {
 		if (!isUuid(storageFileId)) throw internal();
@@ -192,7 +189,6 @@ function updated({ context }: Call, known: StoredDocument, sent: Loose, row: Loo
 	return omit(known, 'parentId');
 }
 
-/** Stores one document and answers with it. */
 function storeOne(call: Call, owner: Knowledgebase, element: unknown): Loose {
 	const { store, clock } = call.context;
 	const { sent, row, before } = checked(call.context, owner, element);
@@ -282,7 +278,6 @@ function status(call: Call): Loose[] {
 	});
 }
 
-/** E3, and Xpert's two routes outside the contract. */
 export const documentEndpoints: Endpoint[] = [
 	{ id: 'E3', method: 'POST', path: '/knowledges/:id/bulk', status: 201, handle: bulk },
 	{ id: 'process', method: 'POST', path: '/knowledges/:id/process', status: 201, handle: start },

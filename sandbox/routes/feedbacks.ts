@@ -20,7 +20,6 @@ function add({ context, params, body }: Call): Feedback {
 	return feedback;
 }
 
-/** What people say of answers. */
 export const feedbackEndpoints: Endpoint[] = [
 	{
 		id: 'feedbacks',

@@ -7,7 +7,7 @@ import type { Call, Endpoint } from '../context';
 import { OWNED, OWNER, type FileContext, type StoredFile } from '../entities';
 import { badRequest, forbidden, internal } from '../errors';
 import type { UploadedFile } from '../requestLog';
-import { understandDeeply, understood } from '../runs/files';
+import { understood } from '../runs/files';
 import { isObject, isUuid, type Loose } from '../values';
 
 const PARSE_MODES = ['auto', 'fast', 'deep', 'none'];
@@ -72,16 +72,10 @@ function keep({ context }: Call, file: UploadedFile, { directory, prefix }: Plac
 const createFile = (call: Call): Loose =>
 	keep(call, fileIn(call), place(call.upload?.fields.target, 'files'));
 
-/** What E12 answers with. */
-const ANSWERED = [
-	...['id', 'fileId', 'storageFileId', 'url', 'originalName', 'size', 'mimeType'],
-	...['status', 'parseStatus', 'purpose', 'parseMode', 'capabilities', 'summary'],
-];
-
 async function createContext(call: Call): Promise<Loose> {
 	const file = fileIn(call);
 	const fields = call.upload?.fields ?? {};
-	const { parseMode = 'auto', purpose = 'chat_attachment' } = fields;
+	const { parseMode = 'auto' } = fields;
 	if (!PARSE_MODES.includes(parseMode)) throw badRequest('Invalid parseMode payload');
 	const stored = keep(call, file, place(fields.target, 'contexts'));
 	const id = randomUUID();
@@ -89,13 +83,11 @@ async function createContext(call: Call): Promise<Loose> {
 		...{ id, fileId: id, storageFileId: stored.id },
 		...pick(stored, 'url', 'originalName', 'size'),
 		mimeType: stored.mimetype,
-		...{ purpose, parseMode, createdAt: timestamp(call.context.clock) },
+		createdAt: timestamp(call.context.clock),
 		...(await understood(call.context, stored, parseMode)),
 	};
 	call.context.store.contexts.set(stored.id, context);
-	const answer = pick(context, ANSWERED);
-	void understandDeeply(call.context, context);
-	return answer;
+	return context;
 }
 
 /** Whose keys may delete a file that belongs to no file context: a user's (`searchable` "delete an uploaded file"). */
@@ -114,7 +106,6 @@ function removeContext({ context, caller, params }: Call): Loose {
 	return pick(file, 'originalName', 'size', 'mimetype', 'url');
 }
 
-/** E12, E14 and E16. */
 export const fileEndpoints: Endpoint[] = [
 	{ id: 'E12', method: 'POST', path: '/contexts/file', status: 201, handle: createContext },
 	{ id: 'E14', method: 'DELETE', path: '/contexts/file/:id', status: 200, handle: removeContext },

@@ -166,7 +166,6 @@ function remove(call: Call): Loose {
 	return { raw: [], affected: 1 };
 }
 
-/** E1, E2 and E17. */
 export const knowledgebaseEndpoints: Endpoint[] = [
 	{ id: 'E1', method: 'POST', path: '/knowledges', status: 201, handle: create },
 	{ id: 'E2', method: 'PUT', path: '/knowledges/:id', status: 200, handle: update },

@@ -24,7 +24,6 @@ function create({ context, caller, body }: Call): Loose {
 	};
 }
 
-/** E6. */
 export const sessionEndpoints: Endpoint[] = [
 	{ id: 'E6', method: 'POST', path: '/v1/chatkit/sessions', status: 201, handle: create },
 ];

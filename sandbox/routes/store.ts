@@ -77,7 +77,6 @@ function namespaces(call: Call): Loose {
 	return { namespaces: uniqBy(found, (parts) => parts.join(':')).slice(skip, skip + take) };
 }
 
-/** E8 and E11. */
 export const storeEndpoints: Endpoint[] = [
 	{ id: 'E8', method: 'POST', path: '/store/items/search', status: 201, handle: search },
 	{ id: 'E11', method: 'POST', path: '/store/namespaces', status: 201, handle: namespaces },

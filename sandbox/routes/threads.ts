@@ -45,7 +45,6 @@ function notYet(): never {
 
 const ONE = '/threads/:id';
 
-/** E10 and E15, and routes of the server's own. */
 export const threadEndpoints: Endpoint[] = [
 	{ id: 'E10', method: 'POST', path: `${ONE}/copy`, status: 201, handle: notYet },
 	{ id: 'E15', method: 'GET', path: ONE, status: 200, handle: get },

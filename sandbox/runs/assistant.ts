@@ -100,7 +100,6 @@ function answerTo(
 	return found ? fromDocuments(found, passages) : NOTHING_FOUND;
 }
 
-/** The sentence that fits best in what a look has found. */
 function bestOf(asked: string, passages: FoundPassage[]): Found | undefined {
 	const index = new PassageIndex();
 	passages.forEach((_, place) => index.touch(String(place)));

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import type { Clock } from '../clock';
 import type { RunEvent, Speech } from '../speech';
 
-/** How a stream of events is sent: nothing on its way keeps it or changes it. */
 export const STREAM_HEADERS = {
 	'cache-control': 'private, no-cache, no-store, must-revalidate, max-age=0, no-transform',
 	'x-accel-buffering': 'no',
@@ -20,7 +19,6 @@ const written = ({ id, name, data }: RunEvent): string =>
 export const refusal = (why: string): Readable =>
 	Readable.from([`\nevent: error\nid: 1\ndata: ${why}\n\n`], { objectMode: false });
 
-/** A stream in which nothing is said. */
 export const silence = (): Readable => Readable.from(['\n'], { objectMode: false });
 
 /**

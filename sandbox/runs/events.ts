@@ -14,7 +14,6 @@ export class RunEvents {
 		private readonly lead: Speaker,
 	) {}
 
-	/** A run begins, or goes on. */
 	start(): void {
 		const { id, title } = this.conversation;
 		this.event('on_conversation_start', { id, title, status: 'busy' });

@@ -5,14 +5,8 @@ import { notFound, notNull } from '../errors';
 import { textAt } from '../processing/loader';
 import { asObject, reasonOf, type Loose } from '../values';
 
-/** Larger files are read later. */
 const PARSED_AT_ONCE = 2 * 1024 * 1024;
 const SUMMARY_LENGTH = 500;
-
-/** How soon it is known that a file cannot be understood deeply, in milliseconds. */
-const DEEP_MS = 100;
-
-const OF_TEXTS = ['read', 'search'];
 
 /** A file given to a run: what the model is told of it, or why it cannot be, and where it is. */
 interface GivenFile {
@@ -25,11 +19,7 @@ interface GivenFile {
 const typeOf = (name: string): string => extname(name).slice(1).toLowerCase();
 const isPdf = (name: string): boolean => typeOf(name) === 'pdf';
 
-/** What is known of a file that has not been read. */
-const unread = (status: string) => ({
-	...{ status, parseStatus: status, summary: null },
-	capabilities: ['preview'],
-});
+const unread = (status: string) => ({ status, summary: null });
 
 /** What becomes of a file's text: small texts and PDFs are read at once, the rest later or never (`E12` "fake pdf"). */
 export async function understood(context: Context, file: StoredFile, parseMode: string) {
@@ -39,11 +29,8 @@ export async function understood(context: Context, file: StoredFile, parseMode: 
 	if (!isPdf(name) && !/^text\/|json|xml/.test(type)) return unread('failed');
 	try {
 		const text = await textOf(context, file);
-		return {
-			...unread('ready'),
-			summary: text.replace(/\s+/g, ' ').trim().slice(0, SUMMARY_LENGTH),
-			capabilities: ['preview', ...OF_TEXTS],
-		};
+		const summary = text.replace(/\s+/g, ' ').trim().slice(0, SUMMARY_LENGTH);
+		return { status: 'ready', summary };
 	} catch {
 		return unread('failed');
 	}
@@ -53,13 +40,6 @@ export async function understood(context: Context, file: StoredFile, parseMode: 
 async function textOf({ store }: Context, { originalName, url, file }: StoredFile) {
 	if (isPdf(originalName)) return await textAt(url, 'pdf');
 	return store.contents.at(String(file))?.head.toString('utf8') ?? '';
-}
-
-/** A file that is to be understood deeply has failed soon after, where there is no model to do it. */
-export async function understandDeeply({ clock, embeddingModel }: Context, file: FileContext) {
-	if (file.parseMode !== 'deep' || embeddingModel) return;
-	await clock.sleep(DEEP_MS);
-	Object.assign(file, unread('failed'));
 }
 
 /**

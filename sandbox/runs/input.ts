@@ -27,15 +27,11 @@ export interface RunInput {
 	state: Loose;
 	/** The run that is to be tried again, with action `retry`. */
 	source: Loose;
-	/** The files given beside the text. */
 	files: unknown[];
 	/** What a person decided, on which run and with which changes, with action `resume`. */
 	decision: Loose;
 	target: Loose;
 	patch: Loose;
-	/** Whether a message beside a run waits for its end, or is heard before: with action `follow_up`. */
-	mode: unknown;
-	/** What the sender calls the message. */
 	clientMessageId: unknown;
 }
 
@@ -62,7 +58,6 @@ export function readRunInput(input: unknown): RunInput {
 		decision: asObject('decision' in result.data ? result.data.decision : undefined),
 		target: asObject(asObject(result.data).target),
 		patch: asObject(asObject(result.data).patch),
-		mode: asObject(result.data).mode,
 		clientMessageId: asObject(asObject(result.data).message).clientMessageId,
 		text: typeof said.input === 'string' ? said.input : '',
 		human: { ...omit(said, 'files', 'references'), ...asObject(state.human) },

@@ -14,16 +14,13 @@ export interface Turn {
 	toolsSaid?: string[];
 	/** Whether it is told that a person has rejected what it called before. */
 	rejected: boolean;
-	/** Whether it is asked the same anew. */
 	isAgain: boolean;
-	/** The names of the tools it has. */
 	tools: string[];
 }
 
 /** What a model says: words, then calls of tools; or words, and then it fails. */
 export interface Reply {
 	text: string;
-	/** What it thought before. */
 	reasoning?: string;
 	/** The time before each word, in milliseconds; without it all comes at once. */
 	drip?: number;
@@ -136,13 +133,10 @@ function recordedCalls(turn: Turn): Array<{ wanted: string; call: Call }> {
 	});
 }
 
-/** So much of what its tools said it repeats. */
 const LONGEST = 1500;
 
-/** How many words come before a model breaks off (`one-question-2` "model fails after the first words"). */
 const FIRST = 3;
 
-/** The words that tell the model what to do. */
 const COMMANDS = /\b(?:SAY|ASKLOOK|LOOKASK|ASK|HELP|LOOK|CITE)\b/g;
 
 /** What it hands over when it is told two commands in one word, whatever comes after it (`filters-confirm`). */
@@ -216,7 +210,6 @@ function wordsOf(text: string): string {
 	return `${Array.from({ length: count }, (_, place) => `w${place}`).join(' ')}.`;
 }
 
-/** The first passage that was found, in one line, with its link. */
 function cited(toolsSaid: string[]): string {
 	const [best] = toolsSaid.flatMap((said) => passagesIn(said) ?? []);
 	return best ? `Found: ${best.content} ${best.citationMarkdown}` : 'Found: nothing';
@@ -274,11 +267,9 @@ const subAgent = ({ asks }: Assistant): ToolSeed => ({
 	waits: true,
 });
 
-/** What an assistant can call. */
 export const toolsOf = (assistant: Assistant): ToolSeed[] =>
 	assistant.tools ?? [subAgent(assistant)];
 
-/** The tool that is called. */
 export const toolOf = (assistant: Assistant, { name }: ToolCall): ToolSeed =>
 	toolsOf(assistant).find((tool) => tool.name === name) ?? subAgent(assistant);
 

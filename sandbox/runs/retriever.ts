@@ -13,7 +13,6 @@ import type { Filtering, StepSeed, ToolSeed } from '../seed';
 import type { Store } from '../store';
 import { asObject, type Loose } from '../values';
 
-/** A passage that was found, and how near it is. */
 interface Hit {
 	document: StoredDocument;
 	/** Its place among the passages of its document. */
@@ -96,7 +95,6 @@ function searched(
 	}
 }
 
-/** What a model uses of a passage that it was told of. */
 export type FoundPassage = Record<'documentName' | 'content' | 'citationMarkdown', string>;
 
 /** The passages in what a tool said; undefined where it has looked into no knowledgebase. */
@@ -144,7 +142,6 @@ export const componentOf = (call: ToolCall): Loose => ({
 	...{ input: call.args, category: 'Tool', tool: call.name, status: 'running' },
 });
 
-/** The same of the step of a workflow. */
 export const stepComponentOf = (query: string): Loose => ({
 	...{ category: 'Tool', type: 'knowledges', status: 'running', input: { query } },
 });

@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { findLast } from 'lodash';
 import { timestamp } from '../clock';
 import type { Context } from '../context';
-import type { ChatMessage, Conversation, RunRecord } from '../entities';
+import type { Conversation, RunRecord } from '../entities';
 import { Speech } from '../speech';
 import type { Store } from '../store';
 import { CANCELED, Work, type Order } from './work';
 
-/** A run under way. */
 export interface Run {
 	record: RunRecord;
 	ended: Promise<void>;
@@ -78,21 +77,14 @@ export function newRun(
 	return record;
 }
 
-/** What was and will be said in a run. */
 export function speechOf({ store, clock }: Context, { id }: RunRecord): Speech {
 	const speech = store.speeches.get(id) ?? new Speech(clock);
 	store.speeches.set(id, speech);
 	return speech;
 }
 
-/** Whether a run is under way. */
 export const isUnderWay = (record: RunRecord | undefined): boolean =>
 	record !== undefined && underWay.has(record);
-
-/** Says something to a run under way, which hears it before it asks its model again. */
-export function steer(record: RunRecord, message: ChatMessage): void {
-	underWay.get(record)?.work.steer(message);
-}
 
 /**
  * Cancels a run. One that has ended, or waits for a person, then says that it was interrupted as well, and so does its

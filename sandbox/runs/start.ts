@@ -3,10 +3,10 @@ import { addMessage } from './chat';
 import { timestamp } from '../clock';
 import type { Context } from '../context';
 import type { Asked as PastQuestion, Conversation, Message, RunRecord, Thread } from '../entities';
-import { ApiError, badRequest, missingReference } from '../errors';
+import { badRequest, missingReference, type ApiError } from '../errors';
 import type { OpenedFile } from '../entities';
 import type { RunInput } from './input';
-import { begin, isUnderWay, newRun, steer, type Run } from './run';
+import { begin, isUnderWay, newRun, type Run } from './run';
 import type { Assistant } from '../seed';
 import { asObject, isObject, type Loose } from '../values';
 import type { Order } from './work';
@@ -16,7 +16,6 @@ export type Asked = RunInput & {
 	attachments: string;
 	unreadable?: string;
 	opened: OpenedFile[];
-	/** What of the request's context filters of a step take values from. */
 	env: Loose;
 };
 
@@ -108,30 +107,14 @@ function leaveOver(
 const isDeadRun = (run: RunRecord | undefined): boolean =>
 	run?.status === 'running' && !isUnderWay(run);
 
-/**
- * A message beside a run: it is kept in the conversation, and a run under way hears it before it asks its model again if
- * that is wanted (`decisions` "follow up").
- */
+/** A message beside a run: it is kept in the conversation, and nobody hears it (`decisions` "follow up, queue"). */
 function followUp(context: Context, conversation: Conversation, input: Asked): Started {
-	const { executionId } = input.target;
-	const last = latest(context, conversation);
-	const target = context.store.runs.find(({ id }) => id === executionId);
-	const isSteered = input.mode === 'steer';
-	if (isSteered && executionId !== undefined && !isUnderWay(target)) {
-		throw new ApiError(400, {
-			code: 'steer_target_not_running',
-			message: 'Steer follow-up target execution is no longer running',
-		});
-	}
-	const heardBy = target ?? last;
-	const message = addMessage(context, {
-		conversationId: conversation.id,
-		role: 'human',
-		content: input.text,
-		executionId: heardBy?.id ?? null,
-		clientMessageId: input.clientMessageId,
+	const target = context.store.runs.find(({ id }) => id === input.target.executionId);
+	const heardBy = target ?? latest(context, conversation);
+	addMessage(context, {
+		...{ conversationId: conversation.id, role: 'human', content: input.text },
+		...{ executionId: heardBy?.id ?? null, clientMessageId: input.clientMessageId },
 	});
-	if (isSteered && heardBy) steer(heardBy, message);
 	return { named: target ?? newRun(context, nowhere(conversation)) };
 }
 
@@ -140,7 +123,6 @@ function lastAnswer(thread: Thread | undefined): string {
 	return typeof content === 'string' ? content : '';
 }
 
-/** What is to be done, or undefined when nothing is. */
 function taskOf(
 	{ store }: Context,
 	input: Asked,
@@ -177,7 +159,6 @@ function stateAfter(
 	return Object.fromEntries(pairs);
 }
 
-/** What a model is told. */
 type Told = Pick<Asked, 'text' | 'attachments' | 'opened' | 'unreadable'> &
 	Pick<Question, 'human' | 'state' | 'env' | 'clientMessageId'>;
 

@@ -68,10 +68,8 @@ export const operation = ({ tasks, changed }: Interrupt): Loose => ({
 	})),
 });
 
-/** What a person has decided on what a thread waits for. */
 export interface Decision {
 	interrupt: Interrupt;
-	/** Whether the calls are carried out. */
 	carriesOut: boolean;
 	payload?: unknown;
 	/** Other arguments for some of the calls, by the call's id. */

@@ -30,7 +30,6 @@ export interface Order {
 	assistant: Assistant;
 	conversation: Conversation;
 	thread: Thread;
-	/** The messages it starts from. */
 	base: Message[];
 	/** What is asked, and as the thread keeps it; nothing when the run goes on after a decision. */
 	question?: Said & {
@@ -43,7 +42,6 @@ export interface Order {
 		clientMessageId?: unknown;
 	};
 	decision?: Decision;
-	/** What is to go wrong with the request that asked for it. */
 	misbehaviour: Action[];
 }
 
@@ -54,7 +52,6 @@ interface Ending {
 	interrupt?: Interrupt;
 }
 
-/** Thrown within a run that somebody cancels. */
 class Cancelled extends Error {}
 
 export const CANCELED = 'Canceled by user';
@@ -73,13 +70,12 @@ export class Work {
 	/** What the thread had when it began, and what the run knows of it since. */
 	private readonly known: Message[];
 	private messages: Message[];
-	private asked: Said;
-	private human: Loose | undefined;
+	private readonly asked: Said;
+	private readonly human: Loose | undefined;
 	private readonly hasRejected: boolean;
 	private rounds: number;
 	private ms: number;
 	private answer: ChatMessage | undefined;
-	private readonly steered: ChatMessage[] = [];
 	private isCancelled = false;
 	private isDead = false;
 	private woken = Promise.resolve();
@@ -121,11 +117,6 @@ export class Work {
 	die(): void {
 		this.isDead = true;
 		this.wake();
-	}
-
-	/** A person says something before the run asks its model again; it is heard then, if it asks again. */
-	steer(message: ChatMessage): void {
-		this.steered.push(message);
 	}
 
 	/**
@@ -308,7 +299,6 @@ export class Work {
 		return { status: 'error', error };
 	}
 
-	/** What filters take their values from: the question's own, and the thread's. */
 	private variables(): Loose {
 		return { ...this.order.thread.state, human: this.human };
 	}
@@ -317,7 +307,6 @@ export class Work {
 	private async converse(): Promise<Ending> {
 		const { assistant } = this.order;
 		for (;;) {
-			this.hear();
 			const reply = this.nextReply();
 			const id = `chatcmpl-${randomUUID()}`;
 			const usage = await this.speak(reply, id);
@@ -341,21 +330,6 @@ export class Work {
 	/** It has answered; one that was overtaken waits for its own agent, which nobody can decide on. */
 	private answered(): Ending {
 		return this.fault?.outcome === 'overtaken' ? { status: 'interrupted' } : { status: 'idle' };
-	}
-
-	/**
-	 * What a person has said meanwhile comes after what the tools said, and has an answer of its own: one message each
-	 * time the model is asked. What is left over is never answered (`decisions` "follow up, steer").
-	 */
-	private hear(): void {
-		const said = this.steered.shift();
-		if (said === undefined) return;
-		this.giveParts();
-		this.answer = this.newAnswer();
-		const text = String(said.content);
-		this.messages = [...this.messages, personSays(text)];
-		this.asked = { ...this.asked, text };
-		this.human = { input: text };
 	}
 
 	private nextReply(): Reply {
@@ -407,19 +381,16 @@ export class Work {
 		}
 	}
 
-	/** Whatever a model has begun to say uses tokens, also when it breaks off or is cancelled. */
 	private estimate(said: string): void {
 		this.record.used.total += Math.ceil(said.length / 4);
 	}
 
-	/** What a model that counts says of this one answer. */
 	private count(input: number, output: number): Loose {
 		const total = input + output;
 		this.record.used = { input, output, total: this.record.used.total + total };
 		return { prompt_tokens: input, completion_tokens: output, total_tokens: total };
 	}
 
-	/** Carries out calls, one after another. */
 	private async useTools(calls: ToolCall[], payload?: unknown): Promise<void> {
 		const { assistant } = this.order;
 		await this.pass();

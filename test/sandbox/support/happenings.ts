@@ -1,4 +1,5 @@
 import { findLast, isPlainObject } from 'lodash';
+import { addMessage } from '../../../sandbox/runs/chat';
 import { asObject } from '../../../sandbox/values';
 import { runOn, say } from './client';
 import type { Player } from './player';
@@ -160,11 +161,12 @@ const NOTED: Array<[label: RegExp, happens: Happens]> = [
 	[/server is killed and up again/, isKilled],
 ];
 
-/** Exchanges of which more than their request was not recorded, or that two orders are right for: they are not sent. */
+/** What the node never asks, of which more than the request was not recorded, or that two orders are right for. */
 const UNPLAYABLE: Array<[in_: RegExp, label: RegExp]> = [
 	[/^knowledge-filter-4\/(?:only id and metadata sent|hr again)$/, /^/],
 	[/^(?:knowledge-filter|folder-).*/, /^upload|E16/],
 	[/\/the routes under v1 kb$/, /^/],
+	[/^decisions\/(?:follow up, steer|steer while E4 waits)$/, /^/],
 	[/pairs of POST \/threads|\/references$|\/five at once$|too early$/, /^/],
 	[/\/(?:nobody gives way, one says it was interrupted|the older ends while the younger)/, /^/],
 	[/\/(?:nginx E4|the chat route of v1|joined after a restart of the server)$/, /^/],
@@ -197,7 +199,19 @@ function played(one: SequenceExchange): SequenceExchange[] {
 				]
 			: [];
 	}
+	if (one.request.method === 'POST' && /\/conversations\/[^/]+\/messages$/.test(one.request.path)) {
+		return [{ ...one, happens: (player) => isTold(player, one) }];
+	}
 	return routeOf(one.request) === undefined ? [] : [one];
+}
+
+/** A message that somebody puts into a conversation, and no assistant hears. */
+function isTold({ sandbox, clock, substitution }: Player, { request, response }: SequenceExchange) {
+	const [, conversationId = ''] = /conversations\/([^/]+)/.exec(request.path) ?? [];
+	const { role, content } = asObject(request.body);
+	const place = { conversationId: substitution.apply(conversationId), role, content };
+	const { id } = addMessage({ store: sandbox.store, clock }, place);
+	substitution.learn(asObject('body' in response ? response.body : {}).id, id);
 }
 
 /** The node only searches what an assistant remembers: items come and go without a request. */
