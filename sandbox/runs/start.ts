@@ -2,9 +2,15 @@ import { findLast, pick } from 'lodash';
 import { addMessage } from './chat';
 import { timestamp } from '../clock';
 import type { Context } from '../context';
-import type { Asked as PastQuestion, Conversation, Message, RunRecord, Thread } from '../entities';
+import type {
+	Asked as PastQuestion,
+	Conversation,
+	Message,
+	OpenedFile,
+	RunRecord,
+	Thread,
+} from '../entities';
 import { badRequest, missingReference, type ApiError } from '../errors';
-import type { OpenedFile } from '../entities';
 import type { RunInput } from './input';
 import { begin, isUnderWay, newRun, type Run } from './run';
 import type { Assistant } from '../seed';

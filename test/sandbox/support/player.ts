@@ -239,7 +239,8 @@ export class Player {
 	/** Compares what the node reads of an answer with what it reads of the recorded one. */
 	private compare(exchange: SequenceExchange, answer: AxiosResponse<unknown>): void {
 		if (!('status' in exchange.response)) throw new Error(`${exchange.label} was never answered`);
-		if (RACES.some((is) => is(exchange))) return this.learn(exchange.response.body, answer.data);
+		if (RACES.some((is) => is(exchange)))
+			return this.substitution.learn(exchange.response.body, answer.data);
 		const events = recordedEvents(exchange);
 		const wanted = { status: exchange.response.status, read: undefined as unknown };
 		const found = { status: answer.status, read: undefined as unknown };
@@ -248,30 +249,25 @@ export class Player {
 				heard(all, exchange),
 			) as [Heard[], Heard[]];
 			const [one, other] = alike(recorded, received, false) as [Heard[], Heard[]];
-			this.learn(one, other);
-			[wanted.read, found.read] = [inOne(one), inOne(other)];
+			this.substitution.learn(one, other);
+			[wanted.read, found.read] = [this.substitution.apply(inOne(one)), inOne(other)];
 		} else {
 			const { recording = '', endpoint, note = '' } = exchange;
 			const isShort =
 				(SHORT.test(recording) && /^E(?:5|15)$|messages/.test(endpoint)) ||
 				note.includes('reduced');
 			const [one, other] = alike(exchange.response.body, answer.data, isShort);
-			this.learn(inTime(exchange, one), inTime(exchange, other));
+			this.substitution.learn(inTime(exchange, one), inTime(exchange, other));
 			const route = routeOf(exchange.request) ?? '';
 			const [read, now] = [
 				readOf(route, wanted.status, inTime(exchange, one)),
 				readOf(route, found.status, inTime(exchange, other)),
 			];
-			this.learn(read, now);
+			this.substitution.learn(read, now);
 			wanted.read = inOrder(exchange, this.substitution.apply(read));
 			found.read = inOrder(exchange, now);
 		}
-		wanted.read = this.substitution.apply(wanted.read);
 		expect(found).toEqual(wanted);
-	}
-
-	private learn(recorded: unknown, actual: unknown): void {
-		this.substitution.learn(recorded, actual);
 	}
 
 	/** Lets time pass until no run is under way, but for those that never end. */

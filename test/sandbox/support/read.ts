@@ -162,17 +162,11 @@ const OWN_WORDS = [
 	/SAY {2,}/g,
 ];
 
-/** The names of the fields that are read. */
-export const namesIn = (shape: Shape): string[] =>
-	shape === true
-		? []
-		: Array.isArray(shape)
-			? shape.flatMap(namesIn)
-			: Object.entries(shape).flatMap(([name, one]) => [name, ...namesIn(one)]);
+const namesIn = (shape: Shape): string[] => {
+	if (shape === true) return [];
+	if (Array.isArray(shape)) return shape.flatMap(namesIn);
+	return Object.entries(shape).flatMap(([name, one]) => [name, ...namesIn(one)]);
+};
 
-export const ALL_NAMES = [
-	...Object.values(READ),
-	...Object.values(EVENTS),
-	PART,
-	TOOL_ANSWER,
-].flatMap(namesIn);
+/** The names of all fields that are read. */
+export const NAMES_READ = [READ, EVENTS, PART, TOOL_ANSWER].flatMap(namesIn);
