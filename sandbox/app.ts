@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import multipart from '@fastify/multipart';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { isError } from 'lodash';
-import { served, type Contents } from './contents';
+import type { Contents } from './contents';
 import type { Call, Context, Endpoint } from './context';
 import { ApiError, badRequest, internal, notFound, tooLarge } from './errors';
 import { dropUnread, faultsAfter, faultsBefore, workedOrGivenUp } from './faultHooks';
@@ -212,7 +212,7 @@ function registerPublicFiles(app: FastifyInstance, { contents }: Store): void {
 	app.get<{ Params: { '*': string } }>('/public/*', (request, reply) => {
 		const content = contents.at(request.params['*']);
 		if (content === undefined) throw notFound(`Cannot GET ${request.url}`);
-		return reply.type('application/octet-stream').send(served(content));
+		return reply.type('application/octet-stream').send(content.head);
 	});
 }
 

@@ -39,12 +39,10 @@ export interface Call {
 	context: Context;
 	caller: Caller;
 	method: string;
-	/** As it was asked for, with its query. */
 	path: string;
 	params: Record<string, string>;
 	query: Record<string, unknown>;
 	headers: IncomingHttpHeaders;
-	/** The JSON or form body; undefined when there was none. */
 	body: unknown;
 	misbehaviour: Action[];
 	upload?: Upload;
@@ -57,9 +55,7 @@ export interface Endpoint {
 	/** Path below the prefix, in the form `/threads/:id`. */
 	path: string;
 	status: number;
-	/** Content type of a success when it is not JSON. */
 	contentType?: string;
-	/** What else is said with a success. */
 	headers?: Record<string, string>;
 	handle(call: Call): unknown;
 }

@@ -126,7 +126,6 @@ export interface Interrupt {
 	tasks: Task[];
 	/** Whether arguments were changed: nothing is told of the calls any more, and they wait once more. */
 	changed: boolean;
-	/** How often the run had called tools, this included. */
 	rounds: number;
 	said: Said;
 }
@@ -174,7 +173,6 @@ export interface ChatMessage extends Row {
 	attachments: unknown[];
 	status: unknown;
 	error: unknown;
-	/** The run that it belongs to; null for a question. */
 	executionId: string | null;
 	/** The question it answers; searches know it, and no answer shows it. */
 	parentId: string | null;

@@ -30,7 +30,6 @@ export const forbidden = (message?: string) =>
 export const unauthorized = (error?: string) =>
 	new ApiError(401, { message: 'Unauthorized', ...(error ? { error } : {}), statusCode: 401 });
 
-/** The server's answer to anything it did not foresee: malformed ids, missing bodies, wrong filters. */
 export const internal = () =>
 	new ApiError(500, { statusCode: 500, message: 'Internal server error' });
 

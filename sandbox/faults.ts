@@ -60,7 +60,6 @@ const action = z.discriminatedUnion('do', [
 	z.object({ do: z.literal('contentType'), value: z.string() }),
 	z.object({ do: z.literal('redirect'), to: z.string(), status: z.number().int().default(307) }),
 	z.object({
-		/** Decides how the run that E4 starts goes, whatever its assistant would do. */
 		do: z.literal('run'),
 		ms: z.number().optional(),
 		/**

@@ -25,7 +25,6 @@ export class FilterError extends Error {}
 const LONGEST_TEXT = 512;
 const MOST_VALUES = 100;
 
-/** The fields of every document; all are texts. */
 const DOCUMENT_FIELDS = [
 	'id',
 	'folderPath',
@@ -136,6 +135,5 @@ const OPERATORS: Record<string, (has: unknown, wanted: unknown) => boolean> = {
 	under: (has, wanted) => isUnder(String(has), String(wanted).replace(/^\/+|\/+$/g, '')),
 };
 
-/** An empty folder is all there is. */
 const isUnder = (path: string, folder: string) =>
 	folder === '' || path === folder || path.startsWith(`${folder}/`);

@@ -64,7 +64,6 @@ export interface SandboxOptions extends Partial<Settings> {
 }
 
 export interface Sandbox {
-	/** Base URL, e.g. `http://127.0.0.1:41234`. */
 	url: string;
 	accessToken: string;
 	/** All that is stored; may be read and added to at any time. */
@@ -83,7 +82,6 @@ export interface Sandbox {
 	post(path: string, body: FormData | object): Promise<unknown>;
 	/** Back to the start: the seeded assistants, items and knowledgebase, no faults, an empty log. */
 	reset(): void;
-	/** Stops at once, also with open connections. */
 	close(): Promise<void>;
 }
 

@@ -11,7 +11,6 @@ export interface Speaker {
 	parentExecutionId?: string;
 }
 
-/** An event as a stream sends it. The last of a run has a name. */
 export interface RunEvent {
 	id: string;
 	name?: string;
@@ -53,7 +52,6 @@ export class Speech {
 		return this.readers.size;
 	}
 
-	/** Nothing of it is kept any more; whoever listens hears what comes. */
 	expire(): void {
 		this.events = [];
 	}
@@ -62,7 +60,6 @@ export class Speech {
 		if (this.clock.now() - this.emittedAt >= KEPT_MS) this.expire();
 	}
 
-	/** So many events of its beginning are not kept any more. */
 	cut(count: number): void {
 		if (count > 0) this.events.splice(0, count);
 	}
@@ -122,14 +119,12 @@ export class Saying {
 		};
 	}
 
-	/** All texts, as E4 answers with them. */
 	text(): string {
 		return inLines(this.parts)
 			.map(({ text }) => String(text ?? ''))
 			.join('');
 	}
 
-	/** What was said since this was asked last, as the conversation's message has it. */
 	take(): Loose[] {
 		const parts = this.parts.slice(this.taken);
 		this.taken = this.parts.length;

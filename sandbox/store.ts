@@ -158,7 +158,6 @@ export class Store {
 		return row;
 	}
 
-	/** Keeps what processing made of a document, in place of what it made before. */
 	putFindable({ id, name, knowledgebaseId }: StoredDocument, chunks: string[]): void {
 		const owner = this.knowledgebases.get(knowledgebaseId);
 		// The first document of a knowledgebase is embedded: from now on it has vectors of its model.
@@ -275,20 +274,20 @@ export class Store {
 		const now = timestamp(this.clock);
 		const row = { id: randomUUID(), createdAt: now, updatedAt: now, ...fields } as StoredFile;
 		this.files.set(row.id, row);
-		if (content) this.contents.put(String(row.file), content);
+		if (content) this.contents.set(String(row.file), content);
 		return row;
 	}
 
 	removeFile(file: StoredFile): void {
 		this.files.delete(file.id);
-		this.contents.remove(String(file.file));
+		this.contents.delete(String(file.file));
 	}
 
 	/** Forgets everything but the known workspaces and copilots. */
 	clear(): void {
 		for (const documentId of this.processed.keys()) this.index.touch(documentId);
 		for (const rows of Object.values(this) as unknown[]) {
-			if (rows instanceof Map || rows instanceof Contents) rows.clear();
+			if (rows instanceof Map) rows.clear();
 			if (Array.isArray(rows)) rows.length = 0;
 		}
 		this.embeddingError = null;

@@ -5,9 +5,7 @@ export interface Drawn {
 	text: string;
 	/** How tall its letters are; 0 for an empty piece. */
 	height: number;
-	/** How far up the page it stands. */
 	y: number;
-	/** Whether the line ends with it. */
 	ends: boolean;
 }
 

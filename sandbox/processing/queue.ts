@@ -14,7 +14,6 @@ const FAILED: Record<'error' | 'cancel', string> = {
 	cancel: 'Cancelled',
 };
 
-/** What came of a document: how it stands, and its text in chunks when it has finished. */
 interface Result {
 	state: ProcessState;
 	chunks?: string[];

@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { omit, pick } from 'lodash';
 import { timestamp } from '../clock';
 import type { Call, Endpoint } from '../context';
-import { CONVERSATION_COLUMNS, type Conversation } from '../entities';
+import { CONVERSATION_COLUMNS, type Conversation, type Feedback } from '../entities';
 import {
 	badRequest,
 	forbidden,
@@ -11,7 +12,7 @@ import {
 	nulInText,
 	unreadable,
 } from '../errors';
-import { select } from '../selection';
+import { select } from '../select';
 import { asObject, hasNul, isObject, isUuid, type Loose } from '../values';
 
 const COLUMNS = [
@@ -125,22 +126,53 @@ function idOf({ id }: Record<string, string>): string {
 	throw notAcceptable('Validation failed (valid uuid is expected)');
 }
 
+const UUIDS = ['id', 'conversationId', 'executionId', 'parentId'];
+/** What a message says cannot be searched (`one-question-4` "content like"). */
+const MESSAGE_COLUMNS = [...UUIDS, 'role', 'status', 'error', 'createdAt', 'updatedAt'];
+
+/** The messages of a conversation, oldest first; none of an unknown one. */
+function searchMessages({ context, params, body }: Call): Loose {
+	const messages = context.store.messages.filter((one) => one.conversationId === params.id);
+	const { items, total } = select(messages, asObject(body), MESSAGE_COLUMNS, UUIDS);
+	return { items: items.map((one) => omit(one, 'clientMessageId', 'parentId')), total };
+}
+
+/** All of them, which the node never asks for and people do. */
+const listMessages = (call: Call): Loose => searchMessages({ ...call, body: { ...call.query } });
+
+const MESSAGES = '/conversations/:id/messages';
+
+/** Everyone may say anything of any message there is, as often as they like: nothing of it is checked. */
+function rate({ context, params, body }: Call): Feedback {
+	const { store, clock } = context;
+	const { rating = null, content = null } = asObject(body);
+	const { id: conversationId = '', message: messageId = '' } = params;
+	if (!store.messages.some(({ id }) => id === messageId)) {
+		throw missingReference('messageId', messageId, 'chat_message');
+	}
+	const now = timestamp(clock);
+	const said = { id: randomUUID(), conversationId, messageId, rating, content };
+	const feedback = { ...said, createdAt: now, updatedAt: now };
+	store.feedbacks.push(feedback);
+	return feedback;
+}
+
+const ONE = '/conversations/:id';
+const RATINGS = `${MESSAGES}/:message/feedbacks`;
+
 export const conversationEndpoints: Endpoint[] = [
 	{ id: 'E13', method: 'POST', path: '/conversations', status: 201, handle: create },
 	{ id: 'E5', method: 'POST', path: '/conversations/search', status: 200, handle: search },
-	{ id: 'getConversation', method: 'GET', path: '/conversations/:id', status: 200, handle: get },
+	{ id: 'getConversation', method: 'GET', path: ONE, status: 200, handle: get },
+	{ id: 'updateConversation', method: 'PATCH', path: ONE, status: 200, handle: change },
+	{ id: 'deleteConversation', method: 'DELETE', path: ONE, status: 202, handle: remove },
+	{ id: 'messages', method: 'GET', path: MESSAGES, status: 200, handle: listMessages },
 	{
-		id: 'updateConversation',
-		method: 'PATCH',
-		path: '/conversations/:id',
+		id: 'getMessages',
+		method: 'POST',
+		path: `${MESSAGES}/search`,
 		status: 200,
-		handle: change,
+		handle: searchMessages,
 	},
-	{
-		id: 'deleteConversation',
-		method: 'DELETE',
-		path: '/conversations/:id',
-		status: 202,
-		handle: remove,
-	},
+	{ id: 'feedbacks', method: 'POST', path: RATINGS, status: 201, handle: rate },
 ];

@@ -2,10 +2,8 @@ import type { Endpoint } from '../context';
 import { assistantEndpoints } from './assistants';
 import { conversationEndpoints } from './conversations';
 import { documentEndpoints } from './documents';
-import { feedbackEndpoints } from './feedbacks';
 import { fileEndpoints } from './files';
 import { knowledgebaseEndpoints } from './knowledgebases';
-import { messageEndpoints } from './messages';
 import { runEndpoints } from './runs';
 import { sessionEndpoints } from './sessions';
 import { storeEndpoints } from './store';
@@ -18,8 +16,6 @@ export const endpoints: Endpoint[] = [
 	...runEndpoints,
 	...threadEndpoints,
 	...conversationEndpoints,
-	...messageEndpoints,
-	...feedbackEndpoints,
 	...sessionEndpoints,
 	...assistantEndpoints,
 	...storeEndpoints,

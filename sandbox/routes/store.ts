@@ -24,7 +24,6 @@ function namespace({ context }: Call, value: unknown): string[] {
 	return parts;
 }
 
-/** A bound of a page; negative or not a number fails (`E08` "offset -1"). */
 function bound(value: unknown, otherwise: number): number {
 	const number = Number(value ?? otherwise);
 	if (!(number >= 0)) throw internal();

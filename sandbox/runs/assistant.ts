@@ -18,7 +18,6 @@ export const INTERRUPTING_INPUT = 'ASK A PERSON';
 /** Said when no document fits the question. */
 export const NOTHING_FOUND = 'I found nothing about that in the documents of this sandbox.';
 
-/** What an assistant is asked when its turn comes. */
 export type Question = Said & Omit<Turn, 'tools' | 'text' | 'attachments'>;
 
 /** How long an assistant takes by what it is told: the recorded one takes 6 s for `SLOW6000`. */
@@ -57,10 +56,8 @@ export function replyOf(
 	return { text: answerTo(assistant, store, question, passages, isFiltered) };
 }
 
-/** What a look says whose filter has left something out. */
 const FILTERED = /"filterStatus": "applied"/;
 
-/** The looks of an assistant that has knowledgebases as tools: into each of them, before it says anything. */
 function looksOf(
 	assistant: Assistant,
 	{ text, files, rounds }: Question,

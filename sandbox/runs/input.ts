@@ -8,7 +8,6 @@ const message = z.object({ input: object }).passthrough();
 
 const followUpMode = z.union([z.literal('queue'), z.literal('steer')]).optional();
 
-/** The four things a run can be asked to do, with the messages the server gives when parts are missing. */
 const runInput = z.discriminatedUnion('action', [
 	z.object({ action: z.literal('send'), message }).passthrough(),
 	z.object({ action: z.literal('resume'), target: object, decision: object }).passthrough(),
@@ -23,9 +22,7 @@ export interface RunInput {
 	text: string;
 	/** All that was sent beside the files: the text, and whatever else its sender adds, which no model is told. */
 	human: Loose;
-	/** What it gives the variables of the assistant's state. */
 	state: Loose;
-	/** The run that is to be tried again, with action `retry`. */
 	source: Loose;
 	files: unknown[];
 	/** What a person decided, on which run and with which changes, with action `resume`. */

@@ -12,7 +12,6 @@ export interface Turn {
 	/** How often it has called tools for this, and what they said last when it is their answer that it is told. */
 	rounds: number;
 	toolsSaid?: string[];
-	/** Whether it is told that a person has rejected what it called before. */
 	rejected: boolean;
 	isAgain: boolean;
 	tools: string[];

@@ -15,7 +15,6 @@ import { asObject, type Loose } from '../values';
 
 interface Hit {
 	document: StoredDocument;
-	/** Its place among the passages of its document. */
 	place: number;
 	text: string;
 	score: number;
@@ -43,7 +42,6 @@ function hits(store: Store, knowledgebaseId: string, query: string, filter?: Fil
 	return inOrder.slice(0, Number(topK));
 }
 
-/** What a filter sees of a document; what its folder is called stands in it. */
 const filtered = (document: StoredDocument): Filtered => ({
 	metadata: asObject(document.metadata),
 	document: {
@@ -137,7 +135,6 @@ function idOf(kind: 'chunk' | 'row', { document, place, text }: Hit): string {
 	return hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
 }
 
-/** A use of the tool as the conversation's message shows it, and streams do when it begins (`status` "running"). */
 export const componentOf = (call: ToolCall): Loose => ({
 	...{ input: call.args, category: 'Tool', tool: call.name, status: 'running' },
 });

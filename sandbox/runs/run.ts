@@ -10,7 +10,6 @@ import { CANCELED, Work, type Order } from './work';
 export interface Run {
 	record: RunRecord;
 	ended: Promise<void>;
-	/** What E4 answers with: all that was said since it was asked for. */
 	text(): string;
 }
 

@@ -25,7 +25,6 @@ export type Asked = RunInput & {
 	env: Loose;
 };
 
-/** What a run is to do, but for where it runs. */
 type Task = Pick<Order, 'question' | 'decision' | 'base'>;
 
 type Question = NonNullable<Task['question']>;
@@ -81,7 +80,6 @@ const isDeleted = (parentId: string): ApiError =>
 
 const nowhere = ({ threadId }: Conversation) => ({ threadId, assistantId: null, text: undefined });
 
-/** The newest run of a conversation that truly began. */
 const latest = ({ store }: Context, { threadId }: Conversation): RunRecord | undefined =>
 	store.runs.filter((run) => run.threadId === threadId && run.assistantId !== null).at(-1);
 
@@ -218,7 +216,6 @@ function changesIn({ toolCalls }: Loose): Map<string, Loose> | undefined {
 	return new Map(changes.filter((one): one is [string, Loose] => typeof one[0] === 'string'));
 }
 
-/** The conversation's thread, which begins with its first run. */
 function threadOf({ store }: Context, assistant: Assistant, conversation: Conversation): Thread {
 	const { threadId, createdAt } = conversation;
 	const existing = store.threads.get(threadId);

@@ -42,7 +42,6 @@ export const listedThread = (conversation: Conversation): Loose => ({
 	},
 });
 
-/** A message without type and role, as the server shows it. */
 const shownMessage = ({ id, from, content, calls = [], answers, usage = {} }: Message): Loose => ({
 	...{ id, content },
 	...(from === 'tool' && { name: answers?.name, tool_call_id: answers?.id }),

@@ -36,7 +36,6 @@ export interface Order {
 		content: Message['content'];
 		human?: Loose;
 		state?: Loose;
-		/** What of it counts for this request alone. */
 		env?: Loose;
 		isAgain: boolean;
 		clientMessageId?: unknown;
@@ -45,7 +44,6 @@ export interface Order {
 	misbehaviour: Action[];
 }
 
-/** How a run ends, and what it waits for or why it failed. */
 interface Ending {
 	status: Thread['status'];
 	error?: string;
@@ -103,7 +101,6 @@ export class Work {
 		this.woken = new Promise((resolve) => (this.wake = resolve));
 	}
 
-	/** All that was said until now, as E4 answers with it. */
 	text(): string {
 		return this.saying.text();
 	}
@@ -180,7 +177,6 @@ export class Work {
 		return messages.filter((one) => one.conversationId === id && one.role === 'human').at(-1);
 	}
 
-	/** The message that a run which waited for a person goes on with. */
 	private answerOf(): ChatMessage | undefined {
 		if (!this.order.decision) return undefined;
 		const { messages } = this.context.store;
@@ -208,7 +204,6 @@ export class Work {
 		this.events.end();
 	}
 
-	/** The conversation's message has what was said since it was given anything. */
 	private giveParts(error?: string): void {
 		if (!this.answer) return;
 		endMessage(this.context, this.answer, this.saying.take(), error);
@@ -259,7 +254,6 @@ export class Work {
 		return failed ?? (await this.converse());
 	}
 
-	/** What was asked is stored, and the assistant is next. */
 	private firstStep(): void {
 		const { thread, question } = this.order;
 		if (!question) return;
@@ -373,7 +367,6 @@ export class Work {
 		return undefined;
 	}
 
-	/** The words come one after another, so long after each other, or all at once. */
 	private async drip(text: string, ms: number, say: (word: string) => void): Promise<void> {
 		for (const word of ms > 0 ? text.split(/(?<=\s)(?=\S)/) : [text]) {
 			await this.pass(ms);
@@ -461,7 +454,6 @@ export class Work {
 	}
 }
 
-/** What a search finds, or why its filter cannot be applied. */
 function filtering<T>(search: () => T): T | FilterError {
 	try {
 		return search();
@@ -471,7 +463,6 @@ function filtering<T>(search: () => T): T | FilterError {
 	}
 }
 
-/** What a model hears of a tool that could not do anything. */
 const mistaken = (error: string) => `Error: ${error}\n Please fix your mistakes.`;
 
 const RUN_STATUS: Record<Thread['status'], RunRecord['status']> = {
