@@ -73,6 +73,15 @@ module.exports = {
 			to: { path: '^n8n-workflow$|node_modules/n8n-workflow/', dependencyTypesNot: ['type-only'] },
 		},
 		{
+			name: 'the sandbox: routes, then runs, then processing, then what is stored',
+			severity: 'error',
+			from: {
+				path: '^sandbox/(?:(runs)|processing|[^/]+\\.ts$)',
+				pathNot: '^sandbox/(?:app|index|main)\\.ts$',
+			},
+			to: { path: '^sandbox/(?:routes|runs|app\\.ts|index\\.ts)', pathNot: '^sandbox/$1/' },
+		},
+		{
 			name: 'no unused file',
 			severity: 'error',
 			from: { orphan: true },
@@ -83,5 +92,6 @@ module.exports = {
 		tsPreCompilationDeps: true,
 		tsConfig: { fileName: 'tsconfig.json' },
 		doNotFollow: { path: 'node_modules' },
+		exclude: { path: '^sandbox/dist/' },
 	},
 };

@@ -1,26 +1,24 @@
 import { randomUUID } from 'node:crypto';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
 import multipart from '@fastify/multipart';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { isError } from 'lodash';
-import { JSON_LIMIT, parseForm, parseJson } from './body';
+import type { Contents } from './contents';
 import type { Call, Context, Endpoint } from './context';
 import { ApiError, badRequest, internal, notFound, tooLarge } from './errors';
 import { dropUnread, faultsAfter, faultsBefore, workedOrGivenUp } from './faultHooks';
-import type { Action } from './faultRules';
-import type { LoggedRequest, RequestLog } from './requestLog';
-import { registerPublicFiles } from './publicFiles';
+import type { Action } from './faults';
+import type { LoggedRequest, RequestLog, Upload } from './requestLog';
 import { endpoints } from './routes';
 import { registerAdmin } from './routes/admin';
-import { headersFirst } from './streamedAnswer';
-import { readUpload, type Upload } from './uploads';
+import type { Store } from './store';
 
 declare module 'fastify' {
 	interface FastifyRequest {
 		/** The log entry of the request; null on the sandbox's own routes. */
 		entry: LoggedRequest | null;
-		/** What is to go wrong with the request. */
 		misbehaviour: Action[];
-		/** The parts of a multipart body. */
 		upload: Upload | undefined;
 	}
 	interface FastifyContextConfig {
@@ -82,6 +80,24 @@ function addParsers(app: FastifyInstance, log: RequestLog): void {
 	void app.register(multipart, {
 		limits: { fileSize: UPLOAD_LIMIT, files: 100 },
 	});
+}
+
+async function readUpload(
+	request: FastifyRequest,
+	contents: Contents,
+): Promise<Upload | undefined> {
+	if (!request.isMultipart()) return undefined;
+	const upload: Upload = { fields: {}, files: [] };
+	for await (const part of request.parts()) {
+		if (part.type === 'field') {
+			upload.fields[part.fieldname] = String(part.value);
+			continue;
+		}
+		const content = await contents.receive(part.file);
+		const { fieldname: field, filename, mimetype } = part;
+		upload.files.push({ field, filename, mimetype, size: content.size, content });
+	}
+	return upload;
 }
 
 /** The endpoints, with the log, the misbehaviour and the token check before each of them. */
@@ -177,3 +193,51 @@ function translated(error: unknown): ApiError {
 	if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge();
 	return code.startsWith('FST_ERR_CTP') ? badRequest(error.message) : internal();
 }
+
+/**
+ * Sends the headers before a streamed answer. Without them sent, Fastify takes a client that has gone
+ * meanwhile for a failure of the handler, and fails itself where it wants to say so.
+ *
+ * @returns the payload, for a hook to hand on
+ */
+function headersFirst(reply: FastifyReply, payload: unknown): unknown {
+	if (payload instanceof Readable && !reply.raw.headersSent)
+		reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
+	return payload;
+}
+
+/** Uploaded files at the `url` that E12 and E16 give, for everyone; the log does not hold these requests. */
+function registerPublicFiles(app: FastifyInstance, { contents }: Store): void {
+	app.addHook('onSend', async (_request, reply, payload) => headersFirst(reply, payload));
+	app.get<{ Params: { '*': string } }>('/public/*', (request, reply) => {
+		const content = contents.at(request.params['*']);
+		if (content === undefined) throw notFound(`Cannot GET ${request.url}`);
+		return reply.type('application/octet-stream').send(content.head);
+	});
+}
+
+/** JSON bodies may be exactly this long (`E03` "body 52428801 bytes"). */
+const JSON_LIMIT = 52_428_800;
+
+/** Newer JavaScript engines append the line and column, the recorded server does not. */
+const withoutPlace = (message: string) => message.replace(/ \(line \d+ column \d+\)$/, '');
+
+/**
+ * Reads a JSON body as the server does: nothing reads as undefined, and only objects and arrays are taken
+ * (`E03` "null", `E02` "string json").
+ */
+function parseJson(text: string): unknown {
+	if (text === '') return undefined;
+	const [first] = /\S/.exec(text) ?? [''];
+	if (first !== '' && first !== '{' && first !== '[') {
+		throw badRequest(`Unexpected token '${first}', "${text}" is not valid JSON`);
+	}
+	try {
+		return JSON.parse(text) as unknown;
+	} catch (error) {
+		throw badRequest(withoutPlace(error instanceof Error ? error.message : String(error)));
+	}
+}
+
+/** Reads an HTML form body, which the server takes wherever it takes JSON (`E01` "form"). */
+const parseForm = (text: string): unknown => Object.fromEntries(new URLSearchParams(text));

@@ -23,7 +23,6 @@ export interface TokenSeed {
 	userId?: string;
 }
 
-/** Who sent a request. */
 export interface Caller {
 	kind: TokenKind;
 	assistantId?: string;
@@ -43,7 +42,6 @@ export class Tokens {
 
 	constructor(private readonly clock: Clock) {}
 
-	/** Accepts a token from now on. */
 	add({ token, kind = 'workspace', userId = OWNER.userId, ...whose }: TokenSeed): void {
 		this.known.set(token, { kind, userId, ...whose });
 	}

@@ -1,6 +1,3 @@
-import type { Said } from './assistant';
-import type { OpenedFile } from './runFiles';
-import type { Used } from './tokens';
 import type { Loose } from './values';
 
 /** Whose data it is: the sandbox has one tenant, one organization and, unless tokens say otherwise, one user. */
@@ -10,7 +7,6 @@ export const OWNER = {
 	userId: 'a0000000-0000-4000-8000-000000000003',
 } as const;
 
-/** The columns that say whose a row is and who wrote it. */
 export const OWNED = {
 	tenantId: OWNER.tenantId,
 	organizationId: OWNER.organizationId,
@@ -18,43 +14,18 @@ export const OWNED = {
 	updatedById: OWNER.userId,
 } as const;
 
-/** The same as the relations that answers add to a row. */
-export const TENANCY = {
-	tenant: { id: OWNER.tenantId },
-	organization: { id: OWNER.organizationId },
-} as const;
-export const AUTHORS = {
-	createdBy: { id: OWNER.userId },
-	updatedBy: { id: OWNER.userId },
-} as const;
-
-/** A stored knowledgebase; every column of the server's table is there. */
-export type Knowledgebase = Loose & {
+interface Row {
 	id: string;
-	name: unknown;
-	documentNum: number | null;
 	createdAt: string;
 	updatedAt: string;
-};
+}
 
-/** A page or a chunk of a document. */
-export type Passage = Loose & { id: string; pageContent?: unknown; metadata?: unknown };
+export type Knowledgebase = Loose & Row & { name: unknown; documentNum: number | null };
 
-/** A stored document; every column of the server's table is there, pages and chunks only when sent. */
-export type StoredDocument = Loose & {
-	id: string;
-	knowledgebaseId: string;
-	name: unknown;
-	version: number;
-	createdAt: string;
-	updatedAt: string;
-	pages?: Passage[];
-	chunks?: Passage[];
-};
+export type StoredDocument = Loose &
+	Row & { knowledgebaseId: string; name: unknown; version: number };
 
-/** A stored conversation as E5 and E13 show it, and whose it is. */
-export type Conversation = {
-	id: string;
+export interface Conversation extends Row {
 	threadId: string;
 	title: unknown;
 	status: unknown;
@@ -66,16 +37,13 @@ export type Conversation = {
 	xpertId: string | null;
 	projectId: unknown;
 	taskId: unknown;
-	createdAt: string;
-	updatedAt: string;
 	/**
 	 * Null for one that was given its own id when made: nobody finds it (`searchable` "is not found by search"); the
 	 * assistant's id for one that was made for it.
 	 */
 	createdById: string | null;
-};
+}
 
-/** A call of a tool that an assistant makes. */
 export interface ToolCall {
 	name: string;
 	args: Loose;
@@ -89,16 +57,27 @@ export interface Message {
 	from: 'person' | 'assistant' | 'tool';
 	/** Text, or parts where a file came with it. */
 	content: string | Loose[];
-	/** What an assistant thought before. */
-	reasoning?: string;
-	/** What an assistant calls. */
 	calls?: ToolCall[];
-	/** The call a tool answers. */
 	answers?: ToolCall;
-	/** How a look into a knowledgebase ended; helpers say nothing of it. */
-	status?: 'success';
-	/** What its model has counted. */
 	usage?: Loose;
+}
+
+export const textIn = ({ content }: Pick<Message, 'content'>): string =>
+	typeof content === 'string' ? content : content.map(({ text }) => String(text ?? '')).join('');
+
+/** A file as an assistant sees it that opens it: its text, or why it has none. */
+export type OpenedFile = { name: string } & ({ text: string } | { reason: string });
+
+/**
+ * What a person says: the text, what the model is told of the files beside it, and what it reads in them when it
+ * opens them.
+ */
+export interface Said {
+	text: string;
+	attachments: string;
+	files: OpenedFile[];
+	/** Why one of the files cannot be told of: the run fails then. */
+	unreadable?: string;
 }
 
 /** What a conversation's runs have left behind; there is none before the first run. */
@@ -120,31 +99,21 @@ export interface Thread {
 	state?: Loose;
 	/** What a workflow has found before its assistant was asked; null where that failed. */
 	found?: string | null;
-	/** When that was said; the graph's state keeps it. */
-	askedAt?: string;
 	/** Whether nothing of it is stored yet: E15 fails until the first step of its first run is. */
 	isNew?: boolean;
 	createdAt?: string;
 	updatedAt?: string;
-	/** Why the last run failed. */
 	error?: string | null;
-	/** What the thread waits for while it is interrupted. */
 	interrupt?: Interrupt | null;
-	/** Whether the assistant is next: it has been asked, or its tools have answered. */
-	isNext?: boolean;
 	/** Whether the last to happen was that a person rejected a call; its assistant hears of it with the next question. */
 	hasRejected?: boolean;
-	/** What was said to a run while it went on, and was not heard. */
-	followUps?: Loose[];
 	/** What runs at once on this thread have overwritten of each other; no endpoint shows it. */
 	lost?: Message[];
 }
 
-/** A call that waits for a person to decide. */
 export interface Task {
 	id: string;
 	call: ToolCall;
-	/** What is to be decided. */
 	title: string;
 	description: string;
 	/** Whether it is the call of an interface, and not of a helper. */
@@ -153,15 +122,19 @@ export interface Task {
 
 /** What a run has stopped for: a person is to decide whether what it calls may be carried out. */
 export interface Interrupt {
-	/** The run that waits. */
 	run: RunRecord;
 	tasks: Task[];
 	/** Whether arguments were changed: nothing is told of the calls any more, and they wait once more. */
 	changed: boolean;
-	/** How often the run had called tools, this included. */
 	rounds: number;
-	/** What the run was asked. */
 	said: Said;
+}
+
+/** The tokens a run has used: of all answers of its model together, and of the last one where it counts them. */
+export interface Used {
+	total: number;
+	input: number;
+	output: number;
 }
 
 /** A run as it was ordered and as it ended; one for each that began, and for each that was refused. */
@@ -193,37 +166,25 @@ export interface Asked {
 }
 
 /** A message of a conversation as its own route shows it, with failed answers and those that were cancelled. */
-export interface ChatMessage {
-	id: string;
+export interface ChatMessage extends Row {
 	conversationId: string;
 	role: unknown;
 	content: unknown;
-	reasoning: unknown;
-	references: unknown;
-	taskSummary: Loose;
 	attachments: unknown[];
-	fileAssets: unknown[];
 	status: unknown;
 	error: unknown;
-	/** The run that it belongs to; null for a question. */
 	executionId: string | null;
 	/** The question it answers; searches know it, and no answer shows it. */
 	parentId: string | null;
 	/** What its sender calls it; no answer shows it. */
 	clientMessageId?: unknown;
-	createdAt: string;
-	updatedAt: string;
 }
 
-/** What somebody said of a message. */
-export interface Feedback {
-	id: string;
+export interface Feedback extends Row {
 	conversationId: string;
 	messageId: string;
 	rating: unknown;
 	content: unknown;
-	createdAt: string;
-	updatedAt: string;
 }
 
 /** An uploaded file (`E16`, `E12`) without its bytes. */
@@ -232,115 +193,33 @@ export type StoredFile = Loose & { id: string; originalName: string; size: numbe
 /** A file context (`E12`), found again by the id of its file (`E14`). */
 export type FileContext = Loose & { id: string; storageFileId: string };
 
-/** One entry of the store (`E8`). */
 export interface StoreItem {
 	prefix: string;
 	key: string;
 	value: unknown;
 	namespace: string[];
-	createdById: string;
 	createdAt: string;
 	updatedAt: string;
 }
 
 /** The columns of a knowledgebase with what the server puts where nothing is sent (`E01` "minimal"). */
 export const KNOWLEDGEBASE_DEFAULTS: Loose = {
-	workspaceId: null,
-	publishAt: null,
-	type: null,
-	structure: null,
-	language: null,
-	avatar: null,
-	description: null,
-	permission: 'private',
-	copilotModelId: null,
-	chatModelId: null,
-	embeddingCollectionName: null,
-	embeddingModelFingerprint: null,
-	embeddingDimensions: null,
-	embeddingRevision: null,
-	pendingCopilotModelId: null,
-	pendingEmbeddingCollectionName: null,
-	pendingEmbeddingModelFingerprint: null,
-	pendingEmbeddingDimensions: null,
-	pendingEmbeddingRevision: null,
-	rebuildTaskId: null,
-	embeddingRebuildError: null,
-	graphRag: null,
-	graphStatus: 'disabled',
-	graphRevision: 0,
-	graphIndexError: null,
-	rerankModelId: null,
-	visionModelId: null,
-	documentNum: null,
-	tokenNum: null,
-	chunkNum: null,
-	similarityThreshold: null,
-	vectorSimilarityWeight: null,
-	recall: { topK: 10 },
-	parserId: null,
-	parserConfig: null,
-	status: 'ready',
-	apiEnabled: true,
-	incrementalSyncEnabled: false,
-	extKnowledgebaseId: null,
-	pipelineId: null,
-	integrationId: null,
-	deletedAt: null,
-	metadataSchema: [],
+	...{ workspaceId: null, type: null, structure: null, description: null, documentNum: null },
+	...{ permission: 'private', status: 'ready', recall: { topK: 10 }, metadataSchema: [] },
+	...{ copilotModelId: null, pendingCopilotModelId: null, embeddingCollectionName: null },
+	...{ embeddingRebuildError: null, incrementalSyncEnabled: false },
 };
 
 /** The columns of a document that are null unless sent (`E03` "empty doc"). */
 export const DOCUMENT_COLUMNS = [
-	'disabled',
-	'sourceType',
-	'sourceConfig',
-	'contentHash',
-	'type',
-	'storageFileId',
-	'thumbnail',
-	'parserId',
-	'name',
-	'filePath',
-	'fileUrl',
-	'size',
-	'mimeType',
-	'tokenNum',
-	'chunkNum',
-	'progress',
-	'processMsg',
-	'processBeginAt',
-	'processDuation',
-	'processDuration',
-	'status',
-	'jobId',
-	'options',
-	'metadata',
-	'draft',
-	'integrationId',
-] as const;
+	...(['disabled', 'sourceType', 'sourceConfig', 'contentHash', 'type', 'name'] as const),
+	...(['storageFileId', 'thumbnail', 'parserId', 'filePath', 'fileUrl', 'size'] as const),
+	...(['mimeType', 'tokenNum', 'chunkNum', 'progress', 'processMsg', 'status'] as const),
+	...(['processBeginAt', 'processDuation', 'processDuration', 'jobId', 'options'] as const),
+	...(['metadata', 'draft', 'integrationId'] as const),
+];
 
-/** The columns of a page or chunk that are null unless sent. */
-export const PASSAGE_DEFAULTS: Loose = {
-	createdById: null,
-	updatedById: null,
-	tenantId: null,
-	organizationId: null,
-	knowledgebaseId: null,
-	metadata: null,
-	status: null,
-};
-
-/** The columns of a conversation that are null unless sent. */
 export const CONVERSATION_COLUMNS = [
-	'title',
-	'status',
-	'from',
-	'fromEndUserId',
-	'options',
-	'error',
-	'operation',
-	'xpertId',
-	'projectId',
-	'taskId',
-] as const;
+	...(['title', 'status', 'from', 'fromEndUserId', 'options'] as const),
+	...(['error', 'operation', 'xpertId', 'projectId', 'taskId'] as const),
+];

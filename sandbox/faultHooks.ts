@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from './clock';
+import { turnsWhile, type Clock } from './clock';
 import type { Context } from './context';
-import { actionsOf, type Action, type ActionOf } from './faultRules';
+import { actionsOf, type Action, type ActionOf } from './faults';
 
 /** Cuts the connection before the body is read; true when it did. */
 export function dropUnread(
@@ -81,7 +81,7 @@ export async function faultsAfter(
 		answer = bodyOf(status);
 	}
 	const truncate = actionsOf(actions, 'truncate')[0];
-	if (truncate) answer = truncated(clock, request, reply, String(answer ?? ''), truncate.bytes);
+	if (truncate) answer = truncated(request, reply, String(answer ?? ''), truncate.bytes);
 	return answer;
 }
 
@@ -119,22 +119,22 @@ const headersOf = ({ body, contentType, headers }: ActionOf<'status'>) => ({
 const bodyOf = ({ body }: ActionOf<'status'>) =>
 	typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
 
+/** A socket that has not written anything by then does not write. */
+const MOST_TURNS = 1000;
+
 /** Announces the whole answer, sends the first bytes of it and cuts the connection. */
-function truncated(
-	clock: Clock,
-	request: FastifyRequest,
-	reply: FastifyReply,
-	text: string,
-	bytes?: number,
-) {
+function truncated(request: FastifyRequest, reply: FastifyReply, text: string, bytes?: number) {
 	const whole = Buffer.from(text);
 	reply.header('content-length', whole.length);
 	return Readable.from(
 		(async function* () {
+			const { socket } = request.raw;
+			const before = socket.bytesWritten;
 			yield whole.subarray(0, bytes ?? Math.floor(whole.length / 2));
-			// The socket needs a moment to hand over what was written before it is cut.
-			await clock.sleep(20);
-			request.raw.socket.destroy();
+			// The socket hands over what was written before it is cut.
+			const isWriting = () => socket.bytesWritten === before || socket.writableLength > 0;
+			await turnsWhile(isWriting, MOST_TURNS);
+			socket.destroy();
 		})(),
 		{ objectMode: false },
 	);

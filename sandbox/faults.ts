@@ -1,7 +1,100 @@
 import { EventEmitter, once } from 'node:events';
-import { faultRuleSchema, type Action, type Fault, type FaultRule } from './faultRules';
+import { z } from 'zod';
 
-export type { Action, Fault, FaultRule } from './faultRules';
+function isPattern(text: string): boolean {
+	try {
+		return new RegExp(text) instanceof RegExp;
+	} catch {
+		return false;
+	}
+}
+
+const match = z.object({
+	/** Endpoint of the contract, e.g. `E3`, or one of Xpert's own, `process` and `status`. */
+	endpoint: z.string().optional(),
+	method: z.string().optional(),
+	/** Regular expression over the path with its query. */
+	path: z.string().refine(isPattern, 'Not a regular expression').optional(),
+	/** Which of the matching requests, counted from 1; all when left out. */
+	nth: z.union([z.number().int(), z.array(z.number().int())]).optional(),
+	/** Chance to act, drawn from a generator seeded with `seed`, so that a test can be repeated. */
+	probability: z.number().min(0).max(1).optional(),
+	seed: z.number().int().optional(),
+	times: z.number().int().optional(),
+});
+
+/** What `during` waits for before it acts, in milliseconds; a request answered by then is left alone. */
+const patience = z.number().default(20);
+
+const action = z.discriminatedUnion('do', [
+	z.object({
+		do: z.literal('delay'),
+		ms: z.number(),
+		when: z.enum(['before', 'after']).default('before'),
+	}),
+	/** Nothing is worked on before the rules are cleared. */
+	z.object({ do: z.literal('hold') }),
+	z.object({
+		do: z.literal('status'),
+		status: z.number().int(),
+		/** Text is sent as it is (as text/plain unless `contentType` says otherwise), anything else as JSON. */
+		body: z.unknown(),
+		headers: z.record(z.string()).optional(),
+		contentType: z.string().optional(),
+		/** `during` answers after `ms`, as a gateway does, while the server works on; `after` when it is done. */
+		when: z.enum(['before', 'during', 'after']).default('before'),
+		ms: patience,
+	}),
+	z.object({
+		do: z.literal('drop'),
+		/**
+		 * `unread` cuts the connection before the body is read, `before` when it was read, `after` when all is
+		 * done; `during` lets the server work on and cuts the connection after `ms`.
+		 */
+		when: z.enum(['unread', 'before', 'during', 'after']).default('before'),
+		ms: patience,
+		/** Resets the connection (RST) instead of closing it. */
+		reset: z.boolean().default(false),
+	}),
+	z.object({ do: z.literal('truncate'), bytes: z.number().int().optional() }),
+	z.object({ do: z.literal('contentType'), value: z.string() }),
+	z.object({ do: z.literal('redirect'), to: z.string(), status: z.number().int().default(307) }),
+	z.object({
+		do: z.literal('run'),
+		ms: z.number().optional(),
+		/**
+		 * `empty` answers with nothing although nothing failed; `overtaken` answers, and ends as if it waited for a person,
+		 * as a run may that another one on its thread has overtaken (`one-thread-first-messages-race`).
+		 */
+		outcome: z.enum(['answer', 'empty', 'fail', 'interrupt', 'overtaken']).optional(),
+		/** What is answered, or asked when it interrupts. */
+		text: z.string().optional(),
+		error: z.string().optional(),
+	}),
+]);
+
+/** One of several actions, drawn with the rule's seed; an action given twice is drawn twice as often. */
+const oneOf = z.object({ do: z.literal('oneOf'), actions: z.array(action).min(1) });
+
+/** The rule as it is checked when it comes over HTTP. */
+export const faultRuleSchema = z.intersection(
+	match,
+	z.discriminatedUnion('do', [...action.options, oneOf]),
+);
+
+/** What to do wrong, and for which requests: match fields beside an action, e.g. `{endpoint:'E3', nth:2, do:'drop'}`. */
+export type FaultRule = z.input<typeof faultRuleSchema>;
+
+export type Fault = z.output<typeof faultRuleSchema>;
+
+export type Action = z.output<typeof action>;
+
+export type ActionOf<Do extends Action['do']> = Extract<Action, { do: Do }>;
+
+export const actionsOf = <Do extends Action['do']>(
+	actions: Action[],
+	kind: Do,
+): Array<ActionOf<Do>> => actions.filter((one): one is ActionOf<Do> => one.do === kind);
 
 interface Armed {
 	rule: Fault;
@@ -16,7 +109,6 @@ export class Faults {
 
 	private readonly changes = new EventEmitter().setMaxListeners(0);
 
-	/** Adds rules. */
 	add(...rules: FaultRule[]): void {
 		for (const input of rules) {
 			const rule = faultRuleSchema.parse(input);
@@ -60,7 +152,6 @@ function fires(armed: Armed, request: { endpoint?: string; method: string; path:
 	return true;
 }
 
-/** All actions that a rule may take. */
 const actionsIn = ({ rule }: Armed): Action[] => (rule.do === 'oneOf' ? rule.actions : [rule]);
 
 /** The rule's action, or one drawn from its several. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { get, isEqual, isString } from 'lodash';
 import type { Loose } from './values';
 
@@ -15,7 +14,6 @@ interface Condition {
 /** A filter of an assistant, as the server keeps it (`knowledge-filter-4` "what a key sees of the filter"). */
 export type Filter = Condition | { kind: 'group'; operator: 'and' | 'or'; children: Filter[] };
 
-/** What a document is filtered by. */
 export interface Filtered {
 	metadata: Loose;
 	document: Loose;
@@ -27,7 +25,6 @@ export class FilterError extends Error {}
 const LONGEST_TEXT = 512;
 const MOST_VALUES = 100;
 
-/** The fields of every document; all are texts. */
 const DOCUMENT_FIELDS = [
 	'id',
 	'folderPath',
@@ -138,14 +135,5 @@ const OPERATORS: Record<string, (has: unknown, wanted: unknown) => boolean> = {
 	under: (has, wanted) => isUnder(String(has), String(wanted).replace(/^\/+|\/+$/g, '')),
 };
 
-/** An empty folder is all there is. */
 const isUnder = (path: string, folder: string) =>
 	folder === '' || path === folder || path.startsWith(`${folder}/`);
-
-/** What the answer of a tool says of the filter that it has applied. */
-export const appliedFilter = (fixedFilter: Filter | undefined, effectiveFilter: Filter): Loose => ({
-	...(fixedFilter && { fixedFilter }),
-	effectiveFilter,
-	filterHash: createHash('sha256').update(JSON.stringify(effectiveFilter)).digest('hex'),
-	filterStatus: 'applied',
-});

@@ -1,13 +1,13 @@
 import type { AddressInfo } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
+import { omitBy, isUndefined, pick } from 'lodash';
 import { buildApp } from './app';
 import { Tokens, type TokenSeed } from './auth';
-import { systemClock, type Clock } from './clock';
-import type { Context, Endpoint } from './context';
+import { systemClock, turnsWhile, type Clock } from './clock';
+import type { Context, Endpoint, Settings } from './context';
 import { Faults } from './faults';
 import { RequestLog } from './requestLog';
 import { ProcessingQueue } from './processing/queue';
-import { cancelRuns, killRuns } from './runs';
+import { cancelRuns, killRuns } from './runs/run';
 import {
 	DEFAULT_ASSISTANTS,
 	DEFAULT_COPILOT_MODELS,
@@ -37,32 +37,21 @@ export {
 export type { AnswerMode, AssistantSeed, Filtering, ToolSeed } from './seed';
 export type { Filter } from './filters';
 export type { TokenKind, TokenSeed } from './auth';
-export { INTERRUPTING_INPUT, NOTHING_FOUND } from './assistant';
+export { INTERRUPTING_INPUT, NOTHING_FOUND } from './runs/assistant';
 
 /** How to start a sandbox; every option has a default. */
-export interface SandboxOptions {
+export interface SandboxOptions extends Partial<Settings> {
 	host?: string;
 	/** 0 takes any free port. */
 	port?: number;
 	/** The key of a workspace: it runs every assistant, but writes no knowledgebase of a workspace, nor the first document of one. */
 	accessToken?: string;
-	/** Further tokens, e.g. one that may not start runs. */
 	tokens?: TokenSeed[];
 	/** The assistants to have instead of the default ones. */
 	assistants?: AssistantSeed[];
 	clock?: Clock;
 	/** Where the routes lie; `/api/ai` by default. Empty for the origin itself. */
 	prefix?: string;
-	/** How long each run takes, in milliseconds; 0 by default. */
-	runMs?: number;
-	/** How long each word of an answer takes, in milliseconds; 0 by default, when all come at once. */
-	wordMs?: number;
-	/** How long processing one document takes, in milliseconds; 100 by default. */
-	processMs?: number;
-	/** How long a knowledgebase takes to be embedded anew with another model, in milliseconds; 100 by default. */
-	rebuildMs?: number;
-	/** False makes the sandbox a server without Xpert's routes `process` and `status`. */
-	processing?: boolean;
 	/** False keeps of each request only what it was and its length, for tests that send very much. */
 	logBodies?: boolean;
 	/**
@@ -70,22 +59,16 @@ export interface SandboxOptions {
 	 * tests that send very many or very large ones.
 	 */
 	keepContents?: boolean;
-	/** False makes E8 and E11 fail as on a server without an embedding model. */
-	embeddingModel?: boolean;
 	/** Endpoints it does not have of its own. */
 	endpoints?: Endpoint[];
 }
 
-/** A running sandbox. */
 export interface Sandbox {
-	/** Base URL, e.g. `http://127.0.0.1:41234`. */
 	url: string;
 	accessToken: string;
 	/** All that is stored; may be read and added to at any time. */
 	store: Store;
-	/** All requests that arrived. */
 	requests: RequestLog;
-	/** What is to go wrong. */
 	faults: Faults;
 	/** Cancels what runs on a thread, as somebody does elsewhere; gives how many runs it was. */
 	cancelRuns(threadId: string): number;
@@ -99,7 +82,6 @@ export interface Sandbox {
 	post(path: string, body: FormData | object): Promise<unknown>;
 	/** Back to the start: the seeded assistants, items and knowledgebase, no faults, an empty log. */
 	reset(): void;
-	/** Stops at once, also with open connections. */
 	close(): Promise<void>;
 }
 
@@ -124,7 +106,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		killRuns: async () => {
 			const killed = killRuns(store);
 			app.server.closeAllConnections();
-			await wait(SEEN_MS);
+			await turnsWhile(() => true, SEEN_AFTER);
 			return killed;
 		},
 		expireStream: (runId) => store.speeches.get(runId)?.expire(),
@@ -140,8 +122,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	};
 }
 
-/** Until clients have seen that their connections are gone, in milliseconds: they would use them again. */
-const SEEN_MS = 20;
+/** Turns until clients have seen that their connections are gone: they would use them again. */
+const SEEN_AFTER = 50;
+
+const DEFAULTS: Settings = {
+	...{ runMs: 0, wordMs: 0, processMs: 100, rebuildMs: 100 },
+	...{ processing: true, embeddingModel: true },
+};
 
 function contextFor(options: SandboxOptions & { accessToken: string }): Context {
 	const clock = options.clock ?? systemClock;
@@ -164,17 +151,8 @@ function contextFor(options: SandboxOptions & { accessToken: string }): Context 
 		DEFAULT_ITEMS.forEach((item) => store.putItem(item.namespace, item.key, item.value));
 	};
 	reset();
-	const { runMs = 0, wordMs = 0, processMs = 100, rebuildMs = 100 } = options;
-	const { processing = true, embeddingModel = true } = options;
+	const settings = { ...DEFAULTS, ...omitBy(pick(options, Object.keys(DEFAULTS)), isUndefined) };
 	const services = { clock, store, requests, faults, tokens, queue, reset, url: () => '' };
-	const context: Context = {
-		...services,
-		runMs,
-		wordMs,
-		processMs,
-		rebuildMs,
-		processing,
-		embeddingModel,
-	};
+	const context: Context = { ...services, ...settings };
 	return context;
 }

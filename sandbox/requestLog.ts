@@ -1,8 +1,7 @@
 import type { Content } from './contents';
-import type { Action } from './faultRules';
+import type { Action } from './faults';
 import type { Loose } from './values';
 
-/** A file part of a multipart request. */
 export interface UploadedFile {
 	field: string;
 	filename: string;
@@ -11,7 +10,11 @@ export interface UploadedFile {
 	content: Content;
 }
 
-/** A file part as it is logged. */
+export interface Upload {
+	fields: Record<string, string>;
+	files: UploadedFile[];
+}
+
 export type LoggedFile = Omit<UploadedFile, 'content'> & { content?: Buffer };
 
 /** A request as it arrived. Header names are in lower case; `rawBody` is kept up to 64 KiB. */
@@ -44,7 +47,6 @@ export class RequestLog {
 	/** Without bodies the log stays small: headers, bodies and files are not kept. */
 	constructor(private readonly bodies = true) {}
 
-	/** Notes a request that has arrived. */
 	add({ headers, ...request }: LoggedRequest): LoggedRequest {
 		const entry = { ...request, headers: this.bodies ? { ...headers } : {} };
 		this.all.push(entry);
@@ -57,12 +59,10 @@ export class RequestLog {
 		if (this.bodies && body.length <= RAW_BODY_LIMIT) entry.rawBody = body.toString('utf8');
 	}
 
-	/** Notes what a body said. */
 	keepBody(entry: LoggedRequest, body: unknown): void {
 		if (this.bodies) entry.body = body;
 	}
 
-	/** Notes the parts of a multipart body. */
 	keepUpload(entry: LoggedRequest, fields: Record<string, string>, files: UploadedFile[]): void {
 		if (!this.bodies) return;
 		entry.fields = fields;
@@ -76,7 +76,6 @@ export class RequestLog {
 		return this.all.filter((entry) => entry.endpoint === endpoint);
 	}
 
-	/** Forgets all. */
 	clear(): void {
 		this.all.length = 0;
 	}

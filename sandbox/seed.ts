@@ -46,13 +46,9 @@ export interface StepSeed {
 	agentKey: string;
 	title: string;
 	knowledgebaseId: string;
-	/** Others that it looks into as well. */
 	also?: string[];
 	filter?: Filter;
 }
-
-/** The tokens that a model was told and those it said, always the same, or as many of the latter as there are words. */
-export type Counts = [input: number, output: number] | 'words';
 
 /** An assistant to have from the start; everything but the name has a default. */
 export interface AssistantSeed {
@@ -64,19 +60,13 @@ export interface AssistantSeed {
 	workspaceId?: string;
 	type?: string;
 	agentKey?: string;
-	agentId?: string;
-	/** What its agent is called, where that is not its title. */
-	agentName?: string;
 	answers?: AnswerMode;
-	/** What its agent is told to be; `{found}` is what the step before it has found. */
-	prompt?: string;
 	looksFirst?: StepSeed | null;
 	stateVariables?: StateVariable[] | null;
 	/** The names of its agent's parameters, which stay on the thread as state variables do; nobody is shown them. */
 	parameters?: string[] | null;
-	/** What its model counts for each of its answers, where it counts. */
-	counts?: Counts | null;
-	/** Why its runs fail, when they do. */
+	/** The tokens that its model counts of what it was told and of what it said, where it counts: always the same. */
+	counts?: [input: number, output: number] | null;
 	error?: string | null;
 	/** What a person is asked before a sub agent is called. */
 	asks?: string;
@@ -90,19 +80,19 @@ export interface AssistantSeed {
 	runMs?: number | null;
 }
 
+/** A seeded assistant with all its fields filled in. */
+export type Assistant = Required<AssistantSeed> & { id: string; createdAt: string };
+
 /** The workspace all seeded assistants live in; E1 takes it as `workspaceId`. */
 export const WORKSPACE_ID = 'b0000000-0000-4000-8000-000000000001';
 
 /** A copilot that E1 and E2 take in `copilotModel.copilotId`: the knowledgebase then has an embedding model. */
 export const COPILOT_ID = 'c0000000-0000-4000-8000-000000000001';
 
-/** The id of the assistant that answers from the ingested documents. */
 export const SANDBOX_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000001';
 
-/** The id of the assistant that repeats what it is told. */
 export const ECHO_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000002';
 
-/** The id of the assistant whose runs always fail. */
 export const BROKEN_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000003';
 
 /**
@@ -135,7 +125,6 @@ export const SANDBOX_KNOWLEDGEBASE_ID = 'e0000000-0000-4000-8000-000000000001';
 
 const SANDBOX_MODEL_ID = 'f0000000-0000-4000-8000-000000000001';
 
-/** The embedding model of that knowledgebase, by its id. */
 export const DEFAULT_COPILOT_MODELS = {
 	[SANDBOX_MODEL_ID]: {
 		copilotId: COPILOT_ID,
@@ -151,7 +140,6 @@ export const DEFAULT_KNOWLEDGEBASE = {
 	copilotModelId: SANDBOX_MODEL_ID,
 };
 
-/** The assistants of a sandbox that was given none. */
 export const DEFAULT_ASSISTANTS: AssistantSeed[] = [
 	{
 		id: SANDBOX_ASSISTANT_ID,

@@ -11,7 +11,6 @@ export interface Speaker {
 	parentExecutionId?: string;
 }
 
-/** An event as a stream sends it. The last of a run has a name. */
 export interface RunEvent {
 	id: string;
 	name?: string;
@@ -49,12 +48,10 @@ export class Speech {
 		for (const reader of this.readers) reader(event);
 	}
 
-	/** How many streams hear it at the moment. */
 	get heardBy(): number {
 		return this.readers.size;
 	}
 
-	/** Nothing of it is kept any more; whoever listens hears what comes. */
 	expire(): void {
 		this.events = [];
 	}
@@ -63,7 +60,6 @@ export class Speech {
 		if (this.clock.now() - this.emittedAt >= KEPT_MS) this.expire();
 	}
 
-	/** So many events of its beginning are not kept any more. */
 	cut(count: number): void {
 		if (count > 0) this.events.splice(0, count);
 	}
@@ -81,8 +77,6 @@ export class Saying {
 	/** What one speaker says in one breath is one part. */
 	private readonly parts: Loose[] = [];
 	private taken = 0;
-	/** What was thought and not said. */
-	readonly thoughts: Loose[] = [];
 
 	constructor(
 		private readonly clock: Clock,
@@ -95,10 +89,10 @@ export class Saying {
 		this.utter(this.parts, 'text', words, { id, ...speaker, runId });
 	}
 
-	/** Thinks aloud: streams hear it, and the conversation's message has it, but it is no part of the answer. */
+	/** Thinks aloud: streams hear it, but it is no part of the answer. */
 	think(text: string, speaker: Speaker, id: string, runId: string): void {
 		const pieces = text.match(/.{1,8}/gs) ?? [];
-		this.utter(this.thoughts, 'reasoning', pieces, { id, ...speaker, runId });
+		this.utter([], 'reasoning', pieces, { id, ...speaker, runId });
 	}
 
 	private utter(parts: Loose[], type: string, words: string[], whose: Loose): void {
@@ -125,14 +119,12 @@ export class Saying {
 		};
 	}
 
-	/** All texts, as E4 answers with them. */
 	text(): string {
 		return inLines(this.parts)
 			.map(({ text }) => String(text ?? ''))
 			.join('');
 	}
 
-	/** What was said since this was asked last, as the conversation's message has it. */
 	take(): Loose[] {
 		const parts = this.parts.slice(this.taken);
 		this.taken = this.parts.length;
@@ -150,7 +142,6 @@ const inLines = (parts: Loose[]): Loose[] =>
 			: { ...part };
 	});
 
-/** A helper as it speaks in a run. */
 export const helperOf = (lead: Speaker, { name, agentKey, title }: ToolSeed): Speaker => ({
 	agentKey: agentKey ?? `${lead.agentKey}${name}`,
 	xpertName: agentKey === undefined ? name : title,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { defaults, isUndefined, omit, omitBy, pick, remove } from 'lodash';
+import { defaults, isUndefined, mapValues, omitBy, pick, remove } from 'lodash';
 import { timestamp, type Clock } from './clock';
 import { Contents, type Content } from './contents';
 import {
@@ -19,11 +19,10 @@ import {
 	type StoredFile,
 	type Thread,
 } from './entities';
-import type { LostPart } from './parts';
 import type { Processing } from './processing/stages';
 import { PassageIndex, type FindableDocument } from './search';
 import type { Speech } from './speech';
-import { COPILOT_ID, WORKSPACE_ID, type AssistantSeed } from './seed';
+import { COPILOT_ID, WORKSPACE_ID, type Assistant, type AssistantSeed } from './seed';
 import type { Loose } from './values';
 
 /** Every row starts from this text: rows then share one layout, and take a fraction of the memory. */
@@ -45,23 +44,17 @@ function bare(row: StoredDocument): StoredDocument {
 	return pick(row, row.disabled === true ? OF_DISABLED : file) as StoredDocument;
 }
 
-/** A seeded assistant with all its fields filled in. */
-export type Assistant = Required<AssistantSeed> & { id: string; createdAt: string };
-
 /** Everything the sandbox remembers. Tests may read any of it and put rows in with the `put…` functions. */
 export class Store {
 	readonly knowledgebases = new Map<string, Knowledgebase>();
 	readonly documents = new Map<string, StoredDocument>();
 	/** Processing asked for, under way or over, by document; storing a changed document forgets it. */
 	readonly processing = new Map<string, Processing>();
-	/** Pages and chunks that have lost their document, by document. */
-	readonly lostParts = new Map<string, Record<'pages' | 'chunks', Map<string, LostPart>>>();
 	readonly conversations = new Map<string, Conversation>();
 	readonly threads = new Map<string, Thread>();
 	/** Every run that began, in order, and what was said in it, by its id. */
 	readonly runs: RunRecord[] = [];
 	readonly speeches = new Map<string, Speech>();
-	/** The messages of all conversations, oldest first. */
 	readonly messages: ChatMessage[] = [];
 	readonly feedbacks: Feedback[] = [];
 	readonly files = new Map<string, StoredFile>();
@@ -90,7 +83,6 @@ export class Store {
 		this.contents = new Contents(keepContents);
 	}
 
-	/** Adds or replaces an assistant. */
 	putAssistant(seed: AssistantSeed): Assistant {
 		const slug = seed.slug ?? seed.name;
 		const assistant: Assistant = {
@@ -101,9 +93,6 @@ export class Store {
 			workspaceId: WORKSPACE_ID,
 			type: 'agent',
 			agentKey: `Agent_${slug}`,
-			agentId: randomUUID(),
-			agentName: seed.title ?? seed.name,
-			prompt: `You are ${seed.title ?? seed.name}`,
 			looksFirst: null,
 			stateVariables: null,
 			parameters: null,
@@ -144,14 +133,12 @@ export class Store {
 		for (const documentId of this.documentIds.get(id) ?? []) {
 			this.documents.delete(documentId);
 			this.processing.delete(documentId);
-			this.lostParts.delete(documentId);
 			if (this.processed.delete(documentId)) this.index.touch(documentId);
 		}
 		this.documentIds.delete(id);
 		return this.knowledgebases.delete(id);
 	}
 
-	/** Adds or replaces a document. */
 	putDocument(fields: Loose & { knowledgebaseId: string }): StoredDocument {
 		const now = timestamp(this.clock);
 		const row = Object.assign(
@@ -171,8 +158,11 @@ export class Store {
 		return row;
 	}
 
-	/** Keeps what processing made of a document, in place of what it made before. */
-	putFindable({ id, name }: StoredDocument, chunks: string[]): void {
+	putFindable({ id, name, knowledgebaseId }: StoredDocument, chunks: string[]): void {
+		const owner = this.knowledgebases.get(knowledgebaseId);
+		// The first document of a knowledgebase is embedded: from now on it has vectors of its model.
+		if (owner && this.copilotModels.has(String(owner.copilotModelId)))
+			owner.embeddingCollectionName ??= knowledgebaseId;
 		this.processed.set(id, { id, name: typeof name === 'string' ? name : id, chunks });
 		this.index.touch(id);
 	}
@@ -183,13 +173,11 @@ export class Store {
 		return document && document.disabled !== true ? this.processed.get(id) : undefined;
 	}
 
-	/** The documents of a knowledgebase in the order they were first stored. */
 	documentsOf(knowledgebaseId: string): StoredDocument[] {
 		const ids = this.documentIds.get(knowledgebaseId) ?? [];
 		return [...ids].flatMap((id) => this.documents.get(id) ?? []);
 	}
 
-	/** Adds or replaces a conversation. */
 	putConversation(fields: Loose = {}): Conversation {
 		const now = timestamp(this.clock);
 		const nulls = Object.fromEntries(CONVERSATION_COLUMNS.map((column) => [column, null]));
@@ -260,7 +248,6 @@ export class Store {
 		this.firsts.set(threadId, id);
 	}
 
-	/** Adds or replaces an item of the store. */
 	putItem(namespace: string[], key: string, value: unknown): StoreItem {
 		const now = timestamp(this.clock);
 		const item: StoreItem = {
@@ -268,7 +255,6 @@ export class Store {
 			key,
 			value,
 			namespace,
-			createdById: OWNER.userId,
 			createdAt: now,
 			updatedAt: now,
 		};
@@ -288,55 +274,35 @@ export class Store {
 		const now = timestamp(this.clock);
 		const row = { id: randomUUID(), createdAt: now, updatedAt: now, ...fields } as StoredFile;
 		this.files.set(row.id, row);
-		if (content) this.contents.put(String(row.file), content);
+		if (content) this.contents.set(String(row.file), content);
 		return row;
 	}
 
-	/** Deletes an uploaded file with its bytes. */
 	removeFile(file: StoredFile): void {
 		this.files.delete(file.id);
-		this.contents.remove(String(file.file));
+		this.contents.delete(String(file.file));
 	}
 
 	/** Forgets everything but the known workspaces and copilots. */
 	clear(): void {
 		for (const documentId of this.processed.keys()) this.index.touch(documentId);
-		this.knowledgebases.clear();
-		this.documents.clear();
-		this.processing.clear();
-		this.processed.clear();
-		this.lostParts.clear();
-		this.documentIds.clear();
-		this.conversations.clear();
-		this.threads.clear();
-		this.runs.length = 0;
-		this.speeches.clear();
-		this.messages.length = 0;
-		this.feedbacks.length = 0;
-		this.files.clear();
-		this.contents.clear();
-		this.contexts.clear();
-		this.copilotModels.clear();
+		for (const rows of Object.values(this) as unknown[]) {
+			if (rows instanceof Map) rows.clear();
+			if (Array.isArray(rows)) rows.length = 0;
+		}
 		this.embeddingError = null;
-		this.assistants.clear();
-		this.items.length = 0;
 	}
 
 	/** All that is stored as plain JSON; documents are only counted, there may be very many. */
 	snapshot(): Loose {
+		const { runs, items, documents } = this;
+		const all = pick(this, 'conversations', 'threads', 'files', 'contexts', 'assistants');
 		return {
+			...mapValues(all, (rows: Map<string, unknown>) => [...rows.values()]),
+			...{ runs, items, documents: documents.size },
 			knowledgebases: [...this.knowledgebases.values()].map((row) => ({
-				...row,
-				storedDocuments: this.documentIds.get(row.id)?.size ?? 0,
+				...{ ...row, storedDocuments: this.documentIds.get(row.id)?.size ?? 0 },
 			})),
-			documents: this.documents.size,
-			conversations: [...this.conversations.values()].map((row) => omit(row, 'createdById')),
-			threads: [...this.threads.values()],
-			runs: this.runs,
-			files: [...this.files.values()],
-			contexts: [...this.contexts.values()],
-			items: this.items,
-			assistants: [...this.assistants.values()],
 		};
 	}
 

@@ -1,10 +1,12 @@
+import type { Readable } from 'node:stream';
 import { extname } from 'node:path';
+import { read, utils } from '@e965/xlsx';
+import axios, { isAxiosError } from 'axios';
+import { upTo } from '../contents';
 import type { Context } from '../context';
 import type { Knowledgebase, StoredDocument } from '../entities';
 import type { Store } from '../store';
-import { download } from './download';
 import { textOfPdf } from './pdf';
-import { rowsOf } from './workbook';
 
 /** What the server says when a document has no file: it reads neither pages nor chunks. */
 const NO_FILE = "Cannot read properties of undefined (reading 'Symbol(Symbol.asyncIterator)')";
@@ -68,7 +70,6 @@ function checkEmbeddingModel(store: Store, { copilotModelId, name }: Knowledgeba
 	}
 }
 
-/** What chooses the parser: the type that is stored, or else the extension of the name. */
 const typeOf = ({ type, name }: StoredDocument): string =>
 	String(type || extname(String(name ?? '')).slice(1)).toLowerCase();
 
@@ -91,4 +92,58 @@ export async function textAt(url: string, type: string): Promise<string> {
 	} finally {
 		file.close();
 	}
+}
+
+/** A file that is being fetched: its first bytes, and as many more as are wanted. */
+interface Download {
+	/** Reads on until there are more than `limit` bytes or no more to come; gives all that was read. */
+	upTo(limit: number): Promise<Buffer>;
+	close(): void;
+}
+
+/**
+ * Begins to fetch a file.
+ *
+ * @throws Error with what the real server says of an address it cannot fetch
+ */
+async function download(url: string): Promise<Download> {
+	const stream = await begun(url);
+	const chunks = (stream as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+	let read: Buffer = Buffer.alloc(0);
+	return {
+		upTo: async (limit) => {
+			if (read.length <= limit)
+				read = Buffer.concat([read, await upTo(chunks, limit - read.length)]);
+			return read;
+		},
+		close: () => void stream.destroy(),
+	};
+}
+
+async function begun(url: string): Promise<Readable> {
+	try {
+		return (await axios.get<Readable>(url, { responseType: 'stream' })).data;
+	} catch (error) {
+		if (!isAxiosError<Readable>(error) || !error.response) throw error;
+		error.response.data.destroy();
+		throw new Error(`Failed to get '${url}' (${error.response.status})`);
+	}
+}
+
+const ZIP_BEGINNING = 'PK';
+
+/**
+ * The rows of all sheets of a workbook, each as JSON text with the headings as keys (`sheets-as-txt`): the first row of a
+ * sheet is its headings, an empty row is left out, a date is a number.
+ *
+ * @returns nothing for a file that is no workbook, whatever it is called
+ */
+function rowsOf(file: Buffer): string[] {
+	if (file.toString('latin1', 0, ZIP_BEGINNING.length) !== ZIP_BEGINNING) return [];
+	const { SheetNames: names, Sheets: sheets } = read(file, { type: 'buffer' });
+	return names.flatMap((name) => {
+		const sheet = sheets[name];
+		const rows = sheet ? utils.sheet_to_json<object>(sheet, { defval: '', blankrows: false }) : [];
+		return rows.map((row) => JSON.stringify(row));
+	});
 }

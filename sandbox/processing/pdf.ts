@@ -1,14 +1,11 @@
 import { Worker } from 'node:worker_threads';
 import { countBy, maxBy, sumBy } from 'lodash';
 
-/** A piece of text where a page draws it. */
 export interface Drawn {
 	text: string;
 	/** How tall its letters are; 0 for an empty piece. */
 	height: number;
-	/** How far up the page it stands. */
 	y: number;
-	/** Whether the line ends with it. */
 	ends: boolean;
 }
 
@@ -123,7 +120,6 @@ function linesOf(drawn: Drawn[]): Line[] {
 	return lines;
 }
 
-/** The height that most of the text has. */
 function usualHeight(lines: Line[]): number {
 	const heights = Object.keys(countBy(lines, 'height')).map(Number);
 	const lettersIn = (height: number) =>

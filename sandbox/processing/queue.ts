@@ -1,7 +1,6 @@
 import { isEqual } from 'lodash';
 import { timestamp } from '../clock';
 import type { Context } from '../context';
-import { firstEmbedded } from '../embedding';
 import type { StoredDocument } from '../entities';
 import { textsOfFile } from './loader';
 import { cutOf, split } from './splitter';
@@ -15,7 +14,6 @@ const FAILED: Record<'error' | 'cancel', string> = {
 	cancel: 'Cancelled',
 };
 
-/** What came of a document: how it stands, and its text in chunks when it has finished. */
 interface Result {
 	state: ProcessState;
 	chunks?: string[];
@@ -62,7 +60,6 @@ export class ProcessingQueue {
 		this.next();
 	}
 
-	/** Forgets what waits. */
 	clear(): void {
 		this.waiting.length = 0;
 	}
@@ -105,8 +102,6 @@ export class ProcessingQueue {
 		if (result.chunks === undefined) return;
 		latest.chunkNum = result.chunks.length;
 		store.putFindable(latest, result.chunks);
-		const owner = store.knowledgebases.get(latest.knowledgebaseId);
-		if (owner) firstEmbedded(store, owner);
 	}
 }
 

@@ -1,6 +1,5 @@
 import { asObject } from '../values';
 
-/** How a text is cut. */
 export interface Cut {
 	chunkSize: number;
 	chunkOverlap: number;
@@ -40,7 +39,6 @@ export function split(text: string, cut: Cut): string[] {
 const lengthOf = (pieces: string[]): number =>
 	pieces.reduce((length, piece) => length + piece.length, 0);
 
-/** The last pieces of a chunk that the next one repeats. */
 function overlapping(pieces: string[], { chunkOverlap, chunkSize }: Cut, next: string): string[] {
 	const kept = [...pieces];
 	while (

@@ -1,10 +1,8 @@
 import type { StoredDocument } from '../entities';
 import { asObject } from '../values';
 
-/** How the processing of a document can end. */
 export type ProcessOutcome = 'finish' | 'error' | 'cancel';
 
-/** The state of a document as the status route shows it. */
 export interface ProcessState {
 	status: string;
 	progress: number;
@@ -13,7 +11,6 @@ export interface ProcessState {
 
 /** Processing asked for, under way, or over. */
 export interface Processing {
-	/** How long it takes, in milliseconds. */
 	ms: number;
 	/** When its turn came; undefined while documents before it are worked on. */
 	startedAt?: number;

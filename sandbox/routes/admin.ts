@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Context } from '../context';
 import { badRequest, notFound } from '../errors';
-import { faultRuleSchema } from '../faultRules';
-import { cancelRuns } from '../runs';
+import { faultRuleSchema } from '../faults';
+import { cancelRuns } from '../runs/run';
 
 const rules = z.union([faultRuleSchema, z.array(faultRuleSchema)]);
 

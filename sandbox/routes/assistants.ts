@@ -1,6 +1,6 @@
 import type { Call, Endpoint } from '../context';
 import { internal, notFound } from '../errors';
-import type { Assistant } from '../store';
+import type { Assistant } from '../seed';
 import { asObject, isUuid, type Loose } from '../values';
 
 const shown = (assistant: Assistant): Loose => ({
@@ -13,17 +13,13 @@ const shown = (assistant: Assistant): Loose => ({
 	updated_at: assistant.createdAt,
 	config: {
 		agentConfig: agentConfigOf(assistant),
-		options: { agent: { [assistant.agentKey]: { position: { x: 0, y: 0 } } } },
-		configurable: { agentKey: assistant.agentKey },
 	},
 	metadata: {
 		workspaceId: assistant.workspaceId,
 		slug: assistant.slug,
 		type: assistant.type,
 		title: assistant.title,
-		agent_key: assistant.agentKey,
 	},
-	context: null,
 });
 
 /** What is shown of filters: those of tools, and of a step nothing (`knowledge-filter-4` "what a key sees of the filter"). */
@@ -34,7 +30,6 @@ function agentConfigOf({ tools, stateVariables }: Assistant): Loose {
 	return {
 		...(retrievals.length > 0 && { retrievals: Object.fromEntries(retrievals) as Loose }),
 		...(stateVariables && { stateVariables }),
-		recursionLimit: 1000,
 	};
 }
 
@@ -75,7 +70,6 @@ function get({ context, params }: Call): Loose {
 	return shown(assistant);
 }
 
-/** E7 and E9, and one route of the server's own. */
 export const assistantEndpoints: Endpoint[] = [
 	{ id: 'E7', method: 'POST', path: '/assistants/search', status: 201, handle: search },
 	{

@@ -1,20 +1,20 @@
+import { randomUUID } from 'node:crypto';
 import { omit, pick } from 'lodash';
 import { timestamp } from '../clock';
 import type { Call, Endpoint } from '../context';
+import { CONVERSATION_COLUMNS, type Conversation, type Feedback } from '../entities';
 import {
-	hasNul,
-	insertInto,
+	badRequest,
+	forbidden,
+	internal,
 	missingReference,
+	notAcceptable,
 	nulInText,
-	selectById,
 	unreadable,
-} from '../databaseErrors';
-import { CONVERSATION_COLUMNS, type Conversation } from '../entities';
-import { badRequest, forbidden, internal, notAcceptable } from '../errors';
-import { select } from '../selection';
-import { asObject, isObject, isUuid, type Loose } from '../values';
+} from '../errors';
+import { select } from '../select';
+import { asObject, hasNul, isObject, isUuid, type Loose } from '../values';
 
-const TABLE = 'chat_conversation';
 const COLUMNS = [
 	'id',
 	'threadId',
@@ -33,7 +33,7 @@ function create(call: Call): Loose {
 	const body = asObject(call.body);
 	const fields: Loose = pick(body, ['id', 'threadId', ...CONVERSATION_COLUMNS]);
 	checkReferences(call, fields);
-	if (hasNul(fields)) throw nulInText(insertInto(TABLE, fields));
+	if (hasNul(fields)) throw nulInText();
 	const existing = isUuid(body.id) ? store.conversations.get(body.id) : undefined;
 	return shown(
 		store.putConversation({
@@ -57,12 +57,11 @@ function checkReferences({ context }: Call, fields: Loose): void {
 		if (xpertId === undefined) throw badRequest('xpertId is required for a Project conversation');
 		throw forbidden('The requested Project is not available');
 	}
-	if (id !== undefined && !isUuid(id)) throw unreadable(selectById(TABLE, id), 'uuid', id);
+	if (id !== undefined && !isUuid(id)) throw unreadable();
 	if (xpertId === undefined || xpertId === null) return;
-	const statement = insertInto(TABLE, fields);
-	if (!isUuid(xpertId)) throw unreadable(statement, 'uuid', xpertId);
+	if (!isUuid(xpertId)) throw unreadable();
 	if (!context.store.assistants.has(xpertId)) {
-		throw missingReference(statement, TABLE, 'xpertId', xpertId, 'xpert');
+		throw missingReference('xpertId', xpertId, 'xpert');
 	}
 }
 
@@ -127,23 +126,53 @@ function idOf({ id }: Record<string, string>): string {
 	throw notAcceptable('Validation failed (valid uuid is expected)');
 }
 
-/** E13 and E5, and three routes of the server's own. */
+const UUIDS = ['id', 'conversationId', 'executionId', 'parentId'];
+/** What a message says cannot be searched (`one-question-4` "content like"). */
+const MESSAGE_COLUMNS = [...UUIDS, 'role', 'status', 'error', 'createdAt', 'updatedAt'];
+
+/** The messages of a conversation, oldest first; none of an unknown one. */
+function searchMessages({ context, params, body }: Call): Loose {
+	const messages = context.store.messages.filter((one) => one.conversationId === params.id);
+	const { items, total } = select(messages, asObject(body), MESSAGE_COLUMNS, UUIDS);
+	return { items: items.map((one) => omit(one, 'clientMessageId', 'parentId')), total };
+}
+
+/** All of them, which the node never asks for and people do. */
+const listMessages = (call: Call): Loose => searchMessages({ ...call, body: { ...call.query } });
+
+const MESSAGES = '/conversations/:id/messages';
+
+/** Everyone may say anything of any message there is, as often as they like: nothing of it is checked. */
+function rate({ context, params, body }: Call): Feedback {
+	const { store, clock } = context;
+	const { rating = null, content = null } = asObject(body);
+	const { id: conversationId = '', message: messageId = '' } = params;
+	if (!store.messages.some(({ id }) => id === messageId)) {
+		throw missingReference('messageId', messageId, 'chat_message');
+	}
+	const now = timestamp(clock);
+	const said = { id: randomUUID(), conversationId, messageId, rating, content };
+	const feedback = { ...said, createdAt: now, updatedAt: now };
+	store.feedbacks.push(feedback);
+	return feedback;
+}
+
+const ONE = '/conversations/:id';
+const RATINGS = `${MESSAGES}/:message/feedbacks`;
+
 export const conversationEndpoints: Endpoint[] = [
 	{ id: 'E13', method: 'POST', path: '/conversations', status: 201, handle: create },
 	{ id: 'E5', method: 'POST', path: '/conversations/search', status: 200, handle: search },
-	{ id: 'getConversation', method: 'GET', path: '/conversations/:id', status: 200, handle: get },
+	{ id: 'getConversation', method: 'GET', path: ONE, status: 200, handle: get },
+	{ id: 'updateConversation', method: 'PATCH', path: ONE, status: 200, handle: change },
+	{ id: 'deleteConversation', method: 'DELETE', path: ONE, status: 202, handle: remove },
+	{ id: 'messages', method: 'GET', path: MESSAGES, status: 200, handle: listMessages },
 	{
-		id: 'updateConversation',
-		method: 'PATCH',
-		path: '/conversations/:id',
+		id: 'getMessages',
+		method: 'POST',
+		path: `${MESSAGES}/search`,
 		status: 200,
-		handle: change,
+		handle: searchMessages,
 	},
-	{
-		id: 'deleteConversation',
-		method: 'DELETE',
-		path: '/conversations/:id',
-		status: 202,
-		handle: remove,
-	},
+	{ id: 'feedbacks', method: 'POST', path: RATINGS, status: 201, handle: rate },
 ];

@@ -2,11 +2,8 @@ import type { Endpoint } from '../context';
 import { assistantEndpoints } from './assistants';
 import { conversationEndpoints } from './conversations';
 import { documentEndpoints } from './documents';
-import { feedbackEndpoints } from './feedbacks';
 import { fileEndpoints } from './files';
 import { knowledgebaseEndpoints } from './knowledgebases';
-import { messageEndpoints } from './messages';
-import { processingEndpoints } from './processing';
 import { runEndpoints } from './runs';
 import { sessionEndpoints } from './sessions';
 import { storeEndpoints } from './store';
@@ -16,12 +13,9 @@ import { threadEndpoints } from './threads';
 export const endpoints: Endpoint[] = [
 	...knowledgebaseEndpoints,
 	...documentEndpoints,
-	...processingEndpoints,
 	...runEndpoints,
 	...threadEndpoints,
 	...conversationEndpoints,
-	...messageEndpoints,
-	...feedbackEndpoints,
 	...sessionEndpoints,
 	...assistantEndpoints,
 	...storeEndpoints,

@@ -2,39 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { isEqual, mapValues, omit, pick } from 'lodash';
 import { timestamp } from '../clock';
 import type { Call, Endpoint } from '../context';
+import { KNOWLEDGEBASE_DEFAULTS, OWNER, type Knowledgebase } from '../entities';
 import {
+	badRequest,
 	duplicate,
-	hasNul,
-	insertInto,
+	forbidden,
+	internal,
 	missingReference,
+	notFound,
 	notNull,
 	nulInText,
-	selectById,
 	tooLong,
 	unreadable,
-} from '../databaseErrors';
-import {
-	AUTHORS,
-	DOCUMENT_COLUMNS,
-	KNOWLEDGEBASE_DEFAULTS,
-	OWNER,
-	type Knowledgebase,
-} from '../entities';
-import { beginRebuild, needsRebuild, refuseWhileRebuilt, tryModel } from '../embedding';
-import { badRequest, forbidden, internal, notFound } from '../errors';
-import { metadataSchema } from '../metadataSchema';
-import { asObject, isObject, isUuid, type Loose } from '../values';
+} from '../errors';
+import { asObject, hasNul, isObject, isUuid, type Loose } from '../values';
+import { beginRebuild, needsRebuild, refuseWhileRebuilt, tryModel } from './embedding';
+import { metadataSchema } from './metadataSchema';
 
-const TABLE = 'knowledgebase';
 const TYPE_LENGTH = 20;
-const COLUMNS = ['id', 'name', ...Object.keys(KNOWLEDGEBASE_DEFAULTS)];
-
-/** Whose it is; nothing is told of that where it is in a workspace (`knowledge` "create"). */
-const tenancy = (row: Knowledgebase) =>
-	row.workspaceId === null && {
-		tenant: { id: row.tenantId },
-		organization: row.organizationId === null ? null : { id: row.organizationId },
-	};
+const NEEDS_MODEL = 'copilotModel is required when changing embedding model';
 
 /** The body as the server reads it; without one it fails. An array counts as an object of its places. */
 function bodyOf({ body }: Call): Loose {
@@ -52,16 +38,6 @@ export function checkWorkspace({ context, caller }: Call, { workspaceId }: Loose
 	if (caller.kind === 'workspace') throw forbidden('Access denied to workspace');
 }
 
-function refuseNul(body: Loose): void {
-	if (hasNul(body)) throw nulInText(insertInto(TABLE, body));
-}
-
-function checkType(body: Loose): void {
-	if (typeof body.type === 'string' && body.type.length > TYPE_LENGTH) {
-		throw tooLong(insertInto(TABLE, body));
-	}
-}
-
 /** Names are unique; a missing name meets the first knowledgebase there is (`E01` "empty object"). */
 function checkName({ context }: Call, name: unknown, ownId?: string): void {
 	for (const row of context.store.knowledgebases.values()) {
@@ -71,125 +47,64 @@ function checkName({ context }: Call, name: unknown, ownId?: string): void {
 	}
 }
 
+function checkTexts(body: Loose): void {
+	if (hasNul(body)) throw nulInText();
+	if (typeof body.type === 'string' && body.type.length > TYPE_LENGTH) throw tooLong();
+}
+
 function create(call: Call): Loose {
 	const { store, clock } = call.context;
 	const body = bodyOf(call);
-	const fields: Loose = pick(body, COLUMNS);
-	const statement = insertInto(TABLE, fields);
 	checkName(call, body.name);
-	if (body.name === undefined || body.name === null) throw notNull(statement, TABLE, 'name');
+	if (body.name === undefined || body.name === null) throw notNull('knowledgebase', 'name');
 	checkWorkspace(call, body);
-	fields.metadataSchema = metadataSchema(body);
-	refuseNul(body);
-	if (body.id !== undefined && !isUuid(body.id)) {
-		throw unreadable(selectById(TABLE, body.id), 'uuid', body.id);
-	}
-	checkType(fields);
+	const schema = metadataSchema(body);
+	if (hasNul(body)) throw nulInText();
+	if (body.id !== undefined && !isUuid(body.id)) throw unreadable();
+	checkTexts(body);
 	if (typeof body.copilotModelId === 'string') {
-		throw missingReference(
-			statement,
-			TABLE,
-			'copilotModelId',
-			body.copilotModelId,
-			'copilot_model',
-		);
+		throw missingReference('copilotModelId', body.copilotModelId, 'copilot_model');
 	}
+	const { name } = body;
+	const fields = { ...omit(body, 'documents', 'copilotModel'), metadataSchema: schema };
 	const existing = isUuid(body.id) ? store.knowledgebases.get(body.id) : undefined;
-	if (existing) return overwrite(call, existing, fields);
+	if (existing) {
+		// What is left out becomes null (`E01` "client id existing").
+		const nulls = mapValues(KNOWLEDGEBASE_DEFAULTS, () => null);
+		const kept = pick(existing, 'id', 'createdAt', 'documentNum');
+		const row = { ...nulls, ...kept, ...fields, name, updatedAt: timestamp(clock) };
+		const put = store.putKnowledgebase({ ...row, metadataSchema: schema ?? null });
+		return omit({ ...put, documentNum: null }, 'createdAt', 'metadataSchema');
+	}
 	const model = isObject(body.copilotModel) ? copilotModel(call, body.copilotModel) : undefined;
 	const row = store.putKnowledgebase({
 		...fields,
 		...(model && { copilotModelId: model.id }),
-		name: body.name,
+		name,
 		organizationId: call.caller.kind === 'user' ? null : OWNER.organizationId,
 	});
-	const children = nestedDocuments(body, row.id, timestamp(clock));
-	children.forEach((child) => store.putDocument({ ...child, knowledgebaseId: row.id }));
-	return {
-		...row,
-		...tenancy(row),
-		...(row.workspaceId === null && AUTHORS),
-		...(model && { copilotModel: model }),
-		...(body.documents !== undefined && { documents: children }),
-	};
-}
-
-/** A body with an existing id replaces that knowledgebase; what is left out becomes null (`E01` "client id existing"). */
-function overwrite({ context }: Call, existing: Knowledgebase, fields: Loose): Loose {
-	const nulls = mapValues(KNOWLEDGEBASE_DEFAULTS, () => null);
-	const row = context.store.putKnowledgebase({
-		...nulls,
-		...pick(existing, 'id', 'createdAt', 'documentNum'),
-		...fields,
-		name: fields.name,
-		metadataSchema: fields.metadataSchema ?? null,
-		updatedAt: timestamp(context.clock),
-	});
-	return omit(
-		{ ...row, ...tenancy(row), ...AUTHORS, documentNum: null },
-		'createdAt',
-		'deletedAt',
-		'metadataSchema',
+	const children = Array.isArray(body.documents) ? body.documents : [];
+	children.forEach((child) =>
+		store.putDocument({ ...omit(asObject(child), 'id'), knowledgebaseId: row.id }),
 	);
+	return { ...row, ...(model && { copilotModel: model }) };
 }
 
 /** The embedding model the server creates beside a knowledgebase (`E01` "copilotModel object"). */
-function copilotModel({ context }: Call, sent: Loose, options: Loose | null = null): Loose {
-	const now = timestamp(context.clock);
-	const id = randomUUID();
-	const model = {
-		createdById: null,
-		updatedById: null,
-		options,
-		copilotId: null,
-		referencedId: null,
-		...sent,
-		tenantId: OWNER.tenantId,
-		organizationId: OWNER.organizationId,
-		id,
-		createdAt: now,
-		updatedAt: now,
-	};
-	context.store.copilotModels.set(id, model);
+function copilotModel({ context }: Call, sent: Loose): Loose {
+	const model = { ...sent, id: randomUUID() };
+	context.store.copilotModels.set(model.id, model);
 	return model;
-}
-
-/** Documents sent inside a knowledgebase, as they come back (`E01` "nested documents"). */
-function nestedDocuments(body: Loose, knowledgebaseId: string, now: string): Loose[] {
-	const sent = Array.isArray(body.documents) ? body.documents : [];
-	return sent.map((document) => ({
-		...Object.fromEntries(DOCUMENT_COLUMNS.map((column) => [column, null])),
-		createdById: null,
-		updatedById: null,
-		tenantId: null,
-		organizationId: null,
-		sourceKey: null,
-		sourceHash: null,
-		processingHash: null,
-		category: null,
-		folder: null,
-		parserConfig: null,
-		...asObject(document),
-		knowledgebaseId,
-		id: randomUUID(),
-		createdAt: now,
-		updatedAt: now,
-		version: 1,
-	}));
 }
 
 function checkCopilot({ context }: Call, row: Knowledgebase, body: Loose): void {
 	if (body.copilotModelId !== undefined && body.copilotModel === undefined) {
-		throw badRequest('copilotModel is required when changing embedding model');
+		throw badRequest(NEEDS_MODEL);
 	}
 	if (body.copilotModel === undefined) return;
 	if (body.copilotModel === null) {
 		const isEmbedded = row.embeddingCollectionName !== null;
-		throw badRequest(
-			isEmbedded
-				? 'Embedding model is required'
-				: 'copilotModel is required when changing embedding model',
-		);
+		throw badRequest(isEmbedded ? 'Embedding model is required' : NEEDS_MODEL);
 	}
 	refuseWhileRebuilt(row);
 	const { copilotId, model } = asObject(body.copilotModel);
@@ -208,38 +123,32 @@ function update(call: Call): Loose {
 	checkWorkspace(call, body);
 	const schema = metadataSchema(body);
 	checkCopilot(call, row, body);
-	refuseNul(body);
+	if (hasNul(body)) throw nulInText();
 	if (body.name !== undefined && body.name !== null) checkName(call, body.name, row.id);
-	if (body.name === null) throw notNull(insertInto(TABLE, row), TABLE, 'name');
+	if (body.name === null) throw notNull('knowledgebase', 'name');
 	if (body.id !== undefined && body.id !== row.id) {
-		throw duplicate(insertInto(TABLE, { ...row, ...body }), TABLE, 'name', row.name);
+		const value = [OWNER.tenantId, OWNER.organizationId, row.name].join(', ');
+		throw duplicate('"tenantId", "organizationId", name', value);
 	}
-	checkType(body);
-	Object.assign(row, pick(body, COLUMNS), { updatedAt: timestamp(clock) });
+	checkTexts(body);
+	Object.assign(row, omit(body, 'copilotModel'), { updatedAt: timestamp(clock) });
 	if (schema !== undefined) row.metadataSchema = schema ?? [];
-	const isRebuilt = isObject(body.copilotModel) && giveModel(call, row, body.copilotModel);
-	if (asObject(body.graphRag).enabled === true) row.graphStatus = 'rebuild_required';
-	store.knowledgebases.set(row.id, row);
-	// The server answers with unknown fields too, but does not store them (`E02` "unknown field").
-	const models = {
-		copilotModel: modelOf(call, row.copilotModelId),
-		pendingCopilotModel: modelOf(call, row.pendingCopilotModelId),
-		...(!isRebuilt && { chatModel: null }),
+	if (isObject(body.copilotModel)) giveModel(call, row, body.copilotModel);
+	const modelOf = (id: unknown) => store.copilotModels.get(String(id)) ?? null;
+	return {
+		...row,
+		copilotModel: modelOf(row.copilotModelId),
+		pendingCopilotModel: modelOf(row.pendingCopilotModelId),
 	};
-	return { ...row, ...omit(body, COLUMNS), ...models, ...tenancy(row) };
 }
 
-/** What was embedded with another model is embedded anew; tells whether that has begun. */
-function giveModel(call: Call, row: Knowledgebase, sent: Loose): boolean {
+/** What was embedded with another model is embedded anew. */
+function giveModel(call: Call, row: Knowledgebase, sent: Loose): void {
 	const isRebuilt = needsRebuild(call.context.store, row, sent);
-	const model = copilotModel(call, sent, isRebuilt ? { context_size: 100_000 } : null);
+	const model = copilotModel(call, sent);
 	if (isRebuilt) beginRebuild(call.context, row, model);
 	else row.copilotModelId = model.id;
-	return isRebuilt;
 }
-
-const modelOf = ({ context }: Call, id: unknown): Loose | null =>
-	context.store.copilotModels.get(String(id)) ?? null;
 
 /** The knowledgebase the path names: 500 for a malformed id, 404 for an unknown one. */
 export function knowledgebase({ context, params }: Call): Knowledgebase {
@@ -257,12 +166,8 @@ function remove(call: Call): Loose {
 	return { raw: [], affected: 1 };
 }
 
-/** E1, E2 and E17, each under both of its addresses. */
 export const knowledgebaseEndpoints: Endpoint[] = [
 	{ id: 'E1', method: 'POST', path: '/knowledges', status: 201, handle: create },
 	{ id: 'E2', method: 'PUT', path: '/knowledges/:id', status: 200, handle: update },
 	{ id: 'E17', method: 'DELETE', path: '/v1/kb/:id', status: 200, handle: remove },
-	{ id: 'E1', method: 'POST', path: '/v1/kb', status: 201, handle: create },
-	{ id: 'E2', method: 'PUT', path: '/v1/kb/:id', status: 200, handle: update },
-	{ id: 'E17', method: 'DELETE', path: '/knowledges/:id', status: 200, handle: remove },
 ];

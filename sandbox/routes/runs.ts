@@ -1,14 +1,13 @@
 import type { Readable } from 'node:stream';
-import { runConversation, start, type Asked, type Started } from '../conversationRuns';
+import { runConversation, start, type Asked, type Started } from '../runs/start';
 import type { Call, Endpoint } from '../context';
 import type { Conversation, RunRecord } from '../entities';
 import { ApiError, forbidden, internal, notFound } from '../errors';
-import { eventStream, refusal, silence, STREAM_HEADERS } from '../eventStream';
-import { MODEL, SOURCE } from '../runEvents';
-import { filesGiven, opened } from '../runFiles';
-import { readRunInput } from '../runInput';
-import { cancelRun, newRun, speechOf } from '../runs';
-import type { Assistant } from '../store';
+import { eventStream, refusal, silence, STREAM_HEADERS } from '../runs/eventStream';
+import { filesGiven, opened } from '../runs/files';
+import { readRunInput } from '../runs/input';
+import { cancelRun, newRun, speechOf } from '../runs/run';
+import type { Assistant } from '../seed';
 import { asObject, isUuid, type Loose } from '../values';
 
 /** The assistant asked for, or the first there is when none is named. */
@@ -76,7 +75,7 @@ async function started(call: Call): Promise<Started & { asked: Asked }> {
 async function inBackground(call: Call): Promise<Loose> {
 	const { named, asked } = await started(call);
 	const isNew = asked.target.executionId === undefined;
-	return { ...shown(named), ...(isNew && { assistant_id: null, metadata: null }) };
+	return { ...shown(named), ...(isNew && { assistant_id: null }) };
 }
 
 /** Whatever is refused is said in the stream; only a wrong key is not. */
@@ -110,7 +109,6 @@ const shown = ({ id, threadId, assistantId, ...run }: RunRecord): Loose => ({
 	created_at: new Date(run.startedAt).toISOString(),
 	updated_at: new Date(run.updatedAt).toISOString(),
 	status: run.status,
-	metadata: assistantId === null ? null : run.endedAt === undefined ? SOURCE : MODEL,
 });
 
 /** The list has no order of its own, and knows of no unknown thread. */

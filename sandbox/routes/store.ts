@@ -1,4 +1,4 @@
-import { isEmpty, orderBy, pick, uniqBy } from 'lodash';
+import { isEmpty, orderBy, uniqBy } from 'lodash';
 import MiniSearch from 'minisearch';
 import type { Call, Endpoint } from '../context';
 import type { StoreItem } from '../entities';
@@ -24,14 +24,12 @@ function namespace({ context }: Call, value: unknown): string[] {
 	return parts;
 }
 
-/** A bound of a page; negative or not a number fails (`E08` "offset -1"). */
 function bound(value: unknown, otherwise: number): number {
 	const number = Number(value ?? otherwise);
 	if (!(number >= 0)) throw internal();
 	return number;
 }
 
-/** All but reading one item need a body. */
 function bodyOf({ body }: Call): Loose {
 	if (body === undefined) throw internal();
 	return asObject(body);
@@ -61,10 +59,7 @@ function search(call: Call): Loose {
 	if (!isEmpty(filter)) throw internal();
 	const items = under(call, namespace(call, prefix));
 	const [take, skip] = [bound(limit, 10), bound(offset, 0)];
-	const found =
-		typeof query === 'string' && query !== ''
-			? ranked(items, query)
-			: items.map(({ createdById: _hidden, ...item }) => item);
+	const found = typeof query === 'string' && query !== '' ? ranked(items, query) : items;
 	return { items: found.slice(skip, skip + take) };
 }
 
@@ -81,46 +76,7 @@ function namespaces(call: Call): Loose {
 	return { namespaces: uniqBy(found, (parts) => parts.join(':')).slice(skip, skip + take) };
 }
 
-/** Where a single item is: not under the root, and no part of its namespace may have a dot. */
-function place(call: Call, value: unknown): string[] {
-	const parts = namespace(call, value);
-	if (parts.length === 0 || parts.some((part) => part.includes('.'))) throw internal();
-	return parts;
-}
-
-const itemAt = (items: StoreItem[], parts: string[], key: unknown): number =>
-	items.findIndex((item) => item.prefix === parts.join(':') && item.key === key);
-
-/** Nothing is kept of a value that is null. */
-function put(call: Call): Loose {
-	const { namespace: wanted, key, value } = bodyOf(call);
-	const parts = place(call, wanted);
-	if (value !== null && value !== undefined) call.context.store.putItem(parts, String(key), value);
-	return { success: true };
-}
-
-/** The namespace is asked for with dots; an unknown key is nothing, and no failure. */
-function get(call: Call): Loose | undefined {
-	const { namespace: wanted, key } = call.query;
-	if (typeof wanted !== 'string') throw internal();
-	const { items } = call.context.store;
-	const item = items[itemAt(items, place(call, wanted.split('.')), key)];
-	return item && pick(item, 'key', 'value', 'createdAt', 'updatedAt');
-}
-
-function remove(call: Call): Loose {
-	const { namespace: wanted, key } = bodyOf(call);
-	const { items } = call.context.store;
-	const found = itemAt(items, place(call, wanted), key);
-	if (found >= 0) items.splice(found, 1);
-	return { success: true };
-}
-
-/** E8 and E11, and routes of the server's own for one item. */
 export const storeEndpoints: Endpoint[] = [
 	{ id: 'E8', method: 'POST', path: '/store/items/search', status: 201, handle: search },
-	{ id: 'item', method: 'PUT', path: '/store/items', status: 200, handle: put },
-	{ id: 'item', method: 'GET', path: '/store/items', status: 200, handle: get },
-	{ id: 'item', method: 'DELETE', path: '/store/items', status: 200, handle: remove },
 	{ id: 'E11', method: 'POST', path: '/store/namespaces', status: 201, handle: namespaces },
 ];

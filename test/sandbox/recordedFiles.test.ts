@@ -1,35 +1,39 @@
+import { pick } from 'lodash';
+import { COPILOT_ID, FakeClock } from '../../sandbox';
+import { turnsWhile } from '../../sandbox/clock';
 import { upload } from './support/client';
-import { newKnowledgebase, process, store } from './support/knowledge';
-import { bytesOf, encodedFiles, sheetFiles, type RecordedFile } from './support/recordedFiles';
+import { bytesOf, encodedFiles, sheetFiles } from './support/recordedFiles';
 import { useSandbox } from './support/useSandbox';
 
-const ID = '44444444-4444-4444-8444-444444444444';
+const FILES = [...encodedFiles, ...sheetFiles()];
+const ENDED = /^(?:finish|error|cancel)$/;
+const WITHOUT_READER = /\.(?:docx|epub|pptx|pdf)$/;
 
-/** Of these, the sandbox has no reader, or the server says where it keeps a picture of the page. */
-const WITHOUT_TEXT = /\.(docx|epub|pptx|pdf)$/;
+describe('the files of the recordings encodings and sheets-as-txt', () => {
+	const clock = new FakeClock();
+	const { sandbox, client } = useSandbox({ processMs: 1, clock });
 
-/** The server cuts it in the middle of rows, the sandbox between them: it reads the `\n` of the default separators as a line break. */
-const CUT_OTHERWISE = 'many.csv';
-
-describe.each([
-	['encodings', encodedFiles],
-	['sheets-as-txt', sheetFiles()],
-])('the files of the recording %s', (_, files) => {
-	const { sandbox, client } = useSandbox({ processMs: 1 });
-
-	it.each(files.map((file): [string, string, RecordedFile] => [file.name, file.type, file]))(
-		'end as recorded: %s, sent with type %s',
-		async (_name, _type, file) => {
-			const kb = await newKnowledgebase(client);
-			const { id: storageFileId, url: fileUrl } = await upload(client, bytesOf(file), file.name);
-			const { name, type, status, processMsg } = file;
-			await store(client, kb, [{ id: ID, name, type, storageFileId, fileUrl }]);
-			expect(await process(client, kb, [ID])).toMatchObject([{ status, processMsg }]);
-			if (WITHOUT_TEXT.test(name)) return;
-			const chunks = sandbox.store.findable(ID)?.chunks ?? [];
-			expect(chunks).toHaveLength(file.count);
-			if (name === CUT_OTHERWISE) return;
-			expect(chunks.map((chunk, n) => chunk.slice(0, file.chunks[n]?.length))).toEqual(file.chunks);
+	it.each(FILES.map((file) => [file.name, file.type, file] as const))(
+		'%s, sent with type %s, ends as recorded',
+		async (name, type, file) => {
+			const copilotModel = { copilotId: COPILOT_ID, model: 'fake-embed' };
+			const { data: made } = await client.post<{ id: string }>('/api/ai/knowledges', {
+				...{ name, copilotModel },
+			});
+			const path = `/api/ai/knowledges/${made.id}`;
+			const { id: storageFileId, url: fileUrl } = await upload(client, bytesOf(file), name);
+			const document = { name, type, storageFileId, fileUrl };
+			const { data } = await client.post<Array<{ id: string }>>(`${path}/bulk`, [document]);
+			const { id = '' } = data[0] ?? {};
+			await client.post(`${path}/process`, [id]);
+			const status = () => sandbox.store.documents.get(id);
+			while (!ENDED.test(String(status()?.status))) {
+				await clock.advance(1);
+				await turnsWhile(() => true, 1);
+			}
+			expect(pick(status(), 'status', 'processMsg')).toEqual(pick(file, 'status', 'processMsg'));
+			if (file.status !== 'finish' || WITHOUT_READER.test(name)) return;
+			expect(sandbox.store.findable(id)?.chunks).toHaveLength(file.count);
 		},
 	);
 });

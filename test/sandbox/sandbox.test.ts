@@ -1,86 +1,84 @@
-import { connect } from 'node:net';
-import { SANDBOX_KNOWLEDGEBASE_ID, startSandbox } from '../../sandbox';
-import { clientFor, newThread, runOn } from './support/client';
+import { randomBytes } from 'node:crypto';
+import { startSandbox, type Sandbox } from '../../sandbox';
+import { cutOf, split } from '../../sandbox/processing/splitter';
+import { upload } from './support/client';
 import { useSandbox } from './support/useSandbox';
 
-const now = Date.UTC(2026, 0, 1);
-const clock = { now: () => now, sleep: () => Promise.resolve() };
-const { sandbox, client } = useSandbox({ accessToken: 'secret', clock });
+const { sandbox, client } = useSandbox({ accessToken: 'secret' });
 
 describe('a sandbox', () => {
 	it('is as at its start after a reset over HTTP', async () => {
 		await client.post('/api/ai/knowledges', { name: 'x' });
 		await client.post('/sandbox/faults', { do: 'status', status: 500 });
-		expect((await client.post<unknown>('/sandbox/reset')).status).toBe(200);
-		const { data } = await client.get<{ knowledgebases: unknown[]; assistants: unknown[] }>(
-			'/sandbox/state',
-		);
-		expect(data.knowledgebases).toMatchObject([
-			{ id: SANDBOX_KNOWLEDGEBASE_ID, storedDocuments: 0 },
-		]);
-		expect(data.assistants).toHaveLength(4);
-		expect(sandbox.requests.all).toEqual([]);
-		expect((await client.post('/api/ai/assistants/count', {})).status).toBe(201);
+		await client.post('/sandbox/reset');
+		const { data } = await client.get<Record<string, unknown[]>>('/sandbox/state');
+		expect([data.knowledgebases?.length, data.assistants?.length]).toEqual([1, 4]);
+		expect([sandbox.requests.all, sandbox.faults.list()]).toEqual([[], []]);
 	});
-});
 
-describe('tokens', () => {
-	it.each([
-		['no token', undefined],
-		['a wrong token', 'Bearer wrong'],
-		['bearer in lower case', 'bearer secret'],
-	])('answers 401 to %s, also on its own routes', async (_what, authorization) => {
-		for (const path of ['/api/ai/assistants/count', '/sandbox/reset']) {
-			const answer = await clientFor(sandbox).post<unknown>(
-				path,
-				{},
-				{ headers: { authorization } },
-			);
-			expect([answer.status, answer.data]).toEqual([
-				401,
-				{ message: 'Unauthorized', statusCode: 401 },
-			]);
-		}
-	});
-});
+	it.each([undefined, 'Bearer wrong', 'bearer secret'])(
+		'answers 401 to %s',
+		async (authorization) => {
+			for (const path of ['/api/ai/assistants/count', '/sandbox/reset']) {
+				const headers = { authorization };
+				expect((await client.post<unknown>(path, {}, { headers })).status).toBe(401);
+			}
+		},
+	);
 
-describe('the request log', () => {
-	it('has every request in order with headers, body and status, but not its own routes', async () => {
+	it('logs every request with headers, body and status, but for its own routes', async () => {
 		await client.post('/api/ai/knowledges', { name: 'x' }, { headers: { 'X-Mine': '1' } });
 		await client.get('/sandbox/requests');
 		await client.get('/api/ai/threads/nope');
 		expect(sandbox.requests.all).toMatchObject([
 			{
-				endpoint: 'E1',
-				method: 'POST',
-				path: '/api/ai/knowledges',
+				...{ endpoint: 'E1', method: 'POST', path: '/api/ai/knowledges', status: 201 },
+				...{ body: { name: 'x' }, rawBody: '{"name":"x"}', byteLength: 12 },
 				headers: { 'x-mine': '1' },
-				body: { name: 'x' },
-				rawBody: '{"name":"x"}',
-				byteLength: 12,
-				arrivedAt: now,
-				status: 201,
 			},
 			{ endpoint: 'E15', method: 'GET', status: 500 },
 		]);
-		const { data } = await client.get<unknown[]>('/sandbox/requests');
-		expect(data).toHaveLength(2);
 	});
 });
 
-describe('closing', () => {
-	it('is prompt with an idle socket and a run under way', async () => {
-		const busy = await startSandbox({ runMs: 60_000 });
-		const busyClient = clientFor(busy);
-		const thread = await newThread(busyClient);
-		const run = runOn(busyClient, thread, 'hello').catch((error: Error) => error.message);
-		const socket = connect(Number(new URL(busy.url).port), '127.0.0.1');
-		await new Promise((resolve) => socket.once('connect', resolve));
-		await new Promise((resolve) => setTimeout(resolve, 50));
-		const start = Date.now();
-		await busy.close();
-		expect(Date.now() - start).toBeLessThan(10_000);
-		expect(await run).toBe('socket hang up');
-		socket.destroy();
+describe('the bytes of an uploaded file', () => {
+	const MANY = randomBytes(6 * 1024 * 1024);
+	const heldOf = ({ store }: Sandbox, id: string) =>
+		store.contents.at(String(store.files.get(id)?.file));
+
+	it('are served as they came, and go with a reset', async () => {
+		const { id, url } = await upload(client, MANY);
+		expect(MANY.equals(Buffer.from(await (await fetch(url)).arrayBuffer()))).toBe(true);
+		const path = String(sandbox.store.files.get(id)?.file);
+		sandbox.reset();
+		expect(sandbox.store.contents.at(path)).toBeUndefined();
+	});
+
+	it('are 64 kB at most without contents', async () => {
+		const bare = await startSandbox({ accessToken: 'secret', keepContents: false });
+		client.defaults.baseURL = bare.url;
+		const { id } = await upload(client, MANY);
+		client.defaults.baseURL = sandbox.url;
+		expect(heldOf(bare, id)).toEqual({ size: MANY.length, head: MANY.subarray(0, 65_536) });
+		await bare.close();
+	});
+});
+
+describe('cutting a text', () => {
+	it('makes chunks of 1000 characters that overlap by 200, whatever the fields of the contract are', () => {
+		const text = Array.from({ length: 160 }, (_, i) => `word-${1000 + i} `).join('');
+		const contract = { chunkSize: 200, chunkOverlap: 20, delimiter: '. ' };
+		const [first = '', second = '', ...others] = split(text, cutOf(contract));
+		expect([first.length <= 1000, others]).toEqual([true, []]);
+		expect(first).toContain(second.slice(0, 190));
+		expect(first).not.toContain(second.slice(0, 201));
+	});
+
+	it.each([
+		[{ chunkSize: 8, separators: '\\n,;' }, 'one;two\nthree;four', ['one;two', 'three;', 'four']],
+		[{ chunkSize: 3 }, 'abcdefgh', ['abc', 'def', 'gh']],
+	])('heeds textSplitter: %j', (textSplitter, text, chunks) => {
+		const cut = cutOf({ textSplitter: { chunkOverlap: 0, ...textSplitter } });
+		expect(split(text, cut)).toEqual(chunks);
 	});
 });

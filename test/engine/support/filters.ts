@@ -53,5 +53,5 @@ export function putTool(
 export function putStep({ store }: Sandbox, filter: Filter): string {
 	const looksFirst = { agentKey: 'Know_step', title: 'Look', knowledgebaseId: KB, filter };
 	const own = { id: ASSISTANT, name: 'departments', answers: 'said' as const };
-	return store.putAssistant({ ...own, tools: [], looksFirst, prompt: 'Answer from: {found}' }).id;
+	return store.putAssistant({ ...own, tools: [], looksFirst }).id;
 }

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { groupBy } from 'lodash';
-import type { ReadEvent } from './events';
-import type { Player } from './sequences';
+import { groupBy, isPlainObject } from 'lodash';
+import type { Player } from './player';
+import { sampleFile } from './sampleFiles';
+import type { ReadEvent } from './streams';
 
 /** One request and its answer, recorded from a real server. Long bodies were cut and stand there as text. */
 export interface Exchange {
@@ -24,6 +25,11 @@ export function recordings(): Map<string, Exchange[]> {
 		}),
 	);
 }
+
+/** The names of all other recordings. */
+export const sequenceNames = readdirSync(FOLDER)
+	.filter((name) => !/^E\d\d\.json$/.test(name))
+	.map((name) => name.replace('.json', ''));
 
 /** What of a stream arrived at once. */
 export interface Piece {
@@ -53,7 +59,7 @@ export interface SequenceExchange {
 		key?: string;
 	};
 	/** What happens on the server at this moment, in the place of a request. */
-	happens?: (player: Player) => Promise<void>;
+	happens?: (player: Player) => Promise<void> | void;
 	/** `broken` says why there was no answer. */
 	response:
 		| {
@@ -156,4 +162,63 @@ export function sendable({ label, request, response }: Exchange): Sendable {
 		return multipart(body, (response.body as { size?: unknown }).size);
 	}
 	return { contentType: JSON_TYPE, data: body };
+}
+
+interface SentFile {
+	filename: string;
+	contentType: string;
+	content: string;
+	bytes?: number;
+}
+
+/** How a recording describes a file instead of its content. */
+const TEXT_FILE = /^\(a text file (.+?)(?:, (\d+) bytes)?\)$/;
+
+/** The files of `searchable`, of which the recording keeps the beginning, and the text of `conversations`. */
+const SENTENCES = 'A sentence of some words. '.repeat(60);
+const NOTES = '# Notes\nThe meeting is on Friday at ten. Bring the red folder.';
+
+function fileOf(description: string): SentFile {
+	const [, filename = '', bytes] = TEXT_FILE.exec(description) ?? [];
+	const content = bytes ? SENTENCES.slice(0, Number(bytes)) : NOTES;
+	return { filename, contentType: bytes ? 'text/plain' : 'text/markdown', content };
+}
+
+/** A body of a sequence as it went over the wire: JSON, or a form with one file and some fields. */
+export function sendableBody(body: unknown): unknown {
+	const { file, multipart: form, ...rest } = (body ?? {}) as Record<string, unknown>;
+	if (typeof file === 'string' && TEXT_FILE.test(file)) return formOf(fileOf(file), rest);
+	if (!isPlainObject(form)) return body;
+	const { file: sent, ...fields } = form as { file: SentFile };
+	return formOf(sent, fields);
+}
+
+function formOf(file: SentFile, fields: object): FormData {
+	const form = new FormData();
+	form.append('file', new Blob([contentOf(file)], { type: file.contentType }), file.filename);
+	for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
+	return form;
+}
+
+function contentOf({ filename, content, bytes }: SentFile): Buffer | string {
+	if (content === '(binary)') return sampleFile(filename, bytes);
+	return filename === 'long.md' ? SENTENCES : content;
+}
+
+/** The beginning of a JSON text as a value: cut back to the last complete element and closed again. */
+export function repaired(text: string): unknown {
+	const open: string[] = [];
+	let [inString, lastComma, closers] = [false, 0, ''];
+	for (let i = 0; i < text.length; i += 1) {
+		const char = text[i];
+		if (inString) {
+			if (char === '\\') i += 1;
+			else if (char === '"') inString = false;
+		} else if (char === '"') inString = true;
+		else if (char === '{') open.push('}');
+		else if (char === '[') open.push(']');
+		else if (char === '}' || char === ']') open.pop();
+		else if (char === ',') [lastComma, closers] = [i, [...open].reverse().join('')];
+	}
+	return JSON.parse(text.slice(0, lastComma) + closers) as unknown;
 }

@@ -1,8 +1,12 @@
 import { isPlainObject, sortBy } from 'lodash';
+import { OWNER } from '../../../sandbox/entities';
 
 /** What the server makes up anew each time: ids, also those of events, and the names under which it keeps files. */
 const MADE_UP =
-	/^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|chatcmpl-[\w-]+|call_\w+|\d{13}-\d+|.*\/files-\d+-[0-9a-f]+(?:\.\w+)?)$/;
+	/^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|chatcmpl-[\w-]+|call_\w+|(?:Agent|Knowledge)_\w+|\d{13}-\d+|.*\/files-\d+-[0-9a-f]+(?:\.\w+)?)$/;
+
+/** Whose files most of the recordings name. */
+const RECORDED_TENANT = 'b3c331fa-a335-4479-8b29-34fadc619fa8';
 
 const IDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
@@ -15,6 +19,7 @@ export class Substitution {
 
 	constructor(baseUrl: string) {
 		this.known.set('{base_url}', baseUrl);
+		this.known.set(RECORDED_TENANT, OWNER.tenantId);
 	}
 
 	/** Walks a recorded answer and the sandbox's in parallel. */

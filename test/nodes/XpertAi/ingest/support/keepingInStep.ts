@@ -149,6 +149,8 @@ class History {
 	/** Whether nothing has gone wrong, and whether no note was harmed. */
 	private isCalm = true;
 	private isUnharmed = true;
+	/** Whether documents were enabled by hand, which is noted in two places only. */
+	private isEnabled = false;
 
 	constructor(
 		private readonly nights: Nights,
@@ -160,6 +162,7 @@ class History {
 		const { nights, knowledgebaseId } = this;
 		await nights.found(knowledgebaseId);
 		await nights.noon(knowledgebaseId, { keys, disabled });
+		this.isEnabled ||= !disabled;
 		if (!disabled) return;
 		const found = Object.keys(await nights.found(knowledgebaseId));
 		expect(found.filter((key) => keys.includes(key))).toEqual([]);
@@ -185,6 +188,8 @@ class History {
 		// A source none of whose documents is there has nothing to tell it that it had notes.
 		const isForgotten = one.harm?.kind === 'every' && one.harm.which === undefined;
 		this.isOver ||= isForgotten && !Object.keys(one.source).some((key) => stored.includes(key));
+		// Without both notes, nothing tells that a document that has left the source was enabled again.
+		this.isOver ||= this.isEnabled && ['every', 'by hand'].includes(one.harm?.kind ?? '');
 		if (this.isOver) return;
 		const isLossSaid = said.some((words) => LOST.test(words));
 		const hasFailed = course.error ?? course.items.find((item) => item.error !== undefined);

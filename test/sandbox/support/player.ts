@@ -1,0 +1,361 @@
+import type { Readable } from 'node:stream';
+import type { AxiosInstance, AxiosResponse } from 'axios';
+import { isPlainObject, mapValues, sortBy } from 'lodash';
+import type { FakeClock, Sandbox } from '../../../sandbox';
+import { alike } from './alike';
+import { clientFor } from './client';
+import { comesFirst } from './happenings';
+import { readOf, routeOf } from './read';
+import { sendableBody, type SequenceExchange } from './recordings';
+import { tokenFor } from './servers';
+import { eventsIn, heard, inOne, recordedEvents, type Heard } from './streams';
+import { Substitution } from './substitution';
+
+/** The recordings whose answers were shortened: rows have some of their columns, threads the last of their messages. */
+const SHORT =
+	/^(?:one-thread-(?:two-conversations|status-null|first|two-owners-2)|decision-after|dead-run|cancel-of|filters-|knowledge-filter|folder-)/;
+
+/** The recordings from `one-question-1` on, of a server that was slow. */
+const LATER =
+	/^(?:knowledge-filter|filters-|folder-|one-question|server-|two-processes|one-thread-(?:two-conv|status|first|two-owners-2)|decision-after|dead-run|cancel-of)/;
+
+/** Requests whose answer takes as long as a run does: the clock is moved on until it is there. */
+const RUNS = /\/runs\/(wait|stream)$|\/stream$/;
+
+/** A run as a path names it. */
+const RUN = /\/runs\/([0-9a-f-]{36})/;
+
+/** No recorded answer took longer, in milliseconds. */
+const LONGEST_MS = 120_000;
+
+/** Of what a race of the server decides, or how soon it stores a step, only that it is answered is compared. */
+const RACES: Array<(exchange: SequenceExchange) => boolean> = [
+	({ label }) =>
+		/^(?:two helpers at once|a long answer, cancelled after 3 s|list with (?:limit|offset)|thread, (?:right after the cancel|9 s after)|search conversations$|process once more|process what is disabled)|as A's run has ended|as soon as nothing runs/.test(
+			label,
+		),
+	({ label, sequence }) =>
+		(sequence === 'two changed, confirmed twice' && /^confirm again|^messages of/.test(label)) ||
+		(sequence === 'two at once' && label === 'thread, while both run') ||
+		(sequence === 'a decision that names the run' && label === 'thread, after the decision'),
+	({ endpoint, recording = '', label, response }) =>
+		endpoint === 'E15' &&
+		LATER.test(recording) &&
+		/^(?:while it runs)?$/.test(label) &&
+		'status' in response &&
+		(response.status === 500 || recording === 'one-thread-status-null'),
+	({ sequence = '', recording, endpoint }) =>
+		recording === 'knowledge-filter' &&
+		endpoint === 'E15' &&
+		/^(?:requestFilter|no filter at all)/.test(sequence),
+	({ endpoint, recording = '' }) =>
+		endpoint === 'GET /conversations/{id}/messages' && !LATER.test(recording),
+	({ request }) => /assistants\/(?:search|count)$/.test(request.path),
+	({ label }) => /^the same source(?:,| once)|^process (?:then|after the failed)/.test(label),
+];
+
+/** When an exchange was sent, and when its whole answer was there, in milliseconds since the sequence began. */
+const sentAt = ({ atMs = 0 }: SequenceExchange): number => atMs;
+const endedAt = ({ atMs = 0, tookMs = 0 }: SequenceExchange): number => atMs + tookMs;
+
+interface Pending {
+	exchange: SequenceExchange;
+	answer: Promise<AxiosResponse<unknown>>;
+	/** Ends the wait of a client that did not wait for the end. */
+	leave?: () => Promise<AxiosResponse<unknown> | undefined>;
+}
+
+/** Plays a recorded sequence on one sandbox, request by request, in its time. */
+export class Player {
+	readonly client: AxiosInstance;
+	private secret = '';
+
+	constructor(
+		readonly exchanges: SequenceExchange[],
+		readonly sandbox: Sandbox,
+		readonly clock: FakeClock,
+		readonly substitution = new Substitution(sandbox.url),
+	) {
+		this.client = clientFor(sandbox);
+	}
+
+	/**
+	 * Plays all: what was sent while an answer was waited for is sent while the sandbox works on it, as long after it as it
+	 * was then.
+	 */
+	async play(): Promise<void> {
+		const inOrder = sortBy(this.exchanges.map(promptly), sentAt);
+		let waiting: Pending[] = [];
+		let now = 0;
+		const end = async (pending: Pending) => {
+			const { exchange, answer, leave } = pending;
+			const rest = Math.max(0, endedAt(exchange) - now);
+			if (leave) await this.clock.advance(rest);
+			const given = leave ? await leave() : await this.answered(exchange, answer);
+			const isSlow = LATER.test(exchange.recording ?? '') && !RUNS.test(exchange.request.path);
+			if (!leave && isSlow) await this.clock.advance(rest);
+			now = Math.max(now, endedAt(exchange));
+			if (given) await this.comparing(exchange, given);
+		};
+		for (const exchange of inOrder) {
+			const over = waiting.filter((one) => endedAt(one.exchange) <= sentAt(exchange));
+			waiting = waiting.filter((one) => !over.includes(one));
+			for (const one of sortBy(over, (each) => endedAt(each.exchange))) await end(one);
+			if (/^change the embedding model/.test(exchange.label)) await this.untilAllIsProcessed();
+			if (exchange.label.includes('as soon as')) await this.untilNothingRuns();
+			else await this.clock.advance(Math.max(5, sentAt(exchange) - now));
+			now = Math.max(now, sentAt(exchange));
+			if (exchange.happens) {
+				await exchange.happens(this);
+				continue;
+			}
+			const pending = this.begun(exchange);
+			const goesOn = inOrder.some((other) => other !== exchange && isDuring(other, exchange));
+			if (goesOn || pending.leave) await this.taken(pending.answer);
+			if (goesOn) waiting.push(pending);
+			else await end(pending);
+		}
+		for (const one of sortBy(waiting, (each) => endedAt(each.exchange))) await end(one);
+	}
+
+	/** Lets time pass until the answer is there. */
+	async ended<T>(answer: Promise<T>): Promise<T> {
+		let over = false;
+		const end = () => void (over = true);
+		answer.then(end, end);
+		await this.taken(answer);
+		for (let passed = 0; !over; passed += 100) {
+			if (passed > LONGEST_MS) throw new Error('There was no answer, and no end of it');
+			await this.clock.advance(100);
+			await moment(2);
+		}
+		return await answer;
+	}
+
+	/** Sends a recorded request with the ids, and the latest client secret, that the sandbox gave. */
+	private async send(
+		exchange: SequenceExchange,
+		signal?: AbortSignal,
+		responseType?: 'stream',
+	): Promise<AxiosResponse<unknown>> {
+		const { request } = exchange;
+		this.learnRun(exchange);
+		if (exchange.endpoint === 'E15' && LATER.test(exchange.recording ?? '')) {
+			comesFirst(this, exchange);
+		}
+		const key = request.key ?? exchange.key;
+		const token = key?.startsWith('client secret') ? this.secret : tokenFor(key);
+		const headers = mapValues(this.substitution.apply(request.headers), (value) =>
+			value.replace('<secret>', this.secret),
+		);
+		const answer = await this.client.request<unknown>({
+			method: request.method,
+			url: this.substitution.apply(request.path),
+			headers: { ...headers, authorization: token && `Bearer ${token}` },
+			data: sendableBody(this.substitution.apply(request.body)),
+			signal,
+			responseType,
+		});
+		this.secret = (answer.data as { client_secret?: string } | null)?.client_secret ?? this.secret;
+		return answer;
+	}
+
+	/** A run that only its own stream has named, which has not ended, is the newest there is. */
+	private learnRun({ request, response }: SequenceExchange): void {
+		const [, recorded = ''] = RUN.exec(request.path) ?? [];
+		if (!recorded || !JSON.stringify(response).includes(recorded)) return;
+		const newest = this.sandbox.store.runs.filter((run) => run.assistantId !== null).at(-1);
+		this.substitution.learn(recorded, newest?.id);
+	}
+
+	private begun(exchange: SequenceExchange): Pending {
+		const { response } = exchange;
+		const gone = new AbortController();
+		if ('complete' in response && response.complete === false) {
+			return { exchange, answer: new Promise(() => undefined), leave: this.listen(exchange, gone) };
+		}
+		const answer = this.send(exchange, gone.signal);
+		if (!isLeft(exchange)) return { exchange, answer };
+		const nothing = () => undefined;
+		const leave = async () => {
+			gone.abort();
+			return await answer.then(nothing, nothing);
+		};
+		return { exchange, answer, leave };
+	}
+
+	/** Sends what is answered by a stream that stays open; gives what came of it until it is left. */
+	private listen(exchange: SequenceExchange, gone: AbortController) {
+		const began = this.send(exchange, gone.signal, 'stream');
+		let text = '';
+		const listening = began.then(({ data }) => {
+			(data as Readable).on('data', (piece) => void (text += String(piece))).on('error', () => {});
+		});
+		return async () => {
+			await listening;
+			// What was sent last needs a moment to arrive.
+			await moment(50);
+			gone.abort();
+			return { ...(await began), data: text };
+		};
+	}
+
+	/** The answer, for which the clock is moved on where it takes as long as a run; of what was polled the one looked for. */
+	private async answered(
+		exchange: SequenceExchange,
+		answer: Promise<AxiosResponse<unknown>>,
+	): Promise<AxiosResponse<unknown>> {
+		if (RUNS.test(exchange.request.path)) return await this.ended(answer);
+		let given = await answer;
+		if (!/as it was polled|first time with this status/.test(exchange.label)) return given;
+		const wanted = 'body' in exchange.response && statusOf(exchange.response.body);
+		for (let tries = 0; statusOf(given.data) !== wanted && tries < 600; tries += 1) {
+			await this.clock.advance(50);
+			given = await this.send(exchange);
+		}
+		return given;
+	}
+
+	/** Compares an answer; that of `status` waits for what the sandbox fetches and reads, which takes real time. */
+	private async comparing(exchange: SequenceExchange, answer: AxiosResponse<unknown>) {
+		const deadline = Date.now() + (exchange.endpoint.endsWith('status') ? 10_000 : 0);
+		let latest = answer;
+		for (;;) {
+			try {
+				this.compare(exchange, latest);
+				return;
+			} catch (error) {
+				if (!(error instanceof Error) || Date.now() > deadline) throw error;
+				error.message = `${this.exchanges.indexOf(exchange)} ${exchange.label}\n${error.message}`;
+				if (Date.now() > deadline) throw error;
+			}
+			await moment(10);
+			if (/at the end|quiet|^status$|before the change|there$/.test(exchange.label))
+				await this.clock.advance(1000);
+			latest = await this.send(exchange);
+		}
+	}
+
+	/** Compares what the node reads of an answer with what it reads of the recorded one. */
+	private compare(exchange: SequenceExchange, answer: AxiosResponse<unknown>): void {
+		if (!('status' in exchange.response)) throw new Error(`${exchange.label} was never answered`);
+		if (RACES.some((is) => is(exchange)))
+			return this.substitution.learn(exchange.response.body, answer.data);
+		const events = recordedEvents(exchange);
+		const wanted = { status: exchange.response.status, read: undefined as unknown };
+		const found = { status: answer.status, read: undefined as unknown };
+		if (events) {
+			const [recorded, received] = [events, eventsIn(String(answer.data))].map((all) =>
+				heard(all, exchange),
+			) as [Heard[], Heard[]];
+			const [one, other] = alike(recorded, received, false) as [Heard[], Heard[]];
+			this.substitution.learn(one, other);
+			[wanted.read, found.read] = [this.substitution.apply(inOne(one)), inOne(other)];
+		} else {
+			const { recording = '', endpoint, note = '' } = exchange;
+			const isShort =
+				(SHORT.test(recording) && /^E(?:5|15)$|messages/.test(endpoint)) ||
+				note.includes('reduced');
+			const [one, other] = alike(exchange.response.body, answer.data, isShort);
+			this.substitution.learn(inTime(exchange, one), inTime(exchange, other));
+			const route = routeOf(exchange.request) ?? '';
+			const [read, now] = [
+				readOf(route, wanted.status, inTime(exchange, one)),
+				readOf(route, found.status, inTime(exchange, other)),
+			];
+			this.substitution.learn(read, now);
+			wanted.read = inOrder(exchange, this.substitution.apply(read));
+			found.read = inOrder(exchange, now);
+		}
+		expect(found).toEqual(wanted);
+	}
+
+	/** Lets time pass until no run is under way, but for those that never end. */
+	private async untilNothingRuns(): Promise<void> {
+		const { runs } = this.sandbox.store;
+		while (runs.some((run) => run.status === 'running' && run.assistantId !== null)) {
+			await this.clock.advance(10);
+		}
+	}
+
+	/** Lets time pass until every document that was queued has been processed, which takes real time as well. */
+	private async untilAllIsProcessed(): Promise<void> {
+		const { processing } = this.sandbox.store;
+		const deadline = Date.now() + 10_000;
+		while ([...processing.values()].some(({ end }) => !end) && Date.now() < deadline) {
+			await this.clock.advance(100);
+			await moment(2);
+		}
+	}
+
+	/** Lets the sandbox take a request in and begin to work, until it is answered or the work is asleep. */
+	private async taken(answer: Promise<unknown>): Promise<void> {
+		let over = false;
+		const end = () => void (over = true);
+		answer.then(end, end);
+		const asleep = this.clock.sleeping;
+		const deadline = Date.now() + 2000;
+		while (!over && this.clock.sleeping <= asleep && Date.now() < deadline) await moment(2);
+	}
+}
+
+/** Time that sockets and files need, which the sandbox's clock knows nothing of. */
+const moment = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Runs, and conversations of shortened recordings, come in no order: to learn who is who, in that of their beginnings. */
+function inTime(exchange: SequenceExchange, body: unknown): unknown {
+	if (exchange.endpoint.endsWith('/runs'))
+		return Array.isArray(body) ? sortBy(body, 'created_at') : body;
+	return sorted(exchange, body, 'createdAt');
+}
+
+/** The same to compare them, in that of their ids. */
+function inOrder(exchange: SequenceExchange, body: unknown): unknown {
+	if (Array.isArray(body) && /\/runs$|status$/.test(exchange.endpoint)) {
+		return sortBy(body, ['run_id', 'id']);
+	}
+	return sorted(exchange, body, 'id');
+}
+
+function sorted(
+	{ endpoint, recording = '', sequence }: SequenceExchange,
+	body: unknown,
+	by: string,
+): unknown {
+	const { items } = (isPlainObject(body) ? body : {}) as { items?: object[] };
+	if (items && endpoint.endsWith('/messages') && sequence === 'two runs at once on one thread') {
+		return { ...(body as object), items: sortBy(items, ['role', 'content[0].text', 'content']) };
+	}
+	if (!items || endpoint !== 'E5' || !SHORT.test(recording)) return body;
+	return { ...(body as object), items: sortBy(items, by) };
+}
+
+/** A run is `running` from its start: what was polled until it was seen so is asked for right after the start. */
+function promptly(
+	exchange: SequenceExchange,
+	place: number,
+	all: SequenceExchange[],
+): SequenceExchange {
+	const { response, label, request, happens } = exchange;
+	if (happens || !label.includes('as it was polled')) return exchange;
+	if (!('body' in response) || statusOf(response.body) !== 'running') return exchange;
+	const start = all.slice(0, place).findLast((one) => {
+		const { run_id: id } = ('body' in one.response ? one.response.body : {}) as { run_id?: string };
+		return id !== undefined && request.path.endsWith(id);
+	});
+	return { ...exchange, atMs: sentAt(start ?? exchange) + 5 };
+}
+
+const isDuring = (one: SequenceExchange, other: SequenceExchange): boolean =>
+	!other.happens &&
+	RUNS.test(other.request.path) &&
+	sentAt(one) >= sentAt(other) &&
+	sentAt(one) < endedAt(other);
+
+/** Whether the client left before there was an answer, or before the end of a stream. */
+const isLeft = ({ response }: SequenceExchange): boolean =>
+	!('status' in response) ||
+	(response.status as number | null) === null ||
+	Boolean(response.ended?.startsWith('the client left'));
+
+const statusOf = (body: unknown): unknown => (body as { status?: unknown } | null)?.status;
