@@ -54,6 +54,8 @@ export interface Endpoint {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	/** Path below the prefix, in the form `/threads/:id`. */
 	path: string;
+	/** Whether the path is below `/api` instead. */
+	isOutside?: boolean;
 	status: number;
 	contentType?: string;
 	headers?: Record<string, string>;

@@ -59,6 +59,8 @@ const action = z.discriminatedUnion('do', [
 	z.object({ do: z.literal('truncate'), bytes: z.number().int().optional() }),
 	z.object({ do: z.literal('contentType'), value: z.string() }),
 	z.object({ do: z.literal('redirect'), to: z.string(), status: z.number().int().default(307) }),
+	/** Whoever starts a run meanwhile finds its conversation moved to this thread (`one-key-two-processes-moved`). */
+	z.object({ do: z.literal('moved'), to: z.string().uuid() }),
 	z.object({
 		do: z.literal('run'),
 		ms: z.number().optional(),

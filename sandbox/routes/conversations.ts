@@ -45,10 +45,18 @@ function create(call: Call): Loose {
 	);
 }
 
-/** With an id of the caller's choice a conversation is nobody's, and found by no search. */
+/**
+ * With an id of the caller's choice a conversation belongs to whom the caller names, and otherwise to nobody: no search
+ * finds it then (`conversation-by-id`).
+ */
 const ownerOf = ({ caller, body }: Call, existing: Conversation | undefined): string | null => {
-	if (existing) return existing.createdById;
-	return isUuid(asObject(body).id) ? null : caller.userId;
+	if (existing?.createdById) return existing.createdById;
+	return isUuid(asObject(body).id) ? createdByIn(body) : caller.userId;
+};
+
+const createdByIn = (body: unknown): string | null => {
+	const { createdById } = asObject(body);
+	return isUuid(createdById) ? createdById : null;
 };
 
 function checkReferences({ context }: Call, fields: Loose): void {
@@ -104,7 +112,8 @@ function get({ context, params }: Call): Loose {
 function change({ context, params, body }: Call): Loose {
 	const id = idOf(params);
 	const { store } = context;
-	const row = store.conversations.get(id) ?? store.putConversation({ id, createdById: null });
+	const createdById = createdByIn(body);
+	const row = store.conversations.get(id) ?? store.putConversation({ id, createdById });
 	const changes = {
 		...pick(asObject(body), 'threadId', CONVERSATION_COLUMNS),
 		updatedAt: timestamp(context.clock),

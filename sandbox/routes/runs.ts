@@ -3,6 +3,7 @@ import { runConversation, start, type Asked, type Started } from '../runs/start'
 import type { Call, Endpoint } from '../context';
 import type { Conversation, RunRecord } from '../entities';
 import { ApiError, forbidden, internal, notFound } from '../errors';
+import { actionsOf } from '../faults';
 import { eventStream, refusal, silence, STREAM_HEADERS } from '../runs/eventStream';
 import { filesGiven, opened } from '../runs/files';
 import { readRunInput } from '../runs/input';
@@ -47,6 +48,8 @@ async function askedOf(
 	const assistant = assistantFor(call, body.assistant_id);
 	const conversation = call.context.store.conversationOf(call.params.id ?? '');
 	if (conversation === undefined) throw internal();
+	const [moved] = actionsOf(call.misbehaviour, 'moved');
+	if (moved) conversation.threadId = moved.to;
 	const input = readRunInput(body.input);
 	checkAccess(call, assistant, conversation);
 	const given = await filesGiven(call.context, input.files);
