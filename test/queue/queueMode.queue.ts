@@ -1,8 +1,7 @@
-import { countBy, difference, groupBy, sumBy, times, uniq } from 'lodash';
+import { countBy, difference, groupBy, map, sumBy, times, uniq } from 'lodash';
 
 import { PLACEHOLDERS, type WorkflowFile } from '../../host/examples';
 import { waitFor } from '../../host/waitFor';
-import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { COPILOT_ID, SAYING_ASSISTANT } from '../../sandbox';
 import { chatTrigger, listen, published, SLOW, SLOW_ANSWER, twoNodes } from '../e2e/support/chat';
 import { exampleOnCall, exampleWith } from '../e2e/support/examples';
@@ -23,9 +22,9 @@ import { pressStop } from './support/pressStop';
 import { QueueMode } from './support/queueMode';
 import type { Worker } from './support/worker';
 
-const RUNS = 15;
+const RUNS = 24;
 const STARTED = 50;
-const KEYS = 5;
+const KEYS = 12;
 const DOCUMENTS = 5_000;
 const MINUTE_MS = 60_000;
 
@@ -109,8 +108,8 @@ describe('runs that nobody waits for', () => {
 	});
 });
 
-describe('messages under the same key that come at once', () => {
-	it('take turns on both workers: all are answered, and no message is lost', async () => {
+describe('first messages under twelve keys that come at once', () => {
+	it('take turns on both workers in one conversation a key: none is lost', async () => {
 		const { sandbox } = harness;
 		sandbox.store.putAssistant(SAYING_ASSISTANT);
 		const trigger = webhookTrigger('keyed');
@@ -141,13 +140,21 @@ describe('messages under the same key that come at once', () => {
 		expect(answers.filter(({ remembered }) => remembered === false)).toEqual([]);
 		expect(uniq(ended.map(({ id }) => queue.workerOf(id)))).toHaveLength(2);
 		for (const [key, own] of Object.entries(groupBy(calls, 'key'))) {
-			const threadId = derivedId(SAYING_ASSISTANT.id, key);
-			const said = answers.filter((one) => one.threadId === threadId);
+			const texts = map(own, 'message');
+			const said = answers.filter(({ runId }) =>
+				sandbox.store.runs.some(({ id, text = '' }) => id === runId && texts.includes(text)),
+			);
+			expect([key, said.length]).toEqual([key, own.length]);
+			const [threadId = ''] = uniq(map(said, ({ threadId: id }) => String(id)));
+			const made = [...sandbox.store.conversations.values()].filter(
+				(one) => one.threadId === threadId,
+			);
+			expect(map(made, 'id')).toEqual(uniq(map(said, 'conversationId')));
 			// A run that was to give way and had begun to answer goes on to its end, marked as cancelled or not (recorded).
 			const runs = runsOf(sandbox.store.runs, threadId).filter(({ id }) =>
 				said.some(({ runId }) => runId === id),
 			);
-			expect(runs.map(({ text }) => text).sort()).toEqual(own.map(({ message }) => message).sort());
+			expect(map(runs, 'text').sort()).toEqual(texts.sort());
 			expect(runs.slice(1).some((run, at) => overlap(run, runs[at] ?? run))).toBe(false);
 			const { messages = [], lost = [] } = sandbox.store.threads.get(threadId) ?? {};
 			expect(lost).toEqual([]);
