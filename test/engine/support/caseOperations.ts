@@ -3,7 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { isCoded } from '../../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../../nodes/XpertAi/execution/operation';
 import { anonymous, endpoints, startSandbox } from '../../../sandbox';
-import type { Endpoint, Sandbox } from '../../../sandbox';
+import type { Endpoint, Sandbox, SandboxOptions } from '../../../sandbox';
 import { operationOf } from '../../nodes/support/operations';
 import { ALL_CASES, ONE_RECORD } from './cases';
 import type { OperationCase } from './cases';
@@ -33,9 +33,9 @@ export function caseTitled(title: string): OperationCase {
 export const USER_KEY = 'key-of-a-user';
 
 /** Starts a sandbox; what it does not have of its own is answered as the case of its operation says. */
-export async function startCaseSandbox(): Promise<Sandbox> {
+export async function startCaseSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
 	const tokens = [{ token: USER_KEY, kind: 'plain' as const }];
-	return await startSandbox({ endpoints: OTHERS, tokens, processMs: 10 });
+	return await startSandbox({ endpoints: OTHERS, tokens, processMs: 10, ...options });
 }
 
 /**

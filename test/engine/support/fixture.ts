@@ -1,6 +1,4 @@
-import { performance } from 'node:perf_hooks';
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
@@ -10,6 +8,7 @@ import type { Sandbox } from '../../../sandbox';
 import { startCaseSandbox } from './caseOperations';
 import { createWorld } from './cases';
 import type { World } from './cases';
+import { clock, useClock } from './clock';
 import type { CredentialData } from './credentials';
 import { createEngine } from './engine';
 import type { Engine, NodeResult } from './engine';
@@ -38,16 +37,13 @@ interface RunOptions
 /** Longer than a test: what takes the server an hour is still under way when the node has ended. */
 export const AN_HOUR = 3_600_000;
 
-/**
- * Measures from now on how many milliseconds this process has waited for timers and the network. A busy machine
- * makes it compute longer, which does not count.
- */
+/** Measures how many milliseconds pass from now on. */
 export function measureWaiting(): () => number {
-	const { idle } = performance.eventLoopUtilization();
-	return () => performance.eventLoopUtilization().idle - idle;
+	const began = clock.now();
+	return () => clock.now() - began;
 }
 
-/** Stops an execution soon after it has got so far, and tells how long it then waited before it ended. */
+/** Stops an execution once it has got so far and is at rest, and tells how long it then waited before it ended. */
 export function stopOnce(gotSoFar: () => boolean): {
 	onStart: NonNullable<RunOptions['onStart']>;
 	waitedMs: () => number;
@@ -55,9 +51,8 @@ export function stopOnce(gotSoFar: () => boolean): {
 	let waitedMs = () => Infinity;
 	return {
 		onStart: async ({ cancel }) => {
-			while (!gotSoFar()) await sleep(5, undefined, { ref: false });
-			// The server has done its part by now; this is for the node to go on from there.
-			await sleep(100);
+			await clock.until(gotSoFar);
+			await clock.settled();
 			waitedMs = measureWaiting();
 			cancel();
 		},
@@ -86,13 +81,15 @@ export async function expectClosed(opened: Readable[]): Promise<void> {
 	}
 }
 
-/** Sets up a fixture for the tests of a file. */
+/** Sets up a fixture for the tests of a file. Waits take no real time: see `clock`. */
 export function useFixture(): Fixture {
 	const fixture = {} as Fixture;
+	useClock();
 
 	beforeAll(async () => {
-		fixture.engine = await createEngine();
-		fixture.sandbox = await startCaseSandbox();
+		const engine = await createEngine();
+		fixture.engine = { ...engine, run: async (run) => await clock.during(engine.run(run)) };
+		fixture.sandbox = await startCaseSandbox({ clock });
 	});
 
 	beforeEach(async () => {

@@ -2,6 +2,7 @@ import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workf
 
 import { ECHO_ASSISTANT_ID } from '../../../sandbox';
 import type { FaultRule, RunRecord, Sandbox } from '../../../sandbox';
+import { clock } from './clock';
 import { byId } from './locators';
 
 /** Parameters of Thread: Ask and Wait that take the message from the item. */
@@ -76,11 +77,14 @@ export const runsOf = (runs: RunRecord[], thread: string): RunRecord[] =>
 export const overlap = (one: RunRecord, other: RunRecord): boolean =>
 	one.startedAt < (other.endedAt ?? Infinity) && other.startedAt < (one.endedAt ?? Infinity);
 
-/** Sends something to the server as somebody else does. */
-export async function post(
+/** Sends something to the server as somebody else does, and waits for the answer as long as it takes. */
+export const post = async (sandbox: Sandbox, path: string, body: object = {}) =>
+	await clock.during(sends(sandbox, path, body));
+
+async function sends(
 	{ url, accessToken }: Sandbox,
 	path: string,
-	body: object = {},
+	body: object,
 ): Promise<{ run_id?: string }> {
 	const response = await fetch(`${url}/api/ai/${path}`, {
 		method: 'POST',
@@ -106,13 +110,13 @@ export async function occupy(
 ): Promise<void> {
 	const { store } = sandbox;
 	const body = { assistant_id: assistantId, input };
-	post(sandbox, `threads/${thread}/runs/wait`, body).catch(() => undefined);
+	sends(sandbox, `threads/${thread}/runs/wait`, body).catch(() => undefined);
 	// Before its first step, a thread that has never run cannot be read.
 	const isShown = () => {
 		const { status, isNew } = store.threads.get(thread) ?? {};
 		return status === 'busy' && isNew === false;
 	};
-	while (!isShown()) await new Promise((resolve) => setTimeout(resolve, 5));
+	await clock.until(isShown);
 }
 
 /** How often E4 arrived for a thread. */

@@ -1,7 +1,13 @@
 import { FakeClock } from '../../../sandbox';
 import { builtModule } from './builtModule';
+import { isClockInUse } from './clock';
 
 type ClockModule = typeof import('../../../nodes/XpertAi/transport/clock');
+
+/*
+ * Deprecated: `clock.ts` has one clock that takes no real time. On that clock all of this does nothing, but for
+ * `useNoLeaseRenewal` and `useFakeClock`.
+ */
 
 /** So much sooner the built node looks again, or tries again. */
 const SOONER = 20;
@@ -14,6 +20,7 @@ const SOONER = 20;
  */
 export function shortenSleeps(sooner = SOONER): () => void {
 	const { systemClock } = builtModule<ClockModule>('nodes/XpertAi/transport/clock.js');
+	if (isClockInUse()) return () => undefined;
 	const { sleep, later } = systemClock;
 	systemClock.sleep = async (ms, signal) => await sleep(ms / sooner, signal);
 	systemClock.later = (ms, work) => later(ms / sooner, work);
@@ -73,6 +80,7 @@ export function useFastClock(times = SOONER): void {
 	const { now } = systemClock;
 	useShortSleeps(times);
 	beforeAll(() => {
+		if (isClockInUse()) return;
 		const began = now();
 		systemClock.now = () => began + (now() - began) * times;
 	});

@@ -1,0 +1,219 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import type { Clock as SandboxClock } from '../../../sandbox/clock';
+import { builtModule } from './builtModule';
+
+type ClockModule = typeof import('../../../nodes/XpertAi/transport/clock');
+type NodeClock = ClockModule['systemClock'];
+
+/** So many turns of the event loop in which nothing happens are rest: what is written to a socket arrives in the next. */
+const QUIET_TURNS = 25;
+
+/** Work of other threads, which the event loop does not see until it is done. */
+const THREAD_WORK = /^(FSReq|GetAddrInfo|GetNameInfo|TCPConnect)/;
+
+/** After so much real time without anything, a test waits for what will not come. */
+const HUNG_MS = 20_000;
+
+/** More than a test lets pass at once. */
+const LONGEST_MS = 24 * 3_600_000;
+
+/** A sleep that is no longer wanted ends at the next of these, as the node's own does. */
+const SLICE_MS = 500;
+
+/** Channels of Node that name each new socket, and each request that arrives. */
+const NEW_SOCKETS = ['net.client.socket', 'net.server.socket'];
+const REQUEST = 'http.server.request.start';
+
+/**
+ * Time of the built node and of the sandbox, which advances by itself.
+ *
+ * It stands still but while a test waits for a run of the fixture, for `until` or for `during`. Then, each time that
+ * everything is at rest (nothing is on its way, there are only sleepers), the earliest sleeper is woken at its moment.
+ * What takes the sandbox an hour takes no real time, and the speed of the machine changes the order of nothing.
+ */
+class EngineClock implements SandboxClock, NodeClock {
+	private time = Date.UTC(2026, 0, 1);
+	private readonly sleepers = new Set<{ at: number; wake: () => void }>();
+	private readonly sockets = new Set<Socket>();
+	/** Counts whatever happens, but for bytes. */
+	private events = 0;
+	private waiting = 0;
+	private passing?: Promise<void>;
+	private stands = false;
+
+	readonly now = (): number => this.time;
+
+	readonly random = (): number => 0.5;
+
+	readonly later = (ms: number, work: () => void): void => void this.sleep(ms).then(work);
+
+	readonly sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+		this.events += 1;
+		if (!(ms > 0) || signal?.aborted) return;
+		const began = this.time;
+		const sleeper = { at: began + ms, wake: () => {} };
+		const shorten = () => {
+			const slices = Math.max(1, Math.ceil((this.time - began) / SLICE_MS));
+			sleeper.at = Math.min(sleeper.at, began + slices * SLICE_MS);
+		};
+		signal?.addEventListener('abort', shorten);
+		this.sleepers.add(sleeper);
+		await new Promise<void>((wake) => (sleeper.wake = wake));
+		signal?.removeEventListener('abort', shorten);
+	};
+
+	/** `AbortSignal.timeout` on this clock. */
+	readonly timeout = (ms: number): AbortSignal => {
+		const abort = new AbortController();
+		this.later(ms, () => abort.abort(new DOMException('timed out', 'TimeoutError')));
+		return abort.signal;
+	};
+
+	/** Lets time pass until something comes of the work. */
+	async during<Result>(work: Promise<Result>): Promise<Result> {
+		this.events += 1;
+		this.waiting += 1;
+		this.passing ??= this.passes();
+		const failed = this.passing.then(async () => await new Promise<never>(() => undefined));
+		return await Promise.race([work, failed]).finally(() => (this.waiting -= 1));
+	}
+
+	/** Lets time pass until it is so. */
+	async until(isSo: () => boolean): Promise<void> {
+		let isOver = false;
+		const waits = async () => {
+			while (!isSo() && !isOver) await nextTurn();
+		};
+		await this.during(waits()).finally(() => (isOver = true));
+	}
+
+	/** Resolves when nothing happens any more unless time passes. */
+	async settled(): Promise<void> {
+		let before = -1;
+		for (let quiet = 0; quiet < QUIET_TURNS; quiet += 1) {
+			await nextTurn();
+			const happened = this.events + this.bytes();
+			const isBusy = process.getActiveResourcesInfo().some((name) => THREAD_WORK.test(name));
+			if (isBusy || happened !== before) quiet = 0;
+			before = happened;
+		}
+	}
+
+	/** Has time stand still, whoever waits. */
+	stand(): void {
+		this.stands = true;
+	}
+
+	/** Has time pass by itself again. */
+	go(): void {
+		this.stands = false;
+	}
+
+	/** Moves time on by hand, waking each sleeper at its moment. */
+	async advance(ms: number): Promise<void> {
+		const target = this.time + ms;
+		await this.settled();
+		while (this.wakeNext(target)) await this.settled();
+		this.time = target;
+	}
+
+	/** Forgets who sleeps: what earlier tests left does not wake in this one. */
+	reset(): void {
+		this.sleepers.clear();
+		this.stands = false;
+	}
+
+	/** Each request takes a moment: no two of them have come at the same time. */
+	readonly tick = (): void => void (this.time += this.stands ? 0 : 1);
+
+	/** Hears of a new socket. */
+	readonly watch = (message: unknown): void => {
+		const { socket } = message as { socket: Socket };
+		this.events += 1;
+		this.sockets.add(socket);
+		socket.once('close', () => {
+			this.events += socket.bytesRead + socket.bytesWritten + 1;
+			this.sockets.delete(socket);
+		});
+	};
+
+	/** How much has been sent and received. */
+	private bytes(): number {
+		return [...this.sockets].reduce((sum, one) => sum + one.bytesRead + one.bytesWritten, 0);
+	}
+
+	/** Wakes the earliest sleepers; false when there are none until then. */
+	private wakeNext(until: number): boolean {
+		const at = Math.min(...[...this.sleepers].map((sleeper) => sleeper.at));
+		if (at > until) return false;
+		this.time = Math.max(this.time, at);
+		this.events += 1;
+		for (const sleeper of [...this.sleepers].filter((one) => one.at <= at)) {
+			this.sleepers.delete(sleeper);
+			sleeper.wake();
+		}
+		return true;
+	}
+
+	/** Lets time pass as long as somebody waits for it. */
+	private async passes(): Promise<void> {
+		const last = this.time + LONGEST_MS;
+		let movedAt = performance.now();
+		while (performance.now() - movedAt < HUNG_MS) {
+			await this.settled();
+			if (this.waiting === 0) {
+				this.passing = undefined;
+				return;
+			}
+			if (!this.stands && this.wakeNext(last)) movedAt = performance.now();
+		}
+		this.passing = undefined;
+		const state = `${this.sleepers.size} sleep, ${this.sockets.size} sockets are open`;
+		throw new Error(
+			`the test waits for what does not come: ${state}, time ${this.stands ? 'stands' : 'passes'}`,
+		);
+	}
+}
+
+/**
+ * The clock of all tests on the engine: `useFixture()` has node and sandbox on it, elsewhere `useClock()` the node, and
+ * `startSandbox({ clock })` the sandbox.
+ *
+ *     const running = fixture.run(...); // time passes, and takes no real time
+ *     await clock.until(() => sent('runs').length > 0); // lets time pass until it is so
+ *     await clock.during(post(...)); // lets time pass until somebody else has got an answer
+ *     await clock.settled(); // lets everything happen that needs no time
+ *     clock.stand(); // from now on only `clock.advance(ms)` moves time on, until `clock.go()`
+ */
+export const clock = new EngineClock();
+
+let isInUse = false;
+
+/** Whether the built node is on the clock. */
+export const isClockInUse = (): boolean => isInUse;
+
+/** Puts the built node on the clock for the tests that surround the call. */
+export function useClock(): void {
+	const { systemClock } = builtModule<ClockModule>('nodes/XpertAi/transport/clock.js');
+	const { now, random, later, sleep } = clock;
+	const before = { ...systemClock };
+	const { timeout } = AbortSignal;
+	beforeAll(() => {
+		Object.assign(systemClock, { now, random, later, sleep } satisfies NodeClock);
+		AbortSignal.timeout = clock.timeout;
+		NEW_SOCKETS.forEach((name) => subscribe(name, clock.watch));
+		subscribe(REQUEST, clock.tick);
+		isInUse = true;
+	});
+	beforeEach(() => clock.reset());
+	afterAll(() => {
+		Object.assign(systemClock, before);
+		AbortSignal.timeout = timeout;
+		NEW_SOCKETS.forEach((name) => unsubscribe(name, clock.watch));
+		unsubscribe(REQUEST, clock.tick);
+		isInUse = false;
+	});
+}
