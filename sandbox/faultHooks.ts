@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from './clock';
 import type { Context } from './context';
@@ -120,6 +120,9 @@ const headersOf = ({ body, contentType, headers }: ActionOf<'status'>) => ({
 const bodyOf = ({ body }: ActionOf<'status'>) =>
 	typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
 
+/** Turns of the event loop in which a socket hands over what was written. */
+const TURNS = 10;
+
 /** Announces the whole answer, sends the first bytes of it and cuts the connection. */
 function truncated(request: FastifyRequest, reply: FastifyReply, text: string, bytes?: number) {
 	const whole = Buffer.from(text);
@@ -127,8 +130,8 @@ function truncated(request: FastifyRequest, reply: FastifyReply, text: string, b
 	return Readable.from(
 		(async function* () {
 			yield whole.subarray(0, bytes ?? Math.floor(whole.length / 2));
-			// The socket needs a moment to hand over what was written before it is cut.
-			await wait(20);
+			// The socket hands over what was written before it is cut.
+			for (let turn = 0; turn < TURNS; turn += 1) await nextTurn();
 			request.raw.socket.destroy();
 		})(),
 		{ objectMode: false },
