@@ -109,9 +109,6 @@ export async function startFaultySandbox(): Promise<FaultySandbox> {
 		return abort.signal;
 	});
 
-	// Node may collect a signal of several before one of them aborts; a spy keeps it.
-	const composed = jest.spyOn(AbortSignal, 'any');
-
 	return {
 		sandbox,
 		open: async (cell) => {
@@ -123,7 +120,7 @@ export async function startFaultySandbox(): Promise<FaultySandbox> {
 			if (isOnSandbox) sandbox.reset();
 			const world = isOnSandbox ? await clock.during(createWorld(sandbox)) : ONE_RECORD;
 			waiting = [];
-			[timeouts, deadlines, composed].forEach((spy) => spy.mockClear());
+			[timeouts, deadlines].forEach((spy) => spy.mockClear());
 			const answer = operation.answer(world);
 			const arm = () => {
 				[unreachable, misses, isLasting] = [fault.unreachable, 0, cell.isLasting];
@@ -153,7 +150,6 @@ export async function startFaultySandbox(): Promise<FaultySandbox> {
 			lookup.mockRestore();
 			timeouts.mockRestore();
 			deadlines.mockRestore();
-			composed.mockRestore();
 			await sandbox.close();
 		},
 	};
