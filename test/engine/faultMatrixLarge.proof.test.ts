@@ -1,17 +1,17 @@
 import { createServer } from 'node:http';
 import type { Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import { createEngine } from './support/engine';
 import type { Engine } from './support/engine';
-import { KINDS, matrixOperations } from './support/faultMatrixOperations';
-import type { Kind } from './support/faultMatrixOperations';
+import { ONE_RECORD } from './support/records';
+import { matrixOperations } from './support/faultMatrixOperations';
+import type { Kind } from './support/faultMatrixReactions';
+import { listen } from './support/listen';
 
 const MEGABYTE = 1024 * 1024;
 const SIZE = 200 * MEGABYTE;
-/** What is uploaded or asked on the way to something else is answered as any upload or read is. */
-const ON_THE_WAY = ['withFile', 'memory', 'runFile', 'start', 'follow', 'cancel', 'poll'];
-const ALONE = KINDS.filter((kind) => !ON_THE_WAY.includes(kind));
+/** Others are answered as an upload or a read is. */
+const ALONE: Kind[] = ['write', 'update', 'read', 'upload', 'submit', 'run'];
 const PIECE = Buffer.alloc(MEGABYTE, 'x');
 
 /** Writes `start`, so much text that the whole is 200 MB, and `end`, never faster than it is read. */
@@ -69,8 +69,7 @@ describe('an answer of 200 MB', () => {
 				else void pour(response, ...around(answer));
 			});
 		});
-		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-		baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+		baseUrl = `http://127.0.0.1:${await listen(server)}`;
 	});
 	beforeEach(() => {
 		requests = 0;
@@ -85,11 +84,11 @@ describe('an answer of 200 MB', () => {
 		const binary = await engine.binary(Buffer.from('hello'), 'hello.txt', 'text/plain');
 		const operation = matrixOperations().find((one) => one.kind === kind);
 		if (!operation) throw new Error(`no operation of the kind ${kind}`);
-		answer = operation.answer;
+		answer = operation.answer(ONE_RECORD);
 		let peak = 0;
 		const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20);
 		const result = await engine.run({
-			parameters: operation.parameters,
+			parameters: operation.parameters(ONE_RECORD),
 			credential: { baseUrl, accessToken: 'token' },
 			items: [{ json: {}, binary: { data: binary } }],
 		});

@@ -8,8 +8,8 @@ import type { ForwardProxy } from './support/networkProxy';
 import type { CallReport } from './support/networkRun';
 import { WORDS } from './support/networkWords';
 
-// Each test starts a process; some wait for tries to come to an end.
-jest.setTimeout(90_000);
+// Each test starts a process that loads n8n; this is only for what hangs.
+jest.setTimeout(600_000);
 
 const network = useNetwork();
 

@@ -45,6 +45,8 @@ class EngineClock implements SandboxClock, NodeClock {
 	private stands = false;
 	/** Streams that another thread packs or unpacks. */
 	private packing = 0;
+	/** How far time may pass for those who wait. */
+	private last = 0;
 
 	readonly now = (): number => this.time;
 
@@ -79,6 +81,7 @@ class EngineClock implements SandboxClock, NodeClock {
 	async during<Result>(work: Promise<Result>): Promise<Result> {
 		this.events += 1;
 		this.waiting += 1;
+		this.last = this.time + LONGEST_MS;
 		this.passing ??= this.passes();
 		const failed = this.passing.then(async () => await new Promise<never>(() => undefined));
 		return await Promise.race([work, failed]).finally(() => (this.waiting -= 1));
@@ -181,7 +184,6 @@ class EngineClock implements SandboxClock, NodeClock {
 
 	/** Lets time pass as long as somebody waits for it. */
 	private async passes(): Promise<void> {
-		const last = this.time + LONGEST_MS;
 		let movedAt = performance.now();
 		while (performance.now() - movedAt < HUNG_MS) {
 			await this.settled();
@@ -189,7 +191,7 @@ class EngineClock implements SandboxClock, NodeClock {
 				this.passing = undefined;
 				return;
 			}
-			if (!this.stands && this.wakeNext(last)) movedAt = performance.now();
+			if (!this.stands && this.wakeNext(this.last)) movedAt = performance.now();
 		}
 		this.passing = undefined;
 		const state = `${this.sleepers.size} sleep, ${this.sockets.size} sockets are open`;

@@ -22,8 +22,8 @@ const REFUSED_BY_SERVER = 'E10';
 export interface Surroundings {
 	/** Variables the process is started with. */
 	env: Record<string, string>;
-	/** What differs from the sandbox's credential. */
-	credential?: Partial<CredentialData>;
+	/** What differs from the sandbox's credential, for each time that all is called; once without it. */
+	credentials?: Array<Partial<CredentialData>>;
 	/** Texts besides the token that may come out nowhere. */
 	secrets?: string[];
 }
@@ -31,8 +31,12 @@ export interface Surroundings {
 /** A server, and n8n's engine in a process of its own. */
 export interface Network {
 	sandbox: Sandbox;
-	/** Calls every operation of the node and every list of its pickers. */
-	callAll: (surroundings: Surroundings) => Promise<CallReport[]>;
+	/** Calls every operation of the node and every list of its pickers, in one process. */
+	callWithEach: (surroundings: Surroundings) => Promise<CallReport[][]>;
+	/** The same with one credential. */
+	callAll: (
+		surroundings: Omit<Surroundings, 'credentials'> & { credential?: Partial<CredentialData> },
+	) => Promise<CallReport[]>;
 }
 
 /** Sets up a server for the tests of a file, with the records the operations need, fresh for every test. */
@@ -49,12 +53,17 @@ export function useNetwork(): Network {
 			name: endpoint,
 			parameters: merge({ options: SOON[endpoint] ?? {} }, good(world)),
 		}));
-		network.callAll = async ({ env, credential, secrets = [] }) =>
+		const own = { baseUrl: sandbox.url, accessToken: sandbox.accessToken };
+		network.callWithEach = async ({ env, credentials = [{}], secrets = [] }) =>
 			await runInChild(env, {
-				credential: { baseUrl: sandbox.url, accessToken: sandbox.accessToken, ...credential },
+				credentials: credentials.map((one) => ({ ...own, ...one })),
 				operations,
 				secrets: [sandbox.accessToken, ...secrets],
 			});
+		network.callAll = async ({ credential = {}, ...others }) => {
+			const [reports] = await network.callWithEach({ ...others, credentials: [credential] });
+			return reports ?? [];
+		};
 	});
 	afterAll(async () => await network.sandbox?.close());
 	return network;
@@ -63,9 +72,9 @@ export function useNetwork(): Network {
 async function runInChild(
 	variables: Record<string, string>,
 	input: NetworkRun,
-): Promise<CallReport[]> {
+): Promise<CallReport[][]> {
 	const env = { ...pickBy(process.env, (_value, name) => !STEERING.test(name)), ...variables };
-	const { child, result } = inChild<CallReport[]>('networkRun.ts', 'runCalls', input, { env });
+	const { child, result } = inChild<CallReport[][]>('networkRun.ts', 'runCalls', input, { env });
 	try {
 		return await result;
 	} finally {

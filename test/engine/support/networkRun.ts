@@ -1,15 +1,17 @@
 import { SsrfProtectionService } from '@n8n/backend-network';
 import { Container } from '@n8n/di';
 import type { INodeParameters } from 'n8n-workflow';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import { builtModule } from './builtModule';
 import type { CredentialData } from './credentials';
 import { createEngine } from './engine';
+import type { Engine } from './engine';
 import { placesOf } from './faultMatrixSecrets';
-import { shortenSleeps } from './shortSleeps';
 
 /** What a process of its own is to do in the environment it was given. */
 export interface NetworkRun {
-	credential: CredentialData;
+	credentials: CredentialData[];
 	operations: Array<{ name: string; parameters: INodeParameters }>;
 	/** Texts that may stand in nothing that comes out. */
 	secrets: string[];
@@ -34,11 +36,36 @@ interface CallOutcome {
 	all: unknown;
 }
 
-/** In a process of its own: every list of the pickers, then the operations, in n8n's engine. */
-export async function runCalls(run: NetworkRun): Promise<CallReport[]> {
-	const { credential, operations, secrets } = run;
+type ClockModule = typeof import('../../../nodes/XpertAi/transport/clock');
+
+/** Has time pass at once wherever the built node sleeps. */
+function skipSleeps(): void {
+	const { systemClock } = builtModule<ClockModule>('nodes/XpertAi/transport/clock.js');
+	let skippedMs = 0;
+	Object.assign(systemClock, {
+		now: () => Date.now() + skippedMs,
+		later: () => undefined,
+		sleep: async (ms) => {
+			skippedMs += ms;
+			await nextTurn();
+		},
+	} satisfies Partial<typeof systemClock>);
+}
+
+/** In a process of its own, with each credential: every list of the pickers, then the operations, in n8n's engine. */
+export async function runCalls(run: NetworkRun): Promise<CallReport[][]> {
 	const engine = await createEngine();
-	shortenSleeps();
+	skipSleeps();
+	const reports: CallReport[][] = [];
+	for (const credential of run.credentials) reports.push(await callAll(engine, credential, run));
+	return reports;
+}
+
+async function callAll(
+	engine: Engine,
+	credential: CredentialData,
+	{ operations, secrets }: NetworkRun,
+): Promise<CallReport[]> {
 	const data = await engine.binary(Buffer.from('hello world'), 'hello.txt', 'text/plain');
 	const items = [{ json: {}, binary: { data } }];
 	let blocked = 0;

@@ -197,3 +197,16 @@ describe.each([false, true])('a server that ignores limits (%s)', (ignoresLimit)
 		);
 	});
 });
+
+it('gives nothing twice when the clock of the host goes back', async () => {
+	const server = new ChangingServer();
+	const trigger = await Trigger.activate(server);
+	for (const name of ['conversation-1', 'conversation-2']) {
+		server.now += 3 * OVERLAP_MS;
+		server.change([name]);
+		await pollToTheEnd(trigger, server);
+	}
+	await trigger.poll({ ...orderly, most: 2, pageTime: 0, ourClock: -DAY_MS });
+	await pollToTheEnd(trigger, server);
+	expect(trigger.given).toHaveLength(2);
+});

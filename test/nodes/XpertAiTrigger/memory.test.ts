@@ -142,6 +142,25 @@ describe('where the next poll reads on', () => {
 	});
 });
 
+describe('a clock of the host that goes back', () => {
+	const reread = { from: UP_TO_NOON.floor, upTo: NOON };
+
+	it('does not take the floor back, below which changes are forgotten', () => {
+		const { floor, since } = after({ overlap: reread, now: NOON - 100 * OVERLAP_MS });
+		expect([floor, since]).toEqual([UP_TO_NOON.floor, NOON]);
+	});
+
+	it('keeps the floor at the overlap before it, though it was later once', () => {
+		const memory = { ...UP_TO_NOON, final: NOON };
+		expect(after({ overlap: reread, now: NOON }, memory).floor).toBe(overlapStart(NOON));
+	});
+
+	it('settles nothing after it, though the server has stamped a change with the future', () => {
+		const next = after({ upTo: NOON + 100 * OVERLAP_MS, now: NOON });
+		expect(next.final).toBe(overlapStart(NOON));
+	});
+});
+
 it('a change whose thread could not be read is counted until it is given or forgotten', () => {
 	const one = at(10);
 	const polled = { wanted: [one], unread: [one], upTo: NOON + 11 };
