@@ -53,16 +53,21 @@ export const overtaken = ({ agentKey: name }: Assistant): Loose => ({
 	tasks: [{ id: randomUUID(), name, path: ['__pregel_pull', name], interrupts: [] }],
 });
 
+/** What the call of a helper takes. */
+const PARAMETERS = [{ name: 'input', title: 'Input' }];
+
 /**
  * What is to be decided, in the form a conversation's `operation` has (`interrupts` "conversation that waits"). Of calls
  * whose arguments a person has changed only the names are told (`decisions` "conversation, after the first confirm").
  */
-export const operation = ({ tasks, changed }: Interrupt): Loose => ({
+export const operation = ({ tasks, changed }: Interrupt, { title: asker }: Assistant): Loose => ({
 	tasks: tasks.map(({ id, call, title, description, isTool }, place) => ({
 		...{ id, name: call.name, path: ['__pregel_push', place], interrupts: [] },
 		...(!changed && {
 			call,
 			...{ type: isTool ? 'tool' : 'agent', info: { name: title, title, description } },
+			// Examples show people these.
+			...{ agent: { title: asker }, ...(!isTool && { parameters: PARAMETERS }) },
 		}),
 	})),
 });

@@ -219,7 +219,7 @@ export class Work {
 		const updatedAt = timestamp(this.context.clock);
 		const told = { status, error: error ?? null, updatedAt };
 		Object.assign(thread, told, { interrupt: interrupt ?? null });
-		const waits = interrupt ? operation(interrupt) : null;
+		const waits = interrupt ? operation(interrupt, assistant) : null;
 		const isOvertaken = status === 'interrupted' && !interrupt && error === undefined;
 		Object.assign(conversation, told, { operation: isOvertaken ? overtaken(assistant) : waits });
 	}
