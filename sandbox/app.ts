@@ -113,7 +113,7 @@ async function registerApi(
 	for (const endpoint of all) {
 		api.route({
 			method: endpoint.method,
-			url: prefix + endpoint.path,
+			url: (endpoint.root ?? prefix) + endpoint.path,
 			config: { endpoint: endpoint.id },
 			handler: (request, reply) => answer(context, endpoint, request, reply),
 		});

@@ -57,8 +57,9 @@ export interface Call {
 export interface Endpoint {
 	id: string;
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-	/** Path below the prefix, in the form `/threads/:id`. */
+	/** Path below the prefix, or below `root`, in the form `/threads/:id`. */
 	path: string;
+	root?: string;
 	status: number;
 	/** Content type of a success when it is not JSON. */
 	contentType?: string;

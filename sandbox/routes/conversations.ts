@@ -45,11 +45,18 @@ function create(call: Call): Loose {
 	);
 }
 
-/** With an id of the caller's choice a conversation is nobody's, and found by no search. */
+/** With an id of the caller's choice a conversation is whose it says, or nobody's (`conversation-by-id`). */
 const ownerOf = ({ caller, body }: Call, existing: Conversation | undefined): string | null => {
+	const { id, createdById } = asObject(body);
 	if (existing) return existing.createdById;
-	return isUuid(asObject(body).id) ? null : caller.userId;
+	if (!isUuid(id)) return caller.userId;
+	return isUuid(createdById) ? createdById : null;
 };
+
+/** The person that a key belongs to; what else the server tells must go nowhere (`conversation-by-id`). */
+function me({ caller }: Call): Loose {
+	return { id: caller.userId, email: 'owner@example.com', hash: 'secret' };
+}
 
 function checkReferences({ context }: Call, fields: Loose): void {
 	const { id, xpertId, projectId } = fields;
@@ -127,8 +134,9 @@ function idOf({ id }: Record<string, string>): string {
 	throw notAcceptable('Validation failed (valid uuid is expected)');
 }
 
-/** E13 and E5, and three routes of the server's own. */
+/** E13 and E5, and four routes of the server's own. */
 export const conversationEndpoints: Endpoint[] = [
+	{ id: 'me', method: 'GET', root: '/api', path: '/user/me', status: 200, handle: me },
 	{ id: 'E13', method: 'POST', path: '/conversations', status: 201, handle: create },
 	{ id: 'E5', method: 'POST', path: '/conversations/search', status: 200, handle: search },
 	{ id: 'getConversation', method: 'GET', path: '/conversations/:id', status: 200, handle: get },
