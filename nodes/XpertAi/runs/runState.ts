@@ -241,7 +241,8 @@ export class SilenceWatch {
 		// Where the stream cannot be had, the run may speak unheard.
 		if (clock.now() - Math.max(watched.lastEventAt, watched.refusedAt) < limit) return;
 		const { run_id: runId, created_at: startedAt } = watched.run;
-		if (clock.now() - Date.parse(startedAt) < MIN_AGE_FACTOR * limit) return;
+		const isYoung = clock.now() - Date.parse(startedAt) < MIN_AGE_FACTOR * limit;
+		if (isYoung || runId === this.cancelledRun) return;
 		const { status } = await cancelRunById({ ...this.run, runId });
 		if (status === 'cancelled') this.cancelledRun = runId;
 	}
