@@ -1,3 +1,7 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { FaultRule } from '../../sandbox';
+import { OWNER } from '../../sandbox/entities';
 import { useFixture } from './support/fixture';
 
 const fixture = useFixture();
@@ -13,6 +17,39 @@ const conversation = (operation: string, more: object = {}) => ({
 });
 
 const methods = () => fixture.sandbox.requests.all.map(({ method }) => method);
+
+describe('Conversation: Create', () => {
+	const create = async () =>
+		await fixture.run({ resource: 'conversation', operation: 'create', title: 'Mine' });
+	const made = () => fixture.sandbox.requests.of('E13').map(({ body }) => body as IDataObject);
+	const stored = () =>
+		[...fixture.sandbox.store.conversations.values()].filter(({ title }) => title === 'Mine');
+	const LOST: FaultRule = { endpoint: 'E13', nth: 1, do: 'drop', when: 'after' };
+
+	it('makes one under an ID of its own for each item, once, also where the answer is lost', async () => {
+		fixture.sandbox.faults.add(LOST);
+		const { items } = await create();
+		const [first, again, ...more] = made();
+		expect([again, more]).toEqual([first, []]);
+		expect(first).toMatchObject({ title: 'Mine', createdById: OWNER.userId });
+		expect(items[0]?.json.id).toBe(first?.id);
+		await create();
+		expect(stored().map(({ id }) => id)).toEqual([
+			first?.id,
+			expect.not.stringMatching(String(first?.id)),
+		]);
+	});
+
+	it('sends neither, and not again, where whose the key is is not told', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'me', do: 'status', status: 405 }, LOST);
+		const { error } = await fixture.run(
+			{ resource: 'conversation', operation: 'create', title: 'Mine' },
+			{ credential: { allowedHttpRequestDomains: 'domains', allowedDomains: '127.0.0.1' } },
+		);
+		expect(error).toBeDefined();
+		expect(made()).toEqual([{ title: 'Mine' }]);
+	});
+});
 
 describe('Conversation: Delete looks first', () => {
 	it('and deletes what is there, with its messages', async () => {

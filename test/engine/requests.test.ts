@@ -6,7 +6,7 @@ import { OPERATIONS } from '../nodes/support/properties';
 import { calledBy, titleOf } from './support/caseOperations';
 import { ALL_CASES } from './support/cases';
 import { useFixture } from './support/fixture';
-import { withoutMark } from './support/runs';
+import { withoutOurs } from './support/runs';
 
 const fixture = useFixture();
 
@@ -47,7 +47,7 @@ describe('the request each operation sends, as it arrives at a server', () => {
 			path: expected.path,
 		});
 		if (expected.body !== undefined) {
-			expect(withoutMark(body)).toEqual(expected.body);
+			expect(withoutOurs(body)).toEqual(expected.body);
 			expect(headers['content-type']).toBe('application/json');
 		}
 		expect(headers.authorization).toBe(`Bearer ${fixture.sandbox.accessToken}`);
@@ -126,7 +126,7 @@ describe('the request each operation sends, as it arrives at a server', () => {
 			const parameters = { ...called, ...own };
 			await fixture.run(parameters, { items: [{ json: { body } }] });
 
-			const sent = fixture.sandbox.requests.of(endpoint).map((one) => withoutMark(one.body));
+			const sent = fixture.sandbox.requests.of(endpoint).map((one) => withoutOurs(one.body));
 			expect(sent).toEqual([body]);
 		},
 	);

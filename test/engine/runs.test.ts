@@ -60,136 +60,11 @@ describe('what is said to the assistant', () => {
 	});
 });
 
-describe('a run that asks a person', () => {
-	it('is interrupted, and goes on when the decision is to confirm, with what goes along', async () => {
-		const question = `${INTERRUPTING_INPUT} first`;
-		const asked = await say(question);
-		expect(asked.json).toMatchObject({
-			status: 'interrupted',
-			output: 'This waits for a person to decide: subagent.',
-			recovered: false,
-			interrupt: [{ call: { name: 'subagent', args: { input: question } } }],
-		});
-
-		const options = { payload: '{"only":1}' };
-		const decided = await fixture.run(decide({ options }), {
-			items: [says(asked.thread, '')],
-		});
-		const said = `Confirmed: ${question} {"only":1}`;
-		expect(decided.items[0]?.json).toMatchObject({
-			// What was said before the tool was called is not the answer.
-			output: `Tool said: ${said}`,
-			status: 'completed',
-		});
-	});
-
-	it('is ended by a rejection, and nothing is carried out', async () => {
-		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
-		const { items } = await fixture.run(decide({ decision: 'reject' }), {
-			items: [says(thread, '')],
-		});
-		expect(items[0]?.json).toMatchObject({ output: '', status: 'completed', rejected: true });
-		const messages = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
-		expect(messages.map(({ from }) => from)).toEqual(['person', 'assistant']);
-	});
-
-	it('is carried out with the arguments that a person has changed', async () => {
-		const asked = await say(`${INTERRUPTING_INPUT} first`);
-		const [task] = asked.json?.interrupt as Array<{ call: { id: string } }>;
-		const changedArguments = { [task?.call.id ?? '']: { input: 'what a person wrote' } };
-		const options = { changedArguments: JSON.stringify(changedArguments) };
-		// Joined from its beginning, the run tells of both its waits while it goes on.
-		fixture.sandbox.faults.add({ ...onThread(asked.thread, { do: 'run', ms: 400 }), nth: 2 });
-		const { items } = await fixture.run(decide({ options }), { items: [says(asked.thread, '')] });
-		expect(items[0]?.json).toMatchObject({ status: 'completed', recovered: false });
-		expect(items[0]?.json.output).toContain('Confirmed: what a person wrote');
-	});
-
-	it('says so where changed arguments have arrived and are not carried out', async () => {
-		const asked = await say(`${INTERRUPTING_INPUT} first`);
-		const [task] = asked.json?.interrupt as Array<{ call: { id: string } }>;
-		const change = async (id: string) => {
-			const options = { changedArguments: JSON.stringify({ [id]: { input: 'another' } }) };
-			return await fixture.run(decide({ options }), { items: [says(asked.thread, '')] });
-		};
-		const unknown = await change('another call');
-		expect(unknown.error?.message).toBe('"Changed Arguments" names a call that does not wait');
-		expect(unknown.error?.description).toContain(`Waiting: ${task?.call.id}.`);
-		fixture.sandbox.faults.add(
-			{ ...onThread(asked.thread, { do: 'drop', when: 'after' }), nth: 1 },
-			{ ...onThread(asked.thread, { do: 'status', status: 403, body: 'no' }), nth: 2 },
-			{ endpoint: 'run', nth: 1, do: 'delay', ms: 200 },
-		);
-		const { error } = await change(task?.call.id ?? '');
-		expect(error?.message).toBe('The server answered 403: no');
-		expect(error?.description).toMatch(/The changed arguments have arrived\. .* left empty\./);
-		const again = await change(task?.call.id ?? '');
-		expect(again.error?.message).toBe('The waiting run lists no calls');
-	});
-
-	it.each([
-		[
-			'What was rejected was carried out',
-			{ action: 'resume', target: {}, decision: { type: 'confirm' } },
-		],
-		[
-			'the thread has gone on without a decision',
-			{ action: 'send', message: { input: { input: 'theirs' } } },
-		],
-	])(
-		'that somebody else has decided or left before its rejection says: %s',
-		async (said, input) => {
-			const { thread } = await say(`${INTERRUPTING_INPUT} first`);
-			const { faults, requests } = fixture.sandbox;
-			faults.add({ ...onThread(thread, { do: 'delay', ms: 200 }), nth: 1 });
-			const before = requests.of('runs').length;
-			const rejecting = fixture.run(decide({ decision: 'reject' }), { items: [says(thread, '')] });
-			await clock.until(() => requests.of('runs').length > before);
-			const others = { assistant_id: ECHO_ASSISTANT_ID, input };
-			await post(fixture.sandbox, `threads/${thread}/runs/wait`, others);
-			const { error } = await rejecting;
-			expect(error?.message).toContain(said);
-		},
-	);
-
-	it('says that a rejection was heard also without Simplify', async () => {
-		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
-		// What was carried out before is not what is rejected.
-		await fixture.run(decide(), { items: [says(thread, '')] });
-		await fixture.run(ask(), { items: [says(thread, `${INTERRUPTING_INPUT} second`)] });
-		const parameters = { decision: 'reject', simplify: false };
-		const { items } = await fixture.run(decide(parameters), { items: [says(thread, '')] });
-		expect(items[0]?.json).toMatchObject({ role: 'ai', content: '', rejected: true });
-	});
-});
-
-describe("a body of the user's own", () => {
-	const rejection = (payload: unknown) =>
-		JSON.stringify({
-			assistant_id: ECHO_ASSISTANT_ID,
-			input: { action: 'resume', target: {}, decision: { type: 'reject', payload } },
-		});
-
-	it.each([decide, (own: object) => ask({ ...own, operation: 'start' })])(
-		'never rejects with a payload, whatever sends it: the server would carry out what was rejected',
-		async (parameters) => {
-			const { thread } = await say(`${INTERRUPTING_INPUT} first`);
-			for (const payload of [{}, null, false, 'no']) {
-				const own = { options: { bodyMode: 'json', jsonBody: rejection(payload) } };
-				const { error } = await fixture.run(parameters(own), { items: [says(thread, '')] });
-				expect(error?.message).toContain('"JSON Body" must not give a rejection a "payload"');
-			}
-			const messages = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
-			expect(messages.map(({ from }) => from)).toEqual(['person', 'assistant']);
-		},
-	);
-
-	it('rejects without one, and nothing is carried out', async () => {
-		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
-		const own = { options: { bodyMode: 'json', jsonBody: rejection(undefined) } };
-		const { items } = await fixture.run(decide(own), { items: [says(thread, '')] });
-		expect(items[0]?.json).toMatchObject({ status: 'completed', rejected: true });
-	});
+it('a body without an assistant is answered by the first of the server, which is named', async () => {
+	const input = { action: 'send', message: { input: { input: 'ours' } } };
+	const own = { options: { bodyMode: 'json', jsonBody: JSON.stringify({ input }) } };
+	const [assistantId] = fixture.sandbox.store.assistants.keys();
+	expect((await say('', own)).json).toMatchObject({ status: 'completed', assistantId });
 });
 
 describe('a message, a decision or another answer, on a thread', () => {
@@ -228,30 +103,6 @@ describe('a message, a decision or another answer, on a thread', () => {
 		fixture.sandbox.faults.add({ endpoint: 'E5', do: 'status', status: 403, body: 'no' });
 		const unread = await fixture.run(decide(), { items: [says(thread, '')] });
 		expect(unread.error?.message).toBe('The server answered 403: no');
-	});
-});
-
-describe('a decision that nothing waits for', () => {
-	it('is not sent, and said to be one', async () => {
-		const { thread } = await say('Hello');
-		const sent = bodies().length;
-		const { error } = await fixture.run(decide(), { items: [says(thread, '')] });
-		expect(error?.message).toBe('Nothing on this thread waits for a decision');
-		expect(bodies()).toHaveLength(sent);
-	});
-
-	it('because it names another run than the one that waits, is said to be one', async () => {
-		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
-		const target = JSON.stringify({ executionId: fixture.world.busyRunId });
-		const items = [says(thread, '')];
-		const { error } = await fixture.run(decide({ options: { target } }), { items });
-		expect(error?.message).toBe('Nothing on this thread waits for a decision');
-	});
-
-	it('because the run was cancelled, is said to be one', async () => {
-		const thread = await cancelledThread();
-		const { error } = await fixture.run(decide(), { items: [says(thread, '')] });
-		expect(error?.message).toBe('Nothing on this thread waits for a decision');
 	});
 });
 

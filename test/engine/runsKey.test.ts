@@ -1,124 +1,294 @@
+import { omit } from 'lodash';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, SAYING_ASSISTANT } from '../../sandbox';
+import {
+	BROKEN_ASSISTANT_ID,
+	ECHO_ASSISTANT_ID,
+	SAYING_ASSISTANT,
+	startSandbox,
+} from '../../sandbox';
+import type { FaultRule, Sandbox } from '../../sandbox';
+import { OWNER } from '../../sandbox/entities';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
+import { ID } from './support/records';
 import { byId } from './support/locators';
 import { ask, says } from './support/runs';
+import { worker } from './support/workers';
 
 const fixture = useFixture();
 
-/** Parameters that take the key from the column that holds a thread elsewhere. */
-const keyed = (parameters: INodeParameters = {}) =>
-	ask({
-		threadSource: 'key',
-		conversationKey: '={{ $json.thread }}',
-		assistantId: byId(SAYING_ASSISTANT.id),
-		...parameters,
-	});
+const BERT = 'b0000000-0000-4000-8000-000000000003';
+const TOKENS = Array.from({ length: 100 }, (_, n) => n);
 
-const threadOf = (key: string) => derivedId(SAYING_ASSISTANT.id, key);
-const conversationsOn = (threadId: string) =>
-	[...fixture.sandbox.store.conversations.values()].filter((one) => one.threadId === threadId);
+/** A server that several people use: each token is one that this process has not used. */
+let server: Sandbox;
+let used = 0;
+let anns = '';
 
-/** Says something under a key, in an execution of its own. */
-async function say(key: string, message: string, parameters: INodeParameters = {}) {
-	const result = await fixture.run(keyed(parameters), { items: [says(key, message)] });
-	return { ...result, json: result.items[0]?.json };
+beforeAll(async () => {
+	const tokens = TOKENS.flatMap((n) => [{ token: `ann${n}` }, { token: `bert${n}`, userId: BERT }]);
+	server = await startSandbox({ clock, accessToken: 'ann', tokens });
+});
+beforeEach(() => {
+	server.reset();
+	server.store.putAssistant(SAYING_ASSISTANT);
+	anns = `ann${++used}`;
+});
+afterAll(async () => await server.close());
+
+/** The thread and the conversation of a key. */
+function idsOf(key: string, owner: string = OWNER.userId, assistant: string = SAYING_ASSISTANT.id) {
+	const threadId = derivedId(derivedId(assistant, key), owner);
+	return { threadId, conversationId: derivedId(threadId, 'conversation') };
 }
 
-beforeEach(() => fixture.sandbox.store.putAssistant(SAYING_ASSISTANT));
+type Circumstances = Parameters<typeof fixture.run>[1];
 
-describe('a conversation with a key', () => {
-	it('is started by its first message and goes on in every later execution', async () => {
-		const first = await say('ann', 'one');
-		expect(first.json).toMatchObject({
-			output: 'You said: one [users seen: 1]',
-			threadId: threadOf('ann'),
-		});
-		const endpoints = () => fixture.sandbox.requests.all.map(({ endpoint }) => endpoint);
-		const begun = endpoints().indexOf('runs');
-		expect(endpoints().slice(0, begun)).toEqual([...['E5', 'E15', 'E15', 'E13', 'E5'], 'listRuns']);
-		// Whether it was its turn, what it says, and whether others were there.
-		expect(endpoints().slice(begun + 1)).toEqual(['listRuns', 'join', 'listRuns']);
-		const second = await say('ann', 'two');
-		expect(second.json).toMatchObject({
-			output: 'You said: two [users seen: 2]',
-			threadId: threadOf('ann'),
-			conversationId: first.json?.conversationId,
-		});
-		expect(fixture.sandbox.requests.of('E13')).toHaveLength(1);
-		expect(endpoints().filter((one) => one === 'runs')).toHaveLength(2);
+async function run(parameters: INodeParameters, json: IDataObject, how: Circumstances = {}) {
+	const assistantId = byId(SAYING_ASSISTANT.id);
+	const { items, error, ...result } = await fixture.run(ask({ assistantId, ...parameters }), {
+		items: [{ json }],
+		...how,
+		credential: { baseUrl: server.url, accessToken: anns, ...how.credential },
+	});
+	// Of the answer that tells whose a key is, nothing but the ID goes anywhere.
+	expect(JSON.stringify([items, error, error?.description, error?.context])).not.toMatch(
+		/secret|owner@example|INSERT/,
+	);
+	return { ...result, items, error, json: items[0]?.json };
+}
+
+const KEYED = { threadSource: 'key', conversationKey: '={{ $json.thread }}' };
+
+/** Says something under a key, in an execution of its own. */
+const say = async (key: unknown, message: string, more: INodeParameters = {}, accessToken = anns) =>
+	await run({ ...KEYED, ...more }, { thread: key, message } as IDataObject, {
+		credential: { accessToken },
 	});
 
-	it('is made on the thread of the key, without an id, called by its message or title', async () => {
-		await say('ann', 'one');
+const sent = () => server.requests.all.map(({ endpoint }) => endpoint);
+const made = () => server.requests.of('E13').map(({ body }) => body as IDataObject);
+const add = (...rules: FaultRule[]) => server.faults.add(...rules);
+const seen = (count: number) => expect.stringContaining(`[users seen: ${count}]`) as string;
+
+describe('a key', () => {
+	it('is one conversation, under IDs of its own, which its first message makes', async () => {
+		expect((await say('ann', 'one')).json).toMatchObject({ output: seen(1), ...idsOf('ann') });
+		const { threadId, conversationId: id } = idsOf('ann');
+		expect(made()).toEqual([{ id, threadId, title: 'one', createdById: OWNER.userId }]);
+		expect((await say('ann', 'two')).json).toMatchObject({ output: seen(2), ...idsOf('ann') });
 		await say('bob', 'one', { options: { title: 'Mails of Bob' } });
-		expect(fixture.sandbox.requests.of('E13').map(({ body }) => body)).toEqual([
-			{ title: 'one', threadId: threadOf('ann') },
-			{ title: 'Mails of Bob', threadId: threadOf('bob') },
-		]);
+		expect(made().slice(1)).toEqual([expect.objectContaining({ title: 'Mails of Bob' })]);
 	});
 
-	it('knows nothing of the one with another key, or with another assistant', async () => {
+	const body = { assistant_id: SAYING_ASSISTANT.id, input: { input: { input: 'two' } } };
+	const jsonBody = { options: { bodyMode: 'json', jsonBody: JSON.stringify(body) } };
+
+	it.each<[string, string, unknown, INodeParameters?]>([
+		['as a number', '4711', 4711],
+		['with blanks around it', 'ann', ' ann\n'],
+		['with the assistant of a JSON body', 'ann', 'ann', jsonBody],
+	])('is the same %s', async (_, key, again, more = {}) => {
+		await say(key, 'one');
+		expect((await say(again, 'two', more)).json).toMatchObject({ output: seen(2), ...idsOf(key) });
+	});
+
+	it('is one conversation for two tokens of one person, and another for somebody else', async () => {
+		const others = idsOf('chat', BERT);
+		for (const [token, ids, count] of [
+			[anns, idsOf('chat'), 1],
+			['ann', idsOf('chat'), 2],
+			[`bert${used}`, others, 1],
+			['bert0', others, 2],
+		] as const)
+			expect((await say('chat', 'x', {}, token)).json).toMatchObject({
+				output: seen(count),
+				...ids,
+			});
+	});
+
+	it('is another conversation with another assistant', async () => {
 		await say('ann', 'one');
-		expect((await say('bob', 'one')).json?.output).toBe('You said: one [users seen: 1]');
-		const other = await say('ann', 'one', { assistantId: byId(ECHO_ASSISTANT_ID) });
-		expect(other.json).toMatchObject({
-			output: 'Echo: one',
-			threadId: derivedId(ECHO_ASSISTANT_ID, 'ann'),
-		});
+		const { json } = await say('ann', 'one', { assistantId: byId(ECHO_ASSISTANT_ID) });
+		const ids = idsOf('ann', OWNER.userId, ECHO_ASSISTANT_ID);
+		expect(json).toMatchObject({ output: 'Echo: one', ...ids });
 	});
 
-	it.each([
-		['a number is the same as its text', 4711, '4711'],
-		['with blanks around it is the same as without', ' ann\n', 'ann'],
-	])('%s', async (_, key, text) => {
-		const { items } = await fixture.run(keyed(), {
-			items: [{ json: { thread: key, message: 'one' } }],
-		});
-		expect(items[0]?.json.threadId).toBe(threadOf(text));
+	it('is answered for two processes whose first messages come at once, in one conversation', async () => {
+		add({ endpoint: 'runs', do: 'run', ms: 300 });
+		const workers = [await worker(server), await worker(server)];
+		const asked = workers.map(async (one, n) => await one('ann', SAYING_ASSISTANT.id, `w${n}`));
+		const answers = await clock.during(Promise.all(asked));
+		expect(answers).toMatchObject([0, 1].map(() => ({ status: 'completed', ...idsOf('ann') })));
+		expect(server.store.threads.get(idsOf('ann').threadId)?.messages).toHaveLength(4);
+		expect([...server.store.conversations.keys()]).toEqual([idsOf('ann').conversationId]);
+	});
+});
+
+/** What the database says where a conversation has come into being meanwhile. */
+const EXISTS = { code: '23505', query: 'INSERT INTO', driverError: { code: '23505' } };
+const NOTHING = { items: [], total: 0 };
+const NO_ROUTE = { statusCode: 404, message: 'Cannot GET /api/user/me' };
+
+const me = (status: number, body: unknown = 'no', more = {}): FaultRule => ({
+	...{ endpoint: 'me', do: 'status', status, body, ...more },
+});
+const UNAUTHORIZED: FaultRule = { endpoint: 'E5', do: 'status', status: 401, body: 'no' };
+
+describe("a key's first message, whatever the server answers", () => {
+	it.each<[string, FaultRule[], number]>([
+		[
+			'the conversation came into being meanwhile',
+			[{ endpoint: 'E13', do: 'status', when: 'after', status: 400, body: EXISTS }],
+			1,
+		],
+		[
+			'the answer to its making is lost',
+			[{ endpoint: 'E13', nth: 1, do: 'drop', when: 'after' }],
+			2,
+		],
+		[
+			'its making is refused for a while',
+			[{ endpoint: 'E13', nth: 1, do: 'status', status: 502, body: 'down' }],
+			2,
+		],
+		['whose the key is cannot be told for a while', [me(503, 'down', { times: 12 })], 1],
+		['its route is missing once', [me(404, NO_ROUTE, { times: 1 })], 1],
+		[
+			'the search fails for a while',
+			[{ endpoint: 'E5', do: 'status', status: 503, body: 'down', nth: [1, 2] }],
+			1,
+		],
+	])('is answered in the one conversation where %s', async (_, faults, tries) => {
+		add(...faults);
+		expect((await say('ann', 'one')).json).toMatchObject({ output: seen(1), ...idsOf('ann') });
+		expect(made().map(({ id }) => id)).toEqual(Array(tries).fill(idsOf('ann').conversationId));
+		expect((await say('ann', 'two')).json).toMatchObject({ output: seen(2), ...idsOf('ann') });
+		expect(server.store.conversations.size).toBe(1);
 	});
 
-	it('takes the assistant of a JSON body', async () => {
-		const body = { assistant_id: SAYING_ASSISTANT.id, input: { input: { input: 'one' } } };
-		const { json } = await say('ann', '', {
-			options: { bodyMode: 'json', jsonBody: JSON.stringify(body) },
-		});
-		expect(json).toMatchObject({ threadId: threadOf('ann'), status: 'completed' });
+	it.each<[string, FaultRule[]]>([
+		['it is down', [me(503)]],
+		['it is too busy', [me(429)]],
+		['it fails', [me(500, { statusCode: 500, message: 'Internal server error' })]],
+		[
+			'a proxy has a page of its own',
+			[me(200, '<html>Sign in</html>', { contentType: 'text/html' })],
+		],
+		['a proxy knows no such page', [me(404, '<html>Not Found</html>')]],
+		['it does not answer', [{ endpoint: 'me', do: 'delay', ms: 600_000 }]],
+		['it breaks off', [{ endpoint: 'me', do: 'drop' }]],
+		['it tells no ID', [me(200, { email: 'owner@example.com', hash: 'secret' })]],
+		['it takes no key at all', [me(401), UNAUTHORIZED]],
+		['it forbids this, and is down', [me(403), { ...UNAUTHORIZED, status: 503 }]],
+	])('is not sent, as whose the key is is not known, where %s', async (_, faults) => {
+		add(...faults);
+		const { error } = await say('ann', 'one', { options: { deadlineMinutes: 0.5 } });
+		expect(error?.message).toMatch(/^The server/);
+		expect(sent().filter((one) => one !== 'me' && one !== 'E5')).toEqual([]);
+		server.faults.clear();
+		expect((await say('ann', 'two')).json).toMatchObject({ output: seen(1), ...idsOf('ann') });
+	});
+
+	it.each<[string, FaultRule[]]>([
+		['the route is not there, which it says twice', [me(404, NO_ROUTE)]],
+		['the route takes no GET', [me(405)]],
+		['the route is not made', [me(501)]],
+		['the key may not ask, but search', [me(401)]],
+		['it is forbidden to the key, which may search', [me(403)]],
+		[
+			'a conversation made with the owner is not shown',
+			[{ endpoint: 'E5', do: 'status', status: 200, body: NOTHING, nth: [1, 2] }],
+		],
+	])('is said in the conversation of the credential where %s', async (_, faults) => {
+		add(...faults);
+		const first = await say('ann', 'one');
+		const second = await say('ann', 'two');
+		expect([first.json?.output, second.json?.output]).toEqual([seen(1), seen(2)]);
+		const { threadId } = first.json ?? {};
+		expect(threadId).not.toBe(idsOf('ann').threadId);
+		expect(second.json).toMatchObject(omit(first.json, ['output', 'runId', 'usage', 'seconds']));
+		expect(made().at(-1)).toEqual({ title: 'one', threadId });
+	});
+
+	it.each<[string, RegExp, FaultRule[]]>([
+		[
+			'its making is refused',
+			/database refused/,
+			[{ endpoint: 'E13', do: 'status', status: 400, body: EXISTS }],
+		],
+		[
+			'its making is forbidden',
+			/403: no$/,
+			[{ endpoint: 'E13', do: 'status', status: 403, body: 'no' }],
+		],
+		['it may not search', /403: no$/, [{ ...UNAUTHORIZED, status: 403 }]],
+	])('is not sent, and the reason is said, where %s', async (_, words, faults) => {
+		add(...faults);
+		expect((await say('ann', 'one')).error?.message).toMatch(words);
+		expect(server.requests.of('listRuns')).toEqual([]);
+	});
+
+	it('is not sent where the conversation of the credential is that of somebody else', async () => {
+		add(me(405));
+		await say('chat', 'I earn 5,000');
+		const { error } = await say('chat', 'what does Ann earn?', {}, `bert${used}`);
+		expect(error?.message).toBe('The conversation of this key belongs to somebody else');
+		expect(server.store.runs.map(({ text }) => text)).toEqual(['I earn 5,000']);
+	});
+
+	it('asks anew whose the key is after a 401: it may have been replaced', async () => {
+		await say('ann', 'one');
+		add({ ...UNAUTHORIZED, nth: 1 });
+		expect((await say('ann', 'two')).error?.message).toContain('401');
+		expect((await say('ann', 'two')).json?.output).toEqual(seen(2));
+		expect(server.requests.of('me')).toHaveLength(2);
+	});
+
+	it.each<FaultRule>([
+		{ endpoint: 'me', do: 'drop', when: 'before', nth: [1, 2] },
+		{ endpoint: 'E5', do: 'status', status: 200, body: NOTHING, nth: 1 },
+		{ endpoint: 'E5', do: 'status', status: 200, body: NOTHING, nth: [1, 2] },
+		{ endpoint: 'E15', do: 'status', status: 404, body: '<h1>Nothing here</h1>', nth: [1, 2] },
+		{ endpoint: 'E13', do: 'drop', when: 'after', nth: 1 },
+	])('is never said into the memory of somebody else: %j', async (fault) => {
+		await say('chat', 'I earn 5,000');
+		add(fault);
+		for (const word of ['b1', 'b2'])
+			expect((await say('chat', word, {}, `bert${used}`)).json?.output).toEqual(
+				expect.stringMatching(/^You said: b[12] \[users seen: [12]\]$/),
+			);
+		const { threadId } = idsOf('chat');
+		const onAnns = server.store.runs.filter((one) => one.threadId === threadId);
+		expect(onAnns.map(({ text }) => text)).toEqual(['I earn 5,000']);
 	});
 });
 
 describe('a conversation that is chosen by itself', () => {
 	const CHAT = '@n8n/n8n-nodes-langchain.chatTrigger';
-	type Circumstances = Parameters<typeof fixture.run>[1];
 
 	/** Says something in a chat with nothing set but the assistant. */
-	async function chat(sessionId: unknown, chatInput: string, how: Circumstances = {}) {
-		const json = { action: 'sendMessage', sessionId, chatInput } as IDataObject;
-		const { items, error } = await fixture.run(
-			{
-				...{ resource: 'thread', operation: 'run', message: '={{ $json.chatInput }}' },
-				assistantId: byId(SAYING_ASSISTANT.id),
-			},
-			{ trigger: CHAT, items: [{ json }], ...how },
+	const chat = async (sessionId: unknown, chatInput: string, how: Circumstances = {}) =>
+		await run(
+			{ threadSource: 'auto', message: '={{ $json.chatInput }}' },
+			{ action: 'sendMessage', sessionId, chatInput } as IDataObject,
+			{ trigger: CHAT, ...how },
 		);
-		return { error, json: items[0]?.json };
-	}
 
 	it('is that of the session, for each visitor of a chat, and the same as with that key', async () => {
-		await chat('ann', 'one');
-		await chat('bob', 'one');
-		expect((await chat('ann', 'two')).json).toMatchObject({
-			output: 'You said: two [users seen: 2]',
-			threadId: threadOf('ann'),
-		});
-		expect((await chat('bob', 'two')).json).toMatchObject({
-			output: 'You said: two [users seen: 2]',
-			threadId: threadOf('bob'),
-		});
-		expect((await say('ann', 'three')).json?.output).toBe('You said: three [users seen: 3]');
+		for (const [visitor, count] of [
+			['ann', 1],
+			['bob', 1],
+			['ann', 2],
+			['bob', 2],
+		] as const)
+			expect((await chat(visitor, 'x')).json).toMatchObject({
+				output: seen(count),
+				...idsOf(visitor),
+			});
+		expect((await say('ann', 'three')).json?.output).toEqual(seen(3));
 	});
 
 	it.each<[string, unknown, Circumstances]>([
@@ -129,92 +299,64 @@ describe('a conversation that is chosen by itself', () => {
 		['where the session is blank', ' ', {}],
 	])('is a new one %s', async (_, session, how) => {
 		for (const words of ['one', 'two'])
-			expect((await chat(session, words, how)).json?.output).toBe(
-				`You said: ${words} [users seen: 1]`,
-			);
-		const made = fixture.sandbox.requests.of('E13').map(({ body }) => body as IDataObject);
-		expect(new Set(made.map(({ threadId }) => threadId)).size).toBe(2);
+			expect((await chat(session, words, how)).json?.output).toEqual(seen(1));
+		expect(new Set(made().map(({ threadId }) => threadId)).size).toBe(2);
 	});
 
 	it('is none for a session that stands for a missing value', async () => {
 		const { error } = await chat('undefined', 'one');
-		expect(error?.message).toBe(
-			'The sessionId of the Chat Trigger holds "undefined", which stands for a missing value',
-		);
-		expect(fixture.sandbox.requests.all).toEqual([]);
-	});
-});
-
-describe('a conversation with a key whose server answers badly', () => {
-	it('is that which somebody else has made meanwhile, and ours is off the thread again', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E13', do: 'delay', ms: 200 });
-		const saying = say('ann', 'one');
-		await clock.until(() => fixture.sandbox.requests.of('E13').length > 0);
-		const theirs = fixture.sandbox.store.putConversation({ threadId: threadOf('ann') });
-		const { json } = await saying;
-		expect(json).toMatchObject({ status: 'completed', conversationId: theirs.id });
-		expect(conversationsOn(threadOf('ann')).map(({ id }) => id)).toEqual([theirs.id]);
-	});
-});
-
-describe('a conversation with a key behaves as an existing thread does', () => {
-	it('when a person is asked: its run is interrupted, and goes on with a decision', async () => {
-		const asked = await say('ann', 'ASK A PERSON first');
-		expect(asked.json).toMatchObject({
-			status: 'interrupted',
-			interrupt: [{ call: { args: { input: 'ASK A PERSON first' } } }],
-		});
-		const jsonBody = (type: string) =>
-			JSON.stringify({
-				assistant_id: SAYING_ASSISTANT.id,
-				input: { action: 'resume', target: {}, decision: { type } },
-			});
-		const decided = await say('ann', '', {
-			options: { bodyMode: 'json', jsonBody: jsonBody('reject') },
-		});
-		expect(decided.json).toMatchObject({ output: '', status: 'completed', rejected: true });
-		const again = await say('ann', '', {
-			options: { bodyMode: 'json', jsonBody: jsonBody('confirm') },
-		});
-		expect(again.error?.message).toBe('Nothing on this thread waits for a decision');
+		const words =
+			'The sessionId of the Chat Trigger holds "undefined", which stands for a missing value';
+		expect([error?.message, sent()]).toEqual([words, []]);
 	});
 });
 
 describe('what cannot be a conversation is refused in words, and nothing is sent', () => {
-	it.each([
-		['a key of blanks', '  '],
-		['no key', undefined],
-	])('%s', async (_, key) => {
-		const items = [says('ann', 'one'), { json: { thread: key, message: 'two' } }];
-		const { error } = await fixture.run(keyed(), { items });
-		expect(error?.message).toBe(
-			'"Conversation Key" is empty: its expression gave nothing for this item [item 1]',
-		);
-		expect(fixture.sandbox.requests.all).toEqual([]);
-	});
+	const own = (body: object) => ({ options: { bodyMode: 'json', jsonBody: JSON.stringify(body) } });
+	const ON_ITS_OWN = { threadSource: 'new' };
+	const NO_CHOICE = /^"Run On" must be "Conversation With a Key" or "Existing Thread", as .*$/;
 
-	it('a key that is a list', async () => {
-		const { error } = await say('ann', 'one', { conversationKey: '={{ ["ann"] }}' });
-		expect(error?.message).toBe('"Conversation Key" must be text, but is ["ann"]');
-	});
-
-	it('a JSON body that names no assistant', async () => {
-		const { error } = await say('ann', '', {
-			options: { bodyMode: 'json', jsonBody: '{"input":{}}' },
-		});
-		expect(error?.message).toBe('"JSON Body" must name the assistant_id, to which the key belongs');
-	});
-
-	it.each(['resume', 'retry'])('a new conversation that is to %s', async (action) => {
-		const jsonBody = JSON.stringify({ input: { action } });
-		const { error } = await say('', '', {
-			threadSource: 'new',
-			options: { bodyMode: 'json', jsonBody },
-		});
-		expect(error?.message).toMatch(
-			/^"Run On" must be "Conversation With a Key" or "Existing Thread", as .*$/,
-		);
-		expect(fixture.sandbox.requests.all).toEqual([]);
+	it.each<[string, unknown, INodeParameters, string | RegExp]>([
+		[
+			'a key of blanks',
+			'  ',
+			{},
+			'"Conversation Key" is empty: its expression gave nothing for this item',
+		],
+		[
+			'no key',
+			undefined,
+			{},
+			'"Conversation Key" is empty: its expression gave nothing for this item',
+		],
+		[
+			'a list',
+			'ann',
+			{ conversationKey: '={{ ["ann"] }}' },
+			'"Conversation Key" must be text, but is ["ann"]',
+		],
+		[
+			'a JSON body that names no assistant',
+			'ann',
+			own({ input: {} }),
+			'"JSON Body" must name the assistant_id, to which the key belongs',
+		],
+		[
+			'a new conversation to decide',
+			'',
+			{ ...ON_ITS_OWN, ...own({ input: { action: 'resume' } }) },
+			NO_CHOICE,
+		],
+		[
+			'a new conversation to answer again',
+			'',
+			{ ...ON_ITS_OWN, ...own({ input: { action: 'retry' } }) },
+			NO_CHOICE,
+		],
+	])('%s', async (_, key, parameters, words) => {
+		const { error } = await say(key, 'one', parameters);
+		expect(error?.message).toMatch(words);
+		expect(sent()).toEqual([]);
 	});
 });
 
@@ -222,62 +364,34 @@ describe('a run that fails, with Failures as Replies', () => {
 	const asReply = { options: { failuresAsReplies: true } };
 
 	it('says its reason as the reply, on the success output', async () => {
-		const { outputs, error } = await fixture.run(
-			ask({ threadSource: 'new', assistantId: byId(BROKEN_ASSISTANT_ID), ...asReply }),
-			{ items: [says('', 'one')], onError: 'continueErrorOutput' },
+		const assistantId = byId(BROKEN_ASSISTANT_ID);
+		const parameters = { threadSource: 'new', assistantId, ...asReply };
+		const { outputs, error } = await run(
+			parameters,
+			{ message: 'one' },
+			{ onError: 'continueErrorOutput' },
 		);
 		expect(error).toBeUndefined();
-		expect(outputs[0]?.map(({ json, pairedItem }) => ({ json, pairedItem }))).toEqual([
-			{
-				json: {
-					output: 'The run failed: No model for "broken"',
-					status: 'failed',
-					threadId: expect.any(String),
-					conversationId: expect.any(String),
-					runId: fixture.sandbox.store.runs.at(-1)?.id,
-				},
-				pairedItem: { item: 0 },
-			},
-		]);
-		expect(outputs[1] ?? []).toEqual([]);
+		const [failed] = server.store.runs;
+		const conversationId = server.store.conversationOf(failed?.threadId ?? ID)?.id;
+		const output = 'The run failed: No model for "broken"';
+		const json = {
+			output,
+			status: 'failed',
+			threadId: failed?.threadId,
+			conversationId,
+			runId: failed?.id,
+		};
+		expect(outputs.map((items) => items?.map((one) => one.json))).toEqual([[json], []]);
 	});
 
 	it('says so of a message that cannot be sent, and the others go on', async () => {
-		const { items, error } = await fixture.run(keyed(asReply), {
-			items: [says('ann', ''), says('bob', 'one')],
-		});
+		const items = [says('ann', ''), says('bob', 'one')];
+		const { items: out, error } = await run({ ...KEYED, ...asReply }, {}, { items });
 		expect(error).toBeUndefined();
-		expect(items.map(({ json }) => json.output)).toEqual([
+		expect(out.map(({ json }) => json.output)).toEqual([
 			'"Message" is empty: its expression gave nothing for this item [item 0]',
-			'You said: one [users seen: 1]',
+			seen(1),
 		]);
-	});
-});
-
-describe('an answer of several parts', () => {
-	const options = { inOneRequest: true };
-	const said = async (message: string) =>
-		await say('ann', message, { threadSource: 'new', options });
-	const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
-	const answers = (content: unknown) =>
-		fixture.sandbox.faults.add({
-			endpoint: 'E4',
-			do: 'status',
-			status: 201,
-			body: { role: 'ai', content },
-		});
-
-	it('gives its text as the reply, Markdown and all, and the rest as parts', async () => {
-		answers([{ type: 'text', text: '# See\n**this**:' }, image]);
-		expect((await said('one')).json).toMatchObject({
-			output: '# See\n**this**:',
-			parts: [image],
-			status: 'completed',
-		});
-	});
-
-	it('has an empty reply where it is nothing but an image', async () => {
-		answers([image]);
-		expect((await said('one')).json).toMatchObject({ output: '', parts: [image] });
 	});
 });

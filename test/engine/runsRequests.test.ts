@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mapValues } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { projectRoot } from '../../host/paths';
@@ -40,15 +41,19 @@ describe('the requests of a question', () => {
 	it('are as many as docs/thread-runs.md says', async () => {
 		const page = readFileSync(join(projectRoot, 'docs/thread-runs.md'), 'utf8');
 		const first = await call(KEY);
-		const counts = {
-			new: (await call(NEW)).sent.length,
-			existing: (await call(ask(), 'Hello', String(first.json?.threadId))).sent.length,
-			key: (await call(KEY)).sent.length,
-			newKey: first.sent.length,
+		const asked = {
+			new: await call(NEW),
+			existing: await call(ask(), 'Hello', String(first.json?.threadId)),
+			key: await call(KEY),
+			newKey: await call(ask({ threadSource: 'key', conversationKey: 'bob' })),
+			firstKey: first,
 		};
-		expect(counts).toEqual({ new: 3, existing: 5, key: 6, newKey: 10 });
-		expect(page).toContain(
-			'about 3 requests in a new conversation, 5 on an existing thread, 6 with a key and 10 with a new key',
+		const counts = mapValues(asked, ({ sent }) => sent.length);
+		expect(counts).toEqual({ new: 3, existing: 5, key: 6, newKey: 7, firstKey: 9 });
+		const lists = mapValues(asked, ({ sent }) => sent.filter((one) => one === 'listRuns').length);
+		expect(lists).toEqual({ new: 0, existing: 3, key: 3, newKey: 3, firstKey: 3 });
+		expect(page.replace(/\s+/g, ' ')).toContain(
+			'A question takes 3 requests in a new conversation, 5 on an existing thread, 6 with a key and 7 with a new key; the first key of a process takes two more',
 		);
 	});
 

@@ -1,114 +1,432 @@
 import { range } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { SAYING_ASSISTANT } from '../../sandbox';
-import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
-import { useFixture } from './support/fixture';
+import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
+import type { FaultRule } from '../../sandbox';
+import { clock } from './support/clock';
+import { AN_HOUR, useFixture } from './support/fixture';
 import { byId } from './support/locators';
-import { ask, post, runsOf, saidOn, says } from './support/runs';
+import {
+	again,
+	arrivals,
+	ask,
+	decideAsOthers,
+	newThreads,
+	occupy,
+	onOthers,
+	overlap,
+	post,
+	runsOf,
+	saidOn,
+	says,
+} from './support/runs';
 
 const fixture = useFixture();
 
-const THREAD = derivedId(SAYING_ASSISTANT.id, 'ann');
+const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
+const add = (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules);
+const lasting = (ms: number): FaultRule => ({ endpoint: 'runs', do: 'run', ms });
+const counts = (...endpoints: string[]) => endpoints.map((one) => sent(one).length);
+const message = (input: string) => ({ action: 'send', message: { input: { input } } });
+const stored = (thread: string) => runsOf(fixture.sandbox.store.runs, thread);
+const contents = (thread: string) =>
+	fixture.sandbox.store.threads.get(thread)?.messages.map(({ content }) => content);
+const pairs = (...all: string[]) => all.flatMap((one) => [one, `Echo: ${one}`]);
 
-const keyed = (parameters: INodeParameters = {}) =>
-	ask({
-		...{ threadSource: 'key', conversationKey: '={{ $json.thread }}' },
-		...{ assistantId: byId(SAYING_ASSISTANT.id), ...parameters },
-	});
-
-async function say(message: string, parameters: INodeParameters = {}, more = {}) {
-	const items = [says('ann', message)];
-	const result = await fixture.run(keyed(parameters), { items, ...more });
-	return { ...result, json: result.items[0]?.json };
+async function newThread(): Promise<string> {
+	const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	return thread;
 }
 
-const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
-const stored = () => runsOf(fixture.sandbox.store.runs, THREAD);
+async function say(thread: string, words = 'ours', options: INodeParameters = {}, operation = ask) {
+	const items = [says(thread, words)];
+	const { items: out, error } = await fixture.run(operation({ options }), { items });
+	return { json: out[0]?.json, error };
+}
 
-beforeEach(() => fixture.sandbox.store.putAssistant(SAYING_ASSISTANT));
+/** Somebody else says something on a thread, whose answer takes so long. */
+async function theyAsk(thread: string, ms: number, input: unknown = message('theirs')) {
+	add(onOthers(thread, { do: 'run', ms, nth: 1 }));
+	await occupy(fixture.sandbox, thread, input);
+	const theirs = stored(thread).at(-1);
+	if (!theirs) throw new Error('nothing runs');
+	return theirs;
+}
 
-describe('a message under a key', () => {
-	it('comes out once it has ended, though its stream stays open and silent', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'join', do: 'delay', ms: 600_000 });
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 300 });
-		const { json } = await say('one');
-		expect(json).toMatchObject({ output: 'You said: one [users seen: 1]' });
-		// Left to itself, a silent stream is given up after 75 seconds.
-		expect(json?.seconds).toBeLessThan(60);
+describe('items', () => {
+	it('for one thread run one after another in their order; other threads run beside', async () => {
+		const [a = '', b = '', c = ''] = await newThreads(fixture.sandbox, 3);
+		add(lasting(150));
+		const said = { [a]: ['a1', 'a2', 'a3'], [b]: ['b1', 'b2'], [c]: ['c1'] };
+		const items = [says(a, 'a1'), says(b, 'b1'), says(a, 'a2')];
+		items.push(says(c, 'c1'), says(b, 'b2'), says(a, 'a3'));
+		const { items: out } = await fixture.run(ask(), { items });
+		const outputs = items.map(({ json }) => `Echo: ${String(json.message)}`);
+		expect(out.map(({ json }) => json.output)).toEqual(outputs);
+		expect(out.map(({ pairedItem }) => pairedItem)).toEqual(range(6).map((item) => ({ item })));
+		for (const [thread, words] of Object.entries(said)) {
+			expect(contents(thread)).toEqual(pairs(...words));
+			const runs = stored(thread);
+			expect(runs.slice(1).some((run, index) => overlap(run, runs[index] ?? run))).toBe(false);
+		}
+		const [first] = stored(a);
+		const beside = [b, c].flatMap(stored).filter((run) => first && overlap(run, first));
+		expect(beside.map(({ text }) => text).sort()).toEqual(['b1', 'c1']);
 	});
 
-	it('comes out of its stream where that speaks just before it is given up', async () => {
-		// After ten silent seconds the record says that it has ended.
-		fixture.sandbox.faults.add({ endpoint: 'join', nth: 1, do: 'delay', ms: 10_500 });
-		const { json } = await say('one');
-		expect(json).toMatchObject({ output: 'You said: one [users seen: 1]', recovered: false });
-		expect([sent('join'), sent('run')].map(({ length }) => length)).toEqual([1, 1]);
+	it('run as many threads at once as asked for', async () => {
+		const threads = await newThreads(fixture.sandbox, 6);
+		add(lasting(200));
+		const items = threads.map((thread) => says(thread, 'Hi'));
+		await fixture.run(ask({ options: { concurrency: 2 } }), { items });
+		const runs = threads.flatMap(stored);
+		const underWay = (at: number) =>
+			runs.filter(({ startedAt, endedAt = Infinity }) => startedAt <= at && at < endedAt).length;
+		expect(Math.max(...runs.map(({ startedAt }) => underWay(startedAt)))).toBe(2);
+	});
+
+	it.each([
+		['after a failed one', 'one', ['one'], 'The run failed: No'],
+		[
+			'where one is wrong',
+			'',
+			[],
+			'"Message" is empty: its expression gave nothing for this item [item 0]',
+		],
+	])('do not run %s when On Error is Stop', async (_, first, said, words) => {
+		const thread = await newThread();
+		add({ endpoint: 'runs', nth: 1, do: 'run', outcome: 'fail', error: 'No' });
+		const { error } = await fixture.run(ask(), {
+			items: [says(thread, first), says(thread, 'two')],
+		});
+		expect(error?.message).toBe(words);
+		expect(saidOn(fixture.sandbox, thread)).toEqual(said);
 	});
 });
 
+describe('a thread on which somebody else runs', () => {
+	it('is reported at once when asked to', async () => {
+		const thread = await newThread();
+		await theyAsk(thread, 400);
+		const { error } = await say(thread, 'ours', { whenBusy: 'fail' });
+		expect(error?.message).toMatch(/^Another run is active on this thread \([^,]+, since [^,]+\)$/);
+		expect(error?.description).toContain(`Thread: ${thread}.`);
+		expect(arrivals(fixture.sandbox, thread)).toBe(1);
+	});
+
+	it('left busy by a server that died is run on when asked to, and cured by it', async () => {
+		const thread = await newThread();
+		await say(thread, 'before');
+		const { id } = await theyAsk(thread, AN_HOUR);
+		await fixture.sandbox.killRuns();
+		const { error } = await say(thread, 'ours', { deadlineMinutes: 0.5 });
+		expect(error?.message).toMatch(
+			new RegExp(
+				`on the thread \\(${id}, since .*, without a sign for 30 s\\) when the deadline came`,
+			),
+		);
+		expect(error?.description).toMatch(/Cancel Run.*"Run Anyway"/);
+		const { json } = await say(thread, 'ours', { whenBusy: 'run' });
+		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
+		expect(fixture.sandbox.store.threads.get(thread)?.status).toBe('idle');
+	});
+
+	it.each([
+		['One answer is', 1, true, { output: 'Echo: ours', status: 'completed' }],
+		['2 answers are', 2, false, { role: 'ai', content: 'Echo: ours' }],
+	])('may have answers overwritten, which each says, and a hint: %s', async (...row) => {
+		const [words, count, simplify, expected] = row;
+		const threads = await newThreads(fixture.sandbox, count);
+		for (const thread of threads) {
+			await say(thread, 'before');
+			await theyAsk(thread, 2_000);
+			fixture.sandbox.faults.clear();
+		}
+		// What the thread holds is read once both have ended.
+		add({ endpoint: 'E15', do: 'delay', ms: 3_000 });
+		const items = threads.map((thread) => says(thread, 'ours'));
+		const own = ask({ simplify, options: { whenBusy: 'run' } });
+		const { items: out, hints } = await fixture.run(own, { items });
+		for (const { json } of out) expect(json).toMatchObject({ ...expected, remembered: false });
+		const why = 'another run at the same time has overwritten the messages';
+		expect(hints.map((one) => one.message)).toEqual([`${words} not on the thread: ${why}.`]);
+		const alone = await fixture.run(own, { items });
+		expect(alone.hints).toEqual([]);
+		expect(alone.items[0]?.json).not.toHaveProperty('remembered');
+	});
+});
+
+/** Somebody else begins a run between our look at the thread and our start. */
+async function meet({ ours = 600, theirs = 300, operation = ask, options = {} }) {
+	const thread = await newThread();
+	await say(thread, 'before');
+	const begun = sent('runs').length;
+	add({ endpoint: 'runs', nth: 1, do: 'delay', ms: 200 }, lasting(ours));
+	add(onOthers(thread, { do: 'run', ms: theirs }));
+	const asking = say(thread, 'ours', options, operation);
+	await clock.until(() => sent('runs').length > begun);
+	await occupy(fixture.sandbox, thread, message('theirs'));
+	return { ...(await asking), thread, tries: [sent('runs').length - begun, sent('cancel').length] };
+}
+
+describe('a run that was not the first', () => {
+	it('gives way to one that goes on, and begins again after it: no message is lost', async () => {
+		const { json, thread, tries } = await meet({});
+		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed', recovered: false });
+		expect(tries).toEqual([2, 1]);
+		expect(contents(thread)).toEqual(pairs('before', 'theirs', 'ours'));
+		expect(saidOn(fixture.sandbox, thread)).toEqual(['before', 'theirs', 'ours', 'ours']);
+	});
+
+	const OURS = 'Echo: ours';
+	const unknown = (what: string) => `It is not known whether the ${what} has reached`;
+	const lost = (when: 'before' | 'after'): FaultRule => ({
+		endpoint: 'runs',
+		nth: 2,
+		do: 'drop',
+		when,
+	});
+	const unread: FaultRule = {
+		endpoint: 'getMessages',
+		nth: range(1, 12, 2),
+		do: 'status',
+		status: 403,
+	};
+
+	it.each<[string, FaultRule[], Parameters<typeof meet>[0], string, number[]]>([
+		[
+			'stays where it has ended before it could',
+			[{ endpoint: 'cancel', do: 'delay', ms: 500 }],
+			{ ours: 150, theirs: 250 },
+			OURS,
+			[1, 1],
+		],
+		[
+			'is reported where others are not waited for',
+			[],
+			{ options: { whenBusy: 'fail' } },
+			'Another run is active on this thread',
+			[1, 1],
+		],
+		['goes on where others do not count', [], { options: { whenBusy: 'run' } }, OURS, [1, 0]],
+		[
+			'is not mistaken for theirs where its start is lost',
+			[lost('before')],
+			{ ours: 50 },
+			unknown('message'),
+			[1, 0],
+		],
+		[
+			'is not mistaken for theirs where its answer is lost',
+			[lost('after')],
+			{ ours: 50 },
+			unknown('message'),
+			[1, 0],
+		],
+		[
+			'is not mistaken for theirs where it answers again',
+			[lost('before'), unread],
+			{ theirs: 100, operation: again },
+			unknown('request'),
+			[1, 0],
+		],
+	])('%s', async (_, faults, meeting, words, tries) => {
+		add(...faults);
+		const met = await meet(meeting);
+		expect(met.error?.message ?? met.json?.output).toContain(words);
+		expect(met.tries).toEqual(tries);
+	});
+});
+
+it('a run has its own ID where another has begun beside it', async () => {
+	const thread = await newThread();
+	await say(thread, 'before');
+	add(lasting(200));
+	const asking = ['one', 'two'].map(async (words) => await say(thread, words, { whenBusy: 'run' }));
+	for (const { json } of await Promise.all(asking)) {
+		const own = stored(thread).find(({ id }) => id === json?.runId);
+		expect(json?.output).toBe(`Echo: ${own?.text}`);
+	}
+});
+
+it('nothing is begun after the deadline, though the thread was free before', async () => {
+	const thread = await newThread();
+	await say(thread, `${INTERRUPTING_INPUT} first`);
+	add({ endpoint: 'E5', do: 'delay', ms: 700 });
+	const { error } = await say(thread, 'ours', { deadlineMinutes: 0.01 });
+	expect(error?.message).toBe('The run had not begun when the deadline came');
+	expect(stored(thread)).toHaveLength(1);
+});
+
 describe('a server that does not tell of its runs', () => {
+	const unlisted = (status: number, body: unknown = 'no', more = {}): FaultRule => ({
+		...{ endpoint: 'listRuns', do: 'status', status, body, ...more },
+	});
+	const NO_ROUTE = { statusCode: 404, message: 'Cannot GET /api/ai/threads/x/runs' };
+	const PAGE = '<html>404 Not Found</html>';
+
 	it('has no such routes: each message is sent to E4, which is found out once an execution', async () => {
-		const body = { statusCode: 404, message: `Cannot GET /api/ai/threads/${THREAD}/runs` };
-		fixture.sandbox.faults.add({ endpoint: 'listRuns', do: 'status', status: 404, body });
-		const items = ['one', 'two'].map((message) => says('ann', message));
-		const { items: out } = await fixture.run(keyed(), { items });
+		add(unlisted(404, NO_ROUTE));
+		const thread = await newThread();
+		const items = ['one', 'two'].map((words) => says(thread, words));
+		const { items: out } = await fixture.run(ask(), { items });
 		expect(out.map(({ json }) => json.status)).toEqual(['completed', 'completed']);
-		expect([sent('runs'), sent('E4')].map(({ length }) => length)).toEqual([0, 2]);
-		expect(sent('listRuns')).toHaveLength(2);
+		expect(counts('runs', 'E4', 'listRuns')).toEqual([0, 2, 2]);
 	});
 
-	it('may not list them: the item fails, and nothing is said', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'listRuns', do: 'status', status: 403, body: 'no' });
-		expect((await say('one')).error?.message).toBe('The server answered 403: no');
-		expect([sent('runs'), sent('E4')].map(({ length }) => length)).toEqual([0, 0]);
+	it.each<[string, FaultRule, string, number]>([
+		['may not: nothing is said', unlisted(403), 'The server answered 403: no', 0],
+		[
+			'cannot for a while: the message takes its turn',
+			unlisted(503, 'down', { times: 5 }),
+			'Echo: ours',
+			1,
+		],
+		[
+			'never could: it is given up after a minute',
+			unlisted(503, 'down'),
+			'The server answered 503: down',
+			0,
+		],
+		[
+			'cannot once it has begun: it is joined all the same',
+			unlisted(403, 'no', { nth: [2, 3] }),
+			'Echo: ours',
+			1,
+		],
+	])('%s', async (_, fault, words, runs) => {
+		add(fault);
+		const { json, error } = await say(await newThread());
+		expect(error?.message ?? json?.output).toBe(words);
+		expect(counts('runs', 'E4')).toEqual([runs, 0]);
+		expect(sent('listRuns').length).toBeLessThan(40);
 	});
 
-	it('cannot list them for a while: it is asked again, and the message takes its turn', async () => {
-		const fault = { endpoint: 'listRuns', do: 'status', status: 503, body: 'down' } as const;
-		fixture.sandbox.faults.add({ ...fault, times: 5 });
-		expect((await say('one')).json).toMatchObject({ status: 'completed' });
-		expect([sent('runs'), sent('E4')].map(({ length }) => length)).toEqual([1, 0]);
-		fixture.sandbox.faults.add(fault);
-		const { error } = await say('two', { options: { deadlineMinutes: 0.05 } });
-		expect(error?.message).toBe('The server answered 503: down');
-		expect([sent('runs'), sent('E4')].map(({ length }) => length)).toEqual([1, 0]);
-	});
-
-	it('is restarted behind a proxy, whose 404 comes after a list: the message still takes its turn', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 600 });
-		await say('zero');
-		await post(fixture.sandbox, `threads/${THREAD}/runs`, {
-			assistant_id: SAYING_ASSISTANT.id,
-			input: { action: 'send', message: { input: { input: 'theirs' } } },
-		});
-		const body = '<html>404 Not Found</html>';
-		const nth = range(2, 10);
-		fixture.sandbox.faults.add({ endpoint: 'listRuns', do: 'status', status: 404, body, nth });
-		expect((await say('one')).json?.output).toBe('You said: one [users seen: 3]');
-		expect(sent('listRuns').filter(({ status }) => status === 404)).toHaveLength(nth.length);
+	it.each<[string, number, string, string[]]>([
+		['is restarted', 10, 'Echo: ours', ['zero', 'theirs', 'ours']],
+		['stays away', 1_000, 'The server answered 404: an HTML page', ['zero', 'theirs']],
+	])('%s behind a proxy, whose 404 comes after a list', async (_, last, words, said) => {
+		const thread = await newThread();
+		add(lasting(600));
+		await say(thread, 'zero');
+		const others = { assistant_id: ECHO_ASSISTANT_ID, input: message('theirs') };
+		await post(fixture.sandbox, `threads/${thread}/runs`, others);
+		add(unlisted(404, PAGE, { nth: range(2, last) }));
+		const { json, error } = await say(thread, 'ours', { deadlineMinutes: 0.5 });
+		expect(error?.message ?? json?.output).toBe(words);
 		expect(sent('E4')).toEqual([]);
-		expect(saidOn(fixture.sandbox, THREAD)).toEqual(['zero', 'theirs', 'one']);
+		expect(saidOn(fixture.sandbox, thread)).toEqual(said);
+	});
+});
+
+describe('a run that blocks a thread', () => {
+	const LIMIT_MS = 6_000;
+	const SILENT = { cancelSilentMinutes: LIMIT_MS / 60_000, deadlineMinutes: 10 };
+	const SHORT = { ...SILENT, deadlineMinutes: 0.3 };
+	const BUSY = /, without a sign for \d+ s\) when the deadline came$/;
+
+	/** A thread with somebody else's run, which has begun an hour ago unless it is young. */
+	async function blocked({ ms = AN_HOUR, age = AN_HOUR }) {
+		const thread = await newThread();
+		const run = await theyAsk(thread, ms);
+		run.startedAt -= age;
+		return { thread, run };
+	}
+
+	it.each<[string, FaultRule[]]>([
+		['is open', []],
+		['breaks ever again', [{ endpoint: 'join', do: 'drop', when: 'during', ms: 1_000, times: 4 }]],
+	])(
+		'is cancelled once it was silent for as long as is allowed, which is said, where its stream %s',
+		async (_, faults) => {
+			const { thread, run } = await blocked({});
+			await fixture.sandbox.killRuns();
+			add(...faults);
+			const { json } = await say(thread, 'ours', SILENT);
+			expect(json).toMatchObject({ output: 'Echo: ours', cancelledRun: run.id });
+			expect(run.status).toBe('interrupted');
+			const [[heard], [cancelled]] = [sent('join'), sent('cancel')];
+			const silence = Number(cancelled?.arrivedAt) - Number(heard?.arrivedAt);
+			expect(silence).toBeGreaterThanOrEqual(LIMIT_MS - 20);
+			expect(silence).toBeLessThan(LIMIT_MS + 2_000);
+		},
+	);
+
+	it('is said to be cancelled where the deadline comes before it has ended', async () => {
+		const { thread, run } = await blocked({});
+		const body = { canceledExecutionIds: [run.id] };
+		add({ endpoint: 'cancel', do: 'status', status: 201, body });
+		const { error } = await say(thread, 'ours', SHORT);
+		expect(error?.message).toMatch(BUSY);
+		expect(error?.description).toContain(`The silent run ${run.id} was cancelled.`);
+		expect(error?.context.data).toMatchObject({ cancelledRun: run.id });
+		expect(sent('cancel')).toHaveLength(1);
 	});
 
-	it('stays away behind a proxy after a list: the item fails at the deadline, and nothing is said', async () => {
-		await say('zero');
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60_000 });
-		const input = { action: 'send', message: { input: { input: 'theirs' } } };
-		const others = { assistant_id: SAYING_ASSISTANT.id, input };
-		await post(fixture.sandbox, `threads/${THREAD}/runs`, others);
-		const [body, nth] = ['<html>404 Not Found</html>', range(2, 1_000)];
-		fixture.sandbox.faults.add({ endpoint: 'listRuns', do: 'status', status: 404, body, nth });
-		const { error } = await say('one', { options: { deadlineMinutes: 0.02 } });
-		expect(error?.message).toBe('The server answered 404: an HTML page');
-		expect(sent('E4')).toEqual([]);
-		expect(saidOn(fixture.sandbox, THREAD)).toEqual(['zero', 'theirs']);
+	const REFUSED: FaultRule = { endpoint: 'join', do: 'status', status: 502, body: 'down' };
+
+	it.each<[string, Parameters<typeof blocked>[0], INodeParameters, FaultRule[]]>([
+		['where nothing is allowed to', {}, { cancelSilentMinutes: 0 }, []],
+		[
+			'where it has not begun three times as long ago',
+			{ age: 0 },
+			{ cancelSilentMinutes: 0.2 },
+			[],
+		],
+		['where it cannot be heard', {}, {}, [REFUSED]],
+	])('is not cancelled %s', async (_, blocking, options, faults) => {
+		const { thread, run } = await blocked(blocking);
+		add(...faults);
+		const { error } = await say(thread, 'ours', { ...SHORT, ...options });
+		expect(error?.message).toMatch(BUSY);
+		expect(error?.message).toContain(`(${run.id}, since `);
+		expect(sent('cancel')).toEqual([]);
 	});
 
-	it('cannot list them as it has begun: it is joined all the same', async () => {
-		const fault = { endpoint: 'listRuns', do: 'status', status: 403, body: 'no' } as const;
-		fixture.sandbox.faults.add({ ...fault, nth: [2, 3] });
-		expect((await say('one')).json).toMatchObject({ status: 'completed' });
-		expect(stored()).toHaveLength(1);
+	it('is not cancelled while it speaks', async () => {
+		fixture.sandbox.store.putAssistant(SAYING_ASSISTANT);
+		const thread = await newThread();
+		await occupy(fixture.sandbox, thread, message('LONG9 DRIP2000'), SAYING_ASSISTANT.id);
+		Object.assign(stored(thread)[0] ?? {}, { startedAt: clock.now() - AN_HOUR });
+		const saying = (parameters: INodeParameters = {}) =>
+			ask({ assistantId: byId(SAYING_ASSISTANT.id), ...parameters });
+		const { json } = await say(thread, 'Hello', SILENT, saying);
+		expect(json?.output).toMatch(/^You said: Hello/);
+		expect(json).not.toHaveProperty('cancelledRun');
+		expect(sent('cancel')).toEqual([]);
+	});
+
+	it('is not cancelled while a tool is at work that was decided, which may take long', async () => {
+		const thread = await newThread();
+		await say(thread, `${INTERRUPTING_INPUT} first`);
+		const [run] = stored(thread);
+		add(onOthers(thread, { do: 'run', ms: AN_HOUR }));
+		void decideAsOthers(fixture.sandbox, thread).catch(() => undefined);
+		await clock.until(() => run?.status === 'running');
+		Object.assign(run ?? {}, { startedAt: clock.now() - AN_HOUR });
+		await say(thread, 'ours', SHORT);
+		expect(sent('join')).not.toEqual([]);
+		expect(sent('cancel')).toEqual([]);
+	});
+
+	it('is not said to be cancelled where the server refuses', async () => {
+		const { thread } = await blocked({ ms: 18_000 });
+		add({ endpoint: 'cancel', do: 'status', status: 403, body: 'no' });
+		const { json } = await say(thread, 'ours', SILENT);
+		expect(sent('cancel')).not.toEqual([]);
+		expect(json).toMatchObject({ output: 'Echo: ours' });
+		expect(json).not.toHaveProperty('cancelledRun');
+	});
+
+	it('is heard no longer than it is waited for', async () => {
+		const { thread, run } = await blocked({});
+		const heardBy = () => fixture.sandbox.store.speeches.get(run.id)?.heardBy;
+		add({ endpoint: 'listRuns', nth: 4, do: 'status', status: 403, body: 'no' });
+		const calling = say(thread, 'ours', { ...SILENT, cancelSilentMinutes: 0 });
+		await clock.until(() => sent('listRuns').length >= 3);
+		expect(heardBy()).toBe(1);
+		expect((await calling).error?.message).toBe('The server answered 403: no');
+		await clock.settled();
+		expect(heardBy()).toBe(0);
 	});
 });

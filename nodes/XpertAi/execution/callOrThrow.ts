@@ -32,10 +32,8 @@ export async function callOrThrow<Answer>(
 	{ ids, toError }: ErrorOptions = {},
 ): Promise<Answer> {
 	const signal = cancelSignal(context);
-	const result = await call(
-		{ send, clock: systemClock, signal },
-		{ repeatable: false, ...request },
-	);
+	const { repeatable = false } = request;
+	const result = await call({ send, clock: systemClock, signal }, { ...request, repeatable });
 	if (result.ok) return result.answer;
 	const { failure } = result;
 	const hint = hintFor(failure, { ids });

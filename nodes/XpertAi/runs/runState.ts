@@ -183,6 +183,9 @@ function cancelAdvice(state: RunState): string {
 /** A run is cancelled only if it started at least this many silence limits ago. */
 const MIN_AGE_FACTOR = 3;
 
+/** Failures of a stream that was open, or may have been. */
+const STREAM_BREAKS = new Set(['network', 'timeout', 'cancelled']);
+
 /**
  * Watches the run that blocks a thread. A run whose server was killed stays `running` and its stream sends only
  * heartbeats, as while a model thinks (recorded). Only the time since the last event tells them apart.
@@ -190,7 +193,7 @@ const MIN_AGE_FACTOR = 3;
 export class SilenceWatch {
 	/** ID of the run that was cancelled. */
 	cancelledRun?: string;
-	private watched?: { run: RunRecord; events: RunEvents; lastEventAt: number };
+	private watched?: { run: RunRecord; events: RunEvents; lastEventAt: number; refusedAt: number };
 	/** Ends the stream that is open. */
 	private abort?: AbortController;
 
@@ -201,7 +204,8 @@ export class SilenceWatch {
 		const { clock, send, threadId } = this.run;
 		if (this.watched?.run.run_id !== run.run_id) {
 			this.end();
-			this.watched = { run, events: new RunEvents(run.run_id), lastEventAt: clock.now() };
+			const events = new RunEvents(run.run_id);
+			this.watched = { run, events, lastEventAt: clock.now(), refusedAt: 0 };
 		}
 		if (this.abort) return;
 		const { watched } = this;
@@ -214,8 +218,10 @@ export class SilenceWatch {
 			if (watched.events.lastId !== lastId) watched.lastEventAt = clock.now();
 		};
 		void send({ ...request, stream: { ...request.stream, onEvent, signal: abort.signal } }).then(
-			() => {
+			(outcome) => {
 				if (this.abort === abort) this.abort = undefined;
+				const isRefused = !outcome.ok && !STREAM_BREAKS.has(outcome.failure.kind);
+				if (isRefused) watched.refusedAt = clock.now();
 			},
 		);
 	}
@@ -230,11 +236,13 @@ export class SilenceWatch {
 	/** Cancels the watched run if it exceeds the silence limit and is not inside a tool call. */
 	async cancelSilent(): Promise<void> {
 		const { cancelSilentMs: limit, clock } = this.run;
-		const { watched, blocker } = this;
-		if (limit === 0 || !watched || (blocker?.silentMs ?? 0) < limit || watched.events.isInToolCall)
-			return;
+		const { watched } = this;
+		if (limit === 0 || !watched || watched.events.isInToolCall) return;
+		// Where the stream cannot be had, the run may speak unheard.
+		if (clock.now() - Math.max(watched.lastEventAt, watched.refusedAt) < limit) return;
 		const { run_id: runId, created_at: startedAt } = watched.run;
-		if (clock.now() - Date.parse(startedAt) < MIN_AGE_FACTOR * limit) return;
+		const isYoung = clock.now() - Date.parse(startedAt) < MIN_AGE_FACTOR * limit;
+		if (isYoung || runId === this.cancelledRun) return;
 		const { status } = await cancelRunById({ ...this.run, runId });
 		if (status === 'cancelled') this.cancelledRun = runId;
 	}

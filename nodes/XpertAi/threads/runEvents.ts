@@ -209,9 +209,11 @@ export class RunEvents {
 		return this.parts.filter(({ type, text }) => type !== 'component' && text === undefined);
 	}
 
-	/** Whether the last part is a tool call without a result. */
+	/** Whether the last part is a tool call without a result, also one that waited for a decision. */
 	get isInToolCall(): boolean {
-		return this.parts.at(-1)?.data?.status === 'running';
+		const { tool, status, output } = this.parts.at(-1)?.data ?? {};
+		const isDecided = tool !== undefined && status === undefined && output === undefined;
+		return isDecided || status === 'running';
 	}
 
 	private applyEvent(event: string, data: EventData | undefined): void {
@@ -268,7 +270,7 @@ export class RunEvents {
 		const waitingCall = this.parts.find(
 			({ data }) => data && data.output === undefined && isEqual(data.input, inputs),
 		);
-		if (waitingCall) this.calls.set(id, waitingCall);
+		if (waitingCall) this.calls.set(id, merge(waitingCall, { data: { status: 'running' } }));
 		else if (!this.componentWith(id))
 			this.parts.push(component(id, { status: 'running', tool: title, input: inputs }));
 	}

@@ -1,3 +1,4 @@
+import { has, omit } from 'lodash';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { ECHO_ASSISTANT_ID } from '../../../sandbox';
@@ -57,13 +58,14 @@ export const onOthers = (thread: string, fault: FaultRule): FaultRule => ({
 
 /** The bodies that have begun or decided runs, but for our mark. */
 export const bodiesSent = ({ requests }: Sandbox): unknown[] =>
-	requests.of('runs').map(({ body }) => withoutMark(body));
+	requests.of('runs').map(({ body }) => withoutOurs(body));
 
-/** A body without our mark in it. */
-export const withoutMark = (body: unknown): unknown =>
-	JSON.parse(JSON.stringify(body), (key, value: unknown) =>
-		key === 'n8nMark' ? undefined : value,
-	);
+/** A body without what the node adds: our mark of a message, and the ID and the owner of a conversation. */
+export const withoutOurs = (body: unknown): unknown =>
+	JSON.parse(JSON.stringify(body), (key, value: unknown) => {
+		if (has(value, 'createdById')) return omit(value as object, ['id', 'createdById']);
+		return key === 'n8nMark' ? undefined : value;
+	});
 
 /** The messages to the assistant, in the order in which the runs began. */
 export const saidOn = ({ store }: Sandbox, thread: string): Array<string | undefined> =>

@@ -4,9 +4,10 @@ import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 
 import type { Sandbox } from '../../../sandbox';
 import { derivedId } from '../../../nodes/XpertAi/payloads/derivedId';
-import { openConversation } from '../../../nodes/XpertAi/runs/openConversation';
+import { intentOf } from '../../../nodes/XpertAi/runs/input';
+import { openByKey } from '../../../nodes/XpertAi/runs/openConversation';
 import { withDeadline } from '../../../nodes/XpertAi/runs/run';
-import type { RunResult } from '../../../nodes/XpertAi/runs/run';
+import type { RunResult } from '../../../nodes/XpertAi/runs/runResult';
 import { runAndWait } from '../../../nodes/XpertAi/runs/runThread';
 import { createSend } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from '../../nodes/support/context';
@@ -50,16 +51,17 @@ export async function worker({ url, accessToken }: Sandbox) {
 		} as unknown as IExecuteFunctions['helpers'],
 	});
 	const send = await createSend(context);
+	const owner = {};
 	return async (key: string, assistant: string, message: string): Promise<RunResult> => {
-		const inTime = withDeadline({ send, clock, deadline: clock.now() + DEADLINE_MS });
-		const opened = await openConversation(inTime, derivedId(assistant, key));
-		if (!opened || 'failure' in opened)
-			return { status: 'failed', recovered: false, failure: opened?.failure };
+		const client = withDeadline({ send, clock, deadline: clock.now() + DEADLINE_MS });
+		const keyId = derivedId(assistant, key);
+		const opened = await openByKey(client, { keyId, owner, credentialId: 'any' });
+		if ('status' in opened) return opened;
 		const input = { action: 'send', message: { input: { input: message } } };
+		const body = { assistant_id: assistant, input };
 		return await runAndWait({
-			...{ ...inTime, threadId: opened.threadId, body: { assistant_id: assistant, input } },
-			...{ isNew: false, whenBusy: 'wait', whenStopped: 'leave', whenLate: 'leave' },
-			...{ cancelSilentMs: 0, inOneRequest: false, routes: { areMissing: false } },
+			...{ ...client, ...opened, body, intent: intentOf(body) },
+			...{ isNew: false, whenBusy: 'wait', cancelSilentMs: 0, routes: { areMissing: false } },
 		});
 	};
 }

@@ -95,11 +95,12 @@ async function ask(request: RunRequest, turn?: Turn, chat?: Chat): Promise<IData
 
 /** Starts a run without waiting for it. */
 async function start(run: Run): Promise<NoAnswer | (RunFacts & { status: 'running' })> {
-	const { threadId } = run;
+	const { threadId, conversationId: opened } = run;
 	const started = await startInTurn(run);
-	if (started.kind !== 'started') return withFacts(started.result, { threadId });
+	if (started.kind !== 'started')
+		return withFacts(started.result, { threadId, conversationId: opened });
 	const { runId, facts } = started;
-	const known = run.conversationId ?? facts.conversationId;
+	const known = opened ?? facts.conversationId;
 	const { conversationId } = known
 		? { conversationId: known }
 		: await readConversation(run, started.threadId);

@@ -1,0 +1,419 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
+import type { FaultRule } from '../../sandbox';
+import { clock } from './support/clock';
+import { useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import { ID } from './support/records';
+import { ask, decide, detailsOf, newThreads, occupy, post, runsOf, says } from './support/runs';
+
+const fixture = useFixture();
+
+const add = (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules);
+const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
+const lasts = (ms: number): FaultRule => ({ endpoint: 'runs', nth: 1, do: 'run', ms });
+const no = (endpoint: string, status = 403): FaultRule => ({
+	endpoint,
+	do: 'status',
+	status,
+	body: 'no',
+});
+
+interface Ids {
+	threadId: string;
+	runId: string;
+}
+
+async function call(parameters: INodeParameters, message = 'ours', thread = '') {
+	const items = [says(thread, message)];
+	const result = await fixture.run(parameters, { items, onError: 'continueErrorOutput' });
+	const failed = result.outputs[1]?.[0];
+	return { json: result.items[0]?.json, error: failed?.json.error, details: detailsOf(failed) };
+}
+
+/** A run that has come out in some way. */
+async function ended(message = 'ours', thread = ''): Promise<Ids> {
+	const on = thread ? {} : { threadSource: 'new' };
+	const { json, error } = await call(ask(on), message, thread);
+	const run = fixture.sandbox.store.runs.at(-1);
+	if (!run || (!json && !error)) throw new Error('nothing has run');
+	return { threadId: run.threadId, runId: run.id };
+}
+
+/** A run that somebody else has started. */
+async function started(message: string, thread = '', ms = 0): Promise<Ids> {
+	const [threadId = ''] = thread ? [thread] : await newThreads(fixture.sandbox, 1);
+	if (ms > 0) add({ ...lasts(ms), path: threadId });
+	const { run_id: runId = '' } = await post(fixture.sandbox, `threads/${threadId}/runs`, {
+		assistant_id: ECHO_ASSISTANT_ID,
+		input: { action: 'send', message: { input: { input: message } } },
+	});
+	return { threadId, runId };
+}
+
+const by = (operation: string, { threadId, runId }: Ids, options: INodeParameters = {}) => ({
+	...{ resource: 'thread', operation, threadId: byId(threadId), runId, options },
+});
+
+const read = async (ids: Ids, operation = 'getRun', options: INodeParameters = {}) =>
+	await call(by(operation, ids, options));
+
+const EVERY = ['getRun', 'waitForRun', 'cancelRun'];
+const NO_ANSWER = 'The run ended without an answer, and the server does not say why';
+const GONE_ON = 'The run was cancelled, or the thread has gone on without a decision';
+const CANCELLED = 'The run was cancelled on the server: Canceled by user';
+const ANSWERED = { output: 'Echo: ours', status: 'completed' };
+const RUNNING = { status: 'running', output: null };
+
+describe('a run by its ID', () => {
+	it('is that of the input item where nothing is set', async () => {
+		const json = await started('ours');
+		for (const operation of ['waitForRun', 'getRun']) {
+			const { items } = await fixture.run(
+				{ resource: 'thread', operation },
+				{ items: [{ json: { ...json } }] },
+			);
+			expect(items[0]?.json).toMatchObject({ ...json, ...ANSWERED });
+		}
+	});
+
+	it('is running, then says what Ask and Wait would', async () => {
+		const ids = await started('ours', '', 400);
+		expect((await read(ids)).json).toMatchObject({ ...RUNNING, ...ids });
+		const { json } = await read(ids, 'waitForRun');
+		expect(json).toMatchObject({ ...ANSWERED, ...ids, assistantId: ECHO_ASSISTANT_ID });
+		expect((await read(ids)).json).toEqual(json);
+	});
+
+	it('is never told in the words of another that ran at the same time', async () => {
+		const { threadId: thread } = await ended();
+		const slow = await started('Slow', thread, 500);
+		fixture.sandbox.faults.clear();
+		const quick = await started('Quick', thread);
+		expect((await read(slow, 'waitForRun')).json).toMatchObject({ output: 'Echo: Slow' });
+		// The slow one has begun first and ended last, so that its messages are all that the thread has.
+		const { json } = await read(quick, 'waitForRun');
+		expect(json).toMatchObject({ output: 'Echo: Quick', remembered: false, ...quick });
+	});
+
+	it.each(EVERY)(
+		'is that of nobody, or of another thread, which is said (%s)',
+		async (operation) => {
+			const [one, other] = [await started('One'), await started('Two')];
+			const unknown = await read({ ...one, runId: ID }, operation);
+			expect(unknown.error).toContain('404');
+			expect(unknown.details.description).toMatch(/no such run.*Check "Run ID" and "Thread"\./);
+			expect(unknown.details.description).not.toContain('Assistant');
+			const { error } = await read({ ...one, threadId: other.threadId }, operation);
+			expect(error).toMatch(/^The run is of another thread: take threadId and runId/);
+			expect(sent('cancel')).toEqual([]);
+		},
+	);
+
+	it('left over of a decision is reported, and not waited for', async () => {
+		const { threadId } = await ended(`${INTERRUPTING_INPUT} first`);
+		const { run_id: runId = '' } = await post(fixture.sandbox, `threads/${threadId}/runs`, {
+			assistant_id: ECHO_ASSISTANT_ID,
+			input: { action: 'resume', target: {}, decision: { type: 'confirm' } },
+		});
+		await clock.settled();
+		for (const operation of ['getRun', 'waitForRun'])
+			expect((await read({ threadId, runId }, operation)).error).toBe(
+				'Nothing runs under this run ID',
+			);
+		// A decision is carried out under such an ID as well.
+		Object.assign(fixture.sandbox.store.conversationOf(threadId) ?? {}, { status: 'busy' });
+		expect((await read({ threadId, runId })).json).toMatchObject(RUNNING);
+	});
+
+	it.each(['success', 'running'])(
+		'has no assistant at first, and goes on (then it is %s)',
+		async (status) => {
+			const ids = await ended();
+			Object.assign(fixture.sandbox.store.runs.at(-1) ?? {}, { status });
+			const record = { run_id: ids.runId, thread_id: ids.threadId, assistant_id: null };
+			const body = { ...record, status: 'running', created_at: '2026-11-25T12:00:00.000Z' };
+			add({ endpoint: 'run', nth: 1, do: 'status', status: 200, body });
+			expect((await read(ids)).json).toMatchObject({ ...RUNNING, ...ids });
+		},
+	);
+});
+
+describe('a run that has ended', () => {
+	it.each([false, true])(
+		'says what it said, or why it failed (its stream is gone: %s)',
+		async (isGone) => {
+			const ids = await ended();
+			// Another conversation on the thread, which has no messages.
+			fixture.sandbox.store.putConversation({ threadId: ids.threadId, updatedAt: '2026-01-01' });
+			if (isGone) fixture.sandbox.expireStream(ids.runId);
+			const { json } = await read(ids);
+			expect(json).toMatchObject({ ...ANSWERED, ...ids });
+			expect(json?.usage).toMatchObject({ totalTokens: expect.any(Number) as number });
+			add({ endpoint: 'runs', nth: 1, do: 'run', outcome: 'fail', error: 'No' });
+			const failing = await ended();
+			if (isGone) fixture.sandbox.expireStream(failing.runId);
+			const { error, details } = await read(failing);
+			expect([error, details]).toEqual(['The run failed: No', expect.objectContaining(failing)]);
+			expect(details.description).not.toContain('Request: ');
+			expect([sent('join').length, sent('E15').length]).toEqual([2, 0]);
+		},
+	);
+
+	it('is read in its own words, not in those of others meanwhile, where the beginning of its stream is gone', async () => {
+		add({ endpoint: 'runs', do: 'delay', when: 'after', ms: 100 });
+		const running = ended();
+		await clock.until(() => fixture.sandbox.store.runs.at(-1)?.text === 'ours');
+		const { id: executionId = '', threadId = '' } = fixture.sandbox.store.runs.at(-1) ?? {};
+		const message = { input: { input: 'theirs' } };
+		await post(fixture.sandbox, `threads/${threadId}/runs`, {
+			assistant_id: ECHO_ASSISTANT_ID,
+			input: { action: 'follow_up', mode: 'queue', target: { executionId }, message },
+		});
+		fixture.sandbox.cutStream(executionId);
+		expect((await read(await running)).json).toMatchObject(ANSWERED);
+	});
+
+	it('was a rejection, also where its stream is gone', async () => {
+		const ids = await ended(`${INTERRUPTING_INPUT} first`);
+		await call(decide({ decision: 'reject' }), '', ids.threadId);
+		fixture.sandbox.expireStream(ids.runId);
+		const expected = { output: '', status: 'completed', rejected: true };
+		expect((await read(ids)).json).toMatchObject(expected);
+	});
+
+	it('may have said nothing, which is no rejection', async () => {
+		add({ endpoint: 'runs', nth: 1, do: 'run', outcome: 'empty' });
+		const ids = await ended();
+		for (const fault of [no('E15'), no('E15')]) {
+			const { json } = await read(ids);
+			expect(json).toMatchObject({ output: '', status: 'completed' });
+			expect(json).not.toHaveProperty('rejected');
+			add(fault);
+		}
+	});
+
+	it('is told by its stream where its message is not shown, and unknown where that is gone', async () => {
+		const ids = await ended();
+		add({ endpoint: 'getMessages', do: 'status', status: 201, body: { items: [] } });
+		expect((await read(ids)).json).toMatchObject(ANSWERED);
+		fixture.sandbox.expireStream(ids.runId);
+		expect((await read(ids)).error).toBe(NO_ANSWER);
+	});
+
+	it('still runs while its message is being stored', async () => {
+		const ids = await ended();
+		const message = { role: 'ai', executionId: ids.runId, status: 'thinking', content: '' };
+		const body = { items: [message] };
+		add({ endpoint: 'getMessages', nth: [1, 2], do: 'status', status: 201, body });
+		add({ ...no('join', 502), nth: 1 });
+		expect((await read(ids)).json).toMatchObject(RUNNING);
+		expect((await read(ids, 'waitForRun')).json).toMatchObject(ANSWERED);
+	});
+
+	it.each([
+		['E5', 'ours'],
+		['getMessages', 'ours'],
+		['listRuns', `${INTERRUPTING_INPUT} first`],
+	])('is not known where %s cannot be read', async (endpoint, message) => {
+		const ids = await ended(message);
+		add(no(endpoint));
+		expect((await read(ids)).error).toBe('The server answered 403: no');
+	});
+});
+
+describe('an answer that is not on its thread', () => {
+	const at = (second: number) => Date.parse('2026-11-25T12:00:00Z') + second * 1_000;
+
+	/** A run, and another whose times are these. */
+	async function beside(began = 10, updated = 20, status = 'success') {
+		const ids = await ended();
+		await ended('ours', ids.threadId);
+		const [own = {}, other = {}] = fixture.sandbox.store.runs.slice(-2);
+		Object.assign(own, { startedAt: at(10), updatedAt: at(20) });
+		Object.assign(other, { startedAt: at(began), updatedAt: at(updated), status });
+		return ids;
+	}
+
+	it.each([
+		['ended before it began', 0, 9, 'success', false],
+		['ended as it began', 0, 10, 'success', true],
+		['began as it ended', 20, 30, 'success', true],
+		['began after it', 21, 30, 'success', false],
+		['began before it and goes on', 0, 5, 'running', true],
+		['began after it and goes on', 21, 21, 'running', false],
+	])(
+		'was overwritten only by a run of the same time: %s',
+		async (_, began, updated, status, isLost) => {
+			const ids = await beside(began, updated, status);
+			fixture.sandbox.store.threads.get(ids.threadId)?.messages.splice(0, 2);
+			const body = { thread_id: ids.threadId, status: 'busy' };
+			add({ endpoint: 'E15', nth: [1, 2], do: 'status', status: 200, body });
+			const { json } = await read(ids);
+			expect(json).toMatchObject(ANSWERED);
+			expect(json?.remembered).toBe(isLost ? false : undefined);
+		},
+	);
+
+	it.each<[string, number | undefined, number, string, object]>([
+		['comes onto it late', 1, 200, 'idle', {}],
+		['cannot be looked for', undefined, 403, 'busy', {}],
+		['may yet come onto it', undefined, 200, 'busy', { deadlineMinutes: 0.01 }],
+	])('but %s is not called lost', async (_, nth, status, stands, options) => {
+		const ids = await beside();
+		const body = { thread_id: ids.threadId, status: stands, values: { messages: [] } };
+		add({ endpoint: 'E15', do: 'status', status, body, ...(nth && { nth }) });
+		const { json } = await read(ids, 'waitForRun', { ...options });
+		expect(json).toMatchObject(ANSWERED);
+		expect(json).not.toHaveProperty('remembered');
+	});
+});
+
+describe('a run that was interrupted', () => {
+	it('waits for a person while it is the last; after that, what became of it is not known', async () => {
+		const ids = await ended(`${INTERRUPTING_INPUT} first`);
+		expect((await read(ids)).json).toMatchObject({ status: 'interrupted', interrupt: [{}] });
+		await ended('next', ids.threadId);
+		expect((await read(ids)).error).toBe(GONE_ON);
+	});
+
+	it('was cancelled: its stream says so also when others have run since', async () => {
+		add({ endpoint: 'runs', nth: 1, do: 'run', ms: 60_000 });
+		const running = ended();
+		await clock.until(() => sent('join').length > 0);
+		const { id: runId, threadId } = fixture.sandbox.store.runs.at(-1) ?? { id: '', threadId: '' };
+		const ids = { threadId, runId };
+		await post(fixture.sandbox, `threads/${threadId}/runs/${runId}/cancel`);
+		await running;
+		expect((await read(ids)).error).toBe(CANCELLED);
+		// As where the conversation is another owner's.
+		add({ endpoint: 'E5', do: 'status', status: 201, body: { items: [] } });
+		expect((await read(ids)).error).toBe(CANCELLED);
+		fixture.sandbox.faults.clear();
+		await ended('next', threadId);
+		expect((await read(ids)).error).toBe(CANCELLED);
+		fixture.sandbox.expireStream(runId);
+		expect((await read(ids)).error).toBe(GONE_ON);
+	});
+
+	it('has an answer where it had ended before somebody cancelled it', async () => {
+		const ids = await ended();
+		await post(fixture.sandbox, `threads/${ids.threadId}/runs/${ids.runId}/cancel`);
+		expect((await read(ids)).json).toMatchObject(ANSWERED);
+		fixture.sandbox.expireStream(ids.runId);
+		expect((await read(ids)).error).toContain('The run was cancelled on the server');
+	});
+});
+
+describe('Cancel Run', () => {
+	it.each<[string, FaultRule[]]>([
+		['ends it', []],
+		['ends it also when the answer is lost', [{ endpoint: 'cancel', do: 'drop', when: 'after' }]],
+	])('%s, and says so', async (_, faults) => {
+		const ids = await started('ours', '', 60_000);
+		add(...faults);
+		const cancelled = { cancelled: true, status: 'cancelled', assistantId: ECHO_ASSISTANT_ID };
+		expect((await read(ids, 'cancelRun')).json).toMatchObject({ ...cancelled, ...ids });
+		expect((await read(ids)).error).toBe(CANCELLED);
+		expect(sent('cancel')).toHaveLength(1);
+	});
+
+	it('leaves it where it has ended: the server would make a cancelled run of it', async () => {
+		const ids = await ended();
+		const json = { cancelled: false, status: 'completed', ...ids };
+		expect((await read(ids, 'cancelRun')).json).toMatchObject(json);
+		expect(sent('cancel')).toEqual([]);
+		expect((await read(ids)).json).toMatchObject(ANSWERED);
+	});
+});
+
+describe('a run that nobody waits for any more', () => {
+	const LATE = { deadlineMinutes: 0.01, whenLate: 'cancel' };
+	const asks = () => ask({ threadSource: 'new', options: LATE });
+	const waitsForIt = () => {
+		const { busyThreadId: threadId, busyRunId: runId } = fixture.world;
+		return by('waitForRun', { threadId, runId }, LATE);
+	};
+
+	it.each<[string, FaultRule[], () => INodeParameters, string | RegExp, string]>([
+		[
+			'is cancelled at the deadline where that is wanted',
+			[lasts(60_000)],
+			asks,
+			'It was cancelled on the server.',
+			'interrupted',
+		],
+		[
+			'is cancelled by Wait for Run as well',
+			[],
+			waitsForIt,
+			'It was cancelled on the server.',
+			'interrupted',
+		],
+		[
+			'may have ended by then',
+			[lasts(1_700), { endpoint: 'run', nth: 2, do: 'delay', ms: 1_200 }],
+			asks,
+			'It had ended by then: read the thread.',
+			'success',
+		],
+		[
+			'stays where the server refuses',
+			[lasts(60_000), no('cancel')],
+			asks,
+			/It could not be cancelled, and goes on: .*no/,
+			'running',
+		],
+	])('%s, which is said', async (_, faults, parameters, words, status) => {
+		add(...faults);
+		const { error, details } = await call(parameters());
+		expect(error).toBe('The run was still going on when the deadline came');
+		expect(details.description).toMatch(words);
+		const run = fixture.sandbox.store.runs.find(({ id }) => id === details.runId);
+		expect(run?.status).toBe(status);
+	});
+
+	it('of others is never cancelled', async () => {
+		const { threadId: thread } = await ended();
+		add({ endpoint: 'E4', do: 'run', ms: 60_000 });
+		await occupy(fixture.sandbox, thread, {
+			action: 'send',
+			message: { input: { input: 'other' } },
+		});
+		const { error, details } = await call(ask({ options: LATE }), 'ours', thread);
+		expect(error).toMatch(/^Another run was still active on the thread \(/);
+		expect(details.description).not.toContain('cancelled');
+		expect(sent('cancel')).toEqual([]);
+	});
+});
+
+describe('Start Run', () => {
+	const START = ask({ operation: 'start', threadSource: 'new' });
+
+	it('begins a run and goes on at once, with what the other operations need', async () => {
+		add({ endpoint: 'runs', do: 'run', ms: 60_000 });
+		const { json } = await call(START);
+		const [run] = runsOf(fixture.sandbox.store.runs, String(json?.threadId));
+		expect(json).toEqual({
+			...{ runId: run?.id, threadId: run?.threadId, assistantId: ECHO_ASSISTANT_ID },
+			conversationId: fixture.sandbox.store.conversationOf(String(run?.threadId))?.id,
+			status: 'running',
+		});
+	});
+
+	it('asked by the server to wait, waits for 40 s, not less, and begins once', async () => {
+		const headers = { 'retry-after': '40' };
+		add({ endpoint: 'runs', nth: 1, do: 'status', status: 429, body: 'slow', headers });
+		expect((await call(START)).json).toMatchObject({ status: 'running' });
+		const [first, second, ...more] = sent('runs').map(({ arrivedAt }) => arrivedAt);
+		expect(Math.floor((Number(second) - Number(first)) / 1_000)).toBe(40);
+		expect(more).toEqual([]);
+	});
+
+	it('says so of a server that starts none in the background', async () => {
+		const body = { statusCode: 404, message: 'Cannot POST /api/ai/threads/x/runs' };
+		add({ endpoint: 'runs', do: 'status', status: 404, body });
+		expect((await call(START)).error).toBe('This server starts no runs in the background');
+	});
+});

@@ -1,0 +1,227 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
+import type { FaultRule } from '../../sandbox';
+import { clock } from './support/clock';
+import { useFixture } from './support/fixture';
+import {
+	arrivals,
+	ask,
+	decide,
+	decideAsOthers,
+	detailsOf,
+	onThread,
+	post,
+	runsOf,
+	says,
+} from './support/runs';
+
+const fixture = useFixture();
+
+const add = (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules);
+const stored = (thread: string) => runsOf(fixture.sandbox.store.runs, thread);
+const senders = (thread: string) =>
+	fixture.sandbox.store.threads.get(thread)?.messages.map(({ from }) => from);
+
+async function call(parameters: INodeParameters, thread = '', message = '') {
+	const items = [says(thread, message)];
+	const result = await fixture.run(parameters, { items, onError: 'continueErrorOutput' });
+	const failed = result.outputs[1]?.[0];
+	return { json: result.items[0]?.json, error: failed?.json.error, details: detailsOf(failed) };
+}
+
+const QUESTION = `${INTERRUPTING_INPUT} first`;
+const NOTHING_WAITS = 'Nothing on this thread waits for a decision';
+
+/** A thread that waits for a person: what came out, and the call that waits. */
+async function waiting(message = QUESTION) {
+	const { json = {} } = await call(ask({ threadSource: 'new' }), '', message);
+	const [task] = json.interrupt as Array<{ call: { id: string } }>;
+	return { json, thread: String(json.threadId), callId: task?.call.id ?? '' };
+}
+
+/** A body of the user's own that decides. */
+const own = (decision: IDataObject, operation = decide) => {
+	const input = { action: 'resume', target: {}, decision };
+	const jsonBody = JSON.stringify({ assistant_id: ECHO_ASSISTANT_ID, input });
+	return operation({ options: { bodyMode: 'json', jsonBody } });
+};
+
+describe('a run that asks a person', () => {
+	it('is interrupted, and goes on under its ID when that is confirmed, with what goes along', async () => {
+		const { json, thread } = await waiting();
+		expect(json).toMatchObject({
+			...{ status: 'interrupted', recovered: false },
+			output: 'This waits for a person to decide: subagent.',
+			interrupt: [{ call: { name: 'subagent', args: { input: QUESTION } } }],
+		});
+		const decided = await call(decide({ options: { payload: '{"only":1}' } }), thread);
+		// What was said before the tool was called is not the answer.
+		const output = `Tool said: Confirmed: ${QUESTION} {"only":1}`;
+		expect(decided.json).toMatchObject({ output, status: 'completed', runId: json.runId });
+		expect(stored(thread).map(({ status }) => status)).toEqual(['success']);
+	});
+
+	it.each<[string, INodeParameters, object]>([
+		['by a rejection', decide({ decision: 'reject' }), { output: '', rejected: true }],
+		[
+			'without Simplify',
+			decide({ decision: 'reject', simplify: false }),
+			{ role: 'ai', content: '', rejected: true },
+		],
+		['by a body of its own', own({ type: 'reject' }), { output: '', rejected: true }],
+	])(
+		'is ended %s, and nothing is carried out, but what was before',
+		async (_, parameters, expected) => {
+			const { thread } = await waiting();
+			await call(decide(), thread);
+			await call(ask(), thread, `${INTERRUPTING_INPUT} second`);
+			const before = senders(thread);
+			expect((await call(parameters, thread)).json).toMatchObject(expected);
+			expect(senders(thread)).toEqual(before);
+		},
+	);
+
+	it.each([decide, (more: object) => ask({ ...more, operation: 'start' })])(
+		'is never rejected with a payload: the server would carry out what was rejected',
+		async (operation) => {
+			const { thread } = await waiting();
+			for (const payload of [{}, null, false, 'no']) {
+				const { error } = await call(own({ type: 'reject', payload }, operation), thread);
+				expect(error).toContain('"JSON Body" must not give a rejection a "payload"');
+			}
+			expect(senders(thread)).toEqual(['person', 'assistant']);
+		},
+	);
+
+	it('has a target of the user left as it is', async () => {
+		const { thread } = await waiting();
+		await call(decide({ options: { target: '{"agentKey":"x"}' } }), thread);
+		const body = fixture.sandbox.requests.of('runs').at(-1)?.body;
+		expect(body).toMatchObject({ input: { target: { agentKey: 'x' } } });
+	});
+});
+
+describe('changed arguments', () => {
+	const change = async (thread: string, id: string) => {
+		const changedArguments = JSON.stringify({ [id]: { input: 'what a person wrote' } });
+		return await call(decide({ options: { changedArguments } }), thread);
+	};
+
+	it('are carried out', async () => {
+		const { thread, callId } = await waiting();
+		// Joined from its beginning, the run tells of both its waits while it goes on.
+		add({ ...onThread(thread, { do: 'run', ms: 400 }), nth: 2 });
+		const { json } = await change(thread, callId);
+		expect(json).toMatchObject({ status: 'completed', recovered: false });
+		expect(json?.output).toContain('Confirmed: what a person wrote');
+	});
+
+	it('that have arrived and are not carried out are said to have, and those of no call', async () => {
+		const { thread, callId } = await waiting();
+		const unknown = await change(thread, 'another call');
+		expect(unknown.error).toBe('"Changed Arguments" names a call that does not wait');
+		expect(unknown.details.description).toContain(`Waiting: ${callId}.`);
+		add(
+			{ ...onThread(thread, { do: 'drop', when: 'after' }), nth: 1 },
+			{ ...onThread(thread, { do: 'status', status: 403, body: 'no' }), nth: 2 },
+			{ endpoint: 'run', nth: 1, do: 'delay', ms: 200 },
+		);
+		const { error, details } = await change(thread, callId);
+		expect(error).toBe('The server answered 403: no');
+		expect(details.description).toMatch(/The changed arguments have arrived\. .* left empty\./);
+		expect((await change(thread, callId)).error).toBe('The waiting run lists no calls');
+	});
+});
+
+describe('a decision', () => {
+	const message = { action: 'send', message: { input: { input: 'theirs' } } };
+	const asks = async (thread: string) =>
+		await post(fixture.sandbox, `threads/${thread}/runs/wait`, {
+			assistant_id: ECHO_ASSISTANT_ID,
+			input: message,
+		});
+	const decides = (type: string) => async (thread: string) =>
+		await decideAsOthers(fixture.sandbox, thread, type);
+
+	it.each([
+		['reject', 'confirms', decides('confirm'), 'What was rejected was carried out'],
+		['confirm', 'rejects', decides('reject'), 'What was confirmed was not carried out'],
+		['reject', 'goes on', asks, 'the thread has gone on without a decision'],
+	])(
+		'to %s is told as it went where somebody else %s before it',
+		async (decision, _, others, said) => {
+			const { thread } = await waiting();
+			add({ ...onThread(thread, { do: 'delay', ms: 200 }), nth: 1 });
+			const before = fixture.sandbox.requests.of('runs').length;
+			const deciding = call(decide({ decision }), thread);
+			await clock.until(() => fixture.sandbox.requests.of('runs').length > before);
+			await others(thread);
+			expect((await deciding).error).toContain(said);
+		},
+	);
+
+	it.each<[string, FaultRule, RegExp]>([
+		[
+			'never arrived',
+			{ do: 'drop', when: 'before' },
+			/^The decision did not reach the assistant\. /,
+		],
+		['was refused', { do: 'status', status: 403, body: 'no' }, /403: no$/],
+		[
+			'was put off for too long',
+			{ do: 'status', status: 429, body: 'slow', headers: { 'retry-after': '0' } },
+			/429: slow$/,
+		],
+	])('that %s is to be made again, long before the deadline', async (_, fault, words) => {
+		const { thread } = await waiting();
+		add(onThread(thread, fault));
+		const { error, details } = await call(decide(), thread);
+		expect(error).toMatch(words);
+		expect(details.description).toContain('Decide again: what waits still waits.');
+		fixture.sandbox.faults.clear();
+		expect((await call(decide(), thread)).json).toMatchObject({ status: 'completed' });
+	});
+
+	it('whose answer was lost is carried out once, and told', async () => {
+		const { thread } = await waiting();
+		add(onThread(thread, { do: 'run', ms: 300 }), onThread(thread, { do: 'drop', when: 'after' }));
+		expect((await call(decide(), thread)).json).toMatchObject({
+			status: 'completed',
+			recovered: true,
+		});
+		expect(arrivals(fixture.sandbox, thread)).toBe(2);
+	});
+
+	const cancels = async (thread: string) => {
+		const [run] = stored(thread);
+		await post(fixture.sandbox, `threads/${thread}/runs/${run?.id}/cancel`);
+	};
+	const errs = (more: object) => async (thread: string) =>
+		void Object.assign(
+			fixture.sandbox.store.conversationOf(thread) ?? {},
+			{ error: 'Canceled by user' },
+			more,
+		);
+	const target = JSON.stringify({ executionId: ECHO_ASSISTANT_ID });
+
+	it.each<[string, (thread: string) => Promise<unknown>, INodeParameters, string | undefined]>([
+		['was made before', async (thread) => await call(decide(), thread), {}, NOTHING_WAITS],
+		['names a run that does not wait', async () => undefined, { target }, NOTHING_WAITS],
+		[
+			'is about a run that was cancelled',
+			cancels,
+			{},
+			'The run was cancelled on the server: Canceled by user',
+		],
+		['finds no task', errs({ operation: null }), {}, NOTHING_WAITS],
+		['finds the error of another run', errs({}), {}, undefined],
+	])('that %s is sent only where something waits', async (_, happen, options, words) => {
+		const { thread } = await waiting();
+		await happen(thread);
+		const before = arrivals(fixture.sandbox, thread);
+		const { error } = await call(decide({ options }), thread);
+		expect(error).toBe(words);
+		expect(arrivals(fixture.sandbox, thread) - before).toBe(words === undefined ? 1 : 0);
+	});
+});

@@ -1,0 +1,397 @@
+import { range } from 'lodash';
+import type { INodeParameters } from 'n8n-workflow';
+
+import { ECHO_ASSISTANT_ID } from '../../sandbox';
+import type { FaultRule } from '../../sandbox';
+import { clock } from './support/clock';
+import { AN_HOUR, measureWaiting, useFixture } from './support/fixture';
+import { byId } from './support/locators';
+import {
+	again,
+	arrivals,
+	ask,
+	detailsOf,
+	newThreads,
+	occupy,
+	onOthers,
+	onThread,
+	runsOf,
+	saidOn,
+	says,
+} from './support/runs';
+
+const fixture = useFixture();
+
+const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
+const add = (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules);
+const lasting = (ms: number): FaultRule => ({ endpoint: 'runs', do: 'run', ms });
+const refused = (endpoint: string, status: number, more = {}): FaultRule => ({
+	...{ endpoint, do: 'status', status, body: 'no', ...more },
+});
+
+async function call(parameters: INodeParameters, message = 'Hello', thread = '') {
+	const items = [says(thread, message)];
+	const result = await fixture.run(parameters, { items, onError: 'continueErrorOutput' });
+	const failed = result.outputs[1]?.[0];
+	return { json: result.items[0]?.json, error: failed?.json.error, details: detailsOf(failed) };
+}
+
+const ON_ITS_OWN = { threadSource: 'new' };
+const ANSWERED = { output: 'Echo: Hello', status: 'completed' };
+const GOES_ON = 'The run was still going on when the deadline came';
+/** A stream that breaks before its first event. */
+const BROKEN: FaultRule = { endpoint: 'join', nth: 1, do: 'drop' };
+const MISSING = { statusCode: 404, message: 'The requested record was not found' };
+
+/** The run of a message in a conversation of its own. */
+const asked = async (options: INodeParameters = {}) => await call(ask({ ...ON_ITS_OWN, options }));
+
+/** Starts a run in the background. */
+async function started(thread = '', message = 'Hello') {
+	const on = thread ? {} : ON_ITS_OWN;
+	const { json } = await call(ask({ operation: 'start', ...on }), message, thread);
+	return { threadId: String(json?.threadId), runId: String(json?.runId) };
+}
+
+const byNumber = async (
+	operation: string,
+	{ threadId = '', runId = '' },
+	options: INodeParameters = {},
+) => await call({ resource: 'thread', operation, threadId: byId(threadId), runId, options });
+
+describe('a run that was started', () => {
+	const status = (code: number) => `its record answers ${code} once`;
+
+	it.each<[string, FaultRule[], object]>([
+		['its stream breaks', [BROKEN], { recovered: true }],
+		[status(500), [BROKEN, refused('run', 500, { nth: 1 })], { recovered: true }],
+		[status(403), [BROKEN, refused('run', 403, { nth: 1 })], { recovered: true }],
+		[status(404), [BROKEN, refused('run', 404, { nth: 1, body: MISSING })], { recovered: true }],
+		['its stream is refused', [refused('join', 403), lasting(300)], { recovered: true }],
+		[
+			'its stream stays open and silent',
+			[lasting(300), { endpoint: 'join', do: 'delay', ms: AN_HOUR }],
+			{},
+		],
+		[
+			'its stream is silent, then speaks as it is given up',
+			[{ endpoint: 'join', nth: 1, do: 'delay', ms: 10_500 }],
+			{ recovered: false },
+		],
+	])('comes out as the server has it where %s', async (_, faults, expected) => {
+		add(...faults);
+		const { json } = await asked();
+		expect(json).toMatchObject({ ...ANSWERED, ...expected });
+		// Left to itself, a silent stream is given up after 75 seconds.
+		expect(json?.seconds).toBeLessThan(60);
+		expect(sent('runs')).toHaveLength(1);
+	});
+
+	it.each<[string, FaultRule, string]>([
+		[
+			'which has words',
+			{
+				endpoint: 'getMessages',
+				do: 'status',
+				status: 201,
+				body: { items: [{ role: 'ai', content: 'Stored' }] },
+			},
+			'Stored',
+		],
+		['which has none', { endpoint: 'getMessages', do: 'delay', ms: 0 }, ''],
+	])('is not believed to have said nothing without its message, %s', async (_, fault, output) => {
+		add({ endpoint: 'runs', do: 'run', outcome: 'empty' }, fault);
+		expect((await asked()).json).toMatchObject({ output, status: 'completed', recovered: false });
+		expect(sent('getMessages')).toHaveLength(1);
+	});
+
+	it.each([
+		['is left', 'leave', false, 'running'],
+		['is cancelled', 'cancel', false, 'interrupted'],
+		['goes on, as it may have ended', 'cancel', true, 'running'],
+	])(
+		'and can be read nowhere until the deadline is timed out, with its ID, and %s',
+		async (_, whenLate, isUnread, status) => {
+			add(lasting(AN_HOUR), refused('join', 502), refused('run', 500));
+			const waited = measureWaiting();
+			const asking = asked({ deadlineMinutes: 2, whenLate });
+			await clock.until(() => waited() > 118_000);
+			if (!isUnread) fixture.sandbox.faults.clear();
+			const { error, details } = await asking;
+			const [run] = fixture.sandbox.store.runs.slice(-1);
+			expect([error, details.status, details.runId]).toEqual([GOES_ON, 'timedOut', run?.id]);
+			if (isUnread)
+				expect(details.description).toMatch(/could not be cancelled, and goes on: .*500/);
+			expect(run?.status).toBe(status);
+			expect(sent('join').length).toBeLessThan(20);
+		},
+	);
+
+	it.each(['thread_id', 'list'])(
+		'elsewhere is followed there, and is not on the thread that was asked for (by its %s)',
+		async (by) => {
+			const elsewhere = await started('', 'elsewhere');
+			await byNumber('waitForRun', elsewhere);
+			const [thread = ''] = await newThreads(fixture.sandbox, 1);
+			const record = { run_id: elsewhere.runId, assistant_id: null, status: 'running' };
+			const body = { ...record, thread_id: by === 'list' ? thread : elsewhere.threadId };
+			add({ endpoint: 'runs', nth: 1, do: 'status', status: 201, body });
+			const { json } = await call(ask(), 'ours', thread);
+			expect(json).toMatchObject({ output: 'Echo: elsewhere', remembered: false, ...elsewhere });
+		},
+	);
+
+	it('on an existing thread names its conversation', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const { json } = await call(ask({ operation: 'start' }), 'Hello', thread);
+		const conversationId = fixture.sandbox.store.conversationOf(thread)?.id;
+		expect(json).toMatchObject({ threadId: thread, conversationId, status: 'running' });
+	});
+});
+
+describe('a run by its ID', () => {
+	it('fails at once where it was never read: the ID may be wrong', async () => {
+		const { busyThreadId: threadId, busyRunId: runId } = fixture.world;
+		add(refused('run', 403));
+		expect((await byNumber('waitForRun', { threadId, runId })).error).toBe(
+			'The server answered 403: no',
+		);
+		expect(sent('join')).toEqual([]);
+	});
+
+	it.each<[string, FaultRule[], string, string]>([
+		[
+			'a minute where it never could',
+			[refused('run', 503)],
+			'failed',
+			'The server answered 503: no',
+		],
+		[
+			'the deadline where it was there',
+			[refused('run', 503, { nth: range(5, 1_000) })],
+			'timedOut',
+			GOES_ON,
+		],
+	])('that cannot be read is given up after %s', async (_, faults, status, words) => {
+		const { busyThreadId: threadId, busyRunId: runId } = fixture.world;
+		add(refused('join', 502), ...faults);
+		const { error, details } = await byNumber(
+			'waitForRun',
+			{ threadId, runId },
+			{ deadlineMinutes: 5 },
+		);
+		expect([error, details.status]).toEqual([words, status]);
+		expect(sent('join').length).toBeLessThan(30);
+	});
+
+	it('is not given up while its conversation cannot be read for minutes: its record was', async () => {
+		const named = await started();
+		add(refused('join', 502), refused('E5', 503, { nth: range(1, 31) }));
+		const { json } = await byNumber('waitForRun', named, { deadlineMinutes: 10 });
+		expect(json).toMatchObject(ANSWERED);
+	});
+
+	/** The status that the record of a run shows at first. */
+	const shows = (runId: string, status: string, more = {}): FaultRule => {
+		const body = { run_id: runId, assistant_id: ECHO_ASSISTANT_ID, status };
+		return { endpoint: 'run', do: 'status', status: 200, body, ...more };
+	};
+
+	it.each(['pending', 'a word nobody knows'])('goes on while it is %s', async (status) => {
+		const named = await started();
+		await byNumber('waitForRun', named);
+		add(shows(named.runId, status, { nth: [1, 2] }));
+		expect((await byNumber('getRun', named)).json).toMatchObject({ status: 'running' });
+		expect((await byNumber('waitForRun', named)).json).toMatchObject(ANSWERED);
+	});
+
+	it('has failed with a timeout of the server', async () => {
+		const named = await started();
+		add(shows(named.runId, 'timeout'));
+		const { error } = await byNumber('waitForRun', named);
+		expect(error).toBe('The run failed: it took longer than the server allows');
+	});
+});
+
+describe("a thread with a run of somebody else's", () => {
+	it.each([
+		['pending', ECHO_ASSISTANT_ID, true],
+		['pending', null, false],
+		['timeout', ECHO_ASSISTANT_ID, false],
+		['a word nobody knows', ECHO_ASSISTANT_ID, false],
+	])('that is %s, of the assistant %s, is busy: %s', async (status, assistant_id, isBusy) => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const theirs = {
+			run_id: 'theirs',
+			assistant_id,
+			status,
+			created_at: '2020-01-01T00:00:00.000Z',
+		};
+		add({ endpoint: 'listRuns', nth: 1, do: 'status', status: 200, body: [theirs] });
+		const { json, error } = await call(ask({ options: { whenBusy: 'fail' } }), 'Hello', thread);
+		if (isBusy) expect(error).toMatch(/^Another run is active on this thread \(theirs, since/);
+		else expect(json).toMatchObject(ANSWERED);
+	});
+});
+
+describe('an end with a task', () => {
+	/** The stream of a run that ends `interrupted` with a task. */
+	const ends = (task: object): FaultRule => {
+		const events = [
+			{ type: 'event', event: 'on_conversation_start', data: {} },
+			{ type: 'event', event: 'on_agent_start', data: { agentKey: 'Agent' } },
+			{ type: 'message', data: { type: 'text', id: 'a', agentKey: 'Agent', text: 'The answer' } },
+			{
+				type: 'event',
+				event: 'on_conversation_end',
+				data: { status: 'interrupted', operation: { tasks: [task] } },
+			},
+			{ type: 'complete' },
+		];
+		const body = events.map((one, n) => `id: 1-${n}\ndata: ${JSON.stringify(one)}\n\n`).join('');
+		return { endpoint: 'join', do: 'status', status: 200, body, contentType: 'text/event-stream' };
+	};
+
+	const LEFT_OVER = { id: 't', name: '__start__', path: ['__pregel_pull', '__start__'] };
+
+	it.each([
+		['that is left over has its answer', LEFT_OVER, { output: 'The answer', status: 'completed' }],
+		['without a call waits for a person', { id: 't', name: 'tool' }, { status: 'interrupted' }],
+		[
+			'of that name that waits does so, too',
+			{ ...LEFT_OVER, path: ['__pregel_push'] },
+			{ status: 'interrupted' },
+		],
+	])('%s', async (_, task, expected) => {
+		add(ends(task));
+		expect((await asked()).json).toMatchObject(expected);
+	});
+
+	it('that is left over is nothing to decide', async () => {
+		const { threadId } = await started();
+		await clock.settled();
+		Object.assign(fixture.sandbox.store.runs.at(-1) ?? {}, { status: 'interrupted' });
+		Object.assign(fixture.sandbox.store.conversationOf(threadId) ?? {}, {
+			operation: { tasks: [LEFT_OVER] },
+		});
+		const { error } = await call({
+			resource: 'thread',
+			operation: 'decide',
+			threadId: byId(threadId),
+			decision: 'confirm',
+		});
+		expect(error).toBe('Nothing on this thread waits for a decision');
+	});
+});
+
+describe('a start', () => {
+	const gateway = (status: number): FaultRule => ({
+		...{ do: 'status', when: 'after', status },
+		...{ body: '<h1>Gateway</h1>', contentType: 'text/html' },
+	});
+	const slow = (fault: FaultRule) => [lasting(700), fault];
+	const waits = (status: number, seconds: string, times: number): FaultRule => ({
+		...{ do: 'status', status, body: 'slow', headers: { 'retry-after': seconds }, times },
+	});
+	const LOST = /^It is not known whether the message has reached /;
+	const found = { ...ANSWERED, recovered: true };
+
+	it.each<[string, FaultRule[], number, object | RegExp]>([
+		['whose connection is reset', slow({ do: 'drop', when: 'after', reset: true }), 1, found],
+		['whose connection closes', [{ do: 'drop', when: 'after' }], 1, found],
+		['whose answer is cut off', [{ do: 'truncate', bytes: 9 }], 1, found],
+		...[502, 503, 504, 520, 522, 524, 529, 530].map(
+			(status): [string, FaultRule[], number, object] => [
+				`that a gateway answers with ${status}`,
+				slow(gateway(status)),
+				1,
+				found,
+			],
+		),
+		[
+			'whose run fails unheard',
+			[
+				{ do: 'run', ms: 400, outcome: 'fail', error: 'Late' },
+				{ do: 'drop', when: 'after' },
+			],
+			1,
+			/^The run failed: Late$/,
+		],
+		[
+			'whose run asks a person',
+			[
+				{ do: 'run', outcome: 'interrupt' },
+				{ do: 'drop', when: 'after' },
+			],
+			1,
+			{ status: 'interrupted', recovered: true },
+		],
+		['that is lost unread', [{ do: 'drop', when: 'unread' }], 1, LOST],
+		['that is lost', [{ do: 'drop', when: 'before' }], 1, LOST],
+		['that a bare 503 answers', [{ do: 'status', status: 503, body: 'down' }], 1, LOST],
+		['that is to come later (429)', [waits(429, '0', 2)], 3, ANSWERED],
+		['that is to come later (503)', [waits(503, '1', 1)], 2, ANSWERED],
+	])('%s is made once, and told', async (_, faults, tries, expected) => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		add(...faults.map((fault) => onThread(thread, fault)));
+		const { json, error, details } = await call(ask(), 'Hello', thread);
+		expect(arrivals(fixture.sandbox, thread)).toBe(tries);
+		expect(saidOn(fixture.sandbox, thread)).toEqual(expected === LOST ? [] : ['Hello']);
+		if (!(expected instanceof RegExp)) return expect(json).toMatchObject(expected);
+		expect(error).toMatch(expected);
+		expect(details).toMatchObject({ threadId: thread, status: 'failed' });
+	});
+
+	it('that is lost in a conversation of its own is told by the list, also where others come', async () => {
+		const { sandbox } = fixture;
+		add({ ...lasting(700), nth: 1 }, { endpoint: 'runs', do: 'drop', when: 'after', nth: 1 });
+		const asking = asked();
+		await clock.until(() => sent('runs').length > 0);
+		await clock.settled();
+		const ours = sandbox.store.runs.at(-1);
+		add({ endpoint: 'E4', do: 'run', ms: 1_500, nth: 1 });
+		const message = { input: { input: 'Theirs' } };
+		await occupy(sandbox, ours?.threadId ?? '', { action: 'send', message });
+		expect((await asking).json).toMatchObject({ ...found, runId: ours?.id });
+		expect(sent('runs')).toHaveLength(1);
+	});
+
+	it('is reported soon when nothing listens', async () => {
+		const { error } = await fixture.run(ask({ options: { deadlineMinutes: 2 } }), {
+			items: [says('t', 'Hi')],
+			credential: { baseUrl: 'http://127.0.0.1:9' },
+		});
+		expect(error?.message).toContain('nothing accepts connections');
+		expect(error?.description).toContain('Thread: t.');
+	});
+});
+
+describe('a message that is answered again', () => {
+	it('has its new answer when its start is lost, once', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		await call(ask(), 'Hello', thread);
+		const before = fixture.sandbox.store.threads.get(thread)?.messages.at(-1);
+		// A question is stored some moments before the message of its answer (recorded).
+		const question = fixture.sandbox.store.messages.findLast(({ role }) => role === 'human');
+		Object.assign(question ?? {}, { createdAt: new Date(clock.now() - 1_000).toISOString() });
+		add({ ...lasting(700), nth: 1 }, { endpoint: 'runs', do: 'drop', when: 'after', nth: 1 });
+		const { json } = await call(again(), '', thread);
+		expect(json).toMatchObject({ ...ANSWERED, recovered: true });
+		const messages = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
+		expect(messages.map(({ from }) => from)).toEqual(['person', 'assistant']);
+		expect(messages[1]).not.toEqual(before);
+	});
+
+	it('does not come out with the answer to somebody who asked the same meanwhile', async () => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		await call(ask(), 'Hello', thread);
+		add(onOthers(thread, { do: 'run', ms: 700 }), { ...BROKEN, endpoint: 'runs' });
+		await occupy(fixture.sandbox, thread, {
+			action: 'send',
+			message: { input: { input: 'Hello' } },
+		});
+		const { error } = await call(again({ options: { whenBusy: 'run' } }), '', thread);
+		expect(error).toMatch(/^It is not known whether the request has reached/);
+		expect(runsOf(fixture.sandbox.store.runs, thread)).toHaveLength(2);
+	});
+});
