@@ -9,7 +9,7 @@ import {
 import type { Owner } from '../threads/conversation';
 import { readThread } from '../threads/thread';
 import type { ApiClient } from '../transport/call';
-import { isRejection, mayMeanNoRecord } from '../transport/classifyFailure';
+import { isNeverSent, isRejection, mayMeanNoRecord } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { FOREIGN_ANSWER_PAUSE_MS } from '../transport/call';
@@ -70,16 +70,17 @@ export async function openByKey(client: Client, keyed: KeyedConversation): Promi
 	const opened = owner.id
 		? await openOwned(client, keyed, owner.id)
 		: await openUnowned(client, keyed);
-	// A key that is not valid any more may be replaced by one of somebody else.
-	if (opened && 'failure' in opened && opened.failure?.status === 401) owner.id = undefined;
 	return opened ?? (await openUnowned(client, keyed));
 }
 
-/** Asks for the owner until the deadline: with a guess, a key would have two conversations. @returns the failure */
+/**
+ * Asks for the owner until the deadline: with a guess, a key would have two conversations. A server that refuses
+ * connections is reported soon. @returns the failure
+ */
 async function learnOwnerPatiently(client: Client, owner: Owner): Promise<Failure | undefined> {
 	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
 		const failure = await learnOwner(client, owner);
-		const isFinal = !failure || failure.status === 401 || failure.kind === 'refused';
+		const isFinal = !failure || failure.status === 401 || isNeverSent(failure);
 		if (isFinal || client.remaining() <= 0 || client.signal?.aborted) return failure;
 		await client.wait(pause);
 	}

@@ -9,7 +9,7 @@ import { textIfAny } from '../payloads/common';
 import { conversationRecord } from '../payloads/conversation';
 import { anyAnswer } from '../transport/answer';
 import { buildPath } from '../transport/api';
-import { call } from '../transport/call';
+import { FOREIGN_ANSWER_PAUSE_MS, call } from '../transport/call';
 import type { ApiClient, Result } from '../transport/call';
 import type { Failure } from '../transport/failure';
 
@@ -155,6 +155,11 @@ export function ownerOf(account: string): Owner {
 	return owner;
 }
 
+/** Forgets the owner of an account whose key is refused: another may take its place. */
+export function forgetOwner(account: string): void {
+	owners.delete(account);
+}
+
 /** Asks for the owner. @returns why the server did not say */
 export async function learnOwner(client: ApiClient, owner: Owner): Promise<Failure | undefined> {
 	const { ok, answer = null, failure } = await readOwner(client);
@@ -163,8 +168,8 @@ export async function learnOwner(client: ApiClient, owner: Owner): Promise<Failu
 }
 
 /**
- * Looks once whether E5 shows what was created with the owner: otherwise this server, or a gateway before it, does not
- * take the owner, and there is none. @returns what E5 shows
+ * Looks whether E5 shows what was created with the owner: otherwise this server, or a gateway before it, does not take
+ * the owner, and there is none. @returns what E5 shows
  */
 export async function proveOwner(
 	client: ApiClient,
@@ -172,7 +177,10 @@ export async function proveOwner(
 	threadId: string,
 ): Promise<Partial<ConversationFacts>> {
 	if (owner.isProven) return {};
-	const facts = await readConversation(client, threadId);
+	const first = await readConversation(client, threadId);
+	if (!first.failure && !first.conversationId)
+		await client.clock.sleep(FOREIGN_ANSWER_PAUSE_MS, client.signal);
+	const facts = first.conversationId ? first : await readConversation(client, threadId);
 	if (facts.conversationId) owner.isProven = true;
 	else if (!facts.failure) owner.id = null;
 	return facts;

@@ -55,10 +55,14 @@ export const MAX_FOREIGN_ANSWERS = 3;
  * the server has read the request; one with Retry-After comes before that.
  */
 export function certainlyNotDone(failure: Failure): boolean {
-	const { kind, status, code = '', retryAfterMs, missing } = failure;
-	if (kind === 'refused' || kind === 'blocked' || missing === 'route') return true;
-	if (kind === 'network') return NEVER_SENT.has(code);
+	const { status, retryAfterMs, missing } = failure;
+	if (isNeverSent(failure) || missing === 'route') return true;
 	return status === 429 || (status === 503 && retryAfterMs !== undefined) || isBusy(failure);
+}
+
+/** Whether nothing was sent, and another try will hardly change that. */
+export function isNeverSent({ kind, code = '' }: Failure): boolean {
+	return kind === 'refused' || kind === 'blocked' || (kind === 'network' && NEVER_SENT.has(code));
 }
 
 /**

@@ -3,11 +3,12 @@ import compact from 'lodash/compact';
 import memoize from 'lodash/memoize';
 import pick from 'lodash/pick';
 import uniq from 'lodash/uniq';
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, NodeApiError } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { readUploadFile } from '../../../execution/binary';
 import { forEachConcurrently } from '../../../execution/eachItem';
+import type { HintContext } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints } from '../../../execution/outputs';
@@ -21,7 +22,12 @@ import { withFacts } from '../../../runs/runResult';
 import type { NoAnswer, RunFacts } from '../../../runs/runResult';
 import { runAndWait } from '../../../runs/runThread';
 import { startInTurn } from '../../../runs/start';
-import { deleteConversation, ownerOf, readConversation } from '../../../threads/conversation';
+import {
+	deleteConversation,
+	forgetOwner,
+	ownerOf,
+	readConversation,
+} from '../../../threads/conversation';
 import { listRuns } from '../../../threads/runsApi';
 import { call } from '../../../transport/call';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
@@ -84,13 +90,19 @@ async function ask(request: RunRequest, turn?: Turn, chat?: Chat): Promise<IData
 	if (result.status === 'running') return forAudience(item, startedJson(result));
 	if (result.status !== 'completed' && result.status !== 'interrupted') {
 		await deleteUnused(run, result);
-		throw resultError(item, result);
+		throw failedAt(item, result);
 	}
 	const fields = answerFields(result, options, hasFilterValues(request.body));
 	chat?.complete(fields.output);
 	const seconds = Math.round(systemClock.now() - startedAt) / 1000;
 	const { recovered = false } = result;
 	return answerJson(request, result, fields, { seconds, recovered });
+}
+
+/** The error of a run without an answer. The owner of a key that is refused is not kept. */
+function failedAt(item: Item, result: NoAnswer, hints?: HintContext): NodeApiError {
+	if (result.failure?.status === 401) forgetOwner(item.account);
+	return resultError(item, result, hints);
 }
 
 /** Starts a run without waiting for it. */
@@ -132,7 +144,7 @@ async function prepare(request: RunRequest, turn: Turn | undefined): Promise<Run
 	const read = request.attachments.map(async (field) => await readUploadFile(item, field));
 	const files = await Promise.all(read);
 	const thread = await openThread(request, client);
-	if ('status' in thread) throw resultError(item, thread, thread.failure ? {} : undefined);
+	if ('status' in thread) throw failedAt(item, thread, thread.failure ? {} : undefined);
 	const run: Run = {
 		...{ ...client, ...thread, body: request.body, intent, isNew: runOn === 'new' },
 		...pick(options, ['whenBusy', 'whenStopped', 'whenLate', 'inOneRequest']),
