@@ -200,7 +200,7 @@ describe("a key's first message, whatever the server answers", () => {
 		['it is forbidden to the key, which may search', [me(403)]],
 		[
 			'a conversation made with the owner is not shown',
-			[{ endpoint: 'E5', do: 'status', status: 200, body: NOTHING, nth: [1, 2] }],
+			[{ endpoint: 'E5', do: 'status', status: 200, body: NOTHING, nth: [1, 2, 3] }],
 		],
 	])('is said in the conversation of the credential where %s', async (_, faults) => {
 		add(...faults);

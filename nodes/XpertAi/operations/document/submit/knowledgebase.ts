@@ -4,13 +4,11 @@ import type { Execution } from '../../../execution/operation';
 import type { MemoryPlace, MemoryTroubles } from '../../../ingest/memory';
 import { derivedId } from '../../../payloads/derivedId';
 import { buildPath } from '../../../transport/api';
-import { call } from '../../../transport/call';
-import type { Call } from '../../../transport/call';
+import { call, OutageBudget } from '../../../transport/call';
+import type { Call, RetryLimits } from '../../../transport/call';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import type { Send } from '../../../transport/request';
-import { OutageBudget } from '../../../transport/call';
-import type { RetryLimits } from '../../../transport/call';
 import { getStatus, startProcessing } from '../processing';
 import { asHint, counted } from './wording';
 
