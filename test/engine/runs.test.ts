@@ -13,7 +13,6 @@ import {
 	occupy,
 	onOthers,
 	onThread,
-	post,
 	says,
 } from './support/runs';
 

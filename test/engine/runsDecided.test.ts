@@ -41,7 +41,7 @@ async function waiting(message = QUESTION) {
 }
 
 /** A body of the user's own that decides. */
-const own = (decision: IDataObject, operation = decide) => {
+const own = (decision: IDataObject, operation: typeof decide = decide) => {
 	const input = { action: 'resume', target: {}, decision };
 	const jsonBody = JSON.stringify({ assistant_id: ECHO_ASSISTANT_ID, input });
 	return operation({ options: { bodyMode: 'json', jsonBody } });
@@ -82,7 +82,7 @@ describe('a run that asks a person', () => {
 		},
 	);
 
-	it.each([decide, (more: object) => ask({ ...more, operation: 'start' })])(
+	it.each([decide, (more?: INodeParameters) => ask({ ...more, operation: 'start' })])(
 		'is never rejected with a payload: the server would carry out what was rejected',
 		async (operation) => {
 			const { thread } = await waiting();

@@ -4,6 +4,7 @@ import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workf
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
+import { OWNER } from '../../sandbox/entities';
 import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
@@ -114,16 +115,23 @@ async function said(way: Way, message: string): Promise<Came> {
 	);
 }
 
+const threadOf = (assistant: string, key: string) =>
+	derivedId(derivedId(assistant, key), OWNER.userId);
+
+/** The one conversation on the thread of a key. */
+function conversationOf(threadId: string): string | undefined {
+	const all = [...fixture.sandbox.store.conversations.values()];
+	const [made, ...others] = all.filter((one) => one.threadId === threadId);
+	expect(others).toEqual([]);
+	return made?.id;
+}
+
 /** The next message under a key is answered in the one conversation there is, whatever befell the first. */
 async function expectGoesOn(key: string) {
 	const where = { threadSource: 'key', conversationKey: key };
 	const { json } = await call(ask({ ...where, ...SOON }), says('', 'next'));
 	expect(json).toMatchObject({ status: 'completed', output: 'Echo: next' });
-	const threadId = derivedId(ECHO_ASSISTANT_ID, key);
-	const made = [...fixture.sandbox.store.conversations.values()].filter(
-		(one) => one.threadId === threadId,
-	);
-	expect(made.map(({ id }) => id)).toEqual([json?.conversationId]);
+	expect(json?.conversationId).toBe(conversationOf(threadOf(ECHO_ASSISTANT_ID, key)));
 }
 
 const NOT_ARRIVED = /did not reach the assistant/;
@@ -223,7 +231,7 @@ describe('workers of n8n on the thread of one key', () => {
 
 	/** What was said on the thread of a key, as the assistant remembers it. */
 	const remembered = (key: string) =>
-		fixture.sandbox.store.threads.get(derivedId(ASSISTANT, key))?.messages ?? [];
+		fixture.sandbox.store.threads.get(threadOf(ASSISTANT, key))?.messages ?? [];
 
 	/** Several of them say something, each at its moment. */
 	async function sayAll(key: string, atMs: number[], word = 'w') {
@@ -245,6 +253,12 @@ describe('workers of n8n on the thread of one key', () => {
 		{ endpoint: 'join', do: 'status', status: 502, body: 'down', nth: [1, 3] },
 		{ endpoint: 'cancel', do: 'drop', when: 'after', nth: 1 },
 		{ endpoint: 'E15', do: 'status', status: 503, body: 'down', nth: [1, 2] },
+		{ endpoint: 'me', do: 'status', status: 502, body: '<h1>down</h1>', times: 5 },
+		{ endpoint: 'E5', do: 'status', status: 503, body: 'down', nth: [1, 2] },
+		{ endpoint: 'E5', do: 'status', status: 200, body: { items: [], total: 0 }, nth: 1 },
+		{ endpoint: 'E13', do: 'drop', when: 'after', nth: [1, 2] },
+		{ endpoint: 'E13', do: 'status', status: 400, body: { code: '23505' }, when: 'after', nth: 1 },
+		{ endpoint: 'E13', do: 'delay', ms: 100, when: 'after', nth: 1 },
 	);
 
 	const meeting = fc.record({
@@ -260,23 +274,24 @@ describe('workers of n8n on the thread of one key', () => {
 		await fc.assert(
 			fc.asyncProperty(meeting, async ({ isFresh, atMs, ms, all }) => {
 				const key = `key ${++count}`;
-				const mishaps = isFresh ? [] : all;
 				if (!isFresh) await sayAll(key, [0], 'before');
-				faults.add({ endpoint: 'runs', do: 'run', ms }, ...mishaps);
-				const isLost = mishaps.some(({ endpoint }) => endpoint === 'runs');
+				faults.add({ endpoint: 'runs', do: 'run', ms }, ...all);
+				const isLost = all.some(({ endpoint }) => endpoint === 'runs');
 				const results = await sayAll(key, atMs);
 				faults.clear();
-				const runs = await settled(derivedId(ASSISTANT, key), false);
+				const runs = await settled(threadOf(ASSISTANT, key), false);
+				expect(conversationOf(threadOf(ASSISTANT, key))).toBeDefined();
 				const kept = remembered(key).map(({ content }) => content);
-				for (const [index, { status, output, remembered: isKept, reason }] of results.entries()) {
+				for (const [index, result] of results.entries()) {
 					// Those that gave way were cancelled before they were answered.
 					const own = runs.filter((run) => run.text === `w${index}` && run.status === 'success');
 					expect(own.length).toBeLessThanOrEqual(1);
-					if (status !== 'completed') {
-						expect(mishaps).not.toEqual([]);
-						expect(reason).toMatch(/not known|still going on/);
+					if (result.status !== 'completed') {
+						expect(all).not.toEqual([]);
+						expect(result).toMatchObject({ reason: expect.stringMatching(NOT_KNOWN) as string });
 						continue;
 					}
+					const { output, remembered: isKept } = result;
 					expect(own).toHaveLength(1);
 					expect(output).toMatch(new RegExp(`^You said: w${index} \\[`));
 					// Who has to look for its run looks at the others late: what it overwrites then is told to nobody.
@@ -291,7 +306,7 @@ describe('workers of n8n on the thread of one key', () => {
 
 	it('begin once an answer is stored, also where a later run was cancelled before it', async () => {
 		const { faults, store } = fixture.sandbox;
-		const thread = derivedId(ASSISTANT, 'ann');
+		const thread = threadOf(ASSISTANT, 'ann');
 		await sayAll('ann', [0]);
 		faults.add({ endpoint: 'runs', do: 'run', ms: 1_500 });
 		const theirs = () => runsOf(store.runs, thread).at(1);

@@ -1,3 +1,4 @@
+import { range } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
@@ -5,6 +6,7 @@ import type { FaultRule } from '../../sandbox';
 import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
+import { ID } from './support/records';
 import {
 	again,
 	ask,
@@ -24,7 +26,13 @@ const fixture = useFixture();
 const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
 const add = (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules);
 /** What goes wrong with the next request of ours that waits. */
-const next = (rule: FaultRule) => add({ endpoint: 'E4', nth: 1, ...rule });
+const next = (rule: FaultRule): FaultRule => ({ endpoint: 'E4', nth: 1, ...rule });
+const no = (endpoint: string, status: number, more = {}): FaultRule => ({
+	...{ endpoint, do: 'status', status, body: 'no', ...more },
+});
+/** The server answers so, whether the run took place or not. */
+const answers = (body: unknown, when: 'before' | 'after' = 'after') =>
+	next({ do: 'status', when, status: 201, body, contentType: 'application/json' });
 
 async function call(
 	parameters: INodeParameters,
@@ -39,9 +47,22 @@ async function call(
 	return { json: result.items[0]?.json, error: failed?.json.error, details: detailsOf(failed) };
 }
 
-/** A thread on which something was said. */
-async function said(message = 'before'): Promise<string> {
-	const { json } = await call(ask({ threadSource: 'new' }), message);
+const NEW = ask({ threadSource: 'new' });
+const OURS = 'Echo: ours';
+const QUESTION = `${INTERRUPTING_INPUT} first`;
+const NOTHING = { role: 'ai', content: '' };
+const ANOTHER = { role: 'ai', content: 'Another' };
+const LOST = next({ do: 'drop', when: 'after' });
+const UNREAD = next({ do: 'drop', when: 'before' });
+const NO_ANSWER = 'The run ended without an answer, and the server does not say why';
+const NOTHING_WAITS = 'Nothing on this thread waits for a decision';
+const isUnknown = (what: string) =>
+	expect.stringMatching(`^It is not known whether the ${what} has reached the assistant`) as string;
+
+/** A thread on which something was said, and the faults that come after it. */
+async function said(message = 'before', ...faults: FaultRule[]): Promise<string> {
+	const { json } = await call(NEW, message);
+	add(...faults);
 	return String(json?.threadId);
 }
 
@@ -58,25 +79,21 @@ const showsNothing = (thread: string, status: string | null = null): FaultRule =
 };
 
 describe('a thread on which another run goes on', () => {
-	it('is waited for, and no message gets lost', async () => {
-		const thread = await said();
+	it.each([
+		['is waited for, and no message gets lost', 'before'],
+		['is waited for also in its first moments, in which it cannot be read', ''],
+	])('%s', async (_, before) => {
+		const [fresh = ''] = await newThreads(fixture.sandbox, 1);
+		const thread = before ? await said(before) : fresh;
 		await theyAsk(thread, 300);
+		if (!before) add(no('E15', 500, { nth: 1 }));
 		const { json } = await call(ask(), 'ours', thread);
 		expect(json).toMatchObject({ output: 'Echo: ours', recovered: false });
 		expect(json).not.toHaveProperty('remembered');
 		const contents = fixture.sandbox.store.threads.get(thread)?.messages;
 		expect(contents?.map(({ content }) => content)).toEqual(
-			['before', 'theirs', 'ours'].flatMap((one) => [one, `Echo: ${one}`]),
+			[...(before ? [before] : []), 'theirs', 'ours'].flatMap((one) => [one, `Echo: ${one}`]),
 		);
-	});
-
-	it('is waited for also in its first moments, in which it cannot be read', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		await theyAsk(thread, 300);
-		add({ endpoint: 'E15', nth: 1, do: 'status', status: 500, body: 'no such thread' });
-		const { json } = await call(ask(), 'ours', thread);
-		expect(json).toMatchObject({ output: 'Echo: ours' });
-		expect(fixture.sandbox.store.threads.get(thread)?.messages).toHaveLength(4);
 	});
 
 	it('is reported at once, or at the deadline, or run on, as is wanted', async () => {
@@ -105,84 +122,90 @@ describe('a thread on which another run goes on', () => {
 });
 
 describe('what cannot begin', () => {
-	it('is said of a thread that nobody knows, and of the ID of a conversation', async () => {
-		const thread = await said();
-		const conversation = fixture.sandbox.store.conversationOf(thread)?.id;
-		const unknown = await call(ask(), 'ours', '2f78e81b-096f-42ff-8ac0-8403fd81392d');
-		expect(unknown.error).toBe('There is no conversation with this thread');
-		const wrong = await call(ask(), 'ours', conversation);
-		expect(wrong.error).toBe('"Thread" holds the ID of a conversation, not that of its thread');
+	const conversation = (thread: string) => fixture.sandbox.store.conversationOf(thread)?.id ?? '';
+	const unknown = () => ID;
+	const itself = (thread: string) => thread;
+	const tooLong = no('E4', 400, { body: { message: 'too long' } });
+	const late: FaultRule = { endpoint: 'E15', do: 'delay', ms: 700 };
+	const MIXED_UP = '"Thread" holds the ID of a conversation, not that of its thread';
+	const NOBODY = 'There is no conversation with this thread';
+	const NOT_BEGUN = 'The run had not begun when the deadline came';
+
+	it.each<[string, (thread: string) => string, FaultRule[], string, INodeParameters?]>([
+		['a message on a thread that nobody knows', unknown, [], NOBODY],
+		['a message on the ID of a conversation', conversation, [], MIXED_UP],
+		['a message refused with a reason', unknown, [tooLong], 'The server answered 400: too long'],
+		['a message whose thread is refused', itself, [no('E15', 403)], 'The server answered 403: no'],
+		['a message whose deadline has come', itself, [late], NOT_BEGUN],
+		['a decision that nothing waits for', itself, [], NOTHING_WAITS, decide()],
+	])('is %s', async (_, threadOf, faults, words, parameters = ask()) => {
+		const thread = await said('before', ...faults);
+		const { error } = await call(parameters, 'ours', threadOf(thread), { deadlineMinutes: 0.01 });
+		expect(error).toBe(words);
+		expect(sent('E4').filter(({ status }) => status === 201)).toHaveLength(1);
 	});
 
-	it.each(['E15', 'E5'])('is a message where %s cannot be read: none is sent', async (endpoint) => {
-		const thread = await said(`${INTERRUPTING_INPUT} first`);
-		add({ endpoint, do: 'status', status: 403, body: 'no' });
+	it('is a message where what waits cannot be read, and an answer to nothing', async () => {
+		const thread = await said(QUESTION, no('E5', 403));
 		expect((await call(ask(), 'ours', thread)).error).toBe('The server answered 403: no');
-		expect(sent('E4')).toHaveLength(1);
-	});
-
-	it('is a message that the server refuses with a reason, whatever thread it is for', async () => {
-		const nobodys = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
-		add({ endpoint: 'E4', do: 'status', status: 400, body: { message: 'too long' } });
-		const { error } = await call(ask(), 'ours', nobodys);
-		expect(error).toBe('The server answered 400: too long');
-	});
-
-	it('is a decision that nothing waits for, and an answer to nothing', async () => {
-		const decided = await call(decide(), '', await said());
-		expect(decided.error).toBe('Nothing on this thread waits for a decision');
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		const answered = await call(again(), '', thread);
-		expect(answered.error).toMatch(/^Nothing was said on this thread/);
-		expect(sent('E4')).toHaveLength(1);
-	});
-
-	it('is a message whose thread is read as the deadline comes', async () => {
-		const thread = await said();
-		add({ endpoint: 'E15', do: 'delay', ms: 700 });
-		const { error } = await call(ask(), 'ours', thread, { deadlineMinutes: 0.01 });
-		expect(error).toBe('The run had not begun when the deadline came');
-		expect(sent('E4')).toHaveLength(1);
-	});
-
-	it('is refused by the server, or sent again where that may help', async () => {
-		next({ do: 'status', status: 403, body: 'no' });
-		const refused = await call(ask({ threadSource: 'new' }));
-		expect(refused.error).toBe('The server answered 403: no');
 		fixture.sandbox.faults.clear();
-		next({ do: 'status', status: 429, body: 'slow', headers: { 'retry-after': '0' } });
-		const { json } = await call(ask({ threadSource: 'new' }));
-		expect(json).toMatchObject({ output: 'Echo: ours', recovered: false });
-		expect(sent('E4')).toHaveLength(3);
-		add({ endpoint: 'E4', do: 'status', status: 429, body: 'no', headers: { 'retry-after': '0' } });
-		expect((await call(ask({ threadSource: 'new' }))).error).toBe('The server answered 429: no');
-		expect(sent('E4')).toHaveLength(8);
+		const [fresh = ''] = await newThreads(fixture.sandbox, 1);
+		const { error } = await call(again(), '', fresh);
+		expect(error).toMatch(/^Nothing was said on this thread/);
+		expect(sent('E4')).toHaveLength(1);
+	});
+
+	it('is sent again where that may help', async () => {
+		const slow = no('E4', 429, { headers: { 'retry-after': '0' } });
+		add({ ...slow, nth: 1 });
+		expect((await call(NEW)).json).toMatchObject({ output: 'Echo: ours', recovered: false });
+		add(slow);
+		expect((await call(NEW)).error).toBe('The server answered 429: no');
+		expect(sent('E4')).toHaveLength(7);
 	});
 });
 
 describe('an answer', () => {
-	const nothing = { role: 'ai', content: '' };
-	const silence: FaultRule = { do: 'status', when: 'after', status: 201, body: nothing };
+	const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
+	const mixed = { role: 'ai', content: [{ type: 'text', text: '# **See**:' }, image] };
+	const picture = { role: 'ai', content: [image] };
+	const failing = next({ do: 'run', outcome: 'fail', error: 'No' });
+	const down = no('E15', 403, { nth: [2, 3, 4] });
+	const other = (body: unknown) => answers(body, 'before');
+	const asks = { status: 'interrupted', recovered: false };
+	const parts = [image];
 
-	it('stays where its thread cannot be read; an empty one is none then', async () => {
-		const thread = await said();
-		add({ endpoint: 'E15', nth: [2, 4], do: 'status', status: 403, body: 'no' });
-		const { json } = await call(ask(), 'ours', thread);
-		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
-		next({ do: 'run', outcome: 'empty' });
-		const empty = await call(ask(), 'ours', thread);
-		expect(empty.error).toBe('The run ended without an answer, and the server does not say why');
+	it.each<[string, FaultRule[], object, string?]>([
+		['of text and other parts', [answers(mixed)], { output: '# **See**:', parts }],
+		['of nothing but an image', [answers(picture)], { output: '', parts }],
+		['that its thread does not hold', [answers(ANOTHER)], { output: 'Another', remembered: false }],
+		['that is empty, but on its thread', [answers(NOTHING)], { output: OURS, recovered: true }],
+		['whose thread is down for a while', [down], { output: OURS, recovered: false }],
+		['while a person is waited for', [answers(ANOTHER)], asks, QUESTION],
+	])('%s comes out as it is', async (_, faults, expected, message = 'ours') => {
+		const thread = await said('before', ...faults);
+		const { json } = await call(ask(), message, thread);
+		expect(json).toMatchObject(expected);
+		if (json?.output === OURS) expect(json).not.toHaveProperty('remembered');
 	});
 
-	it.each(['{"role":"ai"}', '{"content":"Another"}', 'null'])(
-		'of another form is none: whether the message has arrived is not known (%s)',
-		async (body) => {
-			const thread = await said();
-			next({ do: 'status', status: 201, body, contentType: 'application/json' });
-			const { error } = await call(ask(), 'ours', thread);
-			expect(error).toMatch(/^It is not known whether the message has reached the assistant/);
-		},
-	);
+	it.each<[string, FaultRule[], string]>([
+		['of a failed run, whose thread is down for a while', [failing, down], 'The run failed: No'],
+		['that is empty, and not on its thread', [other(NOTHING)], NO_ANSWER],
+		['without content', [other('{"role":"ai"}')], isUnknown('message')],
+		['without a role', [other('{"content":"Another"}')], isUnknown('message')],
+		['that is null', [other('null')], isUnknown('message')],
+	])('%s is none', async (_, faults, words) => {
+		const thread = await said('before', ...faults);
+		expect((await call(ask(), 'ours', thread)).error).toEqual(words);
+	});
+
+	it('whose thread stays unreadable is beside the error: what became of the run is not known', async () => {
+		const thread = await said('before', no('E15', 403, { nth: range(2, 99) }));
+		const { error, details } = await call(ask(), 'ours', thread, { deadlineMinutes: 2 });
+		expect(error).toBe('The server answered, but what became of the run is not known');
+		expect(details).toMatchObject({ unverified: 'Echo: ours', threadId: thread, status: 'failed' });
+	});
 
 	it.each(['busy', null])(
 		'stays, or is waited for, where the thread does not show it yet (%s)',
@@ -193,33 +216,15 @@ describe('an answer', () => {
 			expect(json).toMatchObject({ output: 'Echo: ours', recovered: false });
 			expect(json).not.toHaveProperty('remembered');
 			fixture.sandbox.faults.clear();
-			add(showsNothing(thread, status));
-			next(silence);
-			const silent = await call(ask(), 'again', thread);
-			expect(silent.json).toMatchObject({ output: 'Echo: again', recovered: true });
+			add(showsNothing(thread, status), answers(NOTHING));
+			const silentOne = await call(ask(), 'again', thread);
+			expect(silentOne.json).toMatchObject({ output: 'Echo: again', recovered: true });
 		},
 	);
 
-	it('is taken up only where the server has answered with nothing', async () => {
-		const asked = await call(ask({ threadSource: 'new' }), `${INTERRUPTING_INPUT} first`);
-		expect(asked.json).toMatchObject({ status: 'interrupted', recovered: false });
-		const thread = await said();
-		next(silence);
-		const { json } = await call(ask(), 'ours', thread);
-		expect(json).toMatchObject({ output: 'Echo: ours', recovered: true });
-	});
-
-	it('is none while a person is waited for, whatever the server answers', async () => {
-		const body = { role: 'ai', content: 'Please wait' };
-		next({ do: 'status', when: 'after', status: 201, body });
-		const { json } = await call(ask({ threadSource: 'new' }), `${INTERRUPTING_INPUT} first`);
-		expect(json).toMatchObject({ status: 'interrupted', recovered: false });
-	});
-
 	it('is none where somebody cancels what waits for a person', async () => {
-		const thread = await said();
-		next({ do: 'delay', when: 'after', ms: 2_000 });
-		const asking = call(ask(), `${INTERRUPTING_INPUT} first`, thread);
+		const thread = await said('before', next({ do: 'delay', when: 'after', ms: 2_000 }));
+		const asking = call(ask(), QUESTION, thread);
 		// A run says so earlier than its thread, and cannot be cancelled in between.
 		const { runs, threads } = fixture.sandbox.store;
 		await clock.until(() => threads.get(thread)?.status === 'interrupted');
@@ -227,21 +232,10 @@ describe('an answer', () => {
 		expect((await asking).error).toBe('The run was cancelled on the server: Canceled by user');
 	});
 
-	it('that says nothing is none: a message has no answer, and a decision changed nothing', async () => {
-		const thread = await said(`${INTERRUPTING_INPUT} first`);
-		add({ endpoint: 'E4', do: 'status', status: 201, body: nothing });
-		const decided = await call(decide(), '', thread);
-		expect(decided.error).toBe('The server answered, but what waits for a decision still waits');
-		const { error } = await call(ask(), 'ours', thread);
-		expect(error).toBe('The run ended without an answer, and the server does not say why');
-	});
-
-	it('that its thread does not hold was overwritten, which is said', async () => {
-		const thread = await said();
-		const body = { role: 'ai', content: 'Another' };
-		add({ endpoint: 'E4', do: 'status', when: 'after', status: 201, body });
-		const { json } = await call(ask(), 'ours', thread);
-		expect(json).toMatchObject({ output: 'Another', remembered: false });
+	it('of nothing to a decision has changed nothing', async () => {
+		const thread = await said(QUESTION, answers(NOTHING, 'before'));
+		const { error } = await call(decide(), '', thread);
+		expect(error).toBe('The server answered, but what waits for a decision still waits');
 	});
 
 	it('names the conversation though its thread shows another question', async () => {
@@ -249,18 +243,14 @@ describe('an answer', () => {
 		const metadata = { id: fixture.sandbox.store.conversationOf(thread)?.id };
 		const values = { messages: [{ id: 'theirs', content: 'theirs' }] };
 		const body = { thread_id: thread, status: 'idle', metadata, values };
-		add({ endpoint: 'E15', nth: 1, do: 'status', status: 500, body: 'no such thread' });
-		add({ endpoint: 'E15', nth: 2, do: 'status', status: 200, body });
-		next({ do: 'status', when: 'after', status: 201, body: { role: 'ai', content: 'Another' } });
+		add(no('E15', 500, { nth: 1 }), no('E15', 200, { nth: 2, body }), answers(ANOTHER));
 		const { json } = await call(ask(), 'ours', thread);
-		expect(json).toMatchObject({ output: 'Another', remembered: false });
-		expect(json?.conversationId).toBe(metadata.id);
+		const expected = { output: 'Another', remembered: false, conversationId: metadata.id };
+		expect(json).toMatchObject(expected);
 	});
 
 	it('to a rejection is not overwritten where the thread holds the rejected call', async () => {
-		const thread = await said(`${INTERRUPTING_INPUT} first`);
-		const body = { role: 'ai', content: 'Let me look.' };
-		next({ do: 'status', when: 'after', status: 201, body });
+		const thread = await said(QUESTION, answers({ role: 'ai', content: 'Let me look.' }));
 		const { json } = await call(decide({ decision: 'reject' }), '', thread);
 		expect(json).toMatchObject({ output: 'Let me look.', status: 'completed' });
 		expect(json).not.toHaveProperty('remembered');
@@ -281,31 +271,29 @@ describe('an answer', () => {
 });
 
 describe('a wait that breaks', () => {
-	const lost: FaultRule = { do: 'drop', when: 'after' };
+	const confirmed = expect.stringContaining('Confirmed') as string;
+	const slow = next({ do: 'run', ms: 200 });
+	const failing = next({ do: 'run', outcome: 'fail', error: 'Late' });
+	const once = no('E15', 503, { nth: 2 });
+	const reject = decide({ decision: 'reject' });
+	const rejected = { output: '', rejected: true };
 
-	it('has its failure found, and what waits for a person', async () => {
-		const thread = await said();
-		next({ do: 'run', outcome: 'fail', error: 'Late' });
-		next(lost);
-		expect((await call(ask(), 'ours', thread)).error).toBe('The run failed: Late');
-		fixture.sandbox.faults.clear();
-		next(lost);
-		const { json } = await call(ask(), `${INTERRUPTING_INPUT} first`, thread);
-		expect(json).toMatchObject({ status: 'interrupted', recovered: true });
-	});
-
-	it('has the answer on a thread found, and that to the same question asked again', async () => {
-		const thread = await said();
-		next(lost);
-		add({ endpoint: 'E15', nth: 2, do: 'status', status: 503, body: 'down' });
-		const { json } = await call(ask(), 'ours', thread);
-		expect(json).toMatchObject({ output: 'Echo: ours', recovered: true });
-		fixture.sandbox.faults.clear();
-		next({ do: 'run', ms: 200 });
-		next(lost);
-		const second = await call(again(), '', thread);
-		expect(second.json).toMatchObject({ output: 'Echo: ours', recovered: true });
-		expect(sent('E4')).toHaveLength(3);
+	it.each<[string, INodeParameters, string, FaultRule[], object | string]>([
+		['has the failure found', ask(), 'before', [failing, LOST], 'The run failed: Late'],
+		['has the answer found', ask(), 'before', [LOST, once], { output: OURS }],
+		['has another answer found', again(), 'before', [slow, LOST], { output: 'Echo: before' }],
+		['has what was confirmed found', decide(), QUESTION, [slow, LOST], { output: confirmed }],
+		['has what was rejected found', reject, QUESTION, [slow, LOST], rejected],
+		['has no answer to what did not arrive', ask(), 'before', [UNREAD], isUnknown('message')],
+		['has no old answer for another', again(), 'before', [UNREAD], isUnknown('request')],
+	])('%s', async (_, parameters, before, faults, expected) => {
+		const thread = await said(before, ...faults);
+		if (before === QUESTION) add(showsNothing(thread));
+		const { json, error } = await call(parameters, 'ours', thread);
+		if (error) expect(error).toEqual(expected);
+		else
+			expect(json).toMatchObject({ ...(expected as object), status: 'completed', recovered: true });
+		expect(sent('E4')).toHaveLength(2);
 	});
 
 	it.each([
@@ -314,39 +302,25 @@ describe('a wait that breaks', () => {
 		['not ours', 'q', undefined],
 	])('finds the answer to a message with files by its input (%s, ID %s)', async (...row) => {
 		const [input, id, expected] = row;
-		const thread = await said();
+		const thread = await said('before', LOST);
 		// The server adds what is in a file to the text.
 		const question = { id, content: 'Attachment File: a.txt\nours' };
 		const messages = [question, { id: 'a', content: 'Found', tool_calls: [] }];
-		const showing = (values: object) => ({ thread_id: thread, status: 'idle', values });
-		const shows = { endpoint: 'E15', do: 'status', status: 200 } as const;
-		next(lost);
-		add({ ...shows, nth: 1, body: showing({ messages: [{ content: 'before' }] }) });
-		add({ ...shows, nth: [2, 3], body: showing({ input, messages }) });
+		const shows = (nth: number[], values: object) =>
+			add(no('E15', 200, { nth, body: { thread_id: thread, status: 'idle', values } }));
+		shows([1], { messages: [{ content: 'before' }] });
+		shows([2, 3], { input, messages });
 		const ids = idRows({ fileContext: fixture.world.fileContextId });
 		const { json, error } = await call(ask(), 'ours', thread, { ids });
 		if (expected) expect(json).toMatchObject(expected);
-		else expect(error).toMatch(/^It is not known whether the message has reached the assistant/);
-	});
-
-	it.each([
-		['confirm', { status: 'completed', output: expect.stringContaining('Confirmed') as string }],
-		['reject', { status: 'completed', output: '', rejected: true }],
-	])('has what came of a decision found (%s)', async (decision, expected) => {
-		const thread = await said(`${INTERRUPTING_INPUT} first`);
-		next({ do: 'run', ms: 200 });
-		next(lost);
-		add(showsNothing(thread));
-		const { json } = await call(decide({ decision }), '', thread);
-		expect(json).toMatchObject({ ...expected, recovered: true });
+		else expect(error).toEqual(isUnknown('message'));
 	});
 
 	it('does not have what waited before for what waits now, where that is stored late', async () => {
-		const thread = await said(`${INTERRUPTING_INPUT} first`);
+		const thread = await said(QUESTION);
 		const where = { threadId: thread };
 		const body = await post(fixture.sandbox, 'conversations/search', { where });
-		next(lost);
-		add({ endpoint: 'E5', nth: 2, do: 'status', status: 200, body });
+		add(LOST, no('E5', 200, { nth: 2, body }));
 		const { json } = await call(ask(), `${INTERRUPTING_INPUT} second`, thread);
 		expect(json).toMatchObject({
 			...{ status: 'interrupted', recovered: true },
@@ -354,62 +328,39 @@ describe('a wait that breaks', () => {
 		});
 	});
 
-	it.each([`${INTERRUPTING_INPUT} first`, 'ours'])(
+	it.each([QUESTION, 'ours'])(
 		'does not have what was there before, where the thread only was touched (%s)',
 		async (message) => {
-			const thread = await said(message);
-			next({ do: 'drop', when: 'before' });
+			const thread = await said(message, UNREAD);
 			const asking = call(ask(), 'ours', thread);
 			await clock.until(() => sent('E4').length >= 2);
 			const updatedAt = '2026-11-25T12:00:00.000Z';
 			Object.assign(fixture.sandbox.store.conversationOf(thread) ?? {}, { updatedAt });
-			const { error } = await asking;
-			expect(error).toMatch(/^It is not known whether the message has reached the assistant/);
+			expect((await asking).error).toEqual(isUnknown('message'));
 		},
 	);
 
-	it('does not have the old answer for another that was not begun', async () => {
-		const thread = await said();
-		next({ do: 'drop', when: 'before' });
-		const { error } = await call(again(), '', thread);
-		expect(error).toMatch(/^It is not known whether the request has reached the assistant/);
-	});
-
-	/** What comes of a decision that does not arrive where somebody else decides meanwhile. */
-	async function decidedByOthers(ours: string, theirs: string) {
-		const thread = await said(`${INTERRUPTING_INPUT} first`);
-		next({ do: 'drop', when: 'before' });
+	it.each([
+		['reject', 'confirm', { output: confirmed }],
+		['confirm', 'reject', undefined],
+		['confirm', undefined, undefined],
+	])('of a decision to %s is told as it went where others %s', async (ours, theirs, expected) => {
+		const thread = await said(QUESTION, UNREAD);
 		const deciding = call(decide({ decision: ours }), '', thread, { deadlineMinutes: 0.02 });
 		await clock.until(() => sent('E4').length >= 2);
-		await decideAsOthers(fixture.sandbox, thread, theirs);
-		return await deciding;
-	}
-
-	it('of a rejection is no rejection where somebody else has confirmed', async () => {
-		const { json } = await decidedByOthers('reject', 'confirm');
-		expect(json?.output).toContain('Confirmed');
-		expect(json).not.toHaveProperty('rejected');
-	});
-
-	it('of a confirmation does not end with the rejection of somebody else', async () => {
-		const { error } = await decidedByOthers('confirm', 'reject');
-		expect(error).toMatch(/^It is not known whether the decision has reached the assistant/);
+		if (theirs) await decideAsOthers(fixture.sandbox, thread, theirs);
+		const { json, error, details } = await deciding;
+		expect(json?.rejected).toBeUndefined();
+		if (expected) return expect(json).toMatchObject(expected);
+		expect([error, details.status]).toEqual([isUnknown('decision'), 'timedOut']);
 	});
 
 	it('is not ended by the answer to others', async () => {
 		const thread = await said();
 		await theyAsk(thread, 300);
 		fixture.sandbox.faults.clear();
-		next({ do: 'drop', when: 'before' });
+		add(UNREAD);
 		const { error } = await call(ask(), 'ours', thread, { whenBusy: 'run' });
-		expect(error).toMatch(/^It is not known whether the message has reached the assistant/);
-	});
-
-	it('of a decision that shows nothing is waited for until the deadline', async () => {
-		const thread = await said(`${INTERRUPTING_INPUT} first`);
-		next({ do: 'drop', when: 'before' });
-		const { error, details } = await call(decide(), '', thread, { deadlineMinutes: 0.01 });
-		expect(error).toMatch(/^It is not known whether the decision has reached the assistant/);
-		expect(details.status).toBe('timedOut');
+		expect(error).toEqual(isUnknown('message'));
 	});
 });

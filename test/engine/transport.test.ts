@@ -9,7 +9,7 @@ import { listen } from './support/listen';
 
 const fixture = useFixture();
 const COUNT = { resource: 'assistant', operation: 'count' };
-const CREATE = { resource: 'conversation', operation: 'create' };
+const CREATE = { resource: 'knowledgebase', operation: 'create', name: 'New' };
 
 /** A server that answers what no sandbox would, in n8n's real request helper. */
 async function withServer(listener: RequestListener, work: (baseUrl: string) => Promise<void>) {
@@ -61,10 +61,10 @@ describe('a request whose answer is lost', () => {
 	});
 
 	it('is not sent again when it makes something', async () => {
-		const before = fixture.sandbox.store.conversations.size;
+		const before = fixture.sandbox.store.knowledgebases.size;
 		const { error } = await fixture.run(CREATE);
 		expect(error?.message).toContain('the connection was closed before an answer came');
-		expect(fixture.sandbox.store.conversations.size).toBe(before + 1);
+		expect(fixture.sandbox.store.knowledgebases.size).toBe(before + 1);
 	});
 });
 

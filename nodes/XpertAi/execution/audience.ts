@@ -89,10 +89,11 @@ export function failureAsReply(error: ItemError): IDataObject {
 	return { output: redactIds(error.message), status: 'failed', ...runFacts(error) };
 }
 
-/** The IDs of the failed run and its thread, so that the user can look them up. */
+/** The IDs of the failed run and its thread, so that the user can look them up, and an answer that may be none. */
 export function runFacts({ context }: ItemError): IDataObject {
-	const { threadId, conversationId, runId, verdict } = (context.data ?? {}) as IDataObject;
-	return omitBy({ threadId, conversationId, runId, status: verdict }, isUndefined);
+	const { verdict: status, ...facts } = (context.data ?? {}) as IDataObject;
+	const shown = pick(facts, ['threadId', 'conversationId', 'runId', 'unverified']);
+	return omitBy({ ...shown, status }, isUndefined);
 }
 
 /** Whether the node is part of a loop. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'crypto';
 
+import { timeoutSeconds } from '../../execution/declared';
 import { fieldCollection, idField, jsonField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
 import { declare } from '../../execution/operation';
@@ -8,6 +9,7 @@ import { conversation, conversationRecord } from '../../payloads/conversation';
 import { learnOwner, ownerOf, proveOwner } from '../../threads/conversation';
 import { isJsonObject, recordWith } from '../../transport/answer';
 import { systemClock } from '../../transport/clock';
+import type { Send } from '../../transport/request';
 import { CONVERSATION_SUMMARY, titleField } from './shared';
 
 const fields = [
@@ -46,10 +48,13 @@ export const create = declare({
 
 /** With an ID and its owner, a conversation can be created again if the answer is lost: there is one (recorded). */
 async function withOwnId(
-	{ account, context, send }: Item,
+	item: Item,
 	body: unknown,
 	request: Parameters<SendBody>[2],
 ): Promise<unknown> {
+	const { account, context } = item;
+	const timeoutMs = item.setting('options.timeout', timeoutSeconds) * 1000;
+	const send: Send = async (one) => await item.send({ ...one, timeoutMs });
 	const client = { send, clock: systemClock, signal: context.getExecutionCancelSignal() };
 	const owner = ownerOf(account);
 	if (owner.id === undefined) await learnOwner(client, owner);
