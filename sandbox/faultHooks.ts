@@ -85,7 +85,11 @@ export async function faultsAfter(
 	return answer;
 }
 
-async function delays(clock: Clock, actions: Action[], when: 'before' | 'after'): Promise<void> {
+export async function delays(
+	clock: Clock,
+	actions: Action[],
+	when: 'before' | 'between' | 'after',
+): Promise<void> {
 	for (const delay of actionsOf(actions, 'delay'))
 		if (delay.when === when) await clock.sleep(delay.ms);
 }

@@ -30,7 +30,8 @@ const action = z.discriminatedUnion('do', [
 	z.object({
 		do: z.literal('delay'),
 		ms: z.number(),
-		when: z.enum(['before', 'after']).default('before'),
+		/** `between` has looked for the conversation that it makes, and not made it yet. */
+		when: z.enum(['before', 'between', 'after']).default('before'),
 	}),
 	/** Nothing is worked on before the rules are cleared. */
 	z.object({ do: z.literal('hold') }),
@@ -71,6 +72,8 @@ const action = z.discriminatedUnion('do', [
 		outcome: z.enum(['answer', 'empty', 'fail', 'interrupt', 'overtaken']).optional(),
 		/** What is answered, or asked when it interrupts. */
 		text: z.string().optional(),
+		/** In which step it was overtaken; in that of its agent by default. */
+		step: z.string().optional(),
 		error: z.string().optional(),
 	}),
 ]);

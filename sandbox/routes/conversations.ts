@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { omit, pick } from 'lodash';
+import { omit, pick, remove as removeFrom } from 'lodash';
 import { timestamp } from '../clock';
 import type { Call, Endpoint } from '../context';
 import { CONVERSATION_COLUMNS, type Conversation, type Feedback } from '../entities';
 import {
 	badRequest,
+	duplicate,
 	forbidden,
 	internal,
 	missingReference,
@@ -12,7 +13,9 @@ import {
 	nulInText,
 	unreadable,
 } from '../errors';
+import { delays } from '../faultHooks';
 import { select } from '../select';
+import type { Store } from '../store';
 import { asObject, hasNul, isObject, isUuid, type Loose } from '../values';
 
 const COLUMNS = [
@@ -27,22 +30,29 @@ const UUID_COLUMNS = ['id', 'xpertId', 'projectId', 'taskId', 'fromEndUserId'];
 
 const shown = (conversation: Conversation): Loose => omit(conversation, 'createdById');
 
-function create(call: Call): Loose {
+async function create(call: Call): Promise<Loose> {
 	const { store, clock } = call.context;
 	if (call.body === undefined) throw internal();
 	const body = asObject(call.body);
 	const fields: Loose = pick(body, ['id', 'threadId', ...CONVERSATION_COLUMNS]);
 	checkReferences(call, fields);
 	if (hasNul(fields)) throw nulInText();
-	const existing = isUuid(body.id) ? store.conversations.get(body.id) : undefined;
-	return shown(
-		store.putConversation({
-			...existing,
-			...fields,
-			createdById: ownerOf(call, existing),
-			updatedAt: timestamp(clock),
-		}),
-	);
+	const existing = isUuid(body.id) ? await lookedFor(call, body.id) : undefined;
+	const changes = {
+		...fields,
+		createdById: ownerOf(call, existing),
+		updatedAt: timestamp(clock),
+	};
+	return shown(existing ? Object.assign(existing, changes) : store.putConversation(changes));
+}
+
+/** Which conversation has an id; of two that make it at once the later one cannot any more (`conversation-by-id`). */
+async function lookedFor({ context, misbehaviour }: Call, id: string) {
+	const { conversations } = context.store;
+	const existing = conversations.get(id);
+	await delays(context.clock, misbehaviour, 'between');
+	if (!existing && conversations.has(id)) throw duplicate('id', id);
+	return existing;
 }
 
 /**
@@ -109,11 +119,13 @@ function get({ context, params }: Call): Loose {
  * Changes the title, but also how it stands, which its thread then says too, and the thread that it is on; makes one
  * that is not there.
  */
-function change({ context, params, body }: Call): Loose {
+async function change(call: Call): Promise<Loose> {
+	const { context, params, body } = call;
 	const id = idOf(params);
 	const { store } = context;
 	const createdById = createdByIn(body);
-	const row = store.conversations.get(id) ?? store.putConversation({ id, createdById });
+	const existing = await lookedFor(call, id);
+	const row = existing ?? store.putConversation({ id, createdById, from: null });
 	const changes = {
 		...pick(asObject(body), 'threadId', CONVERSATION_COLUMNS),
 		updatedAt: timestamp(context.clock),
@@ -127,7 +139,22 @@ function change({ context, params, body }: Call): Loose {
 function remove({ context: { store }, params }: Call): void {
 	const row = store.conversations.get(idOf(params));
 	if (row === undefined) throw internal();
+	removeUnlessAsked(store, row);
+}
+
+/** One that was asked twice stays until its messages are deleted (`conversation-delete`). */
+export function removeUnlessAsked(store: Store, row: Conversation): void {
+	const answers = store.messages.filter(
+		({ conversationId, role }) => conversationId === row.id && role === 'ai',
+	);
+	if (answers.length > 1) {
+		throw badRequest('Cannot delete: record is still referenced by another table.');
+	}
 	store.removeConversation(row);
+}
+
+function removeMessage({ context: { store }, params }: Call): void {
+	removeFrom(store.messages, ({ id }) => id === params.message);
 }
 
 function idOf({ id }: Record<string, string>): string {
@@ -182,6 +209,13 @@ export const conversationEndpoints: Endpoint[] = [
 		path: `${MESSAGES}/search`,
 		status: 200,
 		handle: searchMessages,
+	},
+	{
+		id: 'deleteMessage',
+		method: 'DELETE',
+		path: `${MESSAGES}/:message`,
+		status: 202,
+		handle: removeMessage,
 	},
 	{ id: 'feedbacks', method: 'POST', path: RATINGS, status: 201, handle: rate },
 ];

@@ -1,6 +1,7 @@
 import { findLast } from 'lodash';
 import type { Call, Endpoint } from '../context';
 import { badRequest, internal } from '../errors';
+import { removeUnlessAsked } from './conversations';
 import { listedThread, shownThread } from '../runs/thread';
 import { asObject, type Loose } from '../values';
 
@@ -26,7 +27,7 @@ function create({ context: { store }, caller, body }: Call): Loose {
 /** Also deletes what is not there, and what is somebody else's. */
 function remove({ context: { store }, params }: Call): void {
 	const conversation = store.conversationOf(params.id ?? '');
-	if (conversation) store.removeConversation(conversation);
+	if (conversation) removeUnlessAsked(store, conversation);
 }
 
 /** What the newest run that truly began has used; before the first one nothing. */

@@ -85,11 +85,13 @@ function reasonOf({ name, answers, error }: Assistant, input: string): string {
 function answerTo(
 	{ answers }: Assistant,
 	store: Store,
-	{ text, files }: Said,
+	{ text, files, heard }: Question,
 	passages: FoundPassage[],
 	isFiltered: boolean,
 ): string {
-	if (answers !== 'documents') return `Echo: ${text}`;
+	if (answers !== 'documents') {
+		return text.startsWith('RECALL') ? `Heard: ${heard.join(' || ')}` : `Echo: ${text}`;
+	}
 	if (files.length > 0) return answerFromFiles(files, text);
 	const found = isFiltered
 		? bestOf(text, passages)

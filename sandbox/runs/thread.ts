@@ -48,8 +48,11 @@ const shownMessage = ({ id, from, content, calls = [], answers, usage = {} }: Me
 	...(from === 'assistant' && { tool_calls: calls, response_metadata: { usage } }),
 });
 
-/** What a run waits for that another one has overtaken: its own agent (`one-thread-first-messages-race`). */
-export const overtaken = ({ agentKey: name }: Assistant): Loose => ({
+/**
+ * What a run waits for that another one has overtaken: a step of its own, and nobody (`one-thread-first-messages-race`,
+ * `one-key-cancel-ends-both`).
+ */
+export const overtaken = (name: string): Loose => ({
 	tasks: [{ id: randomUUID(), name, path: ['__pregel_pull', name], interrupts: [] }],
 });
 

@@ -189,6 +189,8 @@ export class Work {
 		return addMessage(this.context, {
 			conversationId: this.order.conversation.id,
 			role: 'ai',
+			// Where all takes no time, an answer is newer than its question all the same.
+			createdAt: new Date(this.context.clock.now() + 1).toISOString(),
 			status: 'thinking',
 			executionId: this.record.id,
 			parentId: asked?.id ?? null,
@@ -215,13 +217,17 @@ export class Work {
 
 	/** The conversation and the thread tell how it stands, why it failed and what is to be decided. */
 	private note({ status, error = undefined, interrupt = undefined }: Ending): void {
-		const { thread, conversation, assistant } = this.order;
+		const { thread, conversation } = this.order;
 		const updatedAt = timestamp(this.context.clock);
 		const told = { status, error: error ?? null, updatedAt };
 		Object.assign(thread, told, { interrupt: interrupt ?? null });
 		const waits = interrupt ? operation(interrupt, assistant) : null;
 		const isOvertaken = status === 'interrupted' && !interrupt && error === undefined;
-		Object.assign(conversation, told, { operation: isOvertaken ? overtaken(assistant) : waits });
+		Object.assign(conversation, told, { operation: isOvertaken ? this.overtakenAt() : waits });
+	}
+
+	private overtakenAt(): Loose {
+		return overtaken(this.fault?.step ?? this.order.assistant.agentKey);
 	}
 
 	private async carriedOut(): Promise<Ending> {

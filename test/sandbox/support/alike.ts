@@ -1,4 +1,4 @@
-import { isPlainObject, mapValues, pick, zip } from 'lodash';
+import { isPlainObject, mapValues, omit, pick, zip } from 'lodash';
 
 type Loose = Record<string, unknown>;
 
@@ -6,6 +6,9 @@ type Loose = Record<string, unknown>;
 const CUT = /…\s?[[(]cut[^\])]*[\])]$/;
 const CUT_TO = /^CUT TO (.*)$/s;
 const LEFT_OUT = 'left out';
+
+/** Under this a recorded object says that fields of it were cut. */
+const FURTHER = '…';
 
 const ONLY_LAST = /\d+(?= messages, the last is shown$)/;
 
@@ -26,8 +29,8 @@ export function alike(recorded: unknown, actual: unknown, isShort: boolean): [un
 		];
 	}
 	if (!isPlainObject(recorded) || !isPlainObject(actual)) return [recorded, actual];
-	const [one, all] = [recorded as Loose, actual as Loose];
-	const other = isShort ? pick(all, Object.keys(one)) : all;
+	const [one, all] = [omit(recorded as Loose, FURTHER), actual as Loose];
+	const other = isShort || FURTHER in (recorded as Loose) ? pick(all, Object.keys(one)) : all;
 	const pairs = mapValues(pick(one, Object.keys(other)), (value, key) =>
 		alike(value, other[key], isShort),
 	);

@@ -295,33 +295,63 @@ const OPTIONS: Array<[recording: RegExp, SandboxOptions]> = [
 		{ runMs: 600, processMs: 16_000 },
 	],
 	[/^(?:one-question-2|two-processes|server-killed)$/, { runMs: 1200 }],
+	[/^conversation-by-id$|^one-key-cancel/, { runMs: 5000 }],
+	[/^one-key-two-processes-moved$/, { runMs: 8700 }],
+	[/^one-key-two-processes-500$/, { runMs: 1500 }],
 	[/^(?:chatSession|memory|file-context-parsing)$/, { embeddingModel: false }],
 ];
 
-/** How the runs went that were slower than they were told to be, as the server was slow, or that were overtaken. */
-const RUNS: Array<
+type Rule = Exclude<FaultRule, { do: 'oneOf' }>;
+
+/** How late an E13, or a PATCH that makes one, stores its conversation of which another one is made meanwhile, in ms. */
+const stores = (endpoint: string, nth: number, ms: number): Rule => {
+	return { endpoint, nth, do: 'delay', when: 'between', ms };
+};
+
+const LATE: Array<[title: RegExp, ...rules: Rule[]]> = [
 	[
-		recording: RegExp,
-		title: RegExp,
-		rule: Omit<FaultRule, 'do'> & { ms: number; outcome?: 'overtaken' },
-	]
-> = [
-	[/^decision-watched-confirm/, /^/, { endpoint: 'E4', nth: 1, ms: 4700 }],
-	[/^decision-watched-confirm/, /^/, { endpoint: 'E4', nth: 2, ms: 8571 }],
-	[/^decision-watched-reject/, /^/, { endpoint: 'E4', nth: 1, ms: 7900 }],
-	[/^decision-watched-reject/, /^/, { endpoint: 'E4', nth: 2, ms: 1118 }],
-	[/^/, /a mark in message.input/, { endpoint: 'E4', ms: 4500 }],
-	[/^/, /SLOW3000 lost,/, { endpoint: 'E4', ms: 5250 }],
-	[/^/, /SLOW3000 lost early/, { endpoint: 'E4', ms: 4200 }],
-	[/^/, /FAIL lost/, { endpoint: 'E4', ms: 860 }],
-	[/^/, /two E13 with one threadId/, { endpoint: 'runs', nth: 1, ms: 3500 }],
-	[/^/, /E15 answers from the conversation/, { endpoint: 'runs', nth: 1, ms: 3500 }],
+		/conversation [05] ms/,
+		stores('updateConversation', 1, 100),
+		stores('updateConversation', 2, 50),
+	],
+	[/conversation 30 ms/, stores('updateConversation', 1, 60), stores('updateConversation', 2, 100)],
+	[/by E13, (?:0|30) ms/, stores('E13', 1, 50), stores('E13', 2, 100)],
+];
+
+/** Where the conversation of a start is moved from under it (`one-key-two-processes-…`). */
+const FAILS = { statusCode: 500, message: 'Internal server error' };
+const MOVED_TO = '7289def7-5d06-4f2a-aa5e-f4691b61fd6c';
+
+/** How the requests went that were slower than they were told to be, as the server was slow, or that were overtaken. */
+const RULES: Array<[recording: RegExp, title: RegExp, ...rules: Rule[]]> = [
+	...LATE.map(([title, ...rules]): [RegExp, RegExp, ...Rule[]] => [/^conv/, title, ...rules]),
+	[/^one-key-two-processes-moved/, /^/, { endpoint: 'runs', nth: 1, do: 'moved', to: MOVED_TO }],
+	[
+		/^one-key-two-processes-500/,
+		/^/,
+		{ endpoint: 'runs', nth: 1, do: 'status', status: 500, body: FAILS },
+	],
+	[
+		/^one-key-cancel-ends-both/,
+		/^/,
+		{ endpoint: 'runs', nth: 1, do: 'run', ms: 15_000, outcome: 'overtaken', step: '__start__' },
+	],
+	[/^decision-watched-confirm/, /^/, { endpoint: 'E4', nth: 1, do: 'run', ms: 4700 }],
+	[/^decision-watched-confirm/, /^/, { endpoint: 'E4', nth: 2, do: 'run', ms: 8571 }],
+	[/^decision-watched-reject/, /^/, { endpoint: 'E4', nth: 1, do: 'run', ms: 7900 }],
+	[/^decision-watched-reject/, /^/, { endpoint: 'E4', nth: 2, do: 'run', ms: 1118 }],
+	[/^/, /a mark in message.input/, { endpoint: 'E4', do: 'run', ms: 4500 }],
+	[/^/, /SLOW3000 lost,/, { endpoint: 'E4', do: 'run', ms: 5250 }],
+	[/^/, /SLOW3000 lost early/, { endpoint: 'E4', do: 'run', ms: 4200 }],
+	[/^/, /FAIL lost/, { endpoint: 'E4', do: 'run', ms: 860 }],
+	[/^/, /two E13 with one threadId/, { endpoint: 'runs', nth: 1, do: 'run', ms: 3500 }],
+	[/^/, /E15 answers from the conversation/, { endpoint: 'runs', nth: 1, do: 'run', ms: 3500 }],
 	[
 		/^/,
 		/^two first messages .E13 and E4/,
-		{ endpoint: 'E4', nth: 1, ms: 1500, outcome: 'overtaken' },
+		{ endpoint: 'E4', nth: 1, do: 'run', ms: 1500, outcome: 'overtaken' },
 	],
-	[/^/, /^two first messages .E13 and E4/, { endpoint: 'E4', nth: 2, ms: 2000 }],
+	[/^/, /^two first messages .E13 and E4/, { endpoint: 'E4', nth: 2, do: 'run', ms: 2000 }],
 ];
 
 /** The options of the server of a recording. */
@@ -337,7 +367,7 @@ export function arrange(sandbox: Sandbox, exchanges: SequenceExchange[]): void {
 	COPILOTS.forEach((id) => sandbox.store.copilots.add(id));
 	sandbox.store.workspaces.add(WORKSPACE);
 	for (const [of, before] of BEFORE) if (of.test(recording)) before(sandbox, exchanges);
-	for (const [of, titled, rule] of RUNS) {
-		if (of.test(recording) && titled.test(title)) sandbox.faults.add({ do: 'run', ...rule });
+	for (const [of, titled, ...rules] of RULES) {
+		if (of.test(recording) && titled.test(title)) sandbox.faults.add(...rules);
 	}
 }

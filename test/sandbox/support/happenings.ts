@@ -257,6 +257,7 @@ function timed(all: SequenceExchange[]): SequenceExchange[] {
 
 /** Where a recording says otherwise than it was: a server that was slow to begin, and decisions without a time. */
 const AS_IT_WAS: Record<string, Record<string, Partial<SequenceExchange>>> = {
+	'conversation-by-id': { 'without a key': { key: 'none' } },
 	'files-processed': { 'status right after': { atMs: 3040 } },
 	'decision-watched-confirm': {
 		'a run that waits for a decision': { tookMs: 4700 },

@@ -17,16 +17,28 @@ const SHORT =
 
 /** The recordings from `one-question-1` on, of a server that was slow. */
 const LATER =
-	/^(?:knowledge-filter|filters-|folder-|one-question|server-|two-processes|one-thread-(?:two-conv|status|first|two-owners-2)|decision-after|dead-run|cancel-of)/;
+	/^(?:knowledge-filter|filters-|folder-|one-question|server-|two-processes|one-thread-(?:two-conv|status|first|two-owners-2)|decision-after|dead-run|cancel-of|conversation-|one-key-)/;
 
 /** Requests whose answer takes as long as a run does: the clock is moved on until it is there. */
 const RUNS = /\/runs\/(wait|stream)$|\/stream$/;
+
+/** Two that make one conversation at once. */
+const AT_ONCE = /^two make the same conversation/;
 
 /** A run as a path names it. */
 const RUN = /\/runs\/([0-9a-f-]{36})/;
 
 /** No recorded answer took longer, in milliseconds. */
 const LONGEST_MS = 120_000;
+
+/**
+ * What was asked, at these moments, of a server that takes seconds: before a start, or the end of what was cancelled, was
+ * stored, and after the last step was and the end not.
+ */
+const SLOWLY: Record<string, number[]> = {
+	'one-key-cancel-ends-both': [6607, 16_046],
+	'one-key-two-processes-moved': [2900, 5330, 10_723],
+};
 
 /**
  * What a race of the server decides, or how soon it stores a step, and the order of helpers that work at once; and a tool
@@ -48,6 +60,7 @@ const RACES: Array<(exchange: SequenceExchange) => boolean> = [
 				/^(?:while it runs)?$/.test(label) &&
 				'status' in response &&
 				(response.status === 500 || recording === 'one-thread-status-null'))),
+	({ recording = '', atMs = 0 }) => Boolean(SLOWLY[recording]?.includes(atMs)),
 	({ endpoint, recording = '' }) =>
 		endpoint === 'GET /conversations/{id}/messages' && !LATER.test(recording),
 ];
@@ -55,7 +68,8 @@ const RACES: Array<(exchange: SequenceExchange) => boolean> = [
 /** What else a server has, in no order anyone asked for: the status is compared. */
 const LISTS: Array<(exchange: SequenceExchange) => boolean> = [
 	({ request }) => /assistants\/(?:search|count)$/.test(request.path),
-	({ label }) => label === 'search conversations',
+	({ label, request }) =>
+		label === 'search conversations' || JSON.stringify(request).includes('"limit":101'),
 ];
 
 /** When an exchange was sent, and when its whole answer was there, in milliseconds since the sequence began. */
@@ -96,8 +110,8 @@ export class Player {
 			const rest = Math.max(0, endedAt(exchange) - now);
 			if (leave) await this.clock.advance(rest);
 			const given = leave ? await leave() : await this.answered(exchange, answer);
-			const isSlow = LATER.test(exchange.recording ?? '') && !RUNS.test(exchange.request.path);
-			if (!leave && isSlow) await this.clock.advance(rest);
+			const isLate = LATER.test(exchange.recording ?? '') && !isSlow(exchange);
+			if (!leave && isLate) await this.clock.advance(rest);
 			now = Math.max(now, endedAt(exchange));
 			if (given) await this.comparing(exchange, given);
 		};
@@ -209,7 +223,7 @@ export class Player {
 		exchange: SequenceExchange,
 		answer: Promise<AxiosResponse<unknown>>,
 	): Promise<AxiosResponse<unknown>> {
-		if (RUNS.test(exchange.request.path)) return await this.ended(answer);
+		if (isSlow(exchange)) return await this.ended(answer);
 		let given = await answer;
 		if (!/as it was polled|first time with this status/.test(exchange.label)) return given;
 		const wanted = 'body' in exchange.response && statusOf(exchange.response.body);
@@ -350,11 +364,11 @@ function promptly(
 	return { ...exchange, atMs: sentAt(start ?? exchange) + 5 };
 }
 
+const isSlow = ({ request, sequence = '', label }: SequenceExchange): boolean =>
+	RUNS.test(request.path) || (AT_ONCE.test(sequence) && /^(?:first|second)$/.test(label));
+
 const isDuring = (one: SequenceExchange, other: SequenceExchange): boolean =>
-	!other.happens &&
-	RUNS.test(other.request.path) &&
-	sentAt(one) >= sentAt(other) &&
-	sentAt(one) < endedAt(other);
+	!other.happens && isSlow(other) && sentAt(one) >= sentAt(other) && sentAt(one) < endedAt(other);
 
 /** Whether the client left before there was an answer, or before the end of a stream. */
 const isLeft = ({ response }: SequenceExchange): boolean =>

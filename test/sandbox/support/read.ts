@@ -92,14 +92,16 @@ export const READ: Record<string, Shape> = {
 	deleteConversation: {},
 	messages: { items: [MESSAGE] },
 	getMessages: { items: [MESSAGE] },
+	deleteMessage: {},
+	me: fields('id'),
 	feedbacks: fields('id messageId'),
 	threads: {},
 	thread: {},
 };
 
-const ROUTES = endpoints.map(({ id, method, path }) => ({
+const ROUTES = endpoints.map(({ id, method, path, isOutside }) => ({
 	...{ id, method },
-	path: new RegExp(`^/api/ai${path.replace(/:\w+/g, '[^/]+')}(\\?.*)?$`),
+	path: new RegExp(`^/api${isOutside ? '' : '/ai'}${path.replace(/:\w+/g, '[^/]+')}(\\?.*)?$`),
 }));
 
 /** What the route of a request is called, where the node reads the answer. */
@@ -112,7 +114,10 @@ export function routeOf(request: { method: string; path: string }): string | und
 
 /** What the node reads of an answer; of one that is no success the reason. */
 export function readOf(route: string, status: number, body: unknown): unknown {
-	if (status >= 400) return { reason: failureReason(body), missing: missingIn(body) };
+	if (status >= 400) {
+		const { code } = body as { code?: unknown };
+		return { reason: failureReason(body), missing: missingIn(body), code };
+	}
 	return shaped(READ[route] ?? true, body);
 }
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { groupBy, isPlainObject } from 'lodash';
 import type { Player } from './player';
+import { routeOf } from './read';
 import { sampleFile } from './sampleFiles';
 import type { ReadEvent } from './streams';
 
@@ -85,7 +86,18 @@ export function sequence(name: string): SequenceExchange[] {
 	const { exchanges } = JSON.parse(text.replaceAll(BASE_URL, '{base_url}')) as {
 		exchanges: SequenceExchange[];
 	};
-	return exchanges;
+	return exchanges.map((one) => ({ ...unnamed(one), ...one }));
+}
+
+/** What an exchange is called of which a recording has only the request. */
+const unnamed = ({ request }: Partial<SequenceExchange>) => ({
+	label: request?.method,
+	endpoint: request ? endpointOf(request) : '',
+});
+
+function endpointOf({ method, path }: SequenceExchange['request']): string {
+	const route = routeOf({ method, path }) ?? '';
+	return /^E\d/.test(route) ? route : `${method} ${path}`;
 }
 
 /** The sequences of a recording that has several, by their names. */

@@ -31,7 +31,8 @@ export const eventsIn = (text: string): Heard[] =>
 /** The events of a recorded answer, where it is a stream. */
 export function recordedEvents({ response }: SequenceExchange): Heard[] | undefined {
 	if (!('status' in response)) return undefined;
-	const { pieces, events } = response;
+	const { pieces, events, body } = response;
+	if (typeof body === 'string' && body.includes('\ndata: ')) return eventsIn(body);
 	if (pieces) return eventsIn(pieces.map(({ text }) => text).join(''));
 	return events?.flatMap(({ id, data }) => (data ? [{ id, data }] : []));
 }

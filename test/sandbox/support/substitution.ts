@@ -5,8 +5,9 @@ import { OWNER } from '../../../sandbox/entities';
 const MADE_UP =
 	/^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|chatcmpl-[\w-]+|call_\w+|(?:Agent|Knowledge)_\w+|\d{13}-\d+|.*\/files-\d+-[0-9a-f]+(?:\.\w+)?)$/;
 
-/** Whose files most of the recordings name. */
+/** Whose files most of the recordings name, and whose conversations some of them make. */
 const RECORDED_TENANT = 'b3c331fa-a335-4479-8b29-34fadc619fa8';
+const RECORDED_PERSON = '4647f122-fc5a-4053-aba3-5b79526a6253';
 
 const IDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
@@ -20,6 +21,7 @@ export class Substitution {
 	constructor(baseUrl: string) {
 		this.known.set('{base_url}', baseUrl);
 		this.known.set(RECORDED_TENANT, OWNER.tenantId);
+		this.known.set(RECORDED_PERSON, OWNER.userId);
 	}
 
 	/** Walks a recorded answer and the sandbox's in parallel. */
