@@ -199,12 +199,14 @@ describe('call', () => {
 describe('OutageBudget', () => {
 	const AWAY = answered(502);
 
-	it.each<[string, number[], Outcome[], number?]>([
+	type BudgetRow = [string, number[], Outcome[], boolean?];
+
+	it.each<BudgetRow>([
 		['waits for the server once', [3, 1, 1, 1], [AWAY, AWAY, AWAY, AWAY, AWAY, OK, AWAY]],
 		['waits again after a success', [3, 1, 3], [AWAY, AWAY, AWAY, OK, AWAY, AWAY]],
 		['waits again after a rejection', [3, 1, 3], [AWAY, AWAY, AWAY, answered(400), AWAY, AWAY]],
-		['waits again after a stop', [2, 3, 1], [AWAY, AWAY, AWAY, AWAY, AWAY], 1],
-	])('%s', async (_, tries, answers, stopped) => {
+		['waits again after a stop', [2, 3, 1], [AWAY, AWAY, AWAY, AWAY, AWAY], true],
+	])('%s', async (...[, tries, answers, stops]: BudgetRow) => {
 		const outageBudget = new OutageBudget({ maxTries: 3, maxElapsedMs: Infinity });
 		const counts: number[] = [];
 		for (const index of tries.keys()) {
@@ -212,7 +214,7 @@ describe('OutageBudget', () => {
 			const isStopped = (_: Failure, attempts: number) => index === 0 && attempts === 2;
 			const { attempts } = await call(
 				{ send: parsing(respond), clock: virtualTime(), outageBudget },
-				{ ...REQUEST, stopRetrying: stopped ? isStopped : undefined },
+				{ ...REQUEST, stopRetrying: stops ? isStopped : undefined },
 			);
 			counts.push(attempts);
 		}
