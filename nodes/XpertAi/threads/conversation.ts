@@ -1,5 +1,6 @@
 import compact from 'lodash/compact';
 import get from 'lodash/get';
+import isEmpty from 'lodash/isEmpty';
 import minBy from 'lodash/minBy';
 import partition from 'lodash/partition';
 import startsWith from 'lodash/startsWith';
@@ -67,16 +68,18 @@ export async function readConversation(
 }
 
 /**
- * Tells the tasks that wait for a person from the task `__start__`, which is left over where another run of the
- * conversation was cancelled (recorded, `one-key-cancel-ends-both`). After changed arguments, tasks that wait have no
- * call (recorded, `decisions`).
+ * Tells the tasks that wait for a person from steps of the agent, which nobody decides: `__start__` is left over where
+ * another run of the conversation was cancelled (recorded, `one-key-cancel-ends-both`), the agent's own steps where two
+ * ran at once (recorded, `turns`). After changed arguments, tasks that wait have no call (recorded, `decisions`).
  */
 export function openTasks(all: unknown[] = []): { tasks: unknown[]; isLeftOver: boolean } {
-	const [leftOver, tasks] = partition(
+	const [steps, tasks] = partition(
 		all,
-		(task) => get(task, 'name') === '__start__' && startsWith(get(task, 'path.0'), '__pregel_pull'),
+		(task) =>
+			startsWith(get(task, 'path.0'), '__pregel_pull') && isEmpty(get(task, 'interrupts')),
 	);
-	return { tasks, isLeftOver: leftOver.length > 0 && tasks.length === 0 };
+	const isStart = (task: unknown) => get(task, 'name') === '__start__';
+	return { tasks, isLeftOver: steps.some(isStart) && tasks.length === 0 };
 }
 
 /** Whether tasks wait for a decision. Those of a run that was cancelled meanwhile are left over (recorded). */
