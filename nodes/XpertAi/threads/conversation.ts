@@ -75,8 +75,7 @@ export async function readConversation(
 export function openTasks(all: unknown[] = []): { tasks: unknown[]; isLeftOver: boolean } {
 	const [steps, tasks] = partition(
 		all,
-		(task) =>
-			startsWith(get(task, 'path.0'), '__pregel_pull') && isEmpty(get(task, 'interrupts')),
+		(task) => startsWith(get(task, 'path.0'), '__pregel_pull') && isEmpty(get(task, 'interrupts')),
 	);
 	const isStart = (task: unknown) => get(task, 'name') === '__start__';
 	return { tasks, isLeftOver: steps.some(isStart) && tasks.length === 0 };

@@ -91,8 +91,7 @@ describe('an answer that does not show the sent documents', () => {
 
 	it('does not count when the last answer is of another kind', async () => {
 		let sent = 0;
-		const send: RawSend = async () =>
-			++sent === 1 ? succeeded([{ id: 'id-1' }]) : answered(401);
+		const send: RawSend = async () => (++sent === 1 ? succeeded([{ id: 'id-1' }]) : answered(401));
 		const { placesOf } = await submitTo({ send }, both);
 		expect(placesOf('unknown')).toEqual([0, 1]);
 	});

@@ -43,7 +43,7 @@ async function send(
 	const body = `[${[around.rows[0], ...rows, around.rows[1]].join(',')}]`;
 	const notes = JSON.parse(`[${around.rows.join(',')}]`) as Array<{ id: string }>;
 	expect(around.ids).toEqual(notes.map(({ id }) => id));
-	const arrive = async () => 
+	const arrive = async () =>
 		await server.routes().send({ method: 'POST', path: '/bulk', body, schema: anyAnswer });
 	if (arrives) await arrive();
 	around.onEnded(end, late || end === 'unclear');
