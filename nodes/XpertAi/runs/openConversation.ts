@@ -9,7 +9,12 @@ import {
 import type { Owner } from '../threads/conversation';
 import { readThread } from '../threads/thread';
 import type { ApiClient } from '../transport/call';
-import { isRejection, mayMeanNoRecord } from '../transport/classifyFailure';
+import {
+	certainlyNotDone,
+	isRejection,
+	isTransient,
+	mayMeanNoRecord,
+} from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { FOREIGN_ANSWER_PAUSE_MS } from '../transport/call';
@@ -79,10 +84,16 @@ export async function openByKey(client: Client, keyed: KeyedConversation): Promi
 async function learnOwnerPatiently(client: Client, owner: Owner): Promise<Failure | undefined> {
 	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
 		const failure = await learnOwner(client, owner);
-		const isFinal = !failure || failure.status === 401 || failure.kind === 'refused';
-		if (isFinal || client.remaining() <= 0 || client.signal?.aborted) return failure;
+		if (!failure || isFinal(failure) || client.remaining() <= 0 || client.signal?.aborted)
+			return failure;
 		await client.wait(pause);
 	}
+}
+
+/** Whether asking again cannot help: a server refuses the token, or cannot be asked. */
+function isFinal(failure: Failure): boolean {
+	const cannotAsk = certainlyNotDone(failure) && !isTransient(failure);
+	return cannotAsk || failure.kind === 'redirect' || [401, 403].includes(failure.status ?? 0);
 }
 
 /** @returns undefined if this server does not show what was created with the owner */
