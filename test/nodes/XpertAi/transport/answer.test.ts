@@ -29,6 +29,8 @@ describe('answerIssue', () => {
 		['a record', recordWith('id'), { id: null }, 'it holds no id'],
 		['a record', recordWith('id'), [{ id: 'a' }], 'it is no record'],
 		['a record', recordWith('id'), undefined, 'it is empty'],
+		['an object', deep, 'OK', 'it is not what was asked for'],
+		['one of two', z.union([deep, z.number()]), {}, 'it is not what was asked for'],
 		['deep fields', deep, { a: {}, c: '1' }, 'it holds no a.b or no c'],
 		['a refined one', z.unknown().refine(() => false, 'it is odd'), undefined, 'it is odd'],
 	])('of %s: %#', (_, schema, answer, flaw) => {

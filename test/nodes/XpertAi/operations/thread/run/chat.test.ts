@@ -19,14 +19,15 @@ const messages = afterLastUserMessage(messagesOf(thread));
 
 /** The output of the run that was recorded. */
 function outputIn(citations: CitationStyle, listSources: boolean): string {
-	const { output } = lastReply(messages) ?? {};
+	const { output = '' } = lastReply(messages) ?? {};
 	const options = {
 		...{ citations, listSources, returnIntermediateSteps: false, enableStreaming: true },
 		...{ deadlineMinutes: 15, cancelSilentMinutes: 0, inOneRequest: false },
 		...({ whenBusy: 'wait', whenLate: 'leave', whenStopped: 'leave' } as const),
 	};
 	const parts = eventsOn(undefined, messages).parts;
-	return answerFields({ status: 'completed', output, parts }, options).output;
+	const answer = { status: 'completed', output, parts, otherParts: [] } as const;
+	return answerFields(answer, options).output;
 }
 
 /** A chat, and what it shows. */
