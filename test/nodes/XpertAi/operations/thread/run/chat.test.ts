@@ -1,3 +1,4 @@
+import type { Completed } from '../../../../../../nodes/XpertAi/runs/runResult';
 import fc from 'fast-check';
 
 import { Chat } from '../../../../../../nodes/XpertAi/operations/thread/run/chat';
@@ -26,7 +27,7 @@ function outputIn(citations: CitationStyle, listSources: boolean): string {
 		...({ whenBusy: 'wait', whenLate: 'leave', whenStopped: 'leave' } as const),
 	};
 	const parts = eventsOn(undefined, messages).parts;
-	const answer = { status: 'completed', output, parts, otherParts: [] } as const;
+	const answer: Completed = { status: 'completed', output, parts, otherParts: [] };
 	return answerFields(answer, options).output;
 }
 
