@@ -217,7 +217,7 @@ export class Work {
 
 	/** The conversation and the thread tell how it stands, why it failed and what is to be decided. */
 	private note({ status, error = undefined, interrupt = undefined }: Ending): void {
-		const { thread, conversation } = this.order;
+		const { thread, conversation, assistant } = this.order;
 		const updatedAt = timestamp(this.context.clock);
 		const told = { status, error: error ?? null, updatedAt };
 		Object.assign(thread, told, { interrupt: interrupt ?? null });

@@ -80,10 +80,16 @@ export async function openByKey(client: Client, keyed: KeyedConversation): Promi
 async function learnOwnerPatiently(client: Client, owner: Owner): Promise<Failure | undefined> {
 	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
 		const failure = await learnOwner(client, owner);
-		const isFinal = !failure || failure.status === 401 || isNeverSent(failure);
-		if (isFinal || client.remaining() <= 0 || client.signal?.aborted) return failure;
+		if (!failure || isFinal(failure) || client.remaining() <= 0 || client.signal?.aborted)
+			return failure;
 		await client.wait(pause);
 	}
+}
+
+/** Whether asking again cannot help: a server refuses the token, or cannot be asked. */
+function isFinal(failure: Failure): boolean {
+	const { kind, status = 0 } = failure;
+	return isNeverSent(failure) || kind === 'redirect' || [401, 403].includes(status);
 }
 
 /** @returns undefined if this server does not show what was created with the owner */

@@ -65,7 +65,9 @@ export function listAnswer(resultsKey?: string): AnswerSchema<unknown[]> {
 export function answerIssue(answer: unknown, { issues }: z.ZodError): string {
 	const [first] = issues;
 	if (answer === undefined && first?.code !== 'custom') return 'it is empty';
-	if (first?.path.length === 0) return first.message;
+	// The words of zod itself name types, which say nothing to users.
+	if (first?.path.length === 0)
+		return first.message.startsWith('it ') ? first.message : 'it is not what was asked for';
 	return `it holds no ${uniq(issues.map(({ path }) => path.join('.'))).join(' or no ')}`;
 }
 

@@ -1,7 +1,7 @@
 import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversations';
 import { makeItems } from '../../../nodes/XpertAiTrigger/items';
 import type { TriggerSettings } from '../../../nodes/XpertAiTrigger/settings';
-import { checking } from '../XpertAi/ingest/support/outcomes';
+import { parsing } from '../support/send';
 
 const SETTINGS: TriggerSettings = {
 	events: ['answered'],
@@ -22,7 +22,7 @@ const PICTURE = { type: 'image_url', image_url: { url: 'https://a.example/a.png'
 /** A server that has one message on each thread, but for those it does not give out. */
 function serverWithout(...missing: string[]) {
 	const asked: string[] = [];
-	const send = checking(async ({ path, method }) => {
+	const send = parsing(async ({ path, method }) => {
 		const threadId = path.replace('/threads/', '');
 		asked.push(threadId);
 		const failure = { kind: 'status', status: 500, reason: 'Gone', path, method } as const;

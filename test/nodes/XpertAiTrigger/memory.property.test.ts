@@ -10,6 +10,7 @@ import {
 } from '../../../nodes/XpertAiTrigger/memory';
 import type { Change, Memory } from '../../../nodes/XpertAiTrigger/memory';
 import { readExisting, readPollChanges } from '../../../nodes/XpertAiTrigger/changes';
+import { parsing } from '../support/send';
 import { ChangingServer, countingUp, named } from './support/changingServer';
 import { PROPERTY_RUNS } from '../../support/propertyRuns';
 
@@ -111,7 +112,7 @@ class Trigger {
 		server.beforePage = () => undefined;
 		const dealt = await makeItems(newChanges(memory, changes).map(onThread), {
 			settings: SETTINGS,
-			send: async ({ path }) => answerOf(path, unread),
+			send: parsing(({ path }) => answerOf(path, unread)),
 			hasTime: () => true,
 			most,
 			triesOf: () => 0,

@@ -29,6 +29,7 @@ export function contextWith(methods: Partial<IExecuteFunctions>): IExecuteFuncti
 export const unconnected: Connection = {
 	send: async () => await Promise.reject(new Error('the test gives the item no connection')),
 	secrets: [],
+	account: 'an account',
 };
 
 /** What an item in a test is besides its parameters. */

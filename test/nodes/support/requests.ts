@@ -1,12 +1,7 @@
 import { isCoded } from '../../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../../nodes/XpertAi/execution/operation';
 import { STORE_PATH } from '../../../nodes/XpertAi/operations/document/submit/knowledgebase';
-import {
-	CANCEL_PATH,
-	ONE_RUN_PATH,
-	RUNS_PATH,
-	WAIT_PATH,
-} from '../../../nodes/XpertAi/threads/runsApi';
+import { WAIT_PATH } from '../../../nodes/XpertAi/threads/runsApi';
 
 /** Method and path of a request, as a declared operation has them. */
 interface OperationRequest {
@@ -16,7 +11,7 @@ interface OperationRequest {
 
 const STORE: OperationRequest = { method: 'POST', path: STORE_PATH };
 const WAIT: OperationRequest = { method: 'POST', path: WAIT_PATH };
-const ONE_RUN: OperationRequest = { method: 'GET', path: ONE_RUN_PATH };
+const ONE_RUN: OperationRequest = { method: 'GET', path: '/threads/{threadId}/runs/{runId}' };
 
 /** The main request of each operation with its own code, by its value. */
 const CODED: Record<string, OperationRequest> = {
@@ -26,10 +21,10 @@ const CODED: Record<string, OperationRequest> = {
 	run: WAIT,
 	decide: WAIT,
 	retry: WAIT,
-	start: { method: 'POST', path: RUNS_PATH },
+	start: { method: 'POST', path: '/threads/{threadId}/runs' },
 	getRun: ONE_RUN,
 	waitForRun: ONE_RUN,
-	cancelRun: { method: 'POST', path: CANCEL_PATH },
+	cancelRun: { method: 'POST', path: `${ONE_RUN.path}/cancel` },
 };
 
 /**

@@ -6,6 +6,7 @@ import type {
 	JsonObject,
 } from 'n8n-workflow';
 
+import { anyAnswer } from '../../../nodes/XpertAi/transport/answer';
 import { cancelSignal, createSend } from '../../../nodes/XpertAi/transport/request';
 import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from './context';
@@ -22,6 +23,7 @@ const REQUEST: ApiRequest = {
 	path: '/assistants/count',
 	body: '{}',
 	timeoutMs: 5000,
+	schema: anyAnswer,
 };
 
 /** What n8n's HTTP helper gives back or throws in a test. */

@@ -1,6 +1,7 @@
 import { Folders, inFolder } from '../../../../nodes/XpertAi/ingest/folders';
 import type { DocumentRecord } from '../../../../nodes/XpertAi/payloads/document';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { called } from '../../support/send';
 
 const KB = '1ce4c698-25dd-471c-817d-94cd2c4cce13';
 const DONE: Outcome = { ok: true, status: 201, answer: [] };
@@ -21,7 +22,7 @@ function foldersOn(...outcomes: Outcome[]) {
 	const sent: Row[][] = [];
 	const folders = new Folders(KB, async (body) => {
 		sent.push(JSON.parse(body) as Row[]);
-		return await Promise.resolve(outcomes.shift() ?? DONE);
+		return await Promise.resolve(called(outcomes.shift() ?? DONE));
 	});
 	const make = async (...paths: string[]) =>
 		await folders.createFor(paths.map((folder): DocumentRecord => ({ folder })));

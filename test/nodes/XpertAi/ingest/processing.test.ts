@@ -6,12 +6,13 @@ import type {
 	ProcessingEnd,
 	ProcessingRoutes,
 } from '../../../../nodes/XpertAi/ingest/processingStatus';
-import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
+import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { calling } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
-import { answered, checking, failed, succeeded } from './support/outcomes';
+import { answered, failed, succeeded } from './support/outcomes';
 
 const MINUTE = 60_000;
-type Request = Omit<ApiRequest, 'timeoutMs'>;
+type Request = { path: string; body?: unknown };
 
 const idsOf = ({ path }: Request) => (path.split('?ids=')[1] ?? '').split(',');
 const sentIds = ({ body }: Request) => JSON.parse(String(body)) as string[];
@@ -39,7 +40,7 @@ async function process(
 	const asked: string[][] = [];
 	const ends: Array<[string, ProcessingEnd]> = [];
 	let [underWay, most] = [0, 0];
-	const send = checking(async (request) => {
+	const send = calling(async (request) => {
 		most = Math.max(most, ++underWay);
 		await new Promise((resolve) => setImmediate(resolve));
 		underWay -= 1;
@@ -55,7 +56,7 @@ async function process(
 		{
 			startPath: '/knowledges/1/process',
 			statusPath: (part) => `/knowledges/1/status?ids=${part.join(',')}`,
-			send: async (request) => await send({ ...request, timeoutMs: 1 }),
+			send,
 			clock,
 			...routes,
 		},
@@ -431,7 +432,7 @@ function working(perSecond: number, stuck: (id: string) => boolean = () => false
 	let looks = 0;
 	const endedBy = () => Math.floor((clock.elapsed() / 1000) * perSecond);
 	const open = (id: string) => stuck(id) || queued.indexOf(id) >= endedBy();
-	const send: ProcessingRoutes['send'] = async (request) => {
+	const send = calling(async (request) => {
 		await Promise.resolve();
 		if (request.method === 'POST') {
 			const fresh = sentIds(request).filter((id) => !known.has(id));
@@ -443,7 +444,7 @@ function working(perSecond: number, stuck: (id: string) => boolean = () => false
 		}
 		looks += 1;
 		return succeeded(idsOf(request).map((id) => ({ id, status: open(id) ? 'running' : 'finish' })));
-	};
+	});
 	const routes = {
 		startPath: '/process',
 		statusPath: (part: string[]) => `/status?ids=${part.join(',')}`,

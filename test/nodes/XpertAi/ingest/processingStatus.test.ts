@@ -1,11 +1,12 @@
+import { listWith } from '../../../../nodes/XpertAi/ingest/answeredRecords';
 import {
 	fetchStatuses,
-	mustList,
 	processingState,
 	statusesById,
 } from '../../../../nodes/XpertAi/ingest/processingStatus';
+import { answerIssue } from '../../../../nodes/XpertAi/transport/answer';
+import { calling, success } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
-import { checking } from './support/outcomes';
 
 it.each([
 	['finish', 'finish'],
@@ -29,22 +30,23 @@ it.each<[string[], unknown, boolean]>([
 	[[], [], true],
 	[[], {}, false],
 ])('a list that must name %j may be %j: %s', (ids, answer, isRight) => {
+	const { error } = listWith(ids).safeParse(answer);
 	const flaw = isRight ? undefined : 'it does not list the documents that it should';
-	expect(mustList(ids)(answer)).toBe(flaw);
+	expect(error && answerIssue(answer, error)).toBe(flaw);
 });
 
 describe('fetching statuses', () => {
 	/** Asks a server that gives this answer. */
 	async function ask(answer: unknown, requiredId?: string) {
 		const paths: string[] = [];
-		const send = checking(async ({ path }) => {
+		const send = calling(({ path }) => {
 			paths.push(path);
-			return await Promise.resolve({ ok: true, status: 200, answer });
+			return success(answer);
 		});
 		const routes = {
 			...{ clock: virtualTime(), startPath: '' },
 			statusPath: (ids: string[]) => ids.join(','),
-			send: async (request: object) => await send({ ...request, timeoutMs: 1 } as never),
+			send,
 		};
 		return { paths, ...(await fetchStatuses(['A', 'b'], routes, requiredId)) };
 	}

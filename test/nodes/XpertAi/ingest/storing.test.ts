@@ -3,8 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
 import { prepared } from '../../support/documents';
+import type { RawSend } from '../../support/send';
 import { BulkServer } from './support/bulkServer';
-import { answered, checking, succeeded } from './support/outcomes';
+import { answered, succeeded } from './support/outcomes';
 import { submitTo, withIds } from './support/storingOn';
 
 const documents = (count: number) =>
@@ -20,7 +21,7 @@ async function submit(
 	changes: Partial<Storing<number>> = {},
 ) {
 	const bodies: string[] = [];
-	const send: Storing<number>['send'] = async ({ body }) => {
+	const send: RawSend = async ({ body }) => {
 		const turn = bodies.push(String(body));
 		await nextTurn();
 		const records = JSON.parse(String(body)) as object[];
@@ -64,9 +65,9 @@ describe('an answer that does not show the sent documents', () => {
 	async function answering(...answers: unknown[]) {
 		const server = new BulkServer();
 		const all = [...answers];
-		const send: Storing<number>['send'] = async (request) =>
+		const send: RawSend = async (request) =>
 			all.length > 0 ? succeeded(all.shift()) : await server.send(request);
-		const submitted = await submitTo({ send: checking(send) }, both, {
+		const submitted = await submitTo({ send }, both, {
 			retryLimits: { maxTries: 100, maxElapsedMs: Infinity },
 		});
 		return { ...submitted, server };
@@ -90,16 +91,15 @@ describe('an answer that does not show the sent documents', () => {
 
 	it('does not count when the last answer is of another kind', async () => {
 		let sent = 0;
-		const send: Storing<number>['send'] = async () =>
-			++sent === 1 ? succeeded([{ id: 'id-1' }]) : answered(401);
-		const { placesOf } = await submitTo({ send: checking(send) }, both);
+		const send: RawSend = async () => (++sent === 1 ? succeeded([{ id: 'id-1' }]) : answered(401));
+		const { placesOf } = await submitTo({ send }, both);
 		expect(placesOf('unknown')).toEqual([0, 1]);
 	});
 });
 
 it('sends a document after an earlier one whose ID differs in case alone', async () => {
 	const log: string[] = [];
-	const send: Storing<number>['send'] = async ({ body }) => {
+	const send: RawSend = async ({ body }) => {
 		const answer = JSON.parse(String(body)) as Array<{ id: string }>;
 		log.push(...answer.map(({ id }) => `${id} begins`));
 		await nextTurn();

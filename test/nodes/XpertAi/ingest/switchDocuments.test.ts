@@ -1,6 +1,9 @@
 import { switchDocuments } from '../../../../nodes/XpertAi/ingest/switchDocuments';
 import type { MemoryRoutes } from '../../../../nodes/XpertAi/ingest/memory';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
+import type { Result } from '../../../../nodes/XpertAi/transport/call';
+import { calling, success } from '../../support/send';
+import type { RawCall } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
 import { answered } from './support/outcomes';
 
@@ -19,18 +22,20 @@ async function switched(
 ) {
 	const sent: unknown[] = [];
 	const asked: string[] = [];
-	let flaw: string | undefined;
-	const send: MemoryRoutes['send'] = async ({ path, body, checkAnswer }) => {
-		await Promise.resolve();
+	let wrong: Result<unknown> | undefined;
+	const answer: RawCall = ({ path, body }) => {
 		if (body === undefined) {
 			if (failing.includes('status')) return answered(403);
 			asked.push(path);
-			return { ok: true, status: 200, answer: has.map((id) => ({ id, status: 'finish' })) };
+			return success(has.map((id) => ({ id, status: 'finish' })));
 		}
 		sent.push(JSON.parse(String(body)));
-		flaw ??= checkAnswer?.([]);
 		if (failing.includes(`store ${sent.length}`)) return answered(403);
-		return { ok: true, status: 201, answer: JSON.parse(String(body)) as unknown };
+		return success(JSON.parse(String(body)));
+	};
+	const send: MemoryRoutes['send'] = async (request) => {
+		if (request.body !== undefined) wrong ??= await calling(() => success([]))(request);
+		return await calling(answer)(request);
 	};
 	const clock = virtualTime(stopped ? 0 : Infinity);
 	const told: Array<[string, boolean]> = [];
@@ -52,7 +57,7 @@ async function switched(
 			statusPath: (some) => some.join(','),
 		},
 	});
-	return { sent, asked, told, expected, failure, flaw };
+	return { sent, asked, told, expected, failure, flaw: wrong?.failure?.reason };
 }
 
 interface Switched {

@@ -1,7 +1,7 @@
 import { catalogue } from '../../../../nodes/XpertAi/catalogue';
 import { isCoded } from '../../../../nodes/XpertAi/execution/operation';
 import type { DeclaredOperation } from '../../../../nodes/XpertAi/execution/operation';
-import { answerFlaw, answerWithList } from '../../../../nodes/XpertAi/transport/answer';
+import { answerFlaw, answerIssue, listAnswer } from '../../../../nodes/XpertAi/transport/answer';
 import { endpointOf } from '../../support/properties';
 import { recordings } from '../../../sandbox/support/recordings';
 
@@ -10,10 +10,14 @@ const DECLARED = catalogue
 	.filter((operation): operation is DeclaredOperation => !isCoded(operation));
 
 /** What is wrong with an answer of an operation, as its requests are checked. */
-function flawOf({ paging, checkAnswer }: DeclaredOperation, answer: unknown, askedId = '') {
+function flawOf({ paging, answer: form }: DeclaredOperation, answer: unknown, askedId = '') {
 	const flaw = answerFlaw(answer, typeof answer === 'string');
 	if (flaw !== undefined) return flaw;
-	return paging ? answerWithList(paging.resultsKey)(answer) : checkAnswer(answer, { id: askedId });
+	const asked = { id: askedId, threadId: askedId };
+	const own = typeof form === 'function' ? form(asked) : form;
+	const schema = own ?? listAnswer(paging?.resultsKey);
+	const { error } = schema.safeParse(answer);
+	return error && answerIssue(answer, error);
 }
 
 /** Successes that the real server gave; those that the recording has cut are left out. */
@@ -42,7 +46,7 @@ describe('the answers that a real server gave', () => {
 });
 
 /** Instead of a flaw, where an operation takes any answer. */
-const UNCHECKED = 'no flaw: declare `paging`, or what the answer must be as `checkAnswer`';
+const UNCHECKED = 'no flaw: declare `paging`, or what the answer must be as `answer`';
 
 describe.each(DECLARED)('$action', (operation) => {
 	it.each([
@@ -91,11 +95,12 @@ describe.each(Object.entries(NEEDED))('a recorded answer of %s', (endpoint, keys
 	});
 });
 
-it('does not take another knowledgebase for the one that was updated', () => {
-	const update = DECLARED.find((operation) => endpointOf(operation) === 'E2');
-	for (const id of ['abc', 'ABC', 'aBc'])
-		expect(update?.checkAnswer?.({ id }, { id: 'ABC' })).toBeUndefined();
-	expect(update?.checkAnswer?.({ id: 'abd' }, { id: 'ABC' })).toBe(
-		'it is about another knowledgebase',
-	);
-});
+it.each(['E2', 'getConversation', 'updateConversation'])(
+	'%s does not take another record',
+	(endpoint) => {
+		const operation = DECLARED.find((one) => endpointOf(one) === endpoint) as DeclaredOperation;
+		for (const id of ['abc', 'ABC', 'aBc'])
+			expect(flawOf(operation, { id }, 'ABC')).toBeUndefined();
+		expect(flawOf(operation, { id: 'abd' }, 'ABC')).toMatch(/^it is about another /);
+	},
+);

@@ -1,145 +1,266 @@
-import {
-	createConversation,
-	openConversation,
-} from '../../../../nodes/XpertAi/runs/openConversation';
-import type { ApiRequest } from '../../../../nodes/XpertAi/transport/request';
-import { answering, failure, listed, lost, mine, no, success } from '../threads/support/answering';
+import { openByKey, openNew } from '../../../../nodes/XpertAi/runs/openConversation';
+import { withDeadline } from '../../../../nodes/XpertAi/runs/run';
+import type { Owner } from '../../../../nodes/XpertAi/threads/conversation';
+import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { no, success } from '../../support/send';
+import { answering, bodiesOf, failure, listed, lost } from '../threads/support/answering';
 import type { Answer } from '../threads/support/answering';
 
-const pathsOf = (asked: ApiRequest[]) => asked.map(({ path }) => path);
+const SECOND = 1000;
 
+/** Requests by what they are for. */
+const namesOf = (asked: ApiRequest[]) =>
+	asked.map(({ method, path }) => {
+		if (path === '/conversations/search') return 'search';
+		if (path === '/conversations') return 'create';
+		return path.startsWith('/threads/') ? 'thread' : `${method} ${path}`;
+	});
+
+const read = ({ body }: ApiRequest) => JSON.parse(String(body)) as Record<string, string>;
+/** E5 shows this conversation on the thread that is asked for. */
+const shown = (request: ApiRequest) => {
+	const { where } = read(request) as unknown as { where: { threadId: string } };
+	return listed({ id: 'c', threadId: where.threadId });
+};
+/** E13 creates what it is asked for. */
+const created = (request: ApiRequest) => success({ id: 'new', ...read(request) });
+/** E15 shows the thread that is asked for. */
+const there = ({ path }: ApiRequest) =>
+	success({ thread_id: path.slice('/threads/'.length), status: 'idle' });
+const status = (code: number): Outcome => no({ ...failure, status: code });
 const noThread = no(failure);
-/** A thread that is there: it names itself. */
-const thread = (path: string) =>
-	success({
-		thread_id: path.slice('/threads/'.length),
-		status: 'idle',
-		values: { messages: [{ content: 'a secret' }] },
-	});
-describe('opening the conversation of a key', () => {
-	const open = async (...answers: Answer[]) => {
-		const { asking, asked } = answering(...answers);
-		return { opened: await openConversation(asking, 't', 'Hi'), asked };
-	};
-	const threadsOf = (asked: ApiRequest[]) =>
-		asked.flatMap(({ path, body }) =>
-			path.startsWith('/threads/')
-				? path.slice('/threads/'.length)
-				: ((JSON.parse(String(body)) as { where?: { threadId: string } }).where?.threadId ?? []),
-		);
+const refused = no({ ...failure, status: 400, reason: 'duplicate key' });
 
-	it('looks again after making it, and takes the older one of the same owner', async () => {
-		const [older, younger] = [
-			mine('z', '2026-11-22T15:42:04.047Z'),
-			mine('c', '2026-11-22T15:42:05.000Z'),
-		];
-		const made = [listed(), noThread, noThread, success(younger)];
-		expect((await open(...made, listed(younger, older))).opened).toEqual({
-			...{ threadId: 't', conversationId: 'z' },
-		});
-		expect((await open(...made, no(failure))).opened).toEqual({
-			...{ threadId: 't', conversationId: 'c' },
-		});
+const KEY = { keyId: '0a2bcf05-1a3a-4d5e-9a8b-111111111111', title: 'Hi', credentialId: 'n8n' };
+
+/** Opens the conversation of a key on a server that gives these answers. */
+async function open(owner: Owner, ...answers: Answer[]) {
+	const { asking, asked } = answering(...answers);
+	const deadline = asking.clock.now() + 60 * SECOND;
+	const opened = await openByKey(withDeadline({ ...asking, deadline }), { ...KEY, owner });
+	return { opened, asked, names: namesOf(asked), bodies: bodiesOf(asked), clock: asking.clock };
+}
+
+describe('openByKey with an owner', () => {
+	const known = () => ({ id: 'u', isProven: true });
+
+	/** The answers, the requests, what comes of it, and what is known of the owner afterwards. */
+	it.each<[string, Owner, Answer[], string[], object, Owner]>([
+		['finds it', known(), [shown], ['search'], { conversationId: 'c' }, known()],
+		[
+			'creates the first one, and looks once whether it is shown',
+			{ id: 'u' },
+			[listed(), created, shown],
+			['search', 'create', 'search'],
+			{ conversationId: 'c' },
+			known(),
+		],
+		[
+			'creates further ones without a look',
+			known(),
+			[listed(), created],
+			['search', 'create'],
+			{ threadId: expect.any(String) as string },
+			known(),
+		],
+		[
+			'sends a creation again whose answer was lost',
+			known(),
+			[listed(), no(lost), created],
+			['search', 'create', 'create'],
+			{ threadId: expect.any(String) as string },
+			known(),
+		],
+		[
+			'takes the one that came into being meanwhile',
+			known(),
+			[listed(), refused, shown],
+			['search', 'create', 'search'],
+			{ conversationId: 'c' },
+			known(),
+		],
+		[
+			'says why it is refused',
+			known(),
+			[listed(), refused, listed()],
+			['search', 'create', 'search'],
+			{ status: 'failed', failure: { reason: 'duplicate key' } },
+			known(),
+		],
+		[
+			'says why it is forbidden',
+			known(),
+			[listed(), status(403)],
+			['search', 'create'],
+			{ status: 'failed', failure: { status: 403 } },
+			known(),
+		],
+		[
+			'creates nothing while E5 fails',
+			known(),
+			[status(500)],
+			['search'],
+			{ status: 'failed', failure: { status: 500 } },
+			known(),
+		],
+		[
+			'says why it cannot look for what it created',
+			{ id: 'u' },
+			[listed(), created, status(500)],
+			['search', 'create', 'search'],
+			{ status: 'failed', failure: { status: 500 } },
+			{ id: 'u' },
+		],
+		[
+			'forgets the owner with a 401',
+			known(),
+			[status(401)],
+			['search'],
+			{ failure: { status: 401 } },
+			{ isProven: true },
+		],
+		[
+			'goes on without an owner where the creation is not shown',
+			{ id: 'u' },
+			[listed(), created, listed(), shown],
+			['search', 'create', 'search', 'search'],
+			{ conversationId: 'c' },
+			{ id: null },
+		],
+		[
+			'asks for the owner first',
+			{},
+			[success({ id: 'u' }), shown],
+			['GET /user/me', 'search'],
+			{ conversationId: 'c' },
+			{ id: 'u' },
+		],
+	])('%s', async (_, owner, answers, names, result, after) => {
+		const course = await open(owner, ...answers);
+		expect(course.names).toEqual(names);
+		expect(course.opened).toMatchObject(result);
+		expect(owner).toEqual(after);
 	});
 
-	it('does not look for one that the server refuses to make', async () => {
-		const refused = no({ ...failure, status: 403 });
-		const { opened } = await open(listed(), noThread, noThread, refused, listed(mine('c')));
-		expect(opened).toMatchObject({ failure: { status: 403 } });
+	it('derives thread and conversation from the key and its owner', async () => {
+		const { opened, bodies } = await open(known(), listed(), created);
+		const { threadId } = opened;
+		const { id } = bodies[1] as { id: string };
+		expect(bodies[1]).toEqual({ id, threadId, title: 'Hi', createdById: 'u' });
+		expect(opened).toEqual({ threadId, conversationId: id });
+		expect(await open(known(), listed(), created)).toMatchObject({ opened });
+		const other = await open({ ...known(), id: 'another' }, listed(), created);
+		expect([other.opened.threadId, other.bodies[1]]).not.toContain(threadId);
+		expect(new Set([threadId, id, KEY.keyId]).size).toBe(3);
 	});
 
-	it('takes the one that another message under the key makes meanwhile', async () => {
-		const { opened, asked } = await open(listed(), noThread, thread, listed(mine('c')));
-		expect(opened).toEqual({ threadId: 't', conversationId: 'c' });
-		expect(pathsOf(asked)).not.toContain('/conversations');
-		const unknown = await open(listed(), thread, no(failure));
-		expect(unknown.opened).toMatchObject({ failure });
+	it('sends nothing while the server does not tell the owner', async () => {
+		const { opened, names, clock } = await open({}, status(503));
+		expect(opened).toMatchObject({ status: 'failed', failure: { status: 503 } });
+		expect(new Set(names)).toEqual(new Set(['GET /user/me']));
+		expect(clock.elapsed()).toBe(60 * SECOND);
+		const waited = await open({}, no(lost), no(lost), no(lost), success({ id: 'u' }), shown);
+		expect(waited.opened).toMatchObject({ conversationId: 'c' });
 	});
 
-	it('makes it on another thread where the thread is another person’s, the same one every time', async () => {
-		const theirs = [listed(), thread, listed()];
-		const { asked } = await open(...theirs, ...theirs, listed(), noThread, noThread, no(failure));
-		const [first, , , second, , , third] = threadsOf(asked);
-		expect(first).toBe('t');
-		expect(new Set([first, second, third]).size).toBe(3);
-		const again = await open(...theirs, ...theirs, listed(mine('c', '', third)));
-		expect(again.opened).toEqual({ threadId: third, conversationId: 'c' });
-		expect(pathsOf(again.asked)).not.toContain('/conversations');
-	});
-
-	it('is none where each of twenty threads is somebody else’s', async () => {
-		const taken = Array.from({ length: 30 }, () => [listed(), thread, listed()]).flat();
-		const { opened, asked } = await open(...taken);
-		expect(opened).toBeUndefined();
-		expect(new Set(threadsOf(asked)).size).toBe(20);
-	});
-
-	it('is none while it cannot be told whether the thread is there: taken for nobody’s, it would be shared', async () => {
-		const forbidden = no({ ...failure, status: 403 });
-		for (const answers of [[forbidden], [no(lost)], [noThread, forbidden], [noThread, no(lost)]]) {
-			const { opened, asked } = await open(listed(), ...answers);
-			expect(opened).toHaveProperty('failure');
-			expect(pathsOf(asked).at(-1)).toBe('/threads/t');
-			expect(pathsOf(asked)).not.toContain('/conversations');
-		}
-		const passing = await open(listed(), noThread, thread, listed(), listed(), no(lost));
-		expect(threadsOf(passing.asked)[4]).not.toBe('t');
-	});
-
-	it('makes none where it cannot be told whether there is one', async () => {
-		const { opened, asked } = await open(no(failure));
-		expect(opened).toMatchObject({ failure });
-		expect(new Set(pathsOf(asked))).toEqual(new Set(['/conversations/search']));
-		expect(asked[0]?.checkAnswer?.({ total: 0 })).toBe('it holds no list of results');
+	it.each<[string, Outcome]>([
+		['a token that is not valid', status(401)],
+		['a token that may do nothing', status(403)],
+		...(['refused', 'blocked', 'redirect'] as const).map((kind): [string, Outcome] => [
+			`what is ${kind}`,
+			no({ ...failure, kind, status: 302 }),
+		]),
+		['a certificate that is not trusted', no({ ...lost, code: 'EPROTO' })],
+	])('does not ask again with %s', async (_, outcome) => {
+		const { opened, clock } = await open({}, outcome);
+		expect(opened).toMatchObject({ status: 'failed' });
+		expect(clock.elapsed()).toBe(0);
 	});
 });
 
-describe('making a conversation', () => {
-	const create = async (...answers: Answer[]) => {
-		const { asking, asked } = answering(...answers);
-		return { made: await createConversation(asking, 't', 'Hi'), asked };
+describe('openByKey without an owner', () => {
+	const nobody = () => ({ id: null });
+	const theirs = {
+		status: 'failed',
+		reason: 'The conversation of this key belongs to somebody else',
 	};
 
-	it('gives it the thread of our choice, and no id', async () => {
-		const { made, asked } = await create(success({ id: 'c', threadId: 't' }));
-		expect(made).toEqual({ threadId: 't', conversationId: 'c' });
-		expect(asked.map(({ body }) => JSON.parse(String(body)) as unknown)).toEqual([
-			{ title: 'Hi', threadId: 't' },
-		]);
+	it.each<[string, Answer[], string[], object]>([
+		['finds it', [shown], ['search'], { conversationId: 'c' }],
+		[
+			'creates it where the thread is missing twice',
+			[listed(), noThread, noThread, created],
+			['search', 'thread', 'thread', 'create'],
+			{ conversationId: 'new' },
+		],
+		[
+			'takes the one that another message creates meanwhile',
+			[listed(), noThread, there, shown],
+			['search', 'thread', 'thread', 'search'],
+			{ conversationId: 'c' },
+		],
+		[
+			'refuses a thread of somebody else',
+			[listed(), there, listed()],
+			['search', 'thread', 'search'],
+			theirs,
+		],
+		['creates nothing while E5 fails', [status(500)], ['search'], { failure: { status: 500 } }],
+		[
+			'creates nothing while the thread may not be read',
+			[listed(), status(403)],
+			['search', 'thread'],
+			{ failure: { status: 403 } },
+		],
+		[
+			'creates nothing where the second look is forbidden',
+			[listed(), noThread, status(403)],
+			['search', 'thread', 'thread'],
+			{ failure: { status: 403 } },
+		],
+	])('%s', async (_, answers, names, result) => {
+		const course = await open(nobody(), ...answers);
+		expect(course.names).toEqual(names);
+		expect(course.opened).toMatchObject(result);
 	});
 
-	it.each([
-		undefined,
-		[],
-		{},
-		'OK',
-		{ statusCode: 500 },
-		{ id: 'c' },
-		{ id: '', threadId: 't' },
-		{ id: 'c', threadId: 'other' },
-	])('is looked for where the success says something else: %j', async (answer) => {
-		const { made, asked } = await create(success(answer), listed(mine('c')));
-		expect(made).toEqual({ threadId: 't', conversationId: 'c' });
-		expect(pathsOf(asked)).toEqual(['/conversations', '/conversations/search']);
+	it('derives the thread from the key and the credential, and gives no ID', async () => {
+		const { opened, bodies, clock } = await open(nobody(), listed(), noThread, noThread, created);
+		expect(bodies.at(-1)).toEqual({ threadId: opened.threadId, title: 'Hi' });
+		expect(opened.threadId).not.toBe((await open({ id: 'n8n' }, shown)).opened.threadId);
+		expect(clock.waits).toEqual([1_000]);
 	});
+});
 
-	it('asks three times at most', async () => {
-		const { made, asked } = await create((path) =>
-			path.endsWith('/search') ? listed() : no(lost),
-		);
-		expect(made).toMatchObject({ failure: lost });
-		expect(pathsOf(asked).filter((path) => path === '/conversations')).toHaveLength(3);
-	});
+describe('openNew', () => {
+	const openOn = async (...answers: Answer[]) => {
+		const { asking, asked } = answering(...answers);
+		return { opened: await openNew(asking, 't', 'Hi'), names: namesOf(asked), asked };
+	};
+	const done = { threadId: 't', conversationId: 'c' };
+	const mine = listed({ id: 'c', threadId: 't' });
 
-	it('does not ask again when it cannot be told whether it was made', async () => {
-		const { made, asked } = await create(no(lost), no(failure));
-		expect(made).toMatchObject({ failure: { code: 'ECONNRESET' } });
-		expect(pathsOf(asked)).toEqual(['/conversations', '/conversations/search']);
-	});
-
-	it('is refused at once by a server that says no', async () => {
-		const { made, asked } = await create(no({ ...failure, status: 403 }));
-		expect(made).toMatchObject({ failure: { status: 403 } });
-		expect(asked).toHaveLength(1);
+	it.each<[string, Answer[], string[], object]>([
+		['creates it', [success({ id: 'c', threadId: 't' })], ['create'], done],
+		['looks for it after a lost answer', [no(lost), mine], ['create', 'search'], done],
+		['looks for it after another success', [success({}), mine], ['create', 'search'], done],
+		[
+			'gives up after three',
+			[no(lost), listed(), no(lost), listed(), no(lost), listed()],
+			['create', 'search', 'create', 'search', 'create', 'search'],
+			{ failure: lost },
+		],
+		[
+			'does not send again unsearched',
+			[no(lost), status(500)],
+			['create', 'search'],
+			{ failure: lost },
+		],
+		['does not search after a refusal', [status(403)], ['create'], { failure: { status: 403 } }],
+	])('%s', async (_, answers, names, result) => {
+		const course = await openOn(...answers);
+		expect(course.names).toEqual(names);
+		expect(course.opened).toMatchObject({ threadId: 't', ...result });
+		expect(bodiesOf(course.asked)[0]).toEqual({ threadId: 't', title: 'Hi' });
 	});
 });

@@ -1,15 +1,19 @@
+import { anyAnswer } from '../../../../nodes/XpertAi/transport/answer';
 import { withDeadline } from '../../../../nodes/XpertAi/runs/run';
 import type { Run } from '../../../../nodes/XpertAi/runs/run';
 import { waitForRunResult } from '../../../../nodes/XpertAi/runs/runThread';
 import { startInTurn } from '../../../../nodes/XpertAi/runs/start';
 import type { ApiRequest, Outcome, Send } from '../../../../nodes/XpertAi/transport/request';
-import { checking } from '../ingest/support/outcomes';
+import { no, parsing, success } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
 import type { VirtualTime } from '../../support/virtualTime';
-import { answering, failure, lost, no, success } from '../threads/support/answering';
+import { answering, failure, lost } from '../threads/support/answering';
 
 const SECOND = 1000;
-const READ: ApiRequest = { method: 'GET', path: '/threads/t', timeoutMs: 30 * SECOND };
+const READ: ApiRequest = {
+	...{ method: 'GET', path: '/threads/t', timeoutMs: 30 * SECOND },
+	schema: anyAnswer,
+};
 const STREAM: ApiRequest = { ...READ, stream: { onEvent: () => undefined } };
 
 const later = (seconds: number) => no({ ...failure, retryAfterMs: seconds * SECOND });
@@ -20,11 +24,10 @@ function sending(deadlineS: number, answers: Outcome[] = [success({})], stopAfte
 	const sent: Array<ApiRequest & { at: number }> = [];
 	const client = withDeadline({
 		...{ clock: time, signal: time.signal, deadline: time.now() + deadlineS * SECOND },
-		send: async (request: ApiRequest) => {
+		send: parsing((request) => {
 			sent.push({ ...request, at: time.elapsed() / SECOND });
-			const outcome = answers[Math.min(sent.length, answers.length) - 1] ?? success({});
-			return await Promise.resolve(outcome);
-		},
+			return answers[Math.min(sent.length, answers.length) - 1] ?? success({});
+		}),
 	});
 	return { send: client.send, sent, time, client };
 }
@@ -122,20 +125,22 @@ const start = async (send: Send, clock: VirtualTime, more: Partial<Run> = {}) =>
 	await startInTurn({
 		...withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND }),
 		...{ threadId: 't', body: {}, isNew: false, whenBusy: 'wait', cancelSilentMs: 0 },
+		intent: { kind: 'message' },
 		routes: { areMissing: false },
 		...more,
 	});
 
 it('a run on a thread is given up after three tries where the server cannot be reached', async () => {
 	const { asking, asked } = answering(no(lost));
-	expect(await start(asking.send, virtualTime())).toMatchObject({ failure: { kind: 'network' } });
+	const result = { failure: { kind: 'network' } };
+	expect(await start(asking.send, virtualTime())).toMatchObject({ kind: 'notStarted', result });
 	expect(asked).toHaveLength(3);
 });
 
 it('a stream that breaks is joined again soon as long as it has said something new', async () => {
 	const time = virtualTime();
 	let said = 0;
-	const send = checking(async ({ stream }) => {
+	const send = parsing(async ({ stream }) => {
 		stream?.onEvent({ id: String(++said), data: '{"type":"event"}' });
 		return stream ? no(lost) : success({ ...RUN, status: 'running', created_at: '' });
 	});
@@ -158,7 +163,7 @@ describe('a run on a thread whose last run has ended', () => {
 		const endedAt = new Date(time.now() - agoMs).toISOString();
 		const last = { ...RUN, status: 'success', created_at: endedAt, updated_at: endedAt };
 		let begunMs: number | undefined;
-		const send = checking(async ({ method }) => {
+		const send = parsing(async ({ method }) => {
 			if (method === 'POST') begunMs = time.elapsed();
 			return success(method === 'POST' ? last : [last]);
 		});
@@ -175,7 +180,7 @@ it.each(['route', undefined] as const)(
 		const routes = { areMissing: false };
 		const { asking } = answering(no({ ...failure, status: 404, missing }));
 		expect(await start(asking.send, virtualTime(), { routes })).toMatchObject({
-			areRoutesMissing: true,
+			kind: 'noRoutes',
 		});
 		expect(routes.areMissing).toBe(missing === 'route');
 	},
@@ -194,7 +199,7 @@ it.each([
 	// The list cannot be read at first, which is no reason to give up.
 	const lists = [success([]), no(lost), no(lost), no(lost)];
 	let isCancelled = false;
-	const send = checking(async ({ method, path }) => {
+	const send = parsing(async ({ method, path }) => {
 		isCancelled ||= path.endsWith('/r/cancel');
 		if (path.endsWith('cancel')) return success({ canceledExecutionIds: ['r'] });
 		return method === 'POST' ? success(own) : (lists.shift() ?? success([older, own]));

@@ -1,54 +1,61 @@
 import get from 'lodash/get';
 
-import { readConversation } from '../../../../nodes/XpertAi/threads/thread';
-import { answering, listed, lost, mine, no, success } from './support/answering';
-import { recordedBody } from './support/recorded';
+import {
+	createConversation,
+	findAnswer,
+	findMessages,
+	isConversationId,
+	learnOwner,
+	openTasks,
+	ownerOf,
+	proveOwner,
+	readConversation,
+	taskValues,
+	waitsForPerson,
+} from '../../../../nodes/XpertAi/threads/conversation';
+import type { Owner } from '../../../../nodes/XpertAi/threads/conversation';
+import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
+import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { no, success } from '../../support/send';
+import { answering, bodiesOf, failure, listed, lost, mine } from './support/answering';
+import { recordedBody, recordedExchanges } from './support/recorded';
 
-/** The thread of the conversation that was recorded. */
-const threadIn = (answer: unknown) => String(get(answer, 'items.0.threadId'));
+const pathsOf = (asked: Array<{ path: string }>) => asked.map(({ path }) => path);
 
-describe('looking up the conversation of a thread', () => {
-	it('asks for all of the thread, the one that changed last first', async () => {
-		const { asking, asked } = answering(success({ items: [], total: 0 }));
+describe('readConversation', () => {
+	it('asks for all conversations of the thread, the last updated first', async () => {
+		const { asking, asked } = answering(listed());
 		await readConversation(asking, 't');
 		expect(asked).toMatchObject([{ method: 'POST', path: '/conversations/search' }]);
-		expect(JSON.parse(String(asked[0]?.body))).toEqual({
-			where: { threadId: 't' },
-			order: { updatedAt: 'DESC' },
-		});
+		expect(bodiesOf(asked)).toEqual([{ where: { threadId: 't' }, order: { updatedAt: 'DESC' } }]);
 	});
 
 	it.each([
-		[
-			{ items: [{ id: 'c', threadId: 't', error: 'No model' }] },
-			{ conversationId: 'c', error: 'No model' },
-		],
-		[
-			{ items: [{ id: 'c', threadId: 't', error: { code: 1 } }] },
-			{ conversationId: 'c', error: '{"code":1}' },
-		],
-		[
-			{ items: [{ id: 'c', threadId: 't', error: null, status: 'busy' }] },
-			{ conversationId: 'c', status: 'busy' },
-		],
-		[{ items: [{ threadId: 't', error: '', operation: null }] }, {}],
-		[{ items: [{ id: 5, threadId: 't', status: {}, operation: { tasks: 'no' } }] }, {}],
-		[{ items: [{ id: 'c', error: 'of a record without a thread' }] }, {}],
-		[
-			{ items: [{ id: 'c', threadId: 't', status: 'idle' }] },
-			{ conversationId: 'c', status: 'idle' },
-		],
-		[{ items: [{ id: 'c', threadId: 'of another', error: 'No model' }] }, {}],
-		[{ items: [] }, {}],
-	])('%j says %j', async (answer, facts) => {
-		const read = await readConversation(answering(success(answer)).asking, 't');
-		const conversationIds = 'conversationId' in facts ? [facts.conversationId] : [];
-		const unused = 'status' in facts ? [] : conversationIds;
-		expect(read).toEqual({ tasks: [], ...facts, conversationIds, unused });
+		[{ id: 'c', error: 'No model' }, { error: 'No model' }],
+		[{ id: 'c', error: { code: 1 } }, { error: '{"code":1}' }],
+		[{ id: 'c', error: null, status: 'busy' }, { status: 'busy' }],
+		[{ id: 'c', error: '', operation: null }, {}],
+		[{ id: 'c', status: {}, operation: { tasks: 'no' } }, {}],
+	])('reads %j', async (item, facts) => {
+		const { asking } = answering(listed({ threadId: 't', ...item }));
+		const ids = { conversationId: 'c', conversationIds: ['c'] };
+		const nothing = { tasks: [], isLeftOver: false };
+		expect(await readConversation(asking, 't')).toEqual({ ...nothing, ...ids, ...facts });
 	});
 
+	it.each([{ id: 5, threadId: 't' }, { threadId: 'another', id: 'c' }, { id: 'c' }, null, 7])(
+		'finds no conversation in %j, and one beside it',
+		async (item) => {
+			const one = await readConversation(answering(success({ items: [item] })).asking, 't');
+			expect(one).toMatchObject({ conversationIds: [], tasks: [] });
+			expect(one.conversationId).toBeFalsy();
+			const { asking } = answering(success({ items: [item, mine('d')] }));
+			expect(await readConversation(asking, 't')).toMatchObject({ conversationIds: ['d'] });
+		},
+	);
+
 	it.each([[], {}, 'OK', undefined, { total: 0 }, { items: null }])(
-		'is tried again where the success says something else: %j',
+		'is tried again after %j',
 		async (answer) => {
 			const { asking, asked } = answering(success(answer), listed(mine('c')));
 			expect(await readConversation(asking, 't')).toMatchObject({ conversationId: 'c' });
@@ -56,50 +63,215 @@ describe('looking up the conversation of a thread', () => {
 		},
 	);
 
-	it('says what a run waits for, as recorded', async () => {
-		const answer = recordedBody('interrupts', 'conversation that waits');
-		const { status, tasks } = await readConversation(
-			answering(success(answer)).asking,
-			threadIn(answer),
-		);
-		expect(status).toBe('interrupted');
-		expect(tasks).toMatchObject([
-			{
-				call: { name: 'subagent', args: { input: 'USETOOL(sub)' } },
-				type: 'agent',
-				info: { title: 'SubAgent' },
-				parameters: [{ name: 'input' }],
-				agent: { name: 'LeadAgent' },
-			},
-		]);
-	});
-
-	it('says that a run was cancelled, as recorded', async () => {
-		const answer = recordedBody('runs', 'conversation after the cancelled run');
-		const read = await readConversation(answering(success(answer)).asking, threadIn(answer));
-		expect(read).toMatchObject({
-			status: 'interrupted',
-			error: 'Canceled by user',
-			tasks: [],
-		});
-	});
-
-	it('is tried again, and says why nothing is known when it cannot be looked up', async () => {
+	it('says why nothing is known', async () => {
 		const { asking, asked } = answering(no(lost));
-		expect(await readConversation(asking, 't')).toMatchObject({ failure: lost, tasks: [] });
+		const unread = { failure: lost, conversationIds: [], tasks: [] };
+		expect(await readConversation(asking, 't')).toMatchObject(unread);
 		expect(asked).toHaveLength(3);
 	});
-});
 
-describe('several conversations on one thread', () => {
-	it('count as the oldest, so that all executions agree; how it stands says the one that changed last', async () => {
+	it('takes the oldest of several on a thread, and the status of the newest that ran', async () => {
 		const items = [
+			mine('a', '2026-11-22T15:42:14.000Z'),
 			{ ...mine('b', '2026-11-22T15:42:13.689Z'), status: 'idle' },
 			{ ...mine('d', '2026-11-22T15:42:04.047Z'), status: 'error' },
 			{ ...mine('c', '2026-11-22T15:42:04.047Z'), status: 'busy' },
 		];
 		const read = await readConversation(answering(listed(...items)).asking, 't');
 		expect(read).toMatchObject({ conversationId: 'c', status: 'idle' });
-		expect(read.conversationIds).toEqual(['b', 'd', 'c']);
+		expect(read.conversationIds).toEqual(['a', 'b', 'd', 'c']);
+	});
+
+	it('reads a cancelled run (recorded)', async () => {
+		const answer = recordedBody('runs', 'conversation after the cancelled run');
+		const threadId = String(get(answer, 'items.0.threadId'));
+		const read = await readConversation(answering(success(answer)).asking, threadId);
+		const cancelled = { status: 'interrupted', error: 'Canceled by user', tasks: [] };
+		expect(read).toMatchObject(cancelled);
+	});
+});
+
+/** The tasks in the answers of a recording, each kind once. */
+function recordedTasks(sequence: Parameters<typeof recordedExchanges>[0]) {
+	const bodies = recordedExchanges(sequence).map(({ response }) => response.body);
+	return bodies.flatMap((body) => {
+		const tasks: unknown = get(body, 'items.0.operation.tasks');
+		return Array.isArray(tasks) && get(body, 'items.length') === 1 ? [tasks as unknown[]] : [];
+	});
+}
+
+describe('openTasks', () => {
+	it('keeps tasks that wait, with and without their call (recorded)', () => {
+		const recorded = recordedTasks('decisions');
+		const calls = new Set(recorded.flatMap((tasks) => taskValues('call.id', tasks)));
+		expect(calls).toContain(undefined);
+		expect(calls.size).toBeGreaterThan(2);
+		for (const tasks of recorded) expect(openTasks(tasks)).toEqual({ tasks, isLeftOver: false });
+	});
+
+	it('drops the task that a cancelled run leaves over (recorded)', () => {
+		const [tasks = []] = recordedTasks('one-key-cancel-ends-both');
+		expect(taskValues('name', tasks)).toEqual(['__start__']);
+		expect(openTasks(tasks)).toEqual({ tasks: [], isLeftOver: true });
+		const open = { name: 'mail', path: ['__pregel_push', 0] };
+		expect(openTasks([...tasks, open])).toEqual({ tasks: [open], isLeftOver: false });
+	});
+
+	it('drops the task of an agent, which nobody decides (recorded)', () => {
+		const [tasks = []] = recordedTasks('turns');
+		expect(tasks).toHaveLength(1);
+		expect(openTasks(tasks)).toEqual({ tasks: [], isLeftOver: false });
+		const asks = [{ path: ['__pregel_pull', 'form'], interrupts: [{}] }];
+		expect(openTasks(asks)).toMatchObject({ tasks: asks });
+	});
+
+	it('has none without tasks', () =>
+		expect(openTasks(undefined)).toEqual({ tasks: [], isLeftOver: false }));
+
+	it.each([
+		[[{}], undefined, true],
+		[[{}], null, true],
+		[[{}], 'Canceled', false],
+		[[], undefined, false],
+	])('%j with the error %j wait for a person: %s', (tasks, error, waits) => {
+		expect(waitsForPerson({ tasks, error })).toBe(waits);
+	});
+});
+
+describe('createConversation', () => {
+	const NEW = { threadId: 't', title: 'Hi' };
+
+	it.each<[string, object, number]>([
+		['once without an ID', NEW, 1],
+		['again with an ID', { ...NEW, id: 'c', createdById: 'u' }, 3],
+	])('is sent %s when its answer is lost', async (_, conversation, times) => {
+		const { asking, asked } = answering(no(lost));
+		const created = await createConversation(asking, conversation as typeof NEW);
+		expect(created).toMatchObject({ ok: false, mayBeDone: true });
+		expect(bodiesOf(asked)).toEqual(Array.from({ length: times }, () => conversation));
+	});
+
+	it.each([
+		...[undefined, [], {}, 'OK', { id: 'c' }],
+		...[
+			{ id: '', threadId: 't' },
+			{ id: 'c', threadId: 'other' },
+		],
+	])('does not take %j', async (answer) => {
+		const created = await createConversation(answering(success(answer)).asking, NEW);
+		expect(created).toMatchObject({ failure: { kind: 'unreadable' }, mayBeDone: true });
+	});
+});
+
+it.each<[Outcome, boolean]>([
+	[success({ threadId: 't' }), true],
+	[success({}), false],
+	[success({ threadId: '' }), false],
+	[no(lost), false],
+])('isConversationId reads %j once: %s', async (outcome, isOne) => {
+	const { asking, asked } = answering(outcome);
+	expect(await isConversationId(asking, 'a/b')).toBe(isOne);
+	expect(asked).toMatchObject([{ method: 'GET', path: '/conversations/a%2Fb' }]);
+});
+
+const status = (code: number, missing?: Failure['missing']): Outcome =>
+	no({ ...failure, status: code, missing });
+const [ROUTE, PROXY, FORBIDDEN] = [status(404, 'route'), status(404), status(403)];
+const ME = success({ id: 'u', hash: 'secret' });
+const SEARCH = '/conversations/search';
+
+describe('learnOwner', () => {
+	/** `undefined` where the server did not say; the requests after the first for the owner. */
+	it.each<[string, Outcome[], Owner['id'], string[]]>([
+		['takes the ID', [ME], 'u', []],
+		['knows nobody after 404 Cannot GET twice', [ROUTE, ROUTE], null, ['/user/me']],
+		['asks again after 404 Cannot GET once', [ROUTE, ME], 'u', ['/user/me']],
+		['does not take the 404 of a proxy', [PROXY], undefined, ['/user/me', '/user/me']],
+		['knows nobody after 405', [status(405)], null, []],
+		['knows nobody after 501', [status(501)], null, []],
+		['does not take a 500', [status(500)], undefined, []],
+		['does not take a 503', [status(503)], undefined, ['/user/me', '/user/me']],
+		['does not take silence', [no(lost)], undefined, ['/user/me', '/user/me']],
+		['does not take another answer', [success({})], undefined, ['/user/me', '/user/me']],
+		['does not take an empty ID', [success({ id: '' })], undefined, ['/user/me', '/user/me']],
+		['knows nobody after 403 where E5 answers', [FORBIDDEN, listed()], null, [SEARCH]],
+		['knows nobody after 401 where E5 answers', [status(401), listed()], null, [SEARCH]],
+		['does not take a 403 without E5', [FORBIDDEN, FORBIDDEN], undefined, [SEARCH]],
+		['does not take a 401 without E5', [status(401), status(401)], undefined, [SEARCH]],
+	])('%s', async (_, outcomes, id, more) => {
+		const { asking, asked } = answering(...outcomes);
+		const owner: Owner = {};
+		const unread = await learnOwner(asking, owner);
+		expect([owner, unread === undefined]).toEqual([
+			{ ...(id !== undefined && { id }) },
+			id !== undefined,
+		]);
+		expect(pathsOf(asked)).toEqual(['/user/me', ...more]);
+		expect(asked[0]).toMatchObject({ method: 'GET', apiRoot: '/api' });
+	});
+
+	it('reads the recorded answer', async () => {
+		const owner: Owner = {};
+		await learnOwner(
+			answering(success(recordedBody('conversation-by-id', 'me, key of a user'))).asking,
+			owner,
+		);
+		expect(owner).toEqual({ id: '4647f122-fc5a-4053-aba3-5b79526a6253' });
+	});
+});
+
+describe('proveOwner', () => {
+	it.each<[string, Outcome, Owner]>([
+		[
+			'a conversation that is shown proves the owner',
+			listed(mine('c')),
+			{ id: 'u', isProven: true },
+		],
+		['one that is not shown leaves none', listed(), { id: null }],
+		['a failure says nothing', no(lost), { id: 'u' }],
+	])('%s', async (_, outcome, expected) => {
+		const owner: Owner = { id: 'u' };
+		await proveOwner(answering(outcome).asking, owner, 't');
+		expect(owner).toEqual(expected);
+	});
+
+	it('asks once', async () => {
+		const { asking, asked } = answering(listed());
+		expect(await proveOwner(asking, { id: 'u', isProven: true }, 't')).toEqual({});
+		expect(asked).toEqual([]);
+	});
+});
+
+it('ownerOf keeps the owners of the last thousand accounts', () => {
+	const first = ownerOf('account 0');
+	first.id = 'u';
+	for (let n = 1; n < 1_000; n++) ownerOf(`account ${n}`);
+	expect(ownerOf('account 0')).toBe(first);
+	ownerOf('account 1000');
+	expect(ownerOf('account 1')).toEqual({});
+	expect(ownerOf('account 0')).not.toBe(first);
+});
+
+describe('messages of a conversation', () => {
+	const answer = { role: 'ai', content: 'Hi', executionId: 'r' };
+
+	it('one malformed message does not hide the others', async () => {
+		const { asking, asked } = answering(success({ items: [null, { role: 1 }, answer] }));
+		expect(await findMessages(asking, 'c/d', { role: 'ai' })).toMatchObject({ answer: [answer] });
+		expect(asked).toMatchObject([{ path: '/conversations/c%2Fd/messages/search' }]);
+		expect(bodiesOf(asked)).toEqual([{ where: { role: 'ai' } }]);
+	});
+
+	it('findAnswer takes the last answer, from whichever conversation has one', async () => {
+		const human = { role: 'human', content: 'Hello' };
+		const last = { ...answer, content: 'last' };
+		const { asking, asked } = answering(listed(human), listed(answer, last, human));
+		const found = await findAnswer(asking, ['c', 'd', 'e'], 'r');
+		expect(found).toEqual({ message: last, failure: undefined });
+		expect(bodiesOf(asked)[0]).toEqual({ where: { executionId: 'r' } });
+		expect(asked).toHaveLength(2);
+		expect(await findAnswer(asking, [], 'r')).toEqual({});
+		const unread = await findAnswer(answering(no(failure)).asking, ['c', 'd'], 'r');
+		expect(unread).toMatchObject({ failure, message: undefined });
 	});
 });

@@ -1,6 +1,13 @@
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
-import { threadState, readThread } from '../../../../nodes/XpertAi/threads/thread';
-import { answering, failure, lost, no, success } from './support/answering';
+import {
+	readThread,
+	readThreadPatiently,
+	threadState,
+} from '../../../../nodes/XpertAi/threads/thread';
+import { withDeadline } from '../../../../nodes/XpertAi/runs/run';
+import { no, success } from '../../support/send';
+import { answering, failure, lost } from './support/answering';
+import type { Answer } from './support/answering';
 
 const THREAD = { thread_id: 't', status: 'idle' };
 
@@ -16,7 +23,7 @@ describe('reading a thread', () => {
 
 	it('gives its state, with what newer servers add', async () => {
 		const state = { ...THREAD, values: { messages: [], more: 1 }, new: true };
-		expect(await read(state)).toEqual({ ok: true, answer: state });
+		expect(await read(state)).toMatchObject({ ok: true, answer: state });
 	});
 
 	it.each([
@@ -47,32 +54,45 @@ describe('reading a thread', () => {
 	});
 });
 
-describe('a thread that is looked at', () => {
+describe('readThread', () => {
 	const noRoute: Failure = { ...failure, status: 404, missing: 'route' };
 
-	it('is asked for once, as those who look will look again', async () => {
+	it('is sent once for those who poll', async () => {
 		const { asking, asked } = answering(no(lost), success(THREAD));
 		expect(await readThread(asking, 't', 1)).toMatchObject({ failure: lost });
 		expect(asked).toHaveLength(1);
-		expect(await readThread(asking, 't', 1)).toEqual({ ok: true, answer: THREAD });
+		const { asking: missing } = answering(no(noRoute));
+		const unconfirmed = { ...failure, status: 404, missing: undefined };
+		expect(await readThread(missing, 't', 1)).toMatchObject({ failure: unconfirmed });
 	});
 
-	it('does not miss its route for what is said once', async () => {
-		const { asking } = answering(no(noRoute));
-		expect(await readThread(asking, 't', 1)).toEqual({
-			...{ ok: false, mayBeDone: false },
-			failure: { ...failure, status: 404 },
+	it('is retried for others', async () => {
+		const { asking, asked } = answering(no(lost));
+		expect(await readThread(asking, 't')).toHaveProperty('failure.attempts', 3);
+		expect(asked).toHaveLength(3);
+		expect(await readThread(answering(no(noRoute)).asking, 't')).toMatchObject({
+			failure: noRoute,
 		});
 	});
+});
 
-	it('is asked for up to three times where nobody looks again', async () => {
-		const read = answering(no(lost), success(THREAD));
-		expect(await readThread(read.asking, 't')).toEqual({ ok: true, answer: THREAD });
-		const away = answering(no(lost));
-		expect(await readThread(away.asking, 't')).toHaveProperty('failure.attempts', 3);
-		expect(away.asked).toHaveLength(3);
-		const missing = answering(no(noRoute));
-		expect(await readThread(missing.asking, 't')).toMatchObject({ failure: noRoute });
+describe('readThreadPatiently', () => {
+	const reading = async (deadlineMs: number, ...answers: Answer[]) => {
+		const { asking, asked } = answering(...answers);
+		const limits = { deadline: asking.clock.now() + deadlineMs, signal: asking.clock.signal };
+		const client = withDeadline({ ...asking, ...limits });
+		return { read: await readThreadPatiently(client, 't'), asked, waits: asking.clock.waits };
+	};
+
+	it('reads a thread with growing pauses until the server shows it', async () => {
+		const { read, waits } = await reading(60_000, no(failure), no(failure), success(THREAD));
+		expect([read.ok, waits]).toEqual([true, [2_000, 3_000]]);
+	});
+
+	it('ends with the deadline', async () => {
+		const { read, waits } = await reading(2_000, no(failure));
+		expect(read).toMatchObject({ failure });
+		expect(waits.reduce((sum, ms) => sum + ms, 0)).toBe(2_000);
 	});
 });
 

@@ -1,34 +1,42 @@
 import fc from 'fast-check';
+import { z } from 'zod';
 
 import {
 	answerFlaw,
-	answerMustBe,
-	answerWith,
-	answerWithList,
+	answerIssue,
+	anyAnswer,
+	listAnswer,
 	parseAnswer,
+	recordWith,
 } from '../../../../nodes/XpertAi/transport/answer';
-import type { AnswerCheck } from '../../../../nodes/XpertAi/transport/answer';
+import type { AnswerSchema } from '../../../../nodes/XpertAi/transport/answer';
 
-describe('the check of an answer', () => {
-	const isNumber = answerMustBe((answer) => typeof answer === 'number', 'it is not a number');
+describe('answerIssue', () => {
+	const deep = z.object({ a: z.object({ b: z.string() }), c: z.number() });
 
-	it.each<[AnswerCheck, unknown, string | undefined]>([
-		[isNumber, 0, undefined],
-		[isNumber, '7', 'it is not a number'],
-		[isNumber, undefined, 'it is empty'],
-		[answerWithList(), [], undefined],
-		[answerWithList(), { items: [] }, 'it holds no list of results'],
-		[answerWithList('items'), { items: [1], total: 1 }, undefined],
-		[answerWithList('items'), { items: null }, 'it holds no list of results'],
-		[answerWithList('items'), [], 'it holds no list of results'],
-		[answerWithList('items'), undefined, 'it is empty'],
-		[answerWith('id', 'url'), { id: 1, url: 'x' }, undefined],
-		[answerWith('id', 'url'), { id: 'a' }, 'it holds no id or no url'],
-		[answerWith('id'), { id: '' }, 'it holds no id'],
-		[answerWith('id'), { id: null }, 'it holds no id'],
-		[answerWith('id'), [{ id: 'a' }], 'it holds no id'],
-		[answerWith('id'), 'id', 'it holds no id'],
-	])('%# of %j finds: %s', (check, answer, flaw) => expect(check(answer)).toBe(flaw));
+	it.each<[string, AnswerSchema, unknown, string | undefined]>([
+		['any answer', anyAnswer, undefined, undefined],
+		['a list', listAnswer(), [], undefined],
+		['a list', listAnswer(), { items: [] }, 'it holds no list of results'],
+		['items', listAnswer('items'), { items: [1], total: 1 }, undefined],
+		['items', listAnswer('items'), { items: null }, 'it holds no list of results'],
+		['items', listAnswer('items'), [], 'it holds no list of results'],
+		['items', listAnswer('items'), undefined, 'it is empty'],
+		['a record', recordWith('id', 'url'), { id: 1, url: 'x' }, undefined],
+		['a record', recordWith('id', 'url'), { id: 'a' }, 'it holds no url'],
+		['a record', recordWith('id', 'url'), {}, 'it holds no id or no url'],
+		['a record', recordWith('id'), { id: '' }, 'it holds no id'],
+		['a record', recordWith('id'), { id: null }, 'it holds no id'],
+		['a record', recordWith('id'), [{ id: 'a' }], 'it is no record'],
+		['a record', recordWith('id'), undefined, 'it is empty'],
+		['an object', deep, 'OK', 'it is not what was asked for'],
+		['one of two', z.union([deep, z.number()]), {}, 'it is not what was asked for'],
+		['deep fields', deep, { a: {}, c: '1' }, 'it holds no a.b or no c'],
+		['a refined one', z.unknown().refine(() => false, 'it is odd'), undefined, 'it is odd'],
+	])('of %s: %#', (_, schema, answer, flaw) => {
+		const { error } = schema.safeParse(answer);
+		expect(error && answerIssue(answer, error)).toBe(flaw);
+	});
 });
 
 describe('parseAnswer', () => {

@@ -1,6 +1,3 @@
-import { readFileSync, readdirSync } from 'node:fs';
-import path from 'node:path';
-
 import fc from 'fast-check';
 
 import { buildPath } from '../../../../nodes/XpertAi/transport/api';
@@ -32,15 +29,4 @@ describe('a path', () => {
 			}),
 		);
 	});
-});
-
-it('never asks who the token belongs to: servers answer that with the hash of a password', () => {
-	const root = path.resolve(__dirname, '../../../..');
-	const sources = ['nodes', 'credentials'].flatMap((folder) =>
-		readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
-			.filter((name) => name.endsWith('.ts'))
-			.map((name) => path.join(root, folder, name)),
-	);
-	expect(sources.filter((file) => /user\/me\b/.test(readFileSync(file, 'utf8')))).toEqual([]);
-	expect(sources.length).toBeGreaterThan(100);
 });

@@ -26,6 +26,7 @@ describe('a status without more', () => {
 		['isOverdue', [408, 504, 524]],
 		['isForeignNotFound', [404]],
 		['isForeignAnswer', []],
+		['isNoRoute', [404, 405, 501]],
 		['isBusy', []],
 		['isCutOff', []],
 	])('%s: %j', (name, statuses) => {
@@ -37,9 +38,10 @@ describe('a status without more', () => {
 
 	it('says nothing with a redirect', () => {
 		const redirects = STATUSES.map((status) => failure({ kind: 'redirect', status }));
-		const { isTooLarge, isOverdue, mayMeanNoRecord, isTransient, isForeignNotFound } = PREDICATES;
-		for (const means of [isTooLarge, isOverdue, mayMeanNoRecord, isTransient, isForeignNotFound])
-			expect(redirects.filter(means)).toEqual([]);
+		const { isTooLarge, isOverdue, mayMeanNoRecord, isTransient } = PREDICATES;
+		const { isForeignNotFound, isNoRoute } = PREDICATES;
+		const all = [isTooLarge, isOverdue, mayMeanNoRecord, isTransient, isForeignNotFound, isNoRoute];
+		for (const means of all) expect(redirects.filter(means)).toEqual([]);
 	});
 });
 
@@ -80,9 +82,9 @@ describe('a failure', () => {
 		[{ ...BUSY, status: 500 }, ['mayMeanNoRecord', 'mayBePartlyDone']],
 
 		[of404({ missing: 'record' }), ['mayMeanNoRecord', 'isRejection', 'mayBePartlyDone']],
-		[of404({ missing: 'route' }), ['certainlyNotDone']],
-		[of404(), [...LOST, 'isForeignNotFound']],
-		[of404({ unanswered: true }), [...LOST, 'isForeignNotFound', 'isForeignAnswer']],
+		[of404({ missing: 'route' }), ['certainlyNotDone', 'isNoRoute']],
+		[of404(), [...LOST, 'isForeignNotFound', 'isNoRoute']],
+		[of404({ unanswered: true }), [...LOST, 'isForeignNotFound', 'isForeignAnswer', 'isNoRoute']],
 	])('%j means %j', (facts, expected) => {
 		expect(meanings(facts).sort()).toEqual([...expected].sort());
 	});

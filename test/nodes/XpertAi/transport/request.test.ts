@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 
 import fc from 'fast-check';
 import { UserError } from 'n8n-workflow';
+import { z } from 'zod';
 
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { multipartBody } from '../../../../nodes/XpertAi/transport/multipart';
@@ -116,14 +117,14 @@ describe('a credential that cannot be used', () => {
 });
 
 describe('a success', () => {
-	const checkAnswer = (answer: unknown) => (answer === 7 ? undefined : 'it is not a seven');
+	const schema = z.custom<number>((answer) => answer === 7, 'it is not a seven');
 	const { accessToken } = CREDENTIAL;
 
 	it.each<[Exchange, unknown]>([
 		...[200, 201, 202, 204, 299].map((status) => [{ status, body: '{"a":1}' }, { a: 1 }] as never),
 		[{ body: '"{name} is here"' }, '{name} is here'],
 		[{ body: { parsedByN8n: 1 } }, { parsedByN8n: 1 }],
-		[{ body: '7', request: { checkAnswer } }, 7],
+		[{ body: '7', request: { schema } }, 7],
 		[{ body: `{"id":"${accessToken}"}` }, { id: accessToken }],
 	])('%j is %j', async (exchange, answer) => {
 		const { outcome } = await sendOnce(exchange);
@@ -133,7 +134,7 @@ describe('a success', () => {
 	it('is unreadable where its check finds a flaw', async () => {
 		const headers = { 'x-request-id': 'r' };
 		const expected = { status: 201, requestId: 'r', reason: 'it is not a seven' };
-		const failure = await failureOf({ body: '8', headers, request: { checkAnswer } });
+		const failure = await failureOf({ body: '8', headers, request: { schema } });
 		expect(failure).toEqual({ ...WHERE, kind: 'unreadable', ...expected });
 	});
 

@@ -1,5 +1,7 @@
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
+import { calling } from '../../../support/send';
+import type { RawCall } from '../../../support/send';
 import { journaledBatch } from '../support/journaledBatch';
 import { Knowledgebase, open } from '../support/knowledgebase';
 import { answered } from '../support/outcomes';
@@ -12,7 +14,7 @@ function server() {
 	const knowledgebase = new Knowledgebase();
 	const sent = { requests: 0, bytes: 0 };
 	const { send, ...paths } = knowledgebase.routes();
-	const behindProxy: typeof send = async (request) => {
+	const behindProxy: RawCall = async (request) => {
 		if (typeof request.body !== 'string') return await send(request);
 		const bytes = Buffer.byteLength(request.body);
 		sent.requests += 1;
@@ -25,7 +27,7 @@ function server() {
 		Object.assign(sent, { requests: 0, bytes: 0 });
 		return seen;
 	};
-	return { routes: { ...paths, send: behindProxy }, rows: knowledgebase.rows, look };
+	return { routes: { ...paths, send: calling(behindProxy) }, rows: knowledgebase.rows, look };
 }
 
 async function night(routes: MemoryRoutes, ids: string[], contentOf: (at: number) => string) {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
+import { calling } from '../../../support/send';
 import { Timeline } from '../../../support/timeline';
 import { Knowledgebase, open } from '../support/knowledgebase';
 import { failed } from '../support/outcomes';
@@ -97,13 +98,13 @@ class Scene {
 		let count = 0;
 		return {
 			...paths,
-			send: async (request) => {
+			send: calling(async (request) => {
 				const [there, back] = ways[count++ % ways.length] ?? [0, 0];
 				await this.time.wait(there);
 				const outcome = isAlive() ? await send(request) : failed({ kind: 'network' });
 				await this.time.wait(back);
 				return outcome;
-			},
+			}),
 		};
 	}
 }

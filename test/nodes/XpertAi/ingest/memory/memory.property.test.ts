@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
 import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
+import { anyAnswer } from '../../../../../nodes/XpertAi/transport/answer';
 import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { PROPERTY_RUNS } from '../../../../support/propertyRuns';
 import { journaledBatch } from '../support/journaledBatch';
@@ -139,7 +140,9 @@ class Working {
 		if (this.sent.has(id) || !this.server.rows.has(id) || (await memory.journalChange([id])))
 			return;
 		const body = JSON.stringify([{ id, content: null }]);
-		const { ok } = await this.routes.send({ method: 'POST', path: '/bulk', body });
+		const { ok } = await this.routes.send({
+			...{ method: 'POST', path: '/bulk', body, schema: anyAnswer },
+		});
 		if (ok) memory.known.remove(id);
 	}
 }

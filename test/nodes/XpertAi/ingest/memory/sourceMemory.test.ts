@@ -1,13 +1,16 @@
 import range from 'lodash/range';
 import without from 'lodash/without';
+import type { ZodError } from 'zod';
 
 import { ROOM_IN_BATCH, SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { BatchEnd, MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
 import { unpackId } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
-import type { AnswerCheck } from '../../../../../nodes/XpertAi/transport/answer';
+import { anyAnswer, answerIssue } from '../../../../../nodes/XpertAi/transport/answer';
+import type { AnswerSchema } from '../../../../../nodes/XpertAi/transport/answer';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
+import { calling } from '../../../support/send';
 import { virtualTime } from '../../../support/virtualTime';
 import { Knowledgebase, PLACE, open, recall } from '../support/knowledgebase';
 import { answered, failed } from '../support/outcomes';
@@ -40,7 +43,8 @@ async function send(
 	const body = `[${[around.rows[0], ...rows, around.rows[1]].join(',')}]`;
 	const notes = JSON.parse(`[${around.rows.join(',')}]`) as Array<{ id: string }>;
 	expect(around.ids).toEqual(notes.map(({ id }) => id));
-	const arrive = async () => await server.routes().send({ method: 'POST', path: '/bulk', body });
+	const arrive = async () =>
+		await server.routes().send({ method: 'POST', path: '/bulk', body, schema: anyAnswer });
 	if (arrives) await arrive();
 	around.onEnded(end, late || end === 'unclear');
 	if (end === 'done')
@@ -535,8 +539,9 @@ describe('a run that may not send', () => {
 	function failing(server: Knowledgebase, nth: number, outcome: Outcome): MemoryRoutes {
 		const routes = server.routes();
 		let count = 0;
-		const send: MemoryRoutes['send'] = async (request) =>
-			count++ === nth ? outcome : await routes.send(request);
+		const send = calling(async (request) =>
+			count++ === nth ? outcome : await routes.send(request),
+		);
 		return { ...routes, send };
 	}
 });
@@ -551,7 +556,7 @@ describe('a server', () => {
 
 	it('without the route remembers nothing', async () => {
 		const routeMissing = failed({ kind: 'status', status: 404, missing: 'route' });
-		await without({ ...new Knowledgebase().routes(), send: async () => routeMissing });
+		await without({ ...new Knowledgebase().routes(), send: calling(() => routeMissing) });
 	});
 
 	it('that accepts notes and does not return them remembers nothing', async () => {
@@ -568,15 +573,19 @@ describe('a server', () => {
 	it('must list a note that is certainly there, or its answer does not count', async () => {
 		const server = new Knowledgebase();
 		const routes = server.routes();
-		const checks: Array<AnswerCheck | undefined> = [];
+		const schemas: AnswerSchema[] = [];
 		const send: MemoryRoutes['send'] = async (request) => {
-			checks.push(request.checkAnswer);
+			schemas.push(request.schema);
 			return await routes.send(request);
 		};
 		const memory = await open({ ...routes, send });
 		expect(memory.requiredId).toBe(server.notes('began')[0]?.id);
 		const answers = [[{ id: memory.requiredId?.toUpperCase() }], [{ id: A }], {}, undefined];
-		const said = checks.map((check) => answers.map((answer) => check?.(answer)));
+		const issueOf = (answer: unknown, { error }: { error?: ZodError }) =>
+			error && answerIssue(answer, error);
+		const said = schemas.map((schema) =>
+			answers.map((answer) => issueOf(answer, schema.safeParse(answer))),
+		);
 		const [short, empty] = ['it does not list the documents that it should', 'it is empty'];
 		// Before its first run, nothing of a source is there; the lease is written by itself.
 		expect(said[0]).toEqual([undefined, undefined, short, empty]);

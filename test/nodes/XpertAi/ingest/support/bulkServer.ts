@@ -1,5 +1,6 @@
 import type { DocumentRecord } from '../../../../../nodes/XpertAi/payloads/document';
-import type { Outcome, Send } from '../../../../../nodes/XpertAi/transport/request';
+import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
+import type { RawSend } from '../../../support/send';
 import { answered, broken, failed, succeeded } from './outcomes';
 
 /** What goes wrong with a request on its way. */
@@ -38,7 +39,7 @@ export class BulkServer {
 		private readonly missing = false,
 	) {}
 
-	readonly send: Send = async ({ body }) => {
+	readonly send: RawSend = async ({ body }) => {
 		const fault = this.faults[this.requests++];
 		for (let turn = 0; turn < this.requests % 5; turn++) await Promise.resolve();
 		switch (fault) {

@@ -3,6 +3,7 @@ import type {
 	MemoryRoutes,
 	SourceMemory,
 } from '../../../../../nodes/XpertAi/ingest/memory';
+import { anyAnswer } from '../../../../../nodes/XpertAi/transport/answer';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 
 /** A batch that may be sent, any number of times, and what is to be told how that ended. */
@@ -30,7 +31,7 @@ export async function journaledBatch(
 	const rows = [before, ...documents.map((one) => JSON.stringify(one)), behind];
 	const body = `[${rows.join(',')}]`;
 	return {
-		send: async () => await routes.send({ method: 'POST', path: '/bulk', body }),
+		send: async () => await routes.send({ method: 'POST', path: '/bulk', body, schema: anyAnswer }),
 		ended: around.onEnded,
 	};
 }

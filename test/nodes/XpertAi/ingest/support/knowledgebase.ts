@@ -2,6 +2,7 @@ import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryPlace, MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
+import { calling } from '../../../support/send';
 import { virtualTime } from '../../../support/virtualTime';
 import { answered, failed } from './outcomes';
 
@@ -76,11 +77,11 @@ export class Knowledgebase {
 		return {
 			storePath: '/bulk',
 			statusPath: (ids) => ids.join(','),
-			send: async ({ path, body }) => {
+			send: calling(async ({ path, body }) => {
 				// Of several requests at once, the later one may be the first to arrive.
 				for (let turns = all % 4; turns > 0; turns--) await Promise.resolve();
 				return answer(path, body);
-			},
+			}),
 		};
 	}
 

@@ -15,7 +15,7 @@ import { systemClock } from '../../../../../nodes/XpertAi/transport/clock';
 import { createSend } from '../../../../../nodes/XpertAi/transport/request';
 import { COPILOT_ID, startSandbox } from '../../../../../sandbox';
 import type { Sandbox } from '../../../../../sandbox';
-import { contextWith, itemOf } from '../../../support/context';
+import { contextWith, itemOf, unconnected } from '../../../support/context';
 import type { Answer } from './nightFaults';
 
 /** What the server puts in the place of a note that somebody has it process (recorded: a document without a file). */
@@ -247,7 +247,7 @@ export class Nights {
 		const { fields, execute } = disabled ? disable : enable;
 		const course = newCourse();
 		const send = await createSend(this.client(knowledgebaseId, { source: {}, turns: [0] }, course));
-		const connection = { send, secrets: [] };
+		const connection = { ...unconnected, send };
 		const items = keys.map((documentKey, index) =>
 			itemOf(
 				{ knowledgebaseId, documentsBy: 'key', documentKey, sourceName: SOURCE_NAME, options: {} },
@@ -357,7 +357,7 @@ export class Nights {
 						})),
 					};
 		const send = await createSend(this.client(knowledgebaseId, night, course));
-		const connection = { send, secrets: [] };
+		const connection = { ...unconnected, send };
 		const items = inputs.map((_, index) => {
 			const [key = '', version = 0] = entries[index] ?? [];
 			return itemOf(

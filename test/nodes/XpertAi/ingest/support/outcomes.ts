@@ -1,5 +1,5 @@
 import type { Failure } from '../../../../../nodes/XpertAi/transport/failure';
-import type { Outcome, Send } from '../../../../../nodes/XpertAi/transport/request';
+import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 
 const WHERE = { method: 'POST', path: '/api/ai/knowledges/1/bulk' };
 
@@ -27,14 +27,4 @@ export function broken(code: string): Outcome {
 /** A success. */
 export function succeeded(answer: unknown = []): Outcome {
 	return { ok: true, status: 201, answer };
-}
-
-/** Sends, and looks at the answer of a success as transport does. */
-export function checking(send: Send): Send {
-	return async (request) => {
-		const outcome = await send(request);
-		const flaw = outcome.ok ? request.checkAnswer?.(outcome.answer) : undefined;
-		if (!outcome.ok || flaw === undefined) return outcome;
-		return failed({ kind: 'unreadable', status: outcome.status, reason: flaw });
-	};
 }

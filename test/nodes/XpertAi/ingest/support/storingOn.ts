@@ -6,9 +6,9 @@ import type {
 } from '../../../../../nodes/XpertAi/ingest/storing';
 import type { ReadyDocument } from '../../../../../nodes/XpertAi/ingest/batches';
 import { prepared } from '../../../support/documents';
+import { parsing } from '../../../support/send';
 import { virtualTime } from '../../../support/virtualTime';
 import type { BulkServer, ModelDocument } from './bulkServer';
-import { checking } from './outcomes';
 
 /** What came of a submission. */
 export interface Submitted {
@@ -48,7 +48,7 @@ export async function submitTo(
 		retryLimits: { maxTries: 3, maxElapsedMs: Infinity },
 		concurrency: 1,
 		request: (body) => ({ method: 'POST', path: '/knowledges/1/bulk', body, timeoutMs: 1000 }),
-		send: checking(server.send),
+		send: parsing(server.send),
 		onOutcome: (result) => told.push(result),
 		maySend: () => !stops || !told.some((result) => 'failure' in result),
 		clock: virtualTime(),

@@ -2,6 +2,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
 import { itemOf, unconnected } from '../../../support/context';
+import { parsing } from '../../../support/send';
 import { BulkServer } from '../../ingest/support/bulkServer';
 
 /** What is read and sent, in its order, when the second of ten items is no document. */
@@ -30,10 +31,10 @@ async function course(mayContinue: boolean): Promise<string[]> {
 		continueOnFail: () => mayContinue,
 		addExecutionHints: () => undefined,
 	};
-	const send: typeof server.send = async (request) => {
+	const send = parsing(async (request) => {
 		log.add('sent');
 		return await server.send(request);
-	};
+	});
 	const facts = { fields: submit.fields, methods, connection: { ...unconnected, send } };
 	const items = inputs.map((_, index) => itemOf(parameters, { ...facts, index }));
 	const context = items[0]?.context as IExecuteFunctions;

@@ -7,17 +7,20 @@ import type { ThreadState } from '../../../../../nodes/XpertAi/threads/thread';
 /** A sequence of requests that was recorded. */
 export type Sequence =
 	| 'answers-in-parts'
+	| 'conversation-by-id'
 	| 'decision-watched-confirm'
 	| 'decision-watched-reject'
 	| 'decisions'
 	| 'interrupts'
+	| 'one-key-cancel-ends-both'
 	| 'one-question-1'
 	| 'one-question-2'
 	| 'one-question-3'
 	| 'runs'
 	| 'sources'
 	| 'streams'
-	| 'tool-calls';
+	| 'tool-calls'
+	| 'turns';
 
 /** A request of it, by what it was for, with its answer. */
 export interface Exchange {
@@ -42,6 +45,15 @@ export function recordedBody(sequence: Sequence, label: string, part?: string): 
 	);
 	if (!found) throw new Error(`"${label}" is not recorded in ${sequence}`);
 	return found.response.body;
+}
+
+/** The body of the only answer in a recorded sequence that holds this text. */
+export function recordedWith(sequence: Sequence, part: string): unknown {
+	const found = recordedExchanges(sequence).filter(({ response }) =>
+		JSON.stringify(response.body).includes(part),
+	);
+	if (found.length !== 1) throw new Error(`"${part}" is in ${found.length} answers`);
+	return found[0]?.response.body;
 }
 
 /** A thread as E15 answered it in a recorded sequence. */

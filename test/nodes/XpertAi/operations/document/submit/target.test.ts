@@ -6,12 +6,13 @@ import type { Origin } from '../../../../../../nodes/XpertAi/operations/document
 import { Submission } from '../../../../../../nodes/XpertAi/operations/document/submit/submission';
 import { Target } from '../../../../../../nodes/XpertAi/operations/document/submit/target';
 import { itemOf, unconnected } from '../../../../support/context';
-import { checking, succeeded } from '../../../ingest/support/outcomes';
+import { parsing } from '../../../../support/send';
+import { succeeded } from '../../../ingest/support/outcomes';
 
 const KNOWLEDGEBASE_ID = 'e0000000-0000-4000-8000-000000000001';
 
 /** A server that stores and processes everything. */
-const send = checking(async ({ path, body }) => {
+const send = parsing(async ({ path, body }) => {
 	await Promise.resolve();
 	if (path === '/v1/file') return succeeded({ id: KNOWLEDGEBASE_ID, url: 'https://example.com/a' });
 	if (path.endsWith('/bulk')) return succeeded(JSON.parse(String(body)));

@@ -1,3 +1,4 @@
+import type { Completed } from '../../../../../../nodes/XpertAi/runs/runResult';
 import fc from 'fast-check';
 
 import { Chat } from '../../../../../../nodes/XpertAi/operations/thread/run/chat';
@@ -19,14 +20,15 @@ const messages = afterLastUserMessage(messagesOf(thread));
 
 /** The output of the run that was recorded. */
 function outputIn(citations: CitationStyle, listSources: boolean): string {
-	const { output } = lastReply(messages) ?? {};
+	const { output = '' } = lastReply(messages) ?? {};
 	const options = {
 		...{ citations, listSources, returnIntermediateSteps: false, enableStreaming: true },
 		...{ deadlineMinutes: 15, cancelSilentMinutes: 0, inOneRequest: false },
 		...({ whenBusy: 'wait', whenLate: 'leave', whenStopped: 'leave' } as const),
 	};
 	const parts = eventsOn(undefined, messages).parts;
-	return answerFields({ status: 'completed', output, parts }, options).output;
+	const answer: Completed = { status: 'completed', output, parts, otherParts: [] };
+	return answerFields(answer, options).output;
 }
 
 /** A chat, and what it shows. */

@@ -1,20 +1,16 @@
 import fc from 'fast-check';
+import { z } from 'zod';
 
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
-import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
-import {
-	OutageBudget,
-	SINGLE_REQUEST_LIMITS,
-	sendWithRetries,
-} from '../../../../nodes/XpertAi/transport/sendWithRetries';
-import type {
-	RetriedOutcome,
-	RetriedRequest,
-} from '../../../../nodes/XpertAi/transport/sendWithRetries';
+import type { ApiRequest, Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { anyAnswer } from '../../../../nodes/XpertAi/transport/answer';
+import { call, OutageBudget } from '../../../../nodes/XpertAi/transport/call';
+import type { ApiClient, Call, Result } from '../../../../nodes/XpertAi/transport/call';
+import { parsing } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
 import { answered, broken, failed, succeeded } from '../ingest/support/outcomes';
 
-const REQUEST = { method: 'POST' as const, path: '/bulk', body: '[]', timeoutMs: 1000 };
+const REQUEST = { method: 'POST', path: '/bulk', body: '[]', schema: anyAnswer } as const;
 const OK = succeeded();
 const BUSY = answered(503);
 const PAGE = failed({ kind: 'unreadable', status: 200 });
@@ -25,33 +21,41 @@ const ROUTE = failed({ kind: 'status', status: 404, missing: 'route' });
 const STRAY = failed({ kind: 'status', status: 404 });
 const STRANGE = failed({ kind: 'status', status: 404, unanswered: true });
 
+type Changes = Partial<Omit<ApiClient & Call<unknown>, 'send' | 'clock'>>;
+
+/** Limits other than those of a single request, which are 3 tries in 30 s. */
 const within = (maxTries: number, seconds = 600) => ({
-	limits: { maxTries, maxElapsedMs: seconds * 1000 },
+	outageBudget: new OutageBudget({ maxTries, maxElapsedMs: seconds * 1000 }),
 });
-const SINGLE = { limits: SINGLE_REQUEST_LIMITS };
-const ONCE = { repeatable: false };
+const ONCE = { ...within(5), repeatable: false };
+const BY_THEN = { ...within(5, 1), deadline: 40_000 };
 const KNOWS_BETTER = {
+	...within(5),
 	stopRetrying: ({ status }: Failure, attempts: number) => status === 504 && attempts === 2,
 };
 
-/** Sends to a server that gives these outcomes one after another, and the last of them for ever. */
-async function send(outcomes: Outcome[], changes: Partial<RetriedRequest> = {}, requestMs = 0) {
-	const clock = virtualTime();
+/** Calls a server that gives these outcomes one after another, and the last of them for ever. */
+async function send(
+	outcomes: Outcome[],
+	{ deadline, signal, outageBudget, ...request }: Changes = {},
+	{ requestMs = 0, clock = virtualTime() } = {},
+) {
 	const sent: unknown[] = [];
-	const respond = async (request: unknown) => {
+	const respond = parsing((one) => {
 		clock.pass(requestMs);
-		sent.push(request);
+		sent.push(one);
 		return outcomes[sent.length - 1] ?? outcomes.at(-1) ?? OK;
-	};
-	const retried = { request: REQUEST, ...within(5), repeatable: true, clock, ...changes };
-	const result = await sendWithRetries(respond, retried);
+	});
+	const inMs = deadline === undefined ? undefined : clock.now() + deadline;
+	const client = { send: respond, clock, signal, deadline: inMs, outageBudget };
+	const result = await call(client, { ...REQUEST, ...request });
 	return { ...result, waits: clock.waits, sent };
 }
 
-type Expected = Partial<RetriedOutcome> & { waits?: number[] };
-type Row = [string, Outcome[], Expected, Partial<RetriedRequest>?, number?];
+type Expected = Partial<Result<unknown>> & { waits?: number[] };
+type Row = [string, Outcome[], Expected, Changes?, number?];
 
-describe('sendWithRetries', () => {
+describe('call', () => {
 	// The random number is 0.5: half of 500, 1000, 2000 and 4000 ms.
 	it.each<Row>([
 		['sends a success once', [OK], { attempts: 1, waits: [], mayBeDone: false }],
@@ -77,9 +81,12 @@ describe('sendWithRetries', () => {
 		['gives up when the time is over', [BUSY], { waits: [250, 500, 1000] }, within(100, 3)],
 		['counts the time of requests', [BUSY], { waits: [250] }, within(100, 3), 2000],
 		['refuses a longer pause than is left', [answered(429, 3001)], { waits: [] }, within(9, 3)],
-		['sends a single request three times', [BUSY], { attempts: 3 }, SINGLE],
-		['waits 30 s for a single request', [answered(429, 30_000), OK], { attempts: 2 }, SINGLE],
-		['waits no longer than 30 s for one', [answered(429, 30_001)], { attempts: 1 }, SINGLE],
+		['sends a single request three times', [BUSY], { attempts: 3 }, {}],
+		['sends it as often as it is to be', [BUSY], { attempts: 5 }, { maxTries: 5 }],
+		['waits 30 s for a single request', [answered(429, 30_000), OK], { attempts: 2 }, {}],
+		['waits no longer than 30 s for one', [answered(429, 30_001)], { attempts: 1 }, {}],
+		['waits until the deadline', [answered(429, 40_000), OK], { attempts: 2 }, BY_THEN],
+		['waits no longer', [answered(429, 40_001)], { attempts: 1 }, BY_THEN],
 		['does not retry a 400', [answered(400), OK], { attempts: 1, mayBeDone: false }],
 		['does not retry a missing record', [answered(404), OK], { attempts: 1, mayBeDone: false }],
 		['does not retry a 500', [answered(500), OK], { attempts: 1, mayBeDone: false }],
@@ -112,7 +119,7 @@ describe('sendWithRetries', () => {
 		[
 			'does not report a route that was missing once',
 			[ROUTE],
-			{ attempts: 1, outcome: STRAY, mayBeDone: false },
+			{ attempts: 1, mayBeDone: false, ...STRAY },
 			within(1),
 		],
 
@@ -130,14 +137,31 @@ describe('sendWithRetries', () => {
 				within(2),
 			],
 		),
-	])('%s', async (...[, outcomes, expected, changes, requestMs]: Row) => {
-		const { sent, ...result } = await send(outcomes, changes, requestMs);
+	])('%s', async (...[, outcomes, expected, changes = within(5), requestMs]: Row) => {
+		const { sent, ...result } = await send(outcomes, changes, { requestMs });
 		const last = outcomes[result.attempts - 1] ?? outcomes.at(-1);
-		expect(result).toMatchObject({ outcome: last, ...expected });
-		expect(sent).toEqual(Array.from({ length: result.attempts }, () => REQUEST));
-		const { outcome, attempts } = result;
-		if (!outcome.ok) expect(outcome.failure.attempts ?? 1).toBe(attempts);
-		if (outcome === OK) expect(attempts).toBe(outcomes.length);
+		expect(result).toMatchObject({ ...last, ...expected });
+		const request = { ...REQUEST, timeoutMs: 30_000 };
+		expect(sent).toEqual(Array.from({ length: result.attempts }, () => request));
+		if (!result.ok) expect(result.failure.attempts ?? 1).toBe(result.attempts);
+		else expect(result.attempts).toBe(outcomes.length);
+	});
+
+	it('parses the answer, and retries one that is not what it should be', async () => {
+		const schema = z.object({ id: z.string() });
+		const answers = [succeeded({ id: 1 }), succeeded({ id: 'a', more: true })];
+		expect(await send(answers, { schema })).toMatchObject({ attempts: 2, answer: { id: 'a' } });
+		const reason = 'it holds no id';
+		const flawed = { ok: false, failure: { kind: 'unreadable', reason }, mayBeDone: true };
+		expect(await send([succeeded({})], { schema })).toMatchObject(flawed);
+	});
+
+	it('makes the body anew for each attempt, as sending consumes it', async () => {
+		const { sent } = await send([BUSY, OK], { body: () => new FormData(), timeoutMs: 5 });
+		const [first, second] = sent as ApiRequest[];
+		expect([first?.body, second?.body]).toEqual([expect.any(FormData), expect.any(FormData)]);
+		expect(first?.body).not.toBe(second?.body);
+		expect(first?.timeoutMs).toBe(5);
 	});
 
 	it('never goes over a limit', async () => {
@@ -149,7 +173,8 @@ describe('sendWithRetries', () => {
 				fc.integer({ min: 1, max: 12 }),
 				fc.integer({ min: 0, max: 60_000 }),
 				async (outcomes, maxTries, maxElapsedMs) => {
-					const { attempts, waits } = await send(outcomes, { limits: { maxTries, maxElapsedMs } });
+					const outageBudget = new OutageBudget({ maxTries, maxElapsedMs });
+					const { attempts, waits } = await send(outcomes, { outageBudget });
 					expect(attempts).toBeLessThanOrEqual(maxTries);
 					expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(maxElapsedMs);
 				},
@@ -163,29 +188,35 @@ describe('sendWithRetries', () => {
 			stop.abort();
 			expect(signal).toBe(stop.signal);
 		};
-		const changes = { clock: { ...virtualTime(), sleep }, signal: stop.signal };
-		const { outcome, sent, mayBeDone } = await send([answered(504, 9000), OK], changes);
-		expect(outcome).toMatchObject({ failure: { kind: 'cancelled', method: 'POST' } });
-		expect([sent.length, mayBeDone]).toEqual([1, true]);
+		const clock = { ...virtualTime(), sleep };
+		const result = await send([answered(504, 9000), OK], { signal: stop.signal }, { clock });
+		const failure = { kind: 'cancelled', method: 'POST', path: expect.any(String) as string };
+		expect(result).toMatchObject({ failure, mayBeDone: true });
+		expect(result.sent).toHaveLength(1);
 	});
 });
 
 describe('OutageBudget', () => {
 	const AWAY = answered(502);
 
-	it.each<[string, number[], Outcome[]]>([
+	type BudgetRow = [string, number[], Outcome[], boolean?];
+
+	it.each<BudgetRow>([
 		['waits for the server once', [3, 1, 1, 1], [AWAY, AWAY, AWAY, AWAY, AWAY, OK, AWAY]],
 		['waits again after a success', [3, 1, 3], [AWAY, AWAY, AWAY, OK, AWAY, AWAY]],
 		['waits again after a rejection', [3, 1, 3], [AWAY, AWAY, AWAY, answered(400), AWAY, AWAY]],
-	])('%s', async (_, tries, answers) => {
-		const budget = new OutageBudget({ maxTries: 3, maxElapsedMs: Infinity });
+		['waits again after a stop', [2, 3, 1], [AWAY, AWAY, AWAY, AWAY, AWAY], true],
+	])('%s', async (...[, tries, answers, stops]: BudgetRow) => {
+		const outageBudget = new OutageBudget({ maxTries: 3, maxElapsedMs: Infinity });
 		const counts: number[] = [];
 		for (const index of tries.keys()) {
-			const respond = async () => {
-				counts[index] = (counts[index] ?? 0) + 1;
-				return answers.shift() ?? OK;
-			};
-			await budget.send(respond, { request: REQUEST, clock: virtualTime() });
+			const respond = () => answers.shift() ?? AWAY;
+			const isStopped = (_: Failure, attempts: number) => index === 0 && attempts === 2;
+			const { attempts } = await call(
+				{ send: parsing(respond), clock: virtualTime(), outageBudget },
+				{ ...REQUEST, stopRetrying: stops ? isStopped : undefined },
+			);
+			counts.push(attempts);
 		}
 		expect(counts).toEqual(tries);
 	});

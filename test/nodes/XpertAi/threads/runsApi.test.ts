@@ -1,0 +1,142 @@
+import {
+	joinRun,
+	listRuns,
+	newestRun,
+	readRun,
+	readUsage,
+	requestCancel,
+	stageOf,
+	startRun,
+	threadOfRun,
+} from '../../../../nodes/XpertAi/threads/runsApi';
+import { RunEvents } from '../../../../nodes/XpertAi/threads/runEvents';
+import type { RunRecord } from '../../../../nodes/XpertAi/threads/runsApi';
+import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { no, success } from '../../support/send';
+import { answering, failure, lost } from './support/answering';
+
+const RUN = { run_id: 'r', thread_id: 't', status: 'success', created_at: '10' };
+const IDS = { threadId: 't', runId: 'r' };
+
+it.each<[string | undefined, string]>([
+	['running', 'goesOn'],
+	['pending', 'goesOn'],
+	...['success', 'error', 'interrupted', 'timeout'].map((status): [string, string] => [
+		status,
+		'ended',
+	]),
+	['rolled_back', 'unknown'],
+	['', 'unknown'],
+	[undefined, 'unknown'],
+])('the status %s: %s', (status, stage) => {
+	expect(stageOf({ ...RUN, status })).toBe(stage);
+});
+
+describe('listRuns', () => {
+	it('reads runs of any status, and leaves out what is no run', async () => {
+		const odd = [null, 7, {}, { run_id: '' }, { ...RUN, run_id: 5 }];
+		const unknown = { ...RUN, run_id: 'u', status: 'rolled_back', assistant_id: null };
+		const open = { run_id: 'o', status: 7, created_at: 7, updated_at: 7 };
+		const { asking, asked } = answering(success([...odd, RUN, unknown, open]));
+		expect(await listRuns(asking, 'a/b')).toMatchObject({
+			answer: [RUN, unknown, { run_id: 'o', created_at: '', status: undefined }],
+		});
+		expect(asked).toMatchObject([{ method: 'GET', path: '/threads/a%2Fb/runs' }]);
+	});
+
+	it('does not take another answer for no runs', async () => {
+		const reason = 'it is not a list of runs';
+		const read = await listRuns(answering(success({ items: [] })).asking, 't');
+		expect(read).toMatchObject({ failure: { kind: 'unreadable', reason } });
+	});
+
+	it('newestRun is the last that started, with equal times the greater ID', () => {
+		const run = (id: string, at: string, assistant_id?: string) =>
+			({ run_id: id, created_at: at, assistant_id }) as RunRecord;
+		const runs = [run('a', '1', 'x'), run('c', '2', 'x'), run('b', '2', 'x'), run('d', '3')];
+		expect(newestRun(runs)?.run_id).toBe('c');
+	});
+});
+
+describe('readRun', () => {
+	const read = async (outcome: Outcome) => await readRun({ ...answering(outcome).asking, ...IDS });
+
+	it('takes a run of this thread, in any case', async () => {
+		for (const thread_id of ['t', 'T', undefined])
+			expect(await read(success({ ...RUN, thread_id }))).toMatchObject({ ok: true });
+	});
+
+	it('refuses a run of another thread', async () => {
+		const failure = { kind: 'unsuccessful', method: 'GET', path: '/api/ai/threads/t/runs/r' };
+		const other = await read(success({ ...RUN, thread_id: 'other' }));
+		expect(other).toMatchObject({ ok: false, failure });
+		expect(other.answer).toBeUndefined();
+	});
+
+	it('does not take another run', async () => {
+		const other = await read(success({ ...RUN, run_id: 'other' }));
+		expect(other).toMatchObject({ failure: { reason: 'it is not this run' } });
+	});
+
+	it('threadOfRun gives the thread of the run, or the given one', async () => {
+		const of = async (outcome: Outcome) =>
+			await threadOfRun({ ...answering(outcome).asking, ...IDS });
+		expect(await of(success({ ...RUN, thread_id: 'other' }))).toBe('other');
+		expect(await of(no(failure))).toBe('t');
+	});
+});
+
+describe('startRun', () => {
+	const refused = { ...lost, code: 'ECONNREFUSED' };
+
+	it.each([
+		['once where it may have started', lost, 1],
+		['five times while it certainly did not', refused, 5],
+	])('is sent %s', async (_, why, times) => {
+		const { asking, asked } = answering(no(why));
+		await startRun(asking, 't', { input: 1 });
+		expect(asked).toHaveLength(times);
+		expect(asked[0]).toMatchObject({
+			method: 'POST',
+			path: '/threads/t/runs',
+			body: '{"input":1}',
+		});
+	});
+});
+
+describe('requestCancel', () => {
+	it('is sent once, and must name the run', async () => {
+		const { asking, asked } = answering(success({ canceledExecutionIds: ['other'] }));
+		const reason = 'it does not say that this run was cancelled';
+		expect(await requestCancel({ ...asking, ...IDS })).toMatchObject({ failure: { reason } });
+		expect(asked).toMatchObject([{ method: 'POST', path: '/threads/t/runs/r/cancel' }]);
+		const { asking: done } = answering(success({ canceledExecutionIds: ['r'] }));
+		expect(await requestCancel({ ...done, ...IDS })).toMatchObject({ ok: true });
+	});
+});
+
+it('joinRun asks for what follows the last event', () => {
+	const events = new RunEvents('r');
+	events.addEvent({ id: '5', data: '{"type":"event"}' });
+	const { signal } = new AbortController();
+	const request = joinRun(IDS, events, signal);
+	expect(request).toMatchObject({ path: '/threads/t/runs/r/stream', timeoutMs: 75_000 });
+	expect(request.stream).toMatchObject({ lastEventId: '5', signal });
+	request.stream?.onEvent({ id: '6', data: '{"type":"complete"}' });
+	expect(events).toMatchObject({ lastId: '6', isComplete: true });
+});
+
+describe('readUsage', () => {
+	const usage = { input_tokens: 3, output_tokens: 4, total_tokens: 7 };
+	const tokens = { inputTokens: 3, outputTokens: 4, totalTokens: 7 };
+
+	it.each<[string, Outcome, object | undefined]>([
+		['of this run', success({ run_id: 'r', usage }), tokens],
+		['not of another', success({ run_id: 'other', usage }), undefined],
+		['not where it fails', no(lost), undefined],
+	])('reads the tokens %s, asking once', async (_, outcome, expected) => {
+		const { asking, asked } = answering(outcome);
+		expect(await readUsage({ ...asking, ...IDS })).toEqual(expected);
+		expect(asked).toMatchObject([{ path: '/threads/t/context-usage' }]);
+	});
+});
