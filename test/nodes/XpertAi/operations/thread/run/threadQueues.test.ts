@@ -63,25 +63,17 @@ const anyPieces = fc.array(
 );
 const anyConcurrency = fc.integer({ min: 1, max: 8 });
 
-it('work on one thread runs in order and never overlaps', async () => {
+it('all work is done once, on each thread in order and without overlap; results keep the order', async () => {
 	await fc.assert(
 		fc.asyncProperty(anyPieces, anyConcurrency, async (pieces, concurrency) => {
-			const { started, overlaps } = await observe(pieces, concurrency);
+			const { results, started, overlaps } = await observe(pieces, concurrency);
 			expect(overlaps).toBe(0);
+			expect(results).toEqual(pieces.map((_, index) => index));
+			expect(started).toHaveLength(pieces.length);
 			for (const thread of ['a', 'b', 'c', 'new 0', '__proto__']) {
 				const order = started.filter((index) => pieces[index]?.thread === thread);
 				expect(order).toEqual([...order].sort((a, b) => a - b));
 			}
-		}),
-	);
-});
-
-it('all work is done once, and its results keep the order of the work', async () => {
-	await fc.assert(
-		fc.asyncProperty(anyPieces, anyConcurrency, async (pieces, concurrency) => {
-			const { results, started } = await observe(pieces, concurrency);
-			expect(results).toEqual(pieces.map((_, index) => index));
-			expect(started).toHaveLength(pieces.length);
 		}),
 	);
 });
@@ -121,11 +113,8 @@ it('nothing more is started once the work is not to go on', async () => {
 	expect(started).toHaveLength(3);
 	expect(results.filter((result) => result !== undefined).sort()).toEqual([...started].sort());
 	expect(results).toHaveLength(5);
-});
-
-it('nothing more is started on a thread either', async () => {
-	const pieces = ['a', 'a'].map((thread) => ({ thread, turns: 2 }));
-	expect((await observe(pieces, 1, (so) => so.length < 1)).started).toEqual([0]);
+	const onOne = ['a', 'a'].map((thread) => ({ thread, turns: 2 }));
+	expect((await observe(onOne, 1, (so) => so.length < 1)).started).toEqual([0]);
 });
 
 describe('work of several calls, as executions of one process make them', () => {
@@ -221,22 +210,21 @@ describe('waiting for a turn', () => {
 	const send = async () => await Promise.reject(new Error('nothing is to be sent'));
 
 	/** A turn behind another, waited for so long. */
-	function behind(deadlineMs: number, stopAfterMs?: number) {
+	function behind(stopAfterMs?: number) {
 		const first = takeTurn('t');
 		const turn = takeTurn('t');
 		const clock = virtualTime(stopAfterMs);
-		const limits = { send, clock, signal: clock.signal, deadline: clock.now() + deadlineMs };
-		const inTime = withDeadline(limits);
+		const limits = { send, clock, signal: clock.signal, deadline: clock.now() + MINUTE };
 		const through = async () => {
 			first.end();
 			turn.end();
 			await flush();
 		};
-		return { first, turn, clock, inTime, through };
+		return { first, turn, clock, inTime: withDeadline(limits), through };
 	}
 
 	it('is over when those before it are through', async () => {
-		const { first, turn, clock, inTime, through } = behind(MINUTE);
+		const { first, turn, clock, inTime, through } = behind();
 		let [slept, isOver] = [0, false];
 		const patient = {
 			...clock,
@@ -256,37 +244,20 @@ describe('waiting for a turn', () => {
 		await through();
 	});
 
-	it('is over at its deadline where nothing stops the execution', async () => {
-		const { turn, inTime, through } = behind(MINUTE);
-		const verdict = await waitForTurn(turn, { ...inTime, signal: undefined }, 'wait');
-		expect(verdict).toMatchObject({ status: 'timedOut' });
-		await through();
-	});
+	const still = 'Another run was still active on the thread when the deadline came';
+	const active = 'Another run is active on this thread';
 
-	it('is over at its own deadline, in words', async () => {
-		const { turn, clock, inTime, through } = behind(MINUTE);
-		const verdict = await waitForTurn(turn, inTime, 'wait');
-		expect(verdict).toMatchObject({ status: 'timedOut' });
-		expect(verdict?.reason).toBe(
-			'Another run was still active on the thread when the deadline came',
-		);
-		expect(clock.elapsed()).toBe(MINUTE);
-		await through();
-	});
-
-	it('is over when the execution is stopped', async () => {
-		const { turn, clock, inTime, through } = behind(MINUTE, 2_000);
-		expect(await waitForTurn(turn, inTime, 'wait')).toMatchObject({ status: 'cancelled' });
-		expect(clock.elapsed()).toBe(2_000);
-		await through();
-	});
-
-	it('is not done where a busy thread is to be reported, or run on all the same', async () => {
-		const { turn, inTime, through } = behind(MINUTE);
-		expect(await waitForTurn(turn, inTime, 'fail')).toMatchObject({
-			reason: 'Another run is active on this thread',
-		});
-		expect(await waitForTurn(turn, inTime, 'run')).toBeUndefined();
+	it.each([
+		['its deadline', 'wait', { status: 'timedOut', reason: still }, MINUTE],
+		['a stop of the execution', 'wait', { status: 'cancelled' }, 2_000],
+		['a report that the thread is busy', 'fail', { reason: active }, 0],
+		['a run all the same', 'run', undefined, 0],
+	] as const)('is over with %s', async (what, whenBusy, result, ms) => {
+		const { turn, clock, inTime, through } = behind(what.includes('stop') ? ms : undefined);
+		const verdict = await waitForTurn(turn, inTime, whenBusy);
+		if (result) expect(verdict).toMatchObject(result);
+		else expect(verdict).toBeUndefined();
+		expect(clock.elapsed()).toBe(ms);
 		await through();
 	});
 
