@@ -177,10 +177,11 @@ export async function proveOwner(
 	threadId: string,
 ): Promise<Partial<ConversationFacts>> {
 	if (owner.isProven) return {};
-	const first = await readConversation(client, threadId);
-	if (!first.failure && !first.conversationId)
+	let facts = await readConversation(client, threadId);
+	if (!facts.failure && !facts.conversationId) {
 		await client.clock.sleep(FOREIGN_ANSWER_PAUSE_MS, client.signal);
-	const facts = first.conversationId ? first : await readConversation(client, threadId);
+		facts = await readConversation(client, threadId);
+	}
 	if (facts.conversationId) owner.isProven = true;
 	else if (!facts.failure) owner.id = null;
 	return facts;

@@ -117,14 +117,6 @@ describe('openTasks', () => {
 		expect(openTasks([...tasks, open])).toEqual({ tasks: [open], isLeftOver: false });
 	});
 
-	it('drops the task of an agent, which nobody decides (recorded)', () => {
-		const [tasks = []] = recordedTasks('turns');
-		expect(tasks).toHaveLength(1);
-		expect(openTasks(tasks)).toEqual({ tasks: [], isLeftOver: false });
-		const asks = [{ path: ['__pregel_pull', 'form'], interrupts: [{}] }];
-		expect(openTasks(asks)).toMatchObject({ tasks: asks });
-	});
-
 	it('has none without tasks', () =>
 		expect(openTasks(undefined)).toEqual({ tasks: [], isLeftOver: false }));
 

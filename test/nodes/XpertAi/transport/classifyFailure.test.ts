@@ -45,7 +45,7 @@ describe('a status without more', () => {
 	});
 });
 
-const NEVER_SENT: Predicate[] = ['isTransient', 'certainlyNotDone'];
+const NEVER_SENT: Predicate[] = ['isTransient', 'certainlyNotDone', 'isNeverSent'];
 const LOST: Predicate[] = ['isTransient', 'isOutcomeUnknown'];
 
 describe('a failure', () => {
@@ -55,8 +55,8 @@ describe('a failure', () => {
 		[{ kind: 'timeout', code: 'ECONNREFUSED' }, [...LOST, 'isOverdue']],
 		[{ kind: 'timeout', code: 'ECONNRESET' }, [...LOST, 'isOverdue']],
 		[{ kind: 'unreadable', status: 200 }, [...LOST, 'isForeignAnswer']],
-		[{ kind: 'refused' }, ['certainlyNotDone']],
-		[{ kind: 'blocked' }, ['certainlyNotDone']],
+		[{ kind: 'refused' }, ['certainlyNotDone', 'isNeverSent']],
+		[{ kind: 'blocked' }, ['certainlyNotDone', 'isNeverSent']],
 		[{ kind: 'cancelled' }, []],
 		[{ kind: 'redirect' }, []],
 		[{ kind: 'unsuccessful' }, []],
@@ -70,12 +70,18 @@ describe('a failure', () => {
 		[{ kind: 'network', code: 'ECONNRESET' }, [...LOST, 'isCutOff']],
 		[{ kind: 'network', code: 'EPIPE' }, [...LOST, 'isCutOff']],
 		[{ kind: 'network', code: 'ERR_SOCKET_CLOSED' }, LOST],
-		[{ kind: 'network', code: 'EPROTO' }, ['certainlyNotDone']],
-		[{ kind: 'network', code: 'ERR_SSL_WRONG_VERSION_NUMBER' }, ['certainlyNotDone']],
-		[{ kind: 'network', code: 'ERR_SSL_PACKET_LENGTH_TOO_LONG' }, ['certainlyNotDone']],
-		[{ kind: 'network', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, ['certainlyNotDone']],
+		[{ kind: 'network', code: 'EPROTO' }, ['certainlyNotDone', 'isNeverSent']],
+		[
+			{ kind: 'network', code: 'ERR_SSL_WRONG_VERSION_NUMBER' },
+			['certainlyNotDone', 'isNeverSent'],
+		],
+		[
+			{ kind: 'network', code: 'ERR_SSL_PACKET_LENGTH_TOO_LONG' },
+			['certainlyNotDone', 'isNeverSent'],
+		],
+		[{ kind: 'network', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, ['certainlyNotDone', 'isNeverSent']],
 
-		[{ kind: 'status', status: 503, retryAfterMs: 0 }, NEVER_SENT],
+		[{ kind: 'status', status: 503, retryAfterMs: 0 }, ['isTransient', 'certainlyNotDone']],
 		[{ kind: 'status', status: 502, retryAfterMs: 0 }, LOST],
 		[BUSY, ['isTransient', 'certainlyNotDone', 'isBusy']],
 		[{ ...BUSY, reason: 'No rebuild' }, ['isRejection', 'mayBePartlyDone']],
