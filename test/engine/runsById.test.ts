@@ -3,51 +3,35 @@ import type { INodeParameters } from 'n8n-workflow';
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { clock } from './support/clock';
-import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ID } from './support/records';
-import { ask, decide, detailsOf, newThreads, occupy, post, runsOf, says } from './support/runs';
+import { answering, ask, decide, lasting, occupy, post, useRuns, message } from './support/runs';
 
-const fixture = useFixture();
+const { fixture, call, add, sent, stored, newThread } = useRuns();
 
-const add = (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules);
-const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
-const lasts = (ms: number): FaultRule => ({ endpoint: 'runs', nth: 1, do: 'run', ms });
-const no = (endpoint: string, status = 403): FaultRule => ({
-	endpoint,
-	do: 'status',
-	status,
-	body: 'no',
-});
+const lasts = (ms: number) => lasting(ms, { nth: 1 });
 
 interface Ids {
 	threadId: string;
 	runId: string;
 }
 
-async function call(parameters: INodeParameters, message = 'ours', thread = '') {
-	const items = [says(thread, message)];
-	const result = await fixture.run(parameters, { items, onError: 'continueErrorOutput' });
-	const failed = result.outputs[1]?.[0];
-	return { json: result.items[0]?.json, error: failed?.json.error, details: detailsOf(failed) };
-}
-
 /** A run that has come out in some way. */
-async function ended(message = 'ours', thread = ''): Promise<Ids> {
+async function ended(words = 'ours', thread = ''): Promise<Ids> {
 	const on = thread ? {} : { threadSource: 'new' };
-	const { json, error } = await call(ask(on), message, thread);
+	const { json, error } = await call(ask(on), words, thread);
 	const run = fixture.sandbox.store.runs.at(-1);
 	if (!run || (!json && !error)) throw new Error('nothing has run');
 	return { threadId: run.threadId, runId: run.id };
 }
 
 /** A run that somebody else has started. */
-async function started(message: string, thread = '', ms = 0): Promise<Ids> {
-	const [threadId = ''] = thread ? [thread] : await newThreads(fixture.sandbox, 1);
+async function started(words: string, thread = '', ms = 0): Promise<Ids> {
+	const threadId = thread || (await newThread());
 	if (ms > 0) add({ ...lasts(ms), path: threadId });
 	const { run_id: runId = '' } = await post(fixture.sandbox, `threads/${threadId}/runs`, {
 		assistant_id: ECHO_ASSISTANT_ID,
-		input: { action: 'send', message: { input: { input: message } } },
+		input: message(words),
 	});
 	return { threadId, runId };
 }
@@ -186,7 +170,7 @@ describe('a run that has ended', () => {
 	it('may have said nothing, which is no rejection', async () => {
 		add({ endpoint: 'runs', nth: 1, do: 'run', outcome: 'empty' });
 		const ids = await ended();
-		for (const fault of [no('E15'), no('E15')]) {
+		for (const fault of [answering('E15', 403), answering('E15', 403)]) {
 			const { json } = await read(ids);
 			expect(json).toMatchObject({ output: '', status: 'completed' });
 			expect(json).not.toHaveProperty('rejected');
@@ -207,7 +191,7 @@ describe('a run that has ended', () => {
 		const message = { role: 'ai', executionId: ids.runId, status: 'thinking', content: '' };
 		const body = { items: [message] };
 		add({ endpoint: 'getMessages', nth: [1, 2], do: 'status', status: 201, body });
-		add({ ...no('join', 502), nth: 1 });
+		add({ ...answering('join', 502), nth: 1 });
 		expect((await read(ids)).json).toMatchObject(RUNNING);
 		expect((await read(ids, 'waitForRun')).json).toMatchObject(ANSWERED);
 	});
@@ -218,7 +202,7 @@ describe('a run that has ended', () => {
 		['listRuns', `${INTERRUPTING_INPUT} first`],
 	])('is not known where %s cannot be read', async (endpoint, message) => {
 		const ids = await ended(message);
-		add(no(endpoint));
+		add(answering(endpoint, 403));
 		expect((await read(ids)).error).toBe('The server answered 403: no');
 	});
 });
@@ -360,7 +344,7 @@ describe('a run that nobody waits for any more', () => {
 		],
 		[
 			'stays where the server refuses',
-			[lasts(60_000), no('cancel')],
+			[lasts(60_000), answering('cancel', 403)],
 			asks,
 			/It could not be cancelled, and goes on: .*no/,
 			'running',
@@ -377,10 +361,7 @@ describe('a run that nobody waits for any more', () => {
 	it('of others is never cancelled', async () => {
 		const { threadId: thread } = await ended();
 		add({ endpoint: 'E4', do: 'run', ms: 60_000 });
-		await occupy(fixture.sandbox, thread, {
-			action: 'send',
-			message: { input: { input: 'other' } },
-		});
+		await occupy(fixture.sandbox, thread, message('other'));
 		const { error, details } = await call(ask({ options: LATE }), 'ours', thread);
 		expect(error).toMatch(/^Another run was still active on the thread \(/);
 		expect(details.description).not.toContain('cancelled');
@@ -394,7 +375,7 @@ describe('Start Run', () => {
 	it('begins a run and goes on at once, with what the other operations need', async () => {
 		add({ endpoint: 'runs', do: 'run', ms: 60_000 });
 		const { json } = await call(START);
-		const [run] = runsOf(fixture.sandbox.store.runs, String(json?.threadId));
+		const [run] = stored(json?.threadId);
 		expect(json).toEqual({
 			...{ runId: run?.id, threadId: run?.threadId, assistantId: ECHO_ASSISTANT_ID },
 			conversationId: fixture.sandbox.store.conversationOf(String(run?.threadId))?.id,

@@ -3,39 +3,28 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { clock } from './support/clock';
-import { useFixture } from './support/fixture';
 import {
 	arrivals,
 	ask,
 	decide,
 	decideAsOthers,
-	detailsOf,
+	message,
 	onThread,
 	post,
-	runsOf,
-	says,
+	useRuns,
 } from './support/runs';
 
-const fixture = useFixture();
+const { fixture, call, add, sent, stored } = useRuns();
 
-const add = (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules);
-const stored = (thread: string) => runsOf(fixture.sandbox.store.runs, thread);
 const senders = (thread: string) =>
 	fixture.sandbox.store.threads.get(thread)?.messages.map(({ from }) => from);
-
-async function call(parameters: INodeParameters, thread = '', message = '') {
-	const items = [says(thread, message)];
-	const result = await fixture.run(parameters, { items, onError: 'continueErrorOutput' });
-	const failed = result.outputs[1]?.[0];
-	return { json: result.items[0]?.json, error: failed?.json.error, details: detailsOf(failed) };
-}
 
 const QUESTION = `${INTERRUPTING_INPUT} first`;
 const NOTHING_WAITS = 'Nothing on this thread waits for a decision';
 
 /** A thread that waits for a person: what came out, and the call that waits. */
-async function waiting(message = QUESTION) {
-	const { json = {} } = await call(ask({ threadSource: 'new' }), '', message);
+async function waiting() {
+	const { json = {} } = await call(ask({ threadSource: 'new' }), QUESTION);
 	const [task] = json.interrupt as Array<{ call: { id: string } }>;
 	return { json, thread: String(json.threadId), callId: task?.call.id ?? '' };
 }
@@ -55,7 +44,7 @@ describe('a run that asks a person', () => {
 			output: 'This waits for a person to decide: subagent.',
 			interrupt: [{ call: { name: 'subagent', args: { input: QUESTION } } }],
 		});
-		const decided = await call(decide({ options: { payload: '{"only":1}' } }), thread);
+		const decided = await call(decide({ options: { payload: '{"only":1}' } }), '', thread);
 		// What was said before the tool was called is not the answer.
 		const output = `Tool said: Confirmed: ${QUESTION} {"only":1}`;
 		expect(decided.json).toMatchObject({ output, status: 'completed', runId: json.runId });
@@ -74,10 +63,10 @@ describe('a run that asks a person', () => {
 		'is ended %s, and nothing is carried out, but what was before',
 		async (_, parameters, expected) => {
 			const { thread } = await waiting();
-			await call(decide(), thread);
-			await call(ask(), thread, `${INTERRUPTING_INPUT} second`);
+			await call(decide(), '', thread);
+			await call(ask(), `${INTERRUPTING_INPUT} second`, thread);
 			const before = senders(thread);
-			expect((await call(parameters, thread)).json).toMatchObject(expected);
+			expect((await call(parameters, '', thread)).json).toMatchObject(expected);
 			expect(senders(thread)).toEqual(before);
 		},
 	);
@@ -87,7 +76,7 @@ describe('a run that asks a person', () => {
 		async (operation) => {
 			const { thread } = await waiting();
 			for (const payload of [{}, null, false, 'no']) {
-				const { error } = await call(own({ type: 'reject', payload }, operation), thread);
+				const { error } = await call(own({ type: 'reject', payload }, operation), '', thread);
 				expect(error).toContain('"JSON Body" must not give a rejection a "payload"');
 			}
 			expect(senders(thread)).toEqual(['person', 'assistant']);
@@ -96,8 +85,8 @@ describe('a run that asks a person', () => {
 
 	it('has a target of the user left as it is', async () => {
 		const { thread } = await waiting();
-		await call(decide({ options: { target: '{"agentKey":"x"}' } }), thread);
-		const body = fixture.sandbox.requests.of('runs').at(-1)?.body;
+		await call(decide({ options: { target: '{"agentKey":"x"}' } }), '', thread);
+		const body = sent('runs').at(-1)?.body;
 		expect(body).toMatchObject({ input: { target: { agentKey: 'x' } } });
 	});
 });
@@ -105,7 +94,7 @@ describe('a run that asks a person', () => {
 describe('changed arguments', () => {
 	const change = async (thread: string, id: string) => {
 		const changedArguments = JSON.stringify({ [id]: { input: 'what a person wrote' } });
-		return await call(decide({ options: { changedArguments } }), thread);
+		return await call(decide({ options: { changedArguments } }), '', thread);
 	};
 
 	it('are carried out', async () => {
@@ -135,11 +124,10 @@ describe('changed arguments', () => {
 });
 
 describe('a decision', () => {
-	const message = { action: 'send', message: { input: { input: 'theirs' } } };
 	const asks = async (thread: string) =>
 		await post(fixture.sandbox, `threads/${thread}/runs/wait`, {
 			assistant_id: ECHO_ASSISTANT_ID,
-			input: message,
+			input: message('theirs'),
 		});
 	const decides = (type: string) => async (thread: string) =>
 		await decideAsOthers(fixture.sandbox, thread, type);
@@ -153,9 +141,9 @@ describe('a decision', () => {
 		async (decision, _, others, said) => {
 			const { thread } = await waiting();
 			add({ ...onThread(thread, { do: 'delay', ms: 200 }), nth: 1 });
-			const before = fixture.sandbox.requests.of('runs').length;
-			const deciding = call(decide({ decision }), thread);
-			await clock.until(() => fixture.sandbox.requests.of('runs').length > before);
+			const before = sent('runs').length;
+			const deciding = call(decide({ decision }), '', thread);
+			await clock.until(() => sent('runs').length > before);
 			await others(thread);
 			expect((await deciding).error).toContain(said);
 		},
@@ -176,17 +164,17 @@ describe('a decision', () => {
 	])('that %s is to be made again, long before the deadline', async (_, fault, words) => {
 		const { thread } = await waiting();
 		add(onThread(thread, fault));
-		const { error, details } = await call(decide(), thread);
+		const { error, details } = await call(decide(), '', thread);
 		expect(error).toMatch(words);
 		expect(details.description).toContain('Decide again: what waits still waits.');
 		fixture.sandbox.faults.clear();
-		expect((await call(decide(), thread)).json).toMatchObject({ status: 'completed' });
+		expect((await call(decide(), '', thread)).json).toMatchObject({ status: 'completed' });
 	});
 
 	it('whose answer was lost is carried out once, and told', async () => {
 		const { thread } = await waiting();
 		add(onThread(thread, { do: 'run', ms: 300 }), onThread(thread, { do: 'drop', when: 'after' }));
-		expect((await call(decide(), thread)).json).toMatchObject({
+		expect((await call(decide(), '', thread)).json).toMatchObject({
 			status: 'completed',
 			recovered: true,
 		});
@@ -206,7 +194,7 @@ describe('a decision', () => {
 	const target = JSON.stringify({ executionId: ECHO_ASSISTANT_ID });
 
 	it.each<[string, (thread: string) => Promise<unknown>, INodeParameters, string | undefined]>([
-		['was made before', async (thread) => await call(decide(), thread), {}, NOTHING_WAITS],
+		['was made before', async (thread) => await call(decide(), '', thread), {}, NOTHING_WAITS],
 		['names a run that does not wait', async () => undefined, { target }, NOTHING_WAITS],
 		[
 			'is about a run that was cancelled',
@@ -220,7 +208,7 @@ describe('a decision', () => {
 		const { thread } = await waiting();
 		await happen(thread);
 		const before = arrivals(fixture.sandbox, thread);
-		const { error } = await call(decide({ options }), thread);
+		const { error } = await call(decide({ options }), '', thread);
 		expect(error).toBe(words);
 		expect(arrivals(fixture.sandbox, thread) - before).toBe(words === undefined ? 1 : 0);
 	});

@@ -4,52 +4,42 @@ import type { INodeParameters } from 'n8n-workflow';
 import { ECHO_ASSISTANT_ID } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { clock } from './support/clock';
-import { AN_HOUR, measureWaiting, useFixture } from './support/fixture';
+import { AN_HOUR, measureWaiting } from './support/fixture';
 import { byId } from './support/locators';
 import {
 	again,
+	answering,
 	arrivals,
 	ask,
-	detailsOf,
-	newThreads,
+	delaying,
+	lasting,
+	losing,
+	message,
 	occupy,
 	onOthers,
 	onThread,
-	runsOf,
 	saidOn,
 	says,
+	useRuns,
 } from './support/runs';
 
-const fixture = useFixture();
-
-const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
-const add = (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules);
-const lasting = (ms: number): FaultRule => ({ endpoint: 'runs', do: 'run', ms });
-const refused = (endpoint: string, status: number, more = {}): FaultRule => ({
-	...{ endpoint, do: 'status', status, body: 'no', ...more },
-});
-
-async function call(parameters: INodeParameters, message = 'Hello', thread = '') {
-	const items = [says(thread, message)];
-	const result = await fixture.run(parameters, { items, onError: 'continueErrorOutput' });
-	const failed = result.outputs[1]?.[0];
-	return { json: result.items[0]?.json, error: failed?.json.error, details: detailsOf(failed) };
-}
+const { fixture, call, add, sent, stored, newThread } = useRuns();
 
 const ON_ITS_OWN = { threadSource: 'new' };
-const ANSWERED = { output: 'Echo: Hello', status: 'completed' };
+const ANSWERED = { output: 'Echo: ours', status: 'completed' };
 const GOES_ON = 'The run was still going on when the deadline came';
 /** A stream that breaks before its first event. */
-const BROKEN: FaultRule = { endpoint: 'join', nth: 1, do: 'drop' };
+const BROKEN = losing('join', 'before', { nth: 1 });
+const STORED = { items: [{ role: 'ai', content: 'Stored' }] };
 const MISSING = { statusCode: 404, message: 'The requested record was not found' };
 
 /** The run of a message in a conversation of its own. */
 const asked = async (options: INodeParameters = {}) => await call(ask({ ...ON_ITS_OWN, options }));
 
 /** Starts a run in the background. */
-async function started(thread = '', message = 'Hello') {
+async function started(thread = '', words = 'ours') {
 	const on = thread ? {} : ON_ITS_OWN;
-	const { json } = await call(ask({ operation: 'start', ...on }), message, thread);
+	const { json } = await call(ask({ operation: 'start', ...on }), words, thread);
 	return { threadId: String(json?.threadId), runId: String(json?.runId) };
 }
 
@@ -64,20 +54,12 @@ describe('a run that was started', () => {
 
 	it.each<[string, FaultRule[], object]>([
 		['its stream breaks', [BROKEN], { recovered: true }],
-		[status(500), [BROKEN, refused('run', 500, { nth: 1 })], { recovered: true }],
-		[status(403), [BROKEN, refused('run', 403, { nth: 1 })], { recovered: true }],
-		[status(404), [BROKEN, refused('run', 404, { nth: 1, body: MISSING })], { recovered: true }],
-		['its stream is refused', [refused('join', 403), lasting(300)], { recovered: true }],
-		[
-			'its stream stays open and silent',
-			[lasting(300), { endpoint: 'join', do: 'delay', ms: AN_HOUR }],
-			{},
-		],
-		[
-			'its stream is silent, then speaks as it is given up',
-			[{ endpoint: 'join', nth: 1, do: 'delay', ms: 10_500 }],
-			{ recovered: false },
-		],
+		[status(500), [BROKEN, answering('run', 500, { nth: 1 })], { recovered: true }],
+		[status(403), [BROKEN, answering('run', 403, { nth: 1 })], { recovered: true }],
+		[status(404), [BROKEN, answering('run', 404, { nth: 1, body: MISSING })], { recovered: true }],
+		['its stream is refused', [answering('join', 403), lasting(300)], { recovered: true }],
+		['its stream stays silent', [lasting(300), delaying('join', AN_HOUR)], {}],
+		['its stream speaks as it is given up', [delaying('join', 10_500)], { recovered: false }],
 	])('comes out as the server has it where %s', async (_, faults, expected) => {
 		add(...faults);
 		const { json } = await asked();
@@ -88,17 +70,8 @@ describe('a run that was started', () => {
 	});
 
 	it.each<[string, FaultRule, string]>([
-		[
-			'which has words',
-			{
-				endpoint: 'getMessages',
-				do: 'status',
-				status: 201,
-				body: { items: [{ role: 'ai', content: 'Stored' }] },
-			},
-			'Stored',
-		],
-		['which has none', { endpoint: 'getMessages', do: 'delay', ms: 0 }, ''],
+		['which has words', answering('getMessages', 201, { body: STORED }), 'Stored'],
+		['which has none', delaying('getMessages', 0), ''],
 	])('is not believed to have said nothing without its message, %s', async (_, fault, output) => {
 		add({ endpoint: 'runs', do: 'run', outcome: 'empty' }, fault);
 		expect((await asked()).json).toMatchObject({ output, status: 'completed', recovered: false });
@@ -112,7 +85,7 @@ describe('a run that was started', () => {
 	])(
 		'and can be read nowhere until the deadline is timed out, with its ID, and %s',
 		async (_, whenLate, isUnread, status) => {
-			add(lasting(AN_HOUR), refused('join', 502), refused('run', 500));
+			add(lasting(AN_HOUR), answering('join', 502), answering('run', 500));
 			const waited = measureWaiting();
 			const asking = asked({ deadlineMinutes: 2, whenLate });
 			await clock.until(() => waited() > 118_000);
@@ -127,32 +100,38 @@ describe('a run that was started', () => {
 		},
 	);
 
-	it.each(['thread_id', 'list'])(
-		'elsewhere is followed there, and is not on the thread that was asked for (by its %s)',
-		async (by) => {
+	it.each([
+		['its start', false],
+		['its start, in a new conversation', true],
+		['the list', false],
+	])(
+		'elsewhere is followed there, and not on the thread that was asked for (by %s)',
+		async (by, isNew) => {
 			const elsewhere = await started('', 'elsewhere');
 			await byNumber('waitForRun', elsewhere);
-			const [thread = ''] = await newThreads(fixture.sandbox, 1);
+			const thread = await newThread();
 			const record = { run_id: elsewhere.runId, assistant_id: null, status: 'running' };
-			const body = { ...record, thread_id: by === 'list' ? thread : elsewhere.threadId };
-			add({ endpoint: 'runs', nth: 1, do: 'status', status: 201, body });
-			const { json } = await call(ask(), 'ours', thread);
+			const thread_id = by === 'the list' ? thread : elsewhere.threadId;
+			add(answering('runs', 201, { nth: 1, body: { ...record, thread_id } }));
+			const { json } = await call(isNew ? ask(ON_ITS_OWN) : ask(), 'ours', thread);
 			expect(json).toMatchObject({ output: 'Echo: elsewhere', remembered: false, ...elsewhere });
 		},
 	);
 
 	it('on an existing thread names its conversation', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		const { json } = await call(ask({ operation: 'start' }), 'Hello', thread);
+		const thread = await newThread();
+		const { json } = await call(ask({ operation: 'start' }), 'ours', thread);
 		const conversationId = fixture.sandbox.store.conversationOf(thread)?.id;
 		expect(json).toMatchObject({ threadId: thread, conversationId, status: 'running' });
 	});
 });
 
 describe('a run by its ID', () => {
+	const LATER = { nth: range(5, 1_000) };
+
 	it('fails at once where it was never read: the ID may be wrong', async () => {
 		const { busyThreadId: threadId, busyRunId: runId } = fixture.world;
-		add(refused('run', 403));
+		add(answering('run', 403));
 		expect((await byNumber('waitForRun', { threadId, runId })).error).toBe(
 			'The server answered 403: no',
 		);
@@ -162,19 +141,14 @@ describe('a run by its ID', () => {
 	it.each<[string, FaultRule[], string, string]>([
 		[
 			'a minute where it never could',
-			[refused('run', 503)],
+			[answering('run', 503)],
 			'failed',
 			'The server answered 503: no',
 		],
-		[
-			'the deadline where it was there',
-			[refused('run', 503, { nth: range(5, 1_000) })],
-			'timedOut',
-			GOES_ON,
-		],
+		['the deadline where it was there', [answering('run', 503, LATER)], 'timedOut', GOES_ON],
 	])('that cannot be read is given up after %s', async (_, faults, status, words) => {
 		const { busyThreadId: threadId, busyRunId: runId } = fixture.world;
-		add(refused('join', 502), ...faults);
+		add(answering('join', 502), ...faults);
 		const { error, details } = await byNumber(
 			'waitForRun',
 			{ threadId, runId },
@@ -186,7 +160,7 @@ describe('a run by its ID', () => {
 
 	it('is not given up while its conversation cannot be read for minutes: its record was', async () => {
 		const named = await started();
-		add(refused('join', 502), refused('E5', 503, { nth: range(1, 31) }));
+		add(answering('join', 502), answering('E5', 503, { nth: range(1, 31) }));
 		const { json } = await byNumber('waitForRun', named, { deadlineMinutes: 10 });
 		expect(json).toMatchObject(ANSWERED);
 	});
@@ -220,7 +194,7 @@ describe("a thread with a run of somebody else's", () => {
 		['timeout', ECHO_ASSISTANT_ID, false],
 		['a word nobody knows', ECHO_ASSISTANT_ID, false],
 	])('that is %s, of the assistant %s, is busy: %s', async (status, assistant_id, isBusy) => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const thread = await newThread();
 		const theirs = {
 			run_id: 'theirs',
 			assistant_id,
@@ -228,7 +202,7 @@ describe("a thread with a run of somebody else's", () => {
 			created_at: '2020-01-01T00:00:00.000Z',
 		};
 		add({ endpoint: 'listRuns', nth: 1, do: 'status', status: 200, body: [theirs] });
-		const { json, error } = await call(ask({ options: { whenBusy: 'fail' } }), 'Hello', thread);
+		const { json, error } = await call(ask({ options: { whenBusy: 'fail' } }), 'ours', thread);
 		if (isBusy) expect(error).toMatch(/^Another run is active on this thread \(theirs, since/);
 		else expect(json).toMatchObject(ANSWERED);
 	});
@@ -257,11 +231,7 @@ describe('an end with a task', () => {
 	it.each([
 		['that is left over has its answer', LEFT_OVER, { output: 'The answer', status: 'completed' }],
 		['without a call waits for a person', { id: 't', name: 'tool' }, { status: 'interrupted' }],
-		[
-			'of that name that waits does so, too',
-			{ ...LEFT_OVER, path: ['__pregel_push'] },
-			{ status: 'interrupted' },
-		],
+		['of that name that waits does so, too', { ...LEFT_OVER, path: [] }, { status: 'interrupted' }],
 	])('%s', async (_, task, expected) => {
 		add(ends(task));
 		expect((await asked()).json).toMatchObject(expected);
@@ -296,47 +266,33 @@ describe('a start', () => {
 	const LOST = /^It is not known whether the message has reached /;
 	const found = { ...ANSWERED, recovered: true };
 
-	it.each<[string, FaultRule[], number, object | RegExp]>([
-		['whose connection is reset', slow({ do: 'drop', when: 'after', reset: true }), 1, found],
-		['whose connection closes', [{ do: 'drop', when: 'after' }], 1, found],
-		['whose answer is cut off', [{ do: 'truncate', bytes: 9 }], 1, found],
-		...[502, 503, 504, 520, 522, 524, 529, 530].map(
-			(status): [string, FaultRule[], number, object] => [
-				`that a gateway answers with ${status}`,
-				slow(gateway(status)),
-				1,
-				found,
-			],
-		),
-		[
-			'whose run fails unheard',
-			[
-				{ do: 'run', ms: 400, outcome: 'fail', error: 'Late' },
-				{ do: 'drop', when: 'after' },
-			],
-			1,
-			/^The run failed: Late$/,
-		],
-		[
-			'whose run asks a person',
-			[
-				{ do: 'run', outcome: 'interrupt' },
-				{ do: 'drop', when: 'after' },
-			],
-			1,
-			{ status: 'interrupted', recovered: true },
-		],
-		['that is lost unread', [{ do: 'drop', when: 'unread' }], 1, LOST],
-		['that is lost', [{ do: 'drop', when: 'before' }], 1, LOST],
-		['that a bare 503 answers', [{ do: 'status', status: 503, body: 'down' }], 1, LOST],
-		['that is to come later (429)', [waits(429, '0', 2)], 3, ANSWERED],
-		['that is to come later (503)', [waits(503, '1', 1)], 2, ANSWERED],
-	])('%s is made once, and told', async (_, faults, tries, expected) => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	const broken: FaultRule = { do: 'drop', when: 'after' };
+	const failing: FaultRule = { do: 'run', ms: 400, outcome: 'fail', error: 'Late' };
+	const asking: FaultRule = { do: 'run', outcome: 'interrupt' };
+	const waiting = { status: 'interrupted', recovered: true };
+
+	it.each<[string, FaultRule[], object | RegExp, number?]>([
+		['whose connection is reset', slow({ ...broken, reset: true }), found],
+		['whose connection closes', [broken], found],
+		['whose answer is cut off', [{ do: 'truncate', bytes: 9 }], found],
+		...[502, 503, 504, 520, 522, 524, 529, 530].map((code): [string, FaultRule[], object] => [
+			`that a ${code} answers`,
+			slow(gateway(code)),
+			found,
+		]),
+		['whose run fails unheard', [failing, broken], /^The run failed: Late$/],
+		['whose run asks a person unheard', [asking, broken], waiting],
+		['that is lost unread', [{ do: 'drop', when: 'unread' }], LOST],
+		['that is lost', [{ do: 'drop', when: 'before' }], LOST],
+		['that a bare 503 answers', [{ do: 'status', status: 503, body: 'down' }], LOST],
+		['that is to come later (429)', [waits(429, '0', 2)], ANSWERED, 3],
+		['that is to come later (503)', [waits(503, '1', 1)], ANSWERED, 2],
+	])('%s is made once, and told', async (_, faults, expected, tries = 1) => {
+		const thread = await newThread();
 		add(...faults.map((fault) => onThread(thread, fault)));
-		const { json, error, details } = await call(ask(), 'Hello', thread);
+		const { json, error, details } = await call(ask(), 'ours', thread);
 		expect(arrivals(fixture.sandbox, thread)).toBe(tries);
-		expect(saidOn(fixture.sandbox, thread)).toEqual(expected === LOST ? [] : ['Hello']);
+		expect(saidOn(fixture.sandbox, thread)).toEqual(expected === LOST ? [] : ['ours']);
 		if (!(expected instanceof RegExp)) return expect(json).toMatchObject(expected);
 		expect(error).toMatch(expected);
 		expect(details).toMatchObject({ threadId: thread, status: 'failed' });
@@ -344,14 +300,13 @@ describe('a start', () => {
 
 	it('that is lost in a conversation of its own is told by the list, also where others come', async () => {
 		const { sandbox } = fixture;
-		add({ ...lasting(700), nth: 1 }, { endpoint: 'runs', do: 'drop', when: 'after', nth: 1 });
+		add(lasting(700, { nth: 1 }), losing('runs', 'after', { nth: 1 }));
 		const asking = asked();
 		await clock.until(() => sent('runs').length > 0);
 		await clock.settled();
 		const ours = sandbox.store.runs.at(-1);
 		add({ endpoint: 'E4', do: 'run', ms: 1_500, nth: 1 });
-		const message = { input: { input: 'Theirs' } };
-		await occupy(sandbox, ours?.threadId ?? '', { action: 'send', message });
+		await occupy(sandbox, ours?.threadId ?? '', message('Theirs'));
 		expect((await asking).json).toMatchObject({ ...found, runId: ours?.id });
 		expect(sent('runs')).toHaveLength(1);
 	});
@@ -368,13 +323,13 @@ describe('a start', () => {
 
 describe('a message that is answered again', () => {
 	it('has its new answer when its start is lost, once', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		await call(ask(), 'Hello', thread);
+		const thread = await newThread();
+		await call(ask(), 'ours', thread);
 		const before = fixture.sandbox.store.threads.get(thread)?.messages.at(-1);
 		// A question is stored some moments before the message of its answer (recorded).
 		const question = fixture.sandbox.store.messages.findLast(({ role }) => role === 'human');
 		Object.assign(question ?? {}, { createdAt: new Date(clock.now() - 1_000).toISOString() });
-		add({ ...lasting(700), nth: 1 }, { endpoint: 'runs', do: 'drop', when: 'after', nth: 1 });
+		add(lasting(700, { nth: 1 }), losing('runs', 'after', { nth: 1 }));
 		const { json } = await call(again(), '', thread);
 		expect(json).toMatchObject({ ...ANSWERED, recovered: true });
 		const messages = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
@@ -383,15 +338,12 @@ describe('a message that is answered again', () => {
 	});
 
 	it('does not come out with the answer to somebody who asked the same meanwhile', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		await call(ask(), 'Hello', thread);
+		const thread = await newThread();
+		await call(ask(), 'ours', thread);
 		add(onOthers(thread, { do: 'run', ms: 700 }), { ...BROKEN, endpoint: 'runs' });
-		await occupy(fixture.sandbox, thread, {
-			action: 'send',
-			message: { input: { input: 'Hello' } },
-		});
+		await occupy(fixture.sandbox, thread, message('ours'));
 		const { error } = await call(again({ options: { whenBusy: 'run' } }), '', thread);
 		expect(error).toMatch(/^It is not known whether the request has reached/);
-		expect(runsOf(fixture.sandbox.store.runs, thread)).toHaveLength(2);
+		expect(stored(thread)).toHaveLength(2);
 	});
 });

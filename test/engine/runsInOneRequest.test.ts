@@ -4,48 +4,32 @@ import type { INodeParameters } from 'n8n-workflow';
 import { INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { clock } from './support/clock';
-import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import { ID } from './support/records';
 import {
 	again,
+	answering,
 	ask,
 	decide,
 	decideAsOthers,
-	detailsOf,
 	idRows,
-	newThreads,
+	message,
 	occupy,
 	onOthers,
 	post,
-	says,
+	useRuns,
 } from './support/runs';
 
-const fixture = useFixture();
+const { fixture, add, sent, newThread, call: runs } = useRuns();
 
-const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
-const add = (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules);
 /** What goes wrong with the next request of ours that waits. */
 const next = (rule: FaultRule): FaultRule => ({ endpoint: 'E4', nth: 1, ...rule });
-const no = (endpoint: string, status: number, more = {}): FaultRule => ({
-	...{ endpoint, do: 'status', status, body: 'no', ...more },
-});
 /** The server answers so, whether the run took place or not. */
 const answers = (body: unknown, when: 'before' | 'after' = 'after') =>
 	next({ do: 'status', when, status: 201, body, contentType: 'application/json' });
 
-async function call(
-	parameters: INodeParameters,
-	message = 'ours',
-	thread = '',
-	options: INodeParameters = {},
-) {
-	const own = { ...parameters, options: { inOneRequest: true, ...options } };
-	const items = [says(thread, message)];
-	const result = await fixture.run(own, { items, onError: 'continueErrorOutput' });
-	const failed = result.outputs[1]?.[0];
-	return { json: result.items[0]?.json, error: failed?.json.error, details: detailsOf(failed) };
-}
+const call = async (parameters: INodeParameters, words?: string, thread?: string, options = {}) =>
+	await runs({ ...parameters, options: { inOneRequest: true, ...options } }, words, thread);
 
 const NEW = ask({ threadSource: 'new' });
 const OURS = 'Echo: ours';
@@ -60,16 +44,15 @@ const isUnknown = (what: string) =>
 	expect.stringMatching(`^It is not known whether the ${what} has reached the assistant`) as string;
 
 /** A thread on which something was said, and the faults that come after it. */
-async function said(message = 'before', ...faults: FaultRule[]): Promise<string> {
-	const { json } = await call(NEW, message);
+async function said(words = 'before', ...faults: FaultRule[]): Promise<string> {
+	const { json } = await call(NEW, words);
 	add(...faults);
 	return String(json?.threadId);
 }
 
 async function theyAsk(thread: string, ms: number, assistant?: string): Promise<void> {
 	add(onOthers(thread, { do: 'run', ms, nth: 1 }));
-	const input = { action: 'send', message: { input: { input: 'theirs' } } };
-	await occupy(fixture.sandbox, thread, input, assistant);
+	await occupy(fixture.sandbox, thread, message('theirs'), assistant);
 }
 
 /** The thread shows nothing at our second look, as where a conversation on it has never run (recorded: null). */
@@ -83,10 +66,10 @@ describe('a thread on which another run goes on', () => {
 		['is waited for, and no message gets lost', 'before'],
 		['is waited for also in its first moments, in which it cannot be read', ''],
 	])('%s', async (_, before) => {
-		const [fresh = ''] = await newThreads(fixture.sandbox, 1);
+		const fresh = await newThread();
 		const thread = before ? await said(before) : fresh;
 		await theyAsk(thread, 300);
-		if (!before) add(no('E15', 500, { nth: 1 }));
+		if (!before) add(answering('E15', 500, { nth: 1 }));
 		const { json } = await call(ask(), 'ours', thread);
 		expect(json).toMatchObject({ output: 'Echo: ours', recovered: false });
 		expect(json).not.toHaveProperty('remembered');
@@ -125,7 +108,7 @@ describe('what cannot begin', () => {
 	const conversation = (thread: string) => fixture.sandbox.store.conversationOf(thread)?.id ?? '';
 	const unknown = () => ID;
 	const itself = (thread: string) => thread;
-	const tooLong = no('E4', 400, { body: { message: 'too long' } });
+	const tooLong = answering('E4', 400, { body: { message: 'too long' } });
 	const late: FaultRule = { endpoint: 'E15', do: 'delay', ms: 700 };
 	const MIXED_UP = '"Thread" holds the ID of a conversation, not that of its thread';
 	const NOBODY = 'There is no conversation with this thread';
@@ -135,7 +118,12 @@ describe('what cannot begin', () => {
 		['a message on a thread that nobody knows', unknown, [], NOBODY],
 		['a message on the ID of a conversation', conversation, [], MIXED_UP],
 		['a message refused with a reason', unknown, [tooLong], 'The server answered 400: too long'],
-		['a message whose thread is refused', itself, [no('E15', 403)], 'The server answered 403: no'],
+		[
+			'a message whose thread is refused',
+			itself,
+			[answering('E15', 403)],
+			'The server answered 403: no',
+		],
 		['a message whose deadline has come', itself, [late], NOT_BEGUN],
 		['a decision that nothing waits for', itself, [], NOTHING_WAITS, decide()],
 	])('is %s', async (_, threadOf, faults, words, parameters = ask()) => {
@@ -146,17 +134,17 @@ describe('what cannot begin', () => {
 	});
 
 	it('is a message where what waits cannot be read, and an answer to nothing', async () => {
-		const thread = await said(QUESTION, no('E5', 403));
+		const thread = await said(QUESTION, answering('E5', 403));
 		expect((await call(ask(), 'ours', thread)).error).toBe('The server answered 403: no');
 		fixture.sandbox.faults.clear();
-		const [fresh = ''] = await newThreads(fixture.sandbox, 1);
+		const fresh = await newThread();
 		const { error } = await call(again(), '', fresh);
 		expect(error).toMatch(/^Nothing was said on this thread/);
 		expect(sent('E4')).toHaveLength(1);
 	});
 
 	it('is sent again where that may help', async () => {
-		const slow = no('E4', 429, { headers: { 'retry-after': '0' } });
+		const slow = answering('E4', 429, { headers: { 'retry-after': '0' } });
 		add({ ...slow, nth: 1 });
 		expect((await call(NEW)).json).toMatchObject({ output: 'Echo: ours', recovered: false });
 		add(slow);
@@ -170,7 +158,7 @@ describe('an answer', () => {
 	const mixed = { role: 'ai', content: [{ type: 'text', text: '# **See**:' }, image] };
 	const picture = { role: 'ai', content: [image] };
 	const failing = next({ do: 'run', outcome: 'fail', error: 'No' });
-	const down = no('E15', 403, { nth: [2, 3, 4] });
+	const down = answering('E15', 403, { nth: [2, 3, 4] });
 	const other = (body: unknown) => answers(body, 'before');
 	const asks = { status: 'interrupted', recovered: false };
 	const parts = [image];
@@ -201,7 +189,7 @@ describe('an answer', () => {
 	});
 
 	it('whose thread stays unreadable is beside the error: what became of the run is not known', async () => {
-		const thread = await said('before', no('E15', 403, { nth: range(2, 99) }));
+		const thread = await said('before', answering('E15', 403, { nth: range(2, 99) }));
 		const { error, details } = await call(ask(), 'ours', thread, { deadlineMinutes: 2 });
 		expect(error).toBe('The server answered, but what became of the run is not known');
 		expect(details).toMatchObject({ unverified: 'Echo: ours', threadId: thread, status: 'failed' });
@@ -226,9 +214,9 @@ describe('an answer', () => {
 		const thread = await said('before', next({ do: 'delay', when: 'after', ms: 2_000 }));
 		const asking = call(ask(), QUESTION, thread);
 		// A run says so earlier than its thread, and cannot be cancelled in between.
-		const { runs, threads } = fixture.sandbox.store;
-		await clock.until(() => threads.get(thread)?.status === 'interrupted');
-		await post(fixture.sandbox, `threads/${thread}/runs/${runs.at(-1)?.id}/cancel`);
+		const { store } = fixture.sandbox;
+		await clock.until(() => store.threads.get(thread)?.status === 'interrupted');
+		await post(fixture.sandbox, `threads/${thread}/runs/${store.runs.at(-1)?.id}/cancel`);
 		expect((await asking).error).toBe('The run was cancelled on the server: Canceled by user');
 	});
 
@@ -239,11 +227,15 @@ describe('an answer', () => {
 	});
 
 	it('names the conversation though its thread shows another question', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const thread = await newThread();
 		const metadata = { id: fixture.sandbox.store.conversationOf(thread)?.id };
 		const values = { messages: [{ id: 'theirs', content: 'theirs' }] };
 		const body = { thread_id: thread, status: 'idle', metadata, values };
-		add(no('E15', 500, { nth: 1 }), no('E15', 200, { nth: 2, body }), answers(ANOTHER));
+		add(
+			answering('E15', 500, { nth: 1 }),
+			answering('E15', 200, { nth: 2, body }),
+			answers(ANOTHER),
+		);
 		const { json } = await call(ask(), 'ours', thread);
 		const expected = { output: 'Another', remembered: false, conversationId: metadata.id };
 		expect(json).toMatchObject(expected);
@@ -274,7 +266,7 @@ describe('a wait that breaks', () => {
 	const confirmed = expect.stringContaining('Confirmed') as string;
 	const slow = next({ do: 'run', ms: 200 });
 	const failing = next({ do: 'run', outcome: 'fail', error: 'Late' });
-	const once = no('E15', 503, { nth: 2 });
+	const once = answering('E15', 503, { nth: 2 });
 	const reject = decide({ decision: 'reject' });
 	const rejected = { output: '', rejected: true };
 
@@ -307,7 +299,7 @@ describe('a wait that breaks', () => {
 		const question = { id, content: 'Attachment File: a.txt\nours' };
 		const messages = [question, { id: 'a', content: 'Found', tool_calls: [] }];
 		const shows = (nth: number[], values: object) =>
-			add(no('E15', 200, { nth, body: { thread_id: thread, status: 'idle', values } }));
+			add(answering('E15', 200, { nth, body: { thread_id: thread, status: 'idle', values } }));
 		shows([1], { messages: [{ content: 'before' }] });
 		shows([2, 3], { input, messages });
 		const ids = idRows({ fileContext: fixture.world.fileContextId });
@@ -320,7 +312,7 @@ describe('a wait that breaks', () => {
 		const thread = await said(QUESTION);
 		const where = { threadId: thread };
 		const body = await post(fixture.sandbox, 'conversations/search', { where });
-		add(LOST, no('E5', 200, { nth: 2, body }));
+		add(LOST, answering('E5', 200, { nth: 2, body }));
 		const { json } = await call(ask(), `${INTERRUPTING_INPUT} second`, thread);
 		expect(json).toMatchObject({
 			...{ status: 'interrupted', recovered: true },

@@ -4,39 +4,31 @@ import type { INodeParameters } from 'n8n-workflow';
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { clock } from './support/clock';
-import { AN_HOUR, useFixture } from './support/fixture';
+import { AN_HOUR } from './support/fixture';
 import { byId } from './support/locators';
 import {
 	again,
 	arrivals,
 	ask,
 	decideAsOthers,
+	lasting,
+	message,
 	newThreads,
 	occupy,
 	onOthers,
 	overlap,
 	post,
-	runsOf,
 	saidOn,
 	says,
+	useRuns,
 } from './support/runs';
 
-const fixture = useFixture();
+const { fixture, add, sent, stored, newThread } = useRuns();
 
-const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
-const add = (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules);
-const lasting = (ms: number): FaultRule => ({ endpoint: 'runs', do: 'run', ms });
 const counts = (...endpoints: string[]) => endpoints.map((one) => sent(one).length);
-const message = (input: string) => ({ action: 'send', message: { input: { input } } });
-const stored = (thread: string) => runsOf(fixture.sandbox.store.runs, thread);
 const contents = (thread: string) =>
 	fixture.sandbox.store.threads.get(thread)?.messages.map(({ content }) => content);
 const pairs = (...all: string[]) => all.flatMap((one) => [one, `Echo: ${one}`]);
-
-async function newThread(): Promise<string> {
-	const [thread = ''] = await newThreads(fixture.sandbox, 1);
-	return thread;
-}
 
 async function say(thread: string, words = 'ours', options: INodeParameters = {}, operation = ask) {
 	const items = [says(thread, words)];

@@ -4,7 +4,52 @@ import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workf
 import { ECHO_ASSISTANT_ID } from '../../../sandbox';
 import type { FaultRule, RunRecord, Sandbox } from '../../../sandbox';
 import { clock } from './clock';
+import { useFixture } from './fixture';
 import { byId } from './locators';
+
+/** What tests of runs do again and again. */
+export function useRuns() {
+	const fixture = useFixture();
+	/** Says something, where the parameters do not do so by themselves. */
+	const call = async (parameters: INodeParameters, words = 'ours', thread = '') => {
+		const items = [says(thread, words)];
+		const result = await fixture.run(parameters, { items, onError: 'continueErrorOutput' });
+		const failed = result.outputs[1]?.[0];
+		const error = failed?.json.error as string | undefined;
+		return { json: result.items[0]?.json, error, details: detailsOf(failed) };
+	};
+	return {
+		fixture,
+		call,
+		add: (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules),
+		sent: (endpoint: string) => fixture.sandbox.requests.of(endpoint),
+		stored: (thread: unknown) => runsOf(fixture.sandbox.store.runs, String(thread)),
+		newThread: async () => (await newThreads(fixture.sandbox, 1))[0] ?? '',
+	};
+}
+
+/** A server, or a proxy before it, that answers something else. */
+export const answering = (endpoint: string, status: number, more = {}): FaultRule => ({
+	...{ endpoint, do: 'status', status, body: 'no', ...more },
+});
+
+/** A request that is lost, by itself or with its answer. */
+export const losing = (endpoint: string, when: 'before' | 'after', more = {}): FaultRule => ({
+	...{ endpoint, do: 'drop', when, ...more },
+});
+
+/** A request that takes so long. */
+export const delaying = (endpoint: string, ms: number, more = {}): FaultRule => ({
+	...{ endpoint, do: 'delay', ms, ...more },
+});
+
+/** A run that takes so long. */
+export const lasting = (ms: number, more = {}): FaultRule => ({
+	...{ endpoint: 'runs', do: 'run', ms, ...more },
+});
+
+/** The input of a message. */
+export const message = (input: string) => ({ action: 'send', message: { input: { input } } });
 
 /** Parameters of Thread: Ask and Wait that take the message from the item. */
 export function ask(parameters: INodeParameters = {}): INodeParameters {
