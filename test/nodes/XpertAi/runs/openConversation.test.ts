@@ -31,7 +31,7 @@ const status = (code: number): Outcome => no({ ...failure, status: code });
 const noThread = no(failure);
 const refused = no({ ...failure, status: 400, reason: 'duplicate key' });
 
-const KEY = { keyId: '0a2bcf05-1a3a-4d5e-9a8b-111111111111', title: 'Hi', credentialId: 'n8n' };
+const KEY = { keyId: 'of the assistant and the key', title: 'Hi', credentialId: 'n8n' };
 
 /** Opens the conversation of a key on a server that gives these answers. */
 async function open(owner: Owner, ...answers: Answer[]) {
