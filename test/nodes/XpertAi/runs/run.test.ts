@@ -63,21 +63,18 @@ describe('a request that is sent in time', () => {
 		expect(sent).toEqual([]);
 	});
 
-	it('is not sent before the time the server asked to wait for, whatever is sent next', async () => {
-		const { send, sent } = sending(600, [later(20), success({})]);
+	it.each([
+		['is sent no sooner than the server asked for, whatever is sent next', 600, 0, [0, 20, 20]],
+		['is not waited for where so much time has passed', 600, 25, [0, 25, 25]],
+		['is sent where that time ends with the deadline', 20, 0, [0, 20, 20]],
+	])('%s', async (_, deadlineS, passedS, times) => {
+		const { send, sent, time } = sending(deadlineS, [later(20), success({})]);
 		await send(READ);
+		time.pass(passedS * SECOND);
 		expect(await send({ ...READ, path: '/other' })).toMatchObject({ ok: true });
 		await send(READ);
-		expect(sent.map(({ at }) => at)).toEqual([0, 20, 20]);
-	});
-
-	it('is not waited for where so much time has passed', async () => {
-		const { send, sent, time } = sending(600, [later(20), success({})]);
-		await send(READ);
-		time.pass(25 * SECOND);
-		await send(READ);
-		expect(sent.map(({ at }) => at)).toEqual([0, 25]);
-		expect(time.waits).toEqual([]);
+		expect(sent.map(({ at }) => at)).toEqual(times);
+		expect(time.waits).toHaveLength(passedS ? 0 : 1);
 	});
 
 	it('is not sent where that time is beyond the deadline, and says what the server said', async () => {
@@ -90,13 +87,6 @@ describe('a request that is sent in time', () => {
 		});
 		expect(sent).toHaveLength(1);
 		expect(time.elapsed()).toBe(10 * SECOND);
-	});
-
-	it('is sent where that time ends with the deadline', async () => {
-		const { send, sent } = sending(20, [later(20), success({})]);
-		await send(READ);
-		expect(await send(READ)).toMatchObject({ ok: true });
-		expect(sent.map(({ at }) => at)).toEqual([0, 20]);
 	});
 
 	it('ends its wait when the execution is stopped, and is not sent', async () => {

@@ -102,7 +102,7 @@ describe('the state of a thread', () => {
 		{ ...THREAD, values: { messages: [] } },
 		{ values: null },
 		{ values: { messages: null, documents: [1] } },
-		{ values: { messages: [{ content: [{ type: 'text' }], id: 'm' }] }, more: 1 },
+		{ values: { messages: [{ content: [{ type: 'text' }], id: 'm', more: 1 }] }, more: 1 },
 	])('is read from %j, and nothing is lost', (state) => {
 		expect(threadState.parse(state)).toEqual(state);
 	});

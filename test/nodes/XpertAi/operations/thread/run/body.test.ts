@@ -21,6 +21,8 @@ const body = (parameters: Record<string, unknown>, kind: RunKind = 'message') =>
 const refusal = (parameters: Record<string, unknown>, kind?: RunKind) =>
 	thrownBy(() => body(parameters, kind)).message;
 
+const DECISION = { decision: 'confirm' };
+
 /** The option IDs with one row. */
 const rowOf = (kind: string, id: unknown) => ({ ids: { values: [{ kind, id }] } });
 
@@ -158,54 +160,36 @@ describe('the body of a run', () => {
 	});
 });
 
-describe('what cannot be sent is refused by the name of its field', () => {
-	it('no message', () => {
-		for (const message of ['', undefined]) {
-			expect(refusal({ message })).toBe('"Message" is missing [item 3]');
-		}
+describe('what cannot be sent', () => {
+	it.each<[string, Record<string, unknown>, RunKind]>([
+		['"Message" is missing', { message: '' }, 'message'],
+		['"Message" is missing', { message: undefined }, 'message'],
+		['"Decision" is missing', { decision: '' }, 'decision'],
+	])('is told as %s with %j', (words, parameters, kind) => {
+		expect(refusal(parameters, kind)).toBe(`${words} [item 3]`);
 	});
 
-	it('no decision: none is chosen beforehand', () => {
-		expect(refusal({ decision: '' }, 'decision')).toBe('"Decision" is missing [item 3]');
-	});
-
-	it('no assistant', () => {
+	it('is told as a missing assistant', () => {
 		const assistantId = { __rl: true, mode: 'id', value: '' };
-		expect(refusal({ assistantId, message: 'Hi' })).toMatch(
-			/^"Assistant" (is missing|must not be empty) \[item 3\]$/,
-		);
+		const words = /^"Assistant" (is missing|must not be empty) \[item 3\]$/;
+		expect(refusal({ assistantId, message: 'Hi' })).toMatch(words);
 	});
 
-	it.each([
-		['Target', { decision: 'confirm', options: { target: '[1]' } }, 'decision'],
-		[
-			'Changed Arguments',
-			{ decision: 'confirm', options: { changedArguments: '[1]' } },
-			'decision',
-		],
-		[
-			'Changed Arguments',
-			{ decision: 'confirm', options: { changedArguments: '{"call_1":20}' } },
-			'decision',
-		],
-		[
-			'Changed Arguments',
-			{ decision: 'confirm', options: { changedArguments: '{"":{}}' } },
-			'decision',
-		],
-		['State', { message: 'Hi', options: { state: '[1]' } }, 'message'],
-		['Context', { message: 'Hi', options: { context: '"u"' } }, 'message'],
-		['ID" in "IDs', { message: 'Hi', options: rowOf('fileContext', 'handbook.pdf') }, 'message'],
-		['ID" in "IDs', { message: 'Hi', options: rowOf('fileContext', [[PROJECT_ID]]) }, 'message'],
-		[
-			'ID" in "IDs',
-			{ message: 'Hi', options: rowOf('project', `${ENVIRONMENT_ID},${PROJECT_ID}`) },
-			'message',
-		],
-		['JSON Body', { message: 'Hi', options: { bodyMode: 'json', jsonBody: '{' } }, 'message'],
-		['JSON Body', { message: 'Hi', options: { bodyMode: 'json', jsonBody: '' } }, 'message'],
-		['JSON Body', { message: 'Hi', options: { bodyMode: 'json', jsonBody: '[]' } }, 'message'],
-	] as Array<[string, Record<string, unknown>, RunKind]>)('"%s": %j', (name, parameters, kind) => {
-		expect(refusal(parameters, kind)).toMatch(new RegExp(`^"${name}".* must .*\\[item 3\\]$`));
+	it.each<[string, Record<string, unknown>, object?]>([
+		['Target', { target: '[1]' }, DECISION],
+		['Changed Arguments', { changedArguments: '[1]' }, DECISION],
+		['Changed Arguments', { changedArguments: '{"call_1":20}' }, DECISION],
+		['Changed Arguments', { changedArguments: '{"":{}}' }, DECISION],
+		['State', { state: '[1]' }],
+		['Context', { context: '"u"' }],
+		['ID" in "IDs', rowOf('fileContext', 'handbook.pdf')],
+		['ID" in "IDs', rowOf('fileContext', [[PROJECT_ID]])],
+		['ID" in "IDs', rowOf('project', `${ENVIRONMENT_ID},${PROJECT_ID}`)],
+		['JSON Body', { bodyMode: 'json', jsonBody: '{' }],
+		['JSON Body', { bodyMode: 'json', jsonBody: '' }],
+		['JSON Body', { bodyMode: 'json', jsonBody: '[]' }],
+	])('is told by its field "%s": %j', (name, options, given = { message: 'Hi' }) => {
+		const said = refusal({ ...given, options }, given === DECISION ? 'decision' : 'message');
+		expect(said).toMatch(new RegExp(`^"${name}".* must .*\\[item 3\\]$`));
 	});
 });

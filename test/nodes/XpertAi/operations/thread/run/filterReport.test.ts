@@ -1,8 +1,9 @@
+import get from 'lodash/get';
+
 import { filterReport } from '../../../../../../nodes/XpertAi/operations/thread/run/answerFields';
 import { RunEvents, stepsOf } from '../../../../../../nodes/XpertAi/threads/runEvents';
 import type { Part } from '../../../../../../nodes/XpertAi/threads/runEvents';
 import { sequences } from '../../../../../sandbox/support/recordings';
-import type { SequenceExchange } from '../../../../../sandbox/support/recordings';
 
 const MISSING = "Required fixed-filter variable 'human.department' is missing.";
 const HR = { status: 'applied', hitCount: 1 };
@@ -12,10 +13,10 @@ const FAILED = { status: 'notSearched', hitCount: 0, reason: MISSING };
 const whole = <Value>(value: Value): Value =>
 	JSON.parse(JSON.stringify(value).replaceAll('"CUT TO ', '"')) as Value;
 
-const TOOL =
-	'tool, human.department: runs, retry with and without the value, a next question without it';
-const STEP =
-	'step, human.department: runs, retry with and without the value, a next question without it';
+const [TOOL, STEP] = ['tool', 'step'].map(
+	(what) =>
+		`${what}, human.department: runs, retry with and without the value, a next question without it`,
+) as [string, string];
 
 const exchangesOf = (sequence: string) => sequences('filters-retry').get(sequence) ?? [];
 
@@ -34,12 +35,9 @@ function streamsOf(sequence: string): RunEvents[] {
 /** What the messages of a sequence tell, in their order. */
 function messagesOf(sequence: string): RunEvents[] {
 	const searches = exchangesOf(sequence).filter(({ request }) => /messages/.test(request.path));
-	return searches.map(({ response }: SequenceExchange) => {
-		const { items = [] } = ('body' in response ? response.body : {}) as {
-			items?: Array<{ content: unknown; executionId: string }>;
-		};
-		const events = new RunEvents(items[0]?.executionId ?? '');
-		events.readContent(whole(items[0]?.content));
+	return searches.map(({ response }) => {
+		const events = new RunEvents(String(get(response, 'body.items.0.executionId')));
+		events.readContent(whole(get(response, 'body.items.0.content') as unknown));
 		return events;
 	});
 }
