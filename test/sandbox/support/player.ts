@@ -186,7 +186,8 @@ export class Player {
 		const url = String(sent.url).replace(AS_STREAM, '/runs');
 		const begun = await this.client.request<{ run_id: string }>({ ...sent, url });
 		// A message beside a run is followed by silence.
-		if ((sent.data as { action?: unknown }).action === 'follow_up') return { ...begun, data: '' };
+		const { input } = sent.data as { input: { action?: unknown } };
+		if (input.action === 'follow_up') return { ...begun, data: '' };
 		const joined = { ...how, method: 'GET', url: `${url}/${begun.data.run_id}/stream` };
 		return { ...(await this.client.request({ ...joined, headers: sent.headers })), status: 201 };
 	}
