@@ -37,10 +37,7 @@ export interface Conversation extends Row {
 	xpertId: string | null;
 	projectId: unknown;
 	taskId: unknown;
-	/**
-	 * Null for one that was given its own id when made: nobody finds it (`searchable` "is not found by search"); the
-	 * assistant's id for one that was made for it.
-	 */
+	/** Null for one that was given its own id when made, and nobody: no search finds it (`conversation-by-id`). */
 	createdById: string | null;
 }
 

@@ -83,25 +83,18 @@ function checkReferences({ context }: Call, fields: Loose): void {
 	}
 }
 
-/** Those made for an assistant are found by who asks for it (`conversations` "the same, with xpertId"). */
-const ofAssistant = (where: unknown): string[] => {
-	const { xpertId } = asObject(where);
-	return isUuid(xpertId) ? [xpertId] : [];
-};
-
 /** Everyone sees only their own, whoever is asked for (`E05` "where createdById other"). */
 function search(call: Call): Loose {
 	if (call.body === undefined) throw internal();
 	const { where, search: text, ...page } = asObject(call.body);
 	const wanted = text === undefined || text === null ? '' : String(text).toLowerCase();
-	const owners: unknown[] = [call.caller.userId, ...ofAssistant(where)];
 	const { items, total } = select(
 		[...call.context.store.conversations.values()],
 		{ ...page, where: isObject(where) ? omit(where, 'createdById') : where },
 		COLUMNS,
 		UUID_COLUMNS,
 		({ createdById, title }) =>
-			owners.includes(createdById) &&
+			createdById === call.caller.userId &&
 			String(title ?? '')
 				.toLowerCase()
 				.includes(wanted),

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
-import { runConversation, start, type Asked, type Started } from '../runs/start';
+import { runConversation, start, type Asked } from '../runs/start';
 import type { Call, Endpoint } from '../context';
 import type { Conversation, RunRecord } from '../entities';
-import { ApiError, forbidden, internal, notFound } from '../errors';
+import { forbidden, internal, notFound } from '../errors';
 import { actionsOf } from '../faults';
-import { eventStream, refusal, silence, STREAM_HEADERS } from '../runs/eventStream';
+import { eventStream, STREAM_HEADERS } from '../runs/eventStream';
 import { filesGiven, opened } from '../runs/files';
 import { readRunInput } from '../runs/input';
 import { cancelRun, newRun, speechOf } from '../runs/run';
@@ -68,35 +68,13 @@ async function runAndWait(call: Call): Promise<Loose> {
 	return { role: 'ai', content };
 }
 
-async function started(call: Call): Promise<Started & { asked: Asked }> {
-	const { context, misbehaviour } = call;
-	const { asked, ...place } = await askedOf(call);
-	return { asked, ...start(context, { ...place, misbehaviour }, asked) };
-}
-
 /** Answers at once; of a run that has only begun it does not say yet whose it is. */
 async function inBackground(call: Call): Promise<Loose> {
-	const { named, asked } = await started(call);
+	const { context, misbehaviour } = call;
+	const { asked, ...place } = await askedOf(call);
+	const { named } = start(context, { ...place, misbehaviour }, asked);
 	const isNew = asked.target.executionId === undefined;
 	return { ...shown(named), ...(isNew && { assistant_id: null }) };
-}
-
-/** Whatever is refused is said in the stream; only a wrong key is not. */
-async function asStream(call: Call): Promise<Readable> {
-	const { clock } = call.context;
-	try {
-		const { run, named, asked } = await started(call);
-		if (asked.action === 'follow_up' || run === undefined) return silence();
-		return eventStream(clock, speechOf(call.context, named), lastEvent(call));
-	} catch (error) {
-		return refusal(reasonOf(error));
-	}
-}
-
-function reasonOf(error: unknown): string {
-	const { message } = error instanceof ApiError ? asObject(error.body) : {};
-	const isInternal = !(error instanceof ApiError) || error.status === 500;
-	return isInternal ? "Cannot read properties of undefined (reading 'id')" : String(message);
 }
 
 const lastEvent = ({ headers }: Call): string | undefined => {
@@ -153,20 +131,12 @@ const STREAM = { contentType: 'text/event-stream', headers: STREAM_HEADERS };
 
 const RUNS = '/threads/:id/runs';
 
-/** E4, and the server's own routes for runs in the background and as streams. */
+/** E4, and the server's own routes for runs in the background. */
 export const runEndpoints: Endpoint[] = [
 	{ id: 'E4', method: 'POST', path: `${RUNS}/wait`, status: 201, handle: runAndWait },
 	{ id: 'runs', method: 'POST', path: RUNS, status: 201, handle: inBackground },
 	{ id: 'listRuns', method: 'GET', path: RUNS, status: 200, handle: list },
 	{ id: 'run', method: 'GET', path: `${RUNS}/:run`, status: 200, handle: get },
 	{ id: 'cancel', method: 'POST', path: `${RUNS}/:run/cancel`, status: 201, handle: cancel },
-	{
-		id: 'stream',
-		method: 'POST',
-		path: `${RUNS}/stream`,
-		status: 201,
-		...STREAM,
-		handle: asStream,
-	},
 	{ id: 'join', method: 'GET', path: `${RUNS}/:run/stream`, status: 200, ...STREAM, handle: join },
 ];

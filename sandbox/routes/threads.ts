@@ -2,26 +2,14 @@ import { findLast } from 'lodash';
 import type { Call, Endpoint } from '../context';
 import { badRequest, internal } from '../errors';
 import { removeUnlessAsked } from './conversations';
-import { listedThread, shownThread } from '../runs/thread';
-import { asObject, type Loose } from '../values';
+import { shownThread } from '../runs/thread';
+import type { Loose } from '../values';
 
 /** Unknown threads, threads that never ran, and those whose first run has stored nothing yet, all fail. */
 function get({ context, params }: Call): Loose {
 	const thread = context.store.threads.get(params.id ?? '');
 	if (thread === undefined || thread.isNew) throw internal();
 	return shownThread(context, thread);
-}
-
-/** Makes a conversation, which is the assistant's where one is named; one that is there is shown as it is. */
-function create({ context: { store }, caller, body }: Call): Loose {
-	const wanted = asObject(body);
-	const threadId = typeof wanted.thread_id === 'string' ? wanted.thread_id : undefined;
-	const known = threadId === undefined ? undefined : store.conversationOf(threadId);
-	if (known && wanted.if_exists === 'raise') throw badRequest('The thread already exists.');
-	const { assistant_id: xpertId = null } = wanted;
-	const { title = null } = asObject(wanted.metadata);
-	const fields = { title, xpertId, createdById: xpertId ?? caller.userId };
-	return listedThread(known ?? store.putConversation({ ...fields, ...(threadId && { threadId }) }));
 }
 
 /** Also deletes what is not there, and what is somebody else's. */
@@ -51,5 +39,4 @@ export const threadEndpoints: Endpoint[] = [
 	{ id: 'E15', method: 'GET', path: ONE, status: 200, handle: get },
 	{ id: 'thread', method: 'DELETE', path: ONE, status: 202, handle: remove },
 	{ id: 'usage', method: 'GET', path: `${ONE}/context-usage`, status: 200, handle: usage },
-	{ id: 'threads', method: 'POST', path: '/threads', status: 201, handle: create },
 ];

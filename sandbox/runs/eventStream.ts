@@ -16,10 +16,8 @@ const written = ({ id, name, data }: RunEvent): string =>
 	`${name === undefined ? '' : `event: ${name}\n`}id: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 
 /** A stream that says at once why there will be no events. Its status is that of a success all the same. */
-export const refusal = (why: string): Readable =>
+const refusal = (why: string): Readable =>
 	Readable.from([`\nevent: error\nid: 1\ndata: ${why}\n\n`], { objectMode: false });
-
-export const silence = (): Readable => Readable.from(['\n'], { objectMode: false });
 
 /**
  * What is said in a run, from its beginning or from after an event on, until the run has ended: a run that went on

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context';
-import type { Conversation, Interrupt, Message, Thread, ToolCall } from '../entities';
+import type { Interrupt, Message, Thread, ToolCall } from '../entities';
 import { internal } from '../errors';
 import type { Assistant } from '../seed';
 import type { Loose } from '../values';
@@ -16,7 +16,15 @@ export function shownThread({ store }: Context, thread: Thread): Loose {
 	if (conversation === undefined) throw internal();
 	const { looksFirst } = assistant ?? {};
 	return {
-		...listedThread(conversation),
+		thread_id: conversation.threadId,
+		status: conversation.status,
+		updated_at: conversation.updatedAt,
+		created_at: conversation.createdAt,
+		metadata: {
+			id: conversation.id,
+			title: conversation.title,
+			assistant_id: conversation.xpertId,
+		},
 		values: {
 			messages: thread.messages.map(shownMessage),
 			input: thread.input ?? null,
@@ -28,19 +36,6 @@ export function shownThread({ store }: Context, thread: Thread): Loose {
 		},
 	};
 }
-
-/** A thread as who makes one is told of it: without its state, which there may not be. */
-export const listedThread = (conversation: Conversation): Loose => ({
-	thread_id: conversation.threadId,
-	status: conversation.status,
-	updated_at: conversation.updatedAt,
-	created_at: conversation.createdAt,
-	metadata: {
-		id: conversation.id,
-		title: conversation.title,
-		assistant_id: conversation.xpertId,
-	},
-});
 
 const shownMessage = ({ id, from, content, calls = [], answers, usage = {} }: Message): Loose => ({
 	...{ id, content },

@@ -3,7 +3,7 @@ import { addMessage } from '../../../sandbox/runs/chat';
 import { asObject } from '../../../sandbox/values';
 import { runOn, say } from './client';
 import type { Player } from './player';
-import { routeOf } from './read';
+import { AS_STREAM, routeOf } from './read';
 import type { SequenceExchange } from './recordings';
 import { MAIN } from './servers';
 
@@ -167,7 +167,10 @@ const UNPLAYABLE: Array<[in_: RegExp, label: RegExp]> = [
 	[/^(?:knowledge-filter|folder-).*/, /^upload|E16/],
 	[/\/the routes under v1 kb$/, /^/],
 	[/^decisions\/(?:follow up, steer|steer while E4 waits)$/, /^/],
-	[/pairs of POST \/threads|\/references$|\/five at once$|too early$/, /^/],
+	[
+		/POST \/threads|^conversations\/(?:threads|whose conversation it is)$|^streams\/refused$|\/references$|\/five at once$|too early$/,
+		/^/,
+	],
 	[/\/(?:nobody gives way, one says it was interrupted|the older ends while the younger)/, /^/],
 	[/\/(?:nginx E4|the chat route of v1|joined after a restart of the server)$/, /^/],
 	[/^server-killed/, /^documents: (?:just|35|after)|^upload/],
@@ -202,7 +205,7 @@ function played(one: SequenceExchange): SequenceExchange[] {
 	if (one.request.method === 'POST' && /\/conversations\/[^/]+\/messages$/.test(one.request.path)) {
 		return [{ ...one, happens: (player) => isTold(player, one) }];
 	}
-	return routeOf(one.request) === undefined ? [] : [one];
+	return routeOf(one.request) === undefined && !AS_STREAM.test(one.request.path) ? [] : [one];
 }
 
 /** A message that somebody puts into a conversation, and no assistant hears. */

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
-import type { AxiosInstance, AxiosResponse } from 'axios';
+import type { AxiosInstance, AxiosRequestConfig, AxiosResponse } from 'axios';
 import { isPlainObject, mapValues, sortBy } from 'lodash';
 import type { FakeClock, Sandbox } from '../../../sandbox';
 import { alike } from './alike';
 import { clientFor } from './client';
 import { comesFirst } from './happenings';
-import { readOf, routeOf } from './read';
+import { AS_STREAM, readOf, routeOf } from './read';
 import { sendableBody, type SequenceExchange } from './recordings';
 import { tokenFor } from './servers';
 import { eventsIn, heard, inOne, recordedEvents, type Heard } from './streams';
@@ -166,16 +166,30 @@ export class Player {
 		const headers = mapValues(this.substitution.apply(request.headers), (value) =>
 			value.replace('<secret>', this.secret),
 		);
-		const answer = await this.client.request<unknown>({
+		const sent = {
 			method: request.method,
 			url: this.substitution.apply(request.path),
 			headers: { ...headers, authorization: token && `Bearer ${token}` },
 			data: sendableBody(this.substitution.apply(request.body)),
-			signal,
-			responseType,
-		});
+		};
+		if (AS_STREAM.test(sent.url)) return await this.asStream(sent, { signal, responseType });
+		const answer = await this.client.request<unknown>({ ...sent, signal, responseType });
 		this.secret = (answer.data as { client_secret?: string } | null)?.client_secret ?? this.secret;
 		return answer;
+	}
+
+	/** A run that was asked for as a stream, which the node never does: it is begun, and joined. */
+	private async asStream(
+		sent: AxiosRequestConfig,
+		how: AxiosRequestConfig,
+	): Promise<AxiosResponse<unknown>> {
+		const url = String(sent.url).replace(AS_STREAM, '/runs');
+		const begun = await this.client.request<{ run_id: string }>({ ...sent, url });
+		// A message beside a run is followed by silence.
+		const { input } = sent.data as { input: { action?: unknown } };
+		if (input.action === 'follow_up') return { ...begun, data: '' };
+		const joined = { ...how, method: 'GET', url: `${url}/${begun.data.run_id}/stream` };
+		return { ...(await this.client.request({ ...joined, headers: sent.headers })), status: 201 };
 	}
 
 	/** A run that only its own stream has named, which has not ended, is the newest there is. */

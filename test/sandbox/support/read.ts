@@ -84,7 +84,6 @@ export const READ: Record<string, Shape> = {
 	listRuns: [RUN],
 	run: RUN,
 	cancel: fields('canceledExecutionIds'),
-	stream: [],
 	join: [],
 	usage: fields('run_id'),
 	getConversation: CONVERSATION,
@@ -95,7 +94,6 @@ export const READ: Record<string, Shape> = {
 	deleteMessage: {},
 	me: fields('id'),
 	feedbacks: fields('id messageId'),
-	threads: {},
 	thread: {},
 };
 
@@ -103,6 +101,9 @@ const ROUTES = endpoints.map(({ id, method, path, isOutside }) => ({
 	...{ id, method },
 	path: new RegExp(`^/api${isOutside ? '' : '/ai'}${path.replace(/:\w+/g, '[^/]+')}(\\?.*)?$`),
 }));
+
+/** The route of a run that is asked for as a stream, which the sandbox has not, and a player plays otherwise. */
+export const AS_STREAM = /\/runs\/stream$/;
 
 /** What the route of a request is called, where the node reads the answer. */
 export function routeOf(request: { method: string; path: string }): string | undefined {
@@ -116,7 +117,7 @@ export function routeOf(request: { method: string; path: string }): string | und
 export function readOf(route: string, status: number, body: unknown): unknown {
 	if (status >= 400) {
 		const { code } = body as { code?: unknown };
-		return { reason: failureReason(body), missing: missingIn(body), code };
+		return { reason: failureReason(body) ?? code, missing: missingIn(body) };
 	}
 	return shaped(READ[route] ?? true, body);
 }
