@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -8,8 +9,11 @@ import { builtModule } from './builtModule';
 type ClockModule = typeof import('../../../nodes/XpertAi/transport/clock');
 type NodeClock = ClockModule['systemClock'];
 
-/** So many turns of the event loop in which nothing happens are rest: what is written to a socket arrives in the next. */
+/** So many turns of the event loop in which nothing happens are rest. */
 const QUIET_TURNS = 25;
+
+/** While bytes are on their way, or one end of a connection is closed: a busy machine hands these over late. */
+const TURNS_ON_THE_WAY = 2_000;
 
 /** Work of other threads, which the event loop does not see until it is done. */
 const THREAD_WORK = /^(FSReq|GetAddrInfo|GetNameInfo|TCPConnect)/;
@@ -38,6 +42,7 @@ class EngineClock implements SandboxClock, NodeClock {
 	private time = Date.UTC(2026, 0, 1);
 	private readonly sleepers = new Set<{ at: number; wake: () => void }>();
 	private readonly sockets = new Set<Socket>();
+	private readonly arriving = new Set<IncomingMessage>();
 	/** Counts whatever happens, but for bytes. */
 	private events = 0;
 	private waiting = 0;
@@ -99,7 +104,9 @@ class EngineClock implements SandboxClock, NodeClock {
 	/** Resolves when nothing happens any more unless time passes. */
 	async settled(): Promise<void> {
 		let before = -1;
-		for (let quiet = 0; quiet < QUIET_TURNS; quiet += 1) {
+		const isQuiet = (turns: number) =>
+			turns >= TURNS_ON_THE_WAY || (turns >= QUIET_TURNS && !this.isOnTheWay());
+		for (let quiet = 0; !isQuiet(quiet); quiet += 1) {
 			await nextTurn();
 			const happened = this.events + this.bytes();
 			const isBusy = process.getActiveResourcesInfo().some((name) => THREAD_WORK.test(name));
@@ -133,7 +140,12 @@ class EngineClock implements SandboxClock, NodeClock {
 	}
 
 	/** Each request takes a moment: no two of them have come at the same time. */
-	readonly tick = (): void => void (this.time += this.stands ? 0 : 1);
+	readonly tick = (message: unknown): void => {
+		const { request } = message as { request: IncomingMessage };
+		this.time += this.stands ? 0 : 1;
+		this.arriving.add(request);
+		request.once('close', () => this.arriving.delete(request));
+	};
 
 	/** Hears of a new socket. */
 	readonly watch = (message: unknown): void => {
@@ -163,6 +175,21 @@ class EngineClock implements SandboxClock, NodeClock {
 		Object.defineProperty(prototype, 'readable', { ...before, get });
 		return () => void Object.defineProperty(prototype, 'readable', before);
 	};
+
+	/**
+	 * Whether a request is still being sent (a form comes from another thread), an end of a connection has not got what the
+	 * other has sent, or is open while the other is closed.
+	 */
+	private isOnTheWay(): boolean {
+		if ([...this.arriving].some((request) => !request.complete)) return true;
+		const open = [...this.sockets].filter(({ remotePort }) => remotePort !== undefined);
+		return open.some(({ localPort, remotePort, bytesWritten }) => {
+			const other = open.find(
+				(one) => one.localPort === remotePort && one.remotePort === localPort,
+			);
+			return other?.bytesRead !== bytesWritten;
+		});
+	}
 
 	/** How much has been sent and received. */
 	private bytes(): number {
