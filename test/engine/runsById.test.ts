@@ -5,7 +5,17 @@ import type { FaultRule } from '../../sandbox';
 import { clock } from './support/clock';
 import { byId } from './support/locators';
 import { ID } from './support/records';
-import { answering, ask, decide, lasting, occupy, post, useRuns, message } from './support/runs';
+import {
+	answering,
+	ask,
+	decide,
+	delaying,
+	lasting,
+	occupy,
+	post,
+	message,
+	useRuns,
+} from './support/runs';
 
 const { fixture, call, add, sent, stored, newThread } = useRuns();
 
@@ -118,7 +128,7 @@ describe('a run by its ID', () => {
 			Object.assign(fixture.sandbox.store.runs.at(-1) ?? {}, { status });
 			const record = { run_id: ids.runId, thread_id: ids.threadId, assistant_id: null };
 			const body = { ...record, status: 'running', created_at: '2026-11-25T12:00:00.000Z' };
-			add({ endpoint: 'run', nth: 1, do: 'status', status: 200, body });
+			add(answering('run', 200, { nth: 1, body }));
 			expect((await read(ids)).json).toMatchObject({ ...RUNNING, ...ids });
 		},
 	);
@@ -180,7 +190,7 @@ describe('a run that has ended', () => {
 
 	it('is told by its stream where its message is not shown, and unknown where that is gone', async () => {
 		const ids = await ended();
-		add({ endpoint: 'getMessages', do: 'status', status: 201, body: { items: [] } });
+		add(answering('getMessages', 201, { body: { items: [] } }));
 		expect((await read(ids)).json).toMatchObject(ANSWERED);
 		fixture.sandbox.expireStream(ids.runId);
 		expect((await read(ids)).error).toBe(NO_ANSWER);
@@ -190,7 +200,7 @@ describe('a run that has ended', () => {
 		const ids = await ended();
 		const message = { role: 'ai', executionId: ids.runId, status: 'thinking', content: '' };
 		const body = { items: [message] };
-		add({ endpoint: 'getMessages', nth: [1, 2], do: 'status', status: 201, body });
+		add(answering('getMessages', 201, { nth: [1, 2], body }));
 		add({ ...answering('join', 502), nth: 1 });
 		expect((await read(ids)).json).toMatchObject(RUNNING);
 		expect((await read(ids, 'waitForRun')).json).toMatchObject(ANSWERED);
@@ -233,7 +243,7 @@ describe('an answer that is not on its thread', () => {
 			const ids = await beside(began, updated, status);
 			fixture.sandbox.store.threads.get(ids.threadId)?.messages.splice(0, 2);
 			const body = { thread_id: ids.threadId, status: 'busy' };
-			add({ endpoint: 'E15', nth: [1, 2], do: 'status', status: 200, body });
+			add(answering('E15', 200, { nth: [1, 2], body }));
 			const { json } = await read(ids);
 			expect(json).toMatchObject(ANSWERED);
 			expect(json?.remembered).toBe(isLost ? false : undefined);
@@ -272,7 +282,7 @@ describe('a run that was interrupted', () => {
 		await running;
 		expect((await read(ids)).error).toBe(CANCELLED);
 		// As where the conversation is another owner's.
-		add({ endpoint: 'E5', do: 'status', status: 201, body: { items: [] } });
+		add(answering('E5', 201, { body: { items: [] } }));
 		expect((await read(ids)).error).toBe(CANCELLED);
 		fixture.sandbox.faults.clear();
 		await ended('next', threadId);
@@ -320,35 +330,17 @@ describe('a run that nobody waits for any more', () => {
 		return by('waitForRun', { threadId, runId }, LATE);
 	};
 
+	const CANCELLED_LATE = 'It was cancelled on the server.';
+	const HAD_ENDED = 'It had ended by then: read the thread.';
+	const GOES_ON = /It could not be cancelled, and goes on: .*no/;
+	const endsThen = [lasts(1_700), delaying('run', 1_200, { nth: 2 })];
+	const isRefused = [lasts(60_000), answering('cancel', 403)];
+
 	it.each<[string, FaultRule[], () => INodeParameters, string | RegExp, string]>([
-		[
-			'is cancelled at the deadline where that is wanted',
-			[lasts(60_000)],
-			asks,
-			'It was cancelled on the server.',
-			'interrupted',
-		],
-		[
-			'is cancelled by Wait for Run as well',
-			[],
-			waitsForIt,
-			'It was cancelled on the server.',
-			'interrupted',
-		],
-		[
-			'may have ended by then',
-			[lasts(1_700), { endpoint: 'run', nth: 2, do: 'delay', ms: 1_200 }],
-			asks,
-			'It had ended by then: read the thread.',
-			'success',
-		],
-		[
-			'stays where the server refuses',
-			[lasts(60_000), answering('cancel', 403)],
-			asks,
-			/It could not be cancelled, and goes on: .*no/,
-			'running',
-		],
+		['is cancelled at the deadline', [lasts(60_000)], asks, CANCELLED_LATE, 'interrupted'],
+		['is cancelled by Wait for Run', [], waitsForIt, CANCELLED_LATE, 'interrupted'],
+		['may have ended by then', endsThen, asks, HAD_ENDED, 'success'],
+		['stays where the server refuses', isRefused, asks, GOES_ON, 'running'],
 	])('%s, which is said', async (_, faults, parameters, words, status) => {
 		add(...faults);
 		const { error, details } = await call(parameters());
@@ -384,8 +376,7 @@ describe('Start Run', () => {
 	});
 
 	it('asked by the server to wait, waits for 40 s, not less, and begins once', async () => {
-		const headers = { 'retry-after': '40' };
-		add({ endpoint: 'runs', nth: 1, do: 'status', status: 429, body: 'slow', headers });
+		add(answering('runs', 429, { nth: 1, headers: { 'retry-after': '40' } }));
 		expect((await call(START)).json).toMatchObject({ status: 'running' });
 		const [first, second, ...more] = sent('runs').map(({ arrivedAt }) => arrivedAt);
 		expect(Math.floor((Number(second) - Number(first)) / 1_000)).toBe(40);
@@ -394,7 +385,7 @@ describe('Start Run', () => {
 
 	it('says so of a server that starts none in the background', async () => {
 		const body = { statusCode: 404, message: 'Cannot POST /api/ai/threads/x/runs' };
-		add({ endpoint: 'runs', do: 'status', status: 404, body });
+		add(answering('runs', 404, { body }));
 		expect((await call(START)).error).toBe('This server starts no runs in the background');
 	});
 });

@@ -4,6 +4,9 @@ import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { clock } from './support/clock';
 import {
+	answering,
+	lasting,
+	losing,
 	arrivals,
 	ask,
 	decide,
@@ -124,11 +127,9 @@ describe('changed arguments', () => {
 });
 
 describe('a decision', () => {
+	const theirs = { assistant_id: ECHO_ASSISTANT_ID, input: message('theirs') };
 	const asks = async (thread: string) =>
-		await post(fixture.sandbox, `threads/${thread}/runs/wait`, {
-			assistant_id: ECHO_ASSISTANT_ID,
-			input: message('theirs'),
-		});
+		await post(fixture.sandbox, `threads/${thread}/runs/wait`, theirs);
 	const decides = (type: string) => async (thread: string) =>
 		await decideAsOthers(fixture.sandbox, thread, type);
 
@@ -150,20 +151,12 @@ describe('a decision', () => {
 	);
 
 	it.each<[string, FaultRule, RegExp]>([
-		[
-			'never arrived',
-			{ do: 'drop', when: 'before' },
-			/^The decision did not reach the assistant\. /,
-		],
-		['was refused', { do: 'status', status: 403, body: 'no' }, /403: no$/],
-		[
-			'was put off for too long',
-			{ do: 'status', status: 429, body: 'slow', headers: { 'retry-after': '0' } },
-			/429: slow$/,
-		],
+		['never arrived', losing('runs', 'before'), /^The decision did not reach the assistant\. /],
+		['was refused', answering('runs', 403), /403: no$/],
+		['was put off', answering('runs', 429, { headers: { 'retry-after': '0' } }), /429: no$/],
 	])('that %s is to be made again, long before the deadline', async (_, fault, words) => {
 		const { thread } = await waiting();
-		add(onThread(thread, fault));
+		add(fault);
 		const { error, details } = await call(decide(), '', thread);
 		expect(error).toMatch(words);
 		expect(details.description).toContain('Decide again: what waits still waits.');
@@ -173,11 +166,9 @@ describe('a decision', () => {
 
 	it('whose answer was lost is carried out once, and told', async () => {
 		const { thread } = await waiting();
-		add(onThread(thread, { do: 'run', ms: 300 }), onThread(thread, { do: 'drop', when: 'after' }));
-		expect((await call(decide(), '', thread)).json).toMatchObject({
-			status: 'completed',
-			recovered: true,
-		});
+		add(lasting(300), losing('runs', 'after'));
+		const { json } = await call(decide(), '', thread);
+		expect(json).toMatchObject({ status: 'completed', recovered: true });
 		expect(arrivals(fixture.sandbox, thread)).toBe(2);
 	});
 
@@ -186,22 +177,14 @@ describe('a decision', () => {
 		await post(fixture.sandbox, `threads/${thread}/runs/${run?.id}/cancel`);
 	};
 	const errs = (more: object) => async (thread: string) =>
-		void Object.assign(
-			fixture.sandbox.store.conversationOf(thread) ?? {},
-			{ error: 'Canceled by user' },
-			more,
-		);
+		Object.assign(fixture.sandbox.store.conversationOf(thread) ?? {}, { error: 'x', ...more });
+	const CANCELLED = 'The run was cancelled on the server: Canceled by user';
 	const target = JSON.stringify({ executionId: ECHO_ASSISTANT_ID });
 
 	it.each<[string, (thread: string) => Promise<unknown>, INodeParameters, string | undefined]>([
 		['was made before', async (thread) => await call(decide(), '', thread), {}, NOTHING_WAITS],
 		['names a run that does not wait', async () => undefined, { target }, NOTHING_WAITS],
-		[
-			'is about a run that was cancelled',
-			cancels,
-			{},
-			'The run was cancelled on the server: Canceled by user',
-		],
+		['is about a run that was cancelled', cancels, {}, CANCELLED],
 		['finds no task', errs({ operation: null }), {}, NOTHING_WAITS],
 		['finds the error of another run', errs({}), {}, undefined],
 	])('that %s is sent only where something waits', async (_, happen, options, words) => {

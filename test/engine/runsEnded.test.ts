@@ -41,87 +41,40 @@ const waitForBusy = (): INodeParameters => ({
 	...{ threadId: byId(fixture.world.busyThreadId), runId: fixture.world.busyRunId },
 });
 
-interface Ending {
-	at: string;
-	/** The requests of which one more says that it has got so far. */
-	after: string;
-	faults?: FaultRule[];
+interface More {
 	on?: Parameters<typeof threadThat>[0];
-	parameters?: () => INodeParameters;
+	own?: INodeParameters | (() => INodeParameters);
 	cancels?: number;
 }
 
-const whenStopped = 'cancel';
+const ONE_REQUEST = ask({ options: { inOneRequest: true } });
+const CANCELLING = { options: { whenStopped: 'cancel' } };
+const SLOW_START = [LASTS, slow('runs', 'after')];
+const onItsOwn = ask({ ...ON_ITS_OWN, ...CANCELLING });
 
 describe('an execution that is stopped', () => {
-	it.each<Ending>([
-		{ at: 'a run goes on', after: 'join', faults: [LASTS] },
-		{ at: 'a lost start is looked for', after: 'listRuns', faults: [LASTS, LOST] },
-		{ at: 'it waits for its turn', after: 'listRuns', on: 'is busy' },
-		{
-			at: 'a decision is checked',
-			after: 'E5',
-			faults: [slow('E5')],
-			on: 'waits',
-			parameters: decide,
-		},
-		{ at: 'a run is waited for by its ID', after: 'run', parameters: waitForBusy },
-		{
-			at: 'a file is uploaded',
-			after: 'E12',
-			faults: [slow('E12')],
-			parameters: () => ask(WITH_FILE),
-		},
-		{
-			at: 'an upload is to be sent again',
-			after: 'E12',
-			faults: [{ endpoint: 'E12', ...NOT_NOW }],
-			parameters: () => ask(WITH_FILE),
-		},
-		{
-			at: 'one request has broken',
-			after: 'E4',
-			faults: CUT,
-			parameters: () => ask({ options: { inOneRequest: true } }),
-		},
-		{
-			at: 'a run goes on that is to be cancelled',
-			after: 'join',
-			faults: [LASTS],
-			parameters: () => ask({ options: { whenStopped } }),
-			cancels: 1,
-		},
-		{
-			at: 'the run to be cancelled starts',
-			after: 'runs',
-			faults: [LASTS, slow('runs', 'after')],
-			parameters: () => ask({ options: { whenStopped } }),
-			cancels: 1,
-		},
-		{
-			at: 'that in a new conversation starts',
-			after: 'runs',
-			faults: [LASTS, slow('runs', 'after')],
-			parameters: () => ask({ ...ON_ITS_OWN, options: { whenStopped } }),
-			cancels: 1,
-		},
-		{
-			at: 'its lost start is looked for',
-			after: 'listRuns',
-			faults: [LASTS, LOST, { ...slow('listRuns'), nth: 1 }],
-			parameters: () => ask({ ...ON_ITS_OWN, options: { whenStopped } }),
-			cancels: 1,
-		},
-		{
-			at: 'no run is begun that could be cancelled',
-			after: 'E5',
-			faults: [slow('E5')],
-			on: 'waits',
-			parameters: () => ask({ options: { whenStopped } }),
-		},
-	])('ends within a second, and sends no more, while $at', async (ending) => {
-		const { after, faults = [], on = 'is free', parameters = ask, cancels = 0 } = ending;
-		const [thread, own] = [await threadThat(on), parameters()];
+	const lookingFor = [LASTS, LOST, { ...slow('listRuns'), nth: 1 }];
+	const cancelling = ask(CANCELLING);
+	const withFile = ask(WITH_FILE);
+	const laterE12: FaultRule = { endpoint: 'E12', ...NOT_NOW };
+
+	it.each<[string, string, FaultRule[], More?]>([
+		['a run goes on', 'join', [LASTS]],
+		['a lost start is looked for', 'listRuns', [LASTS, LOST]],
+		['it waits for its turn', 'listRuns', [], { on: 'is busy' }],
+		['a decision is checked', 'E5', [slow('E5')], { on: 'waits', own: decide() }],
+		['a run is waited for by its ID', 'run', [], { own: waitForBusy }],
+		['a file is uploaded', 'E12', [slow('E12')], { own: withFile }],
+		['an upload is to be sent again', 'E12', [laterE12], { own: withFile }],
+		['one request has broken', 'E4', CUT, { own: ONE_REQUEST }],
+		['a run to be cancelled goes on', 'join', [LASTS], { own: cancelling, cancels: 1 }],
+		['a run to be cancelled starts', 'runs', SLOW_START, { own: cancelling, cancels: 1 }],
+		['one in a new conversation starts', 'runs', SLOW_START, { own: onItsOwn, cancels: 1 }],
+		['its lost start is looked for', 'listRuns', lookingFor, { own: onItsOwn, cancels: 1 }],
+		['nothing to be cancelled has begun', 'E5', [slow('E5')], { on: 'waits', own: cancelling }],
+	])('ends within a second, and sends no more, while %s', async (_, after, faults, more = {}) => {
+		const { on = 'is free', own: given = ask(), cancels = 0 } = more;
+		const [thread, own] = [await threadThat(on), typeof given === 'function' ? given() : given];
 		fixture.sandbox.faults.add(...faults);
 		const [before, runsBefore] = [sent(after).length, sent('runs').length];
 		const stop = stopOnce(() => sent(after).length > before);
@@ -151,62 +104,34 @@ describe('an execution that is stopped', () => {
 	});
 });
 
-interface Late extends Omit<Ending, 'at' | 'after'> {
-	what: string;
-	says: RegExp;
-	status?: string;
-}
-
 describe('the deadline', () => {
 	const GOES_ON = /^The run was still going on when the deadline came$/;
-	const soon = { deadlineMinutes: 0.4 };
+	const OTHERS = /^Another run was still active on the thread \(.* when the deadline/;
+	const UNKNOWN = /^It is not known whether the message/;
+	const NO_ANSWER = /^The server did not answer in time$/;
+	const NO_FILE = /^The file in "data" was not uploaded: the server did not answer in time$/;
+	const failed = 'failed';
 
-	it.each<Late>([
-		{ what: 'a run goes on', faults: [LASTS], says: GOES_ON },
-		{ what: 'a lost start was found', faults: [LASTS, LOST], says: GOES_ON },
-		{
-			what: 'a start is not answered',
-			faults: [slow('runs')],
-			says: /^It is not known whether the message/,
-		},
-		{
-			what: 'others run',
-			on: 'is busy',
-			says: /^Another run was still active on the thread \(.* when the deadline/,
-		},
-		{ what: 'a run is waited for by its ID', parameters: waitForBusy, says: GOES_ON },
-		{
-			what: 'one request has broken',
-			faults: CUT,
-			parameters: () => ask({ options: { inOneRequest: true } }),
-			says: GOES_ON,
-		},
-		{
-			what: 'a conversation is made',
-			faults: [slow('E13')],
-			parameters: () => ask(ON_ITS_OWN),
-			says: /^The server did not answer in time$/,
-			status: 'failed',
-		},
-		{
-			what: 'a file is uploaded',
-			faults: [slow('E12')],
-			parameters: () => ask(WITH_FILE),
-			says: /^The file in "data" was not uploaded: the server did not answer in time$/,
-			status: 'failed',
-		},
-	])('ends it in words where $what', async (late) => {
-		const { faults = [], on = 'is free', parameters = ask, status = 'timedOut' } = late;
-		const thread = await threadThat(on);
-		const own = parameters();
+	it.each<[string, FaultRule[], RegExp, (More & { status?: string })?]>([
+		['a run goes on', [LASTS], GOES_ON],
+		['a lost start was found', [LASTS, LOST], GOES_ON],
+		['a start is not answered', [slow('runs')], UNKNOWN],
+		['others run', [], OTHERS, { on: 'is busy' }],
+		['a run is waited for by its ID', [], GOES_ON, { own: waitForBusy }],
+		['one request has broken', CUT, GOES_ON, { own: ONE_REQUEST }],
+		['a conversation is made', [slow('E13')], NO_ANSWER, { own: onItsOwn, status: failed }],
+		['a file is uploaded', [slow('E12')], NO_FILE, { own: ask(WITH_FILE), status: failed }],
+	])('ends it in words where %s', async (_, faults, words, more = {}) => {
+		const { on = 'is free', own: given = ask(), status = 'timedOut' } = more;
+		const [thread, own] = [await threadThat(on), typeof given === 'function' ? given() : given];
 		fixture.sandbox.faults.add(...faults);
 		const waited = measureWaiting();
-		const { outputs } = await fixture.run(
-			{ ...own, options: { ...(own.options as INodeParameters), ...soon } },
-			{ items: [says(thread, 'ours')], onError: 'continueErrorOutput' },
-		);
+		const options = { ...(own.options as INodeParameters), deadlineMinutes: 0.4 };
+		const items = [says(thread, 'ours')];
+		const how = { items, onError: 'continueErrorOutput' } as const;
+		const { outputs } = await fixture.run({ ...own, options }, how);
 		const [item] = outputs[1] ?? [];
-		expect(item?.json.error).toMatch(late.says);
+		expect(item?.json.error).toMatch(words);
 		expect(detailsOf(item).status).toBe(status);
 		expect(String(detailsOf(item).description)).toContain('Thread: ');
 		expect(waited()).toBeLessThan(27_000);

@@ -1,6 +1,7 @@
 import { range } from 'lodash';
-import type { INodeParameters } from 'n8n-workflow';
+import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
+import { runOptions } from '../../nodes/XpertAi/operations/thread/run/options';
 import { INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
 import { clock } from './support/clock';
@@ -60,6 +61,13 @@ const showsNothing = (thread: string, status: string | null = null): FaultRule =
 	const body = { thread_id: thread, status, values: { messages: [] } };
 	return { endpoint: 'E15', nth: 2, do: 'status', status: 200, body };
 };
+
+it('one request is not offered together with what cancels a run, which it cannot', () => {
+	const hidden = (runOptions.options as INodeProperties[]).filter(
+		({ displayOptions }) => displayOptions?.hide?.inOneRequest,
+	);
+	expect(hidden.map(({ name }) => name)).toEqual(['whenLate', 'whenStopped']);
+});
 
 describe('a thread on which another run goes on', () => {
 	it.each([

@@ -8,10 +8,13 @@ import { AN_HOUR } from './support/fixture';
 import { byId } from './support/locators';
 import {
 	again,
+	answering,
 	arrivals,
 	ask,
 	decideAsOthers,
+	delaying,
 	lasting,
+	losing,
 	message,
 	newThreads,
 	occupy,
@@ -46,6 +49,8 @@ async function theyAsk(thread: string, ms: number, input: unknown = message('the
 }
 
 describe('items', () => {
+	const EMPTY = '"Message" is empty: its expression gave nothing for this item [item 0]';
+
 	it('for one thread run one after another in their order; other threads run beside', async () => {
 		const [a = '', b = '', c = ''] = await newThreads(fixture.sandbox, 3);
 		add(lasting(150));
@@ -79,12 +84,7 @@ describe('items', () => {
 
 	it.each([
 		['after a failed one', 'one', ['one'], 'The run failed: No'],
-		[
-			'where one is wrong',
-			'',
-			[],
-			'"Message" is empty: its expression gave nothing for this item [item 0]',
-		],
+		['where one is wrong', '', [], EMPTY],
 	])('do not run %s when On Error is Stop', async (_, first, said, words) => {
 		const thread = await newThread();
 		add({ endpoint: 'runs', nth: 1, do: 'run', outcome: 'fail', error: 'No' });
@@ -135,7 +135,7 @@ describe('a thread on which somebody else runs', () => {
 			fixture.sandbox.faults.clear();
 		}
 		// What the thread holds is read once both have ended.
-		add({ endpoint: 'E15', do: 'delay', ms: 3_000 });
+		add(delaying('E15', 3_000));
 		const items = threads.map((thread) => says(thread, 'ours'));
 		const own = ask({ simplify, options: { whenBusy: 'run' } });
 		const { items: out, hints } = await fixture.run(own, { items });
@@ -172,56 +172,22 @@ describe('a run that was not the first', () => {
 
 	const OURS = 'Echo: ours';
 	const unknown = (what: string) => `It is not known whether the ${what} has reached`;
-	const lost = (when: 'before' | 'after'): FaultRule => ({
-		endpoint: 'runs',
-		nth: 2,
-		do: 'drop',
-		when,
-	});
-	const unread: FaultRule = {
-		endpoint: 'getMessages',
-		nth: range(1, 12, 2),
-		do: 'status',
-		status: 403,
-	};
+	const lost = (when: 'before' | 'after') => losing('runs', when, { nth: 2 });
+	const unread = answering('getMessages', 403, { nth: range(1, 12, 2) });
+	const anew = { theirs: 100, operation: again };
+	const fail = { options: { whenBusy: 'fail' } };
+	const anyway = { options: { whenBusy: 'run' } };
+	const BUSY = 'Another run is active on this thread';
+	const quick = { ours: 150, theirs: 250 };
+	const theirs = 'is not mistaken for theirs where';
 
 	it.each<[string, FaultRule[], Parameters<typeof meet>[0], string, number[]]>([
-		[
-			'stays where it has ended before it could',
-			[{ endpoint: 'cancel', do: 'delay', ms: 500 }],
-			{ ours: 150, theirs: 250 },
-			OURS,
-			[1, 1],
-		],
-		[
-			'is reported where others are not waited for',
-			[],
-			{ options: { whenBusy: 'fail' } },
-			'Another run is active on this thread',
-			[1, 1],
-		],
-		['goes on where others do not count', [], { options: { whenBusy: 'run' } }, OURS, [1, 0]],
-		[
-			'is not mistaken for theirs where its start is lost',
-			[lost('before')],
-			{ ours: 50 },
-			unknown('message'),
-			[1, 0],
-		],
-		[
-			'is not mistaken for theirs where its answer is lost',
-			[lost('after')],
-			{ ours: 50 },
-			unknown('message'),
-			[1, 0],
-		],
-		[
-			'is not mistaken for theirs where it answers again',
-			[lost('before'), unread],
-			{ theirs: 100, operation: again },
-			unknown('request'),
-			[1, 0],
-		],
+		['stays where it has ended before', [delaying('cancel', 500)], quick, OURS, [1, 1]],
+		['is reported where others are not waited for', [], fail, BUSY, [1, 1]],
+		['goes on where others do not count', [], anyway, OURS, [1, 0]],
+		[`${theirs} its start is lost`, [lost('before')], { ours: 50 }, unknown('message'), [1, 0]],
+		[`${theirs} its answer is lost`, [lost('after')], { ours: 50 }, unknown('message'), [1, 0]],
+		[`${theirs} it answers again`, [lost('before'), unread], anew, unknown('request'), [1, 0]],
 	])('%s', async (_, faults, meeting, words, tries) => {
 		add(...faults);
 		const met = await meet(meeting);
@@ -244,21 +210,19 @@ it('a run has its own ID where another has begun beside it', async () => {
 it('nothing is begun after the deadline, though the thread was free before', async () => {
 	const thread = await newThread();
 	await say(thread, `${INTERRUPTING_INPUT} first`);
-	add({ endpoint: 'E5', do: 'delay', ms: 700 });
+	add(delaying('E5', 700));
 	const { error } = await say(thread, 'ours', { deadlineMinutes: 0.01 });
 	expect(error?.message).toBe('The run had not begun when the deadline came');
 	expect(stored(thread)).toHaveLength(1);
 });
 
 describe('a server that does not tell of its runs', () => {
-	const unlisted = (status: number, body: unknown = 'no', more = {}): FaultRule => ({
-		...{ endpoint: 'listRuns', do: 'status', status, body, ...more },
-	});
+	const unlisted = (status: number, more = {}) => answering('listRuns', status, more);
 	const NO_ROUTE = { statusCode: 404, message: 'Cannot GET /api/ai/threads/x/runs' };
-	const PAGE = '<html>404 Not Found</html>';
+	const body = '<html>404 Not Found</html>';
 
 	it('has no such routes: each message is sent to E4, which is found out once an execution', async () => {
-		add(unlisted(404, NO_ROUTE));
+		add(unlisted(404, { body: NO_ROUTE }));
 		const thread = await newThread();
 		const items = ['one', 'two'].map((words) => says(thread, words));
 		const { items: out } = await fixture.run(ask(), { items });
@@ -268,24 +232,9 @@ describe('a server that does not tell of its runs', () => {
 
 	it.each<[string, FaultRule, string, number]>([
 		['may not: nothing is said', unlisted(403), 'The server answered 403: no', 0],
-		[
-			'cannot for a while: the message takes its turn',
-			unlisted(503, 'down', { times: 5 }),
-			'Echo: ours',
-			1,
-		],
-		[
-			'never could: it is given up after a minute',
-			unlisted(503, 'down'),
-			'The server answered 503: down',
-			0,
-		],
-		[
-			'cannot once it has begun: it is joined all the same',
-			unlisted(403, 'no', { nth: [2, 3] }),
-			'Echo: ours',
-			1,
-		],
+		['cannot for a while: it is asked again', unlisted(503, { times: 5 }), 'Echo: ours', 1],
+		['never could: it is given up', unlisted(503), 'The server answered 503: no', 0],
+		['cannot after the start: it is joined', unlisted(403, { nth: [2, 3] }), 'Echo: ours', 1],
 	])('%s', async (_, fault, words, runs) => {
 		add(fault);
 		const { json, error } = await say(await newThread());
@@ -303,7 +252,7 @@ describe('a server that does not tell of its runs', () => {
 		await say(thread, 'zero');
 		const others = { assistant_id: ECHO_ASSISTANT_ID, input: message('theirs') };
 		await post(fixture.sandbox, `threads/${thread}/runs`, others);
-		add(unlisted(404, PAGE, { nth: range(2, last) }));
+		add(unlisted(404, { body, nth: range(2, last) }));
 		const { json, error } = await say(thread, 'ours', { deadlineMinutes: 0.5 });
 		expect(error?.message ?? json?.output).toBe(words);
 		expect(sent('E4')).toEqual([]);
@@ -347,7 +296,7 @@ describe('a run that blocks a thread', () => {
 	it('is said to be cancelled where the deadline comes before it has ended', async () => {
 		const { thread, run } = await blocked({});
 		const body = { canceledExecutionIds: [run.id] };
-		add({ endpoint: 'cancel', do: 'status', status: 201, body });
+		add(answering('cancel', 201, { body }));
 		const { error } = await say(thread, 'ours', SHORT);
 		expect(error?.message).toMatch(BUSY);
 		expect(error?.description).toContain(`The silent run ${run.id} was cancelled.`);
@@ -355,17 +304,12 @@ describe('a run that blocks a thread', () => {
 		expect(sent('cancel')).toHaveLength(1);
 	});
 
-	const REFUSED: FaultRule = { endpoint: 'join', do: 'status', status: 502, body: 'down' };
+	const deaf = answering('join', 502);
 
 	it.each<[string, Parameters<typeof blocked>[0], INodeParameters, FaultRule[]]>([
 		['where nothing is allowed to', {}, { cancelSilentMinutes: 0 }, []],
-		[
-			'where it has not begun three times as long ago',
-			{ age: 0 },
-			{ cancelSilentMinutes: 0.2 },
-			[],
-		],
-		['where it cannot be heard', {}, {}, [REFUSED]],
+		['where it began less than thrice as long ago', { age: 0 }, { cancelSilentMinutes: 0.2 }, []],
+		['where it cannot be heard', {}, {}, [deaf]],
 	])('is not cancelled %s', async (_, blocking, options, faults) => {
 		const { thread, run } = await blocked(blocking);
 		add(...faults);
@@ -403,7 +347,7 @@ describe('a run that blocks a thread', () => {
 
 	it('is not said to be cancelled where the server refuses', async () => {
 		const { thread } = await blocked({ ms: 18_000 });
-		add({ endpoint: 'cancel', do: 'status', status: 403, body: 'no' });
+		add(answering('cancel', 403));
 		const { json } = await say(thread, 'ours', SILENT);
 		expect(sent('cancel')).not.toEqual([]);
 		expect(json).toMatchObject({ output: 'Echo: ours' });
@@ -413,7 +357,7 @@ describe('a run that blocks a thread', () => {
 	it('is heard no longer than it is waited for', async () => {
 		const { thread, run } = await blocked({});
 		const heardBy = () => fixture.sandbox.store.speeches.get(run.id)?.heardBy;
-		add({ endpoint: 'listRuns', nth: 4, do: 'status', status: 403, body: 'no' });
+		add(answering('listRuns', 403, { nth: 4 }));
 		const calling = say(thread, 'ours', { ...SILENT, cancelSilentMinutes: 0 });
 		await clock.until(() => sent('listRuns').length >= 3);
 		expect(heardBy()).toBe(1);

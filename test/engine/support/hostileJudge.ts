@@ -33,6 +33,9 @@ const RUNS = [
 	'POST /conversations/{}/messages/search',
 ];
 
+/** Whose the key is. */
+const WHOSE = /^GET \/api\/user\/me$/;
+
 /** What is asked of the documents of a knowledgebase. */
 const DOCUMENTS = [
 	'POST /v1/file',
@@ -50,9 +53,10 @@ export function routesOf(operation: Operation): RegExp[] {
 		: [operation, operation.precheck ?? []]
 				.flat()
 				.map(({ method, path }) => `${method} ${path.replace(/\?.*/, '')}`);
-	return routes.map(
+	const own = routes.map(
 		(route) => new RegExp(`^${route.replace(' ', ' /api/ai').replace(/\{\w*!?\}/g, ID)}$`),
 	);
+	return [...own, WHOSE];
 }
 
 /** Headers the node may set, and those n8n and its HTTP client add. */
