@@ -141,6 +141,16 @@ it('a stream that breaks is joined again soon as long as it has said something n
 	expect(short.slice(0, 3)).toEqual([2_000, 2_000, 2_000]);
 });
 
+it('a run that was never read is given up after a minute', async () => {
+	const time = virtualTime();
+	const limits = { clock: time, deadline: time.now() + 600 * SECOND };
+	const client = withDeadline({ send: parsing(() => no(lost)), ...limits });
+	const result = await waitForRunResult({ ...client, threadId: 't', runId: 'r' });
+	expect(result).toMatchObject({ status: 'failed', failure: { code: 'ECONNRESET' } });
+	expect(time.elapsed()).toBeGreaterThanOrEqual(60 * SECOND);
+	expect(time.elapsed()).toBeLessThan(120 * SECOND);
+});
+
 describe('a run on a thread whose last run has ended', () => {
 	it.each([
 		[-800, 0],
