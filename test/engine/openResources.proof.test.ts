@@ -1,11 +1,12 @@
 import { createServer } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { countBy, times } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
 import type { FaultRule } from '../../sandbox';
-import { waitFor } from '../../host/waitFor';
 import { ALL_CASES } from './support/cases';
+import { clock } from './support/clock';
 import type { CredentialData } from './support/credentials';
 import { useFixture, watchOpenedFiles } from './support/fixture';
 import { listen } from './support/listen';
@@ -63,12 +64,12 @@ describe('when an execution has ended, nothing of it is left open', () => {
 	});
 	afterEach(async () => {
 		jest.restoreAllMocks();
-		const closed = async () => {
+		const isOpen = () => {
 			const { connections, timers } = active();
-			const quiet = connections <= before.connections && timers <= before.timers;
-			return (quiet && openFiles().length === 0) || undefined;
+			const isQuiet = connections <= before.connections && timers <= before.timers;
+			return !isQuiet || openFiles().length > 0;
 		};
-		await waitFor('all to be closed', closed, { timeoutMs: 15_000 });
+		while (isOpen()) await nextTurn();
 	});
 
 	it.each(faults)('one %s', async (_title, rules) => {
@@ -80,12 +81,15 @@ describe('when an execution has ended, nothing of it is left open', () => {
 	it('one whose request was not read to its end', async () => {
 		let cut = 0;
 		const server = createServer((socket) => {
-			socket.once('data', () => socket.pause());
-			setTimeout(() => {
+			socket.once('data', async () => {
+				socket.pause();
+				await clock.settled();
 				if (openFiles().length > 0) cut += 1;
 				socket.resetAndDestroy();
-			}, 300);
+				clock.go();
+			});
 		});
+		clock.stand();
 		await runAll({ baseUrl: `http://127.0.0.1:${await listen(server)}` });
 		server.close();
 		expect(cut).toBeGreaterThan(0);

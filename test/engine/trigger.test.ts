@@ -282,7 +282,8 @@ describe('each change', () => {
 		];
 		try {
 			for (const [parameters, more] of others) {
-				const other = await activate(parameters, { staticData, ...more });
+				const own = { staticData: structuredClone(staticData), ...more };
+				const other = await activate(parameters, own);
 				await other.poll();
 				expect(other.started).toEqual([]);
 			}
