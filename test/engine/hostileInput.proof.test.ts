@@ -1,84 +1,117 @@
+import { isEqual } from 'lodash';
+import set from 'lodash/set';
 import { DateTime } from 'luxon';
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
+import { inspect } from 'node:util';
 
+import { isUuid } from '../../nodes/XpertAi/payloads/common';
+import { endpoints } from '../../sandbox';
+import type { LoggedRequest } from '../../sandbox/requestLog';
+import { OPERATIONS } from '../nodes/support/properties';
+import { ALL_CASES } from './support/cases';
 import { useFixture } from './support/fixture';
-import { errorFlaw, idFlaw, namesFor, requestFlaw } from './support/hostileJudge';
-import { TARGETS_BY_OPERATION, placed } from './support/hostileTargets';
-import type { Target } from './support/hostileTargets';
-import { builtIns, deepFreeze, everyKind } from './support/hostileValues';
+import type { NodeResult } from './support/engine';
+import { placesOf } from './support/hostilePlaces';
+import type { Place } from './support/hostilePlaces';
+import { deepFreeze, hostileValues } from './support/hostileValues';
 
 const fixture = useFixture();
 
-/** Runs of each operation; together some thousands. */
+/** Of each operation; together some thousands. */
 const RUNS = 88;
 
-const KINDS = deepFreeze(everyKind());
+const VALUES = deepFreeze(hostileValues());
 
-let cases = 0;
-
-afterAll(() => expect(cases).toBeGreaterThan(2000));
-
-/** Places and values in turn, so that in each operation every kind of value occurs. */
-function mixed(targets: Target[], seed: number): Array<{ target: Target; kind: number }> {
-	return Array.from({ length: RUNS }, (_, run) => ({
-		target: targets[(run * 7) % targets.length] as Target,
-		kind: (seed * RUNS + run * 5) % KINDS.length,
-	}));
-}
-
-/** Runs the node over one item that holds the value. */
-async function runOnce(target: Target, value: unknown) {
-	const { path, wrap, column } = target;
-	// As in a workflow, the value comes out of the item through an expression.
-	const { parameters, json } = column
-		? placed(target, value)
-		: placed({ ...target, path, wrap: undefined }, '={{ $json.hostile }}');
-	const columns = column ? json : { ...json, hostile: wrap ? wrap(value) : value };
-	// n8n itself writes a date of luxon as text into what an expression gives.
-	const isDate = DateTime.isDateTime(value);
-	const item = { json: (isDate ? columns : deepFreeze(columns)) as IDataObject };
+/** Runs the node over one item that holds the value, which comes out of it through an expression, as in a workflow. */
+async function runWith({ path, good, wrap = (one) => one, isColumn }: Place, value: unknown) {
+	const parameters = structuredClone(good);
+	const json: IDataObject = { name: 'a document' };
+	set(isColumn ? json : parameters, path, isColumn ? value : '={{ $json.hostile }}');
+	if (!isColumn) set(json, 'hostile', wrap(value));
 	const data = await fixture.engine.binary(
 		Buffer.from('[{"name":"a"}]'),
 		'a.json',
 		'application/json',
 	);
 	fixture.sandbox.requests.clear();
-	const { error } = await fixture.run(parameters as INodeParameters, {
-		items: [{ ...item, binary: { data } }],
-	});
-	return error;
+	// n8n itself writes a date of luxon as text into what an expression gives.
+	const items = [{ json: DateTime.isDateTime(value) ? json : deepFreeze(json), binary: { data } }];
+	return (await fixture.run(parameters, { items })).error;
 }
 
-/** Why a run did not end as it must, if it did not. */
-async function flawOf(target: Target, all: Target[], value: unknown): Promise<string | undefined> {
-	const error = await runOnce(target, value);
-	const { url: origin, requests } = fixture.sandbox;
-	for (const { method, path, headers } of requests.all) {
-		const request = {
-			method: method as 'GET',
-			url: origin + path,
-			headers: headers as IDataObject,
-		};
-		const flaw =
-			requestFlaw(request, target.operation, origin) ?? idFlaw(request, target.operation, value);
+const ROUTES = [...endpoints.map(({ path }) => path), ...ALL_CASES.map(({ sends }) => sends)];
+const WORDS = new Set(ROUTES.flatMap((path) => path.replace(/\?.*/, '').split(/[/ ]/)));
+
+/** Headers the node may set, and those n8n and its HTTP client add. */
+const HEADERS =
+	/^(accept|content-type|authorization|user-agent|content-length|accept-encoding|host|connection|transfer-encoding)$/i;
+
+/** What is wrong with a request: it must be for a route, with the ID that was given, or one that the node makes, whole. */
+function requestFlaw({ endpoint, method, path, headers }: LoggedRequest, value: unknown) {
+	if (endpoint === undefined) return `no route: ${method} ${path}`;
+	const { pathname, searchParams } = new URL(path, 'http://localhost');
+	const given = typeof value === 'object' && value && 'value' in value ? value.value : value;
+	const text = typeof given === 'number' ? String(given) : given;
+	const isGiven = (id: string) => typeof text === 'string' && [text, text.trim()].includes(id);
+	const segments = pathname.replace('/api/ai/', '').split('/').map(decodeURIComponent);
+	const id = segments.find((one) => !WORDS.has(one) && !isUuid(one) && !isGiven(one));
+	if (id !== undefined) return `the ID ${id}`;
+	if ([...searchParams.keys()].some((key) => key !== 'ids')) return `a query: ${path}`;
+	const header = Object.keys(headers).find((name) => !HEADERS.test(name));
+	return header && `a header: ${header}`;
+}
+
+/** These decide on other parameters, which the message may be about. */
+const SWITCHES = new Set<unknown>(['threadSource', 'documentIdMode', 'options', 'text', 'name']);
+
+function namesFor({ path }: Place, all: Place[]): string[] {
+	const isAbout = (other: Place) =>
+		SWITCHES.has(path[0]) ||
+		SWITCHES.has(path.at(-1)) ||
+		isEqual(other.path.slice(0, path.length), path);
+	return all.filter(isAbout).flatMap(({ names }) => names);
+}
+
+/** What is wrong with an error: it must be n8n's, and name the item and one of these parameters, if any. */
+function errorFlaw({ name, message, context }: NonNullable<NodeResult['error']>, names: string[]) {
+	if (name !== 'NodeApiError' && name !== 'NodeOperationError')
+		return `an error that is not typed: ${name}: ${message}`;
+	if (context?.itemIndex !== 0) return `an error without the item: ${message}`;
+	if (message.length > 2000) return `a message of ${message.length} characters`;
+	if (names.length === 0 || names.some((one) => message.includes(`"${one}"`))) return undefined;
+	return `an error that names no parameter: ${message.slice(0, 160)}`;
+}
+
+/** What is wrong with a run, if anything. */
+async function flawOf(place: Place, all: Place[], value: unknown): Promise<string | undefined> {
+	const error = await runWith(place, value);
+	const requests = fixture.sandbox.requests.all;
+	for (const request of requests) {
+		const flaw = requestFlaw(request, value);
 		if (flaw) return flaw;
 	}
 	// What the server answers, or has answered before, may be about anything.
-	const isRefused = requests.all.length === 0 && error?.name === 'NodeOperationError';
-	return error && errorFlaw(error, isRefused ? namesFor(target, all) : []);
+	const isRefused = requests.length === 0 && error?.name === 'NodeOperationError';
+	return error && errorFlaw(error, isRefused ? namesFor(place, all) : []);
 }
 
-describe.each(TARGETS_BY_OPERATION.map((one, seed) => ({ ...one, seed })))(
-	'$title in the engine, over HTTP',
-	({ targets, seed }) => {
-		it('ends in a typed error with the item and the place, or in the request that was meant', async () => {
+const BUILT_IN = [Object.prototype, Array.prototype, String.prototype, Function.prototype, Object];
+const builtIns = () => BUILT_IN.map((one) => Object.entries(Object.getOwnPropertyDescriptors(one)));
+
+describe.each(OPERATIONS.map((one, seed) => ({ ...one, seed })))(
+	'hostile input of $title',
+	({ resource, operation, seed }) => {
+		it('ends in a typed error with item and place, or in the request that was meant', async () => {
 			const before = builtIns();
+			const places = placesOf(resource, operation);
 			const flaws: string[] = [];
-			for (const { target, kind } of mixed(targets, seed)) {
-				const { kind: name, value } = KINDS[kind] ?? { kind: '', value: undefined };
-				const flaw = await flawOf(target, targets, value);
-				if (flaw) flaws.push(`${target.title} = ${name}: ${flaw}`);
-				cases += 1;
+			for (let run = 0; run < RUNS; run++) {
+				// In turn, so that in each operation every kind of value occurs.
+				const place = places[(run * 7) % places.length] as Place;
+				const value = VALUES[(seed * RUNS + run * 5) % VALUES.length];
+				const flaw = await flawOf(place, places, value);
+				const kind = inspect(value, { depth: 0 }).slice(0, 60);
+				if (flaw) flaws.push(`${place.path.join('.')} = ${kind}: ${flaw}`);
 			}
 			expect(flaws).toEqual([]);
 			expect(builtIns()).toEqual(before);

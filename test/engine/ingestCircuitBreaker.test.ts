@@ -3,19 +3,10 @@ import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workf
 import { COPILOT_ID } from '../../sandbox';
 import type { NodeResult } from './support/engine';
 import { useFixture } from './support/fixture';
-import {
-	BY_NAME,
-	TEXTS,
-	column,
-	embedsDocuments,
-	ending,
-	hintsOf,
-	ingestOn,
-	rows,
-} from './support/ingest';
+import { BY_NAME, TEXTS, embedsDocuments, ending, hintsOf, ingestOn, rows } from './support/ingest';
 
 const fixture = useFixture();
-const { submit, storedNames, batchSizes, file } = ingestOn(fixture);
+const { submit, storedNames, batchSizes } = ingestOn(fixture);
 
 const COUNT = 100;
 
@@ -73,27 +64,6 @@ describe('documents that cannot be processed, one after another for the same rea
 		expect(storedNames().length).toBeLessThan(COUNT);
 	});
 
-	it('leave the rest of a file unsent as well', async () => {
-		const lines = Array.from({ length: 2000 }, (_, index) => ({ name: `line ${index}` }));
-		const { items } = await submit(
-			{
-				source: 'records',
-				afterStoring: 'wait',
-				output: 'summary',
-				options: options({ stopAfterFailures: 5 }),
-			},
-			{ items: [await file(JSON.stringify(lines))], onError: 'continueErrorOutput' },
-		);
-		const sent = storedNames().length;
-		expect(sent).toBeLessThan(2000);
-		expect(items[0]?.json).toMatchObject({
-			documents: 2000,
-			stored: sent,
-			notSent: 2000 - sent,
-			notes: expect.arrayContaining([expect.stringContaining(NO_MODEL)]),
-		});
-	});
-
 	it('leave the next knowledgebase as it is', async () => {
 		const other = fixture.sandbox.store.putKnowledgebase({ name: 'other' }).id;
 		const [first, second] = [fixture.world.knowledgebaseId, other].map((id) =>
@@ -115,32 +85,14 @@ describe('documents that cannot be processed, one after another for the same rea
 });
 
 describe('the first batch', () => {
-	/** As the node has it: a hundred documents a batch, and a hundred in a row that come to nothing. */
-	const asItIs = { options: { batchSize: 100, concurrency: 5, stopAfterFailures: 100 } };
-
 	it('has ten documents, whose end is asked for while others are uploaded', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E16', do: 'delay', ms: 5000 });
-		await night(texts(), { options: { ...asItIs.options, stopAfterFailures: 0 } });
+		await night(texts(), { options: { batchSize: 100, concurrency: 5, stopAfterFailures: 0 } });
 		expect(batchSizes()).toEqual([10, 90]);
 		const order = fixture.sandbox.requests.all.map(({ endpoint }) => endpoint);
 		const last = order.lastIndexOf('E16');
 		expect(order.indexOf('process')).toBeLessThan(last);
 		expect(order.indexOf('status', order.indexOf('process'))).toBeLessThan(last);
-	});
-
-	describe('of files that are broken', () => {
-		embedsDocuments(fixture);
-
-		it('is not: all others are sent and found', async () => {
-			const broken = (index: number) =>
-				index < 10 ? ending('error', 10, 'Invalid PDF structure') : ending('finish');
-			const result = await submit(
-				{ ...BY_NAME, afterStoring: 'wait', ...asItIs },
-				{ items: rows(COUNT, broken), onError: 'continueErrorOutput' },
-			);
-			expect(storedNames()).toHaveLength(COUNT);
-			expect(column(result.outputs[0], 'processing')).toEqual(Array(90).fill('finish'));
-		});
 	});
 });
 

@@ -140,15 +140,6 @@ describe('files', () => {
 		expect(storedNames()).toEqual(['Bears.html']);
 		expect(column(out, 'key')).toEqual(['data']);
 	});
-
-	it('that an item does not have are refused before anything is sent', async () => {
-		const { error } = await submit(
-			{ ...FILES, binaryPropertyName: 'other' },
-			{ items: [{ json: {} }] },
-		);
-		expect(error?.message).toContain('"Input Binary Field" names "other"');
-		expect(fixture.sandbox.requests.all).toEqual([]);
-	});
 });
 
 describe('addresses', () => {
@@ -175,11 +166,6 @@ describe('addresses', () => {
 			processing: 'error',
 			description: expect.stringContaining('could not fetch the file'),
 		});
-	});
-
-	it.each([' ', 'manual.pdf', 'ftp://example.com/a'])('"%s" is refused', async (url) => {
-		const { error } = await submit(ADDRESSES, { items: [{ json: { url } }] });
-		expect(error?.message).toMatch(/^"Address" must be a web address/);
 	});
 });
 

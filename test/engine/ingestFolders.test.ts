@@ -62,18 +62,6 @@ describe('Folder', () => {
 		expect(folderRows().map(({ status }) => status as unknown)).toEqual([null, null]);
 	});
 
-	it('is of many documents at once made once', async () => {
-		const names = Array.from({ length: 40 }, (_, place) => `doc${place}`);
-		const pairs = names.map((name, place) => [name, `F/${place % 3}`] as const);
-		const what: Night = Object.fromEntries(pairs);
-		await night(what, { options: { batchSize: 4, concurrency: 4 }, afterStoring: 'nothing' });
-		expect(stored()).toEqual(what);
-		const rows = bodies()
-			.flat()
-			.filter(({ sourceType }) => sourceType === 'folder');
-		expect(rows.map(({ name }) => name).sort()).toEqual(['0', '1', '2', 'F']);
-	});
-
 	it('moves a document with the next run, whole and processed again, and leaves out what stays', async () => {
 		const changed = { mode: 'changed' };
 		await night({ a: 'A', b: 'A', c: 'B' }, changed);

@@ -106,23 +106,6 @@ describe('the metadata of a document', () => {
 				content: '={{ DateTime.fromISO($json.day) }}',
 			}),
 		],
-		[
-			'JSON',
-			{
-				source: 'json',
-				jsonBody: '={{ [{ name: "a", metadata: { validFrom: new Date($json.day) } }] }}',
-			},
-		],
-		[
-			'fields',
-			{
-				documentFields: {
-					mappingMode: 'defineBelow',
-					value: { name: 'a', metadata: '={{ { validFrom: DateTime.fromISO($json.day) } }}' },
-					schema: [],
-				},
-			},
-		],
 	])('has a date from %s as text that ends in Z', async (_, parameters) => {
 		const { error } = await submit(parameters, {
 			items: item({ day: '2025-03-01T02:00:00.000+02:00' }),

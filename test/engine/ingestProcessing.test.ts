@@ -1,5 +1,4 @@
 import { startSandbox } from '../../sandbox';
-import type { Sandbox } from '../../sandbox';
 import { clock } from './support/clock';
 import { AN_HOUR, stopOnce, useFixture } from './support/fixture';
 import {
@@ -32,44 +31,19 @@ describe('After Storing: Start Processing', () => {
 		expect(column(items, 'processing')).toEqual(['running', 'running', 'running']);
 	});
 
-	it('is not done for documents that are not stored', async () => {
-		const { outputs } = await submit(parameters('process'), {
-			items: [...rows(1), { json: { name: 'doc 1', size: 'large' } }],
-			onError: 'continueErrorOutput',
-		});
-		expect(outputs[1]).toHaveLength(1);
-		expect(requests('process').map(({ body }) => body)).toEqual([column(outputs[0], 'id')]);
-	});
-
-	describe('that cannot be started', () => {
-		const started = parameters('process');
-		beforeEach(() =>
-			fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 403, body: 'no' }),
-		);
-
-		it('ends the workflow, with the documents stored', async () => {
-			const { error } = await submit(started, { items: rows(2) });
-			expect(error?.message).toBe('2 documents are stored but not found: doc 0, doc 1');
-			expect(error?.description).toMatch(
-				/^The document is stored, but its processing could not be started\. The server answered 403: no\. It is stored/,
-			);
-			expect(storedNames()).toHaveLength(2);
-		});
-
-		it('comes out on the error output, document by document', async () => {
-			const { outputs } = await submit(started, {
-				items: rows(2),
-				onError: 'continueErrorOutput',
-			});
-			expect(outputs[0]).toEqual([]);
-			expect(column(outputs[1], 'error')).toEqual(
-				rows(2).map(
-					() =>
-						'The document is stored, but its processing could not be started. The server answered 403: no',
-				),
-			);
-			expect(column(outputs[1], 'details')[0]).toMatchObject({ name: 'doc 0', outcome: 'stored' });
-		});
+	it('that cannot be started ends the workflow, or fails document by document, with the documents stored', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 403, body: 'no' });
+		const reason =
+			'The document is stored, but its processing could not be started. The server answered 403: no';
+		const { error } = await submit(parameters('process'), { items: rows(2) });
+		expect(error?.message).toBe('2 documents are stored but not found: doc 0, doc 1');
+		expect(error?.description).toContain(`${reason}. It is stored`);
+		expect(storedNames()).toHaveLength(2);
+		const goesOn = { items: rows(2), onError: 'continueErrorOutput' } as const;
+		const { outputs } = await submit(parameters('process'), goesOn);
+		expect(outputs[0]).toEqual([]);
+		expect(column(outputs[1], 'error')).toEqual([reason, reason]);
+		expect(column(outputs[1], 'details')[0]).toMatchObject({ name: 'doc 0', outcome: 'stored' });
 	});
 });
 
@@ -147,26 +121,18 @@ it('with Stop, what was stored before the one that was refused is processed all 
 	expect(requests('process').flatMap(({ body }) => body)).toEqual(ids);
 });
 
-describe('a server without these routes', () => {
-	let other: Sandbox;
-	beforeAll(async () => void (other = await startSandbox({ processing: false })));
-	afterAll(async () => await other.close());
-
-	it.each(['process', 'wait'] as const)(
-		'still stores the documents with %s, which are given with a note',
-		async (afterStoring) => {
-			const { id } = other.store.putKnowledgebase({ name: 'Manuals' });
-			const result = await submit(
-				{ ...parameters(afterStoring), knowledgebaseId: id },
-				{ items: rows(3), credential: { baseUrl: other.url, accessToken: other.accessToken } },
-			);
-			expect(result.error).toBeUndefined();
-			expect(column(result.items, 'outcome')).toEqual(['stored', 'stored', 'stored']);
-			expect(hintsOf(result)).toEqual([
-				'Documents: 3 stored (1 batch).',
-				'This server decides by itself when documents are found: it takes no request to process them.',
-			]);
-			expect(other.store.documentsOf(id)).toHaveLength(3);
-		},
-	);
+it('a server without these routes still stores the documents, which are given with a note', async () => {
+	const other = await startSandbox({ processing: false });
+	const { id } = other.store.putKnowledgebase({ name: 'Manuals' });
+	const result = await submit(
+		{ ...parameters('wait'), knowledgebaseId: id },
+		{ items: rows(3), credential: { baseUrl: other.url, accessToken: other.accessToken } },
+	).finally(async () => await other.close());
+	expect(result.error).toBeUndefined();
+	expect(column(result.items, 'outcome')).toEqual(['stored', 'stored', 'stored']);
+	expect(hintsOf(result)).toEqual([
+		'Documents: 3 stored (1 batch).',
+		'This server decides by itself when documents are found: it takes no request to process them.',
+	]);
+	expect(other.store.documentsOf(id)).toHaveLength(3);
 });

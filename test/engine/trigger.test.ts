@@ -171,16 +171,6 @@ describe('what the trigger gives', () => {
 		expect(sandbox.requests.of('E15')).toHaveLength(0);
 	});
 
-	it('has the messages with Include Messages', async () => {
-		const trigger = await activate({ ...ALL, options: { includeMessages: true } });
-		await talk(sandbox, 'Hello');
-		await trigger.poll();
-		expect(trigger.items()[0]?.messages).toEqual([
-			{ from: 'user', text: 'Hello' },
-			{ from: 'assistant', text: 'Echo: Hello' },
-		]);
-	});
-
 	it('is only what holds a text in its title or a message, where one is asked for', async () => {
 		const trigger = await activate({ ...ALL, options: { onlyWith: 'invoice' } });
 		await talk(sandbox, 'Hello', { title: 'An Invoice' });
@@ -199,21 +189,6 @@ describe('what the trigger gives', () => {
 describe('a thread that cannot be read', () => {
 	const GONE = { endpoint: 'E15', do: 'status', status: 500, body: {} } as const;
 	const NOT_READ = 'The server answered 500: Internal Server Error';
-
-	it('has its change wait for the next poll', async () => {
-		const trigger = await activate();
-		await talk(sandbox, 'Hello', { title: 'One' });
-		sandbox.faults.add(GONE);
-		await trigger.poll();
-		expect(trigger.started).toEqual([]);
-		sandbox.faults.clear();
-		await trigger.poll();
-		await trigger.poll();
-		expect(trigger.items()).toEqual([
-			expect.objectContaining({ title: 'One', output: 'Echo: Hello' }),
-		]);
-		expect(trigger.items()[0]).not.toHaveProperty('notRead');
-	});
 
 	it('has its change given in the third poll, saying why it comes without the messages', async () => {
 		const trigger = await activate({
@@ -270,17 +245,7 @@ describe('each change', () => {
 		expect(restarted.started).toEqual([]);
 	});
 
-	it('of the time before the first activation is not given', async () => {
-		await talk(sandbox, 'Hello', { title: 'Before' });
-		const trigger = await activate();
-		await trigger.poll();
-		await clock.advance(1);
-		await talk(sandbox, 'Hello', { title: 'After' });
-		await trigger.poll();
-		expect(titles(trigger)).toEqual(['After']);
-	});
-
-	it('of the time before the first activation is not given after other events were chosen, either', async () => {
+	it('of the time before the first activation is not given, also after other events were chosen', async () => {
 		await talk(sandbox, 'Hello', { title: 'Before' });
 		const first = await activate({ events: ['failed'] });
 		const second = await activate(ALL, { staticData: first.stored() });
@@ -301,41 +266,34 @@ describe('each change', () => {
 		expect(titles(trigger)).toEqual(['One']);
 	});
 
-	it('is none of another server to which the same credential leads', async () => {
-		const ungiven = { ...ALL, simplify: false };
-		const first = await activate(ungiven);
-		await first.poll();
-		const other = await startSandbox({ clock });
-		try {
-			await clock.advance(1_000);
-			other.store.putConversation({ title: 'Past of the other', status: 'idle' });
-			const staticData = first.stored();
-			const moved = { baseUrl: other.url, accessToken: other.accessToken };
-			const second = await activate(ungiven, { staticData, credential: moved });
-			await second.poll();
-			expect(second.started).toEqual([]);
-			await clock.advance(1_000);
-			other.store.putConversation({ title: 'From now on', status: 'idle' });
-			await second.poll();
-			expect(titles(second)).toEqual(['From now on']);
-		} finally {
-			await other.close();
-		}
-	});
-
-	it('starts anew from now with another assistant or another credential', async () => {
+	it('is only of the time from now on with another assistant, credential or server', async () => {
 		const first = await activate();
 		await first.poll();
 		await clock.advance(10 * OVERLAP_MS);
 		await talk(sandbox, 'Hello', { assistantId: HELPER_ID });
 		const staticData = first.stored();
-		const ofAssistant = { ...ALL, assistantId: byId(HELPER_ID) };
-		const other = await activate(ofAssistant, { staticData });
-		await other.poll();
-		expect(other.started).toEqual([]);
-		const otherUser = await activate(ALL, { staticData, credentialId: '2' });
-		await otherUser.poll();
-		expect(otherUser.started).toEqual([]);
+		const elsewhere = await startSandbox({ clock });
+		elsewhere.store.putConversation({ title: 'Past of the other', status: 'idle' });
+		const moved = { baseUrl: elsewhere.url, accessToken: elsewhere.accessToken };
+		const others: Array<[INodeParameters, Partial<TriggerRun>]> = [
+			[{ ...ALL, assistantId: byId(HELPER_ID) }, {}],
+			[ALL, { credentialId: '2' }],
+			[{ ...ALL, simplify: false }, { credential: moved }],
+		];
+		try {
+			for (const [parameters, more] of others) {
+				const own = { staticData: structuredClone(staticData), ...more };
+				const other = await activate(parameters, own);
+				await other.poll();
+				expect(other.started).toEqual([]);
+			}
+			await clock.advance(1_000);
+			elsewhere.store.putConversation({ title: 'From now on', status: 'idle' });
+			await active?.poll();
+			expect(active && titles(active)).toEqual(['From now on']);
+		} finally {
+			await elsewhere.close();
+		}
 	});
 });
 
@@ -359,18 +317,6 @@ describe('many changes', () => {
 		expect(titles(trigger)).toEqual(expected(230));
 	});
 
-	it('take four requests a hundred at most where 3,000 ended close together', async () => {
-		const trigger = await activate(ungiven);
-		for (const title of expected(3_000)) {
-			sandbox.store.putConversation({ title, status: 'idle' });
-			await clock.advance(10);
-		}
-		sandbox.requests.clear();
-		for (let n = 0; n < 30; n++) await trigger.poll();
-		expect(titles(trigger)).toEqual(expected(3_000));
-		expect(sandbox.requests.of('E5').length).toBeLessThanOrEqual(120);
-	});
-
 	const itWithLimit = POLLS_ARE_LIMITED ? it : it.skip;
 	itWithLimit(
 		'come out where a poll has time for one page, and none of the first is of interest',
@@ -390,36 +336,6 @@ describe('many changes', () => {
 
 describe('a poll that fails', () => {
 	const BAD_GATEWAY = { do: 'status', status: 502, body: 'Bad Gateway' } as const;
-
-	it('is shown, and the next one catches up', async () => {
-		const trigger = await activate();
-		await talk(sandbox, 'Hello', { title: 'One' });
-		sandbox.faults.add({ endpoint: 'E5', do: 'status', status: 400, body: { message: 'No' } });
-		await trigger.poll();
-		expect(trigger.errors.map(({ message }) => message)).toEqual(['The server answered 400: No']);
-		sandbox.faults.clear();
-		await trigger.poll();
-		expect(titles(trigger)).toEqual(['One']);
-	});
-
-	it('half-way gives what it has, and the next one goes on from there', async () => {
-		const trigger = await activate({
-			...ALL,
-			simplify: false,
-			options: { conversationsPerPoll: 300 },
-		});
-		for (let n = 0; n < 150; n++) {
-			sandbox.store.putConversation({ title: `Talk ${n}`, status: 'idle' });
-			await clock.advance(1_000);
-		}
-		sandbox.faults.add({ endpoint: 'E5', nth: [2, 3, 4], ...BAD_GATEWAY });
-		await trigger.poll();
-		expect(trigger.items()).toHaveLength(101);
-		expect(trigger.errors).toEqual([]);
-		await trigger.poll();
-		expect(new Set(titles(trigger)).size).toBe(150);
-		expect(trigger.items()).toHaveLength(150);
-	});
 
 	it('is not shown while it gets on, as some hosts forget what a poll has remembered that fails', async () => {
 		const trigger = await activate({ events: ['failed'] });
@@ -458,14 +374,11 @@ describe('a poll that fails', () => {
 		expect(titles(trigger)).toEqual(['One']);
 	});
 
-	it('says in words that the token is not accepted, on activation as well', async () => {
+	it('is shown in words, on activation as well, and the next one catches up', async () => {
 		const trigger = await activate();
-		sandbox.faults.add({
-			endpoint: 'E5',
-			do: 'status',
-			status: 401,
-			body: { message: 'Unauthorized' },
-		});
+		await talk(sandbox, 'Hello', { title: 'One' });
+		const body = { message: 'Unauthorized' };
+		sandbox.faults.add({ endpoint: 'E5', do: 'status', status: 401, body });
 		await trigger.poll();
 		expect(trigger.errors).toEqual([
 			expect.objectContaining({
@@ -473,21 +386,11 @@ describe('a poll that fails', () => {
 				description: expect.stringContaining('Check the Access Token in the credential'),
 			}),
 		]);
+		sandbox.faults.clear();
+		await trigger.poll();
+		expect(titles(trigger)).toEqual(['One']);
+		sandbox.faults.add({ endpoint: 'E5', do: 'status', status: 401, body });
 		await expect(activate()).rejects.toThrow('The server answered 401: Unauthorized');
-	});
-
-	it('says that a credential with expressions has no item here', async () => {
-		const withExpression = { ...credential(), baseUrl: '={{ $json.server }}' };
-		await expect(activate(ALL, { credential: withExpression })).rejects.toThrow(
-			'The credential could not be read here, where its expressions have no item',
-		);
-		expect(sandbox.requests.all).toEqual([]);
-	});
-
-	it('names the assistant whose ID is none', async () => {
-		const parameters = { ...ALL, assistantId: byId('nope') };
-		await expect(activate(parameters)).rejects.toThrow('"Assistant" must be a UUID such as');
-		expect(sandbox.requests.all).toEqual([]);
 	});
 });
 
@@ -506,7 +409,20 @@ describe('a setting that cannot be used', () => {
 		const { error } = await engine.test({ parameters, credential: credential() });
 		expect(error?.message).toBe(message);
 		expect(`${error?.message} ${error?.description}`).not.toMatch(EMPTY_WORDS);
-		expect(sandbox.requests.all).toHaveLength(0);
+		expect(sandbox.requests.all).toEqual([]);
+	});
+
+	it.each<[INodeParameters, object, string]>([
+		[{ assistantId: byId('nope') }, {}, '"Assistant" must be a UUID such as'],
+		[
+			{},
+			{ baseUrl: '={{ $json.server }}' },
+			'The credential could not be read here, where its expressions have no item',
+		],
+	])('is refused on activation: %j, %j', async (parameters, changes, message) => {
+		const changed = { credential: { ...credential(), ...changes } };
+		await expect(activate({ ...ALL, ...parameters }, changed)).rejects.toThrow(message);
+		expect(sandbox.requests.all).toEqual([]);
 	});
 });
 

@@ -5,7 +5,7 @@ import type { Sandbox } from '../../../sandbox';
 import { startCaseSandbox } from './caseOperations';
 import { ALL_CASES } from './cases';
 import type { CredentialData } from './credentials';
-import { inChild } from './hostileChild';
+import { inChild } from './inChild';
 import type { CallReport, NetworkRun } from './networkRun';
 import { createWorld } from './records';
 

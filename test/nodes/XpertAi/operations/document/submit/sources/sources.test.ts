@@ -115,7 +115,7 @@ it.each([...Object.entries(CASES), ...MORE])(
 	async (source, one) => expect(await reading(source, one)).toEqual(one.brings),
 );
 
-it.each([
+it.each<[string, INodeParameters, string]>([
 	['files', { binaryPropertyName: 'constructor' }, '"Input Binary Field" names "constructor"'],
 	['files', { binaryPropertyName: '__proto__' }, '"Input Binary Field" names "__proto__"'],
 	[
@@ -123,8 +123,12 @@ it.each([
 		{ binaryPropertyName: 'data', textField: 'constructor.name' },
 		'"Text Field" names "constructor.name", which holds no text here',
 	],
+	['files', { binaryPropertyName: 'other' }, '"Input Binary Field" names "other"'],
+	['addresses', { url: ' ' }, '"Address" must be a web address'],
+	['addresses', { url: 'manual.pdf' }, '"Address" must be a web address'],
+	['addresses', { url: 'ftp://example.com/a' }, '"Address" must be a web address'],
 ])(
-	'what every object inherits is none of the %s of an item: %j',
+	'what is none of the %s of an item is refused, also what every object inherits: %j',
 	async (source, parameters, words) => {
 		const { input } = CASES.files;
 		const file = '{"name":"a"}';
