@@ -39,16 +39,6 @@ describe('a batch the server rejects', () => {
 		},
 	);
 
-	it('counts the requests of each document', async () => {
-		const { told } = await submitTo(new BulkServer(), withIds(4, { 0: 400 }), oneBatch(4));
-		expect(told.map(({ document, attempts }) => [document.origin, attempts])).toEqual([
-			[0, 3],
-			[1, 3],
-			[2, 2],
-			[3, 2],
-		]);
-	});
-
 	it('counts what was sent: requests, bytes, retries and splits', async () => {
 		let bytes = 0;
 		const server = new BulkServer(['limited']);
@@ -72,20 +62,6 @@ describe('a batch the server rejects', () => {
 		const { placesOf } = await submitTo({ send: then }, withIds(4, { 3: 400 }));
 		expect(server.rows.map(({ key }) => key)).toEqual([0, 1, 2]);
 		expect(placesOf('rejected').filter((key) => key < 3)).toEqual([]);
-	});
-});
-
-describe('a batch that is too large for the server', () => {
-	it('is split until only the document that is too large is rejected', async () => {
-		const text = 'x'.repeat(500);
-		const models = withIds(10).map((model) => (model.key === 4 ? { ...model, text } : model));
-		const server = new BulkServer([], 300);
-		const { placesOf, told } = await submitTo(server, models);
-		expect(placesOf('rejected')).toEqual([4]);
-		expect(placesOf('stored')).toHaveLength(9);
-		expect(told.find(({ outcome }) => outcome === 'rejected')).toMatchObject({
-			failure: { status: 413 },
-		});
 	});
 });
 
