@@ -104,31 +104,19 @@ describe('starting the processing of documents', () => {
 });
 
 describe('a server without a route to process', () => {
-	it('is recognized by its 404', async () => {
-		const { hasNoRoute, said } = await process(some(30), [], { queues: () => routeMissing });
-		expect(hasNoRoute).toBe(true);
-		expect(said.get('29')).toMatchObject({ state: 'none', hasNoRoute: true });
-	});
-
-	it.each([
-		['record', answered(404)],
-		['stray', failed({ kind: 'status', status: 404 })],
-	])('is not what another 404 means: %s', async (_, outcome) => {
-		const { hasNoRoute, said } = await process(some(2), [], { queues: () => outcome });
-		expect(hasNoRoute).toBe(false);
-		expect(said.get('0')).toMatchObject({ state: 'none', failure: { status: 404 } });
-	});
-
-	it('is not one that has processed documents in this run', async () => {
-		let first = true;
-		const queues = (ids: string[]) => {
-			if (!first) return routeMissing;
-			first = false;
-			return all(ids, 'running');
-		};
+	it.each<[string, Array<Outcome | undefined>, boolean]>([
+		['its 404', [routeMissing], true],
+		['no 404 of a record', [answered(404)], false],
+		['no stray 404', [failed({ kind: 'status', status: 404 })], false],
+		['no such 404 once it has processed documents', [undefined, routeMissing], false],
+	])('is recognized by %s', async (_, outcomes, isMissing) => {
+		let start = 0;
+		const queues = (ids: string[]) =>
+			outcomes[Math.min(start++, outcomes.length - 1)] ?? all(ids, 'running');
 		const { hasNoRoute, said } = await process(some(30), [], { queues });
-		expect(hasNoRoute).toBe(false);
-		expect(said.get('29')).toMatchObject({ hasNoRoute: false });
+		expect(hasNoRoute).toBe(isMissing);
+		const failure = { status: 404 };
+		expect(said.get('29')).toMatchObject({ state: 'none', failure, hasNoRoute: isMissing });
 	});
 
 	it('is not one that lacks the route for statuses', async () => {
@@ -232,9 +220,13 @@ describe('a document that an earlier run started', () => {
 		);
 	const wait = { queues, waitMs: 30 * MINUTE };
 
-	it('is given up after five minutes without progress', async () => {
-		const { said, waits } = await process(['old'], [(ids) => all(ids, 'running')], wait);
+	it('is given up after five minutes without progress, unlike one that this run started', async () => {
+		const look = (ids: string[]) => all(ids, 'running');
+		const { said, unfinished } = await process(['new', 'old'], [look], wait);
+		expect(unfinished).toBe(1);
 		expect(said.get('old')).toEqual({ state: 'running', isStuck: true });
+		expect(said.get('new')).toEqual({ state: 'running' });
+		const { waits } = await process(['old'], [look], wait);
 		const waited = waits.reduce((sum, ms) => sum + ms, 0);
 		expect(waited).toBeGreaterThan(5 * MINUTE);
 		expect(waited).toBeLessThan(6 * MINUTE);
@@ -255,20 +247,13 @@ describe('a document that an earlier run started', () => {
 
 	it('is waited for as long as others end', async () => {
 		let turn = 0;
-		const others = some(20);
-		const { said, unfinished } = await process(
-			['old', ...others],
-			[
-				(ids) => {
-					// One ends every ten looks.
-					const left = others.length - Math.floor(++turn / 10);
-					return succeeded(
-						ids.map((id) => ({ id, status: Number(id) >= left ? 'finish' : 'running' })),
-					);
-				},
-			],
-			wait,
-		);
+		// One ends every ten looks.
+		const look = (ids: string[]) => {
+			const left = 20 - Math.floor(++turn / 10);
+			const status = (id: string) => (Number(id) >= left ? 'finish' : 'running');
+			return succeeded(ids.map((id) => ({ id, status: status(id) })));
+		};
+		const { said, unfinished } = await process(['old', ...some(20)], [look], wait);
 		expect(unfinished).toBeGreaterThan(1);
 		expect(said.get('old')).toEqual({ state: 'running' });
 	});
@@ -290,36 +275,26 @@ describe('a document that an earlier run started', () => {
 		expect(said.get('old')).toMatchObject(told);
 		expect(said.get('old')).not.toHaveProperty('isStuck');
 	});
-
-	it('is given up without those that this run started', async () => {
-		const { said, unfinished } = await process(
-			['new', 'old'],
-			[(ids) => all(ids, 'running')],
-			wait,
-		);
-		expect(unfinished).toBe(1);
-		expect(said.get('old')).toMatchObject({ isStuck: true });
-		expect(said.get('new')).toEqual({ state: 'running' });
-	});
 });
 
 describe('waiting for the processing', () => {
 	it('polls less and less often, and only documents that have not ended', async () => {
+		const looks = [
+			[
+				{ id: 'a', status: 'finish', progress: 100 },
+				{ id: 'b', status: 'running', progress: 100 },
+				{ id: 'c', status: 'running' },
+			],
+			[
+				{ id: 'b', status: 'error', processMsg: 'no text' },
+				{ id: 'c', status: 'running' },
+			],
+			[{ id: 'c', status: 'embedding' }],
+			[{ id: 'c', status: 'cancel' }],
+		];
 		const { asked, waits, ends, unfinished } = await process(
 			['a', 'b', 'c'],
-			[
-				(ids) =>
-					succeeded(
-						ids.map((id) => ({ id, status: id === 'a' ? 'finish' : 'running', progress: 100 })),
-					),
-				() =>
-					succeeded([
-						{ id: 'b', status: 'error', processMsg: 'no text' },
-						{ id: 'c', status: 'running' },
-					]),
-				(ids) => all(ids, 'embedding'),
-				(ids) => all(ids, 'cancel'),
-			],
+			looks.map((answer) => () => succeeded(answer)),
 		);
 		expect(asked).toEqual([['a', 'b', 'c'], ['b', 'c'], ['c'], ['c']]);
 		expect(waits).toEqual([750, 1125, 1687.5, 2531.25]);
