@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { answeredRecords, storingFlaw } from '../../../../nodes/XpertAi/ingest/answeredRecords';
+import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
 import type { DocumentRecord } from '../../../../nodes/XpertAi/payloads/document';
 import { prepared } from '../../support/documents';
 
@@ -20,33 +21,24 @@ const recordB = { id: ID_B, name: 'B' };
 const recordC = { id: 'cccccccc-0000-4000-8000-000000000000', name: 'C' };
 
 describe('the record of each document in the answer', () => {
-	it.each([
-		['as sent', [recordA, recordB]],
-		['in another order', [recordB, recordA]],
-		['with more records than were sent', [recordC, recordB, recordA]],
-	])('is found by its ID when they come %s', (_, answer) => {
-		expect(answeredRecords([A, B], answer)).toEqual([recordA, recordB]);
-	});
-
-	it('is found by its ID in upper or lower case', () => {
-		const shouted = prepared({ name: 'B' }, 1, ID_B.toUpperCase());
-		expect(answeredRecords([A, shouted], [recordB, recordA])).toEqual([recordA, recordB]);
-	});
-
-	it('is missing for a document the answer leaves out', () => {
-		expect(answeredRecords([A, B], [recordB])).toEqual([undefined, recordB]);
-	});
-
-	it('is the one at its position for a document with a new ID, on a server that gives its own IDs', () => {
-		expect(answeredRecords([A, ofNewId, B], [recordA, recordC, recordB])).toEqual([
-			recordA,
-			recordC,
-			recordB,
-		]);
-	});
-
-	it("is never that of another document's id", () => {
-		expect(answeredRecords([ofNewId, A], [recordA, recordC])).toEqual([undefined, recordA]);
+	const shouted = prepared({ name: 'B' }, 1, ID_B.toUpperCase());
+	const first = { ...recordA, version: 1 };
+	it.each<[string, Array<ReadyDocument<number>>, object[], Array<object | undefined>]>([
+		['as sent', [A, B], [recordA, recordB], [recordA, recordB]],
+		['in another order', [A, B], [recordB, recordA], [recordA, recordB]],
+		['with more than were sent', [A, B], [recordC, recordB, recordA], [recordA, recordB]],
+		['with IDs in another case', [A, shouted], [recordB, recordA], [recordA, recordB]],
+		['without the first', [A, B], [recordB], [undefined, recordB]],
+		[
+			'with an ID of the server for a new one',
+			[A, ofNewId],
+			[recordA, recordC],
+			[recordA, recordC],
+		],
+		["with another document's ID", [ofNewId, A], [recordA, recordC], [undefined, recordA]],
+		['with one ID twice', [A, A], [first, recordA], [first, recordA]],
+	])('is found where records come %s', (_, documents, answer, expected) => {
+		expect(answeredRecords(documents, answer)).toEqual(expected);
 	});
 
 	it.each([
@@ -71,11 +63,6 @@ describe('the record of each document in the answer', () => {
 	])('is missing in %s', (_, answer) => {
 		expect(answeredRecords([ofNewId, ofNewId], answer)).toEqual([undefined, undefined]);
 		expect(answeredRecords([A], [answer])).toEqual([undefined]);
-	});
-
-	it('of two documents with the same ID is the one at its position', () => {
-		const first = { ...recordA, version: 1 };
-		expect(answeredRecords([A, A], [first, recordA])).toEqual([first, recordA]);
 	});
 });
 

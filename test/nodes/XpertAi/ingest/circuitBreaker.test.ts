@@ -25,20 +25,21 @@ const hasRow = (limit: number, list: Event[]) =>
 		const said = list.flatMap(([of, reason]) => (of === stage ? [reason] : []));
 		return said.some((reason, from) => {
 			const row = said.slice(from, from + limit);
-			return reason !== undefined && row.length === limit && row.every((one) => one === reason);
+			return (
+				reason !== undefined &&
+				row.length > 0 &&
+				row.length === limit &&
+				row.every((one) => one === reason)
+			);
 		});
 	});
 
 it('the circuit breaker opens after the limit of consecutive failures of a stage with one reason, and never otherwise', () => {
 	fc.assert(
-		fc.property(events, fc.integer({ min: 1, max: 5 }), (list, limit) => {
+		fc.property(events, fc.nat(5), (list, limit) => {
 			expect(braked(limit, list) !== undefined).toBe(hasRow(limit, list));
 		}),
 	);
-});
-
-it('never opens with the limit 0', () => {
-	fc.assert(fc.property(events, (list) => expect(braked(0, list)).toBeUndefined()));
 });
 
 it('needs several requests, however many documents one of them carries', () => {

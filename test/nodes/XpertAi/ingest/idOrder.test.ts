@@ -16,19 +16,6 @@ function pieces(log: string[]) {
 	};
 }
 
-it('work on other IDs starts at once', async () => {
-	const [log, order] = [[] as string[], new IdOrder()];
-	const { work, end } = pieces(log);
-	const all = [
-		order.after(['a'], work('1')),
-		order.after(['b'], work('2')),
-		order.after([], work('3')),
-	];
-	expect(log).toEqual(['1 begins', '2 begins', '3 begins']);
-	for (const name of ['1', '2', '3']) await end(name);
-	await Promise.all(all);
-});
-
 it('work on the same ID waits for all that was given before', async () => {
 	const [log, order] = [[] as string[], new IdOrder()];
 	const { work, end } = pieces(log);

@@ -69,30 +69,23 @@ async function process(
 }
 
 describe('starting the processing of documents', () => {
-	it('polls nothing without a wait', async () => {
-		const ids = some(55);
-		const { starts, asked, ends, unfinished } = await process(ids, [], { waitMs: undefined });
-		expect(starts.flat()).toEqual(ids);
-		expect({ asked, unfinished }).toEqual({ asked: [], unfinished: 0 });
-		expect(ends).toEqual(ids.map((id) => [id, { state: 'running' }]));
+	it.each([undefined, 0])('polls nothing with a wait of %s', async (waitMs) => {
+		const { asked, waits, ends } = await process(['a'], [], { waitMs });
+		expect({ asked, waits, ends }).toEqual({
+			asked: [],
+			waits: [],
+			ends: [['a', { state: 'running' }]],
+		});
 	});
 
-	it('sends ten documents per request, five requests at once', async () => {
-		const ids = some(120);
-		const { starts, said, most } = await process(ids, [(part) => all(part, 'finish')]);
-		expect(starts.map((part) => part.length)).toEqual(range(0, 12).map(() => 10));
-		expect(starts.flat()).toEqual(ids);
-		expect([...said.values()]).toEqual(ids.map(() => ({ state: 'finish' })));
-		expect(most).toBe(5);
-	});
-
-	it('sends a hundred per request while more than 500 are pending', async () => {
-		const { starts } = await process(some(2000), [(part) => all(part, 'finish')]);
+	it('sends ten documents per request, a hundred while more than 500 are pending, five requests at once', async () => {
+		const { starts, most } = await process(some(2000), [(part) => all(part, 'finish')]);
 		const sizes = starts.map((part) => part.length);
 		expect(starts.flat()).toEqual(some(2000));
 		expect(new Set(sizes)).toEqual(new Set([10, 100]));
 		expect(sizes.slice(-45)).toEqual(range(0, 45).map(() => 10));
 		expect(sizes).toHaveLength(5 + 15 + 45);
+		expect(most).toBe(5);
 	});
 
 	it('ends with a failure; documents started before stay in process', async () => {
@@ -111,31 +104,19 @@ describe('starting the processing of documents', () => {
 });
 
 describe('a server without a route to process', () => {
-	it('is recognized by its 404', async () => {
-		const { hasNoRoute, said } = await process(some(30), [], { queues: () => routeMissing });
-		expect(hasNoRoute).toBe(true);
-		expect(said.get('29')).toMatchObject({ state: 'none', hasNoRoute: true });
-	});
-
-	it.each([
-		['record', answered(404)],
-		['stray', failed({ kind: 'status', status: 404 })],
-	])('is not what another 404 means: %s', async (_, outcome) => {
-		const { hasNoRoute, said } = await process(some(2), [], { queues: () => outcome });
-		expect(hasNoRoute).toBe(false);
-		expect(said.get('0')).toMatchObject({ state: 'none', failure: { status: 404 } });
-	});
-
-	it('is not one that has processed documents in this run', async () => {
-		let first = true;
-		const queues = (ids: string[]) => {
-			if (!first) return routeMissing;
-			first = false;
-			return all(ids, 'running');
-		};
+	it.each<[string, Array<Outcome | undefined>, boolean]>([
+		['its 404', [routeMissing], true],
+		['no 404 of a record', [answered(404)], false],
+		['no stray 404', [failed({ kind: 'status', status: 404 })], false],
+		['no such 404 once it has processed documents', [undefined, routeMissing], false],
+	])('is recognized by %s', async (_, outcomes, isMissing) => {
+		let start = 0;
+		const queues = (ids: string[]) =>
+			outcomes[Math.min(start++, outcomes.length - 1)] ?? all(ids, 'running');
 		const { hasNoRoute, said } = await process(some(30), [], { queues });
-		expect(hasNoRoute).toBe(false);
-		expect(said.get('29')).toMatchObject({ hasNoRoute: false });
+		expect(hasNoRoute).toBe(isMissing);
+		const failure = { status: 404 };
+		expect(said.get('29')).toMatchObject({ state: 'none', failure, hasNoRoute: isMissing });
 	});
 
 	it('is not one that lacks the route for statuses', async () => {
@@ -239,9 +220,13 @@ describe('a document that an earlier run started', () => {
 		);
 	const wait = { queues, waitMs: 30 * MINUTE };
 
-	it('is given up after five minutes without progress', async () => {
-		const { said, waits } = await process(['old'], [(ids) => all(ids, 'running')], wait);
+	it('is given up after five minutes without progress, unlike one that this run started', async () => {
+		const look = (ids: string[]) => all(ids, 'running');
+		const { said, unfinished } = await process(['new', 'old'], [look], wait);
+		expect(unfinished).toBe(1);
 		expect(said.get('old')).toEqual({ state: 'running', isStuck: true });
+		expect(said.get('new')).toEqual({ state: 'running' });
+		const { waits } = await process(['old'], [look], wait);
 		const waited = waits.reduce((sum, ms) => sum + ms, 0);
 		expect(waited).toBeGreaterThan(5 * MINUTE);
 		expect(waited).toBeLessThan(6 * MINUTE);
@@ -262,20 +247,13 @@ describe('a document that an earlier run started', () => {
 
 	it('is waited for as long as others end', async () => {
 		let turn = 0;
-		const others = some(20);
-		const { said, unfinished } = await process(
-			['old', ...others],
-			[
-				(ids) => {
-					// One ends every ten looks.
-					const left = others.length - Math.floor(++turn / 10);
-					return succeeded(
-						ids.map((id) => ({ id, status: Number(id) >= left ? 'finish' : 'running' })),
-					);
-				},
-			],
-			wait,
-		);
+		// One ends every ten looks.
+		const look = (ids: string[]) => {
+			const left = 20 - Math.floor(++turn / 10);
+			const status = (id: string) => (Number(id) >= left ? 'finish' : 'running');
+			return succeeded(ids.map((id) => ({ id, status: status(id) })));
+		};
+		const { said, unfinished } = await process(['old', ...some(20)], [look], wait);
 		expect(unfinished).toBeGreaterThan(1);
 		expect(said.get('old')).toEqual({ state: 'running' });
 	});
@@ -297,36 +275,26 @@ describe('a document that an earlier run started', () => {
 		expect(said.get('old')).toMatchObject(told);
 		expect(said.get('old')).not.toHaveProperty('isStuck');
 	});
-
-	it('is given up without those that this run started', async () => {
-		const { said, unfinished } = await process(
-			['new', 'old'],
-			[(ids) => all(ids, 'running')],
-			wait,
-		);
-		expect(unfinished).toBe(1);
-		expect(said.get('old')).toMatchObject({ isStuck: true });
-		expect(said.get('new')).toEqual({ state: 'running' });
-	});
 });
 
 describe('waiting for the processing', () => {
 	it('polls less and less often, and only documents that have not ended', async () => {
+		const looks = [
+			[
+				{ id: 'a', status: 'finish', progress: 100 },
+				{ id: 'b', status: 'running', progress: 100 },
+				{ id: 'c', status: 'running' },
+			],
+			[
+				{ id: 'b', status: 'error', processMsg: 'no text' },
+				{ id: 'c', status: 'running' },
+			],
+			[{ id: 'c', status: 'embedding' }],
+			[{ id: 'c', status: 'cancel' }],
+		];
 		const { asked, waits, ends, unfinished } = await process(
 			['a', 'b', 'c'],
-			[
-				(ids) =>
-					succeeded(
-						ids.map((id) => ({ id, status: id === 'a' ? 'finish' : 'running', progress: 100 })),
-					),
-				() =>
-					succeeded([
-						{ id: 'b', status: 'error', processMsg: 'no text' },
-						{ id: 'c', status: 'running' },
-					]),
-				(ids) => all(ids, 'embedding'),
-				(ids) => all(ids, 'cancel'),
-			],
+			looks.map((answer) => () => succeeded(answer)),
 		);
 		expect(asked).toEqual([['a', 'b', 'c'], ['b', 'c'], ['c'], ['c']]);
 		expect(waits).toEqual([750, 1125, 1687.5, 2531.25]);
@@ -387,11 +355,6 @@ describe('waiting for the processing', () => {
 		expect(said.get('299')).toEqual({ state: 'finish' });
 	});
 
-	it('polls nothing with a wait of 0', async () => {
-		const { waits, asked, unfinished } = await process(['a'], [], { waitMs: 0 });
-		expect({ waits, asked, unfinished }).toEqual({ waits: [], asked: [], unfinished: 1 });
-	});
-
 	it('reports a document once that was added twice', async () => {
 		const { ends, asked } = await process(['a', 'a'], [(ids) => all(ids, 'finish')]);
 		expect(asked).toEqual([['a']]);
@@ -425,13 +388,13 @@ describe('waiting for the processing', () => {
 });
 
 /** A server that works through what it has queued in order, so many a second, and never ends some of it. */
-function working(perSecond: number, stuck: (id: string) => boolean = () => false) {
+function working(perSecond: number, stuck: number) {
 	const clock = virtualTime();
 	const queued: string[] = [];
 	const known = new Set<string>();
 	let looks = 0;
 	const endedBy = () => Math.floor((clock.elapsed() / 1000) * perSecond);
-	const open = (id: string) => stuck(id) || queued.indexOf(id) >= endedBy();
+	const open = (id: string) => Number(id) < stuck || queued.indexOf(id) >= endedBy();
 	const send = calling(async (request) => {
 		await Promise.resolve();
 		if (request.method === 'POST') {
@@ -457,47 +420,36 @@ function working(perSecond: number, stuck: (id: string) => boolean = () => false
 describe('very many documents', () => {
 	const count = 5000;
 
-	/** Stores documents so many a second and processes them; also gives how many were open at most. */
-	async function run(stored: number, processed: number, stuck?: (id: string) => boolean) {
-		const { routes, clock, looks } = working(processed, stuck);
-		const ended = new Map<string, ProcessingEnd>();
-		let most = 0;
-		const processing = new Processing(routes, {
-			waitMs: 600 * MINUTE,
-			onEnd: (id, end) => ended.set(id, end),
-		});
-		for (const id of some(count)) {
-			processing.add(id);
-			if (Number(id) % 100 !== 99) continue;
-			clock.pass((100 / stored) * 1000);
-			for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-			most = Math.max(most, Number(id) + 1 - ended.size);
-		}
-		const result = await processing.end();
-		return { result, ended, most, looks: looks() };
-	}
-
-	it.each([5, 20, 80])('are followed at %i a second with few polls', async (processed) => {
-		const { ended, looks, result } = await run(20, processed);
-		expect(ended.size).toBe(count);
-		expect([...ended.values()].every(({ state }) => state === 'finish')).toBe(true);
-		expect(result.unfinished).toBe(0);
-		expect(looks).toBeLessThanOrEqual(count / 50);
-	});
-
-	it.each([20, 200])(
-		'are not kept once they have ended, while others are still being stored, %i a second',
-		async (stored) => {
-			const { most } = await run(stored, 4 * stored);
-			expect(most).toBeLessThan(1000);
+	it.each([
+		[20, 5, 0, count],
+		[20, 20, 0, count],
+		[20, 80, 0, 1000],
+		[200, 800, 0, 1000],
+		[20, 20, 60, count],
+	])(
+		'stored at %i a second, processed at %i, of which %i never end, are followed with few polls',
+		async (stored, processed, stuck, mostOpen) => {
+			const { routes, clock, looks } = working(processed, stuck);
+			const ended = new Map<string, ProcessingEnd>();
+			let most = 0;
+			const processing = new Processing(routes, {
+				waitMs: 600 * MINUTE,
+				onEnd: (id, end) => ended.set(id, end),
+			});
+			for (const id of some(count)) {
+				processing.add(id);
+				if (Number(id) % 100 !== 99) continue;
+				clock.pass((100 / stored) * 1000);
+				for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+				most = Math.max(most, Number(id) + 1 - ended.size);
+			}
+			await processing.end();
+			const finished = [...ended.values()].filter(({ state }) => state === 'finish');
+			expect([ended.size, finished.length]).toEqual([count, count - stuck]);
+			expect(looks()).toBeLessThanOrEqual(stuck ? 3000 : count / 50);
+			expect(most).toBeLessThanOrEqual(mostOpen);
 		},
 	);
-
-	it('are followed behind some that never end', async () => {
-		const { ended, looks } = await run(20, 20, (id) => Number(id) < 60);
-		expect([...ended.values()].filter(({ state }) => state === 'finish')).toHaveLength(count - 60);
-		expect(looks).toBeLessThan(3000);
-	});
 });
 
 it('every document is reported once, whatever the server answers', async () => {

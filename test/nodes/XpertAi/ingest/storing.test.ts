@@ -1,63 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Storing } from '../../../../nodes/XpertAi/ingest/storing';
-import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
-import { prepared } from '../../support/documents';
+import type { ApiRequest } from '../../../../nodes/XpertAi/transport/request';
 import type { RawSend } from '../../support/send';
 import { BulkServer } from './support/bulkServer';
 import { answered, succeeded } from './support/outcomes';
-import { submitTo, withIds } from './support/storingOn';
-
-const documents = (count: number) =>
-	Array.from({ length: count }, (_, index) => ({
-		...prepared({ name: `d${index}` }, index),
-		isNew: true,
-	}));
-
-/** Submits two documents a request to a server that stores them, unless `answers` has something else. */
-async function submit(
-	count: number,
-	answers: Record<number, Outcome> = {},
-	changes: Partial<Storing<number>> = {},
-) {
-	const bodies: string[] = [];
-	const send: RawSend = async ({ body }) => {
-		const turn = bodies.push(String(body));
-		await nextTurn();
-		const records = JSON.parse(String(body)) as object[];
-		const stored = records.map((record) => ({ ...record, id: 'new' }));
-		return answers[turn] ?? { ok: true, status: 201, answer: stored };
-	};
-	const { told: outcomes, counts } = await submitTo({ send }, [], {
-		documents: documents(count),
-		batchLimits: { maxCount: 2, maxBytes: 1000 },
-		retryLimits: { maxTries: 1, maxElapsedMs: 60_000 },
-		...changes,
-	});
-	const told = outcomes.map(({ document, outcome, batch }) => [document.origin, outcome, batch]);
-	return { bodies, outcomes, told, counts };
-}
-
-describe('submitting documents', () => {
-	it('sends batches in order and gives each document its stored record', async () => {
-		const { bodies, outcomes, told } = await submit(5);
-		expect(bodies).toEqual([
-			'[{"name":"d0"},{"name":"d1"}]',
-			'[{"name":"d2"},{"name":"d3"}]',
-			'[{"name":"d4"}]',
-		]);
-		expect(told).toEqual([
-			[0, 'stored', 1],
-			[1, 'stored', 1],
-			[2, 'stored', 2],
-			[3, 'stored', 2],
-			[4, 'stored', 3],
-		]);
-		expect(outcomes.map((outcome) => outcome.outcome === 'stored' && outcome.record)).toEqual(
-			[0, 1, 2, 3, 4].map((index) => ({ name: `d${index}`, id: 'new' })),
-		);
-	});
-});
+import { submitTo, waiting, withIds } from './support/storingOn';
 
 describe('an answer that does not show the sent documents', () => {
 	const both = withIds(2);
@@ -116,15 +64,18 @@ it('sends a document after an earlier one whose ID differs in case alone', async
 
 it('makes the next batch while the server works on the current one', async () => {
 	const log: string[] = [];
+	const server = new BulkServer();
+	const slow = { send: async (request: ApiRequest) => await nextTurn(server.send(request)) };
 	function* source() {
-		for (const document of documents(6)) {
+		for (const document of waiting(withIds(6))) {
 			log.push(`made ${document.origin}`);
 			yield document;
 		}
 	}
 	const onOutcome: Storing<number>['onOutcome'] = ({ document }) =>
 		log.push(`told ${document.origin}`);
-	await submit(6, {}, { documents: source(), concurrency: 1, onOutcome });
+	const batchLimits = { maxCount: 2, maxBytes: Infinity };
+	await submitTo(slow, [], { documents: source(), batchLimits, onOutcome });
 	expect(log.indexOf('made 3')).toBeLessThan(log.indexOf('told 0'));
 	expect(log.filter((entry) => entry.startsWith('told'))).toHaveLength(6);
 });

@@ -39,25 +39,16 @@ describe('a batch the server rejects', () => {
 		},
 	);
 
-	it('counts the requests of each document', async () => {
-		const { told } = await submitTo(new BulkServer(), withIds(4, { 0: 400 }), oneBatch(4));
-		expect(told.map(({ document, attempts }) => [document.origin, attempts])).toEqual([
-			[0, 3],
-			[1, 3],
-			[2, 2],
-			[3, 2],
-		]);
-	});
-
-	it('counts what was sent: requests, bytes, retries and splits', async () => {
+	it('counts what was sent: requests, bytes, retries and splits, and the requests of each document', async () => {
 		let bytes = 0;
 		const server = new BulkServer(['limited']);
 		const send: BulkServer['send'] = async (request) => {
 			bytes += String(request.body).length;
 			return await server.send(request);
 		};
-		const { counts } = await submitTo({ send }, withIds(4, { 2: 400 }), oneBatch(4));
+		const { counts, told } = await submitTo({ send }, withIds(4, { 2: 400 }), oneBatch(4));
 		const { requests } = server;
+		expect(told.map(({ attempts }) => attempts)).toEqual([3, 3, 4, 4]);
 		expect(counts).toEqual({ batches: 1, bytes, requests, retries: 1, splits: 2 });
 	});
 
@@ -72,20 +63,6 @@ describe('a batch the server rejects', () => {
 		const { placesOf } = await submitTo({ send: then }, withIds(4, { 3: 400 }));
 		expect(server.rows.map(({ key }) => key)).toEqual([0, 1, 2]);
 		expect(placesOf('rejected').filter((key) => key < 3)).toEqual([]);
-	});
-});
-
-describe('a batch that is too large for the server', () => {
-	it('is split until only the document that is too large is rejected', async () => {
-		const text = 'x'.repeat(500);
-		const models = withIds(10).map((model) => (model.key === 4 ? { ...model, text } : model));
-		const server = new BulkServer([], 300);
-		const { placesOf, told } = await submitTo(server, models);
-		expect(placesOf('rejected')).toEqual([4]);
-		expect(placesOf('stored')).toHaveLength(9);
-		expect(told.find(({ outcome }) => outcome === 'rejected')).toMatchObject({
-			failure: { status: 413 },
-		});
 	});
 });
 
@@ -161,24 +138,25 @@ describe('a knowledgebase that is missing', () => {
 		expect(counts).toMatchObject({ requests: 10, splits: 0 });
 	});
 
-	it('is not told from a missing file: batches whose documents name files are split', async () => {
-		const { placesOf } = await submitTo(missing(), withFiles(20));
-		expect(placesOf('rejected')).toEqual(range(0, 20));
-	});
-
-	it('is not a missing route, which rejects all after the second 404', async () => {
-		const noRoute = failed({ kind: 'status', status: 404, missing: 'route' });
-		const send: BulkServer['send'] = async () => noRoute;
-		const { placesOf, counts } = await submitTo({ send }, withFiles(10));
-		expect(placesOf('rejected')).toEqual(range(0, 10));
-		expect(counts).toMatchObject({ requests: 2, splits: 0 });
-	});
-
-	it('is not what the 404 of a proxy means', async () => {
-		const send: BulkServer['send'] = async () => failed({ kind: 'status', status: 404 });
-		const { placesOf, counts } = await submitTo({ send }, withFiles(10));
-		expect(placesOf('unknown')).toEqual(range(0, 10));
-		expect(counts).toMatchObject({ requests: 3, splits: 0 });
+	const always = (outcome: Outcome) => ({ send: async () => await Promise.resolve(outcome) });
+	it.each([
+		['missing file, for which a batch is split', missing(), 'rejected', {}],
+		[
+			'missing route, which rejects all after the second 404',
+			always(failed({ kind: 'status', status: 404, missing: 'route' })),
+			'rejected',
+			{ requests: 2, splits: 0 },
+		],
+		[
+			'404 of a proxy',
+			always(failed({ kind: 'status', status: 404 })),
+			'unknown',
+			{ requests: 3, splits: 0 },
+		],
+	] as const)('is no %s', async (_, server, outcome, sent) => {
+		const { placesOf, counts } = await submitTo(server, withFiles(10));
+		expect(placesOf(outcome)).toEqual(range(0, 10));
+		expect(counts).toMatchObject(sent);
 	});
 });
 

@@ -5,7 +5,6 @@ import { range } from 'lodash';
 import type { DocumentOutcome, Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import type { ApiRequest } from '../../../../nodes/XpertAi/transport/request';
-import { virtualTime } from '../../support/virtualTime';
 import { BulkServer } from './support/bulkServer';
 import type { Fault } from './support/bulkServer';
 import { answered, failed, succeeded } from './support/outcomes';
@@ -171,9 +170,6 @@ describe('a source that breaks', () => {
 });
 
 describe('an execution that is stopped', () => {
-	const untilAborted = async (signal: AbortSignal) =>
-		await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-
 	it('takes no further batch', async () => {
 		const stopping = new AbortController();
 		const server = new BulkServer();
@@ -197,20 +193,5 @@ describe('an execution that is stopped', () => {
 		const { placesOf, counts } = await submitTo({ send }, withIds(50), { signal: stopping.signal });
 		expect(placesOf('unknown')).toHaveLength(10);
 		expect(counts.requests).toBe(1);
-	});
-
-	it('does not wait for a retry', async () => {
-		const stopping = new AbortController();
-		const clock = { ...virtualTime(), sleep: async () => await untilAborted(stopping.signal) };
-		let sent = 0;
-		const send: BulkServer['send'] = async () => (++sent, answered(429, 3_600_000));
-		setImmediate(() => stopping.abort());
-		const { placesOf } = await submitTo({ send }, withIds(50), {
-			clock,
-			signal: stopping.signal,
-			concurrency: 2,
-		});
-		expect(sent).toBe(2);
-		expect(placesOf('stored')).toEqual([]);
 	});
 });

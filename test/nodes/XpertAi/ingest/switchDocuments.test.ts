@@ -95,15 +95,13 @@ describe('documents that are disabled or enabled', () => {
 		]);
 	});
 
-	it('are not sent when the server does not have them', async () => {
-		const nothing = { sent: [], expected: [], told: [['a', false]] };
-		expect(await switched(['a'], { has: [] })).toMatchObject(nothing);
-	});
-
-	it('are not sent when the memory refuses the change', async () => {
-		const { failure: unexpected } = answered(422) as { failure: Failure };
-		const { sent, told, failure } = await switched(['a'], { unexpected });
-		expect({ sent, told, failure }).toEqual({ sent: [], told: [], failure: unexpected });
+	const { failure: unexpected } = answered(422) as { failure: Failure };
+	it.each<[string, Switched, object]>([
+		['the server does not have them', { has: [] }, { expected: [], told: [['a', false]] }],
+		['the memory refuses the change', { unexpected }, { told: [], failure: unexpected }],
+		['the execution was stopped', { stopped: true }, { told: [] }],
+	])('are not sent when %s', async (_, how, came) => {
+		expect(await switched(['a'], how)).toMatchObject({ sent: [], ...came });
 	});
 
 	it('are reported as far as it went, with the failure that ended it', async () => {
@@ -112,9 +110,5 @@ describe('documents that are disabled or enabled', () => {
 		expect(half.told).toHaveLength(100);
 		const unknown = await switched(many, { failing: ['status'] });
 		expect(unknown).toMatchObject({ failure: { status: 403 }, sent: [], told: [] });
-	});
-
-	it('are not sent after Stop', async () => {
-		expect(await switched(many, { stopped: true })).toMatchObject({ sent: [], told: [] });
 	});
 });

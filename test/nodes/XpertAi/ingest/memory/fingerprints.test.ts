@@ -1,5 +1,3 @@
-import fc from 'fast-check';
-
 import {
 	DISABLED,
 	Fingerprints,
@@ -12,9 +10,6 @@ import {
 } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import type { Entry } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
 
-const hashes = fc.string({ minLength: 6, maxLength: 6 });
-const documents = fc.uniqueArray(fc.tuple(fc.uuid(), hashes), { selector: ([id]) => id });
-
 const A = '2f78e81b-0000-4000-8000-00000000000a';
 const B = '2f78e81b-0000-4000-8000-00000000000b';
 
@@ -25,26 +20,6 @@ function recorded(list: Array<[string, string]>): Fingerprints {
 }
 
 describe('fingerprints', () => {
-	it('know the stored documents and their contents', () => {
-		fc.assert(
-			fc.property(documents, (list) => {
-				const known = recorded(list);
-				expect(known.size).toBe(list.length);
-				for (const [id, content] of list) expect(known.has(id, content)).toBe(true);
-				expect([...known.ids()]).toEqual(list.map(([id]) => id));
-			}),
-		);
-	});
-
-	it('do not know other contents or other IDs', () => {
-		fc.assert(
-			fc.property(documents, fc.uuid(), hashes, (list, id, content) => {
-				fc.pre(!list.some((one) => one[0] === id && one[1] === content));
-				expect(recorded(list).has(id, content)).toBe(false);
-			}),
-		);
-	});
-
 	it('distinguish processed documents from those only stored', () => {
 		const fingerprints = recorded([[A, 'text 1']]);
 		const done = () => [fingerprints.isDone(A, false), fingerprints.isDone(A, true)];
@@ -86,13 +61,6 @@ describe('fingerprints', () => {
 		for (const hash of ['text 1', '']) expect(fingerprints.has(A, hash)).toBe(false);
 		fingerprints.forgetContents();
 		expect([fingerprints.has(B, 'text 2'), fingerprints.size]).toEqual([false, 2]);
-	});
-
-	it('remove documents that are gone', () => {
-		const fingerprints = recorded([[A, 'text 1']]);
-		fingerprints.remove(A);
-		fingerprints.remove(B);
-		expect(fingerprints.knows(A)).toBe(false);
 	});
 
 	it('collect which documents have changed', () => {

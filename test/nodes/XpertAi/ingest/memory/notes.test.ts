@@ -136,13 +136,7 @@ describe('several notes', () => {
 		const notes = new NotesOnServer(PLACE, { ...routes, send });
 		const all = [0, 1, 2, 3, 4].map(large);
 		await notes.write(...all);
-		expect(server.written.map((name) => /\d(?= of)/.exec(name)?.[0])).toEqual([
-			'0',
-			'1',
-			'2',
-			'3',
-			'4',
-		]);
+		expect(server.written.map((name) => /\d(?= of)/.exec(name)?.[0])).toEqual([...'01234']);
 		expect(sent.map((length) => Math.round(length / 200_000))).toEqual([2, 2, 1]);
 		const names = [...all.map(({ note }) => note), NOTE];
 		expect((await notes.read(names, 2)).map((note) => typeof note)).toEqual([

@@ -152,28 +152,6 @@ describe('a source that was stored', () => {
 });
 
 describe('a run that crashed', () => {
-	it('is still known with its contents after the next run', async () => {
-		const server = new Knowledgebase();
-		await night(server, [A, B], 'text 1', false);
-		await night(server, [C]);
-		expect((await remembered(server)).having('text 1')).toEqual([A, B, C]);
-	});
-
-	it('is known also when its rows arrive during the next run, even if that crashes', async () => {
-		for (const closes of [true, false]) {
-			const server = new Knowledgebase();
-			const crashed = await open(server.routes());
-			await send(server, crashed, [A]);
-			const arrive = await send(server, crashed, [B], { end: 'unclear' });
-			const next = await open(server.routes());
-			await send(server, next, [C], { content: 'text 2' });
-			await arrive();
-			if (closes) await next.close();
-			const { ids, having, lost } = await remembered(server);
-			expect([ids, having('text 2'), lost]).toEqual([[A, B, C], [C], undefined]);
-		}
-	});
-
 	it('does not count as damaged when a batch did not arrive and a later one did', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
@@ -215,17 +193,6 @@ describe('a run that crashed', () => {
 });
 
 describe('a batch whose request was not answered', () => {
-	it('is written as a page of its own before anything else is sent', async () => {
-		const server = new Knowledgebase();
-		const memory = await open(server.routes());
-		const ids = range(30).map((at) => derivedId('kb', `${at}`));
-		for (const id of ids) await send(server, memory, [id], { end: 'unclear' });
-		await send(server, memory, [A]);
-		const { known, troubles } = await recall(server.routes());
-		expect([ids.filter((id) => !known.knows(id)), troubles.lost]).toEqual([[], undefined]);
-		expect(known.has(A, 'text 1')).toBe(true);
-	});
-
 	it('makes uncertain every content that it may still overwrite', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
@@ -299,45 +266,10 @@ describe('what is lost', () => {
 		expect([forgetful.troubles, (await remembered(server)).lost]).toEqual([{}, undefined]);
 	});
 
-	it('with the root is reported without a number; names give the documents', async () => {
-		for (const how of ['processes', 'deletes'] as const) {
-			const server = new Knowledgebase();
-			await night(server, IDS);
-			await night(server, []);
-			server.harm(server.notes('what Nightly has stored ('), how);
-			const { ids, having, lost } = await remembered(server);
-			expect([ids, having('text 1')]).toEqual([IDS, []]);
-			expect(lost).toEqual({ at: expect.any(String) as string });
-		}
-	});
-
-	it.each<[string, (server: Knowledgebase) => Promise<unknown>]>([
-		[
-			'a note of its names is gone',
-			async (server) => {
-				await night(server, IDS);
-				server.harm(server.notes('calls its documents').slice(0, 1), 'deletes');
-			},
-		],
-		[
-			'its names could not be written',
-			async (server) => {
-				const areNames = ({ name = '' }) => name.includes('calls its documents');
-				const memory = await open(server.routes([], areNames));
-				await send(server, memory, IDS);
-				await memory.close();
-			},
-		],
-		[
-			'a run that crashed has named no document',
-			async (server) => {
-				await night(server, IDS, 'text 1', false);
-				await night(server, []);
-			},
-		],
-	])('of a piece is reported when %s', async (_, happens) => {
+	it('of a piece is reported when a run that crashed has named no document', async () => {
 		const server = new Knowledgebase();
-		await happens(server);
+		await night(server, IDS, 'text 1', false);
+		await night(server, []);
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
 		expect((await remembered(server)).lost).toBeDefined();
 	});
@@ -437,17 +369,6 @@ describe('what is lost', () => {
 		server.harm(server.notes('has stored ('), 'deletes');
 		await night(server, []);
 		expect((await remembered(server)).lost).toEqual({ at: expect.any(String) as string });
-	});
-
-	it('is reported when the caller finds documents and no note, also after a crash', async () => {
-		const server = new Knowledgebase();
-		const memory = await open(server.routes());
-		memory.markLost();
-		await send(server, memory, [A]);
-		expect(memory.troubles.lost).toBeDefined();
-		expect((await remembered(server)).lost).toEqual(memory.troubles.lost);
-		server.harm(server.notes('has stored ('), 'deletes');
-		expect((await remembered(server)).lost).toBeDefined();
 	});
 });
 
