@@ -1,15 +1,7 @@
-import { randomUUID } from 'crypto';
-
-import { timeoutSeconds } from '../../execution/declared';
 import { fieldCollection, idField, jsonField } from '../../execution/fields';
-import type { Item } from '../../execution/item';
 import { declare } from '../../execution/operation';
-import type { SendBody } from '../../execution/operation';
-import { conversation, conversationRecord } from '../../payloads/conversation';
-import { learnOwner, ownerOf, proveOwner } from '../../threads/conversation';
-import { isJsonObject, recordWith } from '../../transport/answer';
-import { systemClock } from '../../transport/clock';
-import type { Send } from '../../transport/request';
+import { conversation } from '../../payloads/conversation';
+import { recordWith } from '../../transport/answer';
 import { CONVERSATION_SUMMARY, titleField } from './shared';
 
 const fields = [
@@ -43,25 +35,6 @@ export const create = declare({
 	},
 	simplify: CONVERSATION_SUMMARY,
 	answer: recordWith('id', 'threadId'),
-	sendBody: withOwnId,
+	// Loaded with the first execution, as what only runs operations is.
+	sendBody: async (...given) => await (await import('./sendWithOwnId')).sendWithOwnId(...given),
 });
-
-/** With an ID and its owner, a conversation can be created again if the answer is lost: there is one (recorded). */
-async function withOwnId(
-	item: Item,
-	body: unknown,
-	request: Parameters<SendBody>[2],
-): Promise<unknown> {
-	const { account, context } = item;
-	const timeoutMs = item.setting('options.timeout', timeoutSeconds) * 1000;
-	const send: Send = async (one) => await item.send({ ...one, timeoutMs });
-	const client = { send, clock: systemClock, signal: context.getExecutionCancelSignal() };
-	const owner = ownerOf(account);
-	if (owner.id === undefined) await learnOwner(client, owner);
-	if (!owner.id || !isJsonObject(body) || 'id' in body) return await request(body);
-	const own = { ...body, id: randomUUID(), createdById: owner.id };
-	const made = await request(own, true);
-	const { threadId = '' } = conversationRecord.parse(made);
-	await proveOwner(client, owner, threadId);
-	return owner.id ? made : await request(body);
-}

@@ -1,0 +1,30 @@
+import { randomUUID } from 'crypto';
+
+import { timeoutSeconds } from '../../execution/declared';
+import type { Item } from '../../execution/item';
+import type { SendBody } from '../../execution/operation';
+import { conversationRecord } from '../../payloads/conversation';
+import { learnOwner, ownerOf, proveOwner } from '../../threads/conversation';
+import { isJsonObject } from '../../transport/answer';
+import { systemClock } from '../../transport/clock';
+import type { Send } from '../../transport/request';
+
+/** With an ID and its owner, a conversation can be created again if the answer is lost: there is one (recorded). */
+export async function sendWithOwnId(
+	item: Item,
+	body: unknown,
+	request: Parameters<SendBody>[2],
+): Promise<unknown> {
+	const { account, context } = item;
+	const timeoutMs = item.setting('options.timeout', timeoutSeconds) * 1000;
+	const send: Send = async (one) => await item.send({ ...one, timeoutMs });
+	const client = { send, clock: systemClock, signal: context.getExecutionCancelSignal() };
+	const owner = ownerOf(account);
+	if (owner.id === undefined) await learnOwner(client, owner);
+	if (!owner.id || !isJsonObject(body) || 'id' in body) return await request(body);
+	const own = { ...body, id: randomUUID(), createdById: owner.id };
+	const made = await request(own, true);
+	const { threadId = '' } = conversationRecord.parse(made);
+	await proveOwner(client, owner, threadId);
+	return owner.id ? made : await request(body);
+}
