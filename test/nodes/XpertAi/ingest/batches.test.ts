@@ -53,6 +53,7 @@ describe('batches', () => {
 					if (next) expect(fits([...batch, ...next.slice(0, 1)], index)).toBe(false);
 				}
 			}),
+			{ numRuns: 1000 },
 		);
 	});
 
