@@ -127,23 +127,16 @@ describe('with processing', () => {
 		expect([memory.isDone(idOf('f'), true), memory.isDone(idOf('r'), true)]).toEqual([true, false]);
 	});
 
-	it('at most 250 documents are held back for one request of statuses', async () => {
-		const ids = range(0, 600).map((index) => `id-${index}`);
-		const has = Object.fromEntries(ids.map((id) => [id, 'finish']));
-		const { asked, unchanged } = await sift(
-			ids.map((id) => document(id)),
-			knowing(ids),
-			{ has },
-		);
-		expect(asked.map((part) => part.length)).toEqual([250, 250, 100]);
-		expect(unchanged).toHaveLength(600);
-	});
-
-	it('at most 8 MB of documents are held back', async () => {
-		const names = ['a', 'b', 'c'];
-		const large = names.map((name) => ({ ...document(name), bytes: 5 * 1024 * 1024 }));
-		const { asked } = await sift(large, knowing(names), { has: {} });
-		expect(asked.map((part) => part.length)).toEqual([2, 1]);
+	it.each([
+		['250 documents', 600, 1, [250, 250, 100]],
+		['8 MB', 3, 5 * 1024 * 1024, [2, 1]],
+	])('at most %s are held back for one request of statuses', async (_, count, bytes, parts) => {
+		const names = range(count).map(String);
+		const has = Object.fromEntries(names.map((name) => [name, 'finish']));
+		const documents = names.map((name) => ({ ...document(name), bytes }));
+		const { asked, unchanged } = await sift(documents, knowing(names), { has });
+		expect(asked.map((part) => part.length)).toEqual(parts);
+		expect(unchanged).toHaveLength(count);
 	});
 
 	it('the later of two documents with one ID waits for the decision about the earlier', async () => {

@@ -42,26 +42,14 @@ describe('a server that does not come back', () => {
 });
 
 describe('a server that rebuilds its embeddings', () => {
-	/** Submits while that takes so many requests. */
-	const during = async (requests: number, models: ReturnType<typeof withIds>) => {
+	it('for too long rejects the documents, of which no batch is split', async () => {
 		const clock = virtualTime();
-		const server = new BulkServer(Array<'rebuilding'>(requests).fill('rebuilding'));
-		const retryLimits = TEN_MINUTES;
-		const submitted = await submitTo(server, models, { clock, retryLimits });
-		return { ...submitted, server, elapsed: clock.elapsed() };
-	};
-
-	it('is waited for, and no batch is split', async () => {
-		const { placesOf, counts } = await during(12, withIds(25));
-		expect(placesOf('stored')).toEqual(range(0, 25));
-		expect(counts).toMatchObject({ splits: 0, retries: 12 });
-	});
-
-	it('for too long rejects the documents', async () => {
-		const { placesOf, told, server, elapsed } = await during(10_000, withIds(25));
+		const server = new BulkServer(Array<'rebuilding'>(10_000).fill('rebuilding'));
+		const limits = { clock, retryLimits: TEN_MINUTES };
+		const { placesOf, told, counts } = await submitTo(server, withIds(25), limits);
 		expect(placesOf('rejected')).toEqual(range(0, 25));
-		expect(server.rows).toEqual([]);
-		expect(elapsed).toBeLessThanOrEqual(11 * MINUTE);
+		expect([server.rows, counts.splits]).toEqual([[], 0]);
+		expect(clock.elapsed()).toBeLessThanOrEqual(11 * MINUTE);
 		expect(told[0]).toMatchObject(pick(REBUILDING, 'failure.reason'));
 	});
 });

@@ -7,7 +7,7 @@ import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import type { ApiRequest } from '../../../../nodes/XpertAi/transport/request';
 import { BulkServer } from './support/bulkServer';
 import type { Fault } from './support/bulkServer';
-import { answered, failed, succeeded } from './support/outcomes';
+import { failed, succeeded } from './support/outcomes';
 import { submitTo, waiting, withIds } from './support/storingOn';
 
 const stop = { stops: true, batchLimits: { maxCount: 2, maxBytes: Infinity } };
@@ -20,44 +20,6 @@ describe('with On Error set to Stop', () => {
 		expect(server.rows.map(({ key }) => key)).toEqual([0, 1, 2, 3, 5]);
 		expect(told).toHaveLength(20);
 		expect(placesOf('notSent')).toEqual(range(6, 20));
-	});
-
-	it('batches in flight are finished and reported', async () => {
-		let sent = 0;
-		const server = new BulkServer();
-		const send: BulkServer['send'] = async (request) => {
-			const turn = ++sent;
-			for (let turns = 0; turns < (turn === 2 ? 5 : 20); turns++) await nextTurn();
-			if (turn === 2) return answered(401);
-			return await server.send(request);
-		};
-		const { placesOf } = await submitTo({ send }, withIds(40), { ...stop, concurrency: 3 });
-		expect(sent).toBe(3);
-		expect(placesOf('rejected')).toEqual([2, 3]);
-		expect(placesOf('stored')).toEqual([0, 1, 4, 5]);
-		expect(placesOf('notSent')).toEqual(range(6, 40));
-	});
-
-	it('a batch that is still being read when another fails does not start', async () => {
-		let sent = 0;
-		const send: BulkServer['send'] = async () => (++sent, answered(401));
-		async function* slow() {
-			for (const document of waiting(withIds(6))) {
-				if (document.origin === 4) for (let turns = 0; turns < 20; turns++) await nextTurn();
-				yield document;
-			}
-		}
-		const { told } = await submitTo({ send }, [], {
-			...stop,
-			documents: slow(),
-			concurrency: 2,
-		});
-		expect(sent).toBe(1);
-		expect(told.slice(2)).toEqual(
-			waiting(withIds(6))
-				.slice(2)
-				.map((document) => ({ document, batch: 0, attempts: 0, outcome: 'notSent' })),
-		);
 	});
 });
 

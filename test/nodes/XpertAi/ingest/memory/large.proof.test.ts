@@ -84,10 +84,6 @@ it.each([10_000, 100_000, 500_000])(
 		const brought = new Set(left);
 		const gone = [...fourth.memory.known.ids()].filter((id) => !brought.has(id));
 		expect(new Set(gone)).toEqual(new Set(ids.slice(0, count / 10)));
-		if (process.env.SHOW_MEMORY)
-			process.stderr.write(
-				`${JSON.stringify({ count, notes: rows.size, load, unchanged, few })}\n`,
-			);
 	},
 	300_000,
 );

@@ -13,14 +13,12 @@ const MINUTE = 60 * SECOND;
 
 /** One run of the source: when it begins, how long it works, how its requests travel, and what becomes of it. */
 interface Run {
-	/** Milliseconds. */
 	begins: number;
 	works: number;
 	/** How long each request is on its way, and its answer; over and over. */
 	ways: Array<[number, number]>;
 	/** When its process ends without a word, after it began to work. */
 	crashes?: number;
-	/** How far its clock is off. */
 	ahead: number;
 }
 

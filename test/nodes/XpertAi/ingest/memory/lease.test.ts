@@ -66,8 +66,8 @@ describe('the number of a run', () => {
 });
 
 describe('the lease of a source', () => {
-	it('is taken with two notes, and released with one', async () => {
-		const { lease, of, requests, rows } = scene();
+	it('is taken with two notes, and released with one, which frees it at once', async () => {
+		const { lease, of, requests, rows, time } = scene();
 		const one = lease('one');
 		expect(await of(one.take())).toBeUndefined();
 		expect(requests).toEqual(['looks', 'writes began', 'looks', 'writes at work', 'looks']);
@@ -79,6 +79,9 @@ describe('the lease of a source', () => {
 		]);
 		await of(one.release());
 		expect(requests).toHaveLength(6);
+		const from = time.now;
+		expect(await of(lease('two').take())).toBeUndefined();
+		expect(time.now - from).toBeLessThan(SECOND);
 	});
 
 	it('stays held when somebody has its note processed: the next renewal shows it', async () => {
@@ -127,6 +130,19 @@ describe('the lease of a source', () => {
 		requests.length = 0;
 		await time.run(time.now + 300 * SECOND);
 		expect(requests).toEqual([]);
+	});
+
+	it('is taken half a minute later when a rival overwrote `turn` and left', async () => {
+		const other = scene();
+		await other.of(other.lease('other').take());
+		const { lease, of, rules, rows, time, requests } = scene();
+		rules.fails = () => {
+			const turn = other.named('began');
+			if (turn && requests.length === 5) rows.set(turn.id, turn);
+			return undefined;
+		};
+		expect(await of(lease('one').take())).toBeUndefined();
+		expect(time.now).toBeGreaterThanOrEqual(30 * SECOND);
 	});
 
 	it('is given up at once on a server that does not return notes', async () => {
@@ -181,6 +197,14 @@ describe('a run that has not renewed its lease for long', () => {
 		await of(one.release());
 		expect(requests).toEqual([]);
 		expect(await of(one.check())).toEqual({ failure: one.refusal });
+	});
+
+	it('does not release a lease that another run has taken', async () => {
+		const { one, lease, of, requests } = await asleep();
+		await of(lease('two').take());
+		requests.length = 0;
+		await of(one.release());
+		expect(requests).toEqual(['looks']);
 	});
 
 	it('sends nothing when its notes are gone', async () => {

@@ -119,16 +119,6 @@ describe('a source that was stored', () => {
 		expect([await names.of([]), server.asked]).toEqual([new Map(), []]);
 	});
 
-	it('is not written after Stop; the next run reads the journal', async () => {
-		const server = new Knowledgebase();
-		const { signal } = virtualTime(0);
-		const memory = await open(server.routes(), { signal });
-		await send(server, memory, [A]);
-		await memory.close();
-		expect(server.notes('has stored')).toEqual([]);
-		expect((await remembered(server)).having('text 1')).toEqual([A]);
-	});
-
 	it('keeps a rejected document that was stored before, and forgets a new one', async () => {
 		const server = new Knowledgebase();
 		await night(server, [A]);
@@ -152,6 +142,21 @@ describe('a source that was stored', () => {
 });
 
 describe('a run that crashed', () => {
+	it('is known also when its rows arrive during the next run, even if that crashes', async () => {
+		for (const closes of [true, false]) {
+			const server = new Knowledgebase();
+			const crashed = await open(server.routes());
+			await send(server, crashed, [A]);
+			const arrive = await send(server, crashed, [B], { end: 'unclear' });
+			const next = await open(server.routes());
+			await send(server, next, [C], { content: 'text 2' });
+			await arrive();
+			if (closes) await next.close();
+			const { ids, having, lost } = await remembered(server);
+			expect([ids, having('text 2'), lost]).toEqual([[A, B, C], [C], undefined]);
+		}
+	});
+
 	it('does not count as damaged when a batch did not arrive and a later one did', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
@@ -392,16 +397,10 @@ describe('what somebody disables or enables', () => {
 		await next.close();
 		const last = await open(server.routes());
 		expect([last.known.has(A, 'text 1'), last.known.uncertain.has(A)]).toEqual([true, false]);
-	});
-
-	it('is recorded without what a run has already merged', async () => {
-		const server = new Knowledgebase();
-		await night(server, [A, B]);
-		await noteByHand(server, A, true);
-		await night(server, [A]);
+		await last.close();
 		await noteByHand(server, B, true);
-		const next = await open(server.routes());
-		expect([A, B].map((id) => next.known.uncertain.has(id))).toEqual([false, true]);
+		const { known } = await recall(server.routes());
+		expect([A, B].map((id) => known.uncertain.has(id))).toEqual([false, true]);
 	});
 
 	it('must not change when the server refuses the note', async () => {
@@ -532,13 +531,19 @@ describe('a server', () => {
 		expect([having('text 2'), having('text 1')]).toEqual([[A, B, C], IDS.slice(3)]);
 	});
 
-	it('that refuses the memory at the end still has the journal, which the next run reads', async () => {
-		const server = new Knowledgebase();
-		const isMemory = (name = '') => name.includes('has stored');
-		const memory = await open(server.routes([], ({ name }) => isMemory(name)));
-		await send(server, memory, [A]);
-		await memory.close();
-		expect(memory.troubles.notWritten).toMatchObject({ status: 422 });
-		expect((await remembered(server)).having('text 1')).toEqual([A]);
-	});
+	it.each(['refuses the memory at the end', 'is stopped'])(
+		'that %s still has the journal, which the next run reads',
+		async (what) => {
+			const server = new Knowledgebase();
+			const refuses = what.startsWith('refuses');
+			const isMemory = ({ name = '' }) => refuses && name.includes('has stored');
+			const signal = refuses ? undefined : virtualTime(0).signal;
+			const memory = await open(server.routes([], isMemory), { signal });
+			await send(server, memory, [A]);
+			await memory.close();
+			expect(memory.troubles.notWritten?.status).toBe(refuses ? 422 : undefined);
+			expect(server.notes('has stored')).toEqual([]);
+			expect((await remembered(server)).having('text 1')).toEqual([A]);
+		},
+	);
 });

@@ -3,7 +3,6 @@ import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import type { RawSend } from '../../../support/send';
 import { answered, broken, failed, succeeded } from './outcomes';
 
-/** What goes wrong with a request on its way. */
 export type Fault =
 	| 'refused'
 	| 'limited'
@@ -35,7 +34,6 @@ export class BulkServer {
 		/** What goes wrong with the requests, one after another; afterwards all goes well. */
 		private readonly faults: Fault[] = [],
 		private readonly maxBytes = Infinity,
-		/** Whether there is no such knowledgebase. */
 		private readonly missing = false,
 	) {}
 

@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { jsonRecords } from '../../../../../nodes/XpertAi/ingest/jsonRecords';
 import type { FileRecord } from '../../../../../nodes/XpertAi/ingest/jsonRecords';
 
-/** Gives a text in pieces that end at these positions. */
 export async function* pieces(text: string, cuts: number[]): AsyncGenerator<string> {
 	let start = 0;
 	for (const cut of [...cuts].sort((one, other) => one - other)) {
@@ -14,7 +13,6 @@ export async function* pieces(text: string, cuts: number[]): AsyncGenerator<stri
 	yield text.slice(start);
 }
 
-/** The records of a file. */
 export async function recordsOf(text: string, cuts: number[] = []) {
 	const records: FileRecord[] = [];
 	for await (const record of jsonRecords(pieces(text, cuts))) records.push(record);

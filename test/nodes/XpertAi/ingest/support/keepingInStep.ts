@@ -80,7 +80,6 @@ const refusedIn = fc.record(
 	{ requiredKeys: ['source', 'turns', 'refused', 'batchSize'] },
 );
 
-/** What somebody does to some documents by hand. */
 const hand = { keys: fc.subarray(KEYS, { minLength: 1 }), disabled: fc.boolean() };
 
 const night: fc.Arbitrary<Night> = fc.oneof(
@@ -168,7 +167,6 @@ class History {
 		expect(found.filter((key) => keys.includes(key))).toEqual([]);
 	}
 
-	/** Lets a night pass. */
 	async night(one: Planned): Promise<void> {
 		const { nights, knowledgebaseId } = this;
 		for (const key of one.lost ?? []) nights.lose(knowledgebaseId, key);
@@ -204,7 +202,6 @@ class History {
 		expect(isLossSaid ? pick(found, Object.keys(expected)) : found).toEqual(expected);
 	}
 
-	/** The text of each document on the server. */
 	private texts(): Map<string, string | undefined> {
 		return new Map(KEYS.map((key) => [key, this.nights.textOn(this.knowledgebaseId, key)]));
 	}

@@ -51,7 +51,6 @@ export class Knowledgebase {
 
 	private late: Array<{ after: number; rows: Row[] }> = [];
 
-	/** The routes of one run. */
 	routes(faults: Fault[] = [], refuses: (row: Row) => boolean = () => false): MemoryRoutes {
 		let all = 0;
 		let batches = 0;
@@ -99,13 +98,11 @@ export class Knowledgebase {
 		return new Map(rows.flatMap(({ id, content }) => (content ? [[id, content] as const] : [])));
 	}
 
-	/** The notes whose titles hold these words. */
 	notes(words = ''): Row[] {
 		const rows = [...this.rows.values()];
 		return rows.filter(({ name, processMsg }) => processMsg !== undefined && name?.includes(words));
 	}
 
-	/** Somebody has notes processed or deletes them. */
 	harm(notes: Row[], how: 'processes' | 'deletes'): void {
 		for (const note of notes)
 			if (how === 'deletes') this.rows.delete(note.id);

@@ -21,7 +21,6 @@ import type { Answer } from './nightFaults';
 /** What the server puts in the place of a note that somebody has it process (recorded: a document without a file). */
 const NO_FILE = "Cannot read properties of undefined (reading 'Symbol(Symbol.asyncIterator)')";
 
-/** What a source holds in a night: a version of each of its documents, by their keys. */
 export type Source = Record<string, number>;
 
 /** What goes wrong with one request of a run, and what of it the server has done by then. */
@@ -38,7 +37,6 @@ export interface Trouble {
 	late?: number;
 }
 
-/** How the node is set up. */
 export interface Setup {
 	/** Whether the documents bring their address, or a text to be uploaded. */
 	from: 'json' | 'text';
@@ -55,15 +53,12 @@ export interface Hand {
 	disabled: boolean;
 }
 
-/** One run, or several that begin at the same moment. */
 export interface Night extends Partial<Setup> {
 	source: Source;
 	trouble?: Trouble;
-	/** What happens to a note of the memory before. */
 	harm?: Harm;
 	/** The documents that the server refuses for what they are, where they bring their address. */
 	refused?: string[];
-	/** What other runs of the same source bring that begin at the same moment. */
 	others?: Source[];
 	/** What is done by hand while it is at work, and at which request. */
 	hand?: Hand & { at: number };
@@ -88,19 +83,14 @@ export interface Night extends Partial<Setup> {
 export interface Course {
 	/** The keys of documents that were taken out of answers by a run that brought them. */
 	wrong: string[];
-	/** How many requests the first run made. */
 	requests: number;
 	/** How many of them could have changed something on the server. */
 	writes: number;
-	/** What the first run gave. */
 	items: IDataObject[];
-	/** Why the first run failed. */
 	error?: Error;
-	/** What the runs said beside their counts. */
 	said: string[];
 	/** What the runs brought that were not refused because another one was at work. */
 	worked: Source[];
-	/** Why the others were. */
 	refused: string[];
 	/** Whether the run has ended, and its process with it if it crashed. */
 	isOver?: boolean;
@@ -108,7 +98,6 @@ export interface Course {
 	late?: { from: number; carryOut: () => Promise<unknown> };
 }
 
-/** What people do to notes: delete them, or have them processed in the server's list. */
 export interface Harm {
 	how: 'deleted' | 'processed';
 	kind: keyof typeof NOTES;
@@ -188,7 +177,6 @@ export class Nights {
 		return id;
 	}
 
-	/** Forgets a knowledgebase, so that very many may follow one another. */
 	remove(knowledgebaseId: string): void {
 		this.sandbox.store.removeKnowledgebase(knowledgebaseId);
 	}
@@ -207,7 +195,6 @@ export class Nights {
 		);
 	}
 
-	/** What assistants should find after a whole run with this source. */
 	expected(source: Source): Record<string, string> {
 		const texts = Object.entries(source).map(([key, version]) => [key, textOf(key, version)]);
 		return { ...Object.fromEntries(texts), 'by hand': textOf('by hand', 0) };
@@ -225,12 +212,10 @@ export class Nights {
 		return contents.at(String(address).replace(/^.*\/public\//, ''))?.head.toString();
 	}
 
-	/** The key of a document of the source. */
 	keyOf(knowledgebaseId: string, id: unknown): string | undefined {
 		return this.keys.find((key) => idOf(knowledgebaseId, key) === id);
 	}
 
-	/** Somebody deletes a document on the server. */
 	lose(knowledgebaseId: string, key: string): void {
 		this.sandbox.store.documents.delete(idOf(knowledgebaseId, key));
 	}
@@ -259,7 +244,6 @@ export class Nights {
 		return (await execute({ context: first.context, items })).map(({ json }) => json);
 	}
 
-	/** One night. */
 	async night(knowledgebaseId: string, night: Night): Promise<Course> {
 		const { others = [], turns } = night;
 		if (night.harm) this.harm(knowledgebaseId, night.harm);
@@ -518,7 +502,6 @@ export const textOf = (key: string, version: number) => `This is version ${versi
 const idOf = (knowledgebaseId: string, key: string) =>
 	derivedId(keyOwner(knowledgebaseId, SOURCE_NAME), key);
 
-/** The documents, and notes, that a request stores. */
 function rowsOf({ url, body }: IHttpRequestOptions): IDataObject[] {
 	return url.endsWith('/bulk') ? (JSON.parse(String(body)) as IDataObject[]) : [];
 }

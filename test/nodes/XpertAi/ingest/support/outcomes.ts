@@ -8,7 +8,6 @@ export function failure(facts: Omit<Failure, 'method' | 'path'>): Failure {
 	return { ...facts, ...WHERE };
 }
 
-/** An outcome that is a failure. */
 export function failed(facts: Omit<Failure, 'method' | 'path'>): Outcome {
 	return { ok: false, failure: failure(facts) };
 }
@@ -24,7 +23,6 @@ export function broken(code: string): Outcome {
 	return failed({ kind: 'network', code });
 }
 
-/** A success. */
 export function succeeded(answer: unknown = []): Outcome {
 	return { ok: true, status: 201, answer };
 }

@@ -10,7 +10,6 @@ import { parsing } from '../../../support/send';
 import { virtualTime } from '../../../support/virtualTime';
 import type { BulkServer, ModelDocument } from './bulkServer';
 
-/** What came of a submission. */
 export interface Submitted {
 	/** Each document told, with its place and its outcome, in the order they were told. */
 	told: Array<DocumentOutcome<number>>;
@@ -19,12 +18,10 @@ export interface Submitted {
 	placesOf: (outcome: DocumentOutcome<number>['outcome']) => number[];
 }
 
-/** Documents as they wait to be sent, from their models. */
 export function waiting(models: ModelDocument[]): Array<ReadyDocument<number>> {
 	return models.map((model) => ({ ...prepared(model, model.key, model.id), isNew: model.isNew }));
 }
 
-/** So many documents, each under an id. */
 export function withIds(count: number, bad: Record<number, number> = {}): ModelDocument[] {
 	return Array.from({ length: count }, (_, key) => ({ key, id: `id-${key}`, ...badOf(bad[key]) }));
 }
