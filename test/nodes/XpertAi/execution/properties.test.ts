@@ -34,6 +34,12 @@ const MANY_FIELDS = [['document: submit', 6]];
 const LISTS = OPERATIONS.filter(({ operation }) => !isCoded(operation) && operation.paging);
 
 describe('the parameters of the node', () => {
+	it('start with Resource and the lists of Operation', () => {
+		const lists = PROPERTIES.filter(named('operation'));
+		expect(PROPERTIES.findIndex(named('resource'))).toBe(0);
+		expect(PROPERTIES.slice(1, 1 + lists.length)).toEqual(lists);
+	});
+
 	it('depend on fields beside them or on the root: with anything else n8n 1 runs no node at all', () => {
 		const inner = (property: INodeProperties) =>
 			property.type === 'fixedCollection'
