@@ -33,11 +33,11 @@ const CP1252 = Buffer.from('Größe: 10 \x80 \x96 caf\xe9', 'latin1');
 const OF_CP1252 = 'Größe: 10 € – café';
 
 describe('the text of a binary field', () => {
-	it.each<[string, Buffer, string?, string?]>([
-		['UTF-8', Buffer.from(WORDS)],
+	it.each<[string, Buffer, string, string?]>([
+		['UTF-8', Buffer.from(WORDS), ''],
 		['UTF-8 with its mark', Buffer.from(`\uFEFF${WORDS}`), 'text/plain; charset=latin1'],
 		['UTF-16, said to be UTF-8', UTF16, 'application/json; charset=utf-8'],
-		['UTF-16, big end first', Buffer.from(UTF16).swap16()],
+		['UTF-16, big end first', Buffer.from(UTF16).swap16(), ''],
 		['Windows-1252', CP1252, 'text/plain; format=flowed; charset="Windows-1252"', OF_CP1252],
 		['Windows-1252 by its short name', CP1252, 'application/xml;charset=cp1252', OF_CP1252],
 		['GB18030', Buffer.from('b6ccceb2', 'hex'), 'text/plain; charset=gb18030', '短尾'],
