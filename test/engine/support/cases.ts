@@ -34,6 +34,20 @@ export interface OperationCase extends Case {
 
 const missingId = '={{ "" }}';
 
+const isEmpty = (field: string) =>
+	new RegExp(`"${field}" is empty: its expression gave nothing for this item$`);
+
+/** What is refused without its one parameter. */
+const without = (parameter: string, field: string): Pick<Case, 'bad' | 'refusal'> => ({
+	bad: () => ({ [parameter]: missingId }),
+	refusal: isEmpty(field),
+});
+
+/** The one parameter of an operation, and the record that it names. */
+const of =
+	(parameter: string, record = parameter as keyof World) =>
+	(world: World): INodeParameters => ({ [parameter]: byId(world[record]) });
+
 /** What a server tells of a run. */
 function recordedRun(status: string, assistantId: string | null) {
 	return {
@@ -45,7 +59,6 @@ function recordedRun(status: string, assistantId: string | null) {
 const oneDocument = ({ filledKnowledgebaseId, documentId }: World): INodeParameters => ({
 	...{ knowledgebaseId: byId(filledKnowledgebaseId), documentIds: documentId },
 });
-const noDocument = (world: World) => ({ ...oneDocument(world), documentIds: '={{ " , " }}' });
 
 const ofRun = (threadId: string, runId: string): INodeParameters => ({
 	...{ threadId: byId(threadId), runId },
@@ -65,6 +78,19 @@ const HELLO = {
 	input: { action: 'send', message: { input: { input: 'hello there' } } },
 };
 
+const ALL_MANUALS = {
+	...{ description: 'All manuals', permission: 'organization', type: 'standard' },
+	recall: { topK: 7, score: 0.4 },
+	parserConfig: { chunkSize: 500, chunkOverlap: 50, delimiter: '; , .' },
+	extKnowledgebaseId: 'ext-1',
+};
+
+const NO_DOCUMENTS = {
+	bad: (world: World) => ({ ...oneDocument(world), documentIds: '={{ " , " }}' }),
+	refusal: /"Document IDs" must not be empty, but is \[\]$/,
+	answer: [{ id: ID, status: 'waiting' }],
+};
+
 /** Every operation of the node; the one that deletes what others need comes last. */
 const CASES: Case[] = [
 	{
@@ -72,41 +98,19 @@ const CASES: Case[] = [
 		good: oneDocument,
 		sends: 'POST /knowledges/{filledKnowledgebaseId}/process',
 		body: ({ documentId }: World) => [documentId],
-		bad: noDocument,
-		refusal: /"Document IDs" must not be empty, but is \[\]$/,
-		answer: [{ id: ID, status: 'waiting' }],
+		...NO_DOCUMENTS,
 	},
 	{
 		calls: 'document: getStatus',
 		good: oneDocument,
 		sends: 'GET /knowledges/{filledKnowledgebaseId}/status?ids={documentId}',
-		bad: noDocument,
-		refusal: /"Document IDs" must not be empty, but is \[\]$/,
-		answer: [{ id: ID, status: 'waiting' }],
+		...NO_DOCUMENTS,
 	},
 	{
 		calls: 'knowledgebase: create',
-		good: () => ({
-			name: 'Manuals',
-			additionalFields: {
-				description: 'All manuals',
-				permission: 'organization',
-				type: 'standard',
-				recall: { topK: 7, score: 0.4 },
-				parserConfig: { chunkSize: 500, chunkOverlap: 50, delimiter: '; , .' },
-				extKnowledgebaseId: 'ext-1',
-			},
-		}),
+		good: () => ({ name: 'Manuals', additionalFields: ALL_MANUALS }),
 		sends: 'POST /knowledges',
-		body: {
-			name: 'Manuals',
-			description: 'All manuals',
-			permission: 'organization',
-			type: 'standard',
-			recall: { topK: 7, score: 0.4 },
-			parserConfig: { chunkSize: 500, chunkOverlap: 50, delimiter: '; , .' },
-			extKnowledgebaseId: 'ext-1',
-		},
+		body: { name: 'Manuals', ...ALL_MANUALS },
 		bad: () => ({ name: 'Manuals', additionalFields: { recall: { topK: 2.5 } } }),
 		refusal: /"Top K" in "Recall" must be a whole number, but is 2\.5$/,
 		answer: { id: ID },
@@ -129,11 +133,10 @@ const CASES: Case[] = [
 	},
 	{
 		calls: 'knowledgebase: get',
-		good: ({ knowledgebaseId }) => ({ knowledgebaseId: byId(knowledgebaseId) }),
+		good: of('knowledgebaseId'),
 		sends: 'PUT /knowledges/{knowledgebaseId}',
 		body: {},
-		bad: () => ({ knowledgebaseId: missingId }),
-		refusal: /"Knowledgebase" is empty: its expression gave nothing for this item$/,
+		...without('knowledgebaseId', 'Knowledgebase'),
 		answer: { id: ID },
 	},
 	{
@@ -189,7 +192,7 @@ const CASES: Case[] = [
 				knowledgebaseId: byId(filledKnowledgebaseId),
 				documentKey: missingId,
 			}),
-			refusal: /"Document Key" is empty: its expression gave nothing for this item$/,
+			refusal: isEmpty('Document Key'),
 			answer: [{ id: ID }],
 		}),
 	),
@@ -199,7 +202,7 @@ const CASES: Case[] = [
 		sends: 'POST /threads/{threadId}/runs/wait',
 		body: HELLO,
 		bad: ({ threadId }) => saying(threadId, missingId),
-		refusal: /"Message" is empty: its expression gave nothing for this item$/,
+		refusal: isEmpty('Message'),
 		answer: { role: 'ai', content: 'the answer' },
 	},
 	{
@@ -226,8 +229,7 @@ const CASES: Case[] = [
 		good: ({ ranThreadId }) => ({ threadId: byId(ranThreadId), ...IN_ONE_REQUEST }),
 		sends: 'POST /threads/{ranThreadId}/runs/wait',
 		body: { assistant_id: ECHO_ASSISTANT_ID, input: { action: 'retry', source: {} } },
-		bad: () => ({ threadId: missingId }),
-		refusal: /"Thread" is empty: its expression gave nothing for this item$/,
+		...without('threadId', 'Thread'),
 		answer: { role: 'ai', content: 'the answer' },
 	},
 	{
@@ -236,7 +238,7 @@ const CASES: Case[] = [
 		sends: 'POST /threads/{threadId}/runs',
 		body: HELLO,
 		bad: ({ threadId }) => saying(threadId, missingId),
-		refusal: /"Message" is empty: its expression gave nothing for this item$/,
+		refusal: isEmpty('Message'),
 		answer: recordedRun('running', null),
 	},
 	{
@@ -255,7 +257,7 @@ const CASES: Case[] = [
 		}),
 		sends: 'GET /threads/{ranThreadId}/runs/{ranRunId}',
 		bad: ({ ranThreadId }) => ofRun(ranThreadId, missingId),
-		refusal: /"Run ID" is empty: its expression gave nothing for this item$/,
+		refusal: isEmpty('Run ID'),
 		answer: recordedRun('success', ID),
 	},
 	{
@@ -263,7 +265,7 @@ const CASES: Case[] = [
 		good: ({ busyThreadId, busyRunId }) => ofRun(busyThreadId, busyRunId),
 		sends: 'POST /threads/{busyThreadId}/runs/{busyRunId}/cancel',
 		bad: ({ busyRunId }) => ({ ...ofRun(ID, busyRunId), threadId: missingId }),
-		refusal: /"Thread" is empty: its expression gave nothing for this item$/,
+		refusal: isEmpty('Thread'),
 		answer: { canceledExecutionIds: [ID] },
 		looked: recordedRun('running', ID),
 	},
@@ -285,10 +287,9 @@ const CASES: Case[] = [
 	},
 	{
 		calls: 'conversation: get',
-		good: ({ conversationId }) => ({ conversationId: byId(conversationId) }),
+		good: of('conversationId'),
 		sends: 'GET /conversations/{conversationId}',
-		bad: () => ({ conversationId: missingId }),
-		refusal: /"Conversation" is empty: its expression gave nothing for this item$/,
+		...without('conversationId', 'Conversation'),
 		answer: { id: ID, threadId: 't', title: 'T', status: 'idle' },
 		looked: { id: ID, threadId: 't', title: 'T', status: 'idle' },
 	},
@@ -314,7 +315,7 @@ const CASES: Case[] = [
 		sends: 'PATCH /conversations/{conversationId}',
 		body: { title: 'Question' },
 		bad: ({ conversationId }) => ({ conversationId: byId(conversationId), title: missingId }),
-		refusal: /"Title" is empty: its expression gave nothing for this item$/,
+		refusal: isEmpty('Title'),
 		answer: { id: ID, threadId: 't', title: 'Question' },
 		looked: { id: ID, status: 'idle' },
 	},
@@ -339,8 +340,7 @@ const CASES: Case[] = [
 		calls: 'assistant: get',
 		good: () => ({ assistantId: byId(ECHO_ASSISTANT_ID) }),
 		sends: 'GET /assistants/{assistantId}',
-		bad: () => ({ assistantId: missingId }),
-		refusal: /"Assistant" is empty: its expression gave nothing for this item$/,
+		...without('assistantId', 'Assistant'),
 		answer: { assistant_id: ECHO_ASSISTANT_ID, name: 'Echo' },
 	},
 	{
@@ -396,7 +396,7 @@ const CASES: Case[] = [
 	},
 	{
 		calls: 'thread: copy',
-		good: ({ threadId }) => ({ threadId: byId(threadId) }),
+		good: of('threadId'),
 		sends: 'POST /threads/{threadId}/copy',
 		body: {},
 		bad: () => ({ threadId: '={{ "  " }}' }),
@@ -439,15 +439,14 @@ const CASES: Case[] = [
 	},
 	{
 		calls: 'fileContext: delete',
-		good: ({ storageFileId }) => ({ fileId: byId(storageFileId) }),
+		good: of('fileId', 'storageFileId'),
 		sends: 'DELETE /contexts/file/{storageFileId}',
-		bad: () => ({ fileId: missingId }),
-		refusal: /"File" is empty: its expression gave nothing for this item$/,
+		...without('fileId', 'File'),
 		answer: { originalName: 'hello.txt' },
 	},
 	{
 		calls: 'thread: get',
-		good: ({ ranThreadId }) => ({ threadId: byId(ranThreadId) }),
+		good: of('threadId', 'ranThreadId'),
 		sends: 'GET /threads/{ranThreadId}',
 		bad: () => ({ threadId: '={{ ".." }}' }),
 		refusal: /"Thread" must be an ID, but is "\.\."$/,
@@ -465,19 +464,17 @@ const CASES: Case[] = [
 	},
 	{
 		calls: 'knowledgebase: delete',
-		good: ({ knowledgebaseId }) => ({ knowledgebaseId: byId(knowledgebaseId) }),
+		good: of('knowledgebaseId'),
 		sends: 'DELETE /v1/kb/{knowledgebaseId}',
-		bad: () => ({ knowledgebaseId: missingId }),
-		refusal: /"Knowledgebase" is empty: its expression gave nothing for this item$/,
+		...without('knowledgebaseId', 'Knowledgebase'),
 		answer: { raw: [], affected: 1 },
 	},
 	// Others use the conversation before.
 	{
 		calls: 'conversation: delete',
-		good: ({ conversationId }) => ({ conversationId: byId(conversationId) }),
+		good: of('conversationId'),
 		sends: 'DELETE /conversations/{conversationId}',
-		bad: () => ({ conversationId: missingId }),
-		refusal: /"Conversation" is empty: its expression gave nothing for this item$/,
+		...without('conversationId', 'Conversation'),
 		answer: undefined,
 		looked: { id: ID, status: 'idle' },
 	},

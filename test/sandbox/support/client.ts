@@ -19,12 +19,6 @@ export const say = (text: string, assistantId: string = ECHO_ASSISTANT_ID) => ({
 	input: { action: 'send', message: { input: { input: text } } },
 });
 
-/** A conversation's thread to run on. */
-export async function newThread(client: AxiosInstance): Promise<string> {
-	const { data } = await client.post<{ threadId: string }>('/api/ai/conversations', {});
-	return data.threadId;
-}
-
 /** Sends a text to a thread and gives the answer's status and body. */
 export async function runOn(
 	client: AxiosInstance,
@@ -40,29 +34,9 @@ export async function runOn(
 }
 
 /** Uploads a text or bytes as a file. */
-export async function upload(
-	client: AxiosInstance,
-	content: string | Buffer,
-	name = 'a.txt',
-	path = '/api/ai/v1/file',
-) {
+export async function upload(client: AxiosInstance, content: string | Buffer, name = 'a.txt') {
 	const form = new FormData();
 	form.append('file', new Blob([content], { type: 'text/plain' }), name);
-	const { data } = await client.post<{
-		id: string;
-		fileId?: string;
-		storageFileId?: string;
-		url: string;
-	}>(path, form);
+	const { data } = await client.post<{ id: string; url: string }>('/api/ai/v1/file', form);
 	return data;
-}
-
-/** Asks until the answer is as wanted, for ten seconds at most. */
-export async function until<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean): Promise<T> {
-	const end = Date.now() + 10_000;
-	for (;;) {
-		const answer = await ask();
-		if (wanted(answer) || Date.now() > end) return answer;
-		await new Promise((resolve) => setTimeout(resolve, 10));
-	}
 }

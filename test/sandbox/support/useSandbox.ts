@@ -17,22 +17,6 @@ export function useSandbox(options?: SandboxOptions): InTests {
 	return inTests;
 }
 
-/** One sandbox for all the tests, each of which finds it as the one before left it. */
-export function useSandboxForAll(options?: SandboxOptions): InTests {
-	const inTests = notStarted();
-	beforeAll(async () => await start(inTests, options));
-	afterAll(() => inTests.sandbox.close());
-	return inTests;
-}
-
-/** A sandbox of its own for each test, with the options made for it. */
-export function useFreshSandbox(options: () => SandboxOptions): InTests {
-	const inTests = notStarted();
-	beforeEach(async () => await start(inTests, options()));
-	afterEach(() => inTests.sandbox.close());
-	return inTests;
-}
-
 /** The tests take these two apart before anything is started, so they are filled in later. */
 const notStarted = (): InTests => ({
 	sandbox: {} as Sandbox,

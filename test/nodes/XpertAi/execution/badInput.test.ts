@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { z } from 'zod';
 
-import {
-	checked,
-	findPath,
-	flawMessage,
-	jsonOf,
-} from '../../../../nodes/XpertAi/execution/badInput';
-import type { JsonPath, Naming, Refuse } from '../../../../nodes/XpertAi/execution/badInput';
+import { checked, flawMessage, jsonOf } from '../../../../nodes/XpertAi/execution/badInput';
+import type { Naming, Refuse } from '../../../../nodes/XpertAi/execution/badInput';
 import { DOCUMENT_NAMING } from '../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
 import {
 	chunksField,
@@ -171,8 +166,14 @@ describe('what JSON cannot hold', () => {
 		expect(refusal({ fine: 1, deep })).toBe(`"JSON Body" at deep ${demand}`);
 	});
 
-	it('is nothing else', () => {
-		const looksLike = fc.constantFrom<unknown>('😀', '\\ud83d', 'null', null, new Date(0));
+	it('is named where it stands first', () => {
+		const value = { a: [1, { b: NaN }], c: Infinity };
+		expect(refusal(value)).toBe('"JSON Body" at a[1].b must be a number, but is NaN');
+	});
+
+	it('is nothing else, and of a date only what is written of it', () => {
+		const date = { inside: NaN, toJSON: () => '2026-01-31' };
+		const looksLike = fc.constantFrom<unknown>('😀', '\\ud83d', 'null', null, new Date(0), date);
 		fc.assert(
 			fc.property(fc.jsonValue(), looksLike, (json, like) => {
 				const value = { json, like };
@@ -180,48 +181,5 @@ describe('what JSON cannot hold', () => {
 				expect(checked(refuse, z.unknown(), value, {})).toBe(value);
 			}),
 		);
-	});
-});
-
-describe('findPath', () => {
-	const mark = Symbol('mark');
-	const isMark = (part: unknown) => part === mark;
-	type Marked = { value: unknown; path: JsonPath };
-
-	/** JSON with a mark somewhere in it, and where that is. */
-	const marked = fc.letrec<{ at: Marked }>((tie) => ({
-		at: fc.oneof(
-			{ maxDepth: 4 },
-			fc.constant<Marked>({ value: mark, path: [] }),
-			fc.tuple(fc.array(fc.jsonValue()), tie('at')).map(([list, inner]) => ({
-				value: [...list, inner.value],
-				path: [list.length, ...inner.path],
-			})),
-			fc
-				.tuple(fc.dictionary(fc.stringMatching(/^[a-z]{1,3}$/), fc.jsonValue()), tie('at'))
-				.map(([object, inner]) => ({
-					value: { ...object, marked: inner.value },
-					path: ['marked', ...inner.path],
-				})),
-		),
-	})).at;
-
-	it('finds a part wherever it stands, and nothing else', () => {
-		fc.assert(
-			fc.property(marked, fc.jsonValue(), ({ value, path }, other) => {
-				expect(findPath(value, isMark)).toEqual(path);
-				expect(findPath(other, isMark)).toBeUndefined();
-			}),
-		);
-	});
-
-	it('finds the first of several, in the order of the JSON', () => {
-		expect(findPath({ a: [1, { b: mark }], c: mark }, isMark)).toEqual(['a', 1, 'b']);
-	});
-
-	it('looks at what is written of a date, not at what it is made of', () => {
-		const date = { inside: mark, toJSON: () => '2026-01-31' };
-		expect(findPath({ date }, isMark)).toBeUndefined();
-		expect(findPath({ date }, (part) => part === '2026-01-31')).toEqual(['date']);
 	});
 });

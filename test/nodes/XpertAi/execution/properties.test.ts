@@ -2,7 +2,6 @@ import { isEmpty, omit, omitBy, uniq } from 'lodash';
 import { NodeHelpers } from 'n8n-workflow';
 import type { INodeProperties } from 'n8n-workflow';
 
-import { requestOf } from '../../support/requests';
 import { isCoded, onlyReads } from '../../../../nodes/XpertAi/execution/operation';
 import { XpertAi } from '../../../../nodes/XpertAi/XpertAi.node';
 import { XpertAiTrigger } from '../../../../nodes/XpertAiTrigger/XpertAiTrigger.node';
@@ -35,13 +34,10 @@ const MANY_FIELDS = [['document: submit', 6]];
 const LISTS = OPERATIONS.filter(({ operation }) => !isCoded(operation) && operation.paging);
 
 describe('the parameters of the node', () => {
-	it('start with Resource, then one Operation list for each resource', () => {
-		expect(PROPERTIES[0]?.name).toBe('resource');
+	it('start with Resource and the lists of Operation', () => {
 		const lists = PROPERTIES.filter(named('operation'));
+		expect(PROPERTIES.findIndex(named('resource'))).toBe(0);
 		expect(PROPERTIES.slice(1, 1 + lists.length)).toEqual(lists);
-		expect(lists.map((list) => shows(list).resource)).toEqual(
-			PROPERTIES[0]?.options?.map((option) => [(option as { value: string }).value]),
-		);
 	});
 
 	it('depend on fields beside them or on the root: with anything else n8n 1 runs no node at all', () => {
@@ -100,16 +96,6 @@ describe('the parameters of the node', () => {
 		const json = jsonBodyOf(one);
 		expect(json).toMatchObject({ type: 'json', displayName: 'JSON Body' });
 		expect(() => JSON.parse(String(json?.default)) as unknown).not.toThrow();
-	});
-
-	it('are without a body where the contract has none', () => {
-		const without = OPERATIONS.filter((operation) => !WITH_BODY.includes(operation));
-		expect(without.length).toBeGreaterThan(0);
-		for (const { operation } of without) {
-			const isFixed = 'fixedBody' in operation && operation.fixedBody !== undefined;
-			const { method, path } = requestOf(operation);
-			expect(`${method} ${path}`).toMatch(isFixed ? /^PUT / : /^(GET|DELETE) |\/cancel$/);
-		}
 	});
 
 	it('hide the fields of a body while JSON is chosen', () => {
@@ -187,15 +173,6 @@ describe('the parameters of the node', () => {
 			});
 			const limits = shown.filter(({ name }) => /^(timeout|deadlineMinutes)$/.test(name));
 			expect(limits).toHaveLength(!isCoded(operation) && onlyReads(operation) ? 0 : 1);
-		},
-	);
-
-	it.each(OPERATIONS)(
-		'of $title hold a field for each id of its path',
-		({ resource, operation }) => {
-			const path = isCoded(operation) ? '' : operation.path;
-			const names = propertiesOf(resource, operation).map(({ name }) => name);
-			for (const [, name] of path.matchAll(/\{(\w+)\*?\}/g)) expect(names).toContain(name);
 		},
 	);
 });

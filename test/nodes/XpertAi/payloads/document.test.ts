@@ -1,25 +1,15 @@
 import { chunk, document, documentList, page } from '../../../../nodes/XpertAi/payloads/document';
-import { DOCUMENT, RECORD_ROWS, followsTable } from '../../support/contract';
-import type { ContractTable } from '../../support/contract';
+import { CONTRACT, followsTable } from '../../support/contract';
 
-/** The contract's "Page", and "Chunk" beside it. */
-const PAGE: ContractTable = {
-	...RECORD_ROWS,
-	pageContent: 'string',
-	metadata: 'object',
-	status: 'string',
-};
-const CHUNK: ContractTable = { ...PAGE, parent: 'any' };
-
-describe('a page', () => followsTable(page, PAGE));
-describe('a chunk', () => followsTable(chunk, CHUNK));
+describe('a page', () => followsTable(page, CONTRACT.page));
+describe('a chunk', () => followsTable(chunk, CONTRACT.chunk));
 
 describe('a document record', () => {
-	followsTable(document, DOCUMENT);
+	followsTable(document, CONTRACT.document);
 
 	it('needs no field', () => expect(document.parse({})).toEqual({}));
 
-	it.each(Object.keys(DOCUMENT))('takes null for %s', (field) => {
+	it.each(Object.keys(CONTRACT.document))('takes null for %s', (field) => {
 		expect(document.parse({ [field]: null })).toEqual({ [field]: null });
 	});
 

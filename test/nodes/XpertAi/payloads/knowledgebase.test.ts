@@ -5,36 +5,14 @@ import {
 	parserConfig,
 	recallSettings,
 } from '../../../../nodes/XpertAi/payloads/knowledgebase';
-import { followsTable } from '../../support/contract';
-import type { ContractTable } from '../../support/contract';
+import { CONTRACT, followsTable } from '../../support/contract';
 
-/** The contract's table "Knowledgebase". The name has a stricter test of its own. */
-const KNOWLEDGEBASE: ContractTable = {
-	workspaceId: 'UUID',
-	description: 'string',
-	permission: ['private', 'organization', 'public'],
-	type: ['standard', 'external'],
-	recall: 'object',
-	parserConfig: 'object',
-	integrationId: 'UUID',
-	extKnowledgebaseId: 'string',
-	copilotModel: 'object',
-};
-
-const RECALL: ContractTable = { topK: 'integer', score: 'number' };
-
-const PARSER_CONFIG: ContractTable = {
-	...{ chunkSize: 'integer', chunkOverlap: 'integer', delimiter: 'string' },
-};
-
-const COPILOT_MODEL: ContractTable = { copilotId: 'string', modelType: 'string', model: 'string' };
-
-describe('recall', () => followsTable(recallSettings, RECALL));
-describe('parserConfig', () => followsTable(parserConfig, PARSER_CONFIG));
-describe('copilotModel', () => followsTable(copilotModel, COPILOT_MODEL));
+describe('recall', () => followsTable(recallSettings, CONTRACT.recall));
+describe('parserConfig', () => followsTable(parserConfig, CONTRACT.parserConfig));
+describe('copilotModel', () => followsTable(copilotModel, CONTRACT.copilotModel));
 
 describe('a knowledgebase to create', () => {
-	followsTable(knowledgebase.omit({ name: true, metadataSchema: true }), KNOWLEDGEBASE);
+	followsTable(knowledgebase.omit({ name: true, metadataSchema: true }), CONTRACT.knowledgebase);
 
 	it('needs no more than a name', () => {
 		expect(knowledgebase.parse({ name: 'Manuals' })).toEqual({ name: 'Manuals' });
@@ -46,13 +24,16 @@ describe('a knowledgebase to create', () => {
 });
 
 describe('the changes of an update', () => {
-	followsTable(knowledgebaseChanges.omit({ name: true, metadataSchema: true }), KNOWLEDGEBASE);
+	followsTable(
+		knowledgebaseChanges.omit({ name: true, metadataSchema: true }),
+		CONTRACT.knowledgebase,
+	);
 
 	it('may be none at all, and adds none of its own', () => {
 		expect(knowledgebaseChanges.parse({})).toEqual({});
 	});
 
-	it.each(Object.keys(KNOWLEDGEBASE))('clears %s with null', (field) => {
+	it.each(Object.keys(CONTRACT.knowledgebase))('clears %s with null', (field) => {
 		expect(knowledgebaseChanges.parse({ [field]: null })).toEqual({ [field]: null });
 	});
 

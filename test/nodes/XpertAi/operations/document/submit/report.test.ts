@@ -59,23 +59,10 @@ describe('the item of a document', () => {
 		stored();
 		report.addOutcome({ ...read('b'), outcome: 'unchanged' });
 		expect(report.summaryItem(1.2345).json.seconds).toBe(1.235);
-		expect(items().map((json) => Object.entries(json))).toEqual([
-			[
-				['name', 'a'],
-				['outcome', 'stored'],
-				['processing', 'none'],
-				['key', KEY],
-				['id', ID],
-				['status', 201],
-				['attempts', 3],
-				['batch', 2],
-			],
-			[
-				['name', 'b'],
-				['outcome', 'unchanged'],
-				['key', KEY],
-				['id', ID],
-			],
+		const sent = { key: KEY, id: ID, status: 201, attempts: 3, batch: 2 };
+		expect(items().map((json) => JSON.stringify(json))).toEqual([
+			JSON.stringify({ name: 'a', outcome: 'stored', processing: 'none', ...sent }),
+			JSON.stringify({ name: 'b', outcome: 'unchanged', key: KEY, id: ID }),
 		]);
 	});
 
@@ -128,14 +115,12 @@ describe('of two documents that come with one key', () => {
 		expect(report.counts).toMatchObject({ documents: 2, replaced: 1, found: 1, stored: 0 });
 	});
 
-	it('the earlier counts as replaced also where an earlier run had stored it, or it was found', () => {
+	it('the earlier counts as replaced also where it was found, or an earlier run had stored it', () => {
 		const { report, read, stored, processed } = reportOn();
-		const unchanged = read();
+		const [unchanged, found] = [read(), stored()];
 		report.addOutcome({ ...unchanged, outcome: 'unchanged' });
-		const found = stored();
 		processed({ state: 'finish' }, found);
-		report.addReplaced(unchanged.document.origin);
-		report.addReplaced(found.origin);
+		for (const { origin } of [unchanged.document, found]) report.addReplaced(origin);
 		expect(report.counts).toMatchObject({ replaced: 2, unchanged: 0, found: 0, stored: 0 });
 	});
 
@@ -150,10 +135,9 @@ describe('of two documents that come with one key', () => {
 		failed('rejected', later);
 		processed({ state: 'finish' }, later.document);
 		expect(report.counts).toMatchObject({ replaced: 1, rejected: 2, found: 0, stored: 0 });
+		const refusal = 'The server answered 422: no.';
 		expect(items().map(({ error, outcome }) => error ?? outcome)).toEqual([
-			'The server answered 422: no.',
-			'replaced',
-			'The server answered 422: no.',
+			...[refusal, 'replaced', refusal],
 		]);
 	});
 
@@ -188,15 +172,8 @@ describe('the summary of a run', () => {
 		report.addReplaced(stored().origin);
 		report.addDisabled('id-2');
 		expect(report.counts).toEqual({
-			documents: 22,
-			found: 1,
-			stored: 3,
-			unchanged: 5,
-			replaced: 1,
-			disabled: 1,
-			rejected: 3,
-			unknown: 3,
-			notSent: 6,
+			...{ documents: 22, found: 1, stored: 3, unchanged: 5, replaced: 1, disabled: 1 },
+			...{ rejected: 3, unknown: 3, notSent: 6 },
 		});
 		const requests = { batches: 1, bytes: 20, requests: 4, retries: 3, splits: 1 };
 		report.addRequests(requests);
@@ -216,46 +193,31 @@ describe('the summary of a run', () => {
 		processed({ state: 'error', processMsg: 'no model' }, stored());
 		processed({ state: 'error' });
 		expect(report.processingFailed).toBe(2);
+		const named = { id: ID, name: 'a' };
 		expect(report.failed).toEqual([
-			{
-				id: ID,
-				name: 'a',
-				outcome: 'unknown',
-				reason: 'The server answered 422: no.',
-				status: 422,
-			},
+			{ ...named, outcome: 'unknown', reason: 'The server answered 422: no.', status: 422 },
 			{ outcome: 'rejected', reason: 'Line 3 of the file is not valid JSON' },
-			{
-				id: ID,
-				name: 'a',
-				outcome: 'stored',
-				reason: 'The document could not be processed: no model',
-			},
+			{ ...named, outcome: 'stored', reason: 'The document could not be processed: no model' },
 			{ id: ID, outcome: 'stored', reason: 'The document could not be processed' },
 		]);
 	});
 
-	it('keeps no item of a document', () => {
-		const { report, read, stored } = inSummary();
+	it('keeps no item, and names at most 1,000 documents that failed, but counts all', () => {
+		const { report, read, failed, stored } = inSummary();
 		const planned = read().document.origin;
 		report.addPlanned('new', { id: ID }, planned);
 		expect([stored().origin.output, planned.output]).toEqual([undefined, undefined]);
-	});
-
-	it('names at most 1,000 of them, but counts all', () => {
-		const { report, failed } = inSummary();
 		repeat(1510, failed);
 		expect(report.failed).toHaveLength(1000);
-		expect(report.counts).toMatchObject({ documents: 1510, rejected: 1510 });
+		expect(report.counts).toMatchObject({ rejected: 1510 });
 	});
 
 	it.each([
-		[0, '0 documents were', '0 batches'],
-		[1, '1 document was', '1 batch'],
-		[2, '2 documents were', '2 batches'],
-	])('has the words that fit a count of %i', (count, documents, batches) => {
-		expect(counted(count, 'document was', 'documents were')).toBe(documents);
-		expect(counted(count, 'batch', 'batches')).toBe(batches);
+		[0, '0 batches'],
+		[1, '1 batch'],
+		[2, '2 batches'],
+	])('has the words that fit a count of %i', (count, words) => {
+		expect(counted(count, 'batch', 'batches')).toBe(words);
 	});
 });
 
