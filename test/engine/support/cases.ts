@@ -78,12 +78,13 @@ const HELLO = {
 	input: { action: 'send', message: { input: { input: 'hello there' } } },
 };
 
-const ALL_MANUALS = {
+/** Made anew each time, as tests put other values in. */
+const allManuals = () => ({
 	...{ description: 'All manuals', permission: 'organization', type: 'standard' },
 	recall: { topK: 7, score: 0.4 },
 	parserConfig: { chunkSize: 500, chunkOverlap: 50, delimiter: '; , .' },
 	extKnowledgebaseId: 'ext-1',
-};
+});
 
 const NO_DOCUMENTS = {
 	bad: (world: World) => ({ ...oneDocument(world), documentIds: '={{ " , " }}' }),
@@ -108,9 +109,9 @@ const CASES: Case[] = [
 	},
 	{
 		calls: 'knowledgebase: create',
-		good: () => ({ name: 'Manuals', additionalFields: ALL_MANUALS }),
+		good: () => ({ name: 'Manuals', additionalFields: allManuals() }),
 		sends: 'POST /knowledges',
-		body: { name: 'Manuals', ...ALL_MANUALS },
+		body: { name: 'Manuals', ...allManuals() },
 		bad: () => ({ name: 'Manuals', additionalFields: { recall: { topK: 2.5 } } }),
 		refusal: /"Top K" in "Recall" must be a whole number, but is 2\.5$/,
 		answer: { id: ID },
