@@ -92,25 +92,6 @@ describe('Document: Submit', () => {
 		);
 		expect(fixture.sandbox.requests.of('E3')).toHaveLength(2);
 	});
-
-	it('a document whose chunks changed is told what to do instead', async () => {
-		const withIds = { ...BY_NAME, documentKey: '={{ $json.name }}' };
-		const items = (text: string) => rows(1, () => ({ chunks: [{ pageContent: text }] }));
-		await submit(withIds, { items: items('first') });
-		const { error } = await submit(withIds, { items: items('changed') });
-		expect(error?.message).toBe(
-			'The server answered 400: it does not take a document again whose chunks changed. Send its text with "Documents From" set to Text, or its file with Files. Documents: 1 rejected',
-		);
-	});
-
-	it('does not change the items it is given', async () => {
-		const items = [
-			{ json: { name: 'a', metadata: { deep: { x: 1 } }, pages: [{ pageContent: 'p' }] } },
-		];
-		const before = structuredClone(items);
-		await submit(BY_NAME, { items });
-		expect(items[0]?.json).toEqual(before[0]?.json);
-	});
 });
 
 describe('Document: Start Processing', () => {
@@ -135,6 +116,20 @@ describe('Document: Start Processing', () => {
 });
 
 describe('Document: Get Processing Status', () => {
+	it('asks for more documents than an address can hold in several requests', async () => {
+		const { store } = fixture.sandbox;
+		const { knowledgebaseId } = fixture.world;
+		const ids = Array.from({ length: 220 }, () => store.putDocument({ knowledgebaseId }).id);
+		const { items } = await fixture.run({
+			resource: 'document',
+			operation: 'getStatus',
+			knowledgebaseId,
+			documentIds: ids.join(','),
+		});
+		expect(items.map(({ json }) => json.id)).toEqual(ids);
+		expect(fixture.sandbox.requests.of('status')).toHaveLength(3);
+	});
+
 	it('tells of a document that the server does not know, in the order asked', async () => {
 		const { knowledgebaseId } = fixture.world;
 		const { id } = fixture.sandbox.store.putDocument({ knowledgebaseId });
@@ -153,20 +148,6 @@ describe('Document: Get Processing Status', () => {
 			expect.objectContaining({ id, status: null }),
 			{ id: unknown[1], status: 'unknown' },
 		]);
-	});
-
-	it('asks for more documents than an address can hold in several requests', async () => {
-		const { store } = fixture.sandbox;
-		const { knowledgebaseId } = fixture.world;
-		const ids = Array.from({ length: 220 }, () => store.putDocument({ knowledgebaseId }).id);
-		const { items } = await fixture.run({
-			resource: 'document',
-			operation: 'getStatus',
-			knowledgebaseId,
-			documentIds: ids.join(','),
-		});
-		expect(items.map(({ json }) => json.id)).toEqual(ids);
-		expect(fixture.sandbox.requests.of('status')).toHaveLength(3);
 	});
 });
 

@@ -55,15 +55,6 @@ const RECORDS: INodeParameters = {
 };
 
 describe('documents that are gone from the source', () => {
-	it('are counted in the summary, also where nothing is kept of each document', async () => {
-		const summary = { ...RECORDS, output: 'summary' };
-		await submit(summary, { items: [await file('{"name":"a"}\n{"name":"b"}')] });
-		const { items } = await submit(summary, { items: [await file('{"name":"a"}')] });
-		expect(items.map(({ json }) => json)).toEqual([
-			expect.objectContaining({ documents: 1, unchanged: 1, disabled: 1 }),
-		]);
-	});
-
 	it('are taken out of every answer once, one item each, and counted', async () => {
 		await night(ALL);
 		const result = await night('abcdefgh');
@@ -106,28 +97,10 @@ describe('documents that are gone from the source', () => {
 		await night('abcdefgh');
 		expect(found()).toBe('abcdefgh');
 	});
-
-	it('are told by their IDs where their names cannot be read', async () => {
-		await night(ALL);
-		const path = noteId('what … calls its documents, 1');
-		fixture.sandbox.faults.add({ endpoint: 'status', path, nth: 1, do: 'status', status: 403 });
-		const once = await night('abcdefghi');
-		expect(once.items.at(-1)?.json).toEqual({ outcome: 'disabled', id: idOf('j') });
-	});
 });
 
 describe('nothing is disabled', () => {
 	const idOfA = derivedId('kb', 'a');
-	it('when a file broke off', async () => {
-		await submit(RECORDS, { items: [await file('{"name":"a"}\n{"name":"b"}\n{"name":"c"}')] });
-		const torn = [await file('[{"name":"a"},{"name":"b"},{"na')];
-		const result = await submit(RECORDS, { items: torn, onError: 'continueErrorOutput' });
-		expect(hintsOf(result)).toContain(
-			'Nothing was disabled: 1 document could not be read or stored.',
-		);
-		expect(disabled()).toEqual([]);
-	});
-
 	it('when one of several files of records is empty, which is said', async () => {
 		await submit(RECORDS, { items: [await file('{"name":"a"}'), await file('{"name":"b"}')] });
 		const result = await submit(RECORDS, { items: [await file('{"name":"a"}'), await file('\n')] });
@@ -222,16 +195,6 @@ describe('when more is missing than may be', () => {
 		expect(fixture.sandbox.store.findable(idOf('a'))?.chunks).toEqual(['Changed.']);
 		await night('abcde', { parameters: { maxGonePercent: 50 } });
 		expect(found()).toBe('abcde');
-	});
-
-	it('and the workflow goes on, an item on the error output says so', async () => {
-		await night(ALL);
-		const { outputs } = await night('abcde', { onError: 'continueErrorOutput' });
-		expect(outputs[0]).toHaveLength(5);
-		expect(column(outputs[1], 'error')).toEqual([
-			expect.stringContaining('Nothing was disabled: 5 of 10 documents'),
-		]);
-		expect(found()).toBe(ALL);
 	});
 });
 

@@ -115,22 +115,6 @@ describe('Document: Disable', () => {
 		expect(sent()).toHaveLength(1);
 	});
 
-	it('takes no answer without its own notes for one that says what is there', async () => {
-		await night('ab');
-		const path = idOf('a');
-		fixture.sandbox.faults.add({
-			endpoint: 'status',
-			path,
-			nth: 1,
-			do: 'status',
-			status: 200,
-			body: [],
-		});
-		const { items } = await byKey('disable', 'ab');
-		expect(column(items, 'outcome')).toEqual(['disabled', 'disabled']);
-		expect(found()).toBe('');
-	});
-
 	it('fails each of its items where the server refuses', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 403 });
 		const unnamed = { sourceName: '' };
@@ -169,11 +153,6 @@ describe('a list of documents given as JSON', () => {
 		const { items } = await byKey('disable', 'a', json([idOf('a').toUpperCase(), idOf('c')]));
 		expect(column(items, 'outcome')).toEqual(['disabled', 'disabled']);
 		expect(found()).toBe('b');
-	});
-
-	it('is refused where an ID is none', async () => {
-		const { error } = await byKey('disable', 'a', json(['a']));
-		expect(error?.message).toMatch(/^"JSON Body" at \[0\]\.id must be a UUID.*$/);
 	});
 });
 
