@@ -81,6 +81,16 @@ describe('Document: Submit', () => {
 		});
 	});
 
+	it('a document whose chunks changed is told what to do instead', async () => {
+		const withIds = { ...BY_NAME, documentKey: '={{ $json.name }}' };
+		const items = (text: string) => rows(1, () => ({ chunks: [{ pageContent: text }] }));
+		await submit(withIds, { items: items('first') });
+		const { error } = await submit(withIds, { items: items('changed') });
+		expect(error?.message).toBe(
+			'The server answered 400: it does not take a document again whose chunks changed. Send its text with "Documents From" set to Text, or its file with Files. Documents: 1 rejected',
+		);
+	});
+
 	it('says how much is stored when a batch fails', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 503, body: 'busy' });
 		const { error } = await submit(

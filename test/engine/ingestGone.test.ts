@@ -207,45 +207,38 @@ describe('When Run Again: Mirror the Source', () => {
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 
-	it.each([
-		[
-			'abcdefgh',
-			'2 of 10 documents are missing from this run. A scheduled run would disable them.',
-		],
-		[
-			'abcde',
-			'5 of 10 documents are missing from this run. A scheduled run would disable none: more than 20 %.',
-		],
-	])('only says in a manual execution what it would do (%s)', async (letters, words) => {
-		await night(ALL);
-		disabled();
-		const result = await night(letters, { mode: 'manual' });
-		expect(result.error).toBeUndefined();
-		expect(hintsOf(result)).toContain(words);
-		expect(disabled()).toEqual([]);
-	});
-
 	const TESTED = '2 of 10 documents are missing from this run. A scheduled run would disable them.';
 	const UNTOLD =
 		'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
+	const integrated = (calledFrom: object) => ({ mode: 'integrated', calledFrom }) as const;
 
 	it.each([
+		['by hand', { mode: 'manual' }, TESTED],
 		[
-			'tested, also where others lie between',
-			{ outermost: 'manual', caller: 'integrated' },
+			'in a test of the outermost',
+			integrated({ outermost: 'manual', caller: 'integrated' }),
 			TESTED,
 		],
-		['tested, where n8n tells of the calling workflow alone', { caller: 'manual' }, TESTED],
-		['started by a schedule', { outermost: 'trigger', caller: 'integrated' }, undefined],
-		['started by a webhook, which alone n8n tells of', { caller: 'webhook' }, undefined],
-		['started, n8n does not tell how', {}, UNTOLD],
-		['a sub-workflow, n8n does not tell of which', { caller: 'integrated' }, UNTOLD],
-	] as const)('goes by how it was started: its parent was %s', async (_, calledFrom, words) => {
+		['in a test, told of by the caller alone', integrated({ caller: 'manual' }), TESTED],
+		['by a schedule', integrated({ outermost: 'trigger', caller: 'integrated' }), undefined],
+		['by a webhook', integrated({ caller: 'webhook' }), undefined],
+		['n8n does not tell how', integrated({}), UNTOLD],
+		['by another sub-workflow', integrated({ caller: 'integrated' }), UNTOLD],
+	] as const)('disables unless it is only tested: started %s', async (_, run, words) => {
 		await night(ALL);
 		disabled();
-		const result = await night('abcdefgh', { mode: 'integrated', calledFrom });
+		const result = await night('abcdefgh', run);
 		expect(disabled()).toHaveLength(words === TESTED ? 0 : 2);
 		const said = hintsOf(result).filter((hint) => hint === TESTED || hint === UNTOLD);
 		expect(said).toEqual(words ? [words] : []);
+	});
+
+	it('says by hand that a scheduled run would disable none, and does not fail', async () => {
+		await night(ALL);
+		const result = await night('abcde', { mode: 'manual' });
+		expect(result.error).toBeUndefined();
+		expect(hintsOf(result)).toContain(
+			'5 of 10 documents are missing from this run. A scheduled run would disable none: more than 20 %.',
+		);
 	});
 });

@@ -115,6 +115,22 @@ describe('Document: Disable', () => {
 		expect(sent()).toHaveLength(1);
 	});
 
+	it('takes no answer without its own notes for one that says what is there', async () => {
+		await night('ab');
+		const path = idOf('a');
+		fixture.sandbox.faults.add({
+			endpoint: 'status',
+			path,
+			nth: 1,
+			do: 'status',
+			status: 200,
+			body: [],
+		});
+		const { items } = await byKey('disable', 'ab');
+		expect(column(items, 'outcome')).toEqual(['disabled', 'disabled']);
+		expect(found()).toBe('');
+	});
+
 	it('fails each of its items where the server refuses', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 403 });
 		const unnamed = { sourceName: '' };
