@@ -19,6 +19,9 @@ interface Case {
 
 const BINARY = { mimeType: 'text/markdown', fileName: 'a.md', directory: '/manuals' };
 
+/** A whole number that JavaScript would round. */
+const BIG = '90071992547409931';
+
 /** A case a source. */
 const CASES: Record<SourceValue, Case> = {
 	text: {
@@ -65,12 +68,12 @@ const CASES: Record<SourceValue, Case> = {
 	},
 	json: {
 		parameters: {
-			jsonBody: '[{"name":"a"},{"name":1161888007138312192}]',
+			jsonBody: `[{"name":"a"},{"name":${BIG}}]`,
 			documentSettings: { documentKeyField: 'name' },
 		},
 		brings: [
 			{ key: 'a', record: { name: 'a' } },
-			{ key: '1161888007138312192', record: { name: '1161888007138312192' } },
+			{ key: BIG, record: { name: BIG } },
 		],
 	},
 	records: {
