@@ -64,16 +64,6 @@ describe('a credential with expressions', () => {
 		expect(arrivedAt(other)).toEqual(['E9']);
 	});
 
-	it('is no other one for the first item, where only later ones name a server', async () => {
-		const credential = {
-			baseUrl: `={{ $json.server || '${fixture.sandbox.url}' }}`,
-			accessToken: `={{ $json.token || '${fixture.sandbox.accessToken}' }}`,
-		};
-		await run(COUNT, [{ json: {} }, second()], credential);
-		expect(arrivedAt(fixture.sandbox)).toEqual(['E9']);
-		expect(arrivedAt(other)).toEqual(['E9']);
-	});
-
 	it('is told from one that is the same for all, also where it counts the items', async () => {
 		const either = (one: string, more: string) => `={{ $itemIndex === 1 ? '${more}' : '${one}' }}`;
 		const credential = {

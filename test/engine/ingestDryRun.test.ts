@@ -6,7 +6,7 @@ import { TEXTS, column, embedsDocuments, hintsOf, ingestOn } from './support/ing
 
 const fixture = useFixture();
 embedsDocuments(fixture);
-const { submit, file } = ingestOn(fixture);
+const { submit } = ingestOn(fixture);
 
 const texts = (letters: string, more: Record<string, string> = {}) =>
 	[...letters].map((name) => ({ json: { name, text: more[name] ?? `The word is ${name}.` } }));
@@ -93,15 +93,6 @@ describe('Only Show What Would Happen', () => {
 		expect(hintsOf(result)).toContain(
 			'Nothing would be disabled: 1 document could not be read or stored.',
 		);
-	});
-
-	it('ends with Stop as the next run would: a bad item, an empty file', async () => {
-		const { error } = await night('', { dryRun }, { items: [{ json: { name: 'b', text: '' } }] });
-		expect(error?.message).toContain('"Text" must not be empty');
-		const empty = { ...(await file('')), json: {} };
-		const files = { source: 'files', binaryPropertyName: 'data', dryRun };
-		const unreadable = await night('', files, { items: [empty] });
-		expect(unreadable.error?.message).toContain('whose file is empty');
 	});
 
 	it('needs no memory: with Send Everything it tells what is on the server by now', async () => {

@@ -5,7 +5,7 @@ import { useFixture } from './support/fixture';
 import { column, embedsDocuments, hintsOf, ingestOn } from './support/ingest';
 
 const fixture = useFixture();
-const { submit, storedNames } = ingestOn(fixture);
+const { submit } = ingestOn(fixture);
 embedsDocuments(fixture);
 
 const FILES = { source: 'files', afterStoring: 'wait' };
@@ -50,15 +50,6 @@ describe('a file of text', () => {
 		expect(passages()).toEqual([TEXT]);
 	});
 
-	it('may be large: it arrives whole in UTF-8', async () => {
-		const text = `${TEXT}\n`.repeat(60_000);
-		const items = [await fileItem('a.txt', 'text/plain', utf16(text))];
-		const { items: out } = await submit({ ...FILES, afterStoring: 'nothing' }, { items });
-		expect(column(out, 'outcome')).toEqual(['stored']);
-		expect(uploads()[0]?.size).toBe(Buffer.byteLength(text));
-		expect(uploads()[0]?.content?.equals(Buffer.from(text)) ?? true).toBe(true);
-	});
-
 	it('is decoded as Document Settings say, also on the next night', async () => {
 		const documentSettings = { mimeType: 'text/plain; charset=windows-1252' };
 		const items = [await fileItem('a.txt', 'text/plain', CP1252)];
@@ -71,15 +62,6 @@ describe('a file of text', () => {
 		);
 		expect((await run()).error).toBeUndefined();
 		expect(uploads()).toHaveLength(1);
-	});
-});
-
-describe('a file of no text', () => {
-	it('arrives as it is', async () => {
-		const content = Buffer.concat([Buffer.from('%PDF-1.4'), CP1252, Buffer.of(0, 1, 2)]);
-		const items = [await fileItem('a.pdf', 'application/pdf; charset=utf-16', content)];
-		await submit({ ...FILES, afterStoring: 'nothing' }, { items });
-		expect(uploads().map((file) => file.content?.equals(content))).toEqual([true]);
 	});
 });
 
@@ -104,31 +86,10 @@ describe('a file of records', () => {
 			expect(passages().sort()).toEqual([TEXT, 'b'].sort());
 		},
 	);
-
-	it('names the file in records without a name', async () => {
-		const items = [
-			await fileItem('one.jsonl', 'application/x-ndjson', Buffer.from('{"id": 1, "text": "a"}')),
-			await fileItem('two.json', 'application/json', Buffer.from('[{"id": 2, "text": "b"}]')),
-		];
-		await submit({ ...RECORDS, afterStoring: 'nothing' }, { items });
-		expect(storedNames()).toEqual(['one.jsonl, line 1.md', 'two.json, record 1.md']);
-	});
 });
 
 describe('a whole number that JavaScript would round', () => {
 	const IDS = ['1161888007138312192', '1161888007138312193'];
-
-	it('in a JSON body keeps its digits, as key and in metadata', async () => {
-		const body = IDS.map(
-			(id) => `{"id": ${id}, "name": "a", "metadata": {"row": ${id}, "n": 1.5}}`,
-		);
-		const parameters = { source: 'json', documentKeyField: 'id', afterStoring: 'nothing' };
-		const { items } = await submit({ ...parameters, jsonBody: `[${body.join(',')}]` });
-		expect(column(items, 'key')).toEqual(IDS);
-		expect(documents().map(({ metadata }) => metadata)).toEqual(
-			IDS.map((row) => ({ row, n: 1.5 })),
-		);
-	});
 
 	it('has lost digits where n8n gives it as a key, which is refused', async () => {
 		const items = IDS.map((id) => ({ json: { id: Number(id), row: 7 } }));
@@ -179,22 +140,6 @@ describe('a workbook', () => {
 		expect(column(outputs[0], 'name')).toEqual(['good.xlsx']);
 		expect(uploads()).toHaveLength(1);
 	});
-
-	it('gives its name to no text: what is called report.xlsx or .pdf and is text is read as text', async () => {
-		const items = ['report.xlsx', 'report.pdf'].map((title) => ({
-			json: { title, text: `Of ${title}` },
-		}));
-		const text = {
-			source: 'text',
-			name: '={{ $json.title }}',
-			text: '={{ $json.text }}',
-			afterStoring: 'wait',
-		};
-		const { items: out } = await submit(text, { items });
-		expect(column(out, 'outcome')).toEqual(['found', 'found']);
-		expect(column(out, 'key')).toEqual(['report.xlsx', 'report.pdf']);
-		expect(passages().sort()).toEqual(['Of report.pdf', 'Of report.xlsx']);
-	});
 });
 
 describe('a file without a MIME type, as Code nodes make it', () => {
@@ -216,14 +161,6 @@ describe('a file without a MIME type, as Code nodes make it', () => {
 			...fixture.sandbox.requests.of('E12').flatMap(({ files = [] }) => files),
 		];
 		expect(sent.map(({ mimetype }) => mimetype)).toEqual([type, type, type]);
-	});
-
-	it('and without content is refused in words', async () => {
-		const items = [{ json: {}, binary: { data: { fileName: 'a.txt' } as IBinaryData } }];
-		const { error } = await fixture.run({ resource: 'file', operation: 'create' }, { items });
-		expect(error?.message).toMatch(
-			/^"Input Binary Field" names "data", whose file n8n no longer has/,
-		);
 	});
 });
 

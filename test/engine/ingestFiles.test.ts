@@ -1,8 +1,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
-import { clock } from './support/clock';
-import { AN_HOUR, stopOnce, useFixture } from './support/fixture';
+import { useFixture } from './support/fixture';
 import { column, embedsDocuments, hintsOf, ingestOn } from './support/ingest';
 import { byId } from './support/locators';
 import { ask, detailsOf, newThreads, says } from './support/runs';
@@ -43,11 +42,6 @@ describe('files with nothing in them', () => {
 		]);
 		expect(column(outputs[0], 'name')).toEqual(['b.md']);
 		expect(uploads()).toHaveLength(1);
-	});
-
-	it('are looked for in texts alone: blanks may be all there is to another kind', async () => {
-		const { error } = await submit(FILES, { items: [await fileItem('a.bin', 'image/x', ' ')] });
-		expect(error).toBeUndefined();
 	});
 });
 
@@ -97,25 +91,6 @@ describe('texts', () => {
 		expect((await submit({ ...TEXT, ...more }, { items })).error?.message).toContain(message);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
-
-	it('are cut as Document Settings say', async () => {
-		const documentSettings = {
-			chunkSize: 200,
-			chunkOverlap: 20,
-			delimiter: '. ;',
-			metadata: '{"a":1}',
-		};
-		await submit({ ...TEXT, documentSettings }, { items: texts(['T', 'A text.']) });
-		expect(documents()[0]).toMatchObject({
-			metadata: { a: 1 },
-			parserConfig: {
-				chunkSize: 200,
-				chunkOverlap: 20,
-				delimiter: '. ;',
-				textSplitter: { chunkSize: 200, chunkOverlap: 20, separators: '.,;' },
-			},
-		});
-	});
 });
 
 describe('files', () => {
@@ -132,13 +107,6 @@ describe('files', () => {
 		]);
 		expect(hintsOf(result)).toContain('1 table is sent as text: servers cannot read sheets.');
 		expect(await answerTo('What do lions do?')).toContain('Lions roar loudly.');
-	});
-
-	it('may be called otherwise, and get the extension that fits', async () => {
-		const items = [await fileItem('', 'text/html', '<html><p>Bears sleep.</p></html>')];
-		const { items: out } = await submit({ ...FILES, name: 'Bears' }, { items });
-		expect(storedNames()).toEqual(['Bears.html']);
-		expect(column(out, 'key')).toEqual(['data']);
 	});
 });
 
@@ -240,19 +208,6 @@ describe('an upload', () => {
 		expect(storedNames()).toEqual(['one.md', 'two.md']);
 	});
 
-	it('that fails with Stop ends the workflow, says what is stored, and starts no other', async () => {
-		fixture.sandbox.faults.add({
-			endpoint: 'E16',
-			do: 'status',
-			status: 400,
-			body: { message: 'No' },
-		});
-		const many = texts(...Array.from({ length: 40 }, (_, n): [string, string] => [`T${n}`, 'x']));
-		const { error } = await submit(TEXT, { items: many });
-		expect(error?.message).toMatch(/^The server answered 400: No\. Documents: \d+ rejected/);
-		expect(uploads().length).toBeLessThanOrEqual(10);
-	});
-
 	it('on a server without uploads says so, and what to do instead', async () => {
 		fixture.sandbox.faults.add({
 			endpoint: 'E16',
@@ -264,18 +219,6 @@ describe('an upload', () => {
 		expect(error?.message).toContain(
 			'this server takes no uploads. Set "Documents From" to Fields',
 		);
-	});
-
-	it('is never begun after Stop', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E16', do: 'delay', ms: 200 });
-		const many = texts(...Array.from({ length: 200 }, (_, n): [string, string] => [`T${n}`, 'x']));
-		const stop = stopOnce(() => uploads().length > 5);
-		await submit(TEXT, { items: many, onStart: stop.onStart });
-		expect(stop.waitedMs()).toBeLessThan(1000);
-		const arrived = uploads().length;
-		await clock.advance(AN_HOUR);
-		expect(uploads()).toHaveLength(arrived);
-		expect(storedNames()).toEqual([]);
 	});
 });
 

@@ -55,15 +55,6 @@ const RECORDS: INodeParameters = {
 };
 
 describe('documents that are gone from the source', () => {
-	it('are counted in the summary, also where nothing is kept of each document', async () => {
-		const summary = { ...RECORDS, output: 'summary' };
-		await submit(summary, { items: [await file('{"name":"a"}\n{"name":"b"}')] });
-		const { items } = await submit(summary, { items: [await file('{"name":"a"}')] });
-		expect(items.map(({ json }) => json)).toEqual([
-			expect.objectContaining({ documents: 1, unchanged: 1, disabled: 1 }),
-		]);
-	});
-
 	it('are taken out of every answer once, one item each, and counted', async () => {
 		await night(ALL);
 		const result = await night('abcdefgh');
@@ -106,28 +97,10 @@ describe('documents that are gone from the source', () => {
 		await night('abcdefgh');
 		expect(found()).toBe('abcdefgh');
 	});
-
-	it('are told by their IDs where their names cannot be read', async () => {
-		await night(ALL);
-		const path = noteId('what … calls its documents, 1');
-		fixture.sandbox.faults.add({ endpoint: 'status', path, nth: 1, do: 'status', status: 403 });
-		const once = await night('abcdefghi');
-		expect(once.items.at(-1)?.json).toEqual({ outcome: 'disabled', id: idOf('j') });
-	});
 });
 
 describe('nothing is disabled', () => {
 	const idOfA = derivedId('kb', 'a');
-	it('when a file broke off', async () => {
-		await submit(RECORDS, { items: [await file('{"name":"a"}\n{"name":"b"}\n{"name":"c"}')] });
-		const torn = [await file('[{"name":"a"},{"name":"b"},{"na')];
-		const result = await submit(RECORDS, { items: torn, onError: 'continueErrorOutput' });
-		expect(hintsOf(result)).toContain(
-			'Nothing was disabled: 1 document could not be read or stored.',
-		);
-		expect(disabled()).toEqual([]);
-	});
-
 	it('when one of several files of records is empty, which is said', async () => {
 		await submit(RECORDS, { items: [await file('{"name":"a"}'), await file('{"name":"b"}')] });
 		const result = await submit(RECORDS, { items: [await file('{"name":"a"}'), await file('\n')] });
@@ -223,16 +196,6 @@ describe('when more is missing than may be', () => {
 		await night('abcde', { parameters: { maxGonePercent: 50 } });
 		expect(found()).toBe('abcde');
 	});
-
-	it('and the workflow goes on, an item on the error output says so', async () => {
-		await night(ALL);
-		const { outputs } = await night('abcde', { onError: 'continueErrorOutput' });
-		expect(outputs[0]).toHaveLength(5);
-		expect(column(outputs[1], 'error')).toEqual([
-			expect.stringContaining('Nothing was disabled: 5 of 10 documents'),
-		]);
-		expect(found()).toBe(ALL);
-	});
 });
 
 describe('When Run Again: Mirror the Source', () => {
@@ -244,45 +207,38 @@ describe('When Run Again: Mirror the Source', () => {
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 
-	it.each([
-		[
-			'abcdefgh',
-			'2 of 10 documents are missing from this run. A scheduled run would disable them.',
-		],
-		[
-			'abcde',
-			'5 of 10 documents are missing from this run. A scheduled run would disable none: more than 20 %.',
-		],
-	])('only says in a manual execution what it would do (%s)', async (letters, words) => {
-		await night(ALL);
-		disabled();
-		const result = await night(letters, { mode: 'manual' });
-		expect(result.error).toBeUndefined();
-		expect(hintsOf(result)).toContain(words);
-		expect(disabled()).toEqual([]);
-	});
-
 	const TESTED = '2 of 10 documents are missing from this run. A scheduled run would disable them.';
 	const UNTOLD =
 		'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
+	const integrated = (calledFrom: object) => ({ mode: 'integrated', calledFrom }) as const;
 
 	it.each([
+		['by hand', { mode: 'manual' }, TESTED],
 		[
-			'tested, also where others lie between',
-			{ outermost: 'manual', caller: 'integrated' },
+			'in a test of the outermost',
+			integrated({ outermost: 'manual', caller: 'integrated' }),
 			TESTED,
 		],
-		['tested, where n8n tells of the calling workflow alone', { caller: 'manual' }, TESTED],
-		['started by a schedule', { outermost: 'trigger', caller: 'integrated' }, undefined],
-		['started by a webhook, which alone n8n tells of', { caller: 'webhook' }, undefined],
-		['started, n8n does not tell how', {}, UNTOLD],
-		['a sub-workflow, n8n does not tell of which', { caller: 'integrated' }, UNTOLD],
-	] as const)('goes by how it was started: its parent was %s', async (_, calledFrom, words) => {
+		['in a test, told of by the caller alone', integrated({ caller: 'manual' }), TESTED],
+		['by a schedule', integrated({ outermost: 'trigger', caller: 'integrated' }), undefined],
+		['by a webhook', integrated({ caller: 'webhook' }), undefined],
+		['n8n does not tell how', integrated({}), UNTOLD],
+		['by another sub-workflow', integrated({ caller: 'integrated' }), UNTOLD],
+	] as const)('disables unless it is only tested: started %s', async (_, run, words) => {
 		await night(ALL);
 		disabled();
-		const result = await night('abcdefgh', { mode: 'integrated', calledFrom });
+		const result = await night('abcdefgh', run);
 		expect(disabled()).toHaveLength(words === TESTED ? 0 : 2);
 		const said = hintsOf(result).filter((hint) => hint === TESTED || hint === UNTOLD);
 		expect(said).toEqual(words ? [words] : []);
+	});
+
+	it('says by hand that a scheduled run would disable none, and does not fail', async () => {
+		await night(ALL);
+		const result = await night('abcde', { mode: 'manual' });
+		expect(result.error).toBeUndefined();
+		expect(hintsOf(result)).toContain(
+			'5 of 10 documents are missing from this run. A scheduled run would disable none: more than 20 %.',
+		);
 	});
 });

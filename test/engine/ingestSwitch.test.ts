@@ -170,11 +170,6 @@ describe('a list of documents given as JSON', () => {
 		expect(column(items, 'outcome')).toEqual(['disabled', 'disabled']);
 		expect(found()).toBe('b');
 	});
-
-	it('is refused where an ID is none', async () => {
-		const { error } = await byKey('disable', 'a', json(['a']));
-		expect(error?.message).toMatch(/^"JSON Body" at \[0\]\.id must be a UUID.*$/);
-	});
 });
 
 describe('Document: Enable', () => {

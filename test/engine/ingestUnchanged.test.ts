@@ -70,12 +70,6 @@ describe('a second run that sends what is new or changed', () => {
 	});
 });
 
-it('remembers nothing where everything is sent', async () => {
-	await submit({ ...skip, mode: 'all' }, { items: documents(3) });
-	expect(fixture.sandbox.requests.of('status')).toEqual([]);
-	expect(notes()).toEqual([]);
-});
-
 describe('what is remembered', () => {
 	it('lies in disabled documents of the knowledgebase, told by name, that are none of the output', async () => {
 		const { items } = await submit(skip, { items: documents(30) });
@@ -87,15 +81,6 @@ describe('what is remembered', () => {
 		}
 		const others = fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId);
 		expect(others.length - notes().length).toBe(30);
-	});
-
-	it('is written once, however many batches are sent', async () => {
-		const requestsFor = async (count: number) => {
-			fixture.sandbox.requests.clear();
-			await submit({ ...skip, sourceName: `${count}` }, { items: documents(count) });
-			return fixture.sandbox.requests.of('E3').length;
-		};
-		expect((await requestsFor(90)) - (await requestsFor(30))).toBe(6);
 	});
 
 	it('goes with the documents in requests of the size that is set, notes and all', async () => {
@@ -139,24 +124,6 @@ describe('what is remembered', () => {
 		expect(hintsOf(result)).toContain(
 			'Everything is sent: this server does not give back what earlier runs have stored.',
 		);
-	});
-
-	it('is in the journal where it cannot be written as a whole: nothing is sent again', async () => {
-		fixture.sandbox.faults.add({
-			endpoint: 'E3',
-			// Three requests begin the run, two hold documents, two end it.
-			nth: 7,
-			do: 'status',
-			status: 413,
-		});
-		const result = await submit(skip, { items: documents(12) });
-		expect(column(result.items, 'outcome')).toEqual(Array.from({ length: 12 }, () => 'stored'));
-		expect(hintsOf(result).join(' ')).toContain('The memory was not written completely');
-		expect(hintsOf(result).every((hint) => hint.length <= 120)).toBe(true);
-		fixture.sandbox.faults.clear();
-		sentNames();
-		await submit(skip, { items: documents(12) });
-		expect(sentNames()).toEqual([]);
 	});
 });
 
@@ -211,15 +178,6 @@ describe('with processing, a document is only left out when it was processed as 
 		]);
 		await submit(processing, { items: stuck });
 		expect(sentNames()).toEqual(['doc 0']);
-	});
-
-	it('does not keep a later one of its key from being counted as found in a summary', async () => {
-		const slow = document('finish', 2500);
-		const changed = document('finish', 10).map(({ json }) => ({ json: { ...json, size: 2 } }));
-		await submit(processing, { items: slow });
-		const summary = { ...waiting, output: 'summary' };
-		const { items } = await submit(summary, { items: [...slow, ...changed] });
-		expect(items[0]?.json).toMatchObject({ documents: 2, unchanged: 1, found: 1, stored: 0 });
 	});
 
 	it('comes out on the error output when it fails in the end, though it was not sent', async () => {

@@ -19,26 +19,32 @@ interface Case {
 
 const BINARY = { mimeType: 'text/markdown', fileName: 'a.md', directory: '/manuals' };
 
+/** A whole number that JavaScript would round. */
+const BIG = '90071992547409931';
+
 /** A case a source. */
 const CASES: Record<SourceValue, Case> = {
 	text: {
-		parameters: { documentSettings: { name: 'a' }, text: 'hello' },
+		parameters: { documentSettings: { name: 'a.pdf', chunkSize: 200 }, text: 'hello' },
 		brings: [
 			{
-				key: 'a',
-				record: { name: 'a.md', type: 'md', mimeType: 'text/markdown', size: 5 },
+				key: 'a.pdf',
+				record: {
+					...{ name: 'a.pdf.md', type: 'md', mimeType: 'text/markdown', size: 5 },
+					parserConfig: { chunkSize: 200, textSplitter: { chunkSize: 200 } },
+				},
 				text: 'hello',
 			},
 		],
 	},
 	files: {
-		parameters: { binaryPropertyName: 'data' },
+		parameters: { binaryPropertyName: 'data', documentSettings: { name: 'Bears' } },
 		input: { binary: { data: { ...BINARY, data: '' } } },
 		file: 'of the binary field',
 		brings: [
 			{
 				key: '/manuals/a.md',
-				record: { name: 'a.md', type: 'md', mimeType: 'text/markdown' },
+				record: { name: 'Bears.md', type: 'md', mimeType: 'text/markdown' },
 				text: 'of the binary field',
 			},
 		],
@@ -62,20 +68,23 @@ const CASES: Record<SourceValue, Case> = {
 	},
 	json: {
 		parameters: {
-			jsonBody: '[{"name":"a"},{"name":"b"}]',
+			jsonBody: `[{"name":"a"},{"name":${BIG}}]`,
 			documentSettings: { documentKeyField: 'name' },
 		},
 		brings: [
 			{ key: 'a', record: { name: 'a' } },
-			{ key: 'b', record: { name: 'b' } },
+			{ key: BIG, record: { name: BIG } },
 		],
 	},
 	records: {
 		parameters: { binaryPropertyName: 'data', textField: 'body' },
 		input: { binary: { data: { ...BINARY, data: '' } } },
-		file: '{"name":"a","body":"hello"}\n',
+		file: '{"body":"hello"}\n',
 		brings: [
-			{ record: { name: 'a.md', type: 'md', mimeType: 'text/markdown', size: 5 }, text: 'hello' },
+			{
+				record: { name: 'a.md, line 1.md', type: 'md', mimeType: 'text/markdown', size: 5 },
+				text: 'hello',
+			},
 		],
 	},
 };
