@@ -31,6 +31,15 @@ describe('an upload', () => {
 		expect(items[0]?.json).toMatchObject({ originalName: 'résumé.bin', size });
 	});
 
+	it('of a file without a name gets that of its field, as servers take no part without one', async () => {
+		const binary = await storedText();
+		const { items } = await fixture.run(
+			{ resource: 'file', operation: 'create', binaryPropertyName: 'scan' },
+			{ items: [{ json: {}, binary: { scan: { ...binary, fileName: '' } } }] },
+		);
+		expect(items[0]?.json).toMatchObject({ originalName: 'scan' });
+	});
+
 	it.each([
 		['an upload', () => ({ resource: 'file', operation: 'create' })],
 		[
@@ -104,5 +113,18 @@ describe('an upload', () => {
 		expect(error?.description).toMatch(
 			/^Xpert AI servers take a file, not JSON\. Remove "JSON Body"/,
 		);
+	});
+
+	it('announces its length, so that proxies need not buffer it', async () => {
+		await fixture.run({ resource: 'fileContext', operation: 'create' });
+		const [request] = fixture.sandbox.requests.of('E12');
+		expect(Number(request?.headers['content-length'])).toBeGreaterThan(11);
+	});
+
+	it('names the IDs that Delete and a document need', async () => {
+		const file = await fixture.run({ resource: 'file', operation: 'create' });
+		const context = await fixture.run({ resource: 'fileContext', operation: 'create' });
+		expect(file.items[0]?.json.id).toEqual(expect.any(String));
+		expect(context.items[0]?.json.storageFileId).toEqual(expect.any(String));
 	});
 });

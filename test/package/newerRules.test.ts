@@ -3,11 +3,25 @@ import path from 'node:path';
 
 import type { INodeProperties } from 'n8n-workflow';
 
+import { XpertAiApi } from '../../credentials/XpertAiApi.credentials';
 import { projectRoot } from '../../host/paths';
 import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
 import { XpertAiTrigger } from '../../nodes/XpertAiTrigger/XpertAiTrigger.node';
+import packageJson from '../../package.json';
 
-const CATEGORIES = ['Data & Storage', 'Productivity'];
+/** n8n's categories of community nodes: https://docs.n8n.io/integrations/creating-nodes/build/reference/node-codex-files/ */
+const CATEGORIES = [
+	'Data & Storage',
+	'Finance & Accounting',
+	'Marketing & Content',
+	'Productivity',
+	'Miscellaneous',
+	'Sales',
+	'Development',
+	'Analytics',
+	'Communication',
+	'Utility',
+];
 
 /** Optional fields that stay at the top, as n8n's own nodes have them there. */
 const OF_LISTS = ['limit', 'simplify'];
@@ -25,6 +39,17 @@ const SUBJECTS = [
 const NEEDED_ELSEWHERE = ['assistantId'];
 const AT_THE_TOP = [...OF_LISTS, ...SUBJECTS, ...NEEDED_ELSEWHERE];
 const CONTAINERS = ['collection', 'fixedCollection', 'notice', 'callout', 'hidden'];
+
+const read = (...names: string[]) =>
+	readFileSync(path.join(projectRoot, 'nodes', ...names), 'utf8');
+
+/** The relative luminance of `#rrggbb`, as the WCAG defines it. */
+function luminance(colour: string): number {
+	const [red = 0, green = 0, blue = 0] = [1, 3, 5]
+		.map((at) => parseInt(colour.slice(at, at + 2), 16) / 255)
+		.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+	return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+}
 
 describe("the rules that n8n's linter will have next", () => {
 	it.each([new XpertAi().description, new XpertAiTrigger().description])(
@@ -49,10 +74,28 @@ describe("the rules that n8n's linter will have next", () => {
 		expect(names.sort()).toEqual(AT_THE_TOP.toSorted());
 	});
 
-	it.each(['XpertAi', 'XpertAiTrigger'])('%s is in two of the categories that n8n has', (name) => {
-		const file = path.join(projectRoot, 'nodes', name, `${name}.node.json`);
-		const codex = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
-		expect(codex.categories).toEqual(CATEGORIES);
+	it.each(['XpertAi', 'XpertAiTrigger'])('%s is in categories that n8n has', (name) => {
+		const codex = JSON.parse(read(name, `${name}.node.json`)) as Record<string, unknown>;
+		expect(CATEGORIES).toEqual(expect.arrayContaining(codex.categories as string[]));
 		expect(codex).not.toHaveProperty('subcategories');
+	});
+
+	it.each([
+		['xpertAi.svg', '#ffffff'],
+		['xpertAi.dark.svg', '#2b2b2b'],
+	])('%s stands out from what is behind it', (icon, background) => {
+		const colours = read('XpertAi', icon).match(/#[\da-f]{6}\b/gi) ?? [];
+		const ratios = colours.map((colour) => luminance(colour) / luminance(background));
+		expect(Math.max(...ratios.map((ratio) => Math.max(ratio, 1 / ratio)))).toBeGreaterThanOrEqual(
+			3,
+		);
+	});
+
+	it('the package has the licence and the credential the name that n8n asks for', () => {
+		expect(packageJson.license).toBe('MIT');
+		expect(packageJson).not.toHaveProperty('workspaces');
+		expect(packageJson.n8n.credentials).toEqual([
+			`dist/credentials/${XpertAiApi.name}.credentials.js`,
+		]);
 	});
 });

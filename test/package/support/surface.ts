@@ -1,4 +1,14 @@
-import { groupBy, isEmpty, isPlainObject, mapValues, omit, pick, pickBy, sortBy } from 'lodash';
+import {
+	groupBy,
+	isEmpty,
+	isMatch,
+	isPlainObject,
+	mapValues,
+	omit,
+	pick,
+	pickBy,
+	sortBy,
+} from 'lodash';
 import { NodeHelpers } from 'n8n-workflow';
 import type {
 	ICredentialType,
@@ -141,6 +151,20 @@ function inOrder(value: unknown): unknown {
 	if (!isPlainObject(value)) return value;
 	const entries = Object.entries(value as Surface).filter(([, one]) => one !== undefined);
 	return Object.fromEntries(sortBy(entries, '0').map(([key, one]) => [key, inOrder(one)]));
+}
+
+/** Whether all that was saved still means the same: what there was is there, shown under the same conditions. */
+export const keeps = (before: Surface, now: Surface): boolean =>
+	isMatch(withConditions(now) as object, withConditions(before) as object);
+
+/** Conditions as one text for each parameter, so that no condition counts as an addition. */
+function withConditions(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(withConditions);
+	if (!isPlainObject(value)) return value;
+	const parts = mapValues(value as Surface, withConditions);
+	if (!('default' in parts)) return parts;
+	const conditions = pick(parts, 'shown', 'hidden', 'required');
+	return { ...omit(parts, Object.keys(conditions)), conditions: JSON.stringify(conditions) };
 }
 
 /** A longer parameter takes a line for each of its fields. */
