@@ -1,198 +1,140 @@
-import type { IDataObject, INodeParameters, StructuredChunk } from 'n8n-workflow';
+import type { INodeParameters, StructuredChunk } from 'n8n-workflow';
 
 import { BROKEN_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
-import { SAYING_ASSISTANT } from '../../sandbox/seed';
-import { useFixture } from './support/fixture';
+import type { FaultRule } from '../../sandbox';
 import { byId } from './support/locators';
-import { again, ask, decide, newThreads, onThread, says } from './support/runs';
+import { ID } from './support/records';
+import { again, ask, decide, lasting, putKnowing, says, useRuns } from './support/runs';
 
-const fixture = useFixture();
-
-const KNOWING = 'a7000000-0000-4000-8000-000000000001';
-
-/** An assistant that cites what it finds in two documents. */
-function knowing(): INodeParameters {
-	const { store } = fixture.sandbox;
-	const { id } = store.putKnowledgebase({ name: 'zebra' });
-	for (const name of ['zebra.md', 'lion.md']) {
-		const document = store.putDocument({ knowledgebaseId: id, name });
-		store.putFindable(document, [`A ${name} has stripes or a mane. `.repeat(40)]);
-	}
-	const tools = [{ name: `retriever-${id}`, knowledgebaseId: id }];
-	store.putAssistant({ ...SAYING_ASSISTANT, id: KNOWING, tools });
-	return { assistantId: byId(KNOWING) };
-}
+const { fixture, add, newThread } = useRuns();
 
 /** Runs the node as a tool of AI Agent 3 does, in the workflow of a chat that streams. */
-async function asTool(parameters: INodeParameters, thread = '', message = '') {
+async function asTool(
+	parameters: INodeParameters,
+	words = 'Hello',
+	thread?: string,
+	how: Parameters<typeof fixture.run>[1] = {},
+) {
 	const chunks: StructuredChunk[] = [];
-	const result = await fixture.run(parameters, {
-		items: [says(thread, message)],
+	const { outputs, error } = await fixture.run(parameters, {
+		items: [says(thread ?? (await newThread()), words)],
 		isTool: true,
 		onChunk: (chunk) => chunks.push(chunk),
+		...how,
 	});
-	return { ...result, chunks, json: result.items[0]?.json };
+	return { chunks, error, json: outputs[0]?.[0]?.json };
 }
 
 /** An expression that gives nothing. */
 const NOTHING = '={{ "" }}';
-
-const newThread = async () => (await newThreads(fixture.sandbox, 1))[0] ?? '';
+const QUESTION = `${INTERRUPTING_INPUT} first`;
 
 describe('the node as a tool of an agent whose chat streams', () => {
-	it('shows nothing in the chat: what it gives is for the model', async () => {
-		const { chunks, json } = await asTool(ask(), await newThread(), 'Hello');
-		expect(chunks).toEqual([]);
-		expect(json).toEqual({ output: 'Echo: Hello' });
-	});
+	const steps = { options: { returnIntermediateSteps: true } };
+	const silent: FaultRule[] = [{ endpoint: 'runs', do: 'run', outcome: 'empty' }];
+	const ANSWER = { output: 'Echo: Hello' };
+	const STEPS = { ...ANSWER, intermediateSteps: [] };
+	const EMPTY = { output: 'The assistant gave no answer in words.' };
+	const raw = expect.objectContaining({ role: 'ai', content: 'Echo: Hello' }) as object;
 
-	it('gives the answer and the names of its cited sources, and so does Answer Again', async () => {
-		const parameters = ask({ ...knowing(), options: { citations: 'none' } });
+	it.each<[string, INodeParameters, FaultRule[], object]>([
+		['the answer', {}, [], ANSWER],
+		['the steps that were asked for', steps, [], STEPS],
+		['the raw answer where Output says so', { toolOutput: 'raw' }, [], raw],
+		['words where the assistant said nothing', {}, silent, EMPTY],
+	])(
+		'gives the model %s, and shows nothing in the chat',
+		async (_, parameters, faults, expected) => {
+			add(...faults);
+			const { chunks, json } = await asTool(ask(parameters));
+			expect(chunks).toEqual([]);
+			expect(json).toEqual(expected);
+		},
+	);
+
+	it.each([
+		['none', 'zebra.md'],
+		['numbers', '[1] zebra.md'],
+	])('gives the names of cited sources, as Answer Again does (%s)', async (citations, name) => {
+		const parameters = { ...putKnowing(fixture.sandbox), options: { citations } };
 		const thread = await newThread();
-		const { json } = await asTool(parameters, thread, 'ASK CITE zebra');
-		expect(json).toEqual({ output: expect.any(String), sources: ['zebra.md'] });
-		const anew = await asTool(again({ options: { citations: 'none' } }), thread);
+		const { json } = await asTool(ask(parameters), 'ASK CITE zebra', thread);
+		expect(json).toEqual({ output: expect.any(String), sources: [name] });
+		const anew = await asTool(again({ options: { citations } }), '', thread);
 		expect(anew.json).toEqual(json);
-		expect(JSON.stringify(json).length).toBeLessThan(String(json?.output).length + 60);
 	});
 
-	it('names the sources with the numbers that the answer has', async () => {
-		const { json } = await asTool(ask(knowing()), await newThread(), 'ASK CITE zebra');
-		const [number] = /\[\d+\]/.exec(String(json?.output)) ?? [];
-		expect(json?.sources).toEqual([`${number} zebra.md`]);
-	});
-
-	it('keeps what other tools need of a run that waits, and only until it is decided', async () => {
+	it.each([
+		['confirm', { output: expect.stringContaining('Confirmed') }],
+		['reject', { output: expect.stringMatching(/\w+/), rejected: true }],
+	])('keeps what other tools need of a run until it is decided: %s', async (decision, decided) => {
 		const thread = await newThread();
-		const asked = await asTool(ask(), thread, `${INTERRUPTING_INPUT} first`);
-		expect(asked.json).toEqual({
+		expect((await asTool(ask(), QUESTION, thread)).json).toEqual({
 			output: 'This waits for a person to decide: subagent.',
 			status: 'interrupted',
 			threadId: thread,
 			runId: expect.any(String),
 			interrupt: [expect.objectContaining({ call: expect.any(Object) })],
 		});
-		const decided = await asTool(decide(), thread);
-		expect(Object.keys(decided.json ?? {})).toEqual(['output']);
-	});
-
-	it('says in words that a rejection was heard', async () => {
-		const thread = await newThread();
-		await asTool(ask(), thread, `${INTERRUPTING_INPUT} first`);
-		const { json } = await asTool(decide({ decision: 'reject' }), thread);
-		expect(json).toEqual({ output: expect.stringMatching(/\w+/), rejected: true });
+		expect((await asTool(decide({ decision }), '', thread)).json).toEqual(decided);
 	});
 
 	it('keeps what other tools need of a run that was only started, and then gives its answer', async () => {
 		const thread = await newThread();
-		const { json } = await asTool({ ...ask(), operation: 'start' }, thread, 'Hello');
-		const { runId } = json ?? {};
-		expect(json).toEqual({ threadId: thread, runId: expect.any(String), status: 'running' });
-		const named = { resource: 'thread', threadId: byId(thread), runId: String(runId) };
-		const { json: ended } = await asTool({ ...named, operation: 'waitForRun' });
-		expect(ended).toEqual({ output: 'Echo: Hello' });
-		expect((await asTool({ ...named, operation: 'getRun' })).json).toEqual(ended);
-	});
-
-	it('is raw where Output says so, and has the steps that were asked for', async () => {
-		const thread = await newThread();
-		const raw = await asTool(ask({ toolOutput: 'raw' }), thread, 'Hello');
-		expect(raw.json).toMatchObject({ role: 'ai', content: 'Echo: Hello', threadId: thread });
-		const options = { returnIntermediateSteps: true };
-		const { json } = await asTool(ask({ options }), thread, 'Hello');
-		expect(json).toEqual({ output: 'Echo: Hello', intermediateSteps: [] });
-	});
-
-	it('says in words that the assistant said nothing', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'empty' });
-		const { json } = await asTool(ask(), await newThread(), 'Hello');
-		expect(json).toEqual({ output: 'The assistant gave no answer in words.' });
+		const { json } = await asTool(ask({ operation: 'start' }), 'Hello', thread);
+		const runId = expect.any(String) as string;
+		expect(json).toEqual({ threadId: thread, runId, status: 'running' });
+		const named = { resource: 'thread', threadId: byId(thread), runId: String(json?.runId) };
+		for (const operation of ['waitForRun', 'getRun'])
+			expect((await asTool({ ...named, operation })).json).toEqual(ANSWER);
 	});
 });
 
 describe('a failure of the node as a tool of an agent', () => {
 	const broken = { assistantId: byId(BROKEN_ASSISTANT_ID) };
+	const FAILED = /^The run failed: No model for "broken"$/;
+	const EMPTY = /^"Conversation Key" is empty: its expression gave nothing for this item/;
+	const KNOWLEDGEBASE = /"Knowledgebase"/;
+	const noKey = ask({ threadSource: 'key', conversationKey: NOTHING });
+	const noMessage = ask({ operation: 'start', message: NOTHING });
+	const nobodys = { resource: 'thread', operation: 'getRun', threadId: byId(ID), runId: ID };
+	const none = { knowledgebaseId: byId(NOTHING) };
+	const noneToGet = { resource: 'knowledgebase', operation: 'get', ...none };
+	const text = { name: 'A', text: 'B' };
+	const noneToFill = { resource: 'document', operation: 'submit', ...none, ...text };
 
-	it.each<[string, INodeParameters, string]>([
-		['a run that fails', broken, 'The run failed: No model for "broken"'],
-		[
-			'a key that is missing',
-			{ threadSource: 'key', conversationKey: NOTHING },
-			'"Conversation Key" is empty: its expression gave nothing for this item',
-		],
-	])('is the reason in words: %s', async (_, parameters, reason) => {
-		const { json, error } = await asTool(ask(parameters), await newThread(), 'Hello');
+	it.each<[string, INodeParameters, RegExp, Parameters<typeof asTool>[3]?]>([
+		['Ask and Wait', ask(broken), FAILED],
+		['On Error: Continue', ask(broken), FAILED, { onError: 'continueRegularOutput' }],
+		['an error output', ask(broken), FAILED, { onError: 'continueErrorOutput' }],
+		['a key that is missing', noKey, EMPTY],
+		['Start Run', noMessage, /"Message"/],
+		['Get Run', nobodys, /404/],
+		['a knowledgebase', noneToGet, KNOWLEDGEBASE],
+		['Submit', noneToFill, KNOWLEDGEBASE],
+		['an unusable credential', ask(), /Access Token/, { credential: { accessToken: '' } }],
+	])('is the reason in words with %s', async (...row) => {
+		const [, parameters, reason, how] = row;
+		const { json, error } = await asTool(parameters, 'Hello', undefined, how);
 		expect(error).toBeUndefined();
-		expect(json).toMatchObject({ output: expect.stringContaining(reason), status: 'failed' });
-	});
-
-	it.each<[string, INodeParameters, RegExp]>([
-		['Start Run', { ...ask(), operation: 'start', message: NOTHING }, /"Message"/],
-		[
-			'Get Run',
-			{
-				...{ resource: 'thread', operation: 'getRun' },
-				threadId: byId('2f78e81b-096f-42ff-8ac0-8403fd81392e'),
-				runId: '2f78e81b-096f-42ff-8ac0-8403fd81392d',
-			},
-			/404/,
-		],
-		[
-			'a knowledgebase',
-			{ resource: 'knowledgebase', operation: 'get', knowledgebaseId: byId(NOTHING) },
-			/"Knowledgebase"/,
-		],
-		[
-			'Submit',
-			{
-				...{ resource: 'document', operation: 'submit', knowledgebaseId: byId(NOTHING) },
-				...{ name: 'A', text: 'B' },
-			},
-			/"Knowledgebase"/,
-		],
-	])('is the reason in words with every operation: %s', async (_, parameters, reason) => {
-		const { json, error, items } = await asTool(parameters, await newThread());
-		expect(error).toBeUndefined();
-		expect(items).toHaveLength(1);
 		expect(json).toMatchObject({ output: expect.stringMatching(reason), status: 'failed' });
 	});
 
-	it('is the reason in words where the credential cannot be used', async () => {
-		const { items, error } = await fixture.run(ask(), {
-			items: [says(await newThread(), 'Hello')],
-			isTool: true,
-			credential: { accessToken: '' },
-		});
-		expect(error).toBeUndefined();
-		expect(items[0]?.json.output).toContain('Access Token');
-	});
-
-	it.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
-		'is the reason in words also with On Error: %s',
-		async (onError) => {
-			const items = [says(await newThread(), 'Hello')];
-			const { outputs } = await fixture.run(ask(broken), { items, isTool: true, onError });
-			expect(outputs[0]?.[0]?.json.output).toBe('The run failed: No model for "broken"');
-		},
-	);
-
 	it('keeps what other tools need of a run that goes on', async () => {
 		const thread = await newThread();
-		fixture.sandbox.faults.add(onThread(thread, { do: 'run', ms: 60_000 }));
-		const options = { deadlineMinutes: 0.02 };
-		const { json } = await asTool(ask({ options }), thread, 'Hello');
+		add(lasting(60_000));
+		const { json } = await asTool(ask({ options: { deadlineMinutes: 0.02 } }), 'Hello', thread);
 		expect(json).toMatchObject({
 			output: 'The run was still going on when the deadline came',
 			...{ status: 'timedOut', threadId: thread, runId: expect.any(String) },
 		});
 	});
 
-	it.each<IDataObject['string']>([false, '={{ false }}'])(
+	it.each([false, '={{ false }}'])(
 		'stops the tool where Failures as Replies is switched off (%s)',
 		async (failuresAsReplies) => {
-			const options = { failuresAsReplies } as INodeParameters;
-			const { error } = await asTool(ask({ ...broken, options }), await newThread(), 'Hello');
-			expect(error?.message).toBe('The run failed: No model for "broken"');
+			const { error } = await asTool(ask({ ...broken, options: { failuresAsReplies } }));
+			expect(error?.message).toMatch(FAILED);
 		},
 	);
 });

@@ -1,8 +1,8 @@
 import { has, omit } from 'lodash';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { ECHO_ASSISTANT_ID } from '../../../sandbox';
-import type { FaultRule, RunRecord, Sandbox } from '../../../sandbox';
+import { ECHO_ASSISTANT_ID, SAYING_ASSISTANT } from '../../../sandbox';
+import type { AssistantSeed, FaultRule, RunRecord, Sandbox } from '../../../sandbox';
 import { clock } from './clock';
 import { useFixture } from './fixture';
 import { byId } from './locators';
@@ -26,6 +26,18 @@ export function useRuns() {
 		stored: (thread: unknown) => runsOf(fixture.sandbox.store.runs, String(thread)),
 		newThread: async () => (await newThreads(fixture.sandbox, 1))[0] ?? '',
 	};
+}
+
+/** An assistant that knows of zebras and, in a second knowledgebase, of cactuses. */
+export function putKnowing({ store }: Sandbox, seed: Partial<AssistantSeed> = {}): INodeParameters {
+	const tools = ['zebra', 'cactus'].map((name) => {
+		const { id } = store.putKnowledgebase({ name });
+		const document = store.putDocument({ knowledgebaseId: id, name: `${name}.md` });
+		store.putFindable(document, [`A ${name} is\nlike no other. It lives far away.`]);
+		return { name: `retriever-${id}`, knowledgebaseId: id };
+	});
+	const id = 'a7000000-0000-4000-8000-000000000001';
+	return { assistantId: byId(store.putAssistant({ ...SAYING_ASSISTANT, id, tools, ...seed }).id) };
 }
 
 /** A server, or a proxy before it, that answers something else. */
