@@ -17,6 +17,7 @@ import {
 	SANDBOX_KNOWLEDGEBASE_ID,
 	SAYING_ASSISTANT,
 } from '../../sandbox';
+import { OWNER } from '../../sandbox/entities';
 import { answerOf } from '../engine/support/conversations';
 import { chatPath, said } from './support/chat';
 import { exampleOnCall, exampleWith } from './support/examples';
@@ -136,7 +137,7 @@ describe('an example run by hand', () => {
 /** What was said by persons on the thread of a key. */
 const saidUnder = (assistantId: string, key: string) =>
 	harness.sandbox.store.threads
-		.get(derivedId(assistantId, key))
+		.get(derivedId(derivedId(assistantId, key), OWNER.userId))
 		?.messages.filter(({ from }) => from === 'person');
 
 describe('an example that is called', () => {

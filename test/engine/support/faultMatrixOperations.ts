@@ -94,6 +94,8 @@ function operationOf(one: OperationCase): MatrixOperation {
 			),
 		beside: isOnSandbox ? undefined : jsonOf(one.looked),
 		right: rightAnswers(one),
+		// What is answered without a run is not taken for one: its thread tells.
+		...(titleOf(one) === 'thread: run' && { not: /^(?:Record of another|Wrong content type)/ }),
 		...(titleOf(one) === 'conversation: get' ? goneAnswers(one) : {}),
 	};
 }

@@ -6,6 +6,7 @@ import type { SendBody } from '../../execution/operation';
 import { conversationRecord } from '../../payloads/conversation';
 import { learnOwner, ownerOf, proveOwner } from '../../threads/conversation';
 import { isJsonObject } from '../../transport/answer';
+import { isNeverSent } from '../../transport/classifyFailure';
 import { systemClock } from '../../transport/clock';
 import type { Send } from '../../transport/request';
 
@@ -20,7 +21,9 @@ export async function sendWithOwnId(
 	const send: Send = async (one) => await item.send({ ...one, timeoutMs });
 	const client = { send, clock: systemClock, signal: context.getExecutionCancelSignal() };
 	const owner = ownerOf(account);
-	if (owner.id === undefined) await learnOwner(client, owner);
+	const failure = owner.id === undefined ? await learnOwner(client, owner) : undefined;
+	// What cannot be reached need not be tried twice as often.
+	if (failure && isNeverSent(failure)) throw item.apiError(failure);
 	if (!owner.id || !isJsonObject(body) || 'id' in body) return await request(body);
 	const own = { ...body, id: randomUUID(), createdById: owner.id };
 	const made = await request(own, true);
