@@ -40,7 +40,9 @@ async function runWith({ path, good, wrap = (one) => one, isColumn }: Place, val
 }
 
 const ROUTES = [...endpoints.map(({ path }) => path), ...ALL_CASES.map(({ sends }) => sends)];
-const WORDS = new Set(ROUTES.flatMap((path) => path.replace(/\?.*/, '').split(/[/ ]/)));
+const WORDS = new Set(
+	[...ROUTES, 'user/me'].flatMap((path) => path.replace(/\?.*/, '').split(/[/ ]/)),
+);
 
 /** Headers the node may set, and those n8n and its HTTP client add. */
 const HEADERS =
@@ -53,7 +55,10 @@ function requestFlaw({ endpoint, method, path, headers }: LoggedRequest, value: 
 	const given = typeof value === 'object' && value && 'value' in value ? value.value : value;
 	const text = typeof given === 'number' ? String(given) : given;
 	const isGiven = (id: string) => typeof text === 'string' && [text, text.trim()].includes(id);
-	const segments = pathname.replace('/api/ai/', '').split('/').map(decodeURIComponent);
+	const segments = pathname
+		.replace(/^\/api\/(?:ai\/)?/, '')
+		.split('/')
+		.map(decodeURIComponent);
 	const id = segments.find((one) => !WORDS.has(one) && !isUuid(one) && !isGiven(one));
 	if (id !== undefined) return `the ID ${id}`;
 	if ([...searchParams.keys()].some((key) => key !== 'ids')) return `a query: ${path}`;

@@ -473,8 +473,8 @@ const CASES: Case[] = [
 	// Others use the conversation before.
 	{
 		calls: 'conversation: delete',
-		good: of('conversationId'),
-		sends: 'DELETE /conversations/{conversationId}',
+		good: of('conversationId', 'unusedConversationId'),
+		sends: 'DELETE /conversations/{unusedConversationId}',
 		...without('conversationId', 'Conversation'),
 		answer: undefined,
 		looked: { id: ID, status: 'idle' },

@@ -48,6 +48,9 @@ const RECORDS = {
 			(one) => one.conversationId === world.conversationId && one.role === 'ai',
 		)?.id,
 	ranRunId: (made) => runOf(made, made.world.ranThreadId),
+	/** A conversation in which nothing has run: servers delete no other that has run twice. */
+	unusedConversationId: async ({ post }) =>
+		(await post('/conversations', { title: 'T unused' })).id,
 	/** A thread on which a run goes on, and that run. */
 	busyThreadId: async (made) => await threadOf(made, 'T runs'),
 	busyRunId: async ({ post, sandbox, world }) => {
