@@ -24,18 +24,19 @@ export const chunk = page.extend({ parent: z.unknown() });
 
 /**
  * One element of the array that E3 takes (contract, Document record). No field is required. `processDuation` is the
- * contract's spelling.
+ * contract's spelling. The mapper of the editor lists the fields in this order.
  */
 export const document = openObject({
 	...recordFields,
-	...eachOf(nullableText, 'name', 'type', 'filePath', 'fileUrl', 'folder', 'mimeType'),
-	...eachOf(nullableText, 'thumbnail', 'parserId', 'processMsg', 'jobId'),
-	...eachOf(nullableNumber, 'size', 'tokenNum', 'chunkNum', 'progress', 'processDuation'),
-	...eachOf(freeForm.nullish(), 'metadata', 'sourceConfig', 'options', 'draft'),
+	...eachOf(nullableText, 'name', 'type'),
 	disabled: z.boolean().nullish(),
 	storageFileId: uuid.nullish(),
+	...eachOf(nullableText, 'filePath', 'fileUrl', 'folder', 'mimeType', 'thumbnail', 'parserId'),
+	...eachOf(nullableNumber, 'size', 'tokenNum', 'chunkNum', 'progress', 'processDuation'),
+	...eachOf(freeForm.nullish(), 'metadata', 'sourceConfig', 'options', 'draft'),
 	parserConfig: parserConfig.nullish(),
 	parent: z.unknown(),
+	...eachOf(nullableText, 'processMsg', 'jobId'),
 	processBeginAt: dateTime.nullish(),
 	pages: z.array(page).nullish(),
 	chunks: z.array(chunk).nullish(),
