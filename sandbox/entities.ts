@@ -201,10 +201,20 @@ export interface StoreItem {
 
 /** The columns of a knowledgebase with what the server puts where nothing is sent (`E01` "minimal"). */
 export const KNOWLEDGEBASE_DEFAULTS: Loose = {
-	...{ workspaceId: null, type: null, structure: null, description: null, documentNum: null },
-	...{ permission: 'private', status: 'ready', recall: { topK: 10 }, metadataSchema: [] },
-	...{ copilotModelId: null, pendingCopilotModelId: null, embeddingCollectionName: null },
-	...{ embeddingRebuildError: null, incrementalSyncEnabled: false },
+	workspaceId: null,
+	type: null,
+	structure: null,
+	description: null,
+	documentNum: null,
+	permission: 'private',
+	status: 'ready',
+	recall: { topK: 10 },
+	metadataSchema: [],
+	copilotModelId: null,
+	pendingCopilotModelId: null,
+	embeddingCollectionName: null,
+	embeddingRebuildError: null,
+	incrementalSyncEnabled: false,
 };
 
 /** The columns of a document that are null unless sent (`E03` "empty doc"). */

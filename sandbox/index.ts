@@ -126,8 +126,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 const SEEN_AFTER = 50;
 
 const DEFAULTS: Settings = {
-	...{ runMs: 0, wordMs: 0, processMs: 100, rebuildMs: 100 },
-	...{ processing: true, embeddingModel: true },
+	runMs: 0,
+	wordMs: 0,
+	processMs: 100,
+	rebuildMs: 100,
+	processing: true,
+	embeddingModel: true,
 };
 
 function contextFor(options: SandboxOptions & { accessToken: string }): Context {

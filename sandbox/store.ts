@@ -299,9 +299,12 @@ export class Store {
 		const all = pick(this, 'conversations', 'threads', 'files', 'contexts', 'assistants');
 		return {
 			...mapValues(all, (rows: Map<string, unknown>) => [...rows.values()]),
-			...{ runs, items, documents: documents.size },
+			runs,
+			items,
+			documents: documents.size,
 			knowledgebases: [...this.knowledgebases.values()].map((row) => ({
-				...{ ...row, storedDocuments: this.documentIds.get(row.id)?.size ?? 0 },
+				...row,
+				storedDocuments: this.documentIds.get(row.id)?.size ?? 0,
 			})),
 		};
 	}

@@ -109,7 +109,9 @@ function checked({ store }: Call['context'], owner: Knowledgebase, element: unkn
 		sourceHash: null,
 		category: SHEETS.includes(String(sent.type)) ? 'sheet' : 'text',
 		...pick(sent, SENT),
-		...{ id, parserConfig: parserConfig(sent.parserConfig), knowledgebaseId: owner.id },
+		id,
+		parserConfig: parserConfig(sent.parserConfig),
+		knowledgebaseId: owner.id,
 	};
 	checkColumns(row);
 	if (hasNul(sent)) throw nulInText();
@@ -199,9 +201,12 @@ function storeOne(call: Call, owner: Knowledgebase, element: unknown): Loose {
 	if (before && !isChanged(placed, sent, before)) return { ...omit(placed, 'parentId'), ...family };
 	const now = timestamp(clock);
 	const stored = store.putDocument({
-		...{ ...placed, ...pick(sent, 'children', 'chunks'), knowledgebaseId: owner.id },
+		...placed,
+		...pick(sent, 'children', 'chunks'),
+		knowledgebaseId: owner.id,
 		version: (before?.version ?? 0) + 1,
-		...{ createdAt: before?.createdAt ?? now, updatedAt: now },
+		createdAt: before?.createdAt ?? now,
+		updatedAt: now,
 	});
 	return { ...omit({ ...placed, ...stored }, 'parentId'), ...family };
 }

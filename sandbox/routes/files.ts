@@ -80,7 +80,9 @@ async function createContext(call: Call): Promise<Loose> {
 	const stored = keep(call, file, place(fields.target, 'contexts'));
 	const id = randomUUID();
 	const context: FileContext = {
-		...{ id, fileId: id, storageFileId: stored.id },
+		id,
+		fileId: id,
+		storageFileId: stored.id,
 		...pick(stored, 'url', 'originalName', 'size'),
 		mimeType: stored.mimetype,
 		createdAt: timestamp(call.context.clock),

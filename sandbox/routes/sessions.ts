@@ -26,7 +26,9 @@ function create({ context, caller, body }: Call): Loose {
 
 /** To whom a key belongs; nobody may see anything of it but the id (`conversation-by-id`). */
 const me = ({ caller: { userId } }: Call): Loose => ({
-	...{ id: userId, type: 'user', email: `${userId}@example.com` },
+	id: userId,
+	type: 'user',
+	email: `${userId}@example.com`,
 	hash: `$2b$10$hash-of-the-password-of-${userId}`,
 });
 

@@ -23,7 +23,8 @@ function usage({ context: { store }, params }: Call): Loose {
 	const run = findLast(store.runs, (one) => one.threadId === params.id && one.assistantId !== null);
 	const { total, input, output } = run?.used ?? { total: 0, input: 0, output: 0 };
 	return {
-		...{ thread_id: params.id, run_id: run?.id ?? null },
+		thread_id: params.id,
+		run_id: run?.id ?? null,
 		usage: { input_tokens: input, output_tokens: output, total_tokens: total },
 	};
 }

@@ -11,8 +11,15 @@ export function addMessage(
 ): ChatMessage {
 	const now = timestamp(clock);
 	const message: ChatMessage = {
-		...{ id: randomUUID(), content: '', attachments: [], status: null, error: null },
-		...{ executionId: null, parentId: null, createdAt: now, updatedAt: now },
+		id: randomUUID(),
+		content: '',
+		attachments: [],
+		status: null,
+		error: null,
+		executionId: null,
+		parentId: null,
+		createdAt: now,
+		updatedAt: now,
 		...fields,
 	};
 	store.messages.push(message);

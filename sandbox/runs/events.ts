@@ -23,9 +23,14 @@ export class RunEvents {
 	/** A helper begins, or a step of a workflow, which has no model. */
 	partStarts(part: Speaker, more: Loose = {}): void {
 		this.event('on_agent_start', {
-			...{ id: part.executionId, agentKey: part.agentKey, title: part.xpertName },
-			...{ category: 'agent', status: 'running', parentId: part.parentExecutionId },
-			...{ threadId: this.record.threadId, xpertId: this.record.assistantId },
+			id: part.executionId,
+			agentKey: part.agentKey,
+			title: part.xpertName,
+			category: 'agent',
+			status: 'running',
+			parentId: part.parentExecutionId,
+			threadId: this.record.threadId,
+			xpertId: this.record.assistantId,
 			createdAt: timestamp(this.clock),
 			...more,
 		});
@@ -35,9 +40,13 @@ export class RunEvents {
 		const { total, input, output } = this.record.used;
 		const used = { tokens: total, inputTokens: input, outputTokens: output };
 		this.event('on_agent_end', {
-			...{ id: speaker.executionId, agentKey: speaker.agentKey, status, error },
+			id: speaker.executionId,
+			agentKey: speaker.agentKey,
+			status,
+			error,
 			...(speaker === this.lead && used),
-			...{ parentId: speaker.parentExecutionId, xpertId: this.record.assistantId },
+			parentId: speaker.parentExecutionId,
+			xpertId: this.record.assistantId,
 			...more,
 		});
 	}
@@ -45,7 +54,9 @@ export class RunEvents {
 	end(): void {
 		const { id, title, status, error, operation } = this.conversation;
 		this.event('on_conversation_end', {
-			...{ id, title, status },
+			id,
+			title,
+			status,
 			...(error !== null && { error }),
 			...(operation !== null && error === null && { operation }),
 		});

@@ -67,7 +67,8 @@ async function given({ store }: Context, { id, fileId }: Loose): Promise<GivenFi
 
 const inContext = async (file: FileContext): Promise<GivenFile> => ({
 	...(await toldOf(file)),
-	...{ name: String(file.originalName), url: String(file.url) },
+	name: String(file.originalName),
+	url: String(file.url),
 });
 
 /** What a model is told of a file: a summary of one that was read, the whole of any other one. */

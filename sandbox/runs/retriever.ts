@@ -120,9 +120,14 @@ function chunkOf(hit: Hit, knowledgebaseId: string, index: number): Loose {
 	const [documentId, chunkId] = [document.id, idOf('chunk', hit)];
 	const where = `knowledgebaseId=${knowledgebaseId}&documentId=${documentId}&chunkId=${chunkId}`;
 	return {
-		...{ index, chunkId, documentId, knowledgebaseId },
+		index,
+		chunkId,
+		documentId,
+		knowledgebaseId,
 		documentName: document.name ?? undefined,
-		...{ fileUrl: document.fileUrl, score, snippet: text.replace(/\s+/g, ' ') },
+		fileUrl: document.fileUrl,
+		score,
+		snippet: text.replace(/\s+/g, ' '),
 		citationMarkdown: `[⟦${index}⟧](xpert://knowledgebase/chunk?${where})`,
 		content: text,
 	};
@@ -136,9 +141,15 @@ function idOf(kind: 'chunk' | 'row', { document, place, text }: Hit): string {
 }
 
 export const componentOf = (call: ToolCall): Loose => ({
-	...{ input: call.args, category: 'Tool', tool: call.name, status: 'running' },
+	input: call.args,
+	category: 'Tool',
+	tool: call.name,
+	status: 'running',
 });
 
 export const stepComponentOf = (query: string): Loose => ({
-	...{ category: 'Tool', type: 'knowledges', status: 'running', input: { query } },
+	category: 'Tool',
+	type: 'knowledges',
+	status: 'running',
+	input: { query },
 });

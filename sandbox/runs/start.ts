@@ -116,8 +116,11 @@ function followUp(context: Context, conversation: Conversation, input: Asked): S
 	const target = context.store.runs.find(({ id }) => id === input.target.executionId);
 	const heardBy = target ?? latest(context, conversation);
 	addMessage(context, {
-		...{ conversationId: conversation.id, role: 'human', content: input.text },
-		...{ executionId: heardBy?.id ?? null, clientMessageId: input.clientMessageId },
+		conversationId: conversation.id,
+		role: 'human',
+		content: input.text,
+		executionId: heardBy?.id ?? null,
+		clientMessageId: input.clientMessageId,
 	});
 	return { named: target ?? newRun(context, nowhere(conversation)) };
 }

@@ -38,7 +38,8 @@ export function shownThread({ store }: Context, thread: Thread): Loose {
 }
 
 const shownMessage = ({ id, from, content, calls = [], answers, usage = {} }: Message): Loose => ({
-	...{ id, content },
+	id,
+	content,
 	...(from === 'tool' && { name: answers?.name, tool_call_id: answers?.id }),
 	...(from === 'assistant' && { tool_calls: calls, response_metadata: { usage } }),
 });
@@ -60,12 +61,17 @@ const PARAMETERS = [{ name: 'input', title: 'Input' }];
  */
 export const operation = ({ tasks, changed }: Interrupt, { title: asker }: Assistant): Loose => ({
 	tasks: tasks.map(({ id, call, title, description, isTool }, place) => ({
-		...{ id, name: call.name, path: ['__pregel_push', place], interrupts: [] },
+		id,
+		name: call.name,
+		path: ['__pregel_push', place],
+		interrupts: [],
 		...(!changed && {
 			call,
-			...{ type: isTool ? 'tool' : 'agent', info: { name: title, title, description } },
+			type: isTool ? 'tool' : 'agent',
+			info: { name: title, title, description },
 			// Examples show people these.
-			...{ agent: { title: asker }, ...(!isTool && { parameters: PARAMETERS }) },
+			agent: { title: asker },
+			...(!isTool && { parameters: PARAMETERS }),
 		}),
 	})),
 });

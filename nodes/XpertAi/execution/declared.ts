@@ -131,8 +131,12 @@ async function runPrecheck(
 	timeoutMs: number,
 ): Promise<PrecheckResult> {
 	const request = {
-		...{ method, path: buildPath(template, values), schema: schemaOf(form, values) },
-		...{ body: body && item.jsonText(body(item), {}), timeoutMs, repeatable: true },
+		method,
+		path: buildPath(template, values),
+		schema: schemaOf(form, values),
+		body: body && item.jsonText(body(item), {}),
+		timeoutMs,
+		repeatable: true,
 	};
 	const toError = (failure: Failure) => item.apiError(failure);
 	const answer = await callOrThrow(item.context, item.send, request, { toError });

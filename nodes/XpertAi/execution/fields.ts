@@ -31,7 +31,11 @@ const fieldMaker =
 		description?: string,
 		further?: Further,
 	): INodeProperties => ({
-		...{ displayName, name, type, default: initial, description },
+		displayName,
+		name,
+		type,
+		default: initial,
+		description,
 		...ofAll,
 		...further,
 	});

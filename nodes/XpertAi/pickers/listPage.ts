@@ -55,7 +55,10 @@ export async function searchList(
 	const send = await createSend(context);
 	const fetchPage = async (page: { limit: number; offset: number }) => {
 		const answer = await callOrThrow(context, send, {
-			...{ method: 'POST', path, repeatable: true, schema: listAnswer(resultsKey) },
+			method: 'POST',
+			path,
+			repeatable: true,
+			schema: listAnswer(resultsKey),
 			body: JSON.stringify({ ...body, ...page }),
 		});
 		return answer.filter(isJsonObject);

@@ -24,7 +24,9 @@ const CREATE_TRIES = 3;
 type Opened = { threadId: string; conversationId: string } | NoAnswer;
 
 const failedBy = (failure: Failure, threadId?: string): NoAnswer => ({
-	...{ status: failure.kind === 'cancelled' ? 'cancelled' : 'failed', failure, threadId },
+	status: failure.kind === 'cancelled' ? 'cancelled' : 'failed',
+	failure,
+	threadId,
 });
 
 /**
@@ -104,7 +106,10 @@ async function openOwned(
 	if (found.conversationId) return { threadId, conversationId: found.conversationId };
 	const id = derivedId(threadId, 'conversation');
 	const { failure: refusal } = await createConversation(client, {
-		...{ id, threadId, title, createdById },
+		id,
+		threadId,
+		title,
+		createdById,
 	});
 	if (refusal && !isRejection(refusal)) return failedBy(refusal, threadId);
 	// A rejection may say that it came into being meanwhile.

@@ -80,9 +80,13 @@ export async function waitInOneRequest(run: Run): Promise<RunResult> {
 
 async function sendAndCompare(run: Waited): Promise<RunResult> {
 	const sent = await call(run, {
-		...{ method: 'POST', path: buildPath(WAIT_PATH, { threadId: run.threadId }) },
-		...{ body: JSON.stringify(run.body), timeoutMs: run.remaining(), schema: runAnswer },
-		...{ repeatable: false, maxTries: START_TRIES },
+		method: 'POST',
+		path: buildPath(WAIT_PATH, { threadId: run.threadId }),
+		body: JSON.stringify(run.body),
+		timeoutMs: run.remaining(),
+		schema: runAnswer,
+		repeatable: false,
+		maxTries: START_TRIES,
 	});
 	if (sent.ok) return await compareWithThread(run, sent.answer.content);
 	const { failure, mayBeDone } = sent;

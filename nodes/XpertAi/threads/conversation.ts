@@ -51,7 +51,9 @@ export async function readConversation(
 	threadId: string,
 ): Promise<ConversationFacts> {
 	const { answer, failure } = await call(client, {
-		...{ method: 'POST', path: SEARCH_PATH, schema: foundConversations },
+		method: 'POST',
+		path: SEARCH_PATH,
+		schema: foundConversations,
 		body: JSON.stringify({ where: { threadId }, order: { updatedAt: 'DESC' } }),
 	});
 	if (!answer) return { failure, conversationIds: [], tasks: [] };
@@ -62,7 +64,9 @@ export async function readConversation(
 		// With equal times, the smallest ID counts.
 		conversationId: minBy(found, ({ createdAt = '', id = '' }) => `${createdAt} ${id}`)?.id,
 		conversationIds: compact(found.map(({ id }) => id)),
-		...{ status, error: errorText(error), ...openTasks(operation?.tasks) },
+		status,
+		error: errorText(error),
+		...openTasks(operation?.tasks),
 	};
 }
 
@@ -109,8 +113,11 @@ export async function createConversation(
 	conversation: NewConversation,
 ): Promise<Result<{ id: string }>> {
 	return await call(client, {
-		...{ method: 'POST', path: '/conversations', timeoutMs: TIMEOUT_MS },
-		...{ body: JSON.stringify(conversation), repeatable: conversation.id !== undefined },
+		method: 'POST',
+		path: '/conversations',
+		timeoutMs: TIMEOUT_MS,
+		body: JSON.stringify(conversation),
+		repeatable: conversation.id !== undefined,
 		schema: z
 			.object({ id: z.string().min(1), threadId: z.string() })
 			.refine(
@@ -204,7 +211,10 @@ async function readOwner(client: ApiClient): Promise<Result<string | undefined>>
 	if (failure.status !== 401 && failure.status !== 403) return read;
 	// A key that may search its conversations is valid.
 	const searched = await call(client, {
-		...{ method: 'POST', path: SEARCH_PATH, body: '{"limit":1}', schema: foundConversations },
+		method: 'POST',
+		path: SEARCH_PATH,
+		body: '{"limit":1}',
+		schema: foundConversations,
 	});
 	return searched.ok ? nobody : read;
 }

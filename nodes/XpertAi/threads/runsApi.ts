@@ -79,7 +79,8 @@ export async function threadOfRun(client: ApiClient & RunIds): Promise<string> {
 async function readRunById(client: ApiClient & RunIds): Promise<Result<RunRecord>> {
 	const { threadId, runId } = client;
 	return await call(client, {
-		...{ method: 'GET', path: buildPath(ONE_RUN_PATH, { threadId, runId }) },
+		method: 'GET',
+		path: buildPath(ONE_RUN_PATH, { threadId, runId }),
 		schema: runRecord.refine((record) => record.run_id === runId, 'it is not this run'),
 	});
 }
@@ -119,8 +120,12 @@ export async function startRun(
 	body: Record<string, unknown>,
 ): Promise<Result<RunRecord>> {
 	return await call(client, {
-		...{ method: 'POST', path: buildPath(RUNS_PATH, { threadId }), body: JSON.stringify(body) },
-		...{ schema: runRecord, repeatable: false, maxTries: START_TRIES },
+		method: 'POST',
+		path: buildPath(RUNS_PATH, { threadId }),
+		body: JSON.stringify(body),
+		schema: runRecord,
+		repeatable: false,
+		maxTries: START_TRIES,
 	});
 }
 
@@ -133,7 +138,10 @@ export function joinRun(ids: RunIds, events: RunEvents, signal: AbortSignal): Ap
 	const path = buildPath(STREAM_PATH, { threadId, runId });
 	const onEvent = events.addEvent.bind(events);
 	return {
-		...{ method: 'GET', path, timeoutMs: SILENCE_MS, schema: anyAnswer },
+		method: 'GET',
+		path,
+		timeoutMs: SILENCE_MS,
+		schema: anyAnswer,
 		stream: { lastEventId: events.lastId, signal, onEvent },
 	};
 }
@@ -144,7 +152,9 @@ const cancelled = z.object({ canceledExecutionIds: z.array(z.string()) });
 export async function requestCancel(client: ApiClient & RunIds): Promise<Result<unknown>> {
 	const { threadId, runId } = client;
 	return await call(client, {
-		...{ method: 'POST', path: buildPath(CANCEL_PATH, { threadId, runId }), repeatable: false },
+		method: 'POST',
+		path: buildPath(CANCEL_PATH, { threadId, runId }),
+		repeatable: false,
 		schema: cancelled.refine(
 			({ canceledExecutionIds: ids }) => ids.includes(runId),
 			'it does not say that this run was cancelled',

@@ -184,7 +184,10 @@ export class NotesOnServer {
 const checksum = (text: string) => hash('sha256', text).slice(0, 32);
 
 const NEWER_VERSION: Failure = {
-	...{ kind: 'unreadable', status: 200, path: '', method: 'GET' },
+	kind: 'unreadable',
+	status: 200,
+	path: '',
+	method: 'GET',
 	reason:
 		'what this source has stored was noted by a later version of this node, which has to be installed here as well',
 };

@@ -364,7 +364,9 @@ export class SourceMemory {
 		const header = { run, pieces, names: { ...names.counted, areAll }, lost, byHand };
 		known.changed = new Set();
 		const pieceNotes = [...idsByPiece].map(([at, packedIds]) => ({
-			...{ note: pieceName(at, pieceCount), header: {}, entries: known.entries(packedIds) },
+			note: pieceName(at, pieceCount),
+			header: {},
+			entries: known.entries(packedIds),
 		}));
 		// A rewritten piece no longer shows that part of it was lost, so the root says so first.
 		const lostRoot = lost ? [{ note: ROOT, header: { ...root, lost } }] : [];

@@ -24,7 +24,8 @@ function waitingRun(kind: RunKind, shown: Shown): CodedOperation {
 /** Thread: Get Run, Wait for Run or Cancel Run. */
 function byId(value: 'getRun' | 'waitForRun' | 'cancelRun', shown: Omit<Shown, 'value'>) {
 	const operation: CodedOperation = {
-		...{ value, ...shown },
+		value,
+		...shown,
 		execute: async (execution) => await (await import('./run/runById')).execute(execution, value),
 	};
 	return operation;

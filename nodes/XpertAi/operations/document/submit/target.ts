@@ -180,7 +180,10 @@ export class Target {
 			if (this.memory?.refusal) return { failure: this.memory.refusal, attempts: 0 };
 			const uploadedContent = await file?.();
 			const { answer, failure, attempts } = await call(client, {
-				...{ method: 'POST', path: '/v1/file', schema: uploadedFile, timeoutMs },
+				method: 'POST',
+				path: '/v1/file',
+				schema: uploadedFile,
+				timeoutMs,
 				body: uploadedContent && (() => multipartBody(uploadedContent, {})),
 			});
 			if (answer) {

@@ -42,7 +42,9 @@ export function answerFields(
 	return {
 		// Chats show this field in every response mode.
 		output: listSources ? answer + sourceList(sources, style) : answer,
-		...{ filter, sources, usage },
+		filter,
+		sources,
+		usage,
 		intermediateSteps: returnIntermediateSteps ? stepsOf(parts) : undefined,
 	};
 }

@@ -121,7 +121,8 @@ async function start(run: Run): Promise<NoAnswer | (RunFacts & { status: 'runnin
 
 const startedJson = ({ assistantId = null, ...started }: RunFacts & { status: 'running' }) => ({
 	...pick(started, ['runId', 'threadId', 'conversationId']),
-	...{ assistantId, status: started.status },
+	assistantId,
+	status: started.status,
 	...pick(started, ['discarded', 'cancelledRun']),
 });
 
@@ -146,7 +147,11 @@ async function prepare(request: RunRequest, turn: Turn | undefined): Promise<Run
 	const thread = await openThread(request, client);
 	if ('status' in thread) throw failedAt(item, thread, thread.failure ? {} : undefined);
 	const run: Run = {
-		...{ ...client, ...thread, body: request.body, intent, isNew: runOn === 'new' },
+		...client,
+		...thread,
+		body: request.body,
+		intent,
+		isNew: runOn === 'new',
 		...pick(options, ['whenBusy', 'whenStopped', 'whenLate', 'inOneRequest']),
 		cancelSilentMs: options.cancelSilentMinutes * MINUTE_MS,
 		routes: routesOf(item.send),
@@ -197,8 +202,11 @@ async function uploadAttachments(
 	const errors: ItemError[] = [];
 	const upload = async ([index, file]: [number, UploadFile]) => {
 		const { answer, failure } = await call(run, {
-			...{ method: 'POST', path: '/contexts/file', schema: fileContext },
-			...{ body: () => multipartBody(file, { threadId }), timeoutMs: run.remaining() },
+			method: 'POST',
+			path: '/contexts/file',
+			schema: fileContext,
+			body: () => multipartBody(file, { threadId }),
+			timeoutMs: run.remaining(),
 		});
 		if (failure) errors[index] = uploadError(item, failure, run, attachments[index]?.property);
 		else ids[index] = answer.id;

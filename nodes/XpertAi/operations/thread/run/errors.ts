@@ -23,7 +23,8 @@ export function resultError(item: Item, result: NoAnswer, hints = runHints(item)
 	error.context.data = {
 		...(error.context.data as IDataObject),
 		...pick(result, ['threadId', 'conversationId', 'runId', 'cancelledRun']),
-		...{ verdict: status, unverified },
+		verdict: status,
+		unverified,
 	};
 	return error;
 }

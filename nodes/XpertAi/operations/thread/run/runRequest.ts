@@ -75,7 +75,13 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean): RunRe
 	const withMessage = kind === 'message' && !item.isJsonBody;
 	const start = withMessage ? truncate(item.text('message').trim(), { length: TITLE_LENGTH }) : '';
 	return {
-		...{ item, runOn, threadId, body, intent, options, waits },
+		item,
+		runOn,
+		threadId,
+		body,
+		intent,
+		options,
+		waits,
 		attachments: withMessage ? item.binaries('options.attachments') : [],
 		title: options.title || start || undefined,
 		...(waits ? readAnswerOutput(item) : { simplify: true }),
@@ -226,7 +232,8 @@ function messageIds(item: Item, { ids = [] }: FieldValues) {
 	];
 	return {
 		files: files.length > 0 ? files : undefined,
-		...{ environmentId: one('environment'), projectId: one('project') },
+		environmentId: one('environment'),
+		projectId: one('project'),
 	};
 }
 
