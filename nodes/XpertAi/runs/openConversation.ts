@@ -8,11 +8,16 @@ import {
 } from '../threads/conversation';
 import type { Owner } from '../threads/conversation';
 import { readThread } from '../threads/thread';
+import { FOREIGN_ANSWER_PAUSE_MS } from '../transport/call';
 import type { ApiClient } from '../transport/call';
-import { isNeverSent, isRejection, mayMeanNoRecord } from '../transport/classifyFailure';
+import {
+	isNeverSent,
+	isRejection,
+	isTokenRefused,
+	mayMeanNoRecord,
+} from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import { FOREIGN_ANSWER_PAUSE_MS } from '../transport/call';
 import type { Client, Run } from './run';
 import { failed } from './runResult';
 import type { NoAnswer } from './runResult';
@@ -69,9 +74,7 @@ export async function openByKey(client: Client, keyed: KeyedConversation): Promi
 	const { owner } = keyed;
 	const unread = owner.id === undefined ? await learnOwnerPatiently(client, owner) : undefined;
 	if (unread) return failedBy(unread);
-	const opened = owner.id
-		? await openOwned(client, keyed, owner.id)
-		: await openUnowned(client, keyed);
+	const opened = owner.id ? await openOwned(client, keyed, owner.id) : undefined;
 	return opened ?? (await openUnowned(client, keyed));
 }
 
@@ -90,8 +93,7 @@ async function learnOwnerPatiently(client: Client, owner: Owner): Promise<Failur
 
 /** Whether asking again cannot help: a server refuses the token, or cannot be asked. */
 function isFinal(failure: Failure): boolean {
-	const { kind, status = 0 } = failure;
-	return isNeverSent(failure) || kind === 'redirect' || [401, 403].includes(status);
+	return isNeverSent(failure) || failure.kind === 'redirect' || isTokenRefused(failure);
 }
 
 /** @returns undefined if this server does not show what was created with the owner */

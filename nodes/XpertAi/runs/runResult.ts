@@ -1,3 +1,6 @@
+import isUndefined from 'lodash/isUndefined';
+import omitBy from 'lodash/omitBy';
+
 import type { Part, RunEvents, Usage } from '../threads/runEvents';
 import type { RunRecord } from '../threads/runsApi';
 import { waitsForPerson } from '../threads/conversation';
@@ -76,8 +79,7 @@ export type RunState =
 
 /** Adds what is known of a run; what is not known replaces nothing. */
 export function withFacts<Result extends RunState>(result: Result, facts: RunFacts): Result {
-	const known = Object.entries(facts).filter(([, value]) => value !== undefined);
-	return { ...result, ...Object.fromEntries(known) };
+	return { ...result, ...omitBy(facts, isUndefined) };
 }
 
 /** The result of a run that has ended, by its events. */

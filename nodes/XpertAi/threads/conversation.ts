@@ -11,6 +11,7 @@ import { anyAnswer } from '../transport/answer';
 import { buildPath } from '../transport/api';
 import { FOREIGN_ANSWER_PAUSE_MS, call } from '../transport/call';
 import type { ApiClient, Result } from '../transport/call';
+import { isTokenRefused } from '../transport/classifyFailure';
 import type { Failure } from '../transport/failure';
 
 /* The routes of conversations and of their messages. None of these functions throws. */
@@ -208,7 +209,7 @@ async function readOwner(client: ApiClient): Promise<Result<string | undefined>>
 	const { failure } = read;
 	const nobody = { ...read, ok: true, status: 200, answer: undefined, failure: undefined } as const;
 	if (failure.missing === 'route' || [405, 501].includes(failure.status ?? 0)) return nobody;
-	if (failure.status !== 401 && failure.status !== 403) return read;
+	if (!isTokenRefused(failure)) return read;
 	// A key that may search its conversations is valid.
 	const searched = await call(client, {
 		method: 'POST',

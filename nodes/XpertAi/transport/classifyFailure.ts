@@ -94,6 +94,11 @@ export function isNoRoute({ kind, status = 0, missing }: Failure): boolean {
 	return status === 405 || status === 501 || (status === 404 && missing !== 'record');
 }
 
+/** Whether the server does not take the token, or not for this. */
+export function isTokenRefused({ status = 0 }: Failure): boolean {
+	return status === 401 || status === 403;
+}
+
 /** Whether the answer may mean that a record does not exist: 404, and on Xpert also 500. */
 export function mayMeanNoRecord({ kind, status, missing }: Failure): boolean {
 	return kind === 'status' && (missing === 'record' || status === 500);
