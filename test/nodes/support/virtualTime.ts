@@ -39,8 +39,9 @@ export function virtualTime(stopAfterMs = Infinity): VirtualTime {
 		sleep: async (ms, signal) => {
 			if (signal?.aborted) return;
 			waits.push(ms);
-			pass(ms);
+			// Who does not await it goes on before that time has passed.
 			await Promise.resolve();
+			pass(ms);
 		},
 	};
 }
