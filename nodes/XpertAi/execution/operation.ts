@@ -13,11 +13,18 @@ import type { StatusHints } from './hints';
 import type { Item } from './item';
 import type { Simplification } from './outputs';
 
-/** What the editor shows of an operation. */
+/** The number of an endpoint in the contract, the API's specification; or that it has none for the operation. */
+export type Endpoint = `E${number}` | 'beyond';
+
+/** What every operation says of itself. */
 interface OperationInfo {
 	value: string;
 	name: string;
 	action: string;
+	/** The endpoint of its main request; the tables of the documentation are made of it. */
+	endpoint: Endpoint;
+	/** The endpoint for servers that know only the contract. */
+	fallback?: Endpoint;
 	description: string;
 	/** What n8n's AI builder must know beyond the description. */
 	builderHint?: string;

@@ -7,6 +7,7 @@ export const count = declare({
 	value: 'count',
 	name: 'Count',
 	action: 'Count assistants',
+	endpoint: 'E9',
 	description: 'Count the assistants you may use',
 	method: 'POST',
 	path: '/assistants/count',

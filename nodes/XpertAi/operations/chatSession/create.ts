@@ -9,6 +9,7 @@ export const create = declare({
 	value: 'create',
 	name: 'Create',
 	action: 'Create chat session',
+	endpoint: 'E6',
 	description: 'Create a session whose secret can do all that its key can',
 	method: 'POST',
 	path: '/v1/chatkit/sessions',

@@ -23,6 +23,7 @@ export const create = declare({
 	value: 'create',
 	name: 'Create',
 	action: 'Create conversation',
+	endpoint: 'E13',
 	description: 'Create a conversation, whose thread Thread: Ask and Wait can run',
 	method: 'POST',
 	path: '/conversations',

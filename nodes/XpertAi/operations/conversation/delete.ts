@@ -13,6 +13,7 @@ export const deleteConversation = declare({
 	value: 'delete',
 	name: 'Delete',
 	action: 'Delete conversation',
+	endpoint: 'beyond',
 	description: 'Delete a conversation with its thread, messages and runs',
 	method: 'DELETE',
 	path: '/conversations/{conversationId}',

@@ -11,6 +11,7 @@ export const getMessages = declare({
 	value: 'getMessages',
 	name: 'Get Messages',
 	action: 'Get messages of conversation',
+	endpoint: 'beyond',
 	description: 'Get the messages of a conversation',
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/search',

@@ -13,6 +13,7 @@ export const rate = declare({
 	value: 'rate',
 	name: 'Rate',
 	action: 'Rate answer of conversation',
+	endpoint: 'beyond',
 	description: 'Rate the last answer, or that of a run, as liked or disliked',
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/{messageId!}/feedbacks',

@@ -8,6 +8,7 @@ export const update = declare({
 	value: 'update',
 	name: 'Update',
 	action: 'Update conversation',
+	endpoint: 'beyond',
 	description: 'Change the title of a conversation',
 	method: 'PATCH',
 	path: '/conversations/{conversationId}',

@@ -34,6 +34,7 @@ const switchedSource: INodeProperties = {
 const switching = (
 	disabled: boolean,
 ): Omit<CodedOperation, 'value' | 'name' | 'action' | 'description'> => ({
+	endpoint: 'E3',
 	fields: [
 		knowledgebaseLocator,
 		documentsBy,

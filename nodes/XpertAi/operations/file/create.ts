@@ -7,6 +7,7 @@ export const create = declare({
 	value: 'create',
 	name: 'Upload',
 	action: 'Upload file',
+	endpoint: 'E16',
 	description: 'Upload a file, whose ID a document takes as Storage File ID',
 	method: 'POST',
 	path: '/v1/file',

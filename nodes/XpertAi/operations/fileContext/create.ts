@@ -27,6 +27,7 @@ export const create = declare({
 	value: 'create',
 	name: 'Upload',
 	action: 'Upload file for assistants',
+	endpoint: 'E12',
 	description: 'Upload a file for assistants to read',
 	method: 'POST',
 	path: '/contexts/file',

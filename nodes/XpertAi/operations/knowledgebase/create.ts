@@ -13,6 +13,7 @@ export const create = declare({
 	value: 'create',
 	name: 'Create',
 	action: 'Create knowledgebase',
+	endpoint: 'E1',
 	description: 'Create a knowledgebase that documents can be submitted to',
 	method: 'POST',
 	path: '/knowledges',

@@ -17,6 +17,7 @@ export const update = declare({
 	value: 'update',
 	name: 'Update',
 	action: 'Update knowledgebase',
+	endpoint: 'E2',
 	description: 'Change the fields you set, and keep all others',
 	method: 'PUT',
 	path: '/knowledges/{knowledgebaseId}',
@@ -40,7 +41,7 @@ export const update = declare({
 const REBUILDING_HINT =
 	'The server is rebuilding the index. Until then it stores and processes nothing; Knowledgebase: Get shows the status.';
 
-/** The server clears fields that are `null` and keeps missing ones (E2). */
+/** The server clears fields that are `null` and keeps missing ones. */
 function withClearedFields({ clearFields: names, ...changes }: FieldValues): FieldValues {
 	const cleared = ((names ?? []) as string[]).map((name) => [name, null]);
 	return { ...changes, ...Object.fromEntries(cleared) };

@@ -15,6 +15,7 @@ export const createNamespace = declare({
 	value: 'createNamespace',
 	name: 'Create Namespace',
 	action: 'Create namespace in store',
+	endpoint: 'E11',
 	description: 'Create a namespace. Xpert AI servers list those below the prefix.',
 	method: 'POST',
 	path: '/store/namespaces',

@@ -7,6 +7,7 @@ export const searchItems = declare({
 	value: 'searchItems',
 	name: 'Search Items',
 	action: 'Search items in store',
+	endpoint: 'E8',
 	description: 'Find what assistants remember, by its meaning or its values',
 	method: 'POST',
 	path: '/store/items/search',

@@ -8,6 +8,7 @@ export const copy = declare({
 	value: 'copy',
 	name: 'Copy',
 	action: 'Copy thread',
+	endpoint: 'E10',
 	description: 'Copy a thread with its messages (Xpert AI servers cannot do it yet)',
 	method: 'POST',
 	path: '/threads/{threadId}/copy',
