@@ -172,12 +172,17 @@ type Level = Array<INodeProperties | INodePropertyOptions | INodePropertyCollect
 function displayNames(path: JsonPath, fields: Level): string[] {
 	const [key, ...rest] = path;
 	if (key === undefined) return [];
-	if (typeof key === 'number') return displayNames(rest, fields);
-	const found = fieldNamed(key, fields);
+	const found = fieldNamed(String(key), fields);
+	// The user sees no names for the position of a row, and for the key under which n8n has the rows.
+	if (typeof key === 'number' || (!found && key === 'values' && fields.length > 0))
+		return displayNames(rest, fields);
 	if (!found) return [pathText(path)];
 	const { displayName, options = [] } = found;
-	const below = options.flatMap((entry) => ('values' in entry ? entry.values : [entry]));
-	return [displayName, ...displayNames(rest, below)];
+	const below = displayNames(
+		rest,
+		options.flatMap((entry) => ('values' in entry ? entry.values : [entry])),
+	);
+	return isContainer(found) && below.length > 0 ? below : [displayName, ...below];
 }
 
 /** Finds a field by name, first at this level, then inside the collections that only group fields. */

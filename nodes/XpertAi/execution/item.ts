@@ -35,7 +35,7 @@ import { mimeTypeOf } from './mimeTypes';
 import { markAsFailed, operationError } from './outputs';
 import type { ItemError } from './outputs';
 import { fixedExpression, givenFor, isNothing } from './rawParameters';
-import { readSettings, readValue, fieldValues, parsedJson, typedValue } from './values';
+import { readSettings, fieldSchema, fieldValues, jsonValue, typedValue } from './values';
 
 /** Names of binary fields, none empty. */
 const nameList = z.array(z.string().trim().min(1));
@@ -186,8 +186,8 @@ export class Item {
 	): z.output<Schema> {
 		const field = this.fieldOf(name);
 		const raw = this.parameter(name, initial) ?? initial;
-		const value = field ? readValue(this.refuse, field, raw) : raw;
-		return this.check(schema, value, { parameter: this.labelOf(name) });
+		const form = field ? fieldSchema(field).pipe(schema) : schema;
+		return this.check(form, raw, { parameter: this.labelOf(name) }) as z.output<Schema>;
 	}
 
 	/** Settings such as `options`, by a schema with the names of the parameters (see `readSettings`). */
@@ -204,7 +204,7 @@ export class Item {
 
 	/** Parses a value that may be JSON text. */
 	parsed(displayName: string, raw: unknown): unknown {
-		return parsedJson(this.refuse, displayName, raw);
+		return this.check(jsonValue, raw, { parameter: displayName });
 	}
 
 	/** The JSON body, given as text or by an expression. */
