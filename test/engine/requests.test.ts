@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { isCoded, isFileBody } from '../../nodes/XpertAi/execution/operation';
+import { isCoded } from '../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../nodes/XpertAi/execution/operation';
 import { operationFields } from '../../nodes/XpertAi/execution/properties';
 import { OPERATIONS } from '../nodes/support/properties';
@@ -15,8 +15,7 @@ const fixture = useFixture();
 const MORE: IDataObject = { custom: { x: 1 } };
 
 /** Whether an operation sends a file. */
-const uploads = (operation: Operation) =>
-	!isCoded(operation) && operation.body !== undefined && isFileBody(operation.body);
+const uploads = (operation: Operation) => !isCoded(operation) && operation.body?.isForm === true;
 
 describe('the request each operation sends, as it arrives at a server', () => {
 	it('covers all seventeen endpoints of the contract', () => {

@@ -29,13 +29,14 @@ export function completeBody<Schema extends ZodTypeAny>(
 	item: Item,
 	{ value, schema, naming: panelNaming, ids = [], reserved = [] }: PanelBody<Schema>,
 ): { value: z.output<Schema>; naming: Naming } {
-	const additional = additionalFieldsOf(item);
+	const additional = item.has(ADDITIONAL_FIELDS_JSON) ? additionalFieldsOf(item) : undefined;
 	const naming = { ...panelNaming, additional };
 	for (const path of reserved.map((text) => text.split('.'))) {
 		if (isNamedIn(additional, path))
 			item.refuse({ subject: subjectOf(path, naming), demand: RESERVED });
 	}
-	const body: unknown = item.check(schema, deepMerged(value, additional), naming);
+	const whole = additional ? deepMerged(value, additional) : value;
+	const body: unknown = item.check(schema, whole, naming);
 	const ofPanel = ids.filter((path) => !isNamedIn(additional, path.split('.')));
 	item.checkIds(body, ofPanel, naming);
 	return { value: body as z.output<Schema>, naming };
@@ -43,7 +44,7 @@ export function completeBody<Schema extends ZodTypeAny>(
 
 const RESERVED = 'is what the node sets itself: leave it out';
 
-/** Additional Fields (JSON) of an item; empty where the operation or the item has none. */
+/** Additional Fields (JSON) of an item, empty if it has none. */
 function additionalFieldsOf(item: Item): Record<string, unknown> {
 	const parameter = item.labelOf(ADDITIONAL_FIELDS_JSON);
 	const json = item.parsed(parameter, item.parameter(ADDITIONAL_FIELDS_JSON, ''));

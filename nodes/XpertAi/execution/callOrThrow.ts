@@ -19,6 +19,9 @@ interface ErrorOptions {
 	toError?: (failure: Failure) => NodeApiError;
 }
 
+/** A request that says whether it does no harm twice. */
+export type RepeatableCall<Answer> = Call<Answer> & { repeatable: boolean };
+
 /**
  * Sends a single request, for an item, a list in the editor or a poll.
  *
@@ -28,12 +31,11 @@ interface ErrorOptions {
 export async function callOrThrow<Answer>(
 	context: RequestContext,
 	send: Send,
-	request: Call<Answer>,
+	request: RepeatableCall<Answer>,
 	{ ids, toError }: ErrorOptions = {},
 ): Promise<Answer> {
 	const signal = cancelSignal(context);
-	const { repeatable = false } = request;
-	const result = await call({ send, clock: systemClock, signal }, { ...request, repeatable });
+	const result = await call({ send, clock: systemClock, signal }, request);
 	if (result.ok) return result.answer;
 	const { failure } = result;
 	const hint = hintFor(failure, { ids });

@@ -23,6 +23,8 @@ import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import type { Connection, Send } from '../transport/request';
 import { withoutSecrets } from '../transport/sanitize';
+import { callOrThrow } from './callOrThrow';
+import type { RepeatableCall } from './callOrThrow';
 import { checked, fieldLookup, flawMessage, jsonOf, quoted } from './badInput';
 import type { Naming, Refuse } from './badInput';
 import { hintFor, idsInBody, idsInPath } from './hints';
@@ -294,6 +296,12 @@ export class Item {
 		const hint = hintFor(failure, { ...hintContext, ids: [...own, ...(hintContext.ids ?? [])] });
 		const safe = { ...failure, reason: this.redacted(failure.reason) };
 		return toNodeApiError(safe, { node: this.context.getNode(), itemIndex: this.index, hint });
+	}
+
+	/** Sends a request of this item. @throws NodeApiError if it fails */
+	async call<Answer>(request: RepeatableCall<Answer>, hints?: HintContext): Promise<Answer> {
+		const toError = (failure: Failure) => this.apiError(failure, hints);
+		return await callOrThrow(this.context, this.send, request, { toError });
 	}
 
 	/** Converts anything thrown for this item to an error that n8n shows. */

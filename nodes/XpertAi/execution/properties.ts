@@ -1,15 +1,14 @@
 import memoize from 'lodash/memoize';
 import type { INodeProperties } from 'n8n-workflow';
 
-import { isCoded, isFileBody, onlyReads, takesAdditionalFields } from './operation';
-import type { DeclaredOperation, FileBody, JsonBody, Operation, Resource } from './operation';
+import { isCoded, onlyReads } from './operation';
+import type { DeclaredOperation, Operation, Resource } from './operation';
 import {
 	additionalFieldsJson,
 	atOnceOption,
 	binaryFieldName,
 	choiceField,
 	displayedIf,
-	fieldCollection,
 	isContainer,
 	limit,
 	optionsField,
@@ -91,32 +90,24 @@ export const operationFields = memoize((operation: Operation): INodeProperties[]
 	isCoded(operation) ? operation.fields : declaredFields(operation),
 );
 
-/** The fields of an operation, then Simplify and Options. */
+/** The fields of an operation, with the grouping collections last, then Simplify and Options. */
 function declaredFields(operation: DeclaredOperation): INodeProperties[] {
 	const { body, ids = [], paging, simplify: simplification, timeoutSeconds, precheck } = operation;
-	const ofBody = body && !isFileBody(body) ? (body.options ?? []) : [];
 	const options = [
-		...ofBody,
-		...(body && takesAdditionalFields(body) ? [additionalFieldsJson] : []),
+		...(body?.options ?? []),
+		// A body that is split is a list.
+		...(body && !body.split ? [additionalFieldsJson] : []),
 		...(precheck?.options ?? []),
 		...(onlyReads(operation) ? [] : [atOnceOption, timeoutOption(timeoutSeconds)]),
 	];
+	const fields = body?.fields ?? [];
 	return [
 		...ids,
-		...(body ? fieldsOfBody(body, paging ? [returnAll, limit] : []) : []),
+		...(body?.isForm ? [binaryFieldName('the file to upload')] : []),
+		...fields.filter((field) => !isContainer(field)),
+		...(paging ? [returnAll, limit] : []),
+		...fields.filter(isContainer),
 		...(simplification ? simplifyFields : []),
 		...(options.length > 0 ? [optionsField(options)] : []),
-	];
-}
-
-/** The fields of an upload; or the fields of a body, with the grouping collections last. */
-function fieldsOfBody(body: JsonBody | FileBody, paging: INodeProperties[]): INodeProperties[] {
-	if (isFileBody(body))
-		return [binaryFieldName('the file to upload'), fieldCollection('additionalFields', body.parts)];
-	const { fields } = body;
-	return [
-		...fields.filter((field) => !isContainer(field)),
-		...paging,
-		...fields.filter(isContainer),
 	];
 }

@@ -2,7 +2,7 @@ import { recordWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fileContextParts } from '../../payloads/bodies';
 import type { PARSE_MODES } from '../../payloads/bodies';
-import { choiceField, idField, textField } from '../../execution/fields';
+import { choiceField, fieldCollection, idField, textField } from '../../execution/fields';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/fields';
 
 const parts = [
@@ -32,8 +32,10 @@ export const create = declare({
 	method: 'POST',
 	path: '/contexts/file',
 	body: {
-		parts,
+		isForm: true,
+		fields: [fieldCollection('additionalFields', parts)],
 		schema: fileContextParts,
+		reserved: ['file'],
 		ids: ['conversationId', 'threadId', 'projectId', 'xpertId'],
 	},
 	timeoutSeconds: UPLOAD_TIMEOUT_SECONDS,

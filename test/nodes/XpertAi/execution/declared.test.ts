@@ -1,4 +1,4 @@
-import { jsonBodyOf } from '../../../../nodes/XpertAi/execution/declared';
+import { bodyOf as readBody } from '../../../../nodes/XpertAi/execution/declared';
 import { operationFields } from '../../../../nodes/XpertAi/execution/properties';
 import { itemOf } from '../../support/context';
 import { bodyOf, operationOf } from '../../support/operations';
@@ -10,7 +10,7 @@ const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 function body(of: string, parameters: Record<string, unknown>): unknown {
 	const [resource = '', operation = ''] = of.split(' ');
 	const fields = operationFields(operationOf(resource, operation));
-	return jsonBodyOf(itemOf(parameters, { fields }), bodyOf(resource, operation)).value;
+	return readBody(itemOf(parameters, { fields }), bodyOf(resource, operation)).value;
 }
 
 const json = (additionalFieldsJson: unknown) => ({ options: { additionalFieldsJson } });
