@@ -2,8 +2,7 @@ import isPlainObject from 'lodash/isPlainObject';
 import type { ZodTypeAny, z } from 'zod';
 
 import { freeForm } from '../payloads/common';
-import { isNamedIn, subjectOf } from './badInput';
-import type { Naming } from './badInput';
+import { isNamedIn, subjectOf, type Naming } from './badInput';
 import { ADDITIONAL_FIELDS_JSON } from './fields';
 import type { Item } from './item';
 

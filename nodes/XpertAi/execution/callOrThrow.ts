@@ -1,13 +1,10 @@
 import type { NodeApiError } from 'n8n-workflow';
 
-import { call } from '../transport/call';
-import type { Call } from '../transport/call';
+import { call, type Call } from '../transport/call';
 import { systemClock } from '../transport/clock';
 import type { RequestContext } from '../transport/credential';
-import { toNodeApiError } from '../transport/failure';
-import type { Failure } from '../transport/failure';
-import { cancelSignal } from '../transport/request';
-import type { Send } from '../transport/request';
+import { toNodeApiError, type Failure } from '../transport/failure';
+import { cancelSignal, type Send } from '../transport/request';
 import { hintFor } from './hints';
 import type { NamedId } from './ids';
 

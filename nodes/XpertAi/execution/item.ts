@@ -14,28 +14,21 @@ import type {
 	INodeProperties,
 	NodeParameterValueType,
 } from 'n8n-workflow';
-import { z } from 'zod';
-import type { AnyZodObject, ZodTypeAny } from 'zod';
+import { z, type AnyZodObject, type ZodTypeAny } from 'zod';
 
 import { LONE_SURROGATE_DEMAND, idList, hasLoneSurrogate } from '../payloads/common';
 import { CREDENTIAL_NAME } from '../transport/api';
-import { toNodeApiError } from '../transport/failure';
-import type { Failure } from '../transport/failure';
+import { toNodeApiError, type Failure } from '../transport/failure';
 import type { Connection, Send } from '../transport/request';
 import { withoutSecrets } from '../transport/sanitize';
-import { callOrThrow } from './callOrThrow';
-import type { RepeatableCall } from './callOrThrow';
+import { callOrThrow, type RepeatableCall } from './callOrThrow';
 import { checked, fieldLookup, flawMessage, jsonOf, quoted } from './badInput';
 import type { Naming, Refuse } from './badInput';
-import { hintFor, idsInBody, idsInPath } from './hints';
-import type { HintContext } from './hints';
-import { BODY_MODE, JSON_BODY } from './fields';
-import type { FieldValues } from './fields';
-import { chosenId, idFlaw, splitList } from './ids';
-import type { NamedId } from './ids';
+import { hintFor, idsInBody, idsInPath, type HintContext } from './hints';
+import { BODY_MODE, JSON_BODY, type FieldValues } from './fields';
+import { chosenId, idFlaw, splitList, type NamedId } from './ids';
 import { mimeTypeOf } from './mimeTypes';
-import { markAsFailed, operationError } from './outputs';
-import type { ItemError } from './outputs';
+import { markAsFailed, operationError, type ItemError } from './outputs';
 import { fixedExpression, givenFor, isNothing } from './rawParameters';
 import { readSettings, fieldSchema, fieldValues, jsonValue, typedValue } from './values';
 

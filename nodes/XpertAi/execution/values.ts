@@ -2,17 +2,13 @@ import compact from 'lodash/compact';
 import isEmpty from 'lodash/isEmpty';
 import isEqual from 'lodash/isEqual';
 import memoize from 'lodash/memoize';
-import { validateFieldType } from 'n8n-workflow';
-import type { INodeProperties, NodeParameterValueType } from 'n8n-workflow';
-import { z } from 'zod';
-import type { AnyZodObject, ZodTypeAny } from 'zod';
+import { validateFieldType, type INodeProperties, type NodeParameterValueType } from 'n8n-workflow';
+import { z, type AnyZodObject, type ZodTypeAny } from 'zod';
 
 import { exactJson } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
-import { checked, fieldNamed } from './badInput';
-import type { Refuse } from './badInput';
-import { filledOnly, isContainer } from './fields';
-import type { FieldValues } from './fields';
+import { checked, fieldNamed, type Refuse } from './badInput';
+import { filledOnly, isContainer, type FieldValues } from './fields';
 import { chosenId } from './ids';
 
 type FieldEntry = NonNullable<INodeProperties['options']>[number];

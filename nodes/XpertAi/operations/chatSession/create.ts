@@ -1,8 +1,7 @@
 import { chatSession } from '../../payloads/bodies';
 import { recordWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import type { FieldValues } from '../../execution/fields';
-import { fieldCollection, numberField, textField } from '../../execution/fields';
+import { fieldCollection, numberField, textField, type FieldValues } from '../../execution/fields';
 import { assistantLocator } from '../../pickers/locators';
 
 export const create = declare({

@@ -2,8 +2,7 @@ import { z } from 'zod';
 
 import { booleanField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
-import { declare } from '../../execution/operation';
-import type { PrecheckResult } from '../../execution/operation';
+import { declare, type PrecheckResult } from '../../execution/operation';
 import { deletedItem } from '../../execution/outputs';
 import { conversationRecord } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';

@@ -2,10 +2,8 @@ import { z } from 'zod';
 
 import { choiceField, fieldCollection, idField, textField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
-import { declare } from '../../execution/operation';
-import type { PrecheckResult } from '../../execution/operation';
-import { rating } from '../../payloads/conversation';
-import type { RATINGS } from '../../payloads/conversation';
+import { declare, type PrecheckResult } from '../../execution/operation';
+import { rating, type RATINGS } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
 import { listAnswer, recordWith } from '../../transport/answer';
 

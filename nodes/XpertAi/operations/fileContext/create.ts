@@ -1,7 +1,6 @@
 import { recordWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { fileContextParts } from '../../payloads/bodies';
-import type { PARSE_MODES } from '../../payloads/bodies';
+import { fileContextParts, type PARSE_MODES } from '../../payloads/bodies';
 import { choiceField, fieldCollection, idField, textField } from '../../execution/fields';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/fields';
 

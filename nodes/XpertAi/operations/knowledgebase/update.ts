@@ -1,10 +1,9 @@
 import { knowledgebaseChanges } from '../../payloads/knowledgebase';
 import { isJsonObject } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import type { FieldValues } from '../../execution/fields';
 import { recordAbout } from '../../execution/ids';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { fieldCollection } from '../../execution/fields';
+import { fieldCollection, type FieldValues } from '../../execution/fields';
 import {
 	KNOWLEDGEBASE_HINTS,
 	KNOWLEDGEBASE_SUMMARY,
