@@ -1,17 +1,13 @@
-import isEmpty from 'lodash/isEmpty';
 import type { INodeProperties } from 'n8n-workflow';
 
 import {
 	choiceField,
-	filledOnly,
 	groupField,
 	jsonField,
 	numberField,
 	rowsField,
 	textField,
 } from '../../execution/fields';
-import type { FieldValues } from '../../execution/fields';
-import { isJsonObject } from '../../transport/answer';
 
 /** Timeout of an upload without the option. */
 export const UPLOAD_TIMEOUT_SECONDS = 600;
@@ -85,11 +81,4 @@ export function parserConfigField(description: string): INodeProperties {
 			{ placeholder: 'e.g. ; , .' },
 		),
 	]);
-}
-
-/** A JSON object with further fields, as far as they are filled. The schema refuses a value that is no object. */
-export function withFields(object: unknown, fields: FieldValues): unknown {
-	const filled = filledOnly(fields);
-	if (isEmpty(filled) || (object !== undefined && !isJsonObject(object))) return object;
-	return { ...object, ...filled };
 }
