@@ -43,7 +43,7 @@ describe('a run that asks a person', () => {
 	it('is interrupted, and goes on under its ID when that is confirmed, with what goes along', async () => {
 		const { json, thread } = await waiting();
 		expect(json).toMatchObject({
-			...{ status: 'interrupted', recovered: false },
+			...{ status: 'interrupted' },
 			output: 'This waits for a person to decide: subagent.',
 			interrupt: [{ call: { name: 'subagent', args: { input: QUESTION } } }],
 		});
@@ -105,7 +105,7 @@ describe('changed arguments', () => {
 		// Joined from its beginning, the run tells of both its waits while it goes on.
 		add({ ...onThread(thread, { do: 'run', ms: 400 }), nth: 2 });
 		const { json } = await change(thread, callId);
-		expect(json).toMatchObject({ status: 'completed', recovered: false });
+		expect(json).toMatchObject({ status: 'completed' });
 		expect(json?.output).toContain('Confirmed: what a person wrote');
 	});
 
@@ -168,7 +168,7 @@ describe('a decision', () => {
 		const { thread } = await waiting();
 		add(lasting(300), losing('runs', 'after'));
 		const { json } = await call(decide(), '', thread);
-		expect(json).toMatchObject({ status: 'completed', recovered: true });
+		expect(json).toMatchObject({ status: 'completed' });
 		expect(arrivals(fixture.sandbox, thread)).toBe(2);
 	});
 

@@ -187,7 +187,7 @@ describe('an answer that is lost', () => {
 		fixture.sandbox.faults.add({ endpoint: 'E12', nth: 1, do: 'drop', when: 'after' });
 		const data = await fixture.engine.binary(Buffer.from('Otters'), 'otters.txt', 'text/plain');
 		const { items } = await fixture.run(read(), { items: [asks(thread, { data })] });
-		expect(items[0]?.json).toMatchObject({ status: 'completed', recovered: false });
+		expect(items[0]?.json).toMatchObject({ status: 'completed' });
 		expect(uploads().map(({ files }) => files?.[0]?.content?.toString())).toEqual([
 			'Otters',
 			'Otters',

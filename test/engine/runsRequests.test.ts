@@ -143,7 +143,7 @@ describe('a server that knows nothing but the contract', () => {
 	it('answers, in a conversation of its own, under a key and on a thread', async () => {
 		contractOnly();
 		const { json } = await call(NEW, 'one');
-		expect(json).toMatchObject({ output: 'Echo: one', status: 'completed', recovered: false });
+		expect(json).toMatchObject({ output: 'Echo: one', status: 'completed' });
 		expect(json).not.toHaveProperty('runId');
 		expect((await call(ask(), 'two', String(json?.threadId))).json?.output).toBe('Echo: two');
 		expect((await call(KEY, 'three')).json?.output).toBe('Echo: three');

@@ -261,10 +261,9 @@ function callsNotWaiting(calls: string[]): NoAnswer {
 
 /** Sends the request once. If the answer is lost, looks for the run. */
 async function sendOnce(run: Run, plan: Plan): Promise<Start> {
-	const { body, before, waitingRun, conversationId, decided, discarded } = plan;
+	const { body, waitingRun, conversationId, decided, discarded } = plan;
 	const { kind } = run.intent;
-	const assistantId = body.assistant_id ?? newestRun(before)?.assistant_id;
-	const facts = { assistantId, conversationId, discarded };
+	const facts = { conversationId, discarded };
 	const sent = await startRun(run, run.threadId, body);
 	if (sent.ok) {
 		const { run_id: joinId, thread_id: threadId = run.threadId } = sent.answer;
@@ -281,7 +280,7 @@ async function sendOnce(run: Run, plan: Plan): Promise<Start> {
 	const runId = await find(run);
 	if (runId !== undefined) {
 		const { threadId } = run;
-		return { kind: 'started', threadId, runId, decided, facts: { ...facts, recovered: true } };
+		return { kind: 'started', threadId, runId, decided, facts };
 	}
 	if (run.signal?.aborted) return { kind: 'lost', result: executionStopped(failure), find };
 	const notArrived = `The decision did not reach the assistant. ${failureMessage(failure)}`;

@@ -51,17 +51,14 @@ export function answerFields(
 
 /**
  * The JSON of an answer, simplified or as the server answered.
- *
- * @param times only part of a simplified answer
  */
 export function answerJson(
 	request: AnswerOutput & { item: Item; options: RunOptions },
 	result: Completed | Interrupted,
 	fields: ReturnType<typeof answerFields>,
-	times = {},
 ): IDataObject {
 	const { output, ...found } = fields;
-	const { otherParts, status, assistantId = null } = result;
+	const { otherParts, status } = result;
 	const interrupt = status === 'interrupted' ? result.interrupt : undefined;
 	const facts = pick(result as IDataObject & typeof result, FACTS);
 	if (!request.simplify) {
@@ -69,8 +66,8 @@ export function answerJson(
 		return rawOutput(request, omitBy(raw, isUndefined) as IDataObject);
 	}
 	const parts = isEmpty(otherParts) ? undefined : otherParts;
-	const answer = { output, parts, status, assistantId, interrupt, ...found };
-	return forAudience(request.item, { ...answer, ...facts, ...times }, request.options.citations);
+	const answer = { output, parts, status, interrupt, ...found };
+	return forAudience(request.item, { ...answer, ...facts }, request.options.citations);
 }
 
 /** Facts of a run. Those from `rejected` on are output only when they apply. */

@@ -82,22 +82,24 @@ function hintsAt(output: INodeExecutionData[]): string[] {
  * @throws NodeApiError with reason, thread and item if the run has no answer, or was not started
  */
 async function ask(request: RunRequest, turn?: Turn, chat?: Chat): Promise<IDataObject> {
-	const startedAt = systemClock.now();
 	const { item, options } = request;
 	const run = await prepare(request, turn);
 	const listener = options.enableStreaming ? chat : undefined;
 	const result = await (request.waits ? runAndWait({ ...run, listener }) : start(run));
-	if (result.status === 'running') return forAudience(item, startedJson(result));
+	if (result.status === 'running') return forAudience(item, pick(result, STARTED));
 	if (result.status !== 'completed' && result.status !== 'interrupted') {
 		await deleteUnused(run, result);
 		throw failedAt(item, result);
 	}
 	const fields = answerFields(result, options, hasFilterValues(request.body));
 	chat?.complete(fields.output);
-	const seconds = Math.round(systemClock.now() - startedAt) / 1000;
-	const { recovered = false } = result;
-	return answerJson(request, result, fields, { seconds, recovered });
+	return answerJson(request, result, fields);
 }
+
+const STARTED = [
+	...(['status', 'runId', 'threadId', 'conversationId'] as const),
+	...(['discarded', 'cancelledRun'] as const),
+];
 
 /** The error of a run without an answer. The owner of a key that is refused is not kept. */
 function failedAt(item: Item, result: NoAnswer, hints?: HintContext): NodeApiError {
@@ -118,13 +120,6 @@ async function start(run: Run): Promise<NoAnswer | (RunFacts & { status: 'runnin
 		: await readConversation(run, started.threadId);
 	return { status: 'running', ...facts, threadId: started.threadId, runId, conversationId };
 }
-
-const startedJson = ({ assistantId = null, ...started }: RunFacts & { status: 'running' }) => ({
-	...pick(started, ['runId', 'threadId', 'conversationId']),
-	assistantId,
-	status: started.status,
-	...pick(started, ['discarded', 'cancelledRun']),
-});
 
 /** What is known of the routes of a server. Items that send with the same function share it. */
 const routesOf = memoize<(send: Send) => RunRoutes>(() => ({ areMissing: false }));
