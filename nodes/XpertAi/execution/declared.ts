@@ -3,7 +3,6 @@ import compact from 'lodash/compact';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { anyJson } from '../payloads/common';
 import { isJsonObject, listAnswer } from '../transport/answer';
 import type { AnswerSchema } from '../transport/answer';
 import type { Failure } from '../transport/failure';
@@ -12,11 +11,12 @@ import { IDS_PER_ADDRESS, buildPath } from '../transport/api';
 import { rawOutput, readAnswerOutput } from './audience';
 import type { Naming } from './badInput';
 import { readUploadFile } from './binary';
+import { completeBody } from './body';
 import { forEachItem } from './eachItem';
 import { DEFAULT_TIMEOUT_SECONDS, fieldCollection, optionsField } from './fields';
 import { idsInBody } from './hints';
 import type { Item } from './item';
-import { isFileBody, onlyReads } from './operation';
+import { isFileBody, onlyReads, takesAdditionalFields } from './operation';
 import type {
 	AnswerForm,
 	DeclaredOperation,
@@ -86,7 +86,6 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 	const toSend = (one: unknown) => form ?? (one === undefined ? one : item.jsonText(one, naming));
 	// Refuse an invalid body before anything is sent.
 	for (const one of bodies) toSend(one);
-	const hints = body && isFileBody(body) && !form ? JSON_FOR_FILE_HINTS : statusHints;
 	const answers: Array<{ answer: unknown; asked: unknown }> = [];
 	for (const values of paths) {
 		const checked = precheck && (await runPrecheck(precheck, item, values, timeoutMs));
@@ -108,7 +107,7 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 				};
 				const toError = (failure: Failure) => {
 					const ids = idsInBody(sent, body?.ids ?? [], naming);
-					return item.apiError(failure, { statusHints: hints, ids });
+					return item.apiError(failure, { statusHints, ids });
 				};
 				return await callOrThrow(item.context, item.send, request, { toError });
 			};
@@ -118,10 +117,6 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 	}
 	return answers;
 }
-
-const JSON_FOR_FILE_HINTS = {
-	500: 'Xpert AI servers take a file, not JSON. Remove "JSON Body" from Options.',
-};
 
 /** Sends the request of a precheck and evaluates its answer. */
 async function runPrecheck(
@@ -155,34 +150,47 @@ interface ReadBody {
 	form?: () => FormData;
 }
 
-async function bodyOf(item: Item, { body, fixedBody }: DeclaredOperation): Promise<ReadBody> {
+async function bodyOf(
+	item: Item,
+	{ body, fixedBody, paging }: DeclaredOperation,
+): Promise<ReadBody> {
 	if (!body) return { bodies: [fixedBody], naming: {} };
 	if (isFileBody(body)) return await fileBodyOf(item, body);
-	const { value, naming } = jsonBodyOf(item, body);
+	const { value, naming } = jsonBodyOf(item, body, paging && PAGE_FIELDS);
 	return { bodies: body.split?.(value) ?? [value], naming };
 }
 
+/** Fields of a list's body that the node sets for each page. */
+const PAGE_FIELDS = ['limit', 'offset'];
+
 /**
- * Reads the JSON body of an item from its fields or from its JSON. JSON may contain IDs of any form.
+ * Reads the JSON body of an item from its fields.
  *
+ * @param reserved paths that the node fills in itself
  * @throws NodeOperationError naming the parameter, the item and the requirement
  */
-export function jsonBodyOf(item: Item, body: JsonBody): { value: unknown; naming: Naming } {
-	const { fieldByPath, schema, ids = [], notShown, options, compose = (values) => values } = body;
-	if (item.isJsonBody) return { value: item.jsonBody(notShown ? anyJson : schema), naming: {} };
+export function jsonBodyOf(
+	item: Item,
+	body: JsonBody,
+	reserved = body.reserved,
+): { value: unknown; naming: Naming } {
+	const { fieldByPath, schema, ids, options, compose = (values) => values } = body;
 	const fields = options ? [...body.fields, optionsField(options)] : body.fields;
 	const naming: Naming = { fields, fieldByPath };
-	const value: unknown = item.check(schema, compose(item.values(fields)), naming);
-	item.checkIds(value, ids, naming);
-	return { value, naming };
+	const value = compose(item.values(fields));
+	if (takesAdditionalFields(body))
+		return completeBody(item, { value, schema, naming, ids, reserved });
+	const list: unknown = item.check(schema, value, naming);
+	item.checkIds(list, ids ?? [], naming);
+	return { value: list, naming };
 }
 
-/** The body of an upload: a form with the file and its text parts; or the JSON body of the contract. */
-async function fileBodyOf(item: Item, { parts, schema, ids = [] }: FileBody): Promise<ReadBody> {
-	if (item.isJsonBody) return { bodies: [item.jsonBody(anyJson)], naming: {} };
-	const naming = { fields: [fieldCollection('additionalFields', parts)] };
-	const texts = item.check(schema, item.values(naming.fields), naming);
-	item.checkIds(texts, ids, naming);
+/** The body of an upload: a form with the file and its text parts. */
+async function fileBodyOf(item: Item, { parts, schema, ids }: FileBody): Promise<ReadBody> {
+	const fields = [fieldCollection('additionalFields', parts)];
+	const { value: texts, naming } = completeBody(item, {
+		...{ value: item.values(fields), schema, naming: { fields }, ids, reserved: ['file'] },
+	});
 	// Each part is sent as JSON text; this refuses a part that has none.
 	item.jsonText(texts, naming);
 	const file = await readUploadFile(item, item.binary());
@@ -207,14 +215,13 @@ function pathsOf(item: Item, { path: template }: DeclaredOperation): PathValues[
 	return paths;
 }
 
-/** Fetches all pages for fields; sends a JSON body once, unchanged. */
+/** Fetches the pages of a list. */
 async function listOf(
 	item: Item,
 	body: unknown,
 	ask: (body: unknown) => Promise<unknown>,
 ): Promise<unknown[]> {
 	const results = async (asked: unknown) => (await ask(asked)) as unknown[];
-	if (item.isJsonBody) return await results(body);
 	const wanted = item.boolean('returnAll') ? Infinity : item.setting('limit', wholeNumber);
 	const filters = isJsonObject(body) ? body : {};
 	return await collectPages(async (page) => await results({ ...filters, ...page }), wanted);

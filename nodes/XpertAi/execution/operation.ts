@@ -23,9 +23,9 @@ interface OperationInfo {
 	builderHint?: string;
 }
 
-/** The JSON body of an operation. Fields and JSON mode share the schema. */
+/** The JSON body of an operation. */
 export interface JsonBody {
-	/** Fields in fields mode; named after the keys of the body unless `compose` maps them. */
+	/** Named after the keys of the body unless `compose` maps them. */
 	fields: INodeProperties[];
 	/** Optional fields of the body in Options. */
 	options?: INodeProperties[];
@@ -39,13 +39,11 @@ export interface JsonBody {
 	ids?: string[];
 	/** Splits a body that is too large for servers into several. */
 	split?: (body: unknown) => unknown[];
-	/** An example of the body, the default of the JSON field. */
-	example: string;
-	/** The contract does not show this body, so JSON mode accepts anything. */
-	notShown?: boolean;
+	/** Paths of the body that the node fills in itself, which Additional Fields (JSON) must not name. */
+	reserved?: string[];
 }
 
-/** A file of the item sent as a multipart form with text parts; or the JSON body of the contract. */
+/** A file of the item sent as a multipart form with text parts. */
 export interface FileBody {
 	/** Fields of the text parts, named after the parts. */
 	parts: INodeProperties[];
@@ -176,4 +174,9 @@ export function onlyReads({ method, repeatable = false, fixedBody }: DeclaredOpe
 /** Whether a body is a file. */
 export function isFileBody(body: JsonBody | FileBody): body is FileBody {
 	return 'parts' in body;
+}
+
+/** Whether a body is an object, which further fields can be merged into. A body that is split is a list. */
+export function takesAdditionalFields(body: JsonBody | FileBody): boolean {
+	return isFileBody(body) || !body.split;
 }

@@ -1,9 +1,10 @@
 import memoize from 'lodash/memoize';
 import type { INodeProperties } from 'n8n-workflow';
 
-import { isCoded, isFileBody, onlyReads } from './operation';
+import { isCoded, isFileBody, onlyReads, takesAdditionalFields } from './operation';
 import type { DeclaredOperation, FileBody, JsonBody, Operation, Resource } from './operation';
 import {
+	additionalFieldsJson,
 	atOnceOption,
 	binaryFieldName,
 	choiceField,
@@ -12,12 +13,9 @@ import {
 	isContainer,
 	limit,
 	optionsField,
-	optionsWithoutOwnBody,
-	ownBodyOptions,
 	returnAll,
 	simplifyFields,
 	timeoutOption,
-	withoutOwnBody,
 } from './fields';
 
 /**
@@ -98,16 +96,16 @@ function declaredFields(operation: DeclaredOperation): INodeProperties[] {
 	const { body, ids = [], paging, simplify: simplification, timeoutSeconds, precheck } = operation;
 	const ofBody = body && !isFileBody(body) ? (body.options ?? []) : [];
 	const options = [
-		...optionsWithoutOwnBody(ofBody),
+		...ofBody,
+		...(body && takesAdditionalFields(body) ? [additionalFieldsJson] : []),
 		...(precheck?.options ?? []),
 		...(onlyReads(operation) ? [] : [atOnceOption, timeoutOption(timeoutSeconds)]),
 	];
-	const ownBody = body ? ownBodyOptions(isFileBody(body) ? '{}' : body.example) : [];
 	return [
 		...ids,
-		...(body ? withoutOwnBody(fieldsOfBody(body, paging ? [returnAll, limit] : [])) : []),
+		...(body ? fieldsOfBody(body, paging ? [returnAll, limit] : []) : []),
 		...(simplification ? simplifyFields : []),
-		...(options.length + ownBody.length > 0 ? [optionsField(options, ownBody)] : []),
+		...(options.length > 0 ? [optionsField(options)] : []),
 	];
 }
 

@@ -10,7 +10,7 @@ export const count = declare({
 	description: 'Count the assistants you may use',
 	method: 'POST',
 	path: '/assistants/count',
-	body: { ...filterBody, example: '{}' },
+	body: filterBody,
 	repeatable: true,
 	answer: z.number({ message: 'it is not a number' }),
 	shape: (answer) => [{ count: answer as number }],

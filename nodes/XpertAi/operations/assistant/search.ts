@@ -39,7 +39,6 @@ export const filterBody = {
 		'metadata.workspaceId': 'workspaceId',
 	},
 	ids: ['metadata.workspaceId', 'graph_id'],
-	notShown: true,
 };
 
 export const search = declare({
@@ -49,10 +48,7 @@ export const search = declare({
 	description: 'Get the assistants you may use',
 	method: 'POST',
 	path: '/assistants/search',
-	body: {
-		...filterBody,
-		example: '{\n  "metadata": { "slug": "helper" },\n  "limit": 50\n}',
-	},
+	body: filterBody,
 	paging: {},
 	repeatable: true,
 });

@@ -39,8 +39,6 @@ export const getMessages = declare({
 			'where.status': 'options.status',
 		},
 		ids: ['where.executionId'],
-		example:
-			'{\n  "where": { "role": "ai" },\n  "order": { "createdAt": "ASC" },\n  "limit": 50\n}',
 	},
 	paging: { resultsKey: 'items' },
 	repeatable: true,

@@ -45,7 +45,6 @@ export const rate = declare({
 			]),
 		],
 		schema: rating,
-		example: '{\n  "rating": "like",\n  "content": "Right and short"\n}',
 	},
 	answer: recordWith('id', 'messageId'),
 });

@@ -62,8 +62,6 @@ export const search = declare({
 		compose: withWhereAndOrder,
 		fieldByPath: { 'where.xpertId': 'xpertId', 'where.threadId': 'threadId' },
 		ids: ['where.xpertId', 'where.threadId'],
-		notShown: true,
-		example: '{\n  "where": {},\n  "order": { "createdAt": "DESC" },\n  "limit": 50\n}',
 	},
 	paging: { resultsKey: 'items' },
 	repeatable: true,

@@ -24,7 +24,7 @@ export async function sendWithOwnId(
 	const failure = owner.id === undefined ? await learnOwner(client, owner) : undefined;
 	// What cannot be reached need not be tried twice as often.
 	if (failure && isNeverSent(failure)) throw item.apiError(failure);
-	if (!owner.id || !isJsonObject(body) || 'id' in body) return await request(body);
+	if (!owner.id || !isJsonObject(body)) return await request(body);
 	const own = { ...body, id: randomUUID(), createdById: owner.id };
 	const made = await request(own, true);
 	const { threadId = '' } = conversationRecord.parse(made);

@@ -15,7 +15,6 @@ export const update = declare({
 	body: {
 		fields: [{ ...titleField, required: true }],
 		schema: conversationTitle,
-		example: '{\n  "title": "Question from the website"\n}',
 	},
 	repeatable: true,
 	precheck: existingConversation(() => ({})),

@@ -54,7 +54,6 @@ export const startProcessing = declare({
 		compose: ({ documentIds: ids = '' }) => (typeof ids === 'string' ? splitList(ids) : ids),
 		fieldByPath: { '': 'documentIds' },
 		split: (ids) => chunk(ids as string[], IDS_TO_START),
-		example: '[\n  "2f78e81b-096f-42ff-8ac0-8403fd81392d"\n]',
 	},
 	shape: (answer, asked) =>
 		itemPerDocument(answer, asked, (id) => ({ id, queued: false }), { queued: true }),

@@ -22,7 +22,6 @@ export const create = declare({
 			fieldCollection('additionalFields', optionalKnowledgebaseFields),
 		],
 		schema: knowledgebase,
-		example: '{\n  "name": "Product manuals",\n  "permission": "organization"\n}',
 	},
 	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,

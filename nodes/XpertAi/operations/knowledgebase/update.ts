@@ -28,7 +28,6 @@ export const update = declare({
 		],
 		schema: knowledgebaseChanges,
 		compose: withClearedFields,
-		example: '{\n  "description": "New description"\n}',
 	},
 	repeatable: true,
 	statusHints: KNOWLEDGEBASE_HINTS,

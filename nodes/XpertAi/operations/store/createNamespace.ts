@@ -48,8 +48,6 @@ export const createNamespace = declare({
 		schema: storeNamespace,
 		compose: ({ prefix, suffix, ...rest }: FieldValues) =>
 			filledOnly({ prefix: namespaceElements(prefix), suffix: namespaceElements(suffix), ...rest }),
-		notShown: true,
-		example: '{\n  "prefix": ["memories"]\n}',
 	},
 	shape: namespaceItems,
 	statusHints: { 500: assistantFirst('Prefix') },

@@ -38,8 +38,6 @@ export const searchItems = declare({
 			namespace_prefix: namespaceElements(prefix) ?? [],
 			...rest,
 		}),
-		notShown: true,
-		example: '{\n  "namespace_prefix": ["memories"],\n  "limit": 10\n}',
 	},
 	paging: { resultsKey: 'items' },
 	repeatable: true,

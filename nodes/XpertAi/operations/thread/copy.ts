@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { anyJson } from '../../payloads/common';
+import { freeForm } from '../../payloads/common';
 import { declare } from '../../execution/operation';
 import { threadLocator } from '../../pickers/locators';
 
@@ -12,7 +12,7 @@ export const copy = declare({
 	method: 'POST',
 	path: '/threads/{threadId}/copy',
 	ids: [threadLocator()],
-	body: { fields: [], schema: anyJson, notShown: true, example: '{}' },
+	body: { fields: [], schema: freeForm },
 	answer: z
 		.record(z.unknown())
 		.refine(
