@@ -173,7 +173,7 @@ describe('a run that has ended', () => {
 		const ids = await ended(`${INTERRUPTING_INPUT} first`);
 		await call(decide({ decision: 'reject' }), '', ids.threadId);
 		fixture.sandbox.expireStream(ids.runId);
-		const expected = { output: '', status: 'completed', rejected: true };
+		const expected = { output: 'This was rejected, and not carried out.', rejected: true };
 		expect((await read(ids)).json).toMatchObject(expected);
 	});
 
@@ -323,7 +323,7 @@ describe('Cancel Run', () => {
 });
 
 describe('a run that nobody waits for any more', () => {
-	const LATE = { deadlineMinutes: 0.01, whenLate: 'cancel' };
+	const LATE = { deadlineMinutes: 0.01, whenGivenUp: 'cancel' };
 	const asks = () => ask({ threadSource: 'new', options: LATE });
 	const waitsForIt = () => {
 		const { busyThreadId: threadId, busyRunId: runId } = fixture.world;

@@ -3,7 +3,7 @@ import type { IBinaryData, IDataObject, INodeExecutionData, INodeParameters } fr
 import { SAYING_ASSISTANT } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
-import { ask, detailsOf, newThreads, saidOn, idRows } from './support/runs';
+import { ask, detailsOf, newThreads, saidOn } from './support/runs';
 
 const fixture = useFixture();
 
@@ -84,8 +84,11 @@ describe('a file of the item', () => {
 	it('stands after those given by their ids', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		const { storageFileId, fileContextId } = fixture.world;
-		const options = { ids: idRows({ storageFile: storageFileId, fileContext: fileContextId }) };
-		await fixture.run(read({ options }), { items: [asks(thread, otters())] });
+		const files = [{ fileId: fileContextId }, { id: storageFileId }];
+		const additionalFieldsJson = JSON.stringify({ input: { message: { input: { files } } } });
+		await fixture.run(read({ options: { additionalFieldsJson } }), {
+			items: [asks(thread, otters())],
+		});
 		expect(filesSent()).toEqual([
 			[{ fileId: fileContextId }, { id: storageFileId }, { fileId: idOf('otters.txt') }],
 		]);

@@ -84,10 +84,10 @@ describe('a run that was started', () => {
 		['goes on, as it may have ended', 'cancel', true, 'running'],
 	])(
 		'and can be read nowhere until the deadline is timed out, with its ID, and %s',
-		async (_, whenLate, isUnread, status) => {
+		async (_, whenGivenUp, isUnread, status) => {
 			add(lasting(AN_HOUR), answering('join', 502), answering('run', 500));
 			const waited = measureWaiting();
-			const asking = asked({ deadlineMinutes: 2, whenLate });
+			const asking = asked({ deadlineMinutes: 2, whenGivenUp });
 			await clock.until(() => waited() > 118_000);
 			if (!isUnread) fixture.sandbox.faults.clear();
 			const { error, details } = await asking;
@@ -316,7 +316,7 @@ describe('a start', () => {
 			credential: { baseUrl: 'http://127.0.0.1:9' },
 		});
 		expect(error?.message).toContain('nothing accepts connections');
-		expect(error?.description).toContain('Thread: t.');
+		expect(error?.description).not.toContain('Thread:');
 	});
 });
 

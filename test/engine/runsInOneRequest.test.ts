@@ -13,7 +13,6 @@ import {
 	ask,
 	decide,
 	decideAsOthers,
-	idRows,
 	message,
 	occupy,
 	onOthers,
@@ -66,7 +65,7 @@ it('one request is not offered together with what cancels a run, which it cannot
 	const hidden = (runOptions.options as INodeProperties[]).filter(
 		({ displayOptions }) => displayOptions?.hide?.inOneRequest,
 	);
-	expect(hidden.map(({ name }) => name)).toEqual(['whenLate', 'whenStopped']);
+	expect(hidden.map(({ name }) => name)).toEqual(['whenGivenUp']);
 });
 
 describe('a thread on which another run goes on', () => {
@@ -227,7 +226,7 @@ describe('an answer', () => {
 	it('of nothing to a decision has changed nothing: what waits still waits', async () => {
 		const thread = await said(QUESTION, answers(NOTHING, 'before'));
 		const { json } = await call(decide(), '', thread);
-		expect(json).toMatchObject({ status: 'interrupted', interrupt: [{}] });
+		expect(json).toMatchObject({ status: 'interrupted', interrupt: [{ tool: 'subagent' }] });
 	});
 
 	it('names the conversation though its thread shows another question', async () => {
@@ -255,7 +254,7 @@ describe('an answer', () => {
 		const parameters = ask({ threadSource: 'new', assistantId: byId(assistant) });
 		const { json } = await call(parameters, 'ASK CITE SAY zebra');
 		expect(json?.output).toMatch(/^Here is what I found: /);
-		expect(json).toMatchObject({ sources: [{ cited: true }] });
+		expect(json).toMatchObject({ sources: [{ number: 1 }] });
 	});
 });
 
@@ -265,7 +264,7 @@ describe('a wait that breaks', () => {
 	const failing = next({ do: 'run', outcome: 'fail', error: 'Late' });
 	const once = answering('E15', 503, { nth: 2 });
 	const reject = decide({ decision: 'reject' });
-	const rejected = { output: '', rejected: true };
+	const rejected = { output: 'This was rejected, and not carried out.', rejected: true };
 
 	it.each<[string, INodeParameters, string, FaultRule[], object | string]>([
 		['has the failure found', ask(), 'before', [failing, LOST], 'The run failed: Late'],
@@ -298,8 +297,7 @@ describe('a wait that breaks', () => {
 			add(answering('E15', 200, { nth, body: { thread_id: thread, status: 'idle', values } }));
 		shows([1], { messages: [{ content: 'before' }] });
 		shows([2, 3], { input, messages });
-		const ids = idRows({ fileContext: fixture.world.fileContextId });
-		const { json, error } = await call(ask(), 'ours', thread, { ids });
+		const { json, error } = await call(ask(), 'ours', thread);
 		if (expected) expect(json).toMatchObject(expected);
 		else expect(error).toEqual(isUnknown('message'));
 	});

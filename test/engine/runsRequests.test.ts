@@ -60,7 +60,7 @@ describe('the requests of a question', () => {
 	it('are none after it has failed', async () => {
 		const { json } = await call(NEW);
 		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'fail', error: 'No' });
-		const parameters = ask({ options: { whenLate: 'cancel' } });
+		const parameters = ask({ options: { whenGivenUp: 'cancel' } });
 		const { sent } = await call(parameters, 'Hello', String(json?.threadId));
 		expect(sent).toEqual(['listRuns', 'runs', 'listRuns', 'join']);
 	});

@@ -27,7 +27,6 @@ import { checked, fieldLookup, flawMessage, jsonOf, quoted } from './badInput';
 import type { Naming, Refuse } from './badInput';
 import { hintFor, idsInBody, idsInPath } from './hints';
 import type { HintContext } from './hints';
-import { BODY_MODE, JSON_BODY } from './fields';
 import type { FieldValues } from './fields';
 import { chosenId, idFlaw, splitList } from './ids';
 import type { NamedId } from './ids';
@@ -106,11 +105,6 @@ export class Item {
 	/** Suffix of messages that names the item, if there are several. */
 	get suffix(): string {
 		return this.context.getInputData().length > 1 ? ` [item ${this.index}]` : '';
-	}
-
-	/** Whether the body is given as JSON. */
-	get isJsonBody(): boolean {
-		return this.parameter(BODY_MODE, 'fields') === 'json';
 	}
 
 	/**
@@ -209,10 +203,9 @@ export class Item {
 
 	/** The JSON body, given as text or by an expression. */
 	jsonBody<Schema extends ZodTypeAny>(schema: Schema): z.output<Schema> {
-		const name = this.isJsonBody ? JSON_BODY : 'jsonBody';
-		const parameter = this.labelOf(name);
-		const json = this.parsed(parameter, this.parameter(name));
-		if (json === undefined) return this.refuseField(name, 'must not be empty');
+		const parameter = this.labelOf('jsonBody');
+		const json = this.parsed(parameter, this.parameter('jsonBody'));
+		if (json === undefined) return this.refuseField('jsonBody', 'must not be empty');
 		return this.check(schema, json, { parameter });
 	}
 

@@ -155,14 +155,13 @@ export async function cancelRunning(run: RunClient): Promise<RunState | undefine
  * @param find looks the run up, if it may have started although no run ID was answered
  */
 export async function abandonRun(
-	run: Client & Pick<Run, 'threadId' | 'whenStopped' | 'whenLate'>,
+	run: Client & Pick<Run, 'threadId' | 'whenGivenUp'>,
 	result: RunState,
 	find?: (client: Client) => Promise<string | undefined>,
 ): Promise<RunState> {
-	const { clock, signal, sendUnlimited, threadId, whenStopped, whenLate } = run;
-	const isLate = result.status === 'timedOut';
-	const action = signal?.aborted ? whenStopped : isLate ? whenLate : 'leave';
-	if (action !== 'cancel') return result;
+	const { clock, signal, sendUnlimited, threadId, whenGivenUp } = run;
+	const isGivenUp = signal?.aborted || result.status === 'timedOut';
+	if (!isGivenUp || whenGivenUp !== 'cancel') return result;
 	const send: Send = async (request) => await sendUnlimited({ ...request, afterStop: true });
 	const deadline = clock.now() + CANCEL_LIMIT_MS;
 	const late = withDeadline({ send, clock, deadline, signal: undefined });

@@ -1,6 +1,5 @@
 import compact from 'lodash/compact';
 import difference from 'lodash/difference';
-import get from 'lodash/get';
 import isString from 'lodash/isString';
 import map from 'lodash/map';
 import maxBy from 'lodash/maxBy';
@@ -10,6 +9,7 @@ import {
 	findAnswer,
 	findMessages,
 	readConversation,
+	requestOf,
 	taskValues,
 	waitsForPerson,
 } from '../threads/conversation';
@@ -208,10 +208,11 @@ async function planFor(run: Run, before: RunRecord[]): Promise<Omit<Plan, 'befor
 	const last = newestRun(before);
 	if (kind === 'message') {
 		const messageMark = run.isNew ? undefined : randomUUID();
-		const plan = { body: withMessageMark(run.body, messageMark), messageMark };
+		const body = messageMark ? withMessageMark(run.body, messageMark) : run.body;
+		const plan = { body, messageMark };
 		if (last?.status !== 'interrupted') return plan;
 		const facts = await readConversation(run, run.threadId);
-		return waitsForPerson(facts) ? { ...plan, discarded: facts.tasks } : plan;
+		return waitsForPerson(facts) ? { ...plan, discarded: facts.tasks.map(requestOf) } : plan;
 	}
 	// A thread without a question refuses a decision or a retry, and is then busy for ever (recorded).
 	if (!last) return await explainUnreadable(run, neverRan(kind));
@@ -223,14 +224,13 @@ async function planFor(run: Run, before: RunRecord[]): Promise<Omit<Plan, 'befor
 	return failed('The first question of this thread has not ended', advice);
 }
 
-/** Targets the decision at the waiting run, so that it continues under its ID. A target that the user set is kept. */
+/** Targets the decision at the waiting run, so that it continues under its ID. */
 async function planDecision(
 	run: Run,
 	body: RunBody,
 	before: RunRecord[],
 ): Promise<Omit<Plan, 'before'> | NoAnswer> {
-	const named: unknown = get(body, 'input.target.executionId');
-	const waitingRun = named ? before.find((one) => one.run_id === named) : newestRun(before);
+	const waitingRun = newestRun(before);
 	if (waitingRun?.status !== 'interrupted') return NOTHING_TO_DECIDE;
 	const facts = await readConversation(run, run.threadId);
 	const { tasks, failure, conversationId, conversationIds, error } = facts;
