@@ -18,7 +18,7 @@ import type { Send } from '../transport/request';
 import { callOrThrow, type RepeatableCall } from './callOrThrow';
 import { checked, fieldLookup, jsonOf, quoted, type Naming } from './badInput';
 import { idsInBody, type HintContext } from './hints';
-import { BODY_MODE, JSON_BODY, type FieldValues } from './fields';
+import type { FieldValues } from './fields';
 import { chosenId, idFlaw, splitList, type NamedId } from './ids';
 import { ItemOutput } from './itemOutput';
 import { mimeTypeOf } from './mimeTypes';
@@ -78,11 +78,6 @@ export class Item extends ItemOutput {
 			`The credential gives another server or token for this item than for item ${first.index}${this.suffix}`,
 			'Nothing was sent for this item. This operation sends all items together, with one credential. Put it into a loop, or into a sub-workflow that runs once for each credential.',
 		);
-	}
-
-	/** Whether the body is given as JSON. */
-	get isJsonBody(): boolean {
-		return this.parameter(BODY_MODE, 'fields') === 'json';
 	}
 
 	/**
@@ -181,10 +176,9 @@ export class Item extends ItemOutput {
 
 	/** The JSON body, given as text or by an expression. */
 	jsonBody<Schema extends ZodTypeAny>(schema: Schema): z.output<Schema> {
-		const name = this.isJsonBody ? JSON_BODY : 'jsonBody';
-		const parameter = this.labelOf(name);
-		const json = this.parsed(parameter, this.parameter(name));
-		if (json === undefined) return this.refuseField(name, 'must not be empty');
+		const parameter = this.labelOf('jsonBody');
+		const json = this.parsed(parameter, this.parameter('jsonBody'));
+		if (json === undefined) return this.refuseField('jsonBody', 'must not be empty');
 		return this.check(schema, json, { parameter });
 	}
 
