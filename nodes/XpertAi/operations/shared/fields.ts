@@ -57,10 +57,7 @@ export function typedRowsField(
 	]);
 }
 
-/**
- * The contract's parserConfig. Xpert stores that of a knowledgebase and does not use it (service behaviour, "How a file
- * is cut").
- */
+/** How documents are cut into chunks. Xpert AI servers store that of a knowledgebase, and do not use it. */
 export function parserConfigField(description: string): INodeProperties {
 	const whole = { typeOptions: { numberPrecision: 0 } };
 	return groupField('parserConfig', 'Parser Config', description, [
