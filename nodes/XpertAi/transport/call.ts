@@ -7,7 +7,7 @@ import {
 } from './classifyFailure';
 import type { Clock } from './clock';
 import type { Failure } from './failure';
-import type { ApiRequest, Send } from './request';
+import type { Answered, ApiRequest, Send } from './request';
 
 /** How often, and for how long, a request is retried. */
 export interface RetryLimits {
@@ -50,10 +50,7 @@ export type Result<Answer> = {
 	attempts: number;
 	/** Whether a failed attempt may have been processed unnoticed, or still may be. */
 	mayBeDone: boolean;
-} & (
-	| { ok: true; status: number; answer: Answer; failure?: undefined }
-	| { ok: false; failure: Failure; answer?: undefined }
-);
+} & (Answered<Answer> | { ok: false; failure: Failure; answer?: undefined });
 
 /** A request, and how it is retried. */
 export interface Call<Answer>

@@ -47,10 +47,18 @@ export interface ApiRequest<Answer = unknown> {
 	stream?: EventStream;
 }
 
+/** A 2xx, parsed. */
+export interface Answered<Answer> {
+	ok: true;
+	status: number;
+	answer: Answer;
+	/** The time of the server, in milliseconds since the epoch, if it tells (`Date`). */
+	serverTime?: number;
+	failure?: undefined;
+}
+
 /** The outcome of a request: the parsed answer of a 2xx, or the failure. */
-export type Outcome<Answer = unknown> =
-	| { ok: true; status: number; answer: Answer }
-	| { ok: false; failure: Failure };
+export type Outcome<Answer = unknown> = Answered<Answer> | { ok: false; failure: Failure };
 
 /** A failure without its request. */
 type Details = Omit<Failure, 'method' | 'path'>;
@@ -163,7 +171,8 @@ function readResponse<Answer>(
 		// Text that parsed as JSON is complete, even if it starts with a bracket.
 		const flaw = answerFlaw(answer, answer === response.body);
 		const { success, data, error } = schema.safeParse(answer);
-		if (success && flaw === undefined) return { ok: true, status, answer: data };
+		const serverTime = Date.parse(String(headers.date)) || undefined;
+		if (success && flaw === undefined) return { ok: true, status, answer: data, serverTime };
 		const reason = flaw ?? (error && answerIssue(answer, error));
 		return fail({ kind: 'unreadable', status, requestId, reason });
 	}
