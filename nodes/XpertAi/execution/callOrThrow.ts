@@ -32,8 +32,7 @@ export async function callOrThrow<Answer>(
 	{ ids, toError }: ErrorOptions = {},
 ): Promise<Answer> {
 	const signal = cancelSignal(context);
-	const { repeatable = false } = request;
-	const result = await call({ send, clock: systemClock, signal }, { ...request, repeatable });
+	const result = await call({ send, clock: systemClock, signal }, request);
 	if (result.ok) return result.answer;
 	const { failure } = result;
 	const hint = hintFor(failure, { ids });

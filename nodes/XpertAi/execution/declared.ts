@@ -97,7 +97,7 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 		const path = buildPath(operation.path, { ...values, ...checked?.found });
 		const schema = paging ? listAnswer(paging.resultsKey) : schemaOf(operation.answer, values);
 		for (const one of bodies) {
-			const ask = async (sent: unknown, isRepeatable = repeatable) => {
+			const ask = async (sent: unknown, isRepeatable = repeatable ?? false) => {
 				const request = {
 					method,
 					path,

@@ -1,7 +1,6 @@
 import attempt from 'lodash/attempt';
 import isEmpty from 'lodash/isEmpty';
 import isUndefined from 'lodash/isUndefined';
-import mapValues from 'lodash/mapValues';
 import omitBy from 'lodash/omitBy';
 import uniq from 'lodash/uniq';
 import { NodeApiError, NodeOperationError, isExpression } from 'n8n-workflow';
@@ -22,7 +21,6 @@ import { CREDENTIAL_NAME } from '../transport/api';
 import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import type { Connection, Send } from '../transport/request';
-import { withoutSecrets } from '../transport/sanitize';
 import { checked, fieldLookup, flawMessage, jsonOf, quoted } from './badInput';
 import type { Naming, Refuse } from './badInput';
 import { hintFor, idsInBody, idsInPath } from './hints';
@@ -57,7 +55,7 @@ export interface BinaryField {
 export class Item {
 	/**
 	 * @param fields the parameters of the operation, with their display names and defaults
-	 * @param connection sends the requests of the item; its secrets are removed from all errors
+	 * @param connection sends the requests of the item
 	 */
 	constructor(
 		readonly context: IExecuteFunctions,
@@ -282,8 +280,7 @@ export class Item {
 
 	/** An error of the node for this item. */
 	operationError(message: string, description?: string): NodeOperationError {
-		const options = { itemIndex: this.index, description: this.redacted(description) };
-		return operationError(this.context.getNode(), this.redacted(message), options);
+		return operationError(this.context.getNode(), message, { itemIndex: this.index, description });
 	}
 
 	/** The error for a failed request of this item. */
@@ -292,8 +289,7 @@ export class Item {
 		const valueOf = (name: string) => attempt(() => this.resolved(name, ''));
 		const own = idsInPath(failure.path, this.fields, valueOf);
 		const hint = hintFor(failure, { ...hintContext, ids: [...own, ...(hintContext.ids ?? [])] });
-		const safe = { ...failure, reason: this.redacted(failure.reason) };
-		return toNodeApiError(safe, { node: this.context.getNode(), itemIndex: this.index, hint });
+		return toNodeApiError(failure, { node: this.context.getNode(), itemIndex: this.index, hint });
 	}
 
 	/** Converts anything thrown for this item to an error that n8n shows. */
@@ -326,21 +322,13 @@ export class Item {
 			const requestId = (error.context.data as IDataObject | undefined)?.requestId;
 			if (requestId) details.requestId = requestId;
 		}
-		const safe = mapValues(details, (fact) => this.redacted(fact));
-		const item = this.output({ error: message, details: safe });
+		const item = this.output({ error: message, details });
 		return node?.onError === 'continueErrorOutput' ? markAsFailed(item, error) : item;
 	}
 
 	/** The display name of a parameter; a nested one is written `options.timeout`. */
 	labelOf(name: string): string {
 		return this.fieldOf(name)?.displayName ?? name;
-	}
-
-	/** Removes secrets from a text; returns anything else unchanged. */
-	private redacted<Value>(value: Value): Value | (Value & string) {
-		return typeof value === 'string'
-			? (withoutSecrets(value, this.connection.secrets) as Value & string)
-			: value;
 	}
 
 	/** Whether the operation has a parameter of this name. */

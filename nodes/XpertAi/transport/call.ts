@@ -58,7 +58,7 @@ export interface Call<Answer>
 	/** JSON text, or what makes a form: sending consumes it, so each attempt makes it anew. */
 	body?: string | (() => FormData);
 	/** Whether it does no harm twice. Others are sent again only if they certainly had no effect. */
-	repeatable?: boolean;
+	repeatable: boolean;
 	maxTries?: number;
 	timeoutMs?: number;
 	/** Whether the caller wants no further attempt. Such a failure uses up no outage budget. */
@@ -73,7 +73,7 @@ export async function call<Answer>(
 	{ send, clock, signal, deadline = Infinity, outageBudget }: ApiClient,
 	{
 		body,
-		repeatable = true,
+		repeatable,
 		maxTries,
 		timeoutMs = TIMEOUT_MS,
 		stopRetrying = () => false,

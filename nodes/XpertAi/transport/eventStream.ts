@@ -1,6 +1,8 @@
 import type { IN8nHttpFullResponse } from 'n8n-workflow';
 
+import { parseAnswer } from './answer';
 import type { Failure } from './failure';
+import type { Redact } from './sanitize';
 
 /** One event of a stream of server-sent events. */
 export interface ServerEvent {
@@ -38,14 +40,19 @@ export function streamHeaders({ lastEventId }: EventStream): Record<string, stri
 export class EventReader {
 	private readonly decoder = new TextDecoder();
 	private line = '';
+	private endsWithCr = false;
 	private event: { id?: string; name?: string; data: string[]; length: number } = empty();
 
 	/** @returns the events that this piece completes, or why there are no more */
 	push(piece: Uint8Array): ServerEvent[] | { flaw: string } {
-		const [first = '', ...others] = this.decoder.decode(piece, { stream: true }).split('\n');
+		const text = this.decoder.decode(piece, { stream: true });
+		// The LF of a CRLF may come with the next piece.
+		const isRestOfEnd = this.endsWithCr && text.startsWith('\n');
+		const [first = '', ...others] = text.slice(isRestOfEnd ? 1 : 0).split(/\r\n|\n|\r/);
+		if (text !== '') this.endsWithCr = text.endsWith('\r');
 		const lines = [this.line + first, ...others];
 		this.line = lines.pop() ?? '';
-		const events = lines.flatMap((line) => this.take(line.replace(/\r$/, '')) ?? []);
+		const events = lines.flatMap((line) => this.take(line) ?? []);
 		const isTooLong = this.line.length + this.event.length > MAX_EVENT_LENGTH;
 		return isTooLong ? { flaw: 'it has an event without an end' } : events;
 	}
@@ -83,6 +90,13 @@ export function isEventStream({ statusCode, headers }: IN8nHttpFullResponse): bo
 	return isSuccess && /^text\/event-stream\b/i.test(String(headers['content-type']));
 }
 
+/** Redacts the words in the data of an event, which is JSON. */
+function redactData(data: string, redact: Redact): string {
+	if (redact(data) === data) return data;
+	const parsed = parseAnswer(data, redact);
+	return typeof parsed === 'string' ? data : JSON.stringify(parsed);
+}
+
 /**
  * Reads a stream to its end.
  *
@@ -93,7 +107,8 @@ export function isEventStream({ statusCode, headers }: IN8nHttpFullResponse): bo
 export async function readEvents(
 	body: Body,
 	{ onEvent }: EventStream,
-	signal: AbortSignal | undefined,
+	redact: Redact,
+	signal: AbortSignal,
 ): Promise<Pick<Failure, 'kind' | 'reason'> | undefined> {
 	const reader = new EventReader();
 	for await (const piece of piecesOf(body, signal)) {
@@ -101,7 +116,7 @@ export async function readEvents(
 		if ('flaw' in events) return { kind: 'unreadable', reason: events.flaw };
 		for (const event of events) {
 			if (event.name === 'error') return { kind: 'unsuccessful', reason: event.data };
-			onEvent(event);
+			onEvent({ ...event, data: redactData(event.data, redact) });
 		}
 	}
 	return undefined;
@@ -112,7 +127,7 @@ export async function readEvents(
  *
  * @throws what breaks the connection
  */
-export async function bodyText(body: Body, signal: AbortSignal | undefined): Promise<string> {
+export async function bodyText(body: Body, signal: AbortSignal): Promise<string> {
 	const read: Uint8Array[] = [];
 	let length = 0;
 	for await (const piece of piecesOf(body, signal)) {
@@ -124,14 +139,14 @@ export async function bodyText(body: Body, signal: AbortSignal | undefined): Pro
 }
 
 /** The pieces of a body. Leaving the loop, or the signal, closes the connection. */
-async function* piecesOf(body: Body, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+async function* piecesOf(body: Body, signal: AbortSignal): AsyncGenerator<Uint8Array> {
 	// The signal of a request has no effect once the headers have arrived.
 	const close = () => body.destroy();
-	signal?.addEventListener('abort', close, { once: true });
-	if (signal?.aborted) close();
+	signal.addEventListener('abort', close, { once: true });
+	if (signal.aborted) close();
 	try {
 		yield* body;
 	} finally {
-		signal?.removeEventListener('abort', close);
+		signal.removeEventListener('abort', close);
 	}
 }

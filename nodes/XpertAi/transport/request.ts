@@ -1,3 +1,4 @@
+import clamp from 'lodash/clamp';
 import compact from 'lodash/compact';
 import get from 'lodash/get';
 import isEqual from 'lodash/isEqual';
@@ -13,18 +14,25 @@ import type {
 } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { answerFlaw, answerIssue, parseAnswer } from './answer';
+import {
+	answerFlaw,
+	answerIssue,
+	failureReason,
+	missingIn,
+	parseAnswer,
+	parseRetryAfter,
+} from './answer';
 import type { AnswerSchema } from './answer';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
 import { readUrl } from './baseUrl';
-import { readCredential, readRequestTarget, secretsOf } from './credential';
+import { readCredential, readRequestTarget, tokenOf } from './credential';
 import type { ReadCredential, RequestContext } from './credential';
 import type { Failure } from './failure';
-import { failureReason, missingIn, parseRetryAfter } from './failureReason';
 import { readEvents, isEventStream, streamHeaders, bodyText } from './eventStream';
 import type { Body, EventStream } from './eventStream';
 import { closeFiles } from './multipart';
-import { sanitize, withoutSecrets } from './sanitize';
+import { redactor, sanitize } from './sanitize';
+import type { Redact } from './sanitize';
 
 /** A request of the API. */
 export interface ApiRequest<Answer = unknown> {
@@ -63,49 +71,63 @@ export type Outcome<Answer = unknown> = Answered<Answer> | { ok: false; failure:
 /** A failure without its request. */
 type Details = Omit<Failure, 'method' | 'path'>;
 
-/** Fields of a failure with foreign text, which must be sanitized. */
-const FOREIGN_TEXTS = ['code', 'reason', 'requestId'] as const;
-
 /** Sends a request. Never throws because of the network or the server. */
 export type Send = <Answer>(request: ApiRequest<Answer>) => Promise<Outcome<Answer>>;
 
-/**
- * Makes the function that sends requests with the node's credential. The token is sent only to the origin of the Base
- * URL: redirects are not followed, and the credential's allowed domains go along with every request.
- */
+/** What requests with a credential are sent with. */
+export interface Connection {
+	send: Send;
+	/** Stands for the server and the token, without telling them. */
+	account: string;
+}
+
+/** Makes what sends the requests of a list in the editor or of a poll, which have no items. */
 export async function createSend(context: RequestContext): Promise<Send> {
 	return connect(await readCredential(context), context).send;
 }
 
-/** @param context its `getCredentials` must return this credential */
+/** A time as timers take it. */
+const wholeMs = (ms: number) => clamp(Math.ceil(ms), 1, 2 ** 31 - 1);
+
+/**
+ * Makes what sends requests with the node's credential. The token is sent only to the origin of the Base URL: redirects
+ * are not followed, and the credential's allowed domains go along with every request.
+ *
+ * @param context its `getCredentials` must return this credential
+ */
 function connect(credential: ReadCredential, context: RequestContext): Connection {
 	const target = readRequestTarget(credential);
-	const secrets = secretsOf(credential);
+	const token = tokenOf(credential);
+	const redact = redactor(token);
 
-	const send: Send = async (request) => {
-		const {
-			method,
-			path,
-			apiRoot = API_ROOT,
-			body,
-			timeoutMs,
-			totalMs,
-			schema,
-			stream,
-			afterStop,
-		} = request;
+	const send: Send = async ({
+		method,
+		path,
+		apiRoot = API_ROOT,
+		body,
+		schema,
+		stream,
+		...limits
+	}) => {
 		// All foreign text passes here: no failure contains the token, or markup.
 		const fail = (details: Details): Outcome<never> => ({
 			ok: false,
 			failure: {
 				...details,
-				...mapValues(pick(details, FOREIGN_TEXTS), (text) => text && sanitize(text, secrets)),
+				...mapValues(
+					pick(details, 'code', 'reason', 'requestId'),
+					(text) => text && sanitize(redact(text)),
+				),
 				method,
-				path: withoutSecrets(apiRoot + path, secrets),
+				path: redact(apiRoot + path),
 			},
 		});
 		if ('refusal' in target) return fail({ kind: 'refused', reason: target.refusal });
 
+		// The HTTP client treats 0.4 as no timeout.
+		const timeout = wholeMs(limits.timeoutMs);
+		const isLong = stream !== undefined || body instanceof FormData;
+		const { totalMs = isLong ? undefined : timeout, afterStop } = limits;
 		const options: IHttpRequestOptions = {
 			method,
 			url: `${target.root}${apiRoot}${path}`,
@@ -116,32 +138,30 @@ function connect(credential: ReadCredential, context: RequestContext): Connectio
 			// JSON is sent as bytes: n8n's client would parse text again.
 			body: typeof body === 'string' ? Buffer.from(body) : body,
 			encoding: stream ? 'stream' : 'text',
-			// The HTTP client treats 0.4 as no timeout.
-			timeout: Math.max(1, Math.ceil(timeoutMs)),
+			timeout,
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
 			disableFollowRedirect: true,
 			sendCredentialsOnCrossOriginRedirect: false,
 			allowedDomains: target.allowedDomains,
 		};
-		const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(Math.ceil(totalMs));
+		const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(wholeMs(totalMs));
 		const cancelled = afterStop ? undefined : cancelSignal(context);
-		const signals = compact([deadline, stream?.signal, cancelled]);
-		const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
+		const signal = AbortSignal.any(compact([deadline, stream?.signal, cancelled]));
 		const received = await context.helpers.httpRequestWithAuthentication
-			.call(signal ? withSignal(signal, context) : context, CREDENTIAL_NAME, options)
+			.call(withSignal(signal, context), CREDENTIAL_NAME, options)
 			.then(async (full: IN8nHttpFullResponse) =>
-				stream ? await receiveStream(full, stream, signal) : full,
+				stream ? await receiveStream(full, stream, redact, signal) : full,
 			)
 			.catch((error: unknown) => refusalHead(error) ?? networkFailure(error, cancelled, deadline));
 		if (body instanceof FormData) closeFiles(body);
 		if ('kind' in received) return fail(received);
 		// An answer in place of a stream can only be a rejection.
-		if (stream && !isEventStream(received)) return readResponse(received, NO_STREAM, fail);
-		return readResponse(received, schema, fail);
+		const isRejected = stream !== undefined && !isEventStream(received);
+		return readResponse(received, isRejected ? NO_STREAM : schema, redact, fail);
 	};
-	const account = hash('sha256', JSON.stringify([target, secrets]));
-	return { send, secrets, account };
+	const account = hash('sha256', JSON.stringify([target, token]));
+	return { send, account };
 }
 
 /** An answer of the wrong kind in place of a stream. */
@@ -151,22 +171,24 @@ const NO_STREAM = z.custom<never>(() => false, 'it is no stream of events');
 async function receiveStream(
 	full: IN8nHttpFullResponse,
 	stream: EventStream,
-	signal: AbortSignal | undefined,
+	redact: Redact,
+	signal: AbortSignal,
 ): Promise<IN8nHttpFullResponse | Details> {
 	const body = full.body as Body;
 	if (!isEventStream(full)) return { ...full, body: await bodyText(body, signal) };
-	const end = await readEvents(body, stream, signal);
+	const end = await readEvents(body, stream, redact, signal);
 	return end ? { ...end, status: full.statusCode } : { ...full, body: '' };
 }
 
 function readResponse<Answer>(
 	response: IN8nHttpFullResponse,
 	schema: AnswerSchema<Answer>,
+	redact: Redact,
 	fail: (facts: Details) => Outcome<never>,
 ): Outcome<Answer> {
 	const { statusCode: status, headers } = response;
 	const requestId = headerText(headers['x-request-id']);
-	const answer = typeof response.body === 'string' ? parseAnswer(response.body) : response.body;
+	const answer = parseAnswer(response.body, redact);
 	if (status >= 200 && status < 300) {
 		// Text that parsed as JSON is complete, even if it starts with a bracket.
 		const flaw = answerFlaw(answer, answer === response.body);
@@ -252,17 +274,8 @@ function originOf(location: string | undefined): string {
 	return url.origin === 'null' ? url.protocol : url.origin;
 }
 
-/** What the requests of an item are sent with. Items with the same credential share a connection. */
-export interface Connection {
-	send: Send;
-	/** All spellings of the token, which must not appear in output (`spellingsOf`). */
-	secrets: string[];
-	/** Stands for the server and the token, without telling them. */
-	account: string;
-}
-
 /**
- * The connections of all items. Fields of a credential may be expressions, which n8n resolves for one item at a time.
+ * The connections of all items, which share one if their credential is the same. Fields of a credential may be expressions, which n8n resolves for one item at a time.
  * Reading a credential queries n8n's database, so it is read for each item only if it may differ.
  */
 export async function connectionsOf(context: IExecuteFunctions): Promise<Connection[]> {
