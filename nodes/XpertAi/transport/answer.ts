@@ -4,20 +4,19 @@ import isNil from 'lodash/isNil';
 import omitBy from 'lodash/omitBy';
 import uniq from 'lodash/uniq';
 import { DateTime } from 'luxon';
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 import { z } from 'zod';
 
+import { readUrl } from './baseUrl';
 import type { Failure } from './failure';
 import { redactWords, titleOf } from './sanitize';
 import type { Redact } from './sanitize';
 
-/** The key under which a provider's record holds its API keys, which no workflow may see (E2, beyond the contract). */
-const CREDENTIALS_KEY = 'credentials';
-
-/** Matches that key, also with escaped letters. */
+/** Matches the key `credentials`, also with escaped letters. */
 const MAY_HOLD_CREDENTIALS = /"credentials"|\\u00[67]/i;
 
-const omitKey = (key: string, value: unknown) => (key === CREDENTIALS_KEY ? undefined : value);
+/** Under this key, a provider's record holds its API keys, which no workflow may see (E2, beyond the contract). */
+const omitKey = (key: string, value: unknown) => (key === 'credentials' ? undefined : value);
 
 /**
  * Parses an answer by its content, because content types are unreliable: E9 sends a number as `text/html`, LangGraph
@@ -33,8 +32,8 @@ export function parseAnswer(body: unknown, redact?: Redact): unknown {
 	const text = body.trim();
 	if (text === '') return undefined;
 	try {
-		const hasCredentials = MAY_HOLD_CREDENTIALS.test(text);
-		const answer: unknown = JSON.parse(text, hasCredentials ? omitKey : undefined);
+		const reviver = MAY_HOLD_CREDENTIALS.test(text) ? omitKey : undefined;
+		const answer: unknown = JSON.parse(text, reviver);
 		if (redact) redactWords(answer, text, redact);
 		return answer;
 	} catch {
@@ -49,6 +48,19 @@ export function isHtml(text: string): boolean {
 
 /** What is read of an answer. The messages of its issues follow "cannot be read:". */
 export type AnswerSchema<Answer = unknown> = z.ZodType<Answer, z.ZodTypeDef, unknown>;
+
+/** A 2xx, parsed. */
+export interface Answered<Answer> {
+	ok: true;
+	status: number;
+	answer: Answer;
+	/** The time of the server, in milliseconds since the epoch, if it tells (`Date`). */
+	serverTime?: number;
+	failure?: undefined;
+}
+
+/** A failure without its request. */
+export type Details = Omit<Failure, 'method' | 'path'>;
 
 /** Any answer, also none. */
 export const anyAnswer = z.unknown();
@@ -69,10 +81,8 @@ const NO_LIST = { message: 'it holds no list of results' };
 export function listAnswer(resultsKey?: string): AnswerSchema<unknown[]> {
 	const list = z.array(z.unknown(), NO_LIST);
 	if (resultsKey === undefined) return list;
-	return z
-		.record(z.unknown(), NO_LIST)
-		.transform((answer) => answer[resultsKey])
-		.pipe(list);
+	const record = z.record(z.unknown(), NO_LIST);
+	return record.transform((answer) => answer[resultsKey]).pipe(list);
 }
 
 /** What a schema misses in an answer, in words that follow "cannot be read:". */
@@ -127,16 +137,28 @@ const DATABASE_REASONS: Record<string, string> = {
 	'23505': 'a record with the same key exists already',
 };
 
+/** Where servers give their reason, best first. */
+const REASON_PATHS = ['message', 'error.issues', 'error.message', 'error', 'detail'];
+
 /**
- * The server's reason in an answer that is not a 2xx. It knows every shape in the service behaviour: `{message}` with
- * a text or an array, raw database errors (without their SQL and parameters), `{error}`, `{detail}`, ZodError issues,
- * plain text and HTML pages. `sanitize` must make it fit to be shown.
+ * The server's reason in an answer that is not a 2xx: `{message}` with a text or an array, raw database errors (without
+ * their SQL and parameters), `{error}`, `{detail}`, ZodError issues, plain text and HTML pages. `sanitize` must make it
+ * fit to be shown.
  *
  * @param answer the parsed answer
  * @returns the reason, or `undefined` if there is none
  */
 export function failureReason(answer: unknown): string | undefined {
-	return typeof answer === 'string' ? reasonInText(answer) : reasonInJson(answer);
+	if (typeof answer === 'string') {
+		if (!isHtml(answer)) return answerFlaw(answer, true) ? 'an answer that breaks off' : answer;
+		const title = titleOf(answer);
+		return title ? `an HTML page with the title "${title}"` : 'an HTML page';
+	}
+	if (!isJsonObject(answer)) return undefined;
+	if (typeof answer.query === 'string' || isJsonObject(answer.driverError))
+		return databaseReason({ ...(answer.driverError as IDataObject), ...omitBy(answer, isNil) });
+	const reasons = REASON_PATHS.map((path) => textOrList(get(answer, path)));
+	return reasons.find((reason) => reason !== undefined);
 }
 
 /**
@@ -149,25 +171,8 @@ export function missingIn(answer: unknown): Failure['missing'] {
 	return /^Cannot [A-Z]+ \//.test(answer.message) ? 'route' : 'record';
 }
 
-function reasonInJson(answer: unknown): string | undefined {
-	if (!isJsonObject(answer)) return undefined;
-	const isOfDatabase = typeof answer.query === 'string' || isJsonObject(answer.driverError);
-	if (isOfDatabase) return databaseReason(answer);
-	const reasons = REASON_PATHS.map((path) => textOrList(get(answer, path)));
-	return reasons.find((reason) => reason !== undefined);
-}
-
-/** Where servers give their reason, best first. */
-const REASON_PATHS = ['message', 'error.issues', 'error.message', 'error', 'detail'];
-
-/** What the database says, also where the server passes it on as the error of its driver. */
-const databaseFacts = (answer: IDataObject): IDataObject => ({
-	...(answer.driverError as IDataObject | undefined),
-	...omitBy(answer, isNil),
-});
-
-function databaseReason(answer: IDataObject): string {
-	const { code, detail, column, table } = databaseFacts(answer);
+/** @param error what the database says, also where the server passes it on as the error of its driver */
+function databaseReason({ code, detail, column, table }: IDataObject): string {
 	const parts = [
 		DATABASE_REASONS[String(code)] ?? 'a value was not accepted',
 		// Only details about a key are short and safe; others contain the values of the whole row.
@@ -191,12 +196,6 @@ function textOrList(value: unknown): string | undefined {
 	return texts.filter((text) => typeof text === 'string').join('; ') || undefined;
 }
 
-function reasonInText(text: string): string {
-	if (!isHtml(text)) return answerFlaw(text, true) ? 'an answer that breaks off' : text;
-	const title = titleOf(text);
-	return title ? `an HTML page with the title "${title}"` : 'an HTML page';
-}
-
 /**
  * Reads a Retry-After header: seconds or an HTTP date.
  *
@@ -208,4 +207,44 @@ export function parseRetryAfter(header: unknown, now: number): number | undefine
 	if (/^\d+(\.\d+)?$/.test(header)) return Number(header) * 1000;
 	const date = DateTime.fromHTTP(header);
 	return date.isValid ? Math.max(0, date.toMillis() - now) : undefined;
+}
+
+/** The parsed answer of a response, or why there is none. */
+export function readResponse<Answer>(
+	{ statusCode: status, headers, body, statusMessage }: IN8nHttpFullResponse,
+	schema: AnswerSchema<Answer>,
+	redact: Redact,
+): Answered<Answer> | Details {
+	const requestId = textIn(headers['x-request-id']);
+	const answer = parseAnswer(body, redact);
+	if (status >= 200 && status < 300) {
+		// Text that parsed as JSON is complete, even if it starts with a bracket.
+		const flaw = answerFlaw(answer, answer === body);
+		const { success, data, error } = schema.safeParse(answer);
+		const serverTime = Date.parse(String(headers.date)) || undefined;
+		if (success && flaw === undefined) return { ok: true, status, answer: data, serverTime };
+		const reason = flaw ?? (error && answerIssue(answer, error));
+		return { kind: 'unreadable', status, requestId, reason };
+	}
+	if (status >= 300 && status < 400)
+		return { kind: 'redirect', status, requestId, reason: originOf(textIn(headers.location)) };
+	return {
+		kind: 'status',
+		status,
+		requestId,
+		reason: failureReason(answer) ?? textIn(statusMessage),
+		retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
+		missing: status === 404 ? missingIn(answer) : undefined,
+	};
+}
+
+const textIn = (header: unknown) =>
+	typeof header === 'string' && header !== '' ? header : undefined;
+
+function originOf(location: string | undefined): string {
+	if (location === undefined) return 'another address';
+	const url = readUrl(location);
+	if (!url) return 'another path of the same server';
+	// Addresses that are not of the web have no origin.
+	return url.origin === 'null' ? url.protocol : url.origin;
 }

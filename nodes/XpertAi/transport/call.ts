@@ -1,3 +1,4 @@
+import type { Answered } from './answer';
 import {
 	MAX_FOREIGN_ANSWERS,
 	certainlyNotDone,
@@ -7,7 +8,7 @@ import {
 } from './classifyFailure';
 import type { Clock } from './clock';
 import type { Failure } from './failure';
-import type { Answered, ApiRequest, Send } from './request';
+import type { ApiRequest, Send } from './request';
 
 /** How often, and for how long, a request is retried. */
 export interface RetryLimits {

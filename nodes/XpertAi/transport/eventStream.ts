@@ -25,9 +25,6 @@ export interface EventStream {
 /** Characters of the longest event: the answer of a tool is one event. */
 const MAX_EVENT_LENGTH = 10 * 1024 * 1024;
 
-/** Bytes read of an answer that is no stream. */
-const MAX_BODY_BYTES = 256 * 1024;
-
 /** The headers that ask for a stream. */
 export function streamHeaders({ lastEventId }: EventStream): Record<string, string> {
 	return {
@@ -80,8 +77,9 @@ export class EventReader {
 const empty = () => ({ data: [], length: 0 });
 
 /** The body of a streamed answer. */
-export interface Body extends AsyncIterable<Uint8Array> {
+interface Body extends AsyncIterable<Uint8Array> {
 	destroy: () => void;
+	toArray: () => Promise<Uint8Array[]>;
 }
 
 /** Whether the answer is a stream of events. Rejections, and answers of other servers, come as text. */
@@ -98,54 +96,37 @@ function redactData(data: string, redact: Redact): string {
 }
 
 /**
- * Reads a stream to its end.
+ * Reads a stream of events to its end, which leaves no answer; the body of any other response is read as text.
  *
  * @param signal ends it when aborted, also while nothing arrives
- * @returns why it ended early: it cannot be read, or it contains an event `error`; `undefined` at its end
+ * @returns the response, or why the stream ended early: it cannot be read, or it contains an event `error`
  * @throws what breaks the connection
  */
-export async function readEvents(
-	body: Body,
-	{ onEvent }: EventStream,
+export async function readStream(
+	response: IN8nHttpFullResponse,
+	{ onEvent }: Pick<EventStream, 'onEvent'>,
 	redact: Redact,
 	signal: AbortSignal,
-): Promise<Pick<Failure, 'kind' | 'reason'> | undefined> {
-	const reader = new EventReader();
-	for await (const piece of piecesOf(body, signal)) {
-		const events = reader.push(piece);
-		if ('flaw' in events) return { kind: 'unreadable', reason: events.flaw };
-		for (const event of events) {
-			if (event.name === 'error') return { kind: 'unsuccessful', reason: event.data };
-			onEvent({ ...event, data: redactData(event.data, redact) });
-		}
-	}
-	return undefined;
-}
-
-/**
- * The text of a body that is no stream, or its beginning.
- *
- * @throws what breaks the connection
- */
-export async function bodyText(body: Body, signal: AbortSignal): Promise<string> {
-	const read: Uint8Array[] = [];
-	let length = 0;
-	for await (const piece of piecesOf(body, signal)) {
-		read.push(piece);
-		length += piece.length;
-		if (length > MAX_BODY_BYTES) break;
-	}
-	return Buffer.concat(read).toString();
-}
-
-/** The pieces of a body. Leaving the loop, or the signal, closes the connection. */
-async function* piecesOf(body: Body, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+): Promise<IN8nHttpFullResponse | Pick<Failure, 'kind' | 'reason' | 'status'>> {
+	const { statusCode: status } = response;
+	const body = response.body as Body;
 	// The signal of a request has no effect once the headers have arrived.
 	const close = () => body.destroy();
 	signal.addEventListener('abort', close, { once: true });
 	if (signal.aborted) close();
 	try {
-		yield* body;
+		if (!isEventStream(response))
+			return { ...response, body: Buffer.concat(await body.toArray()).toString() };
+		const reader = new EventReader();
+		for await (const piece of body) {
+			const events = reader.push(piece);
+			if ('flaw' in events) return { kind: 'unreadable', reason: events.flaw, status };
+			for (const event of events) {
+				if (event.name === 'error') return { kind: 'unsuccessful', reason: event.data, status };
+				onEvent({ ...event, data: redactData(event.data, redact) });
+			}
+		}
+		return { ...response, body: '' };
 	} finally {
 		signal.removeEventListener('abort', close);
 	}

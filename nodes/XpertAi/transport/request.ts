@@ -14,22 +14,14 @@ import type {
 } from 'n8n-workflow';
 import { z } from 'zod';
 
-import {
-	answerFlaw,
-	answerIssue,
-	failureReason,
-	missingIn,
-	parseAnswer,
-	parseRetryAfter,
-} from './answer';
-import type { AnswerSchema } from './answer';
+import { readResponse } from './answer';
+import type { AnswerSchema, Answered, Details } from './answer';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
-import { readUrl } from './baseUrl';
 import { readCredential, readRequestTarget, tokenOf } from './credential';
 import type { ReadCredential, RequestContext } from './credential';
 import type { Failure } from './failure';
-import { readEvents, isEventStream, streamHeaders, bodyText } from './eventStream';
-import type { Body, EventStream } from './eventStream';
+import { isEventStream, readStream, streamHeaders } from './eventStream';
+import type { EventStream } from './eventStream';
 import { closeFiles } from './multipart';
 import { redactor, sanitize } from './sanitize';
 import type { Redact } from './sanitize';
@@ -55,21 +47,8 @@ export interface ApiRequest<Answer = unknown> {
 	stream?: EventStream;
 }
 
-/** A 2xx, parsed. */
-export interface Answered<Answer> {
-	ok: true;
-	status: number;
-	answer: Answer;
-	/** The time of the server, in milliseconds since the epoch, if it tells (`Date`). */
-	serverTime?: number;
-	failure?: undefined;
-}
-
 /** The outcome of a request: the parsed answer of a 2xx, or the failure. */
 export type Outcome<Answer = unknown> = Answered<Answer> | { ok: false; failure: Failure };
-
-/** A failure without its request. */
-type Details = Omit<Failure, 'method' | 'path'>;
 
 /** Sends a request. Never throws because of the network or the server. */
 export type Send = <Answer>(request: ApiRequest<Answer>) => Promise<Outcome<Answer>>;
@@ -86,9 +65,6 @@ export async function createSend(context: RequestContext): Promise<Send> {
 	return connect(await readCredential(context), context).send;
 }
 
-/** A time as timers take it. */
-const wholeMs = (ms: number) => clamp(Math.ceil(ms), 1, 2 ** 31 - 1);
-
 /**
  * Makes what sends requests with the node's credential. The token is sent only to the origin of the Base URL: redirects
  * are not followed, and the credential's allowed domains go along with every request.
@@ -99,130 +75,92 @@ function connect(credential: ReadCredential, context: RequestContext): Connectio
 	const target = readRequestTarget(credential);
 	const token = tokenOf(credential);
 	const redact = redactor(token);
-
-	const send: Send = async ({
-		method,
-		path,
-		apiRoot = API_ROOT,
-		body,
-		schema,
-		stream,
-		...limits
-	}) => {
-		// All foreign text passes here: no failure contains the token, or markup.
-		const fail = (details: Details): Outcome<never> => ({
-			ok: false,
-			failure: {
-				...details,
-				...mapValues(
-					pick(details, 'code', 'reason', 'requestId'),
-					(text) => text && sanitize(redact(text)),
-				),
-				method,
-				path: redact(apiRoot + path),
-			},
-		});
-		if ('refusal' in target) return fail({ kind: 'refused', reason: target.refusal });
-
-		// The HTTP client treats 0.4 as no timeout.
-		const timeout = wholeMs(limits.timeoutMs);
-		const isLong = stream !== undefined || body instanceof FormData;
-		const { totalMs = isLong ? undefined : timeout, afterStop } = limits;
-		const options: IHttpRequestOptions = {
-			method,
-			url: `${target.root}${apiRoot}${path}`,
-			headers: {
-				...(stream ? streamHeaders(stream) : { Accept: 'application/json' }),
-				...(typeof body === 'string' && { 'Content-Type': 'application/json' }),
-			},
-			// JSON is sent as bytes: n8n's client would parse text again.
-			body: typeof body === 'string' ? Buffer.from(body) : body,
-			encoding: stream ? 'stream' : 'text',
-			timeout,
-			returnFullResponse: true,
-			ignoreHttpStatusErrors: true,
-			disableFollowRedirect: true,
-			sendCredentialsOnCrossOriginRedirect: false,
-			allowedDomains: target.allowedDomains,
-		};
-		const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(wholeMs(totalMs));
-		const cancelled = afterStop ? undefined : cancelSignal(context);
-		const signal = AbortSignal.any(compact([deadline, stream?.signal, cancelled]));
-		const received = await context.helpers.httpRequestWithAuthentication
-			.call(withSignal(signal, context), CREDENTIAL_NAME, options)
-			.then(async (full: IN8nHttpFullResponse) =>
-				stream ? await receiveStream(full, stream, redact, signal) : full,
-			)
-			.catch((error: unknown) => refusalHead(error) ?? networkFailure(error, cancelled, deadline));
-		if (body instanceof FormData) closeFiles(body);
-		if ('kind' in received) return fail(received);
+	const send: Send = async <Answer>(request: ApiRequest<Answer>) => {
+		const { method, path, apiRoot = API_ROOT, schema, stream } = request;
+		const received =
+			'refusal' in target
+				? ({ kind: 'refused', reason: target.refusal } as const)
+				: await exchange(request, target, redact, context);
 		// An answer in place of a stream can only be a rejection.
-		const isRejected = stream !== undefined && !isEventStream(received);
-		return readResponse(received, isRejected ? NO_STREAM : schema, redact, fail);
+		const isRejected = stream && 'headers' in received && !isEventStream(received);
+		const outcome: Answered<Answer> | Details =
+			'kind' in received
+				? received
+				: readResponse(received, isRejected ? NO_STREAM : schema, redact);
+		if ('ok' in outcome) return outcome;
+		// All foreign text passes here: no failure contains the token, or markup.
+		const foreign = pick(outcome, 'code', 'reason', 'requestId');
+		const safe = mapValues(foreign, (text) => text && sanitize(redact(text)));
+		const failure = { ...outcome, ...safe, method, path: redact(apiRoot + path) };
+		return { ok: false, failure };
 	};
-	const account = hash('sha256', JSON.stringify([target, token]));
-	return { send, account };
+	return { send, account: hash('sha256', JSON.stringify([target, token])) };
+}
+
+/** A time as timers take it; the HTTP client treats 0.4 as no timeout. */
+const wholeMs = (ms: number) => clamp(Math.ceil(ms), 1, 2 ** 31 - 1);
+
+/** Sends a request and receives the response, or why there is none. */
+async function exchange(
+	{ method, path, apiRoot = API_ROOT, body, stream, ...limits }: ApiRequest,
+	{ root, allowedDomains }: { root: string; allowedDomains?: string },
+	redact: Redact,
+	context: RequestContext,
+): Promise<IN8nHttpFullResponse | Details> {
+	const timeout = wholeMs(limits.timeoutMs);
+	const { totalMs = stream || body instanceof FormData ? undefined : timeout, afterStop } = limits;
+	const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(wholeMs(totalMs));
+	const cancelled = afterStop ? undefined : cancelSignal(context);
+	const signal = AbortSignal.any(compact([deadline, stream?.signal, cancelled]));
+	const options: IHttpRequestOptions = {
+		method,
+		url: `${root}${apiRoot}${path}`,
+		headers: {
+			...(stream ? streamHeaders(stream) : { Accept: 'application/json' }),
+			...(typeof body === 'string' && { 'Content-Type': 'application/json' }),
+		},
+		// JSON is sent as bytes: n8n's client would parse text again.
+		body: typeof body === 'string' ? Buffer.from(body) : body,
+		encoding: stream ? 'stream' : 'text',
+		timeout,
+		returnFullResponse: true,
+		ignoreHttpStatusErrors: true,
+		disableFollowRedirect: true,
+		sendCredentialsOnCrossOriginRedirect: false,
+		allowedDomains,
+	};
+	// n8n takes the abort signal only from the context.
+	const own = overridden(context, { getExecutionCancelSignal: () => signal });
+	try {
+		const send = context.helpers.httpRequestWithAuthentication;
+		const full = (await send.call(own, CREDENTIAL_NAME, options)) as IN8nHttpFullResponse;
+		return stream ? await readStream(full, stream, redact, signal) : full;
+	} catch (error) {
+		return refusalHead(error) ?? networkFailure(error, cancelled, deadline);
+	} finally {
+		if (body instanceof FormData) closeFiles(body);
+	}
 }
 
 /** An answer of the wrong kind in place of a stream. */
 const NO_STREAM = z.custom<never>(() => false, 'it is no stream of events');
-
-/** Reads a stream to its end, which leaves no answer; any other answer is read as text. */
-async function receiveStream(
-	full: IN8nHttpFullResponse,
-	stream: EventStream,
-	redact: Redact,
-	signal: AbortSignal,
-): Promise<IN8nHttpFullResponse | Details> {
-	const body = full.body as Body;
-	if (!isEventStream(full)) return { ...full, body: await bodyText(body, signal) };
-	const end = await readEvents(body, stream, redact, signal);
-	return end ? { ...end, status: full.statusCode } : { ...full, body: '' };
-}
-
-function readResponse<Answer>(
-	response: IN8nHttpFullResponse,
-	schema: AnswerSchema<Answer>,
-	redact: Redact,
-	fail: (facts: Details) => Outcome<never>,
-): Outcome<Answer> {
-	const { statusCode: status, headers } = response;
-	const requestId = headerText(headers['x-request-id']);
-	const answer = parseAnswer(response.body, redact);
-	if (status >= 200 && status < 300) {
-		// Text that parsed as JSON is complete, even if it starts with a bracket.
-		const flaw = answerFlaw(answer, answer === response.body);
-		const { success, data, error } = schema.safeParse(answer);
-		const serverTime = Date.parse(String(headers.date)) || undefined;
-		if (success && flaw === undefined) return { ok: true, status, answer: data, serverTime };
-		const reason = flaw ?? (error && answerIssue(answer, error));
-		return fail({ kind: 'unreadable', status, requestId, reason });
-	}
-	if (status >= 300 && status < 400) {
-		const location = headerText(headers.location);
-		return fail({ kind: 'redirect', status, requestId, reason: originOf(location) });
-	}
-	return fail({
-		kind: 'status',
-		status,
-		requestId,
-		reason: failureReason(answer) ?? headerText(response.statusMessage),
-		retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
-		missing: status === 404 ? missingIn(answer) : undefined,
-	});
-}
 
 /**
  * The head of a rejection whose body broke off. It says more than the broken connection: proxies that refuse a tunnel
  * close the connection this way.
  */
 function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
-	const head: unknown = get(error, 'cause.response');
-	const statusCode: unknown = get(head, 'status');
-	if (typeof statusCode !== 'number' || statusCode < 400) return undefined;
-	const statusMessage = headerText(get(head, 'statusText'));
-	const headers: IDataObject = { ...get(head, 'headers', {}) };
-	return { statusCode, statusMessage, headers, body: '' };
+	const {
+		status = 0,
+		statusText,
+		headers = {},
+	} = get(error, 'cause.response', {}) as Partial<{
+		status: number;
+		statusText: string;
+		headers: IDataObject;
+	}>;
+	if (status < 400) return undefined;
+	return { statusCode: status, statusMessage: statusText, headers: { ...headers }, body: '' };
 }
 
 /** n8n wraps the error of axios; only its code and message are kept, never the request. */
@@ -255,61 +193,33 @@ export function cancelSignal(context: RequestContext): AbortSignal | undefined {
 	return getExecutionCancelSignal?.call(context);
 }
 
-/** A context for one request: n8n takes the abort signal only from the context. */
-function withSignal(signal: AbortSignal, context: RequestContext): RequestContext {
-	return Object.create(context, {
-		getExecutionCancelSignal: { value: () => signal },
-	}) as RequestContext;
-}
-
-function headerText(value: unknown): string | undefined {
-	return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function originOf(location: string | undefined): string {
-	if (location === undefined) return 'another address';
-	const url = readUrl(location);
-	if (!url) return 'another path of the same server';
-	// Addresses that are not of the web have no origin.
-	return url.origin === 'null' ? url.protocol : url.origin;
-}
+/** A context with methods of its own. */
+const overridden = <Context extends RequestContext>(context: Context, methods: object): Context =>
+	Object.assign(Object.create(context) as Context, methods);
 
 /**
- * The connections of all items, which share one if their credential is the same. Fields of a credential may be expressions, which n8n resolves for one item at a time.
- * Reading a credential queries n8n's database, so it is read for each item only if it may differ.
+ * The connections of all items, which share one if their credential is the same. Fields of a credential may be
+ * expressions, which n8n resolves for one item at a time. Reading a credential queries n8n's database, so it is read for
+ * each item only if it may differ.
  */
 export async function connectionsOf(context: IExecuteFunctions): Promise<Connection[]> {
 	const items = context.getInputData();
-	const first = await readCredential(context, 0);
-	if (items.length <= 1 || (await isSameForAll(first, context, items.length))) {
+	const read = async (index: number) => await readCredential(context, index);
+	const first = await read(0);
+	// An expression that uses its item fails for an item that does not exist. Reading the last item excludes expressions
+	// that only count items.
+	const isSame = async (index: number) =>
+		!('refusal' in first) && isEqual(first, await read(index));
+	if (items.length <= 1 || ((await isSame(items.length)) && (await isSame(items.length - 1)))) {
 		const connection = connect(first, context);
 		return items.map(() => connection);
 	}
 	const connectOnce = memoize(connect, (credential) => JSON.stringify(credential));
 	const connections: Connection[] = [];
-	for (const index of items.keys())
-		connections.push(connectOnce(await readCredential(context, index), forItem(index, context)));
+	for (const index of items.keys()) {
+		// n8n reads the credential again for each request.
+		const getCredentials = async (type: string) => await context.getCredentials(type, index);
+		connections.push(connectOnce(await read(index), overridden(context, { getCredentials })));
+	}
 	return connections;
-}
-
-/**
- * Whether a credential is the same for all items. Then it can also be read for an item that does not exist; an
- * expression that uses its item fails there. Reading the last item excludes expressions that only count items.
- */
-async function isSameForAll(
-	first: ReadCredential,
-	context: IExecuteFunctions,
-	itemCount: number,
-): Promise<boolean> {
-	if ('refusal' in first) return false;
-	for (const index of [itemCount, itemCount - 1])
-		if (!isEqual(first, await readCredential(context, index))) return false;
-	return true;
-}
-
-/** A context for the requests of one item: n8n reads the credential again for each request. */
-function forItem(index: number, context: IExecuteFunctions): IExecuteFunctions {
-	return Object.create(context, {
-		getCredentials: { value: async (type: string) => await context.getCredentials(type, index) },
-	}) as IExecuteFunctions;
 }

@@ -2,13 +2,12 @@ import { PassThrough, Readable } from 'node:stream';
 
 import {
 	EventReader,
-	readEvents,
 	isEventStream,
+	readStream,
 	streamHeaders,
-	bodyText,
 } from '../../../../nodes/XpertAi/transport/eventStream';
 import { redactor } from '../../../../nodes/XpertAi/transport/sanitize';
-import type { Body, ServerEvent } from '../../../../nodes/XpertAi/transport/eventStream';
+import type { ServerEvent } from '../../../../nodes/XpertAi/transport/eventStream';
 
 describe('an event', () => {
 	it.each<[string, ServerEvent[]]>([
@@ -83,19 +82,16 @@ it.each([
 
 const redact = redactor('s3cret');
 
+const responseOf = (body: unknown, type = 'text/event-stream') => ({
+	...{ statusCode: 200, headers: { 'content-type': type }, body: body as never },
+});
+
 /** A body that goes on until it is ended, and what is heard of it. */
-function open() {
+function open(stop = new AbortController().signal) {
 	const body = new PassThrough();
 	const heard: ServerEvent[] = [];
-	const hear = (event: ServerEvent) => void heard.push(event);
-	const stop = new AbortController();
-	return {
-		body,
-		heard,
-		hear,
-		stop,
-		hearing: readEvents(body, { onEvent: hear }, redact, stop.signal),
-	};
+	const onEvent = (event: ServerEvent) => void heard.push(event);
+	return { body, heard, hearing: readStream(responseOf(body), { onEvent }, redact, stop) };
 }
 
 const moment = () => new Promise((resolve) => setImmediate(resolve));
@@ -107,7 +103,7 @@ describe('a body that comes in pieces', () => {
 		await moment();
 		expect(heard).toEqual([{ data: 'a' }]);
 		body.end('ta: b\n\n');
-		expect(await hearing).toBeUndefined();
+		expect(await hearing).toMatchObject({ statusCode: 200, body: '' });
 		expect(heard).toEqual([{ data: 'a' }, { data: 'b' }]);
 	});
 
@@ -127,13 +123,14 @@ describe('a body that comes in pieces', () => {
 		body.write('data: a\n\n');
 		await moment();
 		body.write(text);
-		expect(await hearing).toEqual(end);
+		expect(await hearing).toEqual({ ...end, status: 200 });
 		expect(heard).toEqual([{ data: 'a' }]);
 		expect(body.destroyed).toBe(true);
 	});
 
 	it('ends at once when it is over, also while nothing comes', async () => {
-		const { body, hearing, stop } = open();
+		const stop = new AbortController();
+		const { body, hearing } = open(stop.signal);
 		await moment();
 		stop.abort();
 		await expect(hearing).rejects.toMatchObject({ code: 'ERR_STREAM_PREMATURE_CLOSE' });
@@ -141,19 +138,18 @@ describe('a body that comes in pieces', () => {
 	});
 
 	it('is not begun when it is over already', async () => {
-		const body = new PassThrough();
-		body.write('data: a\n\n');
-		const hear = jest.fn();
-		await readEvents(body, { onEvent: hear }, redact, AbortSignal.abort()).catch(() => undefined);
-		expect(hear).not.toHaveBeenCalled();
-		expect(body.destroyed).toBe(true);
+		const { body, heard, hearing } = open(AbortSignal.abort());
+		body.on('error', () => undefined).write('data: a\n\n');
+		await expect(hearing).rejects.toThrow();
+		expect([heard, body.destroyed]).toEqual([[], true]);
 	});
 
 	it('leaves nothing behind with what may end many', async () => {
-		const over = new AbortController();
-		const remove = jest.spyOn(over.signal, 'removeEventListener');
-		const body: Body = new PassThrough().end();
-		await readEvents(body, { onEvent: () => undefined }, redact, over.signal);
+		const { signal } = new AbortController();
+		const remove = jest.spyOn(signal, 'removeEventListener');
+		const { body, hearing } = open(signal);
+		body.end();
+		await hearing;
 		expect(remove).toHaveBeenCalledTimes(1);
 	});
 
@@ -172,6 +168,9 @@ describe('a body that comes in pieces', () => {
 	it('is read as text where it is no stream, also in the middle of a letter', async () => {
 		const bytes = Buffer.from('die Größe');
 		const pieces = Readable.from([bytes.subarray(0, 7), bytes.subarray(7)]);
-		expect(await bodyText(pieces, new AbortController().signal)).toBe('die Größe');
+		const { signal } = new AbortController();
+		const stream = { onEvent: () => undefined };
+		const read = await readStream(responseOf(pieces, 'text/plain'), stream, redact, signal);
+		expect(read).toMatchObject({ statusCode: 200, body: 'die Größe' });
 	});
 });
