@@ -297,6 +297,36 @@ describe('each change', () => {
 	});
 });
 
+describe('a memory that cannot be right', () => {
+	const future = Date.UTC(2030, 0);
+
+	it.each([
+		['by a clock that was wrong', { since: future, again: future - OVERLAP_MS }],
+		['by an error in the data', { since: 1e300, again: 1e300 }],
+	])('goes on with the changes of the last five minutes: %s', async (_, wrong) => {
+		const trigger = await activate();
+		await talk(sandbox, 'Hello', { title: 'Before' });
+		await clock.advance(2 * OVERLAP_MS);
+		Object.assign(trigger.memory(), wrong);
+		await talk(sandbox, 'Hello', { title: 'One' });
+		for (let n = 0; n < 2; n++) await trigger.poll();
+		expect(titles(trigger)).toEqual(['One']);
+		expect(trigger.errors).toEqual([]);
+	});
+
+	it.each([[{ known: null }], [{ since: 'now' }]])('starts from now: %j', async (wrong) => {
+		const trigger = await activate();
+		await talk(sandbox, 'Hello', { title: 'Before' });
+		Object.assign(trigger.memory(), wrong);
+		await trigger.poll();
+		await clock.advance(1_000);
+		await talk(sandbox, 'Hello', { title: 'One' });
+		await trigger.poll();
+		expect(titles(trigger)).toEqual(['One']);
+		expect(trigger.errors).toEqual([]);
+	});
+});
+
 describe('many changes', () => {
 	const hold = async (count: number) => {
 		for (let n = 0; n < count; n++) {

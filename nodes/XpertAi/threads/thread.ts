@@ -56,7 +56,13 @@ export async function readThread(
 	maxTries?: number,
 ): Promise<Result<ThreadState>> {
 	const path = buildPath('/threads/{threadId}', { threadId });
-	return await call(client, { method: 'GET', path, schema: stateOf(threadId), maxTries });
+	return await call(client, {
+		method: 'GET',
+		repeatable: true,
+		path,
+		schema: stateOf(threadId),
+		maxTries,
+	});
 }
 
 /** Reads a thread until the server shows it, the deadline has come or the execution is stopped. Never throws. */

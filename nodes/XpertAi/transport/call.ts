@@ -1,3 +1,4 @@
+import type { Answered } from './answer';
 import {
 	MAX_FOREIGN_ANSWERS,
 	certainlyNotDone,
@@ -50,10 +51,7 @@ export type Result<Answer> = {
 	attempts: number;
 	/** Whether a failed attempt may have been processed unnoticed, or still may be. */
 	mayBeDone: boolean;
-} & (
-	| { ok: true; status: number; answer: Answer; failure?: undefined }
-	| { ok: false; failure: Failure; answer?: undefined }
-);
+} & (Answered<Answer> | { ok: false; failure: Failure; answer?: undefined });
 
 /** A request, and how it is retried. */
 export interface Call<Answer>
@@ -61,7 +59,7 @@ export interface Call<Answer>
 	/** JSON text, or what makes a form: sending consumes it, so each attempt makes it anew. */
 	body?: string | (() => FormData);
 	/** Whether it does no harm twice. Others are sent again only if they certainly had no effect. */
-	repeatable?: boolean;
+	repeatable: boolean;
 	maxTries?: number;
 	timeoutMs?: number;
 	/** Whether the caller wants no further attempt. Such a failure uses up no outage budget. */
@@ -76,7 +74,7 @@ export async function call<Answer>(
 	{ send, clock, signal, deadline = Infinity, outageBudget }: ApiClient,
 	{
 		body,
-		repeatable = true,
+		repeatable,
 		maxTries,
 		timeoutMs = TIMEOUT_MS,
 		stopRetrying = () => false,

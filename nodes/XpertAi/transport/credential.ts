@@ -7,13 +7,12 @@ import type {
 
 import { CREDENTIAL_NAME } from './api';
 import { serviceRoot } from './baseUrl';
-import { spellingsOf } from './sanitize';
 
 /** Where requests are sent from: an execution, a list in the editor, or a poll of the trigger. */
 export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 
-/** The fields of a credential, or why it cannot be read: an expression in a field had no value. */
-export type ReadCredential = ICredentialDataDecryptedObject | { refusal: string };
+/** The fields of a credential, or `refusal`: why it cannot be read, as an expression in a field had no value. */
+export type ReadCredential = ICredentialDataDecryptedObject;
 
 /**
  * Reads the credential, whose fields may be expressions.
@@ -46,19 +45,14 @@ type RequestTarget = { root: string; allowedDomains?: string } | { refusal: stri
 export const BEFORE_TOKEN = /^(?:Authorization:\s*)?Bearer\s+/i;
 
 /** The token, as it is sent. */
-const tokenOf = ({ accessToken }: ICredentialDataDecryptedObject) =>
+export const tokenOf = ({ accessToken }: ReadCredential) =>
 	String(accessToken ?? '')
 		.trim()
 		.replace(BEFORE_TOKEN, '');
 
-/** All spellings of a credential's token, which must not appear in output. */
-export function secretsOf(credential: ReadCredential): string[] {
-	return isRefused(credential) ? [] : spellingsOf(tokenOf(credential));
-}
-
 /** The target of a credential, or why nothing may be sent: the credential forbids it or is not valid. */
 export function readRequestTarget(credential: ReadCredential): RequestTarget {
-	if (isRefused(credential)) return credential;
+	if (typeof credential.refusal === 'string') return { refusal: credential.refusal };
 	const service = serviceRoot(
 		String(credential.baseUrl ?? ''),
 		credential.allowInsecureHttp === true,
@@ -87,9 +81,6 @@ export function readRequestTarget(credential: ReadCredential): RequestTarget {
 	}
 	return { root: service.root, allowedDomains };
 }
-
-const isRefused = (credential: ReadCredential): credential is { refusal: string } =>
-	typeof credential.refusal === 'string';
 
 /**
  * Whether the host of an address is listed: exactly, or below an entry that starts with `*.`. Hosts that enforce the

@@ -48,7 +48,7 @@ async function send(
 	});
 	const inMs = deadline === undefined ? undefined : clock.now() + deadline;
 	const client = { send: respond, clock, signal, deadline: inMs, outageBudget };
-	const result = await call(client, { ...REQUEST, ...request });
+	const result = await call(client, { ...REQUEST, repeatable: true, ...request });
 	return { ...result, waits: clock.waits, sent };
 }
 
@@ -214,7 +214,7 @@ describe('OutageBudget', () => {
 			const isStopped = (_: Failure, attempts: number) => index === 0 && attempts === 2;
 			const { attempts } = await call(
 				{ send: parsing(respond), clock: virtualTime(), outageBudget },
-				{ ...REQUEST, stopRetrying: stops ? isStopped : undefined },
+				{ ...REQUEST, repeatable: true, stopRetrying: stops ? isStopped : undefined },
 			);
 			counts.push(attempts);
 		}
