@@ -1,6 +1,5 @@
 import isEqual from 'lodash/isEqual';
 import merge from 'lodash/merge';
-import sumBy from 'lodash/sumBy';
 import { z } from 'zod';
 
 import { numberIfAny, textIfAny } from '../payloads/common';
@@ -337,18 +336,8 @@ export function usageOf(
 	return { ...(isSum && { inputTokens, outputTokens }), totalTokens };
 }
 
-const messageUsage = z.object({
-	response_metadata: z.object({
-		usage: z.object({
-			prompt_tokens: z.number(),
-			completion_tokens: z.number(),
-			total_tokens: z.number(),
-		}),
-	}),
-});
-
 /**
- * Reads a run from a thread (E15), which has one text for each call of the assistant's model, with its token usage, and
+ * Reads a run from a thread (E15), which has one text for each call of the assistant's model, and
  * a channel for each knowledge step of a workflow.
  *
  * @param messages the messages of the run
@@ -360,14 +349,6 @@ export function eventsOn(state: ThreadState | undefined, messages: ThreadMessage
 	for (const [name, { result }] of Object.entries(channels.parse(state?.values ?? {})))
 		if (name.endsWith('_channel') && result) events.readPart(component(name, { output: result }));
 	for (const message of messages) events.readMessage(message);
-	const all = messages.flatMap(
-		(one) => messageUsage.safeParse(one).data?.response_metadata.usage ?? [],
-	);
-	events.usage = usageOf(
-		sumBy(all, 'total_tokens'),
-		sumBy(all, 'prompt_tokens'),
-		sumBy(all, 'completion_tokens'),
-	);
 	return events;
 }
 

@@ -286,7 +286,6 @@ describe('what a thread says', () => {
 		expect(stepsOf(eventsOn(undefined, [{ id: 'm', tool_calls: calls }]).parts)).toStrictEqual([
 			{ action: { tool: 'tool', toolInput: undefined, toolCallId: 'c' } },
 		]);
-		expect(eventsOn(undefined, [{ id: 'm', tool_calls: [] }]).usage).toBeUndefined();
 		const ofAgent = { type: 'component', xpertName: 'helper', data: { tool: 'tool' } };
 		expect(stepsOf([ofAgent])).toMatchObject([{ action: { agent: 'helper' } }]);
 	});
