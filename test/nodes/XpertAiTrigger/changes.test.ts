@@ -34,7 +34,7 @@ describe('reading changes', () => {
 		const { from, fetch, queries } = serverOf(IDS);
 		const reading = await readChanges(fetch, from, toTheEnd, 3);
 		expect(idsOf(reading)).toEqual(IDS);
-		expect(reading).toMatchObject({ upTo: from + 8, pages: 3, failure: undefined });
+		expect([reading.upTo, reading.pages, reading.failure]).toEqual([from + 8, 3, undefined]);
 		expect(queries.map(({ since, limit }) => [since, limit])).toEqual([
 			[from, 4],
 			[from + 4, 4],
