@@ -111,8 +111,7 @@ export async function call<Answer>(
 		if (mayRetry && !signal?.aborted) continue;
 		if (!isStopped) outageBudget?.record(failure);
 		const { method, path, missing } = failure;
-		const reported = { ...failure, missing: isUnconfirmed ? undefined : missing };
-		if (attempts > 1) reported.attempts = attempts;
+		const reported = { ...failure, attempts, missing: isUnconfirmed ? undefined : missing };
 		const cancelled = { kind: 'cancelled', method, path } as const;
 		return { ok: false, failure: mayRetry ? cancelled : reported, mayBeDone, attempts };
 	}

@@ -78,7 +78,7 @@ function isAllowedHost(address: string, allowedDomains: string): boolean {
 	const host = plainHost(new URL(address).hostname);
 	const domains = allowedDomains.split(',').map(plainHost);
 	return domains.some((domain) =>
-		domain.startsWith('*.') ? domain.length > 2 && host.endsWith(domain.slice(1)) : host === domain,
+		domain.startsWith('*.') ? host.endsWith(domain.slice(1)) : host === domain,
 	);
 }
 

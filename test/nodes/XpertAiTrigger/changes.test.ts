@@ -71,11 +71,6 @@ describe('reading changes', () => {
 		expect(reading).toMatchObject({ upTo: from + upTo, failure: LOST });
 	});
 
-	it('has come nowhere when there is nothing', async () => {
-		const { from, fetch } = serverOf([]);
-		expect(await readChanges(fetch, from)).toMatchObject({ changes: [], upTo: from, pages: 1 });
-	});
-
 	it('ends at a page of which no moment can be read, and passes over single ones', async () => {
 		const odd = { ...answered('odd', 0), at: NaN };
 		const oddly = jest.fn(async ({ limit }: ChangesQuery) => ({
@@ -237,10 +232,5 @@ describe('what a poll asks for', () => {
 	it('has room for what is known of the time to come', async () => {
 		const known = all([1, 2, SINCE, SINCE + 1]);
 		expect((await asking({ known, pages: 1 })).limits).toEqual([13]);
-	});
-
-	it('is past many of one moment', async () => {
-		const { asked, upTo } = await asking({ since: 0, there: 1 });
-		expect([asked, upTo]).toEqual([[0], 1]);
 	});
 });
