@@ -23,11 +23,12 @@ interface Page<One extends Change> {
 export type FetchChanges<One extends Change> = (query: ChangesQuery) => Promise<Page<One>>;
 
 /** How far changes were read. */
-interface ReadSoFar<One extends Change> {
+interface ReadSoFar<One extends Change> extends Page<One> {
 	/** No change between the start of the reading and this time is missing. */
 	upTo: number;
-	changes: One[];
 	pages: number;
+	/** What ended the reading early. */
+	failure?: unknown;
 }
 
 /**
@@ -43,10 +44,10 @@ export async function readChanges<One extends Change>(
 	from: number,
 	isEnough: (soFar: ReadSoFar<One>) => boolean = () => false,
 	pageSize = PAGE_SIZE,
-) {
+): Promise<ReadSoFar<One>> {
 	/** Changes by key, in the order in which they were first read. */
 	const seen = new Map<string, One>();
-	const read: ReadSoFar<One> & Omit<Page<One>, 'changes'> = { upTo: from, changes: [], pages: 0 };
+	const read: ReadSoFar<One> = { upTo: from, changes: [], pages: 0 };
 	try {
 		for (let [sameTime, isOver] = [0, false]; !isOver; ) {
 			const since = read.upTo;
@@ -57,7 +58,7 @@ export async function readChanges<One extends Change>(
 			const last = times.at(-1) ?? since;
 			// A short page is the last; a page longer than asked for has everything.
 			const isEnd = page.changes.length !== limit || times.length === 0;
-			read.upTo = isEnd && times.length > 0 ? last + 1 : last;
+			read.upTo = last + Number(isEnd && times.length > 0);
 			read.changes = [...seen.values()];
 			read.pages += 1;
 			read.serverTime ??= page.serverTime;
@@ -65,9 +66,9 @@ export async function readChanges<One extends Change>(
 			sameTime = times.filter((at) => at === last).length;
 		}
 	} catch (failure) {
-		return { ...read, failure };
+		read.failure = failure;
 	}
-	return { ...read, failure: undefined };
+	return read;
 }
 
 /** The readable times of changes. */
@@ -135,7 +136,7 @@ export async function readPollChanges<One extends Change>(
 	{ since, again, known }: Memory,
 	isOver: (changes?: One[]) => boolean,
 	{ lot, pageSize = PAGE_SIZE }: { lot: number; pageSize?: number },
-): Promise<Reading<One> & { failure: unknown }> {
+): Promise<Reading<One> & { failure?: unknown }> {
 	const times = known.map(({ at }) => at);
 	const old = times.filter((at) => at < since);
 	const maySkip = times.length >= pageSize && again >= since - OVERLAP_MS;

@@ -5,9 +5,10 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { hintFor } from '../XpertAi/execution/hints';
-import { freeForm, textIfAny } from '../XpertAi/payloads/common';
+import { textIfAny } from '../XpertAi/payloads/common';
 import { conversationRecord } from '../XpertAi/payloads/conversation';
 import { errorText, openTasks, waitsForPerson } from '../XpertAi/threads/conversation';
+import { isJsonObject } from '../XpertAi/transport/answer';
 import { call } from '../XpertAi/transport/call';
 import { systemClock } from '../XpertAi/transport/clock';
 import { toNodeApiError } from '../XpertAi/transport/failure';
@@ -41,18 +42,15 @@ const conversationChange = conversationRecord
 /** A change of a conversation, with the record from the server. */
 export type ConversationChange = z.infer<typeof conversationChange> & { record: IDataObject };
 
+const record = z.custom<IDataObject>(isJsonObject);
+
 /**
  * The answer of E5. Recorded servers always add the total, so an empty or foreign answer is not taken for an empty
  * list.
  */
 const searchAnswer = z
-	.object({ items: z.array(freeForm.catch({})), total: z.number() })
-	.transform(({ items }) =>
-		items.map((record) => ({
-			...conversationChange.parse(record),
-			record: record as IDataObject,
-		})),
-	)
+	.object({ items: z.array(record.catch({})), total: z.number() })
+	.transform(({ items }) => items.map((one) => ({ ...conversationChange.parse(one), record: one })))
 	.refine(
 		(changes) => changes.length === 0 || timesOf(changes.filter(({ id }) => id)).length > 0,
 		'it holds no list of conversations',
@@ -77,16 +75,9 @@ export function searchChanges(
 			const times = [since ?? 0, ...timesOf(changes)];
 			return order === 'DESC' || isEqual(times, sortBy(times));
 		}, 'it is not filtered and sorted by time as asked');
-		const result = await call(
-			{ send, clock: systemClock },
-			{
-				method: 'POST',
-				path: '/conversations/search',
-				body: JSON.stringify(search),
-				repeatable: true,
-				schema,
-			},
-		);
+		const request = { method: 'POST', path: '/conversations/search', repeatable: true } as const;
+		const body = JSON.stringify(search);
+		const result = await call({ send, clock: systemClock }, { ...request, body, schema });
 		if (result.ok) return { changes: result.answer, serverTime: result.serverTime };
 		const { failure } = result;
 		throw toNodeApiError(failure, { node: context.getNode(), hint: hintFor(failure, { ids }) });
@@ -98,13 +89,12 @@ export function searchChanges(
  * Runs that wait and cancelled runs are both `interrupted`; only the former have tasks (service behaviour, "What became
  * of a run").
  */
-function eventOf(
-	status: unknown,
-	open: ReturnType<typeof openTasks> & { error?: unknown },
-): ConversationEvent | undefined {
+function eventOf(status: unknown, open: OpenTasks): ConversationEvent | undefined {
 	if (status === 'idle') return 'answered';
 	if (status === 'error') return 'failed';
 	if (status !== 'interrupted') return undefined;
 	if (waitsForPerson(open)) return 'waiting';
 	return open.isLeftOver && !open.error ? 'answered' : 'cancelled';
 }
+
+type OpenTasks = ReturnType<typeof openTasks> & { error?: unknown };

@@ -17,26 +17,19 @@ const THREADS_AT_ONCE = 5;
 /** In how many polls a thread is tried before its change is emitted without messages. */
 export const THREAD_TRIES = 3;
 
-/** What making items needs. */
-interface ItemContext {
-	settings: TriggerSettings;
-	send: Send;
-	/** Whether there is time left. */
-	hasTime: () => boolean;
-	/** How many changes to handle. */
-	most: number;
-	/** In how many polls a change was tried before. */
-	triesOf: (change: ConversationChange) => number;
-}
-
 /**
  * Makes the items of changes, in order. An unreadable thread does not hold up later changes; several end the poll, as
  * the server is then unavailable. The first threads are tried in any case. Changes that are neither `done` nor `unread`
  * were not reached.
+ *
+ * @param most how many changes to handle
+ * @param triesOf in how many polls a change was tried before
  */
 export async function makeItems(
 	changes: ConversationChange[],
-	{ settings, send, hasTime, most, triesOf }: ItemContext,
+	{ settings, send, hasTime }: { settings: TriggerSettings; send: Send; hasTime: () => boolean },
+	most: number,
+	triesOf: (change: ConversationChange) => number,
 ) {
 	const { simplify, options } = settings;
 	const needsThreads = simplify || options.includeMessages || options.onlyWith !== '';
@@ -59,7 +52,7 @@ export async function makeItems(
 			// Of two runs at once, the one that yields is cancelled, and the conversation shows that until the other ends or
 			// this one starts again (recorded, turns.json).
 			const mayBeTemporary = change.event === 'cancelled' && tries === 0;
-			if (isFailed) failed += 1;
+			failed += Number(isFailed);
 			if (isFailed || mayBeTemporary) unread.push(change);
 			else done.push({ ...change, json: itemJson(change, thread, settings) });
 		}
@@ -103,17 +96,15 @@ function itemJson(
 	};
 }
 
-function summaryOf(
-	{ id, event, tasks, error, title, threadId, assistantId, status, updatedAt }: ConversationChange,
-	messages: ThreadMessage[] = [],
-): IDataObject {
+function summaryOf(change: ConversationChange, messages: ThreadMessage[] = []): IDataObject {
+	const { id, event, tasks, error, title, threadId, assistantId, status, updatedAt } = change;
 	const { output = null, parts = [] } = lastReply(messages) ?? {};
-	const ids = { conversationId: id, threadId, assistantId };
 	const interrupt = tasks.length > 0 ? (tasks as IDataObject[]) : null;
+	const facts = { error, interrupt, title, conversationId: id, threadId, assistantId, status };
 	return {
 		event,
 		output: event === 'waiting' ? waitingMessage(tasks) : output,
-		...(parts.length > 0 ? { parts } : {}),
-		...mapValues({ error, interrupt, title, ...ids, status, updatedAt }, (one) => one ?? null),
+		...(parts.length > 0 && { parts }),
+		...mapValues({ ...facts, updatedAt }, (one) => one ?? null),
 	};
 }

@@ -94,7 +94,7 @@ export async function pollSince(
 	}
 	const wanted = wantedOf(changes);
 	const tries = (change: ConversationChange) => triesOf(memory, change);
-	const { done, unread } = await makeItems(wanted, { ...polling, most, triesOf: tries });
+	const { done, unread } = await makeItems(wanted, polling, most, tries);
 	// No `await` from here on: a slow poll may overlap the next, and each must see what the other emitted.
 	const latest = readMemory(stored, watched) ?? memory;
 	const handled = newChanges(latest, done);
@@ -113,8 +113,7 @@ async function newestItem(polling: PollContext): Promise<IDataObject> {
 	const { context, settings, fetchChanges } = polling;
 	const { changes } = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
 	for (const change of orderBy(wantedChanges(changes, settings), 'at', 'desc')) {
-		const alone = { ...polling, most: 1, triesOf: () => THREAD_TRIES };
-		const { done } = await makeItems([change], alone);
+		const { done } = await makeItems([change], polling, 1, () => THREAD_TRIES);
 		const json = done[0]?.json;
 		if (json) return json;
 	}

@@ -313,18 +313,6 @@ describe('a memory that cannot be right', () => {
 		expect(titles(trigger)).toEqual(['One']);
 		expect(trigger.errors).toEqual([]);
 	});
-
-	it.each([[{ known: null }], [{ since: 'now' }]])('starts from now: %j', async (wrong) => {
-		const trigger = await activate();
-		await talk(sandbox, 'Hello', { title: 'Before' });
-		Object.assign(trigger.memory(), wrong);
-		await trigger.poll();
-		await clock.advance(1_000);
-		await talk(sandbox, 'Hello', { title: 'One' });
-		await trigger.poll();
-		expect(titles(trigger)).toEqual(['One']);
-		expect(trigger.errors).toEqual([]);
-	});
 });
 
 describe('many changes', () => {

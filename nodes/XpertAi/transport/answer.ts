@@ -7,7 +7,7 @@ import { DateTime } from 'luxon';
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { readUrl } from './baseUrl';
+import { readUrl } from './credential';
 import type { Failure } from './failure';
 import { redactWords, titleOf } from './sanitize';
 import type { Redact } from './sanitize';

@@ -93,7 +93,6 @@ export async function call<Answer>(
 			return { ...outcome, mayBeDone, attempts };
 		}
 		const { failure } = outcome;
-		const { method, path } = failure;
 		mayBeDone ||= isOutcomeUnknown(failure);
 		// A missing route counts only when the server says so twice: a server that is starting may say it once.
 		const isUnconfirmed = failure.missing === 'route' && !wasRouteMissing;
@@ -111,27 +110,22 @@ export async function call<Answer>(
 		if (mayRetry) await clock.sleep(delay, signal);
 		if (mayRetry && !signal?.aborted) continue;
 		if (!isStopped) outageBudget?.record(failure);
-		const reported: Failure = {
-			...failure,
-			...(isUnconfirmed && { missing: undefined }),
-			...(attempts > 1 && { attempts }),
-		};
-		const cancelled: Failure = { kind: 'cancelled', method, path };
+		const { method, path, missing } = failure;
+		const reported = { ...failure, attempts, missing: isUnconfirmed ? undefined : missing };
+		const cancelled = { kind: 'cancelled', method, path } as const;
 		return { ok: false, failure: mayRetry ? cancelled : reported, mayBeDone, attempts };
 	}
 }
 
 /** Exponential backoff with full jitter; at least what the server asks for, or what temporary failures need. */
 function delayAfter(failure: Failure, attempts: number, random: number): number {
+	const { kind, status = 0, retryAfterMs } = failure;
+	// A foreign answer may come only until the server is back, as while a container restarts.
+	const isForeign = kind === 'unreadable' || status === 404;
+	const usual = RATE_LIMIT_STATUS.has(status) ? RATE_LIMIT_PAUSE_MS : 0;
+	const least = retryAfterMs ?? (isForeign ? FOREIGN_ANSWER_PAUSE_MS : usual);
 	const ceiling = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempts - 1));
-	return Math.max(minPauseMs(failure), Math.round(ceiling * random));
-}
-
-function minPauseMs({ kind, status = 0, retryAfterMs }: Failure): number {
-	if (retryAfterMs !== undefined) return retryAfterMs;
-	if (RATE_LIMIT_STATUS.has(status)) return RATE_LIMIT_PAUSE_MS;
-	// Such an answer may come only until the server is back, as while a container restarts.
-	return kind === 'unreadable' || status === 404 ? FOREIGN_ANSWER_PAUSE_MS : 0;
+	return Math.max(least, Math.round(ceiling * random));
 }
 
 /**

@@ -38,7 +38,9 @@ export class EventReader {
 	private readonly decoder = new TextDecoder();
 	private line = '';
 	private endsWithCr = false;
-	private event: { id?: string; name?: string; data: string[]; length: number } = empty();
+	/** Names and values of the fields of the next event. */
+	private fields: string[][] = [];
+	private length = 0;
 
 	/** @returns the events that this piece completes, or why there are no more */
 	push(piece: Uint8Array): ServerEvent[] | { flaw: string } {
@@ -50,31 +52,24 @@ export class EventReader {
 		const lines = [this.line + first, ...others];
 		this.line = lines.pop() ?? '';
 		const events = lines.flatMap((line) => this.take(line) ?? []);
-		const isTooLong = this.line.length + this.event.length > MAX_EVENT_LENGTH;
+		const isTooLong = this.line.length + this.length > MAX_EVENT_LENGTH;
 		return isTooLong ? { flaw: 'it has an event without an end' } : events;
 	}
 
 	private take(line: string): ServerEvent | undefined {
-		if (line === '') return this.close();
-		const [, field, value = ''] = /^(\w+):? ?(.*)$/s.exec(line) ?? [];
-		if (field === 'id') this.event.id = value;
-		if (field === 'event') this.event.name = value;
-		if (field === 'data') {
-			this.event.data.push(value);
-			this.event.length += value.length + 1;
+		const [, field, value = ''] = /^(id|event|data)(?::|$) ?(.*)$/s.exec(line) ?? [];
+		if (field) {
+			this.fields.push([field, value]);
+			this.length += value.length + 1;
 		}
-		return undefined;
-	}
-
-	private close(): ServerEvent | undefined {
-		const { data, id, name } = this.event;
-		this.event = empty();
-		if (data.every((line) => line === '')) return undefined;
-		return { id, name, data: data.join('\n') };
+		if (line !== '') return undefined;
+		const valuesOf = (name: string) =>
+			this.fields.flatMap(([one, text = '']) => (one === name ? [text] : []));
+		const [id, name, data] = [valuesOf('id').at(-1), valuesOf('event').at(-1), valuesOf('data')];
+		[this.fields, this.length] = [[], 0];
+		return data.some((text) => text !== '') ? { id, name, data: data.join('\n') } : undefined;
 	}
 }
-
-const empty = () => ({ data: [], length: 0 });
 
 /** The body of a streamed answer. */
 interface Body extends AsyncIterable<Uint8Array> {
@@ -83,10 +78,8 @@ interface Body extends AsyncIterable<Uint8Array> {
 }
 
 /** Whether the answer is a stream of events. Rejections, and answers of other servers, come as text. */
-export function isEventStream({ statusCode, headers }: IN8nHttpFullResponse): boolean {
-	const isSuccess = statusCode >= 200 && statusCode < 300;
-	return isSuccess && /^text\/event-stream\b/i.test(String(headers['content-type']));
-}
+export const isEventStream = ({ statusCode: status, headers }: IN8nHttpFullResponse) =>
+	status >= 200 && status < 300 && /^text\/event-stream\b/i.test(String(headers['content-type']));
 
 /** Redacts the words in the data of an event, which is JSON. */
 function redactData(data: string, redact: Redact): string {

@@ -57,23 +57,23 @@ const MAY_HOLD_WORDS = /"(?:error|processMsg|embeddingRebuildError|tasks)"|\\u00
 /** How the notes begin that the node stores as the `processMsg` of documents: they are read again as they are. */
 export const OWN_NOTE = 'n8n-memory-';
 
-/** Redacts the words of a server in its answer, in place; answers of assistants, documents and titles stay as they are. @param text the answer as received */
+/**
+ * Redacts the words of a server in its answer, in place; answers of assistants, documents and titles stay as they are.
+ *
+ * @param text the answer as received
+ */
 export function redactWords(answer: unknown, text: string, redact: Redact): void {
-	if (MAY_HOLD_WORDS.test(text)) redactBelow(answer, redact, { isWord: false, name: '' });
+	if (MAY_HOLD_WORDS.test(text)) redactBelow(answer, redact);
 }
 
-function redactBelow(
-	value: unknown,
-	redact: Redact,
-	below: { isWord: boolean; name: string },
-): void {
+function redactBelow(value: unknown, redact: Redact, parent = '', isWord = false): void {
 	if (typeof value !== 'object' || value === null) return;
 	forOwn(value as Record<string, unknown>, (one, key, record) => {
-		const name = Array.isArray(value) ? below.name : key;
-		const isWord =
-			below.isWord || WORD_KEYS.test(key) || (key === 'name' && below.name === 'tasks');
-		if (typeof one !== 'string') redactBelow(one, redact, { isWord, name });
-		else if (isWord && !one.startsWith(OWN_NOTE)) record[key] = redact(one);
+		const isName = parent === 'tasks' && key === 'name';
+		const isOneWord = isWord || isName || WORD_KEYS.test(key);
+		if (typeof one !== 'string')
+			redactBelow(one, redact, Array.isArray(value) ? parent : key, isOneWord);
+		else if (isOneWord && !one.startsWith(OWN_NOTE)) record[key] = redact(one);
 	});
 }
 

@@ -34,7 +34,7 @@ describe('reading changes', () => {
 		const { from, fetch, queries } = serverOf(IDS);
 		const reading = await readChanges(fetch, from, toTheEnd, 3);
 		expect(idsOf(reading)).toEqual(IDS);
-		expect(reading).toMatchObject({ upTo: from + 8, pages: 3, failure: undefined });
+		expect([reading.upTo, reading.pages, reading.failure]).toEqual([from + 8, 3, undefined]);
 		expect(queries.map(({ since, limit }) => [since, limit])).toEqual([
 			[from, 4],
 			[from + 4, 4],
@@ -69,11 +69,6 @@ describe('reading changes', () => {
 		const reading = await readChanges(fetch, from, toTheEnd, 3);
 		expect(idsOf(reading)).toEqual(ids);
 		expect(reading).toMatchObject({ upTo: from + upTo, failure: LOST });
-	});
-
-	it('has come nowhere when there is nothing', async () => {
-		const { from, fetch } = serverOf([]);
-		expect(await readChanges(fetch, from)).toMatchObject({ changes: [], upTo: from, pages: 1 });
 	});
 
 	it('ends at a page of which no moment can be read, and passes over single ones', async () => {
@@ -237,10 +232,5 @@ describe('what a poll asks for', () => {
 	it('has room for what is known of the time to come', async () => {
 		const known = all([1, 2, SINCE, SINCE + 1]);
 		expect((await asking({ known, pages: 1 })).limits).toEqual([13]);
-	});
-
-	it('is past many of one moment', async () => {
-		const { asked, upTo } = await asking({ since: 0, there: 1 });
-		expect([asked, upTo]).toEqual([[0], 1]);
 	});
 });

@@ -9,12 +9,12 @@ const NOON = Date.UTC(2026, 0, 1, 12);
 describe('the time of a change', () => {
 	const timeOf = async (updatedAt: string) => {
 		const items = [
-			{ id: 'a', updatedAt },
 			{ id: 'b', updatedAt: '2027' },
+			{ id: 'a', updatedAt },
 		];
 		const send = parsing(() => success({ items, total: 2 }));
 		const search = searchChanges({} as IPollFunctions, send);
-		return (await search({ order: 'DESC', limit: 2 })).changes[0]?.at;
+		return (await search({ order: 'DESC', limit: 2 })).changes[1]?.at;
 	};
 
 	it.each([

@@ -119,7 +119,7 @@ describe('call', () => {
 		[
 			'does not report a route that was missing once',
 			[ROUTE],
-			{ attempts: 1, mayBeDone: false, ...STRAY },
+			{ attempts: 1, mayBeDone: false, failure: { missing: undefined, attempts: 1 } as Failure },
 			within(1),
 		],
 
