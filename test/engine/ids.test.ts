@@ -96,7 +96,7 @@ describe('a record that is not there', () => {
 			...{ knowledgebaseId: byId(NOBODY), ...parameters },
 			...{ assistantId: byId(NOBODY), message: 'Hi' },
 		});
-		expect(error?.message).toContain('The server answered 404');
+		expect(error?.message).toContain(`${NOBODY} was not found`);
 		expect(error?.description).toContain(`Check ${fields}.`);
 	});
 });

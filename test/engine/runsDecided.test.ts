@@ -110,7 +110,7 @@ describe('changed arguments', () => {
 			{ endpoint: 'run', nth: 1, do: 'delay', ms: 200 },
 		);
 		const { error, details } = await change(thread, callId);
-		expect(error).toBe('The server answered 403: no');
+		expect(error).toBe('This key may not do this: no (HTTP 403)');
 		expect(details.description).toMatch(/The changed arguments have arrived\. .* left empty\./);
 		expect((await change(thread, callId)).error).toBe('The waiting run lists no calls');
 	});

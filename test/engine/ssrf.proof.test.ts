@@ -21,7 +21,7 @@ const byName = () => `http://localhost:${portOf(network.sandbox.url)}`;
 
 const blocked = (target: string) => ({
 	words: WORDS.blocked(target),
-	hint: 'N8N_SSRF_ALLOWED_IP_RANGES or its host name in N8N_SSRF_ALLOWED_HOSTNAMES. Request: ',
+	hint: 'N8N_SSRF_ALLOWED_IP_RANGES or its host name in N8N_SSRF_ALLOWED_HOSTNAMES.',
 });
 
 /** A run looks at its thread first, and ends where it cannot. */

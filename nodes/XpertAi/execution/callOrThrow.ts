@@ -5,7 +5,7 @@ import { systemClock } from '../transport/clock';
 import type { RequestContext } from '../transport/credential';
 import { toNodeApiError, type Failure } from '../transport/failure';
 import { cancelSignal, type Send } from '../transport/request';
-import { hintFor } from './hints';
+import { wordsFor } from './hints';
 import type { NamedId } from './ids';
 
 /** How a failure becomes an error. */
@@ -32,6 +32,8 @@ export async function callOrThrow<Answer>(
 	const result = await call({ send, clock: systemClock, signal }, request);
 	if (result.ok) return result.answer;
 	const { failure } = result;
-	const hint = hintFor(failure, { ids });
-	throw toError?.(failure) ?? toNodeApiError(failure, { node: context.getNode(), hint });
+	throw (
+		toError?.(failure) ??
+		toNodeApiError(failure, { ...wordsFor(failure, { ids }), node: context.getNode() })
+	);
 }

@@ -34,7 +34,12 @@ export interface NamedId {
 export function idFlaw({ name, subject, id }: NamedId): Flaw | undefined {
 	if (!mayBeId(id)) return { subject, demand: 'must be an ID', value: id };
 	if (isAddress(id))
-		return { subject, demand: 'must be an ID, or the address of a page that has it', value: id };
+		return {
+			subject,
+			demand: 'must be an ID',
+			value: id,
+			cure: 'Paste the address of its own page.',
+		};
 	if (name === CHOSEN_ID || isUuid(id)) return undefined;
 	// Without other characters it is part of a UUID rather than the name of a record.
 	if (!/[^\da-f-]/i.test(id)) return { subject, demand: UUID_DEMAND, value: id };

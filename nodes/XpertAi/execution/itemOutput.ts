@@ -12,7 +12,7 @@ import type {
 import { toNodeApiError, type Failure } from '../transport/failure';
 import type { Connection } from '../transport/request';
 import { flawMessage, type Refuse } from './badInput';
-import { hintFor, idsInPath, type HintContext } from './hints';
+import { idsInPath, timeLimitOf, wordsFor, type HintContext } from './hints';
 import { markAsFailed, operationError, type ItemError } from './outputs';
 
 /** The errors of an item. They name it if there are several. */
@@ -51,8 +51,13 @@ class ItemErrors {
 		const valueOf = (name: string) =>
 			attempt(() => this.context.getNodeParameter(name, this.index, ''));
 		const own = idsInPath(failure.path, this.fields, valueOf);
-		const hint = hintFor(failure, { ...hintContext, ids: [...own, ...(hintContext.ids ?? [])] });
-		return toNodeApiError(failure, { node: this.context.getNode(), itemIndex: this.index, hint });
+		const words = wordsFor(failure, {
+			...hintContext,
+			ids: [...own, ...(hintContext.ids ?? [])],
+			timeLimit: timeLimitOf(this.fields, valueOf('operation')),
+		});
+		const node = this.context.getNode();
+		return toNodeApiError(failure, { ...words, node, itemIndex: this.index });
 	}
 
 	/** Converts anything thrown for this item to an error that n8n shows. */
@@ -85,7 +90,8 @@ export class ItemOutput extends ItemErrors {
 		if (description) details.description = description;
 		if (error instanceof NodeApiError) {
 			if (error.httpCode) details.httpCode = error.httpCode;
-			const requestId = (error.context.data as IDataObject | undefined)?.requestId;
+			const { method, path, requestId } = (error.context.data ?? {}) as Partial<Failure>;
+			if (path) details.request = `${method} ${path}`;
 			if (requestId) details.requestId = requestId;
 		}
 		const item = this.output({ error: message, details });

@@ -70,7 +70,14 @@ function answered(
 const REASON = JSON.stringify({ message: 'not today', echo: `Authorization: Bearer ${MARK}` });
 
 const status = (code: number, reactions: Reactions, title = String(code), answer?: Answer) =>
-	answered(title, code, reactions, `The server answered ${code}: not today`, answer);
+	answered(title, code, reactions, WORDS[code] ?? `The server answered ${code}: not today`, answer);
+
+const WORDS: Record<number, string> = {
+	401: 'The server does not accept this key: not today (HTTP 401)',
+	403: 'This key may not do this: not today (HTTP 403)',
+	413: 'This is too large for the server: not today (HTTP 413)',
+	429: 'The server takes no more requests just now: not today (HTTP 429)',
+};
 
 /** An answer that another server may have given. */
 const foreign = (

@@ -82,7 +82,7 @@ describe('a parameter', () => {
 	it.each<[unknown, string]>([
 		...EMPTY.map((raw) => [raw, 'must not be empty'] as [unknown, string]),
 		...[...NO_ID, '[object Promise]'].map((raw) => [raw, 'must be an ID, but'] as [string, string]),
-		['https://xpert.example/settings', 'must be an ID, or the address of a page that has it'],
+		['https://xpert.example/settings', 'must be an ID, but is'],
 		...[{ id: 'x' }, ['x'], true].map((raw) => [raw, 'must be text'] as [unknown, string]),
 	])('Thread %j is refused: %s', (raw, demand) => {
 		const { message } = thrownBy(() => idOf(raw));

@@ -13,7 +13,6 @@ import type { PlannedAction } from '../../../ingest/planDocuments';
 import type { ProcessingEnd } from '../../../ingest/processingStatus';
 import { noRequests } from '../../../ingest/storing';
 import type { StoringCounts } from '../../../ingest/storing';
-import { failureMessage } from '../../../transport/failure';
 import {
 	OUTCOMES,
 	defined,
@@ -161,9 +160,10 @@ export class SubmitReport {
 		if (this.hasItems) origin.output = outcomeItem(result, this.settings);
 		if (!('failure' in result)) return;
 		const { failure } = result;
-		const reason = failureMessage(failure);
+		const error = storingError(document, failure);
+		const reason = error.message;
 		this.addFailed({ name: origin.name, outcome, reason, id, status: failure.status });
-		this.stopWith(() => storingError(document, failure));
+		this.stopWith(() => error);
 	}
 
 	/** Records a document that is not sent. */
