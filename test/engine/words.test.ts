@@ -138,7 +138,7 @@ describe('the commonest mistakes', () => {
 			'an address without an ID',
 			() => [get('https://xpert.example.com/settings')],
 			'"Knowledgebase" must be an ID, but is "https://xpert.example.com/settings"',
-			`${NOT_SENT} Paste the address of its own page.`,
+			`${NOT_SENT} Paste the ID, or the address of its own page`,
 		],
 		[
 			'a knowledgebase without an embedding model',

@@ -13,10 +13,10 @@ import { toNodeApiError, type Failure } from '../transport/failure';
 import type { Connection } from '../transport/request';
 import { flawMessage, type Refuse } from './badInput';
 import { idsInPath, timeLimitOf, wordsFor, type HintContext } from './hints';
-import { markAsFailed, operationError, type ItemError } from './outputs';
+import { operationError, type ItemError } from './outputs';
 
-/** The errors of an item. They name it if there are several. */
-class ItemErrors {
+/** The output of an item, and its errors, which name it if there are several. */
+export class ItemOutput {
 	/**
 	 * @param fields the parameters of the operation, with their display names and defaults
 	 * @param connection sends the requests of the item
@@ -69,10 +69,7 @@ class ItemErrors {
 		const cause = caught instanceof Error ? caught : new Error(String(caught));
 		return new NodeOperationError(this.context.getNode(), cause, { itemIndex: this.index });
 	}
-}
 
-/** The output of an item. */
-export class ItemOutput extends ItemErrors {
 	/** An output item paired with this item. */
 	output(json: IDataObject): INodeExecutionData {
 		return { json, pairedItem: { item: this.index } };
@@ -95,6 +92,9 @@ export class ItemOutput extends ItemErrors {
 			if (requestId) details.requestId = requestId;
 		}
 		const item = this.output({ error: message, details });
-		return node?.onError === 'continueErrorOutput' ? markAsFailed(item, error) : item;
+		// Hosts before n8n 2.39 know a failed item by an `error` on it, and drop the rest of its JSON. One that is not
+		// enumerable is seen when items are sorted and is lost in the copy that is output, so the JSON stays whole.
+		if (node?.onError !== 'continueErrorOutput') return item;
+		return Object.defineProperty(item, 'error', { value: error, enumerable: false });
 	}
 }

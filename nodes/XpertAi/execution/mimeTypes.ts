@@ -17,17 +17,8 @@ export const MIME_TYPES: Record<string, string> = {
 	xml: 'application/xml',
 };
 
-/** MIME types of pictures, which users attach to messages. */
-const PICTURE_TYPES: Record<string, string> = {
-	gif: 'image/gif',
-	jpeg: 'image/jpeg',
-	jpg: 'image/jpeg',
-	png: 'image/png',
-	webp: 'image/webp',
-};
-
-/** A Map, as the extension `constructor` is a key of every object. */
-const ALL_TYPES = new Map(Object.entries({ ...MIME_TYPES, ...PICTURE_TYPES }));
+/** File extensions of pictures, which users attach to messages. */
+const PICTURES = ['gif', 'jpeg', 'jpg', 'png', 'webp'];
 
 /** The MIME type of an unknown file. */
 export const UNKNOWN_TYPE = 'application/octet-stream';
@@ -40,7 +31,9 @@ export function documentExtension(name: string): string | undefined {
 
 /** The MIME type for a file without one, as Code nodes make them. */
 export function mimeTypeOf(name = ''): string {
-	return ALL_TYPES.get(extensionOf(name)) ?? UNKNOWN_TYPE;
+	const extension = extensionOf(name);
+	if (PICTURES.includes(extension)) return `image/${extension.replace('jpg', 'jpeg')}`;
+	return MIME_TYPES[documentExtension(name) ?? ''] ?? UNKNOWN_TYPE;
 }
 
 function extensionOf(name: string): string {

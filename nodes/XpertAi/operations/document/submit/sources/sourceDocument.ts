@@ -14,7 +14,7 @@ import type { FieldValues } from '../../../../execution/fields';
 import type { BinaryField, Item } from '../../../../execution/item';
 import { MIME_TYPES, UNKNOWN_TYPE, documentExtension } from '../../../../execution/mimeTypes';
 import { givenFor } from '../../../../execution/rawParameters';
-import { readValue, utcText } from '../../../../execution/values';
+import { fieldValues, utcText } from '../../../../execution/values';
 import { document } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { isJsonObject } from '../../../../transport/answer';
@@ -172,7 +172,8 @@ async function isZip(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
  */
 export function settingsOf(item: Item, directory = ''): DocumentRecord {
 	const chosen = chosenSettings(item);
-	const read = (readValue(item.refuse, RECORD_SETTINGS, chosen) ?? {}) as FieldValues;
+	const given = fieldValues(item.refuse, [RECORD_SETTINGS], { [RECORD_SETTINGS.name]: chosen });
+	const read = (given[RECORD_SETTINGS.name] ?? {}) as FieldValues;
 	const { metadataRows, folderFromDirectory: usesDirectory, ...settings } = read;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
 	const rows = valuesOfRows(item, 'Metadata Rows', metadataRows);
