@@ -2,7 +2,7 @@ import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 
 import { workbook } from '../sandbox/support/recordedFiles';
 import { useFixture } from './support/fixture';
-import { column, embedsDocuments, hintsOf, ingestOn } from './support/ingest';
+import { column, embedsDocuments, ingestOn } from './support/ingest';
 
 const fixture = useFixture();
 const { submit } = ingestOn(fixture);
@@ -120,7 +120,6 @@ describe('a workbook', () => {
 		expect(column(result.items, 'outcome')).toEqual(['found']);
 		expect(documents()).toMatchObject([{ type: 'txt', name: expect.stringMatching(/\.xlsx$/i) }]);
 		expect(passages()).toEqual(['{"Animal":"Quokka","Price":10.5}']);
-		expect(hintsOf(result)).toContain('1 table is sent as text: servers cannot read sheets.');
 	});
 
 	it.each([

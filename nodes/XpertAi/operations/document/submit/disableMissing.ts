@@ -34,15 +34,15 @@ export function refuseInLoop(item: Item): void {
  */
 export async function disableMissing(target: Target): Promise<void> {
 	const { memory, stream, submission } = target;
-	const { first, report, settings } = submission;
+	const { first, settings } = submission;
 	const { dryRun, maxGonePercent, mirrors } = settings;
 	if (!memory || !mirrors) return;
 	const { known, knownBefore } = memory;
 	const ids = [...known.ids()].filter((id) => !stream.seen.has(id));
 	if (ids.length === 0) return;
 	const reason = reasonInRun(target) ?? (dryRun ? undefined : await reasonInMemory(memory));
-	if (reason && dryRun) return report.remark(`Nothing would be disabled: ${reason}.`);
-	if (reason) return report.remark(`Nothing was disabled: ${reason}.`);
+	if (reason && dryRun) return submission.remark(`Nothing would be disabled: ${reason}.`);
+	if (reason) return submission.remark(`Nothing was disabled: ${reason}.`);
 	// Documents changed by hand, or known from names alone, do not count as missing.
 	const missing = ids.filter((id) => !known.uncertain.has(id)).length;
 	const share = `${missing} of ${counted(knownBefore, 'document')}`;
@@ -50,26 +50,26 @@ export async function disableMissing(target: Target): Promise<void> {
 	const tooMany = `${share} are missing from this run, more than ${label} allows.`;
 	const exceedsLimit = exceedsShare(missing, knownBefore, maxGonePercent);
 	const mode = outermostMode(first.context);
-	if (dryRun && exceedsLimit) return report.remark(`The next run would fail: ${tooMany}`);
+	if (dryRun && exceedsLimit) return submission.remark(`The next run would fail: ${tooMany}`);
 	if (dryRun) return await planDisabling(target, memory, ids);
 	if (mode === 'manual') {
 		const plan = exceedsLimit ? `disable none: more than ${maxGonePercent} %` : 'disable them';
-		return report.remark(`${share} are missing from this run. A scheduled run would ${plan}.`);
+		return submission.remark(`${share} are missing from this run. A scheduled run would ${plan}.`);
 	}
 	if (exceedsLimit) {
 		const percent = percentage(missing, knownBefore);
 		const examples = ids.slice(0, EXAMPLES);
 		const names = await memory.names.of(examples);
 		const named = examples.map((id) => names.get(id)?.name ?? id).join(', ');
-		report.addRefusal(
+		submission.refuse(
 			first.operationError(
 				`Nothing was disabled: ${share} that this source stored earlier are missing from this run, more than ${label} allows (${maxGonePercent})`,
 				`All that came is stored. Missing are for example ${named}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
 			),
 		);
-		return report.remark(`Nothing was disabled: ${tooMany}`);
+		return submission.remark(`Nothing was disabled: ${tooMany}`);
 	}
-	if (mode === 'integrated') report.remark(MODE_UNKNOWN);
+	if (mode === 'integrated') submission.remark(MODE_UNKNOWN);
 	await disableDocuments(target, memory, ids);
 }
 
@@ -78,16 +78,16 @@ const MODE_UNKNOWN =
 
 /** Why this run does not show the complete source. */
 function reasonInRun({ stream: { seen }, submission }: Target): string | undefined {
-	const { first, report, warnings, signal } = submission;
-	const { rejected, unknown, notSent } = report.counts;
-	const { withoutId } = warnings;
-	const { emptyFiles } = warnings.counts;
+	const { first, signal, tally } = submission;
+	const { counts, doubts, processingBroken, withoutId } = tally;
+	const { rejected, unknown, notSent } = counts;
+	const { emptyFiles } = doubts;
 	const documents = (count: number) => counted(count, 'document');
 	if (signal?.aborted) return 'the execution was stopped';
 	if (rejected > 0) return `${documents(rejected)} could not be read or stored`;
 	if (unknown > 0) return `${documents(unknown)} may or may not be stored`;
 	if (notSent > 0) return `${counted(notSent, 'document was', 'documents were')} not sent`;
-	if (report.processingBroken) return 'the processing could not be started or followed';
+	if (processingBroken) return 'the processing could not be started or followed';
 	if (emptyFiles > 0) return `${counted(emptyFiles, 'file')} of records held none`;
 	if (withoutId > 0) return `${documents(withoutId)} came without an ID`;
 	if (seen.size === 0) return 'the source brought no documents';
@@ -108,12 +108,12 @@ async function planDisabling(target: Target, memory: SourceMemory, ids: string[]
 	const names = await memory.names.of(ids);
 	for (const id of ids)
 		if (statuses.has(id) && !isDisabledAlready(memory, id, statuses.get(id)))
-			target.submission.report.addPlanned('gone', { ...names.get(id), id });
+			target.submission.take({ outcome: 'planned', plan: 'gone', ...names.get(id), id });
 }
 
 /** Disables documents, and reports those that are still on the server. */
 async function disableDocuments(
-	{ memoryRoutes: routes, submission: { report } }: Target,
+	{ memoryRoutes: routes, submission }: Target,
 	memory: SourceMemory,
 	ids: string[],
 ): Promise<void> {
@@ -128,11 +128,11 @@ async function disableDocuments(
 		beforeChange: async (present) => await memory.journalChange(present),
 		onSwitched: (id, isThere) => {
 			memory.known.remove(id);
-			if (isThere) report.addDisabled(id, names.get(id));
+			if (isThere) submission.take({ outcome: 'disabled', ...names.get(id), id });
 		},
 	});
 	if (failure)
-		report.remark(
+		submission.remark(
 			asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`),
 		);
 }
