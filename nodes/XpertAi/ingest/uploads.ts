@@ -15,10 +15,7 @@ import type { DocumentOutcome } from './storing';
  */
 export type Upload<Origin> = (
 	document: ReadyDocument<Origin>,
-) => Promise<
-	| { file: Pick<DocumentRecord, 'storageFileId' | 'fileUrl' | 'size'> }
-	| { failure: Failure; attempts: number }
->;
+) => Promise<{ file: Partial<DocumentRecord> } | { failure: Failure; attempts: number }>;
 
 /** The dependencies of uploading. */
 export interface Uploading<Origin> {

@@ -5,6 +5,7 @@ import { serialize } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { inFolder } from '../../../ingest/folders';
 import { isUuid } from '../../../payloads/common';
+import { unsignedAddress } from '../../../payloads/document';
 import { derivedId } from '../../../payloads/derivedId';
 import { keyOwner } from './knowledgebase';
 import type { Origin } from './outcomes';
@@ -107,9 +108,15 @@ export class DocumentStream {
 }
 
 /** The content hash of a document, its bytes as characters: of its record and its file's content, never its address. */
-async function hashOf({ json, file }: ReadyDocument<Origin>): Promise<string> {
-	if (!file) return hash('sha256', json, 'binary');
-	const digest = createHash('sha256').update(json);
+async function hashOf({ json, record, file }: ReadyDocument<Origin>): Promise<string> {
+	const { fileUrl } = record;
+	const unsigned = fileUrl && unsignedAddress(fileUrl);
+	const isSigned = unsigned !== fileUrl;
+	const text = isSigned ? JSON.stringify({ ...record, fileUrl: unsigned }) : json;
+	// A name in NFD is the same as in NFC, and so is its key.
+	const canonical = text.normalize('NFC');
+	if (!file) return hash('sha256', canonical, 'binary');
+	const digest = createHash('sha256').update(canonical);
 	const { content } = await file();
 	for await (const piece of Buffer.isBuffer(content) ? [content] : content.open())
 		digest.update(piece);

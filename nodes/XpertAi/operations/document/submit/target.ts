@@ -189,7 +189,10 @@ export class Target {
 			if (answer) {
 				circuitBreaker.passed('upload');
 				const { url: fileUrl, id: storageFileId, size } = answer;
-				return { file: { fileUrl, ...defined({ storageFileId, size }) } };
+				if (uploadedContent?.hadNul) this.submission.warnings.counts.hadNul += 1;
+				return {
+					file: { ...uploadedContent?.fields, fileUrl, ...defined({ storageFileId, size }) },
+				};
 			}
 			const reason = failure.missing === 'route' ? NO_UPLOADS : failure.reason;
 			return { failure: { ...failure, reason }, attempts };

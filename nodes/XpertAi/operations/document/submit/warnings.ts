@@ -26,7 +26,7 @@ const WARNINGS = {
 	withPartIds: [...DOCUMENTS, 'pages or chunks with IDs: on Xpert, one that changes is lost.'],
 	pagesBesideFile: [...DOCUMENTS, 'pages beside an address: the pages are not read.'],
 	filePath: [...DOCUMENTS, 'a File Path: the server looks for it on its own disk.'],
-	readAsText: ['table is', 'tables are', 'sent as text: servers cannot read sheets.'],
+	hadNul: [...DOCUMENTS, 'characters that cannot be stored (U+0000): they were left out.'],
 } as const;
 
 /** Collects warnings about the documents of a run. */
@@ -42,12 +42,12 @@ export class Warnings {
 	/** Records a document that was read. */
 	addDocument(
 		{ isNew, record: { filePath, fileUrl, pages, chunks } }: ReadyDocument<unknown>,
-		{ newEachTime, readAsText, unusedColumns = [] }: FoundDocument,
+		{ newEachTime, hadNul, unusedColumns = [] }: FoundDocument,
 	): void {
 		const parts = [...(pages ?? []), ...(chunks ?? [])];
 		if (isNew) this.withoutId += 1;
 		if (isNew && !newEachTime) this.counts.withoutStableId += 1;
-		if (readAsText) this.counts.readAsText += 1;
+		if (hadNul) this.counts.hadNul += 1;
 		if (parts.some(({ id }) => id)) this.counts.withPartIds += 1;
 		if (fileUrl && parts.length > 0) this.counts.pagesBesideFile += 1;
 		if (filePath && !fileUrl) this.counts.filePath += 1;
