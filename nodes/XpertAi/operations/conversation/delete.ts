@@ -4,8 +4,7 @@ import { callOrThrow } from '../../execution/callOrThrow';
 import { timeoutSeconds } from '../../execution/declared';
 import { booleanField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
-import { declare } from '../../execution/operation';
-import type { PrecheckResult } from '../../execution/operation';
+import { declare, type PrecheckResult } from '../../execution/operation';
 import { deletedItem } from '../../execution/outputs';
 import { conversationRecord } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
@@ -16,6 +15,7 @@ export const deleteConversation = declare({
 	value: 'delete',
 	name: 'Delete',
 	action: 'Delete conversation',
+	endpoint: 'beyond',
 	description: 'Delete a conversation with its thread, messages and runs',
 	method: 'DELETE',
 	path: '/conversations/{conversationId}',
