@@ -122,20 +122,15 @@ describe('a workbook', () => {
 		expect(passages()).toEqual(['{"Animal":"Quokka","Price":10.5}']);
 	});
 
-	it.each([
-		['broken.xlsx', XLSX, /"data", whose file is no \.xlsx workbook inside/],
-		[
-			'old.xls',
-			'application/vnd.ms-excel',
-			/whose file is of the old \.xls format.* Save it as \.xlsx/,
-		],
-	])('that nothing could be found in is refused: %s', async (name, mimeType, words) => {
+	it('that nothing could be found in is refused', async () => {
 		const items = [
-			await fileItem(name, mimeType, Buffer.from('Price, no zip at all')),
+			await fileItem('broken.xlsx', XLSX, Buffer.from('Price, no zip at all')),
 			await fileItem('good.xlsx', XLSX, book),
 		];
 		const { outputs } = await submit(FILES, { items, onError: 'continueErrorOutput' });
-		expect(column(outputs[1], 'error')).toEqual([expect.stringMatching(words)]);
+		expect(column(outputs[1], 'error')).toEqual([
+			expect.stringContaining('file "broken.xlsx" is no .xlsx workbook inside'),
+		]);
 		expect(column(outputs[0], 'name')).toEqual(['good.xlsx']);
 		expect(uploads()).toHaveLength(1);
 	});

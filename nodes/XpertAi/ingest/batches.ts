@@ -2,6 +2,14 @@ import type { DocumentRecord } from '../payloads/document';
 import type { UploadFile } from '../transport/multipart';
 import type { Fact } from './facts';
 
+/** The file of a document, as its source reads it. */
+export interface SourceFile extends UploadFile {
+	/** What the record says of it, if its content shows a format that its name does not. */
+	fields?: Pick<DocumentRecord, 'name' | 'type' | 'mimeType'>;
+	/** Whether U+0000 was left out of the document. */
+	hadNul?: boolean;
+}
+
 /** A document that is ready to be sent. Its content is in `record` alone. */
 export interface ReadyDocument<Origin> {
 	record: DocumentRecord;
@@ -21,7 +29,7 @@ export interface ReadyDocument<Origin> {
 	 */
 	contentHash?: string;
 	/** The file of the document. It is uploaded first: a document is stored only after its file. */
-	file?: () => UploadFile | Promise<UploadFile>;
+	file?: () => SourceFile | Promise<SourceFile>;
 	/** Whether this run has uploaded its file, which the server therefore has. */
 	isUploaded?: boolean;
 	/** Where the document came from; its outcome is reported there. */

@@ -43,5 +43,6 @@ export interface ProcessedFact {
 export type Fact<Origin> =
 	| DocumentFact<Origin>
 	| ProcessedFact
-	| { outcome: 'uploaded' }
+	/** `hadNul`: U+0000 was left out of its file. */
+	| { outcome: 'uploaded'; hadNul?: boolean }
 	| { outcome: 'sent'; counts: RequestCounts };

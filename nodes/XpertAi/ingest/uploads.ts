@@ -64,9 +64,9 @@ export async function* uploadFiles<Origin>({
 			if (!answer) return [failed(failure, attempts)];
 			const { url: fileUrl, id: storageFileId, size } = answer;
 			const known = omitBy({ storageFileId, size }, isUndefined);
-			const record = { ...document.record, fileUrl, ...known };
+			const record = { ...document.record, ...content.fields, fileUrl, ...known };
 			const ready = { ...omit(document, 'file'), isUploaded: true, record, ...serialize(record) };
-			return [{ outcome: 'uploaded' }, ready];
+			return [{ outcome: 'uploaded', hadNul: content.hadNul }, ready];
 		} catch (error) {
 			return [{ document, outcome: 'unreadable', error }];
 		}

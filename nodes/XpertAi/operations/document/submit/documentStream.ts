@@ -6,6 +6,7 @@ import { serialize } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { inFolder } from '../../../ingest/folders';
 import { isUuid } from '../../../payloads/common';
+import { unsignedAddress } from '../../../payloads/document';
 import { derivedId } from '../../../payloads/derivedId';
 import { keyOwner } from './knowledgebase';
 import type { Origin } from './outcomes';
@@ -94,6 +95,7 @@ export class DocumentStream {
 		Object.assign(origin, { name: record.name ?? undefined, key, id });
 		origin.isUploaded = file !== undefined;
 		origin.isNewEachTime = found.newEachTime;
+		origin.hadNul = found.hadNul;
 		if (!file) origin.storageFileId = record.storageFileId;
 		const isNew = id !== ownId || !isUuid(id);
 		// For a summary, records are not tracked: there may be too many, and nothing else of them is kept. Neither are
@@ -117,9 +119,15 @@ export class DocumentStream {
 }
 
 /** The content hash of a document, its bytes as characters: of its record and its file's content, never its address. */
-async function hashOf({ json, file }: ReadyDocument<Origin>): Promise<string> {
-	if (!file) return hash('sha256', json, 'binary');
-	const digest = createHash('sha256').update(json);
+async function hashOf({ json, record, file }: ReadyDocument<Origin>): Promise<string> {
+	const { fileUrl } = record;
+	const unsigned = fileUrl && unsignedAddress(fileUrl);
+	const isSigned = unsigned !== fileUrl;
+	const text = isSigned ? JSON.stringify({ ...record, fileUrl: unsigned }) : json;
+	// A name in NFD is the same as in NFC, and so is its key.
+	const canonical = text.normalize('NFC');
+	if (!file) return hash('sha256', canonical, 'binary');
+	const digest = createHash('sha256').update(canonical);
 	const { content } = await file();
 	for await (const piece of Buffer.isBuffer(content) ? [content] : content.open())
 		digest.update(piece);

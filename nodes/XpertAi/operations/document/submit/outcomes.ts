@@ -45,6 +45,8 @@ export interface Origin {
 	isUploaded?: boolean;
 	/** Whether the user wants it to have a new ID each time. */
 	isNewEachTime?: boolean;
+	/** Whether U+0000 was left out of its record. */
+	hadNul?: boolean;
 	/** Whether a later document of the run has the same key or ID. */
 	isReplaced?: boolean;
 	/** The file that its record names, which an earlier run or somebody else has uploaded. */

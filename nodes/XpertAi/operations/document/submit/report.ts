@@ -136,6 +136,7 @@ const DOUBTS = {
 	withPartIds: [...DOCUMENTS, 'pages or chunks with IDs: on Xpert, one that changes is lost.'],
 	pagesBesideFile: [...DOCUMENTS, 'pages beside an address: the pages are not read.'],
 	filePath: [...DOCUMENTS, 'a File Path: the server looks for it on its own disk.'],
+	hadNul: [...DOCUMENTS, 'characters that cannot be stored (U+0000): they were left out.'],
 } as const satisfies Record<keyof Tally['doubts'], unknown>;
 
 /** Characters of a hint that name keys or columns. */

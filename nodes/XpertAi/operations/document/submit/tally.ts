@@ -78,7 +78,14 @@ export const newTally = () => ({
 	/** Documents that came without an ID of their own, also where New Each Time was chosen. */
 	withoutId: 0,
 	/** What is seldom intended, or not supported by servers, in documents that were sent. */
-	doubts: { emptyFiles: 0, withoutStableId: 0, withPartIds: 0, pagesBesideFile: 0, filePath: 0 },
+	doubts: {
+		emptyFiles: 0,
+		withoutStableId: 0,
+		withPartIds: 0,
+		pagesBesideFile: 0,
+		filePath: 0,
+		hadNul: 0,
+	},
 	replaced: { count: 0, keys: new Set<string>() },
 	/** Columns that match no field of a document (Map Automatically). */
 	unusedColumns: new Set<string>(),
@@ -141,6 +148,7 @@ export function addFact(
 			else if (output !== 'summary') tally.missing.push(pick(fact, 'name', 'key', 'id', 'plan'));
 			return undefined;
 		case 'uploaded':
+			if (fact.hadNul) tally.doubts.hadNul += 1;
 			return undefined;
 	}
 }
@@ -192,6 +200,7 @@ function addProcessed(
 function addDoubts({ doubts }: Tally, { isNew, origin, record }: ReadyDocument<Origin>): void {
 	const { filePath, fileUrl, pages, chunks } = record;
 	const parts = [...(pages ?? []), ...(chunks ?? [])];
+	if (origin.hadNul) doubts.hadNul += 1;
 	if (isNew && !origin.isNewEachTime) doubts.withoutStableId += 1;
 	if (parts.some(({ id }) => id)) doubts.withPartIds += 1;
 	if (fileUrl && parts.length > 0) doubts.pagesBesideFile += 1;
