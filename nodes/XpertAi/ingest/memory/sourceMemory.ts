@@ -1,5 +1,3 @@
-import { randomUUID } from 'crypto';
-
 import pick from 'lodash/pick';
 import range from 'lodash/range';
 import sum from 'lodash/sum';
@@ -7,16 +5,7 @@ import sum from 'lodash/sum';
 import { systemClock } from '../../transport/clock';
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
-import {
-	DISABLED,
-	Fingerprints,
-	UNKNOWN,
-	packId,
-	storedEntry,
-	tailOf,
-	unpack,
-	unpackId,
-} from './fingerprints';
+import { Fingerprints, UNKNOWN, packId, storedEntry, tailOf, unpack } from './fingerprints';
 import { Journal, UnmergedJournal, firstPages, isLater } from './journal';
 import type { JournaledBatch } from './journal';
 import { LEASE, Lease, TURN, leaseCounters } from './lease';
@@ -27,11 +16,6 @@ import { NotesFailed, NotesOnServer, SIZES, isReadable, orFailure } from './note
 import type { MemoryNote, MemoryPlace, MemoryRoutes, NoteName, ReadNote } from './notes';
 
 const ROOT: NoteName = ['memory', 'what … has stored'];
-
-/** Two copies, because nothing else records what somebody enabled by hand. */
-const BY_HAND = [1, 2].map(
-	(copy): NoteName => [`by hand ${copy}`, `documents of … disabled or enabled by hand, ${copy}`],
-);
 
 const pieceName = (at: number, of: number): NoteName => [
 	`piece ${at + 1} of ${of}`,
@@ -76,12 +60,10 @@ export class SourceMemory {
 	private readonly lease: Lease;
 	private readonly unmergedJournal: UnmergedJournal;
 	/** The content of the root, and whether it must be written before anything is sent. */
-	private root: Pick<MemoryNote, 'run' | 'pieces' | 'names' | 'lost' | 'byHand'> = { run: 0 };
+	private root: Pick<MemoryNote, 'run' | 'pieces' | 'names' | 'lost'> = { run: 0 };
 	private isStale = false;
 	/** Pieces that could not be read, and must be rewritten. */
 	private readonly unreadablePieces = new Set<number>();
-	/** The `writeId` of the `by hand` note that this run has merged. The root holds it once the run ends. */
-	private byHandWriteId?: string;
 	/** Packed IDs of documents that no earlier run stored. */
 	private readonly newIds = new Set<string>();
 	/** Serializes the writing of notes. */
@@ -191,22 +173,6 @@ export class SourceMemory {
 		this.isStale = true;
 	}
 
-	/** Records documents disabled or enabled by hand, also while a run sends. @returns why they must not be switched */
-	async noteByHand(ids: string[], disabled: boolean): Promise<Failure | undefined> {
-		const failed = await orFailure(async () => {
-			const [root, ...copies] = await this.notes.read([ROOT, ...BY_HAND]);
-			const byHand = copies.find(isReadable);
-			const isMerged = isReadable(root) && root.byHand === byHand?.writeId;
-			const entries = new Map(byHand && !isMerged ? unpack(byHand.body) : []);
-			// Disabling may fail: a document that was enabled before may still be enabled.
-			for (const packedId of ids.map(packId))
-				entries.set(packedId, disabled ? (entries.get(packedId) ?? DISABLED) : UNKNOWN);
-			const header = { writeId: randomUUID() };
-			await this.notes.write(...BY_HAND.map((note) => ({ note, header, entries })));
-		});
-		return failed?.failure;
-	}
-
 	/** Ends the run: writes the memory and releases the lease. */
 	async close(): Promise<void> {
 		const { known, lease, options } = this;
@@ -217,7 +183,7 @@ export class SourceMemory {
 				// Documents in late pages of a crashed run become unknown.
 				for (const [packedId] of await this.unmergedJournal.readLate())
 					known.set([packedId, UNKNOWN]);
-				await this.write(lease.number, this.byHandWriteId);
+				await this.write(lease.number);
 				lease.counters.root = this.root.run;
 			});
 			this.troubles.notWritten = failed?.failure;
@@ -260,12 +226,12 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Reads the memory, merges the journal of a crashed run, and then what was disabled or enabled by hand since.
+	 * Reads the memory and merges the journal of a crashed run.
 	 * @returns the note `turn` @throws NotesFailed
 	 */
 	private async read(forgetLost = false, ownCounters?: Lease['counters']): Promise<ReadNote> {
-		const first = [TURN, LEASE, ROOT, ...BY_HAND, ...firstPages()];
-		const [turn, lease, root, byHand, copy, ...pages] = await this.notes.read(first);
+		const first = [TURN, LEASE, ROOT, ...firstPages()];
+		const [turn, lease, root, ...pages] = await this.notes.read(first);
 		const counters = ownCounters ?? leaseCounters(lease);
 		// A root older than the lease knows was overwritten by a late request, and does not count.
 		const isRootLost = isReadable(root) ? root.run < counters.root : (root ?? counters.root) !== 0;
@@ -276,7 +242,6 @@ export class SourceMemory {
 			await this.readUnmergedJournal(counters.sent, isRootLost);
 		const lastRun = Math.max(this.unmergedJournal.run, counters.root, counters.sent);
 		this.isNew = root === undefined && lastRun === 0;
-		this.mergeByHand([byHand, copy].find(isReadable));
 		// A document whose outcome no run has learned has no name yet.
 		for (const [packedId, fingerprint] of this.known.entries())
 			if (fingerprint === UNKNOWN) this.names.unnamed.add(packedId);
@@ -287,7 +252,7 @@ export class SourceMemory {
 	private async readRoot(root: MemoryNote, forgetLost: boolean): Promise<void> {
 		const { known, names, notes, unreadablePieces } = this;
 		const { pieces = [], lost } = root;
-		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'byHand');
+		this.root = pick(root, 'run', 'pieces', 'names', 'lost');
 		this.isStale = forgetLost && lost !== undefined;
 		if (!forgetLost) this.troubles.lost = lost;
 		names.counted = root.names ?? names.counted;
@@ -310,7 +275,7 @@ export class SourceMemory {
 			if (!isIn || known.knows(id)) continue;
 			missing -= 1;
 			known.markUnknown(id);
-			known.uncertain.set(id, 'unknown');
+			known.rebuilt.add(id);
 		}
 		this.isStale = true;
 		if (!pieces || !names.counted.areAll) this.markLost(missing > 0 ? missing : NaN);
@@ -331,20 +296,8 @@ export class SourceMemory {
 		this.markLost();
 	}
 
-	private mergeByHand(note?: MemoryNote): void {
-		const { known, root } = this;
-		this.byHandWriteId = note?.writeId ?? root.byHand;
-		const isMerged = this.byHandWriteId === root.byHand;
-		for (const [packedId, mark] of note && !isMerged ? unpack(note.body) : []) {
-			const id = unpackId(packedId);
-			if (mark === DISABLED) known.forget(id);
-			else known.markUnknown(id);
-			known.uncertain.set(id, mark === DISABLED ? 'disabled' : 'unknown');
-		}
-	}
-
 	/** Writes the pieces first and the root last: the root makes them count. @throws NotesFailed */
-	private async write(run: number, byHand = this.root.byHand): Promise<void> {
+	private async write(run: number): Promise<void> {
 		const { known, names, root, unreadablePieces } = this;
 		const { lost } = this.troubles;
 		const { pieces: sizes = [] } = root;
@@ -361,7 +314,7 @@ export class SourceMemory {
 			areAll &&= !names.unnamed.has(packedId);
 		}
 		const pieces = range(pieceCount).map((at) => idsByPiece.get(at)?.length ?? sizes[at] ?? 0);
-		const header = { run, pieces, names: { ...names.counted, areAll }, lost, byHand };
+		const header = { run, pieces, names: { ...names.counted, areAll }, lost };
 		known.changed = new Set();
 		const pieceNotes = [...idsByPiece].map(([at, packedIds]) => ({
 			note: pieceName(at, pieceCount),
