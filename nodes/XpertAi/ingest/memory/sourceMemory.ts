@@ -22,6 +22,9 @@ const pieceName = (at: number, of: number): NoteName => [
 	`what … has stored, ${at + 1} of ${of}`,
 ];
 
+/** The first piece of memories of any size up to two million documents. */
+const FIRST_PIECES = range(11).map((power) => pieceName(0, 2 ** power));
+
 /** What went wrong with the memory. */
 export interface MemoryTroubles {
 	/** The server does not return notes. */
@@ -34,12 +37,11 @@ export interface MemoryTroubles {
 	notAsked?: Failure;
 }
 
-/** `by`: the title of the run; `fresh`: send everything again; `forgetLost`: the user has taken note of losses. */
+/** `by`: the title of the run; `forgetLost`: the user has taken note of losses. */
 interface MemoryOptions {
 	signal?: AbortSignal;
 	clock?: Clock;
 	by?: string;
-	fresh?: boolean;
 	forgetLost?: boolean;
 }
 
@@ -51,6 +53,8 @@ export class SourceMemory {
 	readonly troubles: MemoryTroubles = {};
 	/** Whether, by the notes, no run has stored anything: the source is new, or its notes are gone. */
 	isNew = false;
+	/** Whether anything is remembered: Send Everything only goes on with a memory that is there. */
+	isKept = true;
 	/** Documents known when the run began. */
 	knownBefore = 0;
 	/** Set if another run holds the lease: then nothing may be sent. */
@@ -85,15 +89,21 @@ export class SourceMemory {
 	}
 
 	/** Reads what earlier runs stored. Failures are in `refusal` and `troubles`. After `to send`, always call `close`. */
-	async open(mode: 'to send' | 'to read' = 'to send'): Promise<this> {
+	async open(mode: 'to send' | 'to read' | 'if kept' = 'to send'): Promise<this> {
 		const { options, known, lease } = this;
 		const failed = await orFailure(async () => {
-			if (mode === 'to send') await this.begin();
-			else await this.read(options.forgetLost);
+			if (mode === 'if kept')
+				this.isKept = (await this.notes.read([TURN, LEASE, ROOT])).some(
+					(note) => note !== undefined,
+				);
+			if (mode === 'to read') await this.read(options.forgetLost);
+			else if (this.isKept) await this.begin();
 		});
-		if (failed?.failure.missing === 'route') this.troubles.noRoute = true;
+		const { missing, status } = failed?.failure ?? {};
+		// Without the route, or the right to read it, no run has noted anything.
+		if (mode === 'if kept' && (missing === 'route' || status === 403)) this.isKept = false;
+		else if (missing === 'route') this.troubles.noRoute = true;
 		else lease.refusal ??= failed?.failure;
-		if (options.fresh) known.forgetContents();
 		this.knownBefore = known.size;
 		return this;
 	}
@@ -233,15 +243,22 @@ export class SourceMemory {
 		const first = [TURN, LEASE, ROOT, ...firstPages()];
 		const [turn, lease, root, ...pages] = await this.notes.read(first);
 		const counters = ownCounters ?? leaseCounters(lease);
+		// Without both, only a page or a piece tells that something was remembered.
+		const hasNeither = root === undefined && !(ownCounters ? this.lease.wasThere : lease);
+		const isForgotten =
+			hasNeither &&
+			[...pages, ...(await this.notes.read(FIRST_PIECES))].some((note) => note !== undefined);
 		// A root older than the lease knows was overwritten by a late request, and does not count.
-		const isRootLost = isReadable(root) ? root.run < counters.root : (root ?? counters.root) !== 0;
+		const isOlder = isReadable(root) && root.run < counters.root;
+		const isRootLost =
+			isForgotten || isOlder || (!isReadable(root) && (root ?? counters.root) !== 0);
 		if (isRootLost) await this.rebuild();
 		else if (isReadable(root)) await this.readRoot(root, forgetLost);
 		const isLeft = pages.some((page) => isLater(this.root.run, page));
 		if (isLeft || counters.sent > this.root.run)
 			await this.readUnmergedJournal(counters.sent, isRootLost);
 		const lastRun = Math.max(this.unmergedJournal.run, counters.root, counters.sent);
-		this.isNew = root === undefined && lastRun === 0;
+		this.isNew = root === undefined && lastRun === 0 && !isForgotten;
 		// A document whose outcome no run has learned has no name yet.
 		for (const [packedId, fingerprint] of this.known.entries())
 			if (fingerprint === UNKNOWN) this.names.unnamed.add(packedId);

@@ -97,7 +97,7 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	const timeoutMs = first.setting('options.timeout', timeoutSeconds) * 1000;
 	const limits = { timeoutMs, retryLimits: SINGLE_REQUEST_LIMITS };
 	const routes = knowledgebaseRoutes(knowledgebaseId, send, limits, cancelSignal(context));
-	const place = memoryPlaceOf(knowledgebaseId, { sourceName }, context);
+	const place = memoryPlaceOf(knowledgebaseId, { sourceName, shard: '' }, context);
 	const source =
 		sourceName === '' ? undefined : await new SourceMemory(place, routes).open('to read');
 	const outcomes = new Map<string, IDataObject>();
@@ -125,7 +125,9 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	const documentsWere = counted(unknown, 'document was', 'documents were');
 	if (unknown > 0)
 		addHints(context, [
-			asHint(`${documentsWere} not known of this source. Check Source Name and the keys.`),
+			asHint(
+				`${documentsWere} not known of this source. Check Knowledgebase, Source Name and the keys.`,
+			),
 		]);
 	if (memory) addHints(context, troubleHints(memory.troubles));
 	return { outcomes, failure };

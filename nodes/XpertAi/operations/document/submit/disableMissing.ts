@@ -2,6 +2,7 @@ import difference from 'lodash/difference';
 import pick from 'lodash/pick';
 
 import { isInLoop } from '../../../execution/audience';
+import { quoted } from '../../../execution/badInput';
 import type { Item } from '../../../execution/item';
 import type { SourceMemory } from '../../../ingest/memory';
 import { fetchStatuses, processingState } from '../../../ingest/processingStatus';
@@ -109,21 +110,23 @@ const notAll = (failure: Failure) =>
 
 /** Why no document may be disabled: the run does not show the whole source, or is perhaps not the only one. */
 async function reasonToKeep(
-	{ stream: { seen }, submission }: Target,
+	{ stream: { brokenKey, gaps, seen }, submission }: Target,
 	memory: SourceMemory,
 ): Promise<string | undefined> {
-	const { first, report, warnings, signal } = submission;
-	const { rejected, unknown, notSent } = report.counts;
+	const { first, report, unassigned, warnings, signal } = submission;
 	const { withoutId } = warnings;
 	const { emptyFiles } = warnings.counts;
 	const documents = (count: number) => counted(count, 'document');
 	if (signal?.aborted) return 'the execution was stopped';
+	const rejected = gaps.rejected + unassigned;
 	if (rejected > 0) return `${documents(rejected)} could not be read or stored`;
-	if (unknown > 0) return `${documents(unknown)} may or may not be stored`;
-	if (notSent > 0) return `${counted(notSent, 'document was', 'documents were')} not sent`;
+	if (gaps.unknown > 0) return `${documents(gaps.unknown)} may or may not be stored`;
+	if (gaps.notSent > 0)
+		return `${counted(gaps.notSent, 'document was', 'documents were')} not sent`;
 	if (report.processingBroken) return 'the processing could not be started or followed';
 	if (emptyFiles > 0) return `${counted(emptyFiles, 'file')} of records held none`;
 	if (withoutId > 0) return `${documents(withoutId)} came without an ID`;
+	if (brokenKey !== undefined) return `the key ${quoted(brokenKey)} lacks a part`;
 	if (seen.size === 0) return 'the source brought no documents';
 	if (Number(first.context.getWorkflowDataProxy(0).$runIndex) > 0)
 		return 'the node ran more than once in this execution';
