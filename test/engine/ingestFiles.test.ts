@@ -2,7 +2,7 @@ import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
 import { useFixture } from './support/fixture';
-import { BY_NAME, column, embedsDocuments, ingestOn } from './support/ingest';
+import { BY_NAME, column, embedsDocuments, hintsOf, ingestOn } from './support/ingest';
 import { byId } from './support/locators';
 import { ask, detailsOf, newThreads, says } from './support/runs';
 

@@ -31,15 +31,15 @@ export const deleteConversation = declare({
 		],
 		evaluate: unlessRunning,
 	},
-	sendBody: async (item, body, request) => {
+	sendBody: async (item, request) => {
 		try {
-			return await request(body);
+			return await request();
 		} catch (caught) {
 			const error = item.asError(caught);
 			if (!/still referenced/i.test(error.message)) throw error;
 		}
 		await deleteMessages(item);
-		return await request(body);
+		return await request();
 	},
 	answer: z.undefined({ message: 'it is not empty' }),
 	shape: deletedItem,

@@ -1,16 +1,20 @@
 import { createHash, hash, randomUUID } from 'crypto';
 
+import isObject from 'lodash/isObject';
+import { NodeOperationError } from 'n8n-workflow';
+
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
 import { serialize } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { inFolder } from '../../../ingest/folders';
-import { isUuid } from '../../../payloads/common';
+import { isUuid, keyDemand } from '../../../payloads/common';
 import { unsignedAddress } from '../../../payloads/document';
 import { derivedId } from '../../../payloads/derivedId';
 import { keyOwner } from './knowledgebase';
 import type { Origin } from './outcomes';
 import type { SourceDocuments } from './sources/readers';
+import { refusedKeys } from './sources/sourceDocument';
 import type { FoundDocument } from './sources/sourceDocument';
 import type { Submission } from './submission';
 
@@ -24,13 +28,20 @@ export class DocumentStream {
 	readonly seen = new Map<string, Origin | undefined>();
 	/** Items to be read. Documents are read when their item's turn comes, unless they were read before. */
 	readonly queue: Array<{ item: Item; documents?: SourceDocuments }> = [];
+	/** Documents that were not read, stored or sent, and not because of themselves: what is missing may be there. */
+	readonly gaps = { rejected: 0, unknown: 0, notSent: 0 };
+	/** A key that lacks a part, as after a failed download. */
+	brokenKey?: string;
+	/** Whether contents are compared, or noted. */
+	isHashed = false;
 	private readonly owner: string;
 
 	constructor(
 		private readonly submission: Submission,
 		private readonly knowledgebaseId: string,
+		sourceName: string,
 	) {
-		this.owner = keyOwner(knowledgebaseId, submission.settings.sourceName);
+		this.owner = keyOwner(knowledgebaseId, sourceName);
 	}
 
 	/** Reads the documents of the queued items on demand. With Stop, the first flaw ends the stream. */
@@ -53,6 +64,7 @@ export class DocumentStream {
 				if (isStreamed && count === 0) submission.take({ outcome: 'noRecords' });
 			} catch (caught) {
 				// If a file breaks off, the documents before that are sent nevertheless.
+				this.recordRefused(caught);
 				submission.takeFlaw(item, caught);
 			}
 		}
@@ -64,26 +76,42 @@ export class DocumentStream {
 		origin: Origin,
 	): Promise<ReadyDocument<Origin> | undefined> {
 		const { submission } = this;
-		const { canSend, settings } = submission;
+		const { canSend } = submission;
 		const { unusedColumns } = found instanceof Error ? {} : found;
 		submission.take({ outcome: 'begun', origin, unusedColumns });
 		if (found instanceof Error) {
+			this.recordRefused(found);
 			submission.take({ outcome: 'unreadable', document: { origin }, error: found });
 			return undefined;
 		}
 		const document = this.asDocument(found, origin);
 		if (!canSend) {
+			this.gaps.notSent += 1;
 			submission.take({ outcome: 'notSent', document });
 			return undefined;
 		}
 		this.recordSeen(document);
 		try {
-			if (settings.remembers || settings.dryRun) document.contentHash = await hashOf(document);
+			if (this.isHashed) document.contentHash = await hashOf(document);
 			return document;
 		} catch (error) {
+			if (!(error instanceof NodeOperationError)) this.gaps.rejected += 1;
 			submission.take({ outcome: 'unreadable', document, error });
 			return undefined;
 		}
+	}
+
+	/** Records a document that could not be read. With a key, it is in the source all the same. */
+	private recordRefused(caught: unknown): void {
+		const key = isObject(caught) ? refusedKeys.get(caught) : undefined;
+		if (key === undefined) this.gaps.rejected += 1;
+		else this.recordKey(key, derivedId(this.owner, key));
+	}
+
+	private recordKey(key: string | undefined, id: string): void {
+		if (!this.submission.settings.mirrors) return;
+		if (key !== undefined && keyDemand(key, true)) this.brokenKey = key;
+		if (!this.seen.has(id.toLowerCase())) this.seen.set(id.toLowerCase(), undefined);
 	}
 
 	/** A document with its ID. One without an ID gets a new one, so that requests can be repeated. */
@@ -113,8 +141,7 @@ export class DocumentStream {
 		const earlier = origin.isTracked && seen.get(lowerCaseId);
 		if (earlier) submission.take({ outcome: 'replaced', origin: earlier, by: key ?? id });
 		if (origin.isTracked) seen.set(lowerCaseId, origin);
-		else if (submission.settings.mirrors && !seen.has(lowerCaseId))
-			seen.set(lowerCaseId, undefined);
+		this.recordKey(key, id);
 	}
 }
 

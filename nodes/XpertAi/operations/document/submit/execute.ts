@@ -1,16 +1,18 @@
 import compact from 'lodash/compact';
 import sumBy from 'lodash/sumBy';
+import { isExpression } from 'n8n-workflow';
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { mayContinue, addHints } from '../../../execution/outputs';
+import { givenFor } from '../../../execution/rawParameters';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import { disableMissing, refuseInLoop } from './disableMissing';
 import { troubleHints } from './knowledgebase';
 import { hintsOf, outputOf, processingError, stopError } from './report';
-import { readSubmitSettings } from './settings';
+import { checkSameSettings, readSubmitSettings, sourceOf } from './settings';
 import { Submission } from './submission';
 import { Target } from './target';
 import { asHint, counted, sentences } from './wording';
@@ -36,7 +38,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 }
 
 /**
- * The knowledgebases of the items. With Stop, all items are read before anything is sent, so that a flaw leaves
+ * The sources of the items, each with its knowledgebase. With Stop, all items are read before anything is sent, so that a flaw leaves
  * nothing stored; otherwise each is read when its turn comes, as files of records always are.
  */
 function targetsOf(submission: Submission, items: Item[]): Target[] {
@@ -46,11 +48,15 @@ function targetsOf(submission: Submission, items: Item[]): Target[] {
 	for (const [index, item] of items.entries()) {
 		try {
 			item.checkSameCredential(first);
+			checkSameSettings(item, first);
 			const id = item.id('knowledgebaseId');
-			const target = targets.get(id) ?? new Target(submission, id);
+			const source = sourceOf(item);
+			const place = JSON.stringify([id, source]);
+			const target = targets.get(place) ?? new Target(submission, id, source);
 			target.stream.queue.push({ item, documents: readsAhead ? submission.read(item) : undefined });
-			targets.set(id, target);
+			targets.set(place, target);
 		} catch (caught) {
+			submission.unassigned += 1;
 			submission.takeFlaw(item, caught);
 		}
 		tally.itemsNotRead = items.length - index - 1;
@@ -61,11 +67,14 @@ function targetsOf(submission: Submission, items: Item[]): Target[] {
 
 /** Stores the documents and follows their processing, or plans that. The memory is written however the run ends. */
 async function submitTo(submission: Submission, targets: Target[]): Promise<void> {
-	const { settings, tally } = submission;
+	const { first, settings, tally } = submission;
 	try {
 		for (const target of targets)
 			if (!submission.stoppedBy) await (settings.dryRun ? target.plan() : target.store());
 		remarkCircuitBreaker(submission);
+		const older = sumBy(targets, 'older');
+		if (older > 0)
+			submission.remark(`${counted(older, 'document was', 'documents were')} ${NOT_SENT_IN_RETRY}`);
 		if (submission.stoppedBy) {
 			// Stored documents are processed nevertheless; the next run fetches their statuses.
 			for (const { processing } of targets) await processing?.startRemaining();
@@ -75,11 +84,19 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		await Promise.all(targets.map(async (target) => await target.followProcessing()));
 		remarkProcessing(submission, targets);
 		for (const target of targets) await disableMissing(target);
+		if (settings.mirrors && isExpression(givenFor(first.context.getNode(), 'sourceName')))
+			submission.remark(ONLY_WITH_DOCUMENTS);
+		if (submission.refusal) throw submission.refusal;
 	} finally {
 		if (!settings.dryRun) for (const { memory } of targets) await memory?.close();
 	}
 	for (const { memory } of targets) if (memory) submission.remark(...troubleHints(memory.troubles));
 }
+
+const NOT_SENT_IN_RETRY = 'not sent: this is a retry, and what is stored may be newer.';
+
+const ONLY_WITH_DOCUMENTS =
+	'Mirrored: the sources that brought a document in this run. Others keep what they have.';
 
 /** Reports once that the circuit breaker kept documents from being sent. */
 function remarkCircuitBreaker(submission: Submission): void {

@@ -42,6 +42,10 @@ export class Submission {
 	readonly signal?: AbortSignal;
 	/** With Stop, the first document that failed: nothing is sent after it. */
 	stoppedBy?: Origin;
+	/** With Stop, the first error that concerns one source alone: the others go on before the run fails. */
+	refusal?: ItemError;
+	/** Items whose source is not known, as they could not be read. */
+	unassigned = 0;
 
 	constructor(
 		/** The item whose settings apply to all items. */
@@ -82,14 +86,10 @@ export class Submission {
 		for (const text of texts) this.tally.remarks.add(text);
 	}
 
-	/**
-	 * Records an error that concerns no single document.
-	 *
-	 * @throws the error, with Stop
-	 */
+	/** Records an error that concerns no single document. With Stop, it ends the run when all sources had their turn. */
 	refuse(error: ItemError): void {
-		if (!mayContinue(this.first.context)) throw error;
-		if (this.settings.output !== 'summary') this.tally.refusals.push(error);
+		if (mayContinue(this.first.context)) this.tally.refusals.push(error);
+		else this.refusal ??= error;
 	}
 
 	/**

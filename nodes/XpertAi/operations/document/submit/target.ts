@@ -1,3 +1,5 @@
+import { NodeOperationError } from 'n8n-workflow';
+
 import { asJson } from '../../../execution/outputs';
 import { documentList } from '../../../ingest/answeredRecords';
 import type { ReadyDocument } from '../../../ingest/batches';
@@ -12,6 +14,7 @@ import type { Statuses } from '../../../ingest/processingStatus';
 import { storeDocuments } from '../../../ingest/storing';
 import { uploadFiles } from '../../../ingest/uploads';
 import { derivedId } from '../../../payloads/derivedId';
+import { isRejection } from '../../../transport/classifyFailure';
 import { OutageBudget } from '../../../transport/call';
 import { systemClock } from '../../../transport/clock';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
@@ -19,6 +22,8 @@ import { DocumentStream } from './documentStream';
 import { knowledgebaseRoutes, memoryPlaceOf } from './knowledgebase';
 import { knowledgebaseError } from './outcomes';
 import type { Origin } from './outcomes';
+import type { Source } from './settings';
+import { outermostMode } from './submission';
 import type { Submission } from './submission';
 import { asHint, counted } from './wording';
 
@@ -26,11 +31,17 @@ import { asHint, counted } from './wording';
 const FIRST_BATCH = 10;
 
 /** Limits of the first documents that are looked up on the server, if a source has no memory. */
-const MAX_CHECKED = 500;
+const MAX_CHECKED = 100;
 const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
 
 const STORED_TWICE =
 	'also stored without a Source Name, and found twice. Document: Disable takes them out.';
+
+const STORED_BEFORE =
+	'stored before this source was remembered: what is gone since may still be found.';
+
+const OLDER =
+	'Not sent: this is a retry of an earlier execution, and other content of this document is stored, perhaps newer';
 
 const OTHER_RUN_ACTIVE = 'Not sent: another run of this source is at work';
 
@@ -38,9 +49,9 @@ const OTHER_RUN_ACTIVE = 'Not sent: another run of this source is at work';
 const documentName = ({ record: { name }, key }: ReadyDocument<Origin>): DocumentName =>
 	name ? { name, key } : { key };
 
-/** One knowledgebase in a run: its documents, its memory, and its processing. */
+/** One source in a run, with the knowledgebase that it fills: its documents, its memory, and its processing. */
 export class Target {
-	/** The documents of the items for this knowledgebase. */
+	/** The documents of the items of this source. */
 	readonly stream: DocumentStream;
 	/** What earlier runs stored, once it is open; `undefined` if nothing is remembered. */
 	memory?: SourceMemory;
@@ -48,14 +59,18 @@ export class Target {
 	readonly memoryRoutes: ReturnType<typeof knowledgebaseRoutes>;
 	/** Processes the stored documents; `undefined` with After Storing = Nothing. */
 	readonly processing?: Processing;
+	/** Documents of a retried execution that are stored with other content. */
+	older = 0;
+
 	constructor(
 		readonly submission: Submission,
 		readonly knowledgebaseId: string,
+		private readonly source: Source,
 	) {
 		const { send, settings, signal } = submission;
 		const newRoutes = () => knowledgebaseRoutes(knowledgebaseId, send, settings, signal);
 		this.memoryRoutes = newRoutes();
-		this.stream = new DocumentStream(submission, knowledgebaseId);
+		this.stream = new DocumentStream(submission, knowledgebaseId, source.sourceName);
 		if (settings.process) this.processing = new Processing(newRoutes(), settings.waitMs);
 	}
 
@@ -64,8 +79,11 @@ export class Target {
 		const { knowledgebaseId, memoryRoutes, processing, submission } = this;
 		const { first, settings, circuitBreaker, send, signal } = submission;
 		const { retryLimits, timeoutMs } = settings;
-		if (submission.canSend && settings.remembers) this.memory = await this.newMemory().open();
-		const { memory } = this;
+		const opened = submission.canSend ? this.newMemory() : undefined;
+		await opened?.open(settings.remembers ? 'to send' : 'if kept');
+		const memory = opened?.isKept ? opened : undefined;
+		this.memory = memory;
+		this.stream.isHashed = memory !== undefined;
 		if (memory?.holder) return await this.yieldTo(memory.holder);
 		const client = { send, clock: systemClock, signal };
 		const { storePath: path, send: sendRepeatedly } = memoryRoutes;
@@ -115,6 +133,7 @@ export class Target {
 		const { first, settings } = this.submission;
 		const memory = this.newMemory();
 		this.memory = memory;
+		this.stream.isHashed = true;
 		if (settings.remembers) await memory.open('to read');
 		if (memory.refusal) throw knowledgebaseError(first, memory.refusal);
 		await planDocuments(this.checkingNewSource(memory), {
@@ -135,11 +154,11 @@ export class Target {
 	private newMemory(): SourceMemory {
 		const { first, settings, signal } = this.submission;
 		const { context } = first;
-		const { resendAll: fresh, forgetDamage: forgetLost } = settings;
-		const place = memoryPlaceOf(this.knowledgebaseId, settings, context);
+		const { forgetDamage: forgetLost } = settings;
+		const place = memoryPlaceOf(this.knowledgebaseId, this.source, context);
 		const { name } = context.getWorkflow();
 		const by = `execution ${context.getExecutionId()}${name ? ` of "${name}"` : ''}`;
-		return new SourceMemory(place, this.memoryRoutes, { signal, by, fresh, forgetLost });
+		return new SourceMemory(place, this.memoryRoutes, { signal, by, forgetLost });
 	}
 
 	/**
@@ -163,21 +182,28 @@ export class Target {
 		return filterChanged(this.checkingNewSource(memory), {
 			...this.detection(memory),
 			onUnchanged: (document, status) => this.take({ document, outcome: 'unchanged', status }),
+			isRetry: outermostMode(this.submission.first.context) === 'retry',
+			onOlder: (document) => {
+				this.older += 1;
+				this.take({ document, outcome: 'notSent', reason: OLDER });
+			},
 		});
 	}
 
 	/** How unchanged documents are told from changed ones. */
 	private detection(memory: SourceMemory) {
+		const { process, remembers, resendAll } = this.submission.settings;
 		return {
 			memory: memory.known,
-			processed: this.submission.settings.process,
+			processed: process,
+			resends: resendAll || !remembers,
 			statusesOf: async (ids: string[]) => await this.statusesOf(ids, memory),
 		};
 	}
 
 	/**
-	 * The documents of the source. Looks up the first ones of a source without a memory: the memory may be lost, or the
-	 * documents may have been stored in another way before, also under the IDs that they have without a Source Name.
+	 * The documents of the source. Looks up the first ones of a source without a memory: they may have been stored before
+	 * anything was remembered, or by another node, also under the IDs that they have without a Source Name.
 	 */
 	private async *checkingNewSource(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
 		const documents = this.stream.documents();
@@ -198,13 +224,18 @@ export class Target {
 		documents: Array<ReadyDocument<Origin>>,
 		memory: SourceMemory,
 	): Promise<void> {
-		const { settings } = this.submission;
 		const ids = documents.flatMap(({ id, isNew }) => (isNew ? [] : id));
 		const otherIds = documents.flatMap(({ key }) =>
-			key === undefined || settings.sourceName === '' ? [] : derivedId(this.knowledgebaseId, key),
+			key === undefined || this.source.sourceName === ''
+				? []
+				: derivedId(this.knowledgebaseId, key),
 		);
 		const { statuses } = await this.statusesOf([...ids, ...otherIds], memory);
-		if (ids.some((id) => statuses.has(id.toLowerCase()))) memory.markLost();
+		const stored = ids.filter((id) => statuses.has(id.toLowerCase())).length;
+		if (stored > 0)
+			this.submission.remark(
+				asHint(`${counted(stored, 'document was', 'documents were')} ${STORED_BEFORE}`),
+			);
 		// A disabled document has no status.
 		const duplicates = otherIds.filter((id) => processingState(statuses.get(id)) !== 'none').length;
 		if (duplicates > 0)
@@ -223,6 +254,7 @@ export class Target {
 		const { document } = fact;
 		const { id, contentHash = '', origin, isNew } = document;
 		const memory = isNew ? undefined : this.memory;
+		const { gaps } = this.stream;
 		if (fact.outcome === 'stored') {
 			memory?.recordStored(id, contentHash, documentName(document));
 			// With incremental sync, a server keeps a document under the first ID that its source had.
@@ -231,8 +263,20 @@ export class Target {
 			this.startProcessing(String(storedId), isFollowed ? origin : undefined);
 		} else if (fact.outcome === 'unchanged') {
 			memory?.names.add(id, documentName(document));
-			if (processingState(fact.status) === 'running') this.startProcessing(id, origin);
-		} else if (fact.outcome !== 'unknown' && 'failure' in fact) memory?.recordRejected(id);
+			const state = processingState(fact.status);
+			if (fact.status && (state === 'running' || state === 'none'))
+				this.startProcessing(id, origin);
+		} else if (fact.outcome === 'unreadable') {
+			// The document is in the source, unless reading itself failed.
+			if (!(fact.error instanceof NodeOperationError)) gaps.rejected += 1;
+		} else {
+			const { failure, outcome } = fact;
+			// A rejection with a reason concerns the document: it is in the source, under its ID.
+			const isItsOwn =
+				outcome === 'rejected' && !isNew && isRejection(failure) && failure.reason !== undefined;
+			if (!isItsOwn) gaps[outcome] += 1;
+			if (failure && outcome !== 'unknown') memory?.recordRejected(id);
+		}
 	}
 
 	/** Starts the processing of a stored document, or follows it if the server has already begun. */

