@@ -8,6 +8,7 @@ import { serialize } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { inFolder } from '../../../ingest/folders';
 import { isUuid, keyDemand } from '../../../payloads/common';
+import { MARKS } from '../../../ingest/memory';
 import { derivedId } from '../../../payloads/derivedId';
 import { keyOwner } from './knowledgebase';
 import type { Origin } from './outcomes';
@@ -85,7 +86,7 @@ export class DocumentStream {
 		}
 		this.recordSeen(document, found);
 		try {
-			if (this.isHashed) document.contentHash = await hashOf(document);
+			if (this.isHashed) document.contentHash = await hashOf(document, found.version);
 		} catch (caught) {
 			return this.addUnreadable(origin, caught);
 		}
@@ -142,12 +143,19 @@ export class DocumentStream {
 	}
 }
 
-/** The content hash of a document, its bytes as characters: of its record and its file's content, never its address. */
-async function hashOf({ json, file }: ReadyDocument<Origin>): Promise<string> {
-	if (!file) return hash('sha256', json, 'binary');
+/**
+ * The content hash of a document, its bytes as characters, behind a mark: of its version, if it has one; else of its
+ * record and its file's content, never its address.
+ */
+async function hashOf(
+	{ json, file }: ReadyDocument<Origin>,
+	version: string | undefined,
+): Promise<string> {
+	if (version !== undefined) return MARKS.version + hash('sha256', version, 'binary');
+	if (!file) return MARKS.content + hash('sha256', json, 'binary');
 	const digest = createHash('sha256').update(json);
 	const { content } = await file();
 	for await (const piece of Buffer.isBuffer(content) ? [content] : content.open())
 		digest.update(piece);
-	return digest.digest('binary');
+	return MARKS.content + digest.digest('binary');
 }

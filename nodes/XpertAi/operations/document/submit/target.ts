@@ -175,7 +175,7 @@ export class Target {
 	private newMemory(): SourceMemory {
 		const { first, settings, signal } = this.submission;
 		const { context } = first;
-		const { forgetDamage: forgetLost } = settings;
+		const { forgetDamage: forgetLost, process } = settings;
 		const place = memoryPlaceOf(this.knowledgebaseId, this.source, context);
 		const { name } = context.getWorkflow();
 		const by = `execution ${context.getExecutionId()}${name ? ` of "${name}"` : ''}`;
@@ -183,6 +183,7 @@ export class Target {
 			signal,
 			by,
 			forgetLost,
+			processed: process,
 		});
 	}
 
@@ -255,6 +256,7 @@ export class Target {
 		return {
 			memory: memory.known,
 			processed: process,
+			onlyStored: memory.onlyStored,
 			resends: resendAll || !remembers,
 			statusesOf: async (ids: string[]) => await this.statusesOf(ids, memory),
 		};
