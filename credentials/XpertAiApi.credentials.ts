@@ -77,7 +77,7 @@ export class XpertAiApi implements ICredentialType {
 	};
 
 	/**
-	 * E9 with an empty filter changes nothing and needs a valid token. Without an answer, n8n shows only the network
+	 * Counting assistants changes nothing and needs a valid token. Without an answer, n8n shows only the network
 	 * error code, which no rule can replace, and older versions of n8n ignore the rules for refusals; so the description
 	 * of Base URL explains these messages.
 	 */

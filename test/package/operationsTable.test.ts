@@ -4,7 +4,7 @@ import path from 'node:path';
 import { requestOf } from '../nodes/support/requests';
 import type { Operation } from '../../nodes/XpertAi/execution/operation';
 import { operationFields } from '../../nodes/XpertAi/execution/properties';
-import { OPERATIONS, endpointOf, isInContract } from '../nodes/support/properties';
+import { OPERATIONS } from '../nodes/support/properties';
 import { expectGenerated, markdownTable, withPart } from '../support/generated';
 
 const ROOT = path.resolve(__dirname, '../..');
@@ -13,7 +13,9 @@ const ROOT = path.resolve(__dirname, '../..');
 function endpointCell(operation: Operation): string {
 	const { method, path: template } = requestOf(operation);
 	const route = `\`${method} ${template.replace(/\?.*/, '').replaceAll('!}', '}')}\``;
-	return isInContract(operation) ? `${endpointOf(operation)} ${route}` : `Xpert AI’s own: ${route}`;
+	const { endpoint, fallback } = operation;
+	if (endpoint !== 'beyond') return `${endpoint} ${route}`;
+	return `Xpert AI’s own: ${route}${fallback ? `, or ${fallback}` : ''}`;
 }
 
 /** The parameters that have to be filled in whatever else is chosen. */

@@ -141,6 +141,17 @@ export const ownBodyOptions = (example: string): INodeProperties[] => [
 	jsonBodyOption(example),
 ];
 
+/** The parameter with further fields of a body. */
+export const ADDITIONAL_FIELDS_JSON = 'options.additionalFieldsJson';
+
+/** The option with further fields of a body, for what the panel does not have. */
+export const additionalFieldsJson = jsonField(
+	'additionalFieldsJson',
+	'Additional Fields (JSON)',
+	'Further fields of the request as a JSON object, merged into what the panel says; what it names wins',
+	{ typeOptions: { rows: 4 } },
+);
+
 /** The parameter that names a binary field of the item. */
 export const binaryFieldName = (content: string) =>
 	textField(

@@ -4,10 +4,8 @@ import get from 'lodash/get';
 
 import type { Failure } from '../transport/failure';
 import { isBusy } from '../transport/classifyFailure';
-import { subjectOf } from './badInput';
-import type { Naming } from './badInput';
-import { chosenId } from './ids';
-import type { NamedId } from './ids';
+import { subjectOf, type Naming } from './badInput';
+import { chosenId, type NamedId } from './ids';
 
 /** How to go on after a status: a text, or a function of the failure that may find none. */
 export type StatusHint = string | ((failure: Failure) => string | undefined);

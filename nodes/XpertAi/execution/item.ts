@@ -14,28 +14,23 @@ import type {
 	INodeProperties,
 	NodeParameterValueType,
 } from 'n8n-workflow';
-import { z } from 'zod';
-import type { AnyZodObject, ZodTypeAny } from 'zod';
+import { z, type AnyZodObject, type ZodTypeAny } from 'zod';
 
 import { LONE_SURROGATE_DEMAND, idList, hasLoneSurrogate } from '../payloads/common';
 import { CREDENTIAL_NAME } from '../transport/api';
-import { toNodeApiError } from '../transport/failure';
-import type { Failure } from '../transport/failure';
+import { toNodeApiError, type Failure } from '../transport/failure';
 import type { Connection, Send } from '../transport/request';
 import { withoutSecrets } from '../transport/sanitize';
+import { callOrThrow, type RepeatableCall } from './callOrThrow';
 import { checked, fieldLookup, flawMessage, jsonOf, quoted } from './badInput';
 import type { Naming, Refuse } from './badInput';
-import { hintFor, idsInBody, idsInPath } from './hints';
-import type { HintContext } from './hints';
-import { BODY_MODE, JSON_BODY } from './fields';
-import type { FieldValues } from './fields';
-import { chosenId, idFlaw, splitList } from './ids';
-import type { NamedId } from './ids';
+import { hintFor, idsInBody, idsInPath, type HintContext } from './hints';
+import { BODY_MODE, JSON_BODY, type FieldValues } from './fields';
+import { chosenId, idFlaw, splitList, type NamedId } from './ids';
 import { mimeTypeOf } from './mimeTypes';
-import { markAsFailed, operationError } from './outputs';
-import type { ItemError } from './outputs';
+import { markAsFailed, operationError, type ItemError } from './outputs';
 import { fixedExpression, givenFor, isNothing } from './rawParameters';
-import { readSettings, readValue, fieldValues, parsedJson, typedValue } from './values';
+import { readSettings, fieldSchema, fieldValues, jsonValue, typedValue } from './values';
 
 /** Names of binary fields, none empty. */
 const nameList = z.array(z.string().trim().min(1));
@@ -186,8 +181,8 @@ export class Item {
 	): z.output<Schema> {
 		const field = this.fieldOf(name);
 		const raw = this.parameter(name, initial) ?? initial;
-		const value = field ? readValue(this.refuse, field, raw) : raw;
-		return this.check(schema, value, { parameter: this.labelOf(name) });
+		const form = field ? fieldSchema(field).pipe(schema) : schema;
+		return this.check(form, raw, { parameter: this.labelOf(name) }) as z.output<Schema>;
 	}
 
 	/** Settings such as `options`, by a schema with the names of the parameters (see `readSettings`). */
@@ -204,7 +199,7 @@ export class Item {
 
 	/** Parses a value that may be JSON text. */
 	parsed(displayName: string, raw: unknown): unknown {
-		return parsedJson(this.refuse, displayName, raw);
+		return this.check(jsonValue, raw, { parameter: displayName });
 	}
 
 	/** The JSON body, given as text or by an expression. */
@@ -294,6 +289,12 @@ export class Item {
 		const hint = hintFor(failure, { ...hintContext, ids: [...own, ...(hintContext.ids ?? [])] });
 		const safe = { ...failure, reason: this.redacted(failure.reason) };
 		return toNodeApiError(safe, { node: this.context.getNode(), itemIndex: this.index, hint });
+	}
+
+	/** Sends a request of this item. @throws NodeApiError if it fails */
+	async call<Answer>(request: RepeatableCall<Answer>, hints?: HintContext): Promise<Answer> {
+		const toError = (failure: Failure) => this.apiError(failure, hints);
+		return await callOrThrow(this.context, this.send, request, { toError });
 	}
 
 	/** Converts anything thrown for this item to an error that n8n shows. */

@@ -63,3 +63,34 @@ export type DocumentField = keyof typeof document.shape;
 export function isDocumentField(name: string): name is DocumentField {
 	return Object.hasOwn(document.shape, name);
 }
+
+/** Schemes that sign addresses: the parameters that must all be there, and all those that the scheme adds. */
+const SIGNATURES: Array<{ needed: string[]; added: RegExp }> = [
+	{ needed: ['x-amz-signature', 'x-amz-date'], added: /^x-amz-/ },
+	{ needed: ['x-goog-signature', 'x-goog-date'], added: /^x-goog-/ },
+	// Azure
+	{
+		needed: ['sv', 'sig'],
+		added: /^(sv|sig|s[eiprst]|spr|sip|srt|sdd|ses|sk[estv]|skoid|sktid|saoid|suoid|scid)$/,
+	},
+	{
+		needed: ['policy', 'signature', 'key-pair-id'],
+		added: /^(policy|signature|key-pair-id)$/,
+	},
+	...['key-pair-id', 'awsaccesskeyid', 'googleaccessid', 'ossaccesskeyid'].map((keyId) => ({
+		needed: ['signature', 'expires', keyId],
+		added: new RegExp(`^(signature|expires|x-amz-security-token|${keyId})$`),
+	})),
+];
+
+/** An address without its signature, which is another in each run. */
+export function unsignedAddress(address: string): string {
+	const [, path = '', query = '', fragment = ''] = /^([^?#]*)\?([^#]*)(.*)$/s.exec(address) ?? [];
+	const nameOf = (parameter: string) => parameter.replace(/=.*/s, '').toLowerCase();
+	const parameters = query.split('&');
+	const names = parameters.map(nameOf);
+	const scheme = SIGNATURES.find(({ needed }) => needed.every((name) => names.includes(name)));
+	if (!scheme) return address;
+	const kept = parameters.filter((parameter) => !scheme.added.test(nameOf(parameter))).join('&');
+	return `${path}${kept && `?${kept}`}${fragment}`;
+}

@@ -391,8 +391,8 @@ const CASES: Case[] = [
 		good: () => ({ filters: { metadata: '{"slug":"echo"}' } }),
 		sends: 'POST /assistants/count',
 		body: { metadata: { slug: 'echo' } },
-		bad: () => ({ options: { bodyMode: 'json', jsonBody: '={{ "{a" }}' } }),
-		refusal: /"JSON Body" must be JSON \(.*\), but is "\{a"$/,
+		bad: () => ({ options: { additionalFieldsJson: '={{ "{a" }}' } }),
+		refusal: /"Additional Fields \(JSON\)" must be JSON \(.*\), but is "\{a"$/,
 		answer: 7,
 	},
 	{

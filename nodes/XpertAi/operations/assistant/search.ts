@@ -4,7 +4,6 @@ import { declare } from '../../execution/operation';
 import { assistantFilter } from '../../payloads/bodies';
 import { withFields } from '../shared/fields';
 
-/** The filters of E7 and E9. */
 const assistantFilters = fieldCollection('filters', [
 	idField(
 		'graph_id',
@@ -24,11 +23,11 @@ const assistantFilters = fieldCollection('filters', [
 	idField('workspaceId', 'Workspace ID', 'ID of the workspace the assistant is in'),
 ]);
 
-/** The server filters by slug, type and workspace as parts of the metadata (E7, E9). */
+/** The server filters by slug, type and workspace as parts of the metadata. */
 const withMetadata = ({ slug, type, workspaceId, metadata, ...rest }: FieldValues): FieldValues =>
 	filledOnly({ ...rest, metadata: withFields(metadata, { slug, type, workspaceId }) });
 
-/** The body of E7 and E9. */
+/** The body of Get Many and Count. */
 export const filterBody = {
 	fields: [assistantFilters],
 	schema: assistantFilter,
@@ -39,20 +38,17 @@ export const filterBody = {
 		'metadata.workspaceId': 'workspaceId',
 	},
 	ids: ['metadata.workspaceId', 'graph_id'],
-	notShown: true,
 };
 
 export const search = declare({
 	value: 'search',
 	name: 'Get Many',
 	action: 'Get many assistants',
+	endpoint: 'E7',
 	description: 'Get the assistants you may use',
 	method: 'POST',
 	path: '/assistants/search',
-	body: {
-		...filterBody,
-		example: '{\n  "metadata": { "slug": "helper" },\n  "limit": 50\n}',
-	},
+	body: filterBody,
 	paging: {},
 	repeatable: true,
 });

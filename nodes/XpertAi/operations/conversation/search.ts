@@ -53,6 +53,7 @@ export const search = declare({
 	value: 'search',
 	name: 'Get Many',
 	action: 'Get many conversations',
+	endpoint: 'E5',
 	description: 'Get your own conversations, filtered and sorted',
 	method: 'POST',
 	path: '/conversations/search',
@@ -62,8 +63,6 @@ export const search = declare({
 		compose: withWhereAndOrder,
 		fieldByPath: { 'where.xpertId': 'xpertId', 'where.threadId': 'threadId' },
 		ids: ['where.xpertId', 'where.threadId'],
-		notShown: true,
-		example: '{\n  "where": {},\n  "order": { "createdAt": "DESC" },\n  "limit": 50\n}',
 	},
 	paging: { resultsKey: 'items' },
 	repeatable: true,
@@ -73,7 +72,7 @@ export const search = declare({
 	simplify: CONVERSATION_SUMMARY,
 });
 
-/** Assistant and thread become conditions on columns; the order names a column and a direction (E5). */
+/** Assistant and thread become conditions on columns; the order names a column and a direction. */
 function withWhereAndOrder({ order, where, ...values }: FieldValues): FieldValues {
 	const { xpertId, threadId, ...rest } = values;
 	const { column = 'createdAt', direction = 'DESC' } = (order ?? {}) as FieldValues;

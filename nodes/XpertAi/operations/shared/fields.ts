@@ -16,7 +16,7 @@ import { isJsonObject } from '../../transport/answer';
 /** Timeout of an upload without the option. */
 export const UPLOAD_TIMEOUT_SECONDS = 600;
 
-/** The part `target` of E12 and E16. */
+/** The part `target` of uploads. */
 export const targetField = jsonField(
 	'target',
 	'Target',

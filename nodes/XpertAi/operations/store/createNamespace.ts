@@ -15,6 +15,7 @@ export const createNamespace = declare({
 	value: 'createNamespace',
 	name: 'Create Namespace',
 	action: 'Create namespace in store',
+	endpoint: 'E11',
 	description: 'Create a namespace. Xpert AI servers list those below the prefix.',
 	method: 'POST',
 	path: '/store/namespaces',
@@ -48,8 +49,6 @@ export const createNamespace = declare({
 		schema: storeNamespace,
 		compose: ({ prefix, suffix, ...rest }: FieldValues) =>
 			filledOnly({ prefix: namespaceElements(prefix), suffix: namespaceElements(suffix), ...rest }),
-		notShown: true,
-		example: '{\n  "prefix": ["memories"]\n}',
 	},
 	shape: namespaceItems,
 	statusHints: { 500: assistantFirst('Prefix') },

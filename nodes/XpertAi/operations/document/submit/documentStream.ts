@@ -4,12 +4,16 @@ import isObject from 'lodash/isObject';
 import { NodeOperationError } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
+import type { ItemError } from '../../../execution/outputs';
 import { serialize } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
+import type { DocumentFact, Fact } from '../../../ingest/facts';
 import { inFolder } from '../../../ingest/folders';
-import { isUuid, keyDemand } from '../../../payloads/common';
 import { MARKS } from '../../../ingest/memory';
+import { isUuid, keyDemand } from '../../../payloads/common';
+import { unsignedAddress } from '../../../payloads/document';
 import { derivedId } from '../../../payloads/derivedId';
+import { isRejection } from '../../../transport/classifyFailure';
 import { keyOwner } from './knowledgebase';
 import type { Origin } from './outcomes';
 import type { SourceDocuments } from './sources/readers';
@@ -46,7 +50,6 @@ export class DocumentStream {
 	/** Reads the documents of the queued items on demand. With Stop, the first flaw ends the stream. */
 	async *documents(): AsyncGenerator<ReadyDocument<Origin>> {
 		const { submission } = this;
-		const { report, warnings } = submission;
 		this.queue.reverse();
 		for (let queued = this.queue.pop(); queued && submission.canRead; queued = this.queue.pop()) {
 			const { item } = queued;
@@ -56,47 +59,59 @@ export class DocumentStream {
 				const isStreamed = !Array.isArray(documents);
 				for await (const found of documents) {
 					count += 1;
-					if (isStreamed) report.documentsRead += 1;
-					const origin = report.originOf(item);
-					if (found instanceof Error) {
-						this.recordRefused(found);
-						report.addUnreadable(origin, found);
-					} else yield* this.ready(found, origin);
+					if (isStreamed) submission.take({ outcome: 'read', count: 1 });
+					const document = await this.ready(found, { item });
+					if (document) yield document;
 					if (!submission.canRead) return;
 				}
-				if (isStreamed && count === 0) warnings.counts.emptyFiles += 1;
+				if (isStreamed && count === 0) submission.take({ outcome: 'noRecords' });
 			} catch (caught) {
 				// If a file breaks off, the documents before that are sent nevertheless.
 				this.recordRefused(caught);
-				report.addFlaw(item, caught);
+				submission.takeFlaw(item, caught);
 			}
 		}
 	}
 
-	/** The document, ready to be sent; nothing if sending has stopped, or if its file cannot be read. */
-	private async *ready(
-		found: FoundDocument,
+	/** The document, ready to be sent; nothing if it cannot be read, or if sending has stopped. */
+	private async ready(
+		found: FoundDocument | ItemError,
 		origin: Origin,
-	): AsyncGenerator<ReadyDocument<Origin>> {
-		const { canSend, report } = this.submission;
-		const document = this.asDocument(found, origin);
-		if (!canSend) {
-			this.gaps.notSent += 1;
-			return report.addNotSent(document);
+	): Promise<ReadyDocument<Origin> | undefined> {
+		const { submission } = this;
+		const { unusedColumns } = found instanceof Error ? {} : found;
+		submission.take({ outcome: 'begun', origin, unusedColumns });
+		if (found instanceof Error) {
+			this.recordRefused(found);
+			submission.take({ outcome: 'unreadable', document: { origin }, error: found });
+			return undefined;
 		}
-		this.recordSeen(document, found);
+		const document = this.asDocument(found, origin);
+		const fail = (fact: DocumentFact<Origin>) => {
+			this.recordGap(fact);
+			submission.take(fact);
+		};
+		if (!submission.canSend) return void fail({ outcome: 'notSent', document });
+		this.recordSeen(document);
 		try {
 			if (this.isHashed) document.contentHash = await hashOf(document, found.version);
-		} catch (caught) {
-			return this.addUnreadable(origin, caught);
+			return document;
+		} catch (error) {
+			return void fail({ outcome: 'unreadable', document, error });
 		}
-		yield document;
 	}
 
-	/** Records that a file could not be read. The document is in the source, unless reading itself failed. */
-	addUnreadable(origin: Origin, caught: unknown): void {
-		if (!(caught instanceof NodeOperationError)) this.gaps.rejected += 1;
-		this.submission.report.addUnreadable(origin, caught);
+	/** Records a document that failed, unless for itself: such a one is in the source, under its ID. */
+	recordGap(fact: Fact<Origin>): void {
+		const { gaps } = this;
+		if (fact.outcome === 'unknown' || fact.outcome === 'notSent') gaps[fact.outcome] += 1;
+		else if (fact.outcome === 'unreadable')
+			gaps.rejected += fact.error instanceof NodeOperationError ? 0 : 1;
+		else if (fact.outcome === 'rejected') {
+			const { document, failure } = fact;
+			const isForItself = isRejection(failure) && failure.reason !== undefined;
+			gaps.rejected += isForItself && !document.isNew ? 0 : 1;
+		}
 	}
 
 	/** Records a document that could not be read. With a key, it is in the source all the same. */
@@ -118,8 +133,11 @@ export class DocumentStream {
 		const ownId = key === undefined ? found.record.id : derivedId(this.owner, key);
 		const id = ownId || randomUUID();
 		const record = inFolder({ ...found.record, id }, this.knowledgebaseId);
-		origin.name = record.name ?? undefined;
+		Object.assign(origin, { name: record.name ?? undefined, key, id });
 		origin.isUploaded = file !== undefined;
+		origin.isNewEachTime = found.newEachTime;
+		origin.hadNul = found.hadNul;
+		if (!file) origin.storageFileId = record.storageFileId;
 		const isNew = id !== ownId || !isUuid(id);
 		// For a summary, records are not tracked: there may be too many, and nothing else of them is kept. Neither are
 		// documents whose ID cannot come again.
@@ -129,16 +147,13 @@ export class DocumentStream {
 	}
 
 	/** Records the ID of a document. A document whose ID is new cannot be recognized again, so it is not recorded. */
-	private recordSeen(document: ReadyDocument<Origin>, found: FoundDocument): void {
-		const { warnings, report } = this.submission;
-		const { id, key, origin } = document;
-		warnings.addDocument(document, found);
-		if (document.isNew) return;
+	private recordSeen({ id, isNew, key, origin }: ReadyDocument<Origin>): void {
+		if (isNew) return;
+		const { seen, submission } = this;
 		const lowerCaseId = id.toLowerCase();
-		const earlier = origin.isTracked && this.seen.get(lowerCaseId);
-		if (earlier) warnings.addReplaced(key ?? id);
-		if (earlier) report.addReplaced(earlier);
-		if (origin.isTracked) this.seen.set(lowerCaseId, origin);
+		const earlier = origin.isTracked && seen.get(lowerCaseId);
+		if (earlier) submission.take({ outcome: 'replaced', origin: earlier, by: key ?? id });
+		if (origin.isTracked) seen.set(lowerCaseId, origin);
 		this.recordKey(key, id);
 	}
 }
@@ -148,12 +163,18 @@ export class DocumentStream {
  * record and its file's content, never its address.
  */
 async function hashOf(
-	{ json, file }: ReadyDocument<Origin>,
+	{ json, record, file }: ReadyDocument<Origin>,
 	version: string | undefined,
 ): Promise<string> {
 	if (version !== undefined) return MARKS.version + hash('sha256', version, 'binary');
-	if (!file) return MARKS.content + hash('sha256', json, 'binary');
-	const digest = createHash('sha256').update(json);
+	const { fileUrl } = record;
+	const unsigned = fileUrl && unsignedAddress(fileUrl);
+	const isSigned = unsigned !== fileUrl;
+	const text = isSigned ? JSON.stringify({ ...record, fileUrl: unsigned }) : json;
+	// A name in NFD is the same as in NFC, and so is its key.
+	const canonical = text.normalize('NFC');
+	if (!file) return MARKS.content + hash('sha256', canonical, 'binary');
+	const digest = createHash('sha256').update(canonical);
 	const { content } = await file();
 	for await (const piece of Buffer.isBuffer(content) ? [content] : content.open())
 		digest.update(piece);

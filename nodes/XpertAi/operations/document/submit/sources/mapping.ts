@@ -118,7 +118,8 @@ export function mapColumns(columns: IDataObject) {
 	const fields: IDataObject = {};
 	const others: string[] = [];
 	for (const [name, column] of Object.entries(columns)) {
-		if (column === undefined || (column === '' && name !== 'folder')) continue;
+		const isBlank = typeof column === 'string' && column.trim() === '';
+		if (column === undefined || (isBlank && name !== 'folder')) continue;
 		if (isDocumentField(name)) fields[name] = column;
 		else if (column !== null) others.push(name);
 	}
@@ -126,7 +127,7 @@ export function mapColumns(columns: IDataObject) {
 	const unused = new Set(others);
 	let text: string | undefined;
 	for (const [target, aliases] of Object.entries(ALIASES)) {
-		if (Object.hasOwn(fields, target)) continue;
+		if (!isNil(fields[target])) continue;
 		const fits = VALUE_CHECKS[target] ?? ((column: unknown) => typeof column !== 'object');
 		const named = aliases.flatMap((alias) => byName[alias] ?? []);
 		const name = named.find((one) => fits(columns[one]));

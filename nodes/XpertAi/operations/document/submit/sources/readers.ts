@@ -18,7 +18,12 @@ import type { ItemError } from '../../../../execution/outputs';
 import { isFilled, isNothing } from '../../../../execution/rawParameters';
 import { jsonRecords } from '../../../../ingest/jsonRecords';
 import { UUID_DEMAND, isUuid } from '../../../../payloads/common';
-import { document, documentList, isDocumentField } from '../../../../payloads/document';
+import {
+	document,
+	documentList,
+	isDocumentField,
+	unsignedAddress,
+} from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { isJsonObject } from '../../../../transport/answer';
 import { SOURCES } from './index';
@@ -202,12 +207,12 @@ function readAddress(item: Item): FoundDocument {
 		return item.refuse({ subject, demand, value: url });
 	}
 	const name = item.text(NAME).trim() || lastPart(new URL(url));
-	const record = readyRecord(item, { name, fileUrl: url, ...settingsOf(item) });
-	return { key: keyOfAddress(item), record };
+	const ready = readyRecord(item, { name, fileUrl: url, ...settingsOf(item) });
+	return { key: keyOfAddress(item), ...ready };
 }
 
 const keyOfAddress = (item: Item) =>
-	documentKeyOf(item, () => item.text('url').trim(), `"${item.labelOf('url')}"`);
+	documentKeyOf(item, () => unsignedAddress(item.text('url').trim()), `"${item.labelOf('url')}"`);
 
 /** The last part of the path of an address, or its host if the path is empty. */
 function lastPart({ pathname, hostname }: URL): string {
@@ -245,6 +250,8 @@ function readJson(item: Item): FoundDocument[] {
 	const withVersion = versionReader(item);
 	const records = item.jsonBody(documentList(prepare));
 	const parameter = item.labelOf('jsonBody');
+	const [only] = records.length === 1 ? records : [];
+	if (only) refuseWrapped(item, `"${parameter}"`, only);
 	return records.map((record, index) => {
 		const position = records.length > 1 ? `Document ${index + 1} of "${parameter}"` : undefined;
 		return jsonDocument(item, withVersion(identify(record, position)), { parameter });
@@ -253,7 +260,7 @@ function readJson(item: Item): FoundDocument[] {
 
 /** A document that an item gives as JSON or fields. */
 function jsonDocument(item: Item, identified: FoundDocument, naming: Naming): FoundDocument {
-	return { ...identified, record: readyRecord(item, identified.record, naming) };
+	return { ...identified, ...readyRecord(item, identified.record, naming) };
 }
 
 /** Reads the documents of a file of records, one at a time. */
@@ -269,11 +276,7 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 		try {
 			if ('flaw' in read) item.refuse({ subject: position, demand: read.flaw });
 			const record = item.check(document, prepare(read.value), { parameter: position });
-			const list = read.isWholeFile ? wrappedList(record, textField) : undefined;
-			if (list !== undefined) {
-				const demand = `is one object whose list ${quoted(list)} holds the records. Write that list alone into it`;
-				item.refuse({ subject: 'The file', demand });
-			}
+			if (read.isWholeFile) refuseWrapped(item, 'The file', record, textField);
 			const identified = withVersion(identify(record, position));
 			({ key } = identified);
 			yield textField === ''
@@ -291,15 +294,17 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 const RECORD_LEFT_OUT =
 	'This record was not sent. Correct it in the file, then run the node again.';
 
-/** The key of the only list in an object that is no record itself, if the list holds objects. */
-function wrappedList(record: DocumentRecord, textField: string): string | undefined {
-	const { fileUrl, filePath, storageFileId } = record;
-	const hasFile = fileUrl || filePath || storageFileId || has(record, textField);
-	const lists = Object.entries(record).filter(([, inside]) => Array.isArray(inside));
-	const [name, list] = lists.length === 1 && !hasFile ? (lists[0] ?? []) : [];
-	return name !== undefined && !isDocumentField(name) && (list as unknown[]).every(isJsonObject)
-		? name
-		: undefined;
+/** Refuses an object that is no document itself, if it holds objects in its only list. */
+function refuseWrapped(item: Item, subject: string, record: DocumentRecord, textField = ''): void {
+	const { name, id, fileUrl, filePath, storageFileId } = record;
+	if (name || id || fileUrl || filePath || storageFileId || has(record, textField)) return;
+	const [[list = '', documents] = [], ...others] = Object.entries(record).filter(([, inside]) =>
+		Array.isArray(inside),
+	);
+	const isWrapped = others.length === 0 && list !== '' && !isDocumentField(list);
+	if (!isWrapped || !(documents as unknown[]).every(isJsonObject)) return;
+	const demand = `is one object whose list ${quoted(list)} holds the documents: give that list alone`;
+	item.refuse({ subject, demand });
 }
 
 /** A document whose text, at `path` in its record, is uploaded as a file. */

@@ -59,8 +59,8 @@ async function texts(documentIdMode: string) {
 		documentSettings,
 	});
 	await target.store();
-	await target.processing?.end();
-	return { counts: submission.report.counts, kept: target.stream.seen.size };
+	await target.followProcessing();
+	return { counts: submission.tally.counts, kept: target.stream.seen.size };
 }
 
 it('of texts in a summary, those are kept whose key may come again, and none that have a new ID each time', async () => {
