@@ -76,6 +76,21 @@ const documentKeyField = textField(
 	{ placeholder: 'e.g. filePath', displayOptions: UNLESS_OTHER_ID },
 );
 
+const documentVersion = textField(
+	'documentVersion',
+	'Document Version',
+	'Any text that changes when the document changes, such as its modification date. Compared in place of the content, and not sent.',
+	{ placeholder: 'e.g. {{ $json.md5Checksum }}' },
+);
+
+/** The field of each document that holds its version. */
+const documentVersionField = textField(
+	'documentVersionField',
+	'Version Field',
+	'Field of each document that changes when the document changes. Compared in place of the content, and not sent.',
+	{ placeholder: 'e.g. updated_at' },
+);
+
 /** Settings of a document made of a text, a file or an address. */
 const recordSettings: INodeProperties[] = [
 	numberField(
@@ -249,8 +264,8 @@ export const settingsFields: INodeProperties[] = [
 		inPanelOrder([
 			...settingsFor(MADE, [nameSetting, ...recordSettings]),
 			...settingsFor(['files'], [folderFromDirectory]),
-			...settingsFor([...MADE, 'fields'], [documentKey]),
-			...settingsFor(['json', 'records'], [documentKeyField]),
+			...settingsFor([...MADE, 'fields'], [documentKey, documentVersion]),
+			...settingsFor(['json', 'records'], [documentKeyField, documentVersionField]),
 			...settingsFor(WHOLE, [documentIdMode]),
 		]),
 	),

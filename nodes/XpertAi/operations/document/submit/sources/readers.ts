@@ -70,7 +70,8 @@ function readKeyed(
 	keyOf: (item: Item) => string | undefined,
 ): FoundDocument {
 	try {
-		return read(item);
+		const version = item.text('documentSettings.documentVersion').trim();
+		return { ...read(item), ...(version !== '' && { version }) };
 	} catch (caught) {
 		const key: unknown = attempt(keyOf, item);
 		const flaw = item.asError(caught);
@@ -123,6 +124,18 @@ export function identification(item: Item, keySetting: 'documentKey' | 'document
 			const demand = `names ${quoted(given)}, which this document does not have`;
 			return item.refuse({ subject, demand });
 		},
+	};
+}
+
+/** Takes the version of each document of an item out of its record (Version Field): it is compared, and not sent. */
+function versionReader(item: Item): (found: FoundDocument) => FoundDocument {
+	const path = textIfGiven(item, 'documentSettings.documentVersionField');
+	if (path === undefined) return (found) => found;
+	return (found) => {
+		const version = ownValue(found.record, path);
+		const isGiven = typeof version === 'number' || (typeof version === 'string' && version !== '');
+		const record = omit(found.record, path);
+		return { ...found, record, ...(isGiven && { version: String(version) }) };
 	};
 }
 
@@ -234,13 +247,14 @@ function isEmptyDocument({ record, key }: FoundDocument): boolean {
 
 function readJson(item: Item): FoundDocument[] {
 	const { prepare, identify } = identification(item, 'documentKeyField');
+	const withVersion = versionReader(item);
 	const records = item.jsonBody(documentList(prepare));
 	const parameter = item.labelOf('jsonBody');
 	const [only] = records.length === 1 ? records : [];
 	if (only) refuseWrapped(item, `"${parameter}"`, only);
 	return records.map((record, index) => {
 		const position = records.length > 1 ? `Document ${index + 1} of "${parameter}"` : undefined;
-		return jsonDocument(item, identify(record, position), { parameter });
+		return jsonDocument(item, withVersion(identify(record, position)), { parameter });
 	});
 }
 
@@ -254,6 +268,7 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 	const field = item.binary();
 	const { parameter } = field;
 	const { prepare, identify } = identification(item, 'documentKeyField');
+	const withVersion = versionReader(item);
 	const textField = textIfGiven(item, 'textField') ?? '';
 	for await (const read of jsonRecords(textChunks(item, field))) {
 		const { position } = read;
@@ -262,7 +277,7 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 			if ('flaw' in read) item.refuse({ subject: position, demand: read.flaw });
 			const record = item.check(document, prepare(read.value), { parameter: position });
 			if (read.isWholeFile) refuseWrapped(item, 'The file', record, textField);
-			const identified = identify(record, position);
+			const identified = withVersion(identify(record, position));
 			({ key } = identified);
 			yield textField === ''
 				? jsonDocument(item, identified, { parameter })

