@@ -60,12 +60,4 @@ describe('a knowledgebase that the server does not have', () => {
 		const { error } = await submit(BY_NAME, { items: rows(1, () => ({ storageFileId: UNKNOWN })) });
 		expect(error?.description).toContain('Check "Knowledgebase" and "Storage File ID".');
 	});
-
-	it.each(['disable', 'enable'])('is named when a document is to be %sd', async (operation) => {
-		const { error } = await fixture.run({
-			...{ resource: 'document', operation, knowledgebaseId, documentKey: 'a' },
-			...{ sourceName: 'handbook' },
-		});
-		expect(error?.description).toContain('Check "Knowledgebase".');
-	});
 });

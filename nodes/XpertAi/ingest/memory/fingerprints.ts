@@ -7,8 +7,6 @@ const PROCESSED = '+';
 const STORED = '-';
 /** Only the ID is known: the document is sent again, whatever the server has. */
 export const UNKNOWN = '?';
-/** The document was disabled by hand. Only in the notes `by hand`. */
-export const DISABLED = '0';
 
 /** A document: its ID in 16 bytes, and its mark, with six bytes of its content hash where the content is known. */
 export type Entry = [packedId: string, fingerprint: string];
@@ -30,8 +28,8 @@ export function* unpack(body: Buffer): Generator<Entry> {
 export class Fingerprints {
 	/** Tails of the packed IDs of documents that differ from the notes on the server. */
 	changed = new Set<number>();
-	/** IDs that never count as missing from the source: they were rebuilt from names, or changed by hand. */
-	readonly uncertain = new Map<string, 'disabled' | 'unknown'>();
+	/** IDs that were rebuilt from names: these may be of documents that were disabled long ago. */
+	readonly rebuilt = new Set<string>();
 	private readonly byPackedId = new Map<string, string>();
 
 	get size(): number {

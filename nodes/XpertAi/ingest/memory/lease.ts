@@ -42,6 +42,8 @@ export class Lease {
 	readonly counters = { sent: 0, root: 0 };
 	/** Why nothing may be sent: another run holds the lease, or the memory cannot be written. */
 	refusal?: Failure;
+	/** Whether the note was there before this run wrote it. */
+	wasThere = false;
 	private readonly leaseOwnerId = randomUUID();
 	private writeCount = 0;
 	private renewedAt = 0;
@@ -60,6 +62,7 @@ export class Lease {
 	async take(): Promise<Holder | undefined> {
 		let current = await this.readNotes();
 		this.raiseCounters(leaseCounters(current.lease));
+		this.wasThere = current.lease !== undefined;
 		if (this.isHeldByOther(current.lease)) {
 			const writeId = writeIdOf(current.lease);
 			current = await this.waitForChange(current, MS.expired);

@@ -51,8 +51,6 @@ const headerSchema = z.object({
 	names: z.object({ notes: count, hasRoom: z.boolean(), areAll: z.boolean() }).optional(),
 	/** Root: when knowledge of stored documents was lost, and of how many. */
 	lost: z.object({ at: z.string(), count: count.optional() }).optional(),
-	/** Root: the `writeId` of the `by hand` note that is merged. */
-	byHand: z.string().optional(),
 	/** Page: its number, and the pages that may not have arrived. */
 	page: z.object({ at: count, open: z.array(count) }).optional(),
 });

@@ -1,5 +1,3 @@
-import { randomUUID } from 'crypto';
-
 import pick from 'lodash/pick';
 import range from 'lodash/range';
 import sum from 'lodash/sum';
@@ -7,16 +5,7 @@ import sum from 'lodash/sum';
 import { systemClock } from '../../transport/clock';
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
-import {
-	DISABLED,
-	Fingerprints,
-	UNKNOWN,
-	packId,
-	storedEntry,
-	tailOf,
-	unpack,
-	unpackId,
-} from './fingerprints';
+import { Fingerprints, UNKNOWN, packId, storedEntry, tailOf, unpack } from './fingerprints';
 import { Journal, UnmergedJournal, firstPages, isLater } from './journal';
 import type { JournaledBatch } from './journal';
 import { LEASE, Lease, TURN, leaseCounters } from './lease';
@@ -28,15 +17,13 @@ import type { MemoryNote, MemoryPlace, MemoryRoutes, NoteName, ReadNote } from '
 
 const ROOT: NoteName = ['memory', 'what … has stored'];
 
-/** Two copies, because nothing else records what somebody enabled by hand. */
-const BY_HAND = [1, 2].map(
-	(copy): NoteName => [`by hand ${copy}`, `documents of … disabled or enabled by hand, ${copy}`],
-);
-
 const pieceName = (at: number, of: number): NoteName => [
 	`piece ${at + 1} of ${of}`,
 	`what … has stored, ${at + 1} of ${of}`,
 ];
+
+/** The first piece of memories of any size up to two million documents. */
+const FIRST_PIECES = range(11).map((power) => pieceName(0, 2 ** power));
 
 /** What went wrong with the memory. */
 export interface MemoryTroubles {
@@ -50,12 +37,11 @@ export interface MemoryTroubles {
 	notAsked?: Failure;
 }
 
-/** `by`: the title of the run; `fresh`: send everything again; `forgetLost`: the user has taken note of losses. */
+/** `by`: the title of the run; `forgetLost`: the user has taken note of losses. */
 interface MemoryOptions {
 	signal?: AbortSignal;
 	clock?: Clock;
 	by?: string;
-	fresh?: boolean;
 	forgetLost?: boolean;
 }
 
@@ -67,6 +53,8 @@ export class SourceMemory {
 	readonly troubles: MemoryTroubles = {};
 	/** Whether, by the notes, no run has stored anything: the source is new, or its notes are gone. */
 	isNew = false;
+	/** Whether anything is remembered: Send Everything only goes on with a memory that is there. */
+	isKept = true;
 	/** Documents known when the run began. */
 	knownBefore = 0;
 	/** Set if another run holds the lease: then nothing may be sent. */
@@ -76,12 +64,10 @@ export class SourceMemory {
 	private readonly lease: Lease;
 	private readonly unmergedJournal: UnmergedJournal;
 	/** The content of the root, and whether it must be written before anything is sent. */
-	private root: Pick<MemoryNote, 'run' | 'pieces' | 'names' | 'lost' | 'byHand'> = { run: 0 };
+	private root: Pick<MemoryNote, 'run' | 'pieces' | 'names' | 'lost'> = { run: 0 };
 	private isStale = false;
 	/** Pieces that could not be read, and must be rewritten. */
 	private readonly unreadablePieces = new Set<number>();
-	/** The `writeId` of the `by hand` note that this run has merged. The root holds it once the run ends. */
-	private byHandWriteId?: string;
 	/** Packed IDs of documents that no earlier run stored. */
 	private readonly newIds = new Set<string>();
 	/** Serializes the writing of notes. */
@@ -103,15 +89,21 @@ export class SourceMemory {
 	}
 
 	/** Reads what earlier runs stored. Failures are in `refusal` and `troubles`. After `to send`, always call `close`. */
-	async open(mode: 'to send' | 'to read' = 'to send'): Promise<this> {
+	async open(mode: 'to send' | 'to read' | 'if kept' = 'to send'): Promise<this> {
 		const { options, known, lease } = this;
 		const failed = await orFailure(async () => {
-			if (mode === 'to send') await this.begin();
-			else await this.read(options.forgetLost);
+			if (mode === 'if kept')
+				this.isKept = (await this.notes.read([TURN, LEASE, ROOT])).some(
+					(note) => note !== undefined,
+				);
+			if (mode === 'to read') await this.read(options.forgetLost);
+			else if (this.isKept) await this.begin();
 		});
-		if (failed?.failure.missing === 'route') this.troubles.noRoute = true;
+		const { missing, status } = failed?.failure ?? {};
+		// Without the route, or the right to read it, no run has noted anything.
+		if (mode === 'if kept' && (missing === 'route' || status === 403)) this.isKept = false;
+		else if (missing === 'route') this.troubles.noRoute = true;
 		else lease.refusal ??= failed?.failure;
-		if (options.fresh) known.forgetContents();
 		this.knownBefore = known.size;
 		return this;
 	}
@@ -191,22 +183,6 @@ export class SourceMemory {
 		this.isStale = true;
 	}
 
-	/** Records documents disabled or enabled by hand, also while a run sends. @returns why they must not be switched */
-	async noteByHand(ids: string[], disabled: boolean): Promise<Failure | undefined> {
-		const failed = await orFailure(async () => {
-			const [root, ...copies] = await this.notes.read([ROOT, ...BY_HAND]);
-			const byHand = copies.find(isReadable);
-			const isMerged = isReadable(root) && root.byHand === byHand?.writeId;
-			const entries = new Map(byHand && !isMerged ? unpack(byHand.body) : []);
-			// Disabling may fail: a document that was enabled before may still be enabled.
-			for (const packedId of ids.map(packId))
-				entries.set(packedId, disabled ? (entries.get(packedId) ?? DISABLED) : UNKNOWN);
-			const header = { writeId: randomUUID() };
-			await this.notes.write(...BY_HAND.map((note) => ({ note, header, entries })));
-		});
-		return failed?.failure;
-	}
-
 	/** Ends the run: writes the memory and releases the lease. */
 	async close(): Promise<void> {
 		const { known, lease, options } = this;
@@ -217,7 +193,7 @@ export class SourceMemory {
 				// Documents in late pages of a crashed run become unknown.
 				for (const [packedId] of await this.unmergedJournal.readLate())
 					known.set([packedId, UNKNOWN]);
-				await this.write(lease.number, this.byHandWriteId);
+				await this.write(lease.number);
 				lease.counters.root = this.root.run;
 			});
 			this.troubles.notWritten = failed?.failure;
@@ -260,23 +236,29 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Reads the memory, merges the journal of a crashed run, and then what was disabled or enabled by hand since.
+	 * Reads the memory and merges the journal of a crashed run.
 	 * @returns the note `turn` @throws NotesFailed
 	 */
 	private async read(forgetLost = false, ownCounters?: Lease['counters']): Promise<ReadNote> {
-		const first = [TURN, LEASE, ROOT, ...BY_HAND, ...firstPages()];
-		const [turn, lease, root, byHand, copy, ...pages] = await this.notes.read(first);
+		const first = [TURN, LEASE, ROOT, ...firstPages()];
+		const [turn, lease, root, ...pages] = await this.notes.read(first);
 		const counters = ownCounters ?? leaseCounters(lease);
+		// Without both, only a page or a piece tells that something was remembered.
+		const hasNeither = root === undefined && !(ownCounters ? this.lease.wasThere : lease);
+		const isForgotten =
+			hasNeither &&
+			[...pages, ...(await this.notes.read(FIRST_PIECES))].some((note) => note !== undefined);
 		// A root older than the lease knows was overwritten by a late request, and does not count.
-		const isRootLost = isReadable(root) ? root.run < counters.root : (root ?? counters.root) !== 0;
+		const isOlder = isReadable(root) && root.run < counters.root;
+		const isRootLost =
+			isForgotten || isOlder || (!isReadable(root) && (root ?? counters.root) !== 0);
 		if (isRootLost) await this.rebuild();
 		else if (isReadable(root)) await this.readRoot(root, forgetLost);
 		const isLeft = pages.some((page) => isLater(this.root.run, page));
 		if (isLeft || counters.sent > this.root.run)
 			await this.readUnmergedJournal(counters.sent, isRootLost);
 		const lastRun = Math.max(this.unmergedJournal.run, counters.root, counters.sent);
-		this.isNew = root === undefined && lastRun === 0;
-		this.mergeByHand([byHand, copy].find(isReadable));
+		this.isNew = root === undefined && lastRun === 0 && !isForgotten;
 		// A document whose outcome no run has learned has no name yet.
 		for (const [packedId, fingerprint] of this.known.entries())
 			if (fingerprint === UNKNOWN) this.names.unnamed.add(packedId);
@@ -287,7 +269,7 @@ export class SourceMemory {
 	private async readRoot(root: MemoryNote, forgetLost: boolean): Promise<void> {
 		const { known, names, notes, unreadablePieces } = this;
 		const { pieces = [], lost } = root;
-		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'byHand');
+		this.root = pick(root, 'run', 'pieces', 'names', 'lost');
 		this.isStale = forgetLost && lost !== undefined;
 		if (!forgetLost) this.troubles.lost = lost;
 		names.counted = root.names ?? names.counted;
@@ -310,7 +292,7 @@ export class SourceMemory {
 			if (!isIn || known.knows(id)) continue;
 			missing -= 1;
 			known.markUnknown(id);
-			known.uncertain.set(id, 'unknown');
+			known.rebuilt.add(id);
 		}
 		this.isStale = true;
 		if (!pieces || !names.counted.areAll) this.markLost(missing > 0 ? missing : NaN);
@@ -331,20 +313,8 @@ export class SourceMemory {
 		this.markLost();
 	}
 
-	private mergeByHand(note?: MemoryNote): void {
-		const { known, root } = this;
-		this.byHandWriteId = note?.writeId ?? root.byHand;
-		const isMerged = this.byHandWriteId === root.byHand;
-		for (const [packedId, mark] of note && !isMerged ? unpack(note.body) : []) {
-			const id = unpackId(packedId);
-			if (mark === DISABLED) known.forget(id);
-			else known.markUnknown(id);
-			known.uncertain.set(id, mark === DISABLED ? 'disabled' : 'unknown');
-		}
-	}
-
 	/** Writes the pieces first and the root last: the root makes them count. @throws NotesFailed */
-	private async write(run: number, byHand = this.root.byHand): Promise<void> {
+	private async write(run: number): Promise<void> {
 		const { known, names, root, unreadablePieces } = this;
 		const { lost } = this.troubles;
 		const { pieces: sizes = [] } = root;
@@ -361,7 +331,7 @@ export class SourceMemory {
 			areAll &&= !names.unnamed.has(packedId);
 		}
 		const pieces = range(pieceCount).map((at) => idsByPiece.get(at)?.length ?? sizes[at] ?? 0);
-		const header = { run, pieces, names: { ...names.counted, areAll }, lost, byHand };
+		const header = { run, pieces, names: { ...names.counted, areAll }, lost };
 		known.changed = new Set();
 		const pieceNotes = [...idsByPiece].map(([at, packedIds]) => ({
 			note: pieceName(at, pieceCount),

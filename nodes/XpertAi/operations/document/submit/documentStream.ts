@@ -1,15 +1,19 @@
 import { createHash, hash, randomUUID } from 'crypto';
 
+import isObject from 'lodash/isObject';
+import { NodeOperationError } from 'n8n-workflow';
+
 import type { Item } from '../../../execution/item';
 import { serialize } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { inFolder } from '../../../ingest/folders';
-import { isUuid } from '../../../payloads/common';
+import { isUuid, keyDemand } from '../../../payloads/common';
 import { unsignedAddress } from '../../../payloads/document';
 import { derivedId } from '../../../payloads/derivedId';
 import { keyOwner } from './knowledgebase';
 import type { Origin } from './outcomes';
 import type { SourceDocuments } from './sources/readers';
+import { refusedKeys } from './sources/sourceDocument';
 import type { FoundDocument } from './sources/sourceDocument';
 import type { Submission } from './submission';
 
@@ -23,13 +27,20 @@ export class DocumentStream {
 	readonly seen = new Map<string, Origin | undefined>();
 	/** Items to be read. Documents are read when their item's turn comes, unless they were read before. */
 	readonly queue: Array<{ item: Item; documents?: SourceDocuments }> = [];
+	/** Documents that were not read, stored or sent, and not because of themselves: what is missing may be there. */
+	readonly gaps = { rejected: 0, unknown: 0, notSent: 0 };
+	/** A key that lacks a part, as after a failed download. */
+	brokenKey?: string;
+	/** Whether contents are compared, or noted. */
+	isHashed = false;
 	private readonly owner: string;
 
 	constructor(
 		private readonly submission: Submission,
 		private readonly knowledgebaseId: string,
+		sourceName: string,
 	) {
-		this.owner = keyOwner(knowledgebaseId, submission.settings.sourceName);
+		this.owner = keyOwner(knowledgebaseId, sourceName);
 	}
 
 	/** Reads the documents of the queued items on demand. With Stop, the first flaw ends the stream. */
@@ -47,13 +58,16 @@ export class DocumentStream {
 					count += 1;
 					if (isStreamed) report.documentsRead += 1;
 					const origin = report.originOf(item);
-					if (found instanceof Error) report.addUnreadable(origin, found);
-					else yield* this.ready(found, origin);
+					if (found instanceof Error) {
+						this.recordRefused(found);
+						report.addUnreadable(origin, found);
+					} else yield* this.ready(found, origin);
 					if (!submission.canRead) return;
 				}
 				if (isStreamed && count === 0) warnings.counts.emptyFiles += 1;
 			} catch (caught) {
 				// If a file breaks off, the documents before that are sent nevertheless.
+				this.recordRefused(caught);
 				report.addFlaw(item, caught);
 			}
 		}
@@ -64,16 +78,38 @@ export class DocumentStream {
 		found: FoundDocument,
 		origin: Origin,
 	): AsyncGenerator<ReadyDocument<Origin>> {
-		const { canSend, report, settings } = this.submission;
+		const { canSend, report } = this.submission;
 		const document = this.asDocument(found, origin);
-		if (!canSend) return report.addNotSent(document);
+		if (!canSend) {
+			this.gaps.notSent += 1;
+			return report.addNotSent(document);
+		}
 		this.recordSeen(document, found);
 		try {
-			if (settings.remembers || settings.dryRun) document.contentHash = await hashOf(document);
+			if (this.isHashed) document.contentHash = await hashOf(document);
 		} catch (caught) {
-			return report.addUnreadable(origin, caught);
+			return this.addUnreadable(origin, caught);
 		}
 		yield document;
+	}
+
+	/** Records that a file could not be read. The document is in the source, unless reading itself failed. */
+	addUnreadable(origin: Origin, caught: unknown): void {
+		if (!(caught instanceof NodeOperationError)) this.gaps.rejected += 1;
+		this.submission.report.addUnreadable(origin, caught);
+	}
+
+	/** Records a document that could not be read. With a key, it is in the source all the same. */
+	private recordRefused(caught: unknown): void {
+		const key = isObject(caught) ? refusedKeys.get(caught) : undefined;
+		if (key === undefined) this.gaps.rejected += 1;
+		else this.recordKey(key, derivedId(this.owner, key));
+	}
+
+	private recordKey(key: string | undefined, id: string): void {
+		if (!this.submission.settings.mirrors) return;
+		if (key !== undefined && keyDemand(key, true)) this.brokenKey = key;
+		if (!this.seen.has(id.toLowerCase())) this.seen.set(id.toLowerCase(), undefined);
 	}
 
 	/** A document with its ID. One without an ID gets a new one, so that requests can be repeated. */
@@ -94,7 +130,7 @@ export class DocumentStream {
 
 	/** Records the ID of a document. A document whose ID is new cannot be recognized again, so it is not recorded. */
 	private recordSeen(document: ReadyDocument<Origin>, found: FoundDocument): void {
-		const { warnings, report, settings } = this.submission;
+		const { warnings, report } = this.submission;
 		const { id, key, origin } = document;
 		warnings.addDocument(document, found);
 		if (document.isNew) return;
@@ -103,7 +139,7 @@ export class DocumentStream {
 		if (earlier) warnings.addReplaced(key ?? id);
 		if (earlier) report.addReplaced(earlier);
 		if (origin.isTracked) this.seen.set(lowerCaseId, origin);
-		else if (settings.mirrors && !this.seen.has(lowerCaseId)) this.seen.set(lowerCaseId, undefined);
+		this.recordKey(key, id);
 	}
 }
 

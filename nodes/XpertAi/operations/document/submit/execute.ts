@@ -1,15 +1,17 @@
 import compact from 'lodash/compact';
 import sumBy from 'lodash/sumBy';
+import { isExpression } from 'n8n-workflow';
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { mayContinue, addHints } from '../../../execution/outputs';
+import { givenFor } from '../../../execution/rawParameters';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import { disableMissing, refuseInLoop } from './disableMissing';
 import { troubleHints } from './knowledgebase';
-import { readSubmitSettings } from './settings';
+import { checkSameSettings, readSubmitSettings, sourceOf } from './settings';
 import { Submission } from './submission';
 import { Target } from './target';
 import { asHint, counted, sentences } from './wording';
@@ -40,7 +42,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 }
 
 /**
- * The knowledgebases of the items. With Stop, all items are read before anything is sent, so that a flaw leaves
+ * The sources of the items, each with its knowledgebase. With Stop, all items are read before anything is sent, so that a flaw leaves
  * nothing stored; otherwise each is read when its turn comes, as files of records always are.
  */
 function targetsOf(submission: Submission, items: Item[]): Target[] {
@@ -50,11 +52,15 @@ function targetsOf(submission: Submission, items: Item[]): Target[] {
 	for (const [index, item] of items.entries()) {
 		try {
 			item.checkSameCredential(first);
+			checkSameSettings(item, first);
 			const id = item.id('knowledgebaseId');
-			const target = targets.get(id) ?? new Target(submission, id);
+			const source = sourceOf(item);
+			const place = JSON.stringify([id, source]);
+			const target = targets.get(place) ?? new Target(submission, id, source);
 			target.stream.queue.push({ item, documents: readsAhead ? submission.read(item) : undefined });
-			targets.set(id, target);
+			targets.set(place, target);
 		} catch (caught) {
+			submission.unassigned += 1;
 			report.addFlaw(item, caught);
 		}
 		report.itemsNotRead = items.length - index - 1;
@@ -65,11 +71,14 @@ function targetsOf(submission: Submission, items: Item[]): Target[] {
 
 /** Stores the documents and follows their processing, or plans that. The memory is written however the run ends. */
 async function submitTo(submission: Submission, targets: Target[]): Promise<void> {
-	const { report, settings } = submission;
+	const { first, report, settings } = submission;
 	try {
 		for (const target of targets)
 			if (!report.stopError) await (settings.dryRun ? target.plan() : target.store());
 		remarkCircuitBreaker(submission);
+		const older = sumBy(targets, 'older');
+		if (older > 0)
+			report.remark(`${counted(older, 'document was', 'documents were')} ${NOT_SENT_IN_RETRY}`);
 		if (report.stopError) {
 			// Stored documents are processed nevertheless; the next run fetches their statuses.
 			for (const { processing } of targets) await processing?.startRemaining();
@@ -77,11 +86,19 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		}
 		await waitForProcessing(submission, targets);
 		for (const target of targets) await disableMissing(target);
+		if (settings.mirrors && isExpression(givenFor(first.context.getNode(), 'sourceName')))
+			report.remark(ONLY_WITH_DOCUMENTS);
+		if (report.refusal) throw report.refusal;
 	} finally {
 		if (!settings.dryRun) for (const { memory } of targets) await memory?.close();
 	}
 	for (const { memory } of targets) if (memory) report.remark(...troubleHints(memory.troubles));
 }
+
+const NOT_SENT_IN_RETRY = 'not sent: this is a retry, and what is stored may be newer.';
+
+const ONLY_WITH_DOCUMENTS =
+	'Mirrored: the sources that brought a document in this run. Others keep what they have.';
 
 /** Reports once that the circuit breaker kept documents from being sent. */
 function remarkCircuitBreaker({ circuitBreaker, report }: Submission): void {

@@ -7,6 +7,7 @@ import type { AnswerOutput } from '../../../execution/audience';
 import { quoted } from '../../../execution/badInput';
 import type { NamedId } from '../../../execution/ids';
 import type { Item } from '../../../execution/item';
+import { documentExtension } from '../../../execution/mimeTypes';
 import { asJson } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { processingEndOf } from '../../../ingest/processingStatus';
@@ -128,7 +129,7 @@ export function processedItem(
 	const facts = processingFacts(end);
 	if (flaw !== undefined) {
 		const { id, name, key } = json;
-		const error = item.operationError(flaw, processingAdvice(flaw));
+		const error = item.operationError(flaw, processingAdvice(flaw, String(name)));
 		return item.failed(error, { name, outcome, ...facts, key, id });
 	}
 	// Without Simplify, the output is the server's record.
@@ -218,14 +219,18 @@ const ADVICE: Array<[pattern: RegExp, advice: string]> = [
 		/ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get/i,
 		`The server could not fetch the file from its address, which must be reachable from there and without a token. Upload it instead, with "Documents From" set to ${SOURCES.files.name}.`,
 	],
-	[/could not be processed/i, 'Replace the file, as it may be damaged or empty, and run it again.'],
 ];
 
 /** What to do about a document that is stored and not found, as far as the reason tells. */
-export function processingAdvice(reason: string): string {
-	const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1];
+export function processingAdvice(reason: string, name = ''): string {
 	const state = 'It is stored, and assistants do not find it.';
-	return advice ? `${state} ${advice}` : state;
+	const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1];
+	if (advice) return `${state} ${advice}`;
+	if (!/could not be processed/i.test(reason)) return state;
+	const [extension] = /\.[a-z]\w*$/i.exec(name) ?? [];
+	return extension && !documentExtension(name)
+		? `${state} Servers may not read ${extension} files: save it as .docx, .xlsx, .pptx, .pdf or text, and run it again.`
+		: `${state} Replace the file, as it may be damaged or empty, and run it again.`;
 }
 
 /**

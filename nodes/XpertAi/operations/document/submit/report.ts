@@ -54,6 +54,8 @@ export class SubmitReport {
 	documentsRead = 0;
 	/** The first failure with On Error set to Stop; nothing is sent after it. */
 	stopError?: ItemError;
+	/** With Stop, the first refusal that concerns one source alone: the others go on before the run fails. */
+	refusal?: ItemError;
 	/** Documents that were stored but could not be processed. */
 	processingFailed = 0;
 	/** Input items that were not read, because the run had ended. */
@@ -231,13 +233,11 @@ export class SubmitReport {
 	}
 
 	/**
-	 * Records a refusal that concerns no single document.
-	 *
-	 * @throws the refusal, with Stop
+	 * Records a refusal that concerns no single document. With Stop, it ends the run when all sources had their turn.
 	 */
 	addRefusal(refusal: ItemError): void {
-		if (!mayContinue(this.first.context)) throw refusal;
-		this.addOutput(this.first.failed(refusal));
+		if (mayContinue(this.first.context)) this.addOutput(this.first.failed(refusal));
+		else this.refusal ??= refusal;
 	}
 
 	/** Adds the requests that stored documents. */
@@ -276,7 +276,7 @@ export class SubmitReport {
 			`${this.notFound}: ${names}`,
 			sentences(
 				...reasons,
-				...uniq(reasons.map(processingAdvice)),
+				...uniq(reasons.map((reason) => processingAdvice(reason))),
 				...this.remarks,
 				inWords(this.counts),
 				CONTINUE_HINT,

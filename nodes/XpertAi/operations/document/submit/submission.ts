@@ -34,6 +34,8 @@ export class Submission {
 	readonly report: SubmitReport;
 	readonly warnings = new Warnings();
 	readonly circuitBreaker: CircuitBreaker;
+	/** Items whose source is not known, as they could not be read. */
+	unassigned = 0;
 	/** Sends with the credential of the first item, which all items share. */
 	readonly send: Send;
 	/** Aborted when the execution is stopped. */

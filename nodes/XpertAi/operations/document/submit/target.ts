@@ -15,6 +15,7 @@ import { uploadFiles } from '../../../ingest/uploads';
 import type { Upload } from '../../../ingest/uploads';
 import { numberIfAny, textIfAny } from '../../../payloads/common';
 import { derivedId } from '../../../payloads/derivedId';
+import { isRejection } from '../../../transport/classifyFailure';
 import { call, OutageBudget } from '../../../transport/call';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
@@ -25,6 +26,8 @@ import { knowledgebaseRoutes, memoryPlaceOf } from './knowledgebase';
 import { defined, knowledgebaseError, processingFlaw, withReadableReason } from './outcomes';
 import type { Origin, SubmitOutcome } from './outcomes';
 import { SOURCES } from './sources';
+import type { Source } from './settings';
+import { outermostMode } from './submission';
 import type { Submission } from './submission';
 import { asHint, counted } from './wording';
 
@@ -32,11 +35,17 @@ import { asHint, counted } from './wording';
 const FIRST_BATCH = 10;
 
 /** Limits of the first documents that are looked up on the server, if a source has no memory. */
-const MAX_CHECKED = 500;
+const MAX_CHECKED = 100;
 const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
 
 const STORED_TWICE =
 	'also stored without a Source Name, and found twice. Document: Disable takes them out.';
+
+const STORED_BEFORE =
+	'stored before this source was remembered: what is gone since may still be found.';
+
+const OLDER =
+	'Not sent: this is a retry of an earlier execution, and other content of this document is stored, perhaps newer';
 
 const OTHER_RUN_ACTIVE = 'Not sent: another run of this source is at work';
 
@@ -57,9 +66,9 @@ const documentName = ({ record: { name }, key }: ReadyDocument<Origin>): Documen
 const hashesOf = (batch: Array<ReadyDocument<Origin>>) =>
 	new Map(batch.flatMap(({ id, isNew, contentHash = '' }) => (isNew ? [] : [[id, contentHash]])));
 
-/** One knowledgebase in a run: its documents, its memory, and its processing. */
+/** One source in a run, with the knowledgebase that it fills: its documents, its memory, and its processing. */
 export class Target {
-	/** The documents of the items for this knowledgebase. */
+	/** The documents of the items of this source. */
 	readonly stream: DocumentStream;
 	/** What earlier runs stored, once it is open; `undefined` if nothing is remembered. */
 	memory?: SourceMemory;
@@ -67,11 +76,14 @@ export class Target {
 	readonly memoryRoutes: ReturnType<typeof knowledgebaseRoutes>;
 	/** Processes the stored documents; `undefined` with After Storing = Nothing. */
 	readonly processing?: Processing;
+	/** Documents of a retried execution that are stored with other content. */
+	older = 0;
 	private readonly folders: Folders;
 
 	constructor(
 		readonly submission: Submission,
 		readonly knowledgebaseId: string,
+		private readonly source: Source,
 	) {
 		const { send, settings, signal } = submission;
 		const newRoutes = () => knowledgebaseRoutes(knowledgebaseId, send, settings, signal);
@@ -80,7 +92,7 @@ export class Target {
 			const { send: sendRepeatedly, storePath: path } = this.memoryRoutes;
 			return await sendRepeatedly({ method: 'POST', path, body, schema: documentList });
 		});
-		this.stream = new DocumentStream(submission, knowledgebaseId);
+		this.stream = new DocumentStream(submission, knowledgebaseId, source.sourceName);
 		const onEnd = (id: string, end: ProcessingEnd) => this.addEnd(id, end);
 		if (settings.process) this.processing = new Processing(newRoutes(), { ...settings, onEnd });
 	}
@@ -89,8 +101,11 @@ export class Target {
 	async store(): Promise<void> {
 		const { submission } = this;
 		const { first, settings, report, circuitBreaker, send, signal } = submission;
-		if (submission.canSend && settings.remembers) this.memory = await this.newMemory().open();
-		const { memory } = this;
+		const opened = submission.canSend ? this.newMemory() : undefined;
+		await opened?.open(settings.remembers ? 'to send' : 'if kept');
+		const memory = opened?.isKept ? opened : undefined;
+		this.memory = memory;
+		this.stream.isHashed = memory !== undefined;
 		if (memory?.holder) return await this.yieldTo(memory.holder);
 		let hasFailed = false;
 		const counts = await storeDocuments({
@@ -99,7 +114,7 @@ export class Target {
 				upload: this.upload(),
 				concurrency: UPLOADS_AT_ONCE,
 				onOutcome: (result) => this.addOutcome(result),
-				onUnreadable: ({ origin }, caught) => report.addUnreadable(origin, caught),
+				onUnreadable: ({ origin }, caught) => this.stream.addUnreadable(origin, caught),
 				mayUpload: () => submission.canSend,
 			}),
 			send,
@@ -139,6 +154,7 @@ export class Target {
 		const { first, report, settings } = this.submission;
 		const memory = this.newMemory();
 		this.memory = memory;
+		this.stream.isHashed = true;
 		if (settings.remembers) await memory.open('to read');
 		if (memory.refusal) throw knowledgebaseError(first, memory.refusal);
 		await planDocuments(this.checkingNewSource(memory), {
@@ -159,11 +175,15 @@ export class Target {
 	private newMemory(): SourceMemory {
 		const { first, settings, signal } = this.submission;
 		const { context } = first;
-		const { resendAll: fresh, forgetDamage: forgetLost } = settings;
-		const place = memoryPlaceOf(this.knowledgebaseId, settings, context);
+		const { forgetDamage: forgetLost } = settings;
+		const place = memoryPlaceOf(this.knowledgebaseId, this.source, context);
 		const { name } = context.getWorkflow();
 		const by = `execution ${context.getExecutionId()}${name ? ` of "${name}"` : ''}`;
-		return new SourceMemory(place, this.memoryRoutes, { signal, by, fresh, forgetLost });
+		return new SourceMemory(place, this.memoryRoutes, {
+			signal,
+			by,
+			forgetLost,
+		});
 	}
 
 	/**
@@ -220,21 +240,32 @@ export class Target {
 			...this.detection(memory),
 			onUnchanged: (document, status) =>
 				this.addOutcome({ document, outcome: 'unchanged', status }),
+			isRetry: outermostMode(this.submission.first.context) === 'retry',
+			onOlder: (document) => this.addOlder(document),
 		});
+	}
+
+	/** Leaves out a document that a later execution may have stored anew. */
+	private addOlder(document: ReadyDocument<Origin>): void {
+		this.older += 1;
+		this.stream.gaps.notSent += 1;
+		this.submission.report.addNotSent(document, OLDER);
 	}
 
 	/** How unchanged documents are told from changed ones. */
 	private detection(memory: SourceMemory) {
+		const { process, remembers, resendAll } = this.submission.settings;
 		return {
 			memory: memory.known,
-			processed: this.submission.settings.process,
+			processed: process,
+			resends: resendAll || !remembers,
 			statusesOf: async (ids: string[]) => await this.statusesOf(ids, memory),
 		};
 	}
 
 	/**
-	 * The documents of the source. Looks up the first ones of a source without a memory: the memory may be lost, or the
-	 * documents may have been stored in another way before, also under the IDs that they have without a Source Name.
+	 * The documents of the source. Looks up the first ones of a source without a memory: they may have been stored before
+	 * anything was remembered, or by another node, also under the IDs that they have without a Source Name.
 	 */
 	private async *checkingNewSource(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
 		const documents = this.stream.documents();
@@ -255,13 +286,19 @@ export class Target {
 		documents: Array<ReadyDocument<Origin>>,
 		memory: SourceMemory,
 	): Promise<void> {
-		const { report, settings } = this.submission;
+		const { report } = this.submission;
 		const ids = documents.flatMap(({ id, isNew }) => (isNew ? [] : id));
 		const otherIds = documents.flatMap(({ key }) =>
-			key === undefined || settings.sourceName === '' ? [] : derivedId(this.knowledgebaseId, key),
+			key === undefined || this.source.sourceName === ''
+				? []
+				: derivedId(this.knowledgebaseId, key),
 		);
 		const { statuses } = await this.statusesOf([...ids, ...otherIds], memory);
-		if (ids.some((id) => statuses.has(id.toLowerCase()))) memory.markLost();
+		const stored = ids.filter((id) => statuses.has(id.toLowerCase())).length;
+		if (stored > 0)
+			report.remark(
+				asHint(`${counted(stored, 'document was', 'documents were')} ${STORED_BEFORE}`),
+			);
 		// A disabled document has no status.
 		const duplicates = otherIds.filter((id) => processingState(statuses.get(id)) !== 'none').length;
 		if (duplicates > 0)
@@ -276,6 +313,7 @@ export class Target {
 		const { document } = result;
 		const { id, contentHash = '', origin } = document;
 		const memory = document.isNew ? undefined : this.memory;
+		const { gaps } = this.stream;
 		report.addOutcome(result);
 		if (result.outcome === 'stored') {
 			memory?.recordStored(id, contentHash, documentName(document));
@@ -286,9 +324,16 @@ export class Target {
 			this.startProcessing(String(storedId), isFollowed ? origin : undefined);
 		} else if (result.outcome === 'unchanged') {
 			memory?.names.add(id, documentName(document));
-			if (processingState(result.status) === 'running') this.startProcessing(id, origin);
-		} else if (result.outcome !== 'notSent') {
+			const state = processingState(result.status);
+			if (result.status && (state === 'running' || state === 'none'))
+				this.startProcessing(id, origin);
+		} else if (result.outcome === 'notSent') {
+			gaps.notSent += 1;
+		} else {
 			const { batch, failure } = result;
+			// A rejection with a reason concerns the document: it is in the source, under its ID.
+			const isItsOwn = !document.isNew && isRejection(failure) && failure.reason !== undefined;
+			if (result.outcome === 'unknown' || !isItsOwn) gaps[result.outcome] += 1;
 			if (result.outcome === 'rejected') memory?.recordRejected(id);
 			const reason = failureMessage(failure);
 			if (batch > 0) circuitBreaker.failed('storing', reason, batch);

@@ -20,7 +20,6 @@ const FACTS = {
 	pieces: [5, 0],
 	names: { notes: 1, hasRoom: true, areAll: false },
 	lost: { at: 'yesterday', count: 4 },
-	byHand: 'two',
 	page: { at: 4, open: [2, 3] },
 };
 

@@ -2,8 +2,12 @@ import range from 'lodash/range';
 import without from 'lodash/without';
 import type { ZodError } from 'zod';
 
-import { ROOM_IN_BATCH, SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
-import type { BatchEnd, MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
+import { ROOM_IN_BATCH } from '../../../../../nodes/XpertAi/ingest/memory';
+import type {
+	BatchEnd,
+	MemoryRoutes,
+	SourceMemory,
+} from '../../../../../nodes/XpertAi/ingest/memory';
 import { unpackId } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
@@ -12,7 +16,7 @@ import type { AnswerSchema } from '../../../../../nodes/XpertAi/transport/answer
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { calling } from '../../../support/send';
 import { virtualTime } from '../../../support/virtualTime';
-import { Knowledgebase, PLACE, open, recall } from '../support/knowledgebase';
+import { Knowledgebase, open, recall } from '../support/knowledgebase';
 import { answered, failed } from '../support/outcomes';
 
 const KEYS = [...'abcdefghijklm'];
@@ -70,13 +74,11 @@ async function remembered(server: Knowledgebase) {
 }
 
 describe('a source that was stored', () => {
-	it('is known in the next run with its contents; Resend All forgets the contents alone', async () => {
+	it('is known in the next run with its contents', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
 		const next = await open(server.routes());
 		expect([next.knownBefore, next.known.has(A, 'text 1')]).toEqual([IDS.length, true]);
-		const fresh = await open(server.routes(), { fresh: true });
-		expect([fresh.knownBefore, fresh.known.has(A, 'text 1')]).toEqual([IDS.length, false]);
 	});
 
 	it('takes no more room in a batch than is reserved for the journal', async () => {
@@ -237,7 +239,7 @@ describe('what is lost', () => {
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
 		const memory = await open(server.routes());
 		const unknown = IDS.filter((id) => !memory.known.has(id, 'text 1'));
-		expect(IDS.filter((id) => memory.known.uncertain.has(id))).toEqual(unknown);
+		expect(IDS.filter((id) => memory.known.rebuilt.has(id))).toEqual(unknown);
 		expect(unknown.length).toBeLessThan(IDS.length / 2);
 		expect([unknown.length > 0, memory.known.size, memory.troubles]).toEqual([
 			true,
@@ -374,40 +376,6 @@ describe('what is lost', () => {
 		server.harm(server.notes('has stored ('), 'deletes');
 		await night(server, []);
 		expect((await remembered(server)).lost).toEqual({ at: expect.any(String) as string });
-	});
-});
-
-describe('what somebody disables or enables', () => {
-	const noteByHand = async (server: Knowledgebase, id: string, disabled: boolean) =>
-		await new SourceMemory(PLACE, server.routes()).noteByHand([id], disabled);
-
-	it('is resent by the next run and does not count as missing, once', async () => {
-		const server = new Knowledgebase();
-		await night(server, [A, B]);
-		for (const id of [A, C, D]) await noteByHand(server, id, id !== D);
-		const next = await open(server.routes());
-		const knows = [A, B, C, D].map((id) => next.known.knows(id));
-		expect([knows, next.known.has(A, 'text 1')]).toEqual([[true, true, false, true], false]);
-		expect([A, B, D].map((id) => next.known.uncertain.get(id))).toEqual([
-			'disabled',
-			undefined,
-			'unknown',
-		]);
-		await send(server, next, [A]);
-		await next.close();
-		const last = await open(server.routes());
-		expect([last.known.has(A, 'text 1'), last.known.uncertain.has(A)]).toEqual([true, false]);
-		await last.close();
-		await noteByHand(server, B, true);
-		const { known } = await recall(server.routes());
-		expect([A, B].map((id) => known.uncertain.has(id))).toEqual([false, true]);
-	});
-
-	it('must not change when the server refuses the note', async () => {
-		const routes = new Knowledgebase().routes([], () => true);
-		expect(await new SourceMemory(PLACE, routes).noteByHand([A], true)).toMatchObject({
-			status: 422,
-		});
 	});
 });
 

@@ -115,7 +115,6 @@ export const NOTES = {
 	names: /^n8n: what .* calls its documents/,
 	page: /^n8n: what .* is storing/,
 	end: /^n8n: how far .* has come/,
-	'by hand': /^n8n: documents of .* disabled or enabled by hand/,
 };
 
 /** What is said where the server twice denies, in its own words, that it has the route of the memory. */
@@ -332,7 +331,8 @@ export class Nights {
 			from === 'text'
 				? {
 						text: textOf(key, version),
-						documentSettings: { name: `${key}.md`, documentKey: key },
+						documentKey: key,
+						documentSettings: { name: `${key}.md` },
 					}
 				: {
 						jsonBody: entries.map(([name, number]) => ({

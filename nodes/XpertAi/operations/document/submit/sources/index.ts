@@ -47,17 +47,14 @@ const documentIdMode = choiceField(
 	},
 );
 
-/**
- * Hidden for the other choices, instead of shown for this one: n8n knows no default for what is not added to a
- * collection.
- */
-const UNLESS_OTHER_ID = { hide: { documentIdMode: ['field', 'new'] } };
+/** Hidden for the other choices: n8n knows no default for what is not added to a collection. */
+const UNLESS_OTHER_ID = { hide: { '/documentSettings.documentIdMode': ['field', 'new'] } };
 
 /** The key of a document. */
 const documentKey = textField(
 	'documentKey',
 	'Document Key',
-	'A later run with the same key replaces the document. Left out: its name, file path, address or own ID.',
+	'What replaces a document: a later one with the same key. Left out: its name, file path, address or own ID.',
 	{
 		placeholder: 'e.g. handbook/returns.md',
 		builderHint: {
@@ -236,6 +233,8 @@ export const sourceFields: INodeProperties[] = [
 	...shownFor(['fields'], [documentFields, pagesField, chunksField]),
 	...shownFor(['json'], [jsonBodyField(exampleDocuments)]),
 	...shownFor(['records'], [binaryFieldName('the file of documents'), textInRecord]),
+	...shownFor([...MADE, 'fields'], [documentKey]),
+	...shownFor(['json', 'records'], [documentKeyField]),
 ];
 
 /** Settings, shown for these sources. */
@@ -249,8 +248,6 @@ export const settingsFields: INodeProperties[] = [
 		inPanelOrder([
 			...settingsFor(MADE, [nameSetting, ...recordSettings]),
 			...settingsFor(['files'], [folderFromDirectory]),
-			...settingsFor([...MADE, 'fields'], [documentKey]),
-			...settingsFor(['json', 'records'], [documentKeyField]),
 			...settingsFor(WHOLE, [documentIdMode]),
 		]),
 	),

@@ -1,4 +1,6 @@
+import attempt from 'lodash/attempt';
 import cloneDeep from 'lodash/cloneDeep';
+import compact from 'lodash/compact';
 import get from 'lodash/get';
 import has from 'lodash/has';
 import isEmpty from 'lodash/isEmpty';
@@ -27,7 +29,13 @@ import { isJsonObject } from '../../../../transport/answer';
 import { SOURCES } from './index';
 import type { SourceValue } from './index';
 import { DOCUMENT_NAMING, documentFromFields, mapColumns } from './mapping';
-import { binaryDocument, readyRecord, settingsOf, textDocument } from './sourceDocument';
+import {
+	binaryDocument,
+	readyRecord,
+	refusedKeys,
+	settingsOf,
+	textDocument,
+} from './sourceDocument';
 import type { FoundDocument } from './sourceDocument';
 
 /** The documents of an item; streamed, with the flaws of some, where they are too many to hold at once. */
@@ -36,10 +44,10 @@ export type SourceDocuments = FoundDocument[] | AsyncIterable<FoundDocument | It
 const sourceValue = z.enum(Object.keys(SOURCES) as [SourceValue, ...SourceValue[]]);
 
 const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
-	text: (item) => [readText(item)],
-	files: (item) => [readFile(item)],
-	addresses: (item) => [readAddress(item)],
-	fields: (item) => [readFields(item)],
+	text: (item) => readKeyed(item, readText, keyOfText),
+	files: (item) => readKeyed(item, readFile, keyOfFile),
+	addresses: (item) => readKeyed(item, readAddress, keyOfAddress),
+	fields: (item) => readKeyed(item, readFields, () => identification(item, 'documentKey').key),
 	json: readJson,
 	records: readRecords,
 };
@@ -53,23 +61,40 @@ export function readDocuments(item: Item): SourceDocuments {
 	return READERS[item.setting('source', sourceValue)](item);
 }
 
+/** Reads the document of an item. One that is refused although it has a key is told from one without. */
+function readKeyed(
+	item: Item,
+	read: (item: Item) => FoundDocument,
+	keyOf: (item: Item) => string | undefined,
+): FoundDocument[] {
+	try {
+		return [{ ...read(item), key: keyOf(item) }];
+	} catch (caught) {
+		const key: unknown = attempt(keyOf, item);
+		const flaw = item.asError(caught);
+		if (typeof key === 'string') refusedKeys.set(flaw, key);
+		throw flaw;
+	}
+}
+
 const idMode = z.enum(['derived', 'field', 'new']);
 
 /**
  * How the documents of an item get their IDs (Document ID).
  *
- * @param keySetting the setting with the key of the item's document, or with the path of the key in each document
+ * @param parameter the field with the key of the item's document, or with the path of the key in each document
  * @throws NodeOperationError if the mode or the key cannot be read
  */
-export function identification(item: Item, keySetting: 'documentKey' | 'documentKeyField') {
-	const parameter = `documentSettings.${keySetting}`;
+export function identification(item: Item, parameter: 'documentKey' | 'documentKeyField') {
 	const mode = item.setting('documentSettings.documentIdMode', idMode);
-	const isPath = keySetting === 'documentKeyField';
+	const isPath = parameter === 'documentKeyField';
 	const readKey = isPath ? textIfGiven : keyIfGiven;
 	const given = mode === 'derived' ? readKey(item, parameter) : undefined;
 	const keepsId = mode !== 'new' && given === undefined;
 	const label = `"${item.labelOf(parameter)}"`;
 	return {
+		/** The key of the item's only document. */
+		key: isPath ? undefined : given,
 		/** Applied to a document before it is checked: a numeric ID may serve as a key, unless it is sent as ID. */
 		prepare: (one: unknown) =>
 			!keepsId && isJsonObject(one) && typeof one.id === 'number'
@@ -113,11 +138,12 @@ function readText(item: Item): FoundDocument {
 	const text = item.filledText('text');
 	item.checkWhole(text, `"${item.labelOf('text')}"`);
 	const name = nameOfText(item);
-	const nameLabel = `"${item.labelOf(NAME)}"`;
-	item.checkWhole(name, nameLabel);
-	const key = documentKeyOf(item, name, nameLabel);
-	return { key, ...textDocument(item, { ...settingsOf(item), name }, text) };
+	item.checkWhole(name, `"${item.labelOf(NAME)}"`);
+	return textDocument(item, { ...settingsOf(item), name }, text);
 }
+
+const keyOfText = (item: Item) =>
+	documentKeyOf(item, () => nameOfText(item), `"${item.labelOf(NAME)}"`);
 
 const NAME = 'documentSettings.name';
 const NAME_DEMAND = 'must be given, as the item has no name and no title';
@@ -135,21 +161,26 @@ function nameOfText(item: Item): string {
 /**
  * The key of a document.
  *
- * @param defaultKey the key if none is given
+ * @param defaultKey gives the key if none is set
  * @param subject what `defaultKey` is called in messages
  * @throws NodeOperationError if the key is not valid, for example because an expression found nothing
  */
-function documentKeyOf(item: Item, defaultKey: string, subject: string): string {
-	return keyIfGiven(item, 'documentSettings.documentKey') ?? checkedKey(item, defaultKey, subject);
+function documentKeyOf(item: Item, defaultKey: () => string, subject: string): string {
+	return keyIfGiven(item, 'documentKey') ?? checkedKey(item, defaultKey(), subject);
 }
 
 function readFile(item: Item): FoundDocument {
 	const field = item.binary();
 	const { fileName, directory = '' } = field.binary;
 	const name = item.text(NAME).trim() || fileName || field.property;
-	const path = [directory, fileName || field.property].filter(Boolean).join('/');
-	const key = documentKeyOf(item, path, 'The name of the file');
-	return { key, ...binaryDocument(item, { ...settingsOf(item, directory), name }, field) };
+	const settings = settingsOf(item, directory);
+	return binaryDocument(item, { ...settings, name }, field);
+}
+
+function keyOfFile(item: Item): string {
+	const { binary, property } = item.binary();
+	const path = compact([binary.directory, binary.fileName || property]).join('/');
+	return documentKeyOf(item, () => path, 'The name of the file');
 }
 
 function readAddress(item: Item): FoundDocument {
@@ -160,9 +191,11 @@ function readAddress(item: Item): FoundDocument {
 		return item.refuse({ subject, demand, value: url });
 	}
 	const name = item.text(NAME).trim() || lastPart(new URL(url));
-	const ready = readyRecord(item, { name, fileUrl: url, ...settingsOf(item) });
-	return { key: documentKeyOf(item, unsignedAddress(url), subject), ...ready };
+	return readyRecord(item, { name, fileUrl: url, ...settingsOf(item) });
 }
+
+const keyOfAddress = (item: Item) =>
+	documentKeyOf(item, () => unsignedAddress(item.text('url').trim()), `"${item.labelOf('url')}"`);
 
 /** The last part of the path of an address, or its host if the path is empty. */
 function lastPart({ pathname, hostname }: URL): string {
@@ -220,17 +253,20 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 	const textField = textIfGiven(item, 'textField') ?? '';
 	for await (const read of jsonRecords(textChunks(item, field))) {
 		const { position } = read;
+		let key: string | undefined;
 		try {
 			if ('flaw' in read) item.refuse({ subject: position, demand: read.flaw });
 			const record = item.check(document, prepare(read.value), { parameter: position });
 			if (read.isWholeFile) refuseWrapped(item, 'The file', record, textField);
 			const identified = identify(record, position);
+			({ key } = identified);
 			yield textField === ''
 				? jsonDocument(item, identified, { parameter })
 				: withText(item, identified, textField, position, field.binary.fileName);
 		} catch (caught) {
 			const flaw = item.asError(caught);
 			flaw.description = RECORD_LEFT_OUT;
+			if (key !== undefined) refusedKeys.set(flaw, key);
 			yield flaw;
 		}
 	}

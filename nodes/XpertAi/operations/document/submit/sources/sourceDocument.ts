@@ -20,7 +20,6 @@ import {
 import type { FieldValues } from '../../../../execution/fields';
 import type { BinaryField, Item } from '../../../../execution/item';
 import { MIME_TYPES, UNKNOWN_TYPE, documentExtension } from '../../../../execution/mimeTypes';
-import { givenFor } from '../../../../execution/rawParameters';
 import { readValue, utcText } from '../../../../execution/values';
 import { document } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
@@ -57,6 +56,9 @@ export interface FoundDocument {
 	/** Columns of its item that match no field of a document (Map Automatically). */
 	unusedColumns?: string[];
 }
+
+/** The keys of documents that were refused, by their errors: such a document is in the source all the same. */
+export const refusedKeys = new WeakMap<object, string>();
 
 /** A record with a name. */
 type Named = DocumentRecord & { name: string };
@@ -244,7 +246,7 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
  * @throws NodeOperationError naming the setting
  */
 export function settingsOf(item: Item, directory = ''): DocumentRecord {
-	const chosen = chosenSettings(item);
+	const chosen = item.parameter('documentSettings');
 	const read = (readValue(item.refuse, RECORD_SETTINGS, chosen) ?? {}) as FieldValues;
 	const { metadataRows, folderFromDirectory: usesDirectory, ...settings } = read;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
@@ -261,18 +263,6 @@ export function settingsOf(item: Item, directory = ''): DocumentRecord {
 	};
 	const checked = item.check(document, record, RECORD_NAMING);
 	return isEmpty(rows) ? checked : { ...checked, metadata: { ...checked.metadata, ...rows } };
-}
-
-/**
- * The chosen settings without name and key, which are read on their own: n8n resolves an expression each time it is
- * read.
- */
-function chosenSettings(item: Item): unknown {
-	const given = givenFor(item.context.getNode(), 'documentSettings');
-	if (!isJsonObject(given)) return item.parameter('documentSettings');
-	return mapValues(omit(given, ['name', 'documentKey']), (_, name) =>
-		item.parameter(`documentSettings.${name}`),
-	);
 }
 
 /** Table types: servers fail to read them as sheets, and read them as text, a workbook row by row (recorded). */

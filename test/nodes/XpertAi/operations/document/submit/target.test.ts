@@ -30,6 +30,8 @@ function summaryOf(records: object[], more: Record<string, unknown>) {
 		getInputData: () => [{ json: {}, binary: { data: { data: '', mimeType: 'text/plain' } } }],
 		getMode: () => 'trigger',
 		getExecutionCancelSignal: () => undefined,
+		getWorkflow: () => ({ id: 'w', name: 'W' }),
+		getExecutionId: () => '1',
 		continueOnFail: () => true,
 		helpers: { getBinaryDataBuffer: async () => await Promise.resolve(data) },
 	} as unknown as Partial<IExecuteFunctions>;
@@ -42,7 +44,7 @@ function summaryOf(records: object[], more: Record<string, unknown>) {
 	const connection = { ...unconnected, send };
 	const item = itemOf(parameters, { fields: submitFields, methods, connection });
 	const submission = new Submission(item, readSubmitSettings(item));
-	const target = new Target(submission, KNOWLEDGEBASE_ID);
+	const target = new Target(submission, KNOWLEDGEBASE_ID, { sourceName: '', shard: '' });
 	target.stream.queue.push({ item });
 	return { item, submission, target };
 }
@@ -50,10 +52,11 @@ function summaryOf(records: object[], more: Record<string, unknown>) {
 /** The same of texts, with this Document ID. */
 async function texts(documentIdMode: string) {
 	const records = ['a', 'b', 'c'].map((id) => ({ id, text: `Text ${id}` }));
-	const documentSettings = { documentIdMode, documentKeyField: 'id' };
+	const documentSettings = { documentIdMode };
 	const { submission, target } = summaryOf(records, {
 		textField: 'text',
 		mode: 'all',
+		documentKeyField: 'id',
 		documentSettings,
 	});
 	await target.store();

@@ -19,10 +19,10 @@ function identify(
 	fromFields = false,
 	asTyped: Record<string, unknown> = {},
 ): DocumentRecord {
-	const settings = { documentSettings: parameters };
-	const typed = { documentSettings: { ...parameters, ...asTyped } } as INodeParameters;
-	const getNode = () => ({ ...node, parameters: typed });
-	const item = itemOf(settings, { fields: submitFields, methods: { getNode } });
+	const { documentIdMode, ...keys } = parameters;
+	const all = { ...keys, documentSettings: { documentIdMode } };
+	const getNode = () => ({ ...node, parameters: { ...all, ...asTyped } as INodeParameters });
+	const item = itemOf(all, { fields: submitFields, methods: { getNode } });
 	const { identify: give } = identification(item, fromFields ? 'documentKey' : 'documentKeyField');
 	const { record, key } = give(document);
 	return key === undefined ? record : { ...record, id: derivedId(KNOWLEDGEBASE, key) };
