@@ -21,7 +21,7 @@ const WARNINGS = {
 	emptyFiles: ['file', 'files', 'of records held none.'],
 	withoutStableId: [
 		...DOCUMENTS,
-		'no ID: a second run stores them again. A key for Document ID prevents that.',
+		'no ID: a second run stores them again. A Document Key prevents that.',
 	],
 	withPartIds: [...DOCUMENTS, 'pages or chunks with IDs: on Xpert, one that changes is lost.'],
 	pagesBesideFile: [...DOCUMENTS, 'pages beside an address: the pages are not read.'],
@@ -42,11 +42,11 @@ export class Warnings {
 	/** Records a document that was read. */
 	addDocument(
 		{ isNew, record: { filePath, fileUrl, pages, chunks } }: ReadyDocument<unknown>,
-		{ newEachTime, hadNul, unusedColumns = [] }: FoundDocument,
+		{ hadNul, unusedColumns = [] }: FoundDocument,
 	): void {
 		const parts = [...(pages ?? []), ...(chunks ?? [])];
 		if (isNew) this.withoutId += 1;
-		if (isNew && !newEachTime) this.counts.withoutStableId += 1;
+		if (isNew) this.counts.withoutStableId += 1;
 		if (hadNul) this.counts.hadNul += 1;
 		if (parts.some(({ id }) => id)) this.counts.withPartIds += 1;
 		if (fileUrl && parts.length > 0) this.counts.pagesBesideFile += 1;

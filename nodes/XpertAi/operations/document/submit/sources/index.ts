@@ -14,7 +14,6 @@ import {
 	textField,
 } from '../../../../execution/fields';
 import { typedRowsField } from '../../../shared/fields';
-import { chunksField, pagesField } from './parts';
 
 /** The name of a document, for every source. */
 const nameSetting = textField(
@@ -23,32 +22,6 @@ const nameSetting = textField(
 	'What answers call it. Left out: the name or title in the item, the name of the file, or the address.',
 	{ placeholder: 'e.g. Return policy' },
 );
-
-/** How a document that may have its own ID gets its ID. */
-const documentIdMode = choiceField(
-	'documentIdMode',
-	'Document ID',
-	'What the server keeps a document under. A second run replaces a document that has the same ID again.',
-	{
-		derived: {
-			name: 'Derived From a Key',
-			description:
-				'The same key gives the same ID in every run, so that a second run replaces the document',
-		},
-		field: {
-			name: 'From the Document',
-			description:
-				"The document's own ID, which must be a UUID. A second run replaces the document.",
-		},
-		new: {
-			name: 'New Each Time',
-			description: 'A random UUID, so that a second run stores every document again',
-		},
-	},
-);
-
-/** Hidden for the other choices: n8n knows no default for what is not added to a collection. */
-const UNLESS_OTHER_ID = { hide: { '/documentSettings.documentIdMode': ['field', 'new'] } };
 
 /** The key of a document. */
 const documentKey = textField(
@@ -61,7 +34,6 @@ const documentKey = textField(
 			propertyHint:
 				'Must differ for each document and stay the same when it changes: a path, an address or a row ID, never a title that repeats or $itemIndex.',
 		},
-		displayOptions: UNLESS_OTHER_ID,
 	},
 );
 
@@ -70,7 +42,7 @@ const documentKeyField = textField(
 	'documentKeyField',
 	'Key Field',
 	'Field of each document that holds its key, such as metadata.key. Left out, documents keep their own IDs.',
-	{ placeholder: 'e.g. filePath', displayOptions: UNLESS_OTHER_ID },
+	{ placeholder: 'e.g. filePath' },
 );
 
 /** Settings of a document made of a text, a file or an address. */
@@ -230,7 +202,7 @@ export const sourceFields: INodeProperties[] = [
 	...shownFor(['text'], [text]),
 	...shownFor(['files'], [binaryFieldName('the file')]),
 	...shownFor(['addresses'], [url]),
-	...shownFor(['fields'], [documentFields, pagesField, chunksField]),
+	...shownFor(['fields'], [documentFields]),
 	...shownFor(['json'], [jsonBodyField(exampleDocuments)]),
 	...shownFor(['records'], [binaryFieldName('the file of documents'), textInRecord]),
 	...shownFor([...MADE, 'fields'], [documentKey]),
@@ -248,7 +220,6 @@ export const settingsFields: INodeProperties[] = [
 		inPanelOrder([
 			...settingsFor(MADE, [nameSetting, ...recordSettings]),
 			...settingsFor(['files'], [folderFromDirectory]),
-			...settingsFor(WHOLE, [documentIdMode]),
 		]),
 	),
 ];

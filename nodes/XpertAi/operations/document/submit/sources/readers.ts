@@ -3,9 +3,9 @@ import cloneDeep from 'lodash/cloneDeep';
 import compact from 'lodash/compact';
 import get from 'lodash/get';
 import has from 'lodash/has';
+import identity from 'lodash/identity';
 import isEmpty from 'lodash/isEmpty';
 import isNil from 'lodash/isNil';
-import omit from 'lodash/omit';
 import unset from 'lodash/unset';
 import { z } from 'zod';
 
@@ -17,7 +17,6 @@ import { checkedKey, keyIfGiven, textIfGiven } from '../../../../execution/keys'
 import type { ItemError } from '../../../../execution/outputs';
 import { isFilled, isNothing } from '../../../../execution/rawParameters';
 import { jsonRecords } from '../../../../ingest/jsonRecords';
-import { UUID_DEMAND, isUuid } from '../../../../payloads/common';
 import {
 	document,
 	documentList,
@@ -47,7 +46,7 @@ const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
 	text: (item) => readKeyed(item, readText, keyOfText),
 	files: (item) => readKeyed(item, readFile, keyOfFile),
 	addresses: (item) => readKeyed(item, readAddress, keyOfAddress),
-	fields: (item) => readKeyed(item, readFields, () => identification(item, 'documentKey').key),
+	fields: (item) => readKeyed(item, readFields, keyGiven),
 	json: readJson,
 	records: readRecords,
 };
@@ -77,49 +76,33 @@ function readKeyed(
 	}
 }
 
-const idMode = z.enum(['derived', 'field', 'new']);
+/** A document whose numeric ID serves as its key: it is sent as text, if at all. */
+const withTextId = (one: unknown) =>
+	isJsonObject(one) && typeof one.id === 'number' ? { ...one, id: String(one.id) } : one;
 
 /**
- * How the documents of an item get their IDs (Document ID).
+ * How the documents of an item get their keys (Key Field); without it, they keep their own IDs.
  *
- * @param parameter the field with the key of the item's document, or with the path of the key in each document
- * @throws NodeOperationError if the mode or the key cannot be read
+ * @throws NodeOperationError if the path of the key cannot be read
  */
-export function identification(item: Item, parameter: 'documentKey' | 'documentKeyField') {
-	const mode = item.setting('documentSettings.documentIdMode', idMode);
-	const isPath = parameter === 'documentKeyField';
-	const readKey = isPath ? textIfGiven : keyIfGiven;
-	const given = mode === 'derived' ? readKey(item, parameter) : undefined;
-	const keepsId = mode !== 'new' && given === undefined;
-	const label = `"${item.labelOf(parameter)}"`;
+export function identification(item: Item) {
+	const path = textIfGiven(item, 'documentKeyField');
 	return {
-		/** The key of the item's only document. */
-		key: isPath ? undefined : given,
-		/** Applied to a document before it is checked: a numeric ID may serve as a key, unless it is sent as ID. */
-		prepare: (one: unknown) =>
-			!keepsId && isJsonObject(one) && typeof one.id === 'number'
-				? { ...one, id: String(one.id) }
-				: one,
+		/** Applied to a document before it is checked. */
+		prepare: path === undefined ? identity : withTextId,
 		/**
-		 * Gives a document its key. Its pages and chunks get no ID: on Xpert, a page sent again with its ID and changed
-		 * content deletes its document (service behaviour).
+		 * Gives a document its key.
 		 *
 		 * @param position where the document is, for messages, if the item has several
-		 * @throws NodeOperationError if the document lacks its key or its UUID
+		 * @throws NodeOperationError if the document lacks its key
 		 */
 		identify(record: DocumentRecord, position?: string): FoundDocument {
-			if (mode === 'new') return { record: omit(record, 'id'), newEachTime: true };
-			if (mode === 'field' && !isUuid(record.id ?? '')) {
-				const subject = position ? `${position}: the document's ID` : "The document's ID";
-				return item.refuse({ subject, demand: UUID_DEMAND, value: record.id ?? '' });
-			}
-			if (given === undefined) return { record };
-			if (!isPath) return { record, key: given };
-			const key = ownValue(record, given);
-			const subject = position ? `${position}: ${label}` : label;
+			if (path === undefined) return { record };
+			const key = ownValue(record, path);
+			const subject = compact([position, `"${item.labelOf('documentKeyField')}"`]).join(': ');
 			if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number')
 				return { record, key: checkedKey(item, key, subject) };
-			const demand = `names ${quoted(given)}, which this document does not have`;
+			const demand = `names ${quoted(path)}, which this document does not have`;
 			return item.refuse({ subject, demand });
 		},
 	};
@@ -158,6 +141,8 @@ function nameOfText(item: Item): string {
 	return text || item.refuse({ subject, demand: NAME_DEMAND, cure: NAME_CURE });
 }
 
+const keyGiven = (item: Item) => keyIfGiven(item, 'documentKey');
+
 /**
  * The key of a document.
  *
@@ -166,7 +151,7 @@ function nameOfText(item: Item): string {
  * @throws NodeOperationError if the key is not valid, for example because an expression found nothing
  */
 function documentKeyOf(item: Item, defaultKey: () => string, subject: string): string {
-	return keyIfGiven(item, 'documentKey') ?? checkedKey(item, defaultKey(), subject);
+	return keyGiven(item) ?? checkedKey(item, defaultKey(), subject);
 }
 
 function readFile(item: Item): FoundDocument {
@@ -209,9 +194,10 @@ function lastPart({ pathname, hostname }: URL): string {
 }
 
 function readFields(item: Item): FoundDocument {
-	const { prepare, identify } = identification(item, 'documentKey');
+	const key = keyGiven(item);
+	const prepare = key === undefined ? identity : withTextId;
 	const { record, unusedColumns } = documentFromFields(item, prepare);
-	const found = jsonDocument(item, identify(record), DOCUMENT_NAMING);
+	const found = jsonDocument(item, { record, key }, DOCUMENT_NAMING);
 	if (!isEmptyDocument(found)) return { ...found, unusedColumns };
 	const columns = Object.keys(item.json);
 	const inItem = columns.length > 0 ? `; the item has ${columns.slice(0, 5).join(', ')}` : '';
@@ -229,7 +215,7 @@ function isEmptyDocument({ record, key }: FoundDocument): boolean {
 }
 
 function readJson(item: Item): FoundDocument[] {
-	const { prepare, identify } = identification(item, 'documentKeyField');
+	const { prepare, identify } = identification(item);
 	const records = item.jsonBody(documentList(prepare));
 	const parameter = item.labelOf('jsonBody');
 	const [only] = records.length === 1 ? records : [];
@@ -249,7 +235,7 @@ function jsonDocument(item: Item, identified: FoundDocument, naming: Naming): Fo
 async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemError> {
 	const field = item.binary();
 	const { parameter } = field;
-	const { prepare, identify } = identification(item, 'documentKeyField');
+	const { prepare, identify } = identification(item);
 	const textField = textIfGiven(item, 'textField') ?? '';
 	for await (const read of jsonRecords(textChunks(item, field))) {
 		const { position } = read;

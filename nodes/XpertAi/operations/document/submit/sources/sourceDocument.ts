@@ -47,8 +47,6 @@ export interface FoundDocument {
 	record: DocumentRecord;
 	/** The key that its ID is derived from; without a key, the document keeps its own ID. */
 	key?: string;
-	/** Whether the user wants it to have a new id each time. */
-	newEachTime?: boolean;
 	/** The file to upload first; its address is not in the record yet. */
 	file?: () => SourceFile | Promise<SourceFile>;
 	/** Whether U+0000 was left out of it. */

@@ -25,12 +25,3 @@ it('no more than eight fields are shown before anything is chosen', () => {
 		'options',
 	]);
 });
-
-it('a key is for IDs that are derived from it', () => {
-	const shownWith = (documentIdMode: string) =>
-		['fields', 'json'].map((source) =>
-			shown({ source, documentSettings: { documentIdMode } }).filter((name) => /Key/.test(name)),
-		);
-	expect(shownWith('derived')).toEqual([['documentKey'], ['documentKeyField']]);
-	for (const mode of ['field', 'new']) expect(shownWith(mode)).toEqual([[], []]);
-});
