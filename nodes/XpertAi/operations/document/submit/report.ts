@@ -118,7 +118,7 @@ export function processingError(tally: Tally, first: Item): ItemError {
 		`${notFound(tally)}: ${names}`,
 		sentences(
 			...reasons,
-			...uniq(reasons.map(processingAdvice)),
+			...uniq(reasons.map((reason) => processingAdvice(reason))),
 			...tally.remarks,
 			inWords(tally.counts),
 			CONTINUE_HINT,
@@ -139,7 +139,7 @@ const DOUBTS = {
 	emptyFiles: ['file', 'files', 'of records held none.'],
 	withoutStableId: [
 		...DOCUMENTS,
-		'no ID: a second run stores them again. A key for Document ID prevents that.',
+		'no ID: a second run stores them again. A Document Key prevents that.',
 	],
 	withPartIds: [...DOCUMENTS, 'pages or chunks with IDs: on Xpert, one that changes is lost.'],
 	pagesBesideFile: [...DOCUMENTS, 'pages beside an address: the pages are not read.'],

@@ -331,7 +331,8 @@ export class Nights {
 			from === 'text'
 				? {
 						text: textOf(key, version),
-						documentSettings: { name: `${key}.md`, documentKey: key },
+						documentKey: key,
+						documentSettings: { name: `${key}.md` },
 					}
 				: {
 						jsonBody: entries.map(([name, number]) => ({
