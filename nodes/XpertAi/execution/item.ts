@@ -30,7 +30,7 @@ import { chosenId, idFlaw, splitList, type NamedId } from './ids';
 import { mimeTypeOf } from './mimeTypes';
 import { markAsFailed, operationError, type ItemError } from './outputs';
 import { fixedExpression, givenFor, isNothing } from './rawParameters';
-import { readSettings, fieldSchema, fieldValues, jsonValue, typedValue } from './values';
+import { readSettings, settingSchema, fieldValues, jsonValue, typedValue } from './values';
 
 /** Names of binary fields, none empty. */
 const nameList = z.array(z.string().trim().min(1));
@@ -181,7 +181,7 @@ export class Item {
 	): z.output<Schema> {
 		const field = this.fieldOf(name);
 		const raw = this.parameter(name, initial) ?? initial;
-		const form = field ? fieldSchema(field).pipe(schema) : schema;
+		const form = field ? settingSchema(field)(schema) : schema;
 		return this.check(form, raw, { parameter: this.labelOf(name) }) as z.output<Schema>;
 	}
 

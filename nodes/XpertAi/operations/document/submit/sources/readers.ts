@@ -19,8 +19,8 @@ import type { ItemError } from '../../../../execution/outputs';
 import { isFilled, isNothing } from '../../../../execution/rawParameters';
 import { jsonRecords } from '../../../../ingest/jsonRecords';
 import {
-	document,
 	documentList,
+	documentWith,
 	isDocumentField,
 	unsignedAddress,
 } from '../../../../payloads/document';
@@ -103,7 +103,8 @@ export function identification(item: Item) {
 			const key = ownValue(record, path);
 			const subject = compact([position, `"${item.labelOf('documentKeyField')}"`]).join(': ');
 			if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number')
-				return { record, key: checkedKey(item, key, subject) };
+				// Its ID is derived from the key.
+				return { record: { ...record, id: undefined }, key: checkedKey(item, key, subject) };
 			const demand = `names ${quoted(path)}, which this document does not have`;
 			return item.refuse({ subject, demand });
 		},
@@ -258,7 +259,9 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 		let key: string | undefined;
 		try {
 			if ('flaw' in read) item.refuse({ subject: position, demand: read.flaw });
-			const record = item.check(document, prepare(read.value), { parameter: position });
+			const record = item.check(documentWith(read.value), prepare(read.value), {
+				parameter: position,
+			});
 			if (read.isWholeFile) refuseWrapped(item, 'The file', record, textField);
 			const identified = withVersion(identify(record, position));
 			({ key } = identified);
