@@ -238,6 +238,45 @@ describe('a document with a version', () => {
 	});
 });
 
+describe('a document that is to be disabled', () => {
+	embedsDocuments(fixture);
+	const name = 'a';
+	const disabled = { id: derivedId('kb', name), name, disabled: true };
+
+	it.each<[string, INodeParameters, IDataObject, string]>([
+		['as JSON', { source: 'json', jsonBody: '={{ [$json] }}' }, disabled, 'disabled'],
+		[
+			'by a mapping',
+			{
+				documentFields: {
+					mappingMode: 'defineBelow',
+					value: { name: '={{ $json.name }}', id: '={{ $json.id }}', disabled: true },
+				},
+			},
+			disabled,
+			'disabled',
+		],
+		[
+			'by a column of its table alone',
+			BY_NAME,
+			{ ...disabled, fileUrl: 'http://a/b.md' },
+			'stored',
+		],
+	])('is done when it is stored: %s', async (_, parameters, json, outcome) => {
+		const run = async () =>
+			await submit(
+				{ ...parameters, mode: 'mirror', afterStoring: 'process' },
+				{ items: [{ json }] },
+			);
+		expect(column((await run()).items, 'outcome')).toEqual([outcome]);
+		if (outcome === 'stored') return;
+		expect(fixture.sandbox.requests.of('process')).toEqual([]);
+		fixture.sandbox.requests.clear();
+		expect(column((await run()).items, 'outcome')).toEqual(['unchanged']);
+		expect(fixture.sandbox.requests.of('status')).toHaveLength(3);
+	});
+});
+
 describe('with processing, a document is only left out when it was processed as well', () => {
 	embedsDocuments(fixture);
 	const processing = { ...skip, afterStoring: 'process' };
