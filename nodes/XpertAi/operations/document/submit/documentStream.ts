@@ -135,7 +135,6 @@ export class DocumentStream {
 		const record = inFolder({ ...found.record, id }, this.knowledgebaseId);
 		Object.assign(origin, { name: record.name ?? undefined, key, id });
 		origin.isUploaded = file !== undefined;
-		origin.isNewEachTime = found.newEachTime;
 		origin.hadNul = found.hadNul;
 		if (!file) origin.storageFileId = record.storageFileId;
 		const isNew = id !== ownId || !isUuid(id);

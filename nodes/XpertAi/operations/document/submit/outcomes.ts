@@ -7,6 +7,7 @@ import type { AnswerOutput } from '../../../execution/audience';
 import { quoted } from '../../../execution/badInput';
 import type { NamedId } from '../../../execution/ids';
 import type { Item } from '../../../execution/item';
+import { documentExtension } from '../../../execution/mimeTypes';
 import { asJson } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
@@ -43,8 +44,6 @@ export interface Origin {
 	isTracked?: boolean;
 	/** Whether its file is uploaded before it is sent. */
 	isUploaded?: boolean;
-	/** Whether the user wants it to have a new ID each time. */
-	isNewEachTime?: boolean;
 	/** Whether U+0000 was left out of its record. */
 	hadNul?: boolean;
 	/** Whether a later document of the run has the same key or ID. */
@@ -86,7 +85,7 @@ export function documentItem(origin: Origin, output: AnswerOutput): INodeExecuti
 	const processing = defined({ processing: state, processMsg });
 	const flaw = end && processingFlaw(end);
 	if (flaw !== undefined) {
-		const failed = item.operationError(flaw, processingAdvice(flaw));
+		const failed = item.operationError(flaw, processingAdvice(flaw, origin.name));
 		return [item.failed(failed, { name, outcome, ...processing, key, id })];
 	}
 	if (outcome === 'unchanged') return [item.output({ ...facts, ...processing })];
@@ -178,14 +177,18 @@ const ADVICE: Array<[pattern: RegExp, advice: string]> = [
 		/ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get/i,
 		`The server could not fetch the file from its address, which must be reachable from there and without a token. Upload it instead, with "Documents From" set to ${SOURCES.files.name}.`,
 	],
-	[/could not be processed/i, 'Replace the file, as it may be damaged or empty, and run it again.'],
 ];
 
 /** What to do about a document that is stored and not found, as far as the reason tells. */
-export function processingAdvice(reason: string): string {
-	const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1];
+export function processingAdvice(reason: string, name = ''): string {
 	const state = 'It is stored, and assistants do not find it.';
-	return advice ? `${state} ${advice}` : state;
+	const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1];
+	if (advice) return `${state} ${advice}`;
+	if (!/could not be processed/i.test(reason)) return state;
+	const [extension] = /\.[a-z]\w*$/i.exec(name) ?? [];
+	return extension && !documentExtension(name)
+		? `${state} Servers may not read ${extension} files: save it as .docx, .xlsx, .pptx, .pdf or text, and run it again.`
+		: `${state} Replace the file, as it may be damaged or empty, and run it again.`;
 }
 
 /** The failure of a document, with a readable reason where the server's says nothing to the user. */

@@ -337,6 +337,7 @@ export class Nights {
 			getExecutionId: () => String(night.runId),
 			getWorkflowDataProxy: () => ({ $runIndex: night.runIndex ?? 0 }),
 			continueOnFail: () => (goesOn && !night.others) || night.brake !== undefined,
+			logger: { info: () => undefined },
 			addExecutionHints: (...hints: Array<{ message: string }>) =>
 				void course.said.push(...hints.map(({ message }) => message)),
 		} as unknown as Partial<IExecuteFunctions>;
@@ -344,9 +345,9 @@ export class Nights {
 			from === 'text'
 				? {
 						text: textOf(key, version),
+						documentKey: key,
 						documentSettings: {
 							name: `${key}.md`,
-							documentKey: key,
 							documentVersion: night.versioned ? version : '',
 						},
 					}

@@ -1,6 +1,5 @@
 import groupBy from 'lodash/groupBy';
 import isNil from 'lodash/isNil';
-import keyBy from 'lodash/keyBy';
 import mapKeys from 'lodash/mapKeys';
 import mapValues from 'lodash/mapValues';
 import omitBy from 'lodash/omitBy';
@@ -15,20 +14,16 @@ import type { DocumentField } from '../../../../payloads/document';
 import { documentFieldName, documentFieldType } from '../../../../pickers/documentFields';
 import { isJsonObject } from '../../../../transport/answer';
 import { parserConfigField } from '../../../shared/fields';
-import { chunksField, pagesField } from './parts';
 
 const FIELD_TYPES: Record<string, FieldType | undefined> = mapValues(
 	document.shape,
 	documentFieldType,
 );
 
-/** Fields that the editor also shows as groups of fields. */
-const GROUPS = keyBy([pagesField, chunksField, parserConfigField('')], 'name');
-
 /** The names of document fields in messages, as the mapper shows them. */
 export const DOCUMENT_NAMING = {
-	fields: Object.keys(document.shape).map(
-		(name) => GROUPS[name] ?? textField(name, documentFieldName(name)),
+	fields: Object.keys(document.shape).map((name) =>
+		name === 'parserConfig' ? parserConfigField('') : textField(name, documentFieldName(name)),
 	),
 };
 
@@ -43,9 +38,6 @@ export function documentFromFields(item: Item, prepare: (document: unknown) => u
 	const columns = columnsOf(item);
 	const { fields, text, unused: unusedColumns } = mapColumns(columns);
 	const mapped = withTypes(item, fields);
-	const parts = item.values([pagesField, chunksField]) as Record<string, IDataObject[]>;
-	for (const [list, added] of Object.entries(parts))
-		mapped[list] = [mapped[list] ?? [], added].flat() as IDataObject[];
 	// A text column becomes a page, unless the item has pages or chunks.
 	if (text !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(text);
 	else if (text !== undefined) mapped.pages = [{ pageContent: String(columns[text]) }];

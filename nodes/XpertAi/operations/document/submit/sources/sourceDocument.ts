@@ -20,7 +20,6 @@ import {
 import type { FieldValues } from '../../../../execution/fields';
 import type { BinaryField, Item } from '../../../../execution/item';
 import { MIME_TYPES, UNKNOWN_TYPE, documentExtension } from '../../../../execution/mimeTypes';
-import { givenFor } from '../../../../execution/rawParameters';
 import { readValue, utcText } from '../../../../execution/values';
 import { document } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
@@ -50,8 +49,6 @@ export interface FoundDocument {
 	key?: string;
 	/** Changes with the document, and is compared in place of its content. */
 	version?: string;
-	/** Whether the user wants it to have a new id each time. */
-	newEachTime?: boolean;
 	/** The file to upload first; its address is not in the record yet. */
 	file?: () => SourceFile | Promise<SourceFile>;
 	/** Whether U+0000 was left out of it. */
@@ -249,7 +246,7 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
  * @throws NodeOperationError naming the setting
  */
 export function settingsOf(item: Item, directory = ''): DocumentRecord {
-	const chosen = chosenSettings(item);
+	const chosen = item.parameter('documentSettings');
 	const read = (readValue(item.refuse, RECORD_SETTINGS, chosen) ?? {}) as FieldValues;
 	const { metadataRows, folderFromDirectory: usesDirectory, ...settings } = read;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
@@ -266,18 +263,6 @@ export function settingsOf(item: Item, directory = ''): DocumentRecord {
 	};
 	const checked = item.check(document, record, RECORD_NAMING);
 	return isEmpty(rows) ? checked : { ...checked, metadata: { ...checked.metadata, ...rows } };
-}
-
-/**
- * The chosen settings without name, key and version, which are read on their own: n8n resolves an expression each time it is
- * read.
- */
-function chosenSettings(item: Item): unknown {
-	const given = givenFor(item.context.getNode(), 'documentSettings');
-	if (!isJsonObject(given)) return item.parameter('documentSettings');
-	return mapValues(omit(given, ['name', 'documentKey', 'documentVersion']), (_, name) =>
-		item.parameter(`documentSettings.${name}`),
-	);
 }
 
 /** Table types: servers fail to read them as sheets, and read them as text, a workbook row by row (recorded). */
