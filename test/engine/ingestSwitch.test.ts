@@ -161,6 +161,21 @@ describe('a list of IDs', () => {
 	});
 });
 
+describe('documents that were only stored', () => {
+	it('are processed without being sent; one that cannot be is sent whole in the same run', async () => {
+		await night('abc', { afterStoring: 'nothing' });
+		await byKey('disable', 'b');
+		fixture.sandbox.requests.clear();
+		const { items } = await night('abc');
+		expect(column(items, 'outcome')).toEqual(['unchanged', 'found', 'unchanged']);
+		expect(column(items, 'processing')).toEqual(['finish', 'finish', 'finish']);
+		expect(found()).toBe('abc');
+		expect(sent().flat()).toEqual([expect.objectContaining({ id: idOf('b'), name: 'b.md' })]);
+		expect(column((await night('abc')).items, 'outcome')).toEqual(Array(3).fill('unchanged'));
+		expect(sent()).toEqual([]);
+	});
+});
+
 describe('Document: Enable', () => {
 	it('lets documents in again within a request, and the next night sends them whole', async () => {
 		await night('abc');

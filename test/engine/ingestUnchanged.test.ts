@@ -1,13 +1,16 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 
+import { clock } from './support/clock';
 import { AN_HOUR, useFixture } from './support/fixture';
 import {
 	BY_NAME,
+	TEXTS,
 	column,
 	hintsOf,
 	ingestOn,
+	embedded,
 	embedsDocuments,
 	ending,
 	isNote,
@@ -66,6 +69,37 @@ describe('a second run that sends what is new or changed', () => {
 		expect(column(items, 'name')).toEqual(column(documents(22), 'name'));
 		expect(column(items, 'outcome').filter((outcome) => outcome === 'stored')).toHaveLength(4);
 		expect(storedNames()).toHaveLength(22);
+	});
+});
+
+describe('the requests of a run that mirrors its source', () => {
+	const requestsOf = async (parameters: INodeParameters, items: INodeExecutionData[]) => {
+		fixture.sandbox.requests.clear();
+		const { error } = await submit({ ...parameters, mode: 'mirror' }, { items });
+		expect(error).toBeUndefined();
+		return fixture.sandbox.requests.all.map(({ endpoint }) => endpoint).join(' ');
+	};
+
+	it('are 12 where 1,000 documents are unchanged', async () => {
+		const lines = Array.from({ length: 1000 }, (_, at) => `{"id":"${derivedId('kb', `${at}`)}"}`);
+		const items = [await file(lines.join('\n'))];
+		await requestsOf({ source: 'records' }, items);
+		// Nothing is renewed.
+		clock.stand();
+		expect(await requestsOf({ source: 'records' }, items)).toBe(
+			`status E3 status E3 status ${'status '.repeat(6)}E3`,
+		);
+		clock.go();
+	});
+
+	it('are 12 where one text of two changed, and is waited for', async () => {
+		embedded(fixture);
+		const texts = (text: string) =>
+			['a', text].map((one, at) => ({ json: { name: `${at}`, text: one } }));
+		await requestsOf(TEXTS, texts('b'));
+		expect(await requestsOf(TEXTS, texts('c'))).toBe(
+			'status E3 status E3 status E16 status E3 E3 process status E3',
+		);
 	});
 });
 
@@ -204,6 +238,45 @@ describe('a document with a version', () => {
 	});
 });
 
+describe('a document that is to be disabled', () => {
+	embedsDocuments(fixture);
+	const name = 'a';
+	const disabled = { id: derivedId('kb', name), name, disabled: true };
+
+	it.each<[string, INodeParameters, IDataObject, string]>([
+		['as JSON', { source: 'json', jsonBody: '={{ [$json] }}' }, disabled, 'disabled'],
+		[
+			'by a mapping',
+			{
+				documentFields: {
+					mappingMode: 'defineBelow',
+					value: { name: '={{ $json.name }}', id: '={{ $json.id }}', disabled: true },
+				},
+			},
+			disabled,
+			'disabled',
+		],
+		[
+			'by a column of its table alone',
+			BY_NAME,
+			{ ...disabled, fileUrl: 'http://a/b.md' },
+			'stored',
+		],
+	])('is done when it is stored: %s', async (_, parameters, json, outcome) => {
+		const run = async () =>
+			await submit(
+				{ ...parameters, mode: 'mirror', afterStoring: 'process' },
+				{ items: [{ json }] },
+			);
+		expect(column((await run()).items, 'outcome')).toEqual([outcome]);
+		if (outcome === 'stored') return;
+		expect(fixture.sandbox.requests.of('process')).toEqual([]);
+		fixture.sandbox.requests.clear();
+		expect(column((await run()).items, 'outcome')).toEqual(['unchanged']);
+		expect(fixture.sandbox.requests.of('status')).toHaveLength(3);
+	});
+});
+
 describe('with processing, a document is only left out when it was processed as well', () => {
 	embedsDocuments(fixture);
 	const processing = { ...skip, afterStoring: 'process' };
@@ -214,8 +287,8 @@ describe('with processing, a document is only left out when it was processed as 
 	it('is believed to be there where the server cannot be asked, and a hint says so', async () => {
 		await submit(waiting, { items: document('finish', 10) });
 		sentNames();
-		// Five requests take the lease and read the memory; the sixth asks after the documents.
-		fixture.sandbox.faults.add({ endpoint: 'status', nth: 6, do: 'status', status: 403 });
+		// Three requests take the lease and read the memory; the fourth asks after the documents.
+		fixture.sandbox.faults.add({ endpoint: 'status', nth: 4, do: 'status', status: 403 });
 		const result = await submit(waiting, { items: document('finish', 10) });
 		expect(sentNames()).toEqual([]);
 		expect(hintsOf(result).join()).toContain(

@@ -97,11 +97,12 @@ export const isNote = ({ name, disabled, sourceType }: Row): boolean =>
 
 /** Gives the world's knowledgebase an embedding model, without which nothing is processed. */
 export function embedsDocuments(fixture: Fixture): void {
-	beforeEach(() => {
-		const { knowledgebases } = fixture.sandbox.store;
-		const knowledgebase = knowledgebases.get(fixture.world.knowledgebaseId);
-		Object.assign(knowledgebase ?? {}, { copilotModelId: COPILOT_ID });
-	});
+	beforeEach(() => embedded(fixture));
+}
+
+export function embedded({ sandbox, world }: Fixture): void {
+	const knowledgebase = sandbox.store.knowledgebases.get(world.knowledgebaseId);
+	Object.assign(knowledgebase ?? {}, { copilotModelId: COPILOT_ID });
 }
 
 /** What a document says so that its processing ends this way in the sandbox, after so long. */

@@ -8,19 +8,33 @@ import type { Failure } from '../../transport/failure';
 import { Fingerprints, UNKNOWN, packId, storedEntry, tailOf, unpack } from './fingerprints';
 import { Journal, UnmergedJournal, firstPages, isLater } from './journal';
 import type { JournaledBatch } from './journal';
-import { LEASE, Lease, TURN, leaseCounters } from './lease';
+import { Lease } from './lease';
 import type { Holder } from './lease';
 import { Names } from './names';
 import type { DocumentName } from './names';
 import { NotesFailed, NotesOnServer, SIZES, isReadable, orFailure } from './notes';
-import type { MemoryNote, MemoryPlace, MemoryRoutes, NoteName, ReadNote } from './notes';
+import type {
+	MemoryNote,
+	MemoryPlace,
+	MemoryRoutes,
+	NoteName,
+	ReadNote,
+	WrittenNote,
+} from './notes';
 
 const ROOT: NoteName = ['memory', 'what … has stored'];
+
+/** The first pages of both slots, which exist before all others. */
+const FIRST_PAGES = firstPages();
 
 const pieceName = (at: number, of: number): NoteName => [
 	`piece ${at + 1} of ${of}`,
 	`what … has stored, ${at + 1} of ${of}`,
 ];
+
+/** The pieces that a root counts. */
+const pieceNames = (root: ReadNote) =>
+	((isReadable(root) && root.pieces) || []).map((_, at, { length }) => pieceName(at, length));
 
 /** The first piece of memories of any size up to two million documents. */
 const FIRST_PIECES = range(11).map((power) => pieceName(0, 2 ** power));
@@ -93,14 +107,10 @@ export class SourceMemory {
 
 	/** Reads what earlier runs stored. Failures are in `refusal` and `troubles`. After `to send`, always call `close`. */
 	async open(mode: 'to send' | 'to read' | 'if kept' = 'to send'): Promise<this> {
-		const { options, known, lease } = this;
+		const { known, lease } = this;
 		const failed = await orFailure(async () => {
-			if (mode === 'if kept')
-				this.isKept = (await this.notes.read([TURN, LEASE, ROOT])).some(
-					(note) => note !== undefined,
-				);
-			if (mode === 'to read') await this.read(options.forgetLost);
-			else if (this.isKept) await this.begin();
+			if (mode === 'to read') await this.read();
+			else await this.begin(mode);
 		});
 		const { missing, status } = failed?.failure ?? {};
 		// Without the route, or the right to read it, no run has noted anything.
@@ -152,7 +162,9 @@ export class SourceMemory {
 		if (this.troubles.noRoute) return undefined;
 		return await this.exclusively(async () => {
 			await this.prepareToSend();
-			await this.names.write(SIZES.names);
+			const names = await this.names.collect(SIZES.names);
+			if (names.length > 0 && (await orFailure(async () => await this.notes.write(...names))))
+				this.names.lose();
 			const entries = [...hashes].map(([id, contentHash]) => {
 				const entry = storedEntry(id, contentHash);
 				const sets = this.known.knows(id) ? [] : [this.newIds, this.names.unnamed];
@@ -186,41 +198,53 @@ export class SourceMemory {
 		this.isStale = true;
 	}
 
-	/** Ends the run: writes the memory and releases the lease. */
+	/** Ends the run: writes the memory and releases the lease, in one request if that takes it. */
 	async close(): Promise<void> {
 		const { known, lease, options } = this;
 		const needsWrite = this.isStale || known.changed.size > 0;
-		if (needsWrite && this.isUsable && !options.signal?.aborted) {
-			const failed = await this.exclusively(async () => {
-				await lease.check();
-				// Documents in late pages of a crashed run become unknown.
-				for (const [packedId] of await this.unmergedJournal.readLate())
-					known.set([packedId, UNKNOWN]);
-				await this.write(lease.number);
-				lease.counters.root = this.root.run;
-			});
-			this.troubles.notWritten = failed?.failure;
-		}
+		const isWritten = needsWrite && this.isUsable && !options.signal?.aborted;
+		const failed = isWritten
+			? await this.exclusively(async () => await this.writeLast())
+			: undefined;
+		if (failed) this.troubles.notWritten = failed.failure;
 		await lease.release();
 	}
 
+	private async writeLast(): Promise<void> {
+		const { known, lease } = this;
+		await lease.check();
+		// Documents in late pages of a crashed run become unknown.
+		for (const [packedId] of await this.unmergedJournal.readLate()) known.set([packedId, UNKNOWN]);
+		await this.write(lease.number, async (notes) => {
+			const failure = await lease.release(notes);
+			if (failure) throw new NotesFailed(failure);
+		});
+	}
+
 	/** Takes the lease and reads the memory. */
-	private async begin(): Promise<void> {
-		const { journal, lease, notes } = this;
-		const taken = await orFailure(async () => await lease.take());
-		if (taken && 'failure' in taken) {
+	private async begin(mode: 'to send' | 'if kept'): Promise<void> {
+		const { journal, lease } = this;
+		const [turn, root] = await lease.look([ROOT]);
+		this.isKept = mode === 'to send' || lease.wasThere || (turn ?? root) !== undefined;
+		if (!this.isKept) return;
+		// Few pieces are read with the root.
+		const pieces = pieceNames(root);
+		const first = [ROOT, ...FIRST_PAGES, ...(pieces.length > SIZES.answer ? [] : pieces)];
+		const taken = await orFailure(async () => await lease.take(first));
+		if (Array.isArray(taken)) {
+			await this.read(taken);
+		} else if (taken && 'failure' in taken) {
 			// If notes cannot be written, unchanged documents can still be recognized.
 			const { failure } = taken;
 			if (failure.method === 'GET' || failure.missing === 'route') throw new NotesFailed(failure);
 			lease.refusal = failure;
+			await this.read();
 		} else if (taken) {
 			this.holder = taken;
-			return;
+		} else {
+			// The server accepts notes but does not return them.
+			this.troubles.noRoute = true;
 		}
-		const hasTurn = notes.requiredId !== undefined;
-		const turn = await this.read(this.options.forgetLost, lease.counters);
-		// The server accepts notes but does not return them.
-		if (hasTurn && !isReadable(turn)) this.troubles.noRoute = true;
 		const { run: crashed } = this.unmergedJournal;
 		lease.raiseCounters({ root: this.root.run, sent: crashed }, crashed);
 		journal.run = lease.number;
@@ -240,14 +264,16 @@ export class SourceMemory {
 
 	/**
 	 * Reads the memory and merges the journal of a crashed run.
-	 * @returns the note `turn` @throws NotesFailed
+	 *
+	 * @param held the root, the first pages and perhaps the pieces, if they were read with the lease
 	 */
-	private async read(forgetLost = false, ownCounters?: Lease['counters']): Promise<ReadNote> {
-		const first = [TURN, LEASE, ROOT, ...firstPages()];
-		const [turn, lease, root, ...pages] = await this.notes.read(first);
-		const counters = ownCounters ?? leaseCounters(lease);
+	private async read(held?: ReadNote[]): Promise<void> {
+		const { lease } = this;
+		const [root, ...others] = held ?? (await lease.look([ROOT, ...FIRST_PAGES])).slice(1);
+		const pages = others.splice(0, FIRST_PAGES.length);
+		const { counters } = lease;
 		// Without both, only a page or a piece tells that something was remembered.
-		const hasNeither = root === undefined && !(ownCounters ? this.lease.wasThere : lease);
+		const hasNeither = root === undefined && !lease.wasThere;
 		const isForgotten =
 			hasNeither &&
 			[...pages, ...(await this.notes.read(FIRST_PIECES))].some((note) => note !== undefined);
@@ -256,7 +282,7 @@ export class SourceMemory {
 		const isRootLost =
 			isForgotten || isOlder || (!isReadable(root) && (root ?? counters.root) !== 0);
 		if (isRootLost) await this.rebuild();
-		else if (isReadable(root)) await this.readRoot(root, forgetLost);
+		else if (isReadable(root)) await this.readRoot(root, others);
 		const isLeft = pages.some((page) => isLater(this.root.run, page));
 		if (isLeft || counters.sent > this.root.run)
 			await this.readUnmergedJournal(counters.sent, isRootLost);
@@ -265,21 +291,22 @@ export class SourceMemory {
 		// A document whose outcome no run has learned has no name yet.
 		for (const [packedId, fingerprint] of this.known.entries())
 			if (fingerprint === UNKNOWN) this.names.unnamed.add(packedId);
-		return turn;
 	}
 
-	/** Reads the pieces; rebuilds unreadable ones from names. */
-	private async readRoot(root: MemoryNote, forgetLost: boolean): Promise<void> {
+	/** Reads the pieces, unless that was done; rebuilds unreadable ones from names. */
+	private async readRoot(root: MemoryNote, held: ReadNote[]): Promise<void> {
 		const { known, names, notes, unreadablePieces } = this;
-		const { pieces = [], lost } = root;
+		const { forgetLost, processed } = this.options;
+		const { lost } = root;
 		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'processed');
 		this.onlyStored = root.processed === false;
-		this.isStale = (forgetLost && lost !== undefined) || root.processed !== this.options.processed;
+		this.isStale = (forgetLost && lost !== undefined) || root.processed !== processed;
 		if (!forgetLost) this.troubles.lost = lost;
 		names.counted = root.names ?? names.counted;
 		notes.requiredId ??= notes.idOf(ROOT);
-		const all = range(pieces.length).map((at) => pieceName(at, pieces.length));
-		for (const [at, piece] of (await notes.read(all, SIZES.answer)).entries())
+		const all = pieceNames(root);
+		const pieces = held.length === all.length ? held : await notes.read(all, SIZES.answer);
+		for (const [at, piece] of pieces.entries())
 			if (isReadable(piece)) for (const entry of unpack(piece.body)) known.set(entry);
 			else unreadablePieces.add(at);
 		known.changed = new Set();
@@ -318,11 +345,14 @@ export class SourceMemory {
 	}
 
 	/** Writes the pieces first and the root last: the root makes them count. @throws NotesFailed */
-	private async write(run: number): Promise<void> {
+	private async write(
+		run: number,
+		store = async (notes: WrittenNote[]) => await this.notes.write(...notes),
+	): Promise<void> {
 		const { known, names, root, unreadablePieces } = this;
 		const { lost } = this.troubles;
 		const { pieces: sizes = [] } = root;
-		await names.write();
+		const nameNotes = await names.collect();
 		const wanted = 2 ** Math.ceil(Math.log2(known.size / SIZES.piece));
 		const pieceCount = Math.max(sizes.length, wanted, 1);
 		const { changed } = known;
@@ -350,8 +380,9 @@ export class SourceMemory {
 		}));
 		// A rewritten piece no longer shows that part of it was lost, so the root says so first.
 		const lostRoot = lost ? [{ note: ROOT, header: { ...root, lost } }] : [];
-		const notes = [...lostRoot, ...pieceNotes, { note: ROOT, header }];
-		const failed = await orFailure(async () => await this.notes.write(...notes));
+		const notes = [...nameNotes, ...lostRoot, ...pieceNotes, { note: ROOT, header }];
+		const failed = await orFailure(async () => await store(notes));
+		if (failed && nameNotes.length > 0) names.lose();
 		if (failed) for (const tail of changed) known.changed.add(tail);
 		if (failed) throw new NotesFailed(failed.failure);
 		this.root = header;

@@ -156,8 +156,9 @@ export function addFact(
 /** Adds the outcome of a document that could be read. */
 function addOutcome(tally: Tally, fact: OutcomeFact, simplify: boolean): Origin | undefined {
 	const { document, outcome } = fact;
-	const { origin, isNew } = document;
-	count(tally, origin, outcome);
+	const { origin, isNew, record: sent } = document;
+	const isDisabled = outcome === 'stored' && sent.disabled === true;
+	count(tally, origin, isDisabled ? 'disabled' : outcome);
 	if (isNew) tally.withoutId += 1;
 	if (outcome === 'unchanged') {
 		origin.end = fact.status && processingEndOf(fact.status);

@@ -1,6 +1,6 @@
 import { asJson } from '../../../execution/outputs';
 import { documentList } from '../../../ingest/answeredRecords';
-import type { ReadyDocument } from '../../../ingest/batches';
+import type { Documents, ReadyDocument } from '../../../ingest/batches';
 import type { Fact, ProcessedFact } from '../../../ingest/facts';
 import { Folders } from '../../../ingest/folders';
 import { ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
@@ -31,6 +31,9 @@ const FIRST_BATCH = 10;
 const MAX_CHECKED = 100;
 const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
 
+/** Documents that are kept until it is known whether the server can process them as they are. */
+const MAX_BEGUN = 1000;
+
 const STORED_TWICE =
 	'also stored without a Source Name, and found twice. Document: Disable takes them out.';
 
@@ -58,6 +61,10 @@ export class Target {
 	readonly processing?: Processing;
 	/** Documents of a retried execution that are stored with other content. */
 	older = 0;
+	/** Documents of earlier runs whose processing this run has begun without sending them, until its end is known. */
+	private readonly begun = new Map<string, ReadyDocument<Origin>>();
+	/** Of those, the ones that the server could not process: they are sent whole. */
+	private readonly toSendWhole: Array<ReadyDocument<Origin>> = [];
 
 	constructor(
 		readonly submission: Submission,
@@ -73,15 +80,20 @@ export class Target {
 
 	/** Stores the documents: leaves out unchanged ones, uploads files, then stores and processes the rest. */
 	async store(): Promise<void> {
-		const { knowledgebaseId, memoryRoutes, processing, submission } = this;
-		const { first, settings, circuitBreaker, send, signal } = submission;
-		const { retryLimits, timeoutMs } = settings;
+		const { submission } = this;
 		const opened = submission.canSend ? this.newMemory() : undefined;
-		await opened?.open(settings.remembers ? 'to send' : 'if kept');
+		await opened?.open(submission.settings.remembers ? 'to send' : 'if kept');
 		const memory = opened?.isKept ? opened : undefined;
 		this.memory = memory;
 		this.stream.isHashed = memory !== undefined;
 		if (memory?.holder) return await this.yieldTo(memory.holder);
+		await this.send(memory ? this.changedDocuments(memory) : this.stream.documents());
+	}
+
+	private async send(documents: Documents<Origin>): Promise<void> {
+		const { knowledgebaseId, memory, memoryRoutes, processing, submission } = this;
+		const { first, settings, circuitBreaker, send, signal } = submission;
+		const { retryLimits, timeoutMs } = settings;
 		const client = { send, clock: systemClock, signal };
 		const { storePath: path, send: sendRepeatedly } = memoryRoutes;
 		const facts = storeDocuments({
@@ -92,7 +104,7 @@ export class Target {
 			circuitBreaker,
 			stopsAtFailure: !first.context.continueOnFail(),
 			documents: uploadFiles({
-				documents: memory ? this.changedDocuments(memory) : this.stream.documents(),
+				documents,
 				client: { ...client, outageBudget: new OutageBudget(retryLimits) },
 				timeoutMs: Math.max(timeoutMs, UPLOAD_TIMEOUT_SECONDS * 1000),
 				gate: submission,
@@ -119,6 +131,9 @@ export class Target {
 	async followProcessing(): Promise<void> {
 		for await (const some of this.processing?.end() ?? [])
 			for (const fact of some) this.takeProcessed(fact);
+		if (this.toSendWhole.length === 0) return;
+		await this.send(this.toSendWhole.splice(0));
+		await this.followProcessing();
 	}
 
 	/**
@@ -246,6 +261,7 @@ export class Target {
 	/** Records what happened, in the tally, the circuit breaker and the memory; then processes what is stored. */
 	private take(fact: Fact<Origin>): void {
 		if (fact.outcome === 'processed') return this.takeProcessed(fact);
+		if (this.begins(fact)) return;
 		const { circuitBreaker } = this.submission;
 		this.submission.take(fact);
 		this.stream.recordGap(fact);
@@ -259,13 +275,27 @@ export class Target {
 			// With incremental sync, a server keeps a document under the first ID that its source had.
 			const { id: storedId } = asJson(fact.record);
 			const isFollowed = origin.isTracked || origin.isUploaded;
-			this.startProcessing(String(storedId), isFollowed ? origin : undefined);
+			// Nobody is to find it, so it is done.
+			if (document.record.disabled) memory?.known.markProcessed(id);
+			else this.startProcessing(String(storedId), isFollowed ? origin : undefined);
 		} else if (fact.outcome === 'unchanged') {
 			memory?.names.add(id, documentName(document));
 			const state = processingState(fact.status);
 			if (fact.status && (state === 'running' || state === 'none'))
 				this.startProcessing(id, origin);
 		} else if (fact.outcome !== 'unknown' && 'failure' in fact) memory?.recordRejected(id);
+	}
+
+	/** Whether a document is only stored. If its end is waited for, its outcome comes with that. */
+	private begins(fact: Fact<Origin>): boolean {
+		if (fact.outcome !== 'unchanged' || !fact.status) return false;
+		const { id, origin } = fact.document;
+		const { waitMs } = this.submission.settings;
+		if (processingState(fact.status) !== 'none' || waitMs === undefined) return false;
+		if (this.begun.size >= MAX_BEGUN) return false;
+		this.begun.set(id.toLowerCase(), fact.document);
+		this.startProcessing(id, origin);
+		return true;
 	}
 
 	/** Starts the processing of a stored document, or follows it if the server has already begun. */
@@ -287,14 +317,20 @@ export class Target {
 		const { circuitBreaker } = this.submission;
 		const { id, end } = fact;
 		const { seen } = this.stream;
-		const origin = seen.get(id.toLowerCase());
+		const key = id.toLowerCase();
+		const origin = seen.get(key);
+		const isFailed = end.state !== 'finish' && end.state !== 'running' && !end.failure;
+		const document = this.begun.get(key);
+		this.begun.delete(key);
+		if (document && isFailed) this.toSendWhole.push(document);
+		if (document && isFailed) return this.memory?.known.forget(id);
+		if (document) this.take({ document, outcome: 'unchanged' });
 		this.submission.take({ ...fact, origin });
 		circuitBreaker.take(fact);
 		// Its ID cannot come again.
-		if (origin?.isUploaded && !origin.isTracked) seen.delete(id.toLowerCase());
+		if (origin?.isUploaded && !origin.isTracked) seen.delete(key);
 		// On a server without a route for processing, documents are done when they are stored.
 		if (end.state === 'finish' || end.hasNoRoute) this.memory?.known.markProcessed(id);
-		else if (end.isStuck || (end.state !== 'running' && !end.failure))
-			this.memory?.known.forget(id);
+		else if (end.isStuck || isFailed) this.memory?.known.forget(id);
 	}
 }

@@ -4,7 +4,17 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { AFTER_DOING, NIGHT_FAULTS } from './nightFaults';
-import { KEYS, LOST, NOTES, Nights, UNREMEMBERED, VERSIONS, isWhole, textOf } from './nights';
+import {
+	KEYS,
+	LOST,
+	NOTES,
+	Nights,
+	STORED_BEFORE,
+	UNREMEMBERED,
+	VERSIONS,
+	isWhole,
+	textOf,
+} from './nights';
 import type { Course, Night, Setup, Trouble } from './nights';
 
 const version = fc.constantFrom(...VERSIONS);
@@ -83,8 +93,11 @@ const refusedIn = fc.record(
 const hand = { keys: fc.subarray(KEYS, { minLength: 1 }), disabled: fc.boolean() };
 
 const night: fc.Arbitrary<Night> = fc.oneof(
-	fc.record({ source, turns }),
+	fc.record({ source, turns, versioned: fc.boolean() }),
 	fc.record({ source, turns, trouble }),
+	fc.record({ source, turns, mode: fc.constantFrom('all' as const, 'changed' as const) }),
+	fc.record({ source, turns, startedBy: fc.constant('retry' as const) }),
+	fc.record({ source, turns, beside: fc.constant(true) }),
 	fc.record({ source, turns, others: fc.array(source, { minLength: 1, maxLength: 2 }) }),
 	fc.record({ source, turns, hand: fc.record({ ...hand, at: request }) }),
 	fc.record({ source, turns, mostDocuments: fc.constant(1), batchSize: fc.constantFrom(2, 5) }),
@@ -130,7 +143,9 @@ const DONE: Record<string, string[]> = {
 
 /** What is said of each document that came out, in words about it or about its failure. */
 const factsOf = ({ items }: Course): IDataObject[] =>
-	items.map(({ details, ...json }) => ({ ...json, ...(details as IDataObject) }));
+	items
+		.map(({ details, ...json }) => ({ ...json, ...(details as IDataObject) }))
+		.filter(({ name }: IDataObject) => name !== 'beside.md');
 
 /** Of runs that begin at the same moment, one works, and the others say which one. */
 function expectOneAtWork({ others = [] }: Night, { worked, refused }: Course): void {
@@ -176,6 +191,7 @@ class History {
 		for (const key of one.lost ?? []) nights.lose(knowledgebaseId, key);
 		const stored = nights.stored(knowledgebaseId);
 		const texts = this.texts();
+		const before = await nights.found(knowledgebaseId);
 		const check = one.lost && (await this.plan(one));
 		const course = await nights.night(knowledgebaseId, one);
 		const { wrong, said, worked } = course;
@@ -190,6 +206,8 @@ class History {
 		// A source none of whose documents is there has nothing to tell it that it had notes.
 		const isForgotten = one.harm?.kind === 'every' && one.harm.which === undefined;
 		this.isOver ||= isForgotten && !Object.keys(one.source).some((key) => stored.includes(key));
+		// What has left the source before that is not known, which is said once.
+		this.isOver ||= said.some((words) => STORED_BEFORE.test(words));
 		if (this.isOver) return;
 		const isLossSaid = said.some((words) => LOST.test(words));
 		const hasFailed = course.error ?? course.items.find((item) => item.error !== undefined);
@@ -201,10 +219,17 @@ class History {
 		if (this.isLossSaid) expect(isLossSaid).toBe(true);
 		this.isLossSaid = isLossSaid;
 		const switched = [...this.switched];
-		const found = omit(await nights.found(knowledgebaseId), switched);
-		const expected = omit(nights.expected(worked[0] ?? {}), switched);
+		const found: Record<string, string> = omit(await nights.found(knowledgebaseId), switched);
+		const expected: Record<string, string> = omit(nights.expected(worked[0] ?? {}), switched);
+		const removes = (one.mode ?? 'mirror') === 'mirror';
 		// What may still be found is said; all else is as it should be.
-		expect(isLossSaid ? pick(found, Object.keys(expected)) : found).toEqual(expected);
+		const all = removes && !isLossSaid ? found : pick(found, Object.keys(expected));
+		if (!one.startedBy) expect(all).toEqual(expected);
+		// A retry removes nothing, and sets back nothing that is known.
+		const known = omit({ ...before, ...expected }, switched);
+		for (const key of one.startedBy ? Object.keys(known) : [])
+			expect([before[key], expected[key]]).toContain(found[key]);
+		if (one.beside) expect(await nights.findsBeside(knowledgebaseId)).toBe(true);
 	}
 
 	private sentIn(course: Course): string[] {
@@ -239,7 +264,8 @@ class History {
 				expect(texts.get(key)).toBe(before.get(key));
 			const isRefused = one.refused?.includes(key) && one.from === 'json';
 			if (isRefused) expect(SENT).not.toContain(outcome);
-			else if (isCalmBeside(one)) expect([...SENT, 'unchanged']).toContain(outcome);
+			else if (isCalmBeside(one) && !one.startedBy)
+				expect([...SENT, 'unchanged']).toContain(outcome);
 		}
 	}
 

@@ -1,5 +1,6 @@
 import groupBy from 'lodash/groupBy';
 import isNil from 'lodash/isNil';
+import mapKeys from 'lodash/mapKeys';
 import mapValues from 'lodash/mapValues';
 import omitBy from 'lodash/omitBy';
 import type { FieldType, IDataObject } from 'n8n-workflow';
@@ -53,7 +54,9 @@ function columnsOf(item: Item): IDataObject {
 	const stored = item.context.getNode().parameters.documentFields;
 	const mapper = isJsonObject(stored) ? stored : item.parameter('documentFields', {});
 	const { mappingMode, value } = (mapper ?? {}) as IDataObject;
-	if (mappingMode === 'autoMapInputData') return item.json;
+	// A row that its table calls disabled may be meant to be found: that takes a mapping by hand.
+	if (mappingMode === 'autoMapInputData')
+		return mapKeys(item.json, (_, name) => (name === 'disabled' ? 'Disabled' : name));
 	const byHand = mapper === stored ? item.parameter('documentFields.value', {}) : value;
 	return isJsonObject(byHand) ? omitBy(byHand, isNil) : {};
 }
@@ -87,7 +90,6 @@ const ALIASES = {
 	type: ['type'],
 	size: ['size', 'filesize', 'bytes'],
 	metadata: ['metadata', 'meta'],
-	disabled: ['disabled'],
 } satisfies Partial<Record<DocumentField | 'text', string[]>>;
 
 /** Checks of values for fields that are matched by a usual name: an address may be that of a house. */
@@ -96,7 +98,6 @@ const VALUE_CHECKS: Record<string, ((column: unknown) => boolean) | undefined> =
 	storageFileId: (column) => typeof column === 'string' && isUuid(column),
 	size: (column) => typeof column === 'number',
 	metadata: isJsonObject,
-	disabled: (column) => typeof column === 'boolean',
 };
 
 const normalizedName = (name: string) => name.toLowerCase().replace(/[\s_-]/g, '');

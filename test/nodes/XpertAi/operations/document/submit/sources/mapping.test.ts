@@ -82,7 +82,6 @@ describe('documents mapped from columns', () => {
 		expect(byColumn(row)).toEqual({
 			name: '2024',
 			size: 12,
-			disabled: true,
 			processDuation: 1.5,
 			// It is in none, and taken out of the one it was in.
 			folder: '',
