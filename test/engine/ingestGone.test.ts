@@ -197,7 +197,9 @@ describe('a document that is refused for itself keeps no other from being disabl
 	const ids = (letters: string) => [...letters].map((name) => ({ id: idOf(name), name }));
 	const binary = async (text: string, fileName: string) => ({
 		json: {},
-		binary: { data: await fixture.engine.binary(Buffer.from(text), fileName, 'text/plain') },
+		binary: {
+			data: await fixture.engine.binary(Buffer.from(text, 'latin1'), fileName, 'text/plain'),
+		},
 	});
 	const lines = async (...records: object[]) =>
 		await file(records.map((record) => JSON.stringify(record)).join('\n'));
@@ -223,7 +225,7 @@ describe('a document that is refused for itself keeps no other from being disabl
 			{ source: 'files', documentKey: '={{ $binary.data.fileName[0] }}' },
 			async (b) => [
 				await binary('A', 'a.md'),
-				await binary('B', b ? 'b.xls' : 'b.md'),
+				await binary(b ? '\xd0\xcf\x11\xe0' : 'B', b ? 'b.xls' : 'b.md'),
 				await binary('C', 'c.md'),
 			],
 		],

@@ -56,7 +56,7 @@ describe('documents from a file', () => {
 			{ items: [await file(`${lines(5)}oops\n${lines(5, 5)}`)] },
 		);
 		expect(error?.message).toBe(
-			'Line 6 of the file is not valid JSON. Documents: 5 stored, 1 rejected',
+			'Line 6 of the file is not valid JSON. Documents: 5 stored, 1 not sent',
 		);
 		expect(error).toMatchObject({
 			description: expect.stringMatching(/^This record was not sent\. Correct it in the file/),

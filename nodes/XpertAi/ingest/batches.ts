@@ -1,5 +1,6 @@
 import type { DocumentRecord } from '../payloads/document';
 import type { UploadFile } from '../transport/multipart';
+import type { Fact } from './facts';
 
 /** The file of a document, as its source reads it. */
 export interface SourceFile extends UploadFile {
@@ -54,21 +55,25 @@ const BRACKETS = 2;
 const COMMA = 1;
 
 /**
- * Cuts documents into batches, in order, each document in exactly one. If the source throws, the documents it gave
- * before still come out as a last batch.
+ * Cuts documents into batches, in order, each document in exactly one. Facts pass at once. If the source throws, the
+ * documents it gave before still come out as a last batch.
  *
  * @throws what the source of the documents throws
  */
-export async function* batches<Origin>(
-	documents: Documents<Origin>,
+export async function* batches<Origin, Passed extends Fact<Origin> = never>(
+	documents: Documents<Origin> | AsyncIterable<ReadyDocument<Origin> | Passed>,
 	{ maxCount, firstCount = maxCount, maxBytes, reserved = { once: 0, each: 0 } }: BatchLimits,
-): AsyncGenerator<Array<ReadyDocument<Origin>>> {
+): AsyncGenerator<Array<ReadyDocument<Origin>> | Passed> {
 	let batch: Array<ReadyDocument<Origin>> = [];
 	let bytes = BRACKETS + reserved.once;
 	let limit = Math.min(firstCount, maxCount);
 	let sourceFailure: { error: unknown } | undefined;
 	try {
 		for await (const document of documents) {
+			if ('outcome' in document) {
+				yield document;
+				continue;
+			}
 			const ownBytes = document.bytes + reserved.each;
 			const isFull = batch.length >= limit || bytes + COMMA + ownBytes > maxBytes;
 			if (isFull && batch.length > 0) {

@@ -116,7 +116,8 @@ export async function planDocuments<Origin>(
 	const onUnchanged = (document: ReadyDocument<Origin>) => onPlanned(document, 'unchanged');
 	const onMissing = (document: ReadyDocument<Origin>) => missing.add(document);
 	const toSend = filterChanged(given, { ...detection, onUnchanged, onMissing });
-	for await (const some of batches(toSend, { maxCount: IDS_PER_ADDRESS, maxBytes: Infinity })) {
+	const limits = { maxCount: IDS_PER_ADDRESS, maxBytes: Infinity };
+	for await (const some of batches<Origin>(toSend, limits)) {
 		const { statuses } = await detection.statusesOf(some.map(({ id }) => id.toLowerCase()));
 		for (const document of some) {
 			const isChanged = !missing.delete(document) && detection.memory.knows(document.id);

@@ -41,16 +41,17 @@ const REMOVING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error',
  */
 export async function disableMissing(target: Target): Promise<void> {
 	const { memory, memoryRoutes: routes, stream, submission } = target;
-	const { first, report, settings } = submission;
+	const { first, settings } = submission;
 	const { dryRun, maxGonePercent, mirrors } = settings;
 	if (!memory || !mirrors) return;
 	const { known, knownBefore, requiredId } = memory;
 	const ids = [...known.ids()].filter((id) => !stream.seen.has(id));
 	if (ids.length === 0) return;
 	const reason = await reasonToKeep(target, memory);
-	if (reason) return report.remark(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${reason}.`);
+	if (reason)
+		return submission.remark(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${reason}.`);
 	const { statuses, failure } = await fetchStatuses(ids, routes, requiredId);
-	if (failure) return report.remark(notAll(failure));
+	if (failure) return submission.remark(notAll(failure));
 	// A document without a status was disabled by hand; but one that was only stored again has none either.
 	const isOutAlready = (id: string) =>
 		known.isDone(id, true) && processingState(statuses.get(id)) === 'none';
@@ -62,31 +63,32 @@ export async function disableMissing(target: Target): Promise<void> {
 	const tooMany = `${share} are missing from this run, more than ${label} allows.`;
 	const exceedsLimit = exceedsShare(missing.length, knownBefore, maxGonePercent);
 	const mode = outermostMode(first.context);
-	if (dryRun && exceedsLimit) return report.remark(`The next run would fail: ${tooMany}`);
+	if (dryRun && exceedsLimit) return submission.remark(`The next run would fail: ${tooMany}`);
 	const named = async (some: string[]) => await memory.names.of(some);
 	if (dryRun) {
 		const names = await named(toDisable);
-		for (const id of toDisable) report.addPlanned('gone', { ...names.get(id), id });
+		for (const id of toDisable)
+			submission.take({ outcome: 'planned', plan: 'gone', ...names.get(id), id });
 		return;
 	}
 	if (!REMOVING_MODES.includes(mode)) {
 		const plan = exceedsLimit ? `disable none: more than ${maxGonePercent} %` : 'disable them';
-		return report.remark(`${share} are missing from this run. A scheduled run would ${plan}.`);
+		return submission.remark(`${share} are missing from this run. A scheduled run would ${plan}.`);
 	}
 	if (exceedsLimit) {
 		const examples = missing.slice(0, EXAMPLES);
 		const names = await named(examples);
 		const listed = examples.map((id) => names.get(id)?.name ?? id).join(', ');
 		const percent = percentage(missing.length, knownBefore);
-		report.addRefusal(
+		submission.refuse(
 			first.operationError(
 				`Nothing was disabled: ${share} that this source stored earlier are missing from this run, more than ${label} allows (${maxGonePercent})`,
 				`All that came is stored. Missing are for example ${listed}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
 			),
 		);
-		return report.remark(`Nothing was disabled: ${tooMany}`);
+		return submission.remark(`Nothing was disabled: ${tooMany}`);
 	}
-	if (mode === 'integrated') report.remark(MODE_UNKNOWN);
+	if (mode === 'integrated') submission.remark(MODE_UNKNOWN);
 	for (const id of difference(ids, toDisable)) known.remove(id);
 	const names = await named(toDisable);
 	const notDisabled = await switchDocuments(toDisable, {
@@ -96,10 +98,10 @@ export async function disableMissing(target: Target): Promise<void> {
 		beforeChange: async (some) => await memory.journalChange(some),
 		onSwitched: (id) => {
 			known.remove(id);
-			report.addDisabled(id, names.get(id));
+			submission.take({ outcome: 'disabled', ...names.get(id), id });
 		},
 	});
-	if (notDisabled) report.remark(notAll(notDisabled));
+	if (notDisabled) submission.remark(notAll(notDisabled));
 }
 
 const MODE_UNKNOWN =
@@ -113,9 +115,9 @@ async function reasonToKeep(
 	{ stream: { brokenKey, gaps, seen }, submission }: Target,
 	memory: SourceMemory,
 ): Promise<string | undefined> {
-	const { first, report, unassigned, warnings, signal } = submission;
-	const { withoutId } = warnings;
-	const { emptyFiles } = warnings.counts;
+	const { first, signal, tally, unassigned } = submission;
+	const { doubts, processingBroken, withoutId } = tally;
+	const { emptyFiles } = doubts;
 	const documents = (count: number) => counted(count, 'document');
 	if (signal?.aborted) return 'the execution was stopped';
 	const rejected = gaps.rejected + unassigned;
@@ -123,7 +125,7 @@ async function reasonToKeep(
 	if (gaps.unknown > 0) return `${documents(gaps.unknown)} may or may not be stored`;
 	if (gaps.notSent > 0)
 		return `${counted(gaps.notSent, 'document was', 'documents were')} not sent`;
-	if (report.processingBroken) return 'the processing could not be started or followed';
+	if (processingBroken) return 'the processing could not be started or followed';
 	if (emptyFiles > 0) return `${counted(emptyFiles, 'file')} of records held none`;
 	if (withoutId > 0) return `${documents(withoutId)} came without an ID`;
 	if (brokenKey !== undefined) return `the key ${quoted(brokenKey)} lacks a part`;

@@ -4,6 +4,7 @@ import isObject from 'lodash/isObject';
 import { NodeOperationError } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
+import type { ItemError } from '../../../execution/outputs';
 import { serialize } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
 import { inFolder } from '../../../ingest/folders';
@@ -46,7 +47,6 @@ export class DocumentStream {
 	/** Reads the documents of the queued items on demand. With Stop, the first flaw ends the stream. */
 	async *documents(): AsyncGenerator<ReadyDocument<Origin>> {
 		const { submission } = this;
-		const { report, warnings } = submission;
 		this.queue.reverse();
 		for (let queued = this.queue.pop(); queued && submission.canRead; queued = this.queue.pop()) {
 			const { item } = queued;
@@ -56,47 +56,49 @@ export class DocumentStream {
 				const isStreamed = !Array.isArray(documents);
 				for await (const found of documents) {
 					count += 1;
-					if (isStreamed) report.documentsRead += 1;
-					const origin = report.originOf(item);
-					if (found instanceof Error) {
-						this.recordRefused(found);
-						report.addUnreadable(origin, found);
-					} else yield* this.ready(found, origin);
+					if (isStreamed) submission.take({ outcome: 'read', count: 1 });
+					const document = await this.ready(found, { item });
+					if (document) yield document;
 					if (!submission.canRead) return;
 				}
-				if (isStreamed && count === 0) warnings.counts.emptyFiles += 1;
+				if (isStreamed && count === 0) submission.take({ outcome: 'noRecords' });
 			} catch (caught) {
 				// If a file breaks off, the documents before that are sent nevertheless.
 				this.recordRefused(caught);
-				report.addFlaw(item, caught);
+				submission.takeFlaw(item, caught);
 			}
 		}
 	}
 
-	/** The document, ready to be sent; nothing if sending has stopped, or if its file cannot be read. */
-	private async *ready(
-		found: FoundDocument,
+	/** The document, ready to be sent; nothing if it cannot be read, or if sending has stopped. */
+	private async ready(
+		found: FoundDocument | ItemError,
 		origin: Origin,
-	): AsyncGenerator<ReadyDocument<Origin>> {
-		const { canSend, report } = this.submission;
+	): Promise<ReadyDocument<Origin> | undefined> {
+		const { submission } = this;
+		const { canSend } = submission;
+		const { unusedColumns } = found instanceof Error ? {} : found;
+		submission.take({ outcome: 'begun', origin, unusedColumns });
+		if (found instanceof Error) {
+			this.recordRefused(found);
+			submission.take({ outcome: 'unreadable', document: { origin }, error: found });
+			return undefined;
+		}
 		const document = this.asDocument(found, origin);
 		if (!canSend) {
 			this.gaps.notSent += 1;
-			return report.addNotSent(document);
+			submission.take({ outcome: 'notSent', document });
+			return undefined;
 		}
-		this.recordSeen(document, found);
+		this.recordSeen(document);
 		try {
 			if (this.isHashed) document.contentHash = await hashOf(document);
-		} catch (caught) {
-			return this.addUnreadable(origin, caught);
+			return document;
+		} catch (error) {
+			if (!(error instanceof NodeOperationError)) this.gaps.rejected += 1;
+			submission.take({ outcome: 'unreadable', document, error });
+			return undefined;
 		}
-		yield document;
-	}
-
-	/** Records that a file could not be read. The document is in the source, unless reading itself failed. */
-	addUnreadable(origin: Origin, caught: unknown): void {
-		if (!(caught instanceof NodeOperationError)) this.gaps.rejected += 1;
-		this.submission.report.addUnreadable(origin, caught);
 	}
 
 	/** Records a document that could not be read. With a key, it is in the source all the same. */
@@ -118,8 +120,10 @@ export class DocumentStream {
 		const ownId = key === undefined ? found.record.id : derivedId(this.owner, key);
 		const id = ownId || randomUUID();
 		const record = inFolder({ ...found.record, id }, this.knowledgebaseId);
-		origin.name = record.name ?? undefined;
+		Object.assign(origin, { name: record.name ?? undefined, key, id });
 		origin.isUploaded = file !== undefined;
+		origin.hadNul = found.hadNul;
+		if (!file) origin.storageFileId = record.storageFileId;
 		const isNew = id !== ownId || !isUuid(id);
 		// For a summary, records are not tracked: there may be too many, and nothing else of them is kept. Neither are
 		// documents whose ID cannot come again.
@@ -129,16 +133,13 @@ export class DocumentStream {
 	}
 
 	/** Records the ID of a document. A document whose ID is new cannot be recognized again, so it is not recorded. */
-	private recordSeen(document: ReadyDocument<Origin>, found: FoundDocument): void {
-		const { warnings, report } = this.submission;
-		const { id, key, origin } = document;
-		warnings.addDocument(document, found);
-		if (document.isNew) return;
+	private recordSeen({ id, isNew, key, origin }: ReadyDocument<Origin>): void {
+		if (isNew) return;
+		const { seen, submission } = this;
 		const lowerCaseId = id.toLowerCase();
-		const earlier = origin.isTracked && this.seen.get(lowerCaseId);
-		if (earlier) warnings.addReplaced(key ?? id);
-		if (earlier) report.addReplaced(earlier);
-		if (origin.isTracked) this.seen.set(lowerCaseId, origin);
+		const earlier = origin.isTracked && seen.get(lowerCaseId);
+		if (earlier) submission.take({ outcome: 'replaced', origin: earlier, by: key ?? id });
+		if (origin.isTracked) seen.set(lowerCaseId, origin);
 		this.recordKey(key, id);
 	}
 }

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { processingEndOf } from '../../../../../../nodes/XpertAi/ingest/processingStatus';
 import {
-	processingAdvice,
+	processingEndOf,
 	processingFlaw,
-} from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
+} from '../../../../../../nodes/XpertAi/ingest/processingStatus';
+import { processingAdvice } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
 import { sequence } from '../../../../../sandbox/support/recordings';
 
 /** What the recorded server says of documents that it could not process. */

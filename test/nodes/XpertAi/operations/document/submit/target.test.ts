@@ -58,8 +58,8 @@ async function texts(documentKeyField: string) {
 		documentKeyField,
 	});
 	await target.store();
-	await target.processing?.end();
-	return { counts: submission.report.counts, kept: target.stream.seen.size };
+	await target.followProcessing();
+	return { counts: submission.tally.counts, kept: target.stream.seen.size };
 }
 
 it('of texts in a summary, those are kept whose key may come again, and none without a key', async () => {
