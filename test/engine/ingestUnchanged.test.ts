@@ -1,4 +1,6 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 
 import { AN_HOUR, useFixture } from './support/fixture';
 import {
@@ -13,7 +15,7 @@ import {
 } from './support/ingest';
 
 const fixture = useFixture();
-const { submit, batchSizes, storedNames } = ingestOn(fixture);
+const { submit, batchSizes, file, storedNames } = ingestOn(fixture);
 
 const skip = {
 	...BY_NAME,
@@ -121,6 +123,84 @@ describe('what is remembered', () => {
 		expect(hintsOf(result)).toContain(
 			'Everything is sent: this server does not give back what earlier runs have stored.',
 		);
+	});
+});
+
+describe('a document with a version', () => {
+	const submitted = async (
+		versions: unknown[],
+		{ mark = 'first', ...parameters }: { mark?: string } & INodeParameters = {},
+	) => {
+		const items = rows(versions.length, (index) => ({
+			filePath: `/${index}`,
+			thumbnail: mark,
+			changed: versions[index] as IDataObject[string],
+		}));
+		const settings = {
+			documentSettings: {
+				documentVersion: '={{ $json.changed === 0 ? DateTime.fromMillis(0) : $json.changed }}',
+			},
+		};
+		const { items: output, error } = await submit(
+			{ ...skip, ...settings, ...parameters },
+			{ items },
+		);
+		expect(error).toBeUndefined();
+		return column(output, 'outcome');
+	};
+
+	it('is sent when its version changes, whatever its content; without one, the content counts', async () => {
+		await submitted([1, '2026-01-01', null, 0]);
+		const bodies = fixture.sandbox.requests.of('E3').flatMap(({ body }) => body as IDataObject[]);
+		expect(JSON.stringify(bodies)).not.toContain('2026-01-01');
+		expect(await submitted([1, '2026-01-02', null, 0], { mark: 'second' })).toEqual([
+			...['unchanged', 'stored', 'stored', 'unchanged'],
+		]);
+	});
+
+	it('is sent once where a source comes to have versions, or loses them', async () => {
+		const none = { documentSettings: {} };
+		for (const [parameters, outcome] of [
+			[none, 'stored'],
+			[{}, 'stored'],
+			[{}, 'unchanged'],
+			[none, 'stored'],
+			[none, 'unchanged'],
+		] as const)
+			expect(await submitted(['1'], parameters)).toEqual([outcome]);
+	});
+
+	it('is compared before its file is read', async () => {
+		const binary = { data: await fixture.engine.binary(Buffer.from('text'), 'a.md', 'text/plain') };
+		const parameters = {
+			source: 'files',
+			mode: 'changed',
+			documentSettings: { documentVersion: '1' },
+		};
+		const outcome = async (given: typeof binary) =>
+			column((await submit(parameters, { items: [{ json: {}, binary: given }] })).items, 'outcome');
+		expect(await outcome(binary)).toEqual(['stored']);
+		const unreadable = { data: { ...binary.data, id: 'filesystem-v2:gone', data: '' } };
+		expect(await outcome(unreadable)).toEqual(['unchanged']);
+	});
+
+	it.each(['json', 'records'])('may have it in a field, which is not sent: %s', async (source) => {
+		const run = async (version: number, title: string) => {
+			const record = { id: derivedId('kb', 'v'), name: title, version };
+			const parameters = {
+				...{ source, mode: 'changed', jsonBody: '={{ [$json] }}' },
+				documentSettings: { documentVersionField: 'version' },
+			};
+			const item = source === 'json' ? { json: record } : await file(JSON.stringify(record));
+			return column((await submit(parameters, { items: [item] })).items, 'outcome');
+		};
+		expect([await run(1, 'a'), await run(1, 'b'), await run(2, 'b')].flat()).toEqual([
+			...['stored', 'unchanged', 'stored'],
+		]);
+		const { documents } = fixture.sandbox.store;
+		expect(documents.get(derivedId('kb', 'v'))).toMatchObject({ name: 'b' });
+		const sent = fixture.sandbox.requests.of('E3').flatMap(({ body }) => body as IDataObject[]);
+		expect(sent.filter((row) => 'version' in row)).toEqual([]);
 	});
 });
 

@@ -18,6 +18,8 @@ export interface ChangeDetection<Origin> {
 	statusesOf: (ids: string[]) => Promise<Statuses>;
 	/** Whether a document is done only once it is processed; otherwise it is done once stored. */
 	processed: boolean;
+	/** Whether earlier runs stored documents without having them processed. */
+	onlyStored?: boolean;
 	/** Whether unchanged documents are sent as well. */
 	resends?: boolean;
 	/** Whether the documents are those of an earlier run: then other content that is stored may be newer. */
@@ -43,7 +45,7 @@ export async function* filterChanged<Origin>(
 	documents: Documents<Origin>,
 	detection: ChangeDetection<Origin>,
 ): AsyncGenerator<ReadyDocument<Origin>> {
-	const { memory, statusesOf, processed, resends, isRetry } = detection;
+	const { memory, statusesOf, processed, onlyStored, resends, isRetry } = detection;
 	const { onUnchanged, onMissing, onOlder } = detection;
 	const held = new Map<string, ReadyDocument<Origin>>();
 	let bytes = 0;
@@ -53,7 +55,7 @@ export async function* filterChanged<Origin>(
 			const status = statuses.get(id);
 			const state = processingState(status);
 			// One without a state that was processed before was disabled since.
-			const isOnlyStored = state === 'none' && !memory.isDone(id, true);
+			const isOnlyStored = onlyStored && state === 'none' && !memory.isDone(id, true);
 			if (state === 'finish') memory.markProcessed(id);
 			const isDone = !processed || isOnlyStored || state === 'finish' || state === 'running';
 			const isAssumedDone = failure !== undefined && memory.isDone(id, processed);
@@ -98,7 +100,7 @@ export type PlannedAction = 'new' | 'changed' | 'back' | 'unchanged' | 'gone';
 /** The dependencies of a plan. */
 export type Planning<Origin> = Pick<
 	ChangeDetection<Origin>,
-	'memory' | 'statusesOf' | 'processed' | 'resends'
+	'memory' | 'statusesOf' | 'processed' | 'onlyStored' | 'resends'
 > & {
 	/** Called once for each document that is read. */
 	onPlanned: (document: ReadyDocument<Origin>, plan: PlannedAction) => void;

@@ -12,6 +12,7 @@
  * 6. What cannot be rebuilt is lost: the root says so until the user has taken note.
  */
 
+export { MARKS } from './fingerprints';
 export type { Fingerprints } from './fingerprints';
 export { ROOM_IN_BATCH } from './journal';
 export type { BatchEnd, JournaledBatch } from './journal';

@@ -45,6 +45,8 @@ const headerSchema = z.object({
 	lease: z
 		.object({ by: z.string(), since: z.string(), ended: z.boolean(), sent: count, root: count })
 		.optional(),
+	/** Root: whether the last run had its documents processed. */
+	processed: z.boolean().optional(),
 	/** Root: documents in each piece. */
 	pieces: z.array(count).optional(),
 	/** Root: notes that hold names, whether the last has room, and whether they give the IDs of all documents. */

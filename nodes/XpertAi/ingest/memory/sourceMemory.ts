@@ -37,11 +37,12 @@ export interface MemoryTroubles {
 	notAsked?: Failure;
 }
 
-/** `by`: the title of the run; `forgetLost`: the user has taken note of losses. */
+/** `by`: the title of the run; `processed`: whether it has documents processed; `forgetLost`: losses are taken note of. */
 interface MemoryOptions {
 	signal?: AbortSignal;
 	clock?: Clock;
 	by?: string;
+	processed?: boolean;
 	forgetLost?: boolean;
 }
 
@@ -55,6 +56,8 @@ export class SourceMemory {
 	isNew = false;
 	/** Whether anything is remembered: Send Everything only goes on with a memory that is there. */
 	isKept = true;
+	/** Whether the last run stored documents without having them processed. */
+	onlyStored = false;
 	/** Documents known when the run began. */
 	knownBefore = 0;
 	/** Set if another run holds the lease: then nothing may be sent. */
@@ -64,7 +67,7 @@ export class SourceMemory {
 	private readonly lease: Lease;
 	private readonly unmergedJournal: UnmergedJournal;
 	/** The content of the root, and whether it must be written before anything is sent. */
-	private root: Pick<MemoryNote, 'run' | 'pieces' | 'names' | 'lost'> = { run: 0 };
+	private root: Pick<MemoryNote, 'run' | 'pieces' | 'names' | 'lost' | 'processed'> = { run: 0 };
 	private isStale = false;
 	/** Pieces that could not be read, and must be rewritten. */
 	private readonly unreadablePieces = new Set<number>();
@@ -269,8 +272,9 @@ export class SourceMemory {
 	private async readRoot(root: MemoryNote, forgetLost: boolean): Promise<void> {
 		const { known, names, notes, unreadablePieces } = this;
 		const { pieces = [], lost } = root;
-		this.root = pick(root, 'run', 'pieces', 'names', 'lost');
-		this.isStale = forgetLost && lost !== undefined;
+		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'processed');
+		this.onlyStored = root.processed === false;
+		this.isStale = (forgetLost && lost !== undefined) || root.processed !== this.options.processed;
 		if (!forgetLost) this.troubles.lost = lost;
 		names.counted = root.names ?? names.counted;
 		notes.requiredId ??= notes.idOf(ROOT);
@@ -331,7 +335,13 @@ export class SourceMemory {
 			areAll &&= !names.unnamed.has(packedId);
 		}
 		const pieces = range(pieceCount).map((at) => idsByPiece.get(at)?.length ?? sizes[at] ?? 0);
-		const header = { run, pieces, names: { ...names.counted, areAll }, lost };
+		const header = {
+			run,
+			pieces,
+			names: { ...names.counted, areAll },
+			lost,
+			processed: this.options.processed,
+		};
 		known.changed = new Set();
 		const pieceNotes = [...idsByPiece].map(([at, packedIds]) => ({
 			note: pieceName(at, pieceCount),

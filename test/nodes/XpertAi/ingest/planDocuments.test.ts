@@ -5,7 +5,11 @@ import { range } from 'lodash';
 import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
 import { filterChanged, planDocuments } from '../../../../nodes/XpertAi/ingest/planDocuments';
 import type { ChangeDetection } from '../../../../nodes/XpertAi/ingest/planDocuments';
-import { Fingerprints, storedEntry } from '../../../../nodes/XpertAi/ingest/memory/fingerprints';
+import {
+	Fingerprints,
+	MARKS,
+	storedEntry,
+} from '../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import type { ProcessingStatus } from '../../../../nodes/XpertAi/ingest/processingStatus';
 import { derivedId } from '../../../../nodes/XpertAi/payloads/derivedId';
 import { IDS_PER_ADDRESS } from '../../../../nodes/XpertAi/transport/api';
@@ -16,7 +20,7 @@ import { failure } from './support/outcomes';
 /** The document with a short name, under an id made of it. */
 const document = (name: string, text = 'same') => ({
 	...prepared({ name }, 0, idOf(name)),
-	contentHash: hash('sha256', `${name}: ${text}`, 'binary'),
+	contentHash: MARKS.content + hash('sha256', `${name}: ${text}`, 'binary'),
 });
 
 const idOf = (name: string) => derivedId('kb', name);
@@ -112,24 +116,31 @@ describe('with processing', () => {
 		expect([sent, unchanged]).toEqual([['a'], []]);
 	});
 
-	it('statuses decide which of the stored documents are sent again', async () => {
-		const ids = ['f', 'r', 'e', 'c', 'n', 'u'];
-		const memory = knowing(ids);
-		const { sent, unchanged, asked } = await sift(
-			ids.map((id) => document(id)),
-			memory,
-			{ has: { f: 'finish', r: 'embedding', e: 'error', c: 'cancel', n: null } },
-		);
-		expect(asked).toEqual([ids.map(idOf)]);
-		expect(unchanged).toEqual([
-			['f', 'finish'],
-			['r', 'embedding'],
-			// It was only stored: what is left out without a state is processed.
-			['n', null],
-		]);
-		expect(sent).toEqual(['e', 'c', 'u']);
-		expect([memory.isDone(idOf('f'), true), memory.isDone(idOf('r'), true)]).toEqual([true, false]);
-	});
+	it.each([true, false])(
+		'statuses decide which of the stored documents are sent again; where they were only stored: %s',
+		async (onlyStored) => {
+			const ids = ['f', 'r', 'e', 'c', 'n', 'u'];
+			const memory = knowing(ids);
+			const { sent, unchanged, asked } = await sift(
+				ids.map((id) => document(id)),
+				memory,
+				{ has: { f: 'finish', r: 'embedding', e: 'error', c: 'cancel', n: null } },
+				{ onlyStored },
+			);
+			expect(asked).toEqual([ids.map(idOf)]);
+			expect(unchanged).toEqual([
+				['f', 'finish'],
+				['r', 'embedding'],
+				// What is left out without a state is processed.
+				...(onlyStored ? [['n', null]] : []),
+			]);
+			expect(sent).toEqual(['e', 'c', ...(onlyStored ? [] : ['n']), 'u']);
+			expect([memory.isDone(idOf('f'), true), memory.isDone(idOf('r'), true)]).toEqual([
+				true,
+				false,
+			]);
+		},
+	);
 
 	it.each([
 		['180 documents', 400, 1, [180, 180, 40]],
@@ -241,6 +252,7 @@ describe('a plan', () => {
 		await planDocuments(documents, {
 			memory,
 			processed: true,
+			onlyStored: true,
 			statusesOf,
 			onPlanned: (one, plan) => told.push([nameOf(one), plan]),
 		});

@@ -7,10 +7,13 @@ import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
 import { serialize } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
+import type { DocumentFact, Fact } from '../../../ingest/facts';
 import { inFolder } from '../../../ingest/folders';
+import { MARKS } from '../../../ingest/memory';
 import { isUuid, keyDemand } from '../../../payloads/common';
 import { unsignedAddress } from '../../../payloads/document';
 import { derivedId } from '../../../payloads/derivedId';
+import { isRejection } from '../../../transport/classifyFailure';
 import { keyOwner } from './knowledgebase';
 import type { Origin } from './outcomes';
 import type { SourceDocuments } from './sources/readers';
@@ -76,7 +79,6 @@ export class DocumentStream {
 		origin: Origin,
 	): Promise<ReadyDocument<Origin> | undefined> {
 		const { submission } = this;
-		const { canSend } = submission;
 		const { unusedColumns } = found instanceof Error ? {} : found;
 		submission.take({ outcome: 'begun', origin, unusedColumns });
 		if (found instanceof Error) {
@@ -85,19 +87,30 @@ export class DocumentStream {
 			return undefined;
 		}
 		const document = this.asDocument(found, origin);
-		if (!canSend) {
-			this.gaps.notSent += 1;
-			submission.take({ outcome: 'notSent', document });
-			return undefined;
-		}
+		const fail = (fact: DocumentFact<Origin>) => {
+			this.recordGap(fact);
+			submission.take(fact);
+		};
+		if (!submission.canSend) return void fail({ outcome: 'notSent', document });
 		this.recordSeen(document);
 		try {
-			if (this.isHashed) document.contentHash = await hashOf(document);
+			if (this.isHashed) document.contentHash = await hashOf(document, found.version);
 			return document;
 		} catch (error) {
-			if (!(error instanceof NodeOperationError)) this.gaps.rejected += 1;
-			submission.take({ outcome: 'unreadable', document, error });
-			return undefined;
+			return void fail({ outcome: 'unreadable', document, error });
+		}
+	}
+
+	/** Records a document that failed, unless for itself: such a one is in the source, under its ID. */
+	recordGap(fact: Fact<Origin>): void {
+		const { gaps } = this;
+		if (fact.outcome === 'unknown' || fact.outcome === 'notSent') gaps[fact.outcome] += 1;
+		else if (fact.outcome === 'unreadable')
+			gaps.rejected += fact.error instanceof NodeOperationError ? 0 : 1;
+		else if (fact.outcome === 'rejected') {
+			const { document, failure } = fact;
+			const isForItself = isRejection(failure) && failure.reason !== undefined;
+			gaps.rejected += isForItself && !document.isNew ? 0 : 1;
 		}
 	}
 
@@ -144,18 +157,25 @@ export class DocumentStream {
 	}
 }
 
-/** The content hash of a document, its bytes as characters: of its record and its file's content, never its address. */
-async function hashOf({ json, record, file }: ReadyDocument<Origin>): Promise<string> {
+/**
+ * The content hash of a document, its bytes as characters, behind a mark: of its version, if it has one; else of its
+ * record and its file's content, never its address.
+ */
+async function hashOf(
+	{ json, record, file }: ReadyDocument<Origin>,
+	version: string | undefined,
+): Promise<string> {
+	if (version !== undefined) return MARKS.version + hash('sha256', version, 'binary');
 	const { fileUrl } = record;
 	const unsigned = fileUrl && unsignedAddress(fileUrl);
 	const isSigned = unsigned !== fileUrl;
 	const text = isSigned ? JSON.stringify({ ...record, fileUrl: unsigned }) : json;
 	// A name in NFD is the same as in NFC, and so is its key.
 	const canonical = text.normalize('NFC');
-	if (!file) return hash('sha256', canonical, 'binary');
+	if (!file) return MARKS.content + hash('sha256', canonical, 'binary');
 	const digest = createHash('sha256').update(canonical);
 	const { content } = await file();
 	for await (const piece of Buffer.isBuffer(content) ? [content] : content.open())
 		digest.update(piece);
-	return digest.digest('binary');
+	return MARKS.content + digest.digest('binary');
 }

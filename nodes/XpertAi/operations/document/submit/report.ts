@@ -51,6 +51,14 @@ export function outputOf(
 	return [{ json, pairedItem: first.context.getInputData().map((_, item) => ({ item })) }];
 }
 
+/** How far a run is. How many documents there are is known only if each item is one. */
+export function progressOf({ counts }: Tally, total?: number): string {
+	const inFull = (count: number) => count.toLocaleString('en-US');
+	const of = total === undefined ? '' : ` of ${inFull(total)}`;
+	const { documents, found, stored } = counts;
+	return `${inFull(documents)}${of} done, ${inFull(found + stored)} stored, ${inFull(found)} found`;
+}
+
 /** What the user should know: the run in one line, what went wrong, and what is seldom intended. */
 export function hintsOf(tally: Tally, first: Item, settings: SubmitSettings): string[] {
 	const { doubts, replaced } = tally;

@@ -75,7 +75,7 @@ export const newTally = () => ({
 	refusals: [] as ItemError[],
 	/** Hints for the user, each once, in sentences no longer than a hint. */
 	remarks: new Set<string>(),
-	/** Documents that came without an ID of their own, also where New Each Time was chosen. */
+	/** Documents that came without an ID of their own. */
 	withoutId: 0,
 	/** What is seldom intended, or not supported by servers, in documents that were sent. */
 	doubts: {

@@ -1,5 +1,3 @@
-import { NodeOperationError } from 'n8n-workflow';
-
 import { asJson } from '../../../execution/outputs';
 import { documentList } from '../../../ingest/answeredRecords';
 import type { ReadyDocument } from '../../../ingest/batches';
@@ -14,7 +12,6 @@ import type { Statuses } from '../../../ingest/processingStatus';
 import { storeDocuments } from '../../../ingest/storing';
 import { uploadFiles } from '../../../ingest/uploads';
 import { derivedId } from '../../../payloads/derivedId';
-import { isRejection } from '../../../transport/classifyFailure';
 import { OutageBudget } from '../../../transport/call';
 import { systemClock } from '../../../transport/clock';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
@@ -154,18 +151,19 @@ export class Target {
 	private newMemory(): SourceMemory {
 		const { first, settings, signal } = this.submission;
 		const { context } = first;
-		const { forgetDamage: forgetLost } = settings;
+		const { forgetDamage: forgetLost, process } = settings;
 		const place = memoryPlaceOf(this.knowledgebaseId, this.source, context);
 		const { name } = context.getWorkflow();
 		const by = `execution ${context.getExecutionId()}${name ? ` of "${name}"` : ''}`;
-		return new SourceMemory(place, this.memoryRoutes, { signal, by, forgetLost });
+		return new SourceMemory(place, this.memoryRoutes, {
+			signal,
+			by,
+			forgetLost,
+			processed: process,
+		});
 	}
 
-	/**
-	 * Sends nothing, because another run of the source holds the lease.
-	 *
-	 * @throws NodeOperationError with Stop, naming that run
-	 */
+	/** Sends nothing, because another run of the source holds the lease. Other sources go on. */
 	private async yieldTo({ by, since }: Holder): Promise<void> {
 		const { submission } = this;
 		const { first } = submission;
@@ -196,6 +194,7 @@ export class Target {
 		return {
 			memory: memory.known,
 			processed: process,
+			onlyStored: memory.onlyStored,
 			resends: resendAll || !remembers,
 			statusesOf: async (ids: string[]) => await this.statusesOf(ids, memory),
 		};
@@ -249,12 +248,12 @@ export class Target {
 		if (fact.outcome === 'processed') return this.takeProcessed(fact);
 		const { circuitBreaker } = this.submission;
 		this.submission.take(fact);
+		this.stream.recordGap(fact);
 		circuitBreaker.take(fact);
 		if (!('document' in fact)) return;
 		const { document } = fact;
 		const { id, contentHash = '', origin, isNew } = document;
 		const memory = isNew ? undefined : this.memory;
-		const { gaps } = this.stream;
 		if (fact.outcome === 'stored') {
 			memory?.recordStored(id, contentHash, documentName(document));
 			// With incremental sync, a server keeps a document under the first ID that its source had.
@@ -266,17 +265,7 @@ export class Target {
 			const state = processingState(fact.status);
 			if (fact.status && (state === 'running' || state === 'none'))
 				this.startProcessing(id, origin);
-		} else if (fact.outcome === 'unreadable') {
-			// The document is in the source, unless reading itself failed.
-			if (!(fact.error instanceof NodeOperationError)) gaps.rejected += 1;
-		} else {
-			const { failure, outcome } = fact;
-			// A rejection with a reason concerns the document: it is in the source, under its ID.
-			const isItsOwn =
-				outcome === 'rejected' && !isNew && isRejection(failure) && failure.reason !== undefined;
-			if (!isItsOwn) gaps[outcome] += 1;
-			if (failure && outcome !== 'unknown') memory?.recordRejected(id);
-		}
+		} else if (fact.outcome !== 'unknown' && 'failure' in fact) memory?.recordRejected(id);
 	}
 
 	/** Starts the processing of a stored document, or follows it if the server has already begun. */

@@ -9,7 +9,7 @@ import { Knowledgebase, idOf, open, recall } from '../support/knowledgebase';
 import type { Fault, Row } from '../support/knowledgebase';
 
 const KEYS = [...'abcdefghijkl'];
-const CONTENTS = ['text 1', 'text 2', 'text 3'];
+const CONTENTS = ['copy #1', 'copy #2', 'copy #3'];
 const RUNS = { numRuns: PROPERTY_RUNS };
 
 const sizes = { ...SIZES };
@@ -239,7 +239,7 @@ describe('whatever happened to earlier runs', () => {
 	});
 
 	it('after a crash, a run with all documents knows their contents and names', async () => {
-		const calm = { batches: KEYS.map((key) => [{ key, content: 'text 1' }]), atOnce: 2 };
+		const calm = { batches: KEYS.map((key) => [{ key, content: 'copy #1' }]), atOnce: 2 };
 		await fc.assert(
 			fc.asyncProperty(run, async (before) => {
 				const server = new Knowledgebase();
@@ -248,7 +248,7 @@ describe('whatever happened to earlier runs', () => {
 				server.carryOut(true);
 				await pass(server, { ...calm, faults: [] });
 				const memory = await recall(server.routes());
-				expect(KEYS.filter((key) => !memory.known.has(idOf(key), 'text 1'))).toEqual([]);
+				expect(KEYS.filter((key) => !memory.known.has(idOf(key), 'copy #1'))).toEqual([]);
 				expect(await expectNamed(memory)).toEqual(KEYS);
 			}),
 			RUNS,

@@ -40,7 +40,7 @@ const asEntries = (list: Array<[string, string]>): Entry[] => {
 	for (const [id, content] of list) known.set(storedEntry(id, content));
 	return [...known.entries()];
 };
-const hashes = fc.string({ minLength: 6, maxLength: 6 });
+const hashes = fc.string({ minLength: 6, maxLength: 6 }).map((hash) => `c${hash}`);
 const documents = fc.uniqueArray(fc.tuple(fc.uuid(), hashes), { selector: ([id]) => id });
 
 describe('a note', () => {

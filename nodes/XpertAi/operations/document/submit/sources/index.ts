@@ -45,6 +45,21 @@ const documentKeyField = textField(
 	{ placeholder: 'e.g. filePath' },
 );
 
+const documentVersion = textField(
+	'documentVersion',
+	'Document Version',
+	'Any text that changes when the document changes, such as its modification date. Compared in place of the content, and not sent.',
+	{ placeholder: 'e.g. {{ $json.md5Checksum }}' },
+);
+
+/** The field of each document that holds its version. */
+const documentVersionField = textField(
+	'documentVersionField',
+	'Version Field',
+	'Field of each document that changes when the document changes. Compared in place of the content, and not sent.',
+	{ placeholder: 'e.g. updated_at' },
+);
+
 /** Settings of a document made of a text, a file or an address. */
 const recordSettings: INodeProperties[] = [
 	numberField(
@@ -220,6 +235,8 @@ export const settingsFields: INodeProperties[] = [
 		inPanelOrder([
 			...settingsFor(MADE, [nameSetting, ...recordSettings]),
 			...settingsFor(['files'], [folderFromDirectory]),
+			...settingsFor([...MADE, 'fields'], [documentVersion]),
+			...settingsFor(['json', 'records'], [documentVersionField]),
 		]),
 	),
 ];

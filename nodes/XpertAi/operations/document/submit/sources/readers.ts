@@ -6,6 +6,7 @@ import has from 'lodash/has';
 import identity from 'lodash/identity';
 import isEmpty from 'lodash/isEmpty';
 import isNil from 'lodash/isNil';
+import omit from 'lodash/omit';
 import unset from 'lodash/unset';
 import { z } from 'zod';
 
@@ -75,7 +76,8 @@ function readKeyed(
 	const readKey = () =>
 		keyGiven(item) ?? (defaultKey && checkedKey(item, defaultKey(item), subject));
 	try {
-		return [{ ...read(item), key: readKey() }];
+		const version = item.text('documentSettings.documentVersion').trim();
+		return [{ ...read(item), key: readKey(), ...(version !== '' && { version }) }];
 	} catch (caught) {
 		const key: unknown = attempt(readKey);
 		const flaw = item.asError(caught);
@@ -113,6 +115,18 @@ export function identification(item: Item) {
 			const demand = `names ${quoted(path)}, which this document does not have`;
 			return item.refuse({ subject, demand });
 		},
+	};
+}
+
+/** Takes the version of each document of an item out of its record (Version Field): it is compared, and not sent. */
+function versionReader(item: Item): (found: FoundDocument) => FoundDocument {
+	const path = textIfGiven(item, 'documentSettings.documentVersionField');
+	if (path === undefined) return (found) => found;
+	return (found) => {
+		const version = ownValue(found.record, path);
+		const isGiven = typeof version === 'number' || (typeof version === 'string' && version !== '');
+		const record = omit(found.record, path);
+		return { ...found, record, ...(isGiven && { version: String(version) }) };
 	};
 }
 
@@ -208,13 +222,14 @@ function isEmptyDocument({ record, key }: FoundDocument): boolean {
 
 function readJson(item: Item): FoundDocument[] {
 	const { prepare, identify } = identification(item);
+	const withVersion = versionReader(item);
 	const records = item.jsonBody(documentList(prepare));
 	const parameter = item.labelOf('jsonBody');
 	const [only] = records.length === 1 ? records : [];
 	if (only) refuseWrapped(item, `"${parameter}"`, only);
 	return records.map((record, index) => {
 		const position = records.length > 1 ? `Document ${index + 1} of "${parameter}"` : undefined;
-		return jsonDocument(item, identify(record, position), { parameter });
+		return jsonDocument(item, withVersion(identify(record, position)), { parameter });
 	});
 }
 
@@ -228,6 +243,7 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 	const field = item.binary();
 	const { parameter } = field;
 	const { prepare, identify } = identification(item);
+	const withVersion = versionReader(item);
 	const textField = textIfGiven(item, 'textField') ?? '';
 	for await (const read of jsonRecords(textChunks(item, field))) {
 		const { position } = read;
@@ -236,7 +252,7 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 			if ('flaw' in read) item.refuse({ subject: position, demand: read.flaw });
 			const record = item.check(document, prepare(read.value), { parameter: position });
 			if (read.isWholeFile) refuseWrapped(item, 'The file', record, textField);
-			const identified = identify(record, position);
+			const identified = withVersion(identify(record, position));
 			({ key } = identified);
 			yield textField === ''
 				? jsonDocument(item, identified, { parameter })

@@ -47,6 +47,8 @@ export interface FoundDocument {
 	record: DocumentRecord;
 	/** The key that its ID is derived from; without a key, the document keeps its own ID. */
 	key?: string;
+	/** Changes with the document, and is compared in place of its content. */
+	version?: string;
 	/** The file to upload first; its address is not in the record yet. */
 	file?: () => SourceFile | Promise<SourceFile>;
 	/** Whether U+0000 was left out of it. */
