@@ -24,7 +24,7 @@ import { chosenId, idFlaw, splitList, type NamedId } from './ids';
 import { ItemOutput } from './itemOutput';
 import { mimeTypeOf } from './mimeTypes';
 import { fixedExpression, givenFor, isNothing } from './rawParameters';
-import { readSettings, fieldSchema, fieldValues, jsonValue, typedValue } from './values';
+import { readSettings, settingSchema, fieldValues, jsonValue, typedValue } from './values';
 
 const anyText = z.unknown().transform((raw) => typedValue('string', raw));
 
@@ -169,7 +169,7 @@ export class Item extends ItemOutput {
 		initial = this.fieldOf(name)?.default,
 	): z.output<Schema> {
 		const field = this.fieldOf(name);
-		const form = field ? fieldSchema(field).pipe(schema) : schema;
+		const form = field ? settingSchema(field)(schema) : schema;
 		return this.read(name, form, initial) as z.output<Schema>;
 	}
 

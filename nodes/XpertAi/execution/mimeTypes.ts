@@ -12,22 +12,22 @@ export const MIME_TYPES: Record<string, string> = {
 	pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
 	tsv: 'text/tab-separated-values',
 	txt: 'text/plain',
-	xls: 'application/vnd.ms-excel',
 	xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 	xml: 'application/xml',
 };
 
-/** MIME types of pictures, which users attach to messages. */
-const PICTURE_TYPES: Record<string, string> = {
+/** MIME types of other files, such as pictures, which users attach to messages. */
+const OTHER_TYPES: Record<string, string> = {
 	gif: 'image/gif',
 	jpeg: 'image/jpeg',
 	jpg: 'image/jpeg',
 	png: 'image/png',
 	webp: 'image/webp',
+	xls: 'application/vnd.ms-excel',
 };
 
 /** A Map, as the extension `constructor` is a key of every object. */
-const ALL_TYPES = new Map(Object.entries({ ...MIME_TYPES, ...PICTURE_TYPES }));
+const ALL_TYPES = new Map(Object.entries({ ...MIME_TYPES, ...OTHER_TYPES }));
 
 /** The MIME type of an unknown file. */
 export const UNKNOWN_TYPE = 'application/octet-stream';

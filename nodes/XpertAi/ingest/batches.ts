@@ -1,5 +1,14 @@
 import type { DocumentRecord } from '../payloads/document';
 import type { UploadFile } from '../transport/multipart';
+import type { Fact } from './facts';
+
+/** The file of a document, as its source reads it. */
+export interface SourceFile extends UploadFile {
+	/** What the record says of it, if its content shows a format that its name does not. */
+	fields?: Pick<DocumentRecord, 'name' | 'type' | 'mimeType'>;
+	/** Whether U+0000 was left out of the document. */
+	hadNul?: boolean;
+}
 
 /** A document that is ready to be sent. Its content is in `record` alone. */
 export interface ReadyDocument<Origin> {
@@ -20,7 +29,7 @@ export interface ReadyDocument<Origin> {
 	 */
 	contentHash?: string;
 	/** The file of the document. It is uploaded first: a document is stored only after its file. */
-	file?: () => UploadFile | Promise<UploadFile>;
+	file?: () => SourceFile | Promise<SourceFile>;
 	/** Whether this run has uploaded its file, which the server therefore has. */
 	isUploaded?: boolean;
 	/** Where the document came from; its outcome is reported there. */
@@ -46,21 +55,25 @@ const BRACKETS = 2;
 const COMMA = 1;
 
 /**
- * Cuts documents into batches, in order, each document in exactly one. If the source throws, the documents it gave
- * before still come out as a last batch.
+ * Cuts documents into batches, in order, each document in exactly one. Facts pass at once. If the source throws, the
+ * documents it gave before still come out as a last batch.
  *
  * @throws what the source of the documents throws
  */
-export async function* batches<Origin>(
-	documents: Documents<Origin>,
+export async function* batches<Origin, Passed extends Fact<Origin> = never>(
+	documents: Documents<Origin> | AsyncIterable<ReadyDocument<Origin> | Passed>,
 	{ maxCount, firstCount = maxCount, maxBytes, reserved = { once: 0, each: 0 } }: BatchLimits,
-): AsyncGenerator<Array<ReadyDocument<Origin>>> {
+): AsyncGenerator<Array<ReadyDocument<Origin>> | Passed> {
 	let batch: Array<ReadyDocument<Origin>> = [];
 	let bytes = BRACKETS + reserved.once;
 	let limit = Math.min(firstCount, maxCount);
 	let sourceFailure: { error: unknown } | undefined;
 	try {
 		for await (const document of documents) {
+			if ('outcome' in document) {
+				yield document;
+				continue;
+			}
 			const ownBytes = document.bytes + reserved.each;
 			const isFull = batch.length >= limit || bytes + COMMA + ownBytes > maxBytes;
 			if (isFull && batch.length > 0) {

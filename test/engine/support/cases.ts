@@ -154,13 +154,11 @@ const CASES: Case[] = [
 					processDuation: 4,
 					metadata: '{"lang":"en"}',
 					disabled: false,
+					pages: '[{"pageContent":"Page one","metadata":{"page":1}}]',
+					chunks: '[{"pageContent":"Chunk","parent":{"id":"c0"}}]',
 				},
 				schema: [],
 			},
-			pages: {
-				values: [{ pageContent: 'Page one', additionalFields: { metadata: '{"page":1}' } }],
-			},
-			chunks: { values: [{ pageContent: 'Chunk', additionalFields: { parent: '{"id":"c0"}' } }] },
 		}),
 		sends: 'POST /knowledges/{knowledgebaseId}/bulk',
 		body: [

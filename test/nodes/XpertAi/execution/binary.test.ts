@@ -72,7 +72,7 @@ describe('a file to upload', () => {
 
 	it('is asked for again where n8n no longer has it', async () => {
 		await expect(readUploadFile(itemWith([], 'ENOENT'), field())).rejects.toThrow(
-			'whose file n8n no longer has (ENOENT). Run the node that made it again',
+			'whose file is no longer in n8n (ENOENT). Run the node that made it again',
 		);
 	});
 });

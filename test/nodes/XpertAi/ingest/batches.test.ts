@@ -25,7 +25,7 @@ const limits = fc.record({
 
 async function split(list: Documents<number>, limit: BatchLimits) {
 	const all: Array<Array<ReadyDocument<number>>> = [];
-	for await (const batch of batches(list, limit)) all.push(batch);
+	for await (const batch of batches<number>(list, limit)) all.push(batch);
 	return all;
 }
 
