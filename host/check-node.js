@@ -5,11 +5,11 @@ var MINIMUM = 20;
 
 if (parseInt(process.versions.node, 10) < MINIMUM) {
 	console.error(
-		'This project needs Node ' +
+		'This project needs Node.js ' +
 			MINIMUM +
-			' or newer; this is Node ' +
+			' or newer; this is Node.js ' +
 			process.versions.node +
-			'.\nInstall a newer Node, open a new terminal and run the command again.',
+			'.\nInstall Node.js 24, open a new terminal and run the command again.',
 	);
 	process.exit(1);
 }

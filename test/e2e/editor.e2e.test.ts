@@ -72,11 +72,13 @@ describe('the node in the editor, from the search to the answer', () => {
 		await credential.enter('accessToken', 'wrong-token');
 		await credential.save();
 		await credential.seesReason(
-			'The Base URL must start with https:// and lead to an Xpert AI server. For http:// to another host, switch on Allow Insecure HTTP.',
+			'The Base URL must start with https:// and lead to an Xpert AI server: enter only https://host. For http:// to another host, switch on Allow Insecure HTTP.',
 		);
 		await credential.enter('baseUrl', harness.sandbox.url);
 		await credential.save();
-		await credential.seesReason('The server did not accept the access token');
+		await credential.seesReason(
+			'The server did not accept the access token: make one under Settings → API Keys of the server',
+		);
 		await window.screenshot(picturePath('credential-refused'));
 
 		await credential.enter('accessToken', harness.sandbox.accessToken);
@@ -269,7 +271,7 @@ describe('the example "human in the loop" in n8n', () => {
 		await page.getByLabel('Question').fill(DELETE);
 		await page.getByRole('button', { name: 'Ask' }).click();
 		// The words stand in the task that the conversation holds, as recorded.
-		const words = /would like to call SubAgent \(.+\)\. Input: ASK A PERSON whether to delete/;
+		const words = /would like to call SubAgent \(.+\)\.\s*Input: ASK A PERSON whether to delete/;
 		await page.getByText(words).waitFor({ timeout: 30_000 });
 		await page.getByLabel('Decision').selectOption(decision);
 		await window.screenshot(picturePath(`human-in-the-loop-${decision}`));
