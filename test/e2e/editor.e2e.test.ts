@@ -56,7 +56,7 @@ describe('the node in the editor, from the search to the answer', () => {
 		const actions = catalogue.flatMap(({ operations }) => operations.map(({ action }) => action));
 		expect(await nodes.openActions('Xpert AI')).toEqual(actions);
 		await window.page.getByText(/Starts the workflow when.*asks assistants and fills/).waitFor();
-		await window.screenshot(readmePicture('actions'), { x: 640, y: 0, width: 800, height: 900 });
+		await window.screenshot(picturePath('actions'), { x: 640, y: 0, width: 800, height: 900 });
 	});
 
 	it('opens the panel of the action that is picked', async () => {
@@ -232,7 +232,7 @@ describe('documents and answers in the editor', () => {
 		await success.waitFor({ timeout: 30_000 });
 		// The last node has ended before the execution has.
 		await window.page.locator('button[aria-busy="true"]').waitFor({ state: 'hidden' });
-		await window.screenshot(readmePicture('canvas'));
+		await window.screenshot(picturePath('canvas'));
 
 		await window.openNode('Submit Documents');
 		await panel.linesWith(['Name']);
@@ -251,7 +251,7 @@ describe('documents and answers in the editor', () => {
 		await panel.run();
 		await panel.showAs('json');
 		expect(await panel.outputWith(/completed/)).toContain('The cleaning run lasts 25 minutes');
-		await window.screenshot(readmePicture('ask'), PANEL);
+		await window.screenshot(picturePath('ask'), PANEL);
 	});
 });
 
