@@ -56,7 +56,7 @@ export async function npmRegistry(folder: string): Promise<string> {
 const FETCHED = /http fetch GET 200 \S+\.tgz /g;
 
 /** How far an `npm ci` has come, by what npm logs and by what lies in its folder. */
-class NpmProgress {
+export class NpmProgress {
 	private log = '';
 	private lastDone = 0;
 
