@@ -79,7 +79,7 @@ export class XpertAiApi implements ICredentialType {
 	};
 
 	/**
-	 * E9 with an empty filter changes nothing and needs a valid token. Without an answer, n8n shows only the network
+	 * Counting assistants changes nothing and needs a valid token. Without an answer, n8n shows only the network
 	 * error code, which no rule can replace, so the hint of Base URL explains these codes.
 	 */
 	test: ICredentialTestRequest = {

@@ -271,7 +271,7 @@ describe('the example "human in the loop" in n8n', () => {
 		await page.getByLabel('Question').fill(DELETE);
 		await page.getByRole('button', { name: 'Ask' }).click();
 		// The words stand in the task that the conversation holds, as recorded.
-		const words = /would like to call SubAgent \(.+\)\.\s*Input: ASK A PERSON whether to delete/;
+		const words = /would like to call SubAgent \(.+\)\.\s*input: ASK A PERSON whether to delete/;
 		await page.getByText(words).waitFor({ timeout: 30_000 });
 		await page.getByLabel('Decision').selectOption(decision);
 		await window.screenshot(picturePath(`human-in-the-loop-${decision}`));

@@ -1,4 +1,4 @@
-import { set } from 'lodash';
+import { escapeRegExp, set } from 'lodash';
 import type { IDataObject, INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import { ID_PLACEHOLDER, isContainer } from '../../nodes/XpertAi/execution/fields';
@@ -110,11 +110,11 @@ describe('a value of 5,000 levels', () => {
 
 	it.each<[string, INodeParameters]>([
 		[
-			'JSON Body',
+			'Additional Fields (JSON)',
 			{
 				resource: 'assistant',
 				operation: 'search',
-				options: { bodyMode: 'json', jsonBody: '={{ $json.deep }}' },
+				options: { additionalFieldsJson: '={{ $json.deep }}' },
 			},
 		],
 		[
@@ -124,7 +124,7 @@ describe('a value of 5,000 levels', () => {
 		['Title', { resource: 'conversation', operation: 'create', title: '={{ $json.deep }}' }],
 	])('is refused in words: "%s"', async (field, parameters) => {
 		const { error } = await fixture.run(parameters, { items: [{ json: { deep: nested(5_000) } }] });
-		expect(error?.message).toMatch(new RegExp(`^"${field}".* is nested too deeply`));
+		expect(error?.message).toMatch(new RegExp(`^"${escapeRegExp(field)}".* is nested too deeply`));
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 });

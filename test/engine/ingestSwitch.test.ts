@@ -76,11 +76,6 @@ describe('Document: Disable', () => {
 			'b.md',
 			() => ({ documentsBy: 'id', documentIds: idOf('b') }),
 		],
-		[
-			'what their source remembers, as JSON',
-			'b.md',
-			() => ({ options: { bodyMode: 'json', jsonBody: JSON.stringify([{ id: idOf('b') }]) } }),
-		],
 	])('leaves them a name on the server, which clears what is not sent: %s', async (_, name, by) => {
 		await night('ab');
 		await byKey('disable', 'b', by());
@@ -156,17 +151,11 @@ describe('Document: Disable', () => {
 	});
 });
 
-describe('a list of documents given as JSON', () => {
-	const json = (ids: string[]) => ({
-		options: {
-			bodyMode: 'json',
-			jsonBody: JSON.stringify(ids.map((id) => ({ id, disabled: false }))),
-		},
-	});
-
-	it('says which documents are meant, in either case as servers do; the operation what becomes of them', async () => {
+describe('a list of IDs', () => {
+	it('may be in either case, as those of servers', async () => {
 		await night('abc');
-		const { items } = await byKey('disable', 'a', json([idOf('a').toUpperCase(), idOf('c')]));
+		const documentIds = `${idOf('a').toUpperCase()}, ${idOf('c')}`;
+		const { items } = await byKey('disable', 'a', { documentsBy: 'id', documentIds });
 		expect(column(items, 'outcome')).toEqual(['disabled', 'disabled']);
 		expect(found()).toBe('b');
 	});

@@ -36,14 +36,13 @@ describe('Conversation: Get Many', () => {
 		expect(Object.keys(long.items[0]?.json ?? {}).length).toBeGreaterThan(10);
 	});
 
-	it('sends a JSON body once, as it is', async () => {
-		fillConversations(5);
-		const { items } = await fixture.run({
-			...search,
-			options: { bodyMode: 'json', jsonBody: '{"limit":2,"offset":1}' },
-		});
-		expect(items).toHaveLength(2);
-		expect(fixture.sandbox.requests.all).toHaveLength(1);
+	it.each(['limit', 'offset'])('refuses "%s" in Additional Fields, as it sets it', async (key) => {
+		const options = { additionalFieldsJson: JSON.stringify({ [key]: 2 }) };
+		const { error } = await fixture.run({ ...search, options });
+		expect(error?.message).toBe(
+			`"Additional Fields (JSON)" at ${key} is what the node sets itself: leave it out`,
+		);
+		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 });
 

@@ -1,7 +1,8 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { isCoded, isFileBody } from '../../nodes/XpertAi/execution/operation';
+import { isCoded } from '../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../nodes/XpertAi/execution/operation';
+import { operationFields } from '../../nodes/XpertAi/execution/properties';
 import { OPERATIONS } from '../nodes/support/properties';
 import { calledBy, titleOf } from './support/caseOperations';
 import { ALL_CASES } from './support/cases';
@@ -10,16 +11,11 @@ import { withoutOurs } from './support/runs';
 
 const fixture = useFixture();
 
-/** A body as a user may write it: with what the server takes, and more that a newer one might. */
-function ownBody(sent: unknown): IDataObject[string] {
-	const withMore = (value: unknown) =>
-		typeof value === 'object' ? { ...value, custom: { x: 1 } } : (value as string);
-	return Array.isArray(sent) ? sent.map(withMore) : withMore(sent ?? {});
-}
+/** What a newer server might take. */
+const MORE: IDataObject = { custom: { x: 1 } };
 
 /** Whether an operation sends a file. */
-const uploads = (operation: Operation) =>
-	!isCoded(operation) && operation.body !== undefined && isFileBody(operation.body);
+const uploads = (operation: Operation) => !isCoded(operation) && operation.body?.isForm === true;
 
 describe('the request each operation sends, as it arrives at a server', () => {
 	it('covers all seventeen endpoints of the contract', () => {
@@ -97,37 +93,27 @@ describe('the request each operation sends, as it arrives at a server', () => {
 		expect(fixture.sandbox.requests.all[0]?.fields).toEqual(parts);
 	});
 
-	const withOwnBody = ALL_CASES.filter((one) => {
-		const operation = calledBy(one);
-		if (!isCoded(operation)) return operation.body !== undefined;
-		return operation.fields.some(({ name }) => name === 'jsonBody');
+	const withMore = ALL_CASES.filter(({ body, ...one }) => {
+		const options = operationFields(calledBy(one)).find(({ name }) => name === 'options')?.options;
+		return body && options?.some(({ name }) => name === 'additionalFieldsJson');
 	});
 
 	it.each(
-		withOwnBody.flatMap((one) => [
-			{ ...one, given: 'text', jsonBody: (body: unknown) => JSON.stringify(body) },
-			{
-				...one,
-				given: 'text behind a byte order mark',
-				jsonBody: (body: unknown) => `\ufeff${JSON.stringify(body)}`,
-			},
-			{ ...one, given: 'an expression', jsonBody: () => '={{ $json.body }}' },
+		withMore.flatMap((one) => [
+			{ ...one, given: 'text', json: JSON.stringify(MORE) },
+			{ ...one, given: 'text behind a byte order mark', json: `\ufeff${JSON.stringify(MORE)}` },
+			{ ...one, given: 'an expression', json: '={{ $json }}' },
 		]),
 	)(
-		'$endpoint takes a body of its own as JSON, as $given',
-		async ({ endpoint, good, request, jsonBody }) => {
-			const body = ownBody(request(fixture.world).body);
-			const called = good(fixture.world);
-			const text = jsonBody(body);
-			const own =
-				called.operation === 'submit'
-					? { source: 'json', jsonBody: text }
-					: { options: { bodyMode: 'json', jsonBody: text } };
-			const parameters = { ...called, ...own };
-			await fixture.run(parameters, { items: [{ json: { body } }] });
+		'$endpoint takes additional fields as JSON, as $given',
+		async ({ endpoint, good, request, json }) => {
+			const { body } = request(fixture.world);
+			const { options, ...called } = good(fixture.world);
+			const more = { ...(options as INodeParameters), additionalFieldsJson: json };
+			await fixture.run({ ...called, options: more }, { items: [{ json: MORE }] });
 
 			const sent = fixture.sandbox.requests.of(endpoint).map((one) => withoutOurs(one.body));
-			expect(sent).toEqual([body]);
+			expect(sent).toEqual([{ ...(body as IDataObject), ...MORE }]);
 		},
 	);
 });

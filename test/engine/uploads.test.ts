@@ -107,12 +107,18 @@ describe('an upload', () => {
 		});
 	});
 
-	it.each(['file', 'fileContext'])('takes a file, and says so of JSON: %s', async (resource) => {
-		const options = { bodyMode: 'json', jsonBody: '{}' };
-		const { error } = await fixture.run({ resource, operation: 'create', options });
-		expect(error?.description).toMatch(
-			/^Xpert AI servers take a file, not JSON\. Remove "JSON Body"/,
-		);
+	it.each(['file', 'fileContext'])('takes further parts as JSON: %s', async (resource) => {
+		const additionalFieldsJson = '{"target":{"kind":"storage"},"newer":"x"}';
+		const call = { resource, operation: 'create', additionalFields: { target: '{"a":1}' } };
+		await fixture.run({ ...call, options: { additionalFieldsJson } });
+		expect(fixture.sandbox.requests.all[0]?.fields).toEqual({
+			...{ target: '{"a":1,"kind":"storage"}', newer: 'x' },
+		});
+		const { error } = await fixture.run({
+			...call,
+			options: { additionalFieldsJson: '{"file":1}' },
+		});
+		expect(error?.message).toContain('"Additional Fields (JSON)" at file is what the node sets');
 	});
 
 	it('announces its length, so that proxies need not buffer it', async () => {

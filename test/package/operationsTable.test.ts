@@ -4,14 +4,16 @@ import path from 'node:path';
 import { projectRoot } from '../../host/paths';
 import { requestOf } from '../nodes/support/requests';
 import type { Operation } from '../../nodes/XpertAi/execution/operation';
-import { OPERATIONS, endpointOf, isInContract } from '../nodes/support/properties';
+import { OPERATIONS } from '../nodes/support/properties';
 import { expectGenerated, markdownTable, withPart } from '../support/generated';
 
 /** Method and path as the API's specification writes them, with the number it gives them. */
 function endpointCell(operation: Operation): string {
 	const { method, path: template } = requestOf(operation);
 	const route = `\`${method} ${template.replace(/\?.*/, '').replaceAll('!}', '}')}\``;
-	return isInContract(operation) ? `${endpointOf(operation)} ${route}` : route;
+	const { endpoint, fallback } = operation;
+	if (endpoint !== 'beyond') return `${endpoint} ${route}`;
+	return fallback ? `${route}, or ${fallback}` : route;
 }
 
 describe('the table of operations', () => {

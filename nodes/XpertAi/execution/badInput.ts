@@ -2,6 +2,7 @@ import compact from 'lodash/compact';
 import findKey from 'lodash/findKey';
 import findLastIndex from 'lodash/findLastIndex';
 import get from 'lodash/get';
+import isPlainObject from 'lodash/isPlainObject';
 import memoize from 'lodash/memoize';
 import truncate from 'lodash/truncate';
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
@@ -16,6 +17,8 @@ export interface Naming {
 	fields?: INodeProperties[];
 	/** Maps paths in the value to field names, e.g. `assistant.id` to `assistantId`. */
 	fieldByPath?: Record<string, string>;
+	/** Additional Fields (JSON), whose parts are named by their path in it. */
+	additional?: object;
 	/** Display name of the parameter with the whole value; default `JSON Body`. */
 	parameter?: string;
 }
@@ -135,21 +138,32 @@ function pathText(path: JsonPath): string {
 }
 
 /** Names a part of a value by the display names of its fields, or by its path in the JSON. */
-export function subjectOf(path: JsonPath, { fields, fieldByPath = {}, parameter }: Naming): string {
-	if (!fields) {
-		const text = pathText(path);
-		return `"${parameter ?? 'JSON Body'}"${text && ` at ${text}`}`;
-	}
+export function subjectOf(path: JsonPath, naming: Naming): string {
+	const { fields, fieldByPath = {}, parameter = 'JSON Body', additional } = naming;
+	if (path.length > 0 && isNamedIn(additional, path))
+		return atPath('Additional Fields (JSON)', path);
+	if (!fields) return atPath(parameter, path);
 	const ends = path.map((_, end) => path.slice(0, end + 1).join('.'));
 	const own = findLastIndex(ends, (key) => Object.hasOwn(fieldByPath, key));
 	const field = fieldByPath[ends[own] ?? ''];
 	const known = field === undefined ? path : [...field.split('.'), ...path.slice(own + 1)];
 	const names = displayNames(known, fields);
-	if (names.length === 0) return `"${parameter ?? 'Fields'}"`;
+	if (names.length === 0) return `"${naming.parameter ?? 'Fields'}"`;
 	return names
 		.reverse()
 		.map((name) => `"${name}"`)
 		.join(' in ');
+}
+
+function atPath(parameter: string, path: JsonPath): string {
+	const text = pathText(path);
+	return `"${parameter}"${text && ` at ${text}`}`;
+}
+
+/** Whether a JSON value says what is at a path: it has the path, or something else than an object on the way. */
+export function isNamedIn(value: unknown, [key, ...rest]: JsonPath): boolean {
+	if (key === undefined || !isPlainObject(value)) return value !== undefined;
+	return Object.hasOwn(value as object, key) && isNamedIn(get(value, [key]), rest);
 }
 
 type Level = Array<INodeProperties | INodePropertyOptions | INodePropertyCollection>;
@@ -158,12 +172,17 @@ type Level = Array<INodeProperties | INodePropertyOptions | INodePropertyCollect
 function displayNames(path: JsonPath, fields: Level): string[] {
 	const [key, ...rest] = path;
 	if (key === undefined) return [];
-	if (typeof key === 'number') return displayNames(rest, fields);
-	const found = fieldNamed(key, fields);
+	const found = fieldNamed(String(key), fields);
+	// The user sees no names for the position of a row, and for the key under which n8n has the rows.
+	if (typeof key === 'number' || (!found && key === 'values' && fields.length > 0))
+		return displayNames(rest, fields);
 	if (!found) return [pathText(path)];
 	const { displayName, options = [] } = found;
-	const below = options.flatMap((entry) => ('values' in entry ? entry.values : [entry]));
-	return [displayName, ...displayNames(rest, below)];
+	const below = displayNames(
+		rest,
+		options.flatMap((entry) => ('values' in entry ? entry.values : [entry])),
+	);
+	return isContainer(found) && below.length > 0 ? below : [displayName, ...below];
 }
 
 /** Finds a field by name, first at this level, then inside the collections that only group fields. */

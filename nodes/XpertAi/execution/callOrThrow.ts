@@ -1,13 +1,10 @@
 import type { NodeApiError } from 'n8n-workflow';
 
-import { call } from '../transport/call';
-import type { Call } from '../transport/call';
+import { call, type Call } from '../transport/call';
 import { systemClock } from '../transport/clock';
 import type { RequestContext } from '../transport/credential';
-import { toNodeApiError } from '../transport/failure';
-import type { Failure } from '../transport/failure';
-import { cancelSignal } from '../transport/request';
-import type { Send } from '../transport/request';
+import { toNodeApiError, type Failure } from '../transport/failure';
+import { cancelSignal, type Send } from '../transport/request';
 import { hintFor } from './hints';
 import type { NamedId } from './ids';
 
@@ -19,6 +16,9 @@ interface ErrorOptions {
 	toError?: (failure: Failure) => NodeApiError;
 }
 
+/** A request that says whether it does no harm twice. */
+export type RepeatableCall<Answer> = Call<Answer> & { repeatable: boolean };
+
 /**
  * Sends a single request, for an item, a list in the editor or a poll.
  *
@@ -28,12 +28,11 @@ interface ErrorOptions {
 export async function callOrThrow<Answer>(
 	context: RequestContext,
 	send: Send,
-	request: Call<Answer>,
+	request: RepeatableCall<Answer>,
 	{ ids, toError }: ErrorOptions = {},
 ): Promise<Answer> {
 	const signal = cancelSignal(context);
-	const { repeatable = false } = request;
-	const result = await call({ send, clock: systemClock, signal }, { ...request, repeatable });
+	const result = await call({ send, clock: systemClock, signal }, request);
 	if (result.ok) return result.answer;
 	const { failure } = result;
 	const hint = hintFor(failure, { ids });

@@ -3,33 +3,30 @@ import compact from 'lodash/compact';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { anyJson } from '../payloads/common';
-import { isJsonObject, listAnswer } from '../transport/answer';
-import type { AnswerSchema } from '../transport/answer';
-import type { Failure } from '../transport/failure';
+import { listAnswer, type AnswerSchema } from '../transport/answer';
 import { multipartBody } from '../transport/multipart';
 import { IDS_PER_ADDRESS, buildPath } from '../transport/api';
 import { rawOutput, readAnswerOutput } from './audience';
 import type { Naming } from './badInput';
 import { readUploadFile } from './binary';
+import { completeBody } from './body';
 import { forEachItem } from './eachItem';
-import { DEFAULT_TIMEOUT_SECONDS, fieldCollection, optionsField } from './fields';
+import { DEFAULT_TIMEOUT_SECONDS, optionsField, type FieldValues } from './fields';
 import { idsInBody } from './hints';
 import type { Item } from './item';
-import { isFileBody, onlyReads } from './operation';
+import { onlyReads } from './operation';
 import type {
 	AnswerForm,
 	DeclaredOperation,
 	Execution,
-	FileBody,
-	JsonBody,
+	OperationBody,
 	PathValues,
 	Precheck,
 	PrecheckResult,
+	SendRequest,
 } from './operation';
 import { addHints, answerItems, simplified } from './outputs';
 import { collectPages } from './paging';
-import { callOrThrow } from './callOrThrow';
 
 /**
  * Runs an operation with one request per item, or one per page of a list.
@@ -41,12 +38,12 @@ export async function runDeclared(
 	operation: DeclaredOperation,
 	{ context, items }: Execution,
 ): Promise<INodeExecutionData[]> {
-	const { simplify, shape = answerItems, remark } = operation;
-	const remarks = new Set<string | undefined>();
+	const { simplify, shape = answerItems, answerHint } = operation;
+	const hints = new Set<string | undefined>();
 	const work = async (item: Item) => {
 		const output = simplify && readAnswerOutput(item);
 		const answers = await answersFor(item, operation);
-		for (const { answer } of answers) remarks.add(remark?.(answer));
+		for (const { answer } of answers) hints.add(answerHint?.(answer));
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
 		if (!simplify || !output) return results;
 		if (output.simplify) return results.map((json) => simplified(simplify, json));
@@ -54,7 +51,7 @@ export async function runDeclared(
 	};
 	const concurrency = onlyReads(operation) ? READS_AT_ONCE : atOnceOf(items);
 	const output = await forEachItem(items, work, concurrency);
-	addHints(context, compact([...remarks]));
+	addHints(context, compact([...hints]));
 	return output;
 }
 
@@ -77,51 +74,36 @@ export function atOnceOf([first]: Item[]): number {
  * of a list count as one answer.
  */
 async function answersFor(item: Item, operation: DeclaredOperation) {
-	const { method, paging, repeatable, precheck, body, statusHints } = operation;
-	const { sendBody = async (_, one, ask) => await ask(one) } = operation;
+	const { method, paging, repeatable = false, precheck, body, sendBody, statusHints } = operation;
 	const paths = pathsOf(item, operation);
 	const { timeoutSeconds: initialTimeout = DEFAULT_TIMEOUT_SECONDS } = operation;
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
-	const { bodies, naming, form } = await bodyOf(item, operation);
-	const toSend = (one: unknown) => form ?? (one === undefined ? one : item.jsonText(one, naming));
-	// Refuse an invalid body before anything is sent.
-	for (const one of bodies) toSend(one);
-	const hints = body && isFileBody(body) && !form ? JSON_FOR_FILE_HINTS : statusHints;
-	const answers: Array<{ answer: unknown; asked: unknown }> = [];
+	// All bodies are checked before anything is sent.
+	const bodies = await bodiesOf(item, operation);
+	const answers: Array<{ answer: unknown; asked?: unknown }> = [];
 	for (const values of paths) {
 		const checked = precheck && (await runPrecheck(precheck, item, values, timeoutMs));
 		if (checked && 'answer' in checked) {
-			answers.push({ answer: checked.answer, asked: undefined });
+			answers.push({ answer: checked.answer });
 			continue;
 		}
 		const path = buildPath(operation.path, { ...values, ...checked?.found });
 		const schema = paging ? listAnswer(paging.resultsKey) : schemaOf(operation.answer, values);
-		for (const one of bodies) {
-			const ask = async (sent: unknown, isRepeatable = repeatable) => {
-				const request = {
-					method,
-					path,
-					body: toSend(sent),
-					timeoutMs,
-					schema,
-					repeatable: isRepeatable,
-				};
-				const toError = (failure: Failure) => {
-					const ids = idsInBody(sent, body?.ids ?? [], naming);
-					return item.apiError(failure, { statusHints: hints, ids });
-				};
-				return await callOrThrow(item.context, item.send, request, { toError });
+		for (const { value, naming, content } of bodies) {
+			const ids = idsInBody(value, body?.ids ?? [], naming);
+			const ask: SendRequest = async (further, isRepeatable = repeatable) => {
+				const sent = further
+					? item.jsonText({ ...(value as object), ...further }, naming)
+					: content;
+				const request = { method, path, body: sent, timeoutMs, schema, repeatable: isRepeatable };
+				return await item.call(request, { statusHints, ids });
 			};
-			const answer = await (paging ? listOf(item, one, ask) : sendBody(item, one, ask));
-			answers.push({ answer, asked: one ?? values });
+			const send = paging ? pagesOf : sendBody;
+			answers.push({ answer: await (send ? send(item, ask) : ask()), asked: value ?? values });
 		}
 	}
 	return answers;
 }
-
-const JSON_FOR_FILE_HINTS = {
-	500: 'Xpert AI servers take a file, not JSON. Remove "JSON Body" from Options.',
-};
 
 /** Sends the request of a precheck and evaluates its answer. */
 async function runPrecheck(
@@ -130,63 +112,63 @@ async function runPrecheck(
 	values: PathValues,
 	timeoutMs: number,
 ): Promise<PrecheckResult> {
-	const request = {
+	const answer = await item.call({
 		method,
 		path: buildPath(template, values),
 		schema: schemaOf(form, values),
 		body: body && item.jsonText(body(item), {}),
 		timeoutMs,
 		repeatable: true,
-	};
-	const toError = (failure: Failure) => item.apiError(failure);
-	const answer = await callOrThrow(item.context, item.send, request, { toError });
+	});
 	return evaluate(answer, item);
 }
 
 const schemaOf = (form: AnswerForm, values: PathValues): AnswerSchema =>
 	typeof form === 'function' ? form(values) : form;
 
-/** The body of an item, read and checked. */
+/** A body of an item, read and checked. */
 interface ReadBody {
-	/** The bodies to send, one after another. */
-	bodies: unknown[];
+	value?: unknown;
 	naming: Naming;
-	/** Makes what is sent in place of JSON. */
-	form?: () => FormData;
+	/** What is sent. A list sends each page with other fields. */
+	content?: string | (() => FormData);
 }
 
-async function bodyOf(item: Item, { body, fixedBody }: DeclaredOperation): Promise<ReadBody> {
-	if (!body) return { bodies: [fixedBody], naming: {} };
-	if (isFileBody(body)) return await fileBodyOf(item, body);
-	const { value, naming } = jsonBodyOf(item, body);
-	return { bodies: body.split?.(value) ?? [value], naming };
+/** The bodies to send, one after another. */
+async function bodiesOf(
+	item: Item,
+	{ body, fixedBody, paging }: DeclaredOperation,
+): Promise<ReadBody[]> {
+	if (!body)
+		return [{ value: fixedBody, naming: {}, content: fixedBody && item.jsonText(fixedBody, {}) }];
+	const { value, naming } = bodyOf(item, body, paging ? PAGE_FIELDS : body.reserved);
+	const withContent = (one: unknown) => ({
+		value: one,
+		naming,
+		content: item.jsonText(one, naming),
+	});
+	if (paging) return [{ value, naming }];
+	if (!body.isForm) return (body.split?.(value) ?? [value]).map(withContent);
+	// Each part is sent as text; this refuses a part that has none.
+	item.jsonText(value, naming);
+	const file = await readUploadFile(item, item.binary());
+	return [{ value, naming, content: () => multipartBody(file, value as FieldValues) }];
 }
+
+/** Fields of a list's body that the node sets for each page. */
+const PAGE_FIELDS = ['limit', 'offset'];
 
 /**
- * Reads the JSON body of an item from its fields or from its JSON. JSON may contain IDs of any form.
+ * Reads the body of an item from its fields.
  *
+ * @param reserved paths that the node fills in itself
  * @throws NodeOperationError naming the parameter, the item and the requirement
  */
-export function jsonBodyOf(item: Item, body: JsonBody): { value: unknown; naming: Naming } {
-	const { fieldByPath, schema, ids = [], notShown, options, compose = (values) => values } = body;
-	if (item.isJsonBody) return { value: item.jsonBody(notShown ? anyJson : schema), naming: {} };
+export function bodyOf(item: Item, body: OperationBody, reserved = body.reserved) {
+	const { fieldByPath, schema, ids, options, compose = (values) => values } = body;
 	const fields = options ? [...body.fields, optionsField(options)] : body.fields;
-	const naming: Naming = { fields, fieldByPath };
-	const value: unknown = item.check(schema, compose(item.values(fields)), naming);
-	item.checkIds(value, ids, naming);
-	return { value, naming };
-}
-
-/** The body of an upload: a form with the file and its text parts; or the JSON body of the contract. */
-async function fileBodyOf(item: Item, { parts, schema, ids = [] }: FileBody): Promise<ReadBody> {
-	if (item.isJsonBody) return { bodies: [item.jsonBody(anyJson)], naming: {} };
-	const naming = { fields: [fieldCollection('additionalFields', parts)] };
-	const texts = item.check(schema, item.values(naming.fields), naming);
-	item.checkIds(texts, ids, naming);
-	// Each part is sent as JSON text; this refuses a part that has none.
-	item.jsonText(texts, naming);
-	const file = await readUploadFile(item, item.binary());
-	return { bodies: [texts], naming, form: () => multipartBody(file, texts) };
+	const value = compose(item.values(fields));
+	return completeBody(item, { value, schema, naming: { fields, fieldByPath }, ids, reserved });
 }
 
 /** Longest timer of Node.js, in seconds. */
@@ -207,15 +189,8 @@ function pathsOf(item: Item, { path: template }: DeclaredOperation): PathValues[
 	return paths;
 }
 
-/** Fetches all pages for fields; sends a JSON body once, unchanged. */
-async function listOf(
-	item: Item,
-	body: unknown,
-	ask: (body: unknown) => Promise<unknown>,
-): Promise<unknown[]> {
-	const results = async (asked: unknown) => (await ask(asked)) as unknown[];
-	if (item.isJsonBody) return await results(body);
+/** Fetches as many results of a list as the item wants. */
+async function pagesOf(item: Item, ask: SendRequest): Promise<unknown[]> {
 	const wanted = item.boolean('returnAll') ? Infinity : item.setting('limit', wholeNumber);
-	const filters = isJsonObject(body) ? body : {};
-	return await collectPages(async (page) => await results({ ...filters, ...page }), wanted);
+	return await collectPages(async (page) => (await ask(page)) as unknown[], wanted);
 }

@@ -1,8 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from './item';
-import { mayContinue } from './outputs';
-import type { ItemError } from './outputs';
+import { mayContinue, type ItemError } from './outputs';
 
 /**
  * Runs work for each item, several at once; the output keeps their order. The only place that handles Continue On Fail:

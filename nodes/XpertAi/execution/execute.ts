@@ -12,8 +12,7 @@ import { connectionsOf } from '../transport/request';
 import { failureAsReply, forChat, isInChat, repliesFailures } from './audience';
 import { runDeclared } from './declared';
 import { Item } from './item';
-import { isCoded } from './operation';
-import type { Operation, Resource } from './operation';
+import { isCoded, type Operation, type Resource } from './operation';
 import { findPath } from './badInput';
 import { operationFields } from './properties';
 
@@ -23,7 +22,7 @@ export async function execute(
 	catalogue: Resource[],
 ): Promise<INodeExecutionData[]> {
 	const context = cachedContext(given);
-	const connections = await connectionsOf(context);
+	const connections = await connectionsOf(given);
 	const itemsWith = (fields: INodeProperties[]) =>
 		connections.map((connection, index) => new Item(context, index, fields, connection));
 	try {

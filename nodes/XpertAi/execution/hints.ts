@@ -4,10 +4,8 @@ import get from 'lodash/get';
 
 import type { Failure } from '../transport/failure';
 import { isBusy } from '../transport/classifyFailure';
-import { subjectOf } from './badInput';
-import type { Naming } from './badInput';
-import { chosenId } from './ids';
-import type { NamedId } from './ids';
+import { subjectOf, type Naming } from './badInput';
+import { chosenId, type NamedId } from './ids';
 
 /** How to go on after a status: a text, or a function of the failure that may find none. */
 export type StatusHint = string | ((failure: Failure) => string | undefined);
@@ -50,7 +48,6 @@ function missingRecordHint({ missing, reason = '' }: Failure, ids: NamedId[]): s
 	return `The server has no record with this ID, or the token may not see it. Check ${subjectsOf(ids)}.`;
 }
 
-/** What keys may do (service behaviour, measured). */
 const FORBIDDEN_HINT =
 	"The token is valid but may not do this. A user's key runs no threads in private workspaces, an assistant's key only those of its assistant; a workspace's key creates and updates no knowledgebases.";
 

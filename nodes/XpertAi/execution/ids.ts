@@ -18,7 +18,7 @@ export function chosenId(raw: unknown): unknown {
 	return typeof id === 'string' ? idInAddress(id.trim()) : id;
 }
 
-/** Only thread IDs may be any text, as the caller may choose them (E13). */
+/** Only thread IDs may be any text, as the caller may choose them. */
 const CHOSEN_ID = 'threadId';
 
 /** An ID to send, and the parameter it came from. */

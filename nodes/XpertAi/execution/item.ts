@@ -1,41 +1,29 @@
-import attempt from 'lodash/attempt';
 import isEmpty from 'lodash/isEmpty';
-import isUndefined from 'lodash/isUndefined';
-import mapValues from 'lodash/mapValues';
-import omitBy from 'lodash/omitBy';
 import uniq from 'lodash/uniq';
-import { NodeApiError, NodeOperationError, isExpression } from 'n8n-workflow';
+import { isExpression } from 'n8n-workflow';
 import type {
 	IBinaryData,
 	IDataObject,
-	IExecuteFunctions,
 	IGetNodeParameterOptions,
 	INodeExecutionData,
 	INodeProperties,
 	NodeParameterValueType,
 } from 'n8n-workflow';
-import { z } from 'zod';
-import type { AnyZodObject, ZodTypeAny } from 'zod';
+import { z, type AnyZodObject, type ZodTypeAny } from 'zod';
 
 import { LONE_SURROGATE_DEMAND, idList, hasLoneSurrogate } from '../payloads/common';
 import { CREDENTIAL_NAME } from '../transport/api';
-import { toNodeApiError } from '../transport/failure';
 import type { Failure } from '../transport/failure';
-import type { Connection, Send } from '../transport/request';
-import { withoutSecrets } from '../transport/sanitize';
-import { checked, fieldLookup, flawMessage, jsonOf, quoted } from './badInput';
-import type { Naming, Refuse } from './badInput';
-import { hintFor, idsInBody, idsInPath } from './hints';
-import type { HintContext } from './hints';
-import { BODY_MODE, JSON_BODY } from './fields';
+import type { Send } from '../transport/request';
+import { callOrThrow, type RepeatableCall } from './callOrThrow';
+import { checked, fieldLookup, jsonOf, quoted, type Naming } from './badInput';
+import { idsInBody, type HintContext } from './hints';
 import type { FieldValues } from './fields';
-import { chosenId, idFlaw, splitList } from './ids';
-import type { NamedId } from './ids';
+import { chosenId, idFlaw, splitList, type NamedId } from './ids';
+import { ItemOutput } from './itemOutput';
 import { mimeTypeOf } from './mimeTypes';
-import { markAsFailed, operationError } from './outputs';
-import type { ItemError } from './outputs';
 import { fixedExpression, givenFor, isNothing } from './rawParameters';
-import { readSettings, readValue, fieldValues, parsedJson, typedValue } from './values';
+import { readSettings, fieldSchema, fieldValues, jsonValue, typedValue } from './values';
 
 /** Names of binary fields, none empty. */
 const nameList = z.array(z.string().trim().min(1));
@@ -51,21 +39,10 @@ export interface BinaryField {
 }
 
 /**
- * An input item with the parameters of the operation. Reads them by type, makes the item's errors and pairs its output.
- * All methods that read throw NodeOperationError naming the parameter, the item and the requirement.
+ * An input item, which reads the parameters of the operation by type. All methods that read throw NodeOperationError
+ * naming the parameter, the item and the requirement.
  */
-export class Item {
-	/**
-	 * @param fields the parameters of the operation, with their display names and defaults
-	 * @param connection sends the requests of the item; its secrets are removed from all errors
-	 */
-	constructor(
-		readonly context: IExecuteFunctions,
-		readonly index: number,
-		private readonly fields: INodeProperties[],
-		private readonly connection: Connection,
-	) {}
-
+export class Item extends ItemOutput {
 	private get input(): INodeExecutionData | undefined {
 		return this.context.getInputData()[this.index];
 	}
@@ -101,16 +78,6 @@ export class Item {
 			`The credential gives another server or token for this item than for item ${first.index}${this.suffix}`,
 			'Nothing was sent for this item. This operation sends all items together, with one credential. Put it into a loop, or into a sub-workflow that runs once for each credential.',
 		);
-	}
-
-	/** Suffix of messages that names the item, if there are several. */
-	get suffix(): string {
-		return this.context.getInputData().length > 1 ? ` [item ${this.index}]` : '';
-	}
-
-	/** Whether the body is given as JSON. */
-	get isJsonBody(): boolean {
-		return this.parameter(BODY_MODE, 'fields') === 'json';
 	}
 
 	/**
@@ -186,8 +153,8 @@ export class Item {
 	): z.output<Schema> {
 		const field = this.fieldOf(name);
 		const raw = this.parameter(name, initial) ?? initial;
-		const value = field ? readValue(this.refuse, field, raw) : raw;
-		return this.check(schema, value, { parameter: this.labelOf(name) });
+		const form = field ? fieldSchema(field).pipe(schema) : schema;
+		return this.check(form, raw, { parameter: this.labelOf(name) }) as z.output<Schema>;
 	}
 
 	/** Settings such as `options`, by a schema with the names of the parameters (see `readSettings`). */
@@ -204,15 +171,14 @@ export class Item {
 
 	/** Parses a value that may be JSON text. */
 	parsed(displayName: string, raw: unknown): unknown {
-		return parsedJson(this.refuse, displayName, raw);
+		return this.check(jsonValue, raw, { parameter: displayName });
 	}
 
 	/** The JSON body, given as text or by an expression. */
 	jsonBody<Schema extends ZodTypeAny>(schema: Schema): z.output<Schema> {
-		const name = this.isJsonBody ? JSON_BODY : 'jsonBody';
-		const parameter = this.labelOf(name);
-		const json = this.parsed(parameter, this.parameter(name));
-		if (json === undefined) return this.refuseField(name, 'must not be empty');
+		const parameter = this.labelOf('jsonBody');
+		const json = this.parsed(parameter, this.parameter('jsonBody'));
+		if (json === undefined) return this.refuseField('jsonBody', 'must not be empty');
 		return this.check(schema, json, { parameter });
 	}
 
@@ -268,79 +234,20 @@ export class Item {
 		if (hasLoneSurrogate(text)) this.refuse({ subject: parameter, demand: LONE_SURROGATE_DEMAND });
 	}
 
-	/** Throws: a value cannot be sent. */
-	readonly refuse: Refuse = (flaw) => {
-		const { cure = 'Correct the value, or the expression or column it comes from.' } = flaw;
-		const description = `Nothing was sent for this item. ${cure}`;
-		throw this.operationError(`${flawMessage(flaw)}${this.suffix}`, description);
-	};
-
 	/** Throws: the value of a parameter cannot be sent. */
 	private refuseField(name: string, demand: string, value?: unknown): never {
 		return this.refuse({ subject: `"${this.labelOf(name)}"`, demand, value });
 	}
 
-	/** An error of the node for this item. */
-	operationError(message: string, description?: string): NodeOperationError {
-		const options = { itemIndex: this.index, description: this.redacted(description) };
-		return operationError(this.context.getNode(), this.redacted(message), options);
-	}
-
-	/** The error for a failed request of this item. */
-	apiError(failure: Failure, hintContext: HintContext = {}): NodeApiError {
-		// The expression of a field that is hidden may be broken.
-		const valueOf = (name: string) => attempt(() => this.resolved(name, ''));
-		const own = idsInPath(failure.path, this.fields, valueOf);
-		const hint = hintFor(failure, { ...hintContext, ids: [...own, ...(hintContext.ids ?? [])] });
-		const safe = { ...failure, reason: this.redacted(failure.reason) };
-		return toNodeApiError(safe, { node: this.context.getNode(), itemIndex: this.index, hint });
-	}
-
-	/** Converts anything thrown for this item to an error that n8n shows. */
-	asError(caught: unknown): ItemError {
-		if (caught instanceof NodeApiError || caught instanceof NodeOperationError) {
-			caught.context.itemIndex ??= this.index;
-			return caught;
-		}
-		const cause = caught instanceof Error ? caught : new Error(String(caught));
-		return new NodeOperationError(this.context.getNode(), cause, { itemIndex: this.index });
-	}
-
-	/** An output item paired with this item. */
-	output(json: IDataObject): INodeExecutionData {
-		return { json, pairedItem: { item: this.index } };
-	}
-
-	/**
-	 * The output item for a failure. If On Error says so, n8n moves it to the error output and adds the fields of the
-	 * input item.
-	 *
-	 * @param facts further details
-	 */
-	failed(error: ItemError, facts: IDataObject = {}): INodeExecutionData {
-		const { message, description, node } = error;
-		const details = omitBy(facts, isUndefined);
-		if (description) details.description = description;
-		if (error instanceof NodeApiError) {
-			if (error.httpCode) details.httpCode = error.httpCode;
-			const requestId = (error.context.data as IDataObject | undefined)?.requestId;
-			if (requestId) details.requestId = requestId;
-		}
-		const safe = mapValues(details, (fact) => this.redacted(fact));
-		const item = this.output({ error: message, details: safe });
-		return node?.onError === 'continueErrorOutput' ? markAsFailed(item, error) : item;
+	/** Sends a request of this item. @throws NodeApiError if it fails */
+	async call<Answer>(request: RepeatableCall<Answer>, hints?: HintContext): Promise<Answer> {
+		const toError = (failure: Failure) => this.apiError(failure, hints);
+		return await callOrThrow(this.context, this.send, request, { toError });
 	}
 
 	/** The display name of a parameter; a nested one is written `options.timeout`. */
 	labelOf(name: string): string {
 		return this.fieldOf(name)?.displayName ?? name;
-	}
-
-	/** Removes secrets from a text; returns anything else unchanged. */
-	private redacted<Value>(value: Value): Value | (Value & string) {
-		return typeof value === 'string'
-			? (withoutSecrets(value, this.connection.secrets) as Value & string)
-			: value;
 	}
 
 	/** Whether the operation has a parameter of this name. */

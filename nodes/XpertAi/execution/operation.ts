@@ -4,7 +4,7 @@ import type {
 	INodeExecutionData,
 	INodeProperties,
 } from 'n8n-workflow';
-import type { AnyZodObject, ZodTypeAny } from 'zod';
+import type { ZodTypeAny } from 'zod';
 
 import type { AnswerSchema } from '../transport/answer';
 import type { ApiRequest } from '../transport/request';
@@ -13,19 +13,28 @@ import type { StatusHints } from './hints';
 import type { Item } from './item';
 import type { Simplification } from './outputs';
 
-/** What the editor shows of an operation. */
+/** The number of an endpoint in the contract, the API's specification; or that it has none for the operation. */
+export type Endpoint = `E${number}` | 'beyond';
+
+/** What every operation says of itself. */
 interface OperationInfo {
 	value: string;
 	name: string;
 	action: string;
+	/** The endpoint of its main request; the tables of the documentation are made of it. */
+	endpoint: Endpoint;
+	/** The endpoint for servers that know only the contract. */
+	fallback?: Endpoint;
 	description: string;
 	/** What n8n's AI builder must know beyond the description. */
 	builderHint?: string;
 }
 
-/** The JSON body of an operation. Fields and JSON mode share the schema. */
-export interface JsonBody {
-	/** Fields in fields mode; named after the keys of the body unless `compose` maps them. */
+/** The body of an operation: a JSON object or list, or a form. */
+export interface OperationBody {
+	/** Whether it is a form with a file of the item, and with the fields as text parts. */
+	isForm?: true;
+	/** Named after the keys of the body unless `compose` maps them. */
 	fields: INodeProperties[];
 	/** Optional fields of the body in Options. */
 	options?: INodeProperties[];
@@ -37,21 +46,10 @@ export interface JsonBody {
 	fieldByPath?: Record<string, string>;
 	/** Paths of record IDs in the body, e.g. `where.xpertId`. Invalid IDs are refused, and messages name them. */
 	ids?: string[];
-	/** Splits a body that is too large for servers into several. */
+	/** Splits a list that is too large for servers into several. */
 	split?: (body: unknown) => unknown[];
-	/** An example of the body, the default of the JSON field. */
-	example: string;
-	/** The contract does not show this body, so JSON mode accepts anything. */
-	notShown?: boolean;
-}
-
-/** A file of the item sent as a multipart form with text parts; or the JSON body of the contract. */
-export interface FileBody {
-	/** Fields of the text parts, named after the parts. */
-	parts: INodeProperties[];
-	schema: AnyZodObject;
-	/** Parts that contain record IDs; invalid IDs are refused. */
-	ids?: string[];
+	/** Paths of the body that the node fills in itself, which Additional Fields (JSON) must not name. */
+	reserved?: string[];
 }
 
 /** The values for the placeholders of a path. */
@@ -81,12 +79,13 @@ export interface Precheck {
 	evaluate: (answer: unknown, item: Item) => PrecheckResult;
 }
 
-/** Sends the body of an item with `request`. @param repeatable whether it may be sent again */
-export type SendBody = (
-	item: Item,
-	body: unknown,
-	request: (body: unknown, repeatable?: boolean) => Promise<unknown>,
-) => Promise<unknown>;
+/**
+ * Sends the request of an item.
+ *
+ * @param further fields to add to its body
+ * @param isRepeatable whether it may be sent again; by default as the operation says
+ */
+export type SendRequest = (further?: IDataObject, isRepeatable?: boolean) => Promise<unknown>;
 
 /** An operation with one request per item: plain data, run by one loop. */
 export type DeclaredOperation = Declaration &
@@ -108,7 +107,7 @@ interface Declaration extends OperationInfo {
 	 * requests if it is too long; `{name!}` is found by `precheck`.
 	 */
 	path: string;
-	body?: JsonBody | FileBody;
+	body?: OperationBody;
 	/** A request before the operation, to decide what to do. */
 	precheck?: Precheck;
 	/** The body of every request of a read-only operation whose route also changes. */
@@ -124,12 +123,12 @@ interface Declaration extends OperationInfo {
 	timeoutSeconds?: number;
 	/** Whether the request may take effect twice, so that it is sent again if the answer is lost. */
 	repeatable?: boolean;
-	/** Sends the body in another way, e.g. with an ID of its own; `request` sends it once more or as it is. */
-	sendBody?: SendBody;
+	/** Sends the request in another way, e.g. with an ID of its own. */
+	sendBody?: (item: Item, send: SendRequest) => Promise<unknown>;
 	/** Hints for statuses with a special meaning. */
 	statusHints?: StatusHints;
-	/** A hint about the answer for the user. */
-	remark?: (answer: unknown) => string | undefined;
+	/** A hint about the answer, for the user. */
+	answerHint?: (answer: unknown) => string | undefined;
 	/** What Simplify keeps; without it there is no Simplify switch. */
 	simplify?: Simplification;
 }
@@ -171,9 +170,4 @@ export function isCoded(operation: Operation): operation is CodedOperation {
 export function onlyReads({ method, repeatable = false, fixedBody }: DeclaredOperation): boolean {
 	const changes = (method === 'PUT' && !fixedBody) || method === 'PATCH';
 	return repeatable && !changes;
-}
-
-/** Whether a body is a file. */
-export function isFileBody(body: JsonBody | FileBody): body is FileBody {
-	return 'parts' in body;
 }

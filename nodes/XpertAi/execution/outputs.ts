@@ -55,7 +55,7 @@ export function answerItems(answer: unknown): IDataObject[] {
 
 /**
  * The output of a delete, the same for all of n8n's nodes. `deleted` is false if the answer counts no record; recorded
- * answers count one (E17) or return the record (E14).
+ * answers count one or return the record.
  */
 export function deletedItem(answer: unknown): IDataObject[] {
 	return [{ deleted: !(isJsonObject(answer) && answer.affected === 0) }];

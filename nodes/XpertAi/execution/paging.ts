@@ -3,7 +3,7 @@ import { isJsonObject } from '../transport/answer';
 /** Results per page. */
 export const PAGE_SIZE = 100;
 
-/** Keys that identify a result; an item of the store (E8) needs two. */
+/** Keys that identify a result; an item of the store needs two. */
 const IDENTITIES = [['id'], ['assistant_id'], ['thread_id'], ['namespace', 'key']];
 
 /**
@@ -17,7 +17,7 @@ function identityOf(result: unknown): string {
 }
 
 /**
- * Collects the results of a list endpoint (E5, E7, E8, E11), each once, even if the server ignores `limit` and `offset`
+ * Collects the results of a list endpoint, each once, even if the server ignores `limit` and `offset`
  * or the list changes meanwhile, so that results are listed again.
  *
  * @param fetchPage fetches `limit` results from `offset` on; throws if it fails

@@ -1,23 +1,20 @@
 import memoize from 'lodash/memoize';
 import type { INodeProperties } from 'n8n-workflow';
 
-import { isCoded, isFileBody, onlyReads } from './operation';
-import type { DeclaredOperation, FileBody, JsonBody, Operation, Resource } from './operation';
+import { isCoded, onlyReads } from './operation';
+import type { DeclaredOperation, Operation, Resource } from './operation';
 import {
+	additionalFieldsJson,
 	atOnceOption,
 	binaryFieldName,
 	choiceField,
 	displayedIf,
-	fieldCollection,
 	isContainer,
 	limit,
 	optionsField,
-	optionsWithoutOwnBody,
-	ownBodyOptions,
 	returnAll,
 	simplifyFields,
 	timeoutOption,
-	withoutOwnBody,
 } from './fields';
 
 /**
@@ -93,32 +90,24 @@ export const operationFields = memoize((operation: Operation): INodeProperties[]
 	isCoded(operation) ? operation.fields : declaredFields(operation),
 );
 
-/** The fields of an operation, then Simplify and Options. */
+/** The fields of an operation, with the grouping collections last, then Simplify and Options. */
 function declaredFields(operation: DeclaredOperation): INodeProperties[] {
 	const { body, ids = [], paging, simplify: simplification, timeoutSeconds, precheck } = operation;
-	const ofBody = body && !isFileBody(body) ? (body.options ?? []) : [];
 	const options = [
-		...optionsWithoutOwnBody(ofBody),
+		...(body?.options ?? []),
+		// A body that is split is a list.
+		...(body && !body.split ? [additionalFieldsJson] : []),
 		...(precheck?.options ?? []),
 		...(onlyReads(operation) ? [] : [atOnceOption, timeoutOption(timeoutSeconds)]),
 	];
-	const ownBody = body ? ownBodyOptions(isFileBody(body) ? '{}' : body.example) : [];
+	const fields = body?.fields ?? [];
 	return [
 		...ids,
-		...(body ? withoutOwnBody(fieldsOfBody(body, paging ? [returnAll, limit] : [])) : []),
-		...(simplification ? simplifyFields : []),
-		...(options.length + ownBody.length > 0 ? [optionsField(options, ownBody)] : []),
-	];
-}
-
-/** The fields of an upload; or the fields of a body, with the grouping collections last. */
-function fieldsOfBody(body: JsonBody | FileBody, paging: INodeProperties[]): INodeProperties[] {
-	if (isFileBody(body))
-		return [binaryFieldName('the file to upload'), fieldCollection('additionalFields', body.parts)];
-	const { fields } = body;
-	return [
+		...(body?.isForm ? [binaryFieldName('the file to upload')] : []),
 		...fields.filter((field) => !isContainer(field)),
-		...paging,
+		...(paging ? [returnAll, limit] : []),
 		...fields.filter(isContainer),
+		...(simplification ? simplifyFields : []),
+		...(options.length > 0 ? [optionsField(options)] : []),
 	];
 }

@@ -1,8 +1,7 @@
 import get from 'lodash/get';
 import isNil from 'lodash/isNil';
 import memoize from 'lodash/memoize';
-import { isExpression } from 'n8n-workflow';
-import type { INode, INodeProperties } from 'n8n-workflow';
+import { isExpression, type INode, type INodeProperties } from 'n8n-workflow';
 
 import { isJsonObject } from '../transport/answer';
 import { subjectOf, findPath } from './badInput';

@@ -1,39 +1,22 @@
+import compact from 'lodash/compact';
 import isEmpty from 'lodash/isEmpty';
 import isEqual from 'lodash/isEqual';
-import { validateFieldType } from 'n8n-workflow';
-import type {
-	INodeProperties,
-	INodePropertyCollection,
-	NodeParameterValueType,
-} from 'n8n-workflow';
-import { z } from 'zod';
-import type { AnyZodObject } from 'zod';
+import memoize from 'lodash/memoize';
+import { validateFieldType, type INodeProperties, type NodeParameterValueType } from 'n8n-workflow';
+import { z, type AnyZodObject, type ZodTypeAny } from 'zod';
 
 import { exactJson } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
-import { checked, fieldNamed } from './badInput';
-import type { Refuse } from './badInput';
-import { filledOnly, isContainer } from './fields';
-import type { FieldValues } from './fields';
+import { checked, fieldNamed, type Refuse } from './badInput';
+import { filledOnly, isContainer, type FieldValues } from './fields';
 import { chosenId } from './ids';
 
-/**
- * Converts the raw values of editor fields to plain values, by name. Grouping collections are flattened, other groups
- * become objects or lists of objects, JSON is parsed, and numbers and booleans given as text are converted. Empty
- * fields are dropped.
- *
- * @param raw the raw values from n8n, by field name
- */
-export function fieldValues(
-	refuse: Refuse,
-	fields: INodeProperties[],
-	raw: Record<string, unknown>,
-): FieldValues {
-	return filledOnly(readGroup(refuse, fields, raw));
-}
+type FieldEntry = NonNullable<INodeProperties['options']>[number];
 
-/** Parses a JSON parameter; an expression may give a parsed value. */
-export function parsedJson(refuse: Refuse, displayName: string, raw: unknown): unknown {
+const isField = (entry: FieldEntry): entry is INodeProperties => 'type' in entry;
+
+/** JSON as text, which is parsed; an expression may give a parsed value. */
+export const jsonValue = z.unknown().transform((raw, { addIssue }): unknown => {
 	if (typeof raw !== 'string') return raw ?? undefined;
 	// `trim` also removes a byte order mark.
 	const text = raw.trim();
@@ -42,93 +25,112 @@ export function parsedJson(refuse: Refuse, displayName: string, raw: unknown): u
 		return exactJson(text);
 	} catch (error) {
 		const why = error instanceof Error ? error.message : 'not JSON';
-		return refuse({ subject: `"${displayName}"`, demand: `must be JSON (${why})`, value: raw });
+		addIssue({ code: 'custom', message: `must be JSON (${why})` });
+		return z.NEVER;
 	}
-}
+});
 
-type FieldEntry = NonNullable<INodeProperties['options']>[number];
+/**
+ * The schema of what n8n gives for a field: it converts values that an expression gives as another type. Memoized, so
+ * that many items share it.
+ */
+export const fieldSchema = memoize(
+	(field: INodeProperties): ZodTypeAny =>
+		z.preprocess((raw) => raw ?? undefined, filledSchema(field).optional()),
+);
+fieldSchema.cache = new WeakMap();
 
-function readGroup(refuse: Refuse, entries: FieldEntry[], raw: unknown): FieldValues {
-	const values: FieldValues = {};
-	if (!isJsonObject(raw)) return values;
-	for (const entry of entries) {
-		if (!('type' in entry) || !Object.hasOwn(raw, entry.name)) continue;
-		const value = readValue(refuse, entry, raw[entry.name]);
-		if (isContainer(entry)) Object.assign(values, value);
-		else if (value !== undefined) values[entry.name] = value;
-	}
-	return values;
-}
-
-/** Converts the raw value of a field to a plain value. */
-export function readValue(refuse: Refuse, field: INodeProperties, raw: unknown): unknown {
-	if (raw === undefined || raw === null) return raw ?? undefined;
-	switch (field.type) {
+function filledSchema({ type, typeOptions = {}, options = [], ...field }: INodeProperties) {
+	const { maxValue = Infinity, multipleValues } = typeOptions;
+	const converted = (convert: (raw: unknown) => unknown) => z.unknown().transform(convert);
+	switch (type) {
 		case 'json':
-			return parsedJson(refuse, field.displayName, raw);
+			return jsonValue;
 		case 'number':
-			return atMost(refuse, field, typedValue('number', raw));
+			// The editor checks the maximum only of typed numbers.
+			return converted((raw) => typedValue('number', raw)).refine(
+				(value) => typeof value !== 'number' || value <= maxValue || Number.isNaN(value),
+				`must be at most ${maxValue}`,
+			);
 		case 'boolean':
-			return typedValue('boolean', raw);
+			return converted((raw) => typedValue('boolean', raw));
 		case 'string':
-			return field.typeOptions?.multipleValues ? raw : typedValue('string', raw);
+			return multipleValues ? z.unknown() : converted((raw) => typedValue('string', raw));
 		case 'dateTime':
-			return raw === '' ? undefined : isoText(raw);
+			return converted((raw) => (raw === '' ? undefined : isoText(raw)));
 		case 'multiOptions':
-			return checked(refuse, optionList, raw, { parameter: field.displayName });
+			return z.array(z.string());
 		case 'resourceLocator':
-			return chosenId(raw) ?? undefined;
+			return converted((raw) => chosenId(raw) ?? undefined);
 		case 'collection':
-			return readCollection(refuse, field, raw);
+			// An expression may give the whole of it, also as JSON text.
+			return jsonValue
+				.transform((group) => (isEqual(group, []) ? undefined : group))
+				.pipe(groupSchema(options).transform(filledGroup).optional());
 		case 'fixedCollection':
-			return readFixedCollection(refuse, field, raw);
+			return rowsSchema({ ...field, type, options }, multipleValues === true);
 		default:
-			return raw;
+			return z.unknown();
 	}
 }
 
-/** Refuses a number above the maximum of its field, which the editor checks only for typed numbers. */
-function atMost(
-	refuse: Refuse,
-	{ displayName, typeOptions: { maxValue = Infinity } = {} }: INodeProperties,
-	value: unknown,
-): unknown {
-	const isMore = typeof value === 'number' && value > maxValue;
-	const flaw = { subject: `"${displayName}"`, demand: `must be at most ${maxValue}`, value };
-	return isMore ? refuse(flaw) : value;
+/** The rows of a fixed collection, of which each field has one kind; or its only row. */
+function rowsSchema({ options = [] }: INodeProperties, isList: boolean) {
+	const [{ name, values }] = options.filter((entry) => 'values' in entry) as [Rows];
+	const row = z.preprocess(objectOnly, groupSchema(values));
+	const rows = z.array(row).transform((all) => {
+		const filled = compact(all.map(filledGroup));
+		return filled.length > 0 ? filled : undefined;
+	});
+	const content = z.object({ [name]: (isList ? rows : row).optional() });
+	return z.preprocess(objectOnly, content).transform((raw): unknown => raw[name]);
 }
 
-/** Reads a collection; an expression may give the whole of it, also as JSON text. */
-function readCollection(refuse: Refuse, field: INodeProperties, raw: unknown): unknown {
-	const { displayName, options = [] } = field;
-	const group = parsedJson(refuse, displayName, raw);
-	if (group === undefined || isEqual(group, [])) return undefined;
-	const within = isContainer(field) ? '' : ` in "${displayName}"`;
-	const refuseHere: Refuse = (flaw) => refuse({ ...flaw, subject: flaw.subject + within });
-	if (isJsonObject(group)) return filledGroup(refuseHere, options, group);
-	return refuse({
-		subject: `"${displayName}"`,
-		demand: 'must be an object (JSON)',
-		value: raw,
+type Rows = Extract<FieldEntry, { values: unknown }>;
+
+const objectOnly = (raw: unknown) => (isJsonObject(raw) ? raw : {});
+
+/** The schema of fields by name. Fields of collections that only group are put beside the others. */
+function groupSchema(entries: FieldEntry[]) {
+	const fields = entries.filter(isField);
+	const isGroup = new Set(fields.filter(isContainer).map(({ name }) => name));
+	const shape = Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]));
+	return z.object(shape).transform((given): FieldValues => {
+		const values = Object.entries(given).flatMap(([name, value]) =>
+			isGroup.has(name) ? Object.entries((value ?? {}) as object) : [[name, value] as const],
+		);
+		return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 	});
 }
 
-/** Reads a group; undefined if all its fields are empty, as servers would take an empty object for a value. */
-function filledGroup(refuse: Refuse, entries: FieldEntry[], raw: unknown): FieldValues | undefined {
-	const values = filledOnly(readGroup(refuse, entries, raw));
+/** Undefined if all fields of a group are empty, as servers would take an empty object for a value. */
+function filledGroup(group: FieldValues): FieldValues | undefined {
+	const values = filledOnly(group);
 	return isEmpty(values) ? undefined : values;
 }
 
-/** Reads a fixed collection, of which each field has one kind of group. */
-function readFixedCollection(refuse: Refuse, field: INodeProperties, raw: unknown): unknown {
-	const group = (field.options ?? []).find(
-		(entry): entry is INodePropertyCollection => 'values' in entry,
-	);
-	const content = isJsonObject(raw) && group ? raw[group.name] : undefined;
-	if (!group || content === undefined) return undefined;
-	if (!Array.isArray(content)) return readGroup(refuse, group.values, content);
-	const entries = content.flatMap((entry) => filledGroup(refuse, group.values, entry) ?? []);
-	return entries.length > 0 ? entries : undefined;
+/**
+ * Converts the raw values of editor fields to plain values, by name (see `fieldSchema`). Empty fields are dropped.
+ *
+ * @param raw the raw values from n8n, by field name
+ */
+export function fieldValues(
+	refuse: Refuse,
+	fields: INodeProperties[],
+	raw: Record<string, unknown>,
+): FieldValues {
+	return filledOnly(checked(refuse, groupSchema(fields), raw, { fields }));
+}
+
+/** Converts the raw value of one field. */
+export function readValue(refuse: Refuse, field: INodeProperties, raw: unknown): unknown {
+	const { name } = field;
+	return checked(
+		refuse,
+		z.object({ [name]: fieldSchema(field) }),
+		{ [name]: raw },
+		{ fields: [field] },
+	)[name];
 }
 
 /** Converts a value to the type of its field. */
@@ -141,8 +143,6 @@ export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown):
 	const parsed = validateFieldType('value', raw, type);
 	return parsed.valid ? parsed.newValue : raw;
 }
-
-const optionList = z.array(z.string());
 
 /** The text that n8n makes of a luxon DateTime in a parameter. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/;
@@ -186,8 +186,7 @@ export function readSettings<Schema extends AnyZodObject>(
 
 /** The values of fields, or their defaults, also in collections; a resource locator has none. */
 function withDefaults(entries: FieldEntry[], given: FieldValues): FieldValues {
-	const fields = entries.filter((entry): entry is INodeProperties => 'type' in entry);
-	const values = fields.map(({ name, type, options = [], default: initial }) => {
+	const values = entries.filter(isField).map(({ name, type, options = [], default: initial }) => {
 		const value = given[name];
 		if (type === 'collection') return [name, withDefaults(options, (value ?? {}) as FieldValues)];
 		return [name, value ?? (type === 'resourceLocator' ? undefined : initial)];

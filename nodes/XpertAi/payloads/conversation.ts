@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { eachOf, freeForm, nullableText, openObject, textIfAny } from './common';
 
-/** The body of E13; every field is optional. `threadId` may be any text. */
+/** The body of a new conversation; every field is optional. `threadId` may be any text. */
 export const conversation = openObject({
 	...eachOf(nullableText, 'title', 'threadId', 'xpertId', 'projectId'),
 	options: freeForm.nullish(),
@@ -41,7 +41,7 @@ export const conversationRecord = z.object({
 
 export type ConversationRecord = z.infer<typeof conversationRecord>;
 
-/** The filters of E5. */
+/** The filters of conversations. */
 export const conversationSearch = openObject({
 	search: z.string().optional(),
 	where: freeForm.optional(),

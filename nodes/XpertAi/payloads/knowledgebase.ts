@@ -46,7 +46,7 @@ const metadataField = openObject({
 });
 
 /**
- * The body of E2: the server keeps fields that are left out; `null` clears a field. Fields that the contract does not
+ * The body of an update: the server keeps fields that are left out; `null` clears a field. Fields that the contract does not
  * have pass through, so that newer servers can be used.
  */
 export const knowledgebaseChanges = openObject({
@@ -61,5 +61,5 @@ export const knowledgebaseChanges = openObject({
 	metadataSchema: z.array(metadataField).nullish(),
 });
 
-/** The body of E1. Servers answer a missing name with "Name Exist", so the name is required here. */
+/** The body of a new knowledgebase. Servers answer a missing name with "Name Exist", so the name is required here. */
 export const knowledgebase = knowledgebaseChanges.extend({ name: z.string().min(1) });

@@ -24,7 +24,7 @@ interface PickerList {
 	/** Key of the results in the answer; by default the answer itself is the list. */
 	resultsKey?: string;
 	body: IDataObject;
-	/** Whether servers give pages; the others give the whole list whatever `limit` and `offset` say (E7). */
+	/** Whether servers give pages; the others give the whole list whatever `limit` and `offset` say. */
 	hasPages: boolean;
 	/** The entry for a result; `undefined` if it cannot be selected. */
 	toEntry: (result: IDataObject) => PickerEntry | undefined;
@@ -100,7 +100,7 @@ function withDistinctNames(entries: PickerEntry[]): INodeListSearchItems[] {
 /** The lists of the pickers, by the name of their method. */
 const LISTS = {
 	/**
-	 * Assistants (E7), by title or name; entries of the same name also by slug, name or description. Servers filter by
+	 * Assistants, by title or name; entries of the same name also by slug, name or description. Servers filter by
 	 * metadata only, so the typed text is searched here.
 	 */
 	searchAssistants: (): PickerList => ({
@@ -130,7 +130,7 @@ function isText(value: unknown): value is string {
 }
 
 /**
- * Conversations, newest first (E5).
+ * Conversations, newest first.
  *
  * @param idKey what is selected: the conversation or its thread
  */

@@ -10,7 +10,7 @@ export const knowledgebaseLocator: INodeProperties = locator(
 	'Knowledgebase: Create gives its ID; on the server, it stands in the address of its page',
 );
 
-/** Selects a thread, from the list of conversations (E5) or by ID. */
+/** Selects a thread, from the list of conversations or by ID. */
 export function threadLocator(description = 'The thread'): INodeProperties {
 	return listLocator('threadId', 'Thread', description, 'searchThreads');
 }
@@ -21,7 +21,7 @@ export const threadOfRun: INodeProperties = {
 	default: { mode: 'id', value: '={{ $json.threadId }}' },
 };
 
-/** Selects an assistant, from the list (E7) or by ID. */
+/** Selects an assistant, from the list or by ID. */
 export function assistantLocator(description: string, required = true): INodeProperties {
 	return {
 		...listLocator('assistantId', 'Assistant', description, 'searchAssistants'),
@@ -29,7 +29,7 @@ export function assistantLocator(description: string, required = true): INodePro
 	};
 }
 
-/** Selects a conversation, from the list (E5) or by ID. Its ID works like a password. */
+/** Selects a conversation, from the list or by ID. Its ID works like a password. */
 export const conversationLocator: INodeProperties = listLocator(
 	'conversationId',
 	'Conversation',

@@ -50,9 +50,8 @@ export interface Run extends Client {
 	listener?: Listener;
 	/** Whether to wait in the request that starts the run (E4), for servers with the contract only. */
 	inOneRequest?: boolean;
-	/** What to do with the run on the server when the execution is stopped, and when the deadline expires. */
-	whenStopped?: 'leave' | 'cancel';
-	whenLate?: 'leave' | 'cancel';
+	/** What to do with the run on the server when the execution is stopped or the deadline expires. */
+	whenGivenUp?: 'leave' | 'cancel';
 }
 
 /** The last run in this process whose stream was read to its end: its answer is stored by then (recorded). */

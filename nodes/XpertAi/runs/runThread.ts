@@ -71,9 +71,8 @@ async function followStarted(asked: Run, started: StartedRun): Promise<RunResult
 		: run.isNew
 			? checked
 			: await withThread(run, checked);
-	const recovered = complete.recovered || facts.recovered;
 	const { conversationId = facts.conversationId } = complete;
-	const whole = withFacts(complete, { ...facts, threadId, runId, conversationId, recovered });
+	const whole = withFacts(complete, { ...facts, threadId, runId, conversationId });
 	return (await abandonRun(run, whole)) as RunResult;
 }
 
@@ -105,17 +104,16 @@ async function checkDecision(
 	const { rejects } = run.intent;
 	const isSilent = result.output === '' && result.otherParts.length === 0;
 	if (!rejects && !isSilent) return result;
+	const { conversationId } = result;
 	const { answer: state, failure } = await readThreadPatiently(run, run.threadId);
-	if (failure) return { ...failed(NOT_KNOWN, undefined, failure), ...factsOf(result) };
+	if (failure) return { ...failed(NOT_KNOWN, undefined, failure), conversationId };
 	const calls = taskValues('call.id', decided).filter(isString);
 	const isResult = ({ tool_call_id: id }: ThreadMessage) => isString(id) && calls.includes(id);
 	const wasCarriedOut = messagesOf(state).some(isResult);
 	if (wasCarriedOut !== Boolean(rejects) || calls.length === 0)
 		return rejects ? { ...result, output: '', rejected: true } : result;
-	return { ...(rejects ? REJECTED_TOO_LATE : CONFIRMED_TOO_LATE), ...factsOf(result) };
+	return { ...(rejects ? REJECTED_TOO_LATE : CONFIRMED_TOO_LATE), conversationId };
 }
-
-const factsOf = ({ conversationId, assistantId }: Completed) => ({ conversationId, assistantId });
 
 const NOT_KNOWN = 'The server took the decision, but what became of it is not known';
 
@@ -152,7 +150,7 @@ export async function waitForRunResult(
 	const events = new RunEvents(run.runId, decided ? undefined : listener);
 	if (decided) events.readTasks(decided);
 	const startedAt = run.clock.now();
-	let [hasStream, isThere, recovered] = [true, isOurs, false];
+	let [hasStream, isThere] = [true, isOurs];
 	let [pause, lastId] = [FIRST_PAUSE_MS, events.lastId];
 	for (let step: 'join' | 'read' | 'pause' = 'join'; ; ) {
 		switch (step) {
@@ -168,14 +166,13 @@ export async function waitForRunResult(
 				} else if (events.isWhole && joinId === run.runId) {
 					// Under another ID, the stream may be that of another run: the record of this one tells.
 					followedRun.runId = run.runId;
-					return { ...(await resultOfStream(run, events)), recovered };
+					return await resultOfStream(run, events);
 				}
 				break;
 			}
 			case 'read': {
-				recovered = true;
 				const state = await readRunState(run);
-				isThere ||= state.assistantId !== undefined;
+				isThere ||= state.status !== 'unread' || state.isThere === true;
 				const isUnreachable = !isThere && run.clock.now() - startedAt >= UNREACHABLE_MS;
 				const ended = endedBy(state, run, isThere, isUnreachable);
 				// Only the stream has the token usage, and it may have a conversation that the record does not show.
@@ -201,7 +198,7 @@ function endedBy(
 ): RunResult | undefined {
 	const failure = 'failure' in state ? state.failure : undefined;
 	if (run.signal?.aborted) return executionStopped(failure);
-	if (state.status !== 'running' && state.status !== 'unread') return { recovered: true, ...state };
+	if (state.status !== 'running' && state.status !== 'unread') return state;
 	const isOver = run.remaining() <= 0 || isUnreachable;
 	if (isThere || !failure) return isOver ? stillRunning(failure) : undefined;
 	return isOver || !isTransient(failure) ? { status: 'failed', failure } : undefined;

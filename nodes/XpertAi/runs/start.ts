@@ -1,6 +1,5 @@
 import compact from 'lodash/compact';
 import difference from 'lodash/difference';
-import get from 'lodash/get';
 import isString from 'lodash/isString';
 import map from 'lodash/map';
 import maxBy from 'lodash/maxBy';
@@ -10,6 +9,7 @@ import {
 	findAnswer,
 	findMessages,
 	readConversation,
+	requestOf,
 	taskValues,
 	waitsForPerson,
 } from '../threads/conversation';
@@ -208,10 +208,11 @@ async function planFor(run: Run, before: RunRecord[]): Promise<Omit<Plan, 'befor
 	const last = newestRun(before);
 	if (kind === 'message') {
 		const messageMark = run.isNew ? undefined : randomUUID();
-		const plan = { body: withMessageMark(run.body, messageMark), messageMark };
+		const body = messageMark ? withMessageMark(run.body, messageMark) : run.body;
+		const plan = { body, messageMark };
 		if (last?.status !== 'interrupted') return plan;
 		const facts = await readConversation(run, run.threadId);
-		return waitsForPerson(facts) ? { ...plan, discarded: facts.tasks } : plan;
+		return waitsForPerson(facts) ? { ...plan, discarded: facts.tasks.map(requestOf) } : plan;
 	}
 	// A thread without a question refuses a decision or a retry, and is then busy for ever (recorded).
 	if (!last) return await explainUnreadable(run, neverRan(kind));
@@ -223,14 +224,13 @@ async function planFor(run: Run, before: RunRecord[]): Promise<Omit<Plan, 'befor
 	return failed('The first question of this thread has not ended', advice);
 }
 
-/** Targets the decision at the waiting run, so that it continues under its ID. A target that the user set is kept. */
+/** Targets the decision at the waiting run, so that it continues under its ID. */
 async function planDecision(
 	run: Run,
 	body: RunBody,
 	before: RunRecord[],
 ): Promise<Omit<Plan, 'before'> | NoAnswer> {
-	const named: unknown = get(body, 'input.target.executionId');
-	const waitingRun = named ? before.find((one) => one.run_id === named) : newestRun(before);
+	const waitingRun = newestRun(before);
 	if (waitingRun?.status !== 'interrupted') return NOTHING_TO_DECIDE;
 	const facts = await readConversation(run, run.threadId);
 	const { tasks, failure, conversationId, conversationIds, error } = facts;
@@ -261,10 +261,9 @@ function callsNotWaiting(calls: string[]): NoAnswer {
 
 /** Sends the request once. If the answer is lost, looks for the run. */
 async function sendOnce(run: Run, plan: Plan): Promise<Start> {
-	const { body, before, waitingRun, conversationId, decided, discarded } = plan;
+	const { body, waitingRun, conversationId, decided, discarded } = plan;
 	const { kind } = run.intent;
-	const assistantId = body.assistant_id ?? newestRun(before)?.assistant_id;
-	const facts = { assistantId, conversationId, discarded };
+	const facts = { conversationId, discarded };
 	const sent = await startRun(run, run.threadId, body);
 	if (sent.ok) {
 		const { run_id: joinId, thread_id: threadId = run.threadId } = sent.answer;
@@ -281,7 +280,7 @@ async function sendOnce(run: Run, plan: Plan): Promise<Start> {
 	const runId = await find(run);
 	if (runId !== undefined) {
 		const { threadId } = run;
-		return { kind: 'started', threadId, runId, decided, facts: { ...facts, recovered: true } };
+		return { kind: 'started', threadId, runId, decided, facts };
 	}
 	if (run.signal?.aborted) return { kind: 'lost', result: executionStopped(failure), find };
 	const notArrived = `The decision did not reach the assistant. ${failureMessage(failure)}`;

@@ -94,6 +94,23 @@ export function taskValues(path: 'id' | 'name' | 'call.id', tasks: unknown[] = [
 	return tasks.map((task) => get(task, path) as unknown);
 }
 
+const waitingTask = z
+	.object({
+		name: textIfAny,
+		info: z.object({ title: textIfAny, description: textIfAny }).catch({}),
+		call: z.object({ id: textIfAny, name: textIfAny, args: z.unknown() }).catch({}),
+	})
+	.catch({ info: {}, call: {} });
+
+/** What a waiting task asks a person, with the call that it wants to make. After changed arguments, it has no call. */
+export function requestOf(task: unknown) {
+	const { name, info, call } = waitingTask.parse(task);
+	const title = info.title ?? name ?? '';
+	const isDescribed = info.description && info.description !== title;
+	const question = isDescribed ? `${title} (${info.description})` : title;
+	return { question, tool: call.name ?? name, arguments: call.args, callId: call.id };
+}
+
 /** The error of a conversation as text. */
 export function errorText(error: unknown): string | undefined {
 	if (!error) return undefined;

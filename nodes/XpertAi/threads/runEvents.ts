@@ -56,7 +56,6 @@ const eventData = z.object({
 	category: textIfAny,
 	parentId: textIfAny,
 	title: textIfAny,
-	xpertId: textIfAny,
 	inputs: z.unknown(),
 	status: textIfAny,
 	error: textIfAny,
@@ -98,7 +97,6 @@ export class RunEvents {
 	/** ID of the last event. */
 	lastId?: string;
 	conversationId?: string;
-	assistantId?: string;
 	/** Whether the stream reported its end. */
 	isComplete = false;
 	/** Whether the stream was read from its start: a long one loses its first events. */
@@ -226,7 +224,6 @@ export class RunEvents {
 			case 'on_agent_start':
 				// The assistant starts first; its sub-agents follow.
 				this.agentKey ??= data.agentKey;
-				this.assistantId ??= data.xpertId;
 				if (data.parentId !== undefined && data.category !== 'workflow') this.startSubAgent(data);
 				break;
 			case 'on_agent_end':

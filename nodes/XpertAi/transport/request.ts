@@ -69,8 +69,12 @@ export async function createSend(context: RequestContext): Promise<Send> {
 	return connect(await readCredential(context), context).send;
 }
 
-/** @param context its `getCredentials` must return this credential */
-function connect(credential: ReadCredential, context: RequestContext): Connection {
+/** @param itemIndex the item whose credential it is, if each item has its own */
+function connect(
+	credential: ReadCredential,
+	context: RequestContext,
+	itemIndex?: number,
+): Connection {
 	const target = readRequestTarget(credential);
 	const secrets = secretsOf(credential);
 
@@ -121,7 +125,7 @@ function connect(credential: ReadCredential, context: RequestContext): Connectio
 		const signals = compact([deadline, stream?.signal, cancelled]);
 		const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
 		const received = await context.helpers.httpRequestWithAuthentication
-			.call(signal ? withSignal(signal, context) : context, CREDENTIAL_NAME, options)
+			.call(contextFor(context, signal, itemIndex), CREDENTIAL_NAME, options)
 			.then(async (full: IN8nHttpFullResponse) =>
 				stream ? await receiveStream(full, stream, signal) : full,
 			)
@@ -224,10 +228,17 @@ export function cancelSignal(context: RequestContext): AbortSignal | undefined {
 	return getExecutionCancelSignal?.call(context);
 }
 
-/** A context for one request: n8n takes the abort signal only from the context. */
-function withSignal(signal: AbortSignal, context: RequestContext): RequestContext {
+/** A context for one request: n8n takes the abort signal, and the credential of an item, only from the context. */
+function contextFor(
+	context: RequestContext,
+	signal?: AbortSignal,
+	itemIndex?: number,
+): RequestContext {
+	const getCredentials = async (type: string) =>
+		await (context as IExecuteFunctions).getCredentials(type, itemIndex);
 	return Object.create(context, {
-		getExecutionCancelSignal: { value: () => signal },
+		...(signal && { getExecutionCancelSignal: { value: () => signal } }),
+		...(itemIndex !== undefined && { getCredentials: { value: getCredentials } }),
 	}) as RequestContext;
 }
 
@@ -266,7 +277,7 @@ export async function connectionsOf(context: IExecuteFunctions): Promise<Connect
 	const connectOnce = memoize(connect, (credential) => JSON.stringify(credential));
 	const connections: Connection[] = [];
 	for (const index of items.keys())
-		connections.push(connectOnce(await readCredential(context, index), forItem(index, context)));
+		connections.push(connectOnce(await readCredential(context, index), context, index));
 	return connections;
 }
 
@@ -283,11 +294,4 @@ async function isSameForAll(
 	for (const index of [itemCount, itemCount - 1])
 		if (!isEqual(first, await readCredential(context, index))) return false;
 	return true;
-}
-
-/** A context for the requests of one item: n8n reads the credential again for each request. */
-function forItem(index: number, context: IExecuteFunctions): IExecuteFunctions {
-	return Object.create(context, {
-		getCredentials: { value: async (type: string) => await context.getCredentials(type, index) },
-	}) as IExecuteFunctions;
 }

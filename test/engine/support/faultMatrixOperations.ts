@@ -1,7 +1,7 @@
 import { has } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { isCoded, isFileBody } from '../../../nodes/XpertAi/execution/operation';
+import { isCoded } from '../../../nodes/XpertAi/execution/operation';
 import type { DeclaredOperation, Operation } from '../../../nodes/XpertAi/execution/operation';
 import { calledBy, caseTitled, titleOf } from './caseOperations';
 import { ALL_CASES } from './cases';
@@ -57,7 +57,7 @@ const CODED: Record<string, Kind> = {
 function kindOf(operation: Operation): Kind {
 	if (isCoded(operation)) return CODED[operation.value] ?? 'write';
 	const { body, method, repeatable } = operation;
-	if (body && isFileBody(body)) return 'upload';
+	if (body?.isForm) return 'upload';
 	if (!repeatable) return 'write';
 	return method === 'PUT' || method === 'PATCH' ? 'update' : 'read';
 }

@@ -1,6 +1,6 @@
 import { catalogue } from '../../../nodes/XpertAi/catalogue';
-import { isCoded, isFileBody } from '../../../nodes/XpertAi/execution/operation';
-import type { JsonBody, Operation } from '../../../nodes/XpertAi/execution/operation';
+import { isCoded } from '../../../nodes/XpertAi/execution/operation';
+import type { Operation, OperationBody } from '../../../nodes/XpertAi/execution/operation';
 
 /** An operation of the catalogue by its values; the test fails when there is none. */
 export function operationOf(resource: string, value: string): Operation {
@@ -11,15 +11,9 @@ export function operationOf(resource: string, value: string): Operation {
 	return operation;
 }
 
-/** The JSON body of an operation, if it declares one. */
-export function jsonBodyIn(operation: Operation): JsonBody | undefined {
-	if (isCoded(operation) || !operation.body || isFileBody(operation.body)) return undefined;
+/** The body of an operation of the catalogue; the test fails when it declares none. */
+export function bodyOf(resource: string, value: string): OperationBody {
+	const operation = operationOf(resource, value);
+	if (isCoded(operation) || !operation.body) throw new Error(`${resource}: ${value} has no body`);
 	return operation.body;
-}
-
-/** The JSON body of an operation of the catalogue; the test fails when it declares none. */
-export function bodyOf(resource: string, value: string): JsonBody {
-	const body = jsonBodyIn(operationOf(resource, value));
-	if (!body) throw new Error(`${resource}: ${value} declares no JSON body`);
-	return body;
 }

@@ -24,9 +24,6 @@ export function endpointOf(operation: Operation): string {
 	return routeName(method, path) ?? '';
 }
 
-/** Whether the contract has the route of an operation. */
-export const isInContract = (operation: Operation) => /^E\d+$/.test(endpointOf(operation));
-
 /** The properties an operation has in the editor, without Resource and Operation. */
 export function propertiesOf(resource: Resource, operation: Operation): INodeProperties[] {
 	return PROPERTIES.filter(

@@ -1,7 +1,6 @@
 import { isCoded } from '../../../nodes/XpertAi/execution/operation';
 import type { Operation } from '../../../nodes/XpertAi/execution/operation';
 import { STORE_PATH } from '../../../nodes/XpertAi/operations/document/submit/knowledgebase';
-import { WAIT_PATH } from '../../../nodes/XpertAi/threads/runsApi';
 
 /** Method and path of a request, as a declared operation has them. */
 interface OperationRequest {
@@ -10,7 +9,7 @@ interface OperationRequest {
 }
 
 const STORE: OperationRequest = { method: 'POST', path: STORE_PATH };
-const WAIT: OperationRequest = { method: 'POST', path: WAIT_PATH };
+const START: OperationRequest = { method: 'POST', path: '/threads/{threadId}/runs' };
 const ONE_RUN: OperationRequest = { method: 'GET', path: '/threads/{threadId}/runs/{runId}' };
 
 /** The main request of each operation with its own code, by its value. */
@@ -18,10 +17,10 @@ const CODED: Record<string, OperationRequest> = {
 	submit: STORE,
 	disable: STORE,
 	enable: STORE,
-	run: WAIT,
-	decide: WAIT,
-	retry: WAIT,
-	start: { method: 'POST', path: '/threads/{threadId}/runs' },
+	run: START,
+	decide: START,
+	retry: START,
+	start: START,
 	getRun: ONE_RUN,
 	waitForRun: ONE_RUN,
 	cancelRun: { method: 'POST', path: `${ONE_RUN.path}/cancel` },

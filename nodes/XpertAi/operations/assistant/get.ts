@@ -10,6 +10,7 @@ export const getAssistant = declare({
 	value: 'get',
 	name: 'Get',
 	action: 'Get assistant',
+	endpoint: 'beyond',
 	description: 'Get an assistant, its knowledgebases and what its filters take',
 	method: 'GET',
 	path: '/assistants/{assistantId}',

@@ -1,14 +1,14 @@
 import { chatSession } from '../../payloads/bodies';
 import { recordWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import type { FieldValues } from '../../execution/fields';
-import { fieldCollection, numberField, textField } from '../../execution/fields';
+import { fieldCollection, numberField, textField, type FieldValues } from '../../execution/fields';
 import { assistantLocator } from '../../pickers/locators';
 
 export const create = declare({
 	value: 'create',
 	name: 'Create',
 	action: 'Create chat session',
+	endpoint: 'E6',
 	description: 'Create a session whose secret can do all that its key can',
 	method: 'POST',
 	path: '/v1/chatkit/sessions',
@@ -22,7 +22,7 @@ export const create = declare({
 				numberField(
 					'expires_after',
 					'Expires After (Seconds)',
-					'How long the client secret is valid, at most a day. For longer, give the body as JSON.',
+					'How long the client secret is valid, at most a day. Additional Fields (JSON) take more.',
 					// At most a day, because a secret can do all that its key can.
 					{ typeOptions: { minValue: 1, maxValue: 86_400, numberPrecision: 0 }, default: 600 },
 				),
@@ -38,8 +38,6 @@ export const create = declare({
 		}),
 		fieldByPath: { 'assistant.id': 'assistantId', assistant: 'assistantId' },
 		ids: ['assistant.id'],
-		notShown: true,
-		example: '{\n  "assistant": { "id": "" },\n  "expires_after": 600\n}',
 	},
 	answer: recordWith('client_secret'),
 });

@@ -1,4 +1,4 @@
-import { fieldCollection, idField, jsonField } from '../../execution/fields';
+import { fieldCollection, idField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { conversation } from '../../payloads/conversation';
 import { recordWith } from '../../transport/answer';
@@ -6,7 +6,6 @@ import { CONVERSATION_SUMMARY, titleField } from './shared';
 
 const fields = [
 	idField('xpertId', 'Assistant ID', 'ID of the assistant the conversation belongs to'),
-	jsonField('options', 'Conversation Options', 'Settings of the conversation, as a JSON object'),
 	idField(
 		'projectId',
 		'Project ID',
@@ -23,6 +22,7 @@ export const create = declare({
 	value: 'create',
 	name: 'Create',
 	action: 'Create conversation',
+	endpoint: 'E13',
 	description: 'Create a conversation, whose thread Thread: Ask and Wait can run',
 	method: 'POST',
 	path: '/conversations',
@@ -30,8 +30,7 @@ export const create = declare({
 		fields: [titleField, fieldCollection('additionalFields', fields)],
 		schema: conversation,
 		ids: ['xpertId', 'projectId', 'threadId'],
-		notShown: true,
-		example: '{\n  "title": "Question from the website"\n}',
+		reserved: ['id', 'createdById'],
 	},
 	simplify: CONVERSATION_SUMMARY,
 	answer: recordWith('id', 'threadId'),

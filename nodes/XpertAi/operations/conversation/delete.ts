@@ -2,8 +2,7 @@ import { z } from 'zod';
 
 import { booleanField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
-import { declare } from '../../execution/operation';
-import type { PrecheckResult } from '../../execution/operation';
+import { declare, type PrecheckResult } from '../../execution/operation';
 import { deletedItem } from '../../execution/outputs';
 import { conversationRecord } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
@@ -13,6 +12,7 @@ export const deleteConversation = declare({
 	value: 'delete',
 	name: 'Delete',
 	action: 'Delete conversation',
+	endpoint: 'beyond',
 	description: 'Delete a conversation with its thread, messages and runs',
 	method: 'DELETE',
 	path: '/conversations/{conversationId}',

@@ -7,6 +7,7 @@ export const get = declare({
 	value: 'get',
 	name: 'Get',
 	action: 'Get conversation',
+	endpoint: 'beyond',
 	description: 'Get a conversation',
 	method: 'GET',
 	path: '/conversations/{conversationId}',

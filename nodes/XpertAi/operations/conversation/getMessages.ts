@@ -11,6 +11,7 @@ export const getMessages = declare({
 	value: 'getMessages',
 	name: 'Get Messages',
 	action: 'Get messages of conversation',
+	endpoint: 'beyond',
 	description: 'Get the messages of a conversation',
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/search',
@@ -39,8 +40,6 @@ export const getMessages = declare({
 			'where.status': 'options.status',
 		},
 		ids: ['where.executionId'],
-		example:
-			'{\n  "where": { "role": "ai" },\n  "order": { "createdAt": "ASC" },\n  "limit": 50\n}',
 	},
 	paging: { resultsKey: 'items' },
 	repeatable: true,

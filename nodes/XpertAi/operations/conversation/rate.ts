@@ -2,10 +2,8 @@ import { z } from 'zod';
 
 import { choiceField, fieldCollection, idField, textField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
-import { declare } from '../../execution/operation';
-import type { PrecheckResult } from '../../execution/operation';
-import { rating } from '../../payloads/conversation';
-import type { RATINGS } from '../../payloads/conversation';
+import { declare, type PrecheckResult } from '../../execution/operation';
+import { rating, type RATINGS } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
 import { listAnswer, recordWith } from '../../transport/answer';
 
@@ -13,6 +11,7 @@ export const rate = declare({
 	value: 'rate',
 	name: 'Rate',
 	action: 'Rate answer of conversation',
+	endpoint: 'beyond',
 	description: 'Rate the last answer, or that of a run, as liked or disliked',
 	method: 'POST',
 	path: '/conversations/{conversationId}/messages/{messageId!}/feedbacks',
@@ -45,7 +44,6 @@ export const rate = declare({
 			]),
 		],
 		schema: rating,
-		example: '{\n  "rating": "like",\n  "content": "Right and short"\n}',
 	},
 	answer: recordWith('id', 'messageId'),
 });

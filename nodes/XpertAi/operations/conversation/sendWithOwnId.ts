@@ -2,20 +2,15 @@ import { randomUUID } from 'crypto';
 
 import { timeoutSeconds } from '../../execution/declared';
 import type { Item } from '../../execution/item';
-import type { SendBody } from '../../execution/operation';
+import type { SendRequest } from '../../execution/operation';
 import { conversationRecord } from '../../payloads/conversation';
 import { learnOwner, ownerOf, proveOwner } from '../../threads/conversation';
-import { isJsonObject } from '../../transport/answer';
 import { isNeverSent } from '../../transport/classifyFailure';
 import { systemClock } from '../../transport/clock';
 import type { Send } from '../../transport/request';
 
 /** With an ID and its owner, a conversation can be created again if the answer is lost: there is one (recorded). */
-export async function sendWithOwnId(
-	item: Item,
-	body: unknown,
-	request: Parameters<SendBody>[2],
-): Promise<unknown> {
+export async function sendWithOwnId(item: Item, request: SendRequest): Promise<unknown> {
 	const { account, context } = item;
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds) * 1000;
 	const send: Send = async (one) => await item.send({ ...one, timeoutMs });
@@ -24,10 +19,9 @@ export async function sendWithOwnId(
 	const failure = owner.id === undefined ? await learnOwner(client, owner) : undefined;
 	// What cannot be reached need not be tried twice as often.
 	if (failure && isNeverSent(failure)) throw item.apiError(failure);
-	if (!owner.id || !isJsonObject(body) || 'id' in body) return await request(body);
-	const own = { ...body, id: randomUUID(), createdById: owner.id };
-	const made = await request(own, true);
+	if (!owner.id) return await request();
+	const made = await request({ id: randomUUID(), createdById: owner.id }, true);
 	const { threadId = '' } = conversationRecord.parse(made);
 	await proveOwner(client, owner, threadId);
-	return owner.id ? made : await request(body);
+	return owner.id ? made : await request();
 }

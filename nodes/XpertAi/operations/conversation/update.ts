@@ -8,6 +8,7 @@ export const update = declare({
 	value: 'update',
 	name: 'Update',
 	action: 'Update conversation',
+	endpoint: 'beyond',
 	description: 'Change the title of a conversation',
 	method: 'PATCH',
 	path: '/conversations/{conversationId}',
@@ -15,7 +16,6 @@ export const update = declare({
 	body: {
 		fields: [{ ...titleField, required: true }],
 		schema: conversationTitle,
-		example: '{\n  "title": "Question from the website"\n}',
 	},
 	repeatable: true,
 	precheck: existingConversation(() => ({})),

@@ -44,6 +44,7 @@ export const startProcessing = declare({
 	value: 'process',
 	name: 'Start Processing',
 	action: 'Start processing documents',
+	endpoint: 'beyond',
 	description: 'Process stored documents, so that assistants find them',
 	method: 'POST',
 	path: '/knowledges/{knowledgebaseId}/process',
@@ -54,7 +55,6 @@ export const startProcessing = declare({
 		compose: ({ documentIds: ids = '' }) => (typeof ids === 'string' ? splitList(ids) : ids),
 		fieldByPath: { '': 'documentIds' },
 		split: (ids) => chunk(ids as string[], IDS_TO_START),
-		example: '[\n  "2f78e81b-096f-42ff-8ac0-8403fd81392d"\n]',
 	},
 	shape: (answer, asked) =>
 		itemPerDocument(answer, asked, (id) => ({ id, queued: false }), { queued: true }),
@@ -66,6 +66,7 @@ export const getStatus = declare({
 	value: 'getStatus',
 	name: 'Get Processing Status',
 	action: 'Get processing status of documents',
+	endpoint: 'beyond',
 	description: 'Get the processing status of documents',
 	method: 'GET',
 	path: '/knowledges/{knowledgebaseId}/status?ids={documentIds*}',

@@ -3,11 +3,9 @@ import type { INodeProperties } from 'n8n-workflow';
 import {
 	choiceField,
 	displayedIf,
-	ownBodyOptions,
 	optionsField,
 	textField,
 	timeoutOption,
-	withoutOwnBody,
 } from '../../execution/fields';
 import type { CodedOperation } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
@@ -36,15 +34,14 @@ const switchedSource: INodeProperties = {
 const switching = (
 	disabled: boolean,
 ): Omit<CodedOperation, 'value' | 'name' | 'action' | 'description'> => ({
+	endpoint: 'E3',
 	fields: [
 		knowledgebaseLocator,
-		...withoutOwnBody([
-			documentsBy,
-			...displayedIf({ show: { documentsBy: ['key'] } }, [documentKey]),
-			...displayedIf({ show: { documentsBy: ['id'] } }, [documentIds]),
-		]),
+		documentsBy,
+		...displayedIf({ show: { documentsBy: ['key'] } }, [documentKey]),
+		...displayedIf({ show: { documentsBy: ['id'] } }, [documentIds]),
 		switchedSource,
-		optionsField([timeoutOption()], ownBodyOptions('[\n  { "id": "" }\n]')),
+		optionsField([timeoutOption()]),
 	],
 	// Loaded on the first run: most n8n processes only show the node.
 	execute: async (execution) => await (await import('./switchAll')).switchAll(execution, disabled),

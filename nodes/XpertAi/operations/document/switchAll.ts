@@ -12,7 +12,6 @@ import type { Execution } from '../../execution/operation';
 import { mayContinue, addHints } from '../../execution/outputs';
 import { SourceMemory } from '../../ingest/memory';
 import { namedRows, switchDocuments } from '../../ingest/switchDocuments';
-import { uuid } from '../../payloads/common';
 import { derivedId } from '../../payloads/derivedId';
 import { cancelSignal } from '../../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../../transport/call';
@@ -62,9 +61,6 @@ export async function switchAll(
 	return output.flat();
 }
 
-/** The documents of a JSON body. The operation decides whether they are disabled. */
-const documentsWithIds = z.array(z.object({ id: uuid }).passthrough()).min(1);
-
 /** The documents that an item asks to switch, each with its source, whose name is empty if none is given. */
 function requestedDocuments(item: Item) {
 	const knowledgebaseId = item.id('knowledgebaseId');
@@ -72,8 +68,6 @@ function requestedDocuments(item: Item) {
 	const source = { item, knowledgebaseId, sourceName };
 	/** `record`: fields to send beside the ID, because the server clears fields that are not sent. */
 	const request = (one: { id: string; key?: string; record?: object }) => ({ ...source, ...one });
-	if (item.isJsonBody)
-		return item.jsonBody(documentsWithIds).map((record) => request({ id: record.id, record }));
 	if (item.setting('documentsBy', identifiedBy) === 'id')
 		return item.ids('documentIds').map((id) => request({ id }));
 	const key = keyOf(item, 'documentKey');

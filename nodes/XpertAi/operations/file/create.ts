@@ -1,4 +1,5 @@
 import { recordWith } from '../../transport/answer';
+import { fieldCollection } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { fileParts } from '../../payloads/bodies';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/fields';
@@ -7,10 +8,16 @@ export const create = declare({
 	value: 'create',
 	name: 'Upload',
 	action: 'Upload file',
+	endpoint: 'E16',
 	description: 'Upload a file, whose ID a document takes as Storage File ID',
 	method: 'POST',
 	path: '/v1/file',
-	body: { parts: [targetField], schema: fileParts },
+	body: {
+		isForm: true,
+		fields: [fieldCollection('additionalFields', [targetField])],
+		schema: fileParts,
+		reserved: ['file'],
+	},
 	timeoutSeconds: UPLOAD_TIMEOUT_SECONDS,
 	simplify: ['id', 'originalName', 'size', 'mimetype', 'url', 'createdAt'],
 	answer: recordWith('id', 'url'),

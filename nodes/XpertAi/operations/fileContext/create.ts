@@ -1,8 +1,7 @@
 import { recordWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { fileContextParts } from '../../payloads/bodies';
-import type { PARSE_MODES } from '../../payloads/bodies';
-import { choiceField, idField, textField } from '../../execution/fields';
+import { fileContextParts, type PARSE_MODES } from '../../payloads/bodies';
+import { choiceField, fieldCollection, idField, textField } from '../../execution/fields';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/fields';
 
 const parts = [
@@ -27,12 +26,15 @@ export const create = declare({
 	value: 'create',
 	name: 'Upload',
 	action: 'Upload file for assistants',
+	endpoint: 'E12',
 	description: 'Upload a file for assistants to read',
 	method: 'POST',
 	path: '/contexts/file',
 	body: {
-		parts,
+		isForm: true,
+		fields: [fieldCollection('additionalFields', parts)],
 		schema: fileContextParts,
+		reserved: ['file'],
 		ids: ['conversationId', 'threadId', 'projectId', 'xpertId'],
 	},
 	timeoutSeconds: UPLOAD_TIMEOUT_SECONDS,

@@ -7,6 +7,7 @@ export const deleteFileContext = declare({
 	value: 'delete',
 	name: 'Delete',
 	action: 'Delete file context',
+	endpoint: 'E14',
 	description: 'Delete a file that was uploaded for assistants',
 	method: 'DELETE',
 	path: '/contexts/file/{fileId}',

@@ -7,6 +7,7 @@ export const deleteKnowledgebase = declare({
 	value: 'delete',
 	name: 'Delete',
 	action: 'Delete knowledgebase',
+	endpoint: 'E17',
 	description: 'Delete a knowledgebase and all its documents',
 	method: 'DELETE',
 	path: '/v1/kb/{knowledgebaseId}',

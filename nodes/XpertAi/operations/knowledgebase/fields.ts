@@ -152,7 +152,7 @@ const NAME_IN_USE_HINT: StatusHint = ({ reason = '' }) =>
 		? 'A knowledgebase with this name is there already. Choose another name, or update that one with Knowledgebase: Update.'
 		: undefined;
 
-/** Hints for E1 and E2. */
+/** Hints for Create and Update. */
 export const KNOWLEDGEBASE_HINTS: StatusHints = {
 	400: NAME_IN_USE_HINT,
 	403: "The token is valid but may not do this. A workspace's key creates and updates no knowledgebases: use the key of a user or an assistant.",

@@ -12,6 +12,7 @@ export const getKnowledgebase = declare({
 	value: 'get',
 	name: 'Get',
 	action: 'Get knowledgebase',
+	endpoint: 'E2',
 	description: 'Get its status, embedding model and metadata schema, which moves Updated At',
 	method: 'PUT',
 	path: '/knowledges/{knowledgebaseId}',

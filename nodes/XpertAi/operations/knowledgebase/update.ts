@@ -1,10 +1,9 @@
 import { knowledgebaseChanges } from '../../payloads/knowledgebase';
 import { isJsonObject } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import type { FieldValues } from '../../execution/fields';
 import { recordAbout } from '../../execution/ids';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { fieldCollection } from '../../execution/fields';
+import { fieldCollection, type FieldValues } from '../../execution/fields';
 import {
 	KNOWLEDGEBASE_HINTS,
 	KNOWLEDGEBASE_SUMMARY,
@@ -17,6 +16,7 @@ export const update = declare({
 	value: 'update',
 	name: 'Update',
 	action: 'Update knowledgebase',
+	endpoint: 'E2',
 	description: 'Change the fields you set, and keep all others',
 	method: 'PUT',
 	path: '/knowledges/{knowledgebaseId}',
@@ -28,20 +28,19 @@ export const update = declare({
 		],
 		schema: knowledgebaseChanges,
 		compose: withClearedFields,
-		example: '{\n  "description": "New description"\n}',
 	},
 	repeatable: true,
 	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,
 	answer: recordAbout('knowledgebase'),
-	remark: (answer) =>
+	answerHint: (answer) =>
 		isJsonObject(answer) && answer.status === 'rebuilding' ? REBUILDING_HINT : undefined,
 });
 
 const REBUILDING_HINT =
 	'The server is rebuilding the index. Until then it stores and processes nothing; Knowledgebase: Get shows the status.';
 
-/** The server clears fields that are `null` and keeps missing ones (E2). */
+/** The server clears fields that are `null` and keeps missing ones. */
 function withClearedFields({ clearFields: names, ...changes }: FieldValues): FieldValues {
 	const cleared = ((names ?? []) as string[]).map((name) => [name, null]);
 	return { ...changes, ...Object.fromEntries(cleared) };

@@ -17,7 +17,7 @@ export function namespaceElements(value: unknown): unknown {
 		.filter(Boolean);
 }
 
-/** What Xpert requires of a namespace; it answers 500 otherwise (E8, E11). */
+/** What Xpert requires of a namespace; it answers 500 otherwise. */
 export function assistantFirst(displayName: string): string {
 	return `On Xpert AI servers the first element of "${displayName}" is the ID of an assistant, and this assistant has an embedding model.`;
 }

@@ -1,12 +1,13 @@
 import { storeSearch } from '../../payloads/bodies';
 import { declare } from '../../execution/operation';
-import { ID_PLACEHOLDER, fieldCollection, jsonField, textField } from '../../execution/fields';
+import { ID_PLACEHOLDER, fieldCollection, textField } from '../../execution/fields';
 import { assistantFirst, namespaceElements, namespaceField } from './fields';
 
 export const searchItems = declare({
 	value: 'searchItems',
 	name: 'Search Items',
 	action: 'Search items in store',
+	endpoint: 'E8',
 	description: 'Find what assistants remember, by its meaning or its values',
 	method: 'POST',
 	path: '/store/items/search',
@@ -19,12 +20,6 @@ export const searchItems = declare({
 				`${ID_PLACEHOLDER}/notes`,
 			),
 			fieldCollection('filters', [
-				jsonField(
-					'filter',
-					'Filter',
-					'Values that the items must have, as a JSON object; Xpert AI servers do not take it',
-					{ placeholder: 'e.g. {"color": "blue"}' },
-				),
 				textField(
 					'query',
 					'Query',
@@ -38,10 +33,8 @@ export const searchItems = declare({
 			namespace_prefix: namespaceElements(prefix) ?? [],
 			...rest,
 		}),
-		notShown: true,
-		example: '{\n  "namespace_prefix": ["memories"],\n  "limit": 10\n}',
 	},
 	paging: { resultsKey: 'items' },
 	repeatable: true,
-	statusHints: { 500: `${assistantFirst('Namespace Prefix')} They take no Filter.` },
+	statusHints: { 500: `${assistantFirst('Namespace Prefix')} They take no filter.` },
 });

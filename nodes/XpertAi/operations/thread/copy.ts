@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { anyJson } from '../../payloads/common';
+import { freeForm } from '../../payloads/common';
 import { declare } from '../../execution/operation';
 import { threadLocator } from '../../pickers/locators';
 
@@ -8,11 +8,12 @@ export const copy = declare({
 	value: 'copy',
 	name: 'Copy',
 	action: 'Copy thread',
+	endpoint: 'E10',
 	description: 'Copy a thread with its messages (Xpert AI servers cannot do it yet)',
 	method: 'POST',
 	path: '/threads/{threadId}/copy',
 	ids: [threadLocator()],
-	body: { fields: [], schema: anyJson, notShown: true, example: '{}' },
+	body: { fields: [], schema: freeForm },
 	answer: z
 		.record(z.unknown())
 		.refine(

@@ -11,6 +11,7 @@ export const get = declare({
 	value: 'get',
 	name: 'Get',
 	action: 'Get thread',
+	endpoint: 'E15',
 	description: 'Get status and messages of a thread that has run at least once',
 	method: 'GET',
 	path: '/threads/{threadId}',

@@ -37,6 +37,8 @@ export const runOperations: CodedOperation[] = [
 		value: 'run',
 		name: 'Ask and Wait',
 		action: 'Ask assistant and wait for answer',
+		endpoint: 'beyond',
+		fallback: 'E4',
 		description: 'Ask an assistant and wait for its answer, also for hours',
 		builderHint:
 			'Ends in one item; with "status": "completed", "output" is the answer. Behind a Chat Trigger each visitor has a conversation of their own. Nothing has to be created before.',
@@ -46,6 +48,7 @@ export const runOperations: CodedOperation[] = [
 		value: 'start',
 		name: 'Start Run',
 		action: 'Start run',
+		endpoint: 'beyond',
 		description: 'Ask an assistant without waiting, and get the runId',
 		builderHint:
 			'For runs that take minutes: its runId and threadId go to Wait for Run, to Get Run after a Wait node, or the Xpert AI Trigger starts another workflow when it has ended.',
@@ -56,18 +59,21 @@ export const runOperations: CodedOperation[] = [
 	byId('getRun', {
 		name: 'Get Run',
 		action: 'Get run',
+		endpoint: 'beyond',
 		description: 'Get the status of a run, and its answer once it has ended',
 		fields: runByIdFields,
 	}),
 	byId('waitForRun', {
 		name: 'Wait for Run',
 		action: 'Wait for run',
+		endpoint: 'beyond',
 		description: 'Wait until a run has ended, and get its answer',
 		fields: runByIdFields,
 	}),
 	byId('cancelRun', {
 		name: 'Cancel Run',
 		action: 'Cancel run',
+		endpoint: 'beyond',
 		description: 'Cancel a running run',
 		fields: cancelFields,
 	}),
@@ -75,6 +81,8 @@ export const runOperations: CodedOperation[] = [
 		value: 'decide',
 		name: 'Decide',
 		action: 'Decide on waiting run',
+		endpoint: 'beyond',
+		fallback: 'E4',
 		description: 'Confirm or reject what a run waits for a person to approve, and wait for its end',
 		builderHint:
 			'Only for a thread whose run came out with "status": "interrupted", or that the trigger gave as waiting. Ask a person first.',
@@ -84,6 +92,8 @@ export const runOperations: CodedOperation[] = [
 		value: 'retry',
 		name: 'Answer Again',
 		action: 'Answer last message again',
+		endpoint: 'beyond',
+		fallback: 'E4',
 		description: 'Answer the last message of a thread again, in place of the earlier answer',
 		fields: retryRunFields,
 	}),

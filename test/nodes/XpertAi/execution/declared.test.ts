@@ -1,4 +1,4 @@
-import { jsonBodyOf } from '../../../../nodes/XpertAi/execution/declared';
+import { bodyOf as readBody } from '../../../../nodes/XpertAi/execution/declared';
 import { operationFields } from '../../../../nodes/XpertAi/execution/properties';
 import { itemOf } from '../../support/context';
 import { bodyOf, operationOf } from '../../support/operations';
@@ -10,10 +10,10 @@ const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 function body(of: string, parameters: Record<string, unknown>): unknown {
 	const [resource = '', operation = ''] = of.split(' ');
 	const fields = operationFields(operationOf(resource, operation));
-	return jsonBodyOf(itemOf(parameters, { fields }), bodyOf(resource, operation)).value;
+	return readBody(itemOf(parameters, { fields }), bodyOf(resource, operation)).value;
 }
 
-const json = (jsonBody: unknown) => ({ options: { bodyMode: 'json', jsonBody } });
+const json = (additionalFieldsJson: unknown) => ({ options: { additionalFieldsJson } });
 const filters = (values: object) => ({ filters: values });
 
 describe('the body', () => {
@@ -39,8 +39,8 @@ describe('the body', () => {
 		['conversation create', { title: '' }, {}],
 		[
 			'conversation create',
-			{ title: 'T', additionalFields: { options: '{"k":1}', xpertId: ID } },
-			{ title: 'T', options: { k: 1 }, xpertId: ID },
+			{ title: 'T', additionalFields: { xpertId: ID } },
+			{ title: 'T', xpertId: ID },
 		],
 		['conversation search', filters({}), {}],
 		[
@@ -56,7 +56,7 @@ describe('the body', () => {
 			{ assistant: { id: ID }, expires_after: 60 },
 		],
 		['assistant count', {}, {}],
-		['assistant search', filters({ metadata: { slug: 's' } }), { metadata: { slug: 's' } }],
+		['assistant search', filters({ slug: 's' }), { metadata: { slug: 's' } }],
 		['store searchItems', {}, { namespace_prefix: [] }],
 		[
 			'store searchItems',
@@ -65,29 +65,59 @@ describe('the body', () => {
 		],
 		[
 			'store createNamespace',
-			{ prefix: ['a/b', 'c'], additionalFields: { suffix: 'd/e', max_depth: 2 } },
-			{ prefix: ['a/b', 'c'], suffix: ['d', 'e'], max_depth: 2 },
+			{ prefix: ['a/b', 'c'], additionalFields: { max_depth: 2 } },
+			{ prefix: ['a/b', 'c'], max_depth: 2 },
 		],
 		['store createNamespace', { prefix: '' }, {}],
-		// JSON is taken as it is, from text or from an expression; any where the contract shows none.
+		// Additional Fields (JSON): plain objects are merged, also those inside; anything else replaces.
 		['knowledgebase create', json('{"name":"M","newer":null}'), { name: 'M', newer: null }],
-		['knowledgebase create', json({ name: 'M', newer: null }), { name: 'M', newer: null }],
-		['conversation search', json('{"where":5}'), { where: 5 }],
-		['conversation search', json('{"where":{"xpertId":"x"}}'), { where: { xpertId: 'x' } }],
-		['assistant count', json('[1]'), [1]],
-		['thread copy', json('"text"'), 'text'],
+		['knowledgebase create', { name: 'M', ...json({ name: 'N' }) }, { name: 'N' }],
+		['knowledgebase create', { name: 'M', ...json('') }, { name: 'M' }],
+		[
+			'knowledgebase update',
+			{ updateFields: { recall: { topK: 5 } }, ...json({ recall: { score: 1 }, type: null }) },
+			{ recall: { topK: 5, score: 1 }, type: null },
+		],
+		[
+			'knowledgebase update',
+			{ updateFields: { recall: { topK: 5 } }, ...json({ recall: null }) },
+			{ recall: null },
+		],
+		[
+			'store searchItems',
+			{ namespace_prefix: 'a/b', ...json({ namespace_prefix: ['c'] }) },
+			{ namespace_prefix: ['c'] },
+		],
+		[
+			'conversation search',
+			{ filters: { xpertId: ID }, ...json('{"where":{"xpertId":"x","__proto__":{"a":1}}}') },
+			{ where: { xpertId: 'x' } },
+		],
+		['thread copy', json('{"a":[1]}'), { a: [1] }],
 	])('of %s from %j is %j', (operation, parameters, expected) => {
 		expect(body(operation, parameters)).toEqual(expected);
 	});
 
 	it.each<[string, Record<string, unknown>, RegExp]>([
 		['knowledgebase update', { clearFields: ['name'] }, /^"Name" must be text, but is null$/],
-		['knowledgebase create', json(''), /^"JSON Body" must not be empty$/],
-		['knowledgebase create', json('  '), /^"JSON Body" must not be empty$/],
-		['knowledgebase create', json(null), /^"JSON Body" must not be empty$/],
-		['knowledgebase update', json('{"type":"x"}'), /^"JSON Body" at type must be one of .+ "x"$/],
-		['assistant count', json('{"a":'), /^"JSON Body" must be JSON \(.+\), but is "\{"a":"$/],
+		['knowledgebase create', json(null), /^"Name" is missing$/],
+		['knowledgebase update', json('{"type":"x"}'), /^AF at type must be one of .+ "x"$/],
+		[
+			'knowledgebase update',
+			{ updateFields: { recall: { topK: 1.5 } }, ...json({ recall: { score: 1 } }) },
+			/^"Top K" in "Recall" must be a whole number, but is 1.5$/,
+		],
+		[
+			'knowledgebase update',
+			json({ metadataSchema: [{ type: 'string' }] }),
+			/^AF at metadataSchema\[0\]\.key is missing$/,
+		],
+		['assistant count', json('{"a":'), /^AF must be JSON \(.+\), but is "\{"a":"$/],
+		['assistant count', json('[1]'), /^AF must be an object \(JSON\), but is \[1\]$/],
+		['conversation create', json({ id: null }), /^AF at id is what the node sets itself/],
+		['conversation create', json('{"createdById":"x"}'), /^AF at createdById is what the node/],
 	])('of %s is refused from %j', (operation, parameters, message) => {
-		expect(thrownBy(() => body(operation, parameters)).message).toMatch(message);
+		const words = thrownBy(() => body(operation, parameters)).message;
+		expect(words.replace('"Additional Fields (JSON)"', 'AF')).toMatch(message);
 	});
 });

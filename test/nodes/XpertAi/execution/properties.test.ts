@@ -6,7 +6,6 @@ import { isCoded, onlyReads } from '../../../../nodes/XpertAi/execution/operatio
 import { XpertAi } from '../../../../nodes/XpertAi/XpertAi.node';
 import { XpertAiTrigger } from '../../../../nodes/XpertAiTrigger/XpertAiTrigger.node';
 import { operationFields } from '../../../../nodes/XpertAi/execution/properties';
-import { jsonBodyIn } from '../../support/operations';
 import { OPERATIONS, PROPERTIES, allProperties, propertiesOf } from '../../support/properties';
 import type { Placed } from '../../support/properties';
 
@@ -15,20 +14,6 @@ const where = (found: Placed[]) => found.map(({ place }) => place);
 const shows = ({ displayOptions }: INodeProperties) => displayOptions?.show ?? {};
 const named = (name: string) => (property: INodeProperties) => property.name === name;
 
-/** The JSON in place of the fields: an option, or in Submit one of the ways to take documents. */
-function jsonBodyOf({ resource, operation }: (typeof OPERATIONS)[number]) {
-	const properties = propertiesOf(resource, operation);
-	const options = (properties.find(named('options'))?.options ?? []) as INodeProperties[];
-	const ofIt = options.filter((option) => {
-		const shown = shows(option)['/operation'] ?? [operation.value];
-		return shown.includes(operation.value);
-	});
-	return [...properties, ...ofIt].find(named('jsonBody'));
-}
-
-const WITH_BODY = OPERATIONS.filter(jsonBodyOf);
-/** What hides the fields of a body. */
-const WITH_JSON = { '/options.bodyMode': ['json'] };
 /** What shows more than five fields, and how many. */
 const MANY_FIELDS = [['document: submit', 6]];
 const LISTS = OPERATIONS.filter(({ operation }) => !isCoded(operation) && operation.paging);
@@ -92,30 +77,20 @@ describe('the parameters of the node', () => {
 		},
 	);
 
-	it.each(WITH_BODY)('of $title let the body be fields or JSON', (one) => {
-		const json = jsonBodyOf(one);
-		expect(json).toMatchObject({ type: 'json', displayName: 'JSON Body' });
-		expect(() => JSON.parse(String(json?.default)) as unknown).not.toThrow();
-	});
-
-	it('hide the fields of a body while JSON is chosen', () => {
-		for (const { resource, operation } of WITH_BODY) {
-			const properties = propertiesOf(resource, operation);
-			const own = jsonBodyIn(operation)?.fields.map(({ name }) => name) ?? [];
-			for (const property of properties.filter(({ name }) => own.includes(name))) {
-				expect(property.displayOptions?.hide).toEqual(WITH_JSON);
-			}
-		}
+	it('have Additional Fields (JSON) wherever a body is an object', () => {
+		const without = OPERATIONS.filter(({ resource, operation }) => {
+			const options = propertiesOf(resource, operation).find(named('options'))?.options ?? [];
+			return !options.some(({ name }) => name === 'additionalFieldsJson');
+		});
+		const bodies = without.filter(({ operation }) => !isCoded(operation) && operation.body);
+		expect(bodies.map(({ title }) => title)).toEqual(['document: process']);
 	});
 
 	it.each(LISTS)('of $title have Return All and Limit', ({ resource, operation }) => {
 		const properties = propertiesOf(resource, operation);
 		const limit = properties.find(named('limit'));
 		expect(properties.some(named('returnAll'))).toBe(true);
-		expect(limit?.displayOptions).toMatchObject({
-			show: { returnAll: [false] },
-			hide: WITH_JSON,
-		});
+		expect(limit?.displayOptions).toMatchObject({ show: { returnAll: [false] } });
 	});
 
 	it.each([

@@ -74,8 +74,6 @@ describe('collections', () => {
 		...[{}, undefined, '', { other: [] }].map(
 			(nothing) => [[pagesField], { pages: nothing }, {}] as never,
 		),
-		// A name that every object inherits is not given.
-		[[field('string', { name: 'constructor' }), field('json', { name: 'toString' })], {}, {}],
 	])('(%#) with %j give %j', (fields, raw, values) => {
 		expect(valuesOf(fields, raw)).toEqual(values);
 	});
