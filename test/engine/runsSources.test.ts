@@ -1,3 +1,6 @@
+import { CHAT_TRIGGER_NODE_TYPE } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
+
 import type { AssistantSeed } from '../../sandbox';
 import { SAYING_ASSISTANT } from '../../sandbox/seed';
 import { useFixture } from './support/fixture';
@@ -106,6 +109,23 @@ describe('an answer out of a knowledgebase', () => {
 		const without = await say('Hello', { options: { include: ['sources'] } });
 		expect(without.json?.output).not.toContain('Sources');
 	});
+
+	it.each<[string, INodeParameters, boolean]>([
+		['numbers', {}, true],
+		['no numbers', { citations: 'none' }, false],
+		['numbers that nobody reads', { showInChat: 'hidden' }, false],
+	])(
+		'has below it what its %s mean in a chat that does not stream',
+		async (_, options, isListed) => {
+			knowing();
+			const parameters = { threadSource: 'auto', assistantId: byId(KNOWING), options };
+			const { items } = await fixture.run(ask({ ...parameters, message: 'ASK CITE zebra' }), {
+				items: [{ json: { sessionId: 'ann' } }],
+				trigger: CHAT_TRIGGER_NODE_TYPE,
+			});
+			expect(String(items[0]?.json.output).includes('\n- [1] zebra.md')).toBe(isListed);
+		},
+	);
 
 	it('is as the server says it without Simplify', async () => {
 		knowing();

@@ -13,7 +13,7 @@ import {
 } from '../threads/messages';
 import { eventsOn } from '../threads/runEvents';
 import { START_TRIES, WAIT_PATH } from '../threads/runsApi';
-import { readThread, readThreadPatiently } from '../threads/thread';
+import { readThread } from '../threads/thread';
 import type { ThreadMessage, ThreadState } from '../threads/thread';
 import { buildPath } from '../transport/api';
 import { call } from '../transport/call';
@@ -21,6 +21,7 @@ import { mayMeanNoRecord } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { explainRefusal, explainUnreadable } from './openConversation';
+import { readThreadPatiently } from './run';
 import type { Run } from './run';
 import {
 	busy,
@@ -103,7 +104,7 @@ async function waitUntilIdle(run: Run): Promise<{ before?: ThreadState } | NoAns
 async function compareWithThread(run: Waited, content: unknown): Promise<RunResult> {
 	const { output, parts: otherParts } = parseReply(content);
 	const isEmpty = output === '' && otherParts.length === 0;
-	const { answer: state, failure } = await readThreadPatiently(run, run.threadId);
+	const { answer: state, failure } = await readThreadPatiently(run);
 	if (failure) return { ...failed(UNVERIFIED, undefined, failure), unverified: output };
 	// A null status means unknown.
 	const isAtRest = Boolean(state.status) && state.status !== 'busy';

@@ -1,9 +1,10 @@
+import groupBy from 'lodash/groupBy';
 import isEmpty from 'lodash/isEmpty';
 import isUndefined from 'lodash/isUndefined';
+import map from 'lodash/map';
 import omitBy from 'lodash/omitBy';
 import pick from 'lodash/pick';
 import sumBy from 'lodash/sumBy';
-import uniq from 'lodash/uniq';
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -198,9 +199,7 @@ const listOf = (names: string[]) => `\n\nSources:\n${names.map((name) => `- ${na
 /** The names of the cited documents, each once, with the numbers of their passages. */
 function citedNames(sources: Source[], style: RunOptions['citations']): string[] {
 	const cited = sources.filter((one) => one.cited);
-	const documents = uniq(cited.map(({ documentId }) => documentId));
-	return documents.map((id) => {
-		const passages = cited.filter(({ documentId }) => documentId === id);
+	return map(groupBy(cited, 'documentId'), (passages, id) => {
 		const numbers = style === 'numbers' ? passages.map(({ number }) => `[${number}]`) : [];
 		const name = passages.find(({ documentName }) => documentName)?.documentName ?? id;
 		return [...numbers, name].join(' ');

@@ -53,8 +53,7 @@ export function uploadError(
 	const facts = pick(thread, ['threadId', 'conversationId']);
 	const error = resultError(item, { ...facts, status, failure }, UPLOAD_HINTS);
 	if (status === 'cancelled') return error;
-	const cause = lowerFirst(error.message);
-	error.message = `The file in ${quoted(property)} was not uploaded: ${cause}`;
+	error.message = `The file in ${quoted(property)} was not uploaded: ${lowerFirst(error.message)}`;
 	error.description = `The message was not sent, as "Attach Files" names this file. ${error.description}`;
 	return error;
 }
