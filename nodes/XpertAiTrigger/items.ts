@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { waitingMessage } from '../XpertAi/execution/audience';
+import { requestOf } from '../XpertAi/threads/conversation';
 import { lastReply, messagesOf, senderOf, textOf } from '../XpertAi/threads/messages';
 import { readThread } from '../XpertAi/threads/thread';
 import type { ThreadMessage } from '../XpertAi/threads/thread';
@@ -129,7 +130,7 @@ function summaryOf(
 		output: event === 'waiting' ? waitingMessage(tasks) : output,
 		...(parts.length > 0 ? { parts } : {}),
 		error: change.error ?? null,
-		interrupt: tasks.length > 0 ? (tasks as IDataObject[]) : null,
+		interrupt: tasks.length > 0 ? (tasks.map(requestOf) as IDataObject[]) : null,
 		title: change.title ?? null,
 		conversationId: id,
 		threadId: change.threadId ?? null,

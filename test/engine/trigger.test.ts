@@ -113,9 +113,7 @@ describe('what the trigger gives', () => {
 				title: 'Waiting',
 				output: expect.stringMatching(/^This waits for a person to decide/),
 				status: 'interrupted',
-				interrupt: [
-					expect.objectContaining({ call: expect.objectContaining({ name: 'subagent' }) }),
-				],
+				interrupt: [expect.objectContaining({ tool: 'subagent' })],
 			},
 			{
 				...common,
