@@ -13,9 +13,10 @@ import { z, type AnyZodObject, type ZodTypeAny } from 'zod';
 
 import { LONE_SURROGATE_DEMAND, idList, hasLoneSurrogate } from '../payloads/common';
 import { CREDENTIAL_NAME } from '../transport/api';
+import type { Call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import type { Send } from '../transport/request';
-import { callOrThrow, type RepeatableCall } from './callOrThrow';
+import { callOrThrow } from './callOrThrow';
 import { checked, fieldLookup, jsonOf, quoted, type Naming } from './badInput';
 import { idsInBody, type HintContext } from './hints';
 import type { FieldValues } from './fields';
@@ -25,10 +26,21 @@ import { mimeTypeOf } from './mimeTypes';
 import { fixedExpression, givenFor, isNothing } from './rawParameters';
 import { readSettings, fieldSchema, fieldValues, jsonValue, typedValue } from './values';
 
-/** Names of binary fields, none empty. */
-const nameList = z.array(z.string().trim().min(1));
+const anyText = z.unknown().transform((raw) => typedValue('string', raw));
 
-const booleanSchema = z.boolean();
+/** Texts, with commas between them or as a list. */
+const listValue = anyText.transform((raw) => (typeof raw === 'string' ? splitList(raw) : raw));
+
+const textValue = anyText.pipe(z.string());
+
+const idsValue = listValue
+	.transform((ids: unknown) => (Array.isArray(ids) ? ids.map(chosenId) : ids))
+	.pipe(idList);
+
+/** Names of binary fields, none empty. */
+const namesValue = listValue.pipe(z.array(z.string().trim().min(1)));
+
+const booleanValue = z.boolean();
 
 /** A binary field of an item, and its name. */
 export interface BinaryField {
@@ -96,10 +108,19 @@ export class Item extends ItemOutput {
 		return value;
 	}
 
+	/** A parameter as a schema has it. */
+	private read<Schema extends ZodTypeAny>(
+		name: string,
+		schema: Schema,
+		fallback?: NodeParameterValueType,
+	): z.output<Schema> {
+		const raw = this.parameter(name, fallback) ?? fallback;
+		return this.check(schema, raw, { parameter: this.labelOf(name) });
+	}
+
 	/** A text; numbers, booleans and dates from an expression are converted. */
 	text(name: string, fallback = ''): string {
-		const text = typedValue('string', this.parameter(name, fallback) ?? fallback);
-		return typeof text === 'string' ? text : this.refuseField(name, 'must be text', text);
+		return this.read(name, textValue, fallback);
 	}
 
 	/** A text that is not empty. */
@@ -120,12 +141,8 @@ export class Item extends ItemOutput {
 
 	/** At least one ID, from a text with commas or a list. */
 	ids(name: string): string[] {
-		const raw = this.parameter(name, '');
-		const parameter = this.labelOf(name);
-		const ids = this.check(idList, typeof raw === 'string' ? splitList(raw).map(chosenId) : raw, {
-			parameter,
-		});
-		for (const id of ids) this.checkId({ name, subject: `"${parameter}"`, id });
+		const ids = this.read(name, idsValue, '');
+		for (const id of ids) this.checkId({ name, subject: `"${this.labelOf(name)}"`, id });
 		return ids;
 	}
 
@@ -142,7 +159,7 @@ export class Item extends ItemOutput {
 
 	/** A boolean; text from an expression is converted. */
 	boolean(name: string, initial?: boolean): boolean {
-		return this.setting(name, booleanSchema, initial);
+		return this.setting(name, booleanValue, initial);
 	}
 
 	/** A number, a boolean or one of some values, with the default and the maximum of the field. */
@@ -152,9 +169,8 @@ export class Item extends ItemOutput {
 		initial = this.fieldOf(name)?.default,
 	): z.output<Schema> {
 		const field = this.fieldOf(name);
-		const raw = this.parameter(name, initial) ?? initial;
 		const form = field ? fieldSchema(field).pipe(schema) : schema;
-		return this.check(form, raw, { parameter: this.labelOf(name) }) as z.output<Schema>;
+		return this.read(name, form, initial) as z.output<Schema>;
 	}
 
 	/** Settings such as `options`, by a schema with the names of the parameters (see `readSettings`). */
@@ -176,10 +192,9 @@ export class Item extends ItemOutput {
 
 	/** The JSON body, given as text or by an expression. */
 	jsonBody<Schema extends ZodTypeAny>(schema: Schema): z.output<Schema> {
-		const parameter = this.labelOf('jsonBody');
-		const json = this.parsed(parameter, this.parameter('jsonBody'));
+		const json = this.read('jsonBody', jsonValue);
 		if (json === undefined) return this.refuseField('jsonBody', 'must not be empty');
-		return this.check(schema, json, { parameter });
+		return this.check(schema, json, { parameter: this.labelOf('jsonBody') });
 	}
 
 	/** Whether the item has a file. */
@@ -197,10 +212,9 @@ export class Item extends ItemOutput {
 	 * once.
 	 */
 	binaries(name: string): BinaryField[] {
-		const value = typedValue('string', this.parameter(name, '') ?? '');
-		const names = typeof value === 'string' ? splitList(value) : value;
-		const properties = this.check(nameList, names, { parameter: this.labelOf(name) });
-		return uniq(properties).map((property) => this.binaryNamed(property, name));
+		return uniq(this.read(name, namesValue, '')).map((property) =>
+			this.binaryNamed(property, name),
+		);
 	}
 
 	private binaryNamed(property: string, name: string): BinaryField {
@@ -240,7 +254,7 @@ export class Item extends ItemOutput {
 	}
 
 	/** Sends a request of this item. @throws NodeApiError if it fails */
-	async call<Answer>(request: RepeatableCall<Answer>, hints?: HintContext): Promise<Answer> {
+	async call<Answer>(request: Call<Answer>, hints?: HintContext): Promise<Answer> {
 		const toError = (failure: Failure) => this.apiError(failure, hints);
 		return await callOrThrow(this.context, this.send, request, { toError });
 	}

@@ -1,6 +1,5 @@
 import attempt from 'lodash/attempt';
 import isUndefined from 'lodash/isUndefined';
-import mapValues from 'lodash/mapValues';
 import omitBy from 'lodash/omitBy';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type {
@@ -12,16 +11,15 @@ import type {
 
 import { toNodeApiError, type Failure } from '../transport/failure';
 import type { Connection } from '../transport/request';
-import { withoutSecrets } from '../transport/sanitize';
 import { flawMessage, type Refuse } from './badInput';
 import { hintFor, idsInPath, type HintContext } from './hints';
 import { markAsFailed, operationError, type ItemError } from './outputs';
 
-/** The errors of an item. They name it if there are several, and hold no secrets. */
+/** The errors of an item. They name it if there are several. */
 class ItemErrors {
 	/**
 	 * @param fields the parameters of the operation, with their display names and defaults
-	 * @param connection sends the requests of the item; its secrets are removed from all errors
+	 * @param connection sends the requests of the item
 	 */
 	constructor(
 		readonly context: IExecuteFunctions,
@@ -44,8 +42,7 @@ class ItemErrors {
 
 	/** An error of the node for this item. */
 	operationError(message: string, description?: string): NodeOperationError {
-		const options = { itemIndex: this.index, description: this.redacted(description) };
-		return operationError(this.context.getNode(), this.redacted(message), options);
+		return operationError(this.context.getNode(), message, { itemIndex: this.index, description });
 	}
 
 	/** The error for a failed request of this item. */
@@ -55,8 +52,7 @@ class ItemErrors {
 			attempt(() => this.context.getNodeParameter(name, this.index, ''));
 		const own = idsInPath(failure.path, this.fields, valueOf);
 		const hint = hintFor(failure, { ...hintContext, ids: [...own, ...(hintContext.ids ?? [])] });
-		const safe = { ...failure, reason: this.redacted(failure.reason) };
-		return toNodeApiError(safe, { node: this.context.getNode(), itemIndex: this.index, hint });
+		return toNodeApiError(failure, { node: this.context.getNode(), itemIndex: this.index, hint });
 	}
 
 	/** Converts anything thrown for this item to an error that n8n shows. */
@@ -67,13 +63,6 @@ class ItemErrors {
 		}
 		const cause = caught instanceof Error ? caught : new Error(String(caught));
 		return new NodeOperationError(this.context.getNode(), cause, { itemIndex: this.index });
-	}
-
-	/** Removes secrets from a text; returns anything else unchanged. */
-	protected redacted<Value>(value: Value): Value | (Value & string) {
-		return typeof value === 'string'
-			? (withoutSecrets(value, this.connection.secrets) as Value & string)
-			: value;
 	}
 }
 
@@ -99,8 +88,7 @@ export class ItemOutput extends ItemErrors {
 			const requestId = (error.context.data as IDataObject | undefined)?.requestId;
 			if (requestId) details.requestId = requestId;
 		}
-		const safe = mapValues(details, (fact) => this.redacted(fact));
-		const item = this.output({ error: message, details: safe });
+		const item = this.output({ error: message, details });
 		return node?.onError === 'continueErrorOutput' ? markAsFailed(item, error) : item;
 	}
 }

@@ -57,7 +57,11 @@ export async function switchDocuments(
 			if (refusal) return refusal;
 			const body = JSON.stringify(present.map((id) => ({ ...extraFields?.get(id), id, disabled })));
 			const request = { method: 'POST', path: routes.storePath, body } as const;
-			const outcome = await routes.send({ ...request, schema: listWith(present) });
+			const outcome = await routes.send({
+				...request,
+				repeatable: true,
+				schema: listWith(present),
+			});
 			if (!outcome.ok) return outcome.failure;
 		}
 		for (const id of batch) onSwitched(id, present.includes(id));

@@ -60,6 +60,5 @@ export type DocumentRecord = z.infer<typeof document>;
 export type DocumentField = keyof typeof document.shape;
 
 /** Whether the contract has a document field of this name. */
-export function isDocumentField(name: string): name is DocumentField {
-	return Object.hasOwn(document.shape, name);
-}
+export const isDocumentField = (name: string): name is DocumentField =>
+	Object.hasOwn(document.shape, name);

@@ -53,6 +53,7 @@ export async function readConversation(
 ): Promise<ConversationFacts> {
 	const { answer, failure } = await call(client, {
 		method: 'POST',
+		repeatable: true,
 		path: SEARCH_PATH,
 		schema: foundConversations,
 		body: JSON.stringify({ where: { threadId }, order: { updatedAt: 'DESC' } }),
@@ -152,7 +153,7 @@ export async function createConversation(
 export async function isConversationId(client: ApiClient, id: string): Promise<boolean> {
 	const path = buildPath(CONVERSATION_PATH, { id });
 	const schema = z.object({ threadId: z.string().min(1) });
-	return (await call(client, { method: 'GET', path, schema, maxTries: 1 })).ok;
+	return (await call(client, { method: 'GET', repeatable: true, path, schema, maxTries: 1 })).ok;
 }
 
 /** Deletes a conversation in which nothing has run. */
@@ -224,7 +225,7 @@ const user = z.object({ id: z.string().min(1) }).transform(({ id }) => id);
  */
 async function readOwner(client: ApiClient): Promise<Result<string | undefined>> {
 	const me = { method: 'GET', apiRoot: '/api', path: '/user/me', schema: user } as const;
-	const read = await call(client, me);
+	const read = await call(client, { ...me, repeatable: true });
 	if (read.ok) return read;
 	const { failure } = read;
 	const nobody = { ...read, ok: true, status: 200, answer: undefined, failure: undefined } as const;
@@ -233,6 +234,7 @@ async function readOwner(client: ApiClient): Promise<Result<string | undefined>>
 	// A key that may search its conversations is valid.
 	const searched = await call(client, {
 		method: 'POST',
+		repeatable: true,
 		path: SEARCH_PATH,
 		body: '{"limit":1}',
 		schema: foundConversations,
@@ -265,6 +267,7 @@ export async function findMessages(
 ): Promise<Result<MessageRecord[]>> {
 	return await call(client, {
 		method: 'POST',
+		repeatable: true,
 		path: buildPath('/conversations/{conversationId}/messages/search', { conversationId }),
 		body: JSON.stringify({ where }),
 		schema: foundMessages,

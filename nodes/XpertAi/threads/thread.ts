@@ -55,5 +55,11 @@ export async function readThread(
 	maxTries?: number,
 ): Promise<Result<ThreadState>> {
 	const path = buildPath('/threads/{threadId}', { threadId });
-	return await call(client, { method: 'GET', path, schema: stateOf(threadId), maxTries });
+	return await call(client, {
+		method: 'GET',
+		repeatable: true,
+		path,
+		schema: stateOf(threadId),
+		maxTries,
+	});
 }

@@ -88,7 +88,7 @@ const allManuals = () => ({
 
 const NO_DOCUMENTS = {
 	bad: (world: World) => ({ ...oneDocument(world), documentIds: '={{ " , " }}' }),
-	refusal: /"Document IDs" must not be empty, but is \[\]$/,
+	refusal: /"Document IDs" must not be empty, but is (\[\]|" , ")$/,
 	answer: [{ id: ID, status: 'waiting' }],
 };
 

@@ -78,7 +78,13 @@ export class Target {
 		this.memoryRoutes = newRoutes();
 		this.folders = new Folders(knowledgebaseId, async (body) => {
 			const { send: sendRepeatedly, storePath: path } = this.memoryRoutes;
-			return await sendRepeatedly({ method: 'POST', path, body, schema: documentList });
+			return await sendRepeatedly({
+				method: 'POST',
+				repeatable: true,
+				path,
+				body,
+				schema: documentList,
+			});
 		});
 		this.stream = new DocumentStream(submission, knowledgebaseId);
 		const onEnd = (id: string, end: ProcessingEnd) => this.addEnd(id, end);
@@ -114,6 +120,7 @@ export class Target {
 			},
 			request: (body) => ({
 				method: 'POST',
+				repeatable: true,
 				path: this.memoryRoutes.storePath,
 				body,
 				timeoutMs: settings.timeoutMs,
@@ -181,6 +188,7 @@ export class Target {
 			const uploadedContent = await file?.();
 			const { answer, failure, attempts } = await call(client, {
 				method: 'POST',
+				repeatable: true,
 				path: '/v1/file',
 				schema: uploadedFile,
 				timeoutMs,

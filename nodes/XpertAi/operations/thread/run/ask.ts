@@ -199,6 +199,7 @@ async function uploadAttachments(
 	const upload = async ([index, file]: [number, UploadFile]) => {
 		const { answer, failure } = await call(run, {
 			method: 'POST',
+			repeatable: true,
 			path: '/contexts/file',
 			schema: fileContext,
 			body: () => multipartBody(file, { threadId }),
