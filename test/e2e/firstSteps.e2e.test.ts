@@ -185,7 +185,7 @@ describe('the first five minutes', () => {
 		// With a key it takes its turn, and is heard once it has begun.
 		expect(harness.sandbox.requests.of('join')).toHaveLength(1);
 		await window.page.locator('button[aria-busy="true"]').waitFor({ state: 'hidden' });
-		await window.screenshot(readmePicture('chat'));
+		await window.screenshot(readmePicture('chat'), { x: 42, y: 953, width: 615, height: 407 });
 	});
 
 	it('answer the command of the note', async () => {

@@ -39,7 +39,7 @@ describe('a run that asks a person', () => {
 		expect(json).toMatchObject({
 			...{ status: 'interrupted' },
 			output: 'This waits for a person to decide: SubAgent (May I answer this?).',
-			interrupt: [{ tool: 'subagent', arguments: { input: QUESTION } }],
+			interrupt: [{ tool: 'subagent', args: { input: QUESTION } }],
 		});
 		const additionalFieldsJson = '{"input":{"decision":{"payload":{"only":1}}}}';
 		const decided = await call(decide({ options: { additionalFieldsJson } }), '', thread);
