@@ -63,8 +63,11 @@ describe('a knowledgebase that the server does not have', () => {
 
 	it.each(['disable', 'enable'])('is named when a document is to be %sd', async (operation) => {
 		const { error } = await fixture.run({
-			...{ resource: 'document', operation, knowledgebaseId, documentKey: 'a' },
-			...{ sourceName: 'handbook' },
+			resource: 'document',
+			operation,
+			knowledgebaseId,
+			documentKey: 'a',
+			sourceName: 'handbook',
 		});
 		expect(error?.description).toContain('Check "Knowledgebase".');
 	});

@@ -43,7 +43,8 @@ describe('a run that asks a person', () => {
 	it('is interrupted, and goes on under its ID when that is confirmed, with what goes along', async () => {
 		const { json, thread } = await waiting();
 		expect(json).toMatchObject({
-			...{ status: 'interrupted', recovered: false },
+			status: 'interrupted',
+			recovered: false,
 			output: 'This waits for a person to decide: subagent.',
 			interrupt: [{ call: { name: 'subagent', args: { input: QUESTION } } }],
 		});

@@ -323,7 +323,8 @@ describe('a wait that breaks', () => {
 		add(LOST, answering('E5', 200, { nth: 2, body }));
 		const { json } = await call(ask(), `${INTERRUPTING_INPUT} second`, thread);
 		expect(json).toMatchObject({
-			...{ status: 'interrupted', recovered: true },
+			status: 'interrupted',
+			recovered: true,
 			interrupt: [{ call: { args: { input: `${INTERRUPTING_INPUT} second` } } }],
 		});
 	});

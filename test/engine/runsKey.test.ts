@@ -283,7 +283,8 @@ describe('a conversation that is chosen by itself', () => {
 
 describe('what cannot be a conversation is refused in words, and nothing is sent', () => {
 	const own = (body: object, more = {}): INodeParameters => ({
-		...{ options: { bodyMode: 'json', jsonBody: JSON.stringify(body) }, ...more },
+		options: { bodyMode: 'json', jsonBody: JSON.stringify(body) },
+		...more,
 	});
 	const action = (name: string) => own({ input: { action: name } }, { threadSource: 'new' });
 	const list = { conversationKey: '={{ ["ann"] }}' };

@@ -140,7 +140,9 @@ describe('the steps of a run', () => {
 		if (isGone) fixture.sandbox.expireStream(String(json?.runId));
 		const { items } = await fixture.run(decide({ options }), { items: [says(thread, '')] });
 		expect(items[0]?.json).toMatchObject({
-			...{ status: 'completed', usage: { totalTokens: 8 }, recovered: false },
+			status: 'completed',
+			usage: { totalTokens: 8 },
+			recovered: false,
 			intermediateSteps: [{ ...asked, observation: expect.stringContaining('hello') }],
 		});
 	});

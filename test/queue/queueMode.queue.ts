@@ -114,8 +114,10 @@ describe('first messages under twelve keys that come at once', () => {
 		sandbox.store.putAssistant(SAYING_ASSISTANT);
 		const trigger = webhookTrigger('keyed');
 		const parameters = {
-			...{ threadSource: 'key', conversationKey: '={{ $json.body.key }}' },
-			...{ assistantId: byId(SAYING_ASSISTANT.id), message: '={{ $json.body.message }}' },
+			threadSource: 'key',
+			conversationKey: '={{ $json.body.key }}',
+			assistantId: byId(SAYING_ASSISTANT.id),
+			message: '={{ $json.body.message }}',
 		};
 		const credential = await harness.createCredential();
 		const workflowId = await harness.importWorkflow(asking({ trigger, parameters }), credential);

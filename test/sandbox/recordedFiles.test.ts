@@ -18,7 +18,8 @@ describe('the files of the recordings encodings and sheets-as-txt', () => {
 		async (name, type, file) => {
 			const copilotModel = { copilotId: COPILOT_ID, model: 'fake-embed' };
 			const { data: made } = await client.post<{ id: string }>('/api/ai/knowledges', {
-				...{ name, copilotModel },
+				name,
+				copilotModel,
 			});
 			const path = `/api/ai/knowledges/${made.id}`;
 			const { id: storageFileId, url: fileUrl } = await upload(client, bytesOf(file), name);

@@ -171,7 +171,10 @@ function rulesOf({ operation, fault, isLasting }: Cell, answer: string): FaultRu
 }
 
 const answering = (body: string) => ({
-	...{ do: 'status' as const, status: 201, body, contentType: 'application/json' },
+	do: 'status' as const,
+	status: 201,
+	body,
+	contentType: 'application/json',
 });
 
 const goodAnswers = (

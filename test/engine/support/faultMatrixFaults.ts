@@ -56,11 +56,19 @@ function answered(
 	{ body = REASON, type = 'application/json', headers }: Answer = {},
 ): Fault {
 	return {
-		...{ title, words, reactions, code: String(status), isAnswered: true },
+		title,
+		words,
+		reactions,
+		code: String(status),
+		isAnswered: true,
 		isForeign: false,
 		rules: (answer, when) => [
 			{
-				...{ do: 'status', status, when, contentType: type, headers: headers?.() },
+				do: 'status',
+				status,
+				when,
+				contentType: type,
+				headers: headers?.(),
 				body: typeof body === 'string' ? body : body(answer),
 			},
 		],
@@ -95,8 +103,12 @@ const unreadable = (
 
 /** No answer, or half of one. */
 const lost = (title: string, code: string, why: string, reactions: Reactions): Fault => ({
-	...{ title, words: `The server could not be reached: ${why} (${code})`, reactions, code },
-	...{ isAnswered: false, isForeign: false },
+	title,
+	words: `The server could not be reached: ${why} (${code})`,
+	reactions,
+	code,
+	isAnswered: false,
+	isForeign: false,
 });
 
 const redirect = (title: string, to: string, where: string) =>

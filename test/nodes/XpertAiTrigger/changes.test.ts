@@ -147,7 +147,9 @@ describe('what a poll asks for', () => {
 		lostAt?: number;
 	}) {
 		const all: Change[] = Array.from({ length: there }, (_, n) => ({
-			...{ id: `${n}`, updatedAt: `${n}`, at: momentOf(n) },
+			id: `${n}`,
+			updatedAt: `${n}`,
+			at: momentOf(n),
 		}));
 		const asked: number[] = [];
 		const fetch = async ({ since = 0, limit }: ChangesQuery) => {

@@ -133,7 +133,11 @@ class Trigger {
 const onThread = (one: Change): ConversationChange => ({
 	...one,
 	threadId: one.id,
-	...{ event: undefined, assistantId: undefined, error: undefined, tasks: [], record: {} },
+	event: undefined,
+	assistantId: undefined,
+	error: undefined,
+	tasks: [],
+	record: {},
 });
 
 async function answerOf(path: string, unread: string[]) {

@@ -86,7 +86,8 @@ describe('a batch that takes the server too long', () => {
 		const { server, send } = impatient(giveUp);
 		const retryLimits = { maxTries: 100, maxElapsedMs: Infinity };
 		const { placesOf, counts } = await submitTo({ send }, withIds(10), {
-			...{ ...oneBatch(10), retryLimits },
+			...oneBatch(10),
+			retryLimits,
 		});
 		expect(placesOf('stored')).toEqual(range(0, 10));
 		expect(server.rows).toHaveLength(10);
@@ -124,7 +125,9 @@ describe('a knowledgebase that is missing', () => {
 	const uploading: Uploading<number> = {
 		upload: async () => await Promise.resolve({ file: { fileUrl: 'u', storageFileId: 'f' } }),
 		concurrency: 5,
-		...{ onOutcome: jest.fn(), onUnreadable: jest.fn(), mayUpload: () => true },
+		onOutcome: jest.fn(),
+		onUnreadable: jest.fn(),
+		mayUpload: () => true,
 	};
 
 	it.each([

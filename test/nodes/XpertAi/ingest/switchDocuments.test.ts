@@ -45,15 +45,17 @@ async function switched(
 		return await Promise.resolve(unexpected);
 	};
 	const failure = await switchDocuments(given, {
-		...{
-			disabled,
-			isSkipped: leaves,
-			extraFields: more,
-			beforeChange: expect,
-			onSwitched: (id, isThere) => told.push([id, isThere]),
-		},
+		disabled,
+		isSkipped: leaves,
+		extraFields: more,
+		beforeChange: expect,
+		onSwitched: (id, isThere) => told.push([id, isThere]),
 		routes: {
-			...{ send, storePath: '/store', startPath: '', clock, signal: clock.signal },
+			send,
+			storePath: '/store',
+			startPath: '',
+			clock,
+			signal: clock.signal,
 			statusPath: (some) => some.join(','),
 		},
 	});

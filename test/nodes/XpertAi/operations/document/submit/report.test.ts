@@ -172,8 +172,15 @@ describe('the summary of a run', () => {
 		report.addReplaced(stored().origin);
 		report.addDisabled('id-2');
 		expect(report.counts).toEqual({
-			...{ documents: 22, found: 1, stored: 3, unchanged: 5, replaced: 1, disabled: 1 },
-			...{ rejected: 3, unknown: 3, notSent: 6 },
+			documents: 22,
+			found: 1,
+			stored: 3,
+			unchanged: 5,
+			replaced: 1,
+			disabled: 1,
+			rejected: 3,
+			unknown: 3,
+			notSent: 6,
 		});
 		const requests = { batches: 1, bytes: 20, requests: 4, retries: 3, splits: 1 };
 		report.addRequests(requests);

@@ -22,8 +22,13 @@ const messages = afterLastUserMessage(messagesOf(thread));
 function outputIn(citations: CitationStyle, listSources: boolean): string {
 	const { output = '' } = lastReply(messages) ?? {};
 	const options = {
-		...{ citations, listSources, returnIntermediateSteps: false, enableStreaming: true },
-		...{ deadlineMinutes: 15, cancelSilentMinutes: 0, inOneRequest: false },
+		citations,
+		listSources,
+		returnIntermediateSteps: false,
+		enableStreaming: true,
+		deadlineMinutes: 15,
+		cancelSilentMinutes: 0,
+		inOneRequest: false,
 		...({ whenBusy: 'wait', whenLate: 'leave', whenStopped: 'leave' } as const),
 	};
 	const parts = eventsOn(undefined, messages).parts;
