@@ -122,12 +122,6 @@ const e2e = {
 	globalTeardown: '<rootDir>/test/e2e/support/globalTeardown.ts',
 };
 
-const e2eNightly = {
-	...e2e,
-	displayName: 'e2eNightly',
-	testMatch: ['<rootDir>/test/e2e/**/*.nightly.test.ts'],
-};
-
 const queue = {
 	...shared,
 	displayName: 'queue',
@@ -181,7 +175,6 @@ module.exports = {
 		engineProofs,
 		nightly,
 		e2e,
-		e2eNightly,
 		queue,
 		install,
 		hosts,

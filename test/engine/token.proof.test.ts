@@ -8,12 +8,11 @@ import { COPILOT_ID } from '../../sandbox';
 import { PROPERTIES } from '../nodes/support/properties';
 import { ALL_CASES } from './support/cases';
 import { placesOf, watchConsole } from './support/faultMatrixSecrets';
-import { selfSigned } from './support/faultMatrixTls';
 import { useFixture } from './support/fixture';
 import { ending } from './support/ingest';
 import { whileListening } from './support/listen';
-import { createPollEngine } from './support/pollEngine';
-import type { PollEngine } from './support/pollEngine';
+import { createPollEngine, type PollEngine } from './support/pollEngine';
+import selfSigned from './support/selfSigned.json';
 
 const fixture = useFixture();
 
@@ -250,7 +249,7 @@ describe('the trigger', () => {
 
 	it('sends nothing where nobody has signed the certificate', async () => {
 		let requests = 0;
-		const server = createTlsServer(selfSigned('localhost'), (_, response) => {
+		const server = createTlsServer(selfSigned, (_, response) => {
 			requests += 1;
 			response.end('{}');
 		});
