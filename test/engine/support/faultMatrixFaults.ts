@@ -9,9 +9,6 @@ import ROWS from './faults.json';
 /** The access token of every cell. */
 export const MARK = 'token-9c41f7-stays-home';
 
-/** Longer than any operation waits. */
-export const A_DAY_MS = 24 * 3_600_000;
-
 /** Something that goes wrong with a request. */
 export interface Fault {
 	title: string;
