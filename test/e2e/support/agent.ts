@@ -2,7 +2,7 @@ import { findLast, omit } from 'lodash';
 
 import type { WorkflowFile } from '../../../host/examples';
 import type { N8n } from '../../../host/host';
-import workflow from './agent.json';
+import example from './agent.json';
 import type { Execution } from './execution';
 import type { Harness } from './harness';
 import { startModelStandIn, type ModelRequest } from './modelStandIn';
@@ -17,12 +17,13 @@ export interface Agent {
 }
 
 const ASK = 'Ask Assistant';
+const workflow = example as unknown as WorkflowFile;
 
 /** An AI agent of n8n with a chat model and our node, as it is when just added, as its only tool. */
 function agentWorkflow({ version, executionOrder, tool, onError }: Agent): WorkflowFile {
 	const nodes = workflow.nodes.map((node) => {
 		if (node.name === 'AI Agent') return { ...node, typeVersion: version };
-		const parameters = { ...node.parameters, ...tool };
+		const parameters = { ...(node.parameters as object), ...tool };
 		return node.name === ASK ? { ...node, parameters, ...(onError && { onError }) } : node;
 	});
 	const settings = { executionOrder };
