@@ -232,21 +232,6 @@ describe('the trigger', () => {
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 
-	it('follows no redirect to another origin', async () => {
-		let reached = 0;
-		const other = createServer((_, response) => {
-			reached += 1;
-			response.end('{}');
-		});
-		await whileListening(other, async (port) => {
-			fixture.sandbox.faults.add({ do: 'redirect', to: addressOf(port), status: 307 });
-			const { error } = await polls.test(given());
-			expect(error?.message).toContain('which the node does not follow with your token');
-			expect(placesOf(fixture.sandbox.accessToken, error)).toEqual([]);
-		});
-		expect(reached).toBe(0);
-	});
-
 	it('sends nothing where nobody has signed the certificate', async () => {
 		let requests = 0;
 		const server = createTlsServer(selfSigned, (_, response) => {
