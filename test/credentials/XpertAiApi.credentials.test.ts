@@ -3,9 +3,8 @@ import { Workflow } from 'n8n-workflow';
 import type { ICredentialDataDecryptedObject, INodeTypes } from 'n8n-workflow';
 
 import { XpertAiApi } from '../../credentials/XpertAiApi.credentials';
-import { readUrl, serviceRoot } from '../../nodes/XpertAi/transport/credential';
+import { readUrl, serviceRoot, tokenOf } from '../../nodes/XpertAi/transport/credential';
 import { CREDENTIAL_NAME } from '../../nodes/XpertAi/transport/api';
-import { tokenOf } from '../../nodes/XpertAi/transport/credential';
 import { node } from '../nodes/support/node';
 
 const credential = new XpertAiApi();

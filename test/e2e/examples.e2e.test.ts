@@ -50,7 +50,8 @@ function knowsTheWarranty(): void {
 const found = (name: string) =>
 	expect.objectContaining({ name, outcome: 'found', processing: 'finish' });
 const answered = (person: string, answer: string) => ({
-	...{ person, filter: 'applied' },
+	person,
+	filter: 'applied',
 	answer: expect.stringContaining(answer),
 });
 const mailed = (to: string, subject: string) => {
@@ -251,7 +252,8 @@ describe('an example that is called', () => {
 		expect(await notify('created', bat)).toEqual({ found: 1 });
 		const night = { pages: [movedOwl, hare] };
 		expect(await call('Submit All Pages', 'pages-night', night)).toEqual({
-			...{ unchanged: 1, found: 1 },
+			unchanged: 1,
+			found: 1,
 			disabled: 1,
 		});
 		expect(await asked('hare')).toContain('in the field');

@@ -86,7 +86,8 @@ describe('what npm start sets up', () => {
 		const { url: home, accessToken } = harness.sandbox;
 		const pointTo = async (url: string) =>
 			await rest.updateCredential(id, {
-				...{ name: SANDBOX_CREDENTIAL, type: 'xpertAiApi' },
+				name: SANDBOX_CREDENTIAL,
+				type: 'xpertAiApi',
 				data: { baseUrl: url, accessToken },
 			});
 		await setUp('http://127.0.0.1:4999');
@@ -130,7 +131,9 @@ describe('the first five minutes', () => {
 		// Side by side on one canvas.
 		const nodesShown = stickies.map((note, at) => ({
 			...note,
-			...{ id: `${at}`, name: `Note ${at}`, position: [(at % 8) * 900, Math.floor(at / 8) * 900] },
+			id: `${at}`,
+			name: `Note ${at}`,
+			position: [(at % 8) * 900, Math.floor(at / 8) * 900],
 		}));
 		const notes = {
 			name: 'Notes',

@@ -170,7 +170,9 @@ describe('half a character in the name of a field', () => {
 		[
 			'Text',
 			{
-				...{ source: 'text', name: 'a', text: 'A text' },
+				source: 'text',
+				name: 'a',
+				text: 'A text',
 				documentSettings: { metadata: '={{ $json.metadata }}' },
 			},
 			'"Metadata" in "Document Settings"',

@@ -105,7 +105,9 @@ describe('the key of a document', () => {
 		expect(found()).toBe(1);
 		const by = async (operation: string, documentKey: string) =>
 			await fixture.run({
-				...{ resource: 'document', operation, documentKey },
+				resource: 'document',
+				operation,
+				documentKey,
 				knowledgebaseId: fixture.world.knowledgebaseId,
 			});
 		expect(column((await by('disable', NFC)).items, 'outcome')).toEqual(['disabled']);
@@ -139,7 +141,8 @@ describe('a conversation key', () => {
 	const say = async (conversationKey: string, user?: string) =>
 		await fixture.run(
 			ask({
-				...{ threadSource: 'key', conversationKey },
+				threadSource: 'key',
+				conversationKey,
 				assistantId: byId(SAYING_ASSISTANT.id),
 			}),
 			{ items: [{ json: { message: 'Hi', ...(user === undefined ? {} : { user }) } }] },

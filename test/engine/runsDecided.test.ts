@@ -37,7 +37,7 @@ describe('a run that asks a person', () => {
 	it('is interrupted, and goes on under its ID when that is confirmed, with what goes along', async () => {
 		const { json, thread } = await waiting();
 		expect(json).toMatchObject({
-			...{ status: 'interrupted' },
+			status: 'interrupted',
 			output: 'This waits for a person to decide: SubAgent (May I answer this?).',
 			interrupt: [{ tool: 'subagent', args: { input: QUESTION } }],
 		});

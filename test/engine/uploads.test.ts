@@ -112,7 +112,8 @@ describe('an upload', () => {
 		const call = { resource, operation: 'create', additionalFields: { target: '{"a":1}' } };
 		await fixture.run({ ...call, options: { additionalFieldsJson } });
 		expect(fixture.sandbox.requests.all[0]?.fields).toEqual({
-			...{ target: '{"a":1,"kind":"storage"}', newer: 'x' },
+			target: '{"a":1,"kind":"storage"}',
+			newer: 'x',
 		});
 		const { error } = await fixture.run({
 			...call,

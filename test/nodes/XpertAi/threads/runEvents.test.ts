@@ -39,7 +39,8 @@ describe('what a stream of events says', () => {
 		expect(heard.join('')).toBe(SAID);
 		expect(events).toMatchObject({
 			answer: 'Tool said: You said: hello [users seen: 1]',
-			...{ isComplete: true, isWhole: true },
+			isComplete: true,
+			isWhole: true,
 		});
 		expect(stepsOf(events.parts)).toMatchObject([
 			{ action: { toolInput: expect.anything() }, observation: expect.stringContaining('hello') },
