@@ -309,7 +309,7 @@ describe('when more is missing than may be', () => {
 
 describe('When Run Again: Mirror the Source', () => {
 	it('is refused in a loop before anything is sent, in words', async () => {
-		const { error } = await night(ALL, { loops: true });
+		const { error } = await night(ALL, { loops: 'n8n-nodes-base.wait' });
 		expect(error?.message).toBe(
 			'"When Run Again" cannot be "Mirror the Source (Remove What Is Gone)" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "Send New and Changed" [item 0]',
 		);

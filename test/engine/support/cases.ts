@@ -88,7 +88,7 @@ const allManuals = () => ({
 
 const NO_DOCUMENTS = {
 	bad: (world: World) => ({ ...oneDocument(world), documentIds: '={{ " , " }}' }),
-	refusal: /"Document IDs" must not be empty, but is \[\]$/,
+	refusal: /"Document IDs" must not be empty, but is (\[\]|" , ")$/,
 	answer: [{ id: ID, status: 'waiting' }],
 };
 
@@ -274,14 +274,13 @@ const CASES: Case[] = [
 			limit: 2,
 			filters: {
 				search: 'T',
-				where: '{"from":"api"}',
 				order: { values: { column: 'updatedAt', direction: 'ASC' } },
 			},
 		}),
 		sends: 'POST /conversations/search',
-		body: { search: 'T', where: { from: 'api' }, order: { updatedAt: 'ASC' }, limit: 2, offset: 0 },
-		bad: () => ({ filters: { where: '={{ "{" }}' } }),
-		refusal: /"Conditions" must be JSON \(.*\), but is "\{"$/,
+		body: { search: 'T', order: { updatedAt: 'ASC' }, limit: 2, offset: 0 },
+		bad: () => ({ filters: { threadId: '={{ ".." }}' } }),
+		refusal: /"Thread ID" must be an ID, but is "\.\."$/,
 		answer: { items: [{ id: ID }], total: 1 },
 	},
 	{
@@ -356,12 +355,9 @@ const CASES: Case[] = [
 	},
 	{
 		calls: 'assistant: search',
-		good: () => ({
-			limit: 5,
-			filters: { graph_id: ECHO_ASSISTANT_ID, metadata: '{"slug":"echo"}' },
-		}),
+		good: () => ({ limit: 5, filters: { slug: 'echo' } }),
 		sends: 'POST /assistants/search',
-		body: { graph_id: ECHO_ASSISTANT_ID, metadata: { slug: 'echo' }, limit: 5, offset: 0 },
+		body: { metadata: { slug: 'echo' }, limit: 5, offset: 0 },
 		bad: () => ({ limit: '={{ "many" }}' }),
 		refusal: /"Limit" must be a number, but is "many"$/,
 		answer: [{ assistant_id: ID }],
@@ -380,13 +376,13 @@ const CASES: Case[] = [
 			limit: 10,
 			offset: 0,
 		},
-		bad: () => ({ namespace_prefix: 'memories', filters: { filter: '[1]' } }),
-		refusal: /"Filter" must be an object \(JSON\), but is \[1\]$/,
+		bad: () => ({ namespace_prefix: 'memories', filters: { query: '={{ [1] }}' } }),
+		refusal: /"Query" must be text, but is \[1\]$/,
 		answer: { items: [{ namespace: ['a'], key: 'k', value: {} }] },
 	},
 	{
 		calls: 'assistant: count',
-		good: () => ({ filters: { metadata: '{"slug":"echo"}' } }),
+		good: () => ({ filters: { slug: 'echo' } }),
 		sends: 'POST /assistants/count',
 		body: { metadata: { slug: 'echo' } },
 		bad: () => ({ options: { additionalFieldsJson: '={{ "{a" }}' } }),
@@ -406,10 +402,10 @@ const CASES: Case[] = [
 		calls: 'store: createNamespace',
 		good: () => ({
 			prefix: SANDBOX_ASSISTANT_ID,
-			additionalFields: { max_depth: 2, limit: 5, offset: 0, suffix: 'notes' },
+			additionalFields: { max_depth: 2, limit: 5 },
 		}),
 		sends: 'POST /store/namespaces',
-		body: { prefix: [SANDBOX_ASSISTANT_ID], suffix: ['notes'], max_depth: 2, limit: 5, offset: 0 },
+		body: { prefix: [SANDBOX_ASSISTANT_ID], max_depth: 2, limit: 5 },
 		bad: () => ({ additionalFields: { max_depth: '={{ "deep" }}' } }),
 		refusal: /"Max Depth" must be a number, but is "deep"$/,
 		answer: { namespaces: [['a']] },
@@ -428,12 +424,12 @@ const CASES: Case[] = [
 		calls: 'conversation: create',
 		good: () => ({
 			title: 'Question',
-			additionalFields: { threadId: 'thread-of-mine', options: '{"a":1}' },
+			additionalFields: { threadId: 'thread-of-mine' },
 		}),
 		sends: 'POST /conversations',
-		body: { title: 'Question', threadId: 'thread-of-mine', options: { a: 1 } },
-		bad: () => ({ additionalFields: { options: '={{ 5 }}' } }),
-		refusal: /"Conversation Options" must be an object \(JSON\), but is 5$/,
+		body: { title: 'Question', threadId: 'thread-of-mine' },
+		bad: () => ({ title: '={{ [5] }}' }),
+		refusal: /"Title" must be text, but is \[5\]$/,
 		answer: { id: ID, threadId: 't' },
 	},
 	{

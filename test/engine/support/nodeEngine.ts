@@ -43,8 +43,8 @@ export interface NodeRun {
 	name?: string;
 	/** How the executions were started that a sub-workflow (mode `integrated`) belongs to, as far as n8n tells. */
 	calledFrom?: { outermost?: WorkflowExecuteMode; caller?: WorkflowExecuteMode };
-	/** Whether what comes out of the node goes into it once more. */
-	loops?: boolean;
+	/** The type of a node by which what comes out of the node would go into it once more. */
+	loops?: string;
 	/** The type of the node before it, which hands on the items. */
 	trigger?: string;
 	/** Hears what the node shows in a chat while it works, as n8n does in a streaming response mode. */
@@ -163,6 +163,9 @@ const startType: INodeType = {
 	},
 };
 
+/** Hands on nothing. */
+const endType: INodeType = { ...startType, execute: async () => [[]] };
+
 /** The node as the editor adds it: its usual name, its newest version. */
 export function nodeOf(
 	type: string,
@@ -185,18 +188,20 @@ export function nodeOf(
 function workflowOf(
 	node: INode,
 	nodeType: INodeType,
-	{ loops = false, start = startNode } = {},
+	{ loops, start = startNode }: { loops?: string; start?: INode } = {},
 ): Workflow {
 	const into = (name: string) => ({
 		main: [[{ node: name, type: NodeConnectionTypes.Main, index: 0 }]],
 	});
-	const get = (type: string) => (type === start.type ? startType : nodeType);
+	const types: Record<string, INodeType> = { [start.type]: startType, [loops ?? '']: endType };
+	const get = (type: string) => types[type] ?? nodeType;
+	const back = loops ? [{ ...startNode, name: 'Back', type: loops }] : [];
 	return new Workflow({
 		id: 'workflow',
-		nodes: [start, node],
+		nodes: [start, node, ...back],
 		connections: {
 			[start.name]: into(node.name),
-			...(loops ? { [node.name]: into(start.name) } : {}),
+			...(loops ? { [node.name]: into('Back'), Back: into(node.name) } : {}),
 		},
 		active: false,
 		nodeTypes: { getByName: get, getByNameAndVersion: get, getKnownTypes: () => ({}) },

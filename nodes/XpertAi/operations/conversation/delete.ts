@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-import { timeoutSeconds } from '../../execution/declared';
 import { booleanField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
 import { declare, type PrecheckResult } from '../../execution/operation';
@@ -56,7 +55,7 @@ const messageList = z.object({ items: z.array(z.object({ id: z.string().min(1) }
 async function deleteMessages(item: Item): Promise<void> {
 	const path = '/conversations/{id}/messages';
 	const id = item.id('conversationId');
-	const timeoutMs = item.setting('options.timeout', timeoutSeconds) * 1000;
+	const timeoutMs = item.setting('options.timeout', z.number()) * 1000;
 	const request = { timeoutMs, repeatable: true };
 	const { items } = await item.call({
 		...request,

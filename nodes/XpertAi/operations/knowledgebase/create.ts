@@ -27,7 +27,7 @@ export const create = declare({
 	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,
 	answer: recordWith('id'),
-	remark: withoutModel,
+	answerHint: withoutModel,
 });
 
 function withoutModel(answer: unknown): string | undefined {

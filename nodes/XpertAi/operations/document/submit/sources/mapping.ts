@@ -9,7 +9,7 @@ import { textField } from '../../../../execution/fields';
 import type { Item } from '../../../../execution/item';
 import { isoText, typedValue } from '../../../../execution/values';
 import { isUuid } from '../../../../payloads/common';
-import { document, isDocumentField } from '../../../../payloads/document';
+import { document, documentWith, isDocumentField } from '../../../../payloads/document';
 import type { DocumentField } from '../../../../payloads/document';
 import { documentFieldName, documentFieldType } from '../../../../pickers/documentFields';
 import { isJsonObject } from '../../../../transport/answer';
@@ -41,7 +41,8 @@ export function documentFromFields(item: Item, prepare: (document: unknown) => u
 	// A text column becomes a page, unless the item has pages or chunks.
 	if (text !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(text);
 	else if (text !== undefined) mapped.pages = [{ pageContent: String(columns[text]) }];
-	return { record: item.check(document, prepare(mapped), DOCUMENT_NAMING), unusedColumns };
+	const record = item.check(documentWith(mapped), prepare(mapped), DOCUMENT_NAMING);
+	return { record, unusedColumns };
 }
 
 /**

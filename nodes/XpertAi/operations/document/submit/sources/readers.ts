@@ -19,8 +19,8 @@ import type { ItemError } from '../../../../execution/outputs';
 import { isFilled, isNothing } from '../../../../execution/rawParameters';
 import { jsonRecords } from '../../../../ingest/jsonRecords';
 import {
-	document,
 	documentList,
+	documentWith,
 	isDocumentField,
 	unsignedAddress,
 } from '../../../../payloads/document';
@@ -44,10 +44,10 @@ export type SourceDocuments = FoundDocument[] | AsyncIterable<FoundDocument | It
 const sourceValue = z.enum(Object.keys(SOURCES) as [SourceValue, ...SourceValue[]]);
 
 const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
-	text: (item) => readKeyed(item, readText, keyOfText),
-	files: (item) => readKeyed(item, readFile, keyOfFile),
-	addresses: (item) => readKeyed(item, readAddress, keyOfAddress),
-	fields: (item) => readKeyed(item, readFields, keyGiven),
+	text: (item) => readKeyed(item, readText, nameOfText, `"${item.labelOf(NAME)}"`),
+	files: (item) => readKeyed(item, readFile, pathOfFile, 'The name of the file'),
+	addresses: (item) => readKeyed(item, readAddress, stableAddress, `"${item.labelOf('url')}"`),
+	fields: (item) => readKeyed(item, readFields),
 	json: readJson,
 	records: readRecords,
 };
@@ -61,17 +61,25 @@ export function readDocuments(item: Item): SourceDocuments {
 	return READERS[item.setting('source', sourceValue)](item);
 }
 
-/** Reads the document of an item. One that is refused although it has a key is told from one without. */
+/**
+ * Reads the document of an item, and its key. One that is refused although it has a key is told from one without.
+ *
+ * @param defaultKey gives the key if none is set
+ * @param subject what the default key is called in messages
+ */
 function readKeyed(
 	item: Item,
 	read: (item: Item) => FoundDocument,
-	keyOf: (item: Item) => string | undefined,
+	defaultKey?: (item: Item) => string,
+	subject = '',
 ): FoundDocument[] {
+	const readKey = () =>
+		keyGiven(item) ?? (defaultKey && checkedKey(item, defaultKey(item), subject));
 	try {
 		const version = item.text('documentSettings.documentVersion').trim();
-		return [{ ...read(item), key: keyOf(item), ...(version !== '' && { version }) }];
+		return [{ ...read(item), key: readKey(), ...(version !== '' && { version }) }];
 	} catch (caught) {
-		const key: unknown = attempt(keyOf, item);
+		const key: unknown = attempt(readKey);
 		const flaw = item.asError(caught);
 		if (typeof key === 'string') refusedKeys.set(flaw, key);
 		throw flaw;
@@ -103,7 +111,8 @@ export function identification(item: Item) {
 			const key = ownValue(record, path);
 			const subject = compact([position, `"${item.labelOf('documentKeyField')}"`]).join(': ');
 			if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number')
-				return { record, key: checkedKey(item, key, subject) };
+				// Its ID is derived from the key.
+				return { record: { ...record, id: undefined }, key: checkedKey(item, key, subject) };
 			const demand = `names ${quoted(path)}, which this document does not have`;
 			return item.refuse({ subject, demand });
 		},
@@ -139,9 +148,6 @@ function readText(item: Item): FoundDocument {
 	return textDocument(item, { ...settingsOf(item), name }, text);
 }
 
-const keyOfText = (item: Item) =>
-	documentKeyOf(item, () => nameOfText(item), `"${item.labelOf(NAME)}"`);
-
 const NAME = 'documentSettings.name';
 const NAME_DEMAND = 'must be given, as the item has no name and no title';
 const NAME_CURE = 'Add "Name" in Document Settings.';
@@ -157,17 +163,6 @@ function nameOfText(item: Item): string {
 
 const keyGiven = (item: Item) => keyIfGiven(item, 'documentKey');
 
-/**
- * The key of a document.
- *
- * @param defaultKey gives the key if none is set
- * @param subject what `defaultKey` is called in messages
- * @throws NodeOperationError if the key is not valid, for example because an expression found nothing
- */
-function documentKeyOf(item: Item, defaultKey: () => string, subject: string): string {
-	return keyGiven(item) ?? checkedKey(item, defaultKey(), subject);
-}
-
 function readFile(item: Item): FoundDocument {
 	const field = item.binary();
 	const { fileName, directory = '' } = field.binary;
@@ -176,10 +171,9 @@ function readFile(item: Item): FoundDocument {
 	return binaryDocument(item, { ...settings, name }, field);
 }
 
-function keyOfFile(item: Item): string {
+function pathOfFile(item: Item): string {
 	const { binary, property } = item.binary();
-	const path = compact([binary.directory, binary.fileName || property]).join('/');
-	return documentKeyOf(item, () => path, 'The name of the file');
+	return compact([binary.directory, binary.fileName || property]).join('/');
 }
 
 function readAddress(item: Item): FoundDocument {
@@ -193,8 +187,7 @@ function readAddress(item: Item): FoundDocument {
 	return readyRecord(item, { name, fileUrl: url, ...settingsOf(item) });
 }
 
-const keyOfAddress = (item: Item) =>
-	documentKeyOf(item, () => unsignedAddress(item.text('url').trim()), `"${item.labelOf('url')}"`);
+const stableAddress = (item: Item) => unsignedAddress(item.text('url').trim());
 
 /** The last part of the path of an address, or its host if the path is empty. */
 function lastPart({ pathname, hostname }: URL): string {
@@ -258,7 +251,9 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 		let key: string | undefined;
 		try {
 			if ('flaw' in read) item.refuse({ subject: position, demand: read.flaw });
-			const record = item.check(document, prepare(read.value), { parameter: position });
+			const record = item.check(documentWith(read.value), prepare(read.value), {
+				parameter: position,
+			});
 			if (read.isWholeFile) refuseWrapped(item, 'The file', record, textField);
 			const identified = withVersion(identify(record, position));
 			({ key } = identified);

@@ -45,6 +45,8 @@ const RECORD_NAMING: Naming = {
 /** A document as read and checked by its source. Its ID is derived when its turn comes. */
 export interface FoundDocument {
 	record: DocumentRecord;
+	/** The record as JSON, once it is checked. */
+	json?: string;
 	/** The key that its ID is derived from; without a key, the document keeps its own ID. */
 	key?: string;
 	/** Changes with the document, and is compared in place of its content. */
@@ -80,7 +82,7 @@ export function readyRecord(
 	item: Item,
 	given: DocumentRecord,
 	naming: Naming = RECORD_NAMING,
-): Pick<FoundDocument, 'record' | 'hadNul'> {
+): Pick<FoundDocument, 'record' | 'json' | 'hadNul'> {
 	const split = withTextSplitter(given);
 	const { metadata, parserConfig } = split;
 	const size = parserConfig?.chunkSize ?? CHUNK_SIZE;
@@ -94,8 +96,8 @@ export function readyRecord(
 	const json = item.jsonText(record, naming);
 	const cleaned = json.replace(NUL_IN_JSON, '$1');
 	return cleaned === json
-		? { record }
-		: { record: JSON.parse(cleaned) as DocumentRecord, hadNul: true };
+		? { record, json }
+		: { record: JSON.parse(cleaned) as DocumentRecord, json: cleaned, hadNul: true };
 }
 
 /**
@@ -199,9 +201,9 @@ function fileDocument(
 			mimeType: (given.mimeType ?? mimeType).replace(/;\s*charset=.*/i, ''),
 			type: isTable ? type : (given.type ?? type),
 		});
-	const { record, hadNul } = recordOf(named);
+	const { hadNul, ...ready } = recordOf(named);
 	return {
-		record,
+		...ready,
 		file: async () => {
 			const { content, file = named, hadNul: fileHadNul } = await read();
 			const fields = pick(recordOf(file).record, ['name', 'type', 'mimeType']);
