@@ -123,6 +123,10 @@ describe('nothing is disabled', () => {
 	it.each<[string, FaultRule]>([
 		['1 document may or may not be stored', { endpoint: 'E3', nth: 4, do: 'drop', when: 'after' }],
 		[
+			'1 document could not be read or stored',
+			{ endpoint: 'E3', nth: 4, do: 'status', status: 403 },
+		],
+		[
 			'the processing could not be started or followed',
 			{ endpoint: 'process', do: 'status', status: 403 },
 		],
