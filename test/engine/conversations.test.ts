@@ -59,6 +59,38 @@ describe('Conversation: Delete looks first', () => {
 		expect(fixture.sandbox.store.conversations.has(fixture.world.conversationId)).toBe(false);
 	});
 
+	/** Adds a second answer; servers keep a conversation with two (recorded, `conversation-delete`). */
+	function answerAgain() {
+		const { messages } = fixture.sandbox.store;
+		const { answerId, conversationId } = fixture.world;
+		const answer = messages.find(({ id }) => id === answerId);
+		messages.push({ ...answer!, id: NOBODY, createdAt: '2099-01-01T00:00:00.000Z' });
+		const own = () => messages.filter((one) => one.conversationId === conversationId);
+		return { own, newestFirst: [NOBODY, answerId] };
+	}
+
+	it('and deletes the messages before, newest first, where it was asked more than once', async () => {
+		const { own, newestFirst } = answerAgain();
+		const { items } = await fixture.run(conversation('delete'));
+		expect(items[0]?.json).toEqual({ deleted: true });
+		const deleted = fixture.sandbox.requests.of('deleteMessage').map(({ path }) => path);
+		expect(deleted.slice(0, 2)).toEqual(newestFirst.map((id) => expect.stringMatching(`/${id}$`)));
+		expect(methods()).toEqual(['GET', 'DELETE', 'POST', ...deleted.map(() => 'DELETE'), 'DELETE']);
+		expect(own()).toEqual([]);
+		expect(fixture.sandbox.store.conversations.has(fixture.world.conversationId)).toBe(false);
+	});
+
+	it('and says how many messages are left where deleting them breaks off', async () => {
+		const { own } = answerAgain();
+		const all = own().length;
+		fixture.sandbox.faults.add({ endpoint: 'deleteMessage', nth: 2, do: 'status', status: 403 });
+		const { error } = await fixture.run(conversation('delete'));
+		expect(error?.message).toMatch(
+			`. The conversation is not deleted: ${all - 1} of its ${all} messages are left`,
+		);
+		expect(own()).toHaveLength(all - 1);
+	});
+
 	it('says when there was nothing, and sends no request to delete it', async () => {
 		const { items } = await fixture.run(conversation('delete', { conversationId: NOBODY }));
 		expect(items[0]?.json).toEqual({ deleted: false });

@@ -1,8 +1,7 @@
 import type { NodeApiError } from 'n8n-workflow';
 
 import { clock, useClock } from './support/clock';
-import { createEngine } from './support/engine';
-import type { Engine } from './support/engine';
+import { createEngine, type Engine } from './support/engine';
 import { startFaultySandbox, worded } from './support/faultMatrix';
 import type { FaultySandbox, OpenCell } from './support/faultMatrix';
 import { FAULTS, MARK } from './support/faultMatrixFaults';
@@ -28,8 +27,8 @@ afterAll(async () => await server?.close());
 function expectError(error: unknown, { fault, requestIds }: OpenCell, message: string): void {
 	expect(error).toMatchObject({ name: 'NodeApiError', message: worded(message) });
 	if (!fault.isAnswered) return;
-	const { description } = error as NodeApiError;
-	expect(requestIds().some((id) => description?.includes(id))).toBe(true);
+	const { requestId } = (error as NodeApiError).context.data as { requestId?: string };
+	expect(requestIds()).toContain(requestId);
 }
 
 describe.each(['searchAssistants', 'searchThreads'] as const)('the list %s', (method) => {

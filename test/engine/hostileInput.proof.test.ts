@@ -11,8 +11,7 @@ import { OPERATIONS } from '../nodes/support/properties';
 import { ALL_CASES } from './support/cases';
 import { useFixture } from './support/fixture';
 import type { NodeResult } from './support/engine';
-import { placesOf } from './support/hostilePlaces';
-import type { Place } from './support/hostilePlaces';
+import { placesOf, type Place } from './support/hostilePlaces';
 import { deepFreeze, hostileValues } from './support/hostileValues';
 
 const fixture = useFixture();
@@ -67,7 +66,7 @@ function requestFlaw({ endpoint, method, path, headers }: LoggedRequest, value: 
 }
 
 /** These decide on other parameters, which the message may be about. */
-const SWITCHES = new Set<unknown>(['threadSource', 'documentIdMode', 'options', 'text', 'name']);
+const SWITCHES = new Set<unknown>(['threadSource', 'options', 'text', 'name']);
 
 function namesFor({ path }: Place, all: Place[]): string[] {
 	const isAbout = (other: Place) =>

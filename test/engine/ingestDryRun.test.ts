@@ -87,7 +87,7 @@ describe('Only Show What Would Happen', () => {
 
 	it('says what cannot be read, and that nothing would be disabled for it', async () => {
 		await night('abc', {});
-		const items = [...texts('a'), { json: { name: 'b', text: '' } }];
+		const items = [...texts('a'), { json: { text: 'It has no name.' } }];
 		const result = await night('', { dryRun }, { items, onError: 'continueRegularOutput' });
 		expect(column(result.items, 'plan')).toEqual(['unchanged', undefined]);
 		expect(hintsOf(result)).toContain(

@@ -2,7 +2,7 @@ import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 
 import { workbook } from '../sandbox/support/recordedFiles';
 import { useFixture } from './support/fixture';
-import { column, embedsDocuments, hintsOf, ingestOn } from './support/ingest';
+import { column, embedsDocuments, ingestOn } from './support/ingest';
 
 const fixture = useFixture();
 const { submit } = ingestOn(fixture);
@@ -120,23 +120,17 @@ describe('a workbook', () => {
 		expect(column(result.items, 'outcome')).toEqual(['found']);
 		expect(documents()).toMatchObject([{ type: 'txt', name: expect.stringMatching(/\.xlsx$/i) }]);
 		expect(passages()).toEqual(['{"Animal":"Quokka","Price":10.5}']);
-		expect(hintsOf(result)).toContain('1 table is sent as text: servers cannot read sheets.');
 	});
 
-	it.each([
-		['broken.xlsx', XLSX, /"data", whose file is no \.xlsx workbook inside/],
-		[
-			'old.xls',
-			'application/vnd.ms-excel',
-			/whose file is of the old \.xls format.* Save it as \.xlsx/,
-		],
-	])('that nothing could be found in is refused: %s', async (name, mimeType, words) => {
+	it('that nothing could be found in is refused', async () => {
 		const items = [
-			await fileItem(name, mimeType, Buffer.from('Price, no zip at all')),
+			await fileItem('broken.xlsx', XLSX, Buffer.from('Price, no zip at all')),
 			await fileItem('good.xlsx', XLSX, book),
 		];
 		const { outputs } = await submit(FILES, { items, onError: 'continueErrorOutput' });
-		expect(column(outputs[1], 'error')).toEqual([expect.stringMatching(words)]);
+		expect(column(outputs[1], 'error')).toEqual([
+			expect.stringContaining('file "broken.xlsx" is no .xlsx workbook inside'),
+		]);
 		expect(column(outputs[0], 'name')).toEqual(['good.xlsx']);
 		expect(uploads()).toHaveLength(1);
 	});

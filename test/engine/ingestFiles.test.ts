@@ -1,8 +1,8 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
 import { useFixture } from './support/fixture';
-import { column, embedsDocuments, hintsOf, ingestOn } from './support/ingest';
+import { BY_NAME, column, embedsDocuments, hintsOf, ingestOn } from './support/ingest';
 import { byId } from './support/locators';
 import { ask, detailsOf, newThreads, says } from './support/runs';
 
@@ -38,7 +38,8 @@ describe('files with nothing in them', () => {
 		];
 		const { outputs } = await submit(FILES, { items, onError: 'continueErrorOutput' });
 		expect(column(outputs[1], 'error')).toEqual([
-			'"Input Binary Field" names "data", whose file is empty: nothing could be found in it [item 0]',
+			'"Input Binary Field" names "data", whose file "' +
+				`${name}" is empty: nothing could be found in it [item 0]`,
 		]);
 		expect(column(outputs[0], 'name')).toEqual(['b.md']);
 		expect(uploads()).toHaveLength(1);
@@ -72,7 +73,7 @@ describe('texts', () => {
 		expect(await answerTo('Where do penguins live?')).toContain('Penguins live in the south.');
 	});
 
-	it.each([
+	it.each<[string, INodeParameters, INodeExecutionData[]]>([
 		['"Text" must not be empty', {}, texts(['Empty', ' '])],
 		['"Name" is empty: its expression gave nothing for this item', {}, texts(['', 'A text'])],
 		['"Text" holds half of a character', {}, texts(['Name', 'cut \ud83d'])],
@@ -87,6 +88,16 @@ describe('texts', () => {
 			{ documentSettings: { chunkSize: 'many' } },
 			texts(['T', 'A text.']),
 		],
+		...[
+			['"Chunk Size" in "Document Settings" must be more than 0', { chunkSize: 0 }],
+			['"Chunk Overlap" in "Document Settings" must be from 0', { chunkOverlap: -5 }],
+			['to less than the chunk size (1000)', { chunkOverlap: 1000 }],
+			['to less than the chunk size (100)', { chunkSize: 100, chunkOverlap: 100 }],
+		].map(([words, documentSettings]): [string, INodeParameters, INodeExecutionData[]] => [
+			String(words),
+			{ documentSettings },
+			texts(['T', 'A text.']),
+		]),
 	])('are refused before anything is sent: %s', async (message, more, items) => {
 		expect((await submit({ ...TEXT, ...more }, { items })).error?.message).toContain(message);
 		expect(fixture.sandbox.requests.all).toEqual([]);
@@ -94,7 +105,7 @@ describe('texts', () => {
 });
 
 describe('files', () => {
-	it('are uploaded under their names and found; a table is sent as text, which is said', async () => {
+	it('are uploaded under their names and found; a table is sent as text', async () => {
 		const items = [
 			await fileItem('animals.md', 'text/markdown', '# Animals\n\nLions roar loudly.'),
 			await fileItem('table.csv', 'text/csv', 'name,price\nDrum belt,12'),
@@ -105,9 +116,30 @@ describe('files', () => {
 			{ name: 'animals.md', type: 'md', mimeType: 'text/markdown', size: 29 },
 			{ name: 'table.csv', type: 'txt', mimeType: 'text/plain' },
 		]);
-		expect(hintsOf(result)).toContain('1 table is sent as text: servers cannot read sheets.');
 		expect(await answerTo('What do lions do?')).toContain('Lions roar loudly.');
 	});
+});
+
+it('a file that is another than its name says is stored as what it is, under the same key', async () => {
+	const items = [await fileItem('Contract.docx', 'application/pdf', '%PDF-1.7')];
+	const run = async () => (await submit({ ...FILES, mode: 'changed' }, { items })).items[0]?.json;
+	const key = 'Contract.docx';
+	expect(await run()).toMatchObject({ key, name: 'Contract.docx.pdf', outcome: 'stored' });
+	const fields = { name: 'Contract.docx.pdf', type: 'pdf', mimeType: 'application/pdf' };
+	expect(documents()).toContainEqual(expect.objectContaining(fields));
+	expect(await run()).toMatchObject({ key, outcome: 'unchanged' });
+});
+
+it('characters that no server can store are left out, which is said', async () => {
+	const result = await submit(TEXT, { items: texts(['A', 'a\0b'], ['B\0', 'b'], ['C', 'c']) });
+	expect(uploads().map(({ files: [file] = [] }) => String(file?.content))).toEqual([
+		'ab',
+		'b',
+		'c',
+	]);
+	expect(hintsOf(result)).toContain(
+		'2 documents have characters that cannot be stored (U+0000): they were left out.',
+	);
 });
 
 describe('addresses', () => {
@@ -120,6 +152,23 @@ describe('addresses', () => {
 		expect(items[0]?.json).toMatchObject({ key: url, processing: 'finish' });
 		expect(items[0]?.json.name).toBe(url.split('/').at(-1));
 		expect(uploads()).toEqual([]);
+	});
+
+	it('are one document, and unchanged, however they are signed, also in a column', async () => {
+		const run = async (parameters: INodeParameters, signature: string) => {
+			const url = `https://a.example/b.pdf?v=1&X-Amz-Date=${signature}&X-Amz-Signature=${signature}`;
+			const changed = { ...parameters, mode: 'changed', sourceName: String(parameters.source) };
+			const { items } = await submit(changed, { items: [{ json: { url } }] });
+			return items[0]?.json;
+		};
+		const columns = { ...BY_NAME, source: 'fields', documentKey: 'b' };
+		for (const [parameters, key] of [
+			[ADDRESSES, 'https://a.example/b.pdf?v=1'] as const,
+			[columns, 'b'] as const,
+		]) {
+			expect(await run(parameters, '1')).toMatchObject({ key, outcome: 'stored' });
+			expect(await run(parameters, '2')).toMatchObject({ key, outcome: 'unchanged' });
+		}
 	});
 
 	it('that the server cannot fetch go to the error output, with what to do', async () => {
@@ -200,7 +249,7 @@ describe('an upload', () => {
 		expect(outputs[1]).toMatchObject([
 			{
 				json: {
-					error: expect.stringMatching(/names "data", whose file n8n no longer has .*\[item 1\]/),
+					error: expect.stringMatching(/whose file "gone.md" is no longer in n8n .*\[item 1\]/),
 					details: { outcome: 'rejected' },
 				},
 			},
@@ -222,13 +271,13 @@ describe('an upload', () => {
 	});
 });
 
-it('a file is unchanged as long as its bytes and its settings are', async () => {
-	const run = async (documentSettings = {}) => {
-		const items = [await fileItem('a.md', 'text/markdown', 'The same.')];
+it('a file is unchanged as long as its bytes and its settings are, in NFC and in NFD', async () => {
+	const run = async (documentSettings = {}, name = '\u00c4.md') => {
+		const items = [await fileItem(name, 'text/markdown', 'The same.')];
 		const changed = { ...FILES, mode: 'changed', documentSettings };
 		return column((await submit(changed, { items })).items, 'outcome');
 	};
-	expect([await run(), await run(), await run({ chunkSize: 100 })]).toEqual([
+	expect([await run(), await run({}, 'A\u0308.md'), await run({ chunkSize: 100 })]).toEqual([
 		['stored'],
 		['unchanged'],
 		['stored'],

@@ -101,6 +101,7 @@ describe('Folder', () => {
 			return Object.values(stored());
 		};
 		expect(await from('/data/handbook', {})).toEqual(['data/handbook']);
+		expect(await from('C:\\data', {})).toEqual(['data']);
 		expect(await from('data\\handbook', { folder: 'All' })).toEqual(['All/data/handbook']);
 		expect(await from(undefined, { folder: 'All' })).toEqual(['All']);
 		expect(await from(undefined, { folder: '' })).toEqual(['']);

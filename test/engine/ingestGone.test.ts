@@ -1,10 +1,18 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import type { FaultRule } from '../../sandbox';
 import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
-import { TEXTS, column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
+import {
+	REFUSED_SOURCE_TYPE,
+	TEXTS,
+	column,
+	embedsDocuments,
+	hintsOf,
+	ingestOn,
+	isNote,
+} from './support/ingest';
 
 const fixture = useFixture();
 const { submit, file } = ingestOn(fixture);
@@ -50,7 +58,10 @@ const disabled = () => {
 };
 
 const RECORDS: INodeParameters = {
-	...{ source: 'records', documentKeyField: 'name', mode: 'mirror', sourceName: 'records' },
+	source: 'records',
+	documentKeyField: 'name',
+	mode: 'mirror',
+	sourceName: 'records',
 	maxGonePercent: 100,
 };
 
@@ -112,6 +123,10 @@ describe('nothing is disabled', () => {
 	it.each<[string, FaultRule]>([
 		['1 document may or may not be stored', { endpoint: 'E3', nth: 4, do: 'drop', when: 'after' }],
 		[
+			'1 document could not be read or stored',
+			{ endpoint: 'E3', nth: 4, do: 'status', status: 403 },
+		],
+		[
 			'the processing could not be started or followed',
 			{ endpoint: 'process', do: 'status', status: 403 },
 		],
@@ -134,11 +149,38 @@ describe('nothing is disabled', () => {
 	])('when documents %s, whatever share may be gone', async (_, documents, reason) => {
 		const bring = async (brought: IDataObject[]) =>
 			await submit({
-				...{ source: 'json', jsonBody: JSON.stringify(brought) },
-				...{ mode: 'mirror', sourceName: 'json', maxGonePercent: 100 },
+				source: 'json',
+				jsonBody: JSON.stringify(brought),
+				mode: 'mirror',
+				sourceName: 'json',
+				maxGonePercent: 100,
 			});
 		await bring([{ id: idOfA }, { id: derivedId('kb', 'b') }]);
 		expect(hintsOf(await bring(documents))).toContain(`Nothing was disabled: ${reason}.`);
+		expect(disabled()).toEqual([]);
+	});
+
+	it.each([
+		['handbook/undefined', 'text'],
+		['null/a.md', 'text'],
+	])('when a key lacks a part: %s', async (name, text) => {
+		await night(ALL);
+		disabled();
+		const result = await night('', { items: [...texts('abcdefgh'), { json: { name, text } }] });
+		expect(hintsOf(result)).toContain(`Nothing was disabled: the key "${name}" lacks a part.`);
+		expect(disabled()).toEqual([]);
+	});
+
+	it('when a document that is refused has no key', async () => {
+		await night(ALL);
+		disabled();
+		const result = await night('', {
+			items: [...texts('abcdefgh'), { json: { text: 'no name' } }],
+			onError: 'continueErrorOutput',
+		});
+		expect(hintsOf(result)).toContain(
+			'Nothing was disabled: 1 document could not be read or stored.',
+		);
 		expect(disabled()).toEqual([]);
 	});
 
@@ -158,6 +200,79 @@ describe('nothing is disabled', () => {
 		});
 		expect(disabled()).toEqual([idOf('i'), idOf('j')]);
 	});
+});
+
+describe('a document that is refused for itself keeps no other from being disabled', () => {
+	const all = { mode: 'mirror', maxGonePercent: 100, sourceName: 's' };
+	const ids = (letters: string) => [...letters].map((name) => ({ id: idOf(name), name }));
+	const binary = async (text: string, fileName: string) => ({
+		json: {},
+		binary: {
+			data: await fixture.engine.binary(Buffer.from(text, 'latin1'), fileName, 'text/plain'),
+		},
+	});
+	const lines = async (...records: object[]) =>
+		await file(records.map((record) => JSON.stringify(record)).join('\n'));
+	const json = (records: object[]) => ({ json: { records } });
+
+	it.each<[string, INodeParameters, (flaw: string) => Promise<INodeExecutionData[]>]>([
+		[
+			'an empty text',
+			{ ...TEXTS },
+			async (b) => await Promise.resolve(texts('abc', b ? { b: ' ' } : {})),
+		],
+		[
+			'an empty file',
+			{ source: 'files' },
+			async (b) => [
+				await binary('A', 'a.md'),
+				await binary(b ? '' : 'B', 'b.md'),
+				await binary('C', 'c.md'),
+			],
+		],
+		[
+			'a file of an old format',
+			{ source: 'files', documentKey: '={{ $binary.data.fileName[0] }}' },
+			async (b) => [
+				await binary('A', 'a.md'),
+				await binary(b ? '\xd0\xcf\x11\xe0' : 'B', b ? 'b.xls' : 'b.md'),
+				await binary('C', 'c.md'),
+			],
+		],
+		[
+			'a record without a text',
+			{ source: 'records', textField: 'text', documentKeyField: 'key' },
+			async (b) => [await lines({ key: 'a', text: 'A' }, { key: 'b', text: b ? '' : 'B' })],
+		],
+		[
+			'a record that the server refuses',
+			{ source: 'json', jsonBody: '={{ $json.records }}' },
+			async (b) =>
+				await Promise.resolve([
+					json([
+						...ids('a'),
+						{ ...ids('b')[0], ...(b ? { sourceType: REFUSED_SOURCE_TYPE } : {}) },
+					]),
+				]),
+		],
+	])('%s', async (_, parameters, items) => {
+		const bring = async (brought: INodeExecutionData[]) =>
+			await submit({ ...parameters, ...all }, { items: brought, onError: 'continueErrorOutput' });
+		const before = [...(await items('')), ...(await more(parameters))];
+		expect((await bring(before)).outputs[1]).toEqual([]);
+		disabled();
+		const { outputs } = await bring(await items('bad'));
+		expect(outputs[1]).toHaveLength(1);
+		expect(column(outputs[0], 'outcome').slice(-1)).toEqual(['disabled']);
+		expect(disabled()).toHaveLength(1);
+	});
+
+	/** A document more, which is gone later. */
+	async function more({ source }: INodeParameters): Promise<INodeExecutionData[]> {
+		if (source === 'text') return texts('z');
+		if (source === 'files') return [await binary('Z', 'z.md')];
+		return source === 'json' ? [json(ids('z'))] : [await lines({ key: 'z', text: 'Z' })];
+	}
 });
 
 it('nothing is disabled where, after a long silence, the server does not say whether another run is at work', async () => {
@@ -224,6 +339,12 @@ describe('When Run Again: Mirror the Source', () => {
 		['by a webhook', integrated({ caller: 'webhook' }), undefined],
 		['n8n does not tell how', integrated({}), UNTOLD],
 		['by another sub-workflow', integrated({ caller: 'integrated' }), UNTOLD],
+		['as the retry of an execution', { mode: 'retry' }, TESTED],
+		['in an evaluation', { mode: 'evaluation' }, TESTED],
+		['in a way nobody knows', { mode: 'internal' }, TESTED],
+		['by a chat', { mode: 'chat' }, undefined],
+		['on the command line', { mode: 'cli' }, undefined],
+		['after an error', { mode: 'error' }, undefined],
 	] as const)('disables unless it is only tested: started %s', async (_, run, words) => {
 		await night(ALL);
 		disabled();
@@ -231,6 +352,20 @@ describe('When Run Again: Mirror the Source', () => {
 		expect(disabled()).toHaveLength(words === TESTED ? 0 : 2);
 		const said = hintsOf(result).filter((hint) => hint === TESTED || hint === UNTOLD);
 		expect(said).toEqual(words ? [words] : []);
+	});
+
+	it('leaves what is newer in a retry, and counts it', async () => {
+		await night('ab');
+		const result = await night('', {
+			items: texts('abc', { a: 'It is older.' }),
+			mode: 'retry',
+			onError: 'continueRegularOutput',
+		});
+		expect(column(result.items, 'outcome')).toEqual([undefined, 'unchanged', 'found']);
+		expect(hintsOf(result)).toContain(
+			'1 document was not sent: this is a retry, and what is stored may be newer.',
+		);
+		expect(fixture.sandbox.store.findable(idOf('a'))?.chunks).toEqual(['The word is a.']);
 	});
 
 	it('says by hand that a scheduled run would disable none, and does not fail', async () => {

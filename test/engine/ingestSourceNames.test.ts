@@ -1,4 +1,5 @@
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
 import { TEXTS, column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
 
@@ -117,15 +118,80 @@ describe('a source that gets a name', () => {
 	});
 });
 
-it('a source without notes whose documents are there is told that what has gone may still be found', async () => {
+it('a source whose documents were stored before it was remembered is told once how many, and has lost nothing', async () => {
 	await night('', 'abc', { parameters: { mode: 'all' } });
-	const mirror = { mode: 'mirror', maxGonePercent: 100 };
-	const lost = expect.stringMatching(
-		/^Notes from before .* may still be found although they left the source/,
-	) as string;
-	for (let nights = 0; nights < 2; nights += 1)
-		expect(hintsOf(await night('', 'ab', { parameters: mirror }))).toContainEqual(lost);
-	const forget = { ...mirror, options: { forgetDamage: true } };
-	expect(hintsOf(await night('', 'ab', { parameters: forget }))).not.toContainEqual(lost);
-	expect(hintsOf(await night('', 'ab', { parameters: mirror }))).not.toContainEqual(lost);
+	const mirror = async () =>
+		hintsOf(
+			await night('', 'ab', {
+				parameters: { mode: 'mirror', maxGonePercent: 100 },
+			}),
+		).join();
+	expect(await mirror()).toContain('2 documents were stored before this source was remembered');
+	expect(await mirror()).not.toMatch(/before this source|Notes from before/);
+});
+
+describe('Send Everything', () => {
+	const all = { parameters: { mode: 'all' } };
+
+	it('goes on with a memory that is there: what it sent is known to the next run', async () => {
+		await night('x', 'ab', { parameters: { mode: 'mirror' } });
+		const { items } = await night('x', 'ac', all);
+		expect(column(items, 'outcome')).toEqual(['found', 'found']);
+		const next = await night('x', 'ab', { parameters: { mode: 'mirror', maxGonePercent: 100 } });
+		expect(column(next.items, 'outcome')).toEqual(['unchanged', 'unchanged', 'disabled']);
+		expect(found()).toEqual(['a of x', 'b of x']);
+	});
+
+	it.each([403, 404])('remembers nothing where the memory cannot be read: %i', async (status) => {
+		const body = { statusCode: status, message: `Cannot GET /api/ai/this` };
+		fixture.sandbox.faults.add({ endpoint: 'status', nth: 1, do: 'status', status, body });
+		expect(column((await night('x', 'a', all)).items, 'outcome')).toEqual(['found']);
+		expect(hintsOf(await night('x', 'a', all)).join()).not.toContain('remembered');
+	});
+
+	it('sends nothing where the server does not say whether there is a memory', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'status', nth: 1, do: 'status', status: 500 });
+		expect((await night('x', 'a', all)).error?.message).toContain('500');
+		expect(found()).toEqual([]);
+	});
+});
+
+describe('sources whose names differ from item to item', () => {
+	const of = async (tenants: Record<string, string>, parameters: object = {}) =>
+		await submit(
+			{ ...TEXTS, mode: 'mirror', sourceName: '={{ $json.tenant }}', ...parameters },
+			{
+				items: Object.entries(tenants).flatMap(([tenant, names]) =>
+					[...names].map((name) => ({ json: { name, tenant, text: `${name} of ${tenant}` } })),
+				),
+			},
+		);
+
+	it('keep their own documents, and those that bring one are mirrored', async () => {
+		await of({ x: 'ab', y: 'ab', z: 'a' });
+		expect(found()).toEqual(['a of x', 'a of y', 'a of z', 'b of x', 'b of y']);
+		const result = await of({ x: 'a', y: 'ab' }, { maxGonePercent: 100 });
+		expect(found()).toEqual(['a of x', 'a of y', 'a of z', 'b of y']);
+		expect(hintsOf(result)).toContain(
+			'Mirrored: the sources that brought a document in this run. Others keep what they have.',
+		);
+	});
+
+	it('fail alone where another run of one is at work', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'E16', nth: 1, do: 'hold' });
+		const first = night('x', 'q');
+		await clock.until(() => fixture.sandbox.requests.of('E16').length > 0);
+		const { error } = await of({ x: 'a', y: 'ab' });
+		expect(error?.message).toMatch(/^Nothing was sent: another run of this source is at work/);
+		expect(found()).toEqual(['a of y', 'b of y']);
+		fixture.sandbox.faults.clear();
+		await first;
+	});
+});
+
+it('a setting that is read once for all items is refused where an expression gives others', async () => {
+	const parameters = { options: { batchSize: '={{ $json.name === "a" ? 1 : 2 }}' } };
+	const { error } = await night('x', 'ab', { parameters });
+	expect(error?.message).toContain('"Batch Size" must be the same for all items [item 1]');
+	expect(found()).toEqual([]);
 });

@@ -28,6 +28,7 @@ it('the summary is one item with the counts and what failed, paired with all ite
 			[
 				{
 					id: expect.any(String),
+					key: 'doc 2',
 					name: 'doc 2',
 					outcome: 'rejected',
 					status: 400,

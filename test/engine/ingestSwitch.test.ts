@@ -104,7 +104,7 @@ describe('Document: Disable', () => {
 		expect(column(result.items, 'outcome')).toEqual(['disabled', 'missing']);
 		expect(column(result.items, 'known')).toEqual([true, false]);
 		expect(hintsOf(result)).toEqual([
-			'1 document was not known of this source. Check Source Name and the keys.',
+			'1 document was not known of this source. Check Knowledgebase, Source Name and the keys.',
 		]);
 		expect(fixture.sandbox.store.documents.has(idOf('z'))).toBe(false);
 		expect(sent()).toHaveLength(1);
@@ -158,6 +158,21 @@ describe('a list of IDs', () => {
 		const { items } = await byKey('disable', 'a', { documentsBy: 'id', documentIds });
 		expect(column(items, 'outcome')).toEqual(['disabled', 'disabled']);
 		expect(found()).toBe('b');
+	});
+});
+
+describe('documents that were only stored', () => {
+	it('are processed without being sent; one that cannot be is sent whole in the same run', async () => {
+		await night('abc', { afterStoring: 'nothing' });
+		await byKey('disable', 'b');
+		fixture.sandbox.requests.clear();
+		const { items } = await night('abc');
+		expect(column(items, 'outcome')).toEqual(['unchanged', 'found', 'unchanged']);
+		expect(column(items, 'processing')).toEqual(['finish', 'finish', 'finish']);
+		expect(found()).toBe('abc');
+		expect(sent().flat()).toEqual([expect.objectContaining({ id: idOf('b'), name: 'b.md' })]);
+		expect(column((await night('abc')).items, 'outcome')).toEqual(Array(3).fill('unchanged'));
+		expect(sent()).toEqual([]);
 	});
 });
 

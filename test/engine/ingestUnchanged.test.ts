@@ -1,11 +1,16 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
+import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+
+import { clock } from './support/clock';
 import { AN_HOUR, useFixture } from './support/fixture';
 import {
 	BY_NAME,
+	TEXTS,
 	column,
 	hintsOf,
 	ingestOn,
+	embedded,
 	embedsDocuments,
 	ending,
 	isNote,
@@ -13,7 +18,7 @@ import {
 } from './support/ingest';
 
 const fixture = useFixture();
-const { submit, batchSizes, storedNames } = ingestOn(fixture);
+const { submit, batchSizes, file, storedNames } = ingestOn(fixture);
 
 const skip = {
 	...BY_NAME,
@@ -53,10 +58,7 @@ describe('a second run that sends what is new or changed', () => {
 		const result = await submit(skip, { items: documents(25) });
 		expect(sentNames()).toEqual([]);
 		expect(column(result.items, 'outcome')).toEqual(Array.from({ length: 25 }, () => 'unchanged'));
-		expect(hintsOf(result)).toEqual([
-			'Documents: 25 unchanged and not sent.',
-			'25 documents have a File Path: the server looks for it on its own disk.',
-		]);
+		expect(hintsOf(result)).toEqual(['Documents: 25 unchanged and not sent.']);
 	});
 
 	it('sends what changed and what is new, and reports all in order', async () => {
@@ -67,6 +69,37 @@ describe('a second run that sends what is new or changed', () => {
 		expect(column(items, 'name')).toEqual(column(documents(22), 'name'));
 		expect(column(items, 'outcome').filter((outcome) => outcome === 'stored')).toHaveLength(4);
 		expect(storedNames()).toHaveLength(22);
+	});
+});
+
+describe('the requests of a run that mirrors its source', () => {
+	const requestsOf = async (parameters: INodeParameters, items: INodeExecutionData[]) => {
+		fixture.sandbox.requests.clear();
+		const { error } = await submit({ ...parameters, mode: 'mirror' }, { items });
+		expect(error).toBeUndefined();
+		return fixture.sandbox.requests.all.map(({ endpoint }) => endpoint).join(' ');
+	};
+
+	it('are 12 where 1,000 documents are unchanged', async () => {
+		const lines = Array.from({ length: 1000 }, (_, at) => `{"id":"${derivedId('kb', `${at}`)}"}`);
+		const items = [await file(lines.join('\n'))];
+		await requestsOf({ source: 'records' }, items);
+		// Nothing is renewed.
+		clock.stand();
+		expect(await requestsOf({ source: 'records' }, items)).toBe(
+			`status E3 status E3 status ${'status '.repeat(6)}E3`,
+		);
+		clock.go();
+	});
+
+	it('are 12 where one text of two changed, and is waited for', async () => {
+		embedded(fixture);
+		const texts = (text: string) =>
+			['a', text].map((one, at) => ({ json: { name: `${at}`, text: one } }));
+		await requestsOf(TEXTS, texts('b'));
+		expect(await requestsOf(TEXTS, texts('c'))).toBe(
+			'status E3 status E3 status E16 status E3 E3 process status E3',
+		);
 	});
 });
 
@@ -127,6 +160,125 @@ describe('what is remembered', () => {
 	});
 });
 
+describe('a document with a version', () => {
+	const submitted = async (
+		versions: unknown[],
+		{ mark = 'first', ...parameters }: { mark?: string } & INodeParameters = {},
+	) => {
+		const items = rows(versions.length, (index) => ({
+			filePath: `/${index}`,
+			thumbnail: mark,
+			changed: versions[index] as IDataObject[string],
+		}));
+		const settings = {
+			documentSettings: {
+				documentVersion: '={{ $json.changed === 0 ? DateTime.fromMillis(0) : $json.changed }}',
+			},
+		};
+		const { items: output, error } = await submit(
+			{ ...skip, ...settings, ...parameters },
+			{ items },
+		);
+		expect(error).toBeUndefined();
+		return column(output, 'outcome');
+	};
+
+	it('is sent when its version changes, whatever its content; without one, the content counts', async () => {
+		await submitted([1, '2026-01-01', null, 0]);
+		const bodies = fixture.sandbox.requests.of('E3').flatMap(({ body }) => body as IDataObject[]);
+		expect(JSON.stringify(bodies)).not.toContain('2026-01-01');
+		expect(await submitted([1, '2026-01-02', null, 0], { mark: 'second' })).toEqual([
+			...['unchanged', 'stored', 'stored', 'unchanged'],
+		]);
+	});
+
+	it('is sent once where a source comes to have versions, or loses them', async () => {
+		const none = { documentSettings: {} };
+		for (const [parameters, outcome] of [
+			[none, 'stored'],
+			[{}, 'stored'],
+			[{}, 'unchanged'],
+			[none, 'stored'],
+			[none, 'unchanged'],
+		] as const)
+			expect(await submitted(['1'], parameters)).toEqual([outcome]);
+	});
+
+	it('is compared before its file is read', async () => {
+		const binary = { data: await fixture.engine.binary(Buffer.from('text'), 'a.md', 'text/plain') };
+		const parameters = {
+			source: 'files',
+			mode: 'changed',
+			documentSettings: { documentVersion: '1' },
+		};
+		const outcome = async (given: typeof binary) =>
+			column((await submit(parameters, { items: [{ json: {}, binary: given }] })).items, 'outcome');
+		expect(await outcome(binary)).toEqual(['stored']);
+		const unreadable = { data: { ...binary.data, id: 'filesystem-v2:gone', data: '' } };
+		expect(await outcome(unreadable)).toEqual(['unchanged']);
+	});
+
+	it.each(['json', 'records'])('may have it in a field, which is not sent: %s', async (source) => {
+		const run = async (version: number, title: string) => {
+			const record = { id: derivedId('kb', 'v'), name: title, version };
+			const parameters = {
+				source,
+				mode: 'changed',
+				jsonBody: '={{ [$json] }}',
+				documentSettings: { documentVersionField: 'version' },
+			};
+			const item = source === 'json' ? { json: record } : await file(JSON.stringify(record));
+			return column((await submit(parameters, { items: [item] })).items, 'outcome');
+		};
+		expect([await run(1, 'a'), await run(1, 'b'), await run(2, 'b')].flat()).toEqual([
+			...['stored', 'unchanged', 'stored'],
+		]);
+		const { documents } = fixture.sandbox.store;
+		expect(documents.get(derivedId('kb', 'v'))).toMatchObject({ name: 'b' });
+		const sent = fixture.sandbox.requests.of('E3').flatMap(({ body }) => body as IDataObject[]);
+		expect(sent.filter((row) => 'version' in row)).toEqual([]);
+	});
+});
+
+describe('a document that is to be disabled', () => {
+	embedsDocuments(fixture);
+	const name = 'a';
+	const disabled = { id: derivedId('kb', name), name, disabled: true };
+
+	it.each<[string, INodeParameters, IDataObject, string]>([
+		['as JSON', { source: 'json', jsonBody: '={{ [$json] }}' }, disabled, 'disabled'],
+		[
+			'by a mapping',
+			{
+				documentFields: {
+					mappingMode: 'defineBelow',
+					value: { name: '={{ $json.name }}', id: '={{ $json.id }}', disabled: true },
+				},
+			},
+			disabled,
+			'disabled',
+		],
+		[
+			'by a column of its table alone',
+			BY_NAME,
+			{ ...disabled, fileUrl: 'http://a/b.md' },
+			'stored',
+		],
+	])('is done when it is stored: %s', async (_, parameters, json, outcome) => {
+		const run = async () =>
+			await submit(
+				{ ...parameters, mode: 'mirror', afterStoring: 'process' },
+				{ items: [{ json }] },
+			);
+		expect(column((await run()).items, 'outcome')).toEqual([outcome]);
+		if (outcome === 'stored') return;
+		expect(fixture.sandbox.requests.of('process')).toEqual([]);
+		fixture.sandbox.requests.clear();
+		expect(column((await run()).items, 'outcome')).toEqual(['unchanged']);
+		expect(fixture.sandbox.requests.of('status')).toHaveLength(3);
+	});
+});
+
 describe('with processing, a document is only left out when it was processed as well', () => {
 	embedsDocuments(fixture);
 	const processing = { ...skip, afterStoring: 'process' };
@@ -137,8 +289,8 @@ describe('with processing, a document is only left out when it was processed as 
 	it('is believed to be there where the server cannot be asked, and a hint says so', async () => {
 		await submit(waiting, { items: document('finish', 10) });
 		sentNames();
-		// Five requests take the lease and read the memory; the sixth asks after the documents.
-		fixture.sandbox.faults.add({ endpoint: 'status', nth: 6, do: 'status', status: 403 });
+		// Three requests take the lease and read the memory; the fourth asks after the documents.
+		fixture.sandbox.faults.add({ endpoint: 'status', nth: 4, do: 'status', status: 403 });
 		const result = await submit(waiting, { items: document('finish', 10) });
 		expect(sentNames()).toEqual([]);
 		expect(hintsOf(result).join()).toContain(

@@ -24,7 +24,11 @@ import { chosenId, idFlaw, splitList, type NamedId } from './ids';
 import { ItemOutput } from './itemOutput';
 import { mimeTypeOf } from './mimeTypes';
 import { fixedExpression, givenFor, isNothing } from './rawParameters';
-import { readSettings, fieldSchema, fieldValues } from './values';
+import { readSettings, settingSchema, fieldValues } from './values';
+
+const anyValue = z.unknown();
+const textValue = z.string();
+const booleanValue = z.boolean();
 
 /** Texts, with commas between them or as a list. */
 const listValue = z.unknown().transform((raw) => (typeof raw === 'string' ? splitList(raw) : raw));
@@ -109,14 +113,14 @@ export class Item extends ItemOutput {
 		initial = this.fieldOf(name)?.default,
 	): z.output<Schema> {
 		const field = this.fieldOf(name);
-		const form = field ? fieldSchema(field).pipe(schema) : schema;
+		const form = field ? settingSchema(field)(schema) : schema;
 		const raw = this.parameter(name, initial) ?? initial;
 		return this.check(form, raw, { parameter: this.labelOf(name) }) as z.output<Schema>;
 	}
 
 	/** A text; numbers, booleans and dates from an expression are converted. */
 	text(name: string, fallback = ''): string {
-		return this.setting(name, z.string(), fallback);
+		return this.setting(name, textValue, fallback);
 	}
 
 	/** A text that is not empty. */
@@ -150,7 +154,7 @@ export class Item extends ItemOutput {
 
 	/** A boolean; text from an expression is converted. */
 	boolean(name: string, initial?: boolean): boolean {
-		return this.setting(name, z.boolean(), initial);
+		return this.setting(name, booleanValue, initial);
 	}
 
 	/** Settings such as `options`, by a schema with the names of the parameters (see `readSettings`). */
@@ -167,7 +171,7 @@ export class Item extends ItemOutput {
 
 	/** The JSON body, given as text or by an expression. */
 	jsonBody<Schema extends ZodTypeAny>(schema: Schema): z.output<Schema> {
-		const json = this.setting('jsonBody', z.unknown());
+		const json = this.setting('jsonBody', anyValue);
 		if (json === undefined) return this.refuseField('jsonBody', 'must not be empty');
 		return this.check(schema, json, { parameter: this.labelOf('jsonBody') });
 	}

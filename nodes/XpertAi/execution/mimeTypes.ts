@@ -12,13 +12,22 @@ export const MIME_TYPES: Record<string, string> = {
 	pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
 	tsv: 'text/tab-separated-values',
 	txt: 'text/plain',
-	xls: 'application/vnd.ms-excel',
 	xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 	xml: 'application/xml',
 };
 
-/** File extensions of pictures, which users attach to messages. */
-const PICTURES = ['gif', 'jpeg', 'jpg', 'png', 'webp'];
+/** MIME types of other files, such as pictures, which users attach to messages. */
+const OTHER_TYPES: Record<string, string> = {
+	gif: 'image/gif',
+	jpeg: 'image/jpeg',
+	jpg: 'image/jpeg',
+	png: 'image/png',
+	webp: 'image/webp',
+	xls: 'application/vnd.ms-excel',
+};
+
+/** A Map, as the extension `constructor` is a key of every object. */
+const ALL_TYPES = new Map(Object.entries({ ...MIME_TYPES, ...OTHER_TYPES }));
 
 /** The MIME type of an unknown file. */
 export const UNKNOWN_TYPE = 'application/octet-stream';
@@ -31,9 +40,7 @@ export function documentExtension(name: string): string | undefined {
 
 /** The MIME type for a file without one, as Code nodes make them. */
 export function mimeTypeOf(name = ''): string {
-	const extension = extensionOf(name);
-	if (PICTURES.includes(extension)) return `image/${extension.replace('jpg', 'jpeg')}`;
-	return MIME_TYPES[documentExtension(name) ?? ''] ?? UNKNOWN_TYPE;
+	return ALL_TYPES.get(extensionOf(name)) ?? UNKNOWN_TYPE;
 }
 
 function extensionOf(name: string): string {

@@ -1,31 +1,5 @@
-import type { DocumentRecord } from '../payloads/document';
-import type { UploadFile } from '../transport/multipart';
-
-/** A document that is ready to be sent. Its content is in `record` alone. */
-export interface ReadyDocument<Origin> {
-	record: DocumentRecord;
-	/** The record as JSON, as it goes into the body of a batch. Made once, then weighed, hashed and sent. */
-	json: string;
-	/** Bytes of `json` in UTF-8. */
-	bytes: number;
-	/** The server keeps the document under this ID; sending it again replaces the document. */
-	id: string;
-	/** Whether no other run can recognize the document by its ID: the ID was made for this run or is no UUID. */
-	isNew?: boolean;
-	/** The key that the ID is derived from, if it is derived. */
-	key?: string;
-	/**
-	 * A hash of the record and the file, its bytes as characters, to compare with earlier runs. Only set where runs are
-	 * remembered.
-	 */
-	contentHash?: string;
-	/** The file of the document. It is uploaded first: a document is stored only after its file. */
-	file?: () => UploadFile | Promise<UploadFile>;
-	/** Whether this run has uploaded its file, which the server therefore has. */
-	isUploaded?: boolean;
-	/** Where the document came from; its outcome is reported there. */
-	origin: Origin;
-}
+import type { Fact } from './facts';
+import type { ReadyDocument } from './readyDocument';
 
 /** Documents to be sent, as they become ready. */
 export type Documents<Origin> =
@@ -46,21 +20,25 @@ const BRACKETS = 2;
 const COMMA = 1;
 
 /**
- * Cuts documents into batches, in order, each document in exactly one. If the source throws, the documents it gave
- * before still come out as a last batch.
+ * Cuts documents into batches, in order, each document in exactly one. Facts pass at once. If the source throws, the
+ * documents it gave before still come out as a last batch.
  *
  * @throws what the source of the documents throws
  */
-export async function* batches<Origin>(
-	documents: Documents<Origin>,
+export async function* batches<Origin, Passed extends Fact<Origin> = never>(
+	documents: Documents<Origin> | AsyncIterable<ReadyDocument<Origin> | Passed>,
 	{ maxCount, firstCount = maxCount, maxBytes, reserved = { once: 0, each: 0 } }: BatchLimits,
-): AsyncGenerator<Array<ReadyDocument<Origin>>> {
+): AsyncGenerator<Array<ReadyDocument<Origin>> | Passed> {
 	let batch: Array<ReadyDocument<Origin>> = [];
 	let bytes = BRACKETS + reserved.once;
 	let limit = Math.min(firstCount, maxCount);
 	let sourceFailure: { error: unknown } | undefined;
 	try {
 		for await (const document of documents) {
+			if ('outcome' in document) {
+				yield document;
+				continue;
+			}
 			const ownBytes = document.bytes + reserved.each;
 			const isFull = batch.length >= limit || bytes + COMMA + ownBytes > maxBytes;
 			if (isFull && batch.length > 0) {
@@ -87,12 +65,6 @@ export async function* batches<Origin>(
 export function batchBody(batch: Array<ReadyDocument<unknown>>, around: string[] = []): string {
 	const [before = [], behind = []] = around;
 	return `[${[before, batch.map(({ json }) => json), behind].flat().join(',')}]`;
-}
-
-/** A record as JSON, and its size in bytes. */
-export function serialize(record: DocumentRecord): Pick<ReadyDocument<unknown>, 'json' | 'bytes'> {
-	const json = JSON.stringify(record);
-	return { json, bytes: Buffer.byteLength(json) };
 }
 
 /** Bytes of the JSON array of a batch. */

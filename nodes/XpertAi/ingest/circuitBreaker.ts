@@ -1,7 +1,10 @@
 import { EVERY_UUID } from '../payloads/common';
+import { failureMessage } from '../transport/failure';
+import type { Fact } from './facts';
+import { processingFlaw } from './processingStatus';
 
 /** The stages in which a document can fail. */
-export type Stage = 'upload' | 'storing' | 'processing';
+type Stage = 'upload' | 'storing' | 'processing';
 
 /** Reasons that, given for one document, hold for all documents (recorded). */
 const AFFECTS_ALL = /^Embedding model not set/;
@@ -34,8 +37,34 @@ export class CircuitBreaker {
 	/** Failures in the streak that opened it; none where a single failure holds for all documents. */
 	streakLength?: number;
 
+	/** Counts what happened. */
+	take(fact: Fact<unknown>): void {
+		switch (fact.outcome) {
+			case 'uploaded':
+				return this.passed('upload');
+			case 'stored':
+				return this.passed('storing');
+			case 'processed': {
+				const { end } = fact;
+				const flaw = processingFlaw(end);
+				if (flaw !== undefined) this.failed('processing', end.processMsg ?? flaw);
+				else if (end.state === 'finish') this.passed('processing');
+				return;
+			}
+			case 'rejected':
+			case 'unknown':
+			case 'notSent': {
+				const { failure } = fact;
+				if (!failure) return;
+				if (fact.batch > 0) this.failed('storing', failureMessage(failure), fact.batch);
+				// With 403, the key may have no right to upload any file.
+				else this.failed('upload', failureMessage(failure), undefined, failure.status === 403);
+			}
+		}
+	}
+
 	/** A document has passed a stage. */
-	passed(stage: Stage): void {
+	private passed(stage: Stage): void {
 		this.passedStages.add(stage);
 		this.streaks.delete(stage);
 	}
@@ -47,7 +76,7 @@ export class CircuitBreaker {
 	 * @param mayAffectAll whether the failure may affect all documents: then a few failures are enough if no document
 	 * has passed
 	 */
-	failed(stage: Stage, reason: string, request?: number, mayAffectAll = false): void {
+	private failed(stage: Stage, reason: string, request?: number, mayAffectAll = false): void {
 		// Reasons may name the document, so IDs are left out of the comparison.
 		const sharedReason = reason.replace(EVERY_UUID, '');
 		const last = this.streaks.get(stage);

@@ -2,6 +2,7 @@ import compact from 'lodash/compact';
 import uniq from 'lodash/uniq';
 import uniqBy from 'lodash/uniqBy';
 
+import { canonicalKey } from '../payloads/common';
 import { derivedId } from '../payloads/derivedId';
 import type { DocumentRecord } from '../payloads/document';
 import type { Failure } from '../transport/failure';
@@ -13,12 +14,20 @@ import type { Result } from '../transport/call';
  */
 function folderRows(knowledgebaseId: string, folder: string) {
 	const owner = derivedId(knowledgebaseId, 'folders');
-	const names = compact(folder.split('/').map((name) => name.trim()));
+	const names = folderNames(folder);
 	const idAt = (depth: number) => derivedId(owner, names.slice(0, depth + 1).join('/'));
 	return names.map((name, depth) => {
 		const parent = depth > 0 && { parent: { id: idAt(depth - 1) } };
 		return { id: idAt(depth), name, sourceType: 'folder', ...parent };
 	});
+}
+
+/** The names in a path; `.` and `..` are none. */
+function folderNames(folder: string): string[] {
+	return folder
+		.split('/')
+		.map(canonicalKey)
+		.filter((name) => !['', '.', '..'].includes(name));
 }
 
 /**
@@ -29,8 +38,9 @@ function folderRows(knowledgebaseId: string, folder: string) {
 export function inFolder(record: DocumentRecord, knowledgebaseId: string): DocumentRecord {
 	const { folder, parent } = record;
 	if (folder === undefined || parent !== undefined) return record;
-	const row = folderRows(knowledgebaseId, folder ?? '').at(-1);
-	return { ...record, parent: row ? { id: row.id } : null };
+	const path = folderNames(folder ?? '').join('/');
+	const row = folderRows(knowledgebaseId, path).at(-1);
+	return { ...record, folder: path, parent: row ? { id: row.id } : null };
 }
 
 /** The folders of a knowledgebase in one run. Each is created before the first document in it. */

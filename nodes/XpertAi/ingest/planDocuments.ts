@@ -1,12 +1,12 @@
 import { IDS_PER_ADDRESS } from '../transport/api';
 import { batches } from './batches';
-import type { Documents, ReadyDocument } from './batches';
+import type { Documents } from './batches';
+import type { ReadyDocument } from './readyDocument';
 import type { Fingerprints } from './memory';
 import { processingState } from './processingStatus';
 import type { ProcessingStatus, Statuses } from './processingStatus';
 
-/** Most documents, and most bytes of them, that are held back until the server has given their statuses. */
-const MAX_HELD = 250;
+/** Most bytes of the documents that are held back until the server has given their statuses. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
 /** The dependencies of change detection. */
@@ -19,7 +19,18 @@ export interface ChangeDetection<Origin> {
 	statusesOf: (ids: string[]) => Promise<Statuses>;
 	/** Whether a document is done only once it is processed; otherwise it is done once stored. */
 	processed: boolean;
-	/** Called for each document that is left out, with its status if the server gave one. */
+	/** Whether earlier runs stored documents without having them processed. */
+	onlyStored?: boolean;
+	/** Whether unchanged documents are sent as well. */
+	resends?: boolean;
+	/** Whether the documents are those of an earlier run: then other content that is stored may be newer. */
+	isRetry?: boolean;
+	/** Called for each document that is left out because other content of it is stored. */
+	onOlder?: (document: ReadyDocument<Origin>) => void;
+	/**
+	 * Called for each document that is left out, with its status if the server gave one. Without a state, it was only
+	 * stored, and has to be processed.
+	 */
 	onUnchanged: (document: ReadyDocument<Origin>, status?: ProcessingStatus) => void;
 	/** Called for each unchanged document that is sent anyway, because the server lacks it or did not process it. */
 	onMissing?: (document: ReadyDocument<Origin>) => void;
@@ -28,13 +39,15 @@ export interface ChangeDetection<Origin> {
 /**
  * Leaves out documents that an earlier run stored with the same content, if the server still has them: people delete
  * documents, and other sources disable them, which removes their status. If documents are to be processed, they are
- * left out once that is done or under way. If the statuses cannot be read, a document that was seen processed counts
- * as present.
+ * left out once that is done or under way, or if they were only stored: then it is begun. If the statuses cannot be
+ * read, a document that was seen processed counts as present. This is the only decision about what is sent.
  */
 export async function* filterChanged<Origin>(
 	documents: Documents<Origin>,
-	{ memory, statusesOf, processed, onUnchanged, onMissing }: ChangeDetection<Origin>,
+	detection: ChangeDetection<Origin>,
 ): AsyncGenerator<ReadyDocument<Origin>> {
+	const { memory, statusesOf, processed, onlyStored, resends, isRetry } = detection;
+	const { onUnchanged, onMissing, onOlder } = detection;
 	const held = new Map<string, ReadyDocument<Origin>>();
 	let bytes = 0;
 	async function* release() {
@@ -42,8 +55,10 @@ export async function* filterChanged<Origin>(
 		for (const [id, document] of held) {
 			const status = statuses.get(id);
 			const state = processingState(status);
+			// One without a state that was processed before was disabled since.
+			const isOnlyStored = onlyStored && state === 'none' && !memory.isDone(id, true);
 			if (state === 'finish') memory.markProcessed(id);
-			const isDone = !processed || state === 'finish' || state === 'running';
+			const isDone = !processed || isOnlyStored || state === 'finish' || state === 'running';
 			const isAssumedDone = failure !== undefined && memory.isDone(id, processed);
 			if (status ? isDone : isAssumedDone) {
 				onUnchanged(document, processed ? status : undefined);
@@ -60,10 +75,15 @@ export async function* filterChanged<Origin>(
 		const { id, contentHash = '' } = document;
 		// Of two documents with one ID, the later is compared with the earlier, not with the last run.
 		const key = id.toLowerCase();
-		if (held.has(key) || held.size >= MAX_HELD || bytes >= MAX_HELD_BYTES) yield* release();
-		if (memory.has(id, contentHash)) {
+		if (held.has(key) || held.size >= IDS_PER_ADDRESS || bytes >= MAX_HELD_BYTES) yield* release();
+		const isKnown = memory.has(id, contentHash);
+		if (isKnown && !resends && document.record.disabled) {
+			onUnchanged(document);
+		} else if (isKnown && !resends) {
 			held.set(key, document);
 			bytes += document.bytes;
+		} else if (!isKnown && isRetry && memory.isDone(id, false)) {
+			onOlder?.(document);
 		} else {
 			memory.forget(id);
 			yield document;
@@ -79,7 +99,10 @@ export async function* filterChanged<Origin>(
 export type PlannedAction = 'new' | 'changed' | 'back' | 'unchanged' | 'gone';
 
 /** The dependencies of a plan. */
-export type Planning<Origin> = Omit<ChangeDetection<Origin>, 'onUnchanged' | 'onMissing'> & {
+export type Planning<Origin> = Pick<
+	ChangeDetection<Origin>,
+	'memory' | 'statusesOf' | 'processed' | 'onlyStored' | 'resends'
+> & {
 	/** Called once for each document that is read. */
 	onPlanned: (document: ReadyDocument<Origin>, plan: PlannedAction) => void;
 };
@@ -96,7 +119,8 @@ export async function planDocuments<Origin>(
 	const onUnchanged = (document: ReadyDocument<Origin>) => onPlanned(document, 'unchanged');
 	const onMissing = (document: ReadyDocument<Origin>) => missing.add(document);
 	const toSend = filterChanged(given, { ...detection, onUnchanged, onMissing });
-	for await (const some of batches(toSend, { maxCount: IDS_PER_ADDRESS, maxBytes: Infinity })) {
+	const limits = { maxCount: IDS_PER_ADDRESS, maxBytes: Infinity };
+	for await (const some of batches<Origin>(toSend, limits)) {
 		const { statuses } = await detection.statusesOf(some.map(({ id }) => id.toLowerCase()));
 		for (const document of some) {
 			const isChanged = !missing.delete(document) && detection.memory.knows(document.id);

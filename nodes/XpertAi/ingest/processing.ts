@@ -3,6 +3,7 @@ import chunk from 'lodash/chunk';
 import { IDS_PER_ADDRESS } from '../transport/api';
 import { MINUTE_MS, FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
+import type { ProcessedFact } from './facts';
 import { documentList } from './answeredRecords';
 import { IDS_TO_START, fetchStatuses, processingEndOf, statusesById } from './processingStatus';
 import type { ProcessingEnd, ProcessingRoutes, ProcessingStatus } from './processingStatus';
@@ -21,14 +22,6 @@ const MANY_TO_START = REQUESTS_AT_ONCE * MAX_IDS_TO_START;
 
 /** After this long without progress, documents that an earlier run started count as stuck. */
 const STALLED_MS = 5 * MINUTE_MS;
-
-/** How long to wait for the end of processing, and who is informed. */
-export interface ProcessingWait {
-	/** How long to wait for the end, in milliseconds; `undefined` does not wait. */
-	waitMs?: number;
-	/** Called once for each document, as soon as its final state in this run is known. */
-	onEnd: (id: string, end: ProcessingEnd) => void;
-}
 
 /**
  * Processes documents while others are still being stored. It starts them in small concurrent requests, so that the
@@ -56,11 +49,19 @@ export class Processing {
 	private nextPollAt?: number;
 	/** When a document last ended, or one of an earlier run last progressed. */
 	private lastProgressAt = 0;
+	/** Facts since they were last given. */
+	private facts: ProcessedFact[] = [];
 
+	/** @param waitMs how long to wait for the end; `undefined` does not wait */
 	constructor(
 		private readonly routes: ProcessingRoutes,
-		private readonly wait: ProcessingWait,
+		private readonly waitMs?: number,
 	) {}
+
+	/** The documents that have ended since they were last given, each once. */
+	ended(): ProcessedFact[] {
+		return this.facts.splice(0);
+	}
 
 	/** Adds a stored document. Processing starts once there are enough documents for a request. */
 	add(id: string): void {
@@ -85,21 +86,38 @@ export class Processing {
 	}
 
 	/**
-	 * Starts the remaining documents, and follows all until they have ended or the wait is over.
-	 *
-	 * @returns why the remaining documents could not be started or polled, and whether that is because this server has no
-	 * route for processing; whether all documents were started; how many are still in process
+	 * Starts the remaining documents, and follows all until they have ended or the wait is over. Without a wait, only
+	 * those that the server did not queue are polled.
 	 */
-	async end() {
+	async *end(): AsyncGenerator<ProcessedFact[]> {
+		const { clock, signal } = this.routes;
+		const { waitMs } = this;
 		await this.startRemaining();
-		const { waitMs, onEnd } = this.wait;
-		await (waitMs === undefined ? this.pollUntilStarted() : this.waitForEnd(waitMs));
-		const { failure, hasNoRoute, started } = this;
-		for (const id of started)
-			if (failure && this.notQueued.has(id)) this.reportNotStarted([id]);
-			else onEnd(id, { state: 'running' });
-		const unfinished = failure ? 0 : started.size;
-		return { failure, hasNoRoute, allStarted: this.allStarted, unfinished };
+		yield this.ended();
+		const deadline = clock.now() + (waitMs ?? 0);
+		let pause = Math.min(FIRST_PAUSE_MS, this.started.size * MIN_PAUSE_PER_DOCUMENT_MS);
+		const isOver = () => waitMs !== undefined && clock.now() >= deadline;
+		while (this.started.size > 0 && this.canContinue && !isOver()) {
+			if (waitMs !== undefined) await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
+			// The last poll covers all documents, including those that the server has not reached.
+			this.failure = (await this.poll(clock.now() >= deadline)) ?? (await this.giveUpStuck());
+			await this.startRemaining();
+			yield this.ended();
+			pause = longerPause(pause);
+		}
+		for (const id of this.started)
+			if (this.failure && this.notQueued.has(id)) this.reportNotStarted([id]);
+			else this.report(id, { state: 'running' });
+		yield this.ended();
+	}
+
+	/**
+	 * How it ended: why the remaining documents could not be started or polled, and whether that is because this server
+	 * has no route for processing; whether all were started; how many are still in process.
+	 */
+	get result() {
+		const { failure, hasNoRoute, allStarted, started } = this;
+		return { failure, hasNoRoute, allStarted, unfinished: failure ? 0 : started.size };
 	}
 
 	/** Whether this server has no route for processing. A route that has answered in this run exists. */
@@ -132,7 +150,7 @@ export class Processing {
 	private reportNotStarted(ids: string[]): void {
 		const { failure, hasNoRoute } = this;
 		this.allStarted &&= ids.length === 0;
-		if (failure) for (const id of ids) this.wait.onEnd(id, { state: 'none', failure, hasNoRoute });
+		if (failure) for (const id of ids) this.report(id, { state: 'none', failure, hasNoRoute });
 	}
 
 	/** Starts documents. The server answers with those that it has queued. */
@@ -153,12 +171,11 @@ export class Processing {
 		this.routeWorked = true;
 		this.lastProgressAt = this.routes.clock.now();
 		const queued = statusesById(outcome.answer);
-		const { waitMs, onEnd } = this.wait;
 		for (const id of ids) {
 			const isQueued = queued.has(id.toLowerCase());
 			if (isQueued) this.notQueued.delete(id);
 			else this.notQueued.set(id, '');
-			if (isQueued && waitMs === undefined) onEnd(id, { state: 'running' });
+			if (isQueued && this.waitMs === undefined) this.report(id, { state: 'running' });
 			else this.started.add(id);
 		}
 		this.pollWhenDue();
@@ -170,27 +187,6 @@ export class Processing {
 		// A failure that persists is reported by the last poll.
 		if (await this.poll()) return;
 		this.nextPollAt = this.routes.clock.now() + this.pause;
-	}
-
-	/** Without a wait: polls the documents that the server did not queue, and once more those that were started again. */
-	private async pollUntilStarted(): Promise<void> {
-		while (this.started.size > 0 && this.canContinue) {
-			this.failure = await this.poll(true);
-			await this.startRemaining();
-		}
-	}
-
-	private async waitForEnd(waitMs: number): Promise<void> {
-		const { clock, signal } = this.routes;
-		const deadline = clock.now() + waitMs;
-		let pause = Math.min(FIRST_PAUSE_MS, this.started.size * MIN_PAUSE_PER_DOCUMENT_MS);
-		while (this.started.size > 0 && this.canContinue && clock.now() < deadline) {
-			await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
-			// The last poll covers all documents, including those that the server has not reached.
-			this.failure = (await this.poll(clock.now() >= deadline)) ?? (await this.giveUpStuck());
-			await this.startRemaining();
-			pause = longerPause(pause);
-		}
 	}
 
 	/**
@@ -229,7 +225,7 @@ export class Processing {
 
 	private recordRunning(id: string, status: ProcessingStatus | undefined): void {
 		this.restarted.delete(id);
-		if (this.wait.waitMs === undefined) return this.reportEnd(id, { state: 'running' });
+		if (this.waitMs === undefined) return this.reportEnd(id, { state: 'running' });
 		const progress = `${status?.status} ${status?.progress}`;
 		const seen = this.notQueued.get(id);
 		if (seen === undefined || seen === progress) return;
@@ -253,7 +249,11 @@ export class Processing {
 
 	private reportEnd(id: string, end: ProcessingEnd): void {
 		for (const ids of [this.started, this.notQueued, this.restarted]) ids.delete(id);
-		this.wait.onEnd(id, end);
+		this.report(id, end);
+	}
+
+	private report(id: string, end: ProcessingEnd): void {
+		this.facts.push({ outcome: 'processed', id, end });
 	}
 }
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 import { IDS_PER_ADDRESS } from '../transport/api';
 import type { Clock } from '../transport/clock';
+import { failureMessage } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import type { Call, Result } from '../transport/call';
 import { sanitize } from '../transport/sanitize';
@@ -51,6 +52,29 @@ export interface ProcessingEnd {
 export function processingEndOf(status: ProcessingStatus | undefined): ProcessingEnd {
 	const processMsg = sanitize(status?.processMsg ?? '');
 	return { state: processingState(status), ...(processMsg !== undefined && { processMsg }) };
+}
+
+const FLAWS: Partial<Record<ProcessingState, string>> = {
+	error: 'could not be processed',
+	cancel: 'was stored, but its processing was cancelled',
+	none: 'is stored, but not being processed',
+};
+
+const STUCK =
+	'The document is stored, but an earlier run has started its processing and the server shows no progress';
+
+/**
+ * Why a stored document cannot be found; `undefined` where it can, where it is still in process, or where that is not
+ * known.
+ */
+export function processingFlaw(end: ProcessingEnd): string | undefined {
+	const { state, processMsg, failure, hasNoRoute, isStuck } = end;
+	if (hasNoRoute) return undefined;
+	if (isStuck) return STUCK;
+	if (failure)
+		return `The document is stored, but its processing could not be started. ${failureMessage(failure)}`;
+	const flaw = FLAWS[state];
+	return flaw && `The document ${flaw}${processMsg ? `: ${processMsg}` : ''}`;
 }
 
 /** The dependencies of processing. */

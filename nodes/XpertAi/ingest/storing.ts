@@ -1,8 +1,8 @@
 import chunk from 'lodash/chunk';
+import compact from 'lodash/compact';
 
 import { z } from 'zod';
 
-import type { Clock } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import {
 	certainlyNotDone,
@@ -12,148 +12,161 @@ import {
 	isTooLarge,
 	mayBePartlyDone,
 } from '../transport/classifyFailure';
-import type { Send } from '../transport/request';
 import { OutageBudget, call } from '../transport/call';
-import type { Call, Result, RetryLimits } from '../transport/call';
+import type { ApiClient, Result, RetryLimits } from '../transport/call';
 import { answeredRecords, recordId, storingFlaw } from './answeredRecords';
 import { batchBody, batchBytes, batches } from './batches';
-import type { BatchLimits, Documents, ReadyDocument } from './batches';
-import type { BatchEnd, JournaledBatch } from './memory';
-
-/** `unknown`: no answer says whether the server stored it. `notSent`: sending had stopped before its turn. */
-type Ending =
-	| { outcome: 'stored'; status: number; record: unknown }
-	| { outcome: 'rejected' | 'unknown'; failure: Failure }
-	| { outcome: 'notSent'; reason?: string };
-
-/** The outcome of one document. */
-export type DocumentOutcome<Origin> = Ending & {
-	document: ReadyDocument<Origin>;
-	/** Number of the batch, counted from 1; 0 where it was in none. */
-	batch: number;
-	/** Requests that carried the document. */
-	attempts: number;
-};
+import type { BatchLimits, Documents } from './batches';
+import type { ReadyDocument } from './readyDocument';
+import type { Fact } from './facts';
+import type { Folders } from './folders';
+import type { BatchEnd, JournaledBatch, SourceMemory } from './memory';
 
 /** The dependencies of storing. It knows neither n8n nor HTTP. */
 export interface Storing<Origin> {
-	documents: Documents<Origin>;
+	documents: Documents<Origin> | AsyncIterable<ReadyDocument<Origin> | Fact<Origin>>;
 	batchLimits: BatchLimits;
 	retryLimits: RetryLimits;
 	/** Requests at once. */
 	concurrency: number;
-	send: Send;
-	/**
-	 * Called before each batch is sent.
-	 *
-	 * @returns the rows of the journal that go around the documents, or why the batch must not be sent
-	 */
-	journal?: (batch: Batch<Origin>) => Promise<JournaledBatch | { failure: Failure } | undefined>;
-	/** The request (E3) that carries a batch. */
-	request: (body: string) => Omit<Call<unknown>, 'schema'>;
-	/** Called once for each document, when its batch ends. */
-	onOutcome: (outcome: DocumentOutcome<Origin>) => void;
-	/** Called before each batch: whether it may be sent. */
-	maySend: () => boolean;
-	clock: Clock;
-	signal?: AbortSignal;
+	client: Pick<ApiClient, 'send' | 'clock' | 'signal'>;
+	/** Path of the request (E3). */
+	path: string;
+	timeoutMs: number;
+	/** Creates the folders of a batch before it is sent. */
+	folders?: Folders;
+	/** Journals each batch; the rows of the journal go around its documents. */
+	memory?: Pick<SourceMemory, 'journalBatch'>;
+	/** Why no further batch may be sent. */
+	circuitBreaker?: { readonly reason?: string };
+	/** Whether a document that is not stored ends the sending. */
+	stopsAtFailure?: boolean;
 }
 
-/** The counts before anything is sent. `bytes`: of all bodies that were sent. */
-export const noRequests = () => ({ batches: 0, bytes: 0, requests: 0, retries: 0, splits: 0 });
-
-/** Counts of the requests that stored documents. */
-export type StoringCounts = ReturnType<typeof noRequests>;
-
 /**
- * Stores documents in batches, with `concurrency` requests at once. `onOutcome` is called exactly once for each
- * document, unless the execution is stopped.
+ * Stores documents in batches, with `concurrency` requests at once. Facts of earlier steps pass.
  *
+ * @returns what happens, some facts at a time
  * @throws what the source of the documents throws
  */
-export async function storeDocuments<Origin>(storing: Storing<Origin>): Promise<StoringCounts> {
-	return await new Storer(storing).run();
+export function storeDocuments<Origin>(storing: Storing<Origin>): AsyncGenerator<Fact<Origin>[]> {
+	return new Storer(storing).run();
 }
 
 class Storer<Origin> {
-	private readonly counts = noRequests();
 	private readonly outageBudget: OutageBudget;
+	/** What happened since facts were last given. */
+	private facts: Array<Fact<Origin>> = [];
+	private batchCount = 0;
+	private hasFailed = false;
 
 	constructor(private readonly storing: Storing<Origin>) {
 		this.outageBudget = new OutageBudget(storing.retryLimits);
 	}
 
-	async run(): Promise<StoringCounts> {
-		const { documents, batchLimits, clock, concurrency } = this.storing;
-		const source = batches(documents, batchLimits);
-		const order = new IdOrder();
-		const work = async () => {
-			let next: Promise<IteratorResult<Batch<Origin>>> | undefined;
-			while (!this.storing.signal?.aborted) {
-				const { done, value: batch } = await (next ?? source.next());
-				if (done) return;
-				const ids = batch.map(({ id }) => id.toLowerCase());
-				const settled = order.after(ids, async () => await this.storeBatch(batch));
-				// Makes the next batch while the server works on this one; several workers do so anyway.
-				if (concurrency === 1) {
-					const headStart = clock.sleep(SEND_HEAD_START_MS);
-					next = Promise.race([headStart, settled]).then(() => source.next());
-					// If this batch fails, the failure of the next one must not go unhandled.
-					next.catch(() => undefined);
-				}
-				await settled;
-			}
+	async *run(): AsyncGenerator<Array<Fact<Origin>>> {
+		const { documents, batchLimits, client, concurrency } = this.storing;
+		const { clock, signal } = client;
+		const source = batches<Origin, Fact<Origin>>(documents, batchLimits);
+		/** The requests under way, with the IDs of their documents in lower case. */
+		const running = new Map<Promise<void>, Set<string>>();
+		let reading: Promise<void> | undefined;
+		let waiting: Batch<Origin> | undefined;
+		let isRead = false;
+		let crash: { error: unknown } | undefined;
+		const crashed = (error: unknown) => {
+			crash ??= { error };
+			isRead = true;
 		};
-		const ends = await Promise.allSettled(Array.from({ length: concurrency }, work));
+		const read = async () => {
+			// Making a batch blocks the event loop, so a request gets a head start.
+			if (running.size >= concurrency)
+				await Promise.race([clock.sleep(SEND_HEAD_START_MS), ...running.keys()]);
+			const { done, value } = await source.next();
+			if (done) isRead = true;
+			else if (Array.isArray(value)) waiting = value;
+			else this.facts.push(value);
+		};
+		while (!signal?.aborted) {
+			// Of two documents with one ID, the later one must win.
+			const ids = waiting?.map(({ id }) => id.toLowerCase()) ?? [];
+			const isFree = [...running.values()].every((others) => !ids.some((id) => others.has(id)));
+			if (waiting && running.size < concurrency && isFree) {
+				const work = this.storeBatch(waiting)
+					.catch(crashed)
+					.finally(() => running.delete(work));
+				running.set(work, new Set(ids));
+				waiting = undefined;
+			}
+			// The next batch is made while the server works on this one.
+			if (!waiting && !isRead && running.size < Math.max(concurrency, 2))
+				reading ??= read()
+					.catch(crashed)
+					.finally(() => (reading = undefined));
+			const events = compact([reading, ...running.keys()]);
+			if (events.length === 0) break;
+			await Promise.race(events);
+			if (this.facts.length > 0) yield this.facts.splice(0);
+		}
+		await Promise.all(running.keys());
+		yield this.facts;
 		// Closes the source, which may not have been read to its end.
 		await source.return(undefined);
-		const failed = ends.find((end) => end.status === 'rejected');
-		if (failed) throw failed.reason;
-		return this.counts;
+		if (crash) throw crash.error;
 	}
 
 	private async storeBatch(batch: Batch<Origin>): Promise<void> {
+		const { circuitBreaker, stopsAtFailure } = this.storing;
 		// Another batch may have failed since this one was read.
-		const maySend = this.storing.maySend();
-		const number = maySend ? ++this.counts.batches : 0;
-		const part = { batch, number, attempts: 0, mayBeDone: false, partlyDone: [] };
-		if (maySend) await this.settle(part);
-		else for (const document of batch) this.emit(part, document, { outcome: 'notSent' });
-	}
-
-	private emit(part: Attempted<Origin>, document: ReadyDocument<Origin>, ending: Ending): void {
-		const { number, attempts } = part;
-		this.storing.onOutcome({ document, batch: number, attempts, ...ending });
+		if (circuitBreaker?.reason !== undefined || (this.hasFailed && stopsAtFailure))
+			for (const document of batch) this.facts.push({ document, outcome: 'notSent' });
+		else {
+			const number = ++this.batchCount;
+			await this.settle({ batch, number, attempts: 0, mayBeDone: false, partlyDone: [] });
+		}
 	}
 
 	/** Sends a batch, in halves if need be, until each of its documents has an outcome. */
 	private async settle(attempted: Attempted<Origin>): Promise<void> {
-		const { batch, attempts } = attempted;
-		const journaled = await this.storing.journal?.(batch);
+		const { batch, number } = attempted;
+		const { folders, memory } = this.storing;
+		const unfiled = await folders?.createFor(batch.map(({ record }) => record));
+		const journaled = unfiled ? { failure: unfiled } : await memory?.journalBatch(hashesOf(batch));
 		if (journaled && 'failure' in journaled) return this.reportFailed(attempted, journaled.failure);
 		const result = await this.send(batch, journaled);
 		journaled?.onEnded(endOf(result), result.mayBeDone);
-		this.counts.requests += result.attempts;
-		this.counts.retries += result.attempts - 1;
-		this.counts.bytes += batchBytes(batch) * result.attempts;
-		const updated = { ...attempted, attempts: attempts + result.attempts };
+		const { attempts, failure } = result;
+		const isSplit =
+			failure && (result.isOverload || (batch.length > 1 && maySplit(attempted, failure)));
+		const counts = {
+			batches: attempted.attempts === 0 ? 1 : 0,
+			bytes: batchBytes(batch) * attempts,
+			requests: attempts,
+			retries: attempts - 1,
+			splits: isSplit ? 1 : 0,
+		};
+		this.facts.push({ outcome: 'sent', counts });
+		const updated = { ...attempted, attempts: attempted.attempts + attempts };
 		updated.mayBeDone ||= result.mayBeDone;
 		if (result.ok) {
-			const { status } = result;
+			const stored = { outcome: 'stored', status: result.status, batch: number } as const;
 			for (const [at, document] of batch.entries())
-				this.emit(updated, document, { outcome: 'stored', status, record: result.records[at] });
+				this.facts.push({
+					...stored,
+					document,
+					record: result.records[at],
+					attempts: updated.attempts,
+				});
 			return;
 		}
-		const { failure } = result;
-		if (result.isOverload || (batch.length > 1 && maySplit(attempted, failure))) {
-			this.counts.splits += 1;
+		if (isSplit) {
 			if (mayBePartlyDone(failure))
 				updated.partlyDone = [...updated.partlyDone, { failure, ended: false }];
 			const halves = chunk(batch, Math.ceil(batch.length / 2));
 			for (const half of halves) await this.settle({ ...updated, batch: half });
 			return;
 		}
-		this.reportFailed(updated, failure, result.records);
+		this.reportFailed(updated, result.failure, result.records);
 	}
 
 	/**
@@ -166,7 +179,7 @@ class Storer<Origin> {
 		batch: Batch<Origin>,
 		journaled?: JournaledBatch,
 	): Promise<Result<unknown> & { isOverload: boolean; records: unknown[] }> {
-		const { send, request, clock, signal } = this.storing;
+		const { client, path, timeoutMs } = this.storing;
 		const { outageBudget } = this;
 		const canHalve = batch.length > 1 && this.outageBudget.isLeft;
 		const isOverloadedBy = (failure: Failure, attempts: number) =>
@@ -178,9 +191,18 @@ class Storer<Origin> {
 			const message = storingFlaw(documentAnswer, records);
 			if (message) addIssue({ code: 'custom', message });
 		});
+		const body = batchBody(batch, journaled?.rows);
 		const result = await call(
-			{ send, clock, signal, outageBudget },
-			{ ...request(batchBody(batch, journaled?.rows)), schema, stopRetrying: isOverloadedBy },
+			{ ...client, outageBudget },
+			{
+				method: 'POST',
+				repeatable: true,
+				path,
+				body,
+				timeoutMs,
+				schema,
+				stopRetrying: isOverloadedBy,
+			},
 		);
 		const isOverload = !result.ok && isOverloadedBy(result.failure, result.attempts);
 		return { ...result, isOverload, records };
@@ -192,20 +214,28 @@ class Storer<Origin> {
 	 * @param records what the answer shows; `undefined` if the batch must not be sent
 	 */
 	private reportFailed(attempted: Attempted<Origin>, failure: Failure, records?: unknown[]): void {
+		const { attempts, number: batch } = attempted;
+		this.hasFailed = true;
 		const isUnknown = records ? mayBeStored(attempted, failure) : mayBeStoredBefore(attempted);
 		if (!isUnknown) for (const earlier of attempted.partlyDone) earlier.ended = true;
-		const failed: Ending = { outcome: isUnknown ? 'unknown' : 'rejected', failure };
-		const { kind, status = 200 } = failure;
+		const { kind, status } = failure;
+		const refusal = records && status !== undefined ? 'rejected' : 'notSent';
+		const outcome = isUnknown ? 'unknown' : refusal;
 		for (const [at, document] of attempted.batch.entries()) {
 			const record = kind === 'unreadable' ? records?.[at] : undefined;
-			const stored: Ending = { outcome: 'stored', status, record };
-			this.emit(attempted, document, record === undefined ? failed : stored);
+			const fact = { document, batch, attempts };
+			if (record === undefined) this.facts.push({ ...fact, outcome, failure });
+			else this.facts.push({ ...fact, outcome: 'stored', status: status ?? 200, record });
 		}
 	}
 }
 
 /** Head start of a request before the next batch is made, in milliseconds: making a batch blocks the event loop. */
 const SEND_HEAD_START_MS = 4;
+
+/** Content hashes by ID, without documents whose ID is new each time: later runs cannot recognize them. */
+const hashesOf = (batch: Batch<unknown>) =>
+	new Map(batch.flatMap(({ id, isNew, contentHash = '' }) => (isNew ? [] : [[id, contentHash]])));
 
 /** How a request ended, for the journal. */
 function endOf({ failure, mayBeDone }: Result<unknown>): BatchEnd {
@@ -296,22 +326,4 @@ function hasRefused(
 ): boolean {
 	if (!document || !isRejection(failure) || document.record.chunks) return false;
 	return failure.status === earlier.status && failure.reason === earlier.reason;
-}
-
-/** Runs work on the same IDs sequentially, in the order given, so that the later of two documents with one ID wins. */
-export class IdOrder {
-	/** The latest unfinished work on each ID. */
-	private readonly last = new Map<string, Promise<void>>();
-
-	/** Runs work as soon as all earlier work on its IDs has ended. */
-	async after(ids: string[], work: () => Promise<void>): Promise<void> {
-		const earlier = ids.flatMap((id) => this.last.get(id) ?? []);
-		const done = earlier.length === 0 ? work() : Promise.allSettled(earlier).then(work);
-		for (const id of ids) this.last.set(id, done);
-		try {
-			await done;
-		} finally {
-			for (const id of ids) if (this.last.get(id) === done) this.last.delete(id);
-		}
-	}
 }

@@ -1,72 +1,86 @@
-import compact from 'lodash/compact';
+import isUndefined from 'lodash/isUndefined';
 import omit from 'lodash/omit';
+import omitBy from 'lodash/omitBy';
+import { z } from 'zod';
 
-import type { DocumentRecord } from '../payloads/document';
+import { numberIfAny, textIfAny } from '../payloads/common';
+import { call } from '../transport/call';
+import type { ApiClient } from '../transport/call';
 import type { Failure } from '../transport/failure';
-import { serialize } from './batches';
-import type { Documents, ReadyDocument } from './batches';
-import type { DocumentOutcome } from './storing';
+import { UPLOADS_AT_ONCE, multipartBody } from '../transport/multipart';
+import { serialize } from './readyDocument';
+import type { Documents } from './batches';
+import type { ReadyDocument } from './readyDocument';
+import type { DocumentFact, Fact } from './facts';
 
-/**
- * Uploads the file of a document.
- *
- * @returns the fields with which the document refers to the file, or why it was not uploaded
- * @throws what n8n throws when it cannot read the file
- */
-export type Upload<Origin> = (
-	document: ReadyDocument<Origin>,
-) => Promise<
-	| { file: Pick<DocumentRecord, 'storageFileId' | 'fileUrl' | 'size'> }
-	| { failure: Failure; attempts: number }
->;
+/** The fields of the answer that are used. */
+const uploadedFile = z.object({
+	url: z.string().min(1),
+	id: textIfAny,
+	size: numberIfAny,
+});
 
 /** The dependencies of uploading. */
 export interface Uploading<Origin> {
-	upload: Upload<Origin>;
-	/** Concurrent uploads. */
-	concurrency: number;
-	/** Called once for each document whose file was not uploaded, because that failed or uploading had stopped. */
-	onOutcome: (outcome: DocumentOutcome<Origin>) => void;
-	/** Called once for each document whose file cannot be read. */
-	onUnreadable: (document: ReadyDocument<Origin>, caught: unknown) => void;
-	/** Called before each upload: whether it may start. */
-	mayUpload: () => boolean;
+	documents: Documents<Origin>;
+	client: ApiClient;
+	timeoutMs: number;
+	/** Whether uploads may still start. */
+	gate: { readonly canSend: boolean };
+	/** Why no document may be stored, so that none need be uploaded. */
+	memory?: { readonly refusal?: Failure };
 }
 
 /**
- * Passes documents on, in order, once their files are on the server. Files are uploaded concurrently and ahead of
- * demand. A failed upload drops its own document only. Documents without a file pass unchanged.
+ * Passes documents on, in order, once their files are on the server (E16). Files are uploaded concurrently and ahead of
+ * demand. A failed upload drops its own document only. Documents without a file pass unchanged. An upload whose answer
+ * is lost is repeated: an unused file does no harm.
  */
-export async function* uploadFiles<Origin>(
-	documents: Documents<Origin>,
-	{ upload, concurrency, onOutcome, onUnreadable, mayUpload }: Uploading<Origin>,
-): AsyncGenerator<ReadyDocument<Origin>> {
-	const inFlight: Array<Promise<ReadyDocument<Origin> | undefined>> = [];
-	const uploadOne = async (document: ReadyDocument<Origin>) => {
-		if (!document.file) return document;
+export async function* uploadFiles<Origin>({
+	documents,
+	client,
+	timeoutMs,
+	gate,
+	memory,
+}: Uploading<Origin>): AsyncGenerator<ReadyDocument<Origin> | Fact<Origin>> {
+	type Uploaded = Array<ReadyDocument<Origin> | Fact<Origin>>;
+	const inFlight: Array<Promise<Uploaded>> = [];
+	const upload = async (document: ReadyDocument<Origin>): Promise<Uploaded> => {
+		const failed = (failure: Failure, attempts: number): DocumentFact<Origin> => {
+			const outcome = failure.status === undefined || attempts === 0 ? 'notSent' : 'rejected';
+			return { document, outcome, failure, batch: 0, attempts };
+		};
 		try {
-			const result = mayUpload() ? await upload(document) : undefined;
-			if (result && 'file' in result) {
-				const record = { ...document.record, ...result.file };
-				return { ...omit(document, 'file'), isUploaded: true, record, ...serialize(record) };
-			}
-			const outcome = result
-				? { ...result, outcome: 'rejected' as const }
-				: { attempts: 0, outcome: 'notSent' as const };
-			onOutcome({ document, batch: 0, ...outcome });
-		} catch (caught) {
-			onUnreadable(document, caught);
+			if (!document.file) return [document];
+			if (!gate.canSend) return [{ document, outcome: 'notSent' }];
+			if (memory?.refusal) return [failed(memory.refusal, 0)];
+			const content = await document.file();
+			const { answer, failure, attempts } = await call(client, {
+				method: 'POST',
+				repeatable: true,
+				path: '/v1/file',
+				schema: uploadedFile,
+				timeoutMs,
+				body: () => multipartBody(content, {}),
+			});
+			if (!answer) return [failed(failure, attempts)];
+			const { url: fileUrl, id: storageFileId, size } = answer;
+			const known = omitBy({ storageFileId, size }, isUndefined);
+			const record = { ...document.record, ...content.fields, fileUrl, ...known };
+			const ready = { ...omit(document, 'file'), isUploaded: true, record, ...serialize(record) };
+			return [{ outcome: 'uploaded', hadNul: content.hadNul }, ready];
+		} catch (error) {
+			return [{ document, outcome: 'unreadable', error }];
 		}
-		return undefined;
 	};
 	try {
 		for await (const document of documents) {
-			inFlight.push(uploadOne(document));
-			if (inFlight.length >= concurrency) yield* compact([await inFlight.shift()]);
+			inFlight.push(upload(document));
+			if (inFlight.length >= UPLOADS_AT_ONCE) yield* (await inFlight.shift()) ?? [];
 		}
-		while (inFlight.length > 0) yield* compact([await inFlight.shift()]);
+		while (inFlight.length > 0) yield* (await inFlight.shift()) ?? [];
 	} finally {
-		// The consumer has left, but the outcomes of running uploads must still be reported.
+		// The consumer may have left, but running uploads still hold files.
 		await Promise.allSettled(inFlight);
 	}
 }

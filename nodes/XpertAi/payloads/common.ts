@@ -113,8 +113,13 @@ export function missingValueIn(text: string, inParts = false): string | undefine
 	return found?.[0];
 }
 
-/** The canonical form of a key: `Übersicht.txt` is the same document in NFC and in NFD, and with blanks around it. */
-export const canonicalKey = (text: string) => text.trim().normalize('NFC');
+/**
+ * The canonical form of a key: `Übersicht.txt` is the same document in NFC and in NFD, and with blanks around it or
+ * U+0000 in it.
+ */
+export function canonicalKey(text: string): string {
+	return text.replaceAll('\0', '').trim().normalize('NFC');
+}
 
 /** What is wrong with a key in its canonical form. */
 export function keyDemand(key: string, inParts = false): string | undefined {

@@ -2,8 +2,7 @@ import omit from 'lodash/omit';
 import pick from 'lodash/pick';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { COPILOT_ID } from '../../../sandbox';
-import type { FaultRule } from '../../../sandbox';
+import { COPILOT_ID, type FaultRule } from '../../../sandbox';
 import type { NodeResult } from './engine';
 import type { Fixture } from './fixture';
 
@@ -46,7 +45,7 @@ export interface Ingest {
 }
 
 /** What of Document Settings and Options may stand beside them here. */
-const SETTINGS = ['name', 'documentIdMode', 'documentKey', 'documentKeyField'];
+const SETTINGS = ['name'];
 const OPTIONS = ['output', 'resendAll', 'maxGonePercent'];
 
 /** Makes the helpers of a fixture. */
@@ -97,11 +96,12 @@ export const isNote = ({ name, disabled, sourceType }: Row): boolean =>
 
 /** Gives the world's knowledgebase an embedding model, without which nothing is processed. */
 export function embedsDocuments(fixture: Fixture): void {
-	beforeEach(() => {
-		const { knowledgebases } = fixture.sandbox.store;
-		const knowledgebase = knowledgebases.get(fixture.world.knowledgebaseId);
-		Object.assign(knowledgebase ?? {}, { copilotModelId: COPILOT_ID });
-	});
+	beforeEach(() => embedded(fixture));
+}
+
+export function embedded({ sandbox, world }: Fixture): void {
+	const knowledgebase = sandbox.store.knowledgebases.get(world.knowledgebaseId);
+	Object.assign(knowledgebase ?? {}, { copilotModelId: COPILOT_ID });
 }
 
 /** What a document says so that its processing ends this way in the sandbox, after so long. */

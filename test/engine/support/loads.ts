@@ -7,8 +7,7 @@ import { countBy, range } from 'lodash';
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { COPILOT_ID, startSandbox } from '../../../sandbox';
-import { createEngine } from './engine';
-import type { Engine } from './engine';
+import { createEngine, type Engine } from './engine';
 import { BY_NAME } from './ingest';
 import { listen } from './listen';
 import { byId } from './locators';
@@ -78,8 +77,8 @@ const LOADS = {
 	records: async (engine: Engine, count: number): Promise<Submitted> => {
 		const file = Readable.from(lines(count));
 		const data = await engine.binary(file, `${count}.ndjson`, 'application/x-ndjson');
-		const documentSettings = { documentKeyField: 'name' };
-		const parameters = { source: 'records', documentSettings, options: { output: 'summary' } };
+		const options = { output: 'summary' };
+		const parameters = { source: 'records', documentKeyField: 'name', options };
 		return { items: [{ json: {}, binary: { data } }], parameters };
 	},
 };

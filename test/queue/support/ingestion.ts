@@ -19,8 +19,11 @@ export type Node = WorkflowFile['nodes'][number];
 /** A workflow whose trigger starts every chain of nodes, drawn one below the other. */
 function workflowFrom(name: string, trigger: Node, ...chains: Node[][]): WorkflowFile {
 	const placed = (node: Node, column: number, row: number) => ({
-		...{ typeVersion: 1, parameters: {}, ...node },
-		...{ id: randomUUID(), position: [column * 220, row * 180] },
+		typeVersion: 1,
+		parameters: {},
+		...node,
+		id: randomUUID(),
+		position: [column * 220, row * 180],
 	});
 	const link = (node: Node) => ({ node: node.name, type: 'main', index: 0 });
 	const links = chains.flatMap((chain) =>
@@ -158,7 +161,7 @@ export function ingestion(
 		knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
 		source: 'records',
 		binaryPropertyName: 'data',
-		documentSettings: { documentKeyField: 'filePath' },
+		documentKeyField: 'filePath',
 		...parameters,
 		options: { afterStoring: 'nothing', output: 'summary', ...options },
 	});

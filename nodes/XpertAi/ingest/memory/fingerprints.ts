@@ -1,16 +1,13 @@
-/** Bytes of a packed ID, and of a fingerprint with the beginning of a content hash. */
+/** Bytes of a packed ID, and of a fingerprint: its mark, and the beginning of a hash. */
 const ID_BYTES = 16;
 export const FINGERPRINT_BYTES = 7;
 
-/** Marks: the content is known, and the document is processed or only stored. */
-const PROCESSED = '+';
-const STORED = '-';
+/** The mark of a content hash says what the hash was made of; a capital in a fingerprint, that the document is processed. */
+export const MARKS = { content: 'c', version: 'v' };
 /** Only the ID is known: the document is sent again, whatever the server has. */
 export const UNKNOWN = '?';
-/** The document was disabled by hand. Only in the notes `by hand`. */
-export const DISABLED = '0';
 
-/** A document: its ID in 16 bytes, and its mark, with six bytes of its content hash where the content is known. */
+/** A document: its ID in 16 bytes, and its fingerprint. */
 export type Entry = [packedId: string, fingerprint: string];
 
 /** Packs entries into bytes. */
@@ -20,8 +17,8 @@ export const pack = (entries: Iterable<Entry>) =>
 export function* unpack(body: Buffer): Generator<Entry> {
 	for (let at = 0; at < body.length; ) {
 		const packedId = body.toString('latin1', at, (at += ID_BYTES));
-		const mark = body.toString('latin1', at, at + 1);
-		const length = mark === PROCESSED || mark === STORED ? FINGERPRINT_BYTES : 1;
+		const isKnown = body.toString('latin1', at, at + 1) !== UNKNOWN;
+		const length = isKnown ? FINGERPRINT_BYTES : 1;
 		yield [packedId, body.toString('latin1', at, (at += length))];
 	}
 }
@@ -30,8 +27,8 @@ export function* unpack(body: Buffer): Generator<Entry> {
 export class Fingerprints {
 	/** Tails of the packed IDs of documents that differ from the notes on the server. */
 	changed = new Set<number>();
-	/** IDs that never count as missing from the source: they were rebuilt from names, or changed by hand. */
-	readonly uncertain = new Map<string, 'disabled' | 'unknown'>();
+	/** IDs that were rebuilt from names: these may be of documents that were disabled long ago. */
+	readonly rebuilt = new Set<string>();
 	private readonly byPackedId = new Map<string, string>();
 
 	get size(): number {
@@ -46,19 +43,20 @@ export class Fingerprints {
 	/** Whether a document was stored with exactly this content. */
 	has(id: string, contentHash: string): boolean {
 		const fingerprint = this.fingerprintOf(id);
-		return fingerprint !== UNKNOWN && fingerprint.slice(1) === keptOf(contentHash);
+		return fingerprint.charAt(0).toLowerCase() + fingerprint.slice(1) === keptOf(contentHash);
 	}
 
 	/** Whether a document was stored with known content and, if `processed`, was also processed. */
 	isDone(id: string, processed: boolean): boolean {
 		const fingerprint = this.fingerprintOf(id);
-		return processed ? fingerprint.startsWith(PROCESSED) : fingerprint !== UNKNOWN;
+		return fingerprint !== UNKNOWN && (!processed || fingerprint < 'a');
 	}
 
 	/** Records that the server has processed a document, or never will. */
 	markProcessed(id: string): void {
 		const fingerprint = this.fingerprintOf(id);
-		if (fingerprint.startsWith(STORED)) this.set([packId(id), PROCESSED + fingerprint.slice(1)]);
+		if (fingerprint >= 'a')
+			this.set([packId(id), fingerprint.charAt(0).toUpperCase() + fingerprint.slice(1)]);
 	}
 
 	/** Records that a document may be on the server, with unknown content. */
@@ -100,10 +98,10 @@ export class Fingerprints {
 }
 
 /** What a fingerprint keeps of a content hash, whose bytes are characters. */
-const keptOf = (contentHash: string) => contentHash.slice(0, FINGERPRINT_BYTES - 1);
+const keptOf = (contentHash: string) => contentHash.slice(0, FINGERPRINT_BYTES);
 
 /** The entry of a document stored with this content, and not yet processed. @param hash the content hash */
-export const storedEntry = (id: string, hash: string): Entry => [packId(id), STORED + keptOf(hash)];
+export const storedEntry = (id: string, hash: string): Entry => [packId(id), keptOf(hash)];
 
 /** The ID that was packed last: an ID is often needed several times in a row. */
 let lastPacked: [id: string, packedId: string] = ['', ''];

@@ -10,9 +10,9 @@
  * 4. The memory consists of pieces, cut by ID, and a root. The root is written last and says which run is merged.
  * 5. Names are added when documents are first stored. An unreadable piece is rebuilt from them.
  * 6. What cannot be rebuilt is lost: the root says so until the user has taken note.
- * 7. `by hand` records what Disable and Enable changed. The next run merges it, and the root says so.
  */
 
+export { MARKS } from './fingerprints';
 export type { Fingerprints } from './fingerprints';
 export { ROOM_IN_BATCH } from './journal';
 export type { BatchEnd, JournaledBatch } from './journal';

@@ -42,6 +42,8 @@ export class Lease {
 	readonly counters = { sent: 0, root: 0 };
 	/** Why nothing may be sent: another run holds the lease, or the memory cannot be written. */
 	refusal?: Failure;
+	/** The notes before this run wrote them. */
+	private before?: LeaseNotes;
 	private readonly leaseOwnerId = randomUUID();
 	private writeCount = 0;
 	private renewedAt = 0;
@@ -56,10 +58,28 @@ export class Lease {
 		private readonly holder: Holder,
 	) {}
 
-	/** Takes the lease, which may take a minute. @returns the other run, if that holds the lease */
-	async take(): Promise<Holder | undefined> {
-		let current = await this.readNotes();
-		this.raiseCounters(leaseCounters(current.lease));
+	/** Whether there was a lease before this run. */
+	get wasThere(): boolean {
+		return this.before?.lease !== undefined;
+	}
+
+	/** Reads the notes of the lease, and others with them. @returns the turn and the others */
+	async look(others: NoteName[]): Promise<ReadNote[]> {
+		const [turn, lease, ...rest] = await this.notes.read([TURN, LEASE, ...others]);
+		this.before ??= { turn, lease };
+		this.raiseCounters(leaseCounters(lease));
+		return [turn, ...rest];
+	}
+
+	/**
+	 * Takes the lease, which may take a minute.
+	 *
+	 * @param others notes to read once it is held
+	 * @returns these; or the other run, if that holds the lease; nothing from a server that does not return notes
+	 */
+	async take(others: NoteName[] = []): Promise<ReadNote[] | Holder | undefined> {
+		if (!this.before) await this.look([]);
+		let current = this.before ?? (await this.readNotes());
 		if (this.isHeldByOther(current.lease)) {
 			const writeId = writeIdOf(current.lease);
 			current = await this.waitForChange(current, MS.expired);
@@ -73,10 +93,12 @@ export class Lease {
 			// A server that does not return notes keeps no lease either.
 			if (!isReadable(current.turn)) return undefined;
 			await this.write();
-			current = await this.readNotes();
-			if (this.isHeldByOther(current.lease)) break;
-			this.isHeld = this.isOwn(current.turn);
-			if (this.isHeld) return this.scheduleRenewal();
+			const [turn, lease, ...rest] = await this.notes.read([TURN, LEASE, ...others]);
+			current = { turn, lease };
+			if (this.isHeldByOther(lease)) break;
+			this.isHeld = this.isOwn(turn);
+			if (this.isHeld) this.scheduleRenewal();
+			if (this.isHeld) return rest;
 			current = await this.waitForChange(current, MS.contended);
 		}
 		return this.yieldTo(current.lease);
@@ -103,17 +125,30 @@ export class Lease {
 		if (this.refusal) throw new NotesFailed(this.refusal);
 	}
 
-	/** Releases the lease, unless another run holds it or the execution was stopped: then it expires. */
-	async release(): Promise<void> {
+	/**
+	 * Releases the lease, unless another run holds it or the execution was stopped: then it expires.
+	 *
+	 * @param last the last notes of the run: they are written before it ends, if they can be
+	 * @throws NotesFailed if they were not written
+	 */
+	async release(last: WrittenNote[] = []): Promise<void> {
 		if (!this.isHeld || this.signal?.aborted) return;
 		if (this.isOverdue) await orFailure(async () => await this.renew());
 		const { isHeld } = this;
 		this.isHeld = false;
 		await this.renewal;
-		if (isHeld) await orFailure(async () => await this.write({ ended: true }));
+		const end = async (root = this.counters.root, notes: WrittenNote[] = []) =>
+			isHeld
+				? await orFailure(async () => await this.write({ ended: true, root }, notes))
+				: undefined;
+		if (last.length === 0) return void (await end());
+		const failure = isHeld ? (await end(this.number, last))?.failure : this.refusal;
+		if (!failure) return;
+		await end();
+		throw new NotesFailed(failure);
 	}
 
-	private scheduleRenewal(): undefined {
+	private scheduleRenewal(): void {
 		this.clock.later(MS.renew, () => {
 			if (!this.isHeld || this.signal?.aborted) return;
 			// A failed renewal is repeated at the next interval, and before anything is sent.

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { derivedId } from '../../payloads/derivedId';
 import { packId } from './fingerprints';
 import { SIZES, isReadable, orFailure } from './notes';
-import type { MemoryNote, NoteName, NotesOnServer, ReadNote } from './notes';
+import type { MemoryNote, NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
 
 /** The name of a document for people, and the key that its ID is derived from; no key if it has an ID of its own. */
 export type DocumentName = Partial<Record<'name' | 'key', string>>;
@@ -42,21 +42,25 @@ export class Names {
 		this.addedLength += JSON.stringify(entry).length;
 	}
 
-	/** Writes the new names if they total `minLength` characters. If that fails, reports show their documents by ID. */
-	async write(minLength = 1): Promise<void> {
+	/** The note with the new names, if they total `minLength` characters. */
+	async collect(minLength = 1): Promise<WrittenNote[]> {
 		const { added, counted } = this;
-		if (this.addedLength < minLength) return;
+		if (this.addedLength < minLength) return [];
 		this.added = [];
 		this.addedLength = 0;
-		const written = await orFailure(async () => {
-			const [last = []] = counted.hasRoom ? await this.read([counted.notes - 1]) : [];
-			const at = last.length > 0 ? counted.notes - 1 : counted.notes;
-			const text = JSON.stringify([...last, ...added]);
-			const body = await pipeThrough(Buffer.from(text), new CompressionStream('deflate-raw'));
-			await this.notes.write({ note: namesNote(at), header: {}, body });
-			return { notes: at + 1, hasRoom: text.length < SIZES.names / 2 };
-		});
-		this.counted = { ...this.counted, ...('failure' in written ? { areAll: false } : written) };
+		const all = counted.hasRoom ? [counted.notes - 1] : [];
+		const read = await orFailure(async () => await this.read(all));
+		const [last = []] = 'failure' in read ? [] : read;
+		const at = last.length > 0 ? counted.notes - 1 : counted.notes;
+		const text = JSON.stringify([...last, ...added]);
+		const body = await pipeThrough(Buffer.from(text), new CompressionStream('deflate-raw'));
+		this.counted = { ...this.counted, notes: at + 1, hasRoom: text.length < SIZES.names / 2 };
+		return [{ note: namesNote(at), header: {}, body }];
+	}
+
+	/** Records that a note was not written: reports show its documents by ID. */
+	lose(): void {
+		this.counted = { ...this.counted, areAll: false };
 	}
 
 	/** The names of some documents, as far as they are known. @param ids in lower case */

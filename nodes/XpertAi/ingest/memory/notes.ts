@@ -46,14 +46,14 @@ const headerSchema = z.object({
 	lease: z
 		.object({ by: z.string(), since: z.string(), ended: z.boolean(), sent: count, root: count })
 		.optional(),
+	/** Root: whether the last run had its documents processed. */
+	processed: z.boolean().optional(),
 	/** Root: documents in each piece. */
 	pieces: z.array(count).optional(),
 	/** Root: notes that hold names, whether the last has room, and whether they give the IDs of all documents. */
 	names: z.object({ notes: count, hasRoom: z.boolean(), areAll: z.boolean() }).optional(),
 	/** Root: when knowledge of stored documents was lost, and of how many. */
 	lost: z.object({ at: z.string(), count: count.optional() }).optional(),
-	/** Root: the `writeId` of the `by hand` note that is merged. */
-	byHand: z.string().optional(),
 	/** Page: its number, and the pages that may not have arrived. */
 	page: z.object({ at: count, open: z.array(count) }).optional(),
 });

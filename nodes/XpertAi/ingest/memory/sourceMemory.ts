@@ -1,5 +1,3 @@
-import { randomUUID } from 'crypto';
-
 import pick from 'lodash/pick';
 import range from 'lodash/range';
 import sum from 'lodash/sum';
@@ -7,36 +5,39 @@ import sum from 'lodash/sum';
 import { systemClock } from '../../transport/clock';
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
-import {
-	DISABLED,
-	Fingerprints,
-	UNKNOWN,
-	packId,
-	storedEntry,
-	tailOf,
-	unpack,
-	unpackId,
-} from './fingerprints';
+import { Fingerprints, UNKNOWN, packId, storedEntry, tailOf, unpack } from './fingerprints';
 import { Journal, UnmergedJournal, firstPages, isLater } from './journal';
 import type { JournaledBatch } from './journal';
-import { LEASE, Lease, TURN, leaseCounters } from './lease';
+import { Lease } from './lease';
 import type { Holder } from './lease';
 import { Names } from './names';
 import type { DocumentName } from './names';
 import { NotesFailed, NotesOnServer, SIZES, isReadable, orFailure } from './notes';
-import type { MemoryNote, MemoryPlace, MemoryRoutes, NoteName, ReadNote } from './notes';
+import type {
+	MemoryNote,
+	MemoryPlace,
+	MemoryRoutes,
+	NoteName,
+	ReadNote,
+	WrittenNote,
+} from './notes';
 
 const ROOT: NoteName = ['memory', 'what … has stored'];
 
-/** Two copies, because nothing else records what somebody enabled by hand. */
-const BY_HAND = [1, 2].map(
-	(copy): NoteName => [`by hand ${copy}`, `documents of … disabled or enabled by hand, ${copy}`],
-);
+/** The first pages of both slots, which exist before all others. */
+const FIRST_PAGES = firstPages();
 
 const pieceName = (at: number, of: number): NoteName => [
 	`piece ${at + 1} of ${of}`,
 	`what … has stored, ${at + 1} of ${of}`,
 ];
+
+/** The pieces that a root counts. */
+const pieceNames = (root: ReadNote) =>
+	((isReadable(root) && root.pieces) || []).map((_, at, { length }) => pieceName(at, length));
+
+/** The first piece of memories of any size up to two million documents. */
+const FIRST_PIECES = range(11).map((power) => pieceName(0, 2 ** power));
 
 /** What went wrong with the memory. */
 export interface MemoryTroubles {
@@ -50,12 +51,12 @@ export interface MemoryTroubles {
 	notAsked?: Failure;
 }
 
-/** `by`: the title of the run; `fresh`: send everything again; `forgetLost`: the user has taken note of losses. */
+/** `by`: the title of the run; `processed`: whether it has documents processed; `forgetLost`: losses are taken note of. */
 interface MemoryOptions {
 	signal?: AbortSignal;
 	clock?: Clock;
 	by?: string;
-	fresh?: boolean;
+	processed?: boolean;
 	forgetLost?: boolean;
 }
 
@@ -67,6 +68,10 @@ export class SourceMemory {
 	readonly troubles: MemoryTroubles = {};
 	/** Whether, by the notes, no run has stored anything: the source is new, or its notes are gone. */
 	isNew = false;
+	/** Whether anything is remembered: Send Everything only goes on with a memory that is there. */
+	isKept = true;
+	/** Whether the last run stored documents without having them processed. */
+	onlyStored = false;
 	/** Documents known when the run began. */
 	knownBefore = 0;
 	/** Set if another run holds the lease: then nothing may be sent. */
@@ -76,12 +81,10 @@ export class SourceMemory {
 	private readonly lease: Lease;
 	private readonly unmergedJournal: UnmergedJournal;
 	/** The content of the root, and whether it must be written before anything is sent. */
-	private root: Pick<MemoryNote, 'run' | 'pieces' | 'names' | 'lost' | 'byHand'> = { run: 0 };
+	private root: Pick<MemoryNote, 'run' | 'pieces' | 'names' | 'lost' | 'processed'> = { run: 0 };
 	private isStale = false;
 	/** Pieces that could not be read, and must be rewritten. */
 	private readonly unreadablePieces = new Set<number>();
-	/** The `writeId` of the `by hand` note that this run has merged. The root holds it once the run ends. */
-	private byHandWriteId?: string;
 	/** Packed IDs of documents that no earlier run stored. */
 	private readonly newIds = new Set<string>();
 	/** Serializes the writing of notes. */
@@ -103,15 +106,17 @@ export class SourceMemory {
 	}
 
 	/** Reads what earlier runs stored. Failures are in `refusal` and `troubles`. After `to send`, always call `close`. */
-	async open(mode: 'to send' | 'to read' = 'to send'): Promise<this> {
-		const { options, known, lease } = this;
+	async open(mode: 'to send' | 'to read' | 'if kept' = 'to send'): Promise<this> {
+		const { known, lease } = this;
 		const failed = await orFailure(async () => {
-			if (mode === 'to send') await this.begin();
-			else await this.read(options.forgetLost);
+			if (mode === 'to read') await this.read();
+			else await this.begin(mode);
 		});
-		if (failed?.failure.missing === 'route') this.troubles.noRoute = true;
+		const { missing, status } = failed?.failure ?? {};
+		// Without the route, or the right to read it, no run has noted anything.
+		if (mode === 'if kept' && (missing === 'route' || status === 403)) this.isKept = false;
+		else if (missing === 'route') this.troubles.noRoute = true;
 		else lease.refusal ??= failed?.failure;
-		if (options.fresh) known.forgetContents();
 		this.knownBefore = known.size;
 		return this;
 	}
@@ -157,7 +162,9 @@ export class SourceMemory {
 		if (this.troubles.noRoute) return undefined;
 		return await this.exclusively(async () => {
 			await this.prepareToSend();
-			await this.names.write(SIZES.names);
+			const names = await this.names.collect(SIZES.names);
+			if (names.length > 0 && (await orFailure(async () => await this.notes.write(...names))))
+				this.names.lose();
 			const entries = [...hashes].map(([id, contentHash]) => {
 				const entry = storedEntry(id, contentHash);
 				const sets = this.known.knows(id) ? [] : [this.newIds, this.names.unnamed];
@@ -191,23 +198,7 @@ export class SourceMemory {
 		this.isStale = true;
 	}
 
-	/** Records documents disabled or enabled by hand, also while a run sends. @returns why they must not be switched */
-	async noteByHand(ids: string[], disabled: boolean): Promise<Failure | undefined> {
-		const failed = await orFailure(async () => {
-			const [root, ...copies] = await this.notes.read([ROOT, ...BY_HAND]);
-			const byHand = copies.find(isReadable);
-			const isMerged = isReadable(root) && root.byHand === byHand?.writeId;
-			const entries = new Map(byHand && !isMerged ? unpack(byHand.body) : []);
-			// Disabling may fail: a document that was enabled before may still be enabled.
-			for (const packedId of ids.map(packId))
-				entries.set(packedId, disabled ? (entries.get(packedId) ?? DISABLED) : UNKNOWN);
-			const header = { writeId: randomUUID() };
-			await this.notes.write(...BY_HAND.map((note) => ({ note, header, entries })));
-		});
-		return failed?.failure;
-	}
-
-	/** Ends the run: writes the memory and releases the lease. */
+	/** Ends the run: writes the memory and releases the lease, in one request if that takes it. */
 	async close(): Promise<void> {
 		const { known, lease, options } = this;
 		const needsWrite = this.isStale || known.changed.size > 0;
@@ -217,8 +208,7 @@ export class SourceMemory {
 				// Documents in late pages of a crashed run become unknown.
 				for (const [packedId] of await this.unmergedJournal.readLate())
 					known.set([packedId, UNKNOWN]);
-				await this.write(lease.number, this.byHandWriteId);
-				lease.counters.root = this.root.run;
+				await this.write(lease.number, async (notes) => await lease.release(notes));
 			});
 			this.troubles.notWritten = failed?.failure;
 		}
@@ -226,22 +216,25 @@ export class SourceMemory {
 	}
 
 	/** Takes the lease and reads the memory. */
-	private async begin(): Promise<void> {
-		const { journal, lease, notes } = this;
-		const taken = await orFailure(async () => await lease.take());
+	private async begin(mode: 'to send' | 'if kept'): Promise<void> {
+		const { journal, lease } = this;
+		const [turn, root] = await lease.look([ROOT]);
+		this.isKept = mode === 'to send' || lease.wasThere || (turn ?? root) !== undefined;
+		if (!this.isKept) return;
+		// Few pieces are read with the root.
+		const pieces = pieceNames(root);
+		const first = [ROOT, ...FIRST_PAGES, ...(pieces.length > SIZES.answer ? [] : pieces)];
+		const taken = await orFailure(async () => await lease.take(first));
 		if (taken && 'failure' in taken) {
 			// If notes cannot be written, unchanged documents can still be recognized.
 			const { failure } = taken;
 			if (failure.method === 'GET' || failure.missing === 'route') throw new NotesFailed(failure);
 			lease.refusal = failure;
-		} else if (taken) {
-			this.holder = taken;
-			return;
-		}
-		const hasTurn = notes.requiredId !== undefined;
-		const turn = await this.read(this.options.forgetLost, lease.counters);
+			await this.read();
+		} else if (Array.isArray(taken)) await this.read(taken);
+		else if (taken) this.holder = taken;
 		// The server accepts notes but does not return them.
-		if (hasTurn && !isReadable(turn)) this.troubles.noRoute = true;
+		else this.troubles.noRoute = true;
 		const { run: crashed } = this.unmergedJournal;
 		lease.raiseCounters({ root: this.root.run, sent: crashed }, crashed);
 		journal.run = lease.number;
@@ -260,40 +253,50 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Reads the memory, merges the journal of a crashed run, and then what was disabled or enabled by hand since.
-	 * @returns the note `turn` @throws NotesFailed
+	 * Reads the memory and merges the journal of a crashed run.
+	 *
+	 * @param held the root, the first pages and perhaps the pieces, if they were read with the lease
 	 */
-	private async read(forgetLost = false, ownCounters?: Lease['counters']): Promise<ReadNote> {
-		const first = [TURN, LEASE, ROOT, ...BY_HAND, ...firstPages()];
-		const [turn, lease, root, byHand, copy, ...pages] = await this.notes.read(first);
-		const counters = ownCounters ?? leaseCounters(lease);
+	private async read(held?: ReadNote[]): Promise<void> {
+		const { lease } = this;
+		const [root, ...others] = held ?? (await lease.look([ROOT, ...FIRST_PAGES])).slice(1);
+		const pages = others.splice(0, FIRST_PAGES.length);
+		const { counters } = lease;
+		// Without both, only a page or a piece tells that something was remembered.
+		const hasNeither = root === undefined && !lease.wasThere;
+		const isForgotten =
+			hasNeither &&
+			[...pages, ...(await this.notes.read(FIRST_PIECES))].some((note) => note !== undefined);
 		// A root older than the lease knows was overwritten by a late request, and does not count.
-		const isRootLost = isReadable(root) ? root.run < counters.root : (root ?? counters.root) !== 0;
+		const isOlder = isReadable(root) && root.run < counters.root;
+		const isRootLost =
+			isForgotten || isOlder || (!isReadable(root) && (root ?? counters.root) !== 0);
 		if (isRootLost) await this.rebuild();
-		else if (isReadable(root)) await this.readRoot(root, forgetLost);
+		else if (isReadable(root)) await this.readRoot(root, others);
 		const isLeft = pages.some((page) => isLater(this.root.run, page));
 		if (isLeft || counters.sent > this.root.run)
 			await this.readUnmergedJournal(counters.sent, isRootLost);
 		const lastRun = Math.max(this.unmergedJournal.run, counters.root, counters.sent);
-		this.isNew = root === undefined && lastRun === 0;
-		this.mergeByHand([byHand, copy].find(isReadable));
+		this.isNew = root === undefined && lastRun === 0 && !isForgotten;
 		// A document whose outcome no run has learned has no name yet.
 		for (const [packedId, fingerprint] of this.known.entries())
 			if (fingerprint === UNKNOWN) this.names.unnamed.add(packedId);
-		return turn;
 	}
 
-	/** Reads the pieces; rebuilds unreadable ones from names. */
-	private async readRoot(root: MemoryNote, forgetLost: boolean): Promise<void> {
+	/** Reads the pieces, unless that was done; rebuilds unreadable ones from names. */
+	private async readRoot(root: MemoryNote, held: ReadNote[]): Promise<void> {
 		const { known, names, notes, unreadablePieces } = this;
-		const { pieces = [], lost } = root;
-		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'byHand');
-		this.isStale = forgetLost && lost !== undefined;
+		const { forgetLost, processed } = this.options;
+		const { lost } = root;
+		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'processed');
+		this.onlyStored = root.processed === false;
+		this.isStale = (forgetLost && lost !== undefined) || root.processed !== processed;
 		if (!forgetLost) this.troubles.lost = lost;
 		names.counted = root.names ?? names.counted;
 		notes.requiredId ??= notes.idOf(ROOT);
-		const all = range(pieces.length).map((at) => pieceName(at, pieces.length));
-		for (const [at, piece] of (await notes.read(all, SIZES.answer)).entries())
+		const all = pieceNames(root);
+		const pieces = held.length === all.length ? held : await notes.read(all, SIZES.answer);
+		for (const [at, piece] of pieces.entries())
 			if (isReadable(piece)) for (const entry of unpack(piece.body)) known.set(entry);
 			else unreadablePieces.add(at);
 		known.changed = new Set();
@@ -310,7 +313,7 @@ export class SourceMemory {
 			if (!isIn || known.knows(id)) continue;
 			missing -= 1;
 			known.markUnknown(id);
-			known.uncertain.set(id, 'unknown');
+			known.rebuilt.add(id);
 		}
 		this.isStale = true;
 		if (!pieces || !names.counted.areAll) this.markLost(missing > 0 ? missing : NaN);
@@ -331,24 +334,15 @@ export class SourceMemory {
 		this.markLost();
 	}
 
-	private mergeByHand(note?: MemoryNote): void {
-		const { known, root } = this;
-		this.byHandWriteId = note?.writeId ?? root.byHand;
-		const isMerged = this.byHandWriteId === root.byHand;
-		for (const [packedId, mark] of note && !isMerged ? unpack(note.body) : []) {
-			const id = unpackId(packedId);
-			if (mark === DISABLED) known.forget(id);
-			else known.markUnknown(id);
-			known.uncertain.set(id, mark === DISABLED ? 'disabled' : 'unknown');
-		}
-	}
-
 	/** Writes the pieces first and the root last: the root makes them count. @throws NotesFailed */
-	private async write(run: number, byHand = this.root.byHand): Promise<void> {
+	private async write(
+		run: number,
+		store = async (notes: WrittenNote[]) => await this.notes.write(...notes),
+	): Promise<void> {
 		const { known, names, root, unreadablePieces } = this;
 		const { lost } = this.troubles;
 		const { pieces: sizes = [] } = root;
-		await names.write();
+		const nameNotes = await names.collect();
 		const wanted = 2 ** Math.ceil(Math.log2(known.size / SIZES.piece));
 		const pieceCount = Math.max(sizes.length, wanted, 1);
 		const { changed } = known;
@@ -361,7 +355,13 @@ export class SourceMemory {
 			areAll &&= !names.unnamed.has(packedId);
 		}
 		const pieces = range(pieceCount).map((at) => idsByPiece.get(at)?.length ?? sizes[at] ?? 0);
-		const header = { run, pieces, names: { ...names.counted, areAll }, lost, byHand };
+		const header = {
+			run,
+			pieces,
+			names: { ...names.counted, areAll },
+			lost,
+			processed: this.options.processed,
+		};
 		known.changed = new Set();
 		const pieceNotes = [...idsByPiece].map(([at, packedIds]) => ({
 			note: pieceName(at, pieceCount),
@@ -370,8 +370,9 @@ export class SourceMemory {
 		}));
 		// A rewritten piece no longer shows that part of it was lost, so the root says so first.
 		const lostRoot = lost ? [{ note: ROOT, header: { ...root, lost } }] : [];
-		const notes = [...lostRoot, ...pieceNotes, { note: ROOT, header }];
-		const failed = await orFailure(async () => await this.notes.write(...notes));
+		const notes = [...nameNotes, ...lostRoot, ...pieceNotes, { note: ROOT, header }];
+		const failed = await orFailure(async () => await store(notes));
+		if (failed && nameNotes.length > 0) names.lose();
 		if (failed) for (const tail of changed) known.changed.add(tail);
 		if (failed) throw new NotesFailed(failed.failure);
 		this.root = header;

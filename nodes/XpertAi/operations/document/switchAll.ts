@@ -1,6 +1,7 @@
 import filter from 'lodash/filter';
 import groupBy from 'lodash/groupBy';
 import has from 'lodash/has';
+import partition from 'lodash/partition';
 import uniq from 'lodash/uniq';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
@@ -11,7 +12,8 @@ import { keyIfGiven, keyOf } from '../../execution/keys';
 import type { Execution } from '../../execution/operation';
 import { mayContinue, addHints } from '../../execution/outputs';
 import { SourceMemory } from '../../ingest/memory';
-import { namedRows, switchDocuments } from '../../ingest/switchDocuments';
+import { fetchStatuses } from '../../ingest/processingStatus';
+import { switchDocuments } from '../../ingest/switchDocuments';
 import { derivedId } from '../../payloads/derivedId';
 import { cancelSignal } from '../../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../../transport/call';
@@ -89,38 +91,37 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	const timeoutMs = first.setting('options.timeout', timeoutSeconds) * 1000;
 	const limits = { timeoutMs, retryLimits: SINGLE_REQUEST_LIMITS };
 	const routes = knowledgebaseRoutes(knowledgebaseId, send, limits, cancelSignal(context));
-	const place = memoryPlaceOf(knowledgebaseId, { sourceName }, context);
+	const place = memoryPlaceOf(knowledgebaseId, { sourceName, shard: '' }, context);
 	const source =
 		sourceName === '' ? undefined : await new SourceMemory(place, routes).open('to read');
 	const outcomes = new Map<string, IDataObject>();
 	if (source?.refusal) return { outcomes, failure: source.refusal };
 	const memory = source?.isUsable ? source : undefined;
 	const ids = uniq(documents.map(({ id }) => id.toLowerCase()));
-	const outcome = disabled ? 'disabled' : 'enabled';
-	const onSwitched = (id: string, isThere: boolean) =>
-		void outcomes.set(id, {
-			outcome: isThere ? outcome : 'missing',
-			...(memory && disabled && { known: memory.known.knows(id) }),
-		});
-	const unnamed = documents.filter(({ record }) => !has(record, 'name'));
-	const names = await memory?.names.of(unnamed.map(({ id }) => id.toLowerCase()));
-	const extraFields = namedRows(names ?? new Map());
-	for (const { id: given, record } of documents) {
-		const id = given.toLowerCase();
-		extraFields.set(id, { ...extraFields.get(id), ...record });
-	}
-	// This works also while a run of the source is active: that run merges the note, or leaves it to the next one.
-	const noteFailure = await memory?.noteByHand(ids, disabled);
-	const requiredId = memory?.requiredId;
-	const failure =
-		noteFailure ??
-		(await switchDocuments(ids, { disabled, requiredId, routes, extraFields, onSwitched }));
+	const { statuses, failure: notAsked } = await fetchStatuses(ids, routes, memory?.requiredId);
+	if (notAsked) return { outcomes, failure: notAsked };
+	const addOutcome = (id: string, outcome: string) => {
+		const known = memory && disabled ? { known: memory.known.knows(id) } : {};
+		outcomes.set(id, { outcome, ...known });
+	};
+	const [present, missing] = partition(ids, (id) => statuses.has(id));
+	for (const id of missing) addOutcome(id, 'missing');
+	const records = new Map(documents.map(({ id, record }) => [id.toLowerCase(), record]));
+	const names = await memory?.names.of(present.filter((id) => !has(records.get(id), 'name')));
+	const failure = await switchDocuments(present, {
+		disabled,
+		routes,
+		fieldsOf: (id) => ({ name: names?.get(id)?.name, ...records.get(id) }),
+		onSwitched: (id) => addOutcome(id, disabled ? 'disabled' : 'enabled'),
+	});
 	// A document that the memory does not know may belong to another source.
 	const unknown = filter([...outcomes.values()], { known: false }).length;
 	const documentsWere = counted(unknown, 'document was', 'documents were');
 	if (unknown > 0)
 		addHints(context, [
-			asHint(`${documentsWere} not known of this source. Check Source Name and the keys.`),
+			asHint(
+				`${documentsWere} not known of this source. Check Knowledgebase, Source Name and the keys.`,
+			),
 		]);
 	if (memory) addHints(context, troubleHints(memory.troubles));
 	return { outcomes, failure };

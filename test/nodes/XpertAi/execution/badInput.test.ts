@@ -4,10 +4,7 @@ import { z } from 'zod';
 import { checked, flawMessage, jsonOf } from '../../../../nodes/XpertAi/execution/badInput';
 import type { Naming, Refuse } from '../../../../nodes/XpertAi/execution/badInput';
 import { DOCUMENT_NAMING } from '../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
-import {
-	chunksField,
-	pagesField,
-} from '../../../../nodes/XpertAi/operations/document/submit/sources/parts';
+import { chunksField, pagesField } from '../../support/rows';
 import { document, documentList } from '../../../../nodes/XpertAi/payloads/document';
 import { knowledgebase } from '../../../../nodes/XpertAi/payloads/knowledgebase';
 import { bodyOf } from '../../support/operations';

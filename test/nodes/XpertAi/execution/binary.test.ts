@@ -4,7 +4,8 @@ import { readUploadFile, textChunks } from '../../../../nodes/XpertAi/execution/
 import { itemOf } from '../../support/context';
 
 const field = (mimeType = '', more: object = {}) => ({
-	...{ property: 'data', parameter: 'Input Binary Field' },
+	property: 'data',
+	parameter: 'Input Binary Field',
 	binary: { data: '', mimeType, ...more },
 });
 
@@ -72,7 +73,7 @@ describe('a file to upload', () => {
 
 	it('is asked for again where n8n no longer has it', async () => {
 		await expect(readUploadFile(itemWith([], 'ENOENT'), field())).rejects.toThrow(
-			'whose file n8n no longer has (ENOENT). Run the node that made it again',
+			'whose file is no longer in n8n (ENOENT). Run the node that made it again',
 		);
 	});
 });

@@ -5,10 +5,7 @@ import { flawMessage } from '../../../../nodes/XpertAi/execution/badInput';
 import type { Refuse } from '../../../../nodes/XpertAi/execution/badInput';
 import { fieldCollection, rowsField } from '../../../../nodes/XpertAi/execution/fields';
 import { fieldValues, utcText } from '../../../../nodes/XpertAi/execution/values';
-import {
-	chunksField,
-	pagesField,
-} from '../../../../nodes/XpertAi/operations/document/submit/sources/parts';
+import { chunksField, pagesField } from '../../support/rows';
 import { bodyOf } from '../../support/operations';
 import { EMPTY_WORDS, thrownBy } from '../../support/thrown';
 

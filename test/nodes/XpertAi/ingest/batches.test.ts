@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 
 import { batchBody, batchBytes, batches } from '../../../../nodes/XpertAi/ingest/batches';
-import type {
-	BatchLimits,
-	Documents,
-	ReadyDocument,
-} from '../../../../nodes/XpertAi/ingest/batches';
+import type { BatchLimits, Documents } from '../../../../nodes/XpertAi/ingest/batches';
+import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/readyDocument';
 import { prepared } from '../../support/documents';
 
 const documents = fc
@@ -25,7 +22,7 @@ const limits = fc.record({
 
 async function split(list: Documents<number>, limit: BatchLimits) {
 	const all: Array<Array<ReadyDocument<number>>> = [];
-	for await (const batch of batches(list, limit)) all.push(batch);
+	for await (const batch of batches<number>(list, limit)) all.push(batch);
 	return all;
 }
 

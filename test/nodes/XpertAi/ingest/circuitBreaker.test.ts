@@ -1,9 +1,36 @@
 import fc from 'fast-check';
 
 import { CircuitBreaker } from '../../../../nodes/XpertAi/ingest/circuitBreaker';
-import type { Stage } from '../../../../nodes/XpertAi/ingest/circuitBreaker';
+import type { Fact } from '../../../../nodes/XpertAi/ingest/facts';
+import { prepared } from '../../support/documents';
+import { failure } from './support/outcomes';
 
-const STAGES: Stage[] = ['upload', 'storing', 'processing'];
+const STAGES = ['upload', 'storing', 'processing'] as const;
+type Stage = (typeof STAGES)[number];
+
+const document = prepared({}, 0);
+let batches = 0;
+
+/** A document passes a stage, each in a batch of its own unless the batch is given. */
+const PASSED: Record<Stage, Fact<number>> = {
+	upload: { outcome: 'uploaded' },
+	storing: { outcome: 'stored', document, status: 201, record: {}, batch: 1, attempts: 1 },
+	processing: { outcome: 'processed', id: 'a', end: { state: 'finish' } },
+};
+
+function failing(
+	stage: Stage,
+	processMsg: string,
+	batch = (batches += 1),
+	status?: number,
+): Fact<number> {
+	if (stage === 'processing')
+		return { outcome: 'processed', id: 'a', end: { state: 'error', processMsg } };
+	const refusal = failure({ kind: 'refused', reason: processMsg, status });
+	const carried = { batch: stage === 'storing' ? batch : 0, attempts: 1 };
+	return { outcome: 'rejected', document, failure: refusal, ...carried };
+}
+
 const REASONS = ['no model', 'no right', undefined];
 type Event = [stage: Stage, reason: string | undefined];
 const events = fc.array(
@@ -14,8 +41,7 @@ const events = fc.array(
 function braked(limit: number, list: Event[]): string | undefined {
 	const brake = new CircuitBreaker(limit);
 	for (const [stage, reason] of list)
-		if (reason === undefined) brake.passed(stage);
-		else brake.failed(stage, reason);
+		brake.take(reason === undefined ? PASSED[stage] : failing(stage, reason));
 	return brake.reason;
 }
 
@@ -45,7 +71,7 @@ it('the circuit breaker opens after the limit of consecutive failures of a stage
 it('needs several requests, however many documents one of them carries', () => {
 	const brake = new CircuitBreaker(100);
 	const request = (batch: number) => {
-		for (let n = 0; n < 400; n += 1) brake.failed('storing', 'bad gateway', batch);
+		for (let n = 0; n < 400; n += 1) brake.take(failing('storing', 'bad gateway', batch));
 		return brake.reason;
 	};
 	expect([request(1), request(2), request(3)]).toEqual([undefined, undefined, 'bad gateway']);
@@ -77,8 +103,8 @@ it('counts reasons that differ in IDs alone as one, and gives the last', () => {
 describe('a failure that may affect all documents', () => {
 	const forbidden = (count: number, more: Event[] = []) => {
 		const brake = new CircuitBreaker(100);
-		for (const [stage] of more) brake.passed(stage);
-		for (let n = 0; n < count; n += 1) brake.failed('upload', 'Forbidden', undefined, true);
+		for (const [stage] of more) brake.take(PASSED[stage]);
+		for (let n = 0; n < count; n += 1) brake.take(failing('upload', 'Forbidden', 0, 403));
 		return [brake.reason, brake.streakLength];
 	};
 
@@ -96,7 +122,7 @@ describe('a failure that may affect all documents', () => {
 	it('opens it at once if the reason certainly holds for all, unless the limit is 0', () => {
 		const said = 'Embedding model not set for the knowledgebase';
 		const brake = new CircuitBreaker(100);
-		brake.failed('processing', said);
+		brake.take(failing('processing', said));
 		expect([brake.reason, brake.streakLength]).toEqual([said, undefined]);
 		expect(braked(0, [['processing', said]])).toBeUndefined();
 	});

@@ -46,8 +46,17 @@ describe('a document in a folder', () => {
 		expect(parentOf('Dept/Sales', 'another')).not.toEqual({ id: sales?.id });
 	});
 
-	it.each(['/Dept/Sales/', ' Dept / Sales ', 'Dept//Sales'])('is also in %j', (folder) => {
-		expect(parentOf(folder)).toEqual(parentOf('Dept/Sales'));
+	it.each([
+		['/Dept/Sales/', 'Dept/Sales'],
+		[' Dept / Sales ', 'Dept/Sales'],
+		['Dept//Sales', 'Dept/Sales'],
+		['./docs', 'docs'],
+		['../docs', 'docs'],
+		['docs/..a', 'docs/..a'],
+		['A\u0308', '\u00c4'],
+	])('in %j is in %j', (folder, path) => {
+		expect(inFolder({ folder }, KB)).toEqual(inFolder({ folder: path }, KB));
+		expect(inFolder({ folder }, KB).folder).toBe(path);
 	});
 
 	it('is in another than one of that name elsewhere or in other capitals', () => {
@@ -55,8 +64,8 @@ describe('a document in a folder', () => {
 		expect(new Set(paths.map((path) => parentOf(path)?.id)).size).toBe(paths.length);
 	});
 
-	it.each(['', '/', null])('has no parent with the folder %j', (folder) => {
-		expect(inFolder({ name: 'a', folder }, KB)).toEqual({ name: 'a', folder, parent: null });
+	it.each(['', '/', '..', null])('has no parent with the folder %j', (folder) => {
+		expect(inFolder({ name: 'a', folder }, KB)).toEqual({ name: 'a', folder: '', parent: null });
 	});
 
 	it.each<DocumentRecord>([

@@ -2,9 +2,14 @@ import { hash } from 'node:crypto';
 
 import { range } from 'lodash';
 
-import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
+import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/readyDocument';
 import { filterChanged, planDocuments } from '../../../../nodes/XpertAi/ingest/planDocuments';
-import { Fingerprints, storedEntry } from '../../../../nodes/XpertAi/ingest/memory/fingerprints';
+import type { ChangeDetection } from '../../../../nodes/XpertAi/ingest/planDocuments';
+import {
+	Fingerprints,
+	MARKS,
+	storedEntry,
+} from '../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import type { ProcessingStatus } from '../../../../nodes/XpertAi/ingest/processingStatus';
 import { derivedId } from '../../../../nodes/XpertAi/payloads/derivedId';
 import { IDS_PER_ADDRESS } from '../../../../nodes/XpertAi/transport/api';
@@ -15,7 +20,7 @@ import { failure } from './support/outcomes';
 /** The document with a short name, under an id made of it. */
 const document = (name: string, text = 'same') => ({
 	...prepared({ name }, 0, idOf(name)),
-	contentHash: hash('sha256', `${name}: ${text}`, 'binary'),
+	contentHash: MARKS.content + hash('sha256', `${name}: ${text}`, 'binary'),
 });
 
 const idOf = (name: string) => derivedId('kb', name);
@@ -58,7 +63,7 @@ async function sift(
 	documents: Array<ReadyDocument<number>>,
 	memory: Fingerprints,
 	server: Server,
-	processed = true,
+	{ processed = true, ...more }: Partial<ChangeDetection<number>> = {},
 ) {
 	const unchanged: Array<[string | undefined, string | null | undefined]> = [];
 	const sent: Array<string | undefined> = [];
@@ -68,6 +73,7 @@ async function sift(
 		processed,
 		statusesOf,
 		onUnchanged: (one, status) => unchanged.push([nameOf(one), status?.status]),
+		...more,
 	});
 	for await (const one of left) sent.push(nameOf(one));
 	return { sent, unchanged, asked };
@@ -86,7 +92,7 @@ describe('without processing', () => {
 			documents,
 			memory,
 			{ has: { a: null, b: null, c: null } },
-			false,
+			{ processed: false },
 		);
 		expect(sent).toEqual(['b', 'c', 'd']);
 		expect(unchanged).toEqual([['a', undefined]]);
@@ -110,25 +116,34 @@ describe('with processing', () => {
 		expect([sent, unchanged]).toEqual([['a'], []]);
 	});
 
-	it('statuses decide which of the stored documents are sent again', async () => {
-		const ids = ['f', 'r', 'e', 'c', 'n', 'u'];
-		const memory = knowing(ids);
-		const { sent, unchanged, asked } = await sift(
-			ids.map((id) => document(id)),
-			memory,
-			{ has: { f: 'finish', r: 'embedding', e: 'error', c: 'cancel', n: null } },
-		);
-		expect(asked).toEqual([ids.map(idOf)]);
-		expect(unchanged).toEqual([
-			['f', 'finish'],
-			['r', 'embedding'],
-		]);
-		expect(sent).toEqual(['e', 'c', 'n', 'u']);
-		expect([memory.isDone(idOf('f'), true), memory.isDone(idOf('r'), true)]).toEqual([true, false]);
-	});
+	it.each([true, false])(
+		'statuses decide which of the stored documents are sent again; where they were only stored: %s',
+		async (onlyStored) => {
+			const ids = ['f', 'r', 'e', 'c', 'n', 'u'];
+			const memory = knowing(ids);
+			const { sent, unchanged, asked } = await sift(
+				ids.map((id) => document(id)),
+				memory,
+				{ has: { f: 'finish', r: 'embedding', e: 'error', c: 'cancel', n: null } },
+				{ onlyStored },
+			);
+			expect(asked).toEqual([ids.map(idOf)]);
+			expect(unchanged).toEqual([
+				['f', 'finish'],
+				['r', 'embedding'],
+				// What is left out without a state is processed.
+				...(onlyStored ? [['n', null]] : []),
+			]);
+			expect(sent).toEqual(['e', 'c', ...(onlyStored ? [] : ['n']), 'u']);
+			expect([memory.isDone(idOf('f'), true), memory.isDone(idOf('r'), true)]).toEqual([
+				true,
+				false,
+			]);
+		},
+	);
 
 	it.each([
-		['250 documents', 600, 1, [250, 250, 100]],
+		['180 documents', 400, 1, [180, 180, 40]],
 		['8 MB', 3, 5 * 1024 * 1024, [2, 1]],
 	])('at most %s are held back for one request of statuses', async (_, count, bytes, parts) => {
 		const names = range(count).map(String);
@@ -156,6 +171,38 @@ describe('with processing', () => {
 	});
 });
 
+it('all are sent again where that is asked for', async () => {
+	const { sent, asked } = await sift(
+		[document('a')],
+		knowing(['a']),
+		{ has: {} },
+		{ resends: true },
+	);
+	expect([sent, asked]).toEqual([['a'], []]);
+});
+
+it('a document that is to be disabled is left out once it was stored, and not asked after', async () => {
+	const disabled = { ...document('a'), record: { name: 'a', disabled: true } };
+	const first = await sift([disabled], knowing([]), { has: {} });
+	const second = await sift([disabled], knowing(['a']), { has: {} });
+	expect([first.sent, second.sent, second.asked]).toEqual([['a'], [], []]);
+	expect(second.unchanged).toEqual([['a', undefined]]);
+});
+
+it('in a retry, what is stored with other content is left out', async () => {
+	const memory = knowing(['a', 'b']);
+	memory.markUnknown(idOf('c'));
+	const older: Array<string | undefined> = [];
+	const { sent, unchanged } = await sift(
+		[document('a'), document('b', 'older'), document('c'), document('d')],
+		memory,
+		{ has: { a: 'finish' } },
+		{ isRetry: true, onOlder: (one) => older.push(nameOf(one)) },
+	);
+	expect([sent, older, unchanged]).toEqual([['c', 'd'], ['b'], [['a', 'finish']]]);
+	expect(memory.isDone(idOf('b'), false)).toBe(true);
+});
+
 describe('when statuses cannot be read', () => {
 	const broken = { has: {}, failure: failure({ kind: 'status', status: 503 }) };
 
@@ -167,7 +214,9 @@ describe('when statuses cannot be read', () => {
 	});
 
 	it('stored documents count as present without processing', async () => {
-		const { unchanged } = await sift([document('a')], knowing(['a']), broken, false);
+		const { unchanged } = await sift([document('a')], knowing(['a']), broken, {
+			processed: false,
+		});
 		expect(unchanged).toEqual([['a', undefined]]);
 	});
 });
@@ -183,6 +232,7 @@ describe('a plan', () => {
 			['of somebody', 'changed', 'finish'],
 			['of somebody, at work', 'changed', 'running'],
 			// Not found any more, though it is there: with what was stored, or with something else.
+			['stored and not processed', 'unchanged', null],
 			['stored and hidden', 'back', null],
 			['stored otherwise, hidden', 'changed', null],
 			['of somebody, hidden', 'back', null],
@@ -191,7 +241,8 @@ describe('a plan', () => {
 		const has = Object.fromEntries(
 			plans.flatMap(([name, , status]) => (status === undefined ? [] : [[name, status] as const])),
 		);
-		const memory = knowing(names.filter((name) => name.startsWith('stored')));
+		const stored = names.filter((name) => name.startsWith('stored'));
+		const memory = knowing(stored, ['stored and hidden']);
 		const documents = names.map((name) => ({
 			...document(name, name.includes('otherwise') ? 'other' : 'same'),
 			id: idOf(name).toUpperCase(),
@@ -201,6 +252,7 @@ describe('a plan', () => {
 		await planDocuments(documents, {
 			memory,
 			processed: true,
+			onlyStored: true,
 			statusesOf,
 			onPlanned: (one, plan) => told.push([nameOf(one), plan]),
 		});

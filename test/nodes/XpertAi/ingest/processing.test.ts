@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { range } from 'lodash';
 
+import type { ProcessedFact } from '../../../../nodes/XpertAi/ingest/facts';
 import { Processing } from '../../../../nodes/XpertAi/ingest/processing';
 import type {
 	ProcessingEnd,
@@ -12,6 +13,7 @@ import { virtualTime } from '../../support/virtualTime';
 import { answered, failed, succeeded } from './support/outcomes';
 
 const MINUTE = 60_000;
+const ending = ({ id, end }: ProcessedFact): [string, ProcessingEnd] => [id, end];
 type Request = { path: string; body?: unknown };
 
 const idsOf = ({ path }: Request) => (path.split('?ids=')[1] ?? '').split(',');
@@ -60,12 +62,12 @@ async function process(
 			clock,
 			...routes,
 		},
-		{ waitMs, onEnd: (id, end) => ends.push([id, end]) },
+		waitMs,
 	);
 	ids.forEach((id) => processing.add(id));
-	const result = await processing.end();
+	for await (const facts of processing.end()) ends.push(...facts.map(ending));
 	const said = new Map(ends);
-	return { ...result, starts, asked, waits: clock.waits, ends, said, most };
+	return { ...processing.result, starts, asked, waits: clock.waits, ends, said, most };
 }
 
 describe('starting the processing of documents', () => {
@@ -432,18 +434,20 @@ describe('very many documents', () => {
 			const { routes, clock, looks } = working(processed, stuck);
 			const ended = new Map<string, ProcessingEnd>();
 			let most = 0;
-			const processing = new Processing(routes, {
-				waitMs: 600 * MINUTE,
-				onEnd: (id, end) => ended.set(id, end),
-			});
+			const processing = new Processing(routes, 600 * MINUTE);
+			const hear = (facts: ProcessedFact[]) => {
+				for (const { id, end } of facts) ended.set(id, end);
+			};
 			for (const id of some(count)) {
 				processing.add(id);
+				hear(processing.ended());
 				if (Number(id) % 100 !== 99) continue;
 				clock.pass((100 / stored) * 1000);
 				for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+				hear(processing.ended());
 				most = Math.max(most, Number(id) + 1 - ended.size);
 			}
-			await processing.end();
+			for await (const facts of processing.end()) hear(facts);
 			const finished = [...ended.values()].filter(({ state }) => state === 'finish');
 			expect([ended.size, finished.length]).toEqual([count, count - stuck]);
 			expect(looks()).toBeLessThanOrEqual(stuck ? 3000 : count / 50);

@@ -20,7 +20,7 @@ describe('a server that does not come back', () => {
 		};
 		const limits = { clock, retryLimits: TEN_MINUTES };
 		const { placesOf, counts } = await submitTo({ send }, withIds(100), limits);
-		expect(placesOf('rejected')).toEqual(range(0, 100));
+		expect(placesOf('notSent')).toEqual(range(0, 100));
 		expect(clock.elapsed()).toBeLessThanOrEqual(11 * MINUTE);
 		expect(counts.requests - counts.retries).toBe(10);
 	});
@@ -36,7 +36,7 @@ describe('a server that does not come back', () => {
 		};
 		const once = { maxTries: Infinity, maxElapsedMs: 30 * SECOND };
 		const { placesOf } = await submitTo({ send }, withIds(40), { clock, retryLimits: once });
-		expect(placesOf('rejected')).toEqual(range(0, 10));
+		expect(placesOf('notSent')).toEqual(range(0, 10));
 		expect(placesOf('stored')).toEqual(range(10, 40));
 	});
 });

@@ -1,10 +1,11 @@
-import { range } from 'lodash';
+import { map, range } from 'lodash';
 
 import { uploadFiles } from '../../../../nodes/XpertAi/ingest/uploads';
-import type { Uploading } from '../../../../nodes/XpertAi/ingest/uploads';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+import { parsing } from '../../support/send';
+import { virtualTime } from '../../support/virtualTime';
 import { BulkServer } from './support/bulkServer';
-import { answered, broken, failed } from './support/outcomes';
+import { answered, broken, failed, succeeded } from './support/outcomes';
 import { submitTo, waiting, withIds } from './support/storingOn';
 
 /** A server that gives these outcomes to its first requests and stores what comes after them. */
@@ -48,7 +49,7 @@ describe('a batch the server rejects', () => {
 		};
 		const { counts, told } = await submitTo({ send }, withIds(4, { 2: 400 }), oneBatch(4));
 		const { requests } = server;
-		expect(told.map(({ attempts }) => attempts)).toEqual([3, 3, 4, 4]);
+		expect(map(told, 'attempts')).toEqual([3, 3, 4, 4]);
 		expect(counts).toEqual({ batches: 1, bytes, requests, retries: 1, splits: 2 });
 	});
 
@@ -86,7 +87,8 @@ describe('a batch that takes the server too long', () => {
 		const { server, send } = impatient(giveUp);
 		const retryLimits = { maxTries: 100, maxElapsedMs: Infinity };
 		const { placesOf, counts } = await submitTo({ send }, withIds(10), {
-			...{ ...oneBatch(10), retryLimits },
+			...oneBatch(10),
+			retryLimits,
 		});
 		expect(placesOf('stored')).toEqual(range(0, 10));
 		expect(server.rows).toHaveLength(10);
@@ -121,18 +123,18 @@ describe('a knowledgebase that is missing', () => {
 		withIds(count).map((model) => ({ ...model, storageFileId: 'f' }));
 
 	const file = () => ({ name: 'a.md', mimeType: 'text/markdown', content: Buffer.from('a') });
-	const uploading: Uploading<number> = {
-		upload: async () => await Promise.resolve({ file: { fileUrl: 'u', storageFileId: 'f' } }),
-		concurrency: 5,
-		...{ onOutcome: jest.fn(), onUnreadable: jest.fn(), mayUpload: () => true },
-	};
+	const send = parsing(async () => await Promise.resolve(succeeded({ url: 'u', id: 'f' })));
 
 	it.each([
 		['without files', {}],
 		['whose files this run uploads', { file }],
 	])('rejects each batch of documents %s with one request', async (_, more) => {
-		const all = waiting(withIds(100)).map((one) => ({ ...one, ...more }));
-		const documents = uploadFiles(all, uploading);
+		const documents = uploadFiles({
+			documents: waiting(withIds(100)).map((one) => ({ ...one, ...more })),
+			client: { send, clock: virtualTime() },
+			timeoutMs: 1000,
+			gate: { canSend: true },
+		});
 		const { placesOf, counts } = await submitTo(missing(), [], { documents });
 		expect(placesOf('rejected')).toEqual(range(0, 100));
 		expect(counts).toMatchObject({ requests: 10, splits: 0 });
@@ -179,7 +181,7 @@ describe('what may be stored', () => {
 		['unknown', '520 of a proxy', [answered(520), answered(520)]],
 		['rejected', '429 twice', [answered(429), answered(429)]],
 		['rejected', '503 with Retry-After twice', [answered(503, 0), answered(503, 0)]],
-		['rejected', 'a refused connection twice', [broken('ECONNREFUSED'), broken('ECONNREFUSED')]],
+		['notSent', 'a refused connection twice', [broken('ECONNREFUSED'), broken('ECONNREFUSED')]],
 		['rejected', '401', [answered(401)]],
 		['unknown', '500 of each part', range(5).map(() => answered(500))],
 		['unknown', '400 and then another reason', [answered(400), ...range(4).map(() => another)]],

@@ -1,16 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { range } from 'lodash';
+import { map, range } from 'lodash';
 
-import type { DocumentOutcome, Storing } from '../../../../nodes/XpertAi/ingest/storing';
+import type { Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import type { ApiRequest } from '../../../../nodes/XpertAi/transport/request';
 import { BulkServer } from './support/bulkServer';
 import type { Fault } from './support/bulkServer';
 import { failed, succeeded } from './support/outcomes';
 import { submitTo, waiting, withIds } from './support/storingOn';
+import type { Told } from './support/storingOn';
 
-const stop = { stops: true, batchLimits: { maxCount: 2, maxBytes: Infinity } };
+const stop = { stopsAtFailure: true, batchLimits: { maxCount: 2, maxBytes: Infinity } };
 
 describe('with On Error set to Stop', () => {
 	it('no batch starts after one has failed; the remaining documents are not sent', async () => {
@@ -23,18 +24,23 @@ describe('with On Error set to Stop', () => {
 	});
 });
 
+/** A memory that has nothing but a journal, which is given the IDs of a batch. */
+const journaling = (
+	journal: (ids: string[]) => ReturnType<NonNullable<Storing<number>['memory']>['journalBatch']>,
+) => ({ journalBatch: async (hashes: Map<string, string>) => await journal([...hashes.keys()]) });
+
 describe('before a batch', () => {
 	const batchLimits = { maxCount: 2, maxBytes: Infinity };
 
 	it('the journal gives rows for it and its halves, and learns how each ended', async () => {
 		const asked: Array<[string | undefined, ...unknown[]]> = [];
 		const server = new BulkServer();
-		const journal: Storing<number>['journal'] = async (batch) => ({
+		const memory = journaling(async (ids) => ({
 			rows: ['{"id":"before"}', '{"id":"behind"}'],
 			ids: ['before', 'behind'],
-			onEnded: (...end) => void asked.push([batch.map(({ id }) => id).join(), ...end]),
-		});
-		const { placesOf } = await submitTo(server, withIds(3, { 1: 400 }), { batchLimits, journal });
+			onEnded: (...end) => void asked.push([ids.join(), ...end]),
+		}));
+		const { placesOf } = await submitTo(server, withIds(3, { 1: 400 }), { batchLimits, memory });
 		expect(asked).toEqual([
 			['id-0,id-1', 'unclear', false],
 			['id-0', 'done', false],
@@ -48,25 +54,25 @@ describe('before a batch', () => {
 	it('rows of the journal do not count as documents, also when the server gives its own IDs', async () => {
 		const rows: [string, string] = ['{"id":"before"}', '{"id":"behind"}'];
 		const ofNewIds = withIds(2).map((model) => ({ ...model, isNew: true }));
-		const journal: Storing<number>['journal'] = async () => ({
+		const memory = journaling(async () => ({
 			rows,
 			ids: ['before', 'behind'],
 			onEnded: () => undefined,
-		});
+		}));
 		const send: BulkServer['send'] = async ({ body }) => {
 			const sent = JSON.parse(String(body)) as Array<{ id: string; key?: number }>;
 			return succeeded(sent.map(({ id, key }) => ({ id: key === undefined ? id : `own ${key}` })));
 		};
-		const { placesOf, counts } = await submitTo({ send }, ofNewIds, { journal });
+		const { placesOf, counts } = await submitTo({ send }, ofNewIds, { memory });
 		expect([placesOf('stored'), counts.requests]).toEqual([[0, 1], 1]);
 	});
 
 	it('documents may be stored if a batch was sent and its halves must not be', async () => {
 		const server = new BulkServer(['refused for now']);
 		const { failure } = (await server.send({} as ApiRequest)) as { failure: Failure };
-		const journal = async (batch: unknown[]) => (batch.length === 1 ? { failure } : undefined);
+		const memory = journaling(async (ids) => (ids.length === 1 ? { failure } : undefined));
 		const again = new BulkServer(['refused for now']);
-		const { placesOf } = await submitTo(again, withIds(2), { batchLimits, journal });
+		const { placesOf } = await submitTo(again, withIds(2), { batchLimits, memory });
 		expect(placesOf('unknown')).toEqual([0, 1]);
 	});
 
@@ -80,26 +86,26 @@ describe('before a batch', () => {
 	])('the journal learns that it was %s', async (_, faults, end, ...[maxBytes]) => {
 		const told: unknown[] = [];
 		await submitTo(new BulkServer(faults, maxBytes), withIds(1), {
-			journal: async () => ({
+			memory: journaling(async () => ({
 				rows: ['{}', '{}'],
 				ids: [],
 				onEnded: (...one) => void told.push(one),
-			}),
+			})),
 		});
 		expect(told).toEqual([end]);
 	});
 
-	it('a refusal of the journal rejects its documents, unsent', async () => {
+	it('a refusal of the journal leaves its documents unsent', async () => {
 		const server = new BulkServer();
 		let batch = 0;
 		const { failure } = failed({ kind: 'unreadable' }) as { failure: Failure };
 		const { told, placesOf } = await submitTo(server, withIds(4), {
 			batchLimits,
-			journal: async () => (++batch === 1 ? { failure } : undefined),
+			memory: journaling(async () => (++batch === 1 ? { failure } : undefined)),
 		});
-		expect(placesOf('rejected')).toEqual([0, 1]);
+		expect(placesOf('notSent')).toEqual([0, 1]);
 		expect(placesOf('stored')).toEqual([2, 3]);
-		expect(told.map(({ attempts }) => attempts)).toEqual([0, 0, 1, 1]);
+		expect(map(told, 'attempts')).toEqual([0, 0, 1, 1]);
 	});
 });
 
@@ -112,7 +118,7 @@ describe('a source that breaks', () => {
 	it.each([1, 3])(
 		'ends the submission after what was read is told, %i at once',
 		async (concurrency) => {
-			const told: Array<DocumentOutcome<number>> = [];
+			const told: Told[] = [];
 			const server = new BulkServer();
 			const send: BulkServer['send'] = async (request) => {
 				for (let turns = 0; turns < 10; turns++) await nextTurn();
@@ -121,7 +127,7 @@ describe('a source that breaks', () => {
 			const submitting = submitTo({ send }, [], {
 				documents: breaking(25),
 				concurrency,
-				onOutcome: (outcome) => told.push(outcome),
+				told,
 			});
 			await expect(submitting).rejects.toThrow('the file ends here');
 			const places = told.map(({ document }) => document.origin).sort((a, b) => a - b);
@@ -135,11 +141,10 @@ describe('an execution that is stopped', () => {
 	it('takes no further batch', async () => {
 		const stopping = new AbortController();
 		const server = new BulkServer();
-		const told: unknown[] = [];
-		await submitTo(server, withIds(50), {
+		const { told } = await submitTo(server, withIds(50), {
 			signal: stopping.signal,
-			onOutcome: (outcome) => {
-				if (told.push(outcome) === 15) stopping.abort();
+			onTold: ({ length }) => {
+				if (length === 20) stopping.abort();
 			},
 		});
 		expect(server.requests).toBe(2);

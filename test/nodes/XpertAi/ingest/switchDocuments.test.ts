@@ -1,114 +1,68 @@
 import { switchDocuments } from '../../../../nodes/XpertAi/ingest/switchDocuments';
-import type { MemoryRoutes } from '../../../../nodes/XpertAi/ingest/memory';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
-import type { Result } from '../../../../nodes/XpertAi/transport/call';
 import { calling, success } from '../../support/send';
-import type { RawCall } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
 import { answered } from './support/outcomes';
 
-/** A server that has some of the documents, and notes what it is sent. */
-async function switched(
-	given: string[],
-	{
-		has = given,
-		disabled = true,
-		failing = [],
-		more,
-		stopped = false,
-		unexpected,
-		leaves,
-	}: Switched = {},
-) {
-	const sent: unknown[] = [];
-	const asked: string[] = [];
-	let wrong: Result<unknown> | undefined;
-	const answer: RawCall = ({ path, body }) => {
-		if (body === undefined) {
-			if (failing.includes('status')) return answered(403);
-			asked.push(path);
-			return success(has.map((id) => ({ id, status: 'finish' })));
-		}
-		sent.push(JSON.parse(String(body)));
-		if (failing.includes(`store ${sent.length}`)) return answered(403);
-		return success(JSON.parse(String(body)));
-	};
-	const send: MemoryRoutes['send'] = async (request) => {
-		if (request.body !== undefined) wrong ??= await calling(() => success([]))(request);
-		return await calling(answer)(request);
-	};
-	const clock = virtualTime(stopped ? 0 : Infinity);
-	const told: Array<[string, boolean]> = [];
-	const expected: string[][] = [];
-	const expect = async (some: string[]) => {
-		expected.push(some);
-		return await Promise.resolve(unexpected);
-	};
-	const failure = await switchDocuments(given, {
-		...{
-			disabled,
-			isSkipped: leaves,
-			extraFields: more,
-			beforeChange: expect,
-			onSwitched: (id, isThere) => told.push([id, isThere]),
-		},
-		routes: {
-			...{ send, storePath: '/store', startPath: '', clock, signal: clock.signal },
-			statusPath: (some) => some.join(','),
-		},
-	});
-	return { sent, asked, told, expected, failure, flaw: wrong?.failure?.reason };
-}
-
 interface Switched {
-	has?: string[];
 	disabled?: boolean;
-	/** Which requests fail. */
-	failing?: string[];
-	more?: Map<string, object>;
-	leaves?: (id: string, status?: { status?: unknown }) => boolean;
+	/** Which request fails. */
+	failing?: number;
+	fieldsOf?: (id: string) => object;
 	/** Why the documents must not be changed. */
-	unexpected?: Failure;
+	refusal?: Failure;
 	stopped?: boolean;
+	/** What the server answers; else the documents that it was sent. */
+	answer?: unknown;
 }
 
-describe('documents that are disabled or enabled', () => {
-	const many = Array.from({ length: 150 }, (_, n) => `d${n}`);
-
-	it('are sent a hundred at a time, and each is reported once', async () => {
-		const more = new Map([['d0', { name: 'A' }]]);
-		const { sent, told, flaw } = await switched(many, { disabled: false, more });
-		expect(sent.map((rows) => (rows as unknown[]).length)).toEqual([100, 50]);
-		expect((sent[0] as unknown[])[0]).toEqual({ name: 'A', id: 'd0', disabled: false });
-		expect(told).toEqual(many.map((id) => [id, true]));
-		expect(flaw).toBe('it does not list the documents that it should');
+async function switched(
+	ids: string[],
+	{ disabled = true, failing, fieldsOf = () => ({}), refusal, stopped, answer }: Switched = {},
+) {
+	const sent: unknown[][] = [];
+	const switchedIds: string[] = [];
+	const failure = await switchDocuments(ids, {
+		disabled,
+		fieldsOf,
+		beforeChange: async () => await Promise.resolve(refusal),
+		onSwitched: (id) => switchedIds.push(id),
+		routes: {
+			storePath: '/store',
+			signal: virtualTime(stopped ? 0 : Infinity).signal,
+			send: calling(({ body }) => {
+				const rows = JSON.parse(String(body)) as unknown[];
+				return sent.push(rows) === failing ? answered(403) : success(answer ?? rows);
+			}),
+		},
 	});
+	return { sent, switchedIds, failure };
+}
 
-	it('are not sent when they are skipped by their status', async () => {
-		const { sent, told, expected } = await switched(['a', 'b'], {
-			leaves: (id, status) => id === 'a' && status?.status === 'finish',
-		});
-		expect([sent, expected]).toEqual([[[{ id: 'b', disabled: true }]], [['b']]]);
-		expect(told).toEqual([
-			['a', false],
-			['b', true],
-		]);
-	});
+const many = Array.from({ length: 150 }, (_, n) => `d${n}`);
 
-	const { failure: unexpected } = answered(422) as { failure: Failure };
-	it.each<[string, Switched, object]>([
-		['the server does not have them', { has: [] }, { expected: [], told: [['a', false]] }],
-		['the memory refuses the change', { unexpected }, { told: [], failure: unexpected }],
-		['the execution was stopped', { stopped: true }, { told: [] }],
-	])('are not sent when %s', async (_, how, came) => {
-		expect(await switched(['a'], how)).toMatchObject({ sent: [], ...came });
-	});
+it('sends a hundred documents at a time, with their fields, and reports each once', async () => {
+	const fieldsOf = (id: string) => (id === 'd0' ? { name: 'A' } : {});
+	const { sent, switchedIds } = await switched(many, { disabled: false, fieldsOf });
+	expect(sent.map(({ length }) => length)).toEqual([100, 50]);
+	expect(sent[0]?.slice(0, 2)).toEqual([
+		{ name: 'A', id: 'd0', disabled: false },
+		{ id: 'd1', disabled: false },
+	]);
+	expect(switchedIds).toEqual(many);
+});
 
-	it('are reported as far as it went, with the failure that ended it', async () => {
-		const half = await switched(many, { failing: ['store 2'] });
-		expect(half.failure).toMatchObject({ status: 403 });
-		expect(half.told).toHaveLength(100);
-		const unknown = await switched(many, { failing: ['status'] });
-		expect(unknown).toMatchObject({ failure: { status: 403 }, sent: [], told: [] });
-	});
+const { failure: refusal } = answered(422) as { failure: Failure };
+it.each<[string, Switched, object]>([
+	['the memory refuses the change', { refusal }, { failure: refusal }],
+	['the execution was stopped', { stopped: true }, { failure: undefined }],
+])('sends nothing when %s', async (_, how, came) => {
+	expect(await switched(['a'], how)).toMatchObject({ sent: [], switchedIds: [], ...came });
+});
+
+it('stops at a failure, and at an answer that does not list the documents', async () => {
+	const { failure, switchedIds } = await switched(many, { failing: 2 });
+	expect([failure?.status, switchedIds.length]).toEqual([403, 100]);
+	const other = await switched(['a'], { answer: [] });
+	expect(other.failure?.reason).toBe('it does not list the documents that it should');
 });

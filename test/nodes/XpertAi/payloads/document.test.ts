@@ -1,4 +1,10 @@
-import { chunk, document, documentList, page } from '../../../../nodes/XpertAi/payloads/document';
+import {
+	chunk,
+	document,
+	documentList,
+	page,
+	unsignedAddress,
+} from '../../../../nodes/XpertAi/payloads/document';
 import { CONTRACT, followsTable } from '../../support/contract';
 
 describe('a page', () => followsTable(page, CONTRACT.page));
@@ -34,4 +40,31 @@ describe('a JSON body of documents', () => {
 	it.each([null, 'a', 1, true, [[]], [null], [{ size: '1' }]])('is not %j', (body) => {
 		expect(documents.safeParse(body).success).toBe(false);
 	});
+});
+
+describe('the signature of an address', () => {
+	const signed = (query: string) => `https://a.example/b%20c.pdf?v=1&${query}&w=%2F#page=2`;
+
+	it.each([
+		'X-Amz-Algorithm=A&X-Amz-Credential=C&X-Amz-Date=1&X-Amz-Expires=9&X-Amz-Signature=s',
+		'X-Goog-Credential=C&X-Goog-Date=1&X-Goog-Expires=9&X-Goog-Signature=s',
+		'sv=2024-11-04&st=1&se=2&sr=b&sp=r&skoid=o&sktid=t&spr=https&sig=s%3D',
+		'Expires=1&Signature=s&Key-Pair-Id=k',
+		'Policy=p&Signature=s&Key-Pair-Id=k',
+		'AWSAccessKeyId=k&Expires=1&Signature=s&x-amz-security-token=t',
+		'GoogleAccessId=k&Expires=1&Signature=s',
+	])('is left out: %s', (query) => {
+		expect(unsignedAddress(signed(query))).toBe('https://a.example/b%20c.pdf?v=1&w=%2F#page=2');
+		expect(unsignedAddress(`https://a.example/b?${query}`)).toBe('https://a.example/b');
+	});
+
+	it.each([
+		'X-Amz-Date=1',
+		'sig=s&sp=r',
+		'sv=1',
+		'Signature=s&Expires=1',
+		'Expires=1&Key-Pair-Id=k',
+	])('is kept where it is not whole: %s', (query) =>
+		expect(unsignedAddress(signed(query))).toBe(signed(query)),
+	);
 });

@@ -1,10 +1,14 @@
+import difference from 'lodash/difference';
+import pick from 'lodash/pick';
+
 import { isInLoop } from '../../../execution/audience';
+import { quoted } from '../../../execution/badInput';
 import type { Item } from '../../../execution/item';
-import { namedRows, switchDocuments } from '../../../ingest/switchDocuments';
 import type { SourceMemory } from '../../../ingest/memory';
-import { processingState } from '../../../ingest/processingStatus';
-import type { ProcessingStatus } from '../../../ingest/processingStatus';
+import { fetchStatuses, processingState } from '../../../ingest/processingStatus';
+import { switchDocuments } from '../../../ingest/switchDocuments';
 import { failureMessage } from '../../../transport/failure';
+import type { Failure } from '../../../transport/failure';
 import { outermostMode } from './submission';
 import type { Target } from './target';
 import { asHint, counted } from './wording';
@@ -26,6 +30,9 @@ export function refuseInLoop(item: Item): void {
 	});
 }
 
+/** Ways of starting a workflow in which its items are today's source: not by hand, as a test or as a repetition. */
+const REMOVING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error', 'integrated'];
+
 /**
  * Disables the documents that this source stored earlier and that this run did not contain (When Run Again: Mirror
  * the Source). Only a complete run does so. A dry run reports them.
@@ -33,113 +40,101 @@ export function refuseInLoop(item: Item): void {
  * @throws NodeOperationError with Stop, if more are missing than Stop If More Than (%) Are Gone allows
  */
 export async function disableMissing(target: Target): Promise<void> {
-	const { memory, stream, submission } = target;
-	const { first, report, settings } = submission;
+	const { memory, memoryRoutes: routes, stream, submission } = target;
+	const { first, settings } = submission;
 	const { dryRun, maxGonePercent, mirrors } = settings;
 	if (!memory || !mirrors) return;
-	const { known, knownBefore } = memory;
+	const { known, knownBefore, requiredId } = memory;
 	const ids = [...known.ids()].filter((id) => !stream.seen.has(id));
 	if (ids.length === 0) return;
-	const reason = reasonInRun(target) ?? (dryRun ? undefined : await reasonInMemory(memory));
-	if (reason && dryRun) return report.remark(`Nothing would be disabled: ${reason}.`);
-	if (reason) return report.remark(`Nothing was disabled: ${reason}.`);
-	// Documents changed by hand, or known from names alone, do not count as missing.
-	const missing = ids.filter((id) => !known.uncertain.has(id)).length;
-	const share = `${missing} of ${counted(knownBefore, 'document')}`;
+	const reason = await reasonToKeep(target, memory);
+	if (reason)
+		return submission.remark(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${reason}.`);
+	const { statuses, failure } = await fetchStatuses(ids, routes, requiredId);
+	if (failure) return submission.remark(notAll(failure));
+	// A document without a status was disabled by hand; but one that was only stored again has none either.
+	const isOutAlready = (id: string) =>
+		known.isDone(id, true) && processingState(statuses.get(id)) === 'none';
+	const toDisable = ids.filter((id) => statuses.has(id) && !isOutAlready(id));
+	// Documents that were rebuilt from names may have been disabled long ago.
+	const missing = ids.filter((id) => !isOutAlready(id) && !known.rebuilt.has(id));
+	const share = `${missing.length} of ${counted(knownBefore, 'document')}`;
 	const label = `"${first.labelOf('options.maxGonePercent')}"`;
 	const tooMany = `${share} are missing from this run, more than ${label} allows.`;
-	const exceedsLimit = exceedsShare(missing, knownBefore, maxGonePercent);
+	const exceedsLimit = exceedsShare(missing.length, knownBefore, maxGonePercent);
 	const mode = outermostMode(first.context);
-	if (dryRun && exceedsLimit) return report.remark(`The next run would fail: ${tooMany}`);
-	if (dryRun) return await planDisabling(target, memory, ids);
-	if (mode === 'manual') {
+	if (dryRun && exceedsLimit) return submission.remark(`The next run would fail: ${tooMany}`);
+	const named = async (some: string[]) => await memory.names.of(some);
+	if (dryRun) {
+		const names = await named(toDisable);
+		for (const id of toDisable)
+			submission.take({ outcome: 'planned', plan: 'gone', ...names.get(id), id });
+		return;
+	}
+	if (!REMOVING_MODES.includes(mode)) {
 		const plan = exceedsLimit ? `disable none: more than ${maxGonePercent} %` : 'disable them';
-		return report.remark(`${share} are missing from this run. A scheduled run would ${plan}.`);
+		return submission.remark(`${share} are missing from this run. A scheduled run would ${plan}.`);
 	}
 	if (exceedsLimit) {
-		const percent = percentage(missing, knownBefore);
-		const examples = ids.slice(0, EXAMPLES);
-		const names = await memory.names.of(examples);
-		const named = examples.map((id) => names.get(id)?.name ?? id).join(', ');
-		report.addRefusal(
+		const examples = missing.slice(0, EXAMPLES);
+		const names = await named(examples);
+		const listed = examples.map((id) => names.get(id)?.name ?? id).join(', ');
+		const percent = percentage(missing.length, knownBefore);
+		submission.refuse(
 			first.operationError(
 				`Nothing was disabled: ${share} that this source stored earlier are missing from this run, more than ${label} allows (${maxGonePercent})`,
-				`All that came is stored. Missing are for example ${named}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
+				`All that came is stored. Missing are for example ${listed}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
 			),
 		);
-		return report.remark(`Nothing was disabled: ${tooMany}`);
+		return submission.remark(`Nothing was disabled: ${tooMany}`);
 	}
-	if (mode === 'integrated') report.remark(MODE_UNKNOWN);
-	await disableDocuments(target, memory, ids);
+	if (mode === 'integrated') submission.remark(MODE_UNKNOWN);
+	for (const id of difference(ids, toDisable)) known.remove(id);
+	const names = await named(toDisable);
+	const notDisabled = await switchDocuments(toDisable, {
+		disabled: true,
+		routes,
+		fieldsOf: (id) => pick(names.get(id), 'name'),
+		beforeChange: async (some) => await memory.journalChange(some),
+		onSwitched: (id) => {
+			known.remove(id);
+			submission.take({ outcome: 'disabled', ...names.get(id), id });
+		},
+	});
+	if (notDisabled) submission.remark(notAll(notDisabled));
 }
 
 const MODE_UNKNOWN =
 	'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 
-/** Why this run does not show the complete source. */
-function reasonInRun({ stream: { seen }, submission }: Target): string | undefined {
-	const { first, report, warnings, signal } = submission;
-	const { rejected, unknown, notSent } = report.counts;
-	const { withoutId } = warnings;
-	const { emptyFiles } = warnings.counts;
+const notAll = (failure: Failure) =>
+	asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`);
+
+/** Why no document may be disabled: the run does not show the whole source, or is perhaps not the only one. */
+async function reasonToKeep(
+	{ stream: { brokenKey, gaps, seen }, submission }: Target,
+	memory: SourceMemory,
+): Promise<string | undefined> {
+	const { first, signal, tally, unassigned } = submission;
+	const { doubts, processingBroken, withoutId } = tally;
+	const { emptyFiles } = doubts;
 	const documents = (count: number) => counted(count, 'document');
 	if (signal?.aborted) return 'the execution was stopped';
+	const rejected = gaps.rejected + unassigned;
 	if (rejected > 0) return `${documents(rejected)} could not be read or stored`;
-	if (unknown > 0) return `${documents(unknown)} may or may not be stored`;
-	if (notSent > 0) return `${counted(notSent, 'document was', 'documents were')} not sent`;
-	if (report.processingBroken) return 'the processing could not be started or followed';
+	if (gaps.unknown > 0) return `${documents(gaps.unknown)} may or may not be stored`;
+	if (gaps.notSent > 0)
+		return `${counted(gaps.notSent, 'document was', 'documents were')} not sent`;
+	if (processingBroken) return 'the processing could not be started or followed';
 	if (emptyFiles > 0) return `${counted(emptyFiles, 'file')} of records held none`;
 	if (withoutId > 0) return `${documents(withoutId)} came without an ID`;
+	if (brokenKey !== undefined) return `the key ${quoted(brokenKey)} lacks a part`;
 	if (seen.size === 0) return 'the source brought no documents';
 	if (Number(first.context.getWorkflowDataProxy(0).$runIndex) > 0)
 		return 'the node ran more than once in this execution';
-	return undefined;
-}
-
-/** Why missing documents are not disabled although this run is complete: it is perhaps not the only one. */
-async function reasonInMemory(memory: SourceMemory): Promise<string | undefined> {
 	if (!memory.isUsable) return 'this run cannot be remembered';
 	return (await memory.check()) && 'whether another run of this source is at work is not known';
 }
-
-/** Reports what the next run would disable. Documents that are no longer on the server are not reported. */
-async function planDisabling(target: Target, memory: SourceMemory, ids: string[]): Promise<void> {
-	const { statuses } = await target.statusesOf(ids, memory);
-	const names = await memory.names.of(ids);
-	for (const id of ids)
-		if (statuses.has(id) && !isDisabledAlready(memory, id, statuses.get(id)))
-			target.submission.report.addPlanned('gone', { ...names.get(id), id });
-}
-
-/** Disables documents, and reports those that are still on the server. */
-async function disableDocuments(
-	{ memoryRoutes: routes, submission: { report } }: Target,
-	memory: SourceMemory,
-	ids: string[],
-): Promise<void> {
-	const names = await memory.names.of(ids);
-	const failure = await switchDocuments(ids, {
-		disabled: true,
-		routes,
-		requiredId: memory.requiredId,
-		// Documents that the server has keep their names there.
-		extraFields: namedRows(names),
-		isSkipped: (id, status) => isDisabledAlready(memory, id, status),
-		beforeChange: async (present) => await memory.journalChange(present),
-		onSwitched: (id, isThere) => {
-			memory.known.remove(id);
-			if (isThere) report.addDisabled(id, names.get(id));
-		},
-	});
-	if (failure)
-		report.remark(
-			asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`),
-		);
-}
-
-/** Whether somebody has already disabled a missing document: the server then gives it no status. */
-const isDisabledAlready = ({ known }: SourceMemory, id: string, status?: ProcessingStatus) =>
-	known.uncertain.get(id) === 'disabled' && processingState(status) === 'none';
 
 /** Fewer missing documents than this are always allowed: any source may lose them in a day. */
 const ALWAYS_ALLOWED_BELOW = 10;

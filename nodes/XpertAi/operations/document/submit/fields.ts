@@ -20,7 +20,8 @@ const mode = choiceField(
 	{
 		all: {
 			name: 'Send Everything',
-			description: 'Send all documents in each run, and remember nothing',
+			description:
+				'Send all documents in each run, and note them only where an earlier run noted some',
 		},
 		changed: {
 			name: 'Send New and Changed',
@@ -44,7 +45,7 @@ const mode = choiceField(
 export const sourceName = textField(
 	'sourceName',
 	'Source Name',
-	'Name of the source. Each source has its own memory and keys. Without a name, it is this node in this workflow.',
+	'Each source has its own memory and keys, and is mirrored where it brings a document. Without a name, it is this node.',
 	{ placeholder: 'e.g. handbook' },
 );
 
@@ -62,17 +63,19 @@ const memoryOptions = displayedIf({ show: { '/mode': ['changed', 'mirror'] } }, 
 		'Forget Earlier Damage',
 		'Whether to stop reporting that notes of this source were lost. Switch it on for one run.',
 	),
-	textField(
-		'shard',
-		'Shard',
-		'Which part of the source this run brings, where several runs bring one part each',
-		{ placeholder: 'e.g. 7 of 20' },
-	),
 ]);
+
+const shard = textField(
+	'shard',
+	'Shard',
+	'Which part of the source this run brings, where several runs bring one part each',
+	{ placeholder: 'e.g. 7 of 20' },
+);
 
 /** The collection Options of Submit. */
 const submitOptions = optionsField([
 	...memoryOptions,
+	shard,
 	numberField(
 		'maxGonePercent',
 		'Stop If More Than (%) Are Gone',
@@ -162,7 +165,7 @@ export const submitFields: INodeProperties[] = [
 	sourceField,
 	...sourceFields,
 	mode,
-	...displayedIf({ show: { mode: ['changed', 'mirror'] } }, [sourceName]),
+	sourceName,
 	...settingsFields,
 	submitOptions,
 ];

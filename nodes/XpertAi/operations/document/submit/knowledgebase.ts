@@ -10,6 +10,7 @@ import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import type { Send } from '../../../transport/request';
 import { getStatus, startProcessing } from '../processing';
+import type { Source } from './settings';
 import { asHint, counted } from './wording';
 
 /** Stores documents, or changes existing ones (E3). */
@@ -54,7 +55,7 @@ export function keyOwner(knowledgebaseId: string, sourceName: string): string {
  */
 export function memoryPlaceOf(
 	knowledgebaseId: string,
-	{ sourceName, shard = '' }: { sourceName: string; shard?: string },
+	{ sourceName, shard }: Source,
 	context: Execution['context'],
 ): MemoryPlace {
 	const { id: workflowId, name: workflowName = '' } = context.getWorkflow();

@@ -1,5 +1,4 @@
-import isUndefined from 'lodash/isUndefined';
-import omitBy from 'lodash/omitBy';
+import find from 'lodash/find';
 import type { IDataObject, INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
 import { rawOutput } from '../../../execution/audience';
@@ -7,12 +6,13 @@ import type { AnswerOutput } from '../../../execution/audience';
 import { quoted } from '../../../execution/badInput';
 import type { NamedId } from '../../../execution/ids';
 import type { Item } from '../../../execution/item';
+import { documentExtension } from '../../../execution/mimeTypes';
 import { asJson } from '../../../execution/outputs';
-import type { ReadyDocument } from '../../../ingest/batches';
-import { processingEndOf } from '../../../ingest/processingStatus';
-import type { ProcessingEnd, ProcessingStatus } from '../../../ingest/processingStatus';
-import type { DocumentOutcome } from '../../../ingest/storing';
-import { failureMessage } from '../../../transport/failure';
+import type { ItemError } from '../../../execution/outputs';
+import type { ReadyDocument } from '../../../ingest/readyDocument';
+import type { PlannedAction } from '../../../ingest/planDocuments';
+import { processingFlaw } from '../../../ingest/processingStatus';
+import type { ProcessingEnd } from '../../../ingest/processingStatus';
 import type { Failure } from '../../../transport/failure';
 import { SOURCES, WITH_A_FILE } from './sources';
 
@@ -32,118 +32,90 @@ export const OUTCOMES = {
 
 export type OutcomeName = keyof typeof OUTCOMES;
 
-/** The origin of a document: its item, and what became of it. */
+/** A document of the run: its item, and what is known of it. Its content is not kept. */
 export interface Origin {
 	item: Item;
 	name?: string;
+	key?: string;
+	id?: string;
 	outcome?: OutcomeName;
 	/** Whether it is kept to the end of the run. */
 	isTracked?: boolean;
 	/** Whether its file is uploaded before it is sent. */
 	isUploaded?: boolean;
+	/** Whether U+0000 was left out of its record. */
+	hadNul?: boolean;
 	/** Whether a later document of the run has the same key or ID. */
 	isReplaced?: boolean;
-	/** Its output item, unless only a summary is wanted. */
-	output?: INodeExecutionData;
-}
-
-/**
- * The outcome of a document of Submit. `unchanged`: an earlier run stored it with the same content; with the status of
- * its processing, if that was fetched.
- */
-export type SubmitOutcome =
-	| DocumentOutcome<Origin>
-	| { document: ReadyDocument<Origin>; outcome: 'unchanged'; status?: ProcessingStatus };
-
-/** The output item with the outcome of a document. */
-export function outcomeItem(result: SubmitOutcome, output: AnswerOutput): INodeExecutionData {
-	const { document, outcome } = result;
-	const { id, key, origin } = document;
-	const { item, name } = origin;
-	const facts = defined({ name, outcome, key, id });
-	if (result.outcome === 'unchanged')
-		return item.output({
-			...facts,
-			...(result.status && processingFacts(processingEndOf(result.status))),
-		});
-	if (result.outcome === 'notSent') {
-		const hint = `The hints of the node say why. With 0 in "${item.labelOf('options.stopAfterFailures')}" it sends all the same.`;
-		const error = item.operationError(result.reason ?? NOT_SENT, result.reason ? undefined : hint);
-		return item.failed(error, facts);
-	}
-	const { batch, attempts } = result;
-	if (result.outcome !== 'stored') {
-		const error = storingError(document, result.failure);
-		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
-		return item.failed(error, { ...facts, status: result.failure.status, attempts, batch });
-	}
-	const record = asJson(result.record);
-	if (!output.simplify) return item.output(rawOutput(output, record));
-	const { name: storedName = name, id: storedId } = record;
-	const stored = defined({ name: storedName, outcome, processing: 'none', key, id: storedId });
-	return item.output({ ...stored, status: result.status, attempts, batch });
+	/** The file that its record names, which an earlier run or somebody else has uploaded. */
+	storageFileId?: string | null;
+	/** The request that carried it. */
+	sent?: { status?: number; attempts: number; batch: number };
+	/** The server's record, as far as it is output. */
+	record?: IDataObject;
+	/** Why it is not stored, or may not be: of the server, or of n8n where it could not be read. */
+	failure?: Failure;
+	error?: ItemError;
+	reason?: string;
+	/** The last known state of its processing. */
+	end?: ProcessingEnd;
+	/** What the next run would do with it. */
+	plan?: PlannedAction;
 }
 
 /** The facts that are known. */
-export const defined = <Facts extends object>(facts: Facts): Partial<Facts> =>
-	omitBy<Facts>(facts, isUndefined);
+export function defined<Facts extends object>(facts: Facts): Partial<Facts> {
+	// Written for each document, and several times as fast as omitBy.
+	const known: Partial<Facts> = {};
+	for (const key in facts) if (facts[key] !== undefined) known[key] = facts[key];
+	return known;
+}
+
+/** The output item of a document; an error item if it is not stored, or cannot be found. */
+export function documentItem(origin: Origin, output: AnswerOutput): INodeExecutionData[] {
+	const { item, key, outcome, plan, sent, end, record } = origin;
+	const { name = origin.name, id = origin.id } = record ?? {};
+	const facts = defined({ name, outcome, key, id });
+	if (plan) return [item.output(defined({ name, key, id, plan }))];
+	if (!outcome) return [];
+	const error = errorOf(origin);
+	if (error) {
+		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
+		return [item.failed(error, { ...facts, ...sent })];
+	}
+	if (outcome === 'replaced') return [replacedItem(item, facts)];
+	const { state, processMsg } = end ?? {};
+	const processing = defined({ processing: state, processMsg });
+	const flaw = end && processingFlaw(end);
+	if (flaw !== undefined) {
+		const failed = item.operationError(flaw, processingAdvice(flaw, origin.name));
+		return [item.failed(failed, { name, outcome, ...processing, key, id })];
+	}
+	if (outcome === 'unchanged') return [item.output({ ...facts, ...processing })];
+	if (!output.simplify)
+		return [item.output({ ...rawOutput(output, asJson(record)), ...processing })];
+	const stored = defined({ name, outcome, processing: 'none', key, id });
+	return [item.output({ ...stored, ...sent, ...processing })];
+}
 
 const NOT_SENT = 'Not sent: too many documents before it failed for the same reason';
 const MAY_BE_STORED = 'It is not known whether this document is stored';
 
-const FLAWS: Partial<Record<ProcessingEnd['state'], string>> = {
-	error: 'could not be processed',
-	cancel: 'was stored, but its processing was cancelled',
-	none: 'is stored, but not being processed',
-};
-
-const STUCK =
-	'The document is stored, but an earlier run has started its processing and the server shows no progress';
-
-/**
- * Why a stored document cannot be found; `undefined` where it can, where it is still in process, or where that is not
- * known.
- */
-export function processingFlaw(end: ProcessingEnd): string | undefined {
-	const { state, processMsg, failure, hasNoRoute, isStuck } = end;
-	if (hasNoRoute) return undefined;
-	if (isStuck) return STUCK;
-	if (failure)
-		return `The document is stored, but its processing could not be started. ${failureMessage(failure)}`;
-	const flaw = FLAWS[state];
-	return flaw && `The document ${flaw}${processMsg ? `: ${processMsg}` : ''}`;
+/** The error of a document that is not stored, or may not be. */
+export function errorOf(origin: Origin): ItemError | undefined {
+	const { item, outcome, error, failure, reason, storageFileId } = origin;
+	if (error) return error;
+	const named = storageFileId ? [{ subject: '"Storage File ID"', id: storageFileId }] : [];
+	if (failure) return knowledgebaseError(item, failure, named);
+	if (outcome !== 'notSent') return undefined;
+	const hint = `The hints of the node say why. With 0 in "${item.labelOf('options.stopAfterFailures')}" it sends all the same.`;
+	return item.operationError(reason ?? NOT_SENT, reason ? undefined : hint);
 }
-
-/**
- * The output item of a stored document with the state of its processing; an error item if it has a flaw.
- *
- * @param flaw why it cannot be found
- */
-export function processedItem(
-	{ item, outcome }: Origin,
-	{ json }: INodeExecutionData,
-	end: ProcessingEnd,
-	flaw: string | undefined,
-): INodeExecutionData {
-	const facts = processingFacts(end);
-	if (flaw !== undefined) {
-		const { id, name, key } = json;
-		const error = item.operationError(flaw, processingAdvice(flaw));
-		return item.failed(error, { name, outcome, ...facts, key, id });
-	}
-	// Without Simplify, the output is the server's record.
-	return item.output({ ...json, ...facts, ...(json.outcome && { outcome }) });
-}
-
-const processingFacts = ({ state, processMsg }: ProcessingEnd): IDataObject =>
-	defined({ processing: state, processMsg });
 
 /** The output item of a document that a later one of the run replaced; on the error output, if there is one. */
-export function replacedItem({ item }: Origin, { json }: INodeExecutionData): INodeExecutionData {
-	const { name, key, id } = json;
-	const facts = defined({ name, outcome: 'replaced', key, id });
+function replacedItem(item: Item, facts: IDataObject): INodeExecutionData {
 	if (item.context.getNode().onError !== 'continueErrorOutput') return item.output(facts);
-	const what = key === undefined ? 'ID' : `key (${quoted(key)})`;
+	const what = facts.key === undefined ? 'ID' : `key (${quoted(facts.key)})`;
 	const error = item.operationError(
 		`A later document of this run came with the same ${what} and replaced this one`,
 		'Give each document a key of its own, such as its path or the ID of its row.',
@@ -171,76 +143,49 @@ export function knowledgebaseError(
 	return item.apiError(failure, { ids: named, statusHints: { 403: first } });
 }
 
-/** The error of a document that is not stored, or may not be stored. */
-export function storingError(
-	{ record: { storageFileId }, origin: { item, isUploaded } }: ReadyDocument<Origin>,
-	failure: Failure,
-): NodeApiError {
-	const hasOwnFile = storageFileId && !isUploaded;
-	const file = hasOwnFile ? [{ subject: '"Storage File ID"', id: storageFileId }] : [];
-	return knowledgebaseError(item, failure, file);
-}
-
 const FIRST_DOCUMENT =
 	"The key of a workspace cannot store the first document of a new knowledgebase, as that sets the structure of the knowledgebase. Store one document with a user's or an assistant's key; after that, this key works.";
 
-/** Reasons of servers that could not process a document (recorded), and what to do. */
-const ADVICE: Array<[pattern: RegExp, advice: string]> = [
-	[
-		/embedding model not set/i,
+/** Patterns of reasons why servers could not process a document (recorded), and what to do. */
+const ADVICE: Record<string, string> = {
+	'embedding model not set':
 		'The knowledgebase has no embedding model. Give it one with Knowledgebase: Create or Update, field Embedding Model: the ID of a copilot that offers it stands in the address of its page on the server.',
-	],
-	[
-		/Symbol\.asyncIterator/,
-		`Servers read files and nothing else, and this document has none. Send its text ${WITH_A_FILE}.`,
-	],
-	[
-		/unable to resolve a readable file/i,
-		`The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to ${SOURCES.files.name}.`,
-	],
-	[
-		/EISDIR/,
+	'Symbol\\.asyncIterator': `Servers read files and nothing else, and this document has none. Send its text ${WITH_A_FILE}.`,
+	'unable to resolve a readable file': `The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to ${SOURCES.files.name}.`,
+	EISDIR:
 		'The server cannot read sheets. A CSV is read as text with Type set to txt and MIME Type to text/plain; turn an Excel file into text first, e.g. with Extract From File.',
-	],
-	[
-		/server shows no progress/i,
+	'server shows no progress':
 		'With "When Run Again" set to "Send New and Changed", the next run sends it again. If that does not help, process it by hand in the list of documents on the server, or store it under another key or ID.',
-	],
-	[
-		/did not begin, though/i,
+	'did not begin, though':
 		'The next run sends it again. Look up on the server whether it is working, and whether its queue is.',
-	],
-	[
-		/no password given/i,
+	'no password given':
 		'The server cannot open a locked file. Remove its password, then run it again.',
-	],
-	[
-		/ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get/i,
-		`The server could not fetch the file from its address, which must be reachable from there and without a token. Upload it instead, with "Documents From" set to ${SOURCES.files.name}.`,
-	],
-	[/could not be processed/i, 'Replace the file, as it may be damaged or empty, and run it again.'],
-];
+	'ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get': `The server could not fetch the file from its address, which must be reachable from there and without a token. Upload it instead, with "Documents From" set to ${SOURCES.files.name}.`,
+};
 
 /** What to do about a document that is stored and not found, as far as the reason tells. */
-export function processingAdvice(reason: string): string {
-	const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1];
+export function processingAdvice(reason: string, name = ''): string {
 	const state = 'It is stored, and assistants do not find it.';
-	return advice ? `${state} ${advice}` : state;
+	const advice = find(ADVICE, (_, pattern) => new RegExp(pattern, 'i').test(reason));
+	if (advice) return `${state} ${advice}`;
+	if (!/could not be processed/i.test(reason)) return state;
+	const [extension] = /\.[a-z]\w*$/i.exec(name) ?? [];
+	return extension && !documentExtension(name)
+		? `${state} Servers may not read ${extension} files: save it as .docx, .xlsx, .pptx, .pdf or text, and run it again.`
+		: `${state} Replace the file, as it may be damaged or empty, and run it again.`;
 }
 
-/**
- * Adds a readable reason where the server's is empty: it answers changed chunks with an empty object (service
- * behaviour, E3).
- */
-export function withReadableReason<Source>(
-	result: DocumentOutcome<Source>,
-): DocumentOutcome<Source> {
-	if (!('failure' in result)) return result;
-	const { failure, document } = result;
-	// Without a reason in the answer, the text of its status is the reason.
-	const { status, reason = 'Bad Request' } = failure;
-	const isChanged = status === 400 && reason === 'Bad Request' && document.record.chunks;
-	return isChanged ? { ...result, failure: { ...failure, reason: CHANGED_CHUNKS } } : result;
+/** The failure of a document, with a readable reason where the server's says nothing to the user. */
+export function readableFailure(
+	{ file, record }: ReadyDocument<unknown>,
+	failure: Failure,
+): Failure {
+	const { status, missing, reason = 'Bad Request' } = failure;
+	if (file && missing === 'route') return { ...failure, reason: NO_UPLOADS };
+	// It answers changed chunks with an empty object (recorded): the text of the status is the reason then.
+	const isChanged = status === 400 && reason === 'Bad Request' && record.chunks;
+	return isChanged ? { ...failure, reason: CHANGED_CHUNKS } : failure;
 }
 
 const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. Send its text ${WITH_A_FILE}`;
+const NO_UPLOADS = `this server takes no uploads. Set "Documents From" to ${SOURCES.fields.name}, and send what it can read`;

@@ -1,3 +1,5 @@
+import get from 'lodash/get';
+import { isExpression } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { readAnswerOutput } from '../../../execution/audience';
@@ -34,6 +36,32 @@ const parameters = z.object({
 	}),
 });
 
+/** The source that an item belongs to; the names are empty where none is given. */
+export const sourceOf = (item: Item) => ({
+	sourceName: keyIfGiven(item, 'sourceName') ?? '',
+	shard: keyIfGiven(item, 'options.shard') ?? '',
+});
+
+export type Source = ReturnType<typeof sourceOf>;
+
+/**
+ * Checks that an item has the settings that are read from the first item and apply to all.
+ *
+ * @throws NodeOperationError naming the setting, if its expression gives something else here
+ */
+export function checkSameSettings(item: Item, first: Item): void {
+	const { mode, options } = item.context.getNode().parameters;
+	if (![mode, ...Object.values(options ?? {})].some(isExpression)) return;
+	const [own, others] = [item, first].map((one) => one.settings(parameters));
+	const names = [
+		'mode',
+		...Object.keys(others?.options ?? {}).map((option) => `options.${option}`),
+	];
+	const other = names.find((path) => get(own, path) !== get(others, path));
+	if (other !== undefined)
+		item.refuse({ subject: `"${item.labelOf(other)}"`, demand: 'must be the same for all items' });
+}
+
 /** The settings of a submission, from the parameters of the first item. */
 export type SubmitSettings = ReturnType<typeof readSubmitSettings>;
 
@@ -50,8 +78,6 @@ export function readSubmitSettings(item: Item) {
 	return {
 		...others,
 		...readAnswerOutput(item),
-		sourceName: keyIfGiven(item, 'sourceName') ?? '',
-		shard: keyIfGiven(item, 'options.shard') ?? '',
 		/** Whether stored documents are remembered, so that unchanged ones are left out. */
 		remembers: mode !== 'all',
 		/** Whether documents that are missing from the source are disabled. */

@@ -2,14 +2,17 @@ import get from 'lodash/get';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
+import { mayContinue } from '../../../execution/outputs';
+import type { ItemError } from '../../../execution/outputs';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
 import { isForeignNotFound } from '../../../transport/classifyFailure';
 import type { Send } from '../../../transport/request';
-import { SubmitReport } from './report';
+import type { Origin } from './outcomes';
 import type { SubmitSettings } from './settings';
 import { readDocuments } from './sources/readers';
 import type { SourceDocuments } from './sources/readers';
-import { Warnings } from './warnings';
+import { addFact, newTally } from './tally';
+import type { SubmitFact } from './tally';
 
 /**
  * Marks failures as long as this API has not answered any request: whoever tries out a wrong address need not wait
@@ -31,13 +34,18 @@ function markUnanswered(send: Send): Send {
 
 /** The state of one execution of Submit. */
 export class Submission {
-	readonly report: SubmitReport;
-	readonly warnings = new Warnings();
+	readonly tally = newTally();
 	readonly circuitBreaker: CircuitBreaker;
 	/** Sends with the credential of the first item, which all items share. */
 	readonly send: Send;
 	/** Aborted when the execution is stopped. */
 	readonly signal?: AbortSignal;
+	/** With Stop, the first document that failed: nothing is sent after it. */
+	stoppedBy?: Origin;
+	/** With Stop, the first error that concerns one source alone: the others go on before the run fails. */
+	refusal?: ItemError;
+	/** Items whose source is not known, as they could not be read. */
+	unassigned = 0;
 
 	constructor(
 		/** The item whose settings apply to all items. */
@@ -46,7 +54,6 @@ export class Submission {
 	) {
 		this.send = outermostMode(first.context) === 'manual' ? markUnanswered(first.send) : first.send;
 		this.signal = first.context.getExecutionCancelSignal();
-		this.report = new SubmitReport(first, settings);
 		this.circuitBreaker = new CircuitBreaker(settings.stopAfterFailures);
 	}
 
@@ -57,7 +64,32 @@ export class Submission {
 
 	/** Whether documents may still be read, if only to report that they are not sent. */
 	get canRead(): boolean {
-		return this.report.stopError === undefined && !this.signal?.aborted;
+		return this.stoppedBy === undefined && !this.signal?.aborted;
+	}
+
+	/** Records what happened. */
+	take(fact: SubmitFact): void {
+		const failed = addFact(this.tally, fact, this.settings);
+		if (failed && !mayContinue(this.first.context)) this.stoppedBy ??= failed;
+	}
+
+	/** Records why the next document of an item cannot be read. */
+	takeFlaw(item: Item, error: unknown): void {
+		const origin: Origin = { item };
+		this.take({ outcome: 'read', count: 1 });
+		this.take({ outcome: 'begun', origin });
+		this.take({ outcome: 'unreadable', document: { origin }, error });
+	}
+
+	/** Records a hint for the user. */
+	remark(...texts: string[]): void {
+		for (const text of texts) this.tally.remarks.add(text);
+	}
+
+	/** Records an error that concerns no single document. With Stop, it ends the run when all sources had their turn. */
+	refuse(error: ItemError): void {
+		if (mayContinue(this.first.context)) this.tally.refusals.push(error);
+		else this.refusal ??= error;
 	}
 
 	/**
@@ -67,7 +99,7 @@ export class Submission {
 	 */
 	read(item: Item): SourceDocuments {
 		const documents = readDocuments(item);
-		if (Array.isArray(documents)) this.report.documentsRead += documents.length;
+		if (Array.isArray(documents)) this.take({ outcome: 'read', count: documents.length });
 		return documents;
 	}
 }

@@ -1,30 +1,27 @@
-import { z } from 'zod';
-
-import { asJson, mayContinue } from '../../../execution/outputs';
+import { asJson } from '../../../execution/outputs';
 import { documentList } from '../../../ingest/answeredRecords';
-import type { ReadyDocument } from '../../../ingest/batches';
+import type { Documents } from '../../../ingest/batches';
+import type { ReadyDocument } from '../../../ingest/readyDocument';
+import type { Fact, ProcessedFact } from '../../../ingest/facts';
 import { Folders } from '../../../ingest/folders';
 import { ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
 import type { DocumentName, Holder } from '../../../ingest/memory';
 import { filterChanged, planDocuments } from '../../../ingest/planDocuments';
 import { Processing } from '../../../ingest/processing';
 import { fetchStatuses, processingState } from '../../../ingest/processingStatus';
-import type { ProcessingEnd, Statuses } from '../../../ingest/processingStatus';
+import type { Statuses } from '../../../ingest/processingStatus';
 import { storeDocuments } from '../../../ingest/storing';
 import { uploadFiles } from '../../../ingest/uploads';
-import type { Upload } from '../../../ingest/uploads';
-import { numberIfAny, textIfAny } from '../../../payloads/common';
 import { derivedId } from '../../../payloads/derivedId';
-import { call, OutageBudget } from '../../../transport/call';
+import { OutageBudget } from '../../../transport/call';
 import { systemClock } from '../../../transport/clock';
-import { failureMessage } from '../../../transport/failure';
-import { UPLOADS_AT_ONCE, multipartBody } from '../../../transport/multipart';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
 import { DocumentStream } from './documentStream';
 import { knowledgebaseRoutes, memoryPlaceOf } from './knowledgebase';
-import { defined, knowledgebaseError, processingFlaw, withReadableReason } from './outcomes';
-import type { Origin, SubmitOutcome } from './outcomes';
-import { SOURCES } from './sources';
+import { knowledgebaseError } from './outcomes';
+import type { Origin } from './outcomes';
+import type { Source } from './settings';
+import { outermostMode } from './submission';
 import type { Submission } from './submission';
 import { asHint, counted } from './wording';
 
@@ -32,34 +29,30 @@ import { asHint, counted } from './wording';
 const FIRST_BATCH = 10;
 
 /** Limits of the first documents that are looked up on the server, if a source has no memory. */
-const MAX_CHECKED = 500;
+const MAX_CHECKED = 100;
 const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
+
+/** Documents that are kept until it is known whether the server can process them as they are. */
+const MAX_BEGUN = 1000;
 
 const STORED_TWICE =
 	'also stored without a Source Name, and found twice. Document: Disable takes them out.';
 
+const STORED_BEFORE =
+	'stored before this source was remembered: what is gone since may still be found.';
+
+const OLDER =
+	'Not sent: this is a retry of an earlier execution, and other content of this document is stored, perhaps newer';
+
 const OTHER_RUN_ACTIVE = 'Not sent: another run of this source is at work';
-
-/** The fields of the answer that are used. */
-const uploadedFile = z.object({
-	url: z.string().min(1),
-	id: textIfAny,
-	size: numberIfAny,
-});
-
-const NO_UPLOADS = `this server takes no uploads. Set "Documents From" to ${SOURCES.fields.name}, and send what it can read`;
 
 /** The name and key of a document, for runs that no longer contain it. */
 const documentName = ({ record: { name }, key }: ReadyDocument<Origin>): DocumentName =>
 	name ? { name, key } : { key };
 
-/** Content hashes by ID, without documents whose ID is new each time: later runs cannot recognize them. */
-const hashesOf = (batch: Array<ReadyDocument<Origin>>) =>
-	new Map(batch.flatMap(({ id, isNew, contentHash = '' }) => (isNew ? [] : [[id, contentHash]])));
-
-/** One knowledgebase in a run: its documents, its memory, and its processing. */
+/** One source in a run, with the knowledgebase that it fills: its documents, its memory, and its processing. */
 export class Target {
-	/** The documents of the items for this knowledgebase. */
+	/** The documents of the items of this source. */
 	readonly stream: DocumentStream;
 	/** What earlier runs stored, once it is open; `undefined` if nothing is remembered. */
 	memory?: SourceMemory;
@@ -67,74 +60,88 @@ export class Target {
 	readonly memoryRoutes: ReturnType<typeof knowledgebaseRoutes>;
 	/** Processes the stored documents; `undefined` with After Storing = Nothing. */
 	readonly processing?: Processing;
-	private readonly folders: Folders;
+	/** Documents of a retried execution that are stored with other content. */
+	older = 0;
+	/** Documents of earlier runs whose processing this run has begun without sending them, until its end is known. */
+	private readonly begun = new Map<string, ReadyDocument<Origin>>();
+	/** Of those, the ones that the server could not process: they are sent whole. */
+	private readonly toSendWhole: Array<ReadyDocument<Origin>> = [];
 
 	constructor(
 		readonly submission: Submission,
 		readonly knowledgebaseId: string,
+		private readonly source: Source,
 	) {
 		const { send, settings, signal } = submission;
 		const newRoutes = () => knowledgebaseRoutes(knowledgebaseId, send, settings, signal);
 		this.memoryRoutes = newRoutes();
-		this.folders = new Folders(knowledgebaseId, async (body) => {
-			const { send: sendRepeatedly, storePath: path } = this.memoryRoutes;
-			return await sendRepeatedly({
-				method: 'POST',
-				repeatable: true,
-				path,
-				body,
-				schema: documentList,
-			});
-		});
-		this.stream = new DocumentStream(submission, knowledgebaseId);
-		const onEnd = (id: string, end: ProcessingEnd) => this.addEnd(id, end);
-		if (settings.process) this.processing = new Processing(newRoutes(), { ...settings, onEnd });
+		this.stream = new DocumentStream(submission, knowledgebaseId, source.sourceName);
+		if (settings.process) this.processing = new Processing(newRoutes(), settings.waitMs);
 	}
 
 	/** Stores the documents: leaves out unchanged ones, uploads files, then stores and processes the rest. */
 	async store(): Promise<void> {
 		const { submission } = this;
-		const { first, settings, report, circuitBreaker, send, signal } = submission;
-		if (submission.canSend && settings.remembers) this.memory = await this.newMemory().open();
-		const { memory } = this;
+		const opened = submission.canSend ? this.newMemory() : undefined;
+		await opened?.open(submission.settings.remembers ? 'to send' : 'if kept');
+		const memory = opened?.isKept ? opened : undefined;
+		this.memory = memory;
+		this.stream.isHashed = memory !== undefined;
 		if (memory?.holder) return await this.yieldTo(memory.holder);
-		let hasFailed = false;
-		const counts = await storeDocuments({
+		await this.send(memory ? this.changedDocuments(memory) : this.stream.documents());
+	}
+
+	private async send(documents: Documents<Origin>): Promise<void> {
+		const { knowledgebaseId, memory, memoryRoutes, processing, submission } = this;
+		const { first, settings, circuitBreaker, send, signal } = submission;
+		const { retryLimits, timeoutMs } = settings;
+		const client = { send, clock: systemClock, signal };
+		const { storePath: path, send: sendRepeatedly } = memoryRoutes;
+		const facts = storeDocuments({
 			...settings,
-			documents: uploadFiles(memory ? this.changedDocuments(memory) : this.stream.documents(), {
-				upload: this.upload(),
-				concurrency: UPLOADS_AT_ONCE,
-				onOutcome: (result) => this.addOutcome(result),
-				onUnreadable: ({ origin }, caught) => report.addUnreadable(origin, caught),
-				mayUpload: () => submission.canSend,
+			client,
+			path,
+			memory,
+			circuitBreaker,
+			stopsAtFailure: !first.context.continueOnFail(),
+			documents: uploadFiles({
+				documents,
+				client: { ...client, outageBudget: new OutageBudget(retryLimits) },
+				timeoutMs: Math.max(timeoutMs, UPLOAD_TIMEOUT_SECONDS * 1000),
+				gate: submission,
+				memory,
 			}),
-			send,
 			batchLimits: {
 				...settings.batchLimits,
 				firstCount: FIRST_BATCH,
 				reserved: memory && ROOM_IN_BATCH,
 			},
-			journal: async (batch) => {
-				const failure = await this.folders.createFor(batch.map(({ record }) => record));
-				return failure ? { failure } : await memory?.journalBatch(hashesOf(batch));
-			},
-			request: (body) => ({
-				method: 'POST',
-				repeatable: true,
-				path: this.memoryRoutes.storePath,
-				body,
-				timeoutMs: settings.timeoutMs,
-			}),
-			onOutcome: (result) => {
-				hasFailed ||= 'failure' in result;
-				this.addOutcome(withReadableReason(result));
-			},
-			maySend: () =>
-				circuitBreaker.reason === undefined && (!hasFailed || mayContinue(first.context)),
-			clock: systemClock,
-			signal,
+			folders: new Folders(
+				knowledgebaseId,
+				async (body) =>
+					await sendRepeatedly({
+						method: 'POST',
+						repeatable: true,
+						path,
+						body,
+						schema: documentList,
+					}),
+			),
 		});
-		report.addRequests(counts);
+		for await (const some of facts) {
+			for (const fact of some) this.take(fact);
+			for (const fact of processing?.ended() ?? []) this.takeProcessed(fact);
+			processing?.pollWhenDue();
+		}
+	}
+
+	/** Starts the remaining documents, and follows the processing of all to its end. */
+	async followProcessing(): Promise<void> {
+		for await (const some of this.processing?.end() ?? [])
+			for (const fact of some) this.takeProcessed(fact);
+		if (this.toSendWhole.length === 0) return;
+		await this.send(this.toSendWhole.splice(0));
+		await this.followProcessing();
 	}
 
 	/**
@@ -143,15 +150,16 @@ export class Target {
 	 * @throws NodeApiError if the memory cannot be read: the next run would send nothing
 	 */
 	async plan(): Promise<void> {
-		const { first, report, settings } = this.submission;
+		const { first, settings } = this.submission;
 		const memory = this.newMemory();
 		this.memory = memory;
+		this.stream.isHashed = true;
 		if (settings.remembers) await memory.open('to read');
 		if (memory.refusal) throw knowledgebaseError(first, memory.refusal);
 		await planDocuments(this.checkingNewSource(memory), {
 			...this.detection(memory),
-			onPlanned: ({ id, key, origin }, plan) =>
-				report.addPlanned(plan, { name: origin.name, key, id }, origin),
+			onPlanned: ({ id, origin }, plan) =>
+				this.submission.take({ outcome: 'planned', plan, origin, id }),
 		});
 	}
 
@@ -166,80 +174,58 @@ export class Target {
 	private newMemory(): SourceMemory {
 		const { first, settings, signal } = this.submission;
 		const { context } = first;
-		const { resendAll: fresh, forgetDamage: forgetLost } = settings;
-		const place = memoryPlaceOf(this.knowledgebaseId, settings, context);
+		const { forgetDamage: forgetLost, process } = settings;
+		const place = memoryPlaceOf(this.knowledgebaseId, this.source, context);
 		const { name } = context.getWorkflow();
 		const by = `execution ${context.getExecutionId()}${name ? ` of "${name}"` : ''}`;
-		return new SourceMemory(place, this.memoryRoutes, { signal, by, fresh, forgetLost });
+		return new SourceMemory(place, this.memoryRoutes, {
+			signal,
+			by,
+			forgetLost,
+			processed: process,
+		});
 	}
 
-	/**
-	 * Makes the upload of a document's file (E16). An upload whose answer is lost is repeated: an unused file does no
-	 * harm. All uploads share one outage budget. A document that must not be stored need not be uploaded.
-	 */
-	private upload(): Upload<Origin> {
-		const { circuitBreaker, send, settings, signal } = this.submission;
-		const outageBudget = new OutageBudget(settings.retryLimits);
-		const client = { send, clock: systemClock, signal, outageBudget };
-		const timeoutMs = Math.max(settings.timeoutMs, UPLOAD_TIMEOUT_SECONDS * 1000);
-		return async ({ file }) => {
-			this.processing?.pollWhenDue();
-			if (this.memory?.refusal) return { failure: this.memory.refusal, attempts: 0 };
-			const uploadedContent = await file?.();
-			const { answer, failure, attempts } = await call(client, {
-				method: 'POST',
-				repeatable: true,
-				path: '/v1/file',
-				schema: uploadedFile,
-				timeoutMs,
-				body: uploadedContent && (() => multipartBody(uploadedContent, {})),
-			});
-			if (answer) {
-				circuitBreaker.passed('upload');
-				const { url: fileUrl, id: storageFileId, size } = answer;
-				return { file: { fileUrl, ...defined({ storageFileId, size }) } };
-			}
-			const reason = failure.missing === 'route' ? NO_UPLOADS : failure.reason;
-			return { failure: { ...failure, reason }, attempts };
-		};
-	}
-
-	/**
-	 * Sends nothing, because another run of the source holds the lease.
-	 *
-	 * @throws NodeOperationError with Stop, naming that run
-	 */
+	/** Sends nothing, because another run of the source holds the lease. Other sources go on. */
 	private async yieldTo({ by, since }: Holder): Promise<void> {
-		const { first, report } = this.submission;
+		const { submission } = this;
+		const { first } = submission;
 		const error = first.operationError(
 			`Nothing was sent: another run of this source is at work, ${by}, since ${since}`,
 			`Run it again when that one has ended; one that has crashed counts as ended a minute later. Runs that bring different documents need different names in "${first.labelOf('sourceName')}".`,
 		);
-		report.addRefusal(error);
+		submission.refuse(error);
 		for await (const document of this.stream.documents())
-			report.addNotSent(document, OTHER_RUN_ACTIVE);
+			submission.take({ outcome: 'notSent', document, reason: OTHER_RUN_ACTIVE });
 	}
 
 	private changedDocuments(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
 		return filterChanged(this.checkingNewSource(memory), {
 			...this.detection(memory),
-			onUnchanged: (document, status) =>
-				this.addOutcome({ document, outcome: 'unchanged', status }),
+			onUnchanged: (document, status) => this.take({ document, outcome: 'unchanged', status }),
+			isRetry: outermostMode(this.submission.first.context) === 'retry',
+			onOlder: (document) => {
+				this.older += 1;
+				this.take({ document, outcome: 'notSent', reason: OLDER });
+			},
 		});
 	}
 
 	/** How unchanged documents are told from changed ones. */
 	private detection(memory: SourceMemory) {
+		const { process, remembers, resendAll } = this.submission.settings;
 		return {
 			memory: memory.known,
-			processed: this.submission.settings.process,
+			processed: process,
+			onlyStored: memory.onlyStored,
+			resends: resendAll || !remembers,
 			statusesOf: async (ids: string[]) => await this.statusesOf(ids, memory),
 		};
 	}
 
 	/**
-	 * The documents of the source. Looks up the first ones of a source without a memory: the memory may be lost, or the
-	 * documents may have been stored in another way before, also under the IDs that they have without a Source Name.
+	 * The documents of the source. Looks up the first ones of a source without a memory: they may have been stored before
+	 * anything was remembered, or by another node, also under the IDs that they have without a Source Name.
 	 */
 	private async *checkingNewSource(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
 		const documents = this.stream.documents();
@@ -260,47 +246,64 @@ export class Target {
 		documents: Array<ReadyDocument<Origin>>,
 		memory: SourceMemory,
 	): Promise<void> {
-		const { report, settings } = this.submission;
 		const ids = documents.flatMap(({ id, isNew }) => (isNew ? [] : id));
 		const otherIds = documents.flatMap(({ key }) =>
-			key === undefined || settings.sourceName === '' ? [] : derivedId(this.knowledgebaseId, key),
+			key === undefined || this.source.sourceName === ''
+				? []
+				: derivedId(this.knowledgebaseId, key),
 		);
 		const { statuses } = await this.statusesOf([...ids, ...otherIds], memory);
-		if (ids.some((id) => statuses.has(id.toLowerCase()))) memory.markLost();
+		const stored = ids.filter((id) => statuses.has(id.toLowerCase())).length;
+		if (stored > 0)
+			this.submission.remark(
+				asHint(`${counted(stored, 'document was', 'documents were')} ${STORED_BEFORE}`),
+			);
 		// A disabled document has no status.
 		const duplicates = otherIds.filter((id) => processingState(statuses.get(id)) !== 'none').length;
 		if (duplicates > 0)
-			report.remark(
+			this.submission.remark(
 				asHint(`${counted(duplicates, 'document is', 'documents are')} ${STORED_TWICE}`),
 			);
 	}
 
-	/** Records what became of a document: in the report, the memory and the circuit breaker; then processes it. */
-	private addOutcome(result: SubmitOutcome): void {
-		const { circuitBreaker, report } = this.submission;
-		const { document } = result;
-		const { id, contentHash = '', origin } = document;
-		const memory = document.isNew ? undefined : this.memory;
-		report.addOutcome(result);
-		if (result.outcome === 'stored') {
+	/** Records what happened, in the tally, the circuit breaker and the memory; then processes what is stored. */
+	private take(fact: Fact<Origin>): void {
+		if (fact.outcome === 'processed') return this.takeProcessed(fact);
+		if (this.begins(fact)) return;
+		const { circuitBreaker } = this.submission;
+		this.submission.take(fact);
+		this.stream.recordGap(fact);
+		circuitBreaker.take(fact);
+		if (!('document' in fact)) return;
+		const { document } = fact;
+		const { id, contentHash = '', origin, isNew } = document;
+		const memory = isNew ? undefined : this.memory;
+		if (fact.outcome === 'stored') {
 			memory?.recordStored(id, contentHash, documentName(document));
-			circuitBreaker.passed('storing');
 			// With incremental sync, a server keeps a document under the first ID that its source had.
-			const { id: storedId } = asJson(result.record);
+			const { id: storedId } = asJson(fact.record);
 			const isFollowed = origin.isTracked || origin.isUploaded;
-			this.startProcessing(String(storedId), isFollowed ? origin : undefined);
-		} else if (result.outcome === 'unchanged') {
+			// Nobody is to find it, so it is done.
+			if (document.record.disabled) memory?.known.markProcessed(id);
+			else this.startProcessing(String(storedId), isFollowed ? origin : undefined);
+		} else if (fact.outcome === 'unchanged') {
 			memory?.names.add(id, documentName(document));
-			if (processingState(result.status) === 'running') this.startProcessing(id, origin);
-		} else if (result.outcome !== 'notSent') {
-			const { batch, failure } = result;
-			if (result.outcome === 'rejected') memory?.recordRejected(id);
-			const reason = failureMessage(failure);
-			if (batch > 0) circuitBreaker.failed('storing', reason, batch);
-			// With 403, the key may have no right to upload any file.
-			else circuitBreaker.failed('upload', reason, undefined, failure.status === 403);
-		}
-		this.processing?.pollWhenDue();
+			const state = processingState(fact.status);
+			if (fact.status && (state === 'running' || state === 'none'))
+				this.startProcessing(id, origin);
+		} else if (fact.outcome !== 'unknown' && 'failure' in fact) memory?.recordRejected(id);
+	}
+
+	/** Whether a document is only stored. If its end is waited for, its outcome comes with that. */
+	private begins(fact: Fact<Origin>): boolean {
+		if (fact.outcome !== 'unchanged' || !fact.status) return false;
+		const { id, origin } = fact.document;
+		const { waitMs } = this.submission.settings;
+		if (processingState(fact.status) !== 'none' || waitMs === undefined) return false;
+		if (this.begun.size >= MAX_BEGUN) return false;
+		this.begun.set(id.toLowerCase(), fact.document);
+		this.startProcessing(id, origin);
+		return true;
 	}
 
 	/** Starts the processing of a stored document, or follows it if the server has already begun. */
@@ -318,19 +321,24 @@ export class Target {
 	 * Records how the processing of a document ended. The next run fetches the statuses of documents that are not done
 	 * before it sends them again.
 	 */
-	private addEnd(id: string, end: ProcessingEnd): void {
-		const { circuitBreaker, report } = this.submission;
-		const { state, hasNoRoute, failure, isStuck, processMsg } = end;
-		const flaw = processingFlaw(end);
+	private takeProcessed(fact: ProcessedFact): void {
+		const { circuitBreaker } = this.submission;
+		const { id, end } = fact;
 		const { seen } = this.stream;
-		const origin = seen.get(id.toLowerCase());
-		report.addProcessed(id, end, flaw, origin);
+		const key = id.toLowerCase();
+		const origin = seen.get(key);
+		const isFailed = end.state !== 'finish' && end.state !== 'running' && !end.failure;
+		const document = this.begun.get(key);
+		this.begun.delete(key);
+		if (document && isFailed) this.toSendWhole.push(document);
+		if (document && isFailed) return this.memory?.known.forget(id);
+		if (document) this.take({ document, outcome: 'unchanged' });
+		this.submission.take({ ...fact, origin });
+		circuitBreaker.take(fact);
 		// Its ID cannot come again.
-		if (origin?.isUploaded && !origin.isTracked) seen.delete(id.toLowerCase());
+		if (origin?.isUploaded && !origin.isTracked) seen.delete(key);
 		// On a server without a route for processing, documents are done when they are stored.
-		if (state === 'finish' || hasNoRoute) this.memory?.known.markProcessed(id);
-		else if (isStuck || (state !== 'running' && !failure)) this.memory?.known.forget(id);
-		if (flaw !== undefined) circuitBreaker.failed('processing', processMsg ?? flaw);
-		else if (state === 'finish') circuitBreaker.passed('processing');
+		if (end.state === 'finish' || end.hasNoRoute) this.memory?.known.markProcessed(id);
+		else if (end.isStuck || isFailed) this.memory?.known.forget(id);
 	}
 }

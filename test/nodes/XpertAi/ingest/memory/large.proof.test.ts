@@ -57,7 +57,7 @@ it.each([10_000, 100_000, 500_000])(
 	async (count) => {
 		const { routes, rows, look } = server();
 		const ids = Array.from({ length: count }, (_, at) => derivedId('kb', `${at}`));
-		const first = await night(routes, ids, () => 'text 1');
+		const first = await night(routes, ids, () => 'copy #1');
 		const load = look();
 		expect([first.sent, first.memory.troubles]).toEqual([count, {}]);
 		// A tenth of what documents of 1 KB take, with their names.
@@ -65,20 +65,20 @@ it.each([10_000, 100_000, 500_000])(
 		expect(
 			Math.max(...[...rows.values()].map(({ processMsg = '' }) => processMsg.length)),
 		).toBeLessThan(256 * 1024);
-		const second = await night(routes, ids, () => 'text 1');
+		const second = await night(routes, ids, () => 'copy #1');
 		const unchanged = look();
 		expect([second.sent, second.memory.knownBefore]).toEqual([0, count]);
 		// That it begins, that it is at work, that it has ended.
 		expect(unchanged).toMatchObject({ requests: 3 });
 		expect(unchanged.bytes).toBeLessThan(1300);
-		const third = await night(routes, ids, (at) => (at % 100 === 0 ? 'text 2' : 'text 1'));
+		const third = await night(routes, ids, (at) => (at % 100 === 0 ? 'copy #2' : 'copy #1'));
 		const few = look();
 		expect(third.sent).toBe(count / 100);
 		// Each piece that holds a changed document is written whole.
 		expect(few.bytes).toBeLessThan(count * 35);
 		const left = ids.slice(count / 10);
 		const fourth = await night(routes, left, (at) =>
-			(at + count / 10) % 100 === 0 ? 'text 2' : 'text 1',
+			(at + count / 10) % 100 === 0 ? 'copy #2' : 'copy #1',
 		);
 		expect(fourth.sent).toBe(0);
 		const brought = new Set(left);

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 
-import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
+import type { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import { anyAnswer } from '../../../../../nodes/XpertAi/transport/answer';
 import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { PROPERTY_RUNS } from '../../../../support/propertyRuns';
 import { journaledBatch } from '../support/journaledBatch';
-import { Knowledgebase, PLACE, idOf, open, recall } from '../support/knowledgebase';
+import { Knowledgebase, idOf, open, recall } from '../support/knowledgebase';
 import type { Fault, Row } from '../support/knowledgebase';
 
 const KEYS = [...'abcdefghijkl'];
-const CONTENTS = ['text 1', 'text 2', 'text 3'];
+const CONTENTS = ['copy #1', 'copy #2', 'copy #3'];
 const RUNS = { numRuns: PROPERTY_RUNS };
 
 const sizes = { ...SIZES };
@@ -22,18 +22,15 @@ interface Step {
 	content: string | undefined;
 }
 
-/** What people do: Disable and Enable, or harm to notes. */
-type Hand = { key: string; disabled: boolean; fails: boolean };
+/** What people do to notes. */
 type Harm = { how: 'processes' | 'deletes'; what: 'all' | 'pages' | 'lease' | number };
 
-/** What a run does, some documents in a batch, and what people do meanwhile. */
+/** What a run does, some documents in a batch. */
 interface Run {
 	batches: Step[][];
 	/** How many batches are on their way at once, where no document is in two of them. */
 	atOnce: number;
 	faults: Fault[];
-	/** Before it, between its batches, and after it. */
-	hands: Array<{ at: number; hand: Hand }>;
 }
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -54,20 +51,11 @@ const fault: fc.Arbitrary<Fault> = fc.record(
 	},
 	{ requiredKeys: ['request', 'ofBatches', 'rows', 'crash', 'again'] },
 );
-const hand = fc.record({
-	at: fc.integer({ min: -1, max: 6 }),
-	hand: fc.record({
-		key: fc.constantFrom(...KEYS),
-		disabled: fc.boolean(),
-		fails: fc.boolean(),
-	}),
-});
 const faults = fc.array(fault, { maxLength: 3 });
 const run: fc.Arbitrary<Run> = fc.record({
 	batches,
 	atOnce: fc.integer({ min: 1, max: 3 }),
 	faults,
-	hands: fc.array(hand, { maxLength: 2 }),
 });
 const runs = fc.array(run, { minLength: 1, maxLength: 6 });
 const harm: fc.Arbitrary<Harm> = fc.record({
@@ -141,7 +129,11 @@ class Working {
 			return;
 		const body = JSON.stringify([{ id, content: null }]);
 		const { ok } = await this.routes.send({
-			...{ method: 'POST', repeatable: true, path: '/bulk', body, schema: anyAnswer },
+			method: 'POST',
+			repeatable: true,
+			path: '/bulk',
+			body,
+			schema: anyAnswer,
 		});
 		if (ok) memory.known.remove(id);
 	}
@@ -161,15 +153,6 @@ function sideBySide({ batches: all, atOnce }: Run): Step[][][] {
 	return groups;
 }
 
-/** Somebody uses Disable or Enable, which may fail behind the note. */
-async function byHand(server: Knowledgebase, { key, disabled, fails }: Hand): Promise<void> {
-	const id = idOf(key);
-	const failure = await new SourceMemory(PLACE, server.routes()).noteByHand([id], disabled);
-	const before = server.rows.get(id);
-	if (failure ?? (fails || !before)) return;
-	server.put({ id, content: disabled ? null : 'enabled' });
-}
-
 function harmed(server: Knowledgebase, what: Harm['what']): Row[] {
 	const notes = server.notes(
 		what === 'pages' ? 'is storing' : what === 'lease' ? 'is at work' : '',
@@ -184,18 +167,12 @@ async function pass(
 	one: Run,
 	check: (memory: SourceMemory, before: Map<string, string>) => void = () => undefined,
 ): Promise<SourceMemory> {
-	const bring = async (at: number) => {
-		for (const { at: when, hand } of one.hands) if (when === at) await byHand(server, hand);
-	};
-	await bring(-1);
 	const before = server.found;
 	const working = await Working.begin(server, one.faults);
 	const { memory } = working;
 	if (!memory.refusal) check(memory, before);
-	for (const [at, group] of sideBySide(one).entries()) {
-		await bring(at);
+	for (const group of sideBySide(one))
 		await Promise.all(group.map(async (batch) => await working.work(batch)));
-	}
 	server.carryOut(!one.faults.some(({ crash }) => crash));
 	await memory.close();
 	return memory;
@@ -220,7 +197,7 @@ function expectSound(
 	before = server.found,
 ): void {
 	for (const id of KEYS.map(idOf))
-		for (const content of [...CONTENTS, 'enabled'])
+		for (const content of CONTENTS)
 			if (known.has(id, content)) expect([before.get(id), server.found.get(id)]).toContain(content);
 	if (troubles.lost || isNew) return;
 	expect(KEYS.filter((key) => before.has(idOf(key)) && !known.knows(idOf(key)))).toEqual([]);
@@ -266,16 +243,16 @@ describe('whatever happened to earlier runs', () => {
 	});
 
 	it('after a crash, a run with all documents knows their contents and names', async () => {
-		const calm = { batches: KEYS.map((key) => [{ key, content: 'text 1' }]), atOnce: 2 };
+		const calm = { batches: KEYS.map((key) => [{ key, content: 'copy #1' }]), atOnce: 2 };
 		await fc.assert(
 			fc.asyncProperty(run, async (before) => {
 				const server = new Knowledgebase();
 				const faults = before.faults.map((one) => ({ ...one, crash: true, isTooLarge: false }));
 				await pass(server, { ...before, faults });
 				server.carryOut(true);
-				await pass(server, { ...calm, faults: [], hands: [] });
+				await pass(server, { ...calm, faults: [] });
 				const memory = await recall(server.routes());
-				expect(KEYS.filter((key) => !memory.known.has(idOf(key), 'text 1'))).toEqual([]);
+				expect(KEYS.filter((key) => !memory.known.has(idOf(key), 'copy #1'))).toEqual([]);
 				expect(await expectNamed(memory)).toEqual(KEYS);
 			}),
 			RUNS,
@@ -283,7 +260,7 @@ describe('whatever happened to earlier runs', () => {
 	});
 
 	it('without faults, exactly the stored documents are known, with their contents', async () => {
-		const calm = run.map((one) => ({ ...one, faults: [], hands: [] }));
+		const calm = run.map((one) => ({ ...one, faults: [] }));
 		await fc.assert(
 			fc.asyncProperty(fc.array(calm, { minLength: 1, maxLength: 6 }), async (all) => {
 				const server = new Knowledgebase();

@@ -20,7 +20,6 @@ const FACTS = {
 	pieces: [5, 0],
 	names: { notes: 1, hasRoom: true, areAll: false },
 	lost: { at: 'yesterday', count: 4 },
-	byHand: 'two',
 	page: { at: 4, open: [2, 3] },
 };
 
@@ -41,7 +40,7 @@ const asEntries = (list: Array<[string, string]>): Entry[] => {
 	for (const [id, content] of list) known.set(storedEntry(id, content));
 	return [...known.entries()];
 };
-const hashes = fc.string({ minLength: 6, maxLength: 6 });
+const hashes = fc.string({ minLength: 6, maxLength: 6 }).map((hash) => `c${hash}`);
 const documents = fc.uniqueArray(fc.tuple(fc.uuid(), hashes), { selector: ([id]) => id });
 
 describe('a note', () => {

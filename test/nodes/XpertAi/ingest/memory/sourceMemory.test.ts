@@ -35,7 +35,7 @@ async function send(
 	server: Knowledgebase,
 	memory: SourceMemory,
 	ids: string[],
-	{ content = 'text 1', end = 'done', arrives = end === 'done', late = false }: Sending = {},
+	{ content = 'copy #1', end = 'done', arrives = end === 'done', late = false }: Sending = {},
 ) {
 	const around = await memory.journalBatch(new Map(ids.map((id) => [id, content])));
 	if (!around || 'failure' in around) throw new Error('nothing may be sent');
@@ -55,7 +55,7 @@ async function send(
 }
 
 /** A run that stores documents, one in a batch. */
-async function night(server: Knowledgebase, ids: string[], content = 'text 1', closes = true) {
+async function night(server: Knowledgebase, ids: string[], content = 'copy #1', closes = true) {
 	const memory = await open(server.routes());
 	for (const id of ids) await send(server, memory, [id], { content });
 	if (closes) await memory.close();
@@ -72,20 +72,18 @@ async function remembered(server: Knowledgebase) {
 }
 
 describe('a source that was stored', () => {
-	it('is known in the next run with its contents; Resend All forgets the contents alone', async () => {
+	it('is known in the next run with its contents', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
 		const next = await open(server.routes());
-		expect([next.knownBefore, next.known.has(A, 'text 1')]).toEqual([IDS.length, true]);
-		const fresh = await open(server.routes(), { fresh: true });
-		expect([fresh.knownBefore, fresh.known.has(A, 'text 1')]).toEqual([IDS.length, false]);
+		expect([next.knownBefore, next.known.has(A, 'copy #1')]).toEqual([IDS.length, true]);
 	});
 
 	it('takes no more room in a batch than is reserved for the journal', async () => {
 		const memory = await open(new Knowledgebase().routes());
 		for (const count of [1, 1000]) {
 			const ids = range(count).map((at) => derivedId('kb', `${at}`));
-			const around = await memory.journalBatch(new Map(ids.map((id) => [id, 'text 1'])));
+			const around = await memory.journalBatch(new Map(ids.map((id) => [id, 'copy #1'])));
 			const bytes = around && 'rows' in around ? Buffer.byteLength(around.rows.join()) : Infinity;
 			expect(bytes).toBeLessThan(ROOM_IN_BATCH.once + count * ROOM_IN_BATCH.each);
 		}
@@ -95,7 +93,7 @@ describe('a source that was stored', () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
 		server.written.length = 0;
-		await night(server, [A], 'text 2');
+		await night(server, [A], 'copy #2');
 		expect(server.written.filter((name) => name.includes('calls its documents'))).toEqual([]);
 		expect(server.written.filter((name) => name.includes('has stored,'))).toHaveLength(1);
 	});
@@ -125,7 +123,7 @@ describe('a source that was stored', () => {
 		const server = new Knowledgebase();
 		await night(server, [A]);
 		const memory = await open(server.routes());
-		await send(server, memory, [A, B], { content: 'text 2', end: 'nothing' });
+		await send(server, memory, [A, B], { content: 'copy #2', end: 'nothing' });
 		for (const id of [A, B]) memory.recordRejected(id);
 		expect([A, B].map((id) => memory.known.knows(id))).toEqual([true, false]);
 	});
@@ -138,9 +136,39 @@ describe('a source that was stored', () => {
 			await memory.close();
 			expect((await recall(server.routes())).isNew).toBe(true);
 		}
-		await night(server, [A], 'text 1', false);
+		await night(server, [A], 'copy #1', false);
 		expect((await recall(server.routes())).isNew).toBe(false);
 	});
+});
+
+describe('Send Everything', () => {
+	it('goes on with a memory that is there, and only asks where there is none', async () => {
+		const server = new Knowledgebase();
+		const openIfKept = async () =>
+			await new SourceMemory(PLACE, server.routes(), { clock: virtualTime() }).open('if kept');
+		const { isKept } = await openIfKept();
+		expect([isKept, server.written, server.asked.length]).toEqual([false, [], 1]);
+		await night(server, [A]);
+		const memory = await openIfKept();
+		expect([memory.isKept, memory.known.knows(A)]).toEqual([true, true]);
+		await send(server, memory, [A, B], { content: 'copy #2' });
+		await memory.close();
+		expect((await remembered(server)).having('copy #2')).toEqual([A, B]);
+	});
+
+	it.each([
+		['the route is missing', { status: 404, missing: 'route' } as const, [false, undefined]],
+		['the key may not read it', { status: 403 }, [false, undefined]],
+		['the server is away', { status: 503 }, [true, 503]],
+	])(
+		'counts as having no memory only where it cannot be read: %s',
+		async (_, outcome, expected) => {
+			const send = calling(() => failed({ kind: 'status', ...outcome }));
+			const routes = { ...new Knowledgebase().routes(), send };
+			const { isKept, refusal, troubles } = await new SourceMemory(PLACE, routes).open('if kept');
+			expect([isKept, refusal?.status, troubles]).toEqual([...expected, {}]);
+		},
+	);
 });
 
 describe('a run that crashed', () => {
@@ -151,18 +179,18 @@ describe('a run that crashed', () => {
 			await send(server, crashed, [A]);
 			const arrive = await send(server, crashed, [B], { end: 'unclear' });
 			const next = await open(server.routes());
-			await send(server, next, [C], { content: 'text 2' });
+			await send(server, next, [C], { content: 'copy #2' });
 			await arrive();
 			if (closes) await next.close();
 			const { ids, having, lost } = await remembered(server);
-			expect([ids, having('text 2'), lost]).toEqual([[A, B, C], [C], undefined]);
+			expect([ids, having('copy #2'), lost]).toEqual([[A, B, C], [C], undefined]);
 		}
 	});
 
 	it('does not count as damaged when a batch did not arrive and a later one did', async () => {
 		const server = new Knowledgebase();
 		const memory = await open(server.routes());
-		await memory.journalBatch(new Map([[A, 'text 1']]));
+		await memory.journalBatch(new Map([[A, 'copy #1']]));
 		await send(server, memory, [B]);
 		const { ids, lost } = await remembered(server);
 		expect([ids, lost]).toEqual([[B], undefined]);
@@ -180,22 +208,22 @@ describe('a run that crashed', () => {
 		['the lease', ['is at work'], [0, 1], IDS, false],
 	])('is known as far as possible when %s is deleted', async (_, words, part, certain, said) => {
 		const server = new Knowledgebase();
-		await night(server, IDS, 'text 0');
-		await night(server, IDS, 'text 1', false);
+		await night(server, IDS, 'copy #0');
+		await night(server, IDS, 'copy #1', false);
 		for (const word of words) server.harm(server.notes(word).slice(...part), 'deletes');
 		const { ids, having, lost } = await remembered(server);
-		expect([ids, having('text 0'), having('text 1')]).toEqual([IDS, [], certain]);
+		expect([ids, having('copy #0'), having('copy #1')]).toEqual([IDS, [], certain]);
 		const { troubles } = await open(server.routes());
 		expect([lost !== undefined, troubles.lost !== undefined]).toEqual([said, said]);
 	});
 
 	it('does not count as damaged when pages of earlier runs are processed', async () => {
 		const server = new Knowledgebase();
-		for (const content of ['text 0', 'text 1']) await night(server, IDS, content);
+		for (const content of ['copy #0', 'copy #1']) await night(server, IDS, content);
 		server.harm(server.notes('is storing, 1.3 ('), 'processes');
-		await night(server, [A], 'text 2', false);
+		await night(server, [A], 'copy #2', false);
 		const { having, lost } = await remembered(server);
-		expect([having('text 1'), having('text 2'), lost]).toEqual([IDS.slice(1), [A], undefined]);
+		expect([having('copy #1'), having('copy #2'), lost]).toEqual([IDS.slice(1), [A], undefined]);
 	});
 });
 
@@ -205,16 +233,16 @@ describe('a batch whose request was not answered', () => {
 		const memory = await open(server.routes());
 		const arrive = await send(server, memory, [A, B, C], { end: 'unclear' });
 		await send(server, memory, [A]);
-		await send(server, memory, [B], { content: 'text 2' });
+		await send(server, memory, [B], { content: 'copy #2' });
 		memory.recordRejected(C);
 		await arrive();
 		const { known } = memory;
-		expect([known.has(A, 'text 1'), known.has(B, 'text 2'), known.knows(C)]).toEqual([
+		expect([known.has(A, 'copy #1'), known.has(B, 'copy #2'), known.knows(C)]).toEqual([
 			true,
 			false,
 			true,
 		]);
-		expect((await remembered(server)).having('text 2')).toEqual([]);
+		expect((await remembered(server)).having('copy #2')).toEqual([]);
 	});
 
 	it('blocks further batches until its page is written', async () => {
@@ -224,7 +252,7 @@ describe('a batch whose request was not answered', () => {
 		await send(server, memory, [A], { end: 'unclear' });
 		refuses = true;
 		const failure = { status: 422 };
-		expect(await memory.journalBatch(new Map([[B, 'text 1']]))).toMatchObject({ failure });
+		expect(await memory.journalBatch(new Map([[B, 'copy #1']]))).toMatchObject({ failure });
 		expect(await memory.journalChange([B])).toMatchObject(failure);
 		refuses = false;
 		expect(await memory.journalChange([B])).toBeUndefined();
@@ -238,8 +266,8 @@ describe('what is lost', () => {
 		await night(server, IDS);
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
 		const memory = await open(server.routes());
-		const unknown = IDS.filter((id) => !memory.known.has(id, 'text 1'));
-		expect(IDS.filter((id) => memory.known.uncertain.has(id))).toEqual(unknown);
+		const unknown = IDS.filter((id) => !memory.known.has(id, 'copy #1'));
+		expect(IDS.filter((id) => memory.known.rebuilt.has(id))).toEqual(unknown);
 		expect(unknown.length).toBeLessThan(IDS.length / 2);
 		expect([unknown.length > 0, memory.known.size, memory.troubles]).toEqual([
 			true,
@@ -275,7 +303,7 @@ describe('what is lost', () => {
 
 	it('of a piece is reported when a run that crashed has named no document', async () => {
 		const server = new Knowledgebase();
-		await night(server, IDS, 'text 1', false);
+		await night(server, IDS, 'copy #1', false);
 		await night(server, []);
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
 		expect((await remembered(server)).lost).toBeDefined();
@@ -296,7 +324,7 @@ describe('what is lost', () => {
 			.find(({ processMsg = '' }) => processMsg.length < 150);
 		server.harm(piece ? [piece] : [], 'deletes');
 		const { having, ids } = await remembered(server);
-		expect(having('text 1')).toEqual([A]);
+		expect(having('copy #1')).toEqual([A]);
 		// Those that were in the piece may be there again.
 		expect(ids.length).toBeLessThan(IDS.length / 2);
 	});
@@ -321,7 +349,24 @@ describe('what is lost', () => {
 		await night(server, [B]);
 		if (root) server.put(root);
 		const { ids, having, lost } = await remembered(server);
-		expect([ids, having('text 1'), lost !== undefined]).toEqual([[A, B], [], true]);
+		expect([ids, having('copy #1'), lost !== undefined]).toEqual([[A, B], [], true]);
+	});
+
+	it.each([
+		['a page is there', 'has stored'],
+		['a piece is there', 'storing'],
+	])('with root and lease, though %s, is said until it is forgotten', async (_, others) => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		for (const words of ['has stored (', 'at work', others, 'how far'])
+			server.harm(server.notes(words), 'deletes');
+		expect(await remembered(server)).toMatchObject({
+			ids: IDS,
+			lost: { at: expect.any(String) as string },
+		});
+		for (const id of [A, B]) expect((await night(server, [id])).troubles.lost).toBeDefined();
+		await (await open(server.routes(), { forgetLost: true })).close();
+		expect((await remembered(server)).lost).toBeUndefined();
 	});
 
 	it.each([2, 3])(
@@ -379,40 +424,6 @@ describe('what is lost', () => {
 	});
 });
 
-describe('what somebody disables or enables', () => {
-	const noteByHand = async (server: Knowledgebase, id: string, disabled: boolean) =>
-		await new SourceMemory(PLACE, server.routes()).noteByHand([id], disabled);
-
-	it('is resent by the next run and does not count as missing, once', async () => {
-		const server = new Knowledgebase();
-		await night(server, [A, B]);
-		for (const id of [A, C, D]) await noteByHand(server, id, id !== D);
-		const next = await open(server.routes());
-		const knows = [A, B, C, D].map((id) => next.known.knows(id));
-		expect([knows, next.known.has(A, 'text 1')]).toEqual([[true, true, false, true], false]);
-		expect([A, B, D].map((id) => next.known.uncertain.get(id))).toEqual([
-			'disabled',
-			undefined,
-			'unknown',
-		]);
-		await send(server, next, [A]);
-		await next.close();
-		const last = await open(server.routes());
-		expect([last.known.has(A, 'text 1'), last.known.uncertain.has(A)]).toEqual([true, false]);
-		await last.close();
-		await noteByHand(server, B, true);
-		const { known } = await recall(server.routes());
-		expect([A, B].map((id) => known.uncertain.has(id))).toEqual([false, true]);
-	});
-
-	it('must not change when the server refuses the note', async () => {
-		const routes = new Knowledgebase().routes([], () => true);
-		expect(await new SourceMemory(PLACE, routes).noteByHand([A], true)).toMatchObject({
-			status: 422,
-		});
-	});
-});
-
 describe('a run that may not send', () => {
 	it('names the run that holds the lease, and writes nothing', async () => {
 		const server = new Knowledgebase();
@@ -425,7 +436,7 @@ describe('a run that may not send', () => {
 		expect(memory.refusal?.reason).toMatch(/is at work: execution 7, since 2026/);
 		for (const kept of [await memory.journalChange([A]), await memory.check()])
 			expect(kept).toBe(memory.refusal);
-		expect(await memory.journalBatch(new Map([[A, 'text 1']]))).toEqual({
+		expect(await memory.journalBatch(new Map([[A, 'copy #1']]))).toEqual({
 			failure: memory.refusal,
 		});
 	});
@@ -447,7 +458,7 @@ describe('a run that may not send', () => {
 		const server = new Knowledgebase();
 		await night(server, [A]);
 		const memory = await open(server.routes([], () => true));
-		expect([memory.known.has(A, 'text 1'), memory.isUsable]).toEqual([true, false]);
+		expect([memory.known.has(A, 'copy #1'), memory.isUsable]).toEqual([true, false]);
 		server.asked.length = 0;
 		const refused: Outcome = {
 			ok: false,
@@ -473,7 +484,7 @@ describe('a server', () => {
 		const memory = await open(routes);
 		expect([memory.isUsable, memory.troubles.noRoute]).toEqual([false, true]);
 		expect(await memory.journalChange([A])).toBeUndefined();
-		expect(await memory.journalBatch(new Map([[A, 'text 1']]))).toBeUndefined();
+		expect(await memory.journalBatch(new Map([[A, 'copy #1']]))).toBeUndefined();
 	};
 
 	it('without the route remembers nothing', async () => {
@@ -518,19 +529,19 @@ describe('a server', () => {
 	it('that refuses the merged memory blocks sending; the next attempt has lost nothing', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
-		await night(server, [A, B], 'text 2', false);
+		await night(server, [A, B], 'copy #2', false);
 		let refuses = true;
 		const memory = await open(
 			server.routes([], ({ name }) => refuses && name?.includes('has stored') === true),
 		);
-		expect(await memory.journalBatch(new Map([[C, 'text 2']]))).toMatchObject({
+		expect(await memory.journalBatch(new Map([[C, 'copy #2']]))).toMatchObject({
 			failure: { status: 422 },
 		});
 		refuses = false;
-		await send(server, memory, [C], { content: 'text 2' });
+		await send(server, memory, [C], { content: 'copy #2' });
 		await memory.close();
 		const { having } = await remembered(server);
-		expect([having('text 2'), having('text 1')]).toEqual([[A, B, C], IDS.slice(3)]);
+		expect([having('copy #2'), having('copy #1')]).toEqual([[A, B, C], IDS.slice(3)]);
 	});
 
 	it.each(['refuses the memory at the end', 'is stopped'])(
@@ -545,7 +556,7 @@ describe('a server', () => {
 			await memory.close();
 			expect(memory.troubles.notWritten?.status).toBe(refuses ? 422 : undefined);
 			expect(server.notes('has stored')).toEqual([]);
-			expect((await remembered(server)).having('text 1')).toEqual([A]);
+			expect((await remembered(server)).having('copy #1')).toEqual([A]);
 		},
 	);
 });

@@ -1,10 +1,20 @@
 import fc from 'fast-check';
-import { map, pick } from 'lodash';
+import { map, omit, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
 import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { AFTER_DOING, NIGHT_FAULTS } from './nightFaults';
-import { KEYS, LOST, NOTES, Nights, UNREMEMBERED, VERSIONS, isWhole, textOf } from './nights';
+import {
+	KEYS,
+	LOST,
+	NOTES,
+	Nights,
+	STORED_BEFORE,
+	UNREMEMBERED,
+	VERSIONS,
+	isWhole,
+	textOf,
+} from './nights';
 import type { Course, Night, Setup, Trouble } from './nights';
 
 const version = fc.constantFrom(...VERSIONS);
@@ -83,8 +93,11 @@ const refusedIn = fc.record(
 const hand = { keys: fc.subarray(KEYS, { minLength: 1 }), disabled: fc.boolean() };
 
 const night: fc.Arbitrary<Night> = fc.oneof(
-	fc.record({ source, turns }),
+	fc.record({ source, turns, versioned: fc.boolean() }),
 	fc.record({ source, turns, trouble }),
+	fc.record({ source, turns, mode: fc.constantFrom('all' as const, 'changed' as const) }),
+	fc.record({ source, turns, startedBy: fc.constant('retry' as const) }),
+	fc.record({ source, turns, beside: fc.constant(true) }),
 	fc.record({ source, turns, others: fc.array(source, { minLength: 1, maxLength: 2 }) }),
 	fc.record({ source, turns, hand: fc.record({ ...hand, at: request }) }),
 	fc.record({ source, turns, mostDocuments: fc.constant(1), batchSize: fc.constantFrom(2, 5) }),
@@ -117,18 +130,22 @@ const planned = fc.record({ source, turns, lost: fc.subarray(KEYS, { maxLength: 
 
 type Planned = Night & { lost?: string[] };
 
+const SENT = ['found', 'stored'];
+
 /** What a run does with a document that the dry run before it has planned so. */
 const DONE: Record<string, string[]> = {
-	new: ['found', 'stored'],
-	changed: ['found', 'stored'],
-	back: ['found', 'stored'],
+	new: SENT,
+	changed: SENT,
+	back: SENT,
 	unchanged: ['unchanged'],
 	gone: ['disabled'],
 };
 
 /** What is said of each document that came out, in words about it or about its failure. */
 const factsOf = ({ items }: Course): IDataObject[] =>
-	items.map(({ details, ...json }) => ({ ...json, ...(details as IDataObject) }));
+	items
+		.map(({ details, ...json }) => ({ ...json, ...(details as IDataObject) }))
+		.filter(({ name }: IDataObject) => name !== 'beside.md');
 
 /** Of runs that begin at the same moment, one works, and the others say which one. */
 function expectOneAtWork({ others = [] }: Night, { worked, refused }: Course): void {
@@ -143,13 +160,15 @@ function expectOneAtWork({ others = [] }: Night, { worked, refused }: Course): v
 class History {
 	/** Whether it was said that what had gone may still be found. */
 	private isLossSaid = false;
+	/** Whether a whole run has noted what it sent. */
+	private isRemembered = false;
 	/** Whether nothing more can be expected of it. */
 	isOver = false;
 	/** Whether nothing has gone wrong, and whether no note was harmed. */
 	private isCalm = true;
 	private isUnharmed = true;
-	/** Whether documents were enabled by hand, which is noted in two places only. */
-	private isEnabled = false;
+	/** Documents that somebody enabled, or disabled while a run was at work, since a run last sent them. */
+	private readonly switched = new Set<string>();
 
 	constructor(
 		private readonly nights: Nights,
@@ -161,17 +180,23 @@ class History {
 		const { nights, knowledgebaseId } = this;
 		await nights.found(knowledgebaseId);
 		await nights.noon(knowledgebaseId, { keys, disabled });
-		this.isEnabled ||= !disabled;
+		for (const key of keys)
+			if (disabled) this.switched.delete(key);
+			else this.switched.add(key);
 		if (!disabled) return;
 		const found = Object.keys(await nights.found(knowledgebaseId));
 		expect(found.filter((key) => keys.includes(key))).toEqual([]);
 	}
 
-	async night(one: Planned): Promise<void> {
+	async night(given: Planned): Promise<void> {
 		const { nights, knowledgebaseId } = this;
+		// What is sent before anything is remembered is known to nobody.
+		const one = this.isRemembered ? given : { ...given, mode: undefined };
+		this.isRemembered ||= isWhole(one);
 		for (const key of one.lost ?? []) nights.lose(knowledgebaseId, key);
 		const stored = nights.stored(knowledgebaseId);
 		const texts = this.texts();
+		const before = await nights.found(knowledgebaseId);
 		const check = one.lost && (await this.plan(one));
 		const course = await nights.night(knowledgebaseId, one);
 		const { wrong, said, worked } = course;
@@ -186,20 +211,35 @@ class History {
 		// A source none of whose documents is there has nothing to tell it that it had notes.
 		const isForgotten = one.harm?.kind === 'every' && one.harm.which === undefined;
 		this.isOver ||= isForgotten && !Object.keys(one.source).some((key) => stored.includes(key));
-		// Without both notes, nothing tells that a document that has left the source was enabled again.
-		this.isOver ||= this.isEnabled && ['every', 'by hand'].includes(one.harm?.kind ?? '');
+		// What has left the source before that is not known, which is said once.
+		this.isOver ||= said.some((words) => STORED_BEFORE.test(words));
 		if (this.isOver) return;
 		const isLossSaid = said.some((words) => LOST.test(words));
 		const hasFailed = course.error ?? course.items.find((item) => item.error !== undefined);
 		const isSilent = !hasFailed && said.every((words) => COUNTS.test(words));
 		// A run that met a fault and says nothing of it has done all the same what it was to do.
+		for (const key of this.sentIn(course)) this.switched.delete(key);
+		for (const key of one.hand?.keys ?? []) this.switched.add(key);
 		if (!isWhole(one) && !(isFaultAlone(one) && isSilent)) return;
 		if (this.isLossSaid) expect(isLossSaid).toBe(true);
 		this.isLossSaid = isLossSaid;
-		const found = await nights.found(knowledgebaseId);
-		const expected = nights.expected(worked[0] ?? {});
+		const switched = [...this.switched];
+		const found: Record<string, string> = omit(await nights.found(knowledgebaseId), switched);
+		const expected: Record<string, string> = omit(nights.expected(worked[0] ?? {}), switched);
+		const removes = (one.mode ?? 'mirror') === 'mirror';
 		// What may still be found is said; all else is as it should be.
-		expect(isLossSaid ? pick(found, Object.keys(expected)) : found).toEqual(expected);
+		const all = removes && !isLossSaid ? found : pick(found, Object.keys(expected));
+		if (!one.startedBy) expect(all).toEqual(expected);
+		// A retry removes nothing, and sets back nothing that is known.
+		const known = omit({ ...before, ...expected }, switched);
+		for (const key of one.startedBy ? Object.keys(known) : [])
+			expect([before[key], expected[key]]).toContain(found[key]);
+		if (one.beside) expect(await nights.findsBeside(knowledgebaseId)).toBe(true);
+	}
+
+	private sentIn(course: Course): string[] {
+		const facts = factsOf(course).filter(({ outcome }) => SENT.includes(String(outcome)));
+		return facts.map(({ name }) => String(name).replace('.md', ''));
 	}
 
 	private texts(): Map<string, string | undefined> {
@@ -223,13 +263,14 @@ class History {
 		for (const { name, outcome } of brought) {
 			const key = String(name).replace('.md', '');
 			const text = textOf(key, one.source[key] ?? 0);
-			if (['stored', 'found'].includes(String(outcome))) expect(texts.get(key)).toBe(text);
+			if (SENT.includes(String(outcome))) expect(texts.get(key)).toBe(text);
 			if (outcome === 'unchanged' && !one.trouble) expect(texts.get(key)).toBe(text);
 			if (['rejected', 'notSent'].includes(String(outcome)))
 				expect(texts.get(key)).toBe(before.get(key));
 			const isRefused = one.refused?.includes(key) && one.from === 'json';
-			if (isRefused) expect(['stored', 'found']).not.toContain(outcome);
-			else if (isCalmBeside(one)) expect(['stored', 'found', 'unchanged']).toContain(outcome);
+			if (isRefused) expect(SENT).not.toContain(outcome);
+			else if (isCalmBeside(one) && !one.startedBy)
+				expect([...SENT, 'unchanged']).toContain(outcome);
 		}
 	}
 
@@ -252,7 +293,8 @@ class History {
 				expect(DONE[String(item.plan)]).toContain(outcomes.get(key));
 				expect(item.plan === 'new').toBe(!stored.includes(key));
 				// A night that went wrong may leave what is found without a status: servers tell no more.
-				if (item.plan === 'back' && isCalm) expect(found).not.toHaveProperty(key);
+				if (item.plan === 'back' && isCalm && !this.switched.has(key))
+					expect(found).not.toHaveProperty(key);
 				if (item.plan === 'changed') expect(stored).toContain(key);
 			}
 		};

@@ -77,6 +77,13 @@ export interface Night extends Partial<Setup> {
 	brake?: number;
 	/** How often the node ran before in the same execution, as it does in a loop. */
 	runIndex?: number;
+	/** When Run Again, and how the execution was started. */
+	mode?: 'all' | 'changed' | 'mirror';
+	startedBy?: 'retry';
+	/** Whether documents come with a version. */
+	versioned?: boolean;
+	/** Whether the same run brings a document of another source. */
+	beside?: boolean;
 }
 
 /** What came of a night. */
@@ -115,11 +122,13 @@ export const NOTES = {
 	names: /^n8n: what .* calls its documents/,
 	page: /^n8n: what .* is storing/,
 	end: /^n8n: how far .* has come/,
-	'by hand': /^n8n: documents of .* disabled or enabled by hand/,
 };
 
 /** What is said where the server twice denies, in its own words, that it has the route of the memory. */
 export const UNREMEMBERED = /^Everything is sent: this server does not give back/;
+
+/** What is said once of a source whose documents are there before anything was remembered. */
+export const STORED_BEFORE = /stored before this source was remembered/;
 
 /** What is said as long as what was gone may still be found. */
 export const LOST = /^Notes from before .* may still be found although they left the source/;
@@ -128,6 +137,8 @@ export const KEYS = ['a', 'b', 'c', 'd', 'e'];
 export const VERSIONS = [0, 1, 2];
 
 const SOURCE_NAME = 'nights';
+/** The name of another source, and of its only document. */
+const BESIDE = 'beside';
 const SETUP: Setup = { from: 'json', afterStoring: 'process', retries: false, goesOn: false };
 
 /** Longer than the server's column for a source type. */
@@ -153,7 +164,7 @@ export class Nights {
 	static async start(keys = KEYS): Promise<Nights> {
 		const sandbox = await startSandbox({ processMs: 0, logBodies: false });
 		const nights = new Nights(sandbox, new Map(), passQuickly(), keys);
-		for (const key of [...keys, 'by hand'])
+		for (const key of [...keys, 'by hand', BESIDE])
 			for (const version of VERSIONS) await nights.upload(key, textOf(key, version));
 		return nights;
 	}
@@ -299,8 +310,8 @@ export class Nights {
 		const parameters = {
 			knowledgebaseId,
 			source: from,
-			documentSettings: {},
-			mode: 'mirror',
+			documentSettings: { documentVersionField: night.versioned ? 'revision' : '' },
+			mode: night.mode ?? 'mirror',
 			sourceName: SOURCE_NAME,
 			options: {
 				afterStoring,
@@ -315,9 +326,10 @@ export class Nights {
 		};
 		const inputs: INodeExecutionData[] =
 			from === 'text' ? entries.map(() => ({ json: {} })) : [{ json: {} }];
+		if (night.beside) inputs.push({ json: {} });
 		const methods = {
 			getInputData: () => inputs,
-			getMode: () => 'trigger',
+			getMode: () => night.startedBy ?? 'trigger',
 			...NO_SIGNAL,
 			getParentNodes: () => [],
 			getChildNodes: () => [],
@@ -325,6 +337,7 @@ export class Nights {
 			getExecutionId: () => String(night.runId),
 			getWorkflowDataProxy: () => ({ $runIndex: night.runIndex ?? 0 }),
 			continueOnFail: () => (goesOn && !night.others) || night.brake !== undefined,
+			logger: { info: () => undefined },
 			addExecutionHints: (...hints: Array<{ message: string }>) =>
 				void course.said.push(...hints.map(({ message }) => message)),
 		} as unknown as Partial<IExecuteFunctions>;
@@ -332,11 +345,16 @@ export class Nights {
 			from === 'text'
 				? {
 						text: textOf(key, version),
-						documentSettings: { name: `${key}.md`, documentKey: key },
+						documentKey: key,
+						documentSettings: {
+							name: `${key}.md`,
+							documentVersion: night.versioned ? version : '',
+						},
 					}
 				: {
 						jsonBody: entries.map(([name, number]) => ({
 							...this.document(knowledgebaseId, name, number),
+							...(night.versioned ? { revision: number } : {}),
 							...(refused.includes(name) ? REFUSED : {}),
 						})),
 					};
@@ -344,8 +362,10 @@ export class Nights {
 		const connection = { ...unconnected, send };
 		const items = inputs.map((_, index) => {
 			const [key = '', version = 0] = entries[index] ?? [];
+			const isBeside = night.beside && index === inputs.length - 1;
+			const own = isBeside ? this.besideIn(knowledgebaseId) : of(key, version);
 			return itemOf(
-				{ ...parameters, ...of(key, version) },
+				{ ...parameters, ...own },
 				{ fields: submit.fields, methods, index, connection },
 			);
 		});
@@ -456,6 +476,20 @@ export class Nights {
 		this.addresses.set(text, url);
 	}
 
+	/** The item of another source in the same run. */
+	private besideIn(knowledgebaseId: string) {
+		const id = derivedId(keyOwner(knowledgebaseId, BESIDE), BESIDE);
+		const document = { ...this.document(knowledgebaseId, BESIDE, 0), id };
+		return { source: 'json', sourceName: BESIDE, jsonBody: [document] };
+	}
+
+	/** Whether assistants find the document of the other source. */
+	async findsBeside(knowledgebaseId: string): Promise<boolean> {
+		await this.processed(knowledgebaseId);
+		const id = derivedId(keyOwner(knowledgebaseId, BESIDE), BESIDE);
+		return this.sandbox.store.findable(id) !== undefined;
+	}
+
 	private document(knowledgebaseId: string, key: string, version: number) {
 		const fileUrl = this.addresses.get(textOf(key, version)) ?? '';
 		return { id: idOf(knowledgebaseId, key), name: `${key}.md`, fileUrl };
@@ -494,7 +528,13 @@ function passQuickly(): () => void {
 }
 
 const newCourse = (): Course => ({
-	...{ wrong: [], requests: 0, writes: 0, items: [], said: [], worked: [], refused: [] },
+	wrong: [],
+	requests: 0,
+	writes: 0,
+	items: [],
+	said: [],
+	worked: [],
+	refused: [],
 });
 
 export const textOf = (key: string, version: number) => `This is version ${version} of ${key}.`;

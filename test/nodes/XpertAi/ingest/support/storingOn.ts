@@ -1,10 +1,10 @@
+import { mergeWith, add } from 'lodash';
+
 import { storeDocuments } from '../../../../../nodes/XpertAi/ingest/storing';
-import type {
-	DocumentOutcome,
-	Storing,
-	StoringCounts,
-} from '../../../../../nodes/XpertAi/ingest/storing';
-import type { ReadyDocument } from '../../../../../nodes/XpertAi/ingest/batches';
+import type { Storing } from '../../../../../nodes/XpertAi/ingest/storing';
+import type { ReadyDocument } from '../../../../../nodes/XpertAi/ingest/readyDocument';
+import type { DocumentFact, RequestCounts } from '../../../../../nodes/XpertAi/ingest/facts';
+import type { Clock } from '../../../../../nodes/XpertAi/transport/clock';
 import { prepared } from '../../../support/documents';
 import { parsing } from '../../../support/send';
 import { virtualTime } from '../../../support/virtualTime';
@@ -12,11 +12,13 @@ import type { BulkServer, ModelDocument } from './bulkServer';
 
 export interface Submitted {
 	/** Each document told, with its place and its outcome, in the order they were told. */
-	told: Array<DocumentOutcome<number>>;
-	counts: StoringCounts;
+	told: Told[];
+	counts: RequestCounts;
 	/** Places of the documents with an outcome, in order. */
-	placesOf: (outcome: DocumentOutcome<number>['outcome']) => number[];
+	placesOf: (outcome: Told['outcome']) => number[];
 }
+
+export type Told = DocumentFact<number>;
 
 export function waiting(models: ModelDocument[]): Array<ReadyDocument<number>> {
 	return models.map((model) => ({ ...prepared(model, model.key, model.id), isNew: model.isNew }));
@@ -32,31 +34,37 @@ function badOf(status?: number): Pick<ModelDocument, 'bad' | 'storageFileId'> {
 	return status === 404 ? { bad: status, storageFileId: 'unknown' } : { bad: status };
 }
 
-/** Submits documents to a server, ten a batch, three tries each, unless the changes say otherwise; to the first that fails, if it stops. */
+/** What a test asks for: a stop, and where it hears at once what is told. */
+interface Asked extends Partial<Storing<number>> {
+	signal?: AbortSignal;
+	clock?: Clock;
+	told?: Told[];
+	onTold?: (told: Told[]) => void;
+}
+
+/** Submits documents to a server, ten a batch, three tries each, unless the changes say otherwise. */
 export async function submitTo(
 	server: Pick<BulkServer, 'send'>,
 	models: ModelDocument[],
-	{ stops = false, ...changes }: Partial<Storing<number>> & { stops?: boolean } = {},
+	{ signal, clock = virtualTime(), told = [], onTold, ...changes }: Asked = {},
 ): Promise<Submitted> {
-	const told: Submitted['told'] = [];
-	const counts = await storeDocuments<number>({
+	const counts = { batches: 0, bytes: 0, requests: 0, retries: 0, splits: 0 };
+	const facts = storeDocuments<number>({
 		documents: waiting(models),
 		batchLimits: { maxCount: 10, maxBytes: Infinity },
 		retryLimits: { maxTries: 3, maxElapsedMs: Infinity },
 		concurrency: 1,
-		request: (body) => ({
-			method: 'POST',
-			repeatable: true,
-			path: '/knowledges/1/bulk',
-			body,
-			timeoutMs: 1000,
-		}),
-		send: parsing(server.send),
-		onOutcome: (result) => told.push(result),
-		maySend: () => !stops || !told.some((result) => 'failure' in result),
-		clock: virtualTime(),
+		client: { send: parsing(server.send), clock, signal },
+		path: '/knowledges/1/bulk',
+		timeoutMs: 1000,
 		...changes,
 	});
+	for await (const fact of facts) {
+		for (const one of fact)
+			if ('document' in one) told.push(one);
+			else if (one.outcome === 'sent') mergeWith(counts, one.counts, add);
+		onTold?.(told);
+	}
 	const placesOf: Submitted['placesOf'] = (outcome) =>
 		told
 			.filter((result) => result.outcome === outcome)

@@ -1,6 +1,6 @@
 import groupBy from 'lodash/groupBy';
 import isNil from 'lodash/isNil';
-import keyBy from 'lodash/keyBy';
+import mapKeys from 'lodash/mapKeys';
 import mapValues from 'lodash/mapValues';
 import omitBy from 'lodash/omitBy';
 import type { FieldType, IDataObject } from 'n8n-workflow';
@@ -9,25 +9,21 @@ import { textField } from '../../../../execution/fields';
 import type { Item } from '../../../../execution/item';
 import { isoText, jsonValue, typedValue } from '../../../../execution/values';
 import { isUuid } from '../../../../payloads/common';
-import { document, isDocumentField } from '../../../../payloads/document';
+import { document, documentWith, isDocumentField } from '../../../../payloads/document';
 import type { DocumentField } from '../../../../payloads/document';
 import { documentFieldName, documentFieldType } from '../../../../pickers/documentFields';
 import { isJsonObject } from '../../../../transport/answer';
 import { parserConfigField } from '../../../shared/fields';
-import { chunksField, pagesField } from './parts';
 
 const FIELD_TYPES: Record<string, FieldType | undefined> = mapValues(
 	document.shape,
 	documentFieldType,
 );
 
-/** Fields that the editor also shows as groups of fields. */
-const GROUPS = keyBy([pagesField, chunksField, parserConfigField('')], 'name');
-
 /** The names of document fields in messages, as the mapper shows them. */
 export const DOCUMENT_NAMING = {
-	fields: Object.keys(document.shape).map(
-		(name) => GROUPS[name] ?? textField(name, documentFieldName(name)),
+	fields: Object.keys(document.shape).map((name) =>
+		name === 'parserConfig' ? parserConfigField('') : textField(name, documentFieldName(name)),
 	),
 };
 
@@ -42,13 +38,11 @@ export function documentFromFields(item: Item, prepare: (document: unknown) => u
 	const columns = columnsOf(item);
 	const { fields, text, unused: unusedColumns } = mapColumns(columns);
 	const mapped = withTypes(item, fields);
-	const parts = item.values([pagesField, chunksField]) as Record<string, IDataObject[]>;
-	for (const [list, added] of Object.entries(parts))
-		mapped[list] = [mapped[list] ?? [], added].flat() as IDataObject[];
 	// A text column becomes a page, unless the item has pages or chunks.
 	if (text !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(text);
 	else if (text !== undefined) mapped.pages = [{ pageContent: String(columns[text]) }];
-	return { record: item.check(document, prepare(mapped), DOCUMENT_NAMING), unusedColumns };
+	const record = item.check(documentWith(mapped), prepare(mapped), DOCUMENT_NAMING);
+	return { record, unusedColumns };
 }
 
 /**
@@ -60,7 +54,9 @@ function columnsOf(item: Item): IDataObject {
 	const stored = item.context.getNode().parameters.documentFields;
 	const mapper = isJsonObject(stored) ? stored : item.parameter('documentFields', {});
 	const { mappingMode, value } = (mapper ?? {}) as IDataObject;
-	if (mappingMode === 'autoMapInputData') return item.json;
+	// A row that its table calls disabled may be meant to be found: that takes a mapping by hand.
+	if (mappingMode === 'autoMapInputData')
+		return mapKeys(item.json, (_, name) => (name === 'disabled' ? 'Disabled' : name));
 	const byHand = mapper === stored ? item.parameter('documentFields.value', {}) : value;
 	return isJsonObject(byHand) ? omitBy(byHand, isNil) : {};
 }
@@ -96,7 +92,6 @@ const ALIASES = {
 	type: ['type'],
 	size: ['size', 'filesize', 'bytes'],
 	metadata: ['metadata', 'meta'],
-	disabled: ['disabled'],
 } satisfies Partial<Record<DocumentField | 'text', string[]>>;
 
 /** Checks of values for fields that are matched by a usual name: an address may be that of a house. */
@@ -105,7 +100,6 @@ const VALUE_CHECKS: Record<string, ((column: unknown) => boolean) | undefined> =
 	storageFileId: (column) => typeof column === 'string' && isUuid(column),
 	size: (column) => typeof column === 'number',
 	metadata: isJsonObject,
-	disabled: (column) => typeof column === 'boolean',
 };
 
 const normalizedName = (name: string) => name.toLowerCase().replace(/[\s_-]/g, '');
@@ -120,7 +114,8 @@ export function mapColumns(columns: IDataObject) {
 	const fields: IDataObject = {};
 	const others: string[] = [];
 	for (const [name, column] of Object.entries(columns)) {
-		if (column === undefined || (column === '' && name !== 'folder')) continue;
+		const isBlank = typeof column === 'string' && column.trim() === '';
+		if (column === undefined || (isBlank && name !== 'folder')) continue;
 		if (isDocumentField(name)) fields[name] = column;
 		else if (column !== null) others.push(name);
 	}
@@ -128,7 +123,7 @@ export function mapColumns(columns: IDataObject) {
 	const unused = new Set(others);
 	let text: string | undefined;
 	for (const [target, aliases] of Object.entries(ALIASES)) {
-		if (Object.hasOwn(fields, target)) continue;
+		if (!isNil(fields[target])) continue;
 		const fits = VALUE_CHECKS[target] ?? ((column: unknown) => typeof column !== 'object');
 		const named = aliases.flatMap((alias) => byName[alias] ?? []);
 		const name = named.find((one) => fits(columns[one]));

@@ -1,6 +1,9 @@
+import attempt from 'lodash/attempt';
 import cloneDeep from 'lodash/cloneDeep';
+import compact from 'lodash/compact';
 import get from 'lodash/get';
 import has from 'lodash/has';
+import identity from 'lodash/identity';
 import isEmpty from 'lodash/isEmpty';
 import isNil from 'lodash/isNil';
 import omit from 'lodash/omit';
@@ -15,14 +18,24 @@ import { checkedKey, keyIfGiven, textIfGiven } from '../../../../execution/keys'
 import type { ItemError } from '../../../../execution/outputs';
 import { isFilled, isNothing } from '../../../../execution/rawParameters';
 import { jsonRecords } from '../../../../ingest/jsonRecords';
-import { UUID_DEMAND, isUuid } from '../../../../payloads/common';
-import { document, documentList, isDocumentField } from '../../../../payloads/document';
+import {
+	documentList,
+	documentWith,
+	isDocumentField,
+	unsignedAddress,
+} from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { isJsonObject } from '../../../../transport/answer';
 import { SOURCES } from './index';
 import type { SourceValue } from './index';
 import { DOCUMENT_NAMING, documentFromFields, mapColumns } from './mapping';
-import { binaryDocument, readyRecord, settingsOf, textDocument } from './sourceDocument';
+import {
+	binaryDocument,
+	readyRecord,
+	refusedKeys,
+	settingsOf,
+	textDocument,
+} from './sourceDocument';
 import type { FoundDocument } from './sourceDocument';
 
 /** The documents of an item; streamed, with the flaws of some, where they are too many to hold at once. */
@@ -31,10 +44,10 @@ export type SourceDocuments = FoundDocument[] | AsyncIterable<FoundDocument | It
 const sourceValue = z.enum(Object.keys(SOURCES) as [SourceValue, ...SourceValue[]]);
 
 const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
-	text: (item) => [readText(item)],
-	files: (item) => [readFile(item)],
-	addresses: (item) => [readAddress(item)],
-	fields: (item) => [readFields(item)],
+	text: (item) => readKeyed(item, readText, nameOfText, `"${item.labelOf(NAME)}"`),
+	files: (item) => readKeyed(item, readFile, pathOfFile, 'The name of the file'),
+	addresses: (item) => readKeyed(item, readAddress, stableAddress, `"${item.labelOf('url')}"`),
+	fields: (item) => readKeyed(item, readFields),
 	json: readJson,
 	records: readRecords,
 };
@@ -48,50 +61,73 @@ export function readDocuments(item: Item): SourceDocuments {
 	return READERS[item.setting('source', sourceValue)](item);
 }
 
-const idMode = z.enum(['derived', 'field', 'new']);
+/**
+ * Reads the document of an item, and its key. One that is refused although it has a key is told from one without.
+ *
+ * @param defaultKey gives the key if none is set
+ * @param subject what the default key is called in messages
+ */
+function readKeyed(
+	item: Item,
+	read: (item: Item) => FoundDocument,
+	defaultKey?: (item: Item) => string,
+	subject = '',
+): FoundDocument[] {
+	const readKey = () =>
+		keyGiven(item) ?? (defaultKey && checkedKey(item, defaultKey(item), subject));
+	try {
+		const version = item.text('documentSettings.documentVersion').trim();
+		return [{ ...read(item), key: readKey(), ...(version !== '' && { version }) }];
+	} catch (caught) {
+		const key: unknown = attempt(readKey);
+		const flaw = item.asError(caught);
+		if (typeof key === 'string') refusedKeys.set(flaw, key);
+		throw flaw;
+	}
+}
+
+/** A document whose numeric ID serves as its key: it is sent as text, if at all. */
+const withTextId = (one: unknown) =>
+	isJsonObject(one) && typeof one.id === 'number' ? { ...one, id: String(one.id) } : one;
 
 /**
- * How the documents of an item get their IDs (Document ID).
+ * How the documents of an item get their keys (Key Field); without it, they keep their own IDs.
  *
- * @param keySetting the setting with the key of the item's document, or with the path of the key in each document
- * @throws NodeOperationError if the mode or the key cannot be read
+ * @throws NodeOperationError if the path of the key cannot be read
  */
-export function identification(item: Item, keySetting: 'documentKey' | 'documentKeyField') {
-	const parameter = `documentSettings.${keySetting}`;
-	const mode = item.setting('documentSettings.documentIdMode', idMode);
-	const isPath = keySetting === 'documentKeyField';
-	const readKey = isPath ? textIfGiven : keyIfGiven;
-	const given = mode === 'derived' ? readKey(item, parameter) : undefined;
-	const keepsId = mode !== 'new' && given === undefined;
-	const label = `"${item.labelOf(parameter)}"`;
+export function identification(item: Item) {
+	const path = textIfGiven(item, 'documentKeyField');
 	return {
-		/** Applied to a document before it is checked: a numeric ID may serve as a key, unless it is sent as ID. */
-		prepare: (one: unknown) =>
-			!keepsId && isJsonObject(one) && typeof one.id === 'number'
-				? { ...one, id: String(one.id) }
-				: one,
+		/** Applied to a document before it is checked. */
+		prepare: path === undefined ? identity : withTextId,
 		/**
-		 * Gives a document its key. Its pages and chunks get no ID: on Xpert, a page sent again with its ID and changed
-		 * content deletes its document (service behaviour).
+		 * Gives a document its key.
 		 *
 		 * @param position where the document is, for messages, if the item has several
-		 * @throws NodeOperationError if the document lacks its key or its UUID
+		 * @throws NodeOperationError if the document lacks its key
 		 */
 		identify(record: DocumentRecord, position?: string): FoundDocument {
-			if (mode === 'new') return { record: omit(record, 'id'), newEachTime: true };
-			if (mode === 'field' && !isUuid(record.id ?? '')) {
-				const subject = position ? `${position}: the document's ID` : "The document's ID";
-				return item.refuse({ subject, demand: UUID_DEMAND, value: record.id ?? '' });
-			}
-			if (given === undefined) return { record };
-			if (!isPath) return { record, key: given };
-			const key = ownValue(record, given);
-			const subject = position ? `${position}: ${label}` : label;
+			if (path === undefined) return { record };
+			const key = ownValue(record, path);
+			const subject = compact([position, `"${item.labelOf('documentKeyField')}"`]).join(': ');
 			if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number')
-				return { record, key: checkedKey(item, key, subject) };
-			const demand = `names ${quoted(given)}, which this document does not have`;
+				// Its ID is derived from the key.
+				return { record: { ...record, id: undefined }, key: checkedKey(item, key, subject) };
+			const demand = `names ${quoted(path)}, which this document does not have`;
 			return item.refuse({ subject, demand });
 		},
+	};
+}
+
+/** Takes the version of each document of an item out of its record (Version Field): it is compared, and not sent. */
+function versionReader(item: Item): (found: FoundDocument) => FoundDocument {
+	const path = textIfGiven(item, 'documentSettings.documentVersionField');
+	if (path === undefined) return (found) => found;
+	return (found) => {
+		const version = ownValue(found.record, path);
+		const isGiven = typeof version === 'number' || (typeof version === 'string' && version !== '');
+		const record = omit(found.record, path);
+		return { ...found, record, ...(isGiven && { version: String(version) }) };
 	};
 }
 
@@ -108,10 +144,8 @@ function readText(item: Item): FoundDocument {
 	const text = item.filledText('text');
 	item.checkWhole(text, `"${item.labelOf('text')}"`);
 	const name = nameOfText(item);
-	const nameLabel = `"${item.labelOf(NAME)}"`;
-	item.checkWhole(name, nameLabel);
-	const key = documentKeyOf(item, name, nameLabel);
-	return { key, ...textDocument(item, { ...settingsOf(item), name }, text) };
+	item.checkWhole(name, `"${item.labelOf(NAME)}"`);
+	return textDocument(item, { ...settingsOf(item), name }, text);
 }
 
 const NAME = 'documentSettings.name';
@@ -127,24 +161,19 @@ function nameOfText(item: Item): string {
 	return text || item.refuse({ subject, demand: NAME_DEMAND, cure: NAME_CURE });
 }
 
-/**
- * The key of a document.
- *
- * @param defaultKey the key if none is given
- * @param subject what `defaultKey` is called in messages
- * @throws NodeOperationError if the key is not valid, for example because an expression found nothing
- */
-function documentKeyOf(item: Item, defaultKey: string, subject: string): string {
-	return keyIfGiven(item, 'documentSettings.documentKey') ?? checkedKey(item, defaultKey, subject);
-}
+const keyGiven = (item: Item) => keyIfGiven(item, 'documentKey');
 
 function readFile(item: Item): FoundDocument {
 	const field = item.binary();
 	const { fileName, directory = '' } = field.binary;
 	const name = item.text(NAME).trim() || fileName || field.property;
-	const path = [directory, fileName || field.property].filter(Boolean).join('/');
-	const key = documentKeyOf(item, path, 'The name of the file');
-	return { key, ...binaryDocument(item, { ...settingsOf(item, directory), name }, field) };
+	const settings = settingsOf(item, directory);
+	return binaryDocument(item, { ...settings, name }, field);
+}
+
+function pathOfFile(item: Item): string {
+	const { binary, property } = item.binary();
+	return compact([binary.directory, binary.fileName || property]).join('/');
 }
 
 function readAddress(item: Item): FoundDocument {
@@ -155,9 +184,10 @@ function readAddress(item: Item): FoundDocument {
 		return item.refuse({ subject, demand, value: url });
 	}
 	const name = item.text(NAME).trim() || lastPart(new URL(url));
-	const record = readyRecord(item, { name, fileUrl: url, ...settingsOf(item) });
-	return { key: documentKeyOf(item, url, subject), record };
+	return readyRecord(item, { name, fileUrl: url, ...settingsOf(item) });
 }
+
+const stableAddress = (item: Item) => unsignedAddress(item.text('url').trim());
 
 /** The last part of the path of an address, or its host if the path is empty. */
 function lastPart({ pathname, hostname }: URL): string {
@@ -171,9 +201,10 @@ function lastPart({ pathname, hostname }: URL): string {
 }
 
 function readFields(item: Item): FoundDocument {
-	const { prepare, identify } = identification(item, 'documentKey');
+	const key = keyGiven(item);
+	const prepare = key === undefined ? identity : withTextId;
 	const { record, unusedColumns } = documentFromFields(item, prepare);
-	const found = jsonDocument(item, identify(record), DOCUMENT_NAMING);
+	const found = jsonDocument(item, { record, key }, DOCUMENT_NAMING);
 	if (!isEmptyDocument(found)) return { ...found, unusedColumns };
 	const columns = Object.keys(item.json);
 	const inItem = columns.length > 0 ? `; the item has ${columns.slice(0, 5).join(', ')}` : '';
@@ -191,43 +222,48 @@ function isEmptyDocument({ record, key }: FoundDocument): boolean {
 }
 
 function readJson(item: Item): FoundDocument[] {
-	const { prepare, identify } = identification(item, 'documentKeyField');
+	const { prepare, identify } = identification(item);
+	const withVersion = versionReader(item);
 	const records = item.jsonBody(documentList(prepare));
 	const parameter = item.labelOf('jsonBody');
+	const [only] = records.length === 1 ? records : [];
+	if (only) refuseWrapped(item, `"${parameter}"`, only);
 	return records.map((record, index) => {
 		const position = records.length > 1 ? `Document ${index + 1} of "${parameter}"` : undefined;
-		return jsonDocument(item, identify(record, position), { parameter });
+		return jsonDocument(item, withVersion(identify(record, position)), { parameter });
 	});
 }
 
 /** A document that an item gives as JSON or fields. */
 function jsonDocument(item: Item, identified: FoundDocument, naming: Naming): FoundDocument {
-	return { ...identified, record: readyRecord(item, identified.record, naming) };
+	return { ...identified, ...readyRecord(item, identified.record, naming) };
 }
 
 /** Reads the documents of a file of records, one at a time. */
 async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemError> {
 	const field = item.binary();
 	const { parameter } = field;
-	const { prepare, identify } = identification(item, 'documentKeyField');
+	const { prepare, identify } = identification(item);
+	const withVersion = versionReader(item);
 	const textField = textIfGiven(item, 'textField') ?? '';
 	for await (const read of jsonRecords(textChunks(item, field))) {
 		const { position } = read;
+		let key: string | undefined;
 		try {
 			if ('flaw' in read) item.refuse({ subject: position, demand: read.flaw });
-			const record = item.check(document, prepare(read.value), { parameter: position });
-			const list = read.isWholeFile ? wrappedList(record, textField) : undefined;
-			if (list !== undefined) {
-				const demand = `is one object whose list ${quoted(list)} holds the records. Write that list alone into it`;
-				item.refuse({ subject: 'The file', demand });
-			}
-			const identified = identify(record, position);
+			const record = item.check(documentWith(read.value), prepare(read.value), {
+				parameter: position,
+			});
+			if (read.isWholeFile) refuseWrapped(item, 'The file', record, textField);
+			const identified = withVersion(identify(record, position));
+			({ key } = identified);
 			yield textField === ''
 				? jsonDocument(item, identified, { parameter })
 				: withText(item, identified, textField, position, field.binary.fileName);
 		} catch (caught) {
 			const flaw = item.asError(caught);
 			flaw.description = RECORD_LEFT_OUT;
+			if (key !== undefined) refusedKeys.set(flaw, key);
 			yield flaw;
 		}
 	}
@@ -236,15 +272,17 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 const RECORD_LEFT_OUT =
 	'This record was not sent. Correct it in the file, then run the node again.';
 
-/** The key of the only list in an object that is no record itself, if the list holds objects. */
-function wrappedList(record: DocumentRecord, textField: string): string | undefined {
-	const { fileUrl, filePath, storageFileId } = record;
-	const hasFile = fileUrl || filePath || storageFileId || has(record, textField);
-	const lists = Object.entries(record).filter(([, inside]) => Array.isArray(inside));
-	const [name, list] = lists.length === 1 && !hasFile ? (lists[0] ?? []) : [];
-	return name !== undefined && !isDocumentField(name) && (list as unknown[]).every(isJsonObject)
-		? name
-		: undefined;
+/** Refuses an object that is no document itself, if it holds objects in its only list. */
+function refuseWrapped(item: Item, subject: string, record: DocumentRecord, textField = ''): void {
+	const { name, id, fileUrl, filePath, storageFileId } = record;
+	if (name || id || fileUrl || filePath || storageFileId || has(record, textField)) return;
+	const [[list = '', documents] = [], ...others] = Object.entries(record).filter(([, inside]) =>
+		Array.isArray(inside),
+	);
+	const isWrapped = others.length === 0 && list !== '' && !isDocumentField(list);
+	if (!isWrapped || !(documents as unknown[]).every(isJsonObject)) return;
+	const demand = `is one object whose list ${quoted(list)} holds the documents: give that list alone`;
+	item.refuse({ subject, demand });
 }
 
 /** A document whose text, at `path` in its record, is uploaded as a file. */

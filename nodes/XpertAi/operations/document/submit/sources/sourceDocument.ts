@@ -7,17 +7,24 @@ import omit from 'lodash/omit';
 import omitBy from 'lodash/omitBy';
 import pick from 'lodash/pick';
 
-import { quoted } from '../../../../execution/badInput';
+import { subjectOf } from '../../../../execution/badInput';
 import type { Naming } from '../../../../execution/badInput';
-import { binaryChunks, textChunks, readUploadFile } from '../../../../execution/binary';
+import {
+	NUL,
+	firstBytes,
+	isTextHead,
+	readUploadFile,
+	refuseFile,
+	textChunks,
+} from '../../../../execution/binary';
 import type { FieldValues } from '../../../../execution/fields';
 import type { BinaryField, Item } from '../../../../execution/item';
 import { MIME_TYPES, UNKNOWN_TYPE, documentExtension } from '../../../../execution/mimeTypes';
-import { givenFor } from '../../../../execution/rawParameters';
 import { fieldValues, utcText } from '../../../../execution/values';
 import { document } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
-import { isJsonObject } from '../../../../transport/answer';
+import type { SourceFile } from '../../../../ingest/readyDocument';
+import { isHtml, isJsonObject } from '../../../../transport/answer';
 import type { UploadFile } from '../../../../transport/multipart';
 import { valuesOfRows } from '../../../shared/rowValues';
 import { RECORD_SETTINGS } from './index';
@@ -38,23 +45,36 @@ const RECORD_NAMING: Naming = {
 /** A document as read and checked by its source. Its ID is derived when its turn comes. */
 export interface FoundDocument {
 	record: DocumentRecord;
+	/** The record as JSON, once it is checked. */
+	json?: string;
 	/** The key that its ID is derived from; without a key, the document keeps its own ID. */
 	key?: string;
-	/** Whether the user wants it to have a new id each time. */
-	newEachTime?: boolean;
+	/** Changes with the document, and is compared in place of its content. */
+	version?: string;
 	/** The file to upload first; its address is not in the record yet. */
-	file?: () => UploadFile | Promise<UploadFile>;
-	/** Whether it is a table that is sent as text, because servers cannot read it otherwise. */
-	readAsText?: boolean;
+	file?: () => SourceFile | Promise<SourceFile>;
+	/** Whether U+0000 was left out of it. */
+	hadNul?: boolean;
 	/** Columns of its item that match no field of a document (Map Automatically). */
 	unusedColumns?: string[];
 }
 
+/** The keys of documents that were refused, by their errors: such a document is in the source all the same. */
+export const refusedKeys = new WeakMap<object, string>();
+
 /** A record with a name. */
 type Named = DocumentRecord & { name: string };
 
+/** The chunk size and overlap of servers. */
+const CHUNK_SIZE = 1000;
+const CHUNK_OVERLAP = 200;
+
+/** U+0000 in JSON text. */
+const NUL_IN_JSON = /(?<!\\)((?:\\\\)*)\\u0000/g;
+
 /**
- * The record in the form that servers use: with a text splitter, and dates in its metadata as filters expect them.
+ * The record in the form that servers use: with a text splitter, dates in its metadata as filters expect them, and
+ * without U+0000.
  *
  * @throws NodeOperationError if it cannot be written as JSON
  */
@@ -62,12 +82,22 @@ export function readyRecord(
 	item: Item,
 	given: DocumentRecord,
 	naming: Naming = RECORD_NAMING,
-): DocumentRecord {
-	const record = withTextSplitter(given);
-	const { metadata } = record;
-	const ready = metadata ? { ...record, metadata: mapValues(metadata, utcText) } : record;
-	item.jsonText(ready, naming);
-	return ready;
+): Pick<FoundDocument, 'record' | 'json' | 'hadNul'> {
+	const split = withTextSplitter(given);
+	const { metadata, parserConfig } = split;
+	const size = parserConfig?.chunkSize ?? CHUNK_SIZE;
+	const overlap = parserConfig?.chunkOverlap ?? 0;
+	const refuse = (setting: string, demand: string, value: number) =>
+		item.refuse({ subject: subjectOf(['parserConfig', setting], naming), demand, value });
+	if (size <= 0) refuse('chunkSize', 'must be more than 0', size);
+	if (overlap < 0 || overlap >= size)
+		refuse('chunkOverlap', `must be from 0 to less than the chunk size (${size})`, overlap);
+	const record = metadata ? { ...split, metadata: mapValues(metadata, utcText) } : split;
+	const json = item.jsonText(record, naming);
+	const cleaned = json.replace(NUL_IN_JSON, '$1');
+	return cleaned === json
+		? { record, json }
+		: { record: JSON.parse(cleaned) as DocumentRecord, json: cleaned, hadNul: true };
 }
 
 /**
@@ -77,17 +107,15 @@ export function readyRecord(
  * @throws NodeOperationError if these cannot be written as JSON
  */
 export function textDocument(item: Item, given: Named, text: string): FoundDocument {
-	const isHtml = /^\s*(<!doctype html|<html)/i.test(text);
 	// Markdown also suits plain text.
-	const textType = isHtml ? 'text/html' : 'text/markdown';
-	const fileOfName = fileType(given.name, given.mimeType ?? textType, given.type);
+	const extension = isHtml(text) ? 'html' : 'md';
+	const named = fileType(given.name, given.mimeType ?? MIME_TYPES[extension], given.type);
 	// A text named report.pdf, after the file it was extracted from, is no PDF.
-	const isOtherType = fileOfName.type !== undefined && !fileOfName.isText;
-	const file = isOtherType
-		? fileType(`${given.name}.${isHtml ? 'html' : 'md'}`, textType)
-		: fileOfName;
-	const record = { size: Buffer.byteLength(text), ...given };
-	return fileDocument(item, record, file, () => Buffer.from(text));
+	const isOtherType = named.extension !== undefined && !named.isText;
+	const file = isOtherType ? fileType(`${given.name}.${extension}`) : named;
+	const content = Buffer.from(text.replaceAll(NUL, ''));
+	const hadNul = text.includes(NUL);
+	return fileDocument(item, { size: content.length, ...given }, file, () => ({ content, hadNul }));
 }
 
 /**
@@ -96,42 +124,97 @@ export function textDocument(item: Item, given: Named, text: string): FoundDocum
  * @throws NodeOperationError as `textDocument` does; its `file` also if servers would find nothing in the file
  */
 export function binaryDocument(item: Item, given: Named, field: BinaryField): FoundDocument {
-	const mimeTypeGiven = given.mimeType ?? field.binary.mimeType;
-	const file = fileType(given.name, mimeTypeGiven, given.type);
-	const { isText, asText } = file;
-	const refuseFile = (flaw: string) =>
-		item.refuse({
-			subject: `"${field.parameter}"`,
-			demand: `names ${quoted(field.property)}, whose file ${flaw}`,
-		});
-	if (file.type === 'xls')
-		refuseFile('is of the old .xls format, which servers cannot read. Save it as .xlsx');
-	const text = () => textChunks(item, field, mimeTypeGiven);
-	return fileDocument(item, given, file, async () => {
-		const found = isText ? await textContent(text) : (await readUploadFile(item, field)).content;
-		const size = Buffer.isBuffer(found) ? found.length : found.size;
-		if (size === 0) refuseFile('is empty: nothing could be found in it');
-		if (asText && !isText && !(await isZip(binaryChunks(item, field)))) refuseFile(NO_WORKBOOK);
-		return found;
+	const mimeType = given.mimeType ?? field.binary.mimeType;
+	const named = fileType(given.name, mimeType, given.type);
+	return fileDocument(item, given, named, async () => {
+		const refuse = (flaw: string) => refuseFile(item, field, flaw);
+		const head = await firstBytes(item, field);
+		const shown = shownFormat(head, named, field);
+		if (shown === OLD_OFFICE && !given.type) refuse(shown);
+		const isOther = shown !== undefined && shown !== named.extension;
+		const isByHand = given.type ?? given.mimeType;
+		const file = isOther && !isByHand ? fileType(`${given.name}.${shown}`) : named;
+		let hadNul = false;
+		const text = () => textChunks(item, field, mimeType, () => (hadNul = true));
+		const content = file.isText
+			? await textContent(text)
+			: (await readUploadFile(item, field)).content;
+		const size = Buffer.isBuffer(content) ? content.length : content.size;
+		if (size === 0) refuse('is empty: nothing could be found in it');
+		if (file.extension === 'xlsx' && shown !== 'xlsx' && !given.type) refuse(NO_WORKBOOK);
+		return { content, hadNul, file };
 	});
 }
 
 const NO_WORKBOOK =
-	'is no .xlsx workbook inside, or has a password: nothing could be found in it. Save it as .xlsx without a password';
+	'is no .xlsx workbook inside: nothing could be found in it. Save it as .xlsx again';
+
+const OLD_OFFICE =
+	'is of an old Office format, or locked with a password: servers cannot read it. Save it as .docx, .xlsx or .pptx, without a password';
+
+/** Formats that are zip archives. */
+const ZIP_FORMATS = ['docx', 'epub', 'pptx', 'xlsx'];
+
+/**
+ * The format that the first bytes of a file show, as an extension.
+ *
+ * @param named what the name and MIME type of the file say
+ */
+function shownFormat(
+	head: Buffer,
+	{ extension, isText }: FileType,
+	{ binary: { fileName = '', mimeType } }: BinaryField,
+): string | undefined {
+	const bytes = head.toString('latin1');
+	if (bytes.startsWith('\xd0\xcf\x11\xe0')) return OLD_OFFICE;
+	const readsAsText = isTextHead(head, mimeType);
+	if (/^\s*%PDF-/.test(bytes)) return 'pdf';
+	// A text may be about PDF; a PDF may have other bytes before.
+	if (bytes.includes('%PDF-') && !(isText && readsAsText)) return 'pdf';
+	const [, old] = /\.(doc|ppt|xls)$/i.exec(fileName) ?? [];
+	if (bytes.startsWith('PK'))
+		return [extension, fileType('', mimeType).extension, `${old?.toLowerCase()}x`].find(
+			(one) => one !== undefined && ZIP_FORMATS.includes(one),
+		);
+	if (!old || extension !== undefined || !readsAsText) return undefined;
+	return isHtml(bytes) ? 'html' : 'txt';
+}
+
+/** The content of a file, and its format if that is not the one its name says. */
+interface FileContent {
+	content: UploadFile['content'];
+	hadNul: boolean;
+	file?: FileType;
+}
 
 function fileDocument(
 	item: Item,
 	given: DocumentRecord,
-	{ name, type, mimeType, asText }: ReturnType<typeof fileType>,
-	content: () => UploadFile['content'] | Promise<UploadFile['content']>,
+	named: FileType,
+	read: () => FileContent | Promise<FileContent>,
 ): FoundDocument {
-	// The charset is left out, because texts are uploaded in UTF-8.
-	const sentType = (given.mimeType ?? mimeType).replace(/;\s*charset=.*/i, '');
-	const file = { ...(type && { type }), ...given, ...(asText && { type }) };
+	const recordOf = ({ name, type, mimeType, isTable }: FileType) =>
+		readyRecord(item, {
+			...given,
+			name,
+			// The charset is left out, because texts are uploaded in UTF-8.
+			mimeType: (given.mimeType ?? mimeType).replace(/;\s*charset=.*/i, ''),
+			type: isTable ? type : (given.type ?? type),
+		});
+	const { hadNul, ...ready } = recordOf(named);
 	return {
-		record: readyRecord(item, { ...file, mimeType: sentType, name }),
-		...(asText && { readAsText: true }),
-		file: async () => ({ name, mimeType, content: await content() }),
+		...ready,
+		file: async () => {
+			const { content, file = named, hadNul: fileHadNul } = await read();
+			const fields = pick(recordOf(file).record, ['name', 'type', 'mimeType']);
+			return {
+				name: fields.name ?? '',
+				mimeType: file.mimeType,
+				content,
+				hadNul: hadNul ?? fileHadNul,
+				fields,
+			};
+		},
 	};
 }
 
@@ -158,12 +241,6 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
 	for await (const piece of text) yield Buffer.from(piece);
 }
 
-/** Whether a file is a zip archive, as workbooks are. */
-async function isZip(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
-	for await (const chunk of chunks) return chunk[0] === 0x50 && chunk[1] === 0x4b;
-	return false;
-}
-
 /**
  * The fields of a document that Document Settings set.
  *
@@ -171,13 +248,14 @@ async function isZip(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
  * @throws NodeOperationError naming the setting
  */
 export function settingsOf(item: Item, directory = ''): DocumentRecord {
-	const chosen = chosenSettings(item);
+	const chosen = item.parameter('documentSettings');
 	const given = fieldValues(item.refuse, [RECORD_SETTINGS], { [RECORD_SETTINGS.name]: chosen });
 	const read = (given[RECORD_SETTINGS.name] ?? {}) as FieldValues;
 	const { metadataRows, folderFromDirectory: usesDirectory, ...settings } = read;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
 	const rows = valuesOfRows(item, 'Metadata Rows', metadataRows);
-	const folders = usesDirectory ? [settings.folder, directory.replaceAll('\\', '/')] : [];
+	const path = directory.replaceAll('\\', '/').replace(/^[a-z]:/i, '');
+	const folders = usesDirectory ? [settings.folder, path] : [];
 	const folder = compact(folders).join('/');
 	const record = {
 		// An empty Folder takes the document out of its folder.
@@ -190,66 +268,62 @@ export function settingsOf(item: Item, directory = ''): DocumentRecord {
 	return isEmpty(rows) ? checked : { ...checked, metadata: { ...checked.metadata, ...rows } };
 }
 
-/**
- * The chosen settings without name and key, which are read on their own: n8n resolves an expression each time it is
- * read.
- */
-function chosenSettings(item: Item): unknown {
-	const given = givenFor(item.context.getNode(), 'documentSettings');
-	if (!isJsonObject(given)) return item.parameter('documentSettings');
-	return mapValues(omit(given, ['name', 'documentKey']), (_, name) =>
-		item.parameter(`documentSettings.${name}`),
-	);
-}
-
 /** Table types: servers fail to read them as sheets, and read them as text, a workbook row by row (recorded). */
 const TABLE_TYPES = ['csv', 'tsv', 'xlsx'];
+
+type FileType = ReturnType<typeof fileType>;
 
 /**
  * The name and type of a file, from its name and its stated type.
  *
- * @param mimeType the known MIME type, such as that of a binary field; its parameters are ignored
+ * @param statedType the known MIME type, such as that of a binary field; its parameters are ignored
  * @param given the stated extension, used if the name has none
  */
-function fileType(name: string, mimeType: string, given?: string | null) {
-	const essence = (mimeType.split(';')[0] ?? '').trim().toLowerCase();
-	const extension = documentExtension(name);
+function fileType(name: string, statedType = '', given?: string | null) {
+	const essence = (statedType.split(';')[0] ?? '').trim().toLowerCase();
+	const ownExtension = documentExtension(name);
 	// Of several extensions for a type, such as htm and html, the last is the usual one.
-	const type =
-		extension ??
+	const extension =
+		ownExtension ??
 		documentExtension(`.${given}`) ??
 		findLastKey(MIME_TYPES, (known) => known === essence);
-	const knownMimeType = MIME_TYPES[type ?? ''] ?? (essence || UNKNOWN_TYPE);
-	const isText = /^text\/|[/+-](json|xml|yaml|ndjson|jsonl|javascript)$/.test(knownMimeType);
-	const asText = TABLE_TYPES.includes(type ?? '');
+	const mimeType = MIME_TYPES[extension ?? ''] ?? (essence || UNKNOWN_TYPE);
+	const isText = /^text\/|[/+-](json|xml|yaml|ndjson|jsonl|javascript)$/.test(mimeType);
+	const isTable = TABLE_TYPES.includes(extension ?? '');
 	return {
 		/** The name with an extension that fits the content. */
-		name: extension === undefined && type !== undefined ? `${name}.${type}` : name,
-		/** The extension; `undefined` if it is not known. */
-		type: asText ? 'txt' : type,
-		mimeType: asText && isText ? 'text/plain' : knownMimeType,
+		name: ownExtension === undefined && extension !== undefined ? `${name}.${extension}` : name,
+		/** The extension of its format; `undefined` if that is not known. */
+		extension,
+		/** How servers read it. */
+		type: isTable ? 'txt' : extension,
+		mimeType: isTable && isText ? 'text/plain' : mimeType,
 		/** Whether its content is text, in any encoding. */
 		isText,
-		/** Whether it is a table, which is sent as text: servers cannot read it otherwise. */
-		asText,
+		isTable,
 	};
 }
 
 /**
  * Adds the settings by which Xpert splits a file, from those of the contract, which it only stores (service behaviour,
- * "How a file is cut"). An existing `textSplitter` is kept.
+ * "How a file is cut"). An existing `textSplitter` is kept. With the overlap of servers, small chunks cannot be made.
  */
 export function withTextSplitter(record: DocumentRecord): DocumentRecord {
 	const { parserConfig } = record;
 	if (!parserConfig || 'textSplitter' in parserConfig) return record;
 	const { chunkSize, chunkOverlap, delimiter } = parserConfig;
+	const fittingOverlap = chunkSize && Math.min(CHUNK_OVERLAP, Math.floor(chunkSize / 5));
 	// A separator with a comma is left out, because a comma ends it. Line breaks and tabs are written as `\n` and `\t`.
 	const separators = (delimiter ?? '')
 		.split(' ')
 		.filter((one) => one !== '' && !one.includes(','))
 		.map((one) => one.replace(/\n/g, '\\n').replace(/\t/g, '\\t').replace(/\r/g, '\\r'))
 		.join(',');
-	const textSplitter = omitBy({ chunkSize, chunkOverlap, separators: separators || null }, isNil);
+	const overlap = chunkOverlap ?? fittingOverlap;
+	const textSplitter = omitBy(
+		{ chunkSize, chunkOverlap: overlap, separators: separators || null },
+		isNil,
+	);
 	if (isEmpty(textSplitter)) return record;
 	return { ...record, parserConfig: { ...parserConfig, textSplitter } };
 }

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { processingEndOf } from '../../../../../../nodes/XpertAi/ingest/processingStatus';
 import {
-	processingAdvice,
+	processingEndOf,
 	processingFlaw,
-} from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
+} from '../../../../../../nodes/XpertAi/ingest/processingStatus';
+import { processingAdvice } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
 import { sequence } from '../../../../../sandbox/support/recordings';
 
 /** What the recorded server says of documents that it could not process. */
@@ -34,6 +34,14 @@ describe('a document that a server could not process', () => {
 		const flaw = processingFlaw(end) ?? '';
 		expect(flaw).toBe(`The document could not be processed: ${processMsg}`);
 		expect(processingAdvice(flaw)).toContain(advice);
+	});
+
+	it.each([
+		['plan.odt', 'Servers may not read .odt files'],
+		['plan.pdf', 'as it may be damaged or empty'],
+		['Version 2.5', 'as it may be damaged or empty'],
+	])('is told by its format, where servers are not known to read it: %s', (name, advice) => {
+		expect(processingAdvice('The document could not be processed', name)).toContain(advice);
 	});
 
 	it('is told with a reason that is in this table', () => {

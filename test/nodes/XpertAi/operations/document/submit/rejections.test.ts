@@ -1,4 +1,4 @@
-import { withReadableReason } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
+import { readableFailure } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
 import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
 import { failureMessage } from '../../../../../../nodes/XpertAi/transport/failure';
 import { prepared } from '../../../../support/documents';
@@ -21,8 +21,6 @@ it.each<[string, DocumentRecord, { status: number; reason?: string }, RegExp]>([
 	['as the server says it', { chunks }, { status: 400, reason: 'too long' }, /400: too long$/],
 	['of chunks with another status', { chunks }, { status: 500 }, NO_REASON],
 ])('why a document is not stored is said %s', (_, record, facts, words) => {
-	const place = { document: prepared(record, 0), batch: 1, attempts: 1 };
 	const reported = failure({ kind: 'status', ...facts });
-	const result = withReadableReason({ ...place, outcome: 'rejected', failure: reported });
-	expect('failure' in result && failureMessage(result.failure)).toMatch(words);
+	expect(failureMessage(readableFailure(prepared(record, 0), reported))).toMatch(words);
 });

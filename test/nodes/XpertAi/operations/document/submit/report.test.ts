@@ -1,16 +1,20 @@
+import { map } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
-import { serialize } from '../../../../../../nodes/XpertAi/ingest/batches';
+import { serialize } from '../../../../../../nodes/XpertAi/ingest/readyDocument';
 import type { ProcessingEnd } from '../../../../../../nodes/XpertAi/ingest/processingStatus';
 import { counted } from '../../../../../../nodes/XpertAi/operations/document/submit/wording';
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
+import { documentItem } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
+import type { Origin } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
 import {
-	processingFlaw,
-	replacedItem,
-} from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
-import { SubmitReport } from '../../../../../../nodes/XpertAi/operations/document/submit/report';
+	hintsOf,
+	outputOf,
+	processingError,
+	stopError,
+} from '../../../../../../nodes/XpertAi/operations/document/submit/report';
 import { readSubmitSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
-import { Warnings } from '../../../../../../nodes/XpertAi/operations/document/submit/warnings';
+import { Submission } from '../../../../../../nodes/XpertAi/operations/document/submit/submission';
 import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
 import { itemOf } from '../../../../support/context';
 import { thrownBy } from '../../../../support/thrown';
@@ -19,46 +23,55 @@ import { failure } from '../../../ingest/support/outcomes';
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 const KEY = 'a.md';
 
-/** The report of a run of one item, and what becomes of its documents, which all have one ID. */
-function reportOn({ continues = true, output = 'documents' } = {}) {
+/** A run of one item, and what happens to its documents, which all have one ID. */
+function runOf({ continues = true, output = 'documents' } = {}) {
 	const item = itemOf(
 		{ knowledgebaseId: ID, options: { output } },
 		{
 			index: 4,
 			fields: submitFields,
-			methods: { continueOnFail: () => continues, getExecutionCancelSignal: () => undefined },
+			methods: {
+				continueOnFail: () => continues,
+				getExecutionCancelSignal: () => undefined,
+				getMode: () => 'trigger',
+			},
 		},
 	);
-	const report = new SubmitReport(item, readSubmitSettings(item));
+	const settings = readSubmitSettings(item);
+	const run = new Submission(item, settings);
+	const { tally } = run;
 	/** A document that was read. */
-	const read = (name = 'a') => {
-		const record = { id: ID, name };
-		const origin = Object.assign(report.originOf(item), { name });
+	const read = (name = 'a', more: DocumentRecord = {}) => {
+		const record = { id: ID, name, ...more };
+		const origin: Origin = { item, name, id: ID, key: KEY };
+		run.take({ outcome: 'begun', origin });
 		const document = { record, ...serialize(record), id: ID, key: KEY, origin };
 		return { document, batch: 2, attempts: 3 };
 	};
 	const stored = (place = read()) => {
-		report.addOutcome({ ...place, outcome: 'stored', status: 201, record: place.document.record });
+		run.take({ ...place, outcome: 'stored', status: 201, record: place.document.record });
 		return place.document;
 	};
 	const failed = (outcome: 'rejected' | 'unknown' = 'rejected', place = read()) => {
 		const facts = { kind: 'status', status: 422, reason: 'no.', requestId: 'r-1' } as const;
-		report.addOutcome({ ...place, outcome, failure: failure(facts) });
+		run.take({ ...place, outcome, failure: failure(facts) });
 	};
 	const processed = (end: ProcessingEnd, document?: ReturnType<typeof stored>) =>
-		report.addProcessed(ID, end, processingFlaw(end), document?.origin);
-	const items = () => report.items.map(({ json }) => json);
-	return { report, item, read, stored, failed, processed, items };
+		run.take({ outcome: 'processed', id: ID, end, origin: document?.origin });
+	const outputs = () => outputOf(tally, item, settings, 1.2345);
+	const items = () => outputs().map(({ json }) => json);
+	const hints = () => hintsOf(tally, item, settings);
+	const stopped = () => stopError(tally, run.stoppedBy ?? { item });
+	return { run, tally, item, read, stored, failed, processed, outputs, items, hints, stopped };
 }
 
 const repeat = (count: number, act: () => unknown) => Array.from({ length: count }, () => act());
 
 describe('the item of a document', () => {
 	it('begins with what a user looks for', () => {
-		const { report, read, stored, items } = reportOn();
+		const { run, read, stored, items } = runOf();
 		stored();
-		report.addOutcome({ ...read('b'), outcome: 'unchanged' });
-		expect(report.summaryItem(1.2345).json.seconds).toBe(1.235);
+		run.take({ ...read('b'), outcome: 'unchanged' });
 		const sent = { key: KEY, id: ID, status: 201, attempts: 3, batch: 2 };
 		expect(items().map((json) => JSON.stringify(json))).toEqual([
 			JSON.stringify({ name: 'a', outcome: 'stored', processing: 'none', ...sent }),
@@ -67,7 +80,7 @@ describe('the item of a document', () => {
 	});
 
 	it('that is not stored has all that is known, and says so where it may be', () => {
-		const { failed, items, report } = reportOn();
+		const { failed, items, outputs } = runOf();
 		failed('rejected');
 		failed('unknown');
 		const details = { name: 'a', key: KEY, id: ID, status: 422, attempts: 3, batch: 2 };
@@ -81,7 +94,7 @@ describe('the item of a document', () => {
 				details: { ...details, outcome: 'unknown' },
 			},
 		]);
-		expect(report.items.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 4 }, { item: 4 }]);
+		expect(map(outputs(), 'pairedItem')).toEqual([{ item: 4 }, { item: 4 }]);
 	});
 
 	it.each<[ProcessingEnd['state'], string | undefined, IDataObject]>([
@@ -92,7 +105,7 @@ describe('the item of a document', () => {
 		['cancel', undefined, { error: 'The document was stored, but its processing was cancelled' }],
 		['none', 'no', { error: 'The document is stored, but not being processed: no' }],
 	])('shows the last state of its processing: %s (%s)', (state, processMsg, expected) => {
-		const { stored, processed, items } = reportOn();
+		const { stored, processed, items } = runOf();
 		processed({ state, processMsg }, stored());
 		const isFailed = 'error' in expected;
 		const details = { name: 'a', outcome: 'stored', processing: state, key: KEY, id: ID };
@@ -102,39 +115,40 @@ describe('the item of a document', () => {
 
 describe('of two documents that come with one key', () => {
 	it.each(['before', 'after'])('the earlier is replaced: read %s its outcome', (when) => {
-		const { report, read, stored, processed, items } = reportOn();
+		const { run, tally, read, stored, processed, items } = runOf();
 		const earlier = read('earlier');
 		if (when === 'before') stored(earlier);
-		report.addReplaced(earlier.document.origin);
+		run.take({ outcome: 'replaced', origin: earlier.document.origin, by: KEY });
 		if (when === 'after') stored(earlier);
 		processed({ state: 'finish' }, stored(read('later')));
 		expect(items()).toMatchObject([
 			{ name: 'earlier', outcome: 'replaced', key: KEY, id: ID },
 			{ name: 'later', outcome: 'found' },
 		]);
-		expect(report.counts).toMatchObject({ documents: 2, replaced: 1, found: 1, stored: 0 });
+		expect(tally.counts).toMatchObject({ documents: 2, replaced: 1, found: 1, stored: 0 });
 	});
 
 	it('the earlier counts as replaced also where it was found, or an earlier run had stored it', () => {
-		const { report, read, stored, processed } = reportOn();
+		const { run, tally, read, stored, processed } = runOf();
 		const [unchanged, found] = [read(), stored()];
-		report.addOutcome({ ...unchanged, outcome: 'unchanged' });
+		run.take({ ...unchanged, outcome: 'unchanged' });
 		processed({ state: 'finish' }, found);
-		for (const { origin } of [unchanged.document, found]) report.addReplaced(origin);
-		expect(report.counts).toMatchObject({ replaced: 2, unchanged: 0, found: 0, stored: 0 });
+		for (const { origin } of [unchanged.document, found])
+			run.take({ outcome: 'replaced', origin, by: KEY });
+		expect(tally.counts).toMatchObject({ replaced: 2, unchanged: 0, found: 0, stored: 0 });
 	});
 
 	it('the earlier stays what it is where it was not stored, and so does a later one', () => {
-		const { report, read, stored, failed, processed, items } = reportOn();
+		const { run, tally, read, stored, failed, processed, items } = runOf();
 		const refused = read();
-		report.addReplaced(refused.document.origin);
+		run.take({ outcome: 'replaced', origin: refused.document.origin, by: KEY });
 		failed('rejected', refused);
 		const earlier = stored();
-		report.addReplaced(earlier.origin);
+		run.take({ outcome: 'replaced', origin: earlier.origin, by: KEY });
 		const later = read();
 		failed('rejected', later);
 		processed({ state: 'finish' }, later.document);
-		expect(report.counts).toMatchObject({ replaced: 1, rejected: 2, found: 0, stored: 0 });
+		expect(tally.counts).toMatchObject({ replaced: 1, rejected: 2, found: 0, stored: 0 });
 		const refusal = 'The server answered 422: no.';
 		expect(items().map(({ error, outcome }) => error ?? outcome)).toEqual([
 			...[refusal, 'replaced', refusal],
@@ -144,7 +158,8 @@ describe('of two documents that come with one key', () => {
 	it('the earlier goes to the error output where there is one, with what to do', () => {
 		const node = { ...itemOf({}).context.getNode(), onError: 'continueErrorOutput' as const };
 		const item = itemOf({}, { methods: { getNode: () => node } });
-		expect(replacedItem({ item }, { json: { name: 'a', key: KEY, id: ID } }).json).toEqual({
+		const origin = { item, name: 'a', key: KEY, id: ID, outcome: 'replaced' } as const;
+		expect(documentItem(origin, { simplify: true })[0]?.json).toEqual({
 			error: 'A later document of this run came with the same key ("a.md") and replaced this one',
 			details: {
 				name: 'a',
@@ -158,43 +173,50 @@ describe('of two documents that come with one key', () => {
 });
 
 describe('the summary of a run', () => {
-	const inSummary = () => reportOn({ output: 'summary' });
+	const inSummary = () => runOf({ output: 'summary' });
 
 	it('counts each document once, and says so in a line', () => {
-		const { report, item, read, stored, failed, processed } = inSummary();
+		const { run, tally, item, read, stored, failed, processed, items, hints } = inSummary();
 		repeat(4, stored);
 		repeat(2, failed);
 		repeat(3, () => failed('unknown'));
-		repeat(5, () => report.addOutcome({ ...read(), outcome: 'unchanged' }));
-		repeat(6, () => report.addOutcome({ ...read(), outcome: 'notSent' }));
-		report.addUnreadable(report.originOf(item), new Error('Line 3 of the file is not valid JSON'));
+		repeat(5, () => run.take({ ...read(), outcome: 'unchanged' }));
+		repeat(6, () => run.take({ document: read().document, outcome: 'notSent' }));
+		run.takeFlaw(item, new Error('Line 3 of the file is not valid JSON'));
 		processed({ state: 'finish' });
-		report.addReplaced(stored().origin);
-		report.addDisabled('id-2');
-		expect(report.counts).toEqual({
-			...{ documents: 22, found: 1, stored: 3, unchanged: 5, replaced: 1, disabled: 1 },
-			...{ rejected: 3, unknown: 3, notSent: 6 },
+		run.take({ outcome: 'replaced', origin: stored().origin, by: KEY });
+		run.take({ outcome: 'disabled', id: 'id-2' });
+		expect(tally.counts).toEqual({
+			documents: 22,
+			found: 1,
+			stored: 3,
+			unchanged: 5,
+			replaced: 1,
+			disabled: 1,
+			rejected: 3,
+			unknown: 3,
+			notSent: 6,
 		});
 		const requests = { batches: 1, bytes: 20, requests: 4, retries: 3, splits: 1 };
-		report.addRequests(requests);
-		expect(report.line).toBe(
+		run.take({ outcome: 'sent', counts: requests });
+		expect(hints()[0]).toBe(
 			'Documents: 1 found, 3 stored, 5 unchanged and not sent, 1 replaced by a later one, 1 disabled, 3 rejected, 3 unknown, 6 not sent (1 batch, 3 requests tried again).',
 		);
-		report.addRequests({ ...requests, bytes: 5 });
-		expect(report.requests).toEqual({ batches: 2, bytes: 25, requests: 8, retries: 6, splits: 2 });
-		expect(report.items).toEqual([]);
-		expect(inSummary().report.line).toBe('Documents: none.');
+		run.take({ outcome: 'sent', counts: { ...requests, bytes: 5 } });
+		expect(tally.requests).toEqual({ batches: 2, bytes: 25, requests: 8, retries: 6, splits: 2 });
+		expect(items()).toEqual([expect.objectContaining({ documents: 22, seconds: 1.235 })]);
+		expect(inSummary().hints()).toEqual(['Documents: none.']);
 	});
 
 	it('names the documents that failed, with the reason', () => {
-		const { report, item, stored, failed, processed } = inSummary();
+		const { run, tally, item, stored, failed, processed } = inSummary();
 		failed('unknown');
-		report.addUnreadable(report.originOf(item), new Error('Line 3 of the file is not valid JSON'));
+		run.takeFlaw(item, new Error('Line 3 of the file is not valid JSON'));
 		processed({ state: 'error', processMsg: 'no model' }, stored());
 		processed({ state: 'error' });
-		expect(report.processingFailed).toBe(2);
-		const named = { id: ID, name: 'a' };
-		expect(report.failed).toEqual([
+		expect(tally.processingFailed).toBe(2);
+		const named = { id: ID, key: KEY, name: 'a' };
+		expect(tally.failed).toEqual([
 			{ ...named, outcome: 'unknown', reason: 'The server answered 422: no.', status: 422 },
 			{ outcome: 'rejected', reason: 'Line 3 of the file is not valid JSON' },
 			{ ...named, outcome: 'stored', reason: 'The document could not be processed: no model' },
@@ -203,13 +225,12 @@ describe('the summary of a run', () => {
 	});
 
 	it('keeps no item, and names at most 1,000 documents that failed, but counts all', () => {
-		const { report, read, failed, stored } = inSummary();
-		const planned = read().document.origin;
-		report.addPlanned('new', { id: ID }, planned);
-		expect([stored().origin.output, planned.output]).toEqual([undefined, undefined]);
+		const { tally, failed, stored } = inSummary();
+		stored();
+		expect(tally.origins).toEqual([]);
 		repeat(1510, failed);
-		expect(report.failed).toHaveLength(1000);
-		expect(report.counts).toMatchObject({ rejected: 1510 });
+		expect(tally.failed).toHaveLength(1000);
+		expect(tally.counts).toMatchObject({ rejected: 1510 });
 	});
 
 	it.each([
@@ -223,37 +244,38 @@ describe('the summary of a run', () => {
 
 describe('the error with Stop', () => {
 	it('says what became of all other documents, so that the numbers add up, and names it', () => {
-		const { report, item, stored, failed } = reportOn({ continues: false });
-		report.documentsRead = 4;
-		report.itemsNotRead = 2;
+		const { run, tally, read, stored, failed, stopped } = runOf({ continues: false });
+		run.take({ outcome: 'read', count: 5 });
+		tally.itemsNotRead = 2;
 		stored();
 		failed();
-		const error = report.withCounts(report.stopError ?? item.operationError('none'));
+		failed('unknown', read('b'));
+		const error = stopped();
 		expect(error.message).toBe(
-			'The server answered 422: no. Documents: 1 stored, 1 rejected, 2 not sent, 2 items not read',
+			'The server answered 422: no. Documents: 1 stored, 1 rejected, 1 unknown, 2 not sent, 2 items not read',
 		);
 		expect(error.description).toContain(
-			'Not stored: a. A second run replaces documents that carry a UUID as ID and stores all others again.',
+			'Not stored: a. Stored or not: b. A second run replaces documents that carry a UUID as ID and stores all others again.',
 		);
 	});
 
 	it('says nothing of a second run where nothing is stored, as after a field that is missing', () => {
-		const { report, item } = reportOn({ continues: false });
+		const { run, item, stopped } = runOf({ continues: false });
 		const refused = thrownBy(() => item.refuse({ subject: '"Text"', demand: 'must not be empty' }));
-		report.addFlaw(item, refused);
-		const error = report.withCounts(report.stopError ?? item.operationError('none'));
-		expect(error.message).toBe('"Text" must not be empty [item 4]. Documents: 1 rejected');
+		run.takeFlaw(item, refused);
+		const error = stopped();
+		expect(error.message).toBe('"Text" must not be empty [item 4]. Documents: 1 not sent');
 		expect(error.description).not.toMatch(/second run|\.\./);
 	});
 
 	it('names ten of many documents that are not found, how many more there are, and what to do', () => {
-		const { report, stored, read, processed } = reportOn({ continues: false });
+		const { tally, item, stored, read, processed } = runOf({ continues: false });
 		const names = Array.from({ length: 12 }, (_, index) => `${index}.pdf`);
 		for (const [index, name] of names.entries()) {
-			if (index === 10) expect(report.processingError.message).toMatch(/, 9\.pdf$/);
+			if (index === 10) expect(processingError(tally, item).message).toMatch(/, 9\.pdf$/);
 			processed({ state: 'error', processMsg: 'EISDIR: no.' }, stored(read(name)));
 		}
-		const { message, description } = report.processingError;
+		const { message, description } = processingError(tally, item);
 		expect(message).toBe(
 			`12 documents are stored but not found: ${names.slice(0, 10).join(', ')} and 2 more`,
 		);
@@ -277,9 +299,8 @@ describe('the warnings of a run', () => {
 			['1 document has pages or chunks with IDs: on Xpert, one that changes is lost.'],
 		],
 	])('name what a record like %j is sent with in vain', (record, expected) => {
-		const warnings = new Warnings();
-		const { item, read } = reportOn();
-		warnings.addDocument({ ...read().document, record }, { record });
-		expect(warnings.hints(item)).toEqual(expected);
+		const { read, stored, hints } = runOf();
+		stored(read('a', record));
+		expect(hints().slice(1)).toEqual(expected);
 	});
 });

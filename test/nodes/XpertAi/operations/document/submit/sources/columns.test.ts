@@ -33,7 +33,13 @@ it.each<[string, IDataObject, Expected]>([
 		{ path: '/a/b.md' },
 		{ fields: { name: '/a/b.md' } },
 	],
-	['empty columns are no matter', { mood: '', score: null, title: null }, {}],
+	['empty columns are no matter', { mood: ' ', score: null, title: null }, {}],
+	['a name that is null gives way', { name: null, title: 'T' }, { fields: { name: 'T' } }],
+	[
+		'what is blank gives way',
+		{ name: '  ', title: 'T', fileUrl: ' ', url: 'http://a', text: '\n', body: 'x' },
+		{ fields: { name: 'T', fileUrl: 'http://a' }, text: 'body' },
+	],
 ])('%s', (_, columns, { fields = {}, text, unused = [] }) => {
 	expect(mapColumns(columns)).toStrictEqual({ fields, text, unused });
 });
