@@ -220,12 +220,4 @@ describe('a run that fails', () => {
 			status: 'failed',
 		});
 	});
-
-	it('with an assistant nobody knows says so', async () => {
-		const assistantId = byId('11111111-1111-4111-8111-111111111111');
-		const { error } = await say('Hello', { assistantId });
-		expect(error?.message).toBe(`Assistant ${assistantId.value} was not found`);
-		expect(error?.description).toContain('Check "Assistant"');
-		expect(fixture.sandbox.requests.of('runs')).toHaveLength(1);
-	});
 });

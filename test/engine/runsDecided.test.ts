@@ -142,8 +142,12 @@ describe('a decision', () => {
 
 	it.each<[string, FaultRule, RegExp]>([
 		['never arrived', losing('runs', 'before'), /^The decision did not reach the assistant\. /],
-		['was refused', answering('runs', 403), /403: no$/],
-		['was put off', answering('runs', 429, { headers: { 'retry-after': '0' } }), /429: no$/],
+		['was refused', answering('runs', 403), /: no \(HTTP 403\)$/],
+		[
+			'was put off',
+			answering('runs', 429, { headers: { 'retry-after': '0' } }),
+			/: no \(HTTP 429\)$/,
+		],
 	])('that %s is to be made again, long before the deadline', async (_, fault, words) => {
 		const { thread } = await waiting();
 		add(fault);
