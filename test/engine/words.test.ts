@@ -65,13 +65,17 @@ describe('what to do after a failure', () => {
 
 const COUNT = { resource: 'assistant', operation: 'count' };
 const get = (id: string) => ({
-	...{ resource: 'knowledgebase', operation: 'get' },
+	resource: 'knowledgebase',
+	operation: 'get',
 	knowledgebaseId: byId(id),
 });
 const onServer = (baseUrl: string): Mistake => [COUNT, { credential: { baseUrl } }];
 const saying = (more: INodeParameters): Mistake => [ask({ threadSource: 'new', ...more })];
 const submitting = (more: INodeParameters): INodeParameters => ({
-	...{ resource: 'document', operation: 'submit', source: 'files', afterStoring: 'wait' },
+	resource: 'document',
+	operation: 'submit',
+	source: 'files',
+	afterStoring: 'wait',
 	knowledgebaseId: byId(fixture.world.knowledgebaseId),
 	...more,
 });
