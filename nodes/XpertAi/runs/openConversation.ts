@@ -8,8 +8,7 @@ import {
 } from '../threads/conversation';
 import type { Owner } from '../threads/conversation';
 import { readThread } from '../threads/thread';
-import { FOREIGN_ANSWER_PAUSE_MS } from '../transport/call';
-import type { ApiClient } from '../transport/call';
+import { FOREIGN_ANSWER_PAUSE_MS, type ApiClient } from '../transport/call';
 import {
 	isNeverSent,
 	isRejection,
@@ -17,10 +16,8 @@ import {
 	mayMeanNoRecord,
 } from '../transport/classifyFailure';
 import type { Failure } from '../transport/failure';
-import { repeated } from './run';
-import type { Client, Run } from './run';
-import { failed } from './runResult';
-import type { NoAnswer } from './runResult';
+import { repeated, type Client, type Run } from './run';
+import { failed, type NoAnswer } from './runResult';
 
 /** How often E13 is sent without an ID when its outcome is unknown. */
 const CREATE_TRIES = 3;

@@ -4,8 +4,7 @@ import omitBy from 'lodash/omitBy';
 import type { Part, RunEvents, Usage } from '../threads/runEvents';
 import type { RunRecord } from '../threads/runsApi';
 import { waitsForPerson } from '../threads/conversation';
-import { failureMessage } from '../transport/failure';
-import type { Failure } from '../transport/failure';
+import { failureMessage, type Failure } from '../transport/failure';
 import type { RunKind } from './input';
 
 /* The result of a run, with the messages for the user. */

@@ -1,6 +1,6 @@
 import { findAnswer, readConversation, waitsForPerson } from '../threads/conversation';
 import type { ConversationFacts } from '../threads/conversation';
-import { afterLastUserMessage, callsTool, messagesOf } from '../threads/messages';
+import { afterLastUserMessage, callsTool, messagesOf, readThread } from '../threads/thread';
 import { RunEvents } from '../threads/runEvents';
 import {
 	joinRun,
@@ -12,12 +12,10 @@ import {
 	stageOf,
 } from '../threads/runsApi';
 import type { RunRecord } from '../threads/runsApi';
-import { readThread } from '../threads/thread';
 import { isTransient } from '../transport/classifyFailure';
 import { failureMessage } from '../transport/failure';
 import type { Send } from '../transport/request';
-import { withDeadline } from './run';
-import type { Client, Run, RunClient } from './run';
+import { withDeadline, type Client, type Run, type RunClient } from './run';
 import { failed, noAnswer, resultFromEvents, runCancelled, withFacts } from './runResult';
 import type { Blocker, NoAnswer, RunResult, RunState } from './runResult';
 

@@ -5,11 +5,10 @@ import isUndefined from 'lodash/isUndefined';
 import omit from 'lodash/omit';
 
 import { findAnswer, readConversation, taskValues } from '../threads/conversation';
-import { messagesOf, textOf } from '../threads/messages';
+import { messagesOf, textOf, readThread } from '../threads/thread';
 import { eventsOn, RunEvents, sourcesOf } from '../threads/runEvents';
 import { joinRun, listRuns, readRun, SETTLING_MS, stageOf, startedRuns } from '../threads/runsApi';
 import type { RunRecord } from '../threads/runsApi';
-import { readThread } from '../threads/thread';
 import type { ThreadMessage, ThreadState } from '../threads/thread';
 import { isNoRoute, isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
@@ -20,8 +19,7 @@ import type { Run, RunClient } from './run';
 import { executionStopped, failed, resultFromEvents, stillRunning, withFacts } from './runResult';
 import type { Completed, RunResult, RunState } from './runResult';
 import { abandonRun, readRunState } from './runState';
-import { isElsewhere, startInTurn } from './start';
-import type { StartedRun } from './start';
+import { isElsewhere, startInTurn, type StartedRun } from './start';
 import { waitInOneRequest } from './waitInOneRequest';
 
 /**

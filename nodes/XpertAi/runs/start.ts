@@ -28,14 +28,11 @@ import { readThread } from '../threads/thread';
 import type { Result } from '../transport/call';
 import { isNoRoute, isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS } from '../transport/clock';
-import { failureMessage } from '../transport/failure';
-import type { Failure } from '../transport/failure';
+import { failureMessage, type Failure } from '../transport/failure';
 import { sanitize } from '../transport/sanitize';
-import { messageMarkOf, withMessageMark, withTarget } from './input';
-import type { RunBody } from './input';
+import { messageMarkOf, withMessageMark, withTarget, type RunBody } from './input';
 import { explainRefusal, explainUnreadable } from './openConversation';
-import { followedRun, repeated, UNREACHABLE_MS } from './run';
-import type { Client, Run } from './run';
+import { followedRun, repeated, UNREACHABLE_MS, type Client, type Run } from './run';
 import {
 	busy,
 	executionStopped,

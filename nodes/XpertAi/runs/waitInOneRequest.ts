@@ -10,10 +10,10 @@ import {
 	messagesOf,
 	parseReply,
 	textOf,
-} from '../threads/messages';
+	readThread,
+} from '../threads/thread';
 import { eventsOn } from '../threads/runEvents';
 import { START_TRIES, WAIT_PATH } from '../threads/runsApi';
-import { readThread } from '../threads/thread';
 import type { ThreadMessage, ThreadState } from '../threads/thread';
 import { buildPath } from '../transport/api';
 import { call } from '../transport/call';
@@ -21,8 +21,7 @@ import { mayMeanNoRecord } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { explainRefusal, explainUnreadable } from './openConversation';
-import { readThreadPatiently } from './run';
-import type { Run } from './run';
+import { readThreadPatiently, type Run } from './run';
 import {
 	busy,
 	failed,

@@ -9,8 +9,7 @@ import { textIfAny } from '../payloads/common';
 import { conversationRecord } from '../payloads/conversation';
 import { anyAnswer } from '../transport/answer';
 import { buildPath } from '../transport/api';
-import { FOREIGN_ANSWER_PAUSE_MS, call } from '../transport/call';
-import type { ApiClient, Result } from '../transport/call';
+import { FOREIGN_ANSWER_PAUSE_MS, call, type ApiClient, type Result } from '../transport/call';
 import { isTokenRefused } from '../transport/classifyFailure';
 import type { Failure } from '../transport/failure';
 

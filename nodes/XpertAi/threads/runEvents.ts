@@ -7,8 +7,7 @@ import { parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
 import { openTasks } from './conversation';
 import { Citations, passagesIn, Sources } from './sources';
-import { isText, parseReply, textOf } from './messages';
-import type { ThreadMessage, ThreadState } from './thread';
+import { isText, parseReply, textOf, type ThreadMessage, type ThreadState } from './thread';
 
 /*
  * Reads what a run has done. The events of its stream, the parts of its message in the conversation and the messages of

@@ -5,12 +5,10 @@ import { z } from 'zod';
 import { textIfAny } from '../payloads/common';
 import { anyAnswer } from '../transport/answer';
 import { API_ROOT, buildPath } from '../transport/api';
-import { call } from '../transport/call';
-import type { ApiClient, Result } from '../transport/call';
+import { call, type ApiClient, type Result } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest } from '../transport/request';
-import { usageOf } from './runEvents';
-import type { RunEvents, Usage } from './runEvents';
+import { usageOf, type RunEvents, type Usage } from './runEvents';
 
 /*
  * The routes of runs (recorded, background.json):

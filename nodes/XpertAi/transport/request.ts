@@ -14,17 +14,14 @@ import type {
 } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { readResponse } from './answer';
-import type { AnswerSchema, Answered, Details } from './answer';
+import { readResponse, type AnswerSchema, type Answered, type Details } from './answer';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
 import { readCredential, readRequestTarget, tokenOf } from './credential';
 import type { ReadCredential, RequestContext } from './credential';
 import type { Failure } from './failure';
-import { isEventStream, readStream, streamHeaders } from './eventStream';
-import type { EventStream } from './eventStream';
+import { isEventStream, readStream, streamHeaders, type EventStream } from './eventStream';
 import { closeFiles } from './multipart';
-import { redactor, sanitize } from './sanitize';
-import type { Redact } from './sanitize';
+import { redactor, sanitize, type Redact } from './sanitize';
 
 /** A request of the API. */
 export interface ApiRequest<Answer = unknown> {

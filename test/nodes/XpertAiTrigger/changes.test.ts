@@ -6,8 +6,8 @@ import {
 } from '../../../nodes/XpertAiTrigger/changes';
 import type { ChangesQuery } from '../../../nodes/XpertAiTrigger/changes';
 import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversations';
-import { OVERLAP_MS } from '../../../nodes/XpertAiTrigger/memory';
-import type { Memory } from '../../../nodes/XpertAiTrigger/memory';
+import { OVERLAP_MS } from '../../../nodes/XpertAiTrigger/changes';
+import type { Memory } from '../../../nodes/XpertAiTrigger/changes';
 import { ChangingServer, answered } from './support/changingServer';
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];

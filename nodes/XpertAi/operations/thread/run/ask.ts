@@ -12,15 +12,11 @@ import { forEachConcurrently } from '../../../execution/eachItem';
 import type { HintContext } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { addHints } from '../../../execution/outputs';
-import type { ItemError } from '../../../execution/outputs';
-import { filterValuesIn, withFileContexts } from '../../../runs/input';
-import type { RunKind } from '../../../runs/input';
+import { addHints, type ItemError } from '../../../execution/outputs';
+import { filterValuesIn, withFileContexts, type RunKind } from '../../../runs/input';
 import { openByKey, openNew } from '../../../runs/openConversation';
-import { withDeadline } from '../../../runs/run';
-import type { Client, Run, RunRoutes } from '../../../runs/run';
-import { withFacts } from '../../../runs/runResult';
-import type { NoAnswer, RunFacts } from '../../../runs/runResult';
+import { withDeadline, type Client, type Run, type RunRoutes } from '../../../runs/run';
+import { withFacts, type NoAnswer, type RunFacts } from '../../../runs/runResult';
 import { runAndWait } from '../../../runs/runThread';
 import { startInTurn } from '../../../runs/start';
 import {
@@ -32,17 +28,13 @@ import {
 import { listRuns } from '../../../threads/runsApi';
 import { call } from '../../../transport/call';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
-import { multipartBody, UPLOADS_AT_ONCE } from '../../../transport/multipart';
-import type { UploadFile } from '../../../transport/multipart';
+import { multipartBody, UPLOADS_AT_ONCE, type UploadFile } from '../../../transport/multipart';
 import type { Send } from '../../../transport/request';
-import { answerOf, filterHint, forAudience } from './answerFields';
-import type { FilterReport } from './answerFields';
+import { answerOf, filterHint, forAudience, type FilterReport } from './answerFields';
 import { Chat } from './chat';
 import { resultError, uploadError } from './errors';
-import { readRunRequest } from './runRequest';
-import type { RunRequest } from './runRequest';
-import { executeByThread, waitForTurn } from './threadQueues';
-import type { Turn } from './threadQueues';
+import { readRunRequest, type RunRequest } from './runRequest';
+import { executeByThread, waitForTurn, type Turn } from './threadQueues';
 
 /**
  * Thread: Ask and Wait, Decide, Answer Again and Start Run.

@@ -5,10 +5,8 @@ import pickBy from 'lodash/pickBy';
 import truncate from 'lodash/truncate';
 import { z } from 'zod';
 
-import { chatSessionOf, readAnswerOutput } from '../../../execution/audience';
-import type { AnswerOutput } from '../../../execution/audience';
-import { isNamedIn, subjectOf } from '../../../execution/badInput';
-import type { Naming } from '../../../execution/badInput';
+import { chatSessionOf, readAnswerOutput, type AnswerOutput } from '../../../execution/audience';
+import { isNamedIn, subjectOf, type Naming } from '../../../execution/badInput';
 import { completeBody } from '../../../execution/body';
 import type { FieldValues } from '../../../execution/fields';
 import type { BinaryField, Item } from '../../../execution/item';
@@ -18,11 +16,9 @@ import { derivedId } from '../../../payloads/derivedId';
 import { changedArguments, runBodies } from '../../../payloads/run';
 import { filterValuesIn, intentOf, MESSAGE_KEYS } from '../../../runs/input';
 import type { Intent, RunBody, RunKind } from '../../../runs/input';
-import { rowSubject, valuesOfRows } from '../../shared/rowValues';
-import type { Row } from '../../shared/rowValues';
+import { rowSubject, valuesOfRows, type Row } from '../../shared/rowValues';
 import { decisionFields, messageFields, retryFields } from './fields';
-import { runSettings } from './options';
-import type { RunOptions } from './options';
+import { runSettings, type RunOptions } from './options';
 
 const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
 

@@ -8,11 +8,9 @@ import { atOnceOf } from '../../../execution/declared';
 import { forEachConcurrently } from '../../../execution/eachItem';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { mayContinue } from '../../../execution/outputs';
-import type { ItemError } from '../../../execution/outputs';
+import { mayContinue, type ItemError } from '../../../execution/outputs';
 import type { Client, Run } from '../../../runs/run';
-import { busy, executionStopped, stillBusy } from '../../../runs/runResult';
-import type { NoAnswer } from '../../../runs/runResult';
+import { busy, executionStopped, stillBusy, type NoAnswer } from '../../../runs/runResult';
 import type { Chat } from './chat';
 
 /** An operation on threads. */
