@@ -69,19 +69,14 @@ export interface KeyedConversation {
  */
 export async function openByKey(client: Client, keyed: KeyedConversation): Promise<Opened> {
 	const { owner } = keyed;
-	const unread = owner.id === undefined ? await learnOwnerPatiently(client, owner) : undefined;
-	if (unread) return failedBy(unread);
+	if (owner.id === undefined) {
+		// With a guess, a key would have two conversations.
+		const learn = async () => await learnOwner(client, owner);
+		const unread = await repeated(client, learn, (failure) => !failure || isFinal(failure));
+		if (unread) return failedBy(unread);
+	}
 	const opened = owner.id ? await openOwned(client, keyed, owner.id) : undefined;
 	return opened ?? (await openUnowned(client, keyed));
-}
-
-/**
- * Asks for the owner until the deadline: with a guess, a key would have two conversations. A server that refuses
- * connections is reported soon. @returns the failure
- */
-async function learnOwnerPatiently(client: Client, owner: Owner): Promise<Failure | undefined> {
-	const isDone = (failure?: Failure) => !failure || isFinal(failure);
-	return await repeated(client, async () => await learnOwner(client, owner), isDone);
 }
 
 /** Whether asking again cannot help: a server refuses the token, or cannot be asked. */

@@ -50,6 +50,8 @@ export interface Run extends Client {
 	routes: RunRoutes;
 	/** Gets the answer while it is written. */
 	listener?: Listener;
+	/** Told the ID of the run once it has started. */
+	onStart?: (runId: string) => void;
 	/** Whether to wait in the request that starts the run (E4), for servers with the contract only. */
 	inOneRequest?: boolean;
 	/** What to do with the run on the server when the execution is stopped or the deadline expires. */
@@ -82,8 +84,7 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 		if (retryAfter && isTooLate) return notSent(request, retryAfter.failure);
 		const left = Math.max(MIN_TIMEOUT_MS, remaining());
 		const timeoutMs = Math.min(request.timeoutMs, left);
-		// For a stream, `timeoutMs` limits silence and `totalMs` the whole duration.
-		const totalMs = request.stream && Number.isFinite(left) ? left : timeoutMs;
+		const totalMs = Number.isFinite(left) ? left : undefined;
 		const outcome = await send({ ...request, timeoutMs, totalMs });
 		const { failure } = outcome.ok ? {} : outcome;
 		retryAfter = failure?.retryAfterMs
@@ -117,10 +118,12 @@ export async function repeated<Result>(
 
 /** Reads a thread until the server shows it. Never throws. */
 export async function readThreadPatiently(run: Client & Pick<Run, 'threadId'>) {
-	return await repeated(run, async () => await readThread(run, run.threadId), isRead);
+	return await repeated(
+		run,
+		async () => await readThread(run, run.threadId),
+		({ ok }) => ok,
+	);
 }
-
-const isRead = ({ ok }: { ok: boolean }) => ok;
 
 /** The outcome of a request that was not sent. */
 function notSent(

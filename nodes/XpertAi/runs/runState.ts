@@ -206,19 +206,16 @@ export class SilenceWatch {
 		const { watched } = this;
 		const abort = new AbortController();
 		this.abort = abort;
-		const request = joinRun({ threadId, runId: run.run_id }, watched.events, abort.signal);
+		const ids = { threadId, runId: run.run_id };
 		const onEvent: RunEvents['addEvent'] = (event) => {
 			const { lastId } = watched.events;
 			watched.events.addEvent(event);
 			if (watched.events.lastId !== lastId) watched.lastEventAt = clock.now();
 		};
-		void send({ ...request, stream: { ...request.stream, onEvent, signal: abort.signal } }).then(
-			(outcome) => {
-				if (this.abort === abort) this.abort = undefined;
-				const isRefused = !outcome.ok && !STREAM_BREAKS.has(outcome.failure.kind);
-				if (isRefused) watched.refusedAt = clock.now();
-			},
-		);
+		void send(joinRun(ids, watched.events, abort.signal, onEvent)).then(({ failure }) => {
+			if (this.abort === abort) this.abort = undefined;
+			if (failure && !STREAM_BREAKS.has(failure.kind)) watched.refusedAt = clock.now();
+		});
 	}
 
 	/** The watched run and the time since its last event. */

@@ -47,6 +47,7 @@ async function startAndFollow(run: Run): Promise<RunResult | undefined> {
 async function followStarted(asked: Run, started: StartedRun): Promise<RunResult> {
 	const { threadId, runId, decided, facts } = started;
 	const run = { ...asked, threadId, runId };
+	run.onStart?.(runId);
 	const followed = await waitForRunResult(run, { ...started, isKnown: true });
 	const checked = await checkDecision(run, followed, decided);
 	if (run.intent.changes && waitsWithChanges(checked, decided)) {
@@ -141,42 +142,30 @@ export async function waitForRunResult(
 	const events = new RunEvents(run.runId, decided ? undefined : listener);
 	if (decided) events.readTasks(decided);
 	const startedAt = run.clock.now();
-	let [hasStream, isThere] = [true, isKnown];
-	let [pause, lastId] = [FIRST_PAUSE_MS, events.lastId];
-	for (let step: 'join' | 'read' | 'pause' = 'join'; ; ) {
-		switch (step) {
-			case 'join': {
-				lastId = events.lastId;
-				const outcome = await join(run, joinId, events);
-				hasStream = outcome.ok || !isNoRoute(outcome.failure);
-				step = 'read';
-				if (!events.isComplete) break;
-				if (decided && (await isBeforeDecision(run, events, decided))) {
-					events.resume(listener);
-					step = 'join';
-				} else if (events.isWhole && joinId === run.runId) {
-					// Under another ID, the stream may be that of another run: the record of this one tells.
-					followedRun.runId = run.runId;
-					return await resultOfStream(run, events);
-				}
-				break;
+	let [hasStream, isThere, pause] = [true, isKnown, FIRST_PAUSE_MS];
+	for (;;) {
+		const { lastId } = events;
+		if (hasStream) {
+			const { failure } = await join(run, joinId, events);
+			hasStream = !failure || !isNoRoute(failure);
+			if (events.isComplete && decided && (await isBeforeDecision(run, events, decided))) {
+				events.resume(listener);
+				continue;
 			}
-			case 'read': {
-				const state = await readRunState(run);
-				isThere ||= state.status !== 'unread' || state.isThere === true;
-				const isUnreachable = !isThere && run.clock.now() - startedAt >= UNREACHABLE_MS;
-				const ended = endedBy(state, run, isThere, isUnreachable);
-				// The stream may have a conversation that the record does not show.
-				const { conversationId } = events;
-				if (ended) return withFacts(ended, { conversationId });
-				step = 'pause';
-				break;
+			// Under another ID, the stream may be that of another run: the record of this one tells.
+			if (events.isComplete && events.isWhole && joinId === run.runId) {
+				followedRun.runId = run.runId;
+				return await resultOfStream(run, events);
 			}
-			case 'pause':
-				pause = events.lastId === lastId ? longerPause(pause) : FIRST_PAUSE_MS;
-				await run.wait(pause);
-				step = hasStream ? 'join' : 'read';
 		}
+		const state = await readRunState(run);
+		isThere ||= state.status !== 'unread' || state.isThere === true;
+		const isUnreachable = !isThere && run.clock.now() - startedAt >= UNREACHABLE_MS;
+		const ended = endedBy(state, run, isThere, isUnreachable);
+		// The stream may have a conversation that the record does not show.
+		if (ended) return withFacts(ended, { conversationId: events.conversationId });
+		pause = events.lastId === lastId ? longerPause(pause) : FIRST_PAUSE_MS;
+		await run.wait(pause);
 	}
 }
 

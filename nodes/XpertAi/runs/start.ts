@@ -209,7 +209,7 @@ async function planFor(run: Run, before: RunRecord[]): Promise<Omit<Plan, 'befor
 	// A thread without a question refuses a decision or a retry, and is then busy for ever (recorded).
 	if (!last) return await explainUnreadable(run, neverRan(kind));
 	const body = { assistant_id: last.assistant_id, ...run.body };
-	if (kind === 'decision') return await planDecision(run, body, before);
+	if (kind === 'decision') return await planDecision(run, body, last);
 	// The server does not answer the only question of a thread again if its run never ended (recorded).
 	if (stageOf(last) !== 'goesOn' || startedRuns(before).length > 1) return { body };
 	const advice = `Cancel the run ${last.run_id} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
@@ -220,10 +220,9 @@ async function planFor(run: Run, before: RunRecord[]): Promise<Omit<Plan, 'befor
 async function planDecision(
 	run: Run,
 	body: RunBody,
-	before: RunRecord[],
+	waitingRun: RunRecord,
 ): Promise<Omit<Plan, 'before'> | NoAnswer> {
-	const waitingRun = newestRun(before);
-	if (waitingRun?.status !== 'interrupted') return NOTHING_TO_DECIDE;
+	if (waitingRun.status !== 'interrupted') return NOTHING_TO_DECIDE;
 	const facts = await readConversation(run, run.threadId);
 	const { tasks, failure, conversationId, conversationIds, error } = facts;
 	if (failure) return { status: 'failed', failure };
@@ -268,7 +267,12 @@ async function sendOnce(run: Run, plan: Plan): Promise<Start> {
 		const refused = await explainRefusal(run, failure);
 		return notStarted(waitingRun ? { advice: DECIDE_AGAIN, ...refused } : refused);
 	}
-	const find = async (client: Client) => await findLost({ ...run, ...client }, plan);
+	const isDone = (found: string | undefined, waitedMs: number) =>
+		found !== undefined || waitedMs >= SEARCH_MS;
+	const find = async (client: Client) => {
+		const lost = { ...run, ...client };
+		return await repeated(lost, async () => await findLost(lost, plan), isDone, FIRST_POLL_MS);
+	};
 	const runId = await find(run);
 	if (runId !== undefined) {
 		const { threadId } = run;
@@ -291,12 +295,6 @@ const SEARCH_MS = 6_000;
 
 /** The ID of a run whose start was not answered; undefined if it is not found or is ambiguous. */
 async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
-	const isDone = (runId: string | undefined, waitedMs: number) =>
-		runId !== undefined || waitedMs >= SEARCH_MS;
-	return await repeated(run, async () => await pollForLost(run, plan), isDone, FIRST_POLL_MS);
-}
-
-async function pollForLost(run: Run, plan: Plan): Promise<string | undefined> {
 	const { messageMark, waitingRun, before } = plan;
 	if (waitingRun) {
 		// A decided run continues under its ID at once; a run that is still unchanged did not get the decision (recorded).

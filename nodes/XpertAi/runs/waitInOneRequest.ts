@@ -34,7 +34,7 @@ import {
 	timedOut,
 	withFacts,
 } from './runResult';
-import type { Completed, NoAnswer, RunResult } from './runResult';
+import type { NoAnswer, RunResult } from './runResult';
 
 /*
  * A run in one request (E4), for servers with the contract only. The answer is compared with the thread once: servers
@@ -62,24 +62,21 @@ export async function waitInOneRequest(run: Run): Promise<RunResult> {
 	if (kind === 'decision' && isIdle) return NOTHING_TO_DECIDE;
 	if (run.remaining() <= 0) return timedOut('The run had not begun');
 	const assistant = kind === 'message' ? {} : { assistant_id: before?.metadata?.assistant_id };
-	const result = await sendAndCompare({ ...run, body: { ...assistant, ...run.body }, before });
-	const { conversationId = before?.metadata?.id } = result;
-	return withFacts(result, { conversationId });
-}
-
-async function sendAndCompare(run: Waited): Promise<RunResult> {
 	const sent = await call(run, {
 		method: 'POST',
 		path: buildPath(WAIT_PATH, { threadId: run.threadId }),
-		body: JSON.stringify(run.body),
+		body: JSON.stringify({ ...assistant, ...run.body }),
 		timeoutMs: run.remaining(),
 		schema: runAnswer,
 		repeatable: false,
 		maxTries: START_TRIES,
 	});
-	if (sent.ok) return await compareWithThread(run, sent.answer.content);
-	const { failure, mayBeDone } = sent;
-	return await (mayBeDone ? pollUntilIdle(run, failure) : explainRefusal(run, failure));
+	const waited = { ...run, before };
+	const result = sent.ok
+		? await compareWithThread(waited, sent.answer.content)
+		: await (sent.mayBeDone ? pollUntilIdle(waited, sent.failure) : explainRefusal(run, sent.failure));
+	const { conversationId = before?.metadata?.id } = result;
+	return withFacts(result, { conversationId });
 }
 
 /** Waits until no other run is on the thread. @returns the state of the thread, if it has ever run */
@@ -113,16 +110,15 @@ async function compareWithThread(run: Waited, content: unknown): Promise<RunResu
 	if (shown && (shown.status !== 'completed' || shown.rejected)) return shown;
 	// E4 joins all texts of a run. The last one, which the thread has, is the answer (recorded).
 	if (shown?.output && output.endsWith(shown.output)) return shown;
-	const conversationId = state.metadata?.id;
-	const answer: Completed = {
+	return {
 		parts: [],
 		...shown,
 		status: 'completed',
 		output,
 		otherParts,
-		conversationId,
+		conversationId: state.metadata?.id,
+		...(isAtRest && !run.isNew && { remembered: false }),
 	};
-	return isAtRest && !run.isNew ? { ...answer, remembered: false } : answer;
 }
 
 const UNVERIFIED = 'The server answered, but what became of the run is not known';

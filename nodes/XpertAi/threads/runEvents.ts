@@ -161,7 +161,7 @@ export class RunEvents {
 		for (const task of tasks) {
 			const call = taskCall.safeParse(task).data?.call;
 			if (!call || this.components.has(call.id)) continue;
-			this.waiting.push(this.begin(call.id, { tool: call.name, input: call.args }));
+			this.waiting.push(this.begin(component(call.id, { tool: call.name, input: call.args })));
 		}
 	}
 
@@ -258,21 +258,16 @@ export class RunEvents {
 		else this.parts.push({ ...part, text });
 	}
 
-	/** Adds a component. */
-	private begin(
-		id: string,
-		data: Part['data'],
-		part: Part = { type: 'component', id, data },
-	): Part {
+	private begin(part: Part & { id: string }): Part {
 		this.parts.push(part);
-		this.components.set(id, part);
+		this.components.set(part.id, part);
 		return part;
 	}
 
 	/** The text of a sub-agent is the result of its call. */
 	private addSubAgentText({ executionId = '', xpertName }: Part, text: string): void {
 		const known = this.components.get(executionId);
-		if (!known) this.begin(executionId, { tool: xpertName, output: text });
+		if (!known) this.begin(component(executionId, { tool: xpertName, output: text }));
 		else if (known.data) known.data.output = `${String(known.data.output ?? '')}${text}`;
 	}
 
@@ -282,7 +277,7 @@ export class RunEvents {
 		);
 		if (call) this.components.set(id, merge(call, { data: { status: 'running' } }));
 		else if (!this.components.has(id))
-			this.begin(id, { status: 'running', tool: title, input: inputs });
+			this.begin(component(id, { status: 'running', tool: title, input: inputs }));
 	}
 
 	private addComponent(part: Part): void {
@@ -290,7 +285,7 @@ export class RunEvents {
 		const { id = `#${this.parts.length}` } = part;
 		const known = this.components.get(id);
 		if (known) merge(known, part);
-		else this.begin(id, part.data, part);
+		else this.begin({ ...part, id });
 		const result = part.data?.output ?? part.data?.data;
 		if (result !== undefined) this.listener?.onToolResult(result);
 	}
@@ -301,7 +296,7 @@ export class RunEvents {
 	}
 }
 
-const component = (id: string, data: Part['data']): Part => ({ type: 'component', id, data });
+const component = (id: string, data: Part['data']) => ({ type: 'component', id, data });
 
 /**
  * The tool calls of a run and their results, in order and in the format of n8n's AI Agent. `agent` is the sub-agent that

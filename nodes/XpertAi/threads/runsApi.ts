@@ -132,10 +132,14 @@ export async function startRun(
 const SILENCE_MS = 75_000;
 
 /** The request that joins the stream of a run after the last event, until `signal` aborts it. */
-export function joinRun(ids: RunIds, events: RunEvents, signal: AbortSignal): ApiRequest {
+export function joinRun(
+	ids: RunIds,
+	events: RunEvents,
+	signal: AbortSignal,
+	onEvent = events.addEvent.bind(events),
+): ApiRequest {
 	const { threadId, runId } = ids;
 	const path = buildPath(STREAM_PATH, { threadId, runId });
-	const onEvent = events.addEvent.bind(events);
 	return {
 		method: 'GET',
 		path,

@@ -34,9 +34,9 @@ export interface ApiRequest<Answer = unknown> {
 	body?: string | FormData;
 	/** How long the connection may be silent: n8n's client restarts this timeout with every byte. */
 	timeoutMs: number;
-	/** How long the whole answer may take, even if it keeps arriving. */
+	/** How long a stream or the sending of a form may take in all, even if bytes keep arriving; others `timeoutMs`. */
 	totalMs?: number;
-	/** Whether to send it even after the execution was stopped; `totalMs` limits it then. */
+	/** Whether to send it even after the execution was stopped. */
 	afterStop?: boolean;
 	/** What is read of a 2xx answer; `anyAnswer` takes any JSON, text or none. */
 	schema: AnswerSchema<Answer>;
@@ -106,9 +106,9 @@ async function exchange(
 	ofItem: object,
 ): Promise<IN8nHttpFullResponse | Details> {
 	const timeout = wholeMs(limits.timeoutMs);
-	const { totalMs = stream || body instanceof FormData ? undefined : timeout, afterStop } = limits;
+	const totalMs = stream || body instanceof FormData ? limits.totalMs : timeout;
 	const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(wholeMs(totalMs));
-	const cancelled = afterStop ? undefined : cancelSignal(context);
+	const cancelled = limits.afterStop ? undefined : cancelSignal(context);
 	const signal = AbortSignal.any(compact([deadline, stream?.signal, cancelled]));
 	const options: IHttpRequestOptions = {
 		method,

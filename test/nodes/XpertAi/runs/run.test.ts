@@ -46,7 +46,7 @@ describe('a request that is sent in time', () => {
 		await send(READ);
 		const limits = sent.map(({ timeoutMs, totalMs }) => [timeoutMs, totalMs]);
 		expect(limits).toEqual([
-			[30 * SECOND, 30 * SECOND],
+			[30 * SECOND, 40 * SECOND],
 			[15 * SECOND, 15 * SECOND],
 			[SECOND, SECOND],
 		]);

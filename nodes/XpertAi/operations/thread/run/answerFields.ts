@@ -21,15 +21,14 @@ import type { FieldValues } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
 import type { Completed, Interrupted } from '../../../runs/runResult';
 import { requestOf } from '../../../threads/conversation';
-import { Citations } from '../../../threads/sources';
+import { Citations, type Source } from '../../../threads/sources';
 import { sourcesOf, stepsOf, type Part } from '../../../threads/runEvents';
-import type { Source } from '../../../threads/sources';
 import { parseAnswer } from '../../../transport/answer';
 import { sanitize } from '../../../transport/sanitize';
 import type { RunOptions } from './options';
 
 /** Facts of a run. Those from `rejected` on are output only when they apply. */
-const FACTS = [
+export const FACTS = [
 	...(['status', 'threadId', 'conversationId', 'runId'] as const),
 	...(['rejected', 'remembered', 'discarded', 'cancelledRun'] as const),
 ];

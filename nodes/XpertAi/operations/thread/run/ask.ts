@@ -13,6 +13,7 @@ import type { HintContext } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints, type ItemError } from '../../../execution/outputs';
+import { withProgress } from '../../../execution/progress';
 import { filterValuesIn, withFileContexts, type RunKind } from '../../../runs/input';
 import { openByKey, openNew } from '../../../runs/openConversation';
 import { withDeadline, type Client, type Run, type RunRoutes } from '../../../runs/run';
@@ -30,7 +31,7 @@ import { call } from '../../../transport/call';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import { multipartBody, UPLOADS_AT_ONCE, type UploadFile } from '../../../transport/multipart';
 import type { Send } from '../../../transport/request';
-import { answerOf, filterHint, forAudience, type FilterReport } from './answerFields';
+import { answerOf, FACTS, filterHint, forAudience, type FilterReport } from './answerFields';
 import { Chat } from './chat';
 import { resultError, uploadError } from './errors';
 import { readRunRequest, type RunRequest } from './runRequest';
@@ -78,8 +79,12 @@ async function ask(request: RunRequest, turn?: Turn, chat?: Chat): Promise<IData
 	const { item, options } = request;
 	const run = await prepare(request, turn);
 	const listener = options.showInChat === 'asWritten' ? chat : undefined;
-	const result = await (request.waits ? runAndWait({ ...run, listener }) : start(run));
-	if (result.status === 'running') return forAudience(item, pick(result, STARTED));
+	let waitsFor = `thread ${run.threadId}`;
+	const onStart = (runId: string) => (waitsFor = `run ${runId}`);
+	const wait = async () => await runAndWait({ ...run, listener, onStart });
+	const progress = (minutes: number) => `waiting for ${waitsFor}, ${minutes} minutes`;
+	const result = await (request.waits ? withProgress(item.context, progress, wait) : start(run));
+	if (result.status === 'running') return forAudience(item, pick(result, FACTS));
 	if (result.status !== 'completed' && result.status !== 'interrupted') {
 		await deleteUnused(run, result);
 		throw failedAt(item, result);
@@ -88,11 +93,6 @@ async function ask(request: RunRequest, turn?: Turn, chat?: Chat): Promise<IData
 	chat?.complete(output);
 	return json;
 }
-
-const STARTED = [
-	...(['status', 'runId', 'threadId', 'conversationId'] as const),
-	...(['discarded', 'cancelledRun'] as const),
-];
 
 /** The error of a run without an answer. The owner of a key that is refused is not kept. */
 function failedAt(item: Item, result: NoAnswer, hints?: HintContext): NodeApiError {
@@ -107,10 +107,10 @@ async function start(run: Run): Promise<NoAnswer | (RunFacts & { status: 'runnin
 	if (started.kind !== 'started')
 		return withFacts(started.result, { threadId, conversationId: opened });
 	const { runId, facts } = started;
-	const known = opened ?? facts.conversationId;
-	const { conversationId } = known
-		? { conversationId: known }
-		: await readConversation(run, started.threadId);
+	const conversationId =
+		opened ??
+		facts.conversationId ??
+		(await readConversation(run, started.threadId)).conversationId;
 	return { status: 'running', ...facts, threadId: started.threadId, runId, conversationId };
 }
 
