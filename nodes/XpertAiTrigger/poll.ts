@@ -139,8 +139,7 @@ export async function pollSince(
 		return await pollSince(corrected, polling);
 	}
 	const wanted = wantedOf(changes);
-	const tries = (change: ConversationChange) => triesOf(memory, change);
-	const { done, unread } = await makeItems(wanted, polling, most, tries);
+	const { done, unread } = await makeItems(wanted, polling, most, (one) => triesOf(memory, one));
 	// No `await` from here on: a slow poll may overlap the next, and each must see what the other emitted.
 	const latest = readMemory(stored, watched) ?? memory;
 	const handled = newChanges(latest, done);

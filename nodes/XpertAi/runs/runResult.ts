@@ -5,7 +5,7 @@ import type { Part, RunEvents, Usage } from '../threads/runEvents';
 import type { RunRecord } from '../threads/runsApi';
 import { waitsForPerson } from '../threads/conversation';
 import { failureMessage, type Failure } from '../transport/failure';
-import type { RunKind } from './input';
+import type { RunKind } from './run';
 
 /* The result of a run, with the messages for the user. */
 

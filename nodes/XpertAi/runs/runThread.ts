@@ -13,8 +13,7 @@ import type { ThreadMessage, ThreadState } from '../threads/thread';
 import { isNoRoute, isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Outcome } from '../transport/request';
-import { PATCH } from './input';
-import { followedRun, readThreadPatiently, repeated, UNREACHABLE_MS } from './run';
+import { PATCH, followedRun, readThreadPatiently, repeated, UNREACHABLE_MS } from './run';
 import type { Run, RunClient } from './run';
 import { executionStopped, failed, resultFromEvents, stillRunning, withFacts } from './runResult';
 import type { Completed, RunResult, RunState } from './runResult';
@@ -119,15 +118,8 @@ const CONFIRMED_TOO_LATE = failed(
 	'Somebody else has rejected it before the confirmation arrived.',
 );
 
-/** How a run is followed. */
-interface Following {
-	/** The ID to join the stream by. */
-	joinId?: string;
-	/** The tasks that waited for the decision. */
-	decided?: unknown[];
-	/** Whether this execution has started or read the run. Then only the server can say that it has failed. */
-	isKnown?: boolean;
-}
+/** How a run is followed. If this execution has started or read it, only the server can say that it has failed. */
+type Following = Pick<StartedRun, 'joinId' | 'decided'> & { isKnown?: boolean };
 
 /**
  * Follows a run until it ends, the deadline expires or the execution is stopped. Reads the stream and joins it again
@@ -161,27 +153,18 @@ export async function waitForRunResult(
 		const state = await readRunState(run);
 		isThere ||= state.status !== 'unread' || state.isThere === true;
 		const isUnreachable = !isThere && run.clock.now() - startedAt >= UNREACHABLE_MS;
-		const ended = endedBy(state, run, isThere, isUnreachable);
+		const isOver = run.remaining() <= 0 || isUnreachable;
+		const failure = 'failure' in state ? state.failure : undefined;
 		// The stream may have a conversation that the record does not show.
-		if (ended) return withFacts(ended, { conversationId: events.conversationId });
+		const facts = { conversationId: events.conversationId };
+		if (run.signal?.aborted) return withFacts(executionStopped(failure), facts);
+		if (state.status !== 'running' && state.status !== 'unread') return withFacts(state, facts);
+		if (!isThere && failure && (isOver || !isTransient(failure)))
+			return withFacts({ status: 'failed', failure }, facts);
+		if (isOver) return withFacts(stillRunning(failure), facts);
 		pause = events.lastId === lastId ? longerPause(pause) : FIRST_PAUSE_MS;
 		await run.wait(pause);
 	}
-}
-
-/** The result, if a run need not be followed any more. */
-function endedBy(
-	state: RunState,
-	run: RunClient,
-	isThere: boolean,
-	isUnreachable: boolean,
-): RunResult | undefined {
-	const failure = 'failure' in state ? state.failure : undefined;
-	if (run.signal?.aborted) return executionStopped(failure);
-	if (state.status !== 'running' && state.status !== 'unread') return state;
-	const isOver = run.remaining() <= 0 || isUnreachable;
-	if (isThere || !failure) return isOver ? stillRunning(failure) : undefined;
-	return isOver || !isTransient(failure) ? { status: 'failed', failure } : undefined;
 }
 
 /** The result of a stream. An empty answer is compared with the message of the run. */
@@ -237,6 +220,9 @@ async function join(run: RunClient, joinId: string, events: RunEvents): Promise<
 	return outcome;
 }
 
+/** How many reads of an idle thread may lack the answer, as it may be stored late. */
+const IDLE_READS = 2;
+
 /**
  * Adds what only the thread shows: whether it contains the answer, if other runs overlapped, and what earlier runs
  * found, if the answer links to it. Never throws.
@@ -250,7 +236,13 @@ export async function withThread<State extends RunState>(
 	const cited = sourcesOf(result.parts).list(new Set());
 	const linksBack = cited.some(({ documentName }) => !documentName);
 	if (!hasOverlap && !linksBack) return result;
-	const state = await readWhenIdle(run, result, hasOverlap);
+	let idleReads = 0;
+	const read = async () => await readThread(run, run.threadId);
+	const { answer: state } = await repeated(run, read, ({ answer }) => {
+		if (!answer || !hasOverlap) return true;
+		idleReads = answer.status === 'busy' ? 0 : idleReads + 1;
+		return holdsAnswer(answer, result) || idleReads >= IDLE_READS;
+	});
 	if (!state) return result;
 	const isLost = hasOverlap && state.status !== 'busy' && !holdsAnswer(state, result);
 	const earlier = linksBack ? eventsOn(state, messagesOf(state)).parts : undefined;
@@ -266,28 +258,6 @@ async function overlapsOthers(run: RunClient): Promise<boolean> {
 	const endOf = (one: RunRecord) => (stageOf(one) === 'goesOn' ? '~' : (one.updated_at ?? ''));
 	const overlaps = (one: RunRecord) => endOf(one) >= own.created_at && endOf(own) >= one.created_at;
 	return runs.some((one) => one !== own && overlaps(one));
-}
-
-/** How many reads of an idle thread may lack the answer, as it may be stored late. */
-const IDLE_READS = 2;
-
-/** Reads the thread; if needed, until it contains the answer or no run can overwrite it any more. */
-async function readWhenIdle(
-	run: RunClient,
-	result: Completed,
-	isNeeded: boolean,
-): Promise<ThreadState | undefined> {
-	let idleReads = 0;
-	const { answer } = await repeated(
-		run,
-		async () => await readThread(run, run.threadId),
-		({ answer: state }) => {
-			if (!state || !isNeeded) return true;
-			idleReads = state.status === 'busy' ? 0 : idleReads + 1;
-			return holdsAnswer(state, result) || idleReads >= IDLE_READS;
-		},
-	);
-	return answer;
 }
 
 /** Whether the thread contains the answer: its message there has the same ID (recorded). */

@@ -30,9 +30,18 @@ import { isNoRoute, isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS } from '../transport/clock';
 import { failureMessage, type Failure } from '../transport/failure';
 import { sanitize } from '../transport/sanitize';
-import { messageMarkOf, withMessageMark, withTarget, type RunBody } from './input';
+import {
+	messageMarkOf,
+	withMessageMark,
+	withTarget,
+	type RunBody,
+	followedRun,
+	repeated,
+	UNREACHABLE_MS,
+	type Client,
+	type Run,
+} from './run';
 import { explainRefusal, explainUnreadable } from './openConversation';
-import { followedRun, repeated, UNREACHABLE_MS, type Client, type Run } from './run';
 import {
 	busy,
 	executionStopped,

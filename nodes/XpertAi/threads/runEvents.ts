@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { numberIfAny, textIfAny } from '../payloads/common';
 import { parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
-import { openTasks } from './conversation';
+import { openTasks, requestOf } from './conversation';
 import { Citations, passagesIn, Sources } from './sources';
 import { isText, parseReply, textOf, type ThreadMessage, type ThreadState } from './thread';
 
@@ -65,11 +65,6 @@ const eventData = z.object({
 type EventData = z.infer<typeof eventData>;
 
 const eventSchema = z.object({ type: z.string(), event: textIfAny, data: z.unknown() });
-
-/** The tool call of a task that waits for a person. */
-const taskCall = z.object({
-	call: z.object({ id: z.string(), name: z.string(), args: z.unknown() }),
-});
 
 /** Gets the answer while it is written. */
 export interface Listener {
@@ -159,9 +154,9 @@ export class RunEvents {
 	/** Adds tasks that wait for a person: calls that have not started. */
 	readTasks(tasks: unknown[]): void {
 		for (const task of tasks) {
-			const call = taskCall.safeParse(task).data?.call;
-			if (!call || this.components.has(call.id)) continue;
-			this.waiting.push(this.begin(component(call.id, { tool: call.name, input: call.args })));
+			const { callId: id, tool, args: input } = requestOf(task);
+			if (id === undefined || this.components.has(id)) continue;
+			this.waiting.push(this.begin(component(id, { tool, input })));
 		}
 	}
 

@@ -145,20 +145,14 @@ async function exchange(
 /** An answer of the wrong kind in place of a stream. */
 const NO_STREAM = z.custom<never>(() => false, 'it is no stream of events');
 
+type Head = Partial<{ status: number; statusText: string; headers: IDataObject }>;
+
 /**
  * The head of a rejection whose body broke off. It says more than the broken connection: proxies that refuse a tunnel
  * close the connection this way.
  */
 function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
-	const {
-		status = 0,
-		statusText,
-		headers = {},
-	} = get(error, 'cause.response', {}) as Partial<{
-		status: number;
-		statusText: string;
-		headers: IDataObject;
-	}>;
+	const { status = 0, statusText, headers } = get(error, 'cause.response', {}) as Head;
 	if (status < 400) return undefined;
 	return { statusCode: status, statusMessage: statusText, headers: { ...headers }, body: '' };
 }

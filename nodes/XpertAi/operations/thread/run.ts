@@ -1,5 +1,5 @@
 import type { CodedOperation } from '../../execution/operation';
-import type { RunKind } from '../../runs/input';
+import type { RunKind } from '../../runs/run';
 import {
 	cancelFields,
 	decideFields,

@@ -60,7 +60,9 @@ export function answerOf(
 	const sources = runSources.list(citations.cited);
 	const cited = citedNames(sources, style);
 	// A reader of a chat sees no other field.
-	const isListed = include.includes('sources') || (style === 'numbers' && isForChat(item, options));
+	const isForChat = () => isInChat(item.context) || chatSessionOf(item) !== undefined;
+	const isShown = style === 'numbers' && options.showInChat !== 'hidden';
+	const isListed = include.includes('sources') || (isShown && isForChat());
 	const output = isListed && !isEmpty(cited) ? text + listOf(cited) : text;
 	// A waiting run may search later.
 	const filter = filterReport(all, hasFilterValues && !tasks);
@@ -85,12 +87,6 @@ export function answerOf(
 }
 
 const known = (json: FieldValues) => omitBy(json, isUndefined) as IDataObject;
-
-/** Whether visitors of a chat read the answer, also where the chat shows it without streaming. */
-function isForChat(item: Item, { showInChat }: RunOptions): boolean {
-	const isShown = isInChat(item.context) || chatSessionOf(item) !== undefined;
-	return showInChat !== 'hidden' && isShown;
-}
 
 /** How a search was filtered, the worst status first. */
 const STATUSES = ['not_applied', 'dynamic_fallback', 'unknown', 'applied'] as const;

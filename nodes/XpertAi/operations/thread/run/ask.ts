@@ -14,9 +14,16 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints, type ItemError } from '../../../execution/outputs';
 import { withProgress } from '../../../execution/progress';
-import { filterValuesIn, withFileContexts, type RunKind } from '../../../runs/input';
+import {
+	filterValuesIn,
+	withFileContexts,
+	type RunKind,
+	withDeadline,
+	type Client,
+	type Run,
+	type RunRoutes,
+} from '../../../runs/run';
 import { openByKey, openNew } from '../../../runs/openConversation';
-import { withDeadline, type Client, type Run, type RunRoutes } from '../../../runs/run';
 import { withFacts, type NoAnswer, type RunFacts } from '../../../runs/runResult';
 import { runAndWait } from '../../../runs/runThread';
 import { startInTurn } from '../../../runs/start';
@@ -150,18 +157,11 @@ async function prepare(request: RunRequest, turn: Turn | undefined): Promise<Run
 
 /** The chosen thread, or that of a new conversation or of the conversation of a key. */
 async function openThread({ item, runOn, threadId = '', title }: RunRequest, client: Client) {
-	switch (runOn) {
-		case 'existing':
-			return { threadId };
-		case 'new':
-			// With an ID of its own, the node knows the thread even if the answer is lost.
-			return await openNew(client, randomUUID(), title);
-		case 'key': {
-			const owner = ownerOf(item.account);
-			const { credentialId } = item;
-			return await openByKey(client, { keyId: threadId, title, owner, credentialId });
-		}
-	}
+	if (runOn === 'existing') return { threadId };
+	// With an ID of its own, the node knows the thread even if the answer is lost.
+	if (runOn === 'new') return await openNew(client, randomUUID(), title);
+	const { account, credentialId } = item;
+	return await openByKey(client, { keyId: threadId, title, owner: ownerOf(account), credentialId });
 }
 
 /** A client that sends until the deadline, or until the execution is stopped. */
