@@ -212,10 +212,7 @@ async function readNewest(fetchChanges: FetchChanges<Change>) {
 }
 
 /** The first memory: all changes of the last overlap count as emitted. @throws if a request fails */
-export async function firstMemory(
-	fetchChanges: FetchChanges<Change>,
-	watched: string,
-): Promise<Memory> {
+export async function firstMemory(fetchChanges: FetchChanges<Change>, watched: string) {
 	const { start } = await readNewest(fetchChanges);
 	const { upTo, changes, failure } = await readChanges(fetchChanges, start);
 	if (failure !== undefined) throw failure;

@@ -95,12 +95,8 @@ async function openOwned(
 	if (found.failure) return failedBy(found.failure, threadId);
 	if (found.conversationId) return { threadId, conversationId: found.conversationId };
 	const id = derivedId(threadId, 'conversation');
-	const { failure: refusal } = await createConversation(client, {
-		id,
-		threadId,
-		title,
-		createdById,
-	});
+	const wanted = { id, threadId, title, createdById };
+	const { failure: refusal } = await createConversation(client, wanted);
 	if (refusal && !isRejection(refusal)) return failedBy(refusal, threadId);
 	// A rejection may say that it came into being meanwhile.
 	const { failure, conversationId } = await (refusal
@@ -113,10 +109,8 @@ async function openOwned(
 }
 
 /** Without an owner, a thread that the server knows but does not show as ours belongs to somebody else. */
-async function openUnowned(
-	client: Client,
-	{ keyId, title, credentialId }: KeyedConversation,
-): Promise<Opened> {
+async function openUnowned(client: Client, keyed: KeyedConversation): Promise<Opened> {
+	const { keyId, title, credentialId } = keyed;
 	const threadId = derivedId(keyId, `credential ${credentialId}`);
 	for (let wasKnown = false; ; wasKnown = true) {
 		const { failure, conversationId } = await readConversation(client, threadId);

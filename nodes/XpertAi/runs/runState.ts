@@ -43,10 +43,8 @@ export async function readRunState(run: RunClient): Promise<RunState> {
  * The state of a run that is `running` without an assistant: it carries out a decision or has just started, and its
  * conversation is busy; or it is left over and never ends (recorded).
  */
-async function readUnassigned(
-	run: RunClient,
-	{ status, conversationId }: ConversationFacts,
-): Promise<RunState> {
+async function readUnassigned(run: RunClient, facts: ConversationFacts): Promise<RunState> {
+	const { status, conversationId } = facts;
 	// Without a conversation, the token belongs to another owner and nothing more is known.
 	if (status === 'busy' || conversationId === undefined) return { status: 'running' };
 	// The run may have started and ended while the conversation was read.

@@ -86,11 +86,7 @@ function waitsWithChanges(result: RunResult, decided: unknown[] = []): boolean {
  * Compares an answer without words to a decision with the thread. The result of a rejected call means that it was
  * carried out; no result of a confirmed call, that it was rejected.
  */
-async function checkDecision(
-	run: Run,
-	result: RunResult,
-	decided: unknown[] | undefined,
-): Promise<RunResult> {
+async function checkDecision(run: Run, result: RunResult, decided?: unknown[]): Promise<RunResult> {
 	if (!decided || result.status !== 'completed') return result;
 	const { rejects } = run.intent;
 	const isSilent = result.output === '' && result.otherParts.length === 0;
@@ -181,11 +177,7 @@ async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunRes
 }
 
 /** Whether the events so far precede the decision: a stream first replays what waited, once per decision (recorded). */
-async function isBeforeDecision(
-	run: RunClient,
-	{ end }: RunEvents,
-	decided: unknown[],
-): Promise<boolean> {
+async function isBeforeDecision(run: RunClient, { end }: RunEvents, decided: unknown[]) {
 	if (end.status !== 'interrupted') return false;
 	if (isEqual(taskValues('id', end.tasks), taskValues('id', decided))) return true;
 	const state = await readRunState(run);

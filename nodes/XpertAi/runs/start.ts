@@ -203,8 +203,10 @@ function settlingTime({ clock }: Run, runs: RunRecord[], hasWaited: boolean): nu
 	return Math.abs(sinceEnd) < SETTLING_MS ? SETTLING_MS - Math.max(0, sinceEnd) : 0;
 }
 
+type Planned = Omit<Plan, 'before'> | NoAnswer;
+
 /** Plans the request, or gives the result if the server could not carry it out. */
-async function planFor(run: Run, before: RunRecord[]): Promise<Omit<Plan, 'before'> | NoAnswer> {
+async function planFor(run: Run, before: RunRecord[]): Promise<Planned> {
 	const { kind } = run.intent;
 	const last = newestRun(before);
 	if (kind === 'message') {
@@ -226,11 +228,7 @@ async function planFor(run: Run, before: RunRecord[]): Promise<Omit<Plan, 'befor
 }
 
 /** Targets the decision at the waiting run, so that it continues under its ID. */
-async function planDecision(
-	run: Run,
-	body: RunBody,
-	waitingRun: RunRecord,
-): Promise<Omit<Plan, 'before'> | NoAnswer> {
+async function planDecision(run: Run, body: RunBody, waitingRun: RunRecord): Promise<Planned> {
 	if (waitingRun.status !== 'interrupted') return NOTHING_TO_DECIDE;
 	const facts = await readConversation(run, run.threadId);
 	const { tasks, failure, conversationId, conversationIds, error } = facts;

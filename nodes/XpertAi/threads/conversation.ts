@@ -9,7 +9,7 @@ import { textIfAny } from '../payloads/common';
 import { conversationRecord } from '../payloads/conversation';
 import { anyAnswer } from '../transport/answer';
 import { buildPath } from '../transport/api';
-import { FOREIGN_ANSWER_PAUSE_MS, call, type ApiClient, type Result } from '../transport/call';
+import { FOREIGN_ANSWER_PAUSE_MS, call, type ApiClient } from '../transport/call';
 import { isTokenRefused } from '../transport/classifyFailure';
 import type { Failure } from '../transport/failure';
 
@@ -134,10 +134,7 @@ interface NewConversation {
 }
 
 /** Creates a conversation (E13). @returns its ID */
-export async function createConversation(
-	client: ApiClient,
-	conversation: NewConversation,
-): Promise<Result<{ id: string }>> {
+export async function createConversation(client: ApiClient, conversation: NewConversation) {
 	return await call(client, {
 		method: 'POST',
 		path: '/conversations',
@@ -249,11 +246,7 @@ const foundMessages = z
 	.transform(({ items }) => compact(items));
 
 /** Searches the messages of a conversation. */
-export async function findMessages(
-	client: ApiClient,
-	conversationId: string,
-	where: Record<string, unknown>,
-): Promise<Result<MessageRecord[]>> {
+export async function findMessages(client: ApiClient, conversationId: string, where: object) {
 	return await call(client, {
 		method: 'POST',
 		repeatable: true,

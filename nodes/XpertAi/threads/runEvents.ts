@@ -309,11 +309,7 @@ export function stepsOf(parts: Part[]) {
 }
 
 /** Token counts as usage. @returns undefined if the model counts no tokens */
-export function usageOf(
-	totalTokens: number | undefined,
-	inputTokens = 0,
-	outputTokens = 0,
-): Usage | undefined {
+export function usageOf(totalTokens = 0, inputTokens = 0, outputTokens = 0): Usage | undefined {
 	if (!totalTokens) return undefined;
 	const isSum = inputTokens + outputTokens === totalTokens;
 	return { ...(isSum && { inputTokens, outputTokens }), totalTokens };

@@ -113,11 +113,7 @@ export function runSortKey({ created_at: startedAt, run_id: id }: RunRecord): st
 export const START_TRIES = 5;
 
 /** Starts a run or decides one. Does not send again if the answer is lost. Never throws. */
-export async function startRun(
-	client: ApiClient,
-	threadId: string,
-	body: Record<string, unknown>,
-): Promise<Result<RunRecord>> {
+export async function startRun(client: ApiClient, threadId: string, body: object) {
 	return await call(client, {
 		method: 'POST',
 		path: buildPath(RUNS_PATH, { threadId }),

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { textIfAny } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
 import { buildPath } from '../transport/api';
-import { call, type ApiClient, type Result } from '../transport/call';
+import { call, type ApiClient } from '../transport/call';
 
 /** An object with these and any other fields; anything else counts as missing. */
 const loose = <Shape extends z.ZodRawShape>(shape: Shape) =>
@@ -51,11 +51,7 @@ export const stateOf = (threadId: string) =>
  * Reads a thread (E15). With one try, for callers that poll, a failure that counts only when it repeats, such as a
  * missing route, is transient.
  */
-export async function readThread(
-	client: ApiClient,
-	threadId: string,
-	maxTries?: number,
-): Promise<Result<ThreadState>> {
+export async function readThread(client: ApiClient, threadId: string, maxTries?: number) {
 	const path = buildPath('/threads/{threadId}', { threadId });
 	return await call(client, {
 		method: 'GET',

@@ -50,11 +50,7 @@ import { executeByThread, waitForTurn, type Turn } from './threadQueues';
  * @param kind what to send to the assistant
  * @param waits whether to wait for the answer
  */
-export async function execute(
-	execution: Execution,
-	kind: RunKind,
-	waits = true,
-): Promise<INodeExecutionData[]> {
+export async function execute(execution: Execution, kind: RunKind, waits = true) {
 	const read = (item: Item) => readRunRequest(item, kind, waits);
 	const output = await executeByThread(execution, { read, run: ask, ...(waits && { chatOf }) });
 	addHints(execution.context, hintsAt(output));
@@ -180,11 +176,7 @@ const fileContext = z.object({ id: z.string().min(1) });
  * @returns the file context IDs, in the order of the files
  * @throws NodeApiError for the first file that was not uploaded
  */
-async function uploadAttachments(
-	{ item, attachments }: RunRequest,
-	run: Run,
-	files: UploadFile[],
-): Promise<string[]> {
+async function uploadAttachments({ item, attachments }: RunRequest, run: Run, files: UploadFile[]) {
 	const { threadId } = run;
 	const ids: string[] = [];
 	const errors: ItemError[] = [];

@@ -1,4 +1,4 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { readAnswerOutput } from '../../../execution/audience';
 import { timeoutSeconds } from '../../../execution/declared';
@@ -58,11 +58,10 @@ function cancelRun(item: Item, ids: RunIds): () => Promise<IDataObject> {
 	};
 }
 
+export type OperationById = 'getRun' | 'waitForRun' | 'cancelRun';
+
 /** Runs an operation on existing runs for all items, a few at once. */
-export async function execute(
-	execution: Execution,
-	operation: 'getRun' | 'waitForRun' | 'cancelRun',
-): Promise<INodeExecutionData[]> {
+export async function execute(execution: Execution, operation: OperationById) {
 	const workOf = (item: Item) => {
 		const ids = idsIn(item);
 		if (operation === 'cancelRun') return cancelRun(item, ids);

@@ -74,19 +74,14 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean): RunRe
  * The chosen thread, or the key of a conversation. Automatic uses the chat session as the key; without one, a new
  * conversation.
  */
-function placeOf(
-	item: Item,
-	kind: RunKind,
-): Pick<RunRequest, 'runOn' | 'threadId'> & { key?: string } {
+function placeOf(item: Item, kind: RunKind) {
 	const chosen = kind === 'message' ? item.setting('threadSource', threadSource) : 'existing';
 	if (chosen === 'existing') return { runOn: chosen, threadId: item.id('threadId') };
 	if (chosen === 'key') return { runOn: chosen, key: keyOf(item, 'conversationKey', true) };
 	const session = chosen === 'auto' ? chatSessionOf(item) : undefined;
-	if (session === undefined) return { runOn: 'new' };
-	return {
-		runOn: 'key',
-		key: checkedKey(item, session, 'The sessionId of the Chat Trigger', true),
-	};
+	if (session === undefined) return { runOn: 'new' as const };
+	const key = checkedKey(item, session, 'The sessionId of the Chat Trigger', true);
+	return { runOn: 'key' as const, key };
 }
 
 const CHANGES = 'options.changedArguments';

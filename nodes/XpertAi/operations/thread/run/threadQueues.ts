@@ -10,7 +10,7 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { mayContinue, type ItemError } from '../../../execution/outputs';
 import type { Client, Run } from '../../../runs/run';
-import { busy, executionStopped, stillBusy, type NoAnswer } from '../../../runs/runResult';
+import { busy, executionStopped, stillBusy } from '../../../runs/runResult';
 import type { Chat } from './chat';
 
 /** An operation on threads. */
@@ -115,11 +115,7 @@ export function takeTurn(threadId: string): Turn {
  *
  * @returns undefined if the run may start, otherwise why not
  */
-export async function waitForTurn(
-	turn: Turn,
-	client: Client,
-	whenBusy: Run['whenBusy'],
-): Promise<NoAnswer | undefined> {
+export async function waitForTurn(turn: Turn, client: Client, whenBusy: Run['whenBusy']) {
 	if (turn.isReached || whenBusy === 'run') return undefined;
 	if (whenBusy === 'fail') return busy();
 	const { clock, signal } = client;
