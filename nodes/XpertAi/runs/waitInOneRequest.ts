@@ -74,7 +74,9 @@ export async function waitInOneRequest(run: Run): Promise<RunResult> {
 	const waited = { ...run, before };
 	const result = sent.ok
 		? await compareWithThread(waited, sent.answer.content)
-		: await (sent.mayBeDone ? pollUntilIdle(waited, sent.failure) : explainRefusal(run, sent.failure));
+		: await (sent.mayBeDone
+				? pollUntilIdle(waited, sent.failure)
+				: explainRefusal(run, sent.failure));
 	const { conversationId = before?.metadata?.id } = result;
 	return withFacts(result, { conversationId });
 }
