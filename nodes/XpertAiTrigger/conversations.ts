@@ -14,8 +14,7 @@ import { systemClock } from '../XpertAi/transport/clock';
 import { toNodeApiError } from '../XpertAi/transport/failure';
 import type { Send } from '../XpertAi/transport/request';
 import type { ConversationEvent } from './fields';
-import { timesOf } from './changes';
-import type { FetchChanges } from './changes';
+import { timesOf, type FetchChanges } from './changes';
 
 /**
  * A conversation of E5 as the change that the trigger sees. A record that is no conversation keeps its place in the

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { EVENTS } from '../../nodes/XpertAiTrigger/fields';
-import { OVERLAP_MS } from '../../nodes/XpertAiTrigger/memory';
+import { OVERLAP_MS } from '../../nodes/XpertAiTrigger/changes';
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, startSandbox } from '../../sandbox';
 import type { Sandbox } from '../../sandbox';
 import { EMPTY_WORDS } from '../nodes/support/thrown';

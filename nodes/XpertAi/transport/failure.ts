@@ -1,6 +1,5 @@
 import compact from 'lodash/compact';
-import { NodeApiError } from 'n8n-workflow';
-import type { INode } from 'n8n-workflow';
+import { NodeApiError, type INode } from 'n8n-workflow';
 
 import { sanitize } from './sanitize';
 
