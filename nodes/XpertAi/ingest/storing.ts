@@ -15,8 +15,7 @@ import {
 import { OutageBudget, call } from '../transport/call';
 import type { ApiClient, Result, RetryLimits } from '../transport/call';
 import { answeredRecords, recordId, storingFlaw } from './answeredRecords';
-import { batchBody, batchBytes, batches } from './batches';
-import type { BatchLimits, Documents } from './batches';
+import { batchBody, batchBytes, batches, type BatchLimits, type Documents } from './batches';
 import type { ReadyDocument } from './readyDocument';
 import type { Fact } from './facts';
 import type { Folders } from './folders';

@@ -10,10 +10,8 @@ import { derivedId } from '../../payloads/derivedId';
 import type { Failure } from '../../transport/failure';
 import { OWN_NOTE } from '../../transport/sanitize';
 import { listWith } from '../answeredRecords';
-import { statusesById } from '../processingStatus';
-import type { ProcessingRoutes } from '../processingStatus';
-import { pack } from './fingerprints';
-import type { Entry } from './fingerprints';
+import { statusesById, type ProcessingRoutes } from '../processingStatus';
+import { pack, type Entry } from './fingerprints';
 
 /** The dependencies of the memory. The status of a document returns the stored text as its `processMsg`. */
 export interface MemoryRoutes extends Pick<ProcessingRoutes, 'send' | 'statusPath'> {
@@ -124,12 +122,7 @@ export class NotesOnServer {
 			const ids = part.map((name) => this.idOf(name));
 			const path = this.routes.statusPath(uniq([...ids, ...required]));
 			// An answer that is not the server's must not count as "nothing stored".
-			const answer = await this.send({
-				method: 'GET',
-				repeatable: true,
-				path,
-				schema: listWith(required),
-			});
+			const answer = await this.send({ method: 'GET', path, schema: listWith(required) });
 			const statuses = statusesById(answer);
 			notes.push(...ids.map((id) => this.parseNote(statuses.get(id)?.processMsg ?? undefined)));
 		}
@@ -142,13 +135,7 @@ export class NotesOnServer {
 		const store = async () => {
 			const schema = listWith(rows.map(({ id }) => id));
 			const body = JSON.stringify(rows);
-			await this.send({
-				method: 'POST',
-				repeatable: true,
-				path: this.routes.storePath,
-				body,
-				schema,
-			});
+			await this.send({ method: 'POST', path: this.routes.storePath, body, schema });
 			rows = [];
 		};
 		for (const written of notes) {

@@ -10,15 +10,13 @@ import type { DocumentFact, Fact } from '../../../ingest/facts';
 import { inFolder } from '../../../ingest/folders';
 import { MARKS } from '../../../ingest/memory';
 import { isUuid, keyDemand } from '../../../payloads/common';
-import { unsignedAddress } from '../../../payloads/document';
-import type { DocumentRecord } from '../../../payloads/document';
+import { unsignedAddress, type DocumentRecord } from '../../../payloads/document';
 import { derivedId } from '../../../payloads/derivedId';
 import { isRejection } from '../../../transport/classifyFailure';
 import { keyOwner } from './knowledgebase';
 import type { Origin } from './outcomes';
 import type { SourceDocuments } from './sources/readers';
-import { refusedKeys } from './sources/sourceDocument';
-import type { FoundDocument } from './sources/sourceDocument';
+import { refusedKeys, type FoundDocument } from './sources/sourceDocument';
 import type { Submission } from './submission';
 
 /** The documents of all items for one knowledgebase, with their IDs. They are streamed: none is kept. */

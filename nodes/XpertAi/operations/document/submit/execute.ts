@@ -1,7 +1,6 @@
 import compact from 'lodash/compact';
 import sumBy from 'lodash/sumBy';
-import { isExpression } from 'n8n-workflow';
-import type { INodeExecutionData } from 'n8n-workflow';
+import { isExpression, type INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';

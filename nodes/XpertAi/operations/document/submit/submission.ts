@@ -2,17 +2,14 @@ import get from 'lodash/get';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
-import { mayContinue } from '../../../execution/outputs';
-import type { ItemError } from '../../../execution/outputs';
+import { mayContinue, type ItemError } from '../../../execution/outputs';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
 import { isForeignNotFound } from '../../../transport/classifyFailure';
 import type { Send } from '../../../transport/request';
 import type { Origin } from './outcomes';
 import type { SubmitSettings } from './settings';
-import { readDocuments } from './sources/readers';
-import type { SourceDocuments } from './sources/readers';
-import { addFact, newTally } from './tally';
-import type { SubmitFact } from './tally';
+import { readDocuments, type SourceDocuments } from './sources/readers';
+import { addFact, newTally, type SubmitFact } from './tally';
 
 /**
  * Marks failures as long as this API has not answered any request: whoever tries out a wrong address need not wait

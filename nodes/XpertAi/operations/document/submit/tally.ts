@@ -2,16 +2,14 @@ import mapValues from 'lodash/mapValues';
 import pick from 'lodash/pick';
 import type { IDataObject } from 'n8n-workflow';
 
-import { asJson } from '../../../execution/outputs';
-import type { ItemError } from '../../../execution/outputs';
+import { asJson, type ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/readyDocument';
 import type { DocumentFact, Fact, ProcessedFact, RequestCounts } from '../../../ingest/facts';
 import type { DocumentName } from '../../../ingest/memory';
 import type { PlannedAction } from '../../../ingest/planDocuments';
 import { processingEndOf, processingFlaw } from '../../../ingest/processingStatus';
 import { failureMessage } from '../../../transport/failure';
-import { OUTCOMES, defined, readableFailure } from './outcomes';
-import type { Origin, OutcomeName } from './outcomes';
+import { OUTCOMES, defined, readableFailure, type Origin, type OutcomeName } from './outcomes';
 import type { SubmitSettings } from './settings';
 
 /** Failed documents that are listed; the counts are always complete. */

@@ -1,5 +1,4 @@
 import { asJson } from '../../../execution/outputs';
-import { documentList } from '../../../ingest/answeredRecords';
 import type { Documents } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/readyDocument';
 import type { Fact, ProcessedFact } from '../../../ingest/facts';
@@ -8,8 +7,7 @@ import { ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
 import type { DocumentName, Holder } from '../../../ingest/memory';
 import { filterChanged, planDocuments } from '../../../ingest/planDocuments';
 import { Processing } from '../../../ingest/processing';
-import { fetchStatuses, processingState } from '../../../ingest/processingStatus';
-import type { Statuses } from '../../../ingest/processingStatus';
+import { fetchStatuses, processingState, type Statuses } from '../../../ingest/processingStatus';
 import { storeDocuments } from '../../../ingest/storing';
 import { uploadFiles } from '../../../ingest/uploads';
 import { derivedId } from '../../../payloads/derivedId';
@@ -18,11 +16,9 @@ import { systemClock } from '../../../transport/clock';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
 import { DocumentStream } from './documentStream';
 import { knowledgebaseRoutes, memoryPlaceOf } from './knowledgebase';
-import { knowledgebaseError } from './outcomes';
-import type { Origin } from './outcomes';
+import { knowledgebaseError, type Origin } from './outcomes';
 import type { Source } from './settings';
-import { outermostMode } from './submission';
-import type { Submission } from './submission';
+import { outermostMode, type Submission } from './submission';
 import { asHint, counted } from './wording';
 
 /** A small first batch is processed soon, and reveals errors that affect all documents. */
@@ -96,11 +92,10 @@ export class Target {
 		const { first, settings, circuitBreaker, send, signal } = submission;
 		const { retryLimits, timeoutMs } = settings;
 		const client = { send, clock: systemClock, signal };
-		const { storePath: path, send: sendRepeatedly } = memoryRoutes;
 		const facts = storeDocuments({
 			...settings,
 			client,
-			path,
+			path: memoryRoutes.storePath,
 			memory,
 			circuitBreaker,
 			stopsAtFailure: !first.context.continueOnFail(),
@@ -116,17 +111,7 @@ export class Target {
 				firstCount: FIRST_BATCH,
 				reserved: memory && ROOM_IN_BATCH,
 			},
-			folders: new Folders(
-				knowledgebaseId,
-				async (body) =>
-					await sendRepeatedly({
-						method: 'POST',
-						repeatable: true,
-						path,
-						body,
-						schema: documentList,
-					}),
-			),
+			folders: new Folders(knowledgebaseId, memoryRoutes),
 		});
 		for await (const some of facts) {
 			for (const fact of some) this.take(fact);

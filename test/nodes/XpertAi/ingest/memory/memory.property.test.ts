@@ -130,7 +130,6 @@ class Working {
 		const body = JSON.stringify([{ id, content: null }]);
 		const { ok } = await this.routes.send({
 			method: 'POST',
-			repeatable: true,
 			path: '/bulk',
 			body,
 			schema: anyAnswer,

@@ -10,8 +10,7 @@ import omit from 'lodash/omit';
 import unset from 'lodash/unset';
 import { z } from 'zod';
 
-import { quoted } from '../../../../execution/badInput';
-import type { Naming } from '../../../../execution/badInput';
+import { quoted, type Naming } from '../../../../execution/badInput';
 import { textChunks } from '../../../../execution/binary';
 import type { Item } from '../../../../execution/item';
 import { checkedKey, keyIfGiven, textIfGiven } from '../../../../execution/keys';
@@ -23,11 +22,10 @@ import {
 	documentWith,
 	isDocumentField,
 	unsignedAddress,
+	type DocumentRecord,
 } from '../../../../payloads/document';
-import type { DocumentRecord } from '../../../../payloads/document';
 import { isJsonObject } from '../../../../transport/answer';
-import { SOURCES } from './index';
-import type { SourceValue } from './index';
+import { SOURCES, type SourceValue } from './index';
 import { DOCUMENT_NAMING, documentFromFields, mapColumns } from './mapping';
 import {
 	binaryDocument,
@@ -35,8 +33,8 @@ import {
 	refusedKeys,
 	settingsOf,
 	textDocument,
+	type FoundDocument,
 } from './sourceDocument';
-import type { FoundDocument } from './sourceDocument';
 
 /** The documents of an item; streamed, with the flaws of some, where they are too many to hold at once. */
 export type SourceDocuments = FoundDocument[] | AsyncIterable<FoundDocument | ItemError>;

@@ -7,8 +7,7 @@ import omit from 'lodash/omit';
 import omitBy from 'lodash/omitBy';
 import pick from 'lodash/pick';
 
-import { subjectOf } from '../../../../execution/badInput';
-import type { Naming } from '../../../../execution/badInput';
+import { subjectOf, type Naming } from '../../../../execution/badInput';
 import {
 	NUL,
 	firstBytes,
@@ -21,8 +20,7 @@ import type { FieldValues } from '../../../../execution/fields';
 import type { BinaryField, Item } from '../../../../execution/item';
 import { MIME_TYPES, UNKNOWN_TYPE, documentExtension } from '../../../../execution/mimeTypes';
 import { readValue, utcText } from '../../../../execution/values';
-import { document } from '../../../../payloads/document';
-import type { DocumentRecord } from '../../../../payloads/document';
+import { document, type DocumentRecord } from '../../../../payloads/document';
 import type { SourceFile } from '../../../../ingest/readyDocument';
 import { isHtml, isJsonObject } from '../../../../transport/answer';
 import type { UploadFile } from '../../../../transport/multipart';
