@@ -23,14 +23,8 @@ export type DocumentFact<Origin> = { document: ReadyDocument<Origin> } & (
 	| { outcome: 'unreadable'; error: unknown }
 );
 
-/** Counts of requests that stored documents. `bytes`: of all bodies that were sent. */
-export interface RequestCounts {
-	batches: number;
-	bytes: number;
-	requests: number;
-	retries: number;
-	splits: number;
-}
+/** Counts of requests that stored documents. */
+export type RequestCounts = Record<'attempts' | 'batches' | 'retries', number>;
 
 /** The last state of a stored document's processing. */
 export interface ProcessedFact {

@@ -64,7 +64,7 @@ describe('before a batch', () => {
 			return succeeded(sent.map(({ id, key }) => ({ id: key === undefined ? id : `own ${key}` })));
 		};
 		const { placesOf, counts } = await submitTo({ send }, ofNewIds, { memory });
-		expect([placesOf('stored'), counts.requests]).toEqual([[0, 1], 1]);
+		expect([placesOf('stored'), counts.attempts]).toEqual([[0, 1], 1]);
 	});
 
 	it('documents may be stored if a batch was sent and its halves must not be', async () => {
@@ -159,6 +159,6 @@ describe('an execution that is stopped', () => {
 		};
 		const { placesOf, counts } = await submitTo({ send }, withIds(50), { signal: stopping.signal });
 		expect(placesOf('unknown')).toHaveLength(10);
-		expect(counts.requests).toBe(1);
+		expect(counts.attempts).toBe(1);
 	});
 });

@@ -15,7 +15,7 @@ import { derivedId } from '../../../payloads/derivedId';
 import { isRejection } from '../../../transport/classifyFailure';
 import { keyOwner } from './knowledgebase';
 import type { Origin } from './outcomes';
-import type { SourceDocuments } from './sources/readers';
+import { readDocuments, type SourceDocuments } from './sources/readers';
 import { refusedKeys, type FoundDocument } from './sources/sourceDocument';
 import type { Submission } from './submission';
 
@@ -53,16 +53,16 @@ export class DocumentStream {
 			const { item } = queued;
 			let count = 0;
 			try {
-				const documents = queued.documents ?? submission.read(item);
-				const isStreamed = !Array.isArray(documents);
+				const documents = queued.documents ?? readDocuments(item);
 				for await (const found of documents) {
 					count += 1;
-					if (isStreamed) submission.take({ outcome: 'read', count: 1 });
 					const document = await this.ready(found, { item });
 					if (document) yield document;
-					if (!submission.canRead) return;
+					if (submission.canRead) continue;
+					const left = Array.isArray(documents) ? documents.slice(count) : [];
+					return void this.queue.push({ item, documents: left });
 				}
-				if (isStreamed && count === 0) submission.take({ outcome: 'noRecords' });
+				if (count === 0 && !Array.isArray(documents)) submission.take({ outcome: 'noRecords' });
 			} catch (caught) {
 				// If a file breaks off, the documents before that are sent nevertheless.
 				this.recordRefused(caught);

@@ -15,6 +15,7 @@ import { hintsOf, outputOf, processingError, progressOf, stopError } from './rep
 import { checkSameSettings, readSubmitSettings, sourceOf } from './settings';
 import { Submission } from './submission';
 import { Target } from './target';
+import { readDocuments } from './sources/readers';
 import { asHint, counted, sentences } from './wording';
 
 /**
@@ -62,7 +63,7 @@ function targetsOf(submission: Submission, items: Item[]): Target[] {
 			const source = sourceOf(item);
 			const place = JSON.stringify([id, source]);
 			const target = targets.get(place) ?? new Target(submission, id, source);
-			target.stream.queue.push({ item, documents: readsAhead ? submission.read(item) : undefined });
+			target.stream.queue.push({ item, documents: readsAhead ? readDocuments(item) : undefined });
 			targets.set(place, target);
 		} catch (caught) {
 			submission.unassigned += 1;
@@ -85,9 +86,8 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		if (older > 0)
 			submission.remark(`${counted(older, 'document was', 'documents were')} ${NOT_SENT_IN_RETRY}`);
 		if (submission.stoppedBy) {
-			// Stored documents are processed nevertheless; the next run fetches their statuses.
-			for (const { processing } of targets) await processing?.startRemaining();
-			throw stopError(tally, submission.stoppedBy);
+			for (const target of targets) await target.stop();
+			throw stopError(tally, submission.stoppedBy, sumBy(targets, 'waiting'));
 		}
 		// All knowledgebases share one wait.
 		await Promise.all(targets.map(async (target) => await target.followProcessing()));
@@ -110,8 +110,7 @@ const ONLY_WITH_DOCUMENTS =
 /** Reports once that the circuit breaker kept documents from being sent. */
 function remarkCircuitBreaker(submission: Submission): void {
 	const { reason, streakLength } = submission.circuitBreaker;
-	const { counts, documentsRead } = submission.tally;
-	const notSent = documentsRead - counts.documents + counts.notSent;
+	const { notSent } = submission.tally.counts;
 	if (reason === undefined || notSent === 0) return;
 	const documents = counted(notSent, 'document was', 'documents were');
 	const why =

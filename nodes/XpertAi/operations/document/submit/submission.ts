@@ -8,7 +8,6 @@ import { isForeignNotFound } from '../../../transport/classifyFailure';
 import type { Send } from '../../../transport/request';
 import type { Origin } from './outcomes';
 import type { SubmitSettings } from './settings';
-import { readDocuments, type SourceDocuments } from './sources/readers';
 import { addFact, newTally, type SubmitFact } from './tally';
 
 /**
@@ -73,7 +72,6 @@ export class Submission {
 	/** Records why the next document of an item cannot be read. */
 	takeFlaw(item: Item, error: unknown): void {
 		const origin: Origin = { item };
-		this.take({ outcome: 'read', count: 1 });
 		this.take({ outcome: 'begun', origin });
 		this.take({ outcome: 'unreadable', document: { origin }, error });
 	}
@@ -87,17 +85,6 @@ export class Submission {
 	refuse(error: ItemError): void {
 		if (mayContinue(this.first.context)) this.tally.refusals.push(error);
 		else this.refusal ??= error;
-	}
-
-	/**
-	 * Reads the documents of an item, in their order.
-	 *
-	 * @throws NodeOperationError naming the field, the item and what is expected
-	 */
-	read(item: Item): SourceDocuments {
-		const documents = readDocuments(item);
-		if (Array.isArray(documents)) this.take({ outcome: 'read', count: documents.length });
-		return documents;
 	}
 }
 

@@ -23,7 +23,6 @@ export type SubmitFact =
 	| Exclude<Fact<Origin>, ProcessedFact>
 	/** Without an origin, the document was stored by this run and is not tracked. */
 	| (ProcessedFact & { origin?: Origin })
-	| { outcome: 'read'; count: number }
 	| { outcome: 'begun'; origin: Origin; unusedColumns?: string[] }
 	/** A file of records held none. */
 	| { outcome: 'noRecords' }
@@ -53,10 +52,8 @@ export const newTally = () => ({
 	counts: { documents: 0, ...mapValues(OUTCOMES, () => 0) },
 	/** Documents by what the next run would do with them. */
 	plans: { new: 0, changed: 0, back: 0, unchanged: 0, gone: 0 },
-	requests: { batches: 0, bytes: 0, requests: 0, retries: 0, splits: 0 },
+	requests: { attempts: 0, batches: 0, retries: 0 },
 	failed: [] as FailedDocument[],
-	/** Documents read so far, including records that are no documents. */
-	documentsRead: 0,
 	/** Input items that were not read, because the run had ended. */
 	itemsNotRead: 0,
 	/** Of the rejected, those that could not be read: the server never saw them. */
@@ -98,9 +95,6 @@ export function addFact(
 	{ output, simplify }: Pick<SubmitSettings, 'output' | 'simplify'>,
 ): Origin | undefined {
 	switch (fact.outcome) {
-		case 'read':
-			tally.documentsRead += fact.count;
-			return undefined;
 		case 'begun':
 			if (output !== 'summary') tally.origins.push(fact.origin);
 			for (const column of fact.unusedColumns ?? []) tally.unusedColumns.add(column);

@@ -1,3 +1,6 @@
+import size from 'lodash/size';
+import sumBy from 'lodash/sumBy';
+
 import { asJson } from '../../../execution/outputs';
 import type { Documents } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/readyDocument';
@@ -115,9 +118,21 @@ export class Target {
 		});
 		for await (const some of facts) {
 			for (const fact of some) this.take(fact);
-			for (const fact of processing?.ended() ?? []) this.takeProcessed(fact);
+			this.takeEnded();
 			processing?.pollWhenDue();
 		}
+	}
+
+	/** Starts the remaining documents after a failure; the next run fetches their statuses. */
+	async stop(): Promise<void> {
+		await this.processing?.startRemaining();
+		this.takeEnded();
+	}
+
+	/** Documents that were read and have no outcome yet. */
+	get waiting(): number {
+		const unread = sumBy(this.stream.queue, ({ documents }) => size(documents));
+		return unread + this.begun.size + this.toSendWhole.length;
 	}
 
 	/** Starts the remaining documents, and follows the processing of all to its end. */
@@ -300,6 +315,10 @@ export class Target {
 		// A record that is not tracked takes the place of an unchanged one that is in process.
 		if (origin ? !origin.isReplaced : seen.has(key)) seen.set(key, origin);
 		this.processing.add(id);
+	}
+
+	private takeEnded(): void {
+		for (const fact of this.processing?.ended() ?? []) this.takeProcessed(fact);
 	}
 
 	/**

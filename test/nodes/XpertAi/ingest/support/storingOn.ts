@@ -48,7 +48,7 @@ export async function submitTo(
 	models: ModelDocument[],
 	{ signal, clock = virtualTime(), told = [], onTold, ...changes }: Asked = {},
 ): Promise<Submitted> {
-	const counts = { batches: 0, bytes: 0, requests: 0, retries: 0, splits: 0 };
+	const counts = { attempts: 0, batches: 0, retries: 0 };
 	const facts = storeDocuments<number>({
 		documents: waiting(models),
 		batchLimits: { maxCount: 10, maxBytes: Infinity },
