@@ -56,7 +56,7 @@ export class DocumentStream {
 				const documents = queued.documents ?? readDocuments(item);
 				for await (const found of documents) {
 					count += 1;
-					const document = await this.ready(found, { item });
+					const document = await this.ready(found, item);
 					if (document) yield document;
 					if (submission.canRead) continue;
 					const left = Array.isArray(documents) ? documents.slice(count) : [];
@@ -65,8 +65,7 @@ export class DocumentStream {
 				if (count === 0 && !Array.isArray(documents)) submission.take({ outcome: 'noRecords' });
 			} catch (caught) {
 				// If a file breaks off, the documents before that are sent nevertheless.
-				this.recordRefused(caught);
-				submission.takeFlaw(item, caught);
+				this.takeRefused(item, caught);
 			}
 		}
 	}
@@ -74,16 +73,12 @@ export class DocumentStream {
 	/** The document, ready to be sent; nothing if it cannot be read, or if sending has stopped. */
 	private async ready(
 		found: FoundDocument | ItemError,
-		origin: Origin,
+		item: Item,
 	): Promise<ReadyDocument<Origin> | undefined> {
+		if (found instanceof Error) return this.takeRefused(item, found);
 		const { submission } = this;
-		const { unusedColumns } = found instanceof Error ? {} : found;
-		submission.take({ outcome: 'begun', origin, unusedColumns });
-		if (found instanceof Error) {
-			this.recordRefused(found);
-			submission.take({ outcome: 'unreadable', document: { origin }, error: found });
-			return undefined;
-		}
+		const origin: Origin = { item };
+		submission.take({ outcome: 'begun', origin, unusedColumns: found.unusedColumns });
 		const document = this.asDocument(found, origin);
 		const fail = (fact: DocumentFact<Origin>) => {
 			this.recordGap(fact);
@@ -113,10 +108,11 @@ export class DocumentStream {
 	}
 
 	/** Records a document that could not be read. With a key, it is in the source all the same. */
-	private recordRefused(caught: unknown): void {
+	private takeRefused(item: Item, caught: unknown): undefined {
 		const key = isObject(caught) ? refusedKeys.get(caught) : undefined;
 		if (key === undefined) this.gaps.rejected += 1;
 		else this.recordKey(key, derivedId(this.owner, key));
+		this.submission.takeFlaw(item, caught);
 	}
 
 	private recordKey(key: string | undefined, id: string): void {

@@ -16,7 +16,7 @@ import { checkSameSettings, readSubmitSettings, sourceOf } from './settings';
 import { Submission } from './submission';
 import { Target } from './target';
 import { readDocuments } from './sources/readers';
-import { asHint, counted, sentences } from './wording';
+import { sentences } from './wording';
 
 /**
  * Stores the documents of all items, processes them, and reports the outcome of each.
@@ -82,9 +82,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		for (const target of targets)
 			if (!submission.stoppedBy) await (settings.dryRun ? target.plan() : target.store());
 		remarkCircuitBreaker(submission);
-		const older = sumBy(targets, 'older');
-		if (older > 0)
-			submission.remark(`${counted(older, 'document was', 'documents were')} ${NOT_SENT_IN_RETRY}`);
+		submission.remarkOn(sumBy(targets, 'older'), NOT_SENT_IN_RETRY);
 		if (submission.stoppedBy) {
 			for (const target of targets) await target.stop();
 			throw stopError(tally, submission.stoppedBy, sumBy(targets, 'waiting'));
@@ -111,11 +109,10 @@ const ONLY_WITH_DOCUMENTS =
 function remarkCircuitBreaker(submission: Submission): void {
 	const { reason, streakLength } = submission.circuitBreaker;
 	const { notSent } = submission.tally.counts;
-	if (reason === undefined || notSent === 0) return;
-	const documents = counted(notSent, 'document was', 'documents were');
+	if (reason === undefined) return;
 	const why =
 		streakLength === undefined ? 'none would be found' : `${streakLength} in a row failed`;
-	submission.remark(asHint(`${documents} not sent, as ${why}: ${reason}`));
+	submission.remarkOn(notSent, `not sent, as ${why}: ${reason}`);
 }
 
 /** Reports what is not known of the processing. Documents stay stored whatever happens. */
@@ -130,12 +127,9 @@ function remarkProcessing(submission: Submission, targets: Target[]): void {
 			submission.remark(sentences(broken, failureMessage(failure)));
 		}
 	}
-	const unfinished = sumBy(results, 'unfinished');
-	if (unfinished > 0) {
-		const documents = counted(unfinished, 'document was', 'documents were');
-		const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
-		submission.remark(`${documents} still being processed when the wait ended${next}.`);
-	}
+	const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
+	const unfinished = `still being processed when the wait ended${next}.`;
+	submission.remarkOn(sumBy(results, 'unfinished'), unfinished);
 }
 
 const NO_PROCESSING_ROUTE =

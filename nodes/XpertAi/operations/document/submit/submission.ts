@@ -8,6 +8,7 @@ import { isForeignNotFound } from '../../../transport/classifyFailure';
 import type { Send } from '../../../transport/request';
 import type { Origin } from './outcomes';
 import type { SubmitSettings } from './settings';
+import { asHint, counted } from './wording';
 import { addFact, newTally, type SubmitFact } from './tally';
 
 /**
@@ -79,6 +80,12 @@ export class Submission {
 	/** Records a hint for the user. */
 	remark(...texts: string[]): void {
 		for (const text of texts) this.tally.remarks.add(text);
+	}
+
+	/** Records a hint that begins with a number of documents, unless it is 0. */
+	remarkOn(count: number, text: string): void {
+		if (count > 0)
+			this.remark(asHint(`${counted(count, 'document was', 'documents were')} ${text}`));
 	}
 
 	/** Records an error that concerns no single document. With Stop, it ends the run when all sources had their turn. */

@@ -22,7 +22,6 @@ import { knowledgebaseRoutes, memoryPlaceOf } from './knowledgebase';
 import { knowledgebaseError, type Origin } from './outcomes';
 import type { Source } from './settings';
 import { outermostMode, type Submission } from './submission';
-import { asHint, counted } from './wording';
 
 /** A small first batch is processed soon, and reveals errors that affect all documents. */
 const FIRST_BATCH = 10;
@@ -254,16 +253,10 @@ export class Target {
 		);
 		const { statuses } = await this.statusesOf([...ids, ...otherIds], memory);
 		const stored = ids.filter((id) => statuses.has(id.toLowerCase())).length;
-		if (stored > 0)
-			this.submission.remark(
-				asHint(`${counted(stored, 'document was', 'documents were')} ${STORED_BEFORE}`),
-			);
+		this.submission.remarkOn(stored, STORED_BEFORE);
 		// A disabled document has no status.
 		const duplicates = otherIds.filter((id) => processingState(statuses.get(id)) !== 'none').length;
-		if (duplicates > 0)
-			this.submission.remark(
-				asHint(`${counted(duplicates, 'document is', 'documents are')} ${STORED_TWICE}`),
-			);
+		this.submission.remarkOn(duplicates, STORED_TWICE);
 	}
 
 	/** Records what happened, in the tally, the circuit breaker and the memory; then processes what is stored. */

@@ -25,15 +25,15 @@ import type { SourceFile } from '../../../../ingest/readyDocument';
 import { isHtml, isJsonObject } from '../../../../transport/answer';
 import type { UploadFile } from '../../../../transport/multipart';
 import { valuesOfRows } from '../../../shared/rowValues';
-import { RECORD_SETTINGS } from './index';
+import { DOCUMENT_SETTINGS } from './index';
 
 const PARSER_SETTINGS = ['chunkSize', 'chunkOverlap', 'delimiter'];
 
 /** Maps paths in a document to settings, for messages. */
 const RECORD_NAMING: Naming = {
-	fields: [RECORD_SETTINGS],
+	fields: [DOCUMENT_SETTINGS],
 	fieldByPath: Object.fromEntries(
-		(RECORD_SETTINGS.options ?? []).map(({ name }) => [
+		(DOCUMENT_SETTINGS.options ?? []).map(({ name }) => [
 			PARSER_SETTINGS.includes(name) ? `parserConfig.${name}` : name,
 			`documentSettings.${name}`,
 		]),
@@ -247,8 +247,9 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
  */
 export function settingsOf(item: Item, directory = ''): DocumentRecord {
 	const chosen = item.parameter('documentSettings');
-	const read = (readValue(item.refuse, RECORD_SETTINGS, chosen) ?? {}) as FieldValues;
-	const { metadataRows, folderFromDirectory: usesDirectory, ...settings } = read;
+	const read = (readValue(item.refuse, DOCUMENT_SETTINGS, chosen) ?? {}) as FieldValues;
+	const { metadataRows, folderFromDirectory: usesDirectory, ...others } = read;
+	const settings = omit(others, 'documentVersion', 'documentVersionField');
 	const parserConfig = pick(settings, PARSER_SETTINGS);
 	const rows = valuesOfRows(item, 'Metadata Rows', metadataRows);
 	const path = directory.replaceAll('\\', '/').replace(/^[a-z]:/i, '');
