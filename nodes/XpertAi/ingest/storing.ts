@@ -217,7 +217,7 @@ const hashesOf = (batch: Batch<unknown>) =>
 /** How a request ended, for the journal. */
 function endOf({ failure, mayBeDone }: Result<unknown>): BatchEnd {
 	if (!failure) return 'done';
-	return !mayBeDone && (isTooLarge(failure) || certainlyNotDone(failure)) ? 'nothing' : 'unclear';
+	return !mayBeDone && certainlyNotDone(failure) ? 'nothing' : 'unclear';
 }
 
 /** An answer without the records of the journal's rows. */

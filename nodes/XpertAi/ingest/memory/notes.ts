@@ -72,8 +72,7 @@ export interface WrittenNote {
 	body?: Buffer;
 }
 
-/** Prefix of every note, followed by the version. */
-const FORMAT = OWN_NOTE;
+/** Follows the prefix of every note. */
 const VERSION = 1;
 
 /**
@@ -156,7 +155,7 @@ export class NotesOnServer {
 			id: this.idOf(note),
 			name: `n8n: ${note[1].replace('…', () => title)} (do not process)`,
 			disabled: true,
-			processMsg: `${FORMAT}${VERSION}:${checksum(text)}:${text}`,
+			processMsg: `${OWN_NOTE}${VERSION}:${checksum(text)}:${text}`,
 		};
 	}
 
@@ -164,7 +163,7 @@ export class NotesOnServer {
 		// Servers may also list documents that they do not have.
 		if (text === undefined) return undefined;
 		const [title = '', sum, ...parts] = text.split(':');
-		const version = title.startsWith(FORMAT) ? Number(title.slice(FORMAT.length)) : 0;
+		const version = title.startsWith(OWN_NOTE) ? Number(title.slice(OWN_NOTE.length)) : 0;
 		if (version > VERSION) throw new NotesFailed(NEWER_VERSION);
 		if (version !== VERSION || sum !== checksum(parts.join(':'))) return 'damaged';
 		// The checksum proves that this node wrote the note.

@@ -91,6 +91,11 @@ describe('a batch that takes the server too long', () => {
 		expect(counts).toMatchObject({ attempts: 3 + 2 * 3 + 4 });
 	});
 
+	it('is split at once where it is too large: 413', async () => {
+		const { placesOf, counts } = await submitTo(impatient(answered(413)), withIds(10));
+		expect([placesOf('stored'), counts.attempts]).toEqual([range(0, 10), 1 + 2 + 4]);
+	});
+
 	it('is sent once each after the outage budget is spent', async () => {
 		const { send } = impatient(answered(504), 0);
 		const { placesOf, counts } = await submitTo({ send }, withIds(80));
