@@ -1,6 +1,6 @@
 import { EVERY_UUID } from '../payloads/common';
 import { failureMessage } from '../transport/failure';
-import type { Fact } from './facts';
+import type { Fact } from './readyDocument';
 import { processingFlaw } from './processingStatus';
 
 /** The stages in which a document can fail. */

@@ -3,7 +3,7 @@ import chunk from 'lodash/chunk';
 import { IDS_PER_ADDRESS } from '../transport/api';
 import { MINUTE_MS, FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import type { ProcessedFact } from './facts';
+import type { ProcessedFact } from './readyDocument';
 import { documentList } from './answeredRecords';
 import { IDS_TO_START, fetchStatuses, processingEndOf, statusesById } from './processingStatus';
 import type { ProcessingEnd, ProcessingRoutes, ProcessingStatus } from './processingStatus';

@@ -16,8 +16,7 @@ import { OutageBudget, call } from '../transport/call';
 import type { ApiClient, Result, RetryLimits } from '../transport/call';
 import { answeredRecords, recordId, storingFlaw } from './answeredRecords';
 import { batchBody, batchBytes, batches, type BatchLimits, type Documents } from './batches';
-import type { ReadyDocument } from './readyDocument';
-import type { Fact } from './facts';
+import type { ReadyDocument, Fact } from './readyDocument';
 import type { Folders } from './folders';
 import type { BatchEnd, JournaledBatch, SourceMemory } from './memory';
 

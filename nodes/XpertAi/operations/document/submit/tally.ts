@@ -3,8 +3,12 @@ import pick from 'lodash/pick';
 import type { IDataObject } from 'n8n-workflow';
 
 import { asJson, type ItemError } from '../../../execution/outputs';
-import type { ReadyDocument } from '../../../ingest/readyDocument';
-import type { DocumentFact, Fact, ProcessedFact, RequestCounts } from '../../../ingest/facts';
+import type {
+	DocumentFact,
+	Fact,
+	ProcessedFact,
+	ReadyDocument,
+} from '../../../ingest/readyDocument';
 import type { DocumentName } from '../../../ingest/memory';
 import type { PlannedAction } from '../../../ingest/planDocuments';
 import { processingEndOf, processingFlaw } from '../../../ingest/processingStatus';
@@ -103,7 +107,7 @@ export function addFact(
 			tally.doubts.emptyFiles += 1;
 			return undefined;
 		case 'sent':
-			for (const key of Object.keys(fact.counts) as Array<keyof RequestCounts>)
+			for (const key of Object.keys(fact.counts) as Array<keyof Tally['requests']>)
 				tally.requests[key] += fact.counts[key];
 			return undefined;
 		case 'unreadable': {

@@ -3,8 +3,7 @@ import sumBy from 'lodash/sumBy';
 
 import { asJson } from '../../../execution/outputs';
 import type { Documents } from '../../../ingest/batches';
-import type { ReadyDocument } from '../../../ingest/readyDocument';
-import type { Fact, ProcessedFact } from '../../../ingest/facts';
+import type { ReadyDocument, Fact, ProcessedFact } from '../../../ingest/readyDocument';
 import { Folders } from '../../../ingest/folders';
 import { ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
 import type { DocumentName, Holder } from '../../../ingest/memory';

@@ -1,9 +1,11 @@
 import { mergeWith, add } from 'lodash';
 
-import { storeDocuments } from '../../../../../nodes/XpertAi/ingest/storing';
-import type { Storing } from '../../../../../nodes/XpertAi/ingest/storing';
-import type { ReadyDocument } from '../../../../../nodes/XpertAi/ingest/readyDocument';
-import type { DocumentFact, RequestCounts } from '../../../../../nodes/XpertAi/ingest/facts';
+import { storeDocuments, type Storing } from '../../../../../nodes/XpertAi/ingest/storing';
+import type {
+	ReadyDocument,
+	DocumentFact,
+	RequestCounts,
+} from '../../../../../nodes/XpertAi/ingest/readyDocument';
 import type { Clock } from '../../../../../nodes/XpertAi/transport/clock';
 import { prepared } from '../../../support/documents';
 import { parsing } from '../../../support/send';
