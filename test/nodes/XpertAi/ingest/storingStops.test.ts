@@ -5,11 +5,9 @@ import { map, range } from 'lodash';
 import type { Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import type { ApiRequest } from '../../../../nodes/XpertAi/transport/request';
-import { BulkServer } from './support/bulkServer';
-import type { Fault } from './support/bulkServer';
+import { BulkServer, type Fault } from './support/bulkServer';
 import { failed, succeeded } from './support/outcomes';
-import { submitTo, waiting, withIds } from './support/storingOn';
-import type { Told } from './support/storingOn';
+import { submitTo, waiting, withIds, type Told } from './support/storingOn';
 
 const stop = { stopsAtFailure: true, batchLimits: { maxCount: 2, maxBytes: Infinity } };
 
