@@ -48,7 +48,9 @@ export class DocumentStream {
 	async *documents(): AsyncGenerator<ReadyDocument<Origin>> {
 		const { submission } = this;
 		this.queue.reverse();
-		for (let queued = this.queue.pop(); queued && submission.canRead; queued = this.queue.pop()) {
+		while (submission.canRead) {
+			const queued = this.queue.pop();
+			if (!queued) return;
 			const { item } = queued;
 			let count = 0;
 			try {

@@ -3,12 +3,7 @@ import pick from 'lodash/pick';
 import type { IDataObject } from 'n8n-workflow';
 
 import { asJson, type ItemError } from '../../../execution/outputs';
-import type {
-	DocumentFact,
-	Fact,
-	ProcessedFact,
-	ReadyDocument,
-} from '../../../ingest/readyDocument';
+import type { DocumentFact, Fact, ProcessedFact } from '../../../ingest/readyDocument';
 import type { DocumentName } from '../../../ingest/memory';
 import type { PlannedAction } from '../../../ingest/planDocuments';
 import { processingEndOf, processingFlaw } from '../../../ingest/processingStatus';
@@ -194,7 +189,7 @@ function addProcessed(
 }
 
 /** Counts what is seldom intended, or not supported by servers (service behaviour). */
-function addDoubts({ doubts }: Tally, { isNew, origin, record }: ReadyDocument<Origin>): void {
+function addDoubts({ doubts }: Tally, { isNew, origin, record }: OutcomeFact['document']): void {
 	const { filePath, fileUrl, pages, chunks } = record;
 	const parts = [...(pages ?? []), ...(chunks ?? [])];
 	if (origin.hadNul) doubts.hadNul += 1;
