@@ -64,9 +64,6 @@ export type DocumentFact<Origin> = { document: ReadyDocument<Origin> } & (
 	| { outcome: 'unreadable'; error: unknown }
 );
 
-/** Counts of requests that stored documents. */
-export type RequestCounts = Record<'attempts' | 'batches' | 'retries', number>;
-
 /** The last state of a stored document's processing. */
 export interface ProcessedFact {
 	outcome: 'processed';
@@ -80,4 +77,5 @@ export type Fact<Origin> =
 	| ProcessedFact
 	/** `hadNul`: U+0000 was left out of its file. */
 	| { outcome: 'uploaded'; hadNul?: boolean }
-	| { outcome: 'sent'; counts: RequestCounts };
+	/** Counts of requests that stored documents. */
+	| { outcome: 'sent'; counts: Record<'attempts' | 'batches' | 'retries', number> };

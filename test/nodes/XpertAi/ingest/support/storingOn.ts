@@ -2,9 +2,8 @@ import { mergeWith, add } from 'lodash';
 
 import { storeDocuments, type Storing } from '../../../../../nodes/XpertAi/ingest/storing';
 import type {
-	ReadyDocument,
 	DocumentFact,
-	RequestCounts,
+	ReadyDocument,
 } from '../../../../../nodes/XpertAi/ingest/readyDocument';
 import type { Clock } from '../../../../../nodes/XpertAi/transport/clock';
 import { prepared } from '../../../support/documents';
@@ -15,7 +14,7 @@ import type { BulkServer, ModelDocument } from './bulkServer';
 export interface Submitted {
 	/** Each document told, with its place and its outcome, in the order they were told. */
 	told: Told[];
-	counts: RequestCounts;
+	counts: Record<'attempts' | 'batches' | 'retries', number>;
 	/** Places of the documents with an outcome, in order. */
 	placesOf: (outcome: Told['outcome']) => number[];
 }

@@ -1,3 +1,4 @@
+import { range } from 'lodash';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
@@ -77,6 +78,13 @@ it('a run that stops takes how the processing of what it stored went', async () 
 	await target.store();
 	await target.stop();
 	expect(submission.tally.processingFailed).toBe(1);
+});
+
+it('documents of an item that had no turn when the run stopped are waiting, and nothing else is', async () => {
+	const { item, submission, target } = summaryOf([], {});
+	target.stream.queue.splice(0, 1, { item, documents: range(3).map(() => ({ record: {} })) });
+	for await (const { origin } of target.stream.documents()) submission.stoppedBy = origin;
+	expect(target.waiting).toBe(2);
 });
 
 it('a record that is read leaves it known that an unchanged one with its ID is in process', async () => {
