@@ -4,7 +4,7 @@ import { DateTime } from 'luxon';
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { hintFor } from '../XpertAi/execution/hints';
+import { wordsFor } from '../XpertAi/execution/hints';
 import { textIfAny } from '../XpertAi/payloads/common';
 import { conversationRecord } from '../XpertAi/payloads/conversation';
 import { errorText, openTasks, waitsForPerson } from '../XpertAi/threads/conversation';
@@ -80,7 +80,7 @@ export function searchChanges(
 		const result = await call({ send, clock: systemClock }, { ...request, body, schema });
 		if (result.ok) return { changes: result.answer, serverTime: result.serverTime };
 		const { failure } = result;
-		throw toNodeApiError(failure, { node: context.getNode(), hint: hintFor(failure, { ids }) });
+		throw toNodeApiError(failure, { ...wordsFor(failure, { ids }), node: context.getNode() });
 	};
 }
 

@@ -99,7 +99,7 @@ function comparedError(cell: OpenCell, { error, items: given }: NodeResult) {
 	const { promise, requests, code, hasRequestId, hasItems, name } = compared(cell);
 	const documents = DOCUMENTS[cell.operation.kind];
 	const counts = `. Documents: ${documents} ${promise.mayBeStored ? 'unknown' : 'rejected'}`;
-	const requestId = /Request ID: (\S+)\./.exec(String(error?.description))?.[1] ?? '';
+	const { requestId = '' } = (error?.context?.data ?? {}) as { requestId?: string };
 	const outcome = {
 		requests,
 		hasItems: given.length > 0,

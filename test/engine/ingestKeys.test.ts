@@ -29,7 +29,7 @@ describe('the key of a workspace and a new knowledgebase of it', () => {
 		async (mode, outcome) => {
 			const { error } = await submit({ ...TEXTS, mode }, { items: [text('a')] });
 			expect(error?.message).toBe(
-				`The server answered 403: Access denied to workspace. Documents: 1 ${outcome}`,
+				`This key may not do this: Access denied to workspace (HTTP 403). Documents: 1 ${outcome}`,
 			);
 			expect(error?.description).toContain(FIRST);
 			expect(error?.description).not.toContain('creates and updates no knowledgebases');
@@ -56,9 +56,7 @@ describe('a knowledgebase that the server does not have', () => {
 			{ ...TEXTS, mode, knowledgebaseId },
 			{ items: [text('a'), text('b')] },
 		);
-		expect(error?.message).toBe(
-			`The server answered 404: The requested record was not found. Documents: 2 ${outcome}`,
-		);
+		expect(error?.message).toBe(`Knowledgebase ${UNKNOWN} was not found. Documents: 2 ${outcome}`);
 		expect(error?.description).toContain('Check "Knowledgebase".');
 		expect(error?.description).not.toContain('IDs and names');
 	});

@@ -113,7 +113,7 @@ describe('a source that gets a name', () => {
 		await night('', 'a');
 		const before = derivedId(fixture.world.knowledgebaseId, 'a');
 		fixture.sandbox.faults.add({ endpoint: 'status', path: before, do: 'status', status: 403 });
-		expect(hintsOf(await night('x', 'a')).join()).toContain('The server answered 403');
+		expect(hintsOf(await night('x', 'a')).join()).toContain('This key may not do this');
 		expect(found()).toEqual(['a of nobody', 'a of x']);
 	});
 });

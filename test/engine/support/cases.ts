@@ -255,7 +255,7 @@ const CASES: Case[] = [
 		good: ({ ranThreadId, ranRunId }) => ofRun(ranThreadId, ranRunId),
 		sends: 'GET /threads/{ranThreadId}/runs/{ranRunId}',
 		bad: ({ ranThreadId }) => ofRun(ranThreadId, 'abc'),
-		refusal: /"Run ID" must be a UUID.*, but is "abc"$/,
+		refusal: /"Run ID" must be an ID, but is "abc"$/,
 		answer: recordedRun('running', ID),
 	},
 	{

@@ -19,7 +19,7 @@ import {
 import type { FieldValues } from '../../../../execution/fields';
 import type { BinaryField, Item } from '../../../../execution/item';
 import { MIME_TYPES, UNKNOWN_TYPE, documentExtension } from '../../../../execution/mimeTypes';
-import { readValue, utcText } from '../../../../execution/values';
+import { fieldValues, utcText } from '../../../../execution/values';
 import { document, type DocumentRecord } from '../../../../payloads/document';
 import type { SourceFile } from '../../../../ingest/readyDocument';
 import { isHtml, isJsonObject } from '../../../../transport/answer';
@@ -247,7 +247,9 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
  */
 export function settingsOf(item: Item, directory = ''): DocumentRecord {
 	const chosen = item.parameter('documentSettings');
-	const read = (readValue(item.refuse, DOCUMENT_SETTINGS, chosen) ?? {}) as FieldValues;
+	const { name } = DOCUMENT_SETTINGS;
+	const given = fieldValues(item.refuse, [DOCUMENT_SETTINGS], { [name]: chosen });
+	const read = (given[name] ?? {}) as FieldValues;
 	const { metadataRows, folderFromDirectory: usesDirectory, ...others } = read;
 	const settings = omit(others, 'documentVersion', 'documentVersionField');
 	const parserConfig = pick(settings, PARSER_SETTINGS);
