@@ -89,9 +89,9 @@ describe('a source that gets a name', () => {
 			const plan = await night('x', 'abc', {
 				parameters: { mode: 'mirror', options: { dryRun: true } },
 			});
-			expect(hintsOf(plan)).toContain(twice('3 documents are'));
+			expect(hintsOf(plan)).toContain(twice('3 documents were'));
 			const result = await night('x', 'abc', mirror);
-			expect(hintsOf(result)).toContain(twice('3 documents are'));
+			expect(hintsOf(result)).toContain(twice('3 documents were'));
 			expect(found()).toHaveLength(6);
 			expect(hintsOf(await night('x', 'abc', mirror)).join()).not.toContain('twice');
 			const { items } = await disableUnnamed('abc');

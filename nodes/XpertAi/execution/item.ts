@@ -228,7 +228,7 @@ export class Item extends ItemOutput {
 	}
 
 	/** Throws: the value of a parameter cannot be sent. */
-	private refuseField(name: string, demand: string, value?: unknown): never {
+	refuseField(name: string, demand: string, value?: unknown): never {
 		return this.refuse({ subject: `"${this.labelOf(name)}"`, demand, value });
 	}
 

@@ -7,8 +7,7 @@ import type { Item } from '../../../execution/item';
 import type { SourceMemory } from '../../../ingest/memory';
 import { fetchStatuses, processingState } from '../../../ingest/processingStatus';
 import { switchDocuments } from '../../../ingest/switchDocuments';
-import { failureMessage } from '../../../transport/failure';
-import type { Failure } from '../../../transport/failure';
+import { failureMessage, type Failure } from '../../../transport/failure';
 import { outermostMode } from './submission';
 import type { Target } from './target';
 import { asHint, counted } from './wording';
@@ -22,13 +21,11 @@ const EXAMPLES = 3;
  * @throws NodeOperationError before anything is sent
  */
 export function refuseInLoop(item: Item): void {
-	if (!isInLoop(item.context)) return;
-	item.refuse({
-		subject: `"${item.labelOf('mode')}"`,
-		demand:
-			'cannot be "Mirror the Source (Remove What Is Gone)" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "Send New and Changed"',
-	});
+	if (isInLoop(item.context)) item.refuseField('mode', NOT_IN_LOOP);
 }
+
+const NOT_IN_LOOP =
+	'cannot be "Mirror the Source (Remove What Is Gone)" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "Send New and Changed"';
 
 /** Ways of starting a workflow in which its items are today's source: not by hand, as a test or as a repetition. */
 const REMOVING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error', 'integrated'];
