@@ -57,7 +57,7 @@ export class XpertAiApi implements ICredentialType {
 		textField('baseUrl', 'Base URL', 'Address of your Xpert AI server, with or without /api', {
 			required: true,
 			placeholder: 'e.g. https://api.example.com',
-			hint: 'No connection? ENOTFOUND: no such host. ECONNREFUSED: nothing listens there. EPROTO: it speaks http.',
+			hint: 'No connection? ENOTFOUND: no such host. ECONNREFUSED: nothing listens there. EPROTO: it speaks http',
 		}),
 		textField(
 			'accessToken',

@@ -132,7 +132,7 @@ describe('the key of a document', () => {
 	])('belongs to no source by a name that is none: %s', async (sourceName, words) => {
 		const parameters = { ...TEXTS, mode: 'mirror', sourceName };
 		const { error } = await submit(parameters, { items: [item('a')] });
-		expect(error?.message).toBe(`${words}`);
+		expect(error?.message).toBe(`${words}. Documents: 1 not sent`);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 });
