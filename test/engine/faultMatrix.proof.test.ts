@@ -97,8 +97,11 @@ function compared(cell: OpenCell) {
 
 function comparedError(cell: OpenCell, { error, items: given }: NodeResult) {
 	const { promise, requests, code, hasRequestId, hasItems, name } = compared(cell);
-	const documents = DOCUMENTS[cell.operation.kind];
-	const counts = `. Documents: ${documents} ${promise.mayBeStored ? 'unknown' : 'rejected'}`;
+	const { kind } = cell.operation;
+	const documents = DOCUMENTS[kind];
+	// Only a server that answers has seen a document.
+	const unstored = kind === 'memory' || !cell.fault.isAnswered ? 'not sent' : 'rejected';
+	const counts = `. Documents: ${documents} ${promise.mayBeStored ? 'unknown' : unstored}`;
 	const { requestId = '' } = (error?.context?.data ?? {}) as { requestId?: string };
 	const outcome = {
 		requests,

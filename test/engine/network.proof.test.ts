@@ -149,7 +149,7 @@ describe("n8n's SSRF protection", () => {
 		);
 		expect([network.sandbox.requests.all, proxy.seen]).toEqual([[], []]);
 		const submit = reports.find(({ name }) => name === 'E3');
-		expect(submit?.error?.message).toContain('Documents: 1 rejected');
+		expect(submit?.error?.message).toContain('Documents: 1 not sent');
 	});
 
 	it.each([

@@ -200,7 +200,8 @@ export const fieldLookup = memoize((fields: INodeProperties[]) =>
 	memoize((name: string) => {
 		const [outer = '', inner] = name.split('.');
 		const found = fieldNamed(outer, fields);
-		return inner === undefined ? found : fieldNamed(inner, found?.options ?? []);
+		if (inner === undefined || found?.type === 'resourceMapper') return found;
+		return fieldNamed(inner, found?.options ?? []);
 	}),
 );
 fieldLookup.cache = new WeakMap();

@@ -18,12 +18,14 @@ export async function withProgress<Result>(
 	work: () => Promise<Result>,
 	clock: Pick<Clock, 'later'> = systemClock,
 ): Promise<Result> {
-	/** Given up when the work has ended, as a timer cannot be: it must not hold what the work held. */
+	const { logger } = context;
+	const { name } = context.getNode();
+	/** Given up when the work has ended, as a timer cannot be: it must not hold what the work held, nor the context. */
 	let line: typeof progress | undefined = progress;
 	const later = (minutes: number) =>
 		clock.later(EVERY_MS, () => {
 			if (!line) return;
-			context.logger.info(`${context.getNode().name}: ${line(minutes)}`);
+			logger.info(`${name}: ${line(minutes)}`);
 			later(minutes + 0.5);
 		});
 	later(0.5);
