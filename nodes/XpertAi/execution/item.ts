@@ -312,6 +312,11 @@ export class Item {
 		return { json, pairedItem: { item: this.index } };
 	}
 
+	/** The input item as it came. */
+	passedOn(): INodeExecutionData {
+		return { ...this.input, ...this.output(this.json) };
+	}
+
 	/**
 	 * The output item for a failure. If On Error says so, n8n moves it to the error output and adds the fields of the
 	 * input item.

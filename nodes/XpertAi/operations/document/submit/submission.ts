@@ -51,6 +51,7 @@ export class Submission {
 		/** The item whose settings apply to all items. */
 		readonly first: Item,
 		readonly settings: SubmitSettings,
+		private readonly readItem = readDocuments,
 	) {
 		this.send = outermostMode(first.context) === 'manual' ? markUnanswered(first.send) : first.send;
 		this.signal = first.context.getExecutionCancelSignal();
@@ -98,7 +99,7 @@ export class Submission {
 	 * @throws NodeOperationError naming the field, the item and what is expected
 	 */
 	read(item: Item): SourceDocuments {
-		const documents = readDocuments(item);
+		const documents = this.readItem(item);
 		if (Array.isArray(documents)) this.take({ outcome: 'read', count: documents.length });
 		return documents;
 	}

@@ -125,7 +125,7 @@ export const NOTES = {
 };
 
 /** What is said where the server twice denies, in its own words, that it has the route of the memory. */
-export const UNREMEMBERED = /^Everything is sent: this server does not give back/;
+export const UNREMEMBERED = /^Nothing is left out: this server does not give back/;
 
 /** What is said once of a source whose documents are there before anything was remembered. */
 export const STORED_BEFORE = /stored before this source was remembered/;
