@@ -58,6 +58,7 @@ const onEngine = {
 		'n8n-core',
 		'n8n-workflow',
 		'di',
+		'backend-common',
 		'backend-network',
 		'lodash',
 		'zod',

@@ -7,8 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { booleanField, textField } from '../nodes/XpertAi/execution/fields';
-import { BASE_URL, SECURE_START } from '../nodes/XpertAi/transport/baseUrl';
-import { BEFORE_TOKEN } from '../nodes/XpertAi/transport/credential';
+import { BASE_URL, BEFORE_TOKEN, SECURE_START } from '../nodes/XpertAi/transport/credential';
 
 /**
  * Normalizes the Base URL as the node does (`serviceRoot`), by the same two patterns, as a credential test supports

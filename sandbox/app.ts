@@ -49,6 +49,7 @@ export function buildApp(context: Context, prefix: string, further: Endpoint[]):
 	app.addHook('onRequest', async (request, reply) => {
 		request.misbehaviour = [];
 		reply.header('x-request-id', request.id);
+		reply.header('date', new Date(context.clock.now()).toUTCString());
 	});
 	app.register(async (admin) => registerAdmin(admin, context), { prefix: '/sandbox' });
 	app.register(async (files) => registerPublicFiles(files, context.store));

@@ -88,7 +88,7 @@ export function submitWorkflow(
 				source: 'fields',
 				knowledgebaseId: byId(knowledgebaseId),
 				documentFields: { mappingMode: 'autoMapInputData', value: null, schema: [] },
-				...(withIds ? {} : { documentSettings: { documentKey: '={{ $json.filePath }}' } }),
+				...(withIds ? {} : { documentKey: '={{ $json.filePath }}' }),
 				options: { afterStoring: 'nothing', batchSize, concurrency },
 			},
 			more: {

@@ -186,10 +186,9 @@ export async function runNight(engine: NodeEngine, target: Target, night: Night)
 	const parameters: INodeParameters = {
 		...{ resource: 'document', operation: 'submit', source, mode, options },
 		knowledgebaseId: byId(target.knowledgebaseId),
-		documentSettings:
-			source === 'records'
-				? { documentKeyField: 'filePath' }
-				: { documentKey: '={{ $json.filePath }}' },
+		...(source === 'records'
+			? { documentKeyField: 'filePath' }
+			: { documentKey: '={{ $json.filePath }}' }),
 		...(mode === 'all' ? {} : { sourceName: 'Benchmark' }),
 		...(source === 'records' ? { binaryPropertyName: 'data' } : BY_NAME),
 	};

@@ -1,8 +1,8 @@
 import max from 'lodash/max';
 
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
-import { overlapStart, changeKey } from './memory';
-import type { Change, Memory } from './memory';
+import { OVERLAP_MS, changeKey, toKnown } from './memory';
+import type { Change, Memory, Reading } from './memory';
 
 /** A page of changes to request. */
 export interface ChangesQuery {
@@ -12,23 +12,23 @@ export interface ChangesQuery {
 	limit: number;
 }
 
-/** Fetches a page of changes; throws if it fails. A change with an unreadable time has `at: NaN`. */
-export type FetchChanges<One extends Change> = (query: ChangesQuery) => Promise<One[]>;
-
-/** How far changes were read. */
-interface ReadSoFar {
-	/** No change between the start of the reading and this time is missing. */
-	upTo: number;
-	/** Whether the last page was read. */
-	isEnd: boolean;
-	pages: number;
+/** A page of changes. A change with an unreadable time has `at: NaN`. */
+interface Page<One extends Change> {
+	changes: One[];
+	/** The time of the server, if it tells. */
+	serverTime?: number;
 }
 
-/** Limits of a reading. */
-interface ReadOptions<One extends Change> {
-	/** Called after each page, which may repeat changes of the page before; true ends the reading. */
-	isEnough?: (soFar: ReadSoFar, page: One[]) => boolean;
-	pageSize?: number;
+/** Fetches a page of changes; throws if it fails. */
+export type FetchChanges<One extends Change> = (query: ChangesQuery) => Promise<Page<One>>;
+
+/** How far changes were read. */
+interface ReadSoFar<One extends Change> extends Page<One> {
+	/** No change between the start of the reading and this time is missing. */
+	upTo: number;
+	pages: number;
+	/** What ended the reading early. */
+	failure?: unknown;
 }
 
 /**
@@ -36,35 +36,39 @@ interface ReadOptions<One extends Change> {
  * offset: a conversation that changes meanwhile leaves its place, and an offset would skip the one that moves up. To
  * get past many changes with the same time, a page is larger than a page size and twice the number of changes known for
  * that time. Never throws; changes read before a failure are returned with it.
+ *
+ * @param isEnough called after each page; true ends the reading
  */
 export async function readChanges<One extends Change>(
 	fetchChanges: FetchChanges<One>,
 	from: number,
-	{ isEnough = () => false, pageSize = PAGE_SIZE }: ReadOptions<One> = {},
-) {
+	isEnough: (soFar: ReadSoFar<One>) => boolean = () => false,
+	pageSize = PAGE_SIZE,
+): Promise<ReadSoFar<One>> {
 	/** Changes by key, in the order in which they were first read. */
 	const seen = new Map<string, One>();
-	const soFar = { upTo: from, isEnd: false, pages: 0 };
-	let failure: unknown;
+	const read: ReadSoFar<One> = { upTo: from, changes: [], pages: 0 };
 	try {
-		for (let sameTime = 0; ; ) {
-			const since = soFar.upTo;
+		for (let [sameTime, isOver] = [0, false]; !isOver; ) {
+			const since = read.upTo;
 			const limit = Math.max(pageSize, 2 * sameTime) + 1;
 			const page = await fetchChanges({ since, order: 'ASC', limit });
-			soFar.pages += 1;
-			for (const change of page) seen.set(changeKey(change), change);
-			const times = timesOf(page);
-			const last = times.at(-1);
+			for (const change of page.changes) seen.set(changeKey(change), change);
+			const times = timesOf(page.changes);
+			const last = times.at(-1) ?? since;
 			// A short page is the last; a page longer than asked for has everything.
-			soFar.isEnd = page.length !== limit || last === undefined;
-			if (last !== undefined) soFar.upTo = soFar.isEnd ? last + 1 : last;
-			if (soFar.isEnd || (isEnough(soFar, page) && soFar.upTo > since)) break;
+			const isEnd = page.changes.length !== limit || times.length === 0;
+			read.upTo = last + Number(isEnd && times.length > 0);
+			read.changes = [...seen.values()];
+			read.pages += 1;
+			read.serverTime ??= page.serverTime;
+			isOver = isEnd || (isEnough(read) && last > since);
 			sameTime = times.filter((at) => at === last).length;
 		}
-	} catch (caught) {
-		failure = caught;
+	} catch (failure) {
+		read.failure = failure;
 	}
-	return { ...soFar, changes: [...seen.values()], failure };
+	return read;
 }
 
 /** The readable times of changes. */
@@ -73,78 +77,84 @@ export function timesOf(changes: Change[]): number[] {
 }
 
 /**
- * Reads the changes of the last overlap, at the activation of a workflow; if time is up before its end, none of them.
- *
- * @param now the clock of this host @throws if a request fails
+ * The time of the server, and the start of the overlap of its newest change. A server that tells no time counts as
+ * being at its newest change; changes that were stamped with a later time do not count.
  */
-export async function readExisting(
+async function readNewest(fetchChanges: FetchChanges<Change>) {
+	const page = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
+	const times = timesOf(page.changes);
+	const newest = max(times) ?? 0;
+	const { serverTime = newest } = page;
+	const plausible = times.filter((at) => at <= serverTime + OVERLAP_MS);
+	return { serverTime, start: (max(plausible) ?? Math.min(newest, serverTime)) - OVERLAP_MS };
+}
+
+/** The first memory: all changes of the last overlap count as emitted. @throws if a request fails */
+export async function firstMemory(
 	fetchChanges: FetchChanges<Change>,
-	now: number,
-	{ hasTime, pageSize = PAGE_SIZE }: { hasTime: () => boolean; pageSize?: number },
-) {
-	const newest = max(timesOf(await fetchChanges({ order: 'DESC', limit: pageSize }))) ?? 0;
-	const from = overlapStart(Math.min(newest, now));
-	const { changes, upTo, isEnd, failure } = await readChanges(fetchChanges, from, {
-		isEnough: () => !hasTime(),
-		pageSize,
-	});
+	watched: string,
+): Promise<Memory> {
+	const { start } = await readNewest(fetchChanges);
+	const { upTo, changes, failure } = await readChanges(fetchChanges, start);
 	if (failure !== undefined) throw failure;
-	return isEnd ? { changes, upTo, from } : { changes: [], upTo: newest + 1, from: newest + 1 };
+	return { watched, since: upTo, again: start, known: changes.map(toKnown) };
+}
+
+/**
+ * The memory without a time that is later than the server's by more than the overlap, as a wrong clock leaves it: it
+ * goes on from the overlap of the newest change.
+ *
+ * @param found what was read with this memory
+ * @returns undefined if its times are plausible @throws if a request fails
+ */
+export async function correctMemory(
+	fetchChanges: FetchChanges<Change>,
+	memory: Memory,
+	{ changes, serverTime }: Page<Change>,
+): Promise<Memory | undefined> {
+	const isPlausible = (time: number) => memory.since <= time + OVERLAP_MS;
+	if (serverTime === undefined ? changes.length > 0 : isPlausible(serverTime)) return undefined;
+	const newest = await readNewest(fetchChanges);
+	if (isPlausible(newest.serverTime)) return undefined;
+	return { ...memory, since: newest.start, again: Math.min(memory.again, newest.start) };
 }
 
 /** Pages of the overlap that a poll may read. */
 const OVERLAP_PAGES = 3;
 
-/** Up to which share of a poll's time its first and its second part are read. The rest is for threads. */
-const FIRST_SHARE = 0.4;
-const SECOND_SHARE = 0.8;
-
-/** Limits of a poll. */
-interface PollLimits<One extends Change> {
-	/** Counts the new wanted changes among those it is given, each once; true once they fill the poll. */
-	isEnough: (changes: One[]) => boolean;
-	/** Whether less than this share (0 to 1) of the poll's time has passed. */
-	hasTime: (share: number) => boolean;
-	pageSize?: number;
-}
-
 /**
- * Reads the overlap again for changes that became visible late, some pages in each poll, and new changes from where the
- * last poll ended. At its end the overlap meets the new changes and reads on: usually one page has all of it. Never
- * throws; returns how far it read (`PollOutcome`), and what ended it early.
+ * Reads the overlap again for changes that became visible late, and new changes from where the last poll ended. At its
+ * end the overlap meets the new changes and reads on: usually one page has all of it. Of an overlap that is longer than
+ * a page, a part is drawn by lot, or none: each gets its turn, even if a poll has time for one page only. Never throws;
+ * what ended the reading early is returned.
+ *
+ * @param isOver called after each page, with what was read of new changes; true ends the reading
+ * @param lot a random number from 0 to below 1
  */
 export async function readPollChanges<One extends Change>(
 	fetchChanges: FetchChanges<One>,
-	{ since, floor, final, again, ahead }: Memory,
-	{ isEnough, hasTime, pageSize }: PollLimits<One>,
-) {
-	const from = floor < final ? floor : again;
-	const readNew = async (share: number) =>
-		await readChanges(fetchChanges, since, {
-			isEnough: (_, page) => isEnough(page) || !hasTime(share),
-			pageSize,
-		});
-	const readOverlap = async (share: number) =>
-		await readChanges(fetchChanges, from, {
-			isEnough: ({ upTo, pages }, page) => {
-				const isFull = isEnough(page) || ahead;
-				return !hasTime(share) || (upTo < since ? pages >= OVERLAP_PAGES : isFull);
-			},
-			pageSize,
-		});
-	const first = await (ahead ? readNew : readOverlap)(FIRST_SHARE);
-	const hasMet = !ahead && (first.isEnd || first.upTo >= since);
-	const isOver = hasMet || first.failure !== undefined || !hasTime(FIRST_SHARE);
-	const second = isOver ? undefined : await (ahead ? readOverlap : readNew)(SECOND_SHARE);
-	const [overlap, fresh] = ahead ? [second, first] : [first, second];
-	// After the last page there is nothing more to read.
-	const overlapUpTo = Math.max(overlap?.upTo ?? from, overlap?.isEnd ? since : from);
-	const upTo = Math.max(since, overlapUpTo, fresh?.upTo ?? since);
+	{ since, again, known }: Memory,
+	isOver: (changes?: One[]) => boolean,
+	{ lot, pageSize = PAGE_SIZE }: { lot: number; pageSize?: number },
+): Promise<Reading<One> & { failure?: unknown }> {
+	const times = known.map(({ at }) => at);
+	const old = times.filter((at) => at < since);
+	const maySkip = times.length >= pageSize && again >= since - OVERLAP_MS;
+	// Half of the lots are those of new changes.
+	const starts = maySkip ? [again, ...old, ...old.map(() => since)] : [again];
+	const start = starts[Math.floor(lot * starts.length)] ?? again;
+	// Changes after `since` that are known already, as those with a time in the future, leave room for others.
+	const room = pageSize + times.length - old.length;
+	const isEnough = ({ upTo, changes, pages }: ReadSoFar<One>) =>
+		upTo < since ? pages >= OVERLAP_PAGES || isOver() : isOver(changes);
+	const first = await readChanges(fetchChanges, start, isEnough, room);
+	const isAll = first.upTo >= since || first.failure !== undefined || isOver();
+	const second = isAll ? undefined : await readChanges(fetchChanges, since, isEnough, room);
 	return {
 		changes: [...first.changes, ...(second?.changes ?? [])],
-		upTo,
-		overlap: { from, upTo: overlapUpTo },
-		ahead: fresh === undefined && !first.isEnd && upTo <= since,
+		upTo: Math.max(since, second?.upTo ?? first.upTo),
+		overlapUpTo: start === again ? first.upTo : again,
+		serverTime: first.serverTime,
 		failure: first.failure ?? second?.failure,
 	};
 }

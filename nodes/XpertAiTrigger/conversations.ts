@@ -1,22 +1,26 @@
 import isEqual from 'lodash/isEqual';
 import sortBy from 'lodash/sortBy';
+import { DateTime } from 'luxon';
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { callOrThrow } from '../XpertAi/execution/callOrThrow';
+import { hintFor } from '../XpertAi/execution/hints';
 import { textIfAny } from '../XpertAi/payloads/common';
 import { conversationRecord } from '../XpertAi/payloads/conversation';
 import { errorText, openTasks, waitsForPerson } from '../XpertAi/threads/conversation';
 import { isJsonObject } from '../XpertAi/transport/answer';
+import { call } from '../XpertAi/transport/call';
+import { systemClock } from '../XpertAi/transport/clock';
+import { toNodeApiError } from '../XpertAi/transport/failure';
 import type { Send } from '../XpertAi/transport/request';
 import type { ConversationEvent } from './fields';
-import { parseTime } from './memory';
 import { timesOf } from './changes';
-import type { ChangesQuery, FetchChanges } from './changes';
+import type { FetchChanges } from './changes';
 
-const SEARCH_TIMEOUT_MS = 30_000;
-
-/** A conversation of E5 as the change that the trigger sees. */
+/**
+ * A conversation of E5 as the change that the trigger sees. A record that is no conversation keeps its place in the
+ * page, without an event.
+ */
 const conversationChange = conversationRecord
 	.extend({ title: textIfAny, xpertId: textIfAny, updatedAt: textIfAny })
 	.transform(({ id = '', operation, error, updatedAt = '', xpertId, ...known }) => {
@@ -25,7 +29,7 @@ const conversationChange = conversationRecord
 			...known,
 			id,
 			updatedAt,
-			at: parseTime(updatedAt),
+			at: DateTime.fromISO(updatedAt, { zone: 'utc' }).toMillis(),
 			event: id ? eventOf(known.status, open) : undefined,
 			assistantId: xpertId,
 			/** Why its last run failed, or who cancelled it. */
@@ -38,24 +42,19 @@ const conversationChange = conversationRecord
 /** A change of a conversation, with the record from the server. */
 export type ConversationChange = z.infer<typeof conversationChange> & { record: IDataObject };
 
+const record = z.custom<IDataObject>(isJsonObject);
+
 /**
  * The answer of E5. Recorded servers always add the total, so an empty or foreign answer is not taken for an empty
  * list.
  */
 const searchAnswer = z
-	.object({ items: z.array(z.unknown().transform(changeOf)), total: z.number() })
-	.transform(({ items }) => items)
+	.object({ items: z.array(record.catch({})), total: z.number() })
+	.transform(({ items }) => items.map((one) => ({ ...conversationChange.parse(one), record: one })))
 	.refine(
-		(changes) =>
-			changes.length === 0 || changes.some(({ id, at }) => id !== '' && !Number.isNaN(at)),
+		(changes) => changes.length === 0 || timesOf(changes.filter(({ id }) => id)).length > 0,
 		'it holds no list of conversations',
 	);
-
-/** Whether changes are filtered and sorted as asked: polls would miss some otherwise. */
-function isAsAsked({ since = 0, order }: ChangesQuery, changes: ConversationChange[]): boolean {
-	const times = [since, ...timesOf(changes)];
-	return order === 'DESC' || isEqual(times, sortBy(times));
-}
 
 /**
  * Makes a function that fetches changes of conversations (E5), of one assistant or of all.
@@ -65,30 +64,24 @@ function isAsAsked({ since = 0, order }: ChangesQuery, changes: ConversationChan
 export function searchChanges(
 	context: IPollFunctions,
 	send: Send,
-	assistantId?: string,
+	xpertId?: string,
 ): FetchChanges<ConversationChange> {
-	const ids = assistantId === undefined ? [] : [{ subject: '"Assistant"', id: assistantId }];
-	return async (query) => {
-		const schema = searchAnswer.refine(
-			(changes) => isAsAsked(query, changes),
-			'it is not filtered and sorted by time as asked',
-		);
-		const body = JSON.stringify(searchBody(query, assistantId));
-		const request = { path: '/conversations/search', body, timeoutMs: SEARCH_TIMEOUT_MS, schema };
-		const call = { method: 'POST', repeatable: true, ...request } as const;
-		return await callOrThrow(context, send, call, { ids });
+	const ids = xpertId === undefined ? [] : [{ subject: '"Assistant"', id: xpertId }];
+	return async ({ since, order, limit }) => {
+		const updatedAt = since === undefined ? undefined : { $gte: new Date(since).toISOString() };
+		const search = { where: { updatedAt, xpertId }, order: { updatedAt: order }, limit };
+		// Polls would miss changes of a list that is not filtered and sorted.
+		const schema = searchAnswer.refine((changes) => {
+			const times = [since ?? 0, ...timesOf(changes)];
+			return order === 'DESC' || isEqual(times, sortBy(times));
+		}, 'it is not filtered and sorted by time as asked');
+		const request = { method: 'POST', path: '/conversations/search', repeatable: true } as const;
+		const body = JSON.stringify(search);
+		const result = await call({ send, clock: systemClock }, { ...request, body, schema });
+		if (result.ok) return { changes: result.answer, serverTime: result.serverTime };
+		const { failure } = result;
+		throw toNodeApiError(failure, { node: context.getNode(), hint: hintFor(failure, { ids }) });
 	};
-}
-
-function searchBody({ since, order, ...page }: ChangesQuery, assistantId?: string): object {
-	const updatedAt = since === undefined ? undefined : { $gte: new Date(since).toISOString() };
-	return { where: { updatedAt, xpertId: assistantId }, order: { updatedAt: order }, ...page };
-}
-
-/** Converts a record of E5. A record that is not a conversation keeps its place in the page, without an event. */
-function changeOf(raw: unknown): ConversationChange {
-	const record = isJsonObject(raw) ? raw : {};
-	return { ...conversationChange.parse(record), record };
 }
 
 /**
@@ -96,13 +89,12 @@ function changeOf(raw: unknown): ConversationChange {
  * Runs that wait and cancelled runs are both `interrupted`; only the former have tasks (service behaviour, "What became
  * of a run").
  */
-function eventOf(
-	status: unknown,
-	open: ReturnType<typeof openTasks> & { error?: unknown },
-): ConversationEvent | undefined {
+function eventOf(status: unknown, open: OpenTasks): ConversationEvent | undefined {
 	if (status === 'idle') return 'answered';
 	if (status === 'error') return 'failed';
 	if (status !== 'interrupted') return undefined;
 	if (waitsForPerson(open)) return 'waiting';
 	return open.isLeftOver && !open.error ? 'answered' : 'cancelled';
 }
+
+type OpenTasks = ReturnType<typeof openTasks> & { error?: unknown };

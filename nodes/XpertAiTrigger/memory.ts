@@ -1,28 +1,26 @@
+import differenceBy from 'lodash/differenceBy';
+import clamp from 'lodash/clamp';
 import sortBy from 'lodash/sortBy';
 import uniqBy from 'lodash/uniqBy';
-import { DateTime } from 'luxon';
 import { z } from 'zod';
 
 import { MINUTE_MS } from '../XpertAi/transport/clock';
 
 /*
- * One poll leaves two positions for the next, in the server's time:
+ * One poll leaves two times for the next, in the server's time:
  *
- *   … forgotten … | floor        again        since | not read yet …
+ *   … forgotten … | again                      since | not read yet …
  *                 |---- overlap: read again, known ----|
  *
  * - All changes before `since` were read. A poll reads on from there and moves `since` to the first change that it did
  *   not handle, or that waits for its thread.
- * - Changes may become visible up to `OVERLAP_MS` after later ones. So the overlap from `floor` on is read again, page
- *   by page over several polls: `again` is the next position; at `since` it starts over. The changes in `known` were
- *   emitted and are not emitted again.
- * - `floor` follows the overlap read, but not past `final`: `OVERLAP_MS` before the last `since`, by the clocks of the
- *   server and of this host. So if a wrong clock has put `since` into the future, the changes after that are found in
- *   the overlap.
- * - Each poll has time for at least one of the two. One that only read the overlap sets `ahead`, and the next starts
- *   with new changes, so that neither blocks the other.
- * - A change with an unreadable thread stays in `waiting` with its number of tries. It holds back both positions until
- *   its thread is read or the tries are used up.
+ * - Changes may become visible up to `OVERLAP_MS` after later ones, so the overlap is read again from `again` on.
+ *   `again` follows this reading, but stays `OVERLAP_MS` behind the `since` of the poll before and behind the time of
+ *   the server: until then, a change may still become visible.
+ * - `known` has the changes read from `again` on. Those that were emitted are not emitted again.
+ * - A change with an unreadable thread holds back both times until its thread is read or its tries are used up.
+ *
+ * The clock of this host is not used: it may be wrong.
  */
 
 /** Length of the overlap: servers set the time of a change before it becomes visible, and their clocks differ. */
@@ -37,129 +35,88 @@ export interface Change {
 	at: number;
 }
 
-/** A change: conversation ID and time. */
-const changeTuple = [z.string(), z.number()] as const;
+/** A corrupted time is moved to one that a request can hold. */
+const time = z.number().transform((ms) => clamp(ms, 0, Date.UTC(9999, 0)));
 
 /** What one poll leaves for the next; see above. */
 const memorySchema = z.object({
 	/** What is watched. With another server, credential or assistant, the memory does not apply. */
 	watched: z.string(),
-	since: z.number(),
-	floor: z.number(),
-	final: z.number(),
-	again: z.number(),
-	ahead: z.boolean(),
-	known: z.array(z.tuple([...changeTuple])),
-	waiting: z.array(z.tuple([...changeTuple, z.number()])),
+	since: time,
+	again: time,
+	/** The oldest first; with `tries`, those that were not emitted yet. */
+	known: z.array(z.object({ id: z.string(), at: z.number(), tries: z.number().optional() })),
 });
 
 export type Memory = z.infer<typeof memorySchema>;
 
-/** Milliseconds since the epoch of a server's time; NaN if unreadable. */
-export function parseTime(text: string): number {
-	return DateTime.fromISO(text, { zone: 'utc' }).toMillis();
-}
-
-/** From this time on, changes may still become visible after a change at `since` was read. */
-export function overlapStart(since: number): number {
-	return Math.max(0, since - OVERLAP_MS);
-}
-
 /** The stored memory; undefined if there is none, or for something else. */
 export function readMemory(stored: unknown, watched: string): Memory | undefined {
 	const { data } = memorySchema.safeParse(stored);
-	return data?.watched === watched ? data : undefined;
+	if (data?.watched !== watched) return undefined;
+	return { ...data, again: Math.min(data.again, data.since) };
 }
 
-/** Makes a filter for changes that were not emitted before and are not older than the overlap. */
-export function freshFilter({ floor, known }: Memory): (change: Change) => boolean {
-	const emitted = new Set(known.map(([id, at]) => changeKey({ id, at })));
-	return (change) => change.at >= floor && !emitted.has(changeKey(change));
+/** The changes that were not emitted before and are not older than the overlap, oldest first. */
+export function newChanges<One extends Change>({ again, known }: Memory, changes: One[]): One[] {
+	const emitted = new Set(known.filter(({ tries }) => tries === undefined).map(changeKey));
+	const fresh = changes.filter((one) => one.at >= again && !emitted.has(changeKey(one)));
+	return sortBy(uniqBy(fresh, changeKey), 'at', 'updatedAt', 'id');
 }
 
-/** The changes that were not emitted before, oldest first. */
-export function newChanges<One extends Change>(memory: Memory, changes: One[]): One[] {
-	return sortBy(uniqBy(changes.filter(freshFilter(memory)), changeKey), 'at', 'updatedAt', 'id');
+/** In how many polls the thread of a change was tried. */
+export function triesOf({ known }: Memory, change: Change): number {
+	return known.find((one) => changeKey(one) === changeKey(change))?.tries ?? 0;
 }
 
-/** How often the thread of a change could not be read. */
-export function triesOf({ waiting }: Memory, change: Change): number {
-	return waiting.find(([id, at]) => id === change.id && at === change.at)?.[2] ?? 0;
-}
-
-/** The outcome of a poll, and how far it has read. */
-interface PollOutcome {
-	/** No change between `since` and this time is missing; equals `since` if nothing was read. */
+/** What a poll has read. */
+export interface Reading<One extends Change> {
+	changes: One[];
+	/** No change between `since` and this time is missing. */
 	upTo: number;
-	/** The part of the overlap that was read again. */
-	overlap: { from: number; upTo: number };
-	/** Whether the next poll starts with new changes. */
-	ahead: boolean;
-	/** The changes read that the workflow starts for. */
-	wanted: Change[];
-	/** Those that were handled. */
-	handled: Change[];
-	/** Those whose thread could not be read. */
-	unread: Change[];
-	/** The clock of this host. */
-	now: number;
+	/** No change between `again` and this time is missing. */
+	overlapUpTo: number;
+	/** The time of the server before that, if it tells. */
+	serverTime?: number;
 }
 
 /**
  * The memory after a poll.
  *
- * @param memory the stored memory now
+ * @param memory the stored memory now, which an overlapping poll may have changed
  * @param before the memory at the start of the poll
+ * @param outcome the changes that the workflow starts for, and of these the ones that were handled and those whose
+ * thread could not be read
  */
-export function nextMemory(memory: Memory, before: Memory, polled: PollOutcome): Memory {
-	const { wanted, handled, unread, upTo, overlap, ahead, now } = polled;
-	const emitted = [...memory.known, ...handled.map(toKnown)];
-	const firstLeft = newChanges({ ...memory, known: emitted }, wanted)[0]?.at ?? Infinity;
-	const since = Math.max(memory.since, Math.min(upTo, firstLeft));
-	const again = Math.min(overlap.upTo, firstLeft);
-	// If the overlap was read from the floor on, no change before this time becomes visible any more.
-	const settled = Math.min(again, before.final, overlapStart(now));
-	const floor = overlap.from <= memory.floor ? Math.max(memory.floor, settled) : memory.floor;
-	const isKept = ([, at]: [string, number, ...unknown[]]) => at >= floor;
+export function nextMemory(
+	memory: Memory,
+	before: Memory,
+	{ changes, upTo, overlapUpTo, serverTime = Infinity }: Reading<Change>,
+	{ wanted, handled, unread }: Record<'wanted' | 'handled' | 'unread', Change[]>,
+): Memory {
+	const [firstLeft] = differenceBy(newChanges(memory, wanted), handled, changeKey);
+	const left = firstLeft?.at ?? Infinity;
+	// What is stamped with the future is emitted, but must not hide what changes until then.
+	const since = Math.min(upTo, left, serverTime + OVERLAP_MS);
+	const settled = Math.min(before.since, serverTime) - OVERLAP_MS;
+	const again = Math.max(memory.again, Math.min(overlapUpTo, left, settled));
+	const tried = new Set(unread.map(changeKey));
+	const seen = newChanges(memory, changes).map((one) => ({
+		...toKnown(one),
+		tries: triesOf(memory, one) + Number(tried.has(changeKey(one))),
+	}));
+	const known = uniqBy([...handled.map(toKnown), ...seen, ...memory.known], changeKey);
 	return {
 		watched: memory.watched,
-		since,
-		floor,
-		final: overlapStart(Math.min(since, now)),
-		again: again < since ? again : floor,
-		ahead,
-		known: uniqBy(emitted, ([id, at]) => changeKey({ id, at })).filter(isKept),
-		waiting: stillWaiting(memory, unread, handled).filter(isKept),
+		since: Math.max(memory.since, since),
+		again,
+		known: sortBy(known, 'at').filter(({ at }) => at >= again),
 	};
 }
 
-/** Counts the tries of unread changes and drops the handled ones. */
-function stillWaiting(memory: Memory, unread: Change[], handled: Change[]): Memory['waiting'] {
-	const keys = new Set([...unread, ...handled].map(changeKey));
-	const others = memory.waiting.filter(([id, at]) => !keys.has(changeKey({ id, at })));
-	const counted = unread.map((one): Memory['waiting'][number] => [
-		...toKnown(one),
-		triesOf(memory, one) + 1,
-	]);
-	return [...others, ...counted];
-}
-
-/**
- * The first memory: all existing changes count as emitted.
- *
- * @param changes none is missing between the times `from` and `upTo`
- */
-export function firstMemory(
-	watched: string,
-	{ changes, from, upTo }: { changes: Change[]; from: number; upTo: number },
-): Memory {
-	const known = changes.filter(({ at }) => at >= from).map(toKnown);
-	const positions = { since: upTo, floor: from, final: from, again: from };
-	return { watched, ...positions, ahead: false, known, waiting: [] };
-}
-
-function toKnown({ id, at }: Change): Memory['known'][number] {
-	return [id, at];
+/** A change as the memory has it once it was emitted. */
+export function toKnown({ id, at }: Change): Memory['known'][number] {
+	return { id, at };
 }
 
 /** Identifies a change. */

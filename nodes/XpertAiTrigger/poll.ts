@@ -9,22 +9,18 @@ import { readCredential, readRequestTarget } from '../XpertAi/transport/credenti
 import { createSend } from '../XpertAi/transport/request';
 import { searchChanges } from './conversations';
 import type { ConversationChange } from './conversations';
-import { makeItems, THREAD_TRIES, isWanted } from './items';
-import {
-	firstMemory,
-	freshFilter,
-	changeKey,
-	newChanges,
-	readMemory,
-	nextMemory,
-	triesOf,
-} from './memory';
+import { makeItems, THREAD_TRIES } from './items';
+import { correctMemory, firstMemory, readPollChanges } from './changes';
+import { newChanges, nextMemory, readMemory, triesOf } from './memory';
 import type { Memory } from './memory';
-import { readExisting, readPollChanges } from './changes';
 import { readTriggerSettings } from './settings';
+import type { TriggerSettings } from './settings';
 
 /** Longest poll. Hosts give up on polls after about as long. */
 const MAX_POLL_MS = 30_000;
+
+/** The share of a poll's time in which changes are read. The rest is for threads. */
+const READING_SHARE = 0.8;
 
 /** What a poll needs. */
 async function pollContext(context: IPollFunctions) {
@@ -54,6 +50,9 @@ async function pollContext(context: IPollFunctions) {
 
 type PollContext = Awaited<ReturnType<typeof pollContext>>;
 
+/** What a poll after the first needs; tests have shorter pages. */
+type Polling = Omit<PollContext, 'context'> & { pageSize?: number };
+
 /**
  * Runs one poll. @returns the changes since the last one; null if there are none. The first poll only stores what
  * exists; a manual test returns the newest change and stores nothing.
@@ -66,39 +65,40 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	const { watched, stored, fetchChanges } = polling;
 	const memory = readMemory(stored, watched);
 	if (memory) return await pollSince(memory, polling);
-	// At activation: all existing changes, whatever their event, by the time of the server.
-	const existing = await readExisting(fetchChanges, systemClock.now(), polling);
-	Object.assign(stored, firstMemory(watched, existing));
+	Object.assign(stored, await firstMemory(fetchChanges, watched));
 	return null;
 }
 
-async function pollSince(
+/** The changes that the workflow starts for, as far as their records tell. */
+const wantedChanges = (changes: ConversationChange[], { events }: TriggerSettings) =>
+	changes.filter(({ event }) => event && events.includes(event));
+
+/** Runs a poll after the first. */
+export async function pollSince(
 	memory: Memory,
-	polling: PollContext,
+	polling: Polling,
 ): Promise<INodeExecutionData[][] | null> {
-	const { fetchChanges, settings, hasTime, stored, watched } = polling;
+	const { fetchChanges, settings, hasTime, pageSize, stored, watched } = polling;
 	const most = settings.options.conversationsPerPoll;
-	const wantedOf = (changes: ConversationChange[]) =>
-		changes.filter((change) => isWanted(change, settings));
-	const isFresh = freshFilter(memory);
-	const wantedKeys = new Set<string>();
-	const isEnough = (changes: ConversationChange[]) => {
-		for (const change of wantedOf(changes).filter(isFresh)) wantedKeys.add(changeKey(change));
-		return wantedKeys.size >= most;
-	};
-	const found = await readPollChanges(fetchChanges, memory, { isEnough, hasTime });
-	const { changes, failure, ...progress } = found;
+	const wantedOf = (changes: ConversationChange[] = []) =>
+		newChanges(memory, wantedChanges(changes, settings));
+	const isOver = (changes?: ConversationChange[]) =>
+		!hasTime(READING_SHARE) || wantedOf(changes).length >= most;
+	const lot = systemClock.random();
+	const found = await readPollChanges(fetchChanges, memory, isOver, { lot, pageSize });
+	const { changes, failure } = found;
+	const corrected = failure === undefined && (await correctMemory(fetchChanges, memory, found));
+	if (corrected) {
+		Object.assign(stored, corrected);
+		return await pollSince(corrected, polling);
+	}
 	const wanted = wantedOf(changes);
-	const { done, unread } = await makeItems(newChanges(memory, wanted), {
-		...polling,
-		most,
-		triesOf: (change) => triesOf(memory, change),
-	});
+	const tries = (change: ConversationChange) => triesOf(memory, change);
+	const { done, unread } = await makeItems(wanted, polling, most, tries);
 	// No `await` from here on: a slow poll may overlap the next, and each must see what the other emitted.
 	const latest = readMemory(stored, watched) ?? memory;
 	const handled = newChanges(latest, done);
-	const now = systemClock.now();
-	const next = nextMemory(latest, memory, { ...progress, wanted, handled, unread, now });
+	const next = nextMemory(latest, memory, found, { wanted, handled, unread });
 	Object.assign(stored, next);
 	const items = handled.flatMap(({ json }) => (json ? [{ json }] : []));
 	if (items.length > 0) return [items];
@@ -111,11 +111,9 @@ async function pollSince(
 /** The item of the newest change that the workflow would start for. */
 async function newestItem(polling: PollContext): Promise<IDataObject> {
 	const { context, settings, fetchChanges } = polling;
-	const page = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
-	const wanted = page.filter((change) => isWanted(change, settings));
-	for (const change of orderBy(wanted, 'at', 'desc')) {
-		const alone = { ...polling, most: 1, triesOf: () => THREAD_TRIES };
-		const { done } = await makeItems([change], alone);
+	const { changes } = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
+	for (const change of orderBy(wantedChanges(changes, settings), 'at', 'desc')) {
+		const { done } = await makeItems([change], polling, 1, () => THREAD_TRIES);
 		const json = done[0]?.json;
 		if (json) return json;
 	}

@@ -54,7 +54,7 @@ describe('the Stop button', () => {
 		['leaves the run on the server alone', {}, 0, 'running'],
 		[
 			'cancels the run on the server where that is wanted',
-			{ whenStopped: 'cancel' },
+			{ whenGivenUp: 'cancel' },
 			1,
 			'interrupted',
 		],

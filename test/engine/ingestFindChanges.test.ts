@@ -43,8 +43,10 @@ const store = async (letters: string, versions: Versions = {}, more: INodeParame
 	const items = listing(letters, versions).map(({ json }) => ({
 		json: { ...json, text: `The word is ${json.id} ${json.version}.` },
 	}));
-	const documentSettings = { ...FIELDS, ...(more.documentSettings as object) };
-	const parameters = { ...TEXTS, ...SOURCE, mode: 'changed', ...more, documentSettings };
+	const { documentKey, ...settings } = FIELDS;
+	const documentSettings = { ...settings, ...(more.documentSettings as object) };
+	const fixed = { ...TEXTS, ...SOURCE, documentKey, mode: 'changed' };
+	const parameters = { ...fixed, ...more, documentSettings };
 	return await submit(parameters, { items });
 };
 
@@ -164,7 +166,12 @@ describe('refused before anything is sent', () => {
 	it.each<[string, INodeParameters, Run, string]>([
 		['a key', { documentKey: '={{ $json.none }}' }, {}, '"Document Key" is empty: its expression'],
 		['a name', { sourceName: '={{ $json.none }}' }, {}, '"Source Name" is empty: its expression'],
-		['the whole', DISABLE, { loops: true }, '"What Is Gone" cannot be "Disable It: the Items Are'],
+		[
+			'the whole',
+			DISABLE,
+			{ loops: 'n8n-nodes-base.splitInBatches' },
+			'"What Is Gone" cannot be "Disable It: the Items Are',
+		],
 		['a next node', {}, { isTool: true }, 'Find Changes passes items on to the next node'],
 	])('is an item or a node without %s', async (_, parameters, run, words) => {
 		const { error, items } = await find('a', parameters, run);
@@ -178,7 +185,7 @@ describe('refused before anything is sent', () => {
 			knowledgebaseId: byId(fixture.world.knowledgebaseId),
 		};
 		const items = [{ json: { id: 'a', version: '1', name: 'a', text: 'A' } }];
-		const parameters = { ...TEXTS, ...SOURCE, documentSettings: FIELDS };
+		const parameters = { ...TEXTS, ...SOURCE, documentKey: '={{ $json.id }}' };
 		const mirrored = await submit({ ...parameters, mode: 'mirror' }, { items, behind });
 		expect(mirrored.error?.message).toContain(
 			'"When Run Again" cannot be "Mirror the Source (Remove What Is Gone)" behind "Before", which passes on only what changed',

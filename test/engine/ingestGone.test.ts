@@ -120,6 +120,10 @@ describe('nothing is disabled', () => {
 	it.each<[string, FaultRule]>([
 		['1 document may or may not be stored', { endpoint: 'E3', nth: 4, do: 'drop', when: 'after' }],
 		[
+			'1 document could not be read or stored',
+			{ endpoint: 'E3', nth: 4, do: 'status', status: 403 },
+		],
+		[
 			'the processing could not be started or followed',
 			{ endpoint: 'process', do: 'status', status: 403 },
 		],
@@ -305,7 +309,7 @@ describe('when more is missing than may be', () => {
 
 describe('When Run Again: Mirror the Source', () => {
 	it('is refused in a loop before anything is sent, in words', async () => {
-		const { error } = await night(ALL, { loops: true });
+		const { error } = await night(ALL, { loops: 'n8n-nodes-base.wait' });
 		expect(error?.message).toBe(
 			'"When Run Again" cannot be "Mirror the Source (Remove What Is Gone)" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "Send New and Changed" [item 0]',
 		);

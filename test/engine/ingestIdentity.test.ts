@@ -1,5 +1,4 @@
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
-import { isUuid } from '../../nodes/XpertAi/payloads/common';
 import { useFixture } from './support/fixture';
 import { BY_NAME, column, hintsOf, ingestOn, rows } from './support/ingest';
 
@@ -33,11 +32,9 @@ describe('ids derived from a key', () => {
 		);
 	});
 
-	it.each([
-		['derived', '"Key Field" names "path", which this document does not have'],
-		['field', "the document's ID must be a UUID"],
-	])('tell which document lacks what it needs: %s', async (documentIdMode, words) => {
-		const parameters = { documentIdMode, documentKeyField: 'path' };
+	it('tell which document lacks what it needs', async () => {
+		const words = '"Key Field" names "path", which this document does not have';
+		const parameters = { documentKeyField: 'path' };
 		const good = { id: derivedId('kb', 'a'), path: '/a' };
 		const inFile = await submit(
 			{ source: 'records', ...parameters },
@@ -52,12 +49,10 @@ describe('ids derived from a key', () => {
 		expect(inJson.error?.message).toContain(`Document 2 of "JSON Body": ${words}`);
 	});
 
-	it('are missed where nothing gives one, unless they are to be new each time', async () => {
+	it('are missed where nothing gives one', async () => {
 		const hint =
-			'2 documents have no ID: a second run stores them again. A key for Document ID prevents that.';
+			'2 documents have no ID: a second run stores them again. A Document Key prevents that.';
 		expect(hintsOf(await submit(BY_NAME, { items: rows(2) }))).toContain(hint);
-		const isNew = { ...BY_NAME, documentIdMode: 'new' };
-		expect(hintsOf(await submit(isNew, { items: rows(2) })).join()).not.toContain('no ID');
 	});
 
 	it.each(['documents', 'summary'])(
@@ -95,14 +90,4 @@ describe('ids derived from a key', () => {
 			'9 documents came with the key or ID of an earlier one and replaced it: /manuals/0.md',
 		);
 	});
-});
-
-it('ids that are new each time are made by the node, in place of those that documents bring', async () => {
-	const parameters = { ...BY_NAME, documentIdMode: 'new' };
-	const items = rows(2, () => ({ id: derivedId('kb', 'k') }));
-	const first = await submit(parameters, { items });
-	await submit(parameters, { items });
-	expect(storedNames()).toEqual(['doc 0', 'doc 1', 'doc 0', 'doc 1']);
-	expect(column(first.items, 'id').every((id) => isUuid(String(id)))).toBe(true);
-	expect(column(first.items, 'id')).not.toContain(derivedId('kb', 'k'));
 });

@@ -1,3 +1,6 @@
+import { Logger } from '@n8n/backend-common';
+import { Container } from '@n8n/di';
+
 import { startSandbox } from '../../sandbox';
 import { clock } from './support/clock';
 import { AN_HOUR, stopOnce, useFixture } from './support/fixture';
@@ -89,13 +92,17 @@ describe('After Storing: Process and Wait', () => {
 		);
 	});
 
-	it('ends with the time it may take', async () => {
+	it('ends with the time it may take, and logs every half minute how far it is', async () => {
+		const info = jest.spyOn(Container.get(Logger), 'info');
 		const result = await submit(parameters('wait', { waitMinutes: 1 }), {
 			items: rows(1, () => ending('finish', AN_HOUR)),
 		});
 		expect(column(result.items, 'outcome')).toEqual(['stored']);
 		expect(column(result.items, 'processing')).toEqual(['running']);
 		expect(hintsOf(result)).toContain('1 document was still being processed when the wait ended.');
+		expect(info.mock.calls.map(([line]) => line)).toContainEqual(
+			expect.stringMatching(/: 1 of 1 done, 1 stored, 0 found$/),
+		);
 	});
 
 	it('ends when the execution is stopped, and asks nothing more', async () => {

@@ -46,6 +46,20 @@ describe('Knowledgebase: Get', () => {
 	});
 });
 
+it.each([
+	['without', {}, 1],
+	['with', { copilotModel: newModel }, 0],
+	['that needs no', { type: 'external' }, 0],
+])(
+	'Knowledgebase: Create %s an embedding model says whether anything will be found',
+	async (_, more, hints) => {
+		const result = await knowledgebase('create', { name: 'New', additionalFields: more });
+		const hint =
+			'Without an Embedding Model, nothing in it will be found. Knowledgebase: Update gives it one.';
+		expect(hintsOf(result)).toEqual(Array.from({ length: hints }, () => hint));
+	},
+);
+
 describe('a new embedding model', () => {
 	const update = async () => {
 		const { knowledgebaseId: id } = fixture.world;

@@ -34,7 +34,7 @@ describe.each(OPERATIONS)('Runs at Once of %s', (_, parameters) => {
 	});
 
 	it.each([
-		['={{ "51" }}', 'at most 50, but is 51'],
+		['={{ "51" }}', 'at most 50, but is "51"'],
 		[0, 'at least 1, but is 0'],
 	])('fails its item with %s', async (concurrency, demand) => {
 		const { outputs } = await fixture.run(

@@ -1,9 +1,10 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { get } from 'lodash';
+import { get, merge } from 'lodash';
 import { loadOutputSchema } from 'n8n-core';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { INTERRUPTING_INPUT } from '../../sandbox';
 import { recordings } from '../sandbox/support/recordings';
 import type { Exchange } from '../sandbox/support/recordings';
 import { expectGenerated, jsonText } from '../support/generated';
@@ -11,6 +12,7 @@ import { ALL_CASES } from './support/cases';
 import type { NodeResult } from './support/engine';
 import { useFixture } from './support/fixture';
 import { previewOf } from './support/outputPreviews';
+import { putKnowing } from './support/runs';
 
 const NODE = 'nodes/XpertAi';
 const FOLDER = path.resolve(__dirname, '../..', NODE, '__schema__/v1.0.0');
@@ -60,8 +62,13 @@ async function outputsOf(one: (typeof OPERATIONS)[number]): Promise<IDataObject[
 	// A run's answer alone does not tell how the run went; that of E3 has to name the documents that were sent.
 	const isTold = endpoint !== 'E4' && endpoint !== 'E3';
 	const recorded = isTold ? recordedAnswers(endpoint) : [];
-	if (recorded.length === 0) return jsonOf(await fixture.run(parameters));
 	const outputs: IDataObject[] = [];
+	if (recorded.length === 0) {
+		for (const more of parameters.operation === 'run' ? messages() : [{}])
+			outputs.push(...jsonOf(await fixture.run({ ...parameters, ...more })));
+		// Not every answer has sources, or asks a person.
+		return [merge({}, ...outputs) as IDataObject];
+	}
 	const all = 'limit' in parameters ? { ...parameters, limit: 100 } : parameters;
 	for (const { status, body } of recorded) {
 		fixture.sandbox.faults.add({ endpoint, do: 'status', status, body });
@@ -73,6 +80,13 @@ async function outputsOf(one: (typeof OPERATIONS)[number]): Promise<IDataObject[
 	}
 	return outputs;
 }
+
+/** What is asked: something that is answered, something from documents, something that a person decides. */
+const messages = (): INodeParameters[] => [
+	{},
+	{ ...putKnowing(fixture.sandbox), threadSource: 'new', message: 'ASK CITE zebra' },
+	{ message: INTERRUPTING_INPUT },
+];
 
 const jsonOf = ({ items }: NodeResult) => items.map(({ json }) => json);
 

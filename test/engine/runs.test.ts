@@ -8,7 +8,6 @@ import {
 	bodiesSent,
 	decide,
 	detailsOf,
-	idRows,
 	newThreads,
 	occupy,
 	onOthers,
@@ -28,16 +27,22 @@ async function say(message: string, parameters = {}) {
 const bodies = () => bodiesSent(fixture.sandbox);
 
 describe('what is said to the assistant', () => {
-	it('is a message, with files under the name their kind of ID needs', async () => {
+	it('is a message, with what Additional Fields (JSON) add to it', async () => {
 		const { storageFileId, fileContextId } = fixture.world;
-		const options = { ids: idRows({ storageFile: storageFileId, fileContext: fileContextId }) };
-		const { json } = await say('Hello', { options });
-		expect(json?.output).toBe('Echo: Hello');
 		const files = [{ fileId: fileContextId }, { id: storageFileId }];
+		const input = { message: { input: { files } }, state: { order: 7 } };
+		const additionalFieldsJson = JSON.stringify({ input, context: { user: 'u' } });
+		const { json } = await say('Hello', { options: { additionalFieldsJson } });
+		expect(json?.output).toBe('Echo: Hello');
 		expect(bodies()).toEqual([
 			{
 				assistant_id: ECHO_ASSISTANT_ID,
-				input: { action: 'send', message: { input: { input: 'Hello', files } } },
+				input: {
+					action: 'send',
+					message: { input: { input: 'Hello', files } },
+					state: { order: 7 },
+				},
+				context: { user: 'u' },
 			},
 		]);
 	});
@@ -48,22 +53,6 @@ describe('what is said to the assistant', () => {
 		expect(items[0]?.json).toMatchObject({ output: 'Echo: Hello', status: 'completed' });
 		expect(fixture.sandbox.store.threads.get(thread)?.messages).toHaveLength(2);
 	});
-
-	it('is a JSON body, sent as it is', async () => {
-		const body = { assistant_id: ECHO_ASSISTANT_ID, input: { input: { input: 'old form' } } };
-		const { json } = await say('', {
-			options: { bodyMode: 'json', jsonBody: JSON.stringify(body) },
-		});
-		expect(bodies()).toEqual([body]);
-		expect(json).toMatchObject({ output: 'Echo: old form', assistantId: ECHO_ASSISTANT_ID });
-	});
-});
-
-it('a body without an assistant is answered by the first of the server, which is named', async () => {
-	const input = { action: 'send', message: { input: { input: 'ours' } } };
-	const own = { options: { bodyMode: 'json', jsonBody: JSON.stringify({ input }) } };
-	const [assistantId] = fixture.sandbox.store.assistants.keys();
-	expect((await say('', own)).json).toMatchObject({ status: 'completed', assistantId });
 });
 
 describe('a message, a decision or another answer, on a thread', () => {
@@ -127,12 +116,8 @@ describe('what comes out', () => {
 			threadId: thread,
 			conversationId: fixture.sandbox.store.conversationOf(thread)?.id,
 			runId: fixture.sandbox.store.runs.at(-1)?.id,
-			assistantId: ECHO_ASSISTANT_ID,
 			usage: { totalTokens: expect.any(Number) },
-			seconds: expect.any(Number),
-			recovered: false,
 		});
-		expect(json?.seconds).toBeGreaterThanOrEqual(1.8);
 		expect(items[0]?.pairedItem).toEqual({ item: 0 });
 	});
 
@@ -141,7 +126,8 @@ describe('what comes out', () => {
 		const conversationId = fixture.sandbox.store.conversationOf(thread)?.id;
 		const runId = fixture.sandbox.store.runs.at(-1)?.id;
 		const ids = { threadId: thread, conversationId, runId };
-		expect(json).toEqual({ role: 'ai', content: 'Echo: Hello', ...ids });
+		const facts = { status: 'completed', sources: [], usage: { totalTokens: 4 } };
+		expect(json).toEqual({ role: 'ai', content: 'Echo: Hello', ...ids, ...facts });
 	});
 });
 

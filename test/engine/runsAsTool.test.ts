@@ -30,7 +30,7 @@ const NOTHING = '={{ "" }}';
 const QUESTION = `${INTERRUPTING_INPUT} first`;
 
 describe('the node as a tool of an agent whose chat streams', () => {
-	const steps = { options: { returnIntermediateSteps: true } };
+	const steps = { options: { include: ['steps'] } };
 	const silent: FaultRule[] = [{ endpoint: 'runs', do: 'run', outcome: 'empty' }];
 	const ANSWER = { output: 'Echo: Hello' };
 	const STEPS = { ...ANSWER, intermediateSteps: [] };
@@ -70,11 +70,11 @@ describe('the node as a tool of an agent whose chat streams', () => {
 	])('keeps what other tools need of a run until it is decided: %s', async (decision, decided) => {
 		const thread = await newThread();
 		expect((await asTool(ask(), QUESTION, thread)).json).toEqual({
-			output: 'This waits for a person to decide: subagent.',
+			output: 'This waits for a person to decide: SubAgent (May I answer this?).',
 			status: 'interrupted',
 			threadId: thread,
 			runId: expect.any(String),
-			interrupt: [expect.objectContaining({ call: expect.any(Object) })],
+			interrupt: [expect.objectContaining({ tool: 'subagent' })],
 		});
 		expect((await asTool(decide({ decision }), '', thread)).json).toEqual(decided);
 	});

@@ -76,7 +76,7 @@ describe('a run by its ID', () => {
 		const ids = await started('ours', '', 400);
 		expect((await read(ids)).json).toMatchObject({ ...RUNNING, ...ids });
 		const { json } = await read(ids, 'waitForRun');
-		expect(json).toMatchObject({ ...ANSWERED, ...ids, assistantId: ECHO_ASSISTANT_ID });
+		expect(json).toMatchObject({ ...ANSWERED, ...ids });
 		expect((await read(ids)).json).toEqual(json);
 	});
 
@@ -173,7 +173,7 @@ describe('a run that has ended', () => {
 		const ids = await ended(`${INTERRUPTING_INPUT} first`);
 		await call(decide({ decision: 'reject' }), '', ids.threadId);
 		fixture.sandbox.expireStream(ids.runId);
-		const expected = { output: '', status: 'completed', rejected: true };
+		const expected = { output: 'This was rejected, and not carried out.', rejected: true };
 		expect((await read(ids)).json).toMatchObject(expected);
 	});
 
@@ -307,7 +307,7 @@ describe('Cancel Run', () => {
 	])('%s, and says so', async (_, faults) => {
 		const ids = await started('ours', '', 60_000);
 		add(...faults);
-		const cancelled = { cancelled: true, status: 'cancelled', assistantId: ECHO_ASSISTANT_ID };
+		const cancelled = { cancelled: true, status: 'cancelled' };
 		expect((await read(ids, 'cancelRun')).json).toMatchObject({ ...cancelled, ...ids });
 		expect((await read(ids)).error).toBe(CANCELLED);
 		expect(sent('cancel')).toHaveLength(1);
@@ -323,7 +323,7 @@ describe('Cancel Run', () => {
 });
 
 describe('a run that nobody waits for any more', () => {
-	const LATE = { deadlineMinutes: 0.01, whenLate: 'cancel' };
+	const LATE = { deadlineMinutes: 0.01, whenGivenUp: 'cancel' };
 	const asks = () => ask({ threadSource: 'new', options: LATE });
 	const waitsForIt = () => {
 		const { busyThreadId: threadId, busyRunId: runId } = fixture.world;
@@ -369,7 +369,7 @@ describe('Start Run', () => {
 		const { json } = await call(START);
 		const [run] = stored(json?.threadId);
 		expect(json).toEqual({
-			...{ runId: run?.id, threadId: run?.threadId, assistantId: ECHO_ASSISTANT_ID },
+			...{ runId: run?.id, threadId: run?.threadId },
 			conversationId: fixture.sandbox.store.conversationOf(String(run?.threadId))?.id,
 			status: 'running',
 		});

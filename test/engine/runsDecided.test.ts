@@ -1,4 +1,4 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
 import type { FaultRule } from '../../sandbox';
@@ -23,31 +23,26 @@ const senders = (thread: string) =>
 	fixture.sandbox.store.threads.get(thread)?.messages.map(({ from }) => from);
 
 const QUESTION = `${INTERRUPTING_INPUT} first`;
+const REJECTED = 'This was rejected, and not carried out.';
 const NOTHING_WAITS = 'Nothing on this thread waits for a decision';
 
 /** A thread that waits for a person: what came out, and the call that waits. */
 async function waiting() {
 	const { json = {} } = await call(ask({ threadSource: 'new' }), QUESTION);
-	const [task] = json.interrupt as Array<{ call: { id: string } }>;
-	return { json, thread: String(json.threadId), callId: task?.call.id ?? '' };
+	const [asked] = json.interrupt as Array<{ callId: string }>;
+	return { json, thread: String(json.threadId), callId: asked?.callId ?? '' };
 }
-
-/** A body of the user's own that decides. */
-const own = (decision: IDataObject, operation: typeof decide = decide) => {
-	const input = { action: 'resume', target: {}, decision };
-	const jsonBody = JSON.stringify({ assistant_id: ECHO_ASSISTANT_ID, input });
-	return operation({ options: { bodyMode: 'json', jsonBody } });
-};
 
 describe('a run that asks a person', () => {
 	it('is interrupted, and goes on under its ID when that is confirmed, with what goes along', async () => {
 		const { json, thread } = await waiting();
 		expect(json).toMatchObject({
-			...{ status: 'interrupted', recovered: false },
-			output: 'This waits for a person to decide: subagent.',
-			interrupt: [{ call: { name: 'subagent', args: { input: QUESTION } } }],
+			...{ status: 'interrupted' },
+			output: 'This waits for a person to decide: SubAgent (May I answer this?).',
+			interrupt: [{ tool: 'subagent', arguments: { input: QUESTION } }],
 		});
-		const decided = await call(decide({ options: { payload: '{"only":1}' } }), '', thread);
+		const additionalFieldsJson = '{"input":{"decision":{"payload":{"only":1}}}}';
+		const decided = await call(decide({ options: { additionalFieldsJson } }), '', thread);
 		// What was said before the tool was called is not the answer.
 		const output = `Tool said: Confirmed: ${QUESTION} {"only":1}`;
 		expect(decided.json).toMatchObject({ output, status: 'completed', runId: json.runId });
@@ -55,13 +50,12 @@ describe('a run that asks a person', () => {
 	});
 
 	it.each<[string, INodeParameters, object]>([
-		['by a rejection', decide({ decision: 'reject' }), { output: '', rejected: true }],
+		['by a rejection', decide({ decision: 'reject' }), { output: REJECTED, rejected: true }],
 		[
 			'without Simplify',
 			decide({ decision: 'reject', simplify: false }),
 			{ role: 'ai', content: '', rejected: true },
 		],
-		['by a body of its own', own({ type: 'reject' }), { output: '', rejected: true }],
 	])(
 		'is ended %s, and nothing is carried out, but what was before',
 		async (_, parameters, expected) => {
@@ -74,23 +68,19 @@ describe('a run that asks a person', () => {
 		},
 	);
 
-	it.each([decide, (more?: INodeParameters) => ask({ ...more, operation: 'start' })])(
-		'is never rejected with a payload: the server would carry out what was rejected',
-		async (operation) => {
-			const { thread } = await waiting();
-			for (const payload of [{}, null, false, 'no']) {
-				const { error } = await call(own({ type: 'reject', payload }, operation), '', thread);
-				expect(error).toContain('"JSON Body" must not give a rejection a "payload"');
-			}
-			expect(senders(thread)).toEqual(['person', 'assistant']);
-		},
-	);
-
-	it('has a target of the user left as it is', async () => {
+	it.each<[string, object]>([
+		['reject', { decision: { payload: null } }],
+		['reject', { decision: { payload: { only: 1 } } }],
+		['confirm', { decision: { type: 'reject', payload: {} } }],
+		['confirm', { action: 'send' }],
+		['reject', { target: { agentKey: 'x' } }],
+	])('is not %sed with %j: the server could carry out what was rejected', async (...row) => {
+		const [decision, input] = row;
 		const { thread } = await waiting();
-		await call(decide({ options: { target: '{"agentKey":"x"}' } }), '', thread);
-		const body = sent('runs').at(-1)?.body;
-		expect(body).toMatchObject({ input: { target: { agentKey: 'x' } } });
+		const options = { additionalFieldsJson: JSON.stringify({ input }) };
+		const { error } = await call(decide({ decision, options }), '', thread);
+		expect(error).toMatch(/^"Additional Fields \(JSON\)" at input\.\w+(\.type)? is what the node /);
+		expect(senders(thread)).toEqual(['person', 'assistant']);
 	});
 });
 
@@ -105,7 +95,7 @@ describe('changed arguments', () => {
 		// Joined from its beginning, the run tells of both its waits while it goes on.
 		add({ ...onThread(thread, { do: 'run', ms: 400 }), nth: 2 });
 		const { json } = await change(thread, callId);
-		expect(json).toMatchObject({ status: 'completed', recovered: false });
+		expect(json).toMatchObject({ status: 'completed' });
 		expect(json?.output).toContain('Confirmed: what a person wrote');
 	});
 
@@ -168,7 +158,7 @@ describe('a decision', () => {
 		const { thread } = await waiting();
 		add(lasting(300), losing('runs', 'after'));
 		const { json } = await call(decide(), '', thread);
-		expect(json).toMatchObject({ status: 'completed', recovered: true });
+		expect(json).toMatchObject({ status: 'completed' });
 		expect(arrivals(fixture.sandbox, thread)).toBe(2);
 	});
 
@@ -179,19 +169,17 @@ describe('a decision', () => {
 	const errs = (more: object) => async (thread: string) =>
 		Object.assign(fixture.sandbox.store.conversationOf(thread) ?? {}, { error: 'x', ...more });
 	const CANCELLED = 'The run was cancelled on the server: Canceled by user';
-	const target = JSON.stringify({ executionId: ECHO_ASSISTANT_ID });
 
-	it.each<[string, (thread: string) => Promise<unknown>, INodeParameters, string | undefined]>([
-		['was made before', async (thread) => await call(decide(), '', thread), {}, NOTHING_WAITS],
-		['names a run that does not wait', async () => undefined, { target }, NOTHING_WAITS],
-		['is about a run that was cancelled', cancels, {}, CANCELLED],
-		['finds no task', errs({ operation: null }), {}, NOTHING_WAITS],
-		['finds the error of another run', errs({}), {}, undefined],
-	])('that %s is sent only where something waits', async (_, happen, options, words) => {
+	it.each<[string, (thread: string) => Promise<unknown>, string | undefined]>([
+		['was made before', async (thread) => await call(decide(), '', thread), NOTHING_WAITS],
+		['is about a run that was cancelled', cancels, CANCELLED],
+		['finds no task', errs({ operation: null }), NOTHING_WAITS],
+		['finds the error of another run', errs({}), undefined],
+	])('that %s is sent only where something waits', async (_, happen, words) => {
 		const { thread } = await waiting();
 		await happen(thread);
 		const before = arrivals(fixture.sandbox, thread);
-		const { error } = await call(decide({ options }), '', thread);
+		const { error } = await call(decide(), '', thread);
 		expect(error).toBe(words);
 		expect(arrivals(fixture.sandbox, thread) - before).toBe(words === undefined ? 1 : 0);
 	});

@@ -48,7 +48,7 @@ interface More {
 }
 
 const ONE_REQUEST = ask({ options: { inOneRequest: true } });
-const CANCELLING = { options: { whenStopped: 'cancel' } };
+const CANCELLING = { options: { whenGivenUp: 'cancel' } };
 const SLOW_START = [LASTS, slow('runs', 'after')];
 const onItsOwn = ask({ ...ON_ITS_OWN, ...CANCELLING });
 

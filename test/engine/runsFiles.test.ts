@@ -3,7 +3,7 @@ import type { IBinaryData, IDataObject, INodeExecutionData, INodeParameters } fr
 import { SAYING_ASSISTANT } from '../../sandbox';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
-import { ask, detailsOf, newThreads, saidOn, idRows } from './support/runs';
+import { ask, detailsOf, newThreads, saidOn } from './support/runs';
 
 const fixture = useFixture();
 
@@ -84,8 +84,11 @@ describe('a file of the item', () => {
 	it('stands after those given by their ids', async () => {
 		const [thread = ''] = await newThreads(fixture.sandbox, 1);
 		const { storageFileId, fileContextId } = fixture.world;
-		const options = { ids: idRows({ storageFile: storageFileId, fileContext: fileContextId }) };
-		await fixture.run(read({ options }), { items: [asks(thread, otters())] });
+		const files = [{ fileId: fileContextId }, { id: storageFileId }];
+		const additionalFieldsJson = JSON.stringify({ input: { message: { input: { files } } } });
+		await fixture.run(read({ options: { additionalFieldsJson } }), {
+			items: [asks(thread, otters())],
+		});
 		expect(filesSent()).toEqual([
 			[{ fileId: fileContextId }, { id: storageFileId }, { fileId: idOf('otters.txt') }],
 		]);
@@ -187,7 +190,7 @@ describe('an answer that is lost', () => {
 		fixture.sandbox.faults.add({ endpoint: 'E12', nth: 1, do: 'drop', when: 'after' });
 		const data = await fixture.engine.binary(Buffer.from('Otters'), 'otters.txt', 'text/plain');
 		const { items } = await fixture.run(read(), { items: [asks(thread, { data })] });
-		expect(items[0]?.json).toMatchObject({ status: 'completed', recovered: false });
+		expect(items[0]?.json).toMatchObject({ status: 'completed' });
 		expect(uploads().map(({ files }) => files?.[0]?.content?.toString())).toEqual([
 			'Otters',
 			'Otters',

@@ -3,7 +3,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { useFixture } from './support/fixture';
 import { condition, putDepartments, putStep, putTool } from './support/filters';
 import { byId } from './support/locators';
-import { again, ask, bodiesSent, newThreads } from './support/runs';
+import { additional, again, ask, bodiesSent, newThreads } from './support/runs';
 
 const fixture = useFixture();
 beforeEach(() => void putDepartments(fixture.sandbox));
@@ -23,7 +23,10 @@ async function asks(
 	options: INodeParameters = {},
 	more: INodeParameters = {},
 ) {
-	const parameters = { threadSource: 'new', message: QUESTION, options, ...more };
+	const parameters = {
+		...{ threadSource: 'new', message: QUESTION, ...more },
+		options: { include: ['passages'], ...options },
+	};
 	const { items, hints, error } = await fixture.run(
 		ask({ assistantId: byId(assistantId), ...parameters }),
 		{ items: [{ json: { department: 'hr' } }] },
@@ -53,9 +56,11 @@ describe('a value for the filter of a tool', () => {
 
 	it.each<[way: string, options: INodeParameters]>([
 		['a row with an expression', rows(row('={{ $json.department }}'))],
-		['JSON', { filterValuesJson: '{ "department": "hr" }' }],
-		['an expression', { filterValuesJson: '={{ ({ department: $json.department }) }}' }],
-		['a row before JSON', { ...department('hr'), filterValuesJson: '{ "department": "law" }' }],
+		['JSON', additional({ message: { input: { department: 'hr' } } })],
+		[
+			'JSON before a row',
+			{ ...department('law'), ...additional({ message: { input: { department: 'hr' } } }) },
+		],
 	])('may come as %s', async (_, options) => {
 		const assistant = putTool(fixture.sandbox, { fixed: BY_HUMAN });
 		expect((await asks(assistant, options)).found).toEqual(['hr.md']);
@@ -130,9 +135,9 @@ describe('a value for a variable of the state', () => {
 		const again = await asks(assistant, {}, next);
 		expect([found, again.found]).toEqual([['hr.md'], ['hr.md']]);
 		expect(again.filter).toEqual({ status: 'applied', hitCount: 1 });
-		expect((await asks(assistant, { state: '{ "department": "law" }' }, next)).found).toEqual([
-			'law.md',
-		]);
+		expect(
+			(await asks(assistant, additional({ state: { department: 'law' } }), next)).found,
+		).toEqual(['law.md']);
 	});
 });
 
@@ -187,23 +192,13 @@ describe('a value that is refused before anything is sent', () => {
 		['an empty list', rows(row('', { type: 'string[]', mayBeEmpty: true })), EMPTY],
 		[
 			'null in JSON',
-			{ filterValuesJson: '{ "department": null }' },
-			'department in "Values for Filters (JSON)" must not be empty',
-		],
-		[
-			'a list in JSON',
-			{ filterValuesJson: '[1]' },
-			'"Values for Filters (JSON)" must be an object (JSON)',
+			additional({ message: { input: { department: null } } }),
+			'"Additional Fields (JSON)" at input.message.input.department must not be empty',
 		],
 		[
 			'a key of the message',
 			rows({ key: 'input', content: 'x' }),
 			'input in "Values for Filters" is a part of the message itself',
-		],
-		[
-			'a key of files',
-			{ filterValuesJson: '{ "files": ["x"] }' },
-			'files in "Values for Filters (JSON)" is a part of the message itself',
 		],
 		['no number', rows(row('x', { type: 'number' })), 'must be a number, but is "x"'],
 	])('is %s', async (_, options, words) => {

@@ -52,20 +52,20 @@ const byNumber = async (
 describe('a run that was started', () => {
 	const status = (code: number) => `its record answers ${code} once`;
 
-	it.each<[string, FaultRule[], object]>([
-		['its stream breaks', [BROKEN], { recovered: true }],
-		[status(500), [BROKEN, answering('run', 500, { nth: 1 })], { recovered: true }],
-		[status(403), [BROKEN, answering('run', 403, { nth: 1 })], { recovered: true }],
-		[status(404), [BROKEN, answering('run', 404, { nth: 1, body: MISSING })], { recovered: true }],
-		['its stream is refused', [answering('join', 403), lasting(300)], { recovered: true }],
-		['its stream stays silent', [lasting(300), delaying('join', AN_HOUR)], {}],
-		['its stream speaks as it is given up', [delaying('join', 10_500)], { recovered: false }],
-	])('comes out as the server has it where %s', async (_, faults, expected) => {
+	it.each<[string, FaultRule[]]>([
+		['its stream breaks', [BROKEN]],
+		[status(500), [BROKEN, answering('run', 500, { nth: 1 })]],
+		[status(403), [BROKEN, answering('run', 403, { nth: 1 })]],
+		[status(404), [BROKEN, answering('run', 404, { nth: 1, body: MISSING })]],
+		['its stream is refused', [answering('join', 403), lasting(300)]],
+		['its stream stays silent', [lasting(300), delaying('join', AN_HOUR)]],
+		['its stream speaks as it is given up', [delaying('join', 10_500)]],
+	])('comes out as the server has it where %s', async (_, faults) => {
 		add(...faults);
-		const { json } = await asked();
-		expect(json).toMatchObject({ ...ANSWERED, ...expected });
+		const startedAt = clock.now();
+		expect((await asked()).json).toMatchObject(ANSWERED);
 		// Left to itself, a silent stream is given up after 75 seconds.
-		expect(json?.seconds).toBeLessThan(60);
+		expect(clock.now() - startedAt).toBeLessThan(60_000);
 		expect(sent('runs')).toHaveLength(1);
 	});
 
@@ -74,7 +74,7 @@ describe('a run that was started', () => {
 		['which has none', delaying('getMessages', 0), ''],
 	])('is not believed to have said nothing without its message, %s', async (_, fault, output) => {
 		add({ endpoint: 'runs', do: 'run', outcome: 'empty' }, fault);
-		expect((await asked()).json).toMatchObject({ output, status: 'completed', recovered: false });
+		expect((await asked()).json).toMatchObject({ output, status: 'completed' });
 		expect(sent('getMessages')).toHaveLength(1);
 	});
 
@@ -84,10 +84,10 @@ describe('a run that was started', () => {
 		['goes on, as it may have ended', 'cancel', true, 'running'],
 	])(
 		'and can be read nowhere until the deadline is timed out, with its ID, and %s',
-		async (_, whenLate, isUnread, status) => {
+		async (_, whenGivenUp, isUnread, status) => {
 			add(lasting(AN_HOUR), answering('join', 502), answering('run', 500));
 			const waited = measureWaiting();
-			const asking = asked({ deadlineMinutes: 2, whenLate });
+			const asking = asked({ deadlineMinutes: 2, whenGivenUp });
 			await clock.until(() => waited() > 118_000);
 			if (!isUnread) fixture.sandbox.faults.clear();
 			const { error, details } = await asking;
@@ -264,21 +264,20 @@ describe('a start', () => {
 		...{ do: 'status', status, body: 'slow', headers: { 'retry-after': seconds }, times },
 	});
 	const LOST = /^It is not known whether the message has reached /;
-	const found = { ...ANSWERED, recovered: true };
 
 	const broken: FaultRule = { do: 'drop', when: 'after' };
 	const failing: FaultRule = { do: 'run', ms: 400, outcome: 'fail', error: 'Late' };
 	const asking: FaultRule = { do: 'run', outcome: 'interrupt' };
-	const waiting = { status: 'interrupted', recovered: true };
+	const waiting = { status: 'interrupted' };
 
 	it.each<[string, FaultRule[], object | RegExp, number?]>([
-		['whose connection is reset', slow({ ...broken, reset: true }), found],
-		['whose connection closes', [broken], found],
-		['whose answer is cut off', [{ do: 'truncate', bytes: 9 }], found],
+		['whose connection is reset', slow({ ...broken, reset: true }), ANSWERED],
+		['whose connection closes', [broken], ANSWERED],
+		['whose answer is cut off', [{ do: 'truncate', bytes: 9 }], ANSWERED],
 		...[502, 503, 504, 520, 522, 524, 529, 530].map((code): [string, FaultRule[], object] => [
 			`that a ${code} answers`,
 			slow(gateway(code)),
-			found,
+			ANSWERED,
 		]),
 		['whose run fails unheard', [failing, broken], /^The run failed: Late$/],
 		['whose run asks a person unheard', [asking, broken], waiting],
@@ -307,7 +306,7 @@ describe('a start', () => {
 		const ours = sandbox.store.runs.at(-1);
 		add({ endpoint: 'E4', do: 'run', ms: 1_500, nth: 1 });
 		await occupy(sandbox, ours?.threadId ?? '', message('Theirs'));
-		expect((await asking).json).toMatchObject({ ...found, runId: ours?.id });
+		expect((await asking).json).toMatchObject({ ...ANSWERED, runId: ours?.id });
 		expect(sent('runs')).toHaveLength(1);
 	});
 
@@ -317,7 +316,7 @@ describe('a start', () => {
 			credential: { baseUrl: 'http://127.0.0.1:9' },
 		});
 		expect(error?.message).toContain('nothing accepts connections');
-		expect(error?.description).toContain('Thread: t.');
+		expect(error?.description).not.toContain('Thread:');
 	});
 });
 
@@ -331,7 +330,7 @@ describe('a message that is answered again', () => {
 		Object.assign(question ?? {}, { createdAt: new Date(clock.now() - 1_000).toISOString() });
 		add(lasting(700, { nth: 1 }), losing('runs', 'after', { nth: 1 }));
 		const { json } = await call(again(), '', thread);
-		expect(json).toMatchObject({ ...ANSWERED, recovered: true });
+		expect(json).toMatchObject(ANSWERED);
 		const messages = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
 		expect(messages.map(({ from }) => from)).toEqual(['person', 'assistant']);
 		expect(messages[1]).not.toEqual(before);

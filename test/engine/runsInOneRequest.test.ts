@@ -13,7 +13,6 @@ import {
 	ask,
 	decide,
 	decideAsOthers,
-	idRows,
 	message,
 	occupy,
 	onOthers,
@@ -66,7 +65,7 @@ it('one request is not offered together with what cancels a run, which it cannot
 	const hidden = (runOptions.options as INodeProperties[]).filter(
 		({ displayOptions }) => displayOptions?.hide?.inOneRequest,
 	);
-	expect(hidden.map(({ name }) => name)).toEqual(['whenLate', 'whenStopped']);
+	expect(hidden.map(({ name }) => name)).toEqual(['whenGivenUp']);
 });
 
 describe('a thread on which another run goes on', () => {
@@ -79,7 +78,7 @@ describe('a thread on which another run goes on', () => {
 		await theyAsk(thread, 300);
 		if (!before) add(answering('E15', 500, { nth: 1 }));
 		const { json } = await call(ask(), 'ours', thread);
-		expect(json).toMatchObject({ output: 'Echo: ours', recovered: false });
+		expect(json).toMatchObject({ output: 'Echo: ours' });
 		expect(json).not.toHaveProperty('remembered');
 		const contents = fixture.sandbox.store.threads.get(thread)?.messages;
 		expect(contents?.map(({ content }) => content)).toEqual(
@@ -141,20 +140,16 @@ describe('what cannot begin', () => {
 		expect(sent('E4').filter(({ status }) => status === 201)).toHaveLength(1);
 	});
 
-	it('is a message where what waits cannot be read, and an answer to nothing', async () => {
-		const thread = await said(QUESTION, answering('E5', 403));
-		expect((await call(ask(), 'ours', thread)).error).toBe('The server answered 403: no');
-		fixture.sandbox.faults.clear();
-		const fresh = await newThread();
-		const { error } = await call(again(), '', fresh);
+	it('is an answer to nothing', async () => {
+		const { error } = await call(again(), '', await newThread());
 		expect(error).toMatch(/^Nothing was said on this thread/);
-		expect(sent('E4')).toHaveLength(1);
+		expect(sent('E4')).toEqual([]);
 	});
 
 	it('is sent again where that may help', async () => {
 		const slow = answering('E4', 429, { headers: { 'retry-after': '0' } });
 		add({ ...slow, nth: 1 });
-		expect((await call(NEW)).json).toMatchObject({ output: 'Echo: ours', recovered: false });
+		expect((await call(NEW)).json).toMatchObject({ output: 'Echo: ours' });
 		add(slow);
 		expect((await call(NEW)).error).toBe('The server answered 429: no');
 		expect(sent('E4')).toHaveLength(7);
@@ -168,15 +163,15 @@ describe('an answer', () => {
 	const failing = next({ do: 'run', outcome: 'fail', error: 'No' });
 	const down = answering('E15', 403, { nth: [2, 3, 4] });
 	const other = (body: unknown) => answers(body, 'before');
-	const asks = { status: 'interrupted', recovered: false };
+	const asks = { status: 'interrupted' };
 	const parts = [image];
 
 	it.each<[string, FaultRule[], object, string?]>([
 		['of text and other parts', [answers(mixed)], { output: '# **See**:', parts }],
 		['of nothing but an image', [answers(picture)], { output: '', parts }],
 		['that its thread does not hold', [answers(ANOTHER)], { output: 'Another', remembered: false }],
-		['that is empty, but on its thread', [answers(NOTHING)], { output: OURS, recovered: true }],
-		['whose thread is down for a while', [down], { output: OURS, recovered: false }],
+		['that is empty, but on its thread', [answers(NOTHING)], { output: OURS }],
+		['whose thread is down for a while', [down], { output: OURS }],
 		['while a person is waited for', [answers(ANOTHER)], asks, QUESTION],
 	])('%s comes out as it is', async (_, faults, expected, message = 'ours') => {
 		const thread = await said('before', ...faults);
@@ -209,12 +204,12 @@ describe('an answer', () => {
 			const thread = await said();
 			add(showsNothing(thread, status));
 			const { json } = await call(ask(), 'ours', thread);
-			expect(json).toMatchObject({ output: 'Echo: ours', recovered: false });
+			expect(json).toMatchObject({ output: 'Echo: ours' });
 			expect(json).not.toHaveProperty('remembered');
 			fixture.sandbox.faults.clear();
 			add(showsNothing(thread, status), answers(NOTHING));
 			const silentOne = await call(ask(), 'again', thread);
-			expect(silentOne.json).toMatchObject({ output: 'Echo: again', recovered: true });
+			expect(silentOne.json).toMatchObject({ output: 'Echo: again' });
 		},
 	);
 
@@ -228,10 +223,10 @@ describe('an answer', () => {
 		expect((await asking).error).toBe('The run was cancelled on the server: Canceled by user');
 	});
 
-	it('of nothing to a decision has changed nothing', async () => {
+	it('of nothing to a decision has changed nothing: what waits still waits', async () => {
 		const thread = await said(QUESTION, answers(NOTHING, 'before'));
-		const { error } = await call(decide(), '', thread);
-		expect(error).toBe('The server answered, but what waits for a decision still waits');
+		const { json } = await call(decide(), '', thread);
+		expect(json).toMatchObject({ status: 'interrupted', interrupt: [{ tool: 'subagent' }] });
 	});
 
 	it('names the conversation though its thread shows another question', async () => {
@@ -249,13 +244,6 @@ describe('an answer', () => {
 		expect(json).toMatchObject(expected);
 	});
 
-	it('to a rejection is not overwritten where the thread holds the rejected call', async () => {
-		const thread = await said(QUESTION, answers({ role: 'ai', content: 'Let me look.' }));
-		const { json } = await call(decide({ decision: 'reject' }), '', thread);
-		expect(json).toMatchObject({ output: 'Let me look.', status: 'completed' });
-		expect(json).not.toHaveProperty('remembered');
-	});
-
 	it('is the last of what was said', async () => {
 		const { store } = fixture.sandbox;
 		const { id } = store.putKnowledgebase({ name: 'zebra' });
@@ -266,7 +254,7 @@ describe('an answer', () => {
 		const parameters = ask({ threadSource: 'new', assistantId: byId(assistant) });
 		const { json } = await call(parameters, 'ASK CITE SAY zebra');
 		expect(json?.output).toMatch(/^Here is what I found: /);
-		expect(json).toMatchObject({ sources: [{ cited: true }], recovered: false });
+		expect(json).toMatchObject({ sources: [{ number: 1 }] });
 	});
 });
 
@@ -276,7 +264,7 @@ describe('a wait that breaks', () => {
 	const failing = next({ do: 'run', outcome: 'fail', error: 'Late' });
 	const once = answering('E15', 503, { nth: 2 });
 	const reject = decide({ decision: 'reject' });
-	const rejected = { output: '', rejected: true };
+	const rejected = { output: 'This was rejected, and not carried out.', rejected: true };
 
 	it.each<[string, INodeParameters, string, FaultRule[], object | string]>([
 		['has the failure found', ask(), 'before', [failing, LOST], 'The run failed: Late'],
@@ -291,14 +279,13 @@ describe('a wait that breaks', () => {
 		if (before === QUESTION) add(showsNothing(thread));
 		const { json, error } = await call(parameters, 'ours', thread);
 		if (error) expect(error).toEqual(expected);
-		else
-			expect(json).toMatchObject({ ...(expected as object), status: 'completed', recovered: true });
+		else expect(json).toMatchObject({ ...(expected as object), status: 'completed' });
 		expect(sent('E4')).toHaveLength(2);
 	});
 
 	it.each([
-		['ours', 'q', { output: 'Found', recovered: true }],
-		['ours', undefined, { output: 'Found', recovered: true }],
+		['ours', 'q', { output: 'Found' }],
+		['ours', undefined, { output: 'Found' }],
 		['not ours', 'q', undefined],
 	])('finds the answer to a message with files by its input (%s, ID %s)', async (...row) => {
 		const [input, id, expected] = row;
@@ -310,22 +297,9 @@ describe('a wait that breaks', () => {
 			add(answering('E15', 200, { nth, body: { thread_id: thread, status: 'idle', values } }));
 		shows([1], { messages: [{ content: 'before' }] });
 		shows([2, 3], { input, messages });
-		const ids = idRows({ fileContext: fixture.world.fileContextId });
-		const { json, error } = await call(ask(), 'ours', thread, { ids });
+		const { json, error } = await call(ask(), 'ours', thread);
 		if (expected) expect(json).toMatchObject(expected);
 		else expect(error).toEqual(isUnknown('message'));
-	});
-
-	it('does not have what waited before for what waits now, where that is stored late', async () => {
-		const thread = await said(QUESTION);
-		const where = { threadId: thread };
-		const body = await post(fixture.sandbox, 'conversations/search', { where });
-		add(LOST, answering('E5', 200, { nth: 2, body }));
-		const { json } = await call(ask(), `${INTERRUPTING_INPUT} second`, thread);
-		expect(json).toMatchObject({
-			...{ status: 'interrupted', recovered: true },
-			interrupt: [{ call: { args: { input: `${INTERRUPTING_INPUT} second` } } }],
-		});
 	});
 
 	it.each([QUESTION, 'ours'])(

@@ -82,16 +82,12 @@ describe('a key', () => {
 		expect(made().slice(1)).toEqual([expect.objectContaining({ title: 'Mails of Bob' })]);
 	});
 
-	const body = { assistant_id: SAYING_ASSISTANT.id, input: { input: { input: 'two' } } };
-	const jsonBody = { options: { bodyMode: 'json', jsonBody: JSON.stringify(body) } };
-
-	it.each<[string, string, unknown, INodeParameters?]>([
+	it.each<[string, string, unknown]>([
 		['as a number', '4711', 4711],
 		['with blanks around it', 'ann', ' ann\n'],
-		['with the assistant of a JSON body', 'ann', 'ann', jsonBody],
-	])('is the same %s', async (_, key, again, more = {}) => {
+	])('is the same %s', async (_, key, again) => {
 		await say(key, 'one');
-		expect((await say(again, 'two', more)).json).toMatchObject({ output: seen(2), ...idsOf(key) });
+		expect((await say(again, 'two')).json).toMatchObject({ output: seen(2), ...idsOf(key) });
 	});
 
 	it('is one conversation for two tokens of one person, and another for somebody else', async () => {
@@ -261,9 +257,14 @@ describe('a conversation that is chosen by itself', () => {
 		expect((await say('ann', 'three')).json?.output).toEqual(seen(3));
 	});
 
+	it('is that of the session also where a failed message comes back to be asked again', async () => {
+		await chat('ann', 'x', { loops: 'n8n-nodes-base.wait' });
+		expect((await chat('ann', 'x')).json).toMatchObject({ output: seen(2), ...idsOf('ann') });
+	});
+
 	it.each<[string, unknown, Circumstances]>([
 		['behind another trigger', 'ann', { trigger: 'n8n-nodes-base.webhook' }],
-		['in a loop, whose turns ask on their own', 'ann', { loops: true }],
+		['in Loop Over Items', 'ann', { loops: 'n8n-nodes-base.splitInBatches' }],
 		['as the tool of an agent', 'ann', { isTool: true }],
 		['where the session is missing', undefined, {}],
 		['where the session is blank', ' ', {}],
@@ -282,23 +283,17 @@ describe('a conversation that is chosen by itself', () => {
 });
 
 describe('what cannot be a conversation is refused in words, and nothing is sent', () => {
-	const own = (body: object, more = {}): INodeParameters => ({
-		...{ options: { bodyMode: 'json', jsonBody: JSON.stringify(body) }, ...more },
-	});
-	const action = (name: string) => own({ input: { action: name } }, { threadSource: 'new' });
+	const additionalFieldsJson = { assistant_id: 'another' };
 	const list = { conversationKey: '={{ ["ann"] }}' };
 	const EMPTY = '"Conversation Key" is empty: its expression gave nothing for this item';
 	const NO_LIST = '"Conversation Key" must be text, but is ["ann"]';
-	const NOBODY = '"JSON Body" must name the assistant_id, to which the key belongs';
-	const NO_CHOICE = '"Run On" must be "Conversation With a Key" or "Existing Thread", as ';
+	const OURS = '"Additional Fields (JSON)" at assistant_id is what the node sets itself';
 
 	it.each<[string, unknown, INodeParameters, string]>([
 		['a key of blanks', '  ', {}, EMPTY],
 		['no key', undefined, {}, EMPTY],
 		['a list', 'ann', list, NO_LIST],
-		['a JSON body that names no assistant', 'ann', own({ input: {} }), NOBODY],
-		['a new conversation to decide', '', action('resume'), NO_CHOICE],
-		['a new conversation to answer again', '', action('retry'), NO_CHOICE],
+		['another assistant than that of the key', 'ann', { options: { additionalFieldsJson } }, OURS],
 	])('%s', async (_, key, parameters, words) => {
 		const { error } = await say(key, 'one', parameters);
 		expect(error?.message).toContain(words);

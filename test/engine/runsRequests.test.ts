@@ -60,7 +60,7 @@ describe('the requests of a question', () => {
 	it('are none after it has failed', async () => {
 		const { json } = await call(NEW);
 		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'fail', error: 'No' });
-		const parameters = ask({ options: { whenLate: 'cancel' } });
+		const parameters = ask({ options: { whenGivenUp: 'cancel' } });
 		const { sent } = await call(parameters, 'Hello', String(json?.threadId));
 		expect(sent).toEqual(['listRuns', 'runs', 'listRuns', 'join']);
 	});
@@ -143,7 +143,7 @@ describe('a server that knows nothing but the contract', () => {
 	it('answers, in a conversation of its own, under a key and on a thread', async () => {
 		contractOnly();
 		const { json } = await call(NEW, 'one');
-		expect(json).toMatchObject({ output: 'Echo: one', status: 'completed', recovered: false });
+		expect(json).toMatchObject({ output: 'Echo: one', status: 'completed' });
 		expect(json).not.toHaveProperty('runId');
 		expect((await call(ask(), 'two', String(json?.threadId))).json?.output).toBe('Echo: two');
 		expect((await call(KEY, 'three')).json?.output).toBe('Echo: three');

@@ -1,3 +1,6 @@
+import { CHAT_TRIGGER_NODE_TYPE } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
+
 import type { AssistantSeed } from '../../sandbox';
 import { SAYING_ASSISTANT } from '../../sandbox/seed';
 import { useFixture } from './support/fixture';
@@ -36,6 +39,10 @@ const zebra = {
 	number: 1,
 	documentId: expect.any(String) as string,
 	documentName: 'zebra.md',
+};
+
+const passage = {
+	...zebra,
 	knowledgebaseId: expect.any(String) as string,
 	score: expect.any(Number) as number,
 	snippet: 'A zebra is like no other. It lives far away.',
@@ -44,7 +51,7 @@ const zebra = {
 };
 
 describe('an answer out of a knowledgebase', () => {
-	it('names the passages it rests on, and has their numbers in place of links', async () => {
+	it('names the documents it cites, and has their numbers in place of links', async () => {
 		knowing();
 		const { json } = await say('ASK CITE zebra');
 		expect(json?.sources).toEqual([zebra]);
@@ -74,7 +81,7 @@ describe('an answer out of a knowledgebase', () => {
 		knowing();
 		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'drop', when: 'after' });
 		const { json } = await say('ASK CITE zebra');
-		expect(json).toMatchObject({ recovered: true, sources: [zebra] });
+		expect(json).toMatchObject({ sources: [zebra] });
 		expect(json?.output).not.toContain('xpert://');
 	});
 
@@ -90,23 +97,41 @@ describe('an answer out of a knowledgebase', () => {
 				knowledgebaseId: knowledgebase?.id ?? '',
 			},
 		});
-		const { json } = await say('zebra');
+		expect((await say('zebra')).json?.sources).toEqual([]);
+		const { json } = await say('zebra', { options: { include: ['passages'] } });
 		expect(json?.sources).toMatchObject([{ number: 1, documentName: 'zebra.md', cited: false }]);
 	});
 
 	it('lists what it cites under it, where that is wanted', async () => {
 		knowing();
-		const { json } = await say('ASK CITE zebra', { options: { listSources: true } });
+		const { json } = await say('ASK CITE zebra', { options: { include: ['sources'] } });
 		expect(json?.output).toMatch(/ \[1\]\.\n\nSources:\n- \[1\] zebra\.md$/);
-		const without = await say('Hello', { options: { listSources: true } });
+		const without = await say('Hello', { options: { include: ['sources'] } });
 		expect(without.json?.output).not.toContain('Sources');
 	});
+
+	it.each<[string, INodeParameters, boolean]>([
+		['numbers', {}, true],
+		['no numbers', { citations: 'none' }, false],
+		['numbers that nobody reads', { showInChat: 'hidden' }, false],
+	])(
+		'has below it what its %s mean in a chat that does not stream',
+		async (_, options, isListed) => {
+			knowing();
+			const parameters = { threadSource: 'auto', assistantId: byId(KNOWING), options };
+			const { items } = await fixture.run(ask({ ...parameters, message: 'ASK CITE zebra' }), {
+				items: [{ json: { sessionId: 'ann' } }],
+				trigger: CHAT_TRIGGER_NODE_TYPE,
+			});
+			expect(String(items[0]?.json.output).includes('\n- [1] zebra.md')).toBe(isListed);
+		},
+	);
 
 	it('is as the server says it without Simplify', async () => {
 		knowing();
 		const { json } = await say('ASK CITE zebra', { simplify: false });
 		expect(json?.content).toContain('xpert://');
-		expect(json).not.toHaveProperty('sources');
+		expect(json?.sources).toEqual([passage]);
 	});
 });
 
@@ -132,7 +157,7 @@ describe('the steps of a run', () => {
 	it.each([false, true])(`${decided} (its stream is gone: %s)`, async (isGone) => {
 		const helper = { name: 'helper', title: 'Helper', description: 'Helps', waits: true };
 		knowing({ tools: [helper], counts: [3, 1] });
-		const options = { returnIntermediateSteps: true };
+		const options = { include: ['steps'] };
 		const { thread, json } = await say('USETOOL(helper) hello', { options });
 		const call = { tool: 'helper', toolInput: { input: 'hello', query: 'hello' } };
 		expect(json).toMatchObject({ status: 'interrupted', intermediateSteps: [{ action: call }] });
@@ -140,7 +165,7 @@ describe('the steps of a run', () => {
 		if (isGone) fixture.sandbox.expireStream(String(json?.runId));
 		const { items } = await fixture.run(decide({ options }), { items: [says(thread, '')] });
 		expect(items[0]?.json).toMatchObject({
-			...{ status: 'completed', usage: { totalTokens: 8 }, recovered: false },
+			...{ status: 'completed', usage: { totalTokens: 8 } },
 			intermediateSteps: [{ ...asked, observation: expect.stringContaining('hello') }],
 		});
 	});

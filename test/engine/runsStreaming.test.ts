@@ -60,7 +60,6 @@ describe('a chat in which answers appear as they are written', () => {
 		expect(json).toMatchObject({
 			output: 'Echo: Hello to you',
 			status: 'completed',
-			recovered: false,
 		});
 		expect(sent()).toBe(1);
 		expect(fixture.sandbox.requests.of('E4')).toEqual([]);
@@ -76,15 +75,17 @@ describe('a chat in which answers appear as they are written', () => {
 	it('has a break between what is said before a look and after it, and numbers for links', async () => {
 		knowing();
 		const { shown, json } = await chat(['ASK CITE SAY zebra'], zebra);
-		expect(shown(0)).toMatch(/^Let me look that up\. ?\n\nHere is what I found: .* \[1\]\.$/);
+		expect(shown(0)).toMatch(
+			/^Let me look that up\. ?\n\nHere is what I found: .* \[1\]\.\n\nSources:\n- \[1\] zebra\.md$/,
+		);
 		expect(shown(0).endsWith(String(json?.output))).toBe(true);
-		expect(json?.sources).toMatchObject([{ number: 1, cited: true }]);
+		expect(json?.sources).toMatchObject([{ number: 1, documentName: 'zebra.md' }]);
 	});
 
 	it('says in plain words that a run waits for a person', async () => {
 		const { shown, json } = await chat([`${INTERRUPTING_INPUT} first`]);
 		expect(json?.status).toBe('interrupted');
-		expect(shown(0)).toBe('This waits for a person to decide: subagent.');
+		expect(shown(0)).toBe('This waits for a person to decide: SubAgent (May I answer this?).');
 		expect(json?.output).toBe(shown(0));
 	});
 
@@ -136,26 +137,40 @@ describe('a chat in which answers appear as they are written', () => {
 	it.each([
 		['Hello', 'Echo: Hello'],
 		['A\nB', 'Echo: A\nB'],
-	])('shows the whole answer as one piece where Enable Streaming is off', async (said, answer) => {
-		const { chunks, shown, json } = await chat([said], { options: { enableStreaming: false } });
+	])('shows the whole answer as one piece with Whole', async (said, answer) => {
+		const { chunks, shown, json } = await chat([said], { options: { showInChat: 'whole' } });
 		expect(chunks.map(({ type }) => type)).toEqual(['begin', 'item', 'end']);
 		expect(shown(0)).toBe(answer);
 		expect(json?.output).toBe(answer);
 	});
 
-	it('shows nothing there in a sub-workflow, which may be the tool of an agent', async () => {
-		const options = { enableStreaming: false };
-		const { chunks } = await chat(['Hello'], { options }, undefined, 'integrated');
-		expect(chunks).toEqual([]);
-		expect((await chat(['Hello'], {}, undefined, 'integrated')).shown(0)).toBe('Echo: Hello');
+	it.each<[string, 'integrated' | undefined, string]>([
+		['whole', 'integrated', ''],
+		['asWritten', 'integrated', 'Echo: Hello'],
+		['hidden', undefined, ''],
+		['hidden', 'integrated', ''],
+	])('shows with %s in the mode %s: %j', async (showInChat, mode, answer) => {
+		// A sub-workflow may be the tool of an agent.
+		const { chunks, shown, json } = await chat(
+			['Hello'],
+			{ options: { showInChat } },
+			undefined,
+			mode,
+		);
+		expect(shown(0)).toBe(answer);
+		expect(chunks.length > 0).toBe(answer !== '');
+		expect(json?.output).toBe('Echo: Hello');
 	});
 
-	it.each([true, false])('says in words that an answer is empty (streaming: %s)', async (on) => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'empty' });
-		const { shown, json } = await chat(['Hello'], { options: { enableStreaming: on } });
-		expect(shown(0)).toBe('The assistant gave no answer in words.');
-		expect(json).toMatchObject({ output: '', status: 'completed' });
-	});
+	it.each(['asWritten', 'whole'])(
+		'says in words that an answer is empty (%s)',
+		async (showInChat) => {
+			fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'empty' });
+			const { shown, json } = await chat(['Hello'], { options: { showInChat } });
+			expect(shown(0)).toBe('The assistant gave no answer in words.');
+			expect(json).toMatchObject({ output: '', status: 'completed' });
+		},
+	);
 });
 
 describe('a chat that shows what comes out in the end', () => {
@@ -191,7 +206,7 @@ describe('a stream of somebody who means no good', () => {
 		const contentType = 'text/event-stream';
 		fixture.sandbox.faults.add({ endpoint: 'join', do: 'status', status: 201, contentType, body });
 		const { shown, json } = await chat(['Hello']);
-		expect(json).toMatchObject({ output: 'Echo: Hello', recovered: true });
+		expect(json).toMatchObject({ output: 'Echo: Hello' });
 		expect(shown(0)).toBe('Echo: Hello');
 		expect(sent()).toBe(1);
 	});
@@ -234,7 +249,7 @@ describe('a stream in which more stands than the server has shown until now', ()
 		const { chunks, json } = await chat(['Hello']);
 		const pieces = chunks.filter(({ type }) => type === 'item').map(({ content }) => content);
 		expect(pieces).toEqual(['Hello', ' to you']);
-		expect(json).toMatchObject({ output: 'Hello to you', recovered: false });
+		expect(json).toMatchObject({ output: 'Hello to you' });
 		expect(sent()).toBe(1);
 	});
 });
@@ -260,7 +275,7 @@ describe('a stream that breaks', () => {
 		fixture.sandbox.faults.add({ endpoint: 'join', nth: 1, do: 'truncate' });
 		fixture.sandbox.faults.add({ endpoint: 'run', do: 'status', status: 503, body: 'down' });
 		const { shown, json } = await chat(['Hello to you'], { options: { deadlineMinutes: 0.1 } });
-		expect(json).toMatchObject({ output: 'Echo: Hello to you', recovered: true });
+		expect(json).toMatchObject({ output: 'Echo: Hello to you' });
 		expect(shown(0)).toBe('Echo: Hello to you');
 	});
 });

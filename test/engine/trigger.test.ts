@@ -297,6 +297,24 @@ describe('each change', () => {
 	});
 });
 
+describe('a memory that cannot be right', () => {
+	const future = Date.UTC(2030, 0);
+
+	it.each([
+		['by a clock that was wrong', { since: future, again: future - OVERLAP_MS }],
+		['by an error in the data', { since: 1e300, again: 1e300 }],
+	])('goes on with the changes of the last five minutes: %s', async (_, wrong) => {
+		const trigger = await activate();
+		await talk(sandbox, 'Hello', { title: 'Before' });
+		await clock.advance(2 * OVERLAP_MS);
+		Object.assign(trigger.memory(), wrong);
+		await talk(sandbox, 'Hello', { title: 'One' });
+		for (let n = 0; n < 2; n++) await trigger.poll();
+		expect(titles(trigger)).toEqual(['One']);
+		expect(trigger.errors).toEqual([]);
+	});
+});
+
 describe('many changes', () => {
 	const hold = async (count: number) => {
 		for (let n = 0; n < count; n++) {

@@ -27,7 +27,7 @@ const NAME_EXISTS = { statusCode: 400, message: 'Name Exist' };
 
 describe('what to do after a failure', () => {
 	it.each<[string, INodeParameters, { statusCode: number; message: string } | undefined, string]>([
-		['a search without an assistant', store('searchItems'), BROKEN, 'They take no Filter.'],
+		['a search without an assistant', store('searchItems'), BROKEN, 'They take no filter.'],
 		['that search', store('searchItems'), BROKEN, 'the first element of "Namespace Prefix" is the'],
 		['a namespace', store('createNamespace'), BROKEN, 'the first element of "Prefix" is the ID of'],
 		[
@@ -69,13 +69,5 @@ describe('the editor', () => {
 		const offered = options.map((option) => 'value' in option && option.value);
 		expect(offered).not.toContain('copilotModel');
 		expect(offered).toHaveLength(optionalKnowledgebaseFields.length - 1);
-	});
-
-	it.each([
-		['assistant', 'search', 'as a JSON object; Xpert AI servers ignore it'],
-		['assistant', 'search', 'in Get Many, Xpert AI servers ignore it'],
-		['store', 'createNamespace', 'must end with this one (ignored by Xpert AI servers)'],
-	])('says of what Xpert ignores that it does: %s %s', (resource, operation, words) => {
-		expect(JSON.stringify(bodyOf(resource, operation).fields)).toContain(words);
 	});
 });

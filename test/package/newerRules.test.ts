@@ -37,7 +37,9 @@ const SUBJECTS = [
 ];
 /** An existing thread has an assistant already; everything else needs one. */
 const NEEDED_ELSEWHERE = ['assistantId'];
-const AT_THE_TOP = [...OF_LISTS, ...SUBJECTS, ...NEEDED_ELSEWHERE];
+/** Rows with one title replace each other without a key, and When Run Again decides what is sent. */
+const SEEN_AT_ONCE = ['documentKey', 'documentKeyField', 'mode'];
+const AT_THE_TOP = [...OF_LISTS, ...SUBJECTS, ...NEEDED_ELSEWHERE, ...SEEN_AT_ONCE];
 const CONTAINERS = ['collection', 'fixedCollection', 'notice', 'callout', 'hidden'];
 
 const read = (...names: string[]) =>

@@ -1,12 +1,12 @@
 import { CHAT_TRIGGER_NODE_TYPE, NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import get from 'lodash/get';
 import isUndefined from 'lodash/isUndefined';
 import omitBy from 'lodash/omitBy';
 import pick from 'lodash/pick';
 import { z } from 'zod';
 
 import { EVERY_UUID } from '../payloads/common';
+import { requestOf } from '../threads/conversation';
 import { sanitize } from '../transport/sanitize';
 import { splitList } from './ids';
 import type { Item } from './item';
@@ -20,10 +20,10 @@ export const NO_ANSWER = 'Sorry, there is no answer right now, please try again 
 /** Shown to visitors and models instead of an empty answer. */
 export const EMPTY_ANSWER = 'The assistant gave no answer in words.';
 
-/** The output of a run that waits for a decision: names the tasks that wait. */
+/** The output of a run that waits for a decision: what is asked, without arguments, as visitors may read it. */
 export function waitingMessage(tasks: unknown[] = []): string {
-	const names = sanitize(tasks.map((task) => get(task, 'name') as unknown).join(', '));
-	return `This waits for a person to decide${names ? `: ${names}` : ''}.`;
+	const questions = sanitize(tasks.map((task) => requestOf(task).question).join(', '));
+	return `This waits for a person to decide${questions ? `: ${questions}` : ''}.`;
 }
 
 /** Whether the node runs as the tool of an agent. n8n shows this only in the node type. */
@@ -96,12 +96,16 @@ export function runFacts({ context }: ItemError): IDataObject {
 	return omitBy({ ...shown, status }, isUndefined);
 }
 
-/** Whether the node is part of a loop. */
-export function isInLoop(context: IExecuteFunctions): boolean {
+/** Whether the node is part of a loop. @param type of a node that the loop must have */
+export function isInLoop(context: IExecuteFunctions, type?: string): boolean {
 	const { name } = context.getNode();
 	const before = new Set(context.getParentNodes(name).map((node) => node.name));
-	return context.getChildNodes(name).some((node) => before.has(node.name));
+	const loop = context.getChildNodes(name).filter((node) => before.has(node.name));
+	return type === undefined ? loop.length > 0 : loop.some((node) => node.type === type);
 }
+
+/** Loop Over Items: its turns are different items, while other loops come back with the same message. */
+const LOOP_OVER_ITEMS = 'n8n-nodes-base.splitInBatches';
 
 /** What `$('name')` returns for a node. */
 interface NodeOutput {
@@ -114,15 +118,15 @@ const chatMessage = z.object({ sessionId: z.string().trim().min(1) });
 /**
  * The session ID of the chat message that started the execution, as n8n's Chat Trigger gave it.
  *
- * @returns undefined if no Chat Trigger before the node has run, in a loop, and in the tool of an agent; a sub-workflow
- * has its own triggers
+ * @returns undefined if no Chat Trigger before the node has run, within Loop Over Items, and in the tool of an agent; a
+ * sub-workflow has its own triggers
  */
 export function chatSessionOf({ context, index }: Item): string | undefined {
 	if (isTool(context)) return undefined;
 	const triggers = context
 		.getParentNodes(context.getNode().name)
 		.filter(({ type, disabled }) => type === CHAT_TRIGGER_NODE_TYPE && !disabled);
-	if (triggers.length === 0 || isInLoop(context)) return undefined;
+	if (triggers.length === 0 || isInLoop(context, LOOP_OVER_ITEMS)) return undefined;
 	const { $: outputOf } = context.getWorkflowDataProxy(index) as {
 		$: (name: string) => NodeOutput;
 	};

@@ -16,9 +16,6 @@ interface ErrorOptions {
 	toError?: (failure: Failure) => NodeApiError;
 }
 
-/** A request that says whether it does no harm twice. */
-export type RepeatableCall<Answer> = Call<Answer> & { repeatable: boolean };
-
 /**
  * Sends a single request, for an item, a list in the editor or a poll.
  *
@@ -28,7 +25,7 @@ export type RepeatableCall<Answer> = Call<Answer> & { repeatable: boolean };
 export async function callOrThrow<Answer>(
 	context: RequestContext,
 	send: Send,
-	request: RepeatableCall<Answer>,
+	request: Call<Answer>,
 	{ ids, toError }: ErrorOptions = {},
 ): Promise<Answer> {
 	const signal = cancelSignal(context);

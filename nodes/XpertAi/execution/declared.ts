@@ -38,12 +38,12 @@ export async function runDeclared(
 	operation: DeclaredOperation,
 	{ context, items }: Execution,
 ): Promise<INodeExecutionData[]> {
-	const { simplify, shape = answerItems, remark } = operation;
-	const remarks = new Set<string | undefined>();
+	const { simplify, shape = answerItems, answerHint } = operation;
+	const hints = new Set<string | undefined>();
 	const work = async (item: Item) => {
 		const output = simplify && readAnswerOutput(item);
 		const answers = await answersFor(item, operation);
-		for (const { answer } of answers) remarks.add(remark?.(answer));
+		for (const { answer } of answers) hints.add(answerHint?.(answer));
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
 		if (!simplify || !output) return results;
 		if (output.simplify) return results.map((json) => simplified(simplify, json));
@@ -51,7 +51,7 @@ export async function runDeclared(
 	};
 	const concurrency = onlyReads(operation) ? READS_AT_ONCE : atOnceOf(items);
 	const output = await forEachItem(items, work, concurrency);
-	addHints(context, compact([...remarks]));
+	addHints(context, compact([...hints]));
 	return output;
 }
 

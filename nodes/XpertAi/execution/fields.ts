@@ -100,46 +100,14 @@ export function choiceField<Value extends string>(
 	return fieldMaker('options', initial)(name, displayName, description, { options, ...further });
 }
 
-/**
- * Where the user chooses and writes a JSON body. Both are in Options: outside a collection, n8n drops a field whose
- * display depends on a field inside one.
- */
-export const BODY_MODE = 'options.bodyMode';
-export const JSON_BODY = 'options.jsonBody';
-
-const WITH_OWN_BODY = ['json'];
-
-/** The choice between fields and a JSON body. */
-export const bodyMode = choiceField(
-	'bodyMode',
-	'Body',
-	'What is sent: what the fields say, or the option JSON Body',
-	{ fields: 'Fields', json: 'JSON' },
-	{ noDataExpression: true },
-);
-
-const ownBodyField = (description: string, further: Further) =>
-	jsonField('jsonBody', 'JSON Body', description, { typeOptions: { rows: 8 }, ...further });
-
 /** The body as JSON text or an expression. */
 export const jsonBodyField = (example: string) =>
-	ownBodyField('The request body as the server takes it, as JSON or an expression', {
-		default: example,
-		required: true,
-	});
-
-/** The option with the JSON body. */
-export const jsonBodyOption = (example: string) =>
-	ownBodyField('The whole request body as JSON, in place of the fields', {
-		default: example,
-		displayOptions: { show: { bodyMode: WITH_OWN_BODY } },
-	});
-
-/** The options for a JSON body. They come last, as few users need them. */
-export const ownBodyOptions = (example: string): INodeProperties[] => [
-	bodyMode,
-	jsonBodyOption(example),
-];
+	jsonField(
+		'jsonBody',
+		'JSON Body',
+		'The request body as the server takes it, as JSON or an expression',
+		{ typeOptions: { rows: 8 }, default: example, required: true },
+	);
 
 /** The parameter with further fields of a body. */
 export const ADDITIONAL_FIELDS_JSON = 'options.additionalFieldsJson';
@@ -238,17 +206,9 @@ export function inPanelOrder(fields: INodeProperties[]): INodeProperties[] {
 	return fields.toSorted((one, other) => one.displayName.localeCompare(other.displayName, 'en'));
 }
 
-/**
- * The Options collection of an operation.
- *
- * @param ownBody the options for a JSON body, which come last
- */
-export function optionsField(
-	options: INodeProperties[],
-	ownBody: INodeProperties[] = [],
-): INodeProperties {
-	const all = [...inPanelOrder(options), ...ownBody];
-	return groupField('options', 'Options', undefined, all, 'Add option');
+/** The Options collection of an operation. */
+export function optionsField(options: INodeProperties[]): INodeProperties {
+	return groupField('options', 'Options', undefined, inPanelOrder(options), 'Add option');
 }
 
 /** Collections that only group optional fields: their fields belong to the body itself. */
@@ -288,18 +248,4 @@ export function displayedIf<Field extends INodeProperties>(
 /** Whether a field only groups other fields of the body. */
 export function isContainer({ name, type }: INodeProperties): boolean {
 	return type === 'collection' && name in CONTAINERS;
-}
-
-/**
- * Hides fields while a JSON body is chosen. Uses `hide`, not `show`: n8n resolves parameters without looking into
- * collections.
- */
-export function withoutOwnBody<Shown extends INodeProperties>(fields: Shown[]): Shown[] {
-	// n8n 1 finds a field inside a collection only from the root.
-	return displayedIf({ hide: { [`/${BODY_MODE}`]: WITH_OWN_BODY } }, fields);
-}
-
-/** The same for fields inside Options. */
-export function optionsWithoutOwnBody(options: INodeProperties[]): INodeProperties[] {
-	return displayedIf({ hide: { bodyMode: WITH_OWN_BODY } }, options);
 }

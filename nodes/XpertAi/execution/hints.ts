@@ -48,7 +48,6 @@ function missingRecordHint({ missing, reason = '' }: Failure, ids: NamedId[]): s
 	return `The server has no record with this ID, or the token may not see it. Check ${subjectsOf(ids)}.`;
 }
 
-/** What keys may do (service behaviour, measured). */
 const FORBIDDEN_HINT =
 	"The token is valid but may not do this. A user's key runs no threads in private workspaces, an assistant's key only those of its assistant; a workspace's key creates and updates no knowledgebases.";
 

@@ -1,14 +1,9 @@
-import attempt from 'lodash/attempt';
 import isEmpty from 'lodash/isEmpty';
-import isUndefined from 'lodash/isUndefined';
-import mapValues from 'lodash/mapValues';
-import omitBy from 'lodash/omitBy';
 import uniq from 'lodash/uniq';
-import { NodeApiError, NodeOperationError, isExpression } from 'n8n-workflow';
+import { isExpression } from 'n8n-workflow';
 import type {
 	IBinaryData,
 	IDataObject,
-	IExecuteFunctions,
 	IGetNodeParameterOptions,
 	INodeExecutionData,
 	INodeProperties,
@@ -18,24 +13,34 @@ import { z, type AnyZodObject, type ZodTypeAny } from 'zod';
 
 import { LONE_SURROGATE_DEMAND, idList, hasLoneSurrogate } from '../payloads/common';
 import { CREDENTIAL_NAME } from '../transport/api';
-import { toNodeApiError, type Failure } from '../transport/failure';
-import type { Connection, Send } from '../transport/request';
-import { withoutSecrets } from '../transport/sanitize';
-import { callOrThrow, type RepeatableCall } from './callOrThrow';
-import { checked, fieldLookup, flawMessage, jsonOf, quoted } from './badInput';
-import type { Naming, Refuse } from './badInput';
-import { hintFor, idsInBody, idsInPath, type HintContext } from './hints';
-import { BODY_MODE, JSON_BODY, type FieldValues } from './fields';
+import type { Call } from '../transport/call';
+import type { Failure } from '../transport/failure';
+import type { Send } from '../transport/request';
+import { callOrThrow } from './callOrThrow';
+import { checked, fieldLookup, jsonOf, quoted, type Naming } from './badInput';
+import { idsInBody, type HintContext } from './hints';
+import type { FieldValues } from './fields';
 import { chosenId, idFlaw, splitList, type NamedId } from './ids';
+import { ItemOutput } from './itemOutput';
 import { mimeTypeOf } from './mimeTypes';
-import { markAsFailed, operationError, type ItemError } from './outputs';
 import { fixedExpression, givenFor, isNothing } from './rawParameters';
-import { readSettings, fieldSchema, fieldValues, jsonValue, typedValue } from './values';
+import { readSettings, settingSchema, fieldValues, jsonValue, typedValue } from './values';
+
+const anyText = z.unknown().transform((raw) => typedValue('string', raw));
+
+/** Texts, with commas between them or as a list. */
+const listValue = anyText.transform((raw) => (typeof raw === 'string' ? splitList(raw) : raw));
+
+const textValue = anyText.pipe(z.string());
+
+const idsValue = listValue
+	.transform((ids: unknown) => (Array.isArray(ids) ? ids.map(chosenId) : ids))
+	.pipe(idList);
 
 /** Names of binary fields, none empty. */
-const nameList = z.array(z.string().trim().min(1));
+const namesValue = listValue.pipe(z.array(z.string().trim().min(1)));
 
-const booleanSchema = z.boolean();
+const booleanValue = z.boolean();
 
 /** A binary field of an item, and its name. */
 export interface BinaryField {
@@ -46,21 +51,10 @@ export interface BinaryField {
 }
 
 /**
- * An input item with the parameters of the operation. Reads them by type, makes the item's errors and pairs its output.
- * All methods that read throw NodeOperationError naming the parameter, the item and the requirement.
+ * An input item, which reads the parameters of the operation by type. All methods that read throw NodeOperationError
+ * naming the parameter, the item and the requirement.
  */
-export class Item {
-	/**
-	 * @param fields the parameters of the operation, with their display names and defaults
-	 * @param connection sends the requests of the item; its secrets are removed from all errors
-	 */
-	constructor(
-		readonly context: IExecuteFunctions,
-		readonly index: number,
-		private readonly fields: INodeProperties[],
-		private readonly connection: Connection,
-	) {}
-
+export class Item extends ItemOutput {
 	private get input(): INodeExecutionData | undefined {
 		return this.context.getInputData()[this.index];
 	}
@@ -98,16 +92,6 @@ export class Item {
 		);
 	}
 
-	/** Suffix of messages that names the item, if there are several. */
-	get suffix(): string {
-		return this.context.getInputData().length > 1 ? ` [item ${this.index}]` : '';
-	}
-
-	/** Whether the body is given as JSON. */
-	get isJsonBody(): boolean {
-		return this.parameter(BODY_MODE, 'fields') === 'json';
-	}
-
 	/**
 	 * Reads a parameter. All parameters are read here.
 	 *
@@ -124,10 +108,19 @@ export class Item {
 		return value;
 	}
 
+	/** A parameter as a schema has it. */
+	private read<Schema extends ZodTypeAny>(
+		name: string,
+		schema: Schema,
+		fallback?: NodeParameterValueType,
+	): z.output<Schema> {
+		const raw = this.parameter(name, fallback) ?? fallback;
+		return this.check(schema, raw, { parameter: this.labelOf(name) });
+	}
+
 	/** A text; numbers, booleans and dates from an expression are converted. */
 	text(name: string, fallback = ''): string {
-		const text = typedValue('string', this.parameter(name, fallback) ?? fallback);
-		return typeof text === 'string' ? text : this.refuseField(name, 'must be text', text);
+		return this.read(name, textValue, fallback);
 	}
 
 	/** A text that is not empty. */
@@ -148,12 +141,8 @@ export class Item {
 
 	/** At least one ID, from a text with commas or a list. */
 	ids(name: string): string[] {
-		const raw = this.parameter(name, '');
-		const parameter = this.labelOf(name);
-		const ids = this.check(idList, typeof raw === 'string' ? splitList(raw).map(chosenId) : raw, {
-			parameter,
-		});
-		for (const id of ids) this.checkId({ name, subject: `"${parameter}"`, id });
+		const ids = this.read(name, idsValue, '');
+		for (const id of ids) this.checkId({ name, subject: `"${this.labelOf(name)}"`, id });
 		return ids;
 	}
 
@@ -170,7 +159,7 @@ export class Item {
 
 	/** A boolean; text from an expression is converted. */
 	boolean(name: string, initial?: boolean): boolean {
-		return this.setting(name, booleanSchema, initial);
+		return this.setting(name, booleanValue, initial);
 	}
 
 	/** A number, a boolean or one of some values, with the default and the maximum of the field. */
@@ -180,9 +169,8 @@ export class Item {
 		initial = this.fieldOf(name)?.default,
 	): z.output<Schema> {
 		const field = this.fieldOf(name);
-		const raw = this.parameter(name, initial) ?? initial;
-		const form = field ? fieldSchema(field).pipe(schema) : schema;
-		return this.check(form, raw, { parameter: this.labelOf(name) }) as z.output<Schema>;
+		const form = field ? settingSchema(field)(schema) : schema;
+		return this.read(name, form, initial) as z.output<Schema>;
 	}
 
 	/** Settings such as `options`, by a schema with the names of the parameters (see `readSettings`). */
@@ -204,11 +192,9 @@ export class Item {
 
 	/** The JSON body, given as text or by an expression. */
 	jsonBody<Schema extends ZodTypeAny>(schema: Schema): z.output<Schema> {
-		const name = this.isJsonBody ? JSON_BODY : 'jsonBody';
-		const parameter = this.labelOf(name);
-		const json = this.parsed(parameter, this.parameter(name));
-		if (json === undefined) return this.refuseField(name, 'must not be empty');
-		return this.check(schema, json, { parameter });
+		const json = this.read('jsonBody', jsonValue);
+		if (json === undefined) return this.refuseField('jsonBody', 'must not be empty');
+		return this.check(schema, json, { parameter: this.labelOf('jsonBody') });
 	}
 
 	/** Whether the item has a file. */
@@ -226,10 +212,9 @@ export class Item {
 	 * once.
 	 */
 	binaries(name: string): BinaryField[] {
-		const value = typedValue('string', this.parameter(name, '') ?? '');
-		const names = typeof value === 'string' ? splitList(value) : value;
-		const properties = this.check(nameList, names, { parameter: this.labelOf(name) });
-		return uniq(properties).map((property) => this.binaryNamed(property, name));
+		return uniq(this.read(name, namesValue, '')).map((property) =>
+			this.binaryNamed(property, name),
+		);
 	}
 
 	private binaryNamed(property: string, name: string): BinaryField {
@@ -263,53 +248,15 @@ export class Item {
 		if (hasLoneSurrogate(text)) this.refuse({ subject: parameter, demand: LONE_SURROGATE_DEMAND });
 	}
 
-	/** Throws: a value cannot be sent. */
-	readonly refuse: Refuse = (flaw) => {
-		const { cure = 'Correct the value, or the expression or column it comes from.' } = flaw;
-		const description = `Nothing was sent for this item. ${cure}`;
-		throw this.operationError(`${flawMessage(flaw)}${this.suffix}`, description);
-	};
-
 	/** Throws: the value of a parameter cannot be sent. */
 	private refuseField(name: string, demand: string, value?: unknown): never {
 		return this.refuse({ subject: `"${this.labelOf(name)}"`, demand, value });
 	}
 
-	/** An error of the node for this item. */
-	operationError(message: string, description?: string): NodeOperationError {
-		const options = { itemIndex: this.index, description: this.redacted(description) };
-		return operationError(this.context.getNode(), this.redacted(message), options);
-	}
-
-	/** The error for a failed request of this item. */
-	apiError(failure: Failure, hintContext: HintContext = {}): NodeApiError {
-		// The expression of a field that is hidden may be broken.
-		const valueOf = (name: string) => attempt(() => this.resolved(name, ''));
-		const own = idsInPath(failure.path, this.fields, valueOf);
-		const hint = hintFor(failure, { ...hintContext, ids: [...own, ...(hintContext.ids ?? [])] });
-		const safe = { ...failure, reason: this.redacted(failure.reason) };
-		return toNodeApiError(safe, { node: this.context.getNode(), itemIndex: this.index, hint });
-	}
-
 	/** Sends a request of this item. @throws NodeApiError if it fails */
-	async call<Answer>(request: RepeatableCall<Answer>, hints?: HintContext): Promise<Answer> {
+	async call<Answer>(request: Call<Answer>, hints?: HintContext): Promise<Answer> {
 		const toError = (failure: Failure) => this.apiError(failure, hints);
 		return await callOrThrow(this.context, this.send, request, { toError });
-	}
-
-	/** Converts anything thrown for this item to an error that n8n shows. */
-	asError(caught: unknown): ItemError {
-		if (caught instanceof NodeApiError || caught instanceof NodeOperationError) {
-			caught.context.itemIndex ??= this.index;
-			return caught;
-		}
-		const cause = caught instanceof Error ? caught : new Error(String(caught));
-		return new NodeOperationError(this.context.getNode(), cause, { itemIndex: this.index });
-	}
-
-	/** An output item paired with this item. */
-	output(json: IDataObject): INodeExecutionData {
-		return { json, pairedItem: { item: this.index } };
 	}
 
 	/** The input item as it came. */
@@ -317,36 +264,9 @@ export class Item {
 		return { ...this.input, ...this.output(this.json) };
 	}
 
-	/**
-	 * The output item for a failure. If On Error says so, n8n moves it to the error output and adds the fields of the
-	 * input item.
-	 *
-	 * @param facts further details
-	 */
-	failed(error: ItemError, facts: IDataObject = {}): INodeExecutionData {
-		const { message, description, node } = error;
-		const details = omitBy(facts, isUndefined);
-		if (description) details.description = description;
-		if (error instanceof NodeApiError) {
-			if (error.httpCode) details.httpCode = error.httpCode;
-			const requestId = (error.context.data as IDataObject | undefined)?.requestId;
-			if (requestId) details.requestId = requestId;
-		}
-		const safe = mapValues(details, (fact) => this.redacted(fact));
-		const item = this.output({ error: message, details: safe });
-		return node?.onError === 'continueErrorOutput' ? markAsFailed(item, error) : item;
-	}
-
 	/** The display name of a parameter; a nested one is written `options.timeout`. */
 	labelOf(name: string): string {
 		return this.fieldOf(name)?.displayName ?? name;
-	}
-
-	/** Removes secrets from a text; returns anything else unchanged. */
-	private redacted<Value>(value: Value): Value | (Value & string) {
-		return typeof value === 'string'
-			? (withoutSecrets(value, this.connection.secrets) as Value & string)
-			: value;
 	}
 
 	/** Whether the operation has a parameter of this name. */

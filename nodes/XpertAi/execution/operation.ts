@@ -130,8 +130,8 @@ interface Declaration extends OperationInfo {
 	sendBody?: (item: Item, send: SendRequest) => Promise<unknown>;
 	/** Hints for statuses with a special meaning. */
 	statusHints?: StatusHints;
-	/** A hint about the answer for the user. */
-	remark?: (answer: unknown) => string | undefined;
+	/** A hint about the answer, for the user. */
+	answerHint?: (answer: unknown) => string | undefined;
 	/** What Simplify keeps; without it there is no Simplify switch. */
 	simplify?: Simplification;
 }

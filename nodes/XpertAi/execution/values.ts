@@ -40,6 +40,14 @@ export const fieldSchema = memoize(
 );
 fieldSchema.cache = new WeakMap();
 
+/** The schema of a setting: of its field, and then its own. Memoized, as it is read for each item. */
+export const settingSchema = memoize((field: INodeProperties) => {
+	const ofField = memoize((schema: ZodTypeAny) => fieldSchema(field).pipe(schema));
+	ofField.cache = new WeakMap();
+	return ofField;
+});
+settingSchema.cache = new WeakMap();
+
 function filledSchema({ type, typeOptions = {}, options = [], ...field }: INodeProperties) {
 	const { maxValue = Infinity, multipleValues } = typeOptions;
 	const converted = (convert: (raw: unknown) => unknown) => z.unknown().transform(convert);

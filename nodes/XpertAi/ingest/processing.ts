@@ -157,7 +157,13 @@ export class Processing {
 	private async requestStart(ids: string[]): Promise<void> {
 		const { send, startPath: path } = this.routes;
 		const body = JSON.stringify(ids);
-		const outcome = await send({ method: 'POST', path, body, schema: documentList });
+		const outcome = await send({
+			method: 'POST',
+			repeatable: true,
+			path,
+			body,
+			schema: documentList,
+		});
 		if (!outcome.ok) {
 			this.failure ??= outcome.failure;
 			return this.reportNotStarted(ids);

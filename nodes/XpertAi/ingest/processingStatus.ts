@@ -112,7 +112,7 @@ export async function fetchStatuses(
 	for (const part of chunk(ids, IDS_PER_ADDRESS)) {
 		if (routes.signal?.aborted) break;
 		const path = routes.statusPath([...part, ...required]);
-		const outcome = await routes.send({ method: 'GET', path, schema });
+		const outcome = await routes.send({ method: 'GET', repeatable: true, path, schema });
 		if (!outcome.ok) return { statuses, failure: outcome.failure };
 		for (const [id, status] of statusesById(outcome.answer)) statuses.set(id, status);
 	}

@@ -193,7 +193,15 @@ class Storer<Origin> {
 		const body = batchBody(batch, journaled?.rows);
 		const result = await call(
 			{ ...client, outageBudget },
-			{ method: 'POST', path, body, timeoutMs, schema, stopRetrying: isOverloadedBy },
+			{
+				method: 'POST',
+				repeatable: true,
+				path,
+				body,
+				timeoutMs,
+				schema,
+				stopRetrying: isOverloadedBy,
+			},
 		);
 		const isOverload = !result.ok && isOverloadedBy(result.failure, result.attempts);
 		return { ...result, isOverload, records };

@@ -39,7 +39,7 @@ export async function switchDocuments(
 		if (refusal) return refusal;
 		const body = JSON.stringify(batch.map((id) => ({ ...fieldsOf(id), id, disabled })));
 		const request = { method: 'POST', path: routes.storePath, body } as const;
-		const outcome = await routes.send({ ...request, schema: listWith(batch) });
+		const outcome = await routes.send({ ...request, repeatable: true, schema: listWith(batch) });
 		if (!outcome.ok) return outcome.failure;
 		for (const id of batch) onSwitched(id);
 	}

@@ -56,6 +56,7 @@ export async function* uploadFiles<Origin>({
 			const content = await document.file();
 			const { answer, failure, attempts } = await call(client, {
 				method: 'POST',
+				repeatable: true,
 				path: '/v1/file',
 				schema: uploadedFile,
 				timeoutMs,

@@ -6,9 +6,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const EVERY_UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
 /** Whether a text is a UUID, which Xpert AI servers require as an ID. */
-export function isUuid(text: string): boolean {
-	return UUID.test(text);
-}
+export const isUuid = (text: string) => UUID.test(text);
 
 /** What a message demands of a UUID. */
 export const UUID_DEMAND = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
@@ -17,9 +15,7 @@ export const UUID_DEMAND = 'must be a UUID such as 123e4567-e89b-42d3-a456-42661
  * Whether a text holds a lone surrogate, as one does that was cut in the middle of an emoji. Encoded as UTF-8, it
  * becomes another character.
  */
-export function hasLoneSurrogate(text: string): boolean {
-	return !text.isWellFormed();
-}
+export const hasLoneSurrogate = (text: string) => !text.isWellFormed();
 
 /** What a message demands of a text with a lone surrogate. */
 export const LONE_SURROGATE_DEMAND =
@@ -48,9 +44,8 @@ export const eachOf = <Key extends string, Schema extends z.ZodTypeAny>(
 	...keys: Key[]
 ) => Object.fromEntries(keys.map((key) => [key, schema])) as Record<Key, Schema>;
 
-const text = z.string();
-export const optionalText = text.optional();
-export const nullableText = text.nullish();
+export const optionalText = z.string().optional();
+export const nullableText = z.string().nullish();
 export const nullableNumber = z.number().nullish();
 
 /** An object with these fields and any others, so that newer servers can be used. */

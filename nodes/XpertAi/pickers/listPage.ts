@@ -125,9 +125,7 @@ const LISTS = {
 
 export type ListName = keyof typeof LISTS;
 
-function isText(value: unknown): value is string {
-	return typeof value === 'string' && value !== '';
-}
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 /**
  * Conversations, newest first.

@@ -16,8 +16,8 @@ import {
 	isTokenRefused,
 	mayMeanNoRecord,
 } from '../transport/classifyFailure';
-import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
+import { repeated } from './run';
 import type { Client, Run } from './run';
 import { failed } from './runResult';
 import type { NoAnswer } from './runResult';
@@ -83,12 +83,8 @@ export async function openByKey(client: Client, keyed: KeyedConversation): Promi
  * connections is reported soon. @returns the failure
  */
 async function learnOwnerPatiently(client: Client, owner: Owner): Promise<Failure | undefined> {
-	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
-		const failure = await learnOwner(client, owner);
-		if (!failure || isFinal(failure) || client.remaining() <= 0 || client.signal?.aborted)
-			return failure;
-		await client.wait(pause);
-	}
+	const isDone = (failure?: Failure) => !failure || isFinal(failure);
+	return await repeated(client, async () => await learnOwner(client, owner), isDone);
 }
 
 /** Whether asking again cannot help: a server refuses the token, or cannot be asked. */

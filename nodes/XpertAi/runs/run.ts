@@ -1,7 +1,9 @@
 import type { Listener } from '../threads/runEvents';
 import type { RunIds } from '../threads/runsApi';
+import { readThread } from '../threads/thread';
 import { API_ROOT } from '../transport/api';
 import type { ApiClient } from '../transport/call';
+import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest, Outcome, Send } from '../transport/request';
 import type { Intent, RunBody } from './input';
@@ -50,9 +52,8 @@ export interface Run extends Client {
 	listener?: Listener;
 	/** Whether to wait in the request that starts the run (E4), for servers with the contract only. */
 	inOneRequest?: boolean;
-	/** What to do with the run on the server when the execution is stopped, and when the deadline expires. */
-	whenStopped?: 'leave' | 'cancel';
-	whenLate?: 'leave' | 'cancel';
+	/** What to do with the run on the server when the execution is stopped or the deadline expires. */
+	whenGivenUp?: 'leave' | 'cancel';
 }
 
 /** The last run in this process whose stream was read to its end: its answer is stored by then (recorded). */
@@ -92,6 +93,34 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 	};
 	return { ...limits, remaining, wait, send: sendInTime, sendUnlimited: send };
 }
+
+/**
+ * Repeats something with growing pauses until it is done, the deadline expires or the execution is stopped.
+ *
+ * @param isDone told the result, and how long was waited so far
+ * @returns the last result
+ */
+export async function repeated<Result>(
+	client: Pick<Client, 'remaining' | 'signal' | 'wait'>,
+	attempt: () => Promise<Result>,
+	isDone: (result: Result, waitedMs: number) => boolean,
+	firstPauseMs = FIRST_PAUSE_MS,
+): Promise<Result> {
+	for (let [pause, waited] = [firstPauseMs, 0]; ; pause = longerPause(pause)) {
+		const result = await attempt();
+		const isOver = client.remaining() <= 0 || client.signal?.aborted;
+		if (isOver || isDone(result, waited)) return result;
+		await client.wait(pause);
+		waited += pause;
+	}
+}
+
+/** Reads a thread until the server shows it. Never throws. */
+export async function readThreadPatiently(run: Client & Pick<Run, 'threadId'>) {
+	return await repeated(run, async () => await readThread(run, run.threadId), isRead);
+}
+
+const isRead = ({ ok }: { ok: boolean }) => ok;
 
 /** The outcome of a request that was not sent. */
 function notSent(

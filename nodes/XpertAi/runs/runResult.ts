@@ -30,9 +30,6 @@ export interface RunFacts {
 	threadId?: string;
 	conversationId?: string;
 	runId?: string;
-	assistantId?: unknown;
-	/** Whether the wait broke and was resumed. */
-	recovered?: boolean;
 	/** Tasks that waited for a decision and were dropped by this message. */
 	discarded?: unknown[];
 	/** ID of the silent run that was cancelled to free the thread. */
@@ -70,12 +67,16 @@ export interface Interrupted extends Answer, RunFacts {
 /** The result of a run. */
 export type RunResult = Completed | Interrupted | NoAnswer;
 
+/** A run that could not be read. */
+interface Unread {
+	status: 'unread';
+	failure: Failure;
+	/** Whether its record could be read. */
+	isThere?: boolean;
+}
+
 /** The result of a run, or how it stands; `running` also while the answer is stored. */
-export type RunState =
-	| RunResult
-	| (RunFacts & { status: 'running' })
-	/** It could not be read. */
-	| (RunFacts & { status: 'unread'; failure: Failure });
+export type RunState = RunResult | (RunFacts & { status: 'running' }) | (RunFacts & Unread);
 
 /** Adds what is known of a run; what is not known replaces nothing. */
 export function withFacts<Result extends RunState>(result: Result, facts: RunFacts): Result {
@@ -85,17 +86,16 @@ export function withFacts<Result extends RunState>(result: Result, facts: RunFac
 /** The result of a run that has ended, by its events. */
 export function resultFromEvents(events: RunEvents): RunResult {
 	const { answer: output, otherParts, parts, usage, answerId } = events;
-	const { assistantId, conversationId } = events;
+	const { conversationId } = events;
 	const { status, error, tasks, agentStatus, isLeftOver } = events.end;
-	const facts = { assistantId, conversationId };
-	const answer = { output, otherParts, parts, usage, answerId, ...facts };
+	const answer = { output, otherParts, parts, usage, answerId, conversationId };
 	if (status === 'error')
-		return { ...failed(`The run failed: ${error || 'the server gave no reason'}`), ...facts };
+		return { ...failed(`The run failed: ${error || 'the server gave no reason'}`), conversationId };
 	if (status !== 'interrupted') return { status: 'completed', ...answer };
 	if (waitsForPerson(events.end)) return { status, interrupt: tasks, ...answer };
 	// A concurrent run that yielded changes the status of the conversation, but not that of the agent (recorded).
 	const isDone = agentStatus === 'success' || (isLeftOver && !error);
-	return isDone ? { status: 'completed', ...answer } : { ...runCancelled(error), ...facts };
+	return isDone ? { status: 'completed', ...answer } : { ...runCancelled(error), conversationId };
 }
 
 /** @param advice what the user can do next */

@@ -24,22 +24,21 @@ import type { Blocker, NoAnswer, RunResult, RunState } from './runResult';
 /* A run that is known by its ID: its state, its cancellation, and whether it is silent. */
 
 /**
- * Reads the state of a run from its record and, if it has ended, from its conversation and message. The state has an
- * `assistantId` if the record could be read. Never throws.
+ * Reads the state of a run from its record and, if it has ended, from its conversation and message. Never
+ * throws.
  */
 export async function readRunState(run: RunClient): Promise<RunState> {
 	const { answer: record, failure } = await readRun(run);
 	if (failure) return { status: 'unread', failure };
-	const assistantId = record.assistant_id ?? null;
 	const stage = stageOf(record);
-	if (stage !== 'ended' && record.assistant_id) return { status: 'running', assistantId };
+	if (stage !== 'ended' && record.assistant_id) return { status: 'running' };
 	const facts = await readConversation(run, run.threadId);
-	if (facts.failure) return { status: 'unread', failure: facts.failure, assistantId };
+	if (facts.failure) return { status: 'unread', failure: facts.failure, isThere: true };
 	const state = await (stage === 'ended'
 		? readEnded(run, record, facts)
 		: readUnassigned(run, facts));
 	const { conversationId = state.conversationId } = facts;
-	return withFacts(state, { assistantId, conversationId });
+	return withFacts({ ...state, isThere: true }, { conversationId });
 }
 
 /**
@@ -136,8 +135,7 @@ export async function cancelRunById(run: RunClient): Promise<RunState> {
 	const { answer: record, failure } = await readRun(run);
 	if (failure) return { status: 'unread', failure };
 	if (stageOf(record) === 'ended') return await readRunState(run);
-	const result = (await cancelRunning(run)) ?? ({ status: 'cancelled' } as const);
-	return withFacts(result, { assistantId: record.assistant_id });
+	return (await cancelRunning(run)) ?? { status: 'cancelled' };
 }
 
 /** Cancels a running run. @returns its result if it completed before the cancellation, or why it was not cancelled */
@@ -157,14 +155,13 @@ export async function cancelRunning(run: RunClient): Promise<RunState | undefine
  * @param find looks the run up, if it may have started although no run ID was answered
  */
 export async function abandonRun(
-	run: Client & Pick<Run, 'threadId' | 'whenStopped' | 'whenLate'>,
+	run: Client & Pick<Run, 'threadId' | 'whenGivenUp'>,
 	result: RunState,
 	find?: (client: Client) => Promise<string | undefined>,
 ): Promise<RunState> {
-	const { clock, signal, sendUnlimited, threadId, whenStopped, whenLate } = run;
-	const isLate = result.status === 'timedOut';
-	const action = signal?.aborted ? whenStopped : isLate ? whenLate : 'leave';
-	if (action !== 'cancel') return result;
+	const { clock, signal, sendUnlimited, threadId, whenGivenUp } = run;
+	const isGivenUp = signal?.aborted || result.status === 'timedOut';
+	if (!isGivenUp || whenGivenUp !== 'cancel') return result;
 	const send: Send = async (request) => await sendUnlimited({ ...request, afterStop: true });
 	const deadline = clock.now() + CANCEL_LIMIT_MS;
 	const late = withDeadline({ send, clock, deadline, signal: undefined });

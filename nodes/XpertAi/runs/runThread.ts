@@ -9,13 +9,13 @@ import { messagesOf, textOf } from '../threads/messages';
 import { eventsOn, RunEvents, sourcesOf } from '../threads/runEvents';
 import { joinRun, listRuns, readRun, SETTLING_MS, stageOf, startedRuns } from '../threads/runsApi';
 import type { RunRecord } from '../threads/runsApi';
-import { readThread, readThreadPatiently } from '../threads/thread';
+import { readThread } from '../threads/thread';
 import type { ThreadMessage, ThreadState } from '../threads/thread';
 import { isNoRoute, isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Outcome } from '../transport/request';
 import { PATCH } from './input';
-import { followedRun, UNREACHABLE_MS } from './run';
+import { followedRun, readThreadPatiently, repeated, UNREACHABLE_MS } from './run';
 import type { Run, RunClient } from './run';
 import { executionStopped, failed, resultFromEvents, stillRunning, withFacts } from './runResult';
 import type { Completed, RunResult, RunState } from './runResult';
@@ -41,16 +41,9 @@ export async function runAndWait(run: Run): Promise<RunResult> {
 /** @returns undefined if the server lacks the routes of runs */
 async function startAndFollow(run: Run): Promise<RunResult | undefined> {
 	const started = await startInTurn(run);
-	switch (started.kind) {
-		case 'noRoutes':
-			return undefined;
-		case 'notStarted':
-			return started.result;
-		case 'lost':
-			return (await abandonRun(run, started.result, started.find)) as RunResult;
-		case 'started':
-			return await followStarted(run, started);
-	}
+	if (started.kind === 'started') return await followStarted(run, started);
+	if (started.kind === 'noRoutes') return undefined;
+	return (await abandonRun(run, started.result, started.find)) as RunResult;
 }
 
 async function followStarted(asked: Run, started: StartedRun): Promise<RunResult> {
@@ -71,9 +64,8 @@ async function followStarted(asked: Run, started: StartedRun): Promise<RunResult
 		: run.isNew
 			? checked
 			: await withThread(run, checked);
-	const recovered = complete.recovered || facts.recovered;
 	const { conversationId = facts.conversationId } = complete;
-	const whole = withFacts(complete, { ...facts, threadId, runId, conversationId, recovered });
+	const whole = withFacts(complete, { ...facts, threadId, runId, conversationId });
 	return (await abandonRun(run, whole)) as RunResult;
 }
 
@@ -105,17 +97,16 @@ async function checkDecision(
 	const { rejects } = run.intent;
 	const isSilent = result.output === '' && result.otherParts.length === 0;
 	if (!rejects && !isSilent) return result;
-	const { answer: state, failure } = await readThreadPatiently(run, run.threadId);
-	if (failure) return { ...failed(NOT_KNOWN, undefined, failure), ...factsOf(result) };
+	const { conversationId } = result;
+	const { answer: state, failure } = await readThreadPatiently(run);
+	if (failure) return { ...failed(NOT_KNOWN, undefined, failure), conversationId };
 	const calls = taskValues('call.id', decided).filter(isString);
 	const isResult = ({ tool_call_id: id }: ThreadMessage) => isString(id) && calls.includes(id);
 	const wasCarriedOut = messagesOf(state).some(isResult);
 	if (wasCarriedOut !== Boolean(rejects) || calls.length === 0)
 		return rejects ? { ...result, output: '', rejected: true } : result;
-	return { ...(rejects ? REJECTED_TOO_LATE : CONFIRMED_TOO_LATE), ...factsOf(result) };
+	return { ...(rejects ? REJECTED_TOO_LATE : CONFIRMED_TOO_LATE), conversationId };
 }
-
-const factsOf = ({ conversationId, assistantId }: Completed) => ({ conversationId, assistantId });
 
 const NOT_KNOWN = 'The server took the decision, but what became of it is not known';
 
@@ -152,7 +143,7 @@ export async function waitForRunResult(
 	const events = new RunEvents(run.runId, decided ? undefined : listener);
 	if (decided) events.readTasks(decided);
 	const startedAt = run.clock.now();
-	let [hasStream, isThere, recovered] = [true, isOurs, false];
+	let [hasStream, isThere] = [true, isOurs];
 	let [pause, lastId] = [FIRST_PAUSE_MS, events.lastId];
 	for (let step: 'join' | 'read' | 'pause' = 'join'; ; ) {
 		switch (step) {
@@ -168,19 +159,18 @@ export async function waitForRunResult(
 				} else if (events.isWhole && joinId === run.runId) {
 					// Under another ID, the stream may be that of another run: the record of this one tells.
 					followedRun.runId = run.runId;
-					return { ...(await resultOfStream(run, events)), recovered };
+					return await resultOfStream(run, events);
 				}
 				break;
 			}
 			case 'read': {
-				recovered = true;
 				const state = await readRunState(run);
-				isThere ||= state.assistantId !== undefined;
+				isThere ||= state.status !== 'unread' || state.isThere === true;
 				const isUnreachable = !isThere && run.clock.now() - startedAt >= UNREACHABLE_MS;
 				const ended = endedBy(state, run, isThere, isUnreachable);
-				// Only the stream has the token usage, and it may have a conversation that the record does not show.
+				// The stream may have a conversation that the record does not show.
 				const { conversationId } = events;
-				if (ended) return withFacts(withUsage(ended, events), { conversationId });
+				if (ended) return withFacts(ended, { conversationId });
 				step = 'pause';
 				break;
 			}
@@ -201,14 +191,10 @@ function endedBy(
 ): RunResult | undefined {
 	const failure = 'failure' in state ? state.failure : undefined;
 	if (run.signal?.aborted) return executionStopped(failure);
-	if (state.status !== 'running' && state.status !== 'unread') return { recovered: true, ...state };
+	if (state.status !== 'running' && state.status !== 'unread') return state;
 	const isOver = run.remaining() <= 0 || isUnreachable;
 	if (isThere || !failure) return isOver ? stillRunning(failure) : undefined;
 	return isOver || !isTransient(failure) ? { status: 'failed', failure } : undefined;
-}
-
-function withUsage(result: RunResult, { usage }: RunEvents): RunResult {
-	return usage && 'parts' in result ? { ...result, usage } : result;
 }
 
 /** The result of a stream. An empty answer is compared with the message of the run. */
@@ -304,14 +290,17 @@ async function readWhenIdle(
 	result: Completed,
 	isNeeded: boolean,
 ): Promise<ThreadState | undefined> {
-	for (let [pause, idleReads] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
-		const { answer: state, failure } = await readThread(run, run.threadId);
-		if (failure) return undefined;
-		idleReads = state.status === 'busy' ? 0 : idleReads + 1;
-		const isEnough = !isNeeded || holdsAnswer(state, result) || idleReads >= IDLE_READS;
-		if (isEnough || run.remaining() <= 0 || run.signal?.aborted) return state;
-		await run.wait(pause);
-	}
+	let idleReads = 0;
+	const { answer } = await repeated(
+		run,
+		async () => await readThread(run, run.threadId),
+		({ answer: state }) => {
+			if (!state || !isNeeded) return true;
+			idleReads = state.status === 'busy' ? 0 : idleReads + 1;
+			return holdsAnswer(state, result) || idleReads >= IDLE_READS;
+		},
+	);
+	return answer;
 }
 
 /** Whether the thread contains the answer: its message there has the same ID (recorded). */

@@ -1,8 +1,6 @@
 import compact from 'lodash/compact';
 import difference from 'lodash/difference';
-import get from 'lodash/get';
 import isString from 'lodash/isString';
-import map from 'lodash/map';
 import maxBy from 'lodash/maxBy';
 import { randomUUID } from 'crypto';
 
@@ -10,6 +8,7 @@ import {
 	findAnswer,
 	findMessages,
 	readConversation,
+	requestOf,
 	taskValues,
 	waitsForPerson,
 } from '../threads/conversation';
@@ -28,14 +27,14 @@ import type { RunRecord } from '../threads/runsApi';
 import { readThread } from '../threads/thread';
 import type { Result } from '../transport/call';
 import { isNoRoute, isTransient } from '../transport/classifyFailure';
-import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
+import { FIRST_PAUSE_MS } from '../transport/clock';
 import { failureMessage } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import { sanitize } from '../transport/sanitize';
 import { messageMarkOf, withMessageMark, withTarget } from './input';
 import type { RunBody } from './input';
 import { explainRefusal, explainUnreadable } from './openConversation';
-import { followedRun, UNREACHABLE_MS } from './run';
+import { followedRun, repeated, UNREACHABLE_MS } from './run';
 import type { Client, Run } from './run';
 import {
 	busy,
@@ -66,11 +65,12 @@ import { cancelRunning, SilenceWatch } from './runState';
 /** What became of a start. */
 export type Start =
 	| StartedRun
-	| { kind: 'notStarted'; result: NoAnswer }
-	/** It may have started. `find` looks it up again. */
-	| { kind: 'lost'; result: NoAnswer; find: (client: Client) => Promise<string | undefined> }
-	/** The server lacks the routes of runs. */
-	| { kind: 'noRoutes'; result: NoAnswer };
+	| {
+			kind: 'notStarted' | 'noRoutes';
+			result: NoAnswer;
+			/** Looks the run up again, where it may have started. */
+			find?: (client: Client) => Promise<string | undefined>;
+	  };
 
 /** A run that has started. */
 export interface StartedRun {
@@ -128,20 +128,15 @@ export function isElsewhere(run: Run, started: Pick<StartedRun, 'threadId'>): bo
  * connections is reported soon.
  */
 async function listWithRetries(run: Run, wasReached: boolean): Promise<Result<RunRecord[]>> {
-	for (let [pause, waited] = [FIRST_PAUSE_MS, 0]; ; pause = longerPause(pause)) {
-		const listed = await listRuns(run, run.threadId);
-		if (listed.ok) {
-			run.routes.haveListed = true;
-			return listed;
-		}
-		const { failure } = listed;
+	const list = async () => await listRuns(run, run.threadId);
+	const listed = await repeated(run, list, ({ failure }, waitedMs) => {
+		if (!failure) return true;
 		const longestMs = failure.kind === 'network' ? 0 : UNREACHABLE_MS;
-		const isOver = run.remaining() <= 0 || (!wasReached && waited >= longestMs);
-		const isFinal = !isTransient(failure) || isListMissing(run, failure);
-		if (isFinal || isOver || run.signal?.aborted) return listed;
-		await run.wait(pause);
-		waited += pause;
-	}
+		const isUnreachable = !wasReached && waitedMs >= longestMs;
+		return isUnreachable || !isTransient(failure) || isListMissing(run, failure);
+	});
+	run.routes.haveListed ||= listed.ok;
+	return listed;
 }
 
 /** Whether the server does not list runs. Once it has, a 404 comes from a proxy whose server is down. */
@@ -208,10 +203,11 @@ async function planFor(run: Run, before: RunRecord[]): Promise<Omit<Plan, 'befor
 	const last = newestRun(before);
 	if (kind === 'message') {
 		const messageMark = run.isNew ? undefined : randomUUID();
-		const plan = { body: withMessageMark(run.body, messageMark), messageMark };
+		const body = messageMark ? withMessageMark(run.body, messageMark) : run.body;
+		const plan = { body, messageMark };
 		if (last?.status !== 'interrupted') return plan;
 		const facts = await readConversation(run, run.threadId);
-		return waitsForPerson(facts) ? { ...plan, discarded: facts.tasks } : plan;
+		return waitsForPerson(facts) ? { ...plan, discarded: facts.tasks.map(requestOf) } : plan;
 	}
 	// A thread without a question refuses a decision or a retry, and is then busy for ever (recorded).
 	if (!last) return await explainUnreadable(run, neverRan(kind));
@@ -223,14 +219,13 @@ async function planFor(run: Run, before: RunRecord[]): Promise<Omit<Plan, 'befor
 	return failed('The first question of this thread has not ended', advice);
 }
 
-/** Targets the decision at the waiting run, so that it continues under its ID. A target that the user set is kept. */
+/** Targets the decision at the waiting run, so that it continues under its ID. */
 async function planDecision(
 	run: Run,
 	body: RunBody,
 	before: RunRecord[],
 ): Promise<Omit<Plan, 'before'> | NoAnswer> {
-	const named: unknown = get(body, 'input.target.executionId');
-	const waitingRun = named ? before.find((one) => one.run_id === named) : newestRun(before);
+	const waitingRun = newestRun(before);
 	if (waitingRun?.status !== 'interrupted') return NOTHING_TO_DECIDE;
 	const facts = await readConversation(run, run.threadId);
 	const { tasks, failure, conversationId, conversationIds, error } = facts;
@@ -261,10 +256,9 @@ function callsNotWaiting(calls: string[]): NoAnswer {
 
 /** Sends the request once. If the answer is lost, looks for the run. */
 async function sendOnce(run: Run, plan: Plan): Promise<Start> {
-	const { body, before, waitingRun, conversationId, decided, discarded } = plan;
+	const { body, waitingRun, conversationId, decided, discarded } = plan;
 	const { kind } = run.intent;
-	const assistantId = body.assistant_id ?? newestRun(before)?.assistant_id;
-	const facts = { assistantId, conversationId, discarded };
+	const facts = { conversationId, discarded };
 	const sent = await startRun(run, run.threadId, body);
 	if (sent.ok) {
 		const { run_id: joinId, thread_id: threadId = run.threadId } = sent.answer;
@@ -281,31 +275,28 @@ async function sendOnce(run: Run, plan: Plan): Promise<Start> {
 	const runId = await find(run);
 	if (runId !== undefined) {
 		const { threadId } = run;
-		return { kind: 'started', threadId, runId, decided, facts: { ...facts, recovered: true } };
+		return { kind: 'started', threadId, runId, decided, facts };
 	}
-	if (run.signal?.aborted) return { kind: 'lost', result: executionStopped(failure), find };
+	if (run.signal?.aborted) return { kind: 'notStarted', result: executionStopped(failure), find };
 	const notArrived = `The decision did not reach the assistant. ${failureMessage(failure)}`;
 	const result = waitingRun
 		? failed(notArrived, DECIDE_AGAIN, failure)
 		: mayHaveArrived(kind, failure);
 	const status = run.remaining() <= 0 ? 'timedOut' : 'failed';
-	return { kind: 'lost', result: { ...result, status }, find };
+	return { kind: 'notStarted', result: { ...result, status }, find };
 }
 
 const DECIDE_AGAIN = 'Decide again: what waits still waits.';
 
-/** The first and the last pause between polls: the list has a run at once, the thread its mark within a second (recorded). */
+/** How a lost run is looked for: the list has it at once, the thread its mark within a second (recorded). */
 const FIRST_POLL_MS = 500;
-const LAST_POLL_MS = 3_000;
+const SEARCH_MS = 6_000;
 
 /** The ID of a run whose start was not answered; undefined if it is not found or is ambiguous. */
 async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
-	for (let pause = FIRST_POLL_MS; ; pause = longerPause(pause)) {
-		const found = await pollForLost(run, plan);
-		const isOver = pause > LAST_POLL_MS || run.remaining() <= 0 || run.signal?.aborted;
-		if (found !== undefined || isOver) return found;
-		await run.wait(pause);
-	}
+	const isDone = (runId: string | undefined, waitedMs: number) =>
+		runId !== undefined || waitedMs >= SEARCH_MS;
+	return await repeated(run, async () => await pollForLost(run, plan), isDone, FIRST_POLL_MS);
 }
 
 async function pollForLost(run: Run, plan: Plan): Promise<string | undefined> {
@@ -321,27 +312,22 @@ async function pollForLost(run: Run, plan: Plan): Promise<string | undefined> {
 	const known = new Set(before.map((one) => one.run_id));
 	const fresh = startedRuns(runs).filter((one) => !known.has(one.run_id));
 	if (run.isNew || fresh.length === 0) return newestRun(fresh)?.run_id;
-	if (messageMark === undefined) return await findRetry(run, fresh, newestRun(before)?.updated_at);
 	// The thread shows only the mark of its newest question, so several new runs are ambiguous.
 	if (fresh.length > 1) return undefined;
-	const { answer: state } = await readThread(run, run.threadId, 1);
-	return messageMarkOf(state) === messageMark ? fresh[0]?.run_id : undefined;
+	const isOurs = messageMark
+		? messageMarkOf((await readThread(run, run.threadId, 1)).answer) === messageMark
+		: await isUnasked(run, newestRun(before)?.updated_at);
+	return isOurs ? fresh[0]?.run_id : undefined;
 }
 
-/** The new run that answers the same question as the last one; undefined if there are several. */
-async function findRetry(run: Run, fresh: RunRecord[], lastEnd = ''): Promise<string | undefined> {
+/** Whether nothing was asked on the thread since then. */
+async function isUnasked(run: Run, since = ''): Promise<boolean> {
 	const { conversationIds } = await readConversation(run, run.threadId);
-	const answered: unknown[] = [];
 	for (const id of conversationIds) {
 		const { answer: questions } = await findMessages(run, id, { role: 'human' });
-		const isEarlier = ({ createdAt = '' }) => createdAt <= lastEnd;
-		const parentId = maxBy(questions?.filter(isEarlier), 'createdAt')?.id;
-		if (parentId === undefined) continue;
-		const { answer: answers } = await findMessages(run, id, { parentId });
-		answered.push(...map(answers, 'executionId'));
+		if (!questions || questions.some(({ createdAt = '' }) => createdAt > since)) return false;
 	}
-	const [found, ...others] = fresh.filter((one) => answered.includes(one.run_id));
-	return others.length === 0 ? found?.run_id : undefined;
+	return true;
 }
 
 /** Whether an older run was there and this one was cancelled. A run that the list lacks is looked for by its ID. */

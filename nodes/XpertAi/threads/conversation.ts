@@ -53,6 +53,7 @@ export async function readConversation(
 ): Promise<ConversationFacts> {
 	const { answer, failure } = await call(client, {
 		method: 'POST',
+		repeatable: true,
 		path: SEARCH_PATH,
 		schema: foundConversations,
 		body: JSON.stringify({ where: { threadId }, order: { updatedAt: 'DESC' } }),
@@ -94,6 +95,23 @@ export function taskValues(path: 'id' | 'name' | 'call.id', tasks: unknown[] = [
 	return tasks.map((task) => get(task, path) as unknown);
 }
 
+const waitingTask = z
+	.object({
+		name: textIfAny,
+		info: z.object({ title: textIfAny, description: textIfAny }).catch({}),
+		call: z.object({ id: textIfAny, name: textIfAny, args: z.unknown() }).catch({}),
+	})
+	.catch({ info: {}, call: {} });
+
+/** What a waiting task asks a person, with the call that it wants to make. After changed arguments, it has no call. */
+export function requestOf(task: unknown) {
+	const { name, info, call } = waitingTask.parse(task);
+	const title = info.title ?? name ?? '';
+	const isDescribed = info.description && info.description !== title;
+	const question = isDescribed ? `${title} (${info.description})` : title;
+	return { question, tool: call.name ?? name, arguments: call.args, callId: call.id };
+}
+
 /** The error of a conversation as text. */
 export function errorText(error: unknown): string | undefined {
 	if (!error) return undefined;
@@ -132,7 +150,7 @@ export async function createConversation(
 export async function isConversationId(client: ApiClient, id: string): Promise<boolean> {
 	const path = buildPath(CONVERSATION_PATH, { id });
 	const schema = z.object({ threadId: z.string().min(1) });
-	return (await call(client, { method: 'GET', path, schema, maxTries: 1 })).ok;
+	return (await call(client, { method: 'GET', repeatable: true, path, schema, maxTries: 1 })).ok;
 }
 
 /** Deletes a conversation in which nothing has run. */
@@ -204,7 +222,7 @@ const user = z.object({ id: z.string().min(1) }).transform(({ id }) => id);
  */
 async function readOwner(client: ApiClient): Promise<Result<string | undefined>> {
 	const me = { method: 'GET', apiRoot: '/api', path: '/user/me', schema: user } as const;
-	const read = await call(client, me);
+	const read = await call(client, { ...me, repeatable: true });
 	if (read.ok) return read;
 	const { failure } = read;
 	const nobody = { ...read, ok: true, status: 200, answer: undefined, failure: undefined } as const;
@@ -213,6 +231,7 @@ async function readOwner(client: ApiClient): Promise<Result<string | undefined>>
 	// A key that may search its conversations is valid.
 	const searched = await call(client, {
 		method: 'POST',
+		repeatable: true,
 		path: SEARCH_PATH,
 		body: '{"limit":1}',
 		schema: foundConversations,
@@ -245,6 +264,7 @@ export async function findMessages(
 ): Promise<Result<MessageRecord[]>> {
 	return await call(client, {
 		method: 'POST',
+		repeatable: true,
 		path: buildPath('/conversations/{conversationId}/messages/search', { conversationId }),
 		body: JSON.stringify({ where }),
 		schema: foundMessages,

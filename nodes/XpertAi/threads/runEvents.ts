@@ -1,7 +1,5 @@
-import get from 'lodash/get';
 import isEqual from 'lodash/isEqual';
 import merge from 'lodash/merge';
-import sumBy from 'lodash/sumBy';
 import { z } from 'zod';
 
 import { numberIfAny, textIfAny } from '../payloads/common';
@@ -56,7 +54,6 @@ const eventData = z.object({
 	category: textIfAny,
 	parentId: textIfAny,
 	title: textIfAny,
-	xpertId: textIfAny,
 	inputs: z.unknown(),
 	status: textIfAny,
 	error: textIfAny,
@@ -98,7 +95,6 @@ export class RunEvents {
 	/** ID of the last event. */
 	lastId?: string;
 	conversationId?: string;
-	assistantId?: string;
 	/** Whether the stream reported its end. */
 	isComplete = false;
 	/** Whether the stream was read from its start: a long one loses its first events. */
@@ -116,8 +112,12 @@ export class RunEvents {
 
 	private agentKey?: string;
 	private isMessage = false;
-	/** Calls of sub-agents that waited for a person, by the run ID of the sub-agent. */
-	private readonly calls = new Map<string, Part>();
+	/** Components by their ID; that of a sub-agent's call also by the run ID of the sub-agent. */
+	private readonly components = new Map<string, Part>();
+	/** Calls that waited for a person. */
+	private readonly waiting: Part[] = [];
+	/** The assistant's last text after the decision. */
+	private lastText?: Part;
 	/** Index of the first part after the decision. */
 	private from = 0;
 
@@ -152,6 +152,7 @@ export class RunEvents {
 		this.agentKey ??= part.executionId === this.runId ? part.agentKey : undefined;
 		if (part.type === 'component') this.addComponent(part);
 		else if (part.text === undefined) this.parts.push(part);
+		else if (part.type === REASONING) this.append(part, part.text);
 		else if (this.isOwn(part)) this.addText(part, part.text);
 		else this.addSubAgentText(part, part.text);
 	}
@@ -160,8 +161,8 @@ export class RunEvents {
 	readTasks(tasks: unknown[]): void {
 		for (const task of tasks) {
 			const call = taskCall.safeParse(task).data?.call;
-			if (call && !this.componentWith(call.id))
-				this.parts.push(component(call.id, { tool: call.name, input: call.args }));
+			if (!call || this.components.has(call.id)) continue;
+			this.waiting.push(this.begin(call.id, { tool: call.name, input: call.args }));
 		}
 	}
 
@@ -182,6 +183,7 @@ export class RunEvents {
 	/** Continues after a decision: the next events belong to a part with an end of its own. */
 	resume(listener: Listener | undefined): void {
 		this.from = this.parts.length;
+		this.lastText = undefined;
 		this.end = { tasks: [] };
 		this.isComplete = false;
 		this.listener = listener;
@@ -189,24 +191,18 @@ export class RunEvents {
 
 	/** ID of the assistant's last text. Its message on the thread has the same one (recorded). */
 	get answerId(): string | undefined {
-		return this.texts.at(-1)?.id;
+		return this.lastText?.id;
 	}
 
 	/** The assistant's last text, which is the answer once the run has ended. */
 	get answer(): string {
-		const last = this.answerId;
-		return this.texts.flatMap(({ id, text }) => (id === last ? (text ?? '') : [])).join('');
+		const texts = this.parts.slice(this.from).filter(isText);
+		return texts.flatMap(({ id, text }) => (id === this.answerId ? (text ?? '') : [])).join('');
 	}
 
-	/** The assistant's texts, those before a decision excepted. */
-	private get texts(): Part[] {
-		const parts = this.parts.slice(this.from);
-		return parts.filter(({ type, text }) => text !== undefined && type !== 'component');
-	}
-
-	/** Parts that are neither text nor tool calls, such as images. */
+	/** Parts that are neither text nor tool calls, such as images and the thoughts of a model. */
 	get otherParts(): Part[] {
-		return this.parts.filter(({ type, text }) => type !== 'component' && text === undefined);
+		return this.parts.filter((part) => part.type !== 'component' && !isText(part));
 	}
 
 	/** Whether the last part is a tool call without a result, also one that waited for a decision. */
@@ -226,22 +222,18 @@ export class RunEvents {
 			case 'on_agent_start':
 				// The assistant starts first; its sub-agents follow.
 				this.agentKey ??= data.agentKey;
-				this.assistantId ??= data.xpertId;
 				if (data.parentId !== undefined && data.category !== 'workflow') this.startSubAgent(data);
 				break;
 			case 'on_agent_end':
 				if (data.agentKey !== this.agentKey) {
-					merge(this.componentWith(id ?? ''), { data: { status } });
+					merge(this.components.get(id ?? ''), { data: { status } });
 					break;
 				}
 				this.end.agentStatus = status;
 				this.usage = usageOf(data.tokens, data.inputTokens, data.outputTokens) ?? this.usage;
 				break;
 			case 'on_conversation_end': {
-				// After two first messages at once, the thread waits for the agent itself, which nobody can decide (recorded).
-				const { tasks, isLeftOver } = openTasks(
-					operation?.tasks?.filter((task) => get(task, 'name') !== this.agentKey),
-				);
+				const { tasks, isLeftOver } = openTasks(operation?.tasks);
 				Object.assign(this.end, { status, error, tasks, isLeftOver });
 				this.readTasks(tasks);
 			}
@@ -254,36 +246,52 @@ export class RunEvents {
 		// In a message, a line break follows the text of a sub-agent; in a stream, none does (recorded).
 		const isAfterSubAgent = this.isMessage && last?.data !== undefined && !last.executionId;
 		const own = isAfterSubAgent ? text.replace(/^\n/, '') : text;
-		if (last?.id === part.id && last?.text !== undefined && !isNew) last.text += own;
-		else this.parts.push({ ...part, text: own });
+		this.append(part, own, isNew);
+		this.lastText = this.parts.at(-1);
 		this.listener?.onText(own, isNew);
+	}
+
+	/** Adds a text to the last part, if it is the next piece of that. */
+	private append(part: Part, text: string, isNew = false): void {
+		const last = this.parts.at(-1);
+		const isNext = last?.id === part.id && last?.type === part.type && last?.text !== undefined;
+		if (isNext && !isNew) last.text += text;
+		else this.parts.push({ ...part, text });
+	}
+
+	/** Adds a component. */
+	private begin(
+		id: string,
+		data: Part['data'],
+		part: Part = { type: 'component', id, data },
+	): Part {
+		this.parts.push(part);
+		this.components.set(id, part);
+		return part;
 	}
 
 	/** The text of a sub-agent is the result of its call. */
 	private addSubAgentText({ executionId = '', xpertName }: Part, text: string): void {
-		const known = this.componentWith(executionId);
-		if (!known) this.parts.push(component(executionId, { tool: xpertName, output: text }));
+		const known = this.components.get(executionId);
+		if (!known) this.begin(executionId, { tool: xpertName, output: text });
 		else if (known.data) known.data.output = `${String(known.data.output ?? '')}${text}`;
 	}
 
 	private startSubAgent({ id = '', title, inputs }: EventData): void {
-		const waitingCall = this.parts.find(
-			({ data }) => data && data.output === undefined && isEqual(data.input, inputs),
+		const call = this.waiting.find(
+			({ data }) => data?.output === undefined && isEqual(data?.input, inputs),
 		);
-		if (waitingCall) this.calls.set(id, merge(waitingCall, { data: { status: 'running' } }));
-		else if (!this.componentWith(id))
-			this.parts.push(component(id, { status: 'running', tool: title, input: inputs }));
-	}
-
-	private componentWith(id: string): Part | undefined {
-		return this.calls.get(id) ?? this.parts.find((part) => part.id === id && part.data);
+		if (call) this.components.set(id, merge(call, { data: { status: 'running' } }));
+		else if (!this.components.has(id))
+			this.begin(id, { status: 'running', tool: title, input: inputs });
 	}
 
 	private addComponent(part: Part): void {
 		// The end of a call repeats neither the tool nor the input (recorded).
-		const known = this.componentWith(part.id ?? '');
+		const { id = `#${this.parts.length}` } = part;
+		const known = this.components.get(id);
 		if (known) merge(known, part);
-		else this.parts.push(part);
+		else this.begin(id, part.data, part);
 		const result = part.data?.output ?? part.data?.data;
 		if (result !== undefined) this.listener?.onToolResult(result);
 	}
@@ -293,6 +301,12 @@ export class RunEvents {
 		return agentKey === (this.agentKey ?? agentKey);
 	}
 }
+
+/** The thoughts of a model, which are no part of the answer (recorded, `answers-in-parts`). */
+const REASONING = 'reasoning';
+
+const isText = ({ type = '', text }: Part) =>
+	text !== undefined && !['component', REASONING].includes(type);
 
 const component = (id: string, data: Part['data']): Part => ({ type: 'component', id, data });
 
@@ -322,18 +336,8 @@ export function usageOf(
 	return { ...(isSum && { inputTokens, outputTokens }), totalTokens };
 }
 
-const messageUsage = z.object({
-	response_metadata: z.object({
-		usage: z.object({
-			prompt_tokens: z.number(),
-			completion_tokens: z.number(),
-			total_tokens: z.number(),
-		}),
-	}),
-});
-
 /**
- * Reads a run from a thread (E15), which has one text for each call of the assistant's model, with its token usage, and
+ * Reads a run from a thread (E15), which has one text for each call of the assistant's model, and
  * a channel for each knowledge step of a workflow.
  *
  * @param messages the messages of the run
@@ -345,14 +349,6 @@ export function eventsOn(state: ThreadState | undefined, messages: ThreadMessage
 	for (const [name, { result }] of Object.entries(channels.parse(state?.values ?? {})))
 		if (name.endsWith('_channel') && result) events.readPart(component(name, { output: result }));
 	for (const message of messages) events.readMessage(message);
-	const all = messages.flatMap(
-		(one) => messageUsage.safeParse(one).data?.response_metadata.usage ?? [],
-	);
-	events.usage = usageOf(
-		sumBy(all, 'total_tokens'),
-		sumBy(all, 'prompt_tokens'),
-		sumBy(all, 'completion_tokens'),
-	);
 	return events;
 }
 

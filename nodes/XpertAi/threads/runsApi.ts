@@ -80,6 +80,7 @@ async function readRunById(client: ApiClient & RunIds): Promise<Result<RunRecord
 	const { threadId, runId } = client;
 	return await call(client, {
 		method: 'GET',
+		repeatable: true,
 		path: buildPath(ONE_RUN_PATH, { threadId, runId }),
 		schema: runRecord.refine((record) => record.run_id === runId, 'it is not this run'),
 	});
@@ -92,7 +93,7 @@ const runList = z
 /** Lists the runs of a thread, in no order. An unknown thread has none. Never throws. */
 export async function listRuns(client: ApiClient, threadId: string): Promise<Result<RunRecord[]>> {
 	const path = buildPath(RUNS_PATH, { threadId });
-	return await call(client, { method: 'GET', path, schema: runList });
+	return await call(client, { method: 'GET', repeatable: true, path, schema: runList });
 }
 
 /** The runs that really started. */
@@ -174,7 +175,13 @@ const contextUsage = z.object({
 /** The token usage of a run, which the server gives for the last run of a thread only. Never throws. */
 export async function readUsage(client: ApiClient & RunIds): Promise<Usage | undefined> {
 	const path = buildPath('/threads/{threadId}/context-usage', { threadId: client.threadId });
-	const read = await call(client, { method: 'GET', path, schema: contextUsage, maxTries: 1 });
+	const read = await call(client, {
+		method: 'GET',
+		repeatable: true,
+		path,
+		schema: contextUsage,
+		maxTries: 1,
+	});
 	if (!read.ok || read.answer.run_id !== client.runId) return undefined;
 	const { total_tokens: total, input_tokens: input, output_tokens: output } = read.answer.usage;
 	return usageOf(total, input, output);

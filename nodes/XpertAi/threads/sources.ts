@@ -62,9 +62,12 @@ export function passagesIn(raw: unknown): Passage[] {
 /** The passages that a run found, each once, numbered across all its searches and knowledgebases. */
 export class Sources {
 	private readonly found = new Map<string, Passage & Pick<Source, 'number'>>();
+	private readonly earlier: Map<string, Passage>;
 
 	/** @param earlier passages of earlier runs of the thread, for links that the assistant repeats */
-	constructor(private readonly earlier: Passage[] = []) {}
+	constructor(earlier: Passage[] = []) {
+		this.earlier = new Map(earlier.map((passage) => [passage.chunkId, passage]));
+	}
 
 	/** Adds the passages of a search. */
 	add(more: Passage[]): void {
@@ -82,7 +85,7 @@ export class Sources {
 	numberOf(url: string): number | undefined {
 		const linked = passageAt(url);
 		if (!linked) return undefined;
-		this.add([this.earlier.find(({ chunkId }) => chunkId === linked.chunkId) ?? linked]);
+		this.add([this.earlier.get(linked.chunkId) ?? linked]);
 		return this.found.get(linked.chunkId)?.number;
 	}
 
@@ -101,19 +104,31 @@ function passageAt(url: string): Passage | undefined {
 /** How to write the links to sources in an answer. */
 export type CitationStyle = 'numbers' | 'asWritten' | 'none';
 
-/**
- * A link to a passage (`[⟦1⟧](xpert://…)`, recorded) or its bare address, with the space before it. The lengths are
- * limited, so that matching any text takes linear time.
- */
-const LINK =
-	/( ?)(?:\[([^[\]\n]{0,80})\]\(<?(xpert:\/\/[^\s()<>[\]]{0,1000})>?\)|(xpert:\/\/[\w/?&=%-]{0,1000}))/g;
+/* The lengths in these patterns are limited, so that matching any text takes linear time. */
+const CHARACTER = String.raw`(?:\\.|[^[\]\\\n])`;
+const LABEL = String.raw`(?:${CHARACTER}|\[${CHARACTER}{0,30}\]){0,150}`;
+const REST = String.raw`[^\s()<>[\]]{0,1000}`;
+
+/** A link to a passage (`[⟦1⟧](xpert://…)`, recorded) or its bare address, with the space before it. */
+const LINK = new RegExp(
+	String.raw`( ?)(?:\[(${LABEL})\]\(<?(xpert://${REST})>?(?: "[^"\n]{0,200}")?\)|(xpert://[\w/?&=%-]{0,1000}))`,
+	'g',
+);
+
+/** The end of a text that may be the start of an address, with this after it. */
+const startOf = (after: string) =>
+	[...'xpert://'].reduceRight((inner, sign) => `(?:${sign}${inner})?`, after);
 
 /** The end of a text that may be the start of a link. */
-const LINK_START =
-	/ ?(?:\[[^[\]\n]{0,80}(?:\](?:\((?:<?(?:x(?:p(?:e(?:r(?:t(?::(?:\/(?:\/[^\s()<>[\]]{0,1000}>?)?)?)?)?)?)?)?)?)?)?)?|x(?:p(?:e(?:r(?:t(?::(?:\/(?:\/[^\s()<>[\]]{0,1000})?)?)?)?)?)?)?)?$/;
+const LINK_START = new RegExp(
+	String.raw` ?(?:\[${LABEL}(?:\\|\[${CHARACTER}{0,30}\\?|\](?:\(<?${startOf(`${REST}>?(?: (?:"[^"\\n]{0,200}"?)?)?`)})?)?|${startOf(REST)})$`,
+);
 
 /** Longest possible start of a link. */
-const MAX_LINK_START = 1_100;
+const MAX_LINK_START = 6_500;
+
+/** The label of a citation that is no name: `⟦1⟧`. */
+const MARKER = /^⟦?\d*⟧?$/;
 
 /** Rewrites the links to sources in a text, also one that arrives in pieces, where a link may be split between two. */
 export class Citations {
@@ -128,16 +143,15 @@ export class Citations {
 
 	/** @returns the whole text with its links in the chosen style */
 	rewrite(text: string): string {
-		return text.replace(
-			LINK,
-			(link, space: string, label?: string, linked?: string, bare?: string) => {
-				const number = this.sources.numberOf(linked ?? bare ?? '');
-				if (number !== undefined) this.cited.add(number);
-				if (this.style === 'asWritten') return link;
-				if (number === undefined) return label ? space + label : '';
-				return this.style === 'numbers' ? `${space}[${number}]` : '';
-			},
-		);
+		return text.replace(LINK, (link, space: string, label = '', linked?: string, bare?: string) => {
+			const number = this.sources.numberOf(linked ?? bare ?? '');
+			if (number !== undefined) this.cited.add(number);
+			if (this.style === 'asWritten') return link;
+			const name = number !== undefined && MARKER.test(label) ? '' : label;
+			const mark = number !== undefined && this.style === 'numbers' ? `[${number}]` : '';
+			const shown = compact([name, mark]).join(' ');
+			return shown && space + shown;
+		});
 	}
 
 	/** Adds the next piece. @returns the text that is complete by now, which may be empty */

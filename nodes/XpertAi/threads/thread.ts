@@ -4,7 +4,6 @@ import { textIfAny } from '../payloads/common';
 import { buildPath } from '../transport/api';
 import { call } from '../transport/call';
 import type { ApiClient, Result } from '../transport/call';
-import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 
 /** An object with these and any other fields; anything else counts as missing. */
 const loose = <Shape extends z.ZodRawShape>(shape: Shape) =>
@@ -56,18 +55,11 @@ export async function readThread(
 	maxTries?: number,
 ): Promise<Result<ThreadState>> {
 	const path = buildPath('/threads/{threadId}', { threadId });
-	return await call(client, { method: 'GET', path, schema: stateOf(threadId), maxTries });
-}
-
-/** Reads a thread until the server shows it, the deadline has come or the execution is stopped. Never throws. */
-export async function readThreadPatiently(
-	client: ApiClient & { deadline: number; wait: (ms: number) => Promise<void> },
-	threadId: string,
-): Promise<Result<ThreadState>> {
-	for (let pause = FIRST_PAUSE_MS; ; pause = longerPause(pause)) {
-		const read = await readThread(client, threadId);
-		const isOver = client.clock.now() >= client.deadline || client.signal?.aborted;
-		if (read.ok || isOver) return read;
-		await client.wait(pause);
-	}
+	return await call(client, {
+		method: 'GET',
+		repeatable: true,
+		path,
+		schema: stateOf(threadId),
+		maxTries,
+	});
 }

@@ -1,3 +1,4 @@
+import type { Answered } from './answer';
 import {
 	MAX_FOREIGN_ANSWERS,
 	certainlyNotDone,
@@ -50,10 +51,7 @@ export type Result<Answer> = {
 	attempts: number;
 	/** Whether a failed attempt may have been processed unnoticed, or still may be. */
 	mayBeDone: boolean;
-} & (
-	| { ok: true; status: number; answer: Answer; failure?: undefined }
-	| { ok: false; failure: Failure; answer?: undefined }
-);
+} & (Answered<Answer> | { ok: false; failure: Failure; answer?: undefined });
 
 /** A request, and how it is retried. */
 export interface Call<Answer>
@@ -61,7 +59,7 @@ export interface Call<Answer>
 	/** JSON text, or what makes a form: sending consumes it, so each attempt makes it anew. */
 	body?: string | (() => FormData);
 	/** Whether it does no harm twice. Others are sent again only if they certainly had no effect. */
-	repeatable?: boolean;
+	repeatable: boolean;
 	maxTries?: number;
 	timeoutMs?: number;
 	/** Whether the caller wants no further attempt. Such a failure uses up no outage budget. */
@@ -76,7 +74,7 @@ export async function call<Answer>(
 	{ send, clock, signal, deadline = Infinity, outageBudget }: ApiClient,
 	{
 		body,
-		repeatable = true,
+		repeatable,
 		maxTries,
 		timeoutMs = TIMEOUT_MS,
 		stopRetrying = () => false,
@@ -95,7 +93,6 @@ export async function call<Answer>(
 			return { ...outcome, mayBeDone, attempts };
 		}
 		const { failure } = outcome;
-		const { method, path } = failure;
 		mayBeDone ||= isOutcomeUnknown(failure);
 		// A missing route counts only when the server says so twice: a server that is starting may say it once.
 		const isUnconfirmed = failure.missing === 'route' && !wasRouteMissing;
@@ -113,27 +110,22 @@ export async function call<Answer>(
 		if (mayRetry) await clock.sleep(delay, signal);
 		if (mayRetry && !signal?.aborted) continue;
 		if (!isStopped) outageBudget?.record(failure);
-		const reported: Failure = {
-			...failure,
-			...(isUnconfirmed && { missing: undefined }),
-			...(attempts > 1 && { attempts }),
-		};
-		const cancelled: Failure = { kind: 'cancelled', method, path };
+		const { method, path, missing } = failure;
+		const reported = { ...failure, attempts, missing: isUnconfirmed ? undefined : missing };
+		const cancelled = { kind: 'cancelled', method, path } as const;
 		return { ok: false, failure: mayRetry ? cancelled : reported, mayBeDone, attempts };
 	}
 }
 
 /** Exponential backoff with full jitter; at least what the server asks for, or what temporary failures need. */
 function delayAfter(failure: Failure, attempts: number, random: number): number {
+	const { kind, status = 0, retryAfterMs } = failure;
+	// A foreign answer may come only until the server is back, as while a container restarts.
+	const isForeign = kind === 'unreadable' || status === 404;
+	const usual = RATE_LIMIT_STATUS.has(status) ? RATE_LIMIT_PAUSE_MS : 0;
+	const least = retryAfterMs ?? (isForeign ? FOREIGN_ANSWER_PAUSE_MS : usual);
 	const ceiling = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempts - 1));
-	return Math.max(minPauseMs(failure), Math.round(ceiling * random));
-}
-
-function minPauseMs({ kind, status = 0, retryAfterMs }: Failure): number {
-	if (retryAfterMs !== undefined) return retryAfterMs;
-	if (RATE_LIMIT_STATUS.has(status)) return RATE_LIMIT_PAUSE_MS;
-	// Such an answer may come only until the server is back, as while a container restarts.
-	return kind === 'unreadable' || status === 404 ? FOREIGN_ANSWER_PAUSE_MS : 0;
+	return Math.max(least, Math.round(ceiling * random));
 }
 
 /**

@@ -38,14 +38,12 @@ export function isTransient(failure: Failure): boolean {
 }
 
 /** Whether a 404 is not the API's own, but that of a proxy whose server is down, or of an unrelated server. */
-export function isForeignNotFound(failure: Failure): boolean {
-	return failure.kind === 'status' && failure.status === 404 && failure.missing === undefined;
-}
+export const isForeignNotFound = (failure: Failure) =>
+	failure.kind === 'status' && failure.status === 404 && failure.missing === undefined;
 
 /** Whether the answer seems to be from another server than one of this API, or nothing of this API has ever answered. */
-export function isForeignAnswer({ kind, unanswered }: Failure): boolean {
-	return kind === 'unreadable' || unanswered === true;
-}
+export const isForeignAnswer = ({ kind, unanswered }: Failure) =>
+	kind === 'unreadable' || unanswered === true;
 
 /** A request is given up after this many consecutive foreign answers. */
 export const MAX_FOREIGN_ANSWERS = 3;
@@ -61,9 +59,8 @@ export function certainlyNotDone(failure: Failure): boolean {
 }
 
 /** Whether nothing was sent, and another try will hardly change that. */
-export function isNeverSent({ kind, code = '' }: Failure): boolean {
-	return kind === 'refused' || kind === 'blocked' || (kind === 'network' && NEVER_SENT.has(code));
-}
+export const isNeverSent = ({ kind, code = '' }: Failure) =>
+	kind === 'refused' || kind === 'blocked' || (kind === 'network' && NEVER_SENT.has(code));
 
 /**
  * The server's reason for a rejection that is temporary, given before it looks at the request (`knowledge`,
@@ -72,9 +69,8 @@ export function isNeverSent({ kind, code = '' }: Failure): boolean {
 const BUSY_REASON = /^embedding rebuild is running/i;
 
 /** Whether the server says that it is busy with other work that must end first. */
-export function isBusy({ kind, status, reason = '' }: Failure): boolean {
-	return kind === 'status' && status === 400 && BUSY_REASON.test(reason);
-}
+export const isBusy = ({ kind, status, reason = '' }: Failure) =>
+	kind === 'status' && status === 400 && BUSY_REASON.test(reason);
 
 /**
  * Whether it is unknown if the server has processed the request, or still does. Proxies also send statuses above 501,
@@ -95,27 +91,21 @@ export function isNoRoute({ kind, status = 0, missing }: Failure): boolean {
 }
 
 /** Whether the server does not take the token, or not for this. */
-export function isTokenRefused({ status = 0 }: Failure): boolean {
-	return status === 401 || status === 403;
-}
+export const isTokenRefused = ({ status = 0 }: Failure) => status === 401 || status === 403;
 
 /** Whether the answer may mean that a record does not exist: 404, and on Xpert also 500. */
-export function mayMeanNoRecord({ kind, status, missing }: Failure): boolean {
-	return kind === 'status' && (missing === 'record' || status === 500);
-}
+export const mayMeanNoRecord = ({ kind, status, missing }: Failure) =>
+	kind === 'status' && (missing === 'record' || status === 500);
 
 /** Whether the request was too large for the server or a proxy: nothing of it was read. */
-export function isTooLarge({ kind, status }: Failure): boolean {
-	return kind === 'status' && status === 413;
-}
+export const isTooLarge = ({ kind, status }: Failure) => kind === 'status' && status === 413;
 
 /** Statuses of a server or gateway whose own wait timed out. */
 const TIMEOUT_STATUS = new Set([408, 504, 524]);
 
 /** Whether the request timed out, so that a smaller one may succeed. */
-export function isOverdue({ kind, status = 0 }: Failure): boolean {
-	return kind === 'timeout' || (kind === 'status' && TIMEOUT_STATUS.has(status));
-}
+export const isOverdue = ({ kind, status = 0 }: Failure) =>
+	kind === 'timeout' || (kind === 'status' && TIMEOUT_STATUS.has(status));
 
 /** Codes of a connection that the other side closed during the request. */
 const CONNECTION_CLOSED = new Set(['ECONNRESET', 'EPIPE']);
@@ -123,9 +113,8 @@ const CONNECTION_CLOSED = new Set(['ECONNRESET', 'EPIPE']);
 /**
  * Whether the connection was closed. Some servers do this with a request that is too large, instead of answering 413.
  */
-export function isCutOff({ kind, code = '' }: Failure): boolean {
-	return kind === 'network' && CONNECTION_CLOSED.has(code);
-}
+export const isCutOff = ({ kind, code = '' }: Failure) =>
+	kind === 'network' && CONNECTION_CLOSED.has(code);
 
 /** Statuses with which the server rejects the content of a request. */
 const REJECTION_STATUS = new Set([400, 404, 422]);
@@ -139,6 +128,4 @@ export function isRejection(failure: Failure): boolean {
 }
 
 /** Whether the server may have processed part of a request with several elements. */
-export function mayBePartlyDone(failure: Failure): boolean {
-	return isRejection(failure) || failure.status === 500;
-}
+export const mayBePartlyDone = (failure: Failure) => isRejection(failure) || failure.status === 500;

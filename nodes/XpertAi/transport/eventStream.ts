@@ -1,6 +1,8 @@
 import type { IN8nHttpFullResponse } from 'n8n-workflow';
 
+import { parseAnswer } from './answer';
 import type { Failure } from './failure';
+import type { Redact } from './sanitize';
 
 /** One event of a stream of server-sent events. */
 export interface ServerEvent {
@@ -23,9 +25,6 @@ export interface EventStream {
 /** Characters of the longest event: the answer of a tool is one event. */
 const MAX_EVENT_LENGTH = 10 * 1024 * 1024;
 
-/** Bytes read of an answer that is no stream. */
-const MAX_BODY_BYTES = 256 * 1024;
-
 /** The headers that ask for a stream. */
 export function streamHeaders({ lastEventId }: EventStream): Record<string, string> {
 	return {
@@ -38,100 +37,90 @@ export function streamHeaders({ lastEventId }: EventStream): Record<string, stri
 export class EventReader {
 	private readonly decoder = new TextDecoder();
 	private line = '';
-	private event: { id?: string; name?: string; data: string[]; length: number } = empty();
+	private endsWithCr = false;
+	/** Names and values of the fields of the next event. */
+	private fields: string[][] = [];
+	private length = 0;
 
 	/** @returns the events that this piece completes, or why there are no more */
 	push(piece: Uint8Array): ServerEvent[] | { flaw: string } {
-		const [first = '', ...others] = this.decoder.decode(piece, { stream: true }).split('\n');
+		const text = this.decoder.decode(piece, { stream: true });
+		// The LF of a CRLF may come with the next piece.
+		const isRestOfEnd = this.endsWithCr && text.startsWith('\n');
+		const [first = '', ...others] = text.slice(isRestOfEnd ? 1 : 0).split(/\r\n|\n|\r/);
+		if (text !== '') this.endsWithCr = text.endsWith('\r');
 		const lines = [this.line + first, ...others];
 		this.line = lines.pop() ?? '';
-		const events = lines.flatMap((line) => this.take(line.replace(/\r$/, '')) ?? []);
-		const isTooLong = this.line.length + this.event.length > MAX_EVENT_LENGTH;
+		const events = lines.flatMap((line) => this.take(line) ?? []);
+		const isTooLong = this.line.length + this.length > MAX_EVENT_LENGTH;
 		return isTooLong ? { flaw: 'it has an event without an end' } : events;
 	}
 
 	private take(line: string): ServerEvent | undefined {
-		if (line === '') return this.close();
-		const [, field, value = ''] = /^(\w+):? ?(.*)$/s.exec(line) ?? [];
-		if (field === 'id') this.event.id = value;
-		if (field === 'event') this.event.name = value;
-		if (field === 'data') {
-			this.event.data.push(value);
-			this.event.length += value.length + 1;
+		const [, field, value = ''] = /^(id|event|data)(?::|$) ?(.*)$/s.exec(line) ?? [];
+		if (field) {
+			this.fields.push([field, value]);
+			this.length += value.length + 1;
 		}
-		return undefined;
-	}
-
-	private close(): ServerEvent | undefined {
-		const { data, id, name } = this.event;
-		this.event = empty();
-		if (data.every((line) => line === '')) return undefined;
-		return { id, name, data: data.join('\n') };
+		if (line !== '') return undefined;
+		const valuesOf = (name: string) =>
+			this.fields.flatMap(([one, text = '']) => (one === name ? [text] : []));
+		const [id, name, data] = [valuesOf('id').at(-1), valuesOf('event').at(-1), valuesOf('data')];
+		[this.fields, this.length] = [[], 0];
+		return data.some((text) => text !== '') ? { id, name, data: data.join('\n') } : undefined;
 	}
 }
 
-const empty = () => ({ data: [], length: 0 });
-
 /** The body of a streamed answer. */
-export interface Body extends AsyncIterable<Uint8Array> {
+interface Body extends AsyncIterable<Uint8Array> {
 	destroy: () => void;
+	toArray: () => Promise<Uint8Array[]>;
 }
 
 /** Whether the answer is a stream of events. Rejections, and answers of other servers, come as text. */
-export function isEventStream({ statusCode, headers }: IN8nHttpFullResponse): boolean {
-	const isSuccess = statusCode >= 200 && statusCode < 300;
-	return isSuccess && /^text\/event-stream\b/i.test(String(headers['content-type']));
+export const isEventStream = ({ statusCode: status, headers }: IN8nHttpFullResponse) =>
+	status >= 200 && status < 300 && /^text\/event-stream\b/i.test(String(headers['content-type']));
+
+/** Redacts the words in the data of an event, which is JSON. */
+function redactData(data: string, redact: Redact): string {
+	if (redact(data) === data) return data;
+	const parsed = parseAnswer(data, redact);
+	return typeof parsed === 'string' ? data : JSON.stringify(parsed);
 }
 
 /**
- * Reads a stream to its end.
+ * Reads a stream of events to its end, which leaves no answer; the body of any other response is read as text.
  *
  * @param signal ends it when aborted, also while nothing arrives
- * @returns why it ended early: it cannot be read, or it contains an event `error`; `undefined` at its end
+ * @returns the response, or why the stream ended early: it cannot be read, or it contains an event `error`
  * @throws what breaks the connection
  */
-export async function readEvents(
-	body: Body,
-	{ onEvent }: EventStream,
-	signal: AbortSignal | undefined,
-): Promise<Pick<Failure, 'kind' | 'reason'> | undefined> {
-	const reader = new EventReader();
-	for await (const piece of piecesOf(body, signal)) {
-		const events = reader.push(piece);
-		if ('flaw' in events) return { kind: 'unreadable', reason: events.flaw };
-		for (const event of events) {
-			if (event.name === 'error') return { kind: 'unsuccessful', reason: event.data };
-			onEvent(event);
-		}
-	}
-	return undefined;
-}
-
-/**
- * The text of a body that is no stream, or its beginning.
- *
- * @throws what breaks the connection
- */
-export async function bodyText(body: Body, signal: AbortSignal | undefined): Promise<string> {
-	const read: Uint8Array[] = [];
-	let length = 0;
-	for await (const piece of piecesOf(body, signal)) {
-		read.push(piece);
-		length += piece.length;
-		if (length > MAX_BODY_BYTES) break;
-	}
-	return Buffer.concat(read).toString();
-}
-
-/** The pieces of a body. Leaving the loop, or the signal, closes the connection. */
-async function* piecesOf(body: Body, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+export async function readStream(
+	response: IN8nHttpFullResponse,
+	{ onEvent }: Pick<EventStream, 'onEvent'>,
+	redact: Redact,
+	signal: AbortSignal,
+): Promise<IN8nHttpFullResponse | Pick<Failure, 'kind' | 'reason' | 'status'>> {
+	const { statusCode: status } = response;
+	const body = response.body as Body;
 	// The signal of a request has no effect once the headers have arrived.
 	const close = () => body.destroy();
-	signal?.addEventListener('abort', close, { once: true });
-	if (signal?.aborted) close();
+	signal.addEventListener('abort', close, { once: true });
+	if (signal.aborted) close();
 	try {
-		yield* body;
+		if (!isEventStream(response))
+			return { ...response, body: Buffer.concat(await body.toArray()).toString() };
+		const reader = new EventReader();
+		for await (const piece of body) {
+			const events = reader.push(piece);
+			if ('flaw' in events) return { kind: 'unreadable', reason: events.flaw, status };
+			for (const event of events) {
+				if (event.name === 'error') return { kind: 'unsuccessful', reason: event.data, status };
+				onEvent({ ...event, data: redactData(event.data, redact) });
+			}
+		}
+		return { ...response, body: '' };
 	} finally {
-		signal?.removeEventListener('abort', close);
+		signal.removeEventListener('abort', close);
 	}
 }

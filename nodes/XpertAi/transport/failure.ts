@@ -4,24 +4,35 @@ import type { INode } from 'n8n-workflow';
 
 import { sanitize } from './sanitize';
 
+/** What to do about each kind of failure, if status and answer say no more. */
+const KIND_HINTS = {
+	/** Not sent, because the credential or its restrictions forbid it. */
+	refused: 'Open the Xpert AI credential and correct it there.',
+	/** Not sent, because n8n's SSRF protection forbids the address. */
+	blocked:
+		'Check the Base URL of the credential. If it is right, whoever runs n8n can allow its address in N8N_SSRF_ALLOWED_IP_RANGES or its host name in N8N_SSRF_ALLOWED_HOSTNAMES.',
+	/** The execution was stopped. */
+	cancelled: '',
+	/** No answer in time. */
+	timeout:
+		'Raise the time limit under Options, or check how busy the server is. The server may still have done the work.',
+	/** No answer. */
+	network:
+		'Check the Base URL of the credential, that the server runs, and the proxy if n8n uses one.',
+	/** The server redirects. */
+	redirect: 'Enter the address the server points to as the Base URL of the credential.',
+	/** The request succeeded, but what it started did not. */
+	unsuccessful: '',
+	/** A 2xx that this API does not send. */
+	unreadable:
+		'Check that the Base URL is the address of an Xpert AI server and look at proxies on the way. The server may have done the work.',
+	/** Any other answer. */
+	status: '',
+};
+
 /** Why a request failed, as plain data, so that callers can decide without exceptions. */
 export interface Failure {
-	/**
-	 * `refused`: not sent, because the credential or its restrictions forbid it. `blocked`: not sent, because n8n's
-	 * SSRF protection forbids the address. `network`: no answer. `timeout`: no answer in time. `cancelled`: the
-	 * execution was stopped. `redirect`: the server redirects. `unreadable`: a 2xx that this API does not send.
-	 * `status`: any other answer. `unsuccessful`: the request succeeded, but what it started did not.
-	 */
-	kind:
-		| 'refused'
-		| 'blocked'
-		| 'network'
-		| 'timeout'
-		| 'cancelled'
-		| 'redirect'
-		| 'unreadable'
-		| 'status'
-		| 'unsuccessful';
+	kind: keyof typeof KIND_HINTS;
 	/** HTTP status, if there was an answer. */
 	status?: number;
 	/** Node.js error code, if there was none (`ECONNREFUSED`, …). */
@@ -55,6 +66,8 @@ const STATUS_HINTS: Record<number, string> = {
 	429: 'The server is limiting requests. Wait, then run it again with fewer at once.',
 	500: 'Xpert AI servers answer this way to an ID that is not a UUID and to a body they cannot read. Check these, then look up the request ID in the log of the server.',
 };
+
+const OUTAGE_HINT = 'The server could not finish the request. Run it again later.';
 
 const RECORD_HINT =
 	'The server does not have this, or the token may not see it. Check the IDs and names you have given.';
@@ -112,34 +125,31 @@ export function toNodeApiError(
 
 /** What happened, in one sentence. */
 export function failureMessage(failure: Failure): string {
-	const { kind, status, code, reason } = failure;
-	switch (kind) {
-		case 'refused':
-			return reason ?? 'The request was not sent';
-		case 'blocked':
-			return `n8n's SSRF protection does not allow requests to ${reason}`;
-		case 'cancelled':
-			// n8n recognizes a stopped execution by the word "canceled".
-			return 'The execution was canceled before the server answered';
-		case 'timeout':
-			return 'The server did not answer in time';
-		case 'network': {
-			const known = speaksPlainHttp(failure)
-				? 'the address speaks http, not https'
-				: (NETWORK_REASONS[code ?? reason ?? ''] ?? reason ?? 'the connection broke');
-			return `The server could not be reached: ${known}${code ? ` (${code})` : ''}`;
-		}
-		case 'redirect':
-			return `The server redirects to ${reason}, which the node does not follow with your token (HTTP ${status})`;
-		case 'unsuccessful':
-			// The reason comes from a 2xx answer, which was not sanitized.
-			return sanitize(reason ?? '') ?? 'It did not end well';
-		case 'unreadable':
-			return `The server's answer cannot be read: ${reason} (HTTP ${status})`;
-		case 'status':
-			return `The ${status === 407 ? 'proxy' : 'server'} answered ${status}: ${reason || 'it gave no reason'}`;
-	}
+	return MESSAGES[failure.kind](failure);
 }
+
+const MESSAGES: Record<Failure['kind'], (failure: Failure) => string> = {
+	refused: ({ reason }) => reason ?? 'The request was not sent',
+	blocked: ({ reason }) => `n8n's SSRF protection does not allow requests to ${reason}`,
+	// n8n recognizes a stopped execution by the word "canceled".
+	cancelled: () => 'The execution was canceled before the server answered',
+	timeout: () => 'The server did not answer in time',
+	network: (failure) => {
+		const { code, reason } = failure;
+		const known = speaksPlainHttp(failure)
+			? 'the address speaks http, not https'
+			: (NETWORK_REASONS[code ?? reason ?? ''] ?? reason ?? 'the connection broke');
+		return `The server could not be reached: ${known}${code ? ` (${code})` : ''}`;
+	},
+	redirect: ({ reason, status }) =>
+		`The server redirects to ${reason}, which the node does not follow with your token (HTTP ${status})`,
+	// The reason comes from a 2xx answer, which was not sanitized.
+	unsuccessful: ({ reason = '' }) => sanitize(reason) ?? 'It did not end well',
+	unreadable: ({ reason, status }) =>
+		`The server's answer cannot be read: ${reason} (HTTP ${status})`,
+	status: ({ reason, status }) =>
+		`The ${status === 407 ? 'proxy' : 'server'} answered ${status}: ${reason || 'it gave no reason'}`,
+};
 
 /** Whether a plain-text answer came during the TLS handshake. */
 function speaksPlainHttp({ kind, code, reason = '' }: Failure): boolean {
@@ -162,26 +172,9 @@ function failureDescription(failure: Failure, hint = generalHint(failure)): stri
 
 /** What to do, as far as kind and status say. */
 function generalHint(failure: Failure): string {
-	const { kind, status, missing } = failure;
+	const { kind, status = 0, missing } = failure;
 	if (missing === 'record') return RECORD_HINT;
 	if (speaksPlainHttp(failure)) return PLAIN_HTTP_HINT;
-	return {
-		refused: 'Open the Xpert AI credential and correct it there.',
-		blocked:
-			'Check the Base URL of the credential. If it is right, whoever runs n8n can allow its address in N8N_SSRF_ALLOWED_IP_RANGES or its host name in N8N_SSRF_ALLOWED_HOSTNAMES.',
-		cancelled: '',
-		timeout:
-			'Raise the time limit under Options, or check how busy the server is. The server may still have done the work.',
-		network:
-			'Check the Base URL of the credential, that the server runs, and the proxy if n8n uses one.',
-		redirect: 'Enter the address the server points to as the Base URL of the credential.',
-		unsuccessful: '',
-		unreadable:
-			'Check that the Base URL is the address of an Xpert AI server and look at proxies on the way. The server may have done the work.',
-		status:
-			STATUS_HINTS[status ?? 0] ??
-			(status !== undefined && status >= 500
-				? 'The server could not finish the request. Run it again later.'
-				: ''),
-	}[kind];
+	if (kind !== 'status') return KIND_HINTS[kind];
+	return STATUS_HINTS[status] ?? (status >= 500 ? OUTAGE_HINT : '');
 }

@@ -52,16 +52,7 @@ class StreamedFile extends File {
 	override stream(): ReturnType<File['stream']> {
 		const pieces = this.content.open()[Symbol.asyncIterator]();
 		this.openIterators.push(pieces);
-		return new ReadableStream({
-			pull: async (controller) => {
-				const { done, value } = await pieces.next();
-				if (done) controller.close();
-				else controller.enqueue(new Uint8Array(value));
-			},
-			cancel: async () => {
-				await pieces.return?.();
-			},
-		});
+		return ReadableStream.from({ [Symbol.asyncIterator]: () => pieces });
 	}
 
 	/** Does not wait: stalled storage must not delay a stopped execution. */

@@ -1,3 +1,4 @@
+import clamp from 'lodash/clamp';
 import compact from 'lodash/compact';
 import get from 'lodash/get';
 import isEqual from 'lodash/isEqual';
@@ -13,18 +14,17 @@ import type {
 } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { answerFlaw, answerIssue, parseAnswer } from './answer';
-import type { AnswerSchema } from './answer';
+import { readResponse } from './answer';
+import type { AnswerSchema, Answered, Details } from './answer';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
-import { readUrl } from './baseUrl';
-import { readCredential, readRequestTarget, secretsOf } from './credential';
+import { readCredential, readRequestTarget, tokenOf } from './credential';
 import type { ReadCredential, RequestContext } from './credential';
 import type { Failure } from './failure';
-import { failureReason, missingIn, parseRetryAfter } from './failureReason';
-import { readEvents, isEventStream, streamHeaders, bodyText } from './eventStream';
-import type { Body, EventStream } from './eventStream';
+import { isEventStream, readStream, streamHeaders } from './eventStream';
+import type { EventStream } from './eventStream';
 import { closeFiles } from './multipart';
-import { sanitize, withoutSecrets } from './sanitize';
+import { redactor, sanitize } from './sanitize';
+import type { Redact } from './sanitize';
 
 /** A request of the API. */
 export interface ApiRequest<Answer = unknown> {
@@ -48,154 +48,122 @@ export interface ApiRequest<Answer = unknown> {
 }
 
 /** The outcome of a request: the parsed answer of a 2xx, or the failure. */
-export type Outcome<Answer = unknown> =
-	| { ok: true; status: number; answer: Answer }
-	| { ok: false; failure: Failure };
-
-/** A failure without its request. */
-type Details = Omit<Failure, 'method' | 'path'>;
-
-/** Fields of a failure with foreign text, which must be sanitized. */
-const FOREIGN_TEXTS = ['code', 'reason', 'requestId'] as const;
+export type Outcome<Answer = unknown> = Answered<Answer> | { ok: false; failure: Failure };
 
 /** Sends a request. Never throws because of the network or the server. */
 export type Send = <Answer>(request: ApiRequest<Answer>) => Promise<Outcome<Answer>>;
 
-/**
- * Makes the function that sends requests with the node's credential. The token is sent only to the origin of the Base
- * URL: redirects are not followed, and the credential's allowed domains go along with every request.
- */
+/** What requests with a credential are sent with. */
+export interface Connection {
+	send: Send;
+	/** Stands for the server and the token, without telling them. */
+	account: string;
+}
+
+/** Makes what sends the requests of a list in the editor or of a poll, which have no items. */
 export async function createSend(context: RequestContext): Promise<Send> {
 	return connect(await readCredential(context), context).send;
 }
 
-/** @param itemIndex the item whose credential it is, if each item has its own */
-function connect(
-	credential: ReadCredential,
-	context: RequestContext,
-	itemIndex?: number,
-): Connection {
+/**
+ * Makes what sends requests with the node's credential. The token is sent only to the origin of the Base URL: redirects
+ * are not followed, and the credential's allowed domains go along with every request.
+ *
+ * @param ofItem methods that take the place of the context's, where each item has a credential of its own
+ */
+function connect(credential: ReadCredential, context: RequestContext, ofItem = {}): Connection {
 	const target = readRequestTarget(credential);
-	const secrets = secretsOf(credential);
-
-	const send: Send = async (request) => {
-		const {
-			method,
-			path,
-			apiRoot = API_ROOT,
-			body,
-			timeoutMs,
-			totalMs,
-			schema,
-			stream,
-			afterStop,
-		} = request;
-		// All foreign text passes here: no failure contains the token, or markup.
-		const fail = (details: Details): Outcome<never> => ({
-			ok: false,
-			failure: {
-				...details,
-				...mapValues(pick(details, FOREIGN_TEXTS), (text) => text && sanitize(text, secrets)),
-				method,
-				path: withoutSecrets(apiRoot + path, secrets),
-			},
-		});
-		if ('refusal' in target) return fail({ kind: 'refused', reason: target.refusal });
-
-		const options: IHttpRequestOptions = {
-			method,
-			url: `${target.root}${apiRoot}${path}`,
-			headers: {
-				...(stream ? streamHeaders(stream) : { Accept: 'application/json' }),
-				...(typeof body === 'string' && { 'Content-Type': 'application/json' }),
-			},
-			// JSON is sent as bytes: n8n's client would parse text again.
-			body: typeof body === 'string' ? Buffer.from(body) : body,
-			encoding: stream ? 'stream' : 'text',
-			// The HTTP client treats 0.4 as no timeout.
-			timeout: Math.max(1, Math.ceil(timeoutMs)),
-			returnFullResponse: true,
-			ignoreHttpStatusErrors: true,
-			disableFollowRedirect: true,
-			sendCredentialsOnCrossOriginRedirect: false,
-			allowedDomains: target.allowedDomains,
-		};
-		const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(Math.ceil(totalMs));
-		const cancelled = afterStop ? undefined : cancelSignal(context);
-		const signals = compact([deadline, stream?.signal, cancelled]);
-		const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
-		const received = await context.helpers.httpRequestWithAuthentication
-			.call(contextFor(context, signal, itemIndex), CREDENTIAL_NAME, options)
-			.then(async (full: IN8nHttpFullResponse) =>
-				stream ? await receiveStream(full, stream, signal) : full,
-			)
-			.catch((error: unknown) => refusalHead(error) ?? networkFailure(error, cancelled, deadline));
-		if (body instanceof FormData) closeFiles(body);
-		if ('kind' in received) return fail(received);
+	const token = tokenOf(credential);
+	const redact = redactor(token);
+	const send: Send = async <Answer>(request: ApiRequest<Answer>) => {
+		const { method, path, apiRoot = API_ROOT, schema, stream } = request;
+		const received =
+			'refusal' in target
+				? ({ kind: 'refused', reason: target.refusal } as const)
+				: await exchange(request, target, redact, context, ofItem);
 		// An answer in place of a stream can only be a rejection.
-		if (stream && !isEventStream(received)) return readResponse(received, NO_STREAM, fail);
-		return readResponse(received, schema, fail);
+		const isRejected = stream && 'headers' in received && !isEventStream(received);
+		const outcome: Answered<Answer> | Details =
+			'kind' in received
+				? received
+				: readResponse(received, isRejected ? NO_STREAM : schema, redact);
+		if ('ok' in outcome) return outcome;
+		// All foreign text passes here: no failure contains the token, or markup.
+		const foreign = pick(outcome, 'code', 'reason', 'requestId');
+		const safe = mapValues(foreign, (text) => text && sanitize(redact(text)));
+		const failure = { ...outcome, ...safe, method, path: redact(apiRoot + path) };
+		return { ok: false, failure };
 	};
-	const account = hash('sha256', JSON.stringify([target, secrets]));
-	return { send, secrets, account };
+	return { send, account: hash('sha256', JSON.stringify([target, token])) };
+}
+
+/** A time as timers take it; the HTTP client treats 0.4 as no timeout. */
+const wholeMs = (ms: number) => clamp(Math.ceil(ms), 1, 2 ** 31 - 1);
+
+/** Sends a request and receives the response, or why there is none. */
+async function exchange(
+	{ method, path, apiRoot = API_ROOT, body, stream, ...limits }: ApiRequest,
+	{ root, allowedDomains }: { root: string; allowedDomains?: string },
+	redact: Redact,
+	context: RequestContext,
+	ofItem: object,
+): Promise<IN8nHttpFullResponse | Details> {
+	const timeout = wholeMs(limits.timeoutMs);
+	const { totalMs = stream || body instanceof FormData ? undefined : timeout, afterStop } = limits;
+	const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(wholeMs(totalMs));
+	const cancelled = afterStop ? undefined : cancelSignal(context);
+	const signal = AbortSignal.any(compact([deadline, stream?.signal, cancelled]));
+	const options: IHttpRequestOptions = {
+		method,
+		url: `${root}${apiRoot}${path}`,
+		headers: {
+			...(stream ? streamHeaders(stream) : { Accept: 'application/json' }),
+			...(typeof body === 'string' && { 'Content-Type': 'application/json' }),
+		},
+		// JSON is sent as bytes: n8n's client would parse text again.
+		body: typeof body === 'string' ? Buffer.from(body) : body,
+		encoding: stream ? 'stream' : 'text',
+		timeout,
+		returnFullResponse: true,
+		ignoreHttpStatusErrors: true,
+		disableFollowRedirect: true,
+		sendCredentialsOnCrossOriginRedirect: false,
+		allowedDomains,
+	};
+	// n8n takes the abort signal only from the context.
+	const own = Object.assign(Object.create(context) as RequestContext, ofItem, {
+		getExecutionCancelSignal: () => signal,
+	});
+	try {
+		const send = context.helpers.httpRequestWithAuthentication;
+		const full = (await send.call(own, CREDENTIAL_NAME, options)) as IN8nHttpFullResponse;
+		return stream ? await readStream(full, stream, redact, signal) : full;
+	} catch (error) {
+		return refusalHead(error) ?? networkFailure(error, cancelled, deadline);
+	} finally {
+		if (body instanceof FormData) closeFiles(body);
+	}
 }
 
 /** An answer of the wrong kind in place of a stream. */
 const NO_STREAM = z.custom<never>(() => false, 'it is no stream of events');
-
-/** Reads a stream to its end, which leaves no answer; any other answer is read as text. */
-async function receiveStream(
-	full: IN8nHttpFullResponse,
-	stream: EventStream,
-	signal: AbortSignal | undefined,
-): Promise<IN8nHttpFullResponse | Details> {
-	const body = full.body as Body;
-	if (!isEventStream(full)) return { ...full, body: await bodyText(body, signal) };
-	const end = await readEvents(body, stream, signal);
-	return end ? { ...end, status: full.statusCode } : { ...full, body: '' };
-}
-
-function readResponse<Answer>(
-	response: IN8nHttpFullResponse,
-	schema: AnswerSchema<Answer>,
-	fail: (facts: Details) => Outcome<never>,
-): Outcome<Answer> {
-	const { statusCode: status, headers } = response;
-	const requestId = headerText(headers['x-request-id']);
-	const answer = typeof response.body === 'string' ? parseAnswer(response.body) : response.body;
-	if (status >= 200 && status < 300) {
-		// Text that parsed as JSON is complete, even if it starts with a bracket.
-		const flaw = answerFlaw(answer, answer === response.body);
-		const { success, data, error } = schema.safeParse(answer);
-		if (success && flaw === undefined) return { ok: true, status, answer: data };
-		const reason = flaw ?? (error && answerIssue(answer, error));
-		return fail({ kind: 'unreadable', status, requestId, reason });
-	}
-	if (status >= 300 && status < 400) {
-		const location = headerText(headers.location);
-		return fail({ kind: 'redirect', status, requestId, reason: originOf(location) });
-	}
-	return fail({
-		kind: 'status',
-		status,
-		requestId,
-		reason: failureReason(answer) ?? headerText(response.statusMessage),
-		retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
-		missing: status === 404 ? missingIn(answer) : undefined,
-	});
-}
 
 /**
  * The head of a rejection whose body broke off. It says more than the broken connection: proxies that refuse a tunnel
  * close the connection this way.
  */
 function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
-	const head: unknown = get(error, 'cause.response');
-	const statusCode: unknown = get(head, 'status');
-	if (typeof statusCode !== 'number' || statusCode < 400) return undefined;
-	const statusMessage = headerText(get(head, 'statusText'));
-	const headers: IDataObject = { ...get(head, 'headers', {}) };
-	return { statusCode, statusMessage, headers, body: '' };
+	const {
+		status = 0,
+		statusText,
+		headers = {},
+	} = get(error, 'cause.response', {}) as Partial<{
+		status: number;
+		statusText: string;
+		headers: IDataObject;
+	}>;
+	if (status < 400) return undefined;
+	return { statusCode: status, statusMessage: statusText, headers: { ...headers }, body: '' };
 }
 
 /** n8n wraps the error of axios; only its code and message are kept, never the request. */
@@ -228,70 +196,29 @@ export function cancelSignal(context: RequestContext): AbortSignal | undefined {
 	return getExecutionCancelSignal?.call(context);
 }
 
-/** A context for one request: n8n takes the abort signal, and the credential of an item, only from the context. */
-function contextFor(
-	context: RequestContext,
-	signal?: AbortSignal,
-	itemIndex?: number,
-): RequestContext {
-	const getCredentials = async (type: string) =>
-		await (context as IExecuteFunctions).getCredentials(type, itemIndex);
-	return Object.create(context, {
-		...(signal && { getExecutionCancelSignal: { value: () => signal } }),
-		...(itemIndex !== undefined && { getCredentials: { value: getCredentials } }),
-	}) as RequestContext;
-}
-
-function headerText(value: unknown): string | undefined {
-	return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function originOf(location: string | undefined): string {
-	if (location === undefined) return 'another address';
-	const url = readUrl(location);
-	if (!url) return 'another path of the same server';
-	// Addresses that are not of the web have no origin.
-	return url.origin === 'null' ? url.protocol : url.origin;
-}
-
-/** What the requests of an item are sent with. Items with the same credential share a connection. */
-export interface Connection {
-	send: Send;
-	/** All spellings of the token, which must not appear in output (`spellingsOf`). */
-	secrets: string[];
-	/** Stands for the server and the token, without telling them. */
-	account: string;
-}
-
 /**
- * The connections of all items. Fields of a credential may be expressions, which n8n resolves for one item at a time.
- * Reading a credential queries n8n's database, so it is read for each item only if it may differ.
+ * The connections of all items, which share one if their credential is the same. Fields of a credential may be
+ * expressions, which n8n resolves for one item at a time. Reading a credential queries n8n's database, so it is read for
+ * each item only if it may differ.
  */
 export async function connectionsOf(context: IExecuteFunctions): Promise<Connection[]> {
 	const items = context.getInputData();
-	const first = await readCredential(context, 0);
-	if (items.length <= 1 || (await isSameForAll(first, context, items.length))) {
+	const read = async (index: number) => await readCredential(context, index);
+	const first = await read(0);
+	// An expression that uses its item fails for an item that does not exist. Reading the last item excludes expressions
+	// that only count items.
+	const isSame = async (index: number) =>
+		!('refusal' in first) && isEqual(first, await read(index));
+	if (items.length <= 1 || ((await isSame(items.length)) && (await isSame(items.length - 1)))) {
 		const connection = connect(first, context);
 		return items.map(() => connection);
 	}
 	const connectOnce = memoize(connect, (credential) => JSON.stringify(credential));
 	const connections: Connection[] = [];
-	for (const index of items.keys())
-		connections.push(connectOnce(await readCredential(context, index), context, index));
+	for (const index of items.keys()) {
+		// n8n reads the credential again for each request.
+		const getCredentials = async (type: string) => await context.getCredentials(type, index);
+		connections.push(connectOnce(await read(index), context, { getCredentials }));
+	}
 	return connections;
-}
-
-/**
- * Whether a credential is the same for all items. Then it can also be read for an item that does not exist; an
- * expression that uses its item fails there. Reading the last item excludes expressions that only count items.
- */
-async function isSameForAll(
-	first: ReadCredential,
-	context: IExecuteFunctions,
-	itemCount: number,
-): Promise<boolean> {
-	if ('refusal' in first) return false;
-	for (const index of [itemCount, itemCount - 1])
-		if (!isEqual(first, await readCredential(context, index))) return false;
-	return true;
 }

@@ -1,6 +1,6 @@
 import compact from 'lodash/compact';
 import escapeRegExp from 'lodash/escapeRegExp';
-import memoize from 'lodash/memoize';
+import forOwn from 'lodash/forOwn';
 import truncate from 'lodash/truncate';
 import uniq from 'lodash/uniq';
 
@@ -9,20 +9,21 @@ const READ_LENGTH = 16 * 1024;
 
 const MAX_LENGTH = 500;
 
+/** Redacts a credential's token in a text. */
+export type Redact = (text: string) => string;
+
 /**
  * Sanitizes foreign text for an error or a hint: one line of at most 500 characters, without markup, which n8n would
- * render, and without secrets. Takes time linear in the length it reads.
+ * render. Takes time linear in the length. Texts of servers are redacted where they are read (`redactWords`).
  *
- * @param text the foreign text
- * @param secrets all spellings of the token (`spellingsOf`)
  * @returns `undefined` if nothing is left
  */
-export function sanitize(text: string, secrets: string[] = []): string | undefined {
-	// A secret that the limit cuts in two would not be recognized, so a margin is read and dropped.
-	const margin = MAX_ENCODED_LENGTH * Math.max(0, ...secrets.map(({ length }) => length));
-	const read = withoutSecrets(text.slice(0, READ_LENGTH + margin), secrets);
-	const isCut = text.length > READ_LENGTH + margin;
-	const plain = withoutMarkup(isCut ? read.slice(0, -margin || undefined) : read);
+export function sanitize(text: string): string | undefined {
+	// Tags are removed; any other `<` that could start a tag gets a space after it.
+	const plain = text
+		.slice(0, READ_LENGTH)
+		.replace(/<[a-z/!?][^<>]*>/gi, ' ')
+		.replace(/<(?=[a-z/!?])/gi, '< ');
 	const line = plain.replace(/\s+/g, ' ').trim();
 	return line === '' ? undefined : truncate(line, { length: MAX_LENGTH });
 }
@@ -33,30 +34,52 @@ export function titleOf(page: string): string | undefined {
 }
 
 /**
- * Redacts secrets in a text, and whatever follows the word Bearer. A text with an encoded secret is returned decoded.
+ * Makes a function that redacts a token in a text, and whatever follows the word Bearer. A text with an encoded token is
+ * returned decoded. Case is ignored, as some servers repeat a token in lower case.
  */
-export function withoutSecrets(text: string, secrets: string[]): string {
-	const withoutBearer = text.replace(/\bBearer\s+(?=\S*\d)\S{8,}/gi, 'Bearer ***');
-	if (secrets.length === 0) return withoutBearer;
-	const pattern = patternOf(secrets);
-	const plain = withoutBearer.replace(pattern, '***');
-	const decoded = decode(plain);
-	// `search` ignores the state of the pattern.
-	return decoded.search(pattern) < 0 ? plain : decoded.replace(pattern, '***');
+export function redactor(token: string): Redact {
+	const spellings = spellingsOf(token);
+	const pattern = new RegExp(spellings.map(escapeRegExp).join('|') || '(?!)', 'gi');
+	return (text) => {
+		const plain = text
+			.replace(/\bBearer\s+(?=\S*\d)\S{8,}/gi, 'Bearer ***')
+			.replace(pattern, '***');
+		const decoded = decode(plain);
+		// `search` ignores the state of the pattern.
+		return decoded.search(pattern) < 0 ? plain : decoded.replace(pattern, '***');
+	};
 }
 
-/** Compiled once per credential. Case is ignored, as some servers repeat a token in lower case. */
-const patternOf = memoize(
-	(secrets: string[]) => new RegExp(secrets.map(escapeRegExp).join('|'), 'gi'),
-);
-patternOf.cache = new WeakMap();
+/** Keys of the words that a server says of a failure; records in `tasks` also have a name. */
+const WORD_KEYS = /^(?:error|processMsg|embeddingRebuildError)$/;
+const MAY_HOLD_WORDS = /"(?:error|processMsg|embeddingRebuildError|tasks)"|\\u00[67]/i;
+
+/** How the notes begin that the node stores as the `processMsg` of documents: they are read again as they are. */
+export const OWN_NOTE = 'n8n-memory-';
+
+/**
+ * Redacts the words of a server in its answer, in place; answers of assistants, documents and titles stay as they are.
+ *
+ * @param text the answer as received
+ */
+export function redactWords(answer: unknown, text: string, redact: Redact): void {
+	if (MAY_HOLD_WORDS.test(text)) redactBelow(answer, redact);
+}
+
+function redactBelow(value: unknown, redact: Redact, parent = '', isWord = false): void {
+	if (typeof value !== 'object' || value === null) return;
+	forOwn(value as Record<string, unknown>, (one, key, record) => {
+		const isName = parent === 'tasks' && key === 'name';
+		const isOneWord = isWord || isName || WORD_KEYS.test(key);
+		if (typeof one !== 'string')
+			redactBelow(one, redact, Array.isArray(value) ? parent : key, isOneWord);
+		else if (isOneWord && !one.startsWith(OWN_NOTE)) record[key] = redact(one);
+	});
+}
 
 /** A character as JSON, URLs and HTML encode it, also nested. */
 const ENCODED_CHARACTER =
 	/(?:\\{1,4}(?:u00|x)|%(?:25){0,2})([\da-f]{2})|&(?:amp;){0,2}(?:#x0{0,4}([\da-f]{2})|#0{0,4}(\d{2,3})|(amp|lt|gt|quot|apos));|\\{1,4}(["\\/])/gi;
-
-/** The longest match of `ENCODED_CHARACTER`. */
-const MAX_ENCODED_LENGTH = 20;
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
@@ -77,7 +100,7 @@ const MIN_PART_LENGTH = 8;
  * All spellings in which servers may repeat a token: plain, as hexadecimal digits, and as base64, alone or within other
  * text. Encodings of single characters, as in URLs, JSON and HTML, are decoded when redacting.
  */
-export function spellingsOf(token: string): string[] {
+function spellingsOf(token: string): string[] {
 	const bytes = Buffer.from(token);
 	const inBase64 = [0, 1, 2].map((before) => {
 		const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
@@ -88,9 +111,4 @@ export function spellingsOf(token: string): string[] {
 	const encoded = [bytes.toString('hex'), ...inBase64, ...inAddresses];
 	const parts = encoded.filter(({ length }) => length >= MIN_PART_LENGTH);
 	return uniq(compact([token, decode(token), ...parts]));
-}
-
-/** Removes tags; any other `<` that could start a tag gets a space after it. */
-function withoutMarkup(text: string): string {
-	return text.replace(/<[a-z/!?][^<>]*>/gi, ' ').replace(/<(?=[a-z/!?])/gi, '< ');
 }

@@ -58,7 +58,7 @@ function agentWorkflow({ version, executionOrder, tool, onError }: Agent): Workf
 			node('AI Agent', '@n8n/n8n-nodes-langchain.agent', version, {
 				promptType: 'define',
 				text: 'What do the documents say about installing?',
-				options: { enableStreaming: false },
+				options: { showInChat: 'whole' },
 			}),
 			{
 				...node('Model', '@n8n/n8n-nodes-langchain.lmChatOpenAi', 1.2, {

@@ -88,7 +88,7 @@ const allManuals = () => ({
 
 const NO_DOCUMENTS = {
 	bad: (world: World) => ({ ...oneDocument(world), documentIds: '={{ " , " }}' }),
-	refusal: /"Document IDs" must not be empty, but is \[\]$/,
+	refusal: /"Document IDs" must not be empty, but is (\[\]|" , ")$/,
 	answer: [{ id: ID, status: 'waiting' }],
 };
 
@@ -154,13 +154,11 @@ const CASES: Case[] = [
 					processDuation: 4,
 					metadata: '{"lang":"en"}',
 					disabled: false,
+					pages: '[{"pageContent":"Page one","metadata":{"page":1}}]',
+					chunks: '[{"pageContent":"Chunk","parent":{"id":"c0"}}]',
 				},
 				schema: [],
 			},
-			pages: {
-				values: [{ pageContent: 'Page one', additionalFields: { metadata: '{"page":1}' } }],
-			},
-			chunks: { values: [{ pageContent: 'Chunk', additionalFields: { parent: '{"id":"c0"}' } }] },
 		}),
 		sends: 'POST /knowledges/{knowledgebaseId}/bulk',
 		body: [
@@ -290,14 +288,13 @@ const CASES: Case[] = [
 			limit: 2,
 			filters: {
 				search: 'T',
-				where: '{"from":"api"}',
 				order: { values: { column: 'updatedAt', direction: 'ASC' } },
 			},
 		}),
 		sends: 'POST /conversations/search',
-		body: { search: 'T', where: { from: 'api' }, order: { updatedAt: 'ASC' }, limit: 2, offset: 0 },
-		bad: () => ({ filters: { where: '={{ "{" }}' } }),
-		refusal: /"Conditions" must be JSON \(.*\), but is "\{"$/,
+		body: { search: 'T', order: { updatedAt: 'ASC' }, limit: 2, offset: 0 },
+		bad: () => ({ filters: { threadId: '={{ ".." }}' } }),
+		refusal: /"Thread ID" must be an ID, but is "\.\."$/,
 		answer: { items: [{ id: ID }], total: 1 },
 	},
 	{
@@ -372,12 +369,9 @@ const CASES: Case[] = [
 	},
 	{
 		calls: 'assistant: search',
-		good: () => ({
-			limit: 5,
-			filters: { graph_id: ECHO_ASSISTANT_ID, metadata: '{"slug":"echo"}' },
-		}),
+		good: () => ({ limit: 5, filters: { slug: 'echo' } }),
 		sends: 'POST /assistants/search',
-		body: { graph_id: ECHO_ASSISTANT_ID, metadata: { slug: 'echo' }, limit: 5, offset: 0 },
+		body: { metadata: { slug: 'echo' }, limit: 5, offset: 0 },
 		bad: () => ({ limit: '={{ "many" }}' }),
 		refusal: /"Limit" must be a number, but is "many"$/,
 		answer: [{ assistant_id: ID }],
@@ -396,13 +390,13 @@ const CASES: Case[] = [
 			limit: 10,
 			offset: 0,
 		},
-		bad: () => ({ namespace_prefix: 'memories', filters: { filter: '[1]' } }),
-		refusal: /"Filter" must be an object \(JSON\), but is \[1\]$/,
+		bad: () => ({ namespace_prefix: 'memories', filters: { query: '={{ [1] }}' } }),
+		refusal: /"Query" must be text, but is \[1\]$/,
 		answer: { items: [{ namespace: ['a'], key: 'k', value: {} }] },
 	},
 	{
 		calls: 'assistant: count',
-		good: () => ({ filters: { metadata: '{"slug":"echo"}' } }),
+		good: () => ({ filters: { slug: 'echo' } }),
 		sends: 'POST /assistants/count',
 		body: { metadata: { slug: 'echo' } },
 		bad: () => ({ options: { additionalFieldsJson: '={{ "{a" }}' } }),
@@ -422,10 +416,10 @@ const CASES: Case[] = [
 		calls: 'store: createNamespace',
 		good: () => ({
 			prefix: SANDBOX_ASSISTANT_ID,
-			additionalFields: { max_depth: 2, limit: 5, offset: 0, suffix: 'notes' },
+			additionalFields: { max_depth: 2, limit: 5 },
 		}),
 		sends: 'POST /store/namespaces',
-		body: { prefix: [SANDBOX_ASSISTANT_ID], suffix: ['notes'], max_depth: 2, limit: 5, offset: 0 },
+		body: { prefix: [SANDBOX_ASSISTANT_ID], max_depth: 2, limit: 5 },
 		bad: () => ({ additionalFields: { max_depth: '={{ "deep" }}' } }),
 		refusal: /"Max Depth" must be a number, but is "deep"$/,
 		answer: { namespaces: [['a']] },
@@ -444,12 +438,12 @@ const CASES: Case[] = [
 		calls: 'conversation: create',
 		good: () => ({
 			title: 'Question',
-			additionalFields: { threadId: 'thread-of-mine', options: '{"a":1}' },
+			additionalFields: { threadId: 'thread-of-mine' },
 		}),
 		sends: 'POST /conversations',
-		body: { title: 'Question', threadId: 'thread-of-mine', options: { a: 1 } },
-		bad: () => ({ additionalFields: { options: '={{ 5 }}' } }),
-		refusal: /"Conversation Options" must be an object \(JSON\), but is 5$/,
+		body: { title: 'Question', threadId: 'thread-of-mine' },
+		bad: () => ({ title: '={{ [5] }}' }),
+		refusal: /"Title" must be text, but is \[5\]$/,
 		answer: { id: ID, threadId: 't' },
 	},
 	{

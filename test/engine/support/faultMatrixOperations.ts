@@ -183,7 +183,6 @@ const submit = (
 	...{ name: `document: submit${name}`, kind, meets: { endpoint }, answer: () => jsonOf(answer) },
 	parameters: ({ knowledgebaseId }) => ({
 		...{ resource: 'document', operation: 'submit', knowledgebaseId, source: 'json' },
-		documentSettings: { documentIdMode: 'field' },
 		options: { afterStoring: 'nothing' },
 		...parameters,
 	}),

@@ -46,7 +46,7 @@ export interface Ingest {
 }
 
 /** What of Document Settings and Options may stand beside them here. */
-const SETTINGS = ['name', 'documentIdMode', 'documentKey', 'documentKeyField'];
+const SETTINGS = ['name'];
 const OPTIONS = ['output', 'resendAll', 'maxGonePercent'];
 
 /** Makes the helpers of a fixture. */

@@ -78,8 +78,8 @@ const LOADS = {
 	records: async (engine: Engine, count: number): Promise<Submitted> => {
 		const file = Readable.from(lines(count));
 		const data = await engine.binary(file, `${count}.ndjson`, 'application/x-ndjson');
-		const documentSettings = { documentKeyField: 'name' };
-		const parameters = { source: 'records', documentSettings, options: { output: 'summary' } };
+		const options = { output: 'summary' };
+		const parameters = { source: 'records', documentKeyField: 'name', options };
 		return { items: [{ json: {}, binary: { data } }], parameters };
 	},
 };

@@ -43,8 +43,8 @@ export interface NodeRun {
 	name?: string;
 	/** How the executions were started that a sub-workflow (mode `integrated`) belongs to, as far as n8n tells. */
 	calledFrom?: { outermost?: WorkflowExecuteMode; caller?: WorkflowExecuteMode };
-	/** Whether what comes out of the node goes into it once more. */
-	loops?: boolean;
+	/** The type of a node by which what comes out of the node would go into it once more. */
+	loops?: string;
 	/** The parameters of a node of ours between the items and it. */
 	behind?: INodeParameters;
 	/** The type of the node before it, which hands on the items. */
@@ -167,6 +167,9 @@ const startType: INodeType = {
 	},
 };
 
+/** Hands on nothing. */
+const endType: INodeType = { ...startType, execute: async () => [[]] };
+
 /** The node as the editor adds it: its usual name, its newest version. */
 export function nodeOf(
 	type: string,
@@ -186,9 +189,9 @@ export function nodeOf(
 	};
 }
 
-/** Nodes around the one that is run, and whether what comes out of it goes into it once more. */
+/** Nodes around the one that is run; `loops`: the type of the one that closes a loop. */
 interface WorkflowSetup {
-	loops?: boolean;
+	loops?: string;
 	start?: INode;
 	before?: INode;
 }
@@ -196,19 +199,21 @@ interface WorkflowSetup {
 function workflowOf(
 	node: INode,
 	nodeType: INodeType,
-	{ loops = false, start = startNode, before }: WorkflowSetup = {},
+	{ loops, start = startNode, before }: WorkflowSetup = {},
 ): Workflow {
 	const into = (name: string) => ({
 		main: [[{ node: name, type: NodeConnectionTypes.Main, index: 0 }]],
 	});
-	const get = (type: string) => (type === start.type ? startType : nodeType);
+	const types: Record<string, INodeType> = { [start.type]: startType, [loops ?? '']: endType };
+	const get = (type: string) => types[type] ?? nodeType;
+	const back = loops ? [{ ...startNode, name: 'Back', type: loops }] : [];
 	return new Workflow({
 		id: 'workflow',
-		nodes: [start, ...(before ? [before] : []), node],
+		nodes: [start, ...(before ? [before] : []), node, ...back],
 		connections: {
 			[start.name]: into(before?.name ?? node.name),
 			...(before ? { [before.name]: into(node.name) } : {}),
-			...(loops ? { [node.name]: into(start.name) } : {}),
+			...(loops ? { [node.name]: into('Back'), Back: into(node.name) } : {}),
 		},
 		active: false,
 		nodeTypes: { getByName: get, getByNameAndVersion: get, getKnownTypes: () => ({}) },

@@ -189,7 +189,7 @@ export function detailsOf(item: INodeExecutionData | undefined): IDataObject {
 	return (item?.json.details ?? {}) as IDataObject;
 }
 
-/** The option IDs with one row of each kind. */
-export const idRows = (ids: Record<string, string>): INodeParameters => ({
-	values: Object.entries(ids).map(([kind, id]) => ({ kind, id })),
+/** The option Additional Fields (JSON) with what it adds to the input of a run. */
+export const additional = (input: object): INodeParameters => ({
+	additionalFieldsJson: JSON.stringify({ input }),
 });

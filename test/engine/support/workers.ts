@@ -60,7 +60,7 @@ export async function worker({ url, accessToken }: Sandbox) {
 		const input = { action: 'send', message: { input: { input: message } } };
 		const body = { assistant_id: assistant, input };
 		return await runAndWait({
-			...{ ...client, ...opened, body, intent: intentOf(body) },
+			...{ ...client, ...opened, body, intent: intentOf('message', body) },
 			...{ isNew: false, whenBusy: 'wait', cancelSilentMs: 0, routes: { areMissing: false } },
 		});
 	};

@@ -1,11 +1,16 @@
-import { OVERLAP_MS } from '../../../nodes/XpertAiTrigger/memory';
-import type { Change, Memory } from '../../../nodes/XpertAiTrigger/memory';
-import { readChanges, readExisting, readPollChanges } from '../../../nodes/XpertAiTrigger/changes';
+import {
+	correctMemory,
+	firstMemory,
+	readChanges,
+	readPollChanges,
+} from '../../../nodes/XpertAiTrigger/changes';
 import type { ChangesQuery } from '../../../nodes/XpertAiTrigger/changes';
-import { ChangingServer, countingUp } from './support/changingServer';
+import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversations';
+import { OVERLAP_MS } from '../../../nodes/XpertAiTrigger/memory';
+import type { Memory } from '../../../nodes/XpertAiTrigger/memory';
+import { ChangingServer, answered } from './support/changingServer';
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
-const PAGE = { pageSize: 3 };
 const LOST = new Error('lost');
 
 /** A server on which each conversation has changed at a moment of its own, and what it is asked. */
@@ -22,13 +27,14 @@ function serverOf(ids: string[], lostPage = Infinity) {
 }
 
 const idsOf = ({ changes }: { changes: Array<{ id: string }> }) => changes.map(({ id }) => id);
+const toTheEnd = () => false;
 
 describe('reading changes', () => {
 	it('goes through all pages, each from the last moment of the one before', async () => {
 		const { from, fetch, queries } = serverOf(IDS);
-		const reading = await readChanges(fetch, from, PAGE);
+		const reading = await readChanges(fetch, from, toTheEnd, 3);
 		expect(idsOf(reading)).toEqual(IDS);
-		expect(reading).toMatchObject({ upTo: from + 8, isEnd: true, pages: 3 });
+		expect([reading.upTo, reading.pages, reading.failure]).toEqual([from + 8, 3, undefined]);
 		expect(queries.map(({ since, limit }) => [since, limit])).toEqual([
 			[from, 4],
 			[from + 4, 4],
@@ -41,18 +47,17 @@ describe('reading changes', () => {
 		const many = Array.from({ length: 20 }, (_, n) => `${n}`);
 		server.change(many);
 		server.change(['later']);
-		const reading = await readChanges(fetch, from + 1, { ...PAGE, isEnough: () => true });
+		const reading = await readChanges(fetch, from + 1, () => true, 3);
 		expect(idsOf(reading)).toEqual([...many, 'later']);
 		expect(queries.map(({ limit }) => limit)).toEqual([4, 9, 19, 39]);
 	});
 
 	it('stops where there is enough, and says how far it came', async () => {
 		const { from, fetch, queries } = serverOf(IDS);
-		const isEnough = (_: unknown, added: unknown[]) => added.length >= 2;
-		const reading = await readChanges(fetch, from, { ...PAGE, isEnough });
+		const reading = await readChanges(fetch, from, ({ changes }) => changes.length >= 2, 3);
 		expect(idsOf(reading)).toEqual(['a', 'b', 'c', 'd']);
 		// There may be more of the last moment.
-		expect(reading).toMatchObject({ upTo: from + 4, isEnd: false, failure: undefined });
+		expect(reading.upTo).toBe(from + 4);
 		expect(queries).toHaveLength(1);
 	});
 
@@ -61,124 +66,138 @@ describe('reading changes', () => {
 		[2, ['a', 'b', 'c', 'd'], 4],
 	])('keeps what it has when page %i does not come', async (lostPage, ids, upTo) => {
 		const { from, fetch } = serverOf(IDS, lostPage);
-		const reading = await readChanges(fetch, from, PAGE);
+		const reading = await readChanges(fetch, from, toTheEnd, 3);
 		expect(idsOf(reading)).toEqual(ids);
-		expect(reading).toMatchObject({ upTo: from + upTo, isEnd: false, failure: LOST });
-	});
-
-	it('has come nowhere when there is nothing', async () => {
-		const { from, fetch } = serverOf([]);
-		const nothing = { changes: [], upTo: from, isEnd: true, pages: 1 };
-		expect(await readChanges(fetch, from)).toEqual(nothing);
+		expect(reading).toMatchObject({ upTo: from + upTo, failure: LOST });
 	});
 
 	it('ends at a page of which no moment can be read, and passes over single ones', async () => {
-		const odd = { id: 'odd', updatedAt: 'soon', at: NaN };
-		const oddly = jest.fn(async ({ limit }: ChangesQuery) => Array<typeof odd>(limit).fill(odd));
-		const ended = { changes: [odd], upTo: 5, isEnd: true, pages: 1 };
-		expect(await readChanges(oddly, 5, PAGE)).toEqual(ended);
-		expect(oddly).toHaveBeenCalledTimes(1);
+		const odd = { ...answered('odd', 0), at: NaN };
+		const oddly = jest.fn(async ({ limit }: ChangesQuery) => ({
+			changes: Array<typeof odd>(limit).fill(odd),
+		}));
+		const ended = await readChanges(oddly, 5, toTheEnd, 3);
+		expect(ended).toMatchObject({ changes: [odd], upTo: 5, pages: 1 });
 		const { from, fetch } = serverOf(IDS);
-		const withOdd = async (query: ChangesQuery) => [
-			odd,
-			...(await fetch(query)).slice(0, query.limit - 1),
-		];
-		expect(idsOf(await readChanges(withOdd, from, PAGE))).toEqual(['odd', ...IDS]);
+		const withOdd = async (query: ChangesQuery) => ({
+			changes: [odd, ...(await fetch(query)).changes.slice(0, query.limit - 1)],
+		});
+		expect(idsOf(await readChanges(withOdd, from, toTheEnd, 3))).toEqual(['odd', ...IDS]);
+	});
+
+	it('has the time that the server told with the first page', async () => {
+		const { server, from, fetch } = serverOf(IDS);
+		const { serverTime } = await readChanges(fetch, from, toTheEnd, 3);
+		expect([serverTime, server.now]).toEqual([from + 8, from + 10]);
 	});
 });
 
 describe('what is there on activation', () => {
-	const inTime = { ...PAGE, hasTime: () => true };
-
-	it('is read as far back as changes may still come to light beside it', async () => {
+	it('is known as far back as changes may still come to light beside it', async () => {
 		const { server, fetch } = serverOf(IDS);
 		server.now += 2 * OVERLAP_MS;
 		const newest = server.now + 4;
 		for (const id of ['w', 'x', 'y', 'z']) server.change([id]);
-		const existing = await readExisting(fetch, server.now, inTime);
-		expect(idsOf(existing)).toEqual(['w', 'x', 'y', 'z']);
-		expect(existing).toMatchObject({ upTo: newest + 1, from: newest - OVERLAP_MS });
+		const { known, ...memory } = await firstMemory(fetch, 'me');
+		expect(known.map(({ id, tries }) => [id, tries])).toEqual(
+			['w', 'x', 'y', 'z'].map((id) => [id, undefined]),
+		);
+		expect(memory).toEqual({ watched: 'me', since: newest + 1, again: newest - OVERLAP_MS });
 	});
 
-	it('is read from our clock back where the server stamped a change with the future', async () => {
-		const { server, fetch } = serverOf(IDS);
+	it.each([
+		['a change that is stamped with the future', IDS, 7],
+		['only changes that are stamped with the future', [], 8],
+	])('is read from the time of the server back where there is %s', async (_, ids, toldAfter) => {
+		const { server, from, fetch } = serverOf(ids);
 		server.change(['future'], 0, 10 * OVERLAP_MS);
-		const { now } = server;
-		const { from, changes } = await readExisting(fetch, now, inTime);
-		expect([changes.length, from]).toEqual([8, now - OVERLAP_MS]);
-	});
-
-	it('is not looked at again where there is no time to read it', async () => {
-		const { server, from, fetch, queries } = serverOf(IDS);
-		const limits = { ...PAGE, hasTime: () => false };
-		const known = { changes: [], upTo: from + 8, from: from + 8 };
-		expect(await readExisting(fetch, server.now, limits)).toEqual(known);
-		expect(queries).toHaveLength(2);
+		server.now = from + 7;
+		const { again, known } = await firstMemory(fetch, '');
+		expect([known.length, again]).toEqual([ids.length + 1, from + toldAfter - OVERLAP_MS]);
 	});
 
 	it('is nothing on an empty server, and not known where a page does not come', async () => {
-		const nothing = { changes: [], upTo: 0, from: 0 };
-		expect(await readExisting(serverOf([]).fetch, OVERLAP_MS, inTime)).toEqual(nothing);
-		for (const lostPage of [1, 2]) {
-			const { server, fetch } = serverOf(IDS, lostPage);
-			await expect(readExisting(fetch, server.now, inTime)).rejects.toBe(LOST);
-		}
+		expect(await firstMemory(serverOf([]).fetch, '')).toMatchObject({ since: -OVERLAP_MS });
+		for (const lostPage of [1, 2])
+			await expect(firstMemory(serverOf(IDS, lostPage).fetch, '')).rejects.toBe(LOST);
+	});
+});
+
+describe('a remembered time that is later than that of the server', () => {
+	const known: Memory['known'] = [{ id: 'a', at: 5 }];
+
+	/** What it is corrected to, as the distance to the newest change. */
+	async function corrected(since: (now: number) => number, datesBy: number | undefined = 0) {
+		const { server, from, fetch, queries } = serverOf(IDS);
+		server.datesBy = datesBy;
+		const memory = { watched: '', since: since(server.now), again: from + 2, known };
+		const found = await readChanges(fetch, memory.since);
+		const { since: next = NaN, ...rest } = (await correctMemory(fetch, memory, found)) ?? {};
+		return { by: next - (from + 7), rest, asked: queries.length - 1 };
+	}
+
+	it.each([
+		['tells its time', 0],
+		['is at its newest change, telling no time', undefined],
+	])('goes on five minutes before the newest change where the server %s', async (_, datesBy) => {
+		const far = await corrected((now) => now + 100 * OVERLAP_MS, datesBy);
+		expect([far.by, far.asked]).toEqual([-OVERLAP_MS, 1]);
+		// What is known of the time from then on stays known.
+		expect(far.rest).toMatchObject({ known, again: expect.any(Number) });
+		const near = await corrected((now) => now + OVERLAP_MS, datesBy);
+		expect(near.by).toBeNaN();
+	});
+
+	it('takes nothing to be read again that was', async () => {
+		const { fetch, from } = serverOf(IDS);
+		const memory = { watched: '', since: from + 2 * OVERLAP_MS, again: 1, known };
+		const found = { changes: [], serverTime: from };
+		expect(await correctMemory(fetch, memory, found)).toMatchObject({ again: 1 });
+		const quiet = { changes: [answered('a', from)] };
+		expect(await correctMemory(fetch, memory, quiet)).toBeUndefined();
 	});
 });
 
 /** A poll that begins at change 400 of changes 0, 1, 2 …, of which there are 10 a page; it looks again from the first on. */
 describe('what a poll asks for', () => {
 	const SINCE = 400;
+	const all = (at: number[]) => at.map((n) => ({ id: `${n}`, at: n }));
 
 	/** Where each page began that a poll of `there` changes has asked for, and what it found. */
 	async function asking({
 		there = 1000,
 		enough = Infinity,
-		hasTime = (): boolean => true,
-		momentOf = (n: number) => n,
+		pages = Infinity,
 		lostAt = Infinity,
+		lot = 0,
 		...memory
-	}: Partial<Memory> & {
-		there?: number;
-		enough?: number;
-		hasTime?: (share: number, pages: number) => boolean;
-		momentOf?: (n: number) => number;
-		/** From which page on none comes. */
-		lostAt?: number;
-	}) {
-		const all: Change[] = Array.from({ length: there }, (_, n) => ({
-			...{ id: `${n}`, updatedAt: `${n}`, at: momentOf(n) },
-		}));
+	}: Partial<Memory & Record<'there' | 'enough' | 'pages' | 'lostAt' | 'lot', number>>) {
+		const changes = Array.from({ length: there }, (_, n) => answered(`${n}`, n));
 		const asked: number[] = [];
+		const limits: number[] = [];
 		const fetch = async ({ since = 0, limit }: ChangesQuery) => {
-			asked.push(since);
-			if (asked.length >= lostAt) throw LOST;
-			return await Promise.resolve(all.filter(({ at }) => at >= since).slice(0, limit));
+			limits.push(limit);
+			if (asked.push(since) >= lostAt) throw LOST;
+			const found = changes.filter(({ at }) => at >= since).slice(0, limit);
+			return await Promise.resolve({ changes: found });
 		};
-		const positions = { since: SINCE, floor: 0, again: 0, final: SINCE, ahead: false };
-		const found = await readPollChanges(
-			fetch,
-			{ watched: '', known: [], waiting: [], ...positions, ...memory },
-			{
-				isEnough: countingUp((changes) => changes.length >= enough),
-				hasTime: (share) => hasTime(share, asked.length),
-				pageSize: 10,
-			},
-		);
-		return { asked, ...found };
+		const isOver = (read: ConversationChange[] = []) =>
+			asked.length >= pages || read.length >= enough;
+		const before = { watched: '', since: SINCE, again: 0, known: [], ...memory };
+		const found = await readPollChanges(fetch, before, isOver, { lot, pageSize: 10 });
+		return { asked, limits, ...found };
 	}
 
 	it('is three pages again at most, and what is new as far as that is enough', async () => {
-		const { asked, overlap, upTo, ahead } = await asking({ enough: 60 });
+		const { asked, overlapUpTo, upTo } = await asking({ enough: 30 });
 		expect(asked).toEqual([0, 10, 20, 400, 410, 420]);
-		expect([overlap, upTo, ahead]).toEqual([{ from: 0, upTo: 30 }, 430, false]);
+		expect([overlapUpTo, upTo]).toEqual([30, 430]);
 	});
 
 	it('is one page where looking again meets what is new, and as many more as that takes', async () => {
-		const near = { floor: SINCE, again: SINCE - 5 };
-		const one = await asking({ ...near, there: 404 });
-		expect([one.asked, one.upTo, one.overlap.upTo]).toEqual([[395], 404, 404]);
-		const { asked, upTo } = await asking({ ...near, enough: 30 });
+		const one = await asking({ again: SINCE - 5, there: 404 });
+		expect([one.asked, one.upTo, one.overlapUpTo]).toEqual([[395], 404, 404]);
+		const { asked, upTo } = await asking({ again: SINCE - 5, enough: 30 });
 		expect([asked, upTo]).toEqual([[395, 405, 415], 425]);
 	});
 
@@ -186,47 +205,32 @@ describe('what a poll asks for', () => {
 		expect((await asking({ enough: 5 })).asked).toEqual([0, 10, 20, 400]);
 	});
 
-	it('is nothing twice where nothing is there any more', async () => {
-		const { asked, upTo, overlap, ahead } = await asking({ there: 0, again: 390, floor: SINCE });
-		expect([asked, upTo, overlap.upTo, ahead]).toEqual([[390], SINCE, SINCE, false]);
-	});
-
-	it('is nothing more once a page did not come; the next poll begins with what is new', async () => {
+	it('is nothing more once a page did not come, or there is no more time', async () => {
 		for (const lostAt of [1, 3, 4]) {
-			const { asked, failure, ahead } = await asking({ lostAt });
-			expect([asked.length, failure, ahead]).toEqual([lostAt, LOST, lostAt < 4]);
+			const { asked, failure } = await asking({ lostAt });
+			expect([asked.length, failure]).toEqual([lostAt, LOST]);
 		}
+		for (const pages of [1, 3, 5]) expect((await asking({ pages })).asked).toHaveLength(pages);
 	});
 
-	it('is one of the two in turn where a page takes all the time there is, however little', async () => {
-		const hasTime = () => false;
-		const again = await asking({ hasTime });
-		expect([again.asked, again.ahead]).toEqual([[0], true]);
-		const fresh = await asking({ hasTime, ahead: true });
-		expect([fresh.asked, fresh.ahead]).toEqual([[SINCE], false]);
-		expect(fresh.overlap).toEqual({ from: 0, upTo: 0 });
+	it('is drawn by lot where a page does not hold what is looked at again: a part of it, or what is new', async () => {
+		const known = all(Array.from({ length: 40 }, (_, n) => 10 * n));
+		const asked = async (lot: number, more: Partial<Memory> = {}) =>
+			(await asking({ lot, known, pages: 1, ...more })).asked[0];
+		const lots = Array.from({ length: 81 }, (_, n) => n / 81);
+		const drawn = await Promise.all(lots.map(async (lot) => await asked(lot)));
+		expect(new Set(drawn)).toEqual(new Set([...known.map(({ at }) => at), SINCE]));
+		expect(drawn.filter((start) => start === SINCE)).toHaveLength(40);
+		// What will not change any more is gone through first, and what fits on a page is read from its start.
+		expect(await asked(0.9, { since: OVERLAP_MS + 1 })).toBe(0);
+		expect(await asked(0.9, { known: known.slice(31) })).toBe(0);
+		// Without the start, what was read again does not count.
+		const part = await asking({ lot: 0.3, known });
+		expect([part.asked[0], part.overlapUpTo]).toEqual([230, 0]);
 	});
 
-	it('is both where there is time, each up to its share of it, also in the other order', async () => {
-		const hasTime = (share: number, pages: number) => pages < 10 * share;
-		const { asked } = await asking({ hasTime, ahead: true, again: 300, floor: SINCE });
-		expect(asked).toEqual([400, 410, 420, 430]);
-		const quick = (share: number, pages: number) => pages < 20 * share;
-		const both = await asking({
-			hasTime: quick,
-			ahead: true,
-			there: 415,
-			again: 385,
-			floor: SINCE,
-		});
-		expect(both.asked).toEqual([400, 410, 385, 395]);
-		const short = await asking({ hasTime: (share, pages) => pages < 8 * share });
-		expect(short.asked).toEqual([0, 10, 20, 400, 410, 420, 430]);
-	});
-
-	it('is past many of one moment', async () => {
-		const moment = { since: 0, again: 0, floor: 0, final: 0, there: 5, momentOf: () => 0 };
-		const { asked, upTo, ahead } = await asking(moment);
-		expect([asked, upTo, ahead]).toEqual([[0], 1, false]);
+	it('has room for what is known of the time to come', async () => {
+		const known = all([1, 2, SINCE, SINCE + 1]);
+		expect((await asking({ known, pages: 1 })).limits).toEqual([13]);
 	});
 });

@@ -39,27 +39,32 @@ function serverWithout(...missing: string[]) {
 	return { send, asked };
 }
 
-const usual = { settings: SETTINGS, most: 100, hasTime: () => true, triesOf: () => 0 };
+const usual = { settings: SETTINGS, hasTime: () => true };
+
+/** Makes the items of changes that were not tried before. */
+const made = async (
+	changes: ConversationChange[],
+	{ most = 100, ...context }: { most?: number } & Parameters<typeof makeItems>[1],
+) => await makeItems(changes, context, most, () => 0);
 const idsOf = (changes: Array<{ id: string }>) => changes.map(({ id }) => id);
 
 describe('making items of changes', () => {
 	it('asks for no thread where there is none', async () => {
 		const { send, asked } = serverWithout();
 		const settings = { ...SETTINGS, options: { ...SETTINGS.options, includeMessages: true } };
-		const { done } = await makeItems([changeOn()], { ...usual, send, settings });
+		const { done } = await made([changeOn()], { ...usual, send, settings });
 		expect(done[0]?.json).toMatchObject({ output: null, messages: [] });
 		expect(asked).toEqual([]);
 	});
 
 	it('gives what is no text beside the reply, and messages as the server has them if asked to', async () => {
 		const { send } = serverWithout();
-		const { done } = await makeItems([changeOn('picture')], { ...usual, send });
+		const { done } = await made([changeOn('picture')], { ...usual, send });
 		expect(done[0]?.json).toMatchObject({ output: 'Said on picture', parts: [PICTURE] });
 		const options = { ...SETTINGS.options, includeMessages: true };
 		const messagesOf = async (simplify: boolean) => {
 			const settings = { ...SETTINGS, simplify, options };
-			return (await makeItems([changeOn('a')], { ...usual, send, settings })).done[0]?.json
-				?.messages;
+			return (await made([changeOn('a')], { ...usual, send, settings })).done[0]?.json?.messages;
 		};
 		expect(await messagesOf(true)).toEqual([{ from: 'assistant', text: 'Said on a' }]);
 		expect(await messagesOf(false)).toEqual([{ content: 'Said on a', tool_calls: [] }]);
@@ -69,7 +74,7 @@ describe('making items of changes', () => {
 		const { send } = serverWithout();
 		const options = { ...SETTINGS.options, onlyWith: 'said ON b' };
 		const settings = { ...SETTINGS, simplify: false, options };
-		const { done } = await makeItems(['a', 'b'].map(changeOn), { ...usual, send, settings });
+		const { done } = await made(['a', 'b'].map(changeOn), { ...usual, send, settings });
 		expect(done.map(({ json }) => json !== undefined)).toEqual([false, true]);
 	});
 
@@ -77,7 +82,7 @@ describe('making items of changes', () => {
 		const missing = Array.from({ length: 20 }, (_, n) => `${n}`);
 		for (const most of [1, 100]) {
 			const { send, asked } = serverWithout(...missing);
-			const { done, unread } = await makeItems(missing.map(changeOn), { ...usual, send, most });
+			const { done, unread } = await made(missing.map(changeOn), { ...usual, send, most });
 			expect(done).toEqual([]);
 			expect(unread).toHaveLength(5);
 			expect(asked).toHaveLength(5);
@@ -87,10 +92,10 @@ describe('making items of changes', () => {
 	it('tries the first even where no time is left, and no more then', async () => {
 		const { send, asked } = serverWithout('0');
 		const changes = Array.from({ length: 20 }, (_, n) => changeOn(`${n}`));
-		const { done } = await makeItems(changes, { ...usual, send, hasTime: () => false });
+		const { done } = await made(changes, { ...usual, send, hasTime: () => false });
 		expect(idsOf(done)).toEqual(['of 1', 'of 2', 'of 3', 'of 4']);
 		expect(asked).toHaveLength(5);
-		const alone = await makeItems(changes, { ...usual, send, most: 1, hasTime: () => false });
+		const alone = await made(changes, { ...usual, send, most: 1, hasTime: () => false });
 		expect(alone.done).toEqual([]);
 		expect(alone.unread).toHaveLength(1);
 	});

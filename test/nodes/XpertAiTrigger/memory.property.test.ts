@@ -1,23 +1,19 @@
 import fc from 'fast-check';
+import type { IDataObject } from 'n8n-workflow';
 
-import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversations';
-import { makeItems } from '../../../nodes/XpertAiTrigger/items';
-import {
-	OVERLAP_MS,
-	firstMemory,
-	newChanges,
-	nextMemory,
-} from '../../../nodes/XpertAiTrigger/memory';
-import type { Change, Memory } from '../../../nodes/XpertAiTrigger/memory';
-import { readExisting, readPollChanges } from '../../../nodes/XpertAiTrigger/changes';
+import { firstMemory } from '../../../nodes/XpertAiTrigger/changes';
+import { OVERLAP_MS, readMemory } from '../../../nodes/XpertAiTrigger/memory';
+import { pollSince } from '../../../nodes/XpertAiTrigger/poll';
+import { systemClock } from '../../../nodes/XpertAi/transport/clock';
 import { parsing } from '../support/send';
-import { ChangingServer, countingUp, named } from './support/changingServer';
+import { ChangingServer, named } from './support/changingServer';
 import { PROPERTY_RUNS } from '../../support/propertyRuns';
 
-const NUM_RUNS = PROPERTY_RUNS;
 const PAGE = 3;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
+/** So many polls draw each part of what is read again. */
+const LOTS = 48;
 
 const id = fc.integer({ min: 1, max: 20 }).map((n) => `conversation-${n}`);
 const ids = fc.uniqueArray(id, { minLength: 1, maxLength: 14 });
@@ -43,8 +39,9 @@ const poll = fc.record({
 	unread: fc.oneof({ weight: 3, arbitrary: fc.constant<string[]>([]) }, fc.uniqueArray(id)),
 	/** What changes before each page. */
 	meanwhile: fc.array(ids, { maxLength: 3 }),
-	/** How much our clock is wrong, and the server's for what changes before. */
-	ourClock: fc.constantFrom(0, 0, 0, 0, DAY_MS, -DAY_MS),
+	lot: fc.constantFrom(0, 0.3, 0.6, 0.9),
+	/** How much the time that the server tells is ahead, or its stamps of what changes before. */
+	datesBy: fc.constantFrom(0, 0, 0, DAY_MS),
 	wrongly: fc.option(fc.record({ ids, by: fc.constantFrom(DAY_MS, OVERLAP_MS) }), { freq: 6 }),
 });
 /** n8n ends and starts again. */
@@ -52,51 +49,44 @@ const restart = fc.record({ kind: fc.constant('restart' as const) });
 
 type Poll = typeof poll extends fc.Arbitrary<infer T> ? T : never;
 
-const SETTINGS = {
-	events: [],
-	simplify: true,
-	options: { conversationsPerPoll: 1, includeMessages: false, onlyWith: '' },
-};
-
-/** The trigger, without n8n: it reads, gives and remembers as `poll.ts` does. */
+/** The trigger without n8n. */
 class Trigger {
 	readonly given: string[] = [];
 
-	/** What n8n has stored, and whether that was made by a wrong clock. */
-	private stored: { memory: string; wrongly: boolean };
+	/** What it remembers, and what n8n has stored of that. */
+	private memory: IDataObject = {};
+	private stored = '';
 
-	private byWrongClock = false;
+	private constructor(private readonly server: ChangingServer) {}
 
-	private constructor(
-		private readonly server: ChangingServer,
-		private memory: Memory,
-	) {
-		this.stored = { memory: JSON.stringify(memory), wrongly: false };
+	static async activate(server: ChangingServer): Promise<Trigger> {
+		const trigger = new Trigger(server);
+		Object.assign(trigger.memory, await firstMemory(server.fetch, ''));
+		trigger.stored = JSON.stringify(trigger.memory);
+		return trigger;
 	}
 
-	static async activate(server: ChangingServer, hasTime = true): Promise<Trigger> {
-		const limits = { hasTime: () => hasTime, pageSize: PAGE };
-		const existing = await readExisting(server.fetch, server.now, limits);
-		return new Trigger(server, firstMemory('', existing));
-	}
-
-	get remembered(): Memory {
-		return this.memory;
+	get remembered() {
+		const memory = readMemory(this.memory, '');
+		if (!memory) throw new Error('The memory is lost');
+		return memory;
 	}
 
 	/** n8n stores the memory when it starts an execution. */
-	restart(): void {
-		this.memory = JSON.parse(this.stored.memory) as Memory;
-		this.byWrongClock = this.stored.wrongly;
+	restart(changed: IDataObject = {}): void {
+		this.memory = { ...(JSON.parse(this.stored) as IDataObject), ...changed };
 	}
 
-	/**
-	 * A clock is wrong for one poll: after one that was, by what is remembered, the next is right.
-	 *
-	 * @returns whether it gave anything
-	 */
-	async poll({ most, pageTime, lost, unread, meanwhile, ourClock }: Omit<Poll, 'kind'>) {
-		const { server, memory } = this;
+	/** @returns whether it gave anything */
+	async poll({
+		most,
+		pageTime,
+		lost,
+		unread,
+		meanwhile,
+		lot,
+	}: Omit<Poll, 'kind' | 'datesBy' | 'lot'> & { lot: number }) {
+		const { server } = this;
 		let pages = 0;
 		server.beforePage = () => {
 			pages += 1;
@@ -104,37 +94,28 @@ class Trigger {
 			if (changing) server.change(changing);
 			if (pages === lost) throw new Error('the page did not come');
 		};
-		const { changes, ...progress } = await readPollChanges(server.fetch, memory, {
-			isEnough: countingUp((read) => newChanges(memory, read).length >= most),
-			hasTime: (share) => pages * pageTime < share,
+		systemClock.random = () => lot;
+		const polled = pollSince(this.remembered, {
+			settings: {
+				events: ['answered'],
+				simplify: true,
+				options: { conversationsPerPoll: most, includeMessages: false, onlyWith: '' },
+			},
+			send: parsing(async ({ path }) => await answerOf(path, unread)),
+			fetchChanges: server.fetch,
+			watched: '',
+			stored: this.memory,
+			hasTime: (share = 1) => pages * pageTime < share,
 			pageSize: PAGE,
 		});
+		// A poll that got nowhere throws what its page failed with.
+		const [items = []] = (await polled.catch(() => null)) ?? [];
 		server.beforePage = () => undefined;
-		const dealt = await makeItems(newChanges(memory, changes).map(onThread), {
-			settings: SETTINGS,
-			send: parsing(({ path }) => answerOf(path, unread)),
-			hasTime: () => true,
-			most,
-			triesOf: () => 0,
-		});
-		const handled = newChanges<Change>(memory, dealt.done);
-		const wrongBy = this.byWrongClock ? 0 : ourClock;
-		const rest = { wanted: changes, handled, unread: dealt.unread, now: server.now + wrongBy };
-		this.byWrongClock = wrongBy !== 0;
-		this.memory = nextMemory(memory, memory, { ...progress, ...rest });
-		this.given.push(...handled.map(named));
-		if (handled.length > 0)
-			this.stored = { memory: JSON.stringify(this.memory), wrongly: this.byWrongClock };
-		return handled.length > 0;
+		this.given.push(...items.map(({ json }) => `${json.conversationId} ${json.updatedAt}`));
+		if (items.length > 0) this.stored = JSON.stringify(this.memory);
+		return items.length > 0;
 	}
 }
-
-/** Each conversation has a thread of its name. */
-const onThread = (one: Change): ConversationChange => ({
-	...one,
-	threadId: one.id,
-	...{ event: undefined, assistantId: undefined, error: undefined, tasks: [], record: {} },
-});
 
 async function answerOf(path: string, unread: string[]) {
 	const threadId = path.replace('/threads/', '');
@@ -145,31 +126,40 @@ async function answerOf(path: string, unread: string[]) {
 	return { ok: false, failure } as const;
 }
 
-const orderly = { lost: undefined, unread: [], meanwhile: [], ourClock: 0, wrongly: null };
+const orderly = { lost: undefined, unread: [], meanwhile: [], wrongly: null };
 
 /** Polls once a minute, with little time, until none gives anything any more, in as many polls as what there is may take. */
 async function pollToTheEnd(trigger: Trigger, server: ChangingServer): Promise<void> {
-	// What a wrong clock has stamped ahead may be found as late as when its time is over: a page has room for few of a moment.
-	const isAhead = server.visible.some(({ at }) => at > server.now);
-	const enough = 6 + server.visible.length + (isAhead ? (2 * OVERLAP_MS) / MINUTE_MS : 0);
+	const enough = LOTS + 2 * server.visible.length;
 	for (let [quiet, polls] = [0, 0]; quiet < enough; polls++) {
 		if (polls >= 10 * enough) throw new Error('The trigger gives items without end');
 		server.now += MINUTE_MS;
-		const gave = await trigger.poll({ ...orderly, most: 2, pageTime: 0.9 });
+		const gave = await trigger.poll({
+			...orderly,
+			most: 2,
+			pageTime: 0.9,
+			lot: (polls % LOTS) / LOTS,
+		});
 		quiet = gave ? 0 : quiet + 1;
 	}
 }
 
-describe.each([false, true])('a server that ignores limits (%s)', (ignoresLimit) => {
+describe.each([
+	['that ignores limits', true, 0],
+	['that tells its time', false, 0],
+	['that does not tell its time', false, undefined],
+])('a server %s', (_, ignoresLimit, dated) => {
 	it('has each of its changes given once, whatever the order of changes, polls, faults, clocks and restarts', async () => {
 		await fc.assert(
 			fc.asyncProperty(
 				fc.array(ids, { maxLength: 4 }),
 				fc.array(fc.oneof(change, wait, poll, restart), { maxLength: 40 }),
-				async (before, steps) => {
+				fc.boolean(),
+				async (before, steps, stampsWrongly) => {
 					const server = new ChangingServer(ignoresLimit);
 					for (const changing of before) server.change(changing);
 					const old = server.visible.map(named);
+					server.datesBy = dated;
 					const trigger = await Trigger.activate(server);
 
 					for (const step of steps) {
@@ -177,8 +167,12 @@ describe.each([false, true])('a server that ignores limits (%s)', (ignoresLimit)
 						else if (step.kind === 'wait') server.now += step.ms;
 						else if (step.kind === 'restart') trigger.restart();
 						else {
-							if (step.wrongly) server.change(step.wrongly.ids, 0, step.wrongly.by);
+							const { wrongly, datesBy } = step;
+							if (dated === 0 && stampsWrongly && wrongly)
+								server.change(wrongly.ids, 0, wrongly.by);
+							if (dated === 0 && !stampsWrongly) server.datesBy = datesBy;
 							await trigger.poll(step);
+							server.datesBy = dated;
 						}
 					}
 					await pollToTheEnd(trigger, server);
@@ -189,25 +183,11 @@ describe.each([false, true])('a server that ignores limits (%s)', (ignoresLimit)
 					expect(fresh.filter((one) => !trigger.given.includes(one))).toEqual([]);
 					expect(trigger.given.filter((one) => old.includes(one))).toEqual([]);
 					// And no more remembered than is looked at again.
-					const { floor, known, waiting } = trigger.remembered;
-					const kept = [...known, ...waiting].map(([, at]) => at);
-					expect(kept.filter((at) => at < floor)).toEqual([]);
+					const { again, known } = trigger.remembered;
+					expect(known.filter(({ at }) => at < again)).toEqual([]);
 				},
 			),
-			{ numRuns: NUM_RUNS },
+			{ numRuns: PROPERTY_RUNS },
 		);
 	});
-});
-
-it('gives nothing twice when the clock of the host goes back', async () => {
-	const server = new ChangingServer();
-	const trigger = await Trigger.activate(server);
-	for (const name of ['conversation-1', 'conversation-2']) {
-		server.now += 3 * OVERLAP_MS;
-		server.change([name]);
-		await pollToTheEnd(trigger, server);
-	}
-	await trigger.poll({ ...orderly, most: 2, pageTime: 0, ourClock: -DAY_MS });
-	await pollToTheEnd(trigger, server);
-	expect(trigger.given).toHaveLength(2);
 });

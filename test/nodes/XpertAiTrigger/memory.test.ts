@@ -1,16 +1,11 @@
-import { Settings } from 'luxon';
-
 import {
 	OVERLAP_MS,
-	firstMemory,
-	overlapStart,
-	parseTime,
 	newChanges,
 	readMemory,
 	nextMemory,
 	triesOf,
 } from '../../../nodes/XpertAiTrigger/memory';
-import type { Memory } from '../../../nodes/XpertAiTrigger/memory';
+import type { Change, Memory, Reading } from '../../../nodes/XpertAiTrigger/memory';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const at = (ms: number, id = 'a') => ({
@@ -18,75 +13,18 @@ const at = (ms: number, id = 'a') => ({
 	at: NOON + ms,
 	updatedAt: new Date(NOON + ms).toISOString(),
 });
-const LONG_AFTER = NOON + 100 * OVERLAP_MS;
 
 /** All before noon was read and given, and looked at again. */
-const UP_TO_NOON: Memory = {
-	watched: 'me',
-	since: NOON,
-	floor: overlapStart(NOON),
-	final: overlapStart(NOON),
-	again: overlapStart(NOON),
-	ahead: false,
-	known: [],
-	waiting: [],
-};
+const UP_TO_NOON: Memory = { watched: 'me', since: NOON, again: NOON - OVERLAP_MS, known: [] };
 
-/** A poll that has read nothing, at a right clock. */
-const NOTHING = {
-	wanted: [],
-	handled: [],
-	unread: [],
-	upTo: NOON,
-	overlap: { from: UP_TO_NOON.again, upTo: UP_TO_NOON.again },
-	ahead: false,
-	now: LONG_AFTER,
-};
+type Polled = Partial<Reading<Change> & Record<'wanted' | 'handled' | 'unread', Change[]>>;
 
-type Polled = Parameters<typeof nextMemory>[2];
-
-const after = (polled: Partial<Polled>, memory = UP_TO_NOON) =>
-	nextMemory(memory, memory, { ...NOTHING, ...polled });
-
-describe('the moment of a change', () => {
-	it.each([
-		['2026-01-01T12:00:00.000Z', NOON],
-		['2026-01-01T13:00:00.000+01:00', NOON],
-		['2026-01-01T12:00:00', NOON],
-		['2026-01-01T12:00:00.000999Z', NOON],
-	])('%s is read', (text, moment) => expect(parseTime(text)).toBe(moment));
-
-	it('is none in a text that is no time', () => expect(parseTime('')).toBeNaN());
-
-	it('is one of UTC where it names no zone, wherever n8n runs', () => {
-		const { defaultZone } = Settings;
-		Settings.defaultZone = 'Asia/Tokyo';
-		expect(parseTime('2026-01-01T12:00:00')).toBe(NOON);
-		Settings.defaultZone = defaultZone;
-	});
-});
-
-describe('the first memory', () => {
-	it('has all that is there as given', () => {
-		const changes = [at(0), at(10, 'b')];
-		const memory = firstMemory('me', { changes, upTo: NOON + 11, from: overlapStart(NOON) });
-		expect(memory).toEqual({ ...UP_TO_NOON, since: NOON + 11, known: expect.any(Array) });
-		expect(newChanges(memory, [...changes, at(20)])).toEqual([at(20)]);
-	});
-
-	it('knows nothing of what is not looked at again', () => {
-		const memory = firstMemory('me', { changes: [at(0), at(10)], upTo: NOON + 11, from: NOON + 1 });
-		expect(memory.known).toEqual([['a', NOON + 10]]);
-		const both = firstMemory('me', { changes: [at(0), at(10)], upTo: NOON + 11, from: NOON });
-		expect(both.known).toHaveLength(2);
-	});
-
-	it('begins at the beginning of time on an empty server', () => {
-		const memory = firstMemory('me', { changes: [], upTo: 0, from: 0 });
-		expect(newChanges(memory, [at(0)])).toEqual([at(0)]);
-		expect(overlapStart(OVERLAP_MS - 1)).toBe(0);
-	});
-});
+/** What a poll leaves that has read nothing but this. */
+function after(polled: Polled, memory = UP_TO_NOON, before = memory): Memory {
+	const { wanted = [], handled = [], unread = [], ...read } = polled;
+	const nothing = { changes: wanted, upTo: before.since, overlapUpTo: before.again };
+	return nextMemory(memory, before, { ...nothing, ...read }, { wanted, handled, unread });
+}
 
 describe('the new changes', () => {
 	it('are each one once, oldest first, and of one moment by their ids', () => {
@@ -98,16 +36,21 @@ describe('the new changes', () => {
 		]);
 	});
 
-	it('are those from the floor on', () => {
-		const onFloor = at(-OVERLAP_MS);
-		expect(newChanges(UP_TO_NOON, [at(-OVERLAP_MS - 1), onFloor])).toEqual([onFloor]);
+	it('are those from the overlap on that were not given', () => {
+		const onStart = at(-OVERLAP_MS);
+		expect(newChanges(UP_TO_NOON, [at(-OVERLAP_MS - 1), onStart])).toEqual([onStart]);
+		const known = [at(1), { ...at(2), tries: 0 }];
+		expect(newChanges({ ...UP_TO_NOON, known }, [at(1), at(2)])).toEqual([at(2)]);
 	});
 });
 
 describe('what was stored', () => {
 	it('is recalled as it was', () => {
-		const known: Memory['known'] = [['a', NOON]];
-		const memory: Memory = { ...UP_TO_NOON, known, waiting: [['b', NOON, 2]] };
+		const known = [
+			{ id: 'a', at: NOON },
+			{ id: 'b', at: NOON, tries: 2 },
+		];
+		const memory: Memory = { ...UP_TO_NOON, known };
 		const stored: unknown = JSON.parse(JSON.stringify(memory));
 		expect(readMemory(stored, 'me')).toEqual(memory);
 	});
@@ -116,10 +59,20 @@ describe('what was stored', () => {
 		['nothing', {}],
 		['about something else', { ...UP_TO_NOON, watched: 'others' }],
 		['of another form', { watched: 'me', since: NOON, known: [] }],
+		['without a time', { ...UP_TO_NOON, since: null }],
 	])('is no memory when it is %s', (_, stored) => expect(readMemory(stored, 'me')).toBeUndefined());
+
+	it.each([
+		[{ since: 1e300 }, [Date.UTC(9999, 0), NOON - OVERLAP_MS]],
+		[{ since: -1e300 }, [0, 0]],
+		[{ again: 1e300 }, [NOON, NOON]],
+	])('has times that can be asked for, also of %j', (changed, times) => {
+		const { since, again } = readMemory({ ...UP_TO_NOON, ...changed }, 'me') ?? UP_TO_NOON;
+		expect([since, again]).toEqual(times);
+	});
 });
 
-/** The property test holds what becomes of each change; this is how far a poll moves the positions. */
+/** The property test holds what becomes of each change; this is how far a poll moves the times. */
 describe('where the next poll reads on', () => {
 	it('is the first change that is left, at most where this one has come', () => {
 		const wanted = [at(10, 'a'), at(20, 'b'), at(30, 'c')];
@@ -130,38 +83,46 @@ describe('where the next poll reads on', () => {
 	});
 
 	it('is not before where it was: something late that is left is found by looking again', () => {
-		const late = at(-10);
-		const next = after({ wanted: [late], overlap: { from: UP_TO_NOON.again, upTo: NOON } });
-		expect([next.since, next.again]).toEqual([NOON, late.at]);
+		const late = at(-OVERLAP_MS + 10);
+		const memory = { ...UP_TO_NOON, since: NOON + 100 };
+		const next = after({ wanted: [late], overlapUpTo: NOON }, memory);
+		expect([next.since, next.again]).toEqual([NOON + 100, late.at]);
 	});
 
 	it('is not before where an overlapping poll has come', () => {
-		const meanwhile = { ...UP_TO_NOON, since: NOON + 100 };
-		const next = nextMemory(meanwhile, UP_TO_NOON, { ...NOTHING, upTo: NOON + 50 });
-		expect(next.since).toBe(NOON + 100);
+		const meanwhile = { ...UP_TO_NOON, since: NOON + 100, again: NOON };
+		const next = after({ upTo: NOON + 50 }, meanwhile, UP_TO_NOON);
+		expect([next.since, next.again]).toEqual([NOON + 100, NOON]);
+	});
+
+	it('is at most five minutes after the time of the server, whatever a change is stamped with', () => {
+		const polled = { upTo: NOON + 100 * OVERLAP_MS, serverTime: NOON + 5 };
+		expect(after(polled).since).toBe(NOON + 5 + OVERLAP_MS);
+		expect(after({ upTo: polled.upTo }).since).toBe(polled.upTo);
 	});
 });
 
-describe('a clock of the host that goes back', () => {
-	const reread = { from: UP_TO_NOON.floor, upTo: NOON };
-
-	it('does not take the floor back, below which changes are forgotten', () => {
-		const { floor, since } = after({ overlap: reread, now: NOON - 100 * OVERLAP_MS });
-		expect([floor, since]).toEqual([UP_TO_NOON.floor, NOON]);
-	});
-
-	it('keeps the floor at the overlap before it, though it was later once', () => {
-		const memory = { ...UP_TO_NOON, final: NOON };
-		expect(after({ overlap: reread, now: NOON }, memory).floor).toBe(overlapStart(NOON));
-	});
-
-	it('settles nothing after it, though the server has stamped a change with the future', () => {
-		const next = after({ upTo: NOON + 100 * OVERLAP_MS, now: NOON });
-		expect(next.final).toBe(overlapStart(NOON));
-	});
+it.each([
+	['where this reading has come', { overlapUpTo: NOON - 1 }, NOON - 1],
+	['five minutes before the last poll', {}, NOON],
+	['five minutes before the time of the server', { serverTime: NOON + OVERLAP_MS - 9 }, NOON - 9],
+])('what is looked at again begins at most %s', (_, polled, again) => {
+	const memory = { ...UP_TO_NOON, since: NOON + OVERLAP_MS };
+	expect(after({ overlapUpTo: NOON + 1, ...polled }, memory).again).toBe(again);
 });
 
-it('a change whose thread could not be read is counted until it is given or forgotten', () => {
+it('what is known is what was read of that time, the oldest first', () => {
+	const memory = { ...UP_TO_NOON, since: NOON + OVERLAP_MS, known: [at(-1, 'old'), at(5, 'b')] };
+	const changes = [at(5, 'b'), at(9, 'unwanted'), at(3, 'given')];
+	const next = after({ changes, handled: [at(3, 'given')], overlapUpTo: NOON }, memory);
+	expect(next.known).toEqual([
+		{ id: 'given', at: NOON + 3 },
+		expect.objectContaining({ id: 'b', at: NOON + 5 }),
+		{ id: 'unwanted', at: NOON + 9, tries: 0 },
+	]);
+});
+
+it('a change whose thread could not be read is counted until it is given', () => {
 	const one = at(10);
 	const polled = { wanted: [one], unread: [one], upTo: NOON + 11 };
 	const first = after(polled);
@@ -169,8 +130,6 @@ it('a change whose thread could not be read is counted until it is given or forg
 	const second = after(polled, after({}, first));
 	expect(triesOf(second, one)).toBe(2);
 	expect([at(10, 'b'), at(11)].map((other) => triesOf(second, other))).toEqual([0, 0]);
-	expect(after({ wanted: [one], handled: [one], upTo: NOON + 11 }, second).waiting).toEqual([]);
-	const overlap = { from: second.floor, upTo: NOON + OVERLAP_MS };
-	const later = { ...second, since: NOON + OVERLAP_MS, final: NOON + 20 };
-	expect(after({ overlap }, later).waiting).toEqual([]);
+	const given = after({ wanted: [one], handled: [one], upTo: NOON + 11 }, second);
+	expect([given.known, given.since]).toEqual([[{ id: 'a', at: one.at }], NOON + 11]);
 });

@@ -28,7 +28,6 @@ export function contextWith(methods: Partial<IExecuteFunctions>): IExecuteFuncti
 /** For items that send nothing. */
 export const unconnected: Connection = {
 	send: async () => await Promise.reject(new Error('the test gives the item no connection')),
-	secrets: [],
 	account: 'an account',
 };
 

@@ -158,7 +158,7 @@ export function ingestion(
 		knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
 		source: 'records',
 		binaryPropertyName: 'data',
-		documentSettings: { documentKeyField: 'filePath' },
+		documentKeyField: 'filePath',
 		...parameters,
 		options: { afterStoring: 'nothing', output: 'summary', ...options },
 	});

@@ -1,7 +1,7 @@
 import { isPlainObject, mapValues, pick } from 'lodash';
 import { CONVERSATION_SUMMARY } from '../../../nodes/XpertAi/operations/conversation/shared';
 import { KNOWLEDGEBASE_SUMMARY } from '../../../nodes/XpertAi/operations/knowledgebase/fields';
-import { failureReason, missingIn } from '../../../nodes/XpertAi/transport/failureReason';
+import { failureReason, missingIn } from '../../../nodes/XpertAi/transport/answer';
 import { endpoints } from '../../../sandbox/routes';
 
 /** What is read of a value: all of it, or some of its fields. */

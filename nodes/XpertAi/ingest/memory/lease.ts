@@ -135,20 +135,23 @@ export class Lease {
 	 * Releases the lease, unless another run holds it or the execution was stopped: then it expires.
 	 *
 	 * @param last the last notes of the run: they are written before it ends, if they can be
-	 * @returns why they were not written
+	 * @throws NotesFailed if they were not written
 	 */
-	async release(last: WrittenNote[] = []): Promise<Failure | undefined> {
-		if (!this.isHeld || this.signal?.aborted) return undefined;
+	async release(last: WrittenNote[] = []): Promise<void> {
+		if (!this.isHeld || this.signal?.aborted) return;
 		if (this.isOverdue) await orFailure(async () => await this.renew());
 		const { isHeld } = this;
 		this.isHeld = false;
 		await this.renewal;
-		if (!isHeld) return this.refusal;
-		const root = last.length > 0 ? this.number : this.counters.root;
-		const end = async (changes: object) => await this.write({ ended: true, ...changes }, last);
-		const failed = await orFailure(async () => await end({ root }));
-		if (failed && last.length > 0) await orFailure(async () => await this.write({ ended: true }));
-		return failed?.failure;
+		const end = async (root = this.counters.root, notes: WrittenNote[] = []) =>
+			isHeld
+				? await orFailure(async () => await this.write({ ended: true, root }, notes))
+				: undefined;
+		if (last.length === 0) return void (await end());
+		const failure = isHeld ? (await end(this.number, last))?.failure : this.refusal;
+		if (!failure) return;
+		await end();
+		throw new NotesFailed(failure);
 	}
 
 	private scheduleRenewal(): void {

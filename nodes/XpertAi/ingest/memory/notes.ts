@@ -8,6 +8,7 @@ import { z } from 'zod';
 
 import { derivedId } from '../../payloads/derivedId';
 import type { Failure } from '../../transport/failure';
+import { OWN_NOTE } from '../../transport/sanitize';
 import { listWith } from '../answeredRecords';
 import { statusesById } from '../processingStatus';
 import type { ProcessingRoutes } from '../processingStatus';
@@ -74,7 +75,7 @@ export interface WrittenNote {
 }
 
 /** Prefix of every note, followed by the version. */
-const FORMAT = 'n8n-memory-';
+const FORMAT = OWN_NOTE;
 const VERSION = 1;
 
 /**
@@ -123,7 +124,12 @@ export class NotesOnServer {
 			const ids = part.map((name) => this.idOf(name));
 			const path = this.routes.statusPath(uniq([...ids, ...required]));
 			// An answer that is not the server's must not count as "nothing stored".
-			const answer = await this.send({ method: 'GET', path, schema: listWith(required) });
+			const answer = await this.send({
+				method: 'GET',
+				repeatable: true,
+				path,
+				schema: listWith(required),
+			});
 			const statuses = statusesById(answer);
 			notes.push(...ids.map((id) => this.parseNote(statuses.get(id)?.processMsg ?? undefined)));
 		}
@@ -136,7 +142,13 @@ export class NotesOnServer {
 		const store = async () => {
 			const schema = listWith(rows.map(({ id }) => id));
 			const body = JSON.stringify(rows);
-			await this.send({ method: 'POST', path: this.routes.storePath, body, schema });
+			await this.send({
+				method: 'POST',
+				repeatable: true,
+				path: this.routes.storePath,
+				body,
+				schema,
+			});
 			rows = [];
 		};
 		for (const written of notes) {

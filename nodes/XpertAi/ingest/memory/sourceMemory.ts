@@ -203,23 +203,17 @@ export class SourceMemory {
 	async close(): Promise<void> {
 		const { known, lease, options } = this;
 		const needsWrite = this.isStale || known.changed.size > 0;
-		const isWritten = needsWrite && this.isUsable && !options.signal?.aborted;
-		const failed = isWritten
-			? await this.exclusively(async () => await this.writeLast())
-			: undefined;
-		if (failed) this.troubles.notWritten = failed.failure;
+		if (needsWrite && this.isUsable && !options.signal?.aborted) {
+			const failed = await this.exclusively(async () => {
+				await lease.check();
+				// Documents in late pages of a crashed run become unknown.
+				for (const [packedId] of await this.unmergedJournal.readLate())
+					known.set([packedId, UNKNOWN]);
+				await this.write(lease.number, async (notes) => await lease.release(notes));
+			});
+			this.troubles.notWritten = failed?.failure;
+		}
 		await lease.release();
-	}
-
-	private async writeLast(): Promise<void> {
-		const { known, lease } = this;
-		await lease.check();
-		// Documents in late pages of a crashed run become unknown.
-		for (const [packedId] of await this.unmergedJournal.readLate()) known.set([packedId, UNKNOWN]);
-		await this.write(lease.number, async (notes) => {
-			const failure = await lease.release(notes);
-			if (failure) throw new NotesFailed(failure);
-		});
 	}
 
 	/** Takes the lease and reads the memory. */
@@ -232,20 +226,16 @@ export class SourceMemory {
 		const pieces = pieceNames(root);
 		const first = [ROOT, ...FIRST_PAGES, ...(pieces.length > SIZES.answer ? [] : pieces)];
 		const taken = await orFailure(async () => await lease.take(first));
-		if (Array.isArray(taken)) {
-			await this.read(taken);
-		} else if (taken && 'failure' in taken) {
+		if (taken && 'failure' in taken) {
 			// If notes cannot be written, unchanged documents can still be recognized.
 			const { failure } = taken;
 			if (failure.method === 'GET' || failure.missing === 'route') throw new NotesFailed(failure);
 			lease.refusal = failure;
 			await this.read();
-		} else if (taken) {
-			this.holder = taken;
-		} else {
-			// The server accepts notes but does not return them.
-			this.troubles.noRoute = true;
-		}
+		} else if (Array.isArray(taken)) await this.read(taken);
+		else if (taken) this.holder = taken;
+		// The server accepts notes but does not return them.
+		else this.troubles.noRoute = true;
 		const { run: crashed } = this.unmergedJournal;
 		lease.raiseCounters({ root: this.root.run, sent: crashed }, crashed);
 		journal.run = lease.number;

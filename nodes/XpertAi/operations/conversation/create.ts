@@ -1,4 +1,4 @@
-import { fieldCollection, idField, jsonField } from '../../execution/fields';
+import { fieldCollection, idField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { conversation } from '../../payloads/conversation';
 import { recordWith } from '../../transport/answer';
@@ -6,7 +6,6 @@ import { CONVERSATION_SUMMARY, titleField } from './shared';
 
 const fields = [
 	idField('xpertId', 'Assistant ID', 'ID of the assistant the conversation belongs to'),
-	jsonField('options', 'Conversation Options', 'Settings of the conversation, as a JSON object'),
 	idField(
 		'projectId',
 		'Project ID',

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 
-import { callOrThrow } from '../../execution/callOrThrow';
-import { timeoutSeconds } from '../../execution/declared';
 import { booleanField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
 import { declare, type PrecheckResult } from '../../execution/operation';
 import { deletedItem } from '../../execution/outputs';
 import { conversationRecord } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
+import { anyAnswer } from '../../transport/answer';
 import { buildPath } from '../../transport/api';
 import { isMissing, readConversationFirst } from './shared';
 
@@ -31,15 +30,15 @@ export const deleteConversation = declare({
 		],
 		evaluate: unlessRunning,
 	},
-	sendBody: async (item, request) => {
+	sendBody: async (item, send) => {
 		try {
-			return await request();
+			return await send();
 		} catch (caught) {
 			const error = item.asError(caught);
 			if (!/still referenced/i.test(error.message)) throw error;
 		}
 		await deleteMessages(item);
-		return await request();
+		return await send();
 	},
 	answer: z.undefined({ message: 'it is not empty' }),
 	shape: deletedItem,
@@ -54,35 +53,28 @@ const messageList = z.object({ items: z.array(z.object({ id: z.string().min(1) }
  * @throws NodeApiError saying how many messages are left
  */
 async function deleteMessages(item: Item): Promise<void> {
-	const { context, send } = item;
 	const path = '/conversations/{id}/messages';
 	const id = item.id('conversationId');
-	const common = {
-		timeoutMs: item.setting('options.timeout', timeoutSeconds) * 1000,
-		repeatable: true,
-	};
-	const { items: messages } = await callOrThrow(context, send, {
-		...common,
+	const timeoutMs = item.setting('options.timeout', z.number()) * 1000;
+	const request = { timeoutMs, repeatable: true };
+	const { items } = await item.call({
+		...request,
 		method: 'POST',
 		path: buildPath(`${path}/search`, { id }),
 		body: item.jsonText({ order: { createdAt: 'DESC' } }, {}),
 		schema: messageList,
 	});
-	for (const [index, message] of messages.entries()) {
-		const request = {
-			...common,
-			method: 'DELETE' as const,
-			path: buildPath(`${path}/{message}`, { id, message: message.id }),
-			schema: z.unknown(),
-		};
-		await callOrThrow(context, send, request, {
-			toError: (failure) => {
-				const error = item.apiError(failure);
-				const left = messages.length - index;
-				error.message = `${error.message}. The conversation is not deleted: ${left} of its ${messages.length} messages are left`;
-				return error;
-			},
-		});
+	let left = items.length;
+	try {
+		for (const { id: message } of items) {
+			const one = buildPath(`${path}/{message}`, { id, message });
+			await item.call({ ...request, method: 'DELETE', path: one, schema: anyAnswer });
+			left -= 1;
+		}
+	} catch (caught) {
+		const error = item.asError(caught);
+		error.message = `${error.message}. The conversation is not deleted: ${left} of its ${items.length} messages are left`;
+		throw error;
 	}
 }
 

@@ -1,26 +1,20 @@
+import isEmpty from 'lodash/isEmpty';
+
 import {
 	choiceField,
 	fieldCollection,
 	filledOnly,
 	idField,
-	jsonField,
 	rowsField,
 	textField,
 } from '../../execution/fields';
 import type { FieldValues } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { conversationSearch } from '../../payloads/conversation';
-import { withFields } from '../shared/fields';
 import { CONVERSATION_SUMMARY } from './shared';
 
 const filters = [
 	idField('xpertId', 'Assistant ID', 'ID of the assistant the conversation is with'),
-	jsonField(
-		'where',
-		'Conditions',
-		'Fields and the values they must have, as a JSON object. Operators such as $eq and $in work.',
-		{ placeholder: 'e.g. {"threadId": "…"}' },
-	),
 	textField('search', 'Search Text', 'Text to look for in the titles', {
 		placeholder: 'e.g. invoice',
 	}),
@@ -67,20 +61,19 @@ export const search = declare({
 	paging: { resultsKey: 'items' },
 	repeatable: true,
 	statusHints: {
-		500: 'Xpert AI servers answer this way to fields and operators they do not know. Check "Conditions": operators start with $, e.g. {"title": {"$ilike": "%invoice%"}}.',
+		500: 'Xpert AI servers answer this way to fields and operators they do not know. Check "Additional Fields (JSON)": operators in "where" start with $, e.g. {"title": {"$ilike": "%invoice%"}}.',
 	},
 	simplify: CONVERSATION_SUMMARY,
 });
 
 /** Assistant and thread become conditions on columns; the order names a column and a direction. */
-function withWhereAndOrder({ order, where, ...values }: FieldValues): FieldValues {
-	const { xpertId, threadId, ...rest } = values;
+function withWhereAndOrder({ order, search: text, ...where }: FieldValues): FieldValues {
 	const { column = 'createdAt', direction = 'DESC' } = (order ?? {}) as FieldValues;
 	// The schema refuses a column that is not text.
 	const sorted = typeof column === 'string' ? { [column]: direction } : [column];
 	return filledOnly({
-		...rest,
-		where: withFields(where, { xpertId, threadId }),
+		search: text,
+		where: isEmpty(where) ? undefined : where,
 		order: order && sorted,
 	});
 }

@@ -1,5 +1,5 @@
 import { knowledgebase } from '../../payloads/knowledgebase';
-import { recordWith } from '../../transport/answer';
+import { isJsonObject, recordWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
 import {
@@ -27,4 +27,13 @@ export const create = declare({
 	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,
 	answer: recordWith('id'),
+	answerHint: withoutModel,
 });
+
+function withoutModel(answer: unknown): string | undefined {
+	const { copilotModelId, type = null } = isJsonObject(answer) ? answer : {};
+	return copilotModelId === null && type !== 'external' ? NO_MODEL_HINT : undefined;
+}
+
+const NO_MODEL_HINT =
+	'Without an Embedding Model, nothing in it will be found. Knowledgebase: Update gives it one.';

@@ -33,7 +33,7 @@ export const update = declare({
 	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,
 	answer: recordAbout('knowledgebase'),
-	remark: (answer) =>
+	answerHint: (answer) =>
 		isJsonObject(answer) && answer.status === 'rebuilding' ? REBUILDING_HINT : undefined,
 });
 

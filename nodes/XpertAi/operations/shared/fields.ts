@@ -1,17 +1,13 @@
-import isEmpty from 'lodash/isEmpty';
 import type { INodeProperties } from 'n8n-workflow';
 
 import {
 	choiceField,
-	filledOnly,
 	groupField,
 	jsonField,
 	numberField,
 	rowsField,
 	textField,
 } from '../../execution/fields';
-import type { FieldValues } from '../../execution/fields';
-import { isJsonObject } from '../../transport/answer';
 
 /** Timeout of an upload without the option. */
 export const UPLOAD_TIMEOUT_SECONDS = 600;
@@ -61,10 +57,7 @@ export function typedRowsField(
 	]);
 }
 
-/**
- * The contract's parserConfig. Xpert stores that of a knowledgebase and does not use it (service behaviour, "How a file
- * is cut").
- */
+/** How documents are cut into chunks. Xpert AI servers store that of a knowledgebase, and do not use it. */
 export function parserConfigField(description: string): INodeProperties {
 	const whole = { typeOptions: { numberPrecision: 0 } };
 	return groupField('parserConfig', 'Parser Config', description, [
@@ -85,11 +78,4 @@ export function parserConfigField(description: string): INodeProperties {
 			{ placeholder: 'e.g. ; , .' },
 		),
 	]);
-}
-
-/** A JSON object with further fields, as far as they are filled. The schema refuses a value that is no object. */
-export function withFields(object: unknown, fields: FieldValues): unknown {
-	const filled = filledOnly(fields);
-	if (isEmpty(filled) || (object !== undefined && !isJsonObject(object))) return object;
-	return { ...object, ...filled };
 }

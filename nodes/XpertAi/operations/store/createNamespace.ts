@@ -7,7 +7,6 @@ import { storeNamespace } from '../../payloads/bodies';
 import { answerItems } from '../../execution/outputs';
 import { isJsonObject } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import type { FieldValues } from '../../execution/fields';
 import { ID_PLACEHOLDER, fieldCollection, filledOnly, numberField } from '../../execution/fields';
 import { assistantFirst, namespaceElements, namespaceField } from './fields';
 
@@ -36,19 +35,10 @@ export const createNamespace = declare({
 					typeOptions: { minValue: 1, numberPrecision: 0 },
 					default: 3,
 				}),
-				numberField('offset', 'Offset', 'How many namespaces to leave out at the start', {
-					typeOptions: { minValue: 0, numberPrecision: 0 },
-				}),
-				namespaceField(
-					'suffix',
-					'Suffix',
-					'Namespaces must end with this one (ignored by Xpert AI servers)',
-				),
 			]),
 		],
 		schema: storeNamespace,
-		compose: ({ prefix, suffix, ...rest }: FieldValues) =>
-			filledOnly({ prefix: namespaceElements(prefix), suffix: namespaceElements(suffix), ...rest }),
+		compose: ({ prefix, ...rest }) => filledOnly({ prefix: namespaceElements(prefix), ...rest }),
 	},
 	shape: namespaceItems,
 	statusHints: { 500: assistantFirst('Prefix') },

@@ -1,6 +1,6 @@
 import { storeSearch } from '../../payloads/bodies';
 import { declare } from '../../execution/operation';
-import { ID_PLACEHOLDER, fieldCollection, jsonField, textField } from '../../execution/fields';
+import { ID_PLACEHOLDER, fieldCollection, textField } from '../../execution/fields';
 import { assistantFirst, namespaceElements, namespaceField } from './fields';
 
 export const searchItems = declare({
@@ -20,12 +20,6 @@ export const searchItems = declare({
 				`${ID_PLACEHOLDER}/notes`,
 			),
 			fieldCollection('filters', [
-				jsonField(
-					'filter',
-					'Filter',
-					'Values that the items must have, as a JSON object; Xpert AI servers do not take it',
-					{ placeholder: 'e.g. {"color": "blue"}' },
-				),
 				textField(
 					'query',
 					'Query',
@@ -42,5 +36,5 @@ export const searchItems = declare({
 	},
 	paging: { resultsKey: 'items' },
 	repeatable: true,
-	statusHints: { 500: `${assistantFirst('Namespace Prefix')} They take no Filter.` },
+	statusHints: { 500: `${assistantFirst('Namespace Prefix')} They take no filter.` },
 });

@@ -11,29 +11,21 @@ import {
 
 /* The operations on runs. Their code is loaded with the first run, as most processes of n8n only show the node. */
 
-type Shown = Omit<CodedOperation, 'execute'>;
+/** Thread: Ask and Wait, Start Run, Decide and Answer Again. */
+const asking =
+	(kind: RunKind, waits?: boolean): CodedOperation['execute'] =>
+	async (execution) =>
+		await (await import('./run/ask')).execute(execution, kind, waits);
 
-/** Thread: Ask and Wait, Decide or Answer Again. */
-function waitingRun(kind: RunKind, shown: Shown): CodedOperation {
-	return {
-		...shown,
-		execute: async (execution) => await (await import('./run/ask')).execute(execution, kind),
-	};
-}
-
-/** Thread: Get Run, Wait for Run or Cancel Run. */
-function byId(value: 'getRun' | 'waitForRun' | 'cancelRun', shown: Omit<Shown, 'value'>) {
-	const operation: CodedOperation = {
-		value,
-		...shown,
-		execute: async (execution) => await (await import('./run/runById')).execute(execution, value),
-	};
-	return operation;
-}
+/** Thread: Get Run, Wait for Run and Cancel Run. */
+const byId =
+	(operation: 'getRun' | 'waitForRun' | 'cancelRun'): CodedOperation['execute'] =>
+	async (execution) =>
+		await (await import('./run/runById')).execute(execution, operation);
 
 /** In the order in which users see them. */
 export const runOperations: CodedOperation[] = [
-	waitingRun('message', {
+	{
 		value: 'run',
 		name: 'Ask and Wait',
 		action: 'Ask assistant and wait for answer',
@@ -43,7 +35,8 @@ export const runOperations: CodedOperation[] = [
 		builderHint:
 			'Ends in one item; with "status": "completed", "output" is the answer. Behind a Chat Trigger each visitor has a conversation of their own. Nothing has to be created before.',
 		fields: runFields,
-	}),
+		execute: asking('message'),
+	},
 	{
 		value: 'start',
 		name: 'Start Run',
@@ -53,31 +46,36 @@ export const runOperations: CodedOperation[] = [
 		builderHint:
 			'For runs that take minutes: its runId and threadId go to Wait for Run, to Get Run after a Wait node, or the Xpert AI Trigger starts another workflow when it has ended.',
 		fields: startFields,
-		execute: async (execution) =>
-			await (await import('./run/ask')).execute(execution, 'message', false),
+		execute: asking('message', false),
 	},
-	byId('getRun', {
+	{
+		value: 'getRun',
 		name: 'Get Run',
 		action: 'Get run',
 		endpoint: 'beyond',
 		description: 'Get the status of a run, and its answer once it has ended',
 		fields: runByIdFields,
-	}),
-	byId('waitForRun', {
+		execute: byId('getRun'),
+	},
+	{
+		value: 'waitForRun',
 		name: 'Wait for Run',
 		action: 'Wait for run',
 		endpoint: 'beyond',
 		description: 'Wait until a run has ended, and get its answer',
 		fields: runByIdFields,
-	}),
-	byId('cancelRun', {
+		execute: byId('waitForRun'),
+	},
+	{
+		value: 'cancelRun',
 		name: 'Cancel Run',
 		action: 'Cancel run',
 		endpoint: 'beyond',
 		description: 'Cancel a running run',
 		fields: cancelFields,
-	}),
-	waitingRun('decision', {
+		execute: byId('cancelRun'),
+	},
+	{
 		value: 'decide',
 		name: 'Decide',
 		action: 'Decide on waiting run',
@@ -87,8 +85,9 @@ export const runOperations: CodedOperation[] = [
 		builderHint:
 			'Only for a thread whose run came out with "status": "interrupted", or that the trigger gave as waiting. Ask a person first.',
 		fields: decideFields,
-	}),
-	waitingRun('retry', {
+		execute: asking('decision'),
+	},
+	{
 		value: 'retry',
 		name: 'Answer Again',
 		action: 'Answer last message again',
@@ -96,5 +95,6 @@ export const runOperations: CodedOperation[] = [
 		fallback: 'E4',
 		description: 'Answer the last message of a thread again, in place of the earlier answer',
 		fields: retryRunFields,
-	}),
+		execute: asking('retry'),
+	},
 ];

@@ -27,6 +27,11 @@ it('an error of another kind is thrown on as it is', () => {
 it.each([
 	[undefined, 'This waits for a person to decide.'],
 	[[{ name: 'mail' }, { name: 'pay' }], 'This waits for a person to decide: mail, pay.'],
+	[
+		[{ name: 'mail', info: { title: 'Mail', description: 'Send a mail' } }],
+		'This waits for a person to decide: Mail (Send a mail).',
+	],
+	[[null], 'This waits for a person to decide.'],
 ])('the tasks %j are named in words', (tasks, words) => {
 	expect(waitingMessage(tasks)).toBe(words);
 });

@@ -4,10 +4,7 @@ import { z } from 'zod';
 import { checked, flawMessage, jsonOf } from '../../../../nodes/XpertAi/execution/badInput';
 import type { Naming, Refuse } from '../../../../nodes/XpertAi/execution/badInput';
 import { DOCUMENT_NAMING } from '../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
-import {
-	chunksField,
-	pagesField,
-} from '../../../../nodes/XpertAi/operations/document/submit/sources/parts';
+import { chunksField, pagesField } from '../../support/rows';
 import { document, documentList } from '../../../../nodes/XpertAi/payloads/document';
 import { knowledgebase } from '../../../../nodes/XpertAi/payloads/knowledgebase';
 import { bodyOf } from '../../support/operations';
@@ -57,7 +54,6 @@ describe('the message for a field', () => {
 			'"Chunk Size" in "Parser Config" must be a number, but is [500]',
 		],
 		['chatSession create', { assistant: { id: 5 } }, '"Assistant" must be text, but is 5'],
-		['assistant search', { metadata: 's' }, '"Metadata" must be an object (JSON), but is "s"'],
 		[
 			'store searchItems',
 			{ namespace_prefix: ['a', 5] },
@@ -137,7 +133,6 @@ describe('the message for a JSON body', () => {
 describe('what JSON cannot hold', () => {
 	const HALF =
 		'holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere';
-	const conditions = bodyOf('conversation', 'search');
 
 	it.each(['\ud83d', 'cut \ud83d', '\ude00\ud83d'])('is half of a character: %j', (text) => {
 		expect(refusal({ a: [{ text }] })).toBe(`"JSON Body" at a[0].text ${HALF}`);
@@ -154,9 +149,6 @@ describe('what JSON cannot hold', () => {
 		expect(refusal(number)).toBe(`"JSON Body" ${words}`);
 		const metadata = { lines: [number] };
 		expect(refusal({ metadata }, DOCUMENT_NAMING)).toBe(`"lines[0]" in "Metadata" ${words}`);
-		expect(refusal({ where: { count: number } }, conditions)).toBe(
-			`"count" in "Conditions" ${words}`,
-		);
 	});
 
 	it('is a value of many levels', () => {

@@ -39,8 +39,8 @@ describe('the body', () => {
 		['conversation create', { title: '' }, {}],
 		[
 			'conversation create',
-			{ title: 'T', additionalFields: { options: '{"k":1}', xpertId: ID } },
-			{ title: 'T', options: { k: 1 }, xpertId: ID },
+			{ title: 'T', additionalFields: { xpertId: ID } },
+			{ title: 'T', xpertId: ID },
 		],
 		['conversation search', filters({}), {}],
 		[
@@ -56,7 +56,7 @@ describe('the body', () => {
 			{ assistant: { id: ID }, expires_after: 60 },
 		],
 		['assistant count', {}, {}],
-		['assistant search', filters({ metadata: { slug: 's' } }), { metadata: { slug: 's' } }],
+		['assistant search', filters({ slug: 's' }), { metadata: { slug: 's' } }],
 		['store searchItems', {}, { namespace_prefix: [] }],
 		[
 			'store searchItems',
@@ -65,8 +65,8 @@ describe('the body', () => {
 		],
 		[
 			'store createNamespace',
-			{ prefix: ['a/b', 'c'], additionalFields: { suffix: 'd/e', max_depth: 2 } },
-			{ prefix: ['a/b', 'c'], suffix: ['d', 'e'], max_depth: 2 },
+			{ prefix: ['a/b', 'c'], additionalFields: { max_depth: 2 } },
+			{ prefix: ['a/b', 'c'], max_depth: 2 },
 		],
 		['store createNamespace', { prefix: '' }, {}],
 		// Additional Fields (JSON): plain objects are merged, also those inside; anything else replaces.

@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { optionsField } from '../../../../nodes/XpertAi/execution/fields';
 import { knowledgebase } from '../../../../nodes/XpertAi/payloads/knowledgebase';
 import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
-import { spellingsOf } from '../../../../nodes/XpertAi/transport/sanitize';
 import { itemOf, unconnected } from '../../support/context';
 import { node } from '../../support/node';
 import { EMPTY_WORDS, thrownBy } from '../../support/thrown';
@@ -193,21 +192,6 @@ describe('the error of a request', () => {
 			const { message } = item.apiError({ ...failure, reason: 'No' });
 			expect(message).toBe('The server answered 404: No');
 		}
-	});
-});
-
-describe('what an item says with the words of the server', () => {
-	const item = itemOf({}, { connection: { ...unconnected, secrets: spellingsOf('s3cret') } });
-	const said = 'No s3cret';
-
-	it('holds no secret in an error, nor in what is known of the item', () => {
-		const { message, description } = item.operationError(said, `${said}.`);
-		expect([message, description]).toEqual(['No ***', 'No ***.']);
-		const error = item.apiError({ ...failure, kind: 'unsuccessful', reason: said });
-		expect(error.message).toBe('No ***');
-		expect(JSON.stringify(error.context)).not.toContain('s3cret');
-		const failed = item.failed(item.operationError('no'), { processMsg: said, status: 201 });
-		expect(failed.json.details).toEqual({ processMsg: 'No ***', status: 201 });
 	});
 });
 

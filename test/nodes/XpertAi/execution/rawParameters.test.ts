@@ -52,7 +52,11 @@ describe('a Fixed text', () => {
 	it.each<[string, unknown, string | undefined]>([
 		['documentSettings', { name: LEFT }, '"Name" in "Document Settings"'],
 		['documentSettings', { metadata: `{"a": "${LEFT}"}` }, '"Metadata" in "Document Settings"'],
-		['pages', { values: [{}, { pageContent: LEFT }] }, '"Content" in "Pages"'],
+		[
+			'documentSettings',
+			{ metadataRows: { values: [{}, { content: LEFT }] } },
+			'"Value" in "Metadata Rows" in "Document Settings"',
+		],
 		['documentFields', { value: { name: LEFT } }, '"name" in "Document Fields"'],
 		['knowledgebaseId', locator(LEFT), '"Knowledgebase"'],
 		// What a locator shows of what was chosen may be any text.

@@ -3,12 +3,9 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { flawMessage } from '../../../../nodes/XpertAi/execution/badInput';
 import type { Refuse } from '../../../../nodes/XpertAi/execution/badInput';
-import { fieldCollection } from '../../../../nodes/XpertAi/execution/fields';
+import { fieldCollection, rowsField } from '../../../../nodes/XpertAi/execution/fields';
 import { fieldValues, utcText } from '../../../../nodes/XpertAi/execution/values';
-import {
-	chunksField,
-	pagesField,
-} from '../../../../nodes/XpertAi/operations/document/submit/sources/parts';
+import { chunksField, pagesField } from '../../support/rows';
 import { bodyOf } from '../../support/operations';
 import { EMPTY_WORDS, thrownBy } from '../../support/thrown';
 
@@ -71,7 +68,7 @@ describe('collections', () => {
 			{ chunks: { values: [{ additionalFields: { metadata: '{"k":1}', parent: '{"id":"p"}' } }] } },
 			{ chunks: [{ metadata: { k: 1 }, parent: { id: 'p' } }] },
 		],
-		...[{}, undefined, '', { other: [] }].map(
+		...[{}, undefined, '', { other: [] }, { values: [{}, { pageContent: '' }] }].map(
 			(nothing) => [[pagesField], { pages: nothing }, {}] as never,
 		),
 	])('(%#) with %j give %j', (fields, raw, values) => {
@@ -125,6 +122,13 @@ describe('single fields', () => {
 		},
 	);
 
+	it('keep to the maximum that the editor shows', () => {
+		const most = { typeOptions: { maxValue: 20 } };
+		expect(readOne('number', '20', most)).toEqual({ a: 20 });
+		const words = '"A Field" must be at most 20, but is "21"';
+		expect(thrownBy(() => readOne('number', '21', most)).message).toBe(words);
+	});
+
 	it('with several values are lists as they are', () => {
 		const several = { typeOptions: { multipleValues: true } };
 		expect(readOne('string', ['a', 'b'], several)).toEqual({ a: ['a', 'b'] });
@@ -142,6 +146,9 @@ describe('single fields', () => {
 		const { message } = thrownBy(() => valuesOf([where], { filters: { a: '{"threadId": }' } }));
 		expect(message).toMatch(/^"Where" must be JSON \(.+\), but is ".+"$/);
 		expect(message.replace(/\(.+\)/, '')).not.toMatch(EMPTY_WORDS);
+		const rows = rowsField('rows', 'Rows', '', 'Row', [field('json')]);
+		const inRow = thrownBy(() => valuesOf([rows], { rows: { values: [{ a: '{' }] } }));
+		expect(inRow.message).toMatch(/^"A Field" in "Rows" must be JSON \(.+\), but is "\{"$/);
 	});
 });
 

@@ -26,13 +26,13 @@ function recordedEvents(runId: string): RunEvents {
 function ended(end: Partial<RunEvents['end']>): RunEvents {
 	const events = new RunEvents('r');
 	events.readPart({ type: 'text', id: 'm', text: 'Hi' });
-	Object.assign(events, { assistantId: 'a', conversationId: 'c' });
+	events.conversationId = 'c';
 	events.end = { tasks: [], ...end };
 	return events;
 }
 
 describe('resultFromEvents', () => {
-	const FACTS = { assistantId: 'a', conversationId: 'c' };
+	const FACTS = { conversationId: 'c' };
 	const TASK = { id: '1', name: 'mail' };
 	const cancelled = { status: 'failed', ...FACTS };
 	const because = 'The run was cancelled on the server: ';

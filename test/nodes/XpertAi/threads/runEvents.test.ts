@@ -98,6 +98,31 @@ describe('what a stream of events says', () => {
 		expect([events.answerId, events.answer, heard]).toEqual(['b', 'new', ['found']]);
 	});
 
+	it('has the thoughts of a model among its parts, not in its answer', () => {
+		const { events, heard } = listening();
+		for (const text of ['First I ', 'think.'])
+			events.readPart({ type: 'reasoning', id: 'a', text });
+		events.readPart({ type: 'text', id: 'a', text: 'Yes.' });
+		expect([events.answer, heard]).toEqual(['Yes.', ['|Yes.']]);
+		expect(events.otherParts).toEqual([{ type: 'reasoning', id: 'a', text: 'First I think.' }]);
+	});
+
+	it('takes no longer for each part where there are many', () => {
+		const seconds = [2_000, 16_000].map((count) => {
+			const { events } = listening();
+			const startedAt = performance.now();
+			for (let n = 0; n < count; n++) {
+				const id = String(n);
+				events.readPart({ type: 'text', id, text: 'word' });
+				events.readPart({ type: 'component', id: `c${id}`, data: { tool: 't' } });
+				events.readPart({ type: 'component', id: `c${id}`, data: { output: 'x' } });
+				events.readPart({ type: 'text', executionId: id, xpertName: 'helper', text: 'word' });
+			}
+			return (performance.now() - startedAt) / count;
+		});
+		expect(seconds[1]).toBeLessThan(4 * (seconds[0] ?? 0));
+	});
+
 	it('is not whole where its beginning is lost', () => {
 		const { events } = listening();
 		const [first = ''] = withHelper.split('\n\n');
@@ -203,7 +228,7 @@ describe('what is decided', () => {
 		return { events, streams, hearAll };
 	};
 
-	it('waits for the calls of its helpers, and for people, but not for the agent itself', () => {
+	it('waits for the calls of its helpers, and for people', () => {
 		const events = new RunEvents('');
 		const tell = (event: string, data: unknown) =>
 			events.addEvent({ name: '', data: JSON.stringify({ type: 'event', event, data }) });
@@ -213,7 +238,7 @@ describe('what is decided', () => {
 		expect(events.isInToolCall).toBe(true);
 		tell('on_agent_end', { agentKey: 'helper', id: 'h', status: 'success' });
 		expect(events.isInToolCall).toBe(false);
-		tell('on_conversation_end', { operation: { tasks: [{ name: 'own' }, { name: 'mail' }] } });
+		tell('on_conversation_end', { operation: { tasks: [{ name: 'mail' }] } });
 		expect(events.end.tasks).toEqual([{ name: 'mail' }]);
 	});
 
@@ -261,7 +286,6 @@ describe('what a thread says', () => {
 		expect(stepsOf(eventsOn(undefined, [{ id: 'm', tool_calls: calls }]).parts)).toStrictEqual([
 			{ action: { tool: 'tool', toolInput: undefined, toolCallId: 'c' } },
 		]);
-		expect(eventsOn(undefined, [{ id: 'm', tool_calls: [] }]).usage).toBeUndefined();
 		const ofAgent = { type: 'component', xpertName: 'helper', data: { tool: 'tool' } };
 		expect(stepsOf([ofAgent])).toMatchObject([{ action: { agent: 'helper' } }]);
 	});

@@ -33,7 +33,11 @@ describe('the links of an answer to its sources', () => {
 	it.each([
 		['without a label', address('b'), '[2]'],
 		['in brackets', `see (${address('b')}).`, 'see ([2]).'],
-		['with pointed brackets', `[b](<${address('b')}>)`, '[2]'],
+		['with pointed brackets', `[⟦9⟧](<${address('b')}>)`, '[2]'],
+		['with a name', `see [B](${address('b')}).`, 'see B [2].'],
+		['with a title', `[B](${address('b')} "A title")`, 'B [2]'],
+		['with brackets in the name', `[Policy [v2].pdf](${address('b')})`, 'Policy [v2].pdf [2]'],
+		['with escapes in the name', `[Policy \\[v2.pdf](${address('b')})`, 'Policy \\[v2.pdf [2]'],
 		['at the end of a sentence', `${address('b')}.`, '[2].'],
 		['that lead to no passage', '[a file](xpert://files/1)', 'a file'],
 		['that lead nowhere', 'see xpert:// now', 'see now'],
@@ -42,10 +46,14 @@ describe('the links of an answer to its sources', () => {
 		expect(citing().rewrite(text)).toBe(written),
 	);
 
-	it.each(['[a](https://example.com)', 'a[0](x)', '[1]', 'expert: xp', '[[a]]'])(
-		'are not what else a text has: %s',
-		(text) => expect(citing().rewrite(text)).toBe(text),
-	);
+	it.each([
+		'[a [b]](https://example.com)',
+		'[a](https://example.com)',
+		'a[0](x)',
+		'[1]',
+		'expert: xp',
+		'[[[a]]]',
+	])('are not what else a text has: %s', (text) => expect(citing().rewrite(text)).toBe(text));
 
 	it('name no number where they lead to no passage', () => {
 		const citations = citing();
@@ -122,7 +130,17 @@ describe('the sources of a run on a thread', () => {
 /** Parts of which texts are made that a link may be cut in, or only seems to be. */
 const PARTS = [
 	...[...'[]()<> x\n', 'xp', 'xpert', '://', 'xpert://', '⟦1⟧', 'word '],
-	...[link('a'), link('b'), link('zzz'), address('a'), '[see](xpert://other)', 'a'.repeat(90)],
+	...[
+		'\\',
+		' "t"',
+		`[P [v2]](${address('b')} "t")`,
+		link('a'),
+		link('b'),
+		link('zzz'),
+		address('a'),
+		'[see](xpert://other)',
+		'a'.repeat(160),
+	],
 ];
 const text = fc.array(fc.constantFrom(...PARTS), { maxLength: 30 }).map((parts) => parts.join(''));
 const style = fc.constantFrom<CitationStyle>('numbers', 'none', 'asWritten');
@@ -157,6 +175,6 @@ describe('links in a text that comes in pieces', () => {
 	it('hold back nothing of what cannot become one', () => {
 		const pieces = citing();
 		expect(pieces.push('Hello you')).toBe('Hello you');
-		expect(pieces.push('[' + 'a'.repeat(81))).toBe('[' + 'a'.repeat(81));
+		expect(pieces.push('[' + 'a'.repeat(151))).toBe('[' + 'a'.repeat(151));
 	});
 });

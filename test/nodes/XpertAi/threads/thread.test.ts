@@ -1,10 +1,6 @@
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
-import {
-	readThread,
-	readThreadPatiently,
-	threadState,
-} from '../../../../nodes/XpertAi/threads/thread';
-import { withDeadline } from '../../../../nodes/XpertAi/runs/run';
+import { readThread, threadState } from '../../../../nodes/XpertAi/threads/thread';
+import { readThreadPatiently, withDeadline } from '../../../../nodes/XpertAi/runs/run';
 import { no, success } from '../../support/send';
 import { answering, failure, lost } from './support/answering';
 import type { Answer } from './support/answering';
@@ -81,7 +77,11 @@ describe('readThreadPatiently', () => {
 		const { asking, asked } = answering(...answers);
 		const limits = { deadline: asking.clock.now() + deadlineMs, signal: asking.clock.signal };
 		const client = withDeadline({ ...asking, ...limits });
-		return { read: await readThreadPatiently(client, 't'), asked, waits: asking.clock.waits };
+		return {
+			read: await readThreadPatiently({ ...client, threadId: 't' }),
+			asked,
+			waits: asking.clock.waits,
+		};
 	};
 
 	it('reads a thread with growing pauses until the server shows it', async () => {

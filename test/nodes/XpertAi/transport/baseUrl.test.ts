@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { serviceRoot } from '../../../../nodes/XpertAi/transport/baseUrl';
+import { serviceRoot } from '../../../../nodes/XpertAi/transport/credential';
 import { EMPTY_WORDS } from '../../support/thrown';
 
 /** Endings that all mean the same service. */

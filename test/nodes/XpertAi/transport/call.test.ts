@@ -48,7 +48,7 @@ async function send(
 	});
 	const inMs = deadline === undefined ? undefined : clock.now() + deadline;
 	const client = { send: respond, clock, signal, deadline: inMs, outageBudget };
-	const result = await call(client, { ...REQUEST, ...request });
+	const result = await call(client, { ...REQUEST, repeatable: true, ...request });
 	return { ...result, waits: clock.waits, sent };
 }
 
@@ -119,7 +119,7 @@ describe('call', () => {
 		[
 			'does not report a route that was missing once',
 			[ROUTE],
-			{ attempts: 1, mayBeDone: false, ...STRAY },
+			{ attempts: 1, mayBeDone: false, failure: { missing: undefined, attempts: 1 } as Failure },
 			within(1),
 		],
 
@@ -214,7 +214,7 @@ describe('OutageBudget', () => {
 			const isStopped = (_: Failure, attempts: number) => index === 0 && attempts === 2;
 			const { attempts } = await call(
 				{ send: parsing(respond), clock: virtualTime(), outageBudget },
-				{ ...REQUEST, stopRetrying: stops ? isStopped : undefined },
+				{ ...REQUEST, repeatable: true, stopRetrying: stops ? isStopped : undefined },
 			);
 			counts.push(attempts);
 		}

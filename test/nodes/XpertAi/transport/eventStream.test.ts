@@ -2,12 +2,12 @@ import { PassThrough, Readable } from 'node:stream';
 
 import {
 	EventReader,
-	readEvents,
 	isEventStream,
+	readStream,
 	streamHeaders,
-	bodyText,
 } from '../../../../nodes/XpertAi/transport/eventStream';
-import type { Body, ServerEvent } from '../../../../nodes/XpertAi/transport/eventStream';
+import { redactor } from '../../../../nodes/XpertAi/transport/sanitize';
+import type { ServerEvent } from '../../../../nodes/XpertAi/transport/eventStream';
 
 describe('an event', () => {
 	it.each<[string, ServerEvent[]]>([
@@ -15,6 +15,7 @@ describe('an event', () => {
 		['event: complete\nid: 1\ndata:b\n\n', [{ id: '1', name: 'complete', data: 'b' }]],
 		['data: a\r\ndata:  b\r\n\r\n', [{ data: 'a\n b' }]],
 		['data:\n\nid: 1-0\nevent: ping\ndata: \ndata\n\ndata: b\n\n', [{ data: 'b' }]],
+		['data: a\rdata: b\r\rdata: c\r\n\rdata: d\r', [{ data: 'a\nb' }, { data: 'c' }]],
 		['retry: 5\n: data: a\nid\ndata\ndata: b\n\n', [{ id: '', data: '\nb' }]],
 		['id: 1-0\nevent: complete\n\ndata: b\n\n', [{ data: 'b' }]],
 		['data: a\n', []],
@@ -23,12 +24,13 @@ describe('an event', () => {
 		expect(new EventReader().push(Buffer.from(text))).toEqual(events);
 	});
 
-	it.each(['\n', '\r\n'])('may be cut anywhere, also inside of a letter: %j', (end) => {
-		const bytes = Buffer.from(['id: 1-0', 'data: ⟦1⟧ für 🦓', '', ''].join(end));
+	it.each(['\n', '\r', '\r\n'])('may be cut anywhere, also inside of a letter: %j', (end) => {
+		const bytes = Buffer.from(['id: 1-0', 'data: ⟦1⟧ für 🦓', 'data: b', '', ''].join(end));
 		for (let at = 0; at <= bytes.length; at++) {
 			const reader = new EventReader();
-			const events = [bytes.subarray(0, at), bytes.subarray(at)].map((piece) => reader.push(piece));
-			expect(events.flat()).toEqual([{ id: '1-0', data: '⟦1⟧ für 🦓' }]);
+			const pieces = [bytes.subarray(0, at), bytes.subarray(0, 0), bytes.subarray(at)];
+			const events = pieces.map((piece) => reader.push(piece));
+			expect(events.flat()).toEqual([{ id: '1-0', data: '⟦1⟧ für 🦓\nb' }]);
 		}
 	});
 
@@ -78,13 +80,18 @@ it.each([
 	expect(isEventStream({ statusCode, headers: { 'content-type': type }, body: '' })).toBe(isStream);
 });
 
+const redact = redactor('s3cret');
+
+const responseOf = (body: unknown, type = 'text/event-stream') => ({
+	...{ statusCode: 200, headers: { 'content-type': type }, body: body as never },
+});
+
 /** A body that goes on until it is ended, and what is heard of it. */
-function open() {
+function open(stop = new AbortController().signal) {
 	const body = new PassThrough();
 	const heard: ServerEvent[] = [];
-	const hear = (event: ServerEvent) => void heard.push(event);
-	const stop = new AbortController();
-	return { body, heard, hear, stop, hearing: readEvents(body, { onEvent: hear }, stop.signal) };
+	const onEvent = (event: ServerEvent) => void heard.push(event);
+	return { body, heard, hearing: readStream(responseOf(body), { onEvent }, redact, stop) };
 }
 
 const moment = () => new Promise((resolve) => setImmediate(resolve));
@@ -96,7 +103,7 @@ describe('a body that comes in pieces', () => {
 		await moment();
 		expect(heard).toEqual([{ data: 'a' }]);
 		body.end('ta: b\n\n');
-		expect(await hearing).toBeUndefined();
+		expect(await hearing).toMatchObject({ statusCode: 200, body: '' });
 		expect(heard).toEqual([{ data: 'a' }, { data: 'b' }]);
 	});
 
@@ -116,13 +123,14 @@ describe('a body that comes in pieces', () => {
 		body.write('data: a\n\n');
 		await moment();
 		body.write(text);
-		expect(await hearing).toEqual(end);
+		expect(await hearing).toEqual({ ...end, status: 200 });
 		expect(heard).toEqual([{ data: 'a' }]);
 		expect(body.destroyed).toBe(true);
 	});
 
 	it('ends at once when it is over, also while nothing comes', async () => {
-		const { body, hearing, stop } = open();
+		const stop = new AbortController();
+		const { body, hearing } = open(stop.signal);
 		await moment();
 		stop.abort();
 		await expect(hearing).rejects.toMatchObject({ code: 'ERR_STREAM_PREMATURE_CLOSE' });
@@ -130,27 +138,39 @@ describe('a body that comes in pieces', () => {
 	});
 
 	it('is not begun when it is over already', async () => {
-		const body = new PassThrough();
-		body.write('data: a\n\n');
-		const hear = jest.fn();
-		await readEvents(body, { onEvent: hear }, AbortSignal.abort()).catch(() => undefined);
-		expect(hear).not.toHaveBeenCalled();
-		expect(body.destroyed).toBe(true);
+		const { body, heard, hearing } = open(AbortSignal.abort());
+		body.on('error', () => undefined).write('data: a\n\n');
+		await expect(hearing).rejects.toThrow();
+		expect([heard, body.destroyed]).toEqual([[], true]);
 	});
 
 	it('leaves nothing behind with what may end many', async () => {
-		const over = new AbortController();
-		const remove = jest.spyOn(over.signal, 'removeEventListener');
-		const body: Body = new PassThrough().end();
-		await readEvents(body, { onEvent: () => undefined }, over.signal);
+		const { signal } = new AbortController();
+		const remove = jest.spyOn(signal, 'removeEventListener');
+		const { body, hearing } = open(signal);
+		body.end();
+		await hearing;
 		expect(remove).toHaveBeenCalledTimes(1);
 	});
 
-	it('is read as text where it is no stream, up to a quarter of a megabyte and a piece', async () => {
-		expect(await bodyText(new PassThrough().end('die Größe'), undefined)).toBe('die Größe');
-		const kilobyte = Buffer.alloc(1024, 'a');
-		const endless = Readable.from(Array.from({ length: 300 }, () => kilobyte));
-		expect(await bodyText(endless, undefined)).toHaveLength(257 * 1024);
-		expect(endless.destroyed).toBe(true);
+	it.each([
+		['{"error":"no s3cret","text":"a s3cret"}', '{"error":"no ***","text":"a s3cret"}'],
+		['{"text":"a s3cret"}', '{"text":"a s3cret"}'],
+		['"s3cret"', '"s3cret"'],
+		['no s3cret', 'no s3cret'],
+	])('hides the token in words of the server only: %j', async (data, redacted) => {
+		const { body, heard, hearing } = open();
+		body.end(`data: ${data}\n\n`);
+		await hearing;
+		expect(heard).toEqual([{ data: redacted }]);
+	});
+
+	it('is read as text where it is no stream, also in the middle of a letter', async () => {
+		const bytes = Buffer.from('die Größe');
+		const pieces = Readable.from([bytes.subarray(0, 7), bytes.subarray(7)]);
+		const { signal } = new AbortController();
+		const stream = { onEvent: () => undefined };
+		const read = await readStream(responseOf(pieces, 'text/plain'), stream, redact, signal);
+		expect(read).toMatchObject({ statusCode: 200, body: 'die Größe' });
 	});
 });

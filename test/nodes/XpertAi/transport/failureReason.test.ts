@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 
-import { parseAnswer } from '../../../../nodes/XpertAi/transport/answer';
 import {
 	failureReason as reasonIn,
+	parseAnswer,
 	parseRetryAfter,
-} from '../../../../nodes/XpertAi/transport/failureReason';
+} from '../../../../nodes/XpertAi/transport/answer';
 import { sanitize } from '../../../../nodes/XpertAi/transport/sanitize';
 import { recordings } from '../../../sandbox/support/recordings';
 

@@ -1,5 +1,6 @@
 import { orderBy } from 'lodash';
 
+import type { ConversationChange } from '../../../../nodes/XpertAiTrigger/conversations';
 import type { Change } from '../../../../nodes/XpertAiTrigger/memory';
 import type { ChangesQuery } from '../../../../nodes/XpertAiTrigger/changes';
 
@@ -10,12 +11,21 @@ interface Stored extends Change {
 
 const START = Date.UTC(2026, 0, 1);
 
+/** A change of a conversation that was answered on a thread of its name. */
+export const answered = (id: string, at: number): ConversationChange => ({
+	...{ id, at, updatedAt: new Date(at).toISOString(), threadId: id, event: 'answered' },
+	...{ assistantId: undefined, error: undefined, tasks: [], record: {} },
+});
+
 /** A server whose conversations change while they are read, with a time of its own. */
 export class ChangingServer {
 	now = START;
 
 	/** What is to happen before a page is answered. */
 	beforePage: () => void = () => undefined;
+
+	/** How much the time is ahead that it tells; it tells none if undefined. */
+	datesBy: number | undefined = 0;
 
 	requests = 0;
 
@@ -39,17 +49,17 @@ export class ChangingServer {
 	}
 
 	/** Each conversation as it is seen now. */
-	get visible(): Change[] {
+	get visible(): ConversationChange[] {
 		const seen = new Map<string, Stored>();
 		for (const one of this.stored) {
 			if (one.visibleAt > this.now) continue;
 			if (one.visibleAt >= (seen.get(one.id)?.visibleAt ?? 0)) seen.set(one.id, one);
 		}
-		return [...seen.values()].map(({ id, updatedAt, at }) => ({ id, updatedAt, at }));
+		return [...seen.values()].map(({ id, at }) => answered(id, at));
 	}
 
 	/** Answers as E5 does. */
-	readonly fetch = async (query: ChangesQuery): Promise<Change[]> => {
+	readonly fetch = async (query: ChangesQuery) => {
 		this.requests += 1;
 		if (this.requests > 20_000) throw new Error('asked without end');
 		this.now += 1;
@@ -57,18 +67,10 @@ export class ChangingServer {
 		const { since = 0, order, limit } = query;
 		const found = this.visible.filter(({ at }) => at >= since);
 		const rows = orderBy(found, 'at', order === 'ASC' ? 'asc' : 'desc');
-		return this.ignoresLimit ? rows : rows.slice(0, limit);
+		const serverTime = this.datesBy === undefined ? undefined : this.now + this.datesBy;
+		return { changes: this.ignoresLimit ? rows : rows.slice(0, limit), serverTime };
 	};
 }
 
 /** A change as one text. */
 export const named = ({ id, updatedAt }: Change): string => `${id} ${updatedAt}`;
-
-/** What is told changes bit by bit, and says whether all it was told by then are enough. */
-export const countingUp = (isEnough: (changes: Change[]) => boolean) => {
-	const told: Change[] = [];
-	return (changes: Change[]): boolean => {
-		told.push(...changes);
-		return isEnough(told);
-	};
-};

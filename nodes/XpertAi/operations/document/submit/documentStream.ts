@@ -5,13 +5,13 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
-import { serialize } from '../../../ingest/batches';
 import type { ReadyDocument } from '../../../ingest/batches';
 import type { DocumentFact, Fact } from '../../../ingest/facts';
 import { inFolder } from '../../../ingest/folders';
 import { MARKS } from '../../../ingest/memory';
 import { isUuid, keyDemand } from '../../../payloads/common';
 import { unsignedAddress } from '../../../payloads/document';
+import type { DocumentRecord } from '../../../payloads/document';
 import { derivedId } from '../../../payloads/derivedId';
 import { isRejection } from '../../../transport/classifyFailure';
 import { keyOwner } from './knowledgebase';
@@ -135,7 +135,6 @@ export class DocumentStream {
 		const record = inFolder({ ...found.record, id }, this.knowledgebaseId);
 		Object.assign(origin, { name: record.name ?? undefined, key, id });
 		origin.isUploaded = file !== undefined;
-		origin.isNewEachTime = found.newEachTime;
 		origin.hadNul = found.hadNul;
 		if (!file) origin.storageFileId = record.storageFileId;
 		const isNew = id !== ownId || !isUuid(id);
@@ -143,7 +142,8 @@ export class DocumentStream {
 		// documents whose ID cannot come again.
 		const isKept = this.submission.settings.output !== 'summary';
 		origin.isTracked = isKept || (origin.isUploaded && !isNew);
-		return { record, ...serialize(record), origin, id, isNew, key, file };
+		const json = jsonWithId(found, record, id);
+		return { record, json, bytes: Buffer.byteLength(json), origin, id, isNew, key, file };
 	}
 
 	/** Records the ID of a document. A document whose ID is new cannot be recognized again, so it is not recorded. */
@@ -156,6 +156,18 @@ export class DocumentStream {
 		if (origin.isTracked) seen.set(lowerCaseId, origin);
 		this.recordKey(key, id);
 	}
+}
+
+/** The record as JSON. It was made into JSON when it was checked: usually only its ID is added. */
+function jsonWithId(
+	{ record: read, json = '{}' }: FoundDocument,
+	record: DocumentRecord,
+	id: string,
+): string {
+	const isSame = record.parent === read.parent && record.folder === read.folder;
+	if (!isSame || json.length <= 2) return JSON.stringify(record);
+	if (read.id === undefined) return `{"id":"${id}",${json.slice(1)}`;
+	return read.id === id ? json : JSON.stringify(record);
 }
 
 /**

@@ -7,12 +7,13 @@ import type { AnyZodObject } from 'zod';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { mayContinue, addHints } from '../../../execution/outputs';
+import { withProgress } from '../../../execution/progress';
 import { givenFor } from '../../../execution/rawParameters';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import { MIRROR, disableMissing, refuseBehindFindChanges, refuseInLoop } from './disableMissing';
 import { troubleHints } from './knowledgebase';
-import { hintsOf, outputOf, processingError, stopError } from './report';
+import { hintsOf, outputOf, processingError, progressOf, stopError } from './report';
 import { checkSameSettings, readSubmitSettings, sourceOf, submitParameters } from './settings';
 import { Submission } from './submission';
 import { Target } from './target';
@@ -34,12 +35,21 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	const started = systemClock.now();
 	const submission = new Submission(first, settings);
 	const { tally } = submission;
-	await submitTo(submission, targetsOf(submission, execution.items));
+	const { source } = first.context.getNode().parameters;
+	const total = ONE_IN_ITEM.includes(source) ? execution.items.length : undefined;
+	await withProgress(
+		first.context,
+		() => progressOf(tally, total),
+		async () => await submitTo(submission, targetsOf(submission, execution.items)),
+	);
 	if (tally.processingFailed > 0 && !mayContinue(first.context))
 		throw processingError(tally, first);
 	addHints(first.context, hintsOf(tally, first, settings));
 	return outputOf(tally, first, settings, (systemClock.now() - started) / 1000);
 }
+
+/** Sources with which each item is one document. */
+const ONE_IN_ITEM: unknown[] = ['text', 'files', 'addresses', 'fields'];
 
 /**
  * The sources of the items, each with its knowledgebase. With Stop, all items are read before anything is sent, so that a flaw leaves

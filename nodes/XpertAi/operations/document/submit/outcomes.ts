@@ -1,5 +1,4 @@
-import isUndefined from 'lodash/isUndefined';
-import omitBy from 'lodash/omitBy';
+import find from 'lodash/find';
 import type { IDataObject, INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
 import { rawOutput } from '../../../execution/audience';
@@ -7,6 +6,7 @@ import type { AnswerOutput } from '../../../execution/audience';
 import { quoted } from '../../../execution/badInput';
 import type { NamedId } from '../../../execution/ids';
 import type { Item } from '../../../execution/item';
+import { documentExtension } from '../../../execution/mimeTypes';
 import { asJson } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/batches';
@@ -43,8 +43,6 @@ export interface Origin {
 	isTracked?: boolean;
 	/** Whether its file is uploaded before it is sent. */
 	isUploaded?: boolean;
-	/** Whether the user wants it to have a new ID each time. */
-	isNewEachTime?: boolean;
 	/** Whether U+0000 was left out of its record. */
 	hadNul?: boolean;
 	/** Whether a later document of the run has the same key or ID. */
@@ -66,8 +64,12 @@ export interface Origin {
 }
 
 /** The facts that are known. */
-export const defined = <Facts extends object>(facts: Facts): Partial<Facts> =>
-	omitBy<Facts>(facts, isUndefined);
+export function defined<Facts extends object>(facts: Facts): Partial<Facts> {
+	// Written for each document, and several times as fast as omitBy.
+	const known: Partial<Facts> = {};
+	for (const key in facts) if (facts[key] !== undefined) known[key] = facts[key];
+	return known;
+}
 
 /** The output item of a document; an error item if it is not stored, or cannot be found. */
 export function documentItem(origin: Origin, output: AnswerOutput): INodeExecutionData[] {
@@ -86,7 +88,7 @@ export function documentItem(origin: Origin, output: AnswerOutput): INodeExecuti
 	const processing = defined({ processing: state, processMsg });
 	const flaw = end && processingFlaw(end);
 	if (flaw !== undefined) {
-		const failed = item.operationError(flaw, processingAdvice(flaw));
+		const failed = item.operationError(flaw, processingAdvice(flaw, origin.name));
 		return [item.failed(failed, { name, outcome, ...processing, key, id })];
 	}
 	if (outcome === 'unchanged') return [item.output({ ...facts, ...processing })];
@@ -144,48 +146,33 @@ export function knowledgebaseError(
 const FIRST_DOCUMENT =
 	"The key of a workspace cannot store the first document of a new knowledgebase, as that sets the structure of the knowledgebase. Store one document with a user's or an assistant's key; after that, this key works.";
 
-/** Reasons of servers that could not process a document (recorded), and what to do. */
-const ADVICE: Array<[pattern: RegExp, advice: string]> = [
-	[
-		/embedding model not set/i,
+/** Patterns of reasons why servers could not process a document (recorded), and what to do. */
+const ADVICE: Record<string, string> = {
+	'embedding model not set':
 		'The knowledgebase has no embedding model. Give it one with Knowledgebase: Create or Update, field Embedding Model: the ID of a copilot that offers it stands in the address of its page on the server.',
-	],
-	[
-		/Symbol\.asyncIterator/,
-		`Servers read files and nothing else, and this document has none. Send its text ${WITH_A_FILE}.`,
-	],
-	[
-		/unable to resolve a readable file/i,
-		`The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to ${SOURCES.files.name}.`,
-	],
-	[
-		/EISDIR/,
+	'Symbol\\.asyncIterator': `Servers read files and nothing else, and this document has none. Send its text ${WITH_A_FILE}.`,
+	'unable to resolve a readable file': `The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to ${SOURCES.files.name}.`,
+	EISDIR:
 		'The server cannot read sheets. A CSV is read as text with Type set to txt and MIME Type to text/plain; turn an Excel file into text first, e.g. with Extract From File.',
-	],
-	[
-		/server shows no progress/i,
+	'server shows no progress':
 		'With "When Run Again" set to "Send New and Changed", the next run sends it again. If that does not help, process it by hand in the list of documents on the server, or store it under another key or ID.',
-	],
-	[
-		/did not begin, though/i,
+	'did not begin, though':
 		'The next run sends it again. Look up on the server whether it is working, and whether its queue is.',
-	],
-	[
-		/no password given/i,
+	'no password given':
 		'The server cannot open a locked file. Remove its password, then run it again.',
-	],
-	[
-		/ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get/i,
-		`The server could not fetch the file from its address, which must be reachable from there and without a token. Upload it instead, with "Documents From" set to ${SOURCES.files.name}.`,
-	],
-	[/could not be processed/i, 'Replace the file, as it may be damaged or empty, and run it again.'],
-];
+	'ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get': `The server could not fetch the file from its address, which must be reachable from there and without a token. Upload it instead, with "Documents From" set to ${SOURCES.files.name}.`,
+};
 
 /** What to do about a document that is stored and not found, as far as the reason tells. */
-export function processingAdvice(reason: string): string {
-	const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1];
+export function processingAdvice(reason: string, name = ''): string {
 	const state = 'It is stored, and assistants do not find it.';
-	return advice ? `${state} ${advice}` : state;
+	const advice = find(ADVICE, (_, pattern) => new RegExp(pattern, 'i').test(reason));
+	if (advice) return `${state} ${advice}`;
+	if (!/could not be processed/i.test(reason)) return state;
+	const [extension] = /\.[a-z]\w*$/i.exec(name) ?? [];
+	return extension && !documentExtension(name)
+		? `${state} Servers may not read ${extension} files: save it as .docx, .xlsx, .pptx, .pdf or text, and run it again.`
+		: `${state} Replace the file, as it may be damaged or empty, and run it again.`;
 }
 
 /** The failure of a document, with a readable reason where the server's says nothing to the user. */

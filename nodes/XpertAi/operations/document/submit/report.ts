@@ -51,6 +51,14 @@ export function outputOf(
 	return [{ json, pairedItem: first.context.getInputData().map((_, item) => ({ item })) }];
 }
 
+/** How far a run is. How many documents there are is known only if each item is one. */
+export function progressOf({ counts }: Tally, total?: number): string {
+	const inFull = (count: number) => count.toLocaleString('en-US');
+	const of = total === undefined ? '' : ` of ${inFull(total)}`;
+	const { documents, found, stored } = counts;
+	return `${inFull(documents)}${of} done, ${inFull(found + stored)} stored, ${inFull(found)} found`;
+}
+
 /** What the user should know: the run in one line, what went wrong, and what is seldom intended. */
 export function hintsOf(
 	tally: Tally,
@@ -115,7 +123,7 @@ export function processingError(tally: Tally, first: Item): ItemError {
 		`${notFound(tally)}: ${names}`,
 		sentences(
 			...reasons,
-			...uniq(reasons.map(processingAdvice)),
+			...uniq(reasons.map((reason) => processingAdvice(reason))),
 			...tally.remarks,
 			inWords(tally.counts),
 			CONTINUE_HINT,
@@ -136,7 +144,7 @@ const DOUBTS = {
 	emptyFiles: ['file', 'files', 'of records held none.'],
 	withoutStableId: [
 		...DOCUMENTS,
-		'no ID: a second run stores them again. A key for Document ID prevents that.',
+		'no ID: a second run stores them again. A Document Key prevents that.',
 	],
 	withPartIds: [...DOCUMENTS, 'pages or chunks with IDs: on Xpert, one that changes is lost.'],
 	pagesBesideFile: [...DOCUMENTS, 'pages beside an address: the pages are not read.'],

@@ -75,7 +75,7 @@ export const newTally = () => ({
 	refusals: [] as ItemError[],
 	/** Hints for the user, each once, in sentences no longer than a hint. */
 	remarks: new Set<string>(),
-	/** Documents that came without an ID of their own, also where New Each Time was chosen. */
+	/** Documents that came without an ID of their own. */
 	withoutId: 0,
 	/** What is seldom intended, or not supported by servers, in documents that were sent. */
 	doubts: {
@@ -202,7 +202,7 @@ function addDoubts({ doubts }: Tally, { isNew, origin, record }: ReadyDocument<O
 	const { filePath, fileUrl, pages, chunks } = record;
 	const parts = [...(pages ?? []), ...(chunks ?? [])];
 	if (origin.hadNul) doubts.hadNul += 1;
-	if (isNew && !origin.isNewEachTime) doubts.withoutStableId += 1;
+	if (isNew) doubts.withoutStableId += 1;
 	if (parts.some(({ id }) => id)) doubts.withPartIds += 1;
 	if (fileUrl && parts.length > 0) doubts.pagesBesideFile += 1;
 	if (filePath && !fileUrl) doubts.filePath += 1;

@@ -121,7 +121,14 @@ export class Target {
 			},
 			folders: new Folders(
 				knowledgebaseId,
-				async (body) => await sendRepeatedly({ method: 'POST', path, body, schema: documentList }),
+				async (body) =>
+					await sendRepeatedly({
+						method: 'POST',
+						repeatable: true,
+						path,
+						body,
+						schema: documentList,
+					}),
 			),
 		});
 		for await (const some of facts) {

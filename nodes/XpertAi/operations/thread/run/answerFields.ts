@@ -1,17 +1,26 @@
+import groupBy from 'lodash/groupBy';
 import isEmpty from 'lodash/isEmpty';
 import isUndefined from 'lodash/isUndefined';
+import map from 'lodash/map';
 import omitBy from 'lodash/omitBy';
 import pick from 'lodash/pick';
 import sumBy from 'lodash/sumBy';
-import uniq from 'lodash/uniq';
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { EMPTY_ANSWER, isTool, rawOutput, waitingMessage } from '../../../execution/audience';
+import {
+	chatSessionOf,
+	EMPTY_ANSWER,
+	isInChat,
+	isTool,
+	rawOutput,
+	waitingMessage,
+} from '../../../execution/audience';
 import type { AnswerOutput } from '../../../execution/audience';
 import type { FieldValues } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
 import type { Completed, Interrupted } from '../../../runs/runResult';
+import { requestOf } from '../../../threads/conversation';
 import { Citations } from '../../../threads/sources';
 import { sourcesOf, stepsOf } from '../../../threads/runEvents';
 import type { Part } from '../../../threads/runEvents';
@@ -20,64 +29,70 @@ import { parseAnswer } from '../../../transport/answer';
 import { sanitize } from '../../../transport/sanitize';
 import type { RunOptions } from './options';
 
+/** Facts of a run. Those from `rejected` on are output only when they apply. */
+const FACTS = [
+	...(['status', 'threadId', 'conversationId', 'runId'] as const),
+	...(['rejected', 'remembered', 'discarded', 'cancelledRun'] as const),
+];
+
+/** What is output of a cited passage. */
+const CITED = ['number', 'documentName', 'fileUrl', 'documentId'] as const;
+
+const REJECTED = 'This was rejected, and not carried out.';
+
 /**
- * The output fields of an answer: its text with links in the chosen style, or a text that it waits for a decision;
- * sources; token usage if the server counts tokens; tool calls if the user wants them.
+ * The answer of a run: its text as chats show it, and the JSON of the item, simplified or as the server answered.
  *
  * @param hasFilterValues whether the message contained values for filters
  */
-export function answerFields(
-	result: Completed | Interrupted,
-	{ citations: style, listSources, returnIntermediateSteps }: RunOptions,
-	hasFilterValues = false,
-) {
-	const { parts, earlier, usage } = result;
-	const isWaiting = result.status === 'interrupted';
-	const runSources = sourcesOf(parts, earlier);
-	const citations = new Citations(runSources, style);
-	const answer = isWaiting ? waitingMessage(result.interrupt) : citations.rewrite(result.output);
-	const sources = runSources.list(citations.cited);
-	// A waiting run may search later.
-	const filter = filterReport(parts, hasFilterValues && !isWaiting);
-	return {
-		// Chats show this field in every response mode.
-		output: listSources ? answer + sourceList(sources, style) : answer,
-		filter,
-		sources,
-		usage,
-		intermediateSteps: returnIntermediateSteps ? stepsOf(parts) : undefined,
-	};
-}
-
-/**
- * The JSON of an answer, simplified or as the server answered.
- *
- * @param times only part of a simplified answer
- */
-export function answerJson(
+export function answerOf(
 	request: AnswerOutput & { item: Item; options: RunOptions },
 	result: Completed | Interrupted,
-	fields: ReturnType<typeof answerFields>,
-	times = {},
-): IDataObject {
-	const { output, ...found } = fields;
-	const { otherParts, status, assistantId = null } = result;
-	const interrupt = status === 'interrupted' ? result.interrupt : undefined;
-	const facts = pick(result as IDataObject & typeof result, FACTS);
-	if (!request.simplify) {
-		const raw = { role: 'ai', content: result.output, filter: found.filter, ...facts };
-		return rawOutput(request, omitBy(raw, isUndefined) as IDataObject);
-	}
+	hasFilterValues = false,
+): { output: string; json: IDataObject } {
+	const { item, options } = request;
+	const { citations: style, include } = options;
+	const { parts: all, earlier, otherParts, usage, output: content } = result;
 	const parts = isEmpty(otherParts) ? undefined : otherParts;
-	const answer = { output, parts, status, assistantId, interrupt, ...found };
-	return forAudience(request.item, { ...answer, ...facts, ...times }, request.options.citations);
+	const tasks = result.status === 'interrupted' ? result.interrupt : undefined;
+	const runSources = sourcesOf(all, earlier);
+	const citations = new Citations(runSources, style);
+	const said = 'rejected' in result ? REJECTED : citations.rewrite(content);
+	const text = tasks ? waitingMessage(tasks) : said;
+	const sources = runSources.list(citations.cited);
+	const cited = citedNames(sources, style);
+	// A reader of a chat sees no other field.
+	const isListed = include.includes('sources') || (style === 'numbers' && isForChat(item, options));
+	const output = isListed && !isEmpty(cited) ? text + listOf(cited) : text;
+	// A waiting run may search later.
+	const filter = filterReport(all, hasFilterValues && !tasks);
+	const facts: FieldValues = pick(result as Completed & Interrupted, FACTS);
+	if (!request.simplify) {
+		const whole = { content, ...facts, parts, sources, interrupt: tasks, usage, filter };
+		return { output, json: rawOutput(request, known({ role: 'ai', ...whole })) };
+	}
+	const answer = {
+		output,
+		...facts,
+		sources: include.includes('passages')
+			? sources
+			: sources.filter((one) => one.cited).map((one) => pick(one, CITED)),
+		interrupt: tasks?.map(requestOf),
+		parts,
+		usage,
+		filter,
+		intermediateSteps: include.includes('steps') ? stepsOf(all) : undefined,
+	};
+	return { output, json: forAudience(item, answer, cited) };
 }
 
-/** Facts of a run. Those from `rejected` on are output only when they apply. */
-const FACTS = [
-	...(['threadId', 'conversationId', 'runId'] as const),
-	...(['rejected', 'remembered', 'discarded', 'cancelledRun'] as const),
-];
+const known = (json: FieldValues) => omitBy(json, isUndefined) as IDataObject;
+
+/** Whether visitors of a chat read the answer, also where the chat shows it without streaming. */
+function isForChat(item: Item, { showInChat }: RunOptions): boolean {
+	const isShown = isInChat(item.context) || chatSessionOf(item) !== undefined;
+	return showInChat !== 'hidden' && isShown;
+}
 
 /** How a search was filtered, the worst status first. */
 const STATUSES = ['not_applied', 'dynamic_fallback', 'unknown', 'applied'] as const;
@@ -166,31 +181,25 @@ const RESUME_FIELDS = ['status', 'threadId', 'runId', 'interrupt'];
 export function forAudience(
 	{ context }: Item,
 	json: FieldValues,
-	style: RunOptions['citations'] = 'none',
+	cited: string[] = [],
 ): IDataObject {
-	const { status, output, sources = [] } = json;
-	const cited = citedNames(sources as Source[], style);
-	const shown = {
+	if (!isTool(context)) return known(json);
+	const { status, output } = json;
+	return known({
 		...('output' in json && { output: output === '' ? EMPTY_ANSWER : output }),
 		...(!isEmpty(cited) && { sources: cited }),
 		...pick(json, ['rejected', 'intermediateSteps']),
 		...(status !== 'completed' && pick(json, RESUME_FIELDS)),
-	};
-	return omitBy(isTool(context) ? shown : json, isUndefined) as IDataObject;
+	});
 }
 
-/** A Markdown list of the cited documents; empty if there are none. */
-function sourceList(sources: Source[], style: RunOptions['citations']): string {
-	const names = citedNames(sources, style);
-	return isEmpty(names) ? '' : `\n\nSources:\n${names.map((name) => `- ${name}`).join('\n')}`;
-}
+/** A Markdown list of the cited documents. */
+const listOf = (names: string[]) => `\n\nSources:\n${names.map((name) => `- ${name}`).join('\n')}`;
 
 /** The names of the cited documents, each once, with the numbers of their passages. */
 function citedNames(sources: Source[], style: RunOptions['citations']): string[] {
 	const cited = sources.filter((one) => one.cited);
-	const documents = uniq(cited.map(({ documentId }) => documentId));
-	return documents.map((id) => {
-		const passages = cited.filter(({ documentId }) => documentId === id);
+	return map(groupBy(cited, 'documentId'), (passages, id) => {
 		const numbers = style === 'numbers' ? passages.map(({ number }) => `[${number}]`) : [];
 		const name = passages.find(({ documentName }) => documentName)?.documentName ?? id;
 		return [...numbers, name].join(' ');

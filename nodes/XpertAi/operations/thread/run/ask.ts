@@ -1,5 +1,6 @@
 import { randomUUID } from 'crypto';
 import compact from 'lodash/compact';
+import isEmpty from 'lodash/isEmpty';
 import memoize from 'lodash/memoize';
 import pick from 'lodash/pick';
 import uniq from 'lodash/uniq';
@@ -13,7 +14,7 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
-import { hasFilterValues, withFileContexts } from '../../../runs/input';
+import { filterValuesIn, withFileContexts } from '../../../runs/input';
 import type { RunKind } from '../../../runs/input';
 import { openByKey, openNew } from '../../../runs/openConversation';
 import { withDeadline } from '../../../runs/run';
@@ -34,7 +35,7 @@ import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import { multipartBody, UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import type { UploadFile } from '../../../transport/multipart';
 import type { Send } from '../../../transport/request';
-import { answerFields, answerJson, filterHint, forAudience } from './answerFields';
+import { answerOf, filterHint, forAudience } from './answerFields';
 import type { FilterReport } from './answerFields';
 import { Chat } from './chat';
 import { resultError, uploadError } from './errors';
@@ -61,10 +62,10 @@ export async function execute(
 }
 
 function chatOf(item: Item, request?: RunRequest): Chat | undefined {
-	// A sub-workflow may be the tool of an agent, which the node cannot detect; without streaming it stays silent there.
-	const isSilent =
-		request?.options.enableStreaming === false && item.context.getMode() === 'integrated';
-	return isSilent ? undefined : Chat.of(item, request?.options.citations);
+	// A sub-workflow may be the tool of an agent, which the node cannot detect: with Whole it is silent there.
+	const { showInChat = 'asWritten', citations = 'none' } = request?.options ?? {};
+	const isTool = item.context.getMode() === 'integrated' && showInChat === 'whole';
+	return isTool || showInChat === 'hidden' ? undefined : Chat.of(item, citations);
 }
 
 /** Hints about answers that threads lack and searches that were not filtered as intended: the runs report success. */
@@ -82,22 +83,24 @@ function hintsAt(output: INodeExecutionData[]): string[] {
  * @throws NodeApiError with reason, thread and item if the run has no answer, or was not started
  */
 async function ask(request: RunRequest, turn?: Turn, chat?: Chat): Promise<IDataObject> {
-	const startedAt = systemClock.now();
 	const { item, options } = request;
 	const run = await prepare(request, turn);
-	const listener = options.enableStreaming ? chat : undefined;
+	const listener = options.showInChat === 'asWritten' ? chat : undefined;
 	const result = await (request.waits ? runAndWait({ ...run, listener }) : start(run));
-	if (result.status === 'running') return forAudience(item, startedJson(result));
+	if (result.status === 'running') return forAudience(item, pick(result, STARTED));
 	if (result.status !== 'completed' && result.status !== 'interrupted') {
 		await deleteUnused(run, result);
 		throw failedAt(item, result);
 	}
-	const fields = answerFields(result, options, hasFilterValues(request.body));
-	chat?.complete(fields.output);
-	const seconds = Math.round(systemClock.now() - startedAt) / 1000;
-	const { recovered = false } = result;
-	return answerJson(request, result, fields, { seconds, recovered });
+	const { output, json } = answerOf(request, result, !isEmpty(filterValuesIn(request.body)));
+	chat?.complete(output);
+	return json;
 }
+
+const STARTED = [
+	...(['status', 'runId', 'threadId', 'conversationId'] as const),
+	...(['discarded', 'cancelledRun'] as const),
+];
 
 /** The error of a run without an answer. The owner of a key that is refused is not kept. */
 function failedAt(item: Item, result: NoAnswer, hints?: HintContext): NodeApiError {
@@ -118,13 +121,6 @@ async function start(run: Run): Promise<NoAnswer | (RunFacts & { status: 'runnin
 		: await readConversation(run, started.threadId);
 	return { status: 'running', ...facts, threadId: started.threadId, runId, conversationId };
 }
-
-const startedJson = ({ assistantId = null, ...started }: RunFacts & { status: 'running' }) => ({
-	...pick(started, ['runId', 'threadId', 'conversationId']),
-	assistantId,
-	status: started.status,
-	...pick(started, ['discarded', 'cancelledRun']),
-});
 
 /** What is known of the routes of a server. Items that send with the same function share it. */
 const routesOf = memoize<(send: Send) => RunRoutes>(() => ({ areMissing: false }));
@@ -152,7 +148,7 @@ async function prepare(request: RunRequest, turn: Turn | undefined): Promise<Run
 		body: request.body,
 		intent,
 		isNew: runOn === 'new',
-		...pick(options, ['whenBusy', 'whenStopped', 'whenLate', 'inOneRequest']),
+		...pick(options, ['whenBusy', 'whenGivenUp', 'inOneRequest']),
 		cancelSilentMs: options.cancelSilentMinutes * MINUTE_MS,
 		routes: routesOf(item.send),
 	};
@@ -203,6 +199,7 @@ async function uploadAttachments(
 	const upload = async ([index, file]: [number, UploadFile]) => {
 		const { answer, failure } = await call(run, {
 			method: 'POST',
+			repeatable: true,
 			path: '/contexts/file',
 			schema: fileContext,
 			body: () => multipartBody(file, { threadId }),

@@ -7,6 +7,7 @@ import { quoted } from '../../../execution/badInput';
 import type { HintContext } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
 import type { NoAnswer } from '../../../runs/runResult';
+import { isNeverSent } from '../../../transport/classifyFailure';
 import type { Failure } from '../../../transport/failure';
 
 /** The error of a run without an answer: the reason, and where to look. It names the thread. */
@@ -18,7 +19,8 @@ export function resultError(item: Item, result: NoAnswer, hints = runHints(item)
 			: { method: '', path: '', ...failure, kind: 'unsuccessful', reason };
 	const error = item.apiError(shown, hints);
 	const nextStep = advice ?? (reason === undefined ? undefined : READ_THREAD_ADVICE);
-	const where = threadId && `Thread: ${threadId}.`;
+	const isUnsent = failure && isNeverSent(failure) && result.runId === undefined;
+	const where = threadId && !isUnsent && `Thread: ${threadId}.`;
 	error.description = compact([nextStep, error.description, where]).join(' ');
 	error.context.data = {
 		...(error.context.data as IDataObject),
@@ -51,19 +53,17 @@ export function uploadError(
 	const facts = pick(thread, ['threadId', 'conversationId']);
 	const error = resultError(item, { ...facts, status, failure }, UPLOAD_HINTS);
 	if (status === 'cancelled') return error;
-	const cause = lowerFirst(error.message);
-	error.message = `The file in ${quoted(property)} was not uploaded: ${cause}`;
+	error.message = `The file in ${quoted(property)} was not uploaded: ${lowerFirst(error.message)}`;
 	error.description = `The message was not sent, as "Attach Files" names this file. ${error.description}`;
 	return error;
 }
 
 /** Hints for E4, where the server looks up the assistant first, and for the routes of one run (recorded). */
 function runHints(item: Item): HintContext {
-	const field = item.isJsonBody ? 'JSON Body' : 'Assistant';
 	const notFound = item.has('runId')
 		? 'The server has no such run, or the token may not see it. Check "Run ID" and "Thread".'
 		: item.has('assistantId')
-			? `The server has no such assistant, or the token may not see it. Check "${field}".`
+			? 'The server has no such assistant, or the token may not see it. Check "Assistant".'
 			: 'The assistant of this thread is not there any more, or the token may not see it. Check "Thread".';
 	return {
 		statusHints: {

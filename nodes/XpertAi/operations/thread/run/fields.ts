@@ -1,3 +1,4 @@
+import omit from 'lodash/omit';
 import type { INodeProperties } from 'n8n-workflow';
 
 import {
@@ -7,36 +8,38 @@ import {
 	idField,
 	OF_TOOLS,
 	textField,
-	withoutOwnBody,
 } from '../../../execution/fields';
 import { assistantLocator, threadLocator, threadOfRun } from '../../../pickers/locators';
 import { runOptions } from './options';
 
+const sources = {
+	auto: {
+		name: 'Of This Chat (Automatic)',
+		description: 'Behind a Chat Trigger that of its session, otherwise a new one',
+	},
+	new: {
+		name: 'New',
+		description: 'A new one for each message. Its threadId is in the output.',
+	},
+	key: {
+		name: 'With a Key',
+		description:
+			'That of a person, a messenger chat or a mail thread. The first message starts it.',
+	},
+	existing: {
+		name: 'Existing Thread',
+		description: 'A thread by its ID, such as the threadId of Conversation: Create',
+	},
+};
+
 const threadSource = choiceField(
 	'threadSource',
-	'Run On',
-	'Which conversation the message goes to',
-	{
-		auto: {
-			name: 'Automatic',
-			description: 'Behind a Chat Trigger the conversation of its session, otherwise a new one',
-		},
-		key: {
-			name: 'Conversation With a Key',
-			description:
-				'The conversation of a person, a messenger chat or a mail thread. The first message starts it.',
-		},
-		existing: {
-			name: 'Existing Thread',
-			description: 'A thread by its ID, such as the threadId of Conversation: Create',
-		},
-		new: {
-			name: 'New Conversation',
-			description: 'A new conversation for each message. Its threadId is in the output.',
-		},
-	},
+	'Conversation',
+	'Which conversation the message goes to: its messages are the memory of the assistant',
+	sources,
 	{
 		noDataExpression: true,
+		displayOptions: { hide: OF_TOOLS },
 		builderHint: {
 			propertyHint:
 				'Leave "auto" behind a Chat Trigger and for single questions. Use "key" wherever somebody may write again (mails, messengers, webhooks).',
@@ -44,10 +47,19 @@ const threadSource = choiceField(
 	},
 );
 
+/** A tool of an agent is not behind a chat. */
+const threadSourceOfTool = choiceField(
+	'threadSource',
+	'Conversation',
+	'Which conversation the message goes to: its messages are the memory of the assistant. With a key, the assistant remembers what the agent asked before.',
+	omit(sources, 'auto'),
+	{ noDataExpression: true, displayOptions: { show: OF_TOOLS } },
+);
+
 const conversationKey = textField(
 	'conversationKey',
 	'Conversation Key',
-	'What tells conversations apart: the ID of a chat session, of a chat or of a mail thread, or a mail address',
+	'What tells conversations apart: the ID of a chat session, of a chat or of a mail thread, or a mail address. In the tool of an agent, the sessionId of its Chat Trigger.',
 	{
 		default: '={{ $json.sessionId }}',
 		required: true,
@@ -100,8 +112,9 @@ export const retryFields: INodeProperties[] = [runOptions];
 
 /** The message, and where it is sent. */
 const sentFields: INodeProperties[] = [
-	...withoutOwnBody(messageFields.filter((field) => field !== runOptions)),
+	...messageFields.filter((field) => field !== runOptions),
 	threadSource,
+	threadSourceOfTool,
 	...displayedIf({ show: { threadSource: ['key'] } }, [conversationKey]),
 	...displayedIf({ show: { threadSource: ['existing'] } }, [
 		threadLocator('The thread to run, such as the threadId that Conversation: Create gives'),
@@ -117,7 +130,7 @@ export const startFields: INodeProperties[] = [...sentFields, runOptions];
 /** All parameters of Thread: Decide. */
 export const decideFields: INodeProperties[] = [
 	threadOfRun,
-	...withoutOwnBody([decision]),
+	decision,
 	...simplifyFields,
 	runOptions,
 ];

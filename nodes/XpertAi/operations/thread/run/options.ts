@@ -2,18 +2,14 @@ import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
 import {
+	additionalFieldsJson,
 	booleanField,
 	choiceField,
 	displayedIf,
-	bodyMode,
-	idField,
-	jsonBodyOption,
 	jsonField,
 	numberField,
 	OF_TOOLS,
 	optionsField,
-	optionsWithoutOwnBody,
-	rowsField,
 	textField,
 	timeoutOption,
 } from '../../../execution/fields';
@@ -32,25 +28,33 @@ const answerOptions: INodeProperties[] = [
 		},
 		{ default: 'numbers' },
 	),
-	booleanField(
-		'listSources',
-		'List Sources',
-		'Whether to list the documents that the answer cites under it, by name',
-	),
-	booleanField(
-		'returnIntermediateSteps',
-		'Return Intermediate Steps',
-		'Whether to give the tools that the assistant used, with what they were asked and what they answered',
+	choiceField(
+		'include',
+		'Include',
+		'What to give beside the answer',
+		{
+			sources: { name: 'List of Sources', description: 'Under the answer, what it cites by name' },
+			passages: { name: 'Passages', description: 'In sources, the passages that were found' },
+			steps: { name: 'Steps', description: 'The tools that were used, and what they answered' },
+		},
+		{ type: 'multiOptions', default: [] },
 	),
 ];
 
 /** How an answer reaches chats and agents. */
 const deliveryOptions: INodeProperties[] = [
-	booleanField(
-		'enableStreaming',
-		'Enable Streaming',
-		'Whether published chats and streaming webhooks show the answer as it is written. The chat in the editor does not.',
-		{ default: true },
+	choiceField(
+		'showInChat',
+		'Show in Chat',
+		'What published chats and streaming webhooks show of the answer',
+		{
+			asWritten: {
+				name: 'As It Is Written',
+				description: 'The chat in the editor waits for its end',
+			},
+			whole: { name: 'Whole', description: 'In one piece, at the end' },
+			hidden: { name: 'Nothing', description: 'For a step whose answer only the workflow reads' },
+		},
 	),
 	booleanField(
 		'failuresAsReplies',
@@ -102,31 +106,16 @@ const inOneRequest = booleanField(
 	'Whether to wait in the request that starts the run, as servers without run IDs need',
 );
 
-const abandonField = (name: string, displayName: string, when: string) =>
-	choiceField(
-		name,
-		displayName,
-		`What to do with the run on the server when ${when}`,
-		{
-			cancel: { name: 'Cancel', description: 'End it, so that it costs no more' },
-			leave: { name: 'Leave', description: 'Let it go on to its end' },
-		},
-		{ default: 'leave' },
-	);
-
 /** A run in one request cannot be cancelled. */
-const unlessInOneRequest = { hide: { inOneRequest: [true] } };
-
-/** What happens to a run after the wait. */
-const abandonOptions = [
-	abandonField('whenLate', 'When the Deadline Comes', 'it takes longer than the deadline'),
-	abandonField('whenStopped', 'When the Workflow Is Stopped', 'the execution is stopped'),
-];
-
-const context = jsonField(
-	'context',
-	'Context',
-	'Values for the run that its agents and tools can read, as a JSON object',
+const whenGivenUp = choiceField(
+	'whenGivenUp',
+	'When the Wait Ends Early',
+	'What to do with the run on the server when the deadline comes, or the execution is stopped',
+	{
+		cancel: { name: 'Cancel', description: 'End it, so that it costs no more' },
+		leave: { name: 'Leave', description: 'Let it go on to its end' },
+	},
+	{ default: 'leave', displayOptions: { hide: { inOneRequest: [true] } } },
 );
 
 /** The input of an agent tool has no files, so the option is hidden there. */
@@ -147,91 +136,29 @@ const title = textField(
 	'Title of a new conversation; the start of the message without it',
 );
 
-export const ID_KINDS = ['environment', 'fileContext', 'project', 'storageFile'] as const;
-
-/** Rows of records that a message names by ID. */
-export const idRows = rowsField(
-	'ids',
-	'IDs',
-	'Uploaded files to send along, or the environment and project of the run',
-	'ID',
+const filterValues = typedRowsField(
+	'filterValues',
+	'Values for Filters',
+	'Values that filters of the assistant take, by the keys that Assistant: Get shows. Put them into the Conversation Key as well, as earlier answers stay in the history. In the tool of an agent, values that the model chooses protect nothing.',
 	[
-		choiceField<(typeof ID_KINDS)[number]>(
-			'kind',
-			'Of',
-			'What it is the ID of. File: Upload gives those of storage files.',
-			{
-				environment: 'Environment',
-				fileContext: 'File Context',
-				project: 'Project',
-				storageFile: 'Storage File',
-			},
-			{ default: 'fileContext' },
+		booleanField(
+			'mayBeEmpty',
+			'May Be Empty',
+			'Whether an empty text is sent, with which some filters find everything; otherwise it is refused',
 		),
-		idField('id', 'ID', 'The ID, of files also several, separated by commas'),
 	],
-	{ placeholder: 'Add ID' },
 );
 
-const messageOptions: INodeProperties[] = [
-	attachments,
-	idRows,
-	jsonField(
-		'state',
-		'State',
-		'Variables of the assistant to set before the run, as a JSON object. Later questions on the thread have them, too.',
+/** An expression may give either decision, so only a fixed Reject hides this option. */
+const changedArguments: INodeProperties = {
+	...jsonField(
+		'changedArguments',
+		'Changed Arguments',
+		'Arguments to change, as JSON by the callId of each call in interrupt. All calls that wait are confirmed together.',
+		{ placeholder: 'e.g. { "call_1": { "amount": 20 } }' },
 	),
-	typedRowsField(
-		'filterValues',
-		'Values for Filters',
-		'Values that filters of the assistant take, by the keys that Assistant: Get shows. Put them into the Conversation Key as well, as earlier answers stay in the history. In the tool of an agent, values that the model chooses protect nothing.',
-		[
-			booleanField(
-				'mayBeEmpty',
-				'May Be Empty',
-				'Whether an empty text is sent, with which some filters find everything; otherwise it is refused',
-			),
-		],
-	),
-	jsonField(
-		'filterValuesJson',
-		'Values for Filters (JSON)',
-		'The same as a JSON object, by their keys; none may be empty',
-		{ placeholder: 'e.g. { "department": "sales" }' },
-	),
-];
-
-/** An expression may give either decision, so only a fixed Reject hides these options. */
-const unlessRejected = { hide: { '/decision': ['reject'] } };
-
-const decisionOptions: INodeProperties[] = [
-	...displayedIf(unlessRejected, [
-		jsonField(
-			'changedArguments',
-			'Changed Arguments',
-			'Arguments to change, as JSON by the ID of each call in interrupt. All calls that wait are confirmed together.',
-			{ placeholder: 'e.g. { "call_1": { "amount": 20 } }' },
-		),
-		jsonField(
-			'payload',
-			'Decision Data',
-			'What to give to the run along with a confirmation, as JSON. A rejection takes none.',
-		),
-	]),
-	jsonField(
-		'target',
-		'Target',
-		'What the decision is about, as a JSON object; left empty, it is about what the thread waits for',
-	),
-];
-
-const messageExample =
-	'{\n  "assistant_id": "",\n  "input": {\n    "action": "send",\n    "message": { "input": { "input": "Hello" } }\n  }\n}';
-
-const decisionExample =
-	'{\n  "input": {\n    "action": "resume",\n    "decision": { "type": "confirm" },\n    "target": {}\n  }\n}';
-
-const retryExample = '{\n  "input": { "action": "retry" }\n}';
+	displayOptions: { hide: { '/decision': ['reject'] } },
+};
 
 const shownFor = (operations: string[], options: INodeProperties[]) =>
 	displayedIf({ show: { '/operation': operations } }, options);
@@ -242,34 +169,21 @@ const SENDING = [...ASKING, 'start'];
 const WAITING = [...SENDING, 'waitForRun'];
 const ANSWERING = [...ASKING, 'getRun', 'waitForRun'];
 
-const ownBody = [
-	...shownFor(SENDING, [bodyMode]),
-	...shownFor(['run', 'start'], [jsonBodyOption(messageExample)]),
-	...shownFor(['decide'], [jsonBodyOption(decisionExample)]),
-	...shownFor(['retry'], [jsonBodyOption(retryExample)]),
-];
-
 /** The options of all operations on runs, in one field, as n8n sends the description to every browser. */
-export const runOptions: INodeProperties = optionsField(
-	[
-		concurrency,
-		...shownFor(ANSWERING, answerOptions),
-		...shownFor(ASKING, deliveryOptions),
-		...shownFor(WAITING, [deadline]),
-		...shownFor([...ASKING, 'waitForRun'], displayedIf(unlessInOneRequest, abandonOptions)),
-		...shownFor(SENDING, [cancelSilent, whenBusy, ...optionsWithoutOwnBody([context])]),
-		...shownFor(ASKING, [inOneRequest]),
-		...shownFor(['run', 'start'], [title, ...optionsWithoutOwnBody(messageOptions)]),
-		...shownFor(['decide'], optionsWithoutOwnBody(decisionOptions)),
-		...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
-	],
-	ownBody,
-);
+export const runOptions: INodeProperties = optionsField([
+	concurrency,
+	...shownFor(ANSWERING, answerOptions),
+	...shownFor(ASKING, [...deliveryOptions, inOneRequest]),
+	...shownFor(WAITING, [deadline]),
+	...shownFor([...ASKING, 'waitForRun'], [whenGivenUp]),
+	...shownFor(SENDING, [additionalFieldsJson, cancelSilent, whenBusy]),
+	...shownFor(['run', 'start'], [attachments, filterValues, title]),
+	...shownFor(['decide'], [changedArguments]),
+	...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
+]);
 
 /** Up to the longest timer of Node.js. */
 const minutes = z.number().positive().min(0.001).max(35_791);
-
-const abandonAction = z.enum(['leave', 'cancel']);
 
 /** Settings of the operations on runs. Those that an operation does not show have their defaults. */
 export const runSettings = z.object({
@@ -277,14 +191,12 @@ export const runSettings = z.object({
 		cancelSilentMinutes: z.number().min(0).max(35_791),
 		citations: z.enum(['numbers', 'asWritten', 'none']),
 		deadlineMinutes: minutes,
-		enableStreaming: z.boolean(),
+		include: z.array(z.enum(['sources', 'passages', 'steps'])),
 		inOneRequest: z.boolean(),
-		listSources: z.boolean(),
-		returnIntermediateSteps: z.boolean(),
+		showInChat: z.enum(['asWritten', 'whole', 'hidden']),
 		title: z.string().trim().optional(),
 		whenBusy: z.enum(['wait', 'fail', 'run']),
-		whenLate: abandonAction,
-		whenStopped: abandonAction,
+		whenGivenUp: z.enum(['leave', 'cancel']),
 	}),
 });
 

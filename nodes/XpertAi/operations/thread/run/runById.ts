@@ -12,7 +12,7 @@ import { waitForRunResult, withThread } from '../../../runs/runThread';
 import type { RunIds } from '../../../threads/runsApi';
 import { isTransient } from '../../../transport/classifyFailure';
 import { MINUTE_MS } from '../../../transport/clock';
-import { answerFields, answerJson, forAudience } from './answerFields';
+import { answerOf, forAudience } from './answerFields';
 import { clientOf } from './ask';
 import { resultError } from './errors';
 import { runSettings } from './options';
@@ -33,18 +33,15 @@ function readAnswer(item: Item, ids: RunIds, waits: boolean): () => Promise<IDat
 		const mayGoOn =
 			state.status === 'unread' ? isTransient(state.failure) : state.status === 'running';
 		const followed = mayGoOn && waits ? await waitForRunResult(run) : state;
-		const policy = waits ? pick(options, ['whenStopped', 'whenLate']) : {};
+		const policy = waits ? pick(options, ['whenGivenUp']) : {};
 		const ended = await abandonRun({ ...run, ...policy }, withFacts(followed, ids));
-		const assistantId = state.assistantId ?? followed.assistantId ?? null;
-		const result = withFacts(await withThread(run, ended), { assistantId });
-		if (result.status === 'running') {
-			const { status } = result;
-			return forAudience(item, { output: null, status, assistantId, ...ids });
-		}
+		const result = await withThread(run, ended);
+		if (result.status === 'running')
+			return forAudience(item, { output: null, status: result.status, ...ids });
 		if (result.status === 'unread') throw resultError(item, { ...result, status: 'failed' });
 		if (result.status !== 'completed' && result.status !== 'interrupted')
 			throw resultError(item, result);
-		return answerJson(request, result, answerFields(result, options));
+		return answerOf(request, result).json;
 	};
 }
 
@@ -53,10 +50,10 @@ function cancelRun(item: Item, ids: RunIds): () => Promise<IDataObject> {
 	const client = clientWithTimeout(item);
 	return async () => {
 		const result = await cancelRunById({ ...client, ...ids });
-		const { status, assistantId = null } = result;
+		const { status } = result;
 		if ('failure' in result && result.failure)
 			throw resultError(item, { ...result, status: 'failed', ...ids });
-		return { cancelled: status === 'cancelled', status, ...ids, assistantId } as IDataObject;
+		return { cancelled: status === 'cancelled', status, ...ids };
 	};
 }
 

@@ -1,30 +1,27 @@
-import castArray from 'lodash/castArray';
 import isEmpty from 'lodash/isEmpty';
 import isNil from 'lodash/isNil';
-import isUndefined from 'lodash/isUndefined';
 import map from 'lodash/map';
-import omitBy from 'lodash/omitBy';
+import pickBy from 'lodash/pickBy';
 import truncate from 'lodash/truncate';
 import { z } from 'zod';
 
 import { chatSessionOf, readAnswerOutput } from '../../../execution/audience';
 import type { AnswerOutput } from '../../../execution/audience';
+import { isNamedIn, subjectOf } from '../../../execution/badInput';
 import type { Naming } from '../../../execution/badInput';
+import { completeBody } from '../../../execution/body';
 import type { FieldValues } from '../../../execution/fields';
-import { splitList } from '../../../execution/ids';
 import type { BinaryField, Item } from '../../../execution/item';
 import { checkedKey, keyOf } from '../../../execution/keys';
-import { typedValue, utcText } from '../../../execution/values';
-import { freeForm, idList } from '../../../payloads/common';
+import { typedValue } from '../../../execution/values';
 import { derivedId } from '../../../payloads/derivedId';
 import { changedArguments, runBodies } from '../../../payloads/run';
-import { intentOf, MESSAGE_KEYS, rejectsWithPayload } from '../../../runs/input';
+import { filterValuesIn, intentOf, MESSAGE_KEYS } from '../../../runs/input';
 import type { Intent, RunBody, RunKind } from '../../../runs/input';
-import { isJsonObject } from '../../../transport/answer';
 import { rowSubject, valuesOfRows } from '../../shared/rowValues';
 import type { Row } from '../../shared/rowValues';
 import { decisionFields, messageFields, retryFields } from './fields';
-import { ID_KINDS, idRows, runSettings } from './options';
+import { runSettings } from './options';
 import type { RunOptions } from './options';
 
 const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
@@ -59,56 +56,41 @@ export interface RunRequest extends AnswerOutput {
  */
 export function readRunRequest(item: Item, kind: RunKind, waits: boolean): RunRequest {
 	const { options } = item.settings(runSettings);
-	const body = runBodyOf(item, kind);
-	const intent = intentOf(body);
-	const { kind: sent } = intent;
-	const { runOn, threadId } = threadOf(item, kind, body);
-	if (runOn === 'new' && sent !== 'message') {
-		const demand =
-			'must be "Conversation With a Key" or "Existing Thread", as a new conversation has nothing to decide or to answer again';
-		return item.refuse({ subject: `"${item.labelOf('threadSource')}"`, demand });
-	}
-	if (!waits && sent === 'decision') {
-		const demand = 'must not decide: use Thread: Decide';
-		return item.refuse({ subject: `"${item.labelOf('options.jsonBody')}"`, demand });
-	}
-	const withMessage = kind === 'message' && !item.isJsonBody;
-	const start = withMessage ? truncate(item.text('message').trim(), { length: TITLE_LENGTH }) : '';
+	const { key, ...place } = placeOf(item, kind);
+	const body = runBodyOf(item, kind, key === undefined ? [] : ['assistant_id']);
+	const intent = intentOf(kind, body);
+	const start = truncate(intent.text?.trim(), { length: TITLE_LENGTH });
 	return {
 		item,
-		runOn,
-		threadId,
+		...place,
+		...(key !== undefined && { threadId: derivedId(String(body.assistant_id), key) }),
 		body,
 		intent,
 		options,
 		waits,
-		attachments: withMessage ? item.binaries('options.attachments') : [],
+		attachments: kind === 'message' ? item.binaries('options.attachments') : [],
 		title: options.title || start || undefined,
 		...(waits ? readAnswerOutput(item) : { simplify: true }),
 	};
 }
 
 /**
- * The chosen thread, or the thread derived from assistant and key. Automatic uses the chat session as the key; without
- * one, a new conversation.
+ * The chosen thread, or the key of a conversation. Automatic uses the chat session as the key; without one, a new
+ * conversation.
  */
-function threadOf(
+function placeOf(
 	item: Item,
 	kind: RunKind,
-	{ assistant_id: assistantId }: RunBody,
-): Pick<RunRequest, 'runOn' | 'threadId'> {
+): Pick<RunRequest, 'runOn' | 'threadId'> & { key?: string } {
 	const chosen = kind === 'message' ? item.setting('threadSource', threadSource) : 'existing';
 	if (chosen === 'existing') return { runOn: chosen, threadId: item.id('threadId') };
+	if (chosen === 'key') return { runOn: chosen, key: keyOf(item, 'conversationKey', true) };
 	const session = chosen === 'auto' ? chatSessionOf(item) : undefined;
-	if (chosen !== 'key' && session === undefined) return { runOn: 'new' };
-	const key =
-		session === undefined
-			? keyOf(item, 'conversationKey', true)
-			: checkedKey(item, session, 'The sessionId of the Chat Trigger', true);
-	if (typeof assistantId === 'string' && assistantId !== '')
-		return { runOn: 'key', threadId: derivedId(assistantId, key) };
-	const subject = `"${item.labelOf('options.jsonBody')}"`;
-	return item.refuse({ subject, demand: 'must name the assistant_id, to which the key belongs' });
+	if (session === undefined) return { runOn: 'new' };
+	return {
+		runOn: 'key',
+		key: checkedKey(item, session, 'The sessionId of the Chat Trigger', true),
+	};
 }
 
 const CHANGES = 'options.changedArguments';
@@ -116,82 +98,69 @@ const CHANGES = 'options.changedArguments';
 /** The field of each path in a body. */
 const FIELD_BY_PATH = {
 	assistant_id: 'assistantId',
-	context: 'options.context',
 	'input.message.input.input': 'message',
-	'input.state': 'options.state',
 	'input.patch': CHANGES,
-	'input.decision.payload': 'options.payload',
 	'input.decision.type': 'decision',
-	'input.target': 'options.target',
 };
 
 /**
  * The body of E4 for an item, without the uploaded files and, for a thread that has run, without the assistant.
  *
+ * @param reserved paths that Additional Fields (JSON) must not name, beside those of the kind
  * @throws NodeOperationError naming the field, the item and the requirement
  */
-export function runBodyOf(item: Item, kind: RunKind): RunBody {
-	if (item.isJsonBody) return readOwnBody(item, kind);
-	const { fields, schema, input } = BODIES[kind];
-	const { options, assistantId, ...values } = item.values(fields);
-	const optional: FieldValues = isJsonObject(options) ? options : {};
-	const body = {
-		assistant_id: assistantId,
-		input: input(item, { ...optional, ...values }),
-		context: optional.context,
-	};
-	const naming: Naming = { fields, fieldByPath: FIELD_BY_PATH };
-	item.checkIds(body, ['assistant_id'], naming);
-	const checked: RunBody = item.check(schema, body, naming);
-	item.jsonText(checked, naming);
-	return checked;
+export function runBodyOf(item: Item, kind: RunKind, reserved: string[] = []): RunBody {
+	const { fields, schema, bodyOf } = BODIES[kind];
+	const { options, ...values } = item.values(fields);
+	const optional = options as FieldValues | undefined;
+	const { body, ...own } = bodyOf(item, { ...optional, ...values });
+	const { value, naming } = completeBody(item, {
+		value: body,
+		schema,
+		naming: { fields, fieldByPath: FIELD_BY_PATH },
+		ids: ['assistant_id'],
+		reserved: [...reserved, ...own.reserved],
+	});
+	const complete: RunBody = value;
+	checkFilterValues(item, complete, naming, optional?.filterValues);
+	item.jsonText(complete, naming);
+	return complete;
 }
 
-/** A body that the user wrote. In Ask and Wait it may also decide, or have a message answered again. */
-function readOwnBody(item: Item, kind: RunKind): RunBody {
-	const value: RunBody = item.jsonBody(freeForm);
-	const naming: Naming = { parameter: item.labelOf('options.jsonBody') };
-	const subject = `"${naming.parameter}"`;
-	item.jsonText(value, naming);
-	if (kind !== 'message' && intentOf(value).kind !== kind)
-		return item.refuse({ subject, demand: `must have the "input" of this operation` });
-	if (!rejectsWithPayload(value)) return value;
-	const demand =
-		'must not give a rejection a "payload", as the server then carries out what was rejected';
-	return item.refuse({ subject, demand });
+function messageBody(item: Item, { assistantId, message: text, filterValues }: FieldValues) {
+	const input = { ...rowsOfFilters(item, filterValues), input: text };
+	const body = { assistant_id: assistantId, input: { action: 'send', message: { input } } };
+	return { body, reserved: ['input.action'] };
 }
 
-function messageInput(item: Item, values: FieldValues) {
-	const { message: text, state } = values;
-	const { files, ...ids } = messageIds(item, values);
-	const input = { ...filterValuesOf(item, values), input: text, files };
-	return { action: 'send', message: { input: omitBy(input, isUndefined) }, state, ...ids };
-}
-
-function decisionInput(item: Item, values: FieldValues) {
-	const { payload, changedArguments: changes = {} } = values;
-	const target = values.target ?? {};
+function decisionBody(item: Item, values: FieldValues) {
 	const type = decisionOf(values.decision);
+	const isConfirmed = type === 'confirm';
+	const changes = values.changedArguments ?? {};
 	// The user gives new arguments of waiting calls by call ID.
 	const byCallId = item.check(changedArguments, changes, { parameter: item.labelOf(CHANGES) });
 	const toolCalls = map(byCallId, (args, id) => ({ id, args }));
+	const patch = isEmpty(toolCalls) || !isConfirmed ? {} : { patch: { toolCalls } };
 	// The server carries out a rejection that has a payload, even an empty one.
-	if (type === 'reject') return { action: 'resume', target, decision: { type } };
-	const patch = isEmpty(toolCalls) ? {} : { patch: { toolCalls } };
-	return { action: 'resume', target, decision: { type, payload }, ...patch };
+	const decided = isConfirmed ? 'input.decision.type' : 'input.decision';
+	return {
+		body: { input: { action: 'resume', target: {}, decision: { type }, ...patch } },
+		reserved: ['input.action', 'input.target', decided],
+	};
 }
 
-const retryInput = () => ({ action: 'retry', source: {} });
+const retryBody = () => ({
+	body: { input: { action: 'retry', source: {} } },
+	reserved: ['input.action'],
+});
 
-/** Only messages name the assistant, as a thread that has run already has one. */
-const ASSISTANT = { assistant_id: true } as const;
 const { message, decision, retry } = runBodies;
 
-/** The fields, the `input` and the schema of each body of E4 (service behaviour, E4). */
+/** The fields, the body and the schema of each kind of run (E4). */
 const BODIES = {
-	message: { fields: messageFields, input: messageInput, schema: message },
-	decision: { fields: decisionFields, input: decisionInput, schema: decision.omit(ASSISTANT) },
-	retry: { fields: retryFields, input: retryInput, schema: retry.omit(ASSISTANT) },
+	message: { fields: messageFields, bodyOf: messageBody, schema: message },
+	decision: { fields: decisionFields, bodyOf: decisionBody, schema: decision },
+	retry: { fields: retryFields, bodyOf: retryBody, schema: retry },
 };
 
 /** Normalizes a decision: people and models capitalize it, and approvals are often true or false. */
@@ -204,88 +173,36 @@ const DECISIONS = new Map(
 	Object.entries({ confirm: 'confirm', true: 'confirm', reject: 'reject', false: 'reject' }),
 );
 
-const rowsOfIds = z.object({
-	ids: z.array(z.object({ kind: z.enum(ID_KINDS).default('fileContext'), id: z.unknown() })),
-});
+const FILTERS = 'options.filterValues';
 
-const LABEL = 'ID" in "IDs';
-const SUBJECT = `"${LABEL}"`;
-
-/**
- * The files that a message names, and the environment and project of its run.
- *
- * @throws NodeOperationError for invalid IDs, and for more than one environment or project
- */
-function messageIds(item: Item, { ids = [] }: FieldValues) {
-	const { ids: rows } = item.check(rowsOfIds, { ids }, { fields: [idRows] });
-	const all = (kind: (typeof ID_KINDS)[number]) =>
-		rows.flatMap((row) => (row.kind === kind ? idsOf(item, row.id) : []));
-	const one = (kind: (typeof ID_KINDS)[number]) => {
-		const [id, ...more] = all(kind);
-		const demand = `must name one ${kind} at most`;
-		return more.length === 0 ? id : item.refuse({ subject: SUBJECT, demand });
-	};
-	// The names of the two kinds of file IDs must not be swapped (recorded).
-	const files = [
-		...all('fileContext').map((fileId) => ({ fileId })),
-		...all('storageFile').map((id) => ({ id })),
-	];
-	return {
-		files: files.length > 0 ? files : undefined,
-		environmentId: one('environment'),
-		projectId: one('project'),
-	};
-}
-
-/** IDs as text with commas or as a list. */
-function idsOf(item: Item, raw: unknown): string[] {
-	const ids = castArray<unknown>(typeof raw === 'string' ? splitList(raw) : (raw ?? []));
-	const texts = ids.map((id) => (typeof id === 'number' ? String(id) : id));
-	if (texts.length === 0) return [];
-	const checked = item.check(idList, texts, { parameter: LABEL });
-	for (const id of checked) item.checkId({ subject: SUBJECT, id });
-	return checked;
+/** The values of the rows, by key. @throws NodeOperationError if a key belongs to the message itself */
+function rowsOfFilters(item: Item, rows: unknown): FieldValues {
+	const label = item.labelOf(FILTERS);
+	const values = valuesOfRows(item, label, rows, () => '');
+	const taken = MESSAGE_KEYS.find((key) => key in values);
+	if (taken === undefined) return values;
+	const demand = 'is a part of the message itself: choose another key';
+	return item.refuse({ subject: rowSubject(taken, label), demand });
 }
 
 /**
- * The values for the assistant's filters, by key, from JSON and from rows.
- *
- * @throws NodeOperationError if a key belongs to the message itself, or a value is empty: `contains` with an empty
- * text, or `under` with an empty folder, finds everything (recorded, `knowledge-filter-5`)
+ * Refuses empty values for filters, from rows or from Additional Fields (JSON): `contains` with an empty text, or `under`
+ * with an empty folder, finds everything (recorded, `knowledge-filter-5`).
  */
-function filterValuesOf(
-	item: Item,
-	{ filterValues: rows, filterValuesJson = {} }: FieldValues,
-): FieldValues {
-	const label = item.labelOf('options.filterValues');
-	const jsonLabel = item.labelOf('options.filterValuesJson');
-	const mayBeEmptyKeys = new Set<string>();
-	const rowValues = valuesOfRows(item, label, rows, ({ type, mayBeEmpty }: Row, key) => {
-		if (mayBeEmpty && (type ?? 'string') === 'string') mayBeEmptyKeys.add(key);
-		return '';
-	});
-	const json = item.check(freeForm, filterValuesJson, { parameter: jsonLabel });
-	checkFilters(item, jsonLabel, json);
-	checkFilters(item, label, rowValues, mayBeEmptyKeys);
-	const jsonEntries = Object.entries(json).map(([key, value]) => [key, utcText(value)]);
-	return { ...Object.fromEntries(jsonEntries), ...rowValues };
+function checkFilterValues(item: Item, body: RunBody, naming: Naming, rows: unknown = []): void {
+	const mayBeEmpty = (rows as Row[]).filter((row) => row.mayBeEmpty && isText(row)).map(keyIn);
+	const empty = pickBy(filterValuesIn(body), isEmptyValue);
+	const key = Object.keys(empty).find((one) => !mayBeEmpty.includes(one));
+	if (key === undefined) return;
+	const path = ['input', 'message', 'input', key];
+	const subject = isNamedIn(naming.additional, path)
+		? subjectOf(path, naming)
+		: rowSubject(key, item.labelOf(FILTERS));
+	item.refuse({ subject, demand: 'must not be empty', cure: EMPTY_CURE });
 }
 
-function checkFilters(
-	item: Item,
-	label: string,
-	values: FieldValues,
-	mayBeEmpty = new Set<string>(),
-): void {
-	item.jsonText(values, { parameter: label });
-	for (const [key, value] of Object.entries(values)) {
-		const subject = rowSubject(key, label);
-		if (MESSAGE_KEYS.includes(key))
-			item.refuse({ subject, demand: 'is a part of the message itself: choose another key' });
-		if (isEmptyValue(value) && !mayBeEmpty.has(key))
-			item.refuse({ subject, demand: 'must not be empty', cure: EMPTY_CURE });
-	}
-}
+const isText = ({ type = 'string' }: Row) => type === 'string';
+const keyIn = ({ key }: Row) => String(key).trim();
 
 const EMPTY_CURE =
 	'With an empty value, some filters find everything. Where that is meant, give the value as a row with "May Be Empty".';

@@ -1,4 +1,6 @@
 import compact from 'lodash/compact';
+import groupBy from 'lodash/groupBy';
+import map from 'lodash/map';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { failureAsReply, isTool, NO_ANSWER, runFacts } from '../../../execution/audience';
@@ -153,19 +155,17 @@ export async function inThreadQueues<Result>(
 	goOn: () => boolean,
 ): Promise<Array<Result | undefined>> {
 	const results: Array<Result | undefined> = work.map(() => undefined);
-	const byThread = new Map<string | number, number[]>();
-	for (const [index, { threadId = index }] of work.entries()) {
-		const indexes = byThread.get(threadId);
-		if (indexes) indexes.push(index);
-		else byThread.set(threadId, [index]);
-	}
+	const places = work.map(({ threadId }, index) => ({ index, threadId }));
 	// All turns are taken at once, so that two calls cannot wait for each other.
-	const queues = [...byThread].map(([threadId, indexes]) => ({
-		indexes,
-		turn: typeof threadId === 'string' ? takeTurn(threadId) : undefined,
-	}));
-	const runQueue = async ({ indexes, turn }: (typeof queues)[number]) => {
-		for (const index of indexes) {
+	const queues = map(
+		groupBy(places, ({ index, threadId }) => threadId ?? `#${index}`),
+		(queue) => {
+			const threadId = queue[0]?.threadId;
+			return { queue, turn: threadId === undefined ? undefined : takeTurn(threadId) };
+		},
+	);
+	const runQueue = async ({ queue, turn }: (typeof queues)[number]) => {
+		for (const { index } of queue) {
 			if (!goOn()) break;
 			results[index] = await work[index]?.run(turn);
 		}

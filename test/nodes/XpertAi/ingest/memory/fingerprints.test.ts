@@ -25,6 +25,9 @@ describe('fingerprints', () => {
 		expect(done()).toEqual([true, false]);
 		fingerprints.markProcessed(A);
 		expect([...done(), fingerprints.has(A, 'copy #1')]).toEqual([true, true, true]);
+		fingerprints.changed.clear();
+		fingerprints.markProcessed(A);
+		expect(fingerprints.changed.size).toBe(0);
 		fingerprints.set(storedEntry(A, 'copy #2'));
 		expect(done()).toEqual([true, false]);
 		fingerprints.forget(A);

@@ -31,7 +31,14 @@ export async function journaledBatch(
 	const rows = [before, ...documents.map((one) => JSON.stringify(one)), behind];
 	const body = `[${rows.join(',')}]`;
 	return {
-		send: async () => await routes.send({ method: 'POST', path: '/bulk', body, schema: anyAnswer }),
+		send: async () =>
+			await routes.send({
+				method: 'POST',
+				repeatable: true,
+				path: '/bulk',
+				body,
+				schema: anyAnswer,
+			}),
 		ended: around.onEnded,
 	};
 }

@@ -342,6 +342,7 @@ export class Nights {
 			getExecutionId: () => String(night.runId),
 			getWorkflowDataProxy: () => ({ $runIndex: night.runIndex ?? 0 }),
 			continueOnFail: () => (goesOn && !night.others) || night.brake !== undefined,
+			logger: { info: () => undefined },
 			addExecutionHints: (...hints: Array<{ message: string }>) =>
 				void course.said.push(...hints.map(({ message }) => message)),
 		} as unknown as Partial<IExecuteFunctions>;
@@ -349,9 +350,9 @@ export class Nights {
 			from === 'text'
 				? {
 						text: textOf(key, version),
+						documentKey: key,
 						documentSettings: {
 							name: `${key}.md`,
-							documentKey: key,
 							documentVersion: isVersioned ? version : '',
 						},
 					}

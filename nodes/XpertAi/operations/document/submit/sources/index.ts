@@ -14,7 +14,6 @@ import {
 	textField,
 } from '../../../../execution/fields';
 import { typedRowsField } from '../../../shared/fields';
-import { chunksField, pagesField } from './parts';
 
 /** The name of a document, for every source. */
 const nameSetting = textField(
@@ -24,47 +23,17 @@ const nameSetting = textField(
 	{ placeholder: 'e.g. Return policy' },
 );
 
-/** How a document that may have its own ID gets its ID. */
-const documentIdMode = choiceField(
-	'documentIdMode',
-	'Document ID',
-	'What the server keeps a document under. A second run replaces a document that has the same ID again.',
-	{
-		derived: {
-			name: 'Derived From a Key',
-			description:
-				'The same key gives the same ID in every run, so that a second run replaces the document',
-		},
-		field: {
-			name: 'From the Document',
-			description:
-				"The document's own ID, which must be a UUID. A second run replaces the document.",
-		},
-		new: {
-			name: 'New Each Time',
-			description: 'A random UUID, so that a second run stores every document again',
-		},
-	},
-);
-
-/**
- * Hidden for the other choices, instead of shown for this one: n8n knows no default for what is not added to a
- * collection.
- */
-const UNLESS_OTHER_ID = { hide: { documentIdMode: ['field', 'new'] } };
-
 /** The key of a document. */
 const documentKey = textField(
 	'documentKey',
 	'Document Key',
-	'A later run with the same key replaces the document. Left out: its name, file path, address or own ID.',
+	'What replaces a document: a later one with the same key. Left out: its name, file path, address or own ID.',
 	{
 		placeholder: 'e.g. handbook/returns.md',
 		builderHint: {
 			propertyHint:
 				'Must differ for each document and stay the same when it changes: a path, an address or a row ID, never a title that repeats or $itemIndex.',
 		},
-		displayOptions: UNLESS_OTHER_ID,
 	},
 );
 
@@ -73,7 +42,7 @@ const documentKeyField = textField(
 	'documentKeyField',
 	'Key Field',
 	'Field of each document that holds its key, such as metadata.key. Left out, documents keep their own IDs.',
-	{ placeholder: 'e.g. filePath', displayOptions: UNLESS_OTHER_ID },
+	{ placeholder: 'e.g. filePath' },
 );
 
 const documentVersion = textField(
@@ -248,9 +217,11 @@ export const sourceFields: INodeProperties[] = [
 	...shownFor(['text'], [text]),
 	...shownFor(['files'], [binaryFieldName('the file')]),
 	...shownFor(['addresses'], [url]),
-	...shownFor(['fields'], [documentFields, pagesField, chunksField]),
+	...shownFor(['fields'], [documentFields]),
 	...shownFor(['json'], [jsonBodyField(exampleDocuments)]),
 	...shownFor(['records'], [binaryFieldName('the file of documents'), textInRecord]),
+	...shownFor([...MADE, 'fields'], [documentKey]),
+	...shownFor(['json', 'records'], [documentKeyField]),
 ];
 
 /** Settings, shown for these sources. */
@@ -264,9 +235,8 @@ export const settingsFields: INodeProperties[] = [
 		inPanelOrder([
 			...settingsFor(MADE, [nameSetting, ...recordSettings]),
 			...settingsFor(['files'], [folderFromDirectory]),
-			...settingsFor([...MADE, 'fields'], [documentKey, documentVersion]),
-			...settingsFor(['json', 'records'], [documentKeyField, documentVersionField]),
-			...settingsFor(WHOLE, [documentIdMode]),
+			...settingsFor([...MADE, 'fields'], [documentVersion]),
+			...settingsFor(['json', 'records'], [documentVersionField]),
 		]),
 	),
 ];

@@ -1,6 +1,5 @@
 import groupBy from 'lodash/groupBy';
 import isNil from 'lodash/isNil';
-import keyBy from 'lodash/keyBy';
 import mapKeys from 'lodash/mapKeys';
 import mapValues from 'lodash/mapValues';
 import omitBy from 'lodash/omitBy';
@@ -10,25 +9,21 @@ import { textField } from '../../../../execution/fields';
 import type { Item } from '../../../../execution/item';
 import { isoText, typedValue } from '../../../../execution/values';
 import { isUuid } from '../../../../payloads/common';
-import { document, isDocumentField } from '../../../../payloads/document';
+import { document, documentWith, isDocumentField } from '../../../../payloads/document';
 import type { DocumentField } from '../../../../payloads/document';
 import { documentFieldName, documentFieldType } from '../../../../pickers/documentFields';
 import { isJsonObject } from '../../../../transport/answer';
 import { parserConfigField } from '../../../shared/fields';
-import { chunksField, pagesField } from './parts';
 
 const FIELD_TYPES: Record<string, FieldType | undefined> = mapValues(
 	document.shape,
 	documentFieldType,
 );
 
-/** Fields that the editor also shows as groups of fields. */
-const GROUPS = keyBy([pagesField, chunksField, parserConfigField('')], 'name');
-
 /** The names of document fields in messages, as the mapper shows them. */
 export const DOCUMENT_NAMING = {
-	fields: Object.keys(document.shape).map(
-		(name) => GROUPS[name] ?? textField(name, documentFieldName(name)),
+	fields: Object.keys(document.shape).map((name) =>
+		name === 'parserConfig' ? parserConfigField('') : textField(name, documentFieldName(name)),
 	),
 };
 
@@ -43,13 +38,11 @@ export function documentFromFields(item: Item, prepare: (document: unknown) => u
 	const columns = columnsOf(item);
 	const { fields, text, unused: unusedColumns } = mapColumns(columns);
 	const mapped = withTypes(item, fields);
-	const parts = item.values([pagesField, chunksField]) as Record<string, IDataObject[]>;
-	for (const [list, added] of Object.entries(parts))
-		mapped[list] = [mapped[list] ?? [], added].flat() as IDataObject[];
 	// A text column becomes a page, unless the item has pages or chunks.
 	if (text !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(text);
 	else if (text !== undefined) mapped.pages = [{ pageContent: String(columns[text]) }];
-	return { record: item.check(document, prepare(mapped), DOCUMENT_NAMING), unusedColumns };
+	const record = item.check(documentWith(mapped), prepare(mapped), DOCUMENT_NAMING);
+	return { record, unusedColumns };
 }
 
 /**

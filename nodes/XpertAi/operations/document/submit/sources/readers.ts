@@ -3,6 +3,7 @@ import cloneDeep from 'lodash/cloneDeep';
 import compact from 'lodash/compact';
 import get from 'lodash/get';
 import has from 'lodash/has';
+import identity from 'lodash/identity';
 import isEmpty from 'lodash/isEmpty';
 import isNil from 'lodash/isNil';
 import omit from 'lodash/omit';
@@ -17,10 +18,9 @@ import { checkedKey, keyIfGiven, textIfGiven } from '../../../../execution/keys'
 import type { ItemError } from '../../../../execution/outputs';
 import { isFilled, isNothing } from '../../../../execution/rawParameters';
 import { jsonRecords } from '../../../../ingest/jsonRecords';
-import { UUID_DEMAND, isUuid } from '../../../../payloads/common';
 import {
-	document,
 	documentList,
+	documentWith,
 	isDocumentField,
 	unsignedAddress,
 } from '../../../../payloads/document';
@@ -44,12 +44,10 @@ export type SourceDocuments = FoundDocument[] | AsyncIterable<FoundDocument | It
 const sourceValue = z.enum(Object.keys(SOURCES) as [SourceValue, ...SourceValue[]]);
 
 const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
-	text: (item) => [readKeyed(item, readText, keyOfText)],
-	files: (item) => [readKeyed(item, readFile, keyOfFile)],
-	addresses: (item) => [readKeyed(item, readAddress, keyOfAddress)],
-	fields: (item) => [
-		readKeyed(item, readFields, () => identification(item, 'documentKey').identify({}).key),
-	],
+	text: (item) => readKeyed(item, readText, nameOfText, `"${item.labelOf(NAME)}"`),
+	files: (item) => readKeyed(item, readFile, pathOfFile, 'The name of the file'),
+	addresses: (item) => readKeyed(item, readAddress, stableAddress, `"${item.labelOf('url')}"`),
+	fields: (item) => readKeyed(item, readFields),
 	json: readJson,
 	records: readRecords,
 };
@@ -63,65 +61,59 @@ export function readDocuments(item: Item): SourceDocuments {
 	return READERS[item.setting('source', sourceValue)](item);
 }
 
-/** Reads the document of an item. One that is refused although it has a key is told from one without. */
+/**
+ * Reads the document of an item, and its key. One that is refused although it has a key is told from one without.
+ *
+ * @param defaultKey gives the key if none is set
+ * @param subject what the default key is called in messages
+ */
 function readKeyed(
 	item: Item,
 	read: (item: Item) => FoundDocument,
-	keyOf: (item: Item) => string | undefined,
-): FoundDocument {
+	defaultKey?: (item: Item) => string,
+	subject = '',
+): FoundDocument[] {
+	const readKey = () =>
+		keyGiven(item) ?? (defaultKey && checkedKey(item, defaultKey(item), subject));
 	try {
 		const version = item.text('documentSettings.documentVersion').trim();
-		return { ...read(item), ...(version !== '' && { version }) };
+		return [{ ...read(item), key: readKey(), ...(version !== '' && { version }) }];
 	} catch (caught) {
-		const key: unknown = attempt(keyOf, item);
+		const key: unknown = attempt(readKey);
 		const flaw = item.asError(caught);
 		if (typeof key === 'string') refusedKeys.set(flaw, key);
 		throw flaw;
 	}
 }
 
-const idMode = z.enum(['derived', 'field', 'new']);
+/** A document whose numeric ID serves as its key: it is sent as text, if at all. */
+const withTextId = (one: unknown) =>
+	isJsonObject(one) && typeof one.id === 'number' ? { ...one, id: String(one.id) } : one;
 
 /**
- * How the documents of an item get their IDs (Document ID).
+ * How the documents of an item get their keys (Key Field); without it, they keep their own IDs.
  *
- * @param keySetting the setting with the key of the item's document, or with the path of the key in each document
- * @throws NodeOperationError if the mode or the key cannot be read
+ * @throws NodeOperationError if the path of the key cannot be read
  */
-export function identification(item: Item, keySetting: 'documentKey' | 'documentKeyField') {
-	const parameter = `documentSettings.${keySetting}`;
-	const mode = item.setting('documentSettings.documentIdMode', idMode);
-	const isPath = keySetting === 'documentKeyField';
-	const readKey = isPath ? textIfGiven : keyIfGiven;
-	const given = mode === 'derived' ? readKey(item, parameter) : undefined;
-	const keepsId = mode !== 'new' && given === undefined;
-	const label = `"${item.labelOf(parameter)}"`;
+export function identification(item: Item) {
+	const path = textIfGiven(item, 'documentKeyField');
 	return {
-		/** Applied to a document before it is checked: a numeric ID may serve as a key, unless it is sent as ID. */
-		prepare: (one: unknown) =>
-			!keepsId && isJsonObject(one) && typeof one.id === 'number'
-				? { ...one, id: String(one.id) }
-				: one,
+		/** Applied to a document before it is checked. */
+		prepare: path === undefined ? identity : withTextId,
 		/**
-		 * Gives a document its key. Its pages and chunks get no ID: on Xpert, a page sent again with its ID and changed
-		 * content deletes its document (service behaviour).
+		 * Gives a document its key.
 		 *
 		 * @param position where the document is, for messages, if the item has several
-		 * @throws NodeOperationError if the document lacks its key or its UUID
+		 * @throws NodeOperationError if the document lacks its key
 		 */
 		identify(record: DocumentRecord, position?: string): FoundDocument {
-			if (mode === 'new') return { record: omit(record, 'id'), newEachTime: true };
-			if (mode === 'field' && !isUuid(record.id ?? '')) {
-				const subject = position ? `${position}: the document's ID` : "The document's ID";
-				return item.refuse({ subject, demand: UUID_DEMAND, value: record.id ?? '' });
-			}
-			if (given === undefined) return { record };
-			if (!isPath) return { record, key: given };
-			const key = ownValue(record, given);
-			const subject = position ? `${position}: ${label}` : label;
+			if (path === undefined) return { record };
+			const key = ownValue(record, path);
+			const subject = compact([position, `"${item.labelOf('documentKeyField')}"`]).join(': ');
 			if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number')
-				return { record, key: checkedKey(item, key, subject) };
-			const demand = `names ${quoted(given)}, which this document does not have`;
+				// Its ID is derived from the key.
+				return { record: { ...record, id: undefined }, key: checkedKey(item, key, subject) };
+			const demand = `names ${quoted(path)}, which this document does not have`;
 			return item.refuse({ subject, demand });
 		},
 	};
@@ -153,11 +145,8 @@ function readText(item: Item): FoundDocument {
 	item.checkWhole(text, `"${item.labelOf('text')}"`);
 	const name = nameOfText(item);
 	item.checkWhole(name, `"${item.labelOf(NAME)}"`);
-	return { key: keyOfText(item), ...textDocument(item, { ...settingsOf(item), name }, text) };
+	return textDocument(item, { ...settingsOf(item), name }, text);
 }
-
-const keyOfText = (item: Item) =>
-	documentKeyOf(item, () => nameOfText(item), `"${item.labelOf(NAME)}"`);
 
 const NAME = 'documentSettings.name';
 const NAME_DEMAND = 'must be given, as the item has no name and no title';
@@ -172,31 +161,19 @@ function nameOfText(item: Item): string {
 	return text || item.refuse({ subject, demand: NAME_DEMAND, cure: NAME_CURE });
 }
 
-/**
- * The key of a document.
- *
- * @param defaultKey gives the key if none is set
- * @param subject what `defaultKey` is called in messages
- * @throws NodeOperationError if the key is not valid, for example because an expression found nothing
- */
-function documentKeyOf(item: Item, defaultKey: () => string, subject: string): string {
-	return (
-		keyIfGiven(item, 'documentSettings.documentKey') ?? checkedKey(item, defaultKey(), subject)
-	);
-}
+const keyGiven = (item: Item) => keyIfGiven(item, 'documentKey');
 
 function readFile(item: Item): FoundDocument {
 	const field = item.binary();
 	const { fileName, directory = '' } = field.binary;
 	const name = item.text(NAME).trim() || fileName || field.property;
 	const settings = settingsOf(item, directory);
-	return { key: keyOfFile(item), ...binaryDocument(item, { ...settings, name }, field) };
+	return binaryDocument(item, { ...settings, name }, field);
 }
 
-function keyOfFile(item: Item): string {
+function pathOfFile(item: Item): string {
 	const { binary, property } = item.binary();
-	const path = compact([binary.directory, binary.fileName || property]).join('/');
-	return documentKeyOf(item, () => path, 'The name of the file');
+	return compact([binary.directory, binary.fileName || property]).join('/');
 }
 
 function readAddress(item: Item): FoundDocument {
@@ -207,12 +184,10 @@ function readAddress(item: Item): FoundDocument {
 		return item.refuse({ subject, demand, value: url });
 	}
 	const name = item.text(NAME).trim() || lastPart(new URL(url));
-	const ready = readyRecord(item, { name, fileUrl: url, ...settingsOf(item) });
-	return { key: keyOfAddress(item), ...ready };
+	return readyRecord(item, { name, fileUrl: url, ...settingsOf(item) });
 }
 
-const keyOfAddress = (item: Item) =>
-	documentKeyOf(item, () => unsignedAddress(item.text('url').trim()), `"${item.labelOf('url')}"`);
+const stableAddress = (item: Item) => unsignedAddress(item.text('url').trim());
 
 /** The last part of the path of an address, or its host if the path is empty. */
 function lastPart({ pathname, hostname }: URL): string {
@@ -226,9 +201,10 @@ function lastPart({ pathname, hostname }: URL): string {
 }
 
 function readFields(item: Item): FoundDocument {
-	const { prepare, identify } = identification(item, 'documentKey');
+	const key = keyGiven(item);
+	const prepare = key === undefined ? identity : withTextId;
 	const { record, unusedColumns } = documentFromFields(item, prepare);
-	const found = jsonDocument(item, identify(record), DOCUMENT_NAMING);
+	const found = jsonDocument(item, { record, key }, DOCUMENT_NAMING);
 	if (!isEmptyDocument(found)) return { ...found, unusedColumns };
 	const columns = Object.keys(item.json);
 	const inItem = columns.length > 0 ? `; the item has ${columns.slice(0, 5).join(', ')}` : '';
@@ -246,7 +222,7 @@ function isEmptyDocument({ record, key }: FoundDocument): boolean {
 }
 
 function readJson(item: Item): FoundDocument[] {
-	const { prepare, identify } = identification(item, 'documentKeyField');
+	const { prepare, identify } = identification(item);
 	const withVersion = versionReader(item);
 	const records = item.jsonBody(documentList(prepare));
 	const parameter = item.labelOf('jsonBody');
@@ -267,7 +243,7 @@ function jsonDocument(item: Item, identified: FoundDocument, naming: Naming): Fo
 async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemError> {
 	const field = item.binary();
 	const { parameter } = field;
-	const { prepare, identify } = identification(item, 'documentKeyField');
+	const { prepare, identify } = identification(item);
 	const withVersion = versionReader(item);
 	const textField = textIfGiven(item, 'textField') ?? '';
 	for await (const read of jsonRecords(textChunks(item, field))) {
@@ -275,7 +251,9 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 		let key: string | undefined;
 		try {
 			if ('flaw' in read) item.refuse({ subject: position, demand: read.flaw });
-			const record = item.check(document, prepare(read.value), { parameter: position });
+			const record = item.check(documentWith(read.value), prepare(read.value), {
+				parameter: position,
+			});
 			if (read.isWholeFile) refuseWrapped(item, 'The file', record, textField);
 			const identified = withVersion(identify(record, position));
 			({ key } = identified);

@@ -20,7 +20,6 @@ import {
 import type { FieldValues } from '../../../../execution/fields';
 import type { BinaryField, Item } from '../../../../execution/item';
 import { MIME_TYPES, UNKNOWN_TYPE, documentExtension } from '../../../../execution/mimeTypes';
-import { givenFor } from '../../../../execution/rawParameters';
 import { readValue, utcText } from '../../../../execution/values';
 import { document } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
@@ -46,12 +45,12 @@ const RECORD_NAMING: Naming = {
 /** A document as read and checked by its source. Its ID is derived when its turn comes. */
 export interface FoundDocument {
 	record: DocumentRecord;
+	/** The record as JSON, once it is checked. */
+	json?: string;
 	/** The key that its ID is derived from; without a key, the document keeps its own ID. */
 	key?: string;
 	/** Changes with the document, and is compared in place of its content. */
 	version?: string;
-	/** Whether the user wants it to have a new id each time. */
-	newEachTime?: boolean;
 	/** The file to upload first; its address is not in the record yet. */
 	file?: () => SourceFile | Promise<SourceFile>;
 	/** Whether U+0000 was left out of it. */
@@ -83,7 +82,7 @@ export function readyRecord(
 	item: Item,
 	given: DocumentRecord,
 	naming: Naming = RECORD_NAMING,
-): Pick<FoundDocument, 'record' | 'hadNul'> {
+): Pick<FoundDocument, 'record' | 'json' | 'hadNul'> {
 	const split = withTextSplitter(given);
 	const { metadata, parserConfig } = split;
 	const size = parserConfig?.chunkSize ?? CHUNK_SIZE;
@@ -97,8 +96,8 @@ export function readyRecord(
 	const json = item.jsonText(record, naming);
 	const cleaned = json.replace(NUL_IN_JSON, '$1');
 	return cleaned === json
-		? { record }
-		: { record: JSON.parse(cleaned) as DocumentRecord, hadNul: true };
+		? { record, json }
+		: { record: JSON.parse(cleaned) as DocumentRecord, json: cleaned, hadNul: true };
 }
 
 /**
@@ -202,9 +201,9 @@ function fileDocument(
 			mimeType: (given.mimeType ?? mimeType).replace(/;\s*charset=.*/i, ''),
 			type: isTable ? type : (given.type ?? type),
 		});
-	const { record, hadNul } = recordOf(named);
+	const { hadNul, ...ready } = recordOf(named);
 	return {
-		record,
+		...ready,
 		file: async () => {
 			const { content, file = named, hadNul: fileHadNul } = await read();
 			const fields = pick(recordOf(file).record, ['name', 'type', 'mimeType']);
@@ -249,7 +248,7 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
  * @throws NodeOperationError naming the setting
  */
 export function settingsOf(item: Item, directory = ''): DocumentRecord {
-	const chosen = chosenSettings(item);
+	const chosen = item.parameter('documentSettings');
 	const read = (readValue(item.refuse, RECORD_SETTINGS, chosen) ?? {}) as FieldValues;
 	const { metadataRows, folderFromDirectory: usesDirectory, ...settings } = read;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
@@ -266,18 +265,6 @@ export function settingsOf(item: Item, directory = ''): DocumentRecord {
 	};
 	const checked = item.check(document, record, RECORD_NAMING);
 	return isEmpty(rows) ? checked : { ...checked, metadata: { ...checked.metadata, ...rows } };
-}
-
-/**
- * The chosen settings without name, key and version, which are read on their own: n8n resolves an expression each time it is
- * read.
- */
-function chosenSettings(item: Item): unknown {
-	const given = givenFor(item.context.getNode(), 'documentSettings');
-	if (!isJsonObject(given)) return item.parameter('documentSettings');
-	return mapValues(omit(given, ['name', 'documentKey', 'documentVersion']), (_, name) =>
-		item.parameter(`documentSettings.${name}`),
-	);
 }
 
 /** Table types: servers fail to read them as sheets, and read them as text, a workbook row by row (recorded). */

@@ -36,6 +36,14 @@ describe('a document that a server could not process', () => {
 		expect(processingAdvice(flaw)).toContain(advice);
 	});
 
+	it.each([
+		['plan.odt', 'Servers may not read .odt files'],
+		['plan.pdf', 'as it may be damaged or empty'],
+		['Version 2.5', 'as it may be damaged or empty'],
+	])('is told by its format, where servers are not known to read it: %s', (name, advice) => {
+		expect(processingAdvice('The document could not be processed', name)).toContain(advice);
+	});
+
 	it('is told with a reason that is in this table', () => {
 		const isKnown = (said: string) => ADVICE.some(([begins]) => said.startsWith(begins));
 		expect(SAID.filter((said) => !isKnown(said))).toEqual([]);

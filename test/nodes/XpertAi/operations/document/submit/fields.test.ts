@@ -1,5 +1,5 @@
 import { NodeHelpers } from 'n8n-workflow';
-import type { INodeParameters, INodeProperties } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { node } from '../../../../support/node';
@@ -13,34 +13,15 @@ function shown(chosen: INodeParameters): string[] {
 		.map(({ name }) => name);
 }
 
-/** The names of the settings of documents that can be added. */
-function settingsShown(chosen: INodeParameters, added: INodeParameters = {}): string[] {
-	const collection = submitFields.find(({ name }) => name === 'documentSettings');
-	const options = (collection?.options ?? []) as INodeProperties[];
-	return options
-		.filter((option) => NodeHelpers.displayParameter(added, option, node, null, chosen))
-		.map(({ name }) => name)
-		.sort();
-}
-
-it('no more than seven fields are shown before anything is chosen', () => {
+it('no more than eight fields are shown before anything is chosen', () => {
 	expect(shown({})).toEqual([
 		'knowledgebaseId',
 		'source',
 		'text',
+		'documentKey',
 		'mode',
 		'sourceName',
 		'documentSettings',
 		'options',
-	]);
-});
-
-it('a key is for IDs that are derived from it', () => {
-	for (const documentIdMode of ['field', 'new'])
-		expect(settingsShown({ source: 'fields' }, { documentIdMode })).not.toContain('documentKey');
-	expect(settingsShown({ source: 'json' }, { documentIdMode: 'derived' })).toEqual([
-		'documentIdMode',
-		'documentKeyField',
-		'documentVersionField',
 	]);
 });

@@ -33,6 +33,11 @@ describe('Ask and Wait as a tool of an AI agent', () => {
 	it('needs nothing but the assistant: the model writes the message', () => {
 		const { parameters, issues } = added('xpertAiTool');
 		expect(issues).toEqual({});
+		// A tool is not behind a chat.
+		expect([parameters.threadSource, added('xpertAi').parameters.threadSource]).toEqual([
+			'new',
+			'auto',
+		]);
 		expect(askedOfModel(parameters)).toEqual([
 			{ key: 'Message', description: 'What to say to the assistant', type: 'string' },
 		]);

@@ -2,7 +2,8 @@ import type { Completed } from '../../../../../../nodes/XpertAi/runs/runResult';
 import fc from 'fast-check';
 
 import { Chat } from '../../../../../../nodes/XpertAi/operations/thread/run/chat';
-import { answerFields } from '../../../../../../nodes/XpertAi/operations/thread/run/answerFields';
+import { answerOf } from '../../../../../../nodes/XpertAi/operations/thread/run/answerFields';
+import type { RunOptions } from '../../../../../../nodes/XpertAi/operations/thread/run/options';
 import type { CitationStyle } from '../../../../../../nodes/XpertAi/threads/sources';
 import {
 	afterLastUserMessage,
@@ -19,16 +20,15 @@ const thread = recordedThread('sources', 'thread, after the stream');
 const messages = afterLastUserMessage(messagesOf(thread));
 
 /** The output of the run that was recorded. */
-function outputIn(citations: CitationStyle, listSources: boolean): string {
+function outputIn(citations: CitationStyle): string {
 	const { output = '' } = lastReply(messages) ?? {};
-	const options = {
-		...{ citations, listSources, returnIntermediateSteps: false, enableStreaming: true },
-		...{ deadlineMinutes: 15, cancelSilentMinutes: 0, inOneRequest: false },
-		...({ whenBusy: 'wait', whenLate: 'leave', whenStopped: 'leave' } as const),
+	const options: RunOptions = {
+		...{ citations, include: ['sources'], showInChat: 'asWritten', inOneRequest: false },
+		...{ deadlineMinutes: 15, cancelSilentMinutes: 0, whenBusy: 'wait', whenGivenUp: 'leave' },
 	};
 	const parts = eventsOn(undefined, messages).parts;
 	const answer: Completed = { status: 'completed', output, parts, otherParts: [] };
-	return answerFields(answer, options).output;
+	return answerOf({ item: itemOf({}), options, simplify: true }, answer).output;
 }
 
 /** A chat, and what it shows. */
@@ -53,7 +53,7 @@ describe('a chat that hears a stream', () => {
 
 	it('shows what is said before a look and then the output, each once, wherever and however often the stream breaks', () => {
 		fc.assert(
-			fc.property(style, fc.boolean(), breaks, (citations, listSources, lengths) => {
+			fc.property(style, breaks, (citations, lengths) => {
 				const { chat, shown, chunks } = openChat(citations);
 				const told = new RunEvents('', chat);
 				const join = (after: string | undefined, length?: number) => {
@@ -62,7 +62,7 @@ describe('a chat that hears a stream', () => {
 				};
 				for (const [length, anew] of lengths) join(anew ? undefined : told.lastId, length);
 				join(told.lastId);
-				const output = outputIn(citations, listSources);
+				const output = outputIn(citations);
 				chat.complete(output);
 				chat.end();
 				expect(shown()).toBe(`Let me look that up. \n\n${output}`);
@@ -88,8 +88,8 @@ describe('a chat that hears a stream', () => {
 
 	it('has as much to show where nothing of the stream came', () => {
 		const { chat, chunks } = openChat('numbers');
-		chat.complete(outputIn('numbers', true));
+		chat.complete(outputIn('numbers'));
 		chat.end();
-		expect(chunks).toEqual([['begin'], ['item', outputIn('numbers', true)], ['end']]);
+		expect(chunks).toEqual([['begin'], ['item', outputIn('numbers')], ['end']]);
 	});
 });

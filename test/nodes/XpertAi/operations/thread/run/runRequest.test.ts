@@ -3,10 +3,7 @@ import type { IBinaryData, IExecuteFunctions, INodeParameters } from 'n8n-workfl
 import get from 'lodash/get';
 
 import { Item } from '../../../../../../nodes/XpertAi/execution/item';
-import {
-	runFields,
-	startFields,
-} from '../../../../../../nodes/XpertAi/operations/thread/run/fields';
+import { runFields } from '../../../../../../nodes/XpertAi/operations/thread/run/fields';
 import { attachments } from '../../../../../../nodes/XpertAi/operations/thread/run/options';
 import { readRunRequest } from '../../../../../../nodes/XpertAi/operations/thread/run/runRequest';
 import { XpertAi } from '../../../../../../nodes/XpertAi/XpertAi.node';
@@ -23,7 +20,6 @@ const BINARY = { data: file('a.txt'), attachment_0: file('b.txt'), '7': file('c.
 function itemWith(
 	parameters: Record<string, unknown>,
 	binary: Record<string, IBinaryData> = BINARY,
-	fields = runFields,
 ): Item {
 	const all = {
 		assistantId: 'd0000000-0000-4000-8000-000000000001',
@@ -39,7 +35,7 @@ function itemWith(
 		getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
 		getInputData: () => [{ json: {} }, { json: {}, binary }],
 	});
-	return new Item(context, 1, fields, unconnected);
+	return new Item(context, 1, runFields, unconnected);
 }
 
 const requestOf = (...given: Parameters<typeof itemWith>) =>
@@ -49,21 +45,6 @@ const named = (parameters: Record<string, unknown>) =>
 	requestOf(parameters).attachments.map(({ property }) => property);
 const refusal = (attachments: unknown, binary?: Record<string, IBinaryData>) =>
 	thrownBy(() => requestOf({ options: { attachments } }, binary)).message;
-
-describe("a body of the user's own for Start Run", () => {
-	const start = (input: object) => {
-		const options = { bodyMode: 'json', jsonBody: { assistant_id: 'a', input } };
-		return readRunRequest(itemWith({ options }, {}, startFields), 'message', false);
-	};
-
-	it('may say something or have it answered again, and must not decide', () => {
-		expect(start({ action: 'retry' }).body).toMatchObject({ input: { action: 'retry' } });
-		const decision = { action: 'resume', target: {}, decision: { type: 'confirm' } };
-		expect(thrownBy(() => start(decision)).message).toContain(
-			'"JSON Body" must not decide: use Thread: Decide',
-		);
-	});
-});
 
 describe('the files to attach', () => {
 	it.each([
@@ -92,14 +73,6 @@ describe('the files to attach', () => {
 
 	it('are none where nothing is said, as with nodes from before there were any', () => {
 		expect(named({})).toEqual([]);
-	});
-
-	it('are none with a JSON body', () => {
-		expect(
-			named({
-				options: { bodyMode: 'json', jsonBody: '{"assistant_id":"a"}', attachments: 'gone' },
-			}),
-		).toEqual([]);
 	});
 
 	it('are no part of the body before they are uploaded', () => {

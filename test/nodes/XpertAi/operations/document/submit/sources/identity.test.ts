@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon';
 import type { INodeParameters } from 'n8n-workflow';
 
+import { keyIfGiven } from '../../../../../../../nodes/XpertAi/execution/keys';
 import { derivedId } from '../../../../../../../nodes/XpertAi/payloads/derivedId';
 import { submitFields } from '../../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { identification } from '../../../../../../../nodes/XpertAi/operations/document/submit/sources/readers';
@@ -19,20 +20,17 @@ function identify(
 	fromFields = false,
 	asTyped: Record<string, unknown> = {},
 ): DocumentRecord {
-	const settings = { documentSettings: parameters };
-	const typed = { documentSettings: { ...parameters, ...asTyped } } as INodeParameters;
+	const typed = { ...parameters, ...asTyped } as INodeParameters;
 	const getNode = () => ({ ...node, parameters: typed });
-	const item = itemOf(settings, { fields: submitFields, methods: { getNode } });
-	const { identify: give } = identification(item, fromFields ? 'documentKey' : 'documentKeyField');
-	const { record, key } = give(document);
-	return key === undefined ? record : { ...record, id: derivedId(KNOWLEDGEBASE, key) };
+	const item = itemOf(parameters, { fields: submitFields, methods: { getNode } });
+	const key = fromFields
+		? keyIfGiven(item, 'documentKey')
+		: identification(item).identify(document).key;
+	return key === undefined ? document : { ...document, id: derivedId(KNOWLEDGEBASE, key) };
 }
 
 describe('ids derived from a key', () => {
-	const withKeyField = (documentKeyField: string) => ({
-		documentIdMode: 'derived',
-		documentKeyField,
-	});
+	const withKeyField = (documentKeyField: string) => ({ documentKeyField });
 
 	it('may come from a field within the document, and from a number', () => {
 		const document = { metadata: { source: { row: 7 } } };
@@ -42,7 +40,7 @@ describe('ids derived from a key', () => {
 	});
 
 	it.each([undefined, '', ' ', '='])('need a key: with %j documents keep their own id', (key) => {
-		const parameters = { documentIdMode: 'derived', documentKeyField: key, documentKey: key };
+		const parameters = { documentKeyField: key, documentKey: key };
 		expect(identify({ id: ID }, parameters)).toEqual({ id: ID });
 		expect(identify({ name: 'a' }, parameters, true)).toEqual({ name: 'a' });
 	});
@@ -66,8 +64,7 @@ describe('ids derived from a key', () => {
 	it('may come from a date, and say so of what is no text', () => {
 		const documentKey = DateTime.fromISO('2026-01-31T08:00:00Z', { zone: 'utc' });
 		const typed = { documentKey: '={{ $json.key }}' };
-		const withKey = (key: unknown) =>
-			identify({}, { documentIdMode: 'derived', documentKey: key }, true, typed).id;
+		const withKey = (key: unknown) => identify({}, { documentKey: key }, true, typed).id;
 		expect(withKey(documentKey)).toBe(derivedId(KNOWLEDGEBASE, '2026-01-31T08:00:00.000Z'));
 		expect(thrownBy(() => withKey({ a: 1 })).message).toBe(
 			'"Document Key" must be text, but is {"a":1}',
@@ -75,25 +72,10 @@ describe('ids derived from a key', () => {
 	});
 
 	it('are not made of an expression that came out empty', () => {
-		const empty = { documentIdMode: 'derived', documentKey: '' };
+		const empty = { documentKey: '' };
 		const typed = { documentKey: '={{ $json.path }}' };
 		expect(thrownBy(() => identify({ name: 'a' }, empty, true, typed)).message).toBe(
 			'"Document Key" is empty: its expression gave nothing for this item',
 		);
-	});
-});
-
-describe('ids of the documents themselves', () => {
-	it.each(['field', 'derived'])(
-		'give pages and chunks none: one that comes again with an id loses its document (%s)',
-		(documentIdMode) => {
-			const document = { id: ID, pages: [{ pageContent: 'x' }], chunks: [{ id: 'own' }, {}] };
-			expect(identify(document, { documentIdMode })).toEqual(document);
-		},
-	);
-
-	it.each([undefined, null, '', '42', 'a.md'])('must be UUIDs: %j', (id) => {
-		const { message } = thrownBy(() => identify({ id }, { documentIdMode: 'field' }));
-		expect(message).toMatch(/^The document's ID must be a UUID such as .*$/);
 	});
 });

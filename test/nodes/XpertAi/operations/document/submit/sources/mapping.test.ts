@@ -16,8 +16,8 @@ function itemWith(parameters: Record<string, unknown>, json: IDataObject = {}): 
 
 const made = (item: Item) => fromFields(item, (document) => document);
 const documentFromFields = (item: Item) => made(item).record;
-const byHand = (value: unknown, more = {}) =>
-	documentFromFields(itemWith({ documentFields: { mappingMode: 'defineBelow', value }, ...more }));
+const byHand = (value: unknown) =>
+	documentFromFields(itemWith({ documentFields: { mappingMode: 'defineBelow', value } }));
 const byColumn = (json: IDataObject) =>
 	documentFromFields(itemWith({ documentFields: { mappingMode: 'autoMapInputData' } }, json));
 
@@ -45,13 +45,6 @@ describe('documents mapped by hand', () => {
 		expect(byHand({ title: 'a', content: 'hello' })).toEqual({
 			name: 'a',
 			pages: [{ pageContent: 'hello' }],
-		});
-	});
-
-	it('get the pages and chunks filled in below', () => {
-		const pages = { values: [{ pageContent: 'two', additionalFields: { status: 's' } }] };
-		expect(byHand({ pages: [{ pageContent: 'one' }] }, { pages })).toEqual({
-			pages: [{ pageContent: 'one' }, { pageContent: 'two', status: 's' }],
 		});
 	});
 });

@@ -61,7 +61,7 @@ const CASES: Record<SourceValue, Case> = {
 	fields: {
 		parameters: {
 			documentFields: { mappingMode: 'autoMapInputData' },
-			documentSettings: { documentKey: '7' },
+			documentKey: '7',
 		},
 		input: { json: { title: 'a', mood: 'good' } },
 		brings: [{ key: '7', record: { name: 'a' }, unusedColumns: ['mood'] }],
@@ -69,7 +69,7 @@ const CASES: Record<SourceValue, Case> = {
 	json: {
 		parameters: {
 			jsonBody: `[{"name":"a"},{"name":${BIG}}]`,
-			documentSettings: { documentKeyField: 'name' },
+			documentKeyField: 'name',
 		},
 		brings: [
 			{ key: 'a', record: { name: 'a' } },
@@ -217,7 +217,7 @@ describe('U+0000', () => {
 			'json',
 			{
 				jsonBody: '[{"name":"a\\u0000\\\\u0000"}]',
-				documentSettings: { documentKeyField: 'name' },
+				documentKeyField: 'name',
 			},
 			{ key: 'a\\u0000', record: { name: 'a\\u0000' } },
 		],

@@ -1,0 +1,1 @@
+module.exports = globalThis.requireOfHost('@n8n/backend-common');
