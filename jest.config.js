@@ -123,12 +123,6 @@ const e2e = {
 	globalTeardown: '<rootDir>/test/e2e/support/globalTeardown.ts',
 };
 
-const e2eNightly = {
-	...e2e,
-	displayName: 'e2eNightly',
-	testMatch: ['<rootDir>/test/e2e/**/*.nightly.test.ts'],
-};
-
 const queue = {
 	...shared,
 	displayName: 'queue',
@@ -182,7 +176,6 @@ module.exports = {
 		engineProofs,
 		nightly,
 		e2e,
-		e2eNightly,
 		queue,
 		install,
 		hosts,

@@ -101,20 +101,9 @@ export function pageOf(rows: Row[], minutes: number, n8n: string): string {
 
 <!-- Made by "npm run bench"; the words stand in bench/report.ts. -->
 
-Fast enough that the server sets the pace: [how big it can get](sizes.md) has what to expect. This page is for those who change the code. One run measures all of it, contenders in turns, and writes this page:
+Fast enough that the server sets the pace: [how big it can get](sizes.md). This page is for those who change the code: \`npm run bench\` measures all of it, contenders in turns, and writes it; \`-- --quick\` is a trial that prints its table only, \`-- --only questions,sources\` takes parts.
 
-\`\`\`
-npm run bench                              # all parts
-npm run bench -- --quick                   # a small trial, which prints its table only
-npm run bench -- --only questions,sources  # some parts, likewise: of n8n, questions, sources, load
-\`\`\`
-
-Measured on ${new Date().toISOString().slice(0, 10)} in ${figure(minutes, 1)} minutes on ${cpus().length} processor cores (${processor?.model.trim()}) with ${gigabytes} GB of memory, Node ${process.version}, n8n ${n8n}. Figures change with the machine and the minute, ratios of one run less. Of several rounds the middle one is given, with the lowest and the highest; an aim is met where every round has met it. Here ${met} are met and ${missed} are not.
-
-- **In n8n**: the packed node in a real n8n, beside a Code node that makes batches, Loop Over Items and HTTP Request. A Code node makes documents of 1 KB; the time is taken from its end to the end of the last node. In the last row one request in five is answered with 503, breaks before or after storing, or gets a 504 after storing; HTTP Request has Retry On Fail.
-- **Questions**: one after another, to a near server whose model takes some seconds, beside the same requests by hand with axios.
-- **Sources**: a file of records of 1 KB with paths of 30 characters, in n8n's file-system binary data, through n8n's engine to a server that answers at once. _Notes_ are what a source's memory writes into the knowledgebase. An exponent of 1 is linear growth.
-- **Load**: both nodes required and made, after what n8n has loaded anyway.
+Measured on ${new Date().toISOString().slice(0, 10)} in ${figure(minutes, 1)} minutes on ${cpus().length} processor cores (${processor?.model.trim()}) with ${gigabytes} GB of memory, Node ${process.version}, n8n ${n8n}. Of several rounds the middle one is given, with the lowest and the highest; an aim is met where every round has met it: ${met} are met and ${missed} are not. Documents and records have 1 KB. In the row where requests go wrong, one in five is answered with 503, breaks, or gets a 504 after storing, and HTTP Request has Retry On Fail. _Notes_ are what a source's memory writes into the knowledgebase.
 
 ${tableOf(rows)}
 `;

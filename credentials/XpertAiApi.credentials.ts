@@ -25,13 +25,16 @@ const AUTHORIZATION = `=Bearer {{ String($credentials.accessToken ?? '').trim().
 
 /** What the test says of the statuses of a refusal. */
 const REFUSALS: Array<[number, string]> = [
-	[401, 'The server did not accept the access token'],
+	[
+		401,
+		'The server did not accept the access token: make one under Settings → API Keys of the server',
+	],
 	[403, 'The access token is valid but may not use this server'],
 	[
 		405,
-		'The Base URL must start with https:// and lead to an Xpert AI server. For http:// to another host, switch on Allow Insecure HTTP.',
+		'The Base URL must start with https:// and lead to an Xpert AI server: enter only https://host. For http:// to another host, switch on Allow Insecure HTTP.',
 	],
-	[404, 'There is no Xpert AI server at this Base URL'],
+	[404, 'There is no Xpert AI server at this Base URL: enter only https://host'],
 ];
 
 /**
@@ -51,12 +54,11 @@ export class XpertAiApi implements ICredentialType {
 	};
 
 	properties: INodeProperties[] = [
-		textField(
-			'baseUrl',
-			'Base URL',
-			'Address of your Xpert AI server. A trailing slash, /api or /api/ai at its end make no difference. If the test of the credential says EPROTO, the address speaks http, not https; with ECONNREFUSED, nothing accepts connections there; with ENOTFOUND or EAI_AGAIN, its host name is not known; with "Method not allowed", it must start with https://, or Allow Insecure HTTP be switched on.',
-			{ required: true, placeholder: 'e.g. https://api.example.com' },
-		),
+		textField('baseUrl', 'Base URL', 'Address of your Xpert AI server, with or without /api', {
+			required: true,
+			placeholder: 'e.g. https://api.example.com',
+			hint: 'No connection? ENOTFOUND: no such host. ECONNREFUSED: nothing listens there. EPROTO: it speaks http',
+		}),
 		textField(
 			'accessToken',
 			'Access Token',
@@ -77,8 +79,7 @@ export class XpertAiApi implements ICredentialType {
 
 	/**
 	 * Counting assistants changes nothing and needs a valid token. Without an answer, n8n shows only the network
-	 * error code, which no rule can replace, and older versions of n8n ignore the rules for refusals; so the description
-	 * of Base URL explains these messages.
+	 * error code, which no rule can replace, so the hint of Base URL explains these codes.
 	 */
 	test: ICredentialTestRequest = {
 		request: {

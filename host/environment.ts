@@ -8,8 +8,8 @@ export interface N8nSettings {
 	/** The port on which n8n's own helper process for Code nodes talks to it. */
 	brokerPort: number;
 	encryptionKey: string;
-	/** The folder that workflows may read and write files in. */
-	documents: string;
+	/** The folders that workflows may read and write files in. */
+	readable: string[];
 	/** Further variables, which win over all others. */
 	extra?: NodeJS.ProcessEnv;
 }
@@ -56,7 +56,7 @@ export function n8nEnvironment(settings: N8nSettings): NodeJS.ProcessEnv {
 		N8N_HOST: LOOPBACK,
 		N8N_PORT: String(settings.port),
 		N8N_RUNNERS_BROKER_PORT: String(settings.brokerPort),
-		N8N_RESTRICT_FILE_ACCESS_TO: settings.documents,
+		N8N_RESTRICT_FILE_ACCESS_TO: settings.readable.join(';'),
 		N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '10',
 		N8N_SSRF_PROTECTION_ENABLED: 'false',
 		...settings.extra,

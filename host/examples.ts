@@ -86,6 +86,8 @@ export interface ExampleValues {
 	/** Of a knowledgebase that has an embedding model. */
 	knowledgebaseId: string;
 	folder: string;
+	/** Where n8n may read files of one's own. */
+	ownFolder: string;
 	n8nUrl: string;
 }
 
@@ -96,6 +98,8 @@ export const PLACEHOLDERS: ExampleValues = {
 	departmentAssistantId: 'set-your-department-assistant-id-in-Settings',
 	knowledgebaseId: 'set-your-knowledgebase-id-in-Settings',
 	folder: '/home/node/.n8n-files/your-folder',
+	// Begins like the one above, which is filled in first.
+	ownFolder: '/home/node/.n8n-files',
 	n8nUrl: 'http://localhost:5678',
 };
 
@@ -106,6 +110,7 @@ export const sandboxValues = (n8nUrl: string): ExampleValues => ({
 	departmentAssistantId: 'd0000000-0000-4000-8000-000000000006',
 	knowledgebaseId: 'e0000000-0000-4000-8000-000000000001',
 	folder: 'documents',
+	ownFolder: 'my-documents',
 	n8nUrl,
 });
 

@@ -1,4 +1,4 @@
-import { cpSync, realpathSync } from 'node:fs';
+import { cpSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { n8nEnvironment } from './environment';
 import { loadState, saveState, type HostState } from './hostState';
@@ -7,7 +7,7 @@ import { n8nCommand, nodeForN8n, PINNED, type Installation } from './installatio
 import { HostError, withHeartbeat, type Say } from './messages';
 import { N8nRestClient, N8nRestError } from './n8nRestClient';
 import { installPackage, preparePackage } from './nodePackage';
-import { projectRoot, userFolderPaths } from './paths';
+import { ownDocuments, projectRoot, userFolderPaths } from './paths';
 import { freePort, LOOPBACK } from './ports';
 import { ServerProcess } from './serverProcess';
 import { waitFor } from './waitFor';
@@ -68,6 +68,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 	const userFolder = resolve(options.userFolder);
 	const state = loadState(userFolder);
 	const documents = copyDocuments(userFolder);
+	const own = linkOwnDocuments(userFolder);
 	const port = options.port ?? (await freePort());
 	const rest = new N8nRestClient(`http://${LOOPBACK}:${port}`);
 
@@ -78,7 +79,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 			port,
 			brokerPort: await freePort(),
 			encryptionKey: state.encryptionKey,
-			documents,
+			readable: [documents, own],
 			extra: options.env,
 		});
 		say('Starting n8n');
@@ -180,6 +181,19 @@ function copyDocuments(userFolder: string): string {
 	const target = userFolderPaths(userFolder).documents;
 	cpSync(join(projectRoot, 'examples', 'documents'), target, { recursive: true });
 	return realpathSync(target);
+}
+
+/**
+ * Links the folder for documents of one's own into the user folder, so that workflows read it as `my-documents`.
+ *
+ * @returns its real path, which n8n has to be allowed to read
+ */
+function linkOwnDocuments(userFolder: string): string {
+	mkdirSync(ownDocuments, { recursive: true });
+	const link = userFolderPaths(userFolder).ownDocuments;
+	rmSync(link, { force: true });
+	symlinkSync(ownDocuments, link, 'junction');
+	return realpathSync(ownDocuments);
 }
 
 /** n8n says so of each change that it makes to its database: some hundred on a first start. */

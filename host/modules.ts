@@ -16,7 +16,7 @@ const NOT_THERE = /npm (error|ERR!) (code )?(E40[0-9]|ETARGET)/;
  */
 export async function installModules(say: Say, { sources, folder }: Installation): Promise<void> {
 	for (const name of DEFINITION) copyFileSync(join(sources, name), join(folder, name));
-	say('Installing n8n 2 with npm, which has no n8n 3 (first use only: up to 2.9 GB, some minutes)');
+	say('Installing n8n 2 with npm (first use only: 430 MB to fetch, 2.9 GB on disk, some minutes)');
 	const lockPath = join(folder, 'package-lock.json');
 	const lockText = readFileSync(lockPath, 'utf8');
 	const lock = parseLockFile(lockText);
@@ -56,8 +56,9 @@ export async function npmRegistry(folder: string): Promise<string> {
 const FETCHED = /http fetch GET 200 \S+\.tgz /g;
 
 /** How far an `npm ci` has come, by what npm logs and by what lies in its folder. */
-class NpmProgress {
+export class NpmProgress {
 	private log = '';
+	private lastDone = 0;
 
 	/**
 	 * @param folder that of the lock file
@@ -72,14 +73,18 @@ class NpmProgress {
 		this.log += text;
 	};
 
-	/** A line of progress. npm fetches nothing that it has from an earlier time. */
+	/** A line of progress, which also says what npm waits for. It fetches nothing that it has from an earlier time. */
 	line(seconds: number): string {
 		const fetched = this.log.match(FETCHED)?.length ?? 0;
 		const unpacked = this.packages.filter((path) => this.isUnpacked(path)).length;
 		const all = this.packages.length;
-		if (fetched + unpacked === 0)
-			return `  npm looks through the list of ${all} packages, ${seconds} s`;
-		return `  ${fetched} fetched and ${unpacked} unpacked, of ${all} packages`;
+		const done = fetched + unpacked;
+		const isStill = done === this.lastDone;
+		this.lastDone = done;
+		if (done === 0) return `  npm looks through the list of ${all} packages, ${seconds} s`;
+		const waitsFor = unpacked < all ? 'npm waits for a large package' : 'npm links the commands';
+		const counts = `  ${fetched} fetched and ${unpacked} unpacked, of ${all} packages, ${seconds} s`;
+		return isStill ? `${counts}: ${waitsFor}` : counts;
 	}
 
 	private isUnpacked(path: string): boolean {

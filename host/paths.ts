@@ -10,6 +10,9 @@ export const projectRoot = findProjectRoot(__dirname);
 /** Everything the host makes lives here; `n8n-node build` copies nothing out of it, for the leading dot. */
 export const workFolder = join(projectRoot, '.host');
 
+/** Where whoever tries the node in a clone puts documents of their own; git leaves them alone. */
+export const ownDocuments = join(projectRoot, 'my-documents');
+
 export const n8nFolder = join(workFolder, 'n8n');
 
 /** Where Node keeps what it has compiled of n8n: the next start takes a tenth less. */
@@ -25,6 +28,7 @@ export const defaultUserFolder = join(workFolder, 'home');
 export function userFolderPaths(userFolder: string) {
 	return {
 		documents: join(userFolder, 'documents'),
+		ownDocuments: join(userFolder, 'my-documents'),
 		log: join(userFolder, 'n8n.log'),
 		sandboxLog: join(userFolder, 'sandbox.log'),
 		state: join(userFolder, 'host.json'),

@@ -29,9 +29,9 @@ export interface SandboxAccess {
 export async function setUpWorkspace(host: Host, sandbox: SandboxAccess, say: Say): Promise<void> {
 	await setUpCredential(host, sandbox, say);
 	// n8n lists the workflow that was changed last first, so the first to open is brought last.
-	for (const fileName of exampleFiles().reverse()) {
-		if (!(fileName in host.state.examples)) await importExample(host, fileName, say);
-	}
+	const missing = exampleFiles().filter((fileName) => !(fileName in host.state.examples));
+	if (missing.length > 0) say(`Importing ${missing.length} examples`);
+	for (const fileName of missing.reverse()) await importExample(host, fileName);
 }
 
 async function setUpCredential(host: Host, { url, token }: SandboxAccess, say: Say): Promise<void> {
@@ -58,9 +58,8 @@ async function setUpCredential(host: Host, { url, token }: SandboxAccess, say: S
 	}
 }
 
-async function importExample(host: Host, fileName: string, say: Say): Promise<void> {
+async function importExample(host: Host, fileName: string): Promise<void> {
 	const file = readExample(fileName);
-	say(`Importing the example "${file.name}"`);
 	const { credential } = host.state;
 	const known = credential ? [{ id: credential.id, name: SANDBOX_CREDENTIAL }] : [];
 	const ready = filledIn(file, sandboxValues(host.url));

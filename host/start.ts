@@ -7,7 +7,7 @@ import { loadState } from './hostState';
 import { ensureN8n } from './install';
 import { HostError, progressPrinter, reasonOf, type Say } from './messages';
 import { preparePackage } from './nodePackage';
-import { defaultUserFolder, userFolderPaths } from './paths';
+import { defaultUserFolder, ownDocuments, userFolderPaths } from './paths';
 import { requireFreePort } from './ports';
 import { serversRun, stopAllServers } from './serverProcess';
 import { startSandboxServer } from './sandboxServer';
@@ -145,6 +145,9 @@ function welcome(host: Welcomed, sandbox: SandboxAccess): string {
 		'',
 		`  2. Open   ${addressOf(host, question)}`,
 		'     Click "Open chat" and ask "How long does the warranty last?".',
+		'',
+		`  Documents of your own: put them into ${ownDocuments}`,
+		'  In the first workflow, open "Settings" and write my-documents in place of documents.',
 		'',
 		`  Sandbox   ${sandbox.url}  (token ${sandbox.token})`,
 		`  Log       ${userFolderPaths(host.userFolder).log}`,

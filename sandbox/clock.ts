@@ -42,13 +42,6 @@ export class FakeClock implements Clock {
 		return this.sleepers.size;
 	}
 
-	/** Resolves when at least so many sleep, e.g. when a run has begun; waits up to a minute of real time. */
-	async untilSleeping(count = 1): Promise<void> {
-		const end = Date.now() + 60_000;
-		while (this.sleepers.size < count && Date.now() < end) await wait(1);
-		if (this.sleepers.size < count) throw new Error(`Only ${this.sleepers.size} asleep`);
-	}
-
 	/** Moves time on, waking each sleeper at its moment, one after another. */
 	async advance(ms: number): Promise<void> {
 		const target = this.time + ms;

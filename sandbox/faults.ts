@@ -17,9 +17,6 @@ const match = z.object({
 	path: z.string().refine(isPattern, 'Not a regular expression').optional(),
 	/** Which of the matching requests, counted from 1; all when left out. */
 	nth: z.union([z.number().int(), z.array(z.number().int())]).optional(),
-	/** Chance to act, drawn from a generator seeded with `seed`, so that a test can be repeated. */
-	probability: z.number().min(0).max(1).optional(),
-	seed: z.number().int().optional(),
 	times: z.number().int().optional(),
 });
 
@@ -78,19 +75,11 @@ const action = z.discriminatedUnion('do', [
 	}),
 ]);
 
-/** One of several actions, drawn with the rule's seed; an action given twice is drawn twice as often. */
-const oneOf = z.object({ do: z.literal('oneOf'), actions: z.array(action).min(1) });
-
 /** The rule as it is checked when it comes over HTTP. */
-export const faultRuleSchema = z.intersection(
-	match,
-	z.discriminatedUnion('do', [...action.options, oneOf]),
-);
+export const faultRuleSchema = z.intersection(match, action);
 
 /** What to do wrong, and for which requests: match fields beside an action, e.g. `{endpoint:'E3', nth:2, do:'drop'}`. */
 export type FaultRule = z.input<typeof faultRuleSchema>;
-
-export type Fault = z.output<typeof faultRuleSchema>;
 
 export type Action = z.output<typeof action>;
 
@@ -102,10 +91,9 @@ export const actionsOf = <Do extends Action['do']>(
 ): Array<ActionOf<Do>> => actions.filter((one): one is ActionOf<Do> => one.do === kind);
 
 interface Armed {
-	rule: Fault;
+	rule: z.output<typeof faultRuleSchema>;
 	seen: number;
 	fired: number;
-	random: () => number;
 }
 
 /** The misbehaviour asked for. Rules are asked in the order they were added, and all that match act. */
@@ -116,8 +104,7 @@ export class Faults {
 
 	add(...rules: FaultRule[]): void {
 		for (const input of rules) {
-			const rule = faultRuleSchema.parse(input);
-			this.armed.push({ rule, seen: 0, fired: 0, random: generator(rule.seed ?? 1) });
+			this.armed.push({ rule: faultRuleSchema.parse(input), seen: 0, fired: 0 });
 		}
 	}
 
@@ -129,18 +116,17 @@ export class Faults {
 
 	/** Resolves when the rules are cleared, at once where the rule of this action has been cleared already. */
 	async cleared(action: Action): Promise<void> {
-		if (this.armed.some((armed) => actionsIn(armed).includes(action)))
-			await once(this.changes, 'cleared');
+		if (this.armed.some(({ rule }) => rule === action)) await once(this.changes, 'cleared');
 	}
 
 	/** The rules with how many requests they matched and how often they acted. */
-	list(): Array<{ rule: Fault; seen: number; fired: number }> {
-		return this.armed.map(({ rule, seen, fired }) => ({ rule, seen, fired }));
+	list(): Armed[] {
+		return [...this.armed];
 	}
 
 	/** What is to go wrong with this request; asking counts it. */
 	take(request: { endpoint?: string; method: string; path: string }): Action[] {
-		return this.armed.filter((armed) => fires(armed, request)).flatMap(actionOf);
+		return this.armed.filter((armed) => fires(armed, request)).map(({ rule }) => rule);
 	}
 }
 
@@ -151,26 +137,7 @@ function fires(armed: Armed, request: { endpoint?: string; method: string; path:
 	if (rule.path !== undefined && !new RegExp(rule.path).test(request.path)) return false;
 	armed.seen += 1;
 	if (rule.nth !== undefined && ![rule.nth].flat().includes(armed.seen)) return false;
-	if (rule.probability !== undefined && armed.random() >= rule.probability) return false;
 	if (rule.times !== undefined && armed.fired >= rule.times) return false;
 	armed.fired += 1;
 	return true;
-}
-
-const actionsIn = ({ rule }: Armed): Action[] => (rule.do === 'oneOf' ? rule.actions : [rule]);
-
-/** The rule's action, or one drawn from its several. */
-function actionOf({ rule, random }: Armed): Action[] {
-	if (rule.do !== 'oneOf') return [rule];
-	const drawn = rule.actions[Math.floor(random() * rule.actions.length)];
-	return drawn === undefined ? [] : [drawn];
-}
-
-/** A seeded linear congruential generator of numbers from 0 to 1. */
-function generator(seed: number): () => number {
-	let state = (seed >>> 0) + 1;
-	return () => {
-		state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-		return state / 2 ** 32;
-	};
 }

@@ -8,13 +8,7 @@ import { Faults } from './faults';
 import { RequestLog } from './requestLog';
 import { ProcessingQueue } from './processing/queue';
 import { cancelRuns, killRuns } from './runs/run';
-import {
-	DEFAULT_ASSISTANTS,
-	DEFAULT_COPILOT_MODELS,
-	DEFAULT_ITEMS,
-	DEFAULT_KNOWLEDGEBASE,
-	type AssistantSeed,
-} from './seed';
+import { SEEDS, type AssistantSeed } from './seed';
 import { Store } from './store';
 
 export { anonymous, endpoints, routeName } from './routes';
@@ -25,7 +19,6 @@ export type { RunRecord } from './entities';
 export {
 	BROKEN_ASSISTANT_ID,
 	COPILOT_ID,
-	DEFAULT_ASSISTANTS,
 	DEPARTMENT_ASSISTANT_ID,
 	ECHO_ASSISTANT_ID,
 	INTERRUPTING_ASSISTANT,
@@ -146,13 +139,13 @@ function contextFor(options: SandboxOptions & { accessToken: string }): Context 
 		store.clear();
 		requests.clear();
 		faults.clear();
-		(options.assistants ?? DEFAULT_ASSISTANTS).forEach((seed) => store.putAssistant(seed));
-		store.putKnowledgebase(DEFAULT_KNOWLEDGEBASE);
-		for (const [id, model] of Object.entries(DEFAULT_COPILOT_MODELS)) {
+		(options.assistants ?? SEEDS.assistants).forEach((seed) => store.putAssistant(seed));
+		store.putKnowledgebase(SEEDS.knowledgebase);
+		for (const [id, model] of Object.entries(SEEDS.copilotModels)) {
 			store.copilotModels.set(id, model);
 		}
 		if (options.assistants) return;
-		DEFAULT_ITEMS.forEach((item) => store.putItem(item.namespace, item.key, item.value));
+		SEEDS.items.forEach((item) => store.putItem(item.namespace, item.key, item.value));
 	};
 	reset();
 	const settings = { ...DEFAULTS, ...omitBy(pick(options, Object.keys(DEFAULTS)), isUndefined) };

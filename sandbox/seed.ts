@@ -1,4 +1,5 @@
 import type { Filter } from './filters';
+import seeds from './seeds.json';
 
 /**
  * How an assistant answers: from the processed documents; by repeating the question; as the recorded one does
@@ -123,90 +124,10 @@ export const DEPARTMENT_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000006';
 /** A knowledgebase of a fresh sandbox, for workflows that know it by its id; its embedding model is usable. */
 export const SANDBOX_KNOWLEDGEBASE_ID = 'e0000000-0000-4000-8000-000000000001';
 
-const SANDBOX_MODEL_ID = 'f0000000-0000-4000-8000-000000000001';
-
-export const DEFAULT_COPILOT_MODELS = {
-	[SANDBOX_MODEL_ID]: {
-		copilotId: COPILOT_ID,
-		modelType: 'text-embedding',
-		model: 'text-embedding-3-small',
-	},
+/** What a fresh sandbox has. Its items are under the namespace of the default assistant. */
+export const SEEDS = seeds as {
+	assistants: AssistantSeed[];
+	knowledgebase: { id: string; name: string; description: string; copilotModelId: string };
+	copilotModels: Record<string, Record<string, string>>;
+	items: Array<{ namespace: string[]; key: string; value: unknown }>;
 };
-
-export const DEFAULT_KNOWLEDGEBASE = {
-	id: SANDBOX_KNOWLEDGEBASE_ID,
-	name: 'Sandbox Knowledgebase',
-	description: 'What is submitted here, the Sandbox Assistant finds.',
-	copilotModelId: SANDBOX_MODEL_ID,
-};
-
-export const DEFAULT_ASSISTANTS: AssistantSeed[] = [
-	{
-		id: SANDBOX_ASSISTANT_ID,
-		name: 'Sandbox Assistant',
-		slug: 'sandbox-assistant',
-		title: 'Sandbox Assistant',
-		description: 'Answers from the documents ingested into this sandbox.',
-		answers: 'documents',
-		tools: [
-			{
-				name: `retriever-${SANDBOX_KNOWLEDGEBASE_ID}`,
-				knowledgebaseId: SANDBOX_KNOWLEDGEBASE_ID,
-			},
-		],
-	},
-	{
-		id: ECHO_ASSISTANT_ID,
-		name: 'echo',
-		title: 'Echo',
-		description: 'Repeats what it is told.',
-		answers: 'echo',
-	},
-	{
-		id: BROKEN_ASSISTANT_ID,
-		name: 'broken',
-		title: 'Broken',
-		description: 'Has no usable model: every run fails.',
-		answers: 'fail',
-	},
-	{
-		id: DEPARTMENT_ASSISTANT_ID,
-		name: 'departments',
-		title: 'Departments',
-		description: 'Answers from the documents whose metadata has the department of the question.',
-		answers: 'documents',
-		tools: [
-			{
-				name: `retriever-${SANDBOX_KNOWLEDGEBASE_ID}`,
-				knowledgebaseId: SANDBOX_KNOWLEDGEBASE_ID,
-				filtering: {
-					fixed: {
-						kind: 'condition',
-						field: 'metadata.department',
-						operator: 'eq',
-						value: { kind: 'variable', selector: 'human.department' },
-					},
-				},
-			},
-		],
-	},
-];
-
-/** Store items of a fresh sandbox, under the namespace of the default assistant. */
-export const DEFAULT_ITEMS = [
-	{
-		namespace: [SANDBOX_ASSISTANT_ID, 'users', 'ada'],
-		key: 'profile',
-		value: { name: 'Ada', color: 'blue' },
-	},
-	{
-		namespace: [SANDBOX_ASSISTANT_ID, 'users', 'bob'],
-		key: 'profile',
-		value: { name: 'Bob', color: 'red' },
-	},
-	{
-		namespace: [SANDBOX_ASSISTANT_ID, 'notes'],
-		key: 'n1',
-		value: { text: 'Ship the release on Friday' },
-	},
-];

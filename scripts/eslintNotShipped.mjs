@@ -24,6 +24,13 @@ export default [
 			'import-x/no-named-as-default': 'off',
 			'import-x/no-named-as-default-member': 'off',
 			'no-console': 'off',
+			'no-restricted-syntax': [
+				'error',
+				{
+					selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+					message: 'Write the properties out: a pack that is spread only makes lines fewer.',
+				},
+			],
 			'@typescript-eslint/no-unused-vars': [
 				'error',
 				{ argsIgnorePattern: '^_', varsIgnorePattern: '^_' },

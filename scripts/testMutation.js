@@ -52,7 +52,9 @@ function mutate(room, only) {
 	const { files } = JSON.parse(readFileSync(join(ROOT, `.stryker/reports/${room}.json`), 'utf8'));
 	const all = Object.entries(files).flatMap(([file, { source, mutants }]) =>
 		mutants.map((mutant) => ({
-			...{ file, line: mutant.location.start.line, status: mutant.status },
+			file,
+			line: mutant.location.start.line,
+			status: mutant.status,
 			change: described(source, mutant),
 		})),
 	);

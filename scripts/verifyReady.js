@@ -2,7 +2,7 @@
 'use strict';
 
 /**
- * Runs all of docs/publishing.md's checklist that can be run before a release: `npm run verify:ready`. Says of each
+ * Runs what n8n asks of verified packages and can be run before a release (docs/maintaining.md): `npm run verify:ready`. Says of each
  * point whether it holds, and ends with 1 where one does not.
  */
 const { spawnSync } = require('node:child_process');

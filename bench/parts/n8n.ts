@@ -21,18 +21,12 @@ import type { Load } from './n8nWorkflows';
 const MISSING = 'not measured: n8n is not installed; npm start installs it';
 
 /** One request in five goes wrong: busy, a connection that breaks before or after, a gateway that gives up. */
-const ONE_IN_FIVE = {
-	endpoint: 'E3',
-	probability: 0.2,
-	seed: 7,
-	do: 'oneOf' as const,
-	actions: [
-		{ do: 'status' as const, status: 503, when: 'before' as const },
-		{ do: 'drop' as const, when: 'before' as const },
-		{ do: 'drop' as const, when: 'after' as const },
-		{ do: 'status' as const, status: 504, when: 'after' as const },
-	],
-};
+const ONE_IN_FIVE = [
+	{ do: 'status' as const, status: 503, when: 'before' as const },
+	{ do: 'drop' as const, when: 'before' as const },
+	{ do: 'drop' as const, when: 'after' as const },
+	{ do: 'status' as const, status: 504, when: 'after' as const },
+].map((action, at) => ({ ...action, endpoint: 'E3', nth: range(5 * at + 3, 10_000, 20) }));
 
 /** What users would build without the node, in the same n8n. */
 export const n8nPart: Part = {
@@ -99,7 +93,7 @@ type Reported = Map<string, 'stored' | 'not stored'>;
 /** Counts what is wrong after an execution: not there, there twice, or there, and the output does not say so. */
 async function harmOf(n8n: N8n, way: keyof typeof WAYS, documents: number): Promise<string> {
 	await n8n.server.ask('clear');
-	await n8n.server.ask('faults', [ONE_IN_FIVE]);
+	await n8n.server.ask('faults', ONE_IN_FIVE);
 	const load = { documents, concurrency: 1, batchSize: 20, withIds: false, careful: true };
 	const { tasks } = await run(n8n, way, load);
 	const stored = await n8n.server.ask('names');

@@ -113,7 +113,10 @@ async function askAll({ questions, by, place, target }: QuestionTask) {
 async function questionNode({ credential }: Target, place: Place, threadId: string) {
 	const engine = await createNodeEngine(projectRoot);
 	const parameters: INodeParameters = {
-		...{ resource: 'thread', operation: 'run', threadSource: place, message: MESSAGE },
+		resource: 'thread',
+		operation: 'run',
+		threadSource: place,
+		message: MESSAGE,
 		assistantId: byId(ECHO_ASSISTANT_ID),
 		threadId: byId(threadId),
 		conversationKey: `visitor ${process.pid}`,

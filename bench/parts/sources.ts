@@ -184,7 +184,11 @@ export async function runNight(engine: NodeEngine, target: Target, night: Night)
 		...(batchSize === undefined ? {} : { batchSize }),
 	};
 	const parameters: INodeParameters = {
-		...{ resource: 'document', operation: 'submit', source, mode, options },
+		resource: 'document',
+		operation: 'submit',
+		source,
+		mode,
+		options,
 		knowledgebaseId: byId(target.knowledgebaseId),
 		...(source === 'records'
 			? { documentKeyField: 'filePath' }

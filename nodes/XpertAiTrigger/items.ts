@@ -2,6 +2,7 @@ import mapValues from 'lodash/mapValues';
 import type { IDataObject } from 'n8n-workflow';
 
 import { waitingMessage } from '../XpertAi/execution/audience';
+import { requestOf } from '../XpertAi/threads/conversation';
 import { lastReply, messagesOf, senderOf, textOf } from '../XpertAi/threads/messages';
 import { readThread } from '../XpertAi/threads/thread';
 import type { ThreadMessage } from '../XpertAi/threads/thread';
@@ -99,7 +100,7 @@ function itemJson(
 function summaryOf(change: ConversationChange, messages: ThreadMessage[] = []): IDataObject {
 	const { id, event, tasks, error, title, threadId, assistantId, status, updatedAt } = change;
 	const { output = null, parts = [] } = lastReply(messages) ?? {};
-	const interrupt = tasks.length > 0 ? (tasks as IDataObject[]) : null;
+	const interrupt = tasks.length > 0 ? (tasks.map(requestOf) as IDataObject[]) : null;
 	const facts = { error, interrupt, title, conversationId: id, threadId, assistantId, status };
 	return {
 		event,

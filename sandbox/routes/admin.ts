@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Context } from '../context';
-import { badRequest, notFound } from '../errors';
+import { badRequest } from '../errors';
 import { faultRuleSchema } from '../faults';
-import { cancelRuns } from '../runs/run';
 
 const rules = z.union([faultRuleSchema, z.array(faultRuleSchema)]);
 
-/** The sandbox's own routes below /sandbox: faults, request log, state, reset, and cancelling. They are never logged. */
+/** The sandbox's own routes below /sandbox: faults, request log, state and reset. They are never logged. */
 export function registerAdmin(app: FastifyInstance, context: Context): void {
 	const { faults, requests, store, tokens } = context;
 	app.addHook('preHandler', async (request) => {
@@ -30,11 +29,6 @@ export function registerAdmin(app: FastifyInstance, context: Context): void {
 		return [];
 	});
 	app.get('/state', () => store.snapshot());
-	app.post<{ Params: { id: string } }>('/threads/:id/cancel', ({ params }) => {
-		const cancelled = cancelRuns(store, params.id);
-		if (cancelled === 0) throw notFound('Nothing runs on this thread');
-		return { cancelled };
-	});
 	app.post('/reset', () => {
 		context.reset();
 		return {};

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isEqual, isMatch, omit, pick, sortBy, uniq } from 'lodash';
+import { isEqual, omit, pick, sortBy, uniq } from 'lodash';
 import { timestamp } from '../clock';
 import type { Call, Endpoint } from '../context';
 import { DOCUMENT_COLUMNS, OWNED, type Knowledgebase, type StoredDocument } from '../entities';
@@ -170,32 +170,9 @@ function isChanged(row: Loose, sent: Loose, before: StoredDocument): boolean {
 	);
 }
 
-/** The document of the same source, where a knowledgebase keeps in step with sources by itself. */
-function ofSameSource({ store }: Call['context'], owner: Knowledgebase, element: unknown) {
-	const { sourceType, sourceKey } = asObject(element);
-	if (owner.incrementalSyncEnabled !== true || !sourceType || !sourceKey) return undefined;
-	return store
-		.documentsOf(owner.id)
-		.find((one) => one.sourceType === sourceType && one.sourceKey === sourceKey);
-}
-
-/** It keeps its first id, and whatever processing has made of it, also when the file is another one. */
-function updated({ context }: Call, known: StoredDocument, sent: Loose, row: Loose): Loose {
-	const fields = omit(pick(row, Object.keys(sent)), 'id');
-	const isSame = isMatch(known, omit(fields, 'size')) && String(known.size) === String(sent.size);
-	if (!isSame) {
-		const { version, status } = known;
-		Object.assign(known, fields, { status, version: version + 1 });
-		known.updatedAt = timestamp(context.clock);
-	}
-	return omit(known, 'parentId');
-}
-
 function storeOne(call: Call, owner: Knowledgebase, element: unknown): Loose {
 	const { store, clock } = call.context;
 	const { sent, row, before } = checked(call.context, owner, element);
-	const known = ofSameSource(call.context, owner, element);
-	if (known) return updated(call, known, sent, row);
 	const placed = { ...row, ...placeOf(store, sent, before) };
 	const family = pick(sent, 'children', 'parent', 'pages', 'chunks');
 	if (before && !isChanged(placed, sent, before)) return { ...omit(placed, 'parentId'), ...family };
@@ -227,9 +204,7 @@ async function bulk(call: Call): Promise<Loose[]> {
 	const answers: Loose[] = [];
 	for (const element of body as unknown[]) {
 		const count = owner.documentNum ?? 0;
-		const known =
-			(isObject(element) && context.store.documents.has(String(element.id))) ||
-			ofSameSource(context, owner, element) !== undefined;
+		const known = isObject(element) && context.store.documents.has(String(element.id));
 		await nextTurn();
 		answers.push(storeOne(call, owner, element));
 		owner.documentNum = known ? count : count + 1;

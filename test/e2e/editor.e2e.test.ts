@@ -56,7 +56,7 @@ describe('the node in the editor, from the search to the answer', () => {
 		const actions = catalogue.flatMap(({ operations }) => operations.map(({ action }) => action));
 		expect(await nodes.openActions('Xpert AI')).toEqual(actions);
 		await window.page.getByText(/Starts the workflow when.*asks assistants and fills/).waitFor();
-		await window.screenshot(readmePicture('actions'), { x: 640, y: 0, width: 800, height: 900 });
+		await window.screenshot(picturePath('actions'), { x: 640, y: 0, width: 800, height: 900 });
 	});
 
 	it('opens the panel of the action that is picked', async () => {
@@ -72,11 +72,13 @@ describe('the node in the editor, from the search to the answer', () => {
 		await credential.enter('accessToken', 'wrong-token');
 		await credential.save();
 		await credential.seesReason(
-			'The Base URL must start with https:// and lead to an Xpert AI server. For http:// to another host, switch on Allow Insecure HTTP.',
+			'The Base URL must start with https:// and lead to an Xpert AI server: enter only https://host. For http:// to another host, switch on Allow Insecure HTTP.',
 		);
 		await credential.enter('baseUrl', harness.sandbox.url);
 		await credential.save();
-		await credential.seesReason('The server did not accept the access token');
+		await credential.seesReason(
+			'The server did not accept the access token: make one under Settings → API Keys of the server',
+		);
 		await window.screenshot(picturePath('credential-refused'));
 
 		await credential.enter('accessToken', harness.sandbox.accessToken);
@@ -230,7 +232,7 @@ describe('documents and answers in the editor', () => {
 		await success.waitFor({ timeout: 30_000 });
 		// The last node has ended before the execution has.
 		await window.page.locator('button[aria-busy="true"]').waitFor({ state: 'hidden' });
-		await window.screenshot(readmePicture('canvas'));
+		await window.screenshot(picturePath('canvas'));
 
 		await window.openNode('Submit Documents');
 		await panel.linesWith(['Name']);
@@ -249,7 +251,7 @@ describe('documents and answers in the editor', () => {
 		await panel.run();
 		await panel.showAs('json');
 		expect(await panel.outputWith(/completed/)).toContain('The cleaning run lasts 25 minutes');
-		await window.screenshot(readmePicture('ask'), PANEL);
+		await window.screenshot(picturePath('ask'), PANEL);
 	});
 });
 
@@ -269,7 +271,7 @@ describe('the example "human in the loop" in n8n', () => {
 		await page.getByLabel('Question').fill(DELETE);
 		await page.getByRole('button', { name: 'Ask' }).click();
 		// The words stand in the task that the conversation holds, as recorded.
-		const words = /would like to call SubAgent \(.+\)\. Input: ASK A PERSON whether to delete/;
+		const words = /would like to call SubAgent \(.+\)\.\s*input: ASK A PERSON whether to delete/;
 		await page.getByText(words).waitFor({ timeout: 30_000 });
 		await page.getByLabel('Decision').selectOption(decision);
 		await window.screenshot(picturePath(`human-in-the-loop-${decision}`));

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 import { countBy, find, times } from 'lodash';
 
 import {
@@ -9,6 +11,7 @@ import {
 	type WorkflowFile,
 } from '../../host/examples';
 import type { CredentialReference } from '../../host/n8nRestClient';
+import { projectRoot } from '../../host/paths';
 import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
 import {
 	COPILOT_ID,
@@ -47,7 +50,8 @@ function knowsTheWarranty(): void {
 const found = (name: string) =>
 	expect.objectContaining({ name, outcome: 'found', processing: 'finish' });
 const answered = (person: string, answer: string) => ({
-	...{ person, filter: 'applied' },
+	person,
+	filter: 'applied',
 	answer: expect.stringContaining(answer),
 });
 const mailed = (to: string, subject: string) => {
@@ -140,13 +144,25 @@ describe('an example run by hand', () => {
 		expect(after.json('Find Changes')).toEqual([expect.objectContaining({ name: 'returns.md' })]);
 	});
 
-	it('folder-of-files.json says when there is no file', async () => {
-		const nowhere = exampleWith('folder-of-files.json', 'Read Files', (node) => ({
+	const reading = async (fileSelector: string) => {
+		const example = exampleWith('folder-of-files.json', 'Read Files', (node) => ({
 			...node,
-			parameters: { ...Object(node.parameters), fileSelector: 'documents/none/*.pdf' },
+			parameters: { ...Object(node.parameters), fileSelector },
 		}));
-		const { error } = await harness.runManually(await importExample(nowhere));
-		expect(error?.message).toMatch(/^No file was read: .* In "Settings", let "files" name files/);
+		return await harness.runManually(await importExample(example));
+	};
+
+	it.each(['documents/none/*.pdf', join(projectRoot, '*.md')])(
+		'folder-of-files.json says where files may be when it may read none of %s',
+		async (files) => {
+			const { error } = await reading(files);
+			expect(error?.message).toMatch(/^No file was read: .*[^.]\. .* such as my-documents\//);
+		},
+	);
+
+	it('folder-of-files.json submits documents of one’s own', async () => {
+		const execution = await reading('my-documents/*.txt');
+		expect(execution.json('Submit Documents')).toEqual([found('put-your-files-here.txt')]);
 	});
 
 	it('answer-mails-in-their-thread.json answers each mail in the conversation of its thread', async () => {
@@ -263,7 +279,8 @@ describe('an example that is called', () => {
 		expect(await notify('created', bat)).toEqual({ found: 1 });
 		const night = { pages: [movedOwl, hare] };
 		expect(await call('Submit All Pages', 'pages-night', night)).toEqual({
-			...{ unchanged: 1, found: 1 },
+			unchanged: 1,
+			found: 1,
 			disabled: 1,
 		});
 		expect(await asked('hare')).toContain('in the field');

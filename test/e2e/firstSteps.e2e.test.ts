@@ -86,7 +86,8 @@ describe('what npm start sets up', () => {
 		const { url: home, accessToken } = harness.sandbox;
 		const pointTo = async (url: string) =>
 			await rest.updateCredential(id, {
-				...{ name: SANDBOX_CREDENTIAL, type: 'xpertAiApi' },
+				name: SANDBOX_CREDENTIAL,
+				type: 'xpertAiApi',
 				data: { baseUrl: url, accessToken },
 			});
 		await setUp('http://127.0.0.1:4999');
@@ -130,7 +131,9 @@ describe('the first five minutes', () => {
 		// Side by side on one canvas.
 		const nodesShown = stickies.map((note, at) => ({
 			...note,
-			...{ id: `${at}`, name: `Note ${at}`, position: [(at % 8) * 900, Math.floor(at / 8) * 900] },
+			id: `${at}`,
+			name: `Note ${at}`,
+			position: [(at % 8) * 900, Math.floor(at / 8) * 900],
 		}));
 		const notes = {
 			name: 'Notes',
@@ -185,7 +188,7 @@ describe('the first five minutes', () => {
 		// With a key it takes its turn, and is heard once it has begun.
 		expect(harness.sandbox.requests.of('join')).toHaveLength(1);
 		await window.page.locator('button[aria-busy="true"]').waitFor({ state: 'hidden' });
-		await window.screenshot(readmePicture('chat'));
+		await window.screenshot(readmePicture('chat'), { x: 42, y: 953, width: 615, height: 407 });
 	});
 
 	it('answer the command of the note', async () => {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that the end-to-end tests need, where they are missing: a compiler and SQLite
-# for the database driver of the pinned n8n, a browser (unless CHROMIUM_PATH names one) and nginx.
+# for the database driver of the pinned n8n, and a browser (unless CHROMIUM_PATH names one).
 set -eu
 
 missing=
@@ -9,7 +9,6 @@ for command in python3 make g++; do
 done
 [ -e /usr/include/sqlite3.h ] || missing="$missing libsqlite3-dev"
 command -v "${CHROMIUM_PATH:-chromium}" >/dev/null 2>&1 || missing="$missing chromium"
-[ -x /usr/sbin/nginx ] || missing="$missing nginx-light"
 [ -n "$missing" ] || exit 0
 
 as_root=

@@ -25,12 +25,20 @@ describe('Assistant: Get', () => {
 		expect(summary).toMatchObject({
 			filterValues: [
 				{
-					...{ key: 'department', selector: 'human.department', knowledgebaseId },
-					...{ field: 'metadata.department', operator: 'eq', staysOnThread: false },
+					key: 'department',
+					selector: 'human.department',
+					knowledgebaseId,
+					field: 'metadata.department',
+					operator: 'eq',
+					staysOnThread: false,
 				},
 				{
-					...{ key: 'folder', selector: 'folder', knowledgebaseId },
-					...{ field: 'document.folderPath', operator: 'under', staysOnThread: true },
+					key: 'folder',
+					selector: 'folder',
+					knowledgebaseId,
+					field: 'document.folderPath',
+					operator: 'under',
+					staysOnThread: true,
 				},
 			],
 			stateVariables,

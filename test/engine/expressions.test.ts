@@ -17,6 +17,9 @@ const { submit, storedNames } = ingestOn(fixture);
 const LEFT = '{{ $json.text }}';
 const WORDS = 'is Fixed and holds an expression: switch it to Expression';
 
+/** Requests that change something. Whether a source is remembered is read before a file of records is. */
+const written = () => fixture.sandbox.requests.all.filter(({ method }) => method !== 'GET');
+
 interface Place {
 	field: INodeProperties;
 	path: string;
@@ -82,18 +85,18 @@ const ALL = uniqBy(
 
 describe('a Fixed text that holds an expression', () => {
 	it('is looked for in every field that takes a text', () => {
-		expect(ALL.length).toBeGreaterThan(80);
-		expect(ALL.some(({ place }) => place.path.includes('[0].additionalFields.'))).toBe(true);
+		expect(ALL.length).toBeGreaterThan(70);
+		expect(ALL.some(({ place }) => place.path.includes('[0].'))).toBe(true);
 	});
 
-	it.each(ALL)('is refused before anything is sent: $title', async ({ good, place }) => {
+	it.each(ALL)('is refused before anything is stored: $title', async ({ good, place }) => {
 		const parameters = cloneDeep({ ...BESIDE, ...good }) as INodeParameters;
 		for (const [path, value] of Object.entries({ ...place.shown, [place.path]: LEFT }))
 			set(parameters, path, value);
 		const { error } = await fixture.run(parameters);
 		expect(error?.message).toContain(`"${place.field.displayName}"`);
 		expect(error?.message).toContain(WORDS);
-		expect(fixture.sandbox.requests.all).toEqual([]);
+		expect(written()).toEqual([]);
 	});
 
 	it('is told item by item with Continue, and in the mapper as well', async () => {
@@ -166,6 +169,6 @@ describe('an expression that gives nothing', () => {
 				`"${displayName}" is empty: its expression gave nothing for this item`,
 			);
 		}
-		expect(fixture.sandbox.requests.all).toEqual([]);
+		expect(written()).toEqual([]);
 	});
 });

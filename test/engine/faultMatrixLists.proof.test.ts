@@ -1,8 +1,7 @@
 import type { NodeApiError } from 'n8n-workflow';
 
 import { clock, useClock } from './support/clock';
-import { createEngine } from './support/engine';
-import type { Engine } from './support/engine';
+import { createEngine, type Engine } from './support/engine';
 import { startFaultySandbox, worded } from './support/faultMatrix';
 import type { FaultySandbox, OpenCell } from './support/faultMatrix';
 import { FAULTS, MARK } from './support/faultMatrixFaults';

@@ -11,8 +11,7 @@ import { OPERATIONS } from '../nodes/support/properties';
 import { ALL_CASES } from './support/cases';
 import { useFixture } from './support/fixture';
 import type { NodeResult } from './support/engine';
-import { placesOf } from './support/hostilePlaces';
-import type { Place } from './support/hostilePlaces';
+import { placesOf, type Place } from './support/hostilePlaces';
 import { deepFreeze, hostileValues } from './support/hostileValues';
 
 const fixture = useFixture();

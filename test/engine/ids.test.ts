@@ -93,8 +93,10 @@ describe('a record that is not there', () => {
 		['an assistant', ask({ threadSource: 'new' }), '"Assistant"'],
 	])('is looked for by the field it was named in: %s', async (_, parameters, fields) => {
 		const { error } = await fixture.run({
-			...{ knowledgebaseId: byId(NOBODY), ...parameters },
-			...{ assistantId: byId(NOBODY), message: 'Hi' },
+			knowledgebaseId: byId(NOBODY),
+			...parameters,
+			assistantId: byId(NOBODY),
+			message: 'Hi',
 		});
 		expect(error?.message).toContain('The server answered 404');
 		expect(error?.description).toContain(`Check ${fields}.`);

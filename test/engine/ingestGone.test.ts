@@ -58,7 +58,10 @@ const disabled = () => {
 };
 
 const RECORDS: INodeParameters = {
-	...{ source: 'records', documentKeyField: 'name', mode: 'mirror', sourceName: 'records' },
+	source: 'records',
+	documentKeyField: 'name',
+	mode: 'mirror',
+	sourceName: 'records',
 	maxGonePercent: 100,
 };
 
@@ -146,8 +149,11 @@ describe('nothing is disabled', () => {
 	])('when documents %s, whatever share may be gone', async (_, documents, reason) => {
 		const bring = async (brought: IDataObject[]) =>
 			await submit({
-				...{ source: 'json', jsonBody: JSON.stringify(brought) },
-				...{ mode: 'mirror', sourceName: 'json', maxGonePercent: 100 },
+				source: 'json',
+				jsonBody: JSON.stringify(brought),
+				mode: 'mirror',
+				sourceName: 'json',
+				maxGonePercent: 100,
 			});
 		await bring([{ id: idOfA }, { id: derivedId('kb', 'b') }]);
 		expect(hintsOf(await bring(documents))).toContain(`Nothing was disabled: ${reason}.`);

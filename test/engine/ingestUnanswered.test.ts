@@ -56,7 +56,9 @@ describe('a server that is away', () => {
 	it('is not waited for by a test of a sub-workflow either', async () => {
 		fixture.sandbox.faults.add({ do: 'drop' });
 		const { error } = await submit(TEXTS, {
-			...{ items, mode: 'integrated', calledFrom: { outermost: 'manual' } },
+			items,
+			mode: 'integrated',
+			calledFrom: { outermost: 'manual' },
 		});
 		expect(error?.message).toContain('The server could not be reached');
 	});

@@ -222,7 +222,9 @@ describe('a document with a version', () => {
 		const run = async (version: number, title: string) => {
 			const record = { id: derivedId('kb', 'v'), name: title, version };
 			const parameters = {
-				...{ source, mode: 'changed', jsonBody: '={{ [$json] }}' },
+				source,
+				mode: 'changed',
+				jsonBody: '={{ [$json] }}',
 				documentSettings: { documentVersionField: 'version' },
 			};
 			const item = source === 'json' ? { json: record } : await file(JSON.stringify(record));

@@ -105,7 +105,9 @@ describe('the key of a document', () => {
 		expect(found()).toBe(1);
 		const by = async (operation: string, documentKey: string) =>
 			await fixture.run({
-				...{ resource: 'document', operation, documentKey },
+				resource: 'document',
+				operation,
+				documentKey,
 				knowledgebaseId: fixture.world.knowledgebaseId,
 			});
 		expect(column((await by('disable', NFC)).items, 'outcome')).toEqual(['disabled']);
@@ -130,7 +132,7 @@ describe('the key of a document', () => {
 	])('belongs to no source by a name that is none: %s', async (sourceName, words) => {
 		const parameters = { ...TEXTS, mode: 'mirror', sourceName };
 		const { error } = await submit(parameters, { items: [item('a')] });
-		expect(error?.message).toBe(`${words}`);
+		expect(error?.message).toBe(`${words}. Documents: 1 not sent`);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});
 });
@@ -139,7 +141,8 @@ describe('a conversation key', () => {
 	const say = async (conversationKey: string, user?: string) =>
 		await fixture.run(
 			ask({
-				...{ threadSource: 'key', conversationKey },
+				threadSource: 'key',
+				conversationKey,
 				assistantId: byId(SAYING_ASSISTANT.id),
 			}),
 			{ items: [{ json: { message: 'Hi', ...(user === undefined ? {} : { user }) } }] },

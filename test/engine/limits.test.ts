@@ -14,7 +14,10 @@ async function refusal(parameters: INodeParameters): Promise<string> {
 
 const RUN = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 const numbered = (operation: string): INodeParameters => ({
-	...{ resource: 'thread', operation, threadId: '={{ $json.thread }}', runId: RUN },
+	resource: 'thread',
+	operation,
+	threadId: '={{ $json.thread }}',
+	runId: RUN,
 });
 
 const OPERATIONS: Array<[string, INodeParameters]> = [
@@ -50,7 +53,8 @@ describe.each<[string, (value: number) => INodeParameters, number, number]>([
 	[
 		'Requests at Once',
 		(concurrency) => ({
-			...{ resource: 'conversation', operation: 'create' },
+			resource: 'conversation',
+			operation: 'create',
 			options: { concurrency },
 		}),
 		20,
@@ -59,7 +63,8 @@ describe.each<[string, (value: number) => INodeParameters, number, number]>([
 	[
 		'Expires After (Seconds)',
 		(seconds) => ({
-			...{ resource: 'chatSession', operation: 'create' },
+			resource: 'chatSession',
+			operation: 'create',
 			additionalFields: { expires_after: seconds },
 		}),
 		86_400,

@@ -4,8 +4,7 @@ import path from 'node:path';
 
 import { times } from 'lodash';
 
-import { inChild } from './support/inChild';
-import type { InChild } from './support/inChild';
+import { inChild, type InChild } from './support/inChild';
 import type { Load, LoadReport, LoadTarget } from './support/loads';
 
 /** Only for what hangs. */

@@ -41,7 +41,9 @@ describe('the list of assistants', () => {
 	it('tells assistants with one title apart by slug, name or description, or by ID', async () => {
 		const put = (more: object) =>
 			fixture.sandbox.store.putAssistant({
-				...{ title: 'Help', name: 'help', slug: 'desk' },
+				title: 'Help',
+				name: 'help',
+				slug: 'desk',
 				...more,
 			});
 		const all = [

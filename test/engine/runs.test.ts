@@ -76,7 +76,8 @@ describe('a message, a decision or another answer, on a thread', () => {
 		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
 		const body = {
 			message: 'The requested record was not found',
-			...{ error: 'Not Found', statusCode: 404 },
+			error: 'Not Found',
+			statusCode: 404,
 		};
 		fixture.sandbox.faults.add(onThread(thread, { do: 'status', status: 404, body }));
 		const { error } = await fixture.run(decide(), { items: [says(thread, '')] });

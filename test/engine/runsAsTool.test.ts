@@ -126,7 +126,9 @@ describe('a failure of the node as a tool of an agent', () => {
 		const { json } = await asTool(ask({ options: { deadlineMinutes: 0.02 } }), 'Hello', thread);
 		expect(json).toMatchObject({
 			output: 'The run was still going on when the deadline came',
-			...{ status: 'timedOut', threadId: thread, runId: expect.any(String) },
+			status: 'timedOut',
+			threadId: thread,
+			runId: expect.any(String),
 		});
 	});
 

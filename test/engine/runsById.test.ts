@@ -47,7 +47,11 @@ async function started(words: string, thread = '', ms = 0): Promise<Ids> {
 }
 
 const by = (operation: string, { threadId, runId }: Ids, options: INodeParameters = {}) => ({
-	...{ resource: 'thread', operation, threadId: byId(threadId), runId, options },
+	resource: 'thread',
+	operation,
+	threadId: byId(threadId),
+	runId,
+	options,
 });
 
 const read = async (ids: Ids, operation = 'getRun', options: INodeParameters = {}) =>
@@ -369,7 +373,8 @@ describe('Start Run', () => {
 		const { json } = await call(START);
 		const [run] = stored(json?.threadId);
 		expect(json).toEqual({
-			...{ runId: run?.id, threadId: run?.threadId },
+			runId: run?.id,
+			threadId: run?.threadId,
 			conversationId: fixture.sandbox.store.conversationOf(String(run?.threadId))?.id,
 			status: 'running',
 		});

@@ -37,9 +37,9 @@ describe('a run that asks a person', () => {
 	it('is interrupted, and goes on under its ID when that is confirmed, with what goes along', async () => {
 		const { json, thread } = await waiting();
 		expect(json).toMatchObject({
-			...{ status: 'interrupted' },
+			status: 'interrupted',
 			output: 'This waits for a person to decide: SubAgent (May I answer this?).',
-			interrupt: [{ tool: 'subagent', arguments: { input: QUESTION } }],
+			interrupt: [{ tool: 'subagent', args: { input: QUESTION } }],
 		});
 		const additionalFieldsJson = '{"input":{"decision":{"payload":{"only":1}}}}';
 		const decided = await call(decide({ options: { additionalFieldsJson } }), '', thread);

@@ -13,7 +13,10 @@ const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
 const LASTS: FaultRule = { endpoint: 'runs', do: 'run', ms: AN_HOUR };
 const LOST: FaultRule = { endpoint: 'runs', do: 'drop', when: 'after' };
 const slow = (endpoint: string, when: 'before' | 'after' = 'before'): FaultRule => ({
-	...{ endpoint, do: 'delay', ms: AN_HOUR, when },
+	endpoint,
+	do: 'delay',
+	ms: AN_HOUR,
+	when,
 });
 const NOT_NOW = { do: 'status', status: 503, headers: { 'retry-after': '20' } } as const;
 const WITH_FILE = { options: { attachments: 'data' } };
@@ -37,8 +40,10 @@ async function threadThat(is: 'is free' | 'waits' | 'is busy') {
 }
 
 const waitForBusy = (): INodeParameters => ({
-	...{ resource: 'thread', operation: 'waitForRun' },
-	...{ threadId: byId(fixture.world.busyThreadId), runId: fixture.world.busyRunId },
+	resource: 'thread',
+	operation: 'waitForRun',
+	threadId: byId(fixture.world.busyThreadId),
+	runId: fixture.world.busyRunId,
 });
 
 interface More {

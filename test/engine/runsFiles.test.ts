@@ -112,7 +112,7 @@ describe('a file that is not there', () => {
 			items: [asks('', { data: { ...text('', 'gone.txt'), id } })],
 		});
 		expect(error?.message).toMatch(
-			/^"Attach Files" names "data", whose file n8n no longer has \(.+\)\. Run the node that made it again/,
+			/^"Attach Files" names "data", whose file "gone\.txt" is no longer in n8n \(.+\)\. Run the node that made it again/,
 		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
 	});

@@ -24,7 +24,9 @@ async function asks(
 	more: INodeParameters = {},
 ) {
 	const parameters = {
-		...{ threadSource: 'new', message: QUESTION, ...more },
+		threadSource: 'new',
+		message: QUESTION,
+		...more,
 		options: { include: ['passages'], ...options },
 	};
 	const { items, hints, error } = await fixture.run(

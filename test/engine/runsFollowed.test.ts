@@ -256,12 +256,19 @@ describe('an end with a task', () => {
 
 describe('a start', () => {
 	const gateway = (status: number): FaultRule => ({
-		...{ do: 'status', when: 'after', status },
-		...{ body: '<h1>Gateway</h1>', contentType: 'text/html' },
+		do: 'status',
+		when: 'after',
+		status,
+		body: '<h1>Gateway</h1>',
+		contentType: 'text/html',
 	});
 	const slow = (fault: FaultRule) => [lasting(700), fault];
 	const waits = (status: number, seconds: string, times: number): FaultRule => ({
-		...{ do: 'status', status, body: 'slow', headers: { 'retry-after': seconds }, times },
+		do: 'status',
+		status,
+		body: 'slow',
+		headers: { 'retry-after': seconds },
+		times,
 	});
 	const LOST = /^It is not known whether the message has reached /;
 

@@ -165,7 +165,8 @@ describe('the steps of a run', () => {
 		if (isGone) fixture.sandbox.expireStream(String(json?.runId));
 		const { items } = await fixture.run(decide({ options }), { items: [says(thread, '')] });
 		expect(items[0]?.json).toMatchObject({
-			...{ status: 'completed', usage: { totalTokens: 8 } },
+			status: 'completed',
+			usage: { totalTokens: 8 },
 			intermediateSteps: [{ ...asked, observation: expect.stringContaining('hello') }],
 		});
 	});

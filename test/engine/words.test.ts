@@ -12,7 +12,9 @@ const UNKNOWN = '11111111-1111-4111-8111-111111111111';
 
 const store = (operation: string) => ({ resource: 'store', operation });
 const update = {
-	...{ resource: 'knowledgebase', operation: 'update', knowledgebaseId: byId(UNKNOWN) },
+	resource: 'knowledgebase',
+	operation: 'update',
+	knowledgebaseId: byId(UNKNOWN),
 	updateFields: { description: 'new' },
 };
 const create = { resource: 'knowledgebase', operation: 'create', name: 'Manuals' };

@@ -71,7 +71,10 @@ async function installsFromRegistry(): Promise<NodeJS.ProcessEnv> {
 		...registry.environment,
 		PATH: [front, process.env.PATH].join(delimiter),
 		// n8n itself asks nobody outside this machine whether the package is there or forbidden.
-		...{ HTTPS_PROXY: NOBODY, https_proxy: NOBODY, HTTP_PROXY: NOBODY, http_proxy: NOBODY },
+		HTTPS_PROXY: NOBODY,
+		https_proxy: NOBODY,
+		HTTP_PROXY: NOBODY,
+		http_proxy: NOBODY,
 	};
 }
 

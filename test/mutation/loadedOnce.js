@@ -122,7 +122,10 @@ class Runner {
 		const results = await this.run();
 		writeFileSync(TIMES, JSON.stringify(results.map(({ id, ms }) => [id, ms])));
 		const tests = results.map(({ id, ms, errors }) => ({
-			...{ id, name: id, timeSpentMs: ms, status: errors.length > 0 ? FAILED : PASSED },
+			id,
+			name: id,
+			timeSpentMs: ms,
+			status: errors.length > 0 ? FAILED : PASSED,
 			...(errors.length > 0 && { failureMessage: messageOf(errors) }),
 		}));
 		return { status: 'complete', tests, mutantCoverage: stryker.mutantCoverage };

@@ -44,7 +44,10 @@ function complaints(...lists: INodeProperties[][]): string[][] {
 }
 
 const wrong: INodeProperties = {
-	...{ displayName: 'In a row', name: 'inRow', type: 'boolean', default: false },
+	displayName: 'In a row',
+	name: 'inRow',
+	type: 'boolean',
+	default: false,
 	description: 'Says no Whether.',
 };
 

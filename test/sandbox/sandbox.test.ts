@@ -32,8 +32,13 @@ describe('a sandbox', () => {
 		await client.get('/api/ai/threads/nope');
 		expect(sandbox.requests.all).toMatchObject([
 			{
-				...{ endpoint: 'E1', method: 'POST', path: '/api/ai/knowledges', status: 201 },
-				...{ body: { name: 'x' }, rawBody: '{"name":"x"}', byteLength: 12 },
+				endpoint: 'E1',
+				method: 'POST',
+				path: '/api/ai/knowledges',
+				status: 201,
+				body: { name: 'x' },
+				rawBody: '{"name":"x"}',
+				byteLength: 12,
 				headers: { 'x-mine': '1' },
 			},
 			{ endpoint: 'E15', method: 'GET', status: 500 },

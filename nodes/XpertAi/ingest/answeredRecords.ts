@@ -1,7 +1,7 @@
 import get from 'lodash/get';
 import { z } from 'zod';
 
-import type { ReadyDocument } from './batches';
+import type { ReadyDocument } from './readyDocument';
 
 const NO_DOCUMENTS = 'it is not a list of documents';
 

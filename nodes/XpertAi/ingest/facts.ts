@@ -1,5 +1,5 @@
 import type { Failure } from '../transport/failure';
-import type { ReadyDocument } from './batches';
+import type { ReadyDocument } from './readyDocument';
 import type { ProcessingEnd, ProcessingStatus } from './processingStatus';
 
 /** The request that carried a document. */

@@ -1,6 +1,7 @@
 import { IDS_PER_ADDRESS } from '../transport/api';
 import { batches } from './batches';
-import type { Documents, ReadyDocument } from './batches';
+import type { Documents } from './batches';
+import type { ReadyDocument } from './readyDocument';
 import type { Fingerprints } from './memory';
 import { processingState } from './processingStatus';
 import type { ProcessingStatus, Statuses } from './processingStatus';

@@ -8,8 +8,9 @@ import { call } from '../transport/call';
 import type { ApiClient } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import { UPLOADS_AT_ONCE, multipartBody } from '../transport/multipart';
-import { serialize } from './batches';
-import type { Documents, ReadyDocument } from './batches';
+import { serialize } from './readyDocument';
+import type { Documents } from './batches';
+import type { ReadyDocument } from './readyDocument';
 import type { DocumentFact, Fact } from './facts';
 
 /** The fields of the answer that are used. */

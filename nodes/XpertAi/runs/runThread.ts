@@ -49,7 +49,7 @@ async function startAndFollow(run: Run): Promise<RunResult | undefined> {
 async function followStarted(asked: Run, started: StartedRun): Promise<RunResult> {
 	const { threadId, runId, decided, facts } = started;
 	const run = { ...asked, threadId, runId };
-	const followed = await waitForRunResult(run, { ...started, isOurs: true });
+	const followed = await waitForRunResult(run, { ...started, isKnown: true });
 	const checked = await checkDecision(run, followed, decided);
 	if (run.intent.changes && waitsWithChanges(checked, decided)) {
 		// The server takes changed arguments and waits again; a second confirmation carries them out (recorded).
@@ -126,8 +126,8 @@ interface Following {
 	joinId?: string;
 	/** The tasks that waited for the decision. */
 	decided?: unknown[];
-	/** Whether this execution has started the run. Then only the server can say that it has failed. */
-	isOurs?: boolean;
+	/** Whether this execution has started or read the run. Then only the server can say that it has failed. */
+	isKnown?: boolean;
 }
 
 /**
@@ -136,14 +136,14 @@ interface Following {
  */
 export async function waitForRunResult(
 	run: RunClient & Pick<Run, 'listener'>,
-	{ joinId = run.runId, decided, isOurs = false }: Following = {},
+	{ joinId = run.runId, decided, isKnown = false }: Following = {},
 ): Promise<RunResult> {
 	const { listener } = run;
 	// Events from before a decision may come first. The listener must not get them.
 	const events = new RunEvents(run.runId, decided ? undefined : listener);
 	if (decided) events.readTasks(decided);
 	const startedAt = run.clock.now();
-	let [hasStream, isThere] = [true, isOurs];
+	let [hasStream, isThere] = [true, isKnown];
 	let [pause, lastId] = [FIRST_PAUSE_MS, events.lastId];
 	for (let step: 'join' | 'read' | 'pause' = 'join'; ; ) {
 		switch (step) {

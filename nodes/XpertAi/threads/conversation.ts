@@ -103,13 +103,16 @@ const waitingTask = z
 	})
 	.catch({ info: {}, call: {} });
 
-/** What a waiting task asks a person, with the call that it wants to make. After changed arguments, it has no call. */
+/**
+ * What a waiting task asks a person, with the call that it wants to make. After changed arguments, it has no call.
+ * n8n's expressions refuse to read a field called `arguments`.
+ */
 export function requestOf(task: unknown) {
 	const { name, info, call } = waitingTask.parse(task);
 	const title = info.title ?? name ?? '';
 	const isDescribed = info.description && info.description !== title;
 	const question = isDescribed ? `${title} (${info.description})` : title;
-	return { question, tool: call.name ?? name, arguments: call.args, callId: call.id };
+	return { question, tool: call.name ?? name, args: call.args, callId: call.id };
 }
 
 /** The error of a conversation as text. */

@@ -1,3 +1,6 @@
+import get from 'lodash/get';
+import isString from 'lodash/isString';
+
 import { isJsonObject } from '../transport/answer';
 import type { ThreadMessage, ThreadState } from './thread';
 
@@ -26,7 +29,8 @@ export function messagesOf(state: ThreadState | undefined): ThreadMessage[] {
 export function textOf(content: unknown): string {
 	if (typeof content === 'string') return content;
 	if (!Array.isArray(content)) return '';
-	return content.map(partText).join('');
+	const texts = content.map((part: unknown) => (isText(part) ? get(part, 'text') : part));
+	return texts.filter(isString).join('');
 }
 
 /**
@@ -35,7 +39,7 @@ export function textOf(content: unknown): string {
  */
 export function parseReply(content: unknown) {
 	const parts: unknown[] = Array.isArray(content)
-		? content.filter((part) => isJsonObject(part) && typeof part.text !== 'string')
+		? content.filter((part) => isJsonObject(part) && !isText(part))
 		: [];
 	return { output: textOf(content), parts };
 }
@@ -58,15 +62,8 @@ export function afterLastUserMessage(messages: ThreadMessage[]): ThreadMessage[]
 	return messages.slice(messages.findLastIndex(isFromUser) + 1);
 }
 
-/**
- * Whether the text of a message, or one of its parts, equals the given text; the server adds parts for attached files.
- */
-export function hasText({ content }: ThreadMessage, text: string): boolean {
-	const isText = (part: unknown) => partText(part) === text;
-	return textOf(content) === text || (Array.isArray(content) && content.some(isText));
-}
-
-function partText(part: unknown): string {
-	const text = isJsonObject(part) ? part.text : part;
-	return typeof text === 'string' ? text : '';
+/** Whether a part is words to a reader; the thoughts of a model are none (recorded, `answers-in-parts`). */
+export function isText(part: unknown): boolean {
+	const { text, type } = isJsonObject(part) ? part : {};
+	return typeof text === 'string' && type !== 'component' && type !== 'reasoning';
 }

@@ -7,7 +7,7 @@ import { parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
 import { openTasks } from './conversation';
 import { Citations, passagesIn, Sources } from './sources';
-import { parseReply, textOf } from './messages';
+import { isText, parseReply, textOf } from './messages';
 import type { ThreadMessage, ThreadState } from './thread';
 
 /*
@@ -152,7 +152,7 @@ export class RunEvents {
 		this.agentKey ??= part.executionId === this.runId ? part.agentKey : undefined;
 		if (part.type === 'component') this.addComponent(part);
 		else if (part.text === undefined) this.parts.push(part);
-		else if (part.type === REASONING) this.append(part, part.text);
+		else if (!isText(part)) this.append(part, part.text);
 		else if (this.isOwn(part)) this.addText(part, part.text);
 		else this.addSubAgentText(part, part.text);
 	}
@@ -301,12 +301,6 @@ export class RunEvents {
 		return agentKey === (this.agentKey ?? agentKey);
 	}
 }
-
-/** The thoughts of a model, which are no part of the answer (recorded, `answers-in-parts`). */
-const REASONING = 'reasoning';
-
-const isText = ({ type = '', text }: Part) =>
-	text !== undefined && !['component', REASONING].includes(type);
 
 const component = (id: string, data: Part['data']): Part => ({ type: 'component', id, data });
 

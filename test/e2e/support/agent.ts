@@ -1,9 +1,8 @@
-import findLast from 'lodash/findLast';
+import { findLast, omit } from 'lodash';
 
 import type { WorkflowFile } from '../../../host/examples';
 import type { N8n } from '../../../host/host';
-import { SANDBOX_CREDENTIAL } from '../../../host/setUp';
-import { ECHO_ASSISTANT_ID } from '../../../sandbox';
+import example from './agent.json';
 import type { Execution } from './execution';
 import type { Harness } from './harness';
 import { startModelStandIn, type ModelRequest } from './modelStandIn';
@@ -17,67 +16,20 @@ export interface Agent {
 	onError?: string;
 }
 
-/** Where the nodes stand, so that each can be clicked. */
-const PLACES: Record<string, number[]> = {
-	'AI Agent': [240, 0],
-	Model: [120, 260],
-	'Ask Assistant': [420, 260],
-};
+const ASK = 'Ask Assistant';
+const workflow = example as unknown as WorkflowFile;
 
 /** An AI agent of n8n with a chat model and our node, as it is when just added, as its only tool. */
 function agentWorkflow({ version, executionOrder, tool, onError }: Agent): WorkflowFile {
-	const node = (name: string, type: string, typeVersion: number, parameters: object) => ({
-		id: name,
-		name,
-		type,
-		typeVersion,
-		position: PLACES[name] ?? [0, 0],
-		parameters,
+	const nodes = workflow.nodes.map((node) => {
+		if (node.name === 'AI Agent') return { ...node, typeVersion: version };
+		const parameters = { ...(node.parameters as object), ...tool };
+		return node.name === ASK ? { ...node, parameters, ...(onError && { onError }) } : node;
 	});
-	const credential = (type: string, name: string) => ({
-		credentials: { [type]: { id: '', name } },
-	});
-	const ours = [
-		{
-			...node('Ask Assistant', 'n8n-nodes-xpertai.xpertAiTool', 1, {
-				descriptionType: 'manual',
-				toolDescription: 'Asks the documentation assistant',
-				resource: 'thread',
-				operation: 'run',
-				assistantId: { __rl: true, mode: 'id', value: ECHO_ASSISTANT_ID },
-				...tool,
-			}),
-			...credential('xpertAiApi', SANDBOX_CREDENTIAL),
-			...(onError && { onError }),
-		},
-	];
-	return {
-		name: 'Agent with Xpert AI as a tool',
-		nodes: [
-			node('Start', 'n8n-nodes-base.manualTrigger', 1, {}),
-			node('AI Agent', '@n8n/n8n-nodes-langchain.agent', version, {
-				promptType: 'define',
-				text: 'What do the documents say about installing?',
-				options: { showInChat: 'whole' },
-			}),
-			{
-				...node('Model', '@n8n/n8n-nodes-langchain.lmChatOpenAi', 1.2, {
-					model: { __rl: true, mode: 'id', value: 'stand-in' },
-					options: {},
-				}),
-				...credential('openAiApi', 'Stand-in'),
-			},
-			...(tool === false ? [] : ours),
-		],
-		connections: {
-			Start: { main: [[{ node: 'AI Agent', type: 'main', index: 0 }]] },
-			Model: { ai_languageModel: [[{ node: 'AI Agent', type: 'ai_languageModel', index: 0 }]] },
-			...(tool !== false && {
-				'Ask Assistant': { ai_tool: [[{ node: 'AI Agent', type: 'ai_tool', index: 0 }]] },
-			}),
-		},
-		settings: { executionOrder },
-	};
+	const settings = { executionOrder };
+	if (tool !== false) return { ...workflow, nodes, settings };
+	const others = nodes.filter(({ name }) => name !== ASK);
+	return { ...workflow, nodes: others, connections: omit(workflow.connections, ASK), settings };
 }
 
 /**

@@ -64,7 +64,8 @@ export const twoNodes = (trigger: Node, message: string, options = {}): Workflow
 			resource: 'thread',
 			operation: 'run',
 			assistantId: byId(SAYING_ASSISTANT.id),
-			...{ message, options },
+			message,
+			options,
 		}),
 	);
 

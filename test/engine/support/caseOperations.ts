@@ -1,7 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { isCoded } from '../../../nodes/XpertAi/execution/operation';
-import type { Operation } from '../../../nodes/XpertAi/execution/operation';
+import { isCoded, type Operation } from '../../../nodes/XpertAi/execution/operation';
 import { endpoints, startSandbox } from '../../../sandbox';
 import type { Endpoint, Sandbox, SandboxOptions } from '../../../sandbox';
 import { operationOf } from '../../nodes/support/operations';

@@ -51,21 +51,29 @@ const of =
 /** What a server tells of a run. */
 function recordedRun(status: string, assistantId: string | null) {
 	return {
-		...{ run_id: ID, thread_id: ID, assistant_id: assistantId, status },
-		...{ created_at: '2025-08-01T08:00:00.000Z', updated_at: '2025-08-01T08:00:00.000Z' },
+		run_id: ID,
+		thread_id: ID,
+		assistant_id: assistantId,
+		status,
+		created_at: '2025-08-01T08:00:00.000Z',
+		updated_at: '2025-08-01T08:00:00.000Z',
 	};
 }
 
 const oneDocument = ({ filledKnowledgebaseId, documentId }: World): INodeParameters => ({
-	...{ knowledgebaseId: byId(filledKnowledgebaseId), documentIds: documentId },
+	knowledgebaseId: byId(filledKnowledgebaseId),
+	documentIds: documentId,
 });
 
 const ofRun = (threadId: string, runId: string): INodeParameters => ({
-	...{ threadId: byId(threadId), runId },
+	threadId: byId(threadId),
+	runId,
 });
 
 const saying = (threadId: string, message = 'hello there'): INodeParameters => ({
-	...{ threadSource: 'existing', threadId: byId(threadId), message },
+	threadSource: 'existing',
+	threadId: byId(threadId),
+	message,
 	assistantId: byId(ECHO_ASSISTANT_ID),
 });
 
@@ -80,7 +88,9 @@ const HELLO = {
 
 /** Made anew each time, as tests put other values in. */
 const allManuals = () => ({
-	...{ description: 'All manuals', permission: 'organization', type: 'standard' },
+	description: 'All manuals',
+	permission: 'organization',
+	type: 'standard',
 	recall: { topK: 7, score: 0.4 },
 	parserConfig: { chunkSize: 500, chunkOverlap: 50, delimiter: '; , .' },
 	extKnowledgebaseId: 'ext-1',
@@ -228,7 +238,7 @@ const CASES: Case[] = [
 		sends: 'POST /threads/{waitingThreadId}/runs/wait',
 		body: {
 			assistant_id: ECHO_ASSISTANT_ID,
-			input: { ...{ action: 'resume', decision: { type: 'confirm' } }, target: {} },
+			input: { action: 'resume', decision: { type: 'confirm' }, target: {} },
 		},
 		bad: ({ waitingThreadId }) => ({
 			threadId: byId(waitingThreadId),

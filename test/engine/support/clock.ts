@@ -240,11 +240,6 @@ class EngineClock implements SandboxClock, NodeClock {
  */
 export const clock = new EngineClock();
 
-let isInUse = false;
-
-/** Whether the built node is on the clock. */
-export const isClockInUse = (): boolean => isInUse;
-
 /** Puts the built node on the clock for the tests that surround the call. */
 export function useClock(): void {
 	const { systemClock } = builtModule<ClockModule>('nodes/XpertAi/transport/clock.js');
@@ -258,7 +253,6 @@ export function useClock(): void {
 		restored = [CompressionStream, DecompressionStream].map(clock.packs);
 		NEW_SOCKETS.forEach((name) => subscribe(name, clock.watch));
 		subscribe(REQUEST, clock.tick);
-		isInUse = true;
 	});
 	beforeEach(() => clock.reset());
 	afterAll(() => {
@@ -267,6 +261,5 @@ export function useClock(): void {
 		for (const restore of restored) restore();
 		NEW_SOCKETS.forEach((name) => unsubscribe(name, clock.watch));
 		unsubscribe(REQUEST, clock.tick);
-		isInUse = false;
 	});
 }

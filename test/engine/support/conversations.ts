@@ -1,5 +1,4 @@
-import { ECHO_ASSISTANT_ID, SANDBOX_ASSISTANT_ID } from '../../../sandbox';
-import type { Sandbox } from '../../../sandbox';
+import { ECHO_ASSISTANT_ID, SANDBOX_ASSISTANT_ID, type Sandbox } from '../../../sandbox';
 
 /** Sends a text to an assistant on a thread and waits for the end of the run, as any client does (E4). */
 export async function say(

@@ -3,8 +3,7 @@ import type { INodeListSearchResult } from 'n8n-workflow';
 import { expectFreshBuild } from '../../../host/freshBuild';
 import { projectRoot } from '../../../host/paths';
 import type { CredentialData } from './credentials';
-import { createNodeEngine } from './nodeEngine';
-import type { NodeEngine } from './nodeEngine';
+import { createNodeEngine, type NodeEngine } from './nodeEngine';
 
 export type { NodeResult } from './nodeEngine';
 

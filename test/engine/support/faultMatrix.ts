@@ -5,12 +5,10 @@ import dns from 'node:dns';
 import type { FaultRule, Sandbox } from '../../../sandbox';
 import type { LoggedRequest } from '../../../sandbox/requestLog';
 import { startCaseSandbox } from './caseOperations';
-import { ONE_RECORD, createWorld } from './records';
-import type { World } from './records';
+import { ONE_RECORD, createWorld, type World } from './records';
 import { clock } from './clock';
 import type { CredentialData } from './credentials';
-import { A_DAY_MS, MARK } from './faultMatrixFaults';
-import type { Fault } from './faultMatrixFaults';
+import { MARK, type Fault } from './faultMatrixFaults';
 import type { MatrixOperation } from './faultMatrixOperations';
 import { ANSWERED, FOREIGN_404, OTHER_RECORD, TIMED_OUT, UNCERTAIN } from './faultMatrixReactions';
 
@@ -56,24 +54,9 @@ type Lookup = (
 	family?: number,
 ) => void;
 
-/**
- * Starts it; until it is closed, it answers for the names `cell<n>.localhost`, and requests without an answer time out
- * on the clock.
- */
+/** Starts it; until it is closed, it answers for the names `cell<n>.localhost`, and requests time out on the clock. */
 export async function startFaultySandbox(): Promise<FaultySandbox> {
-	/** Begins to count the time of each request that is under way. */
-	let waiting: Array<() => void> = [];
-	const sandbox = await startCaseSandbox({
-		accessToken: MARK,
-		clock: {
-			now: clock.now,
-			sleep: async (ms) => {
-				// However slow the machine is, no request times out but one that the sandbox never answers.
-				if (ms === A_DAY_MS) waiting.splice(0).forEach((begin) => begin());
-				await clock.sleep(ms);
-			},
-		},
-	});
+	const sandbox = await startCaseSandbox({ accessToken: MARK, clock });
 	const { port } = new URL(sandbox.url);
 	let cells = 0;
 	let unreachable: Fault['unreachable'];
@@ -99,14 +82,8 @@ export async function startFaultySandbox(): Promise<FaultySandbox> {
 	});
 	const timeouts = jest.spyOn(ClientRequest.prototype, 'setTimeout');
 	timeouts.mockImplementation(function (this: ClientRequest, ms: number, onTimeout?: () => void) {
-		if (onTimeout) waiting.push(() => clock.later(ms, onTimeout));
+		if (onTimeout) clock.later(ms, onTimeout);
 		return this;
-	});
-	const deadlines = jest.spyOn(AbortSignal, 'timeout');
-	deadlines.mockImplementation((ms) => {
-		const abort = new AbortController();
-		waiting.push(() => clock.later(ms, () => abort.abort()));
-		return abort.signal;
 	});
 
 	return {
@@ -119,8 +96,7 @@ export async function startFaultySandbox(): Promise<FaultySandbox> {
 			sandbox.faults.clear();
 			if (isOnSandbox) sandbox.reset();
 			const world = isOnSandbox ? await clock.during(createWorld(sandbox)) : ONE_RECORD;
-			waiting = [];
-			[timeouts, deadlines].forEach((spy) => spy.mockClear());
+			timeouts.mockClear();
 			const answer = operation.answer(world);
 			const arm = () => {
 				[unreachable, misses, isLasting] = [fault.unreachable, 0, cell.isLasting];
@@ -149,7 +125,6 @@ export async function startFaultySandbox(): Promise<FaultySandbox> {
 		close: async () => {
 			lookup.mockRestore();
 			timeouts.mockRestore();
-			deadlines.mockRestore();
 			await sandbox.close();
 		},
 	};
@@ -171,7 +146,10 @@ function rulesOf({ operation, fault, isLasting }: Cell, answer: string): FaultRu
 }
 
 const answering = (body: string) => ({
-	...{ do: 'status' as const, status: 201, body, contentType: 'application/json' },
+	do: 'status' as const,
+	status: 201,
+	body,
+	contentType: 'application/json',
 });
 
 const goodAnswers = (

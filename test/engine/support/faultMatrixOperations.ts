@@ -49,8 +49,13 @@ const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 const OTHER_ID = '0f0b5d29-99cd-433a-8aed-09da49af709a';
 
 const CODED: Record<string, Kind> = {
-	...{ start: 'start', getRun: 'read', waitForRun: 'follow', cancelRun: 'cancel', run: 'run' },
-	...{ disable: 'update', enable: 'update' },
+	start: 'start',
+	getRun: 'read',
+	waitForRun: 'follow',
+	cancelRun: 'cancel',
+	run: 'run',
+	disable: 'update',
+	enable: 'update',
 };
 
 /** In which way an operation meets faults: it says itself what may be sent twice. */
@@ -141,7 +146,9 @@ export function listOperation(method: 'searchAssistants' | 'searchThreads'): Mat
 	const assistants = [{ assistant_id: ID, name: 'one' }];
 	const threads = { items: [{ id: ID, threadId: 't', title: 'one' }], total: 1 };
 	return {
-		...{ name: method, kind: 'read', parameters: () => ({}) },
+		name: method,
+		kind: 'read',
+		parameters: () => ({}),
 		meets: { endpoint: isThreads ? 'E5' : 'E7' },
 		answer: () => JSON.stringify(isThreads ? threads : assistants),
 		beside: '',
@@ -151,14 +158,19 @@ export function listOperation(method: 'searchAssistants' | 'searchThreads'): Mat
 
 /** A poll of the trigger; one conversation has changed. */
 export const POLL: MatrixOperation = {
-	...{ name: 'a poll of the trigger', kind: 'poll', meets: { endpoint: 'E5' } },
+	name: 'a poll of the trigger',
+	kind: 'poll',
+	meets: { endpoint: 'E5' },
 	beside: jsonOf({ thread_id: 't', status: 'idle', values: { messages: [] } }),
 	parameters: () => ({ events: ['answered'] }),
 	answer: () =>
 		jsonOf({
 			items: [
 				{
-					...{ id: ID, threadId: 't', title: 'one', status: 'idle' },
+					id: ID,
+					threadId: 't',
+					title: 'one',
+					status: 'idle',
 					updatedAt: new Date(clock.now()).toISOString(),
 				},
 			],
@@ -180,9 +192,15 @@ const submit = (
 	not?: RegExp,
 ): MatrixOperation => ({
 	not,
-	...{ name: `document: submit${name}`, kind, meets: { endpoint }, answer: () => jsonOf(answer) },
+	name: `document: submit${name}`,
+	kind,
+	meets: { endpoint },
+	answer: () => jsonOf(answer),
 	parameters: ({ knowledgebaseId }) => ({
-		...{ resource: 'document', operation: 'submit', knowledgebaseId, source: 'json' },
+		resource: 'document',
+		operation: 'submit',
+		knowledgebaseId,
+		source: 'json',
 		options: { afterStoring: 'nothing' },
 		...parameters,
 	}),
@@ -199,7 +217,8 @@ const SUBMITS = [
 		ANOTHER_RECORD,
 	),
 	submit(', memory', 'memory', 'status', [], {
-		...{ jsonBody: JSON.stringify(DOCUMENTS.slice(0, 1)), mode: 'changed' },
+		jsonBody: JSON.stringify(DOCUMENTS.slice(0, 1)),
+		mode: 'changed',
 	}),
 ];
 

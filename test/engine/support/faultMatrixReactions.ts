@@ -70,8 +70,15 @@ const reactions = (
 	run: Reaction,
 	own: Partial<Reactions> = {},
 ): Reactions => ({
-	...{ write, upload: write, cancel: write },
-	...{ read, update: read, withFile: read, memory: read, runFile: read, poll: read },
+	write,
+	upload: write,
+	cancel: write,
+	read,
+	update: read,
+	withFile: read,
+	memory: read,
+	runFile: read,
+	poll: read,
 	follow: OF_FOLLOWING[read] ?? read,
 	submit,
 	run,
@@ -105,9 +112,12 @@ export const TIMED_OUT: Reactions = {
 };
 /** New records have any ID, and what is asked for is known by its ID. */
 export const OTHER_RECORD = reactions('succeeds', 'succeeds', 'sends again (?)', 'succeeds', {
-	...{ update: 'sends again', read: 'sends again', memory: 'sends again' },
+	update: 'sends again',
+	read: 'sends again',
+	memory: 'sends again',
 	// A run is known by its ID and its thread.
-	...{ follow: 'looks until the deadline', cancel: 'reads the run' },
+	follow: 'looks until the deadline',
+	cancel: 'reads the run',
 });
 
 /** Documents in one batch of Submit; each fault meets all of them. */
@@ -116,8 +126,12 @@ export const DOCUMENTS: Partial<Record<Kind, number>> = { submit: 2, withFile: 1
 /** Tries of a request; those of Submit fit into Retry for (Minutes). */
 const TRIES = 3;
 const OTHER_TRIES: Partial<Record<Kind, number | 'several'>> = {
-	...{ submit: 'several', withFile: 'several', memory: 'several', follow: 'several' },
-	...{ run: 5, start: 5 },
+	submit: 'several',
+	withFile: 'several',
+	memory: 'several',
+	follow: 'several',
+	run: 5,
+	start: 5,
 };
 
 /** The message about a conversation that is not there. */

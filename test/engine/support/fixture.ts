@@ -8,11 +8,9 @@ import type { Sandbox } from '../../../sandbox';
 import { startCaseSandbox } from './caseOperations';
 import { clock, useClock } from './clock';
 import type { CredentialData } from './credentials';
-import { createEngine } from './engine';
-import type { Engine, NodeResult } from './engine';
+import { createEngine, type Engine, type NodeResult } from './engine';
 import type { NodeRun } from './nodeEngine';
-import { createWorld } from './records';
-import type { World } from './records';
+import { createWorld, type World } from './records';
 
 /** The engine, a sandbox and the records on it, fresh for every test. */
 export interface Fixture {

@@ -40,7 +40,9 @@ export function placesOf(resource: Resource, operation: Operation): Place[] {
 	return [
 		...places,
 		...columns.map((name) => ({
-			...{ path: [name], good, isColumn: true },
+			path: [name],
+			good,
+			isColumn: true,
 			names: [name in document.shape ? documentFieldName(name) : name, name],
 		})),
 	];

@@ -2,8 +2,7 @@ import omit from 'lodash/omit';
 import pick from 'lodash/pick';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { COPILOT_ID } from '../../../sandbox';
-import type { FaultRule } from '../../../sandbox';
+import { COPILOT_ID, type FaultRule } from '../../../sandbox';
 import type { NodeResult } from './engine';
 import type { Fixture } from './fixture';
 

@@ -7,8 +7,7 @@ import { countBy, range } from 'lodash';
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { COPILOT_ID, startSandbox } from '../../../sandbox';
-import { createEngine } from './engine';
-import type { Engine } from './engine';
+import { createEngine, type Engine } from './engine';
 import { BY_NAME } from './ingest';
 import { listen } from './listen';
 import { byId } from './locators';

@@ -22,8 +22,8 @@ const REFUSED_BY_SERVER = 'E10';
 export interface Surroundings {
 	/** Variables the process is started with. */
 	env: Record<string, string>;
-	/** What differs from the sandbox's credential, for each time that all is called; once without it. */
-	credentials?: Array<Partial<CredentialData>>;
+	/** What differs from the sandbox's credential. */
+	credential?: Partial<CredentialData>;
 	/** Texts besides the token that may come out nowhere. */
 	secrets?: string[];
 }
@@ -32,11 +32,7 @@ export interface Surroundings {
 export interface Network {
 	sandbox: Sandbox;
 	/** Calls every operation of the node and every list of its pickers, in one process. */
-	callWithEach: (surroundings: Surroundings) => Promise<CallReport[][]>;
-	/** The same with one credential. */
-	callAll: (
-		surroundings: Omit<Surroundings, 'credentials'> & { credential?: Partial<CredentialData> },
-	) => Promise<CallReport[]>;
+	callAll: (surroundings: Surroundings) => Promise<CallReport[]>;
 }
 
 /** Sets up a server for the tests of a file, with the records the operations need, fresh for every test. */
@@ -53,33 +49,21 @@ export function useNetwork(): Network {
 			name: endpoint,
 			parameters: merge({ options: SOON[endpoint] ?? {} }, good(world)),
 		}));
-		const own = { baseUrl: sandbox.url, accessToken: sandbox.accessToken };
-		network.callWithEach = async ({ env, credentials = [{}], secrets = [] }) =>
-			await runInChild(env, {
-				credentials: credentials.map((one) => ({ ...own, ...one })),
+		const { url: baseUrl, accessToken } = sandbox;
+		network.callAll = async ({ env: variables, credential, secrets = [] }) => {
+			const own = pickBy(process.env, (_value, name) => !STEERING.test(name));
+			const run: NetworkRun = {
+				credential: { baseUrl, accessToken, ...credential },
 				operations,
-				secrets: [sandbox.accessToken, ...secrets],
-			});
-		network.callAll = async ({ credential = {}, ...others }) => {
-			const [reports] = await network.callWithEach({ ...others, credentials: [credential] });
-			return reports ?? [];
+				secrets: [accessToken, ...secrets],
+			};
+			const env = { ...own, ...variables };
+			const { child, result } = inChild<CallReport[]>('networkRun.ts', 'runCalls', run, { env });
+			return await result.finally(() => child.kill());
 		};
 	});
 	afterAll(async () => await network.sandbox?.close());
 	return network;
-}
-
-async function runInChild(
-	variables: Record<string, string>,
-	input: NetworkRun,
-): Promise<CallReport[][]> {
-	const env = { ...pickBy(process.env, (_value, name) => !STEERING.test(name)), ...variables };
-	const { child, result } = inChild<CallReport[][]>('networkRun.ts', 'runCalls', input, { env });
-	try {
-		return await result;
-	} finally {
-		child.kill();
-	}
 }
 
 /** Checks that every call has succeeded and has reached the server. */

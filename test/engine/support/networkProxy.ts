@@ -1,7 +1,12 @@
-import { createServer, request as httpRequest, STATUS_CODES } from 'node:http';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import {
+	createServer,
+	request as httpRequest,
+	STATUS_CODES,
+	type IncomingHttpHeaders,
+	type IncomingMessage,
+	type ServerResponse,
+} from 'node:http';
+import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import { listen } from './listen';
@@ -36,15 +41,8 @@ export interface ForwardProxy {
 	close: () => Promise<void>;
 }
 
-/**
- * Starts a forward proxy, for plain HTTP and for tunnels (CONNECT).
- *
- * @param hosts addresses (`host:port`) of names that nobody but the proxy knows
- */
-export async function startProxy(
-	conduct: Conduct = 'forward',
-	hosts: Record<string, string> = {},
-): Promise<ForwardProxy> {
+/** Starts a forward proxy, for plain HTTP and for tunnels (CONNECT). */
+export async function startProxy(conduct: Conduct = 'forward'): Promise<ForwardProxy> {
 	const seen: Proxied[] = [];
 	const passed: Buffer[] = [];
 	const sockets = new Set<Duplex>();
@@ -53,7 +51,7 @@ export async function startProxy(
 
 	const server = createServer((request, response) => {
 		see(request);
-		if (conduct === 'forward') forward(request, response, hosts);
+		if (conduct === 'forward') forward(request, response);
 		// Once the whole request is there: whoever is still sending may see the closed connection first.
 		else request.resume().on('end', () => refuse(response, conduct));
 	});
@@ -77,13 +75,8 @@ export async function startProxy(
 }
 
 /** Passes a request on as proxies do: without the headers meant for the proxy itself. */
-function forward(
-	request: IncomingMessage,
-	response: ServerResponse,
-	hosts: Record<string, string>,
-): void {
-	const { host, pathname, search } = new URL(request.url ?? '');
-	const [hostname, port] = (hosts[host] ?? host).split(':');
+function forward(request: IncomingMessage, response: ServerResponse): void {
+	const { hostname, port, pathname, search } = new URL(request.url ?? '');
 	const headers = { ...request.headers };
 	delete headers['proxy-authorization'];
 	delete headers['proxy-connection'];

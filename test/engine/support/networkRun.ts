@@ -6,12 +6,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { builtModule } from './builtModule';
 import type { CredentialData } from './credentials';
 import { createEngine } from './engine';
-import type { Engine } from './engine';
 import { placesOf } from './faultMatrixSecrets';
 
 /** What a process of its own is to do in the environment it was given. */
 export interface NetworkRun {
-	credentials: CredentialData[];
+	credential: CredentialData;
 	operations: Array<{ name: string; parameters: INodeParameters }>;
 	/** Texts that may stand in nothing that comes out. */
 	secrets: string[];
@@ -52,20 +51,11 @@ function skipSleeps(): void {
 	} satisfies Partial<typeof systemClock>);
 }
 
-/** In a process of its own, with each credential: every list of the pickers, then the operations, in n8n's engine. */
-export async function runCalls(run: NetworkRun): Promise<CallReport[][]> {
+/** In a process of its own: every list of the pickers, then the operations, in n8n's engine. */
+export async function runCalls(run: NetworkRun): Promise<CallReport[]> {
+	const { credential, operations, secrets } = run;
 	const engine = await createEngine();
 	skipSleeps();
-	const reports: CallReport[][] = [];
-	for (const credential of run.credentials) reports.push(await callAll(engine, credential, run));
-	return reports;
-}
-
-async function callAll(
-	engine: Engine,
-	credential: CredentialData,
-	{ operations, secrets }: NetworkRun,
-): Promise<CallReport[]> {
 	const data = await engine.binary(Buffer.from('hello world'), 'hello.txt', 'text/plain');
 	const items = [{ json: {}, binary: { data } }];
 	let blocked = 0;

@@ -23,9 +23,6 @@ import type { CredentialData } from './credentials';
 import { additionalDataOf, loaded, nodeOf, resultOf } from './nodeEngine';
 import type { NodeResult } from './nodeEngine';
 
-/** Whether this n8n-core limits how long a poll may take: that of the oldest host does not. */
-export const POLLS_ARE_LIMITED = String(PollContext).includes('getPollBudgetMs');
-
 /** How a trigger is set. */
 export interface TriggerRun {
 	parameters?: INodeParameters;
@@ -127,22 +124,17 @@ export async function createPollEngine(): Promise<PollEngine> {
 					() => {
 						throw new Error('the trigger polls');
 					},
-					(...[of, polling, data, mode, activation]) =>
-						new PollContext(
-							of,
-							polling,
-							data,
-							mode,
-							activation,
-							emit,
-							(error) => {
-								errors.push(error);
-							},
-							undefined,
-							undefined,
-							undefined,
-							run.budgetMs === undefined ? undefined : () => run.budgetMs ?? 0,
-						),
+					(...[of, polling, data, mode, activation]) => {
+						const fail = (error: Error) => void errors.push(error);
+						const { budgetMs } = run;
+						const budget = budgetMs === undefined ? undefined : () => budgetMs;
+						const own = [of, polling, data, mode, activation, emit, fail] as const;
+						const context = new PollContext(...own, undefined, undefined, undefined, budget);
+						// The n8n-core of the oldest host limits no poll.
+						if (budget)
+							Object.assign(context, { getPollBudgetMs: context.getPollBudgetMs ?? budget });
+						return context;
+					},
 				);
 			} finally {
 				cron.mockRestore();

@@ -42,22 +42,35 @@ export function putKnowing({ store }: Sandbox, seed: Partial<AssistantSeed> = {}
 
 /** A server, or a proxy before it, that answers something else. */
 export const answering = (endpoint: string, status: number, more = {}): FaultRule => ({
-	...{ endpoint, do: 'status', status, body: 'no', ...more },
+	endpoint,
+	do: 'status',
+	status,
+	body: 'no',
+	...more,
 });
 
 /** A request that is lost, by itself or with its answer. */
 export const losing = (endpoint: string, when: 'before' | 'after', more = {}): FaultRule => ({
-	...{ endpoint, do: 'drop', when, ...more },
+	endpoint,
+	do: 'drop',
+	when,
+	...more,
 });
 
 /** A request that takes so long. */
 export const delaying = (endpoint: string, ms: number, more = {}): FaultRule => ({
-	...{ endpoint, do: 'delay', ms, ...more },
+	endpoint,
+	do: 'delay',
+	ms,
+	...more,
 });
 
 /** A run that takes so long. */
 export const lasting = (ms: number, more = {}): FaultRule => ({
-	...{ endpoint: 'runs', do: 'run', ms, ...more },
+	endpoint: 'runs',
+	do: 'run',
+	ms,
+	...more,
 });
 
 /** The input of a message. */
@@ -79,7 +92,9 @@ export function ask(parameters: INodeParameters = {}): INodeParameters {
 /** Parameters of Thread: Decide that take the thread from the item. */
 export function decide(parameters: INodeParameters = {}): INodeParameters {
 	return {
-		...{ resource: 'thread', operation: 'decide', decision: 'confirm' },
+		resource: 'thread',
+		operation: 'decide',
+		decision: 'confirm',
 		threadId: '={{ $json.thread }}',
 		...parameters,
 	};

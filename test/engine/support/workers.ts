@@ -41,7 +41,9 @@ const DEADLINE_MS = 900_000;
 export async function worker({ url, accessToken }: Sandbox) {
 	const context = contextWith({
 		getCredentials: (async () => ({
-			...{ baseUrl: url, accessToken, allowInsecureHttp: true },
+			baseUrl: url,
+			accessToken,
+			allowInsecureHttp: true,
 			allowedHttpRequestDomains: 'all',
 		})) as IExecuteFunctions['getCredentials'],
 		getExecutionCancelSignal: () => undefined,
@@ -60,8 +62,14 @@ export async function worker({ url, accessToken }: Sandbox) {
 		const input = { action: 'send', message: { input: { input: message } } };
 		const body = { assistant_id: assistant, input };
 		return await runAndWait({
-			...{ ...client, ...opened, body, intent: intentOf('message', body) },
-			...{ isNew: false, whenBusy: 'wait', cancelSilentMs: 0, routes: { areMissing: false } },
+			...client,
+			...opened,
+			body,
+			intent: intentOf('message', body),
+			isNew: false,
+			whenBusy: 'wait',
+			cancelSilentMs: 0,
+			routes: { areMissing: false },
 		});
 	};
 }

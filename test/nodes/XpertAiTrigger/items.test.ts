@@ -14,7 +14,11 @@ const changeOn = (threadId?: string): ConversationChange => ({
 	updatedAt: '',
 	at: 0,
 	threadId,
-	...{ event: undefined, assistantId: undefined, error: undefined, tasks: [], record: {} },
+	event: undefined,
+	assistantId: undefined,
+	error: undefined,
+	tasks: [],
+	record: {},
 });
 
 const PICTURE = { type: 'image_url', image_url: { url: 'https://a.example/a.png' } };

@@ -1,5 +1,5 @@
-import { serialize } from '../../../nodes/XpertAi/ingest/batches';
-import type { ReadyDocument } from '../../../nodes/XpertAi/ingest/batches';
+import { serialize } from '../../../nodes/XpertAi/ingest/readyDocument';
+import type { ReadyDocument } from '../../../nodes/XpertAi/ingest/readyDocument';
 import type { DocumentRecord } from '../../../nodes/XpertAi/payloads/document';
 
 /** A document as it waits to be sent; its origin is its place. */

@@ -19,8 +19,11 @@ export type Node = WorkflowFile['nodes'][number];
 /** A workflow whose trigger starts every chain of nodes, drawn one below the other. */
 function workflowFrom(name: string, trigger: Node, ...chains: Node[][]): WorkflowFile {
 	const placed = (node: Node, column: number, row: number) => ({
-		...{ typeVersion: 1, parameters: {}, ...node },
-		...{ id: randomUUID(), position: [column * 220, row * 180] },
+		typeVersion: 1,
+		parameters: {},
+		...node,
+		id: randomUUID(),
+		position: [column * 220, row * 180],
 	});
 	const link = (node: Node) => ({ node: node.name, type: 'main', index: 0 });
 	const links = chains.flatMap((chain) =>

@@ -43,7 +43,7 @@ export class Worker {
 			port: await freePort(),
 			brokerPort: await freePort(),
 			encryptionKey: main.state.encryptionKey,
-			documents: main.documents,
+			readable: [main.documents],
 			extra: settings,
 		});
 		const logFile = userFolderPaths(userFolder).log;

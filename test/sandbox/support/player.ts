@@ -2,75 +2,30 @@ import type { Readable } from 'node:stream';
 import type { AxiosInstance, AxiosRequestConfig, AxiosResponse } from 'axios';
 import { isPlainObject, mapValues, sortBy } from 'lodash';
 import type { FakeClock, Sandbox } from '../../../sandbox';
+import { turnsWhile } from '../../../sandbox/clock';
 import { alike } from './alike';
 import { clientFor } from './client';
-import { comesFirst } from './happenings';
+import { comesFirst, happen, untilAllRan } from './happenings';
 import { AS_STREAM, readOf, routeOf } from './read';
 import { sendableBody, type SequenceExchange } from './recordings';
 import { tokenFor } from './servers';
 import { eventsIn, heard, inOne, recordedEvents, type Heard } from './streams';
 import { Substitution } from './substitution';
 
-/** The recordings whose answers were shortened: rows have some of their columns, threads the last of their messages. */
-const SHORT =
-	/^(?:one-thread-(?:two-conversations|status-null|first|two-owners-2)|decision-after|dead-run|cancel-of|filters-|knowledge-filter|folder-)/;
-
-/** The recordings from `one-question-1` on, of a server that was slow. */
-const LATER =
-	/^(?:knowledge-filter|filters-|folder-|one-question|server-|two-processes|one-thread-(?:two-conv|status|first|two-owners-2)|decision-after|dead-run|cancel-of|conversation-|one-key-)/;
-
 /** Requests whose answer takes as long as a run does: the clock is moved on until it is there. */
 const RUNS = /\/runs\/(wait|stream)$|\/stream$/;
-
-/** Two that make one conversation at once. */
-const AT_ONCE = /^two make the same conversation/;
 
 /** A run as a path names it. */
 const RUN = /\/runs\/([0-9a-f-]{36})/;
 
+/** The turns after which a request that neither is answered nor sleeps waits for another one. */
+const MOST_TURNS = 2000;
+
 /** No recorded answer took longer, in milliseconds. */
 const LONGEST_MS = 120_000;
 
-/**
- * What was asked, at these moments, of a server that takes seconds: before a start, or the end of what was cancelled, was
- * stored, and after the last step was and the end not.
- */
-const SLOWLY: Record<string, number[]> = {
-	'one-key-cancel-ends-both': [6607, 16_046],
-	'one-key-two-processes-moved': [2900, 5330, 10_723],
-};
-
-/**
- * What a race of the server decides, or how soon it stores a step, and the order of helpers that work at once; and a tool
- * that tells a model which filters it may make: what came is not compared.
- */
-const RACES: Array<(exchange: SequenceExchange) => boolean> = [
-	({ label }) =>
-		/^(?:two helpers at once|a long answer, cancelled after 3 s|list with (?:limit|offset)|thread, (?:right after the cancel|9 s after))|as A's run has ended|as soon as nothing runs/.test(
-			label,
-		),
-	({ label, sequence }) =>
-		/^(?:two at once\/thread, while both run|a decision that names the run\/thread, after the decision|two changed, confirmed twice\/(?:confirm again|messages of).*)$/.test(
-			`${sequence}/${label}`,
-		),
-	({ endpoint, recording = '', label, response, sequence = '' }) =>
-		endpoint === 'E15' &&
-		((recording === 'knowledge-filter' && /^(?:requestFilter|no filter at all)/.test(sequence)) ||
-			(LATER.test(recording) &&
-				/^(?:while it runs)?$/.test(label) &&
-				'status' in response &&
-				(response.status === 500 || recording === 'one-thread-status-null'))),
-	({ recording = '', atMs = 0 }) => Boolean(SLOWLY[recording]?.includes(atMs)),
-	({ endpoint, recording = '' }) =>
-		endpoint === 'GET /conversations/{id}/messages' && !LATER.test(recording),
-];
-
-/** What else a server has, in no order anyone asked for: the status is compared. */
-const LISTS: Array<(exchange: SequenceExchange) => boolean> = [
-	({ request }) => /assistants\/(?:search|count)$/.test(request.path),
-	({ label, request }) =>
-		label === 'search conversations' || JSON.stringify(request).includes('"limit":101'),
-];
+/** How often the sandbox is asked again for a document that it fetches and reads. */
+const MOST_TRIES = 1000;
 
 /** When an exchange was sent, and when its whole answer was there, in milliseconds since the sequence began. */
 const sentAt = ({ atMs = 0 }: SequenceExchange): number => atMs;
@@ -102,7 +57,7 @@ export class Player {
 	 * was then.
 	 */
 	async play(): Promise<void> {
-		const inOrder = sortBy(this.exchanges.map(promptly), sentAt);
+		const inOrder = sortBy(this.exchanges, sentAt);
 		let waiting: Pending[] = [];
 		let now = 0;
 		const end = async (pending: Pending) => {
@@ -110,8 +65,7 @@ export class Player {
 			const rest = Math.max(0, endedAt(exchange) - now);
 			if (leave) await this.clock.advance(rest);
 			const given = leave ? await leave() : await this.answered(exchange, answer);
-			const isLate = LATER.test(exchange.recording ?? '') && !isSlow(exchange);
-			if (!leave && isLate) await this.clock.advance(rest);
+			if (!leave && exchange.isSlow && !takesARun(exchange)) await this.clock.advance(rest);
 			now = Math.max(now, endedAt(exchange));
 			if (given) await this.comparing(exchange, given);
 		};
@@ -119,12 +73,11 @@ export class Player {
 			const over = waiting.filter((one) => endedAt(one.exchange) <= sentAt(exchange));
 			waiting = waiting.filter((one) => !over.includes(one));
 			for (const one of sortBy(over, (each) => endedAt(each.exchange))) await end(one);
-			if (/^change the embedding model/.test(exchange.label)) await this.untilAllIsProcessed();
-			if (exchange.label.includes('as soon as')) await this.untilNothingRuns();
+			if (exchange.isOnceAllRan) await untilAllRan(this);
 			else await this.clock.advance(Math.max(5, sentAt(exchange) - now));
 			now = Math.max(now, sentAt(exchange));
 			if (exchange.happens) {
-				await exchange.happens(this);
+				for (const step of exchange.happens) await happen(this, step);
 				continue;
 			}
 			const pending = this.begun(exchange);
@@ -145,7 +98,7 @@ export class Player {
 		for (let passed = 0; !over; passed += 100) {
 			if (passed > LONGEST_MS) throw new Error('There was no answer, and no end of it');
 			await this.clock.advance(100);
-			await moment(2);
+			await turns(100);
 		}
 		return await answer;
 	}
@@ -158,10 +111,8 @@ export class Player {
 	): Promise<AxiosResponse<unknown>> {
 		const { request } = exchange;
 		this.learnRun(exchange);
-		if (exchange.endpoint === 'E15' && LATER.test(exchange.recording ?? '')) {
-			comesFirst(this, exchange);
-		}
-		const key = request.key ?? exchange.key;
+		if (exchange.endpoint === 'E15' && exchange.isSlow) comesFirst(this, exchange);
+		const { key } = exchange;
 		const token = key?.startsWith('client secret') ? this.secret : tokenFor(key);
 		const headers = mapValues(this.substitution.apply(request.headers), (value) =>
 			value.replace('<secret>', this.secret),
@@ -226,7 +177,7 @@ export class Player {
 		return async () => {
 			await listening;
 			// What was sent last needs a moment to arrive.
-			await moment(50);
+			await turns(50);
 			gone.abort();
 			return { ...(await began), data: text };
 		};
@@ -237,9 +188,9 @@ export class Player {
 		exchange: SequenceExchange,
 		answer: Promise<AxiosResponse<unknown>>,
 	): Promise<AxiosResponse<unknown>> {
-		if (isSlow(exchange)) return await this.ended(answer);
+		if (takesARun(exchange)) return await this.ended(answer);
 		let given = await answer;
-		if (!/as it was polled|first time with this status/.test(exchange.label)) return given;
+		if (!exchange.isPolled) return given;
 		const wanted = 'body' in exchange.response && statusOf(exchange.response.body);
 		for (let tries = 0; statusOf(given.data) !== wanted && tries < 600; tries += 1) {
 			await this.clock.advance(50);
@@ -248,22 +199,20 @@ export class Player {
 		return given;
 	}
 
-	/** Compares an answer; that of `status` waits for what the sandbox fetches and reads, which takes real time. */
+	/** Compares an answer; that of `status` is asked for again, as the sandbox fetches and reads files. */
 	private async comparing(exchange: SequenceExchange, answer: AxiosResponse<unknown>) {
-		const deadline = Date.now() + (exchange.endpoint.endsWith('status') ? 10_000 : 0);
+		const most = exchange.endpoint.endsWith('status') ? MOST_TRIES : 0;
+		const isLater = /at the end|quiet|^status$|before the change|there$/.test(exchange.label);
 		let latest = answer;
-		for (;;) {
+		for (let tries = 0; ; tries += 1) {
 			try {
 				this.compare(exchange, latest);
 				return;
 			} catch (error) {
-				if (!(error instanceof Error) || Date.now() > deadline) throw error;
-				error.message = `${this.exchanges.indexOf(exchange)} ${exchange.label}\n${error.message}`;
-				if (Date.now() > deadline) throw error;
+				if (tries === most) throw new Error(exchange.label, { cause: error });
 			}
-			await moment(10);
-			if (/at the end|quiet|^status$|before the change|there$/.test(exchange.label))
-				await this.clock.advance(1000);
+			await turns(20);
+			if (isLater) await this.clock.advance(1000);
 			latest = await this.send(exchange);
 		}
 	}
@@ -271,7 +220,7 @@ export class Player {
 	/** Compares what the node reads of an answer with what it reads of the recorded one. */
 	private compare(exchange: SequenceExchange, answer: AxiosResponse<unknown>): void {
 		if (!('status' in exchange.response)) throw new Error(`${exchange.label} was never answered`);
-		if (RACES.some((is) => is(exchange)))
+		if (exchange.compared === 'nothing')
 			return this.substitution.learn(exchange.response.body, answer.data);
 		const events = recordedEvents(exchange);
 		const wanted = { status: exchange.response.status, read: undefined as unknown };
@@ -283,12 +232,8 @@ export class Player {
 			const [one, other] = alike(recorded, received, false) as [Heard[], Heard[]];
 			this.substitution.learn(one, other);
 			[wanted.read, found.read] = [this.substitution.apply(inOne(one)), inOne(other)];
-		} else if (!LISTS.some((is) => is(exchange))) {
-			const { recording = '', endpoint, note = '' } = exchange;
-			const isShort =
-				(SHORT.test(recording) && /^E(?:5|15)$|messages/.test(endpoint)) ||
-				note.includes('reduced');
-			const [one, other] = alike(exchange.response.body, answer.data, isShort);
+		} else if (exchange.compared !== 'status') {
+			const [one, other] = alike(exchange.response.body, answer.data, exchange.isShort ?? false);
 			this.substitution.learn(inTime(exchange, one), inTime(exchange, other));
 			const route = routeOf(exchange.request) ?? '';
 			const [read, now] = [
@@ -302,37 +247,18 @@ export class Player {
 		expect(found).toEqual(wanted);
 	}
 
-	/** Lets time pass until no run is under way, but for those that never end. */
-	private async untilNothingRuns(): Promise<void> {
-		const { runs } = this.sandbox.store;
-		while (runs.some((run) => run.status === 'running' && run.assistantId !== null)) {
-			await this.clock.advance(10);
-		}
-	}
-
-	/** Lets time pass until every document that was queued has been processed, which takes real time as well. */
-	private async untilAllIsProcessed(): Promise<void> {
-		const { processing } = this.sandbox.store;
-		const deadline = Date.now() + 10_000;
-		while ([...processing.values()].some(({ end }) => !end) && Date.now() < deadline) {
-			await this.clock.advance(100);
-			await moment(2);
-		}
-	}
-
 	/** Lets the sandbox take a request in and begin to work, until it is answered or the work is asleep. */
 	private async taken(answer: Promise<unknown>): Promise<void> {
 		let over = false;
 		const end = () => void (over = true);
 		answer.then(end, end);
 		const asleep = this.clock.sleeping;
-		const deadline = Date.now() + 2000;
-		while (!over && this.clock.sleeping <= asleep && Date.now() < deadline) await moment(2);
+		await turnsWhile(() => !over && this.clock.sleeping <= asleep, MOST_TURNS);
 	}
 }
 
-/** Time that sockets and files need, which the sandbox's clock knows nothing of. */
-const moment = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Turns that sockets and files need, of which the sandbox's clock knows nothing. */
+const turns = async (count: number) => await turnsWhile(() => true, count);
 
 /** Runs, and conversations of shortened recordings, come in no order: to learn who is who, in that of their beginnings. */
 function inTime(exchange: SequenceExchange, body: unknown): unknown {
@@ -350,7 +276,7 @@ function inOrder(exchange: SequenceExchange, body: unknown): unknown {
 }
 
 function sorted(
-	{ endpoint, recording = '', sequence }: SequenceExchange,
+	{ endpoint, sequence, isShort }: SequenceExchange,
 	body: unknown,
 	by: string,
 ): unknown {
@@ -358,31 +284,18 @@ function sorted(
 	if (items && endpoint.endsWith('/messages') && sequence === 'two runs at once on one thread') {
 		return { ...(body as object), items: sortBy(items, ['role', 'content[0].text', 'content']) };
 	}
-	if (!items || endpoint !== 'E5' || !SHORT.test(recording)) return body;
+	if (!items || endpoint !== 'E5' || !isShort) return body;
 	return { ...(body as object), items: sortBy(items, by) };
 }
 
-/** A run is `running` from its start: what was polled until it was seen so is asked for right after the start. */
-function promptly(
-	exchange: SequenceExchange,
-	place: number,
-	all: SequenceExchange[],
-): SequenceExchange {
-	const { response, label, request, happens } = exchange;
-	if (happens || !label.includes('as it was polled')) return exchange;
-	if (!('body' in response) || statusOf(response.body) !== 'running') return exchange;
-	const start = all.slice(0, place).findLast((one) => {
-		const { run_id: id } = ('body' in one.response ? one.response.body : {}) as { run_id?: string };
-		return id !== undefined && request.path.endsWith(id);
-	});
-	return { ...exchange, atMs: sentAt(start ?? exchange) + 5 };
-}
-
-const isSlow = ({ request, sequence = '', label }: SequenceExchange): boolean =>
-	RUNS.test(request.path) || (AT_ONCE.test(sequence) && /^(?:first|second)$/.test(label));
+const takesARun = ({ request, isRun }: SequenceExchange): boolean =>
+	isRun ?? RUNS.test(request.path);
 
 const isDuring = (one: SequenceExchange, other: SequenceExchange): boolean =>
-	!other.happens && isSlow(other) && sentAt(one) >= sentAt(other) && sentAt(one) < endedAt(other);
+	!other.happens &&
+	takesARun(other) &&
+	sentAt(one) >= sentAt(other) &&
+	sentAt(one) < endedAt(other);
 
 /** Whether the client left before there was an answer, or before the end of a stream. */
 const isLeft = ({ response }: SequenceExchange): boolean =>

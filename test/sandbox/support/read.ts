@@ -98,7 +98,8 @@ export const READ: Record<string, Shape> = {
 };
 
 const ROUTES = endpoints.map(({ id, method, path, isOutside }) => ({
-	...{ id, method },
+	id,
+	method,
 	path: new RegExp(`^/api${isOutside ? '' : '/ai'}${path.replace(/:\w+/g, '[^/]+')}(\\?.*)?$`),
 }));
 

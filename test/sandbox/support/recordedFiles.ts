@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { utils, write } from '@e965/xlsx';
-import { range } from 'lodash';
+import { mapValues, range } from 'lodash';
 import { sampleFile } from './sampleFiles';
+import WORKBOOKS from './workbooks.json';
 
-/** What the server made of a file (`encodings`, `sheets-as-txt`). */
+/** What the server made of a file. */
 export interface RecordedFile {
 	name: string;
 	type: string;
@@ -15,45 +16,11 @@ export interface RecordedFile {
 	count: number;
 }
 
-const FOLDER = join(__dirname, '..', '..', 'recordings');
-const recorded = <Content>(name: string): Content =>
-	JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8')) as Content;
-
-interface Exchange {
-	sequence: string;
-	label: string;
-	request?: { body?: Array<{ name: string; type: string }> };
-	response: { count?: number; chunks?: Array<{ text: string }>; body?: Ended[] };
-}
-interface Ended {
-	status: string;
-	processMsg: string;
-}
-
-const ENCODINGS = recorded<{ files: Array<Omit<RecordedFile, 'count'>> }>('encodings').files;
-
-/** The files of `encodings`. */
-export const encodedFiles: RecordedFile[] = ENCODINGS.map((file) => ({
-	...file,
-	name: file.name.replace(/ \(.*/, ''),
-	count: file.chunks.length,
-}));
-
-/** The files of `sheets-as-txt`. */
-export function sheetFiles(): RecordedFile[] {
-	const { exchanges } = recorded<{ exchanges: Exchange[] }>('sheets-as-txt');
-	const at = (sequence: string, label: RegExp) =>
-		exchanges.filter((one) => one.sequence === sequence && label.test(one.label)).at(-1);
-	return [...new Set(exchanges.map(({ sequence }) => sequence))].map((sequence) => {
-		const [document] = at(sequence, /^document/)?.request?.body ?? [];
-		const [ended] = at(sequence, /^status/)?.response.body ?? [];
-		const { count = NaN, chunks = [] } = at(sequence, /^the chunks/)?.response ?? {};
-		if (!document || !ended) throw new Error(`${sequence} is not whole`);
-		const { name, type } = document;
-		const { status, processMsg } = ended;
-		return { name, type, status, processMsg, count, chunks: chunks.map(({ text }) => text) };
-	});
-}
+/** The files of `encodings` and `sheets-as-txt`. */
+export const recordedFiles = ['encodings', 'sheets-as-txt'].flatMap((name) => {
+	const text = readFileSync(join(__dirname, '..', '..', 'recordings', `${name}.json`), 'utf8');
+	return (JSON.parse(text) as { files: RecordedFile[] }).files;
+});
 
 type Cell = string | number | boolean | Date | null;
 
@@ -64,33 +31,6 @@ export function workbook(...sheets: Cell[][][]): Buffer {
 	return write(book, { type: 'buffer', bookType: 'xlsx' }) as Buffer;
 }
 
-const PRICES = workbook(
-	[
-		['Animal', 'Price', 'Size', 'Sold'],
-		['Quokka', 10.5, 'klein – größer', true],
-		['Numbat', 20, null, false],
-		[],
-		['Wombat', new Date(2025, 10, 24), 'groß', true],
-	],
-	[
-		['City', 'People'],
-		['Perth', 2_000_000],
-	],
-);
-
-const ROWS = workbook(
-	[
-		['Tier', 'Preis', 'Größe'],
-		['Quokka', 10.5, 'klein'],
-		['Numbat', 20, 'größer'],
-	],
-	[
-		['Ort', 'Insel'],
-		['Rottnest', 'ja'],
-		['Perth', 'nein'],
-	],
-);
-
 const MANY = [
 	'Animal,Price',
 	...range(200).map((n) => `animal-${n} with a name that is not so short,${n}`),
@@ -100,29 +40,12 @@ const TEXT = 'Grüße aus Österreich';
 
 /** The files by their names. Those that are not here are sent as the recording has them. */
 const FILES: Record<string, () => Buffer | string> = {
+	...mapValues(WORKBOOKS as Record<string, Cell[][][]>, (sheets) => () => workbook(...sheets)),
 	'empty.txt': () => '',
 	'utf16be.txt': () => Buffer.from(`\ufeff${TEXT}`, 'utf16le').swap16(),
 	'utf16le.txt': () => Buffer.from(`\ufeff${TEXT}`, 'utf16le'),
 	'utf16le.csv': () => Buffer.from(`\ufeff${TEXT}`, 'utf16le'),
-	'sheet.xlsx': () =>
-		workbook([
-			['animal', 'food'],
-			['gibbon qqxlsx', 'figs'],
-		]),
-	'rows.xlsx': () => ROWS,
-	'rows.txt': () => ROWS,
 	'paper.pdf': () => sampleFile('paper.pdf', 2000),
-	'prices.xlsx': () => PRICES,
-	'PRICES.XLSX': () => PRICES,
-	'prices.xls': () => PRICES,
-	'nohead.xlsx': () =>
-		workbook(
-			[
-				[1, 2, 3],
-				[4, 5, 6],
-			],
-			[],
-		),
 	'broken.xlsx': () => 'no zip at all!',
 	'many.csv': () => MANY.join('\n'),
 };

@@ -1,36 +1,52 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { groupBy, isPlainObject } from 'lodash';
-import type { Player } from './player';
-import { routeOf } from './read';
+import type { SandboxOptions } from '../../../sandbox';
+import type { Step } from './happenings';
 import { sampleFile } from './sampleFiles';
 import type { ReadEvent } from './streams';
 
-/** One request and its answer, recorded from a real server. Long bodies were cut and stand there as text. */
+/** One request and its answer, recorded from a real server. */
 export interface Exchange {
 	label: string;
-	auth: string;
-	request: { method: string; path: string; body?: unknown };
-	response: { status: number; contentType: string | null; body: unknown };
+	/** The token it was sent with: `plain` where nothing is said, none for null. */
+	token?: string | null;
+	request: {
+		method: string;
+		path: string;
+		/** Text is sent as it is, with `<ab × 1000>` filled up; all else as JSON. */
+		body?: unknown;
+		contentType?: string;
+		headers?: Record<string, string>;
+	};
+	/** Of a long body the recording has a part as text, and its beginning as a value. */
+	response: { status: number; contentType: string | null; body: unknown; beginning?: unknown };
+}
+
+/** From the exchange with this number on a fresh server was asked, on which this was. */
+export interface Server {
+	from: number;
+	options: 'noAssistants' | 'twoAssistants' | 'noModel';
+	before: Step[];
 }
 
 const FOLDER = join(__dirname, '..', '..', 'recordings');
+const NAMES = readdirSync(FOLDER).map((name) => name.replace('.json', ''));
+const textOf = (name: string) => readFileSync(join(FOLDER, `${name}.json`), 'utf8');
+const isOfEndpoint = (name: string) => /^E\d\d$/.test(name);
 
-/** All recorded exchanges by endpoint (`E01` … `E17`), in the order they were recorded. */
-export function recordings(): Map<string, Exchange[]> {
-	const files = readdirSync(FOLDER).filter((name) => /^E\d\d\.json$/.test(name));
-	return new Map(
-		files.sort().map((name) => {
-			const text = readFileSync(join(FOLDER, name), 'utf8');
-			return [name.slice(0, 3), (JSON.parse(text) as { exchanges: Exchange[] }).exchanges];
-		}),
-	);
-}
+/** The recordings of endpoints (`E01` … `E17`), each in its order, with the servers that were asked. */
+export const endpointRecordings = NAMES.filter(isOfEndpoint).map((endpoint) => {
+	const recorded = JSON.parse(textOf(endpoint)) as { servers: Server[]; exchanges: Exchange[] };
+	return { endpoint, ...recorded };
+});
+
+/** All recorded exchanges by endpoint. */
+export const recordings = (): Map<string, Exchange[]> =>
+	new Map(endpointRecordings.map(({ endpoint, exchanges }) => [endpoint, exchanges]));
 
 /** The names of all other recordings. */
-export const sequenceNames = readdirSync(FOLDER)
-	.filter((name) => !/^E\d\d\.json$/.test(name))
-	.map((name) => name.replace('.json', ''));
+export const sequenceNames = NAMES.filter((name) => !isOfEndpoint(name));
 
 /** What of a stream arrived at once. */
 export interface Piece {
@@ -42,25 +58,30 @@ export interface Piece {
 export interface SequenceExchange {
 	label: string;
 	endpoint: string;
-	/** What was said of it: that its answer was reduced, say. */
-	note?: string;
-	/** The sequence it belongs to, where a recording has several, and the recording. */
+	/** The sequence it belongs to, where a recording has several. */
 	sequence?: string;
-	recording?: string;
+	/** False for what the node never asks, of which too little was recorded, or that two orders are right for. */
+	isReplayed?: boolean;
+	/** What alone is compared: nothing where a race of the server decides, the status of lists of what else it has. */
+	compared?: 'nothing' | 'status';
+	/** Whether the recording has only some columns of the rows, and the last messages of the threads. */
+	isShort?: boolean;
+	/** Whether the server was slow: the time of its answer is let pass. */
+	isSlow?: boolean;
+	/** Whether the answer takes as long as a run, where the path does not say so. */
+	isRun?: boolean;
+	/** Whether it was sent once no run was under way any more, whenever that was. */
+	isOnceAllRan?: boolean;
+	/** Whether it was asked for again and again, and the answer is the one that was looked for. */
+	isPolled?: boolean;
 	/** When it was sent since the sequence began, and how long its answer took, in milliseconds. */
 	atMs?: number;
 	tookMs?: number;
 	/** Whose key was used, where it was not that of the workspace. */
 	key?: string;
-	request: {
-		method: string;
-		path: string;
-		body?: unknown;
-		headers?: Record<string, string>;
-		key?: string;
-	};
+	request: { method: string; path: string; body?: unknown; headers?: Record<string, string> };
 	/** What happens on the server at this moment, in the place of a request. */
-	happens?: (player: Player) => Promise<void> | void;
+	happens?: Step[];
 	/** `broken` says why there was no answer. */
 	response:
 		| {
@@ -77,160 +98,69 @@ export interface SequenceExchange {
 		| { broken: string };
 }
 
+interface Recording {
+	/** Whether its sequences go on where the one before has ended, on one server. */
+	isOneServer?: boolean;
+	isSlow?: boolean;
+	options: SandboxOptions;
+	/** What was there, or happened without a request. */
+	happenings?: SequenceExchange[];
+	exchanges: SequenceExchange[];
+}
+
 /** Where the server of some recordings says that it is. */
 const BASE_URL = 'https://api.example.com';
 
+const recording = (name: string) =>
+	JSON.parse(textOf(name).replaceAll(BASE_URL, '{base_url}')) as Recording;
+
 /** One of the recorded sequences, in order. */
-export function sequence(name: string): SequenceExchange[] {
-	const text = readFileSync(join(FOLDER, `${name}.json`), 'utf8');
-	const { exchanges } = JSON.parse(text.replaceAll(BASE_URL, '{base_url}')) as {
-		exchanges: SequenceExchange[];
-	};
-	return exchanges.map((one) => ({ ...unnamed(one), ...one }));
-}
+export const sequence = (name: string): SequenceExchange[] => recording(name).exchanges;
 
-/** What an exchange is called of which a recording has only the request. */
-const unnamed = ({ request }: Partial<SequenceExchange>) => ({
-	label: request?.method,
-	endpoint: request ? endpointOf(request) : '',
-});
-
-function endpointOf({ method, path }: SequenceExchange['request']): string {
-	const route = routeOf({ method, path }) ?? '';
-	return /^E\d/.test(route) ? route : `${method} ${path}`;
-}
+const bySequence = (name: string, exchanges: SequenceExchange[]) =>
+	groupBy(exchanges, (one) => one.sequence ?? name);
 
 /** The sequences of a recording that has several, by their names. */
-export function sequences(name: string): Map<string, SequenceExchange[]> {
-	const all = sequence(name).reduce<SequenceExchange[]>(
-		(before, one) => [...before, { ...inPlace(one, before.at(-1)), recording: name }],
-		[],
+export const sequences = (name: string): Map<string, SequenceExchange[]> =>
+	new Map(Object.entries(bySequence(name, sequence(name))));
+
+/** What is replayed of a recording: its sequences with what happened meanwhile. */
+export function replayed(name: string) {
+	const { isSlow, options, isOneServer, happenings = [], exchanges } = recording(name);
+	const happened = bySequence(name, happenings);
+	const sent = exchanges.filter((one) => one.isReplayed !== false);
+	const played = Object.entries(bySequence(name, sent)).map(([title, all]) => {
+		const inOrder = [...(happened[title] ?? []), ...all];
+		return [title, inOrder.map((one) => ({ ...one, isSlow }))] as const;
+	});
+	return { options, isOneServer, played };
+}
+
+/** The body of a recorded request as it went over the wire. */
+export function sendable({ body, contentType = 'application/json' }: Exchange['request']) {
+	if (typeof body !== 'string') {
+		return body === undefined ? {} : { contentType, data: JSON.stringify(body) };
+	}
+	const data = body.replace(/<([^<]+) × (\d+)>/, (_all, text: string, length: string) =>
+		''.padEnd(Number(length), text),
 	);
-	return new Map(Object.entries(groupBy(all, (one) => one.sequence ?? name)));
-}
-
-/** What was recorded beside a sequence, or is no request, stands right after what came before it. */
-function inPlace(one: SequenceExchange, before?: SequenceExchange): SequenceExchange {
-	const isBeside = one.sequence === 'see label';
-	const isNote = (one as Partial<SequenceExchange>).request === undefined;
-	if (!before || !(isBeside || isNote)) return one;
-	const [, left] = /left after (\d+) ms/.exec(JSON.stringify(one.response)) ?? [];
-	const atMs = (before.atMs ?? 0) + (before.tookMs ?? 0);
-	const sequence = isBeside ? before.sequence : one.sequence;
-	return { ...one, sequence, atMs, tookMs: Number(left ?? 0) };
-}
-
-/** A request as it is to be sent. */
-export interface Sendable {
-	contentType?: string;
-	data?: string | Buffer;
-}
-
-const JSON_TYPE = 'application/json';
-
-/** Documents of the recording "100 docs", of which only the beginning was kept. */
-const hundred = () =>
-	Array.from({ length: 100 }, (_, i) => ({
-		name: `doc-${i}.txt`,
-		type: 'txt',
-		filePath: `files/doc-${i}.txt`,
-		metadata: { i },
-	}));
-
-/** A bulk body of exactly so many bytes. */
-function bulkOf(bytes: number): string {
-	const [head, tail] = ['[{"name":"big","metadata":{"x":"', '"}}]'];
-	return head + 'a'.repeat(bytes - head.length - tail.length) + tail;
-}
-
-/** A multipart body; where only its beginning was kept, filled up to the size the server reported. */
-function multipart(body: string, size: unknown): Sendable {
+	if (!body.startsWith('------x')) return { contentType, data };
 	const boundary = body.slice(2, body.indexOf('\r\n'));
-	const contentType = `multipart/form-data; boundary=${boundary}`;
-	const end = `\r\n--${boundary}--\r\n`;
-	if (body.endsWith('--\r\n')) return { contentType, data: Buffer.from(body) };
-	const start = body.slice(0, body.indexOf('\r\n\r\n') + 4);
-	const content = Buffer.alloc(Number(size), body.slice(start.length, start.length + 6));
-	return { contentType, data: Buffer.concat([Buffer.from(start), content, Buffer.from(end)]) };
+	return { contentType: `multipart/form-data; boundary=${boundary}`, data };
 }
 
-/** The body of a recorded request as it went over the wire, rebuilt where the recording has it cut. */
-export function sendable({ label, request, response }: Exchange): Sendable {
-	const { body } = request;
-	if (body === undefined) return {};
-	if (label === 'long name 10000') {
-		return { contentType: JSON_TYPE, data: JSON.stringify({ name: 'N'.repeat(10_000) }) };
-	}
-	if (label === '100 docs') return { contentType: JSON_TYPE, data: JSON.stringify(hundred()) };
-	const bytes = /^body (\d+) bytes$/.exec(label)?.[1];
-	if (bytes) return { contentType: JSON_TYPE, data: bulkOf(Number(bytes)) };
-	if (label === 'form') {
-		return { contentType: 'application/x-www-form-urlencoded', data: String(body) };
-	}
-	if (label === 'text/plain') return { contentType: 'text/plain', data: JSON.stringify(body) };
-	if (label === 'string json') return { contentType: JSON_TYPE, data: JSON.stringify(body) };
-	if (typeof body !== 'string') return { contentType: JSON_TYPE, data: JSON.stringify(body) };
-	if (body.startsWith('------x')) {
-		return multipart(body, (response.body as { size?: unknown }).size);
-	}
-	return { contentType: JSON_TYPE, data: body };
-}
-
-interface SentFile {
-	filename: string;
-	contentType: string;
-	content: string;
-	bytes?: number;
-}
-
-/** How a recording describes a file instead of its content. */
-const TEXT_FILE = /^\(a text file (.+?)(?:, (\d+) bytes)?\)$/;
-
-/** The files of `searchable`, of which the recording keeps the beginning, and the text of `conversations`. */
-const SENTENCES = 'A sentence of some words. '.repeat(60);
-const NOTES = '# Notes\nThe meeting is on Friday at ten. Bring the red folder.';
-
-function fileOf(description: string): SentFile {
-	const [, filename = '', bytes] = TEXT_FILE.exec(description) ?? [];
-	const content = bytes ? SENTENCES.slice(0, Number(bytes)) : NOTES;
-	return { filename, contentType: bytes ? 'text/plain' : 'text/markdown', content };
+interface Form {
+	multipart: { file: { filename: string; contentType: string; content: string; bytes?: number } };
 }
 
 /** A body of a sequence as it went over the wire: JSON, or a form with one file and some fields. */
 export function sendableBody(body: unknown): unknown {
-	const { file, multipart: form, ...rest } = (body ?? {}) as Record<string, unknown>;
-	if (typeof file === 'string' && TEXT_FILE.test(file)) return formOf(fileOf(file), rest);
-	if (!isPlainObject(form)) return body;
-	const { file: sent, ...fields } = form as { file: SentFile };
-	return formOf(sent, fields);
-}
-
-function formOf(file: SentFile, fields: object): FormData {
+	if (!isPlainObject(body) || !('multipart' in (body as object))) return body;
+	const { file, ...fields } = (body as Form).multipart;
+	const { filename, contentType: type, content, bytes } = file;
+	const part = content === '(binary)' ? sampleFile(filename, bytes) : content;
 	const form = new FormData();
-	form.append('file', new Blob([contentOf(file)], { type: file.contentType }), file.filename);
+	form.append('file', new Blob([part], { type }), filename);
 	for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
 	return form;
-}
-
-function contentOf({ filename, content, bytes }: SentFile): Buffer | string {
-	if (content === '(binary)') return sampleFile(filename, bytes);
-	return filename === 'long.md' ? SENTENCES : content;
-}
-
-/** The beginning of a JSON text as a value: cut back to the last complete element and closed again. */
-export function repaired(text: string): unknown {
-	const open: string[] = [];
-	let [inString, lastComma, closers] = [false, 0, ''];
-	for (let i = 0; i < text.length; i += 1) {
-		const char = text[i];
-		if (inString) {
-			if (char === '\\') i += 1;
-			else if (char === '"') inString = false;
-		} else if (char === '"') inString = true;
-		else if (char === '{') open.push('}');
-		else if (char === '[') open.push(']');
-		else if (char === '}' || char === ']') open.pop();
-		else if (char === ',') [lastComma, closers] = [i, [...open].reverse().join('')];
-	}
-	return JSON.parse(text.slice(0, lastComma) + closers) as unknown;
 }

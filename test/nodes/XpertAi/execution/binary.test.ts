@@ -4,7 +4,8 @@ import { readUploadFile, textChunks } from '../../../../nodes/XpertAi/execution/
 import { itemOf } from '../../support/context';
 
 const field = (mimeType = '', more: object = {}) => ({
-	...{ property: 'data', parameter: 'Input Binary Field' },
+	property: 'data',
+	parameter: 'Input Binary Field',
 	binary: { data: '', mimeType, ...more },
 });
 

@@ -4,7 +4,10 @@ import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { bodyOf } from '../../support/operations';
 
 const failed = (status: number, facts: Partial<Failure> = {}): Failure => ({
-	...{ kind: 'status', status, method: 'POST', path: '/api/ai/x' },
+	kind: 'status',
+	status,
+	method: 'POST',
+	path: '/api/ai/x',
 	...facts,
 });
 const missing = failed(404, { missing: 'record', reason: 'The requested record was not found' });

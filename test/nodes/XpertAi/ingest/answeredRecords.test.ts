@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { answeredRecords, storingFlaw } from '../../../../nodes/XpertAi/ingest/answeredRecords';
-import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
+import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/readyDocument';
 import type { DocumentRecord } from '../../../../nodes/XpertAi/payloads/document';
 import { prepared } from '../../support/documents';
 

@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 
 import { batchBody, batchBytes, batches } from '../../../../nodes/XpertAi/ingest/batches';
-import type {
-	BatchLimits,
-	Documents,
-	ReadyDocument,
-} from '../../../../nodes/XpertAi/ingest/batches';
+import type { BatchLimits, Documents } from '../../../../nodes/XpertAi/ingest/batches';
+import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/readyDocument';
 import { prepared } from '../../support/documents';
 
 const documents = fc

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 import { range } from 'lodash';
 
-import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/batches';
+import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/readyDocument';
 import { filterChanged, planDocuments } from '../../../../nodes/XpertAi/ingest/planDocuments';
 import type { ChangeDetection } from '../../../../nodes/XpertAi/ingest/planDocuments';
 import {

@@ -44,7 +44,8 @@ describe('fetching statuses', () => {
 			return success(answer);
 		});
 		const routes = {
-			...{ clock: virtualTime(), startPath: '' },
+			clock: virtualTime(),
+			startPath: '',
 			statusPath: (ids: string[]) => ids.join(','),
 			send,
 		};

@@ -87,7 +87,8 @@ describe('a batch that takes the server too long', () => {
 		const { server, send } = impatient(giveUp);
 		const retryLimits = { maxTries: 100, maxElapsedMs: Infinity };
 		const { placesOf, counts } = await submitTo({ send }, withIds(10), {
-			...{ ...oneBatch(10), retryLimits },
+			...oneBatch(10),
+			retryLimits,
 		});
 		expect(placesOf('stored')).toEqual(range(0, 10));
 		expect(server.rows).toHaveLength(10);

@@ -11,7 +11,9 @@ import { answering, failure, lost } from '../threads/support/answering';
 
 const SECOND = 1000;
 const READ: ApiRequest = {
-	...{ method: 'GET', path: '/threads/t', timeoutMs: 30 * SECOND },
+	method: 'GET',
+	path: '/threads/t',
+	timeoutMs: 30 * SECOND,
 	schema: anyAnswer,
 };
 const STREAM: ApiRequest = { ...READ, stream: { onEvent: () => undefined } };
@@ -23,7 +25,9 @@ function sending(deadlineS: number, answers: Outcome[] = [success({})], stopAfte
 	const time = virtualTime(stopAfterMs);
 	const sent: Array<ApiRequest & { at: number }> = [];
 	const client = withDeadline({
-		...{ clock: time, signal: time.signal, deadline: time.now() + deadlineS * SECOND },
+		clock: time,
+		signal: time.signal,
+		deadline: time.now() + deadlineS * SECOND,
 		send: parsing((request) => {
 			sent.push({ ...request, at: time.elapsed() / SECOND });
 			return answers[Math.min(sent.length, answers.length) - 1] ?? success({});
@@ -57,7 +61,7 @@ describe('a request that is sent in time', () => {
 	it('is not sent once the execution was stopped', async () => {
 		const { send, sent } = sending(600, [], 0);
 		expect(await send(READ)).toEqual({
-			...{ ok: false },
+			ok: false,
 			failure: { kind: 'cancelled', method: 'GET', path: '/api/ai/threads/t' },
 		});
 		expect(sent).toEqual([]);
@@ -82,8 +86,10 @@ describe('a request that is sent in time', () => {
 		await send(READ);
 		const { failure: why } = (await send({ ...READ, path: '/other' })) as { failure: object };
 		expect(why).toEqual({
-			...{ ...failure, retryAfterMs: 20 * SECOND },
-			...{ method: 'GET', path: '/api/ai/other' },
+			...failure,
+			retryAfterMs: 20 * SECOND,
+			method: 'GET',
+			path: '/api/ai/other',
 		});
 		expect(sent).toHaveLength(1);
 		expect(time.elapsed()).toBe(10 * SECOND);
@@ -114,7 +120,11 @@ const RUN = { run_id: 'r', thread_id: 't', assistant_id: 'a' };
 const start = async (send: Send, clock: VirtualTime, more: Partial<Run> = {}) =>
 	await startInTurn({
 		...withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND }),
-		...{ threadId: 't', body: {}, isNew: false, whenBusy: 'wait', cancelSilentMs: 0 },
+		threadId: 't',
+		body: {},
+		isNew: false,
+		whenBusy: 'wait',
+		cancelSilentMs: 0,
 		intent: { kind: 'message' },
 		routes: { areMissing: false },
 		...more,

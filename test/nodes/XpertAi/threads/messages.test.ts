@@ -6,7 +6,6 @@ import {
 	lastReply,
 	messagesOf,
 	parseReply,
-	hasText,
 	senderOf,
 	textOf,
 } from '../../../../nodes/XpertAi/threads/messages';
@@ -37,6 +36,8 @@ describe('the text of a message', () => {
 		const image = { type: 'image_url', image_url: 'u' };
 		const parts = ['a', { type: 'text', text: 'b' }, image, null, 7];
 		expect(parseReply(parts)).toEqual({ output: 'ab', parts: [image] });
+		const thought = { type: 'reasoning', text: 'c' };
+		expect(parseReply([thought, ...parts])).toEqual({ output: 'ab', parts: [thought, image] });
 		expect(parseReply('a')).toEqual({ output: 'a', parts: [] });
 		expect(parseReply({ text: 'no list' })).toEqual({ output: '', parts: [] });
 	});
@@ -81,20 +82,5 @@ describe('the messages of a thread', () => {
 		const tool_calls = [{ name: 'tool' }];
 		expect(lastReply([{ content: '', tool_calls }])).toBeUndefined();
 		expect(lastReply([{ content: 'Let me look', tool_calls }])?.output).toBe('Let me look');
-	});
-});
-
-describe('a message with a file', () => {
-	const read = { type: 'text', text: 'Attachment File: otters.txt\nOtters swim.' };
-	const withFile = { content: [read, { type: 'text', text: 'q' }] };
-
-	it('is told by its own part, beside what the server has read of the file', () => {
-		expect(hasText(withFile, 'q')).toBe(true);
-		expect(hasText({ content: 'q' }, 'q')).toBe(true);
-	});
-
-	it('is not one that says something else about the file', () => {
-		expect(hasText(withFile, 'p')).toBe(false);
-		expect(hasText({ content: 'qq' }, 'q')).toBe(false);
 	});
 });

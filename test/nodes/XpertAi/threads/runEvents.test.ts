@@ -39,7 +39,8 @@ describe('what a stream of events says', () => {
 		expect(heard.join('')).toBe(SAID);
 		expect(events).toMatchObject({
 			answer: 'Tool said: You said: hello [users seen: 1]',
-			...{ isComplete: true, isWhole: true },
+			isComplete: true,
+			isWhole: true,
 		});
 		expect(stepsOf(events.parts)).toMatchObject([
 			{ action: { toolInput: expect.anything() }, observation: expect.stringContaining('hello') },
@@ -103,8 +104,9 @@ describe('what a stream of events says', () => {
 		for (const text of ['First I ', 'think.'])
 			events.readPart({ type: 'reasoning', id: 'a', text });
 		events.readPart({ type: 'text', id: 'a', text: 'Yes.' });
+		events.readPart({ type: 'reasoning', id: 'a', text: 'Done.' });
 		expect([events.answer, heard]).toEqual(['Yes.', ['|Yes.']]);
-		expect(events.otherParts).toEqual([{ type: 'reasoning', id: 'a', text: 'First I think.' }]);
+		expect(events.otherParts.map(({ text }) => text)).toEqual(['First I think.', 'Done.']);
 	});
 
 	it('takes no longer for each part where there are many', () => {

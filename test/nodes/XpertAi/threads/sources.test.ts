@@ -17,7 +17,8 @@ describe('what tools have found', () => {
 		const thread = recordedThread('sources', 'thread, after the answer');
 		const [first, second] = listed(undefined, messagesOf(thread));
 		expect(first).toEqual({
-			...{ number: 1, cited: false },
+			number: 1,
+			cited: false,
 			chunkId: 'b8dd8e0f-eb47-4534-9235-4cc328bcf9f1',
 			documentId: 'be5288fd-cb54-4dfa-b1b8-8592fdd66e6e',
 			documentName: 'zebras.md',

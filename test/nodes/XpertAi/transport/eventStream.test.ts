@@ -83,7 +83,9 @@ it.each([
 const redact = redactor('s3cret');
 
 const responseOf = (body: unknown, type = 'text/event-stream') => ({
-	...{ statusCode: 200, headers: { 'content-type': type }, body: body as never },
+	statusCode: 200,
+	headers: { 'content-type': type },
+	body: body as never,
 });
 
 /** A body that goes on until it is ended, and what is heard of it. */

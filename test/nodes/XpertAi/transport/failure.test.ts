@@ -13,11 +13,13 @@ const errorFor = (facts: Facts, itemIndex?: number) =>
 	toNodeApiError({ ...at, ...facts }, { node, itemIndex });
 
 const network = (code?: string, reason = 'words of the system'): Facts => ({
-	...{ kind: 'network', code },
+	kind: 'network',
+	code,
 	reason,
 });
 const status = (value: number, facts: Partial<Facts> = {}): Facts => ({
-	...{ kind: 'status', status: value },
+	kind: 'status',
+	status: value,
 	...facts,
 });
 /** OpenSSL's words for an answer in plain text. */

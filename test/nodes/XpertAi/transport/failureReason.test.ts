@@ -52,7 +52,8 @@ describe('the reason in a recorded answer', () => {
 describe('the reason in a raw database answer', () => {
 	const START = "The server's database refused the data:";
 	const raw = (facts: object) => ({
-		...{ query: 'INSERT INTO x VALUES ($1)', parameters: ['p'] },
+		query: 'INSERT INTO x VALUES ($1)',
+		parameters: ['p'],
 		...facts,
 	});
 	const KEY = 'Key (copilotModelId)=(1111) is not present in table "copilot_model".';

@@ -103,7 +103,8 @@ describe('what is handed to n8n', () => {
 describe('a credential that cannot be used', () => {
 	const http = { baseUrl: 'http://api.example.com' };
 	const listed = (allowedDomains?: string) => ({
-		...{ allowedHttpRequestDomains: 'domains', allowedDomains },
+		allowedHttpRequestDomains: 'domains',
+		allowedDomains,
 	});
 
 	it.each<[string, Record<string, unknown>]>([

@@ -13,8 +13,15 @@ const START = Date.UTC(2026, 0, 1);
 
 /** A change of a conversation that was answered on a thread of its name. */
 export const answered = (id: string, at: number): ConversationChange => ({
-	...{ id, at, updatedAt: new Date(at).toISOString(), threadId: id, event: 'answered' },
-	...{ assistantId: undefined, error: undefined, tasks: [], record: {} },
+	id,
+	at,
+	updatedAt: new Date(at).toISOString(),
+	threadId: id,
+	event: 'answered',
+	assistantId: undefined,
+	error: undefined,
+	tasks: [],
+	record: {},
 });
 
 /** A server whose conversations change while they are read, with a time of its own. */

@@ -5,7 +5,7 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
-import type { ReadyDocument } from '../../../ingest/batches';
+import type { ReadyDocument } from '../../../ingest/readyDocument';
 import type { DocumentFact, Fact } from '../../../ingest/facts';
 import { inFolder } from '../../../ingest/folders';
 import { MARKS } from '../../../ingest/memory';

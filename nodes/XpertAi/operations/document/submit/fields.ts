@@ -21,7 +21,7 @@ const mode = choiceField(
 		all: {
 			name: 'Send Everything',
 			description:
-				'Send all documents in each run. What was sent is noted only where an earlier run remembered something.',
+				'Send all documents in each run, and note them only where an earlier run noted some',
 		},
 		changed: {
 			name: 'Send New and Changed',
@@ -45,7 +45,7 @@ const mode = choiceField(
 export const sourceName = textField(
 	'sourceName',
 	'Source Name',
-	'Name of the source. Each source has its own memory and keys. Without a name, it is this node in this workflow. Items with different names are different sources: "Mirror the Source" mirrors those that bring a document.',
+	'Each source has its own memory and keys, and is mirrored where it brings a document. Without a name, it is this node.',
 	{ placeholder: 'e.g. handbook' },
 );
 

@@ -9,7 +9,7 @@ import type { Item } from '../../../execution/item';
 import { documentExtension } from '../../../execution/mimeTypes';
 import { asJson } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
-import type { ReadyDocument } from '../../../ingest/batches';
+import type { ReadyDocument } from '../../../ingest/readyDocument';
 import type { PlannedAction } from '../../../ingest/planDocuments';
 import { processingFlaw } from '../../../ingest/processingStatus';
 import type { ProcessingEnd } from '../../../ingest/processingStatus';

@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { asJson } from '../../../execution/outputs';
 import type { ItemError } from '../../../execution/outputs';
-import type { ReadyDocument } from '../../../ingest/batches';
+import type { ReadyDocument } from '../../../ingest/readyDocument';
 import type { DocumentFact, Fact, ProcessedFact, RequestCounts } from '../../../ingest/facts';
 import type { DocumentName } from '../../../ingest/memory';
 import type { PlannedAction } from '../../../ingest/planDocuments';

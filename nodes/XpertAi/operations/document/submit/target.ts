@@ -1,6 +1,7 @@
 import { asJson } from '../../../execution/outputs';
 import { documentList } from '../../../ingest/answeredRecords';
-import type { Documents, ReadyDocument } from '../../../ingest/batches';
+import type { Documents } from '../../../ingest/batches';
+import type { ReadyDocument } from '../../../ingest/readyDocument';
 import type { Fact, ProcessedFact } from '../../../ingest/facts';
 import { Folders } from '../../../ingest/folders';
 import { MARKS, ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';

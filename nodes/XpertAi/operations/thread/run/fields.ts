@@ -51,7 +51,7 @@ const threadSource = choiceField(
 const threadSourceOfTool = choiceField(
 	'threadSource',
 	'Conversation',
-	'Which conversation the message goes to: its messages are the memory of the assistant. With a key, the assistant remembers what the agent asked before.',
+	'Where the message goes to: the memory of the assistant. With a key, it remembers what the agent asked before.',
 	omit(sources, 'auto'),
 	{ noDataExpression: true, displayOptions: { show: OF_TOOLS } },
 );
@@ -59,7 +59,7 @@ const threadSourceOfTool = choiceField(
 const conversationKey = textField(
 	'conversationKey',
 	'Conversation Key',
-	'What tells conversations apart: the ID of a chat session, of a chat or of a mail thread, or a mail address. In the tool of an agent, the sessionId of its Chat Trigger.',
+	'What tells conversations apart: a chat session (in a tool, that of the Chat Trigger), a mail thread or a mail address',
 	{
 		default: '={{ $json.sessionId }}',
 		required: true,

@@ -32,7 +32,10 @@ function readAnswer(item: Item, ids: RunIds, waits: boolean): () => Promise<IDat
 		const state = await readRunState(run);
 		const mayGoOn =
 			state.status === 'unread' ? isTransient(state.failure) : state.status === 'running';
-		const followed = mayGoOn && waits ? await waitForRunResult(run) : state;
+		const followed =
+			mayGoOn && waits
+				? await waitForRunResult(run, { isKnown: state.status === 'running' })
+				: state;
 		const policy = waits ? pick(options, ['whenGivenUp']) : {};
 		const ended = await abandonRun({ ...run, ...policy }, withFacts(followed, ids));
 		const result = await withThread(run, ended);

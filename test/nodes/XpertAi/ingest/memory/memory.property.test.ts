@@ -129,7 +129,11 @@ class Working {
 			return;
 		const body = JSON.stringify([{ id, content: null }]);
 		const { ok } = await this.routes.send({
-			...{ method: 'POST', repeatable: true, path: '/bulk', body, schema: anyAnswer },
+			method: 'POST',
+			repeatable: true,
+			path: '/bulk',
+			body,
+			schema: anyAnswer,
 		});
 		if (ok) memory.known.remove(id);
 	}

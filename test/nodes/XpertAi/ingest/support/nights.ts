@@ -552,7 +552,13 @@ function passQuickly(): () => void {
 }
 
 const newCourse = (): Course => ({
-	...{ wrong: [], requests: 0, writes: 0, items: [], said: [], worked: [], refused: [] },
+	wrong: [],
+	requests: 0,
+	writes: 0,
+	items: [],
+	said: [],
+	worked: [],
+	refused: [],
 });
 
 export const textOf = (key: string, version: number) => `This is version ${version} of ${key}.`;

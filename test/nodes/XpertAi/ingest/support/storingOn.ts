@@ -2,7 +2,7 @@ import { mergeWith, add } from 'lodash';
 
 import { storeDocuments } from '../../../../../nodes/XpertAi/ingest/storing';
 import type { Storing } from '../../../../../nodes/XpertAi/ingest/storing';
-import type { ReadyDocument } from '../../../../../nodes/XpertAi/ingest/batches';
+import type { ReadyDocument } from '../../../../../nodes/XpertAi/ingest/readyDocument';
 import type { DocumentFact, RequestCounts } from '../../../../../nodes/XpertAi/ingest/facts';
 import type { Clock } from '../../../../../nodes/XpertAi/transport/clock';
 import { prepared } from '../../../support/documents';

@@ -47,15 +47,6 @@ export function recordedBody(sequence: Sequence, label: string, part?: string): 
 	return found.response.body;
 }
 
-/** The body of the only answer in a recorded sequence that holds this text. */
-export function recordedWith(sequence: Sequence, part: string): unknown {
-	const found = recordedExchanges(sequence).filter(({ response }) =>
-		JSON.stringify(response.body).includes(part),
-	);
-	if (found.length !== 1) throw new Error(`"${part}" is in ${found.length} answers`);
-	return found[0]?.response.body;
-}
-
 /** A thread as E15 answered it in a recorded sequence. */
 export const recordedThread = (sequence: Sequence, label: string, part?: string): ThreadState =>
 	threadState.parse(recordedBody(sequence, label, part));

@@ -48,7 +48,7 @@ const documentKeyField = textField(
 const documentVersion = textField(
 	'documentVersion',
 	'Document Version',
-	'Any text that changes when the document changes, such as its modification date. Compared in place of the content, and not sent.',
+	'A text that changes with the document, such as its date. Compared in place of the content, and not sent.',
 	{ placeholder: 'e.g. {{ $json.md5Checksum }}' },
 );
 

@@ -23,7 +23,7 @@ import { MIME_TYPES, UNKNOWN_TYPE, documentExtension } from '../../../../executi
 import { readValue, utcText } from '../../../../execution/values';
 import { document } from '../../../../payloads/document';
 import type { DocumentRecord } from '../../../../payloads/document';
-import type { SourceFile } from '../../../../ingest/batches';
+import type { SourceFile } from '../../../../ingest/readyDocument';
 import { isHtml, isJsonObject } from '../../../../transport/answer';
 import type { UploadFile } from '../../../../transport/multipart';
 import { valuesOfRows } from '../../../shared/rowValues';

@@ -1,7 +1,7 @@
 import { map } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
-import { serialize } from '../../../../../../nodes/XpertAi/ingest/batches';
+import { serialize } from '../../../../../../nodes/XpertAi/ingest/readyDocument';
 import type { ProcessingEnd } from '../../../../../../nodes/XpertAi/ingest/processingStatus';
 import { counted } from '../../../../../../nodes/XpertAi/operations/document/submit/wording';
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
@@ -187,8 +187,15 @@ describe('the summary of a run', () => {
 		run.take({ outcome: 'replaced', origin: stored().origin, by: KEY });
 		run.take({ outcome: 'disabled', id: 'id-2' });
 		expect(tally.counts).toEqual({
-			...{ documents: 22, found: 1, stored: 3, unchanged: 5, replaced: 1, disabled: 1 },
-			...{ rejected: 3, unknown: 3, notSent: 6 },
+			documents: 22,
+			found: 1,
+			stored: 3,
+			unchanged: 5,
+			replaced: 1,
+			disabled: 1,
+			rejected: 3,
+			unknown: 3,
+			notSent: 6,
 		});
 		const requests = { batches: 1, bytes: 20, requests: 4, retries: 3, splits: 1 };
 		run.take({ outcome: 'sent', counts: requests });

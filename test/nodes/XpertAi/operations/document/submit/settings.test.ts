@@ -29,17 +29,32 @@ describe('the settings of a submission', () => {
 
 	it('are the ones chosen', () => {
 		const options = {
-			...{ batchSize: 7, batchMegabytes: 0.5, retryMinutes: 0.5, concurrency: '3', timeout: 10 },
-			...{ forgetDamage: true, waitMinutes: 2, output: 'summary' },
-			...{ afterStoring: 'nothing', maxGonePercent: 5, resendAll: true },
+			batchSize: 7,
+			batchMegabytes: 0.5,
+			retryMinutes: 0.5,
+			concurrency: '3',
+			timeout: 10,
+			forgetDamage: true,
+			waitMinutes: 2,
+			output: 'summary',
+			afterStoring: 'nothing',
+			maxGonePercent: 5,
+			resendAll: true,
 		};
 		const more = { mode: 'mirror', simplify: false };
 		expect(read(options, more)).toMatchObject({
 			batchLimits: { maxCount: 7, maxBytes: 524_288 },
 			retryLimits: { maxTries: Infinity, maxElapsedMs: 30_000 },
-			...{ concurrency: 3, timeoutMs: 10_000, forgetDamage: true, remembers: true, mirrors: true },
-			...{ maxGonePercent: 5, resendAll: true },
-			...{ waitMs: undefined, output: 'summary', simplify: false },
+			concurrency: 3,
+			timeoutMs: 10_000,
+			forgetDamage: true,
+			remembers: true,
+			mirrors: true,
+			maxGonePercent: 5,
+			resendAll: true,
+			waitMs: undefined,
+			output: 'summary',
+			simplify: false,
 		});
 	});
 

@@ -23,8 +23,14 @@ const messages = afterLastUserMessage(messagesOf(thread));
 function outputIn(citations: CitationStyle): string {
 	const { output = '' } = lastReply(messages) ?? {};
 	const options: RunOptions = {
-		...{ citations, include: ['sources'], showInChat: 'asWritten', inOneRequest: false },
-		...{ deadlineMinutes: 15, cancelSilentMinutes: 0, whenBusy: 'wait', whenGivenUp: 'leave' },
+		citations,
+		include: ['sources'],
+		showInChat: 'asWritten',
+		inOneRequest: false,
+		deadlineMinutes: 15,
+		cancelSilentMinutes: 0,
+		whenBusy: 'wait',
+		whenGivenUp: 'leave',
 	};
 	const parts = eventsOn(undefined, messages).parts;
 	const answer: Completed = { status: 'completed', output, parts, otherParts: [] };

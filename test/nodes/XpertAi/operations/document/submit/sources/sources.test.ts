@@ -30,7 +30,10 @@ const CASES: Record<SourceValue, Case> = {
 			{
 				key: 'a.pdf',
 				record: {
-					...{ name: 'a.pdf.md', type: 'md', mimeType: 'text/markdown', size: 5 },
+					name: 'a.pdf.md',
+					type: 'md',
+					mimeType: 'text/markdown',
+					size: 5,
 					parserConfig: { chunkSize: 200, textSplitter: { chunkSize: 200, chunkOverlap: 40 } },
 				},
 				text: 'hello',

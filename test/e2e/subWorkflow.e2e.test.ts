@@ -10,26 +10,6 @@ const NODE = 'Xpert AI';
 const run = async (workflow: WorkflowFile, credential: CredentialReference) =>
 	await harness.runManually(await harness.importWorkflow(workflow, credential));
 
-describe('Retry On Fail', () => {
-	it('tries a request again that the node itself must not repeat', async () => {
-		harness.sandbox.faults.add({ endpoint: 'E1', do: 'status', status: 500, nth: 1 });
-		const create = xpertAiNode(NODE, {
-			resource: 'knowledgebase',
-			operation: 'create',
-			name: '={{ $json.name }}',
-		});
-		const retrying = { ...create, retryOnFail: true, maxTries: 2, waitBetweenTries: 100 };
-		const rows = itemsNode('Rows', [{ name: 'Handbook' }]);
-		const execution = await run(
-			chain('Retry', manualTrigger(), rows, retrying),
-			await harness.createCredential(),
-		);
-		expect(execution.error).toBeUndefined();
-		expect(execution.json(NODE)).toEqual([expect.objectContaining({ name: 'Handbook' })]);
-		expect(harness.sandbox.requests.of('E1')).toHaveLength(2);
-	});
-});
-
 describe('a sub-workflow that mirrors its source', () => {
 	const text = (name: string) => ({ name, text: `${name} sleeps.` });
 
