@@ -28,7 +28,7 @@ export const findChanges: CodedOperation = {
 		},
 		textField('documentKey', 'Document Key', 'As in the node that submits it', {
 			required: true,
-			placeholder: 'e.g. {{ $json.id }}',
+			placeholder: 'e.g. {{ $json.path }}',
 		}),
 		textField(
 			'documentVersion',
