@@ -6,6 +6,7 @@ import { z } from 'zod';
 
 import { buildIfStale } from '../host/nodePackage';
 import { n8nFolder, projectRoot } from '../host/paths';
+import { changesPart } from './parts/changes';
 import { loadPart } from './parts/load';
 import { n8nPart } from './parts/n8n';
 import { questionsPart } from './parts/questions';
@@ -13,7 +14,7 @@ import { sourcesPart } from './parts/sources';
 import { pageOf, tableOf } from './report';
 import type { Row } from './report';
 
-const PARTS = [n8nPart, questionsPart, sourcesPart, loadPart];
+const PARTS = [n8nPart, questionsPart, sourcesPart, changesPart, loadPart];
 
 const PAGE = path.join(projectRoot, 'docs', 'benchmarks.md');
 

@@ -13,6 +13,9 @@ const ID = /"id":"([^"]+)"/g;
 /** A note, as the node writes it. */
 const NOTE = /\{"id":"([^"]+)","name":"[^"]*","disabled":true,"processMsg":"([^"]*)"\}/g;
 
+/** What a source gives for a document. */
+const DOWNLOAD = 'A document. '.repeat(853).slice(0, 10 * 1024);
+
 const NOTHING: Arrived = { requests: 0, bytes: 0, documents: 0, noteBytes: 0 };
 
 /** A server that answers at once: of documents it keeps the IDs, of notes the text. */
@@ -26,6 +29,10 @@ class BareServer {
 		this.arrived.requests += 1;
 		this.arrived.bytes += url.length + Buffer.byteLength(body);
 		if (url.endsWith('/bulk')) return this.store(body);
+		if (url.endsWith('/download')) {
+			this.arrived.bytes += DOWNLOAD.length;
+			return DOWNLOAD;
+		}
 		if (method === 'POST')
 			return (JSON.parse(body) as string[]).map((id) => ({ id, status: 'waiting' }));
 		const [, ids = ''] = url.split('=');

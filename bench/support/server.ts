@@ -16,7 +16,7 @@ export interface Target {
 /** What has arrived at a server since it was cleared. */
 export interface Arrived {
 	requests: number;
-	/** Of addresses and bodies. */
+	/** Of addresses and bodies, and of downloads from the bare server. */
 	bytes: number;
 	documents: number;
 	/** Of notes alone, which only the bare server counts. */

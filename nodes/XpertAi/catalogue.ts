@@ -10,6 +10,7 @@ import { getMessages } from './operations/conversation/getMessages';
 import { rate } from './operations/conversation/rate';
 import { search as searchConversations } from './operations/conversation/search';
 import { update as updateConversation } from './operations/conversation/update';
+import { findChanges } from './operations/document/findChanges';
 import { getStatus, startProcessing } from './operations/document/processing';
 import { submit } from './operations/document/submit';
 import { disable, enable } from './operations/document/switch';
@@ -37,7 +38,7 @@ export const catalogue: Resource[] = [
 	{
 		value: 'document',
 		name: 'Document',
-		operations: [submit, disable, enable, getStatus, startProcessing],
+		operations: [submit, findChanges, disable, enable, getStatus, startProcessing],
 	},
 	{
 		value: 'thread',

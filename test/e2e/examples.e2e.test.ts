@@ -71,6 +71,21 @@ const RUN_BY_HAND: Array<[file: string, node: string, output: unknown, ready?: (
 		'Stored',
 		expect.arrayContaining(['safety.md', 'warranty.pdf', 'spare-parts.csv'].map(found)),
 	],
+	...(
+		[
+			['only-changed-files.json', ['returns.md', 'warranty.md', 'Opening hours.md']],
+			['pages-of-notion.json', ['Returns.md', 'Warranty.md']],
+			[
+				'a-web-site.json',
+				['https://www.example.com/returns.md', 'https://www.example.com/warranty.md'],
+			],
+			['rows-of-a-database.json', ['Returns.md', 'Warranty.md']],
+		] as const
+	).map(([file, names]): (typeof RUN_BY_HAND)[number] => [
+		file,
+		'Submit Documents',
+		names.map(found),
+	]),
 	[
 		'answers-for-each-department.json',
 		'Answers',
@@ -116,6 +131,18 @@ describe('an example run by hand', () => {
 			expect(execution.json(node)).toEqual(output);
 		},
 	);
+
+	it('only-changed-files.json downloads on the next night the one file that changed', async () => {
+		const changed = readExample('only-changed-files.json');
+		const before = await importExample('only-changed-files.json');
+		await harness.runManually(before);
+		const nothing = await harness.runManually(before);
+		expect([nothing.items('Find Changes'), nothing.error]).toEqual([[], undefined]);
+		const [file] = changed.pinData?.['List Files'] ?? [];
+		Object.assign((file as { json: object }).json, { md5Checksum: 'changed' });
+		const after = await harness.runManually(await importExample(changed));
+		expect(after.json('Find Changes')).toEqual([expect.objectContaining({ name: 'returns.md' })]);
+	});
 
 	const reading = async (fileSelector: string) => {
 		const example = exampleWith('folder-of-files.json', 'Read Files', (node) => ({
@@ -293,11 +320,11 @@ describe('a round of shards', () => {
 });
 
 describe('every example', () => {
-	/** What has a person click to begin cannot be published, nor what lacks the credential of a model. */
+	/** What has a person click to begin cannot be published, nor what lacks the credential of a model or a service. */
 	const publishable = exampleFiles().filter((file) => {
 		const types = readExample(file).nodes.map(({ type }) => type);
 		const begins = types.some((type) => /(?<!manual)(Trigger|\.webhook)$/.test(type));
-		return begins && !types.some((type) => /\.lmChat/.test(type));
+		return begins && !types.some((type) => /\.(lmChat|googleDrive|notion|postgres)/.test(type));
 	});
 
 	it.each(publishable)('%s is published once it is filled in', async (file) => {

@@ -155,7 +155,7 @@ describe('what is remembered', () => {
 		expect(sentNames()).toHaveLength(2);
 		expect(notes()).toEqual([]);
 		expect(hintsOf(result)).toContain(
-			'Everything is sent: this server does not give back what earlier runs have stored.',
+			'Nothing is left out: this server does not give back what earlier runs have stored.',
 		);
 	});
 });

@@ -37,8 +37,8 @@ const SUBJECTS = [
 ];
 /** An existing thread has an assistant already; everything else needs one. */
 const NEEDED_ELSEWHERE = ['assistantId'];
-/** Rows with one title replace each other without a key, and When Run Again decides what is sent. */
-const SEEN_AT_ONCE = ['documentKey', 'documentKeyField', 'mode'];
+/** Rows with one title replace each other without a key, and the others decide what is sent and what is removed. */
+const SEEN_AT_ONCE = ['documentKey', 'documentKeyField', 'documentVersion', 'mode', 'whatIsGone'];
 const AT_THE_TOP = [...OF_LISTS, ...SUBJECTS, ...NEEDED_ELSEWHERE, ...SEEN_AT_ONCE];
 const CONTAINERS = ['collection', 'fixedCollection', 'notice', 'callout', 'hidden'];
 

@@ -238,6 +238,11 @@ export class Item extends ItemOutput {
 		return await callOrThrow(this.context, this.send, request, toError);
 	}
 
+	/** The input item as it came. */
+	passedOn(): INodeExecutionData {
+		return { ...this.input, ...this.output(this.json) };
+	}
+
 	/** The display name of a parameter; a nested one is written `options.timeout`. */
 	labelOf(name: string): string {
 		return this.fieldOf(name)?.displayName ?? name;

@@ -1,5 +1,6 @@
 import type {
 	IDataObject,
+	IDisplayOptions,
 	IExecuteFunctions,
 	INodeExecutionData,
 	INodeProperties,
@@ -28,6 +29,8 @@ interface OperationInfo {
 	description: string;
 	/** What n8n's AI builder must know beyond the description. */
 	builderHint?: string;
+	/** Where it is offered, if not everywhere. */
+	displayOptions?: IDisplayOptions;
 }
 
 /** The body of an operation: a JSON object or list, or a form. */

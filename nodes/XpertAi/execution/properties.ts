@@ -53,10 +53,18 @@ export function nodeSubtitle(resources: Resource[]): string {
 
 /** The list of operations; the first is the default. */
 function operationList({ value: resource, operations }: Resource): INodeProperties {
-	const choices = operations.map(({ value, name, action, description, builderHint }) => [
-		value,
-		{ name, action, description, builderHint: builderHint && { propertyHint: builderHint } },
-	]);
+	const choices = operations.map(
+		({ value, name, action, description, displayOptions, builderHint: propertyHint }) => [
+			value,
+			{
+				name,
+				action,
+				description,
+				displayOptions,
+				builderHint: propertyHint && { propertyHint },
+			},
+		],
+	);
 	return choiceField('operation', 'Operation', undefined, Object.fromEntries(choices), {
 		noDataExpression: true,
 		displayOptions: { show: { resource: [resource] } },

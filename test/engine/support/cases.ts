@@ -191,6 +191,23 @@ const CASES: Case[] = [
 		refusal: /"JSON Body" at \[0\]\.createdAt must be an ISO 8601 date-time .*"yesterday"/,
 		answer: [{ id: ID }],
 	},
+	{
+		calls: 'document: findChanges',
+		good: ({ knowledgebaseId }) => ({
+			knowledgebaseId: byId(knowledgebaseId),
+			sourceName: 'drive',
+			documentKey: 'a',
+			documentVersion: '1',
+		}),
+		sends: 'GET /knowledges/{knowledgebaseId}/status',
+		bad: ({ knowledgebaseId }) => ({
+			knowledgebaseId: byId(knowledgebaseId),
+			sourceName: 'drive',
+			documentKey: missingId,
+		}),
+		refusal: isEmpty('Document Key'),
+		answer: [],
+	},
 	...(['disable', 'enable'] as const).map(
 		(operation): Case => ({
 			calls: `document: ${operation}`,

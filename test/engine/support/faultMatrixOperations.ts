@@ -67,8 +67,8 @@ function kindOf(operation: Operation): Kind {
 	return method === 'PUT' || method === 'PATCH' ? 'update' : 'read';
 }
 
-/** Submit has rows of its own; Decide and Answer Again send what Ask and Wait sends. */
-const LEFT_OUT = ['document: submit', 'thread: decide', 'thread: retry'];
+/** Submit has rows of its own, and Find Changes reads what it remembers; Decide and Answer Again send what Ask and Wait sends. */
+const LEFT_OUT = ['document: submit', 'document: findChanges', 'thread: decide', 'thread: retry'];
 
 /**
  * Every operation of the catalogue, its precheck too; Submit with IDs, with files and with its memory; a run also with a

@@ -24,7 +24,7 @@ export interface Fixture {
 interface RunOptions
 	extends Pick<
 		NodeRun,
-		'mode' | 'name' | 'calledFrom' | 'loops' | 'trigger' | 'onChunk' | 'isTool'
+		'mode' | 'name' | 'calledFrom' | 'loops' | 'behind' | 'trigger' | 'onChunk' | 'isTool'
 	> {
 	items?: INodeExecutionData[];
 	onError?: INode['onError'];

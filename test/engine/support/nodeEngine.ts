@@ -45,6 +45,8 @@ export interface NodeRun {
 	calledFrom?: { outermost?: WorkflowExecuteMode; caller?: WorkflowExecuteMode };
 	/** The type of a node by which what comes out of the node would go into it once more. */
 	loops?: string;
+	/** The parameters of a node of ours between the items and it. */
+	behind?: INodeParameters;
 	/** The type of the node before it, which hands on the items. */
 	trigger?: string;
 	/** Hears what the node shows in a chat while it works, as n8n does in a streaming response mode. */
@@ -106,7 +108,9 @@ export async function createNodeEngine(projectRoot: string): Promise<NodeEngine>
 			const own = nodeOf(nodeRun.isTool ? `${type}Tool` : type, used, nodeRun);
 			const node = { ...own, name: nodeRun.name ?? own.name };
 			const start = { ...startNode, type: nodeRun.trigger ?? startNode.type };
-			const workflow = workflowOf(node, used, { loops: nodeRun.loops, start });
+			const { loops, behind } = nodeRun;
+			const before = behind && { ...node, id: 'before', name: 'Before', parameters: behind };
+			const workflow = workflowOf(node, used, { loops, start, before });
 			const additionalData = additionalDataOf(workflow, helperFor(nodeRun.credential, workflow));
 			const { outermost, caller } = nodeRun.calledFrom ?? {};
 			if (outermost) additionalData.rootExecutionMode = outermost;
@@ -185,10 +189,17 @@ export function nodeOf(
 	};
 }
 
+/** Nodes around the one that is run; `loops`: the type of the one that closes a loop. */
+interface WorkflowSetup {
+	loops?: string;
+	start?: INode;
+	before?: INode;
+}
+
 function workflowOf(
 	node: INode,
 	nodeType: INodeType,
-	{ loops, start = startNode }: { loops?: string; start?: INode } = {},
+	{ loops, start = startNode, before }: WorkflowSetup = {},
 ): Workflow {
 	const into = (name: string) => ({
 		main: [[{ node: name, type: NodeConnectionTypes.Main, index: 0 }]],
@@ -198,9 +209,10 @@ function workflowOf(
 	const back = loops ? [{ ...startNode, name: 'Back', type: loops }] : [];
 	return new Workflow({
 		id: 'workflow',
-		nodes: [start, node, ...back],
+		nodes: [start, ...(before ? [before] : []), node, ...back],
 		connections: {
-			[start.name]: into(node.name),
+			[start.name]: into(before?.name ?? node.name),
+			...(before ? { [before.name]: into(node.name) } : {}),
 			...(loops ? { [node.name]: into('Back'), Back: into(node.name) } : {}),
 		},
 		active: false,

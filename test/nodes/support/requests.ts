@@ -14,6 +14,7 @@ const ONE_RUN: OperationRequest = { method: 'GET', path: '/threads/{threadId}/ru
 
 /** The main request of each operation with its own code, by its value. */
 const CODED: Record<string, OperationRequest> = {
+	findChanges: { method: 'GET', path: '/knowledges/{knowledgebaseId}/status' },
 	submit: STORE,
 	disable: STORE,
 	enable: STORE,

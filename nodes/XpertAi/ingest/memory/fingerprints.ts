@@ -46,6 +46,11 @@ export class Fingerprints {
 		return fingerprint.charAt(0).toLowerCase() + fingerprint.slice(1) === keptOf(contentHash);
 	}
 
+	/** Whether the fingerprint of a document has this mark. */
+	isOf(id: string, mark: string): boolean {
+		return this.fingerprintOf(id).charAt(0).toLowerCase() === mark;
+	}
+
 	/** Whether a document was stored with known content and, if `processed`, was also processed. */
 	isDone(id: string, processed: boolean): boolean {
 		const fingerprint = this.fingerprintOf(id);

@@ -63,6 +63,12 @@ export class Lease {
 		return this.before?.lease !== undefined;
 	}
 
+	/** The run that had not ended its lease before this run. */
+	get holderBefore(): Holder | undefined {
+		const lease = this.before?.lease;
+		return this.isHeldByOther(lease) ? holderIn(lease) : undefined;
+	}
+
 	/** Reads the notes of the lease, and others with them. @returns the turn and the others */
 	async look(others: NoteName[]): Promise<ReadNote[]> {
 		const notes = await this.readNotes(others);
@@ -202,8 +208,7 @@ export class Lease {
 
 	/** Yields to another run: this one sends nothing. @returns the other run */
 	private yieldTo(note: ReadNote, activity = 'is at work'): Holder {
-		const lease = (isReadable(note) && note.lease) || { by: '', since: '' };
-		const holder = mapValues(pick(lease, 'by', 'since'), (words) => sanitize(words) ?? 'unknown');
+		const holder = holderIn(note);
 		const reason = `Another run of this source ${activity}: ${holder.by}, since ${holder.since}`;
 		this.refusal = { kind: 'unsuccessful', reason, path: '', method: 'GET' };
 		this.isHeld = false;
@@ -213,6 +218,12 @@ export class Lease {
 	private isOwn(note: ReadNote): boolean {
 		return isReadable(note) && note.writeId?.split(':')[0] === this.leaseOwnerId;
 	}
+}
+
+/** The run that wrote a lease. */
+function holderIn(note: ReadNote): Holder {
+	const lease = (isReadable(note) && note.lease) || { by: '', since: '' };
+	return mapValues(pick(lease, 'by', 'since'), (words) => sanitize(words) ?? 'unknown');
 }
 
 /** Identifies one write of a note; undefined only if there is none. */

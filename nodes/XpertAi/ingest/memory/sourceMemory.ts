@@ -47,7 +47,7 @@ export interface MemoryTroubles {
 	notAsked?: Failure;
 }
 
-/** `by`: the title of the run; `processed`: whether it has documents processed; `forgetLost`: losses are taken note of. */
+/** `by`: the title of the run; `processed`: whether it has documents processed, by default as before; `forgetLost`: losses are taken note of. */
 interface MemoryOptions {
 	signal?: AbortSignal;
 	clock?: Clock;
@@ -70,7 +70,7 @@ export class SourceMemory {
 	onlyStored = false;
 	/** Documents known when the run began. */
 	knownBefore = 0;
-	/** Set if another run holds the lease: then nothing may be sent. */
+	/** Set if another run holds the lease, or has crashed before a mere reading: then nothing may be sent. */
 	holder?: Holder;
 	private readonly notes: NotesOnServer;
 	private readonly journal: Journal;
@@ -105,8 +105,9 @@ export class SourceMemory {
 	async open(mode: 'to send' | 'to read' | 'if kept' = 'to send'): Promise<this> {
 		const { known, lease } = this;
 		const failed = await orFailure(async () => {
-			if (mode === 'to read') await this.read();
-			else await this.begin(mode);
+			if (mode !== 'to read') return await this.begin(mode);
+			await this.read();
+			this.holder = lease.holderBefore;
 		});
 		const { missing, status } = failed?.failure ?? {};
 		// Without the route, or the right to read it, no run has noted anything.
@@ -282,7 +283,7 @@ export class SourceMemory {
 	/** Reads the pieces, unless that was done; rebuilds unreadable ones from names. */
 	private async readRoot(root: MemoryNote, held: ReadNote[]): Promise<void> {
 		const { known, names, notes, unreadablePieces } = this;
-		const { forgetLost, processed } = this.options;
+		const { forgetLost, processed = root.processed } = this.options;
 		const { lost } = root;
 		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'processed');
 		this.onlyStored = root.processed === false;
@@ -356,7 +357,7 @@ export class SourceMemory {
 			pieces,
 			names: { ...names.counted, areAll },
 			lost,
-			processed: this.options.processed,
+			processed: this.options.processed ?? root.processed,
 		};
 		known.changed = new Set();
 		const pieceNotes = [...idsByPiece].map(([at, packedIds]) => ({

@@ -15,17 +15,39 @@ import { asHint, counted } from './wording';
 /** Documents that a message names as examples. */
 const EXAMPLES = 3;
 
+export const MIRROR = 'Mirror the Source (Remove What Is Gone)';
+
 /**
- * Refuses Mirror the Source in a loop, where each iteration contains only part of the documents.
+ * Refuses a choice that disables what is gone in a loop, where each iteration contains only part of the documents.
  *
  * @throws NodeOperationError before anything is sent
  */
-export function refuseInLoop(item: Item): void {
-	if (isInLoop(item.context)) item.refuseField('mode', NOT_IN_LOOP);
+export function refuseInLoop(item: Item, name: string, choice: string, other: string): void {
+	if (!isInLoop(item.context)) return;
+	item.refuseField(
+		name,
+		`cannot be "${choice}" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "${other}"`,
+	);
 }
 
-const NOT_IN_LOOP =
-	'cannot be "Mirror the Source (Remove What Is Gone)" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "Send New and Changed"';
+/**
+ * Refuses Mirror the Source behind Find Changes, which passes on a part of the source. An older n8n does not tell the
+ * parameters of other nodes.
+ *
+ * @throws NodeOperationError before anything is sent
+ */
+export function refuseBehindFindChanges(item: Item): void {
+	const { name, type } = item.context.getNode();
+	const found = item.context
+		.getParentNodes(name, { includeNodeParameters: true })
+		.filter((node) => node.type === type && !node.disabled)
+		.find(({ parameters }) => parameters?.operation === 'findChanges');
+	if (!found) return;
+	item.refuseField(
+		'mode',
+		`cannot be "${MIRROR}" behind ${quoted(found.name)}, which passes on only what changed: choose "Send New and Changed"`,
+	);
+}
 
 /** Ways of starting a workflow in which its items are today's source: not by hand, as a test or as a repetition. */
 const REMOVING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error', 'integrated'];
@@ -34,9 +56,13 @@ const REMOVING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error',
  * Disables the documents that this source stored earlier and that this run did not contain (When Run Again: Mirror
  * the Source). Only a complete run does so. A dry run reports them.
  *
+ * @param before what the error says of what the run has done by then
  * @throws NodeOperationError with Stop, if more are missing than Stop If More Than (%) Are Gone allows
  */
-export async function disableMissing(target: Target): Promise<void> {
+export async function disableMissing(
+	target: Target,
+	before = 'All that came is stored. ',
+): Promise<void> {
 	const { memory, memoryRoutes: routes, stream, submission } = target;
 	const { first, settings } = submission;
 	const { dryRun, maxGonePercent, mirrors } = settings;
@@ -80,7 +106,7 @@ export async function disableMissing(target: Target): Promise<void> {
 		submission.refuse(
 			first.operationError(
 				`Nothing was disabled: ${share} that this source stored earlier are missing from this run, more than ${label} allows (${maxGonePercent})`,
-				`All that came is stored. Missing are for example ${listed}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
+				`${before}Missing are for example ${listed}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
 			),
 		);
 		return submission.remark(`Nothing was disabled: ${tooMany}`);

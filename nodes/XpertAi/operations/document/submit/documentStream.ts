@@ -14,7 +14,7 @@ import { derivedId } from '../../../payloads/derivedId';
 import { isRejection } from '../../../transport/classifyFailure';
 import { keyOwner } from './knowledgebase';
 import type { Origin } from './outcomes';
-import { readDocuments, type SourceDocuments } from './sources/readers';
+import type { SourceDocuments } from './sources/readers';
 import { refusedKeys, type FoundDocument } from './sources/sourceDocument';
 import type { Submission } from './submission';
 
@@ -54,7 +54,7 @@ export class DocumentStream {
 			const { item } = queued;
 			let count = 0;
 			try {
-				const documents = queued.documents ?? readDocuments(item);
+				const documents = queued.documents ?? submission.read(item);
 				for await (const found of documents) {
 					count += 1;
 					const document = await this.ready(found, item);

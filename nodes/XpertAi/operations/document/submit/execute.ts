@@ -1,6 +1,7 @@
 import compact from 'lodash/compact';
 import sumBy from 'lodash/sumBy';
 import { isExpression, type INodeExecutionData } from 'n8n-workflow';
+import type { AnyZodObject } from 'zod';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
@@ -9,13 +10,12 @@ import { withProgress } from '../../../execution/progress';
 import { givenFor } from '../../../execution/rawParameters';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
-import { disableMissing, refuseInLoop } from './disableMissing';
+import { MIRROR, disableMissing, refuseBehindFindChanges, refuseInLoop } from './disableMissing';
 import { troubleHints } from './knowledgebase';
 import { hintsOf, outputOf, processingError, progressOf, stopError } from './report';
-import { checkSameSettings, readSubmitSettings, sourceOf } from './settings';
+import { checkSameSettings, readSubmitSettings, sourceOf, submitParameters } from './settings';
 import { Submission } from './submission';
 import { Target } from './target';
-import { readDocuments } from './sources/readers';
 import { sentences } from './wording';
 
 /**
@@ -27,7 +27,10 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	const [first] = execution.items;
 	if (!first) return [];
 	const settings = readSubmitSettings(first);
-	if (settings.mirrors) refuseInLoop(first);
+	if (settings.mirrors) {
+		refuseInLoop(first, 'mode', MIRROR, 'Send New and Changed');
+		refuseBehindFindChanges(first);
+	}
 	const started = systemClock.now();
 	const submission = new Submission(first, settings);
 	const { tally } = submission;
@@ -51,19 +54,23 @@ const ONE_IN_ITEM: unknown[] = ['text', 'files', 'addresses', 'fields'];
  * The sources of the items, each with its knowledgebase. With Stop, all items are read before anything is sent, so that a flaw leaves
  * nothing stored; otherwise each is read when its turn comes, as files of records always are.
  */
-function targetsOf(submission: Submission, items: Item[]): Target[] {
+export function targetsOf(
+	submission: Submission,
+	items: Item[],
+	schema: AnyZodObject = submitParameters,
+): Target[] {
 	const { first, tally } = submission;
 	const readsAhead = !mayContinue(first.context);
 	const targets = new Map<string, Target>();
 	for (const [index, item] of items.entries()) {
 		try {
 			item.checkSameCredential(first);
-			checkSameSettings(item, first);
+			checkSameSettings(item, first, schema);
 			const id = item.id('knowledgebaseId');
 			const source = sourceOf(item);
 			const place = JSON.stringify([id, source]);
 			const target = targets.get(place) ?? new Target(submission, id, source);
-			target.stream.queue.push({ item, documents: readsAhead ? readDocuments(item) : undefined });
+			target.stream.queue.push({ item, documents: readsAhead ? submission.read(item) : undefined });
 			targets.set(place, target);
 		} catch (caught) {
 			submission.unassigned += 1;

@@ -31,7 +31,7 @@ const mode = choiceField(
 		mirror: {
 			name: 'Mirror the Source (Remove What Is Gone)',
 			description:
-				'Also disable documents that are no longer in the source. Each run must contain the whole source.',
+				'Also disable what left the source. Each run must contain the whole of it: not behind Find Changes.',
 			// n8n refuses nodes with a hint on a field called mode, but shows those of its options.
 			builderHint: {
 				propertyHint:
@@ -65,27 +65,31 @@ const memoryOptions = displayedIf({ show: { '/mode': ['changed', 'mirror'] } }, 
 	),
 ]);
 
-const shard = textField(
+export const shard = textField(
 	'shard',
 	'Shard',
 	'Which part of the source this run brings, where several runs bring one part each',
 	{ placeholder: 'e.g. 7 of 20' },
 );
 
+export const dryRun = booleanField(
+	'dryRun',
+	'Only Show What Would Happen',
+	'Whether to only report in plan what the next run would do with each document, without changing anything',
+);
+
+export const maxGonePercent = numberField(
+	'maxGonePercent',
+	'Stop If More Than (%) Are Gone',
+	'The run then fails and disables none. With 0, none may be missing. Manual runs never disable.',
+	{ typeOptions: { minValue: 0, maxValue: 100 }, default: 20 },
+);
+
 /** The collection Options of Submit. */
 const submitOptions = optionsField([
 	...memoryOptions,
 	shard,
-	numberField(
-		'maxGonePercent',
-		'Stop If More Than (%) Are Gone',
-		'The run then fails and disables none. With 0, none may be missing. Manual runs store documents but disable none.',
-		{
-			typeOptions: { minValue: 0, maxValue: 100 },
-			default: 20,
-			displayOptions: { show: { '/mode': ['mirror'] } },
-		},
-	),
+	...displayedIf({ show: { '/mode': ['mirror'] } }, [maxGonePercent]),
 	choiceField(
 		'afterStoring',
 		'After Storing',
@@ -116,11 +120,7 @@ const submitOptions = optionsField([
 		'Max size of one request. Servers take up to 50 MB.',
 		{ typeOptions: { minValue: 0.01, maxValue: 50 }, default: 8 },
 	),
-	booleanField(
-		'dryRun',
-		'Only Show What Would Happen',
-		'Whether to only report in plan what the next run would do with each document, without changing anything',
-	),
+	dryRun,
 	choiceField('output', 'Output', 'What the node gives to the next one', {
 		documents: {
 			name: 'One Item per Document',

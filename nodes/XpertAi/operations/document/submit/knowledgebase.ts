@@ -78,7 +78,7 @@ export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTrou
 	const documents =
 		lost?.count === undefined ? 'documents' : `up to ${counted(lost.count, 'document')}`;
 	return compact([
-		noRoute && 'Everything is sent: this server does not give back what earlier runs have stored.',
+		noRoute && 'Nothing is left out: this server does not give back what earlier runs have stored.',
 		lost &&
 			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may still be found although they left the source. See "Forget Earlier Damage".`,
 		notWritten &&

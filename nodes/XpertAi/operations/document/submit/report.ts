@@ -59,11 +59,16 @@ export function progressOf({ counts }: Tally, total?: number): string {
 }
 
 /** What the user should know: the run in one line, what went wrong, and what is seldom intended. */
-export function hintsOf(tally: Tally, first: Item, settings: SubmitSettings): string[] {
+export function hintsOf(
+	tally: Tally,
+	first: Item,
+	settings: SubmitSettings,
+	line = lineOf(tally, settings),
+): string[] {
 	const { doubts, replaced } = tally;
 	const unused = unusedColumns(tally, first);
 	return compact<string>([
-		lineOf(tally, settings),
+		line,
 		...tally.remarks,
 		...notFoundNote(tally),
 		replaced.count > 0

@@ -1,12 +1,16 @@
 import get from 'lodash/get';
+import pick from 'lodash/pick';
 import { isExpression } from 'n8n-workflow';
 import { z } from 'zod';
+import type { AnyZodObject } from 'zod';
 
 import { readAnswerOutput } from '../../../execution/audience';
+import { findPath } from '../../../execution/badInput';
 import { timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import { keyIfGiven } from '../../../execution/keys';
 import { finite } from '../../../payloads/common';
+import { isJsonObject } from '../../../transport/answer';
 import { MINUTE_MS } from '../../../transport/clock';
 
 const MEGABYTE = 1024 * 1024;
@@ -14,7 +18,7 @@ const MEGABYTE = 1024 * 1024;
 const wholeFrom1 = finite.int().min(1);
 const minutes = finite.min(0);
 
-const parameters = z.object({
+export const submitParameters = z.object({
 	mode: z.enum(['all', 'changed', 'mirror']),
 	options: z.object({
 		afterStoring: z.enum(['wait', 'process', 'nothing']),
@@ -47,22 +51,25 @@ export type Source = ReturnType<typeof sourceOf>;
 /**
  * Checks that an item has the settings that are read from the first item and apply to all.
  *
+ * @param schema of the settings
  * @throws NodeOperationError naming the setting, if its expression gives something else here
  */
-export function checkSameSettings(item: Item, first: Item): void {
-	const { mode, options } = item.context.getNode().parameters;
-	if (![mode, ...Object.values(options ?? {})].some(isExpression)) return;
-	const [own, others] = [item, first].map((one) => one.settings(parameters));
-	const names = [
-		'mode',
-		...Object.keys(others?.options ?? {}).map((option) => `options.${option}`),
-	];
+export function checkSameSettings(item: Item, first: Item, schema: AnyZodObject): void {
+	const given = pick(item.context.getNode().parameters, Object.keys(schema.shape));
+	if (!findPath(given, isExpression)) return;
+	const [own, others] = [item, first].map((one) => one.settings(schema));
+	const names = Object.entries(others ?? {}).flatMap(([name, value]) =>
+		isJsonObject(value) ? Object.keys(value).map((option) => `${name}.${option}`) : name,
+	);
 	const other = names.find((path) => get(own, path) !== get(others, path));
 	if (other !== undefined) item.refuseField(other, 'must be the same for all items');
 }
 
 /** The settings of a submission, from the parameters of the first item. */
-export type SubmitSettings = ReturnType<typeof readSubmitSettings>;
+export type SubmitSettings = Omit<ReturnType<typeof readSubmitSettings>, 'process'> & {
+	/** Whether a stored document is processed; left out, the memory says whether earlier runs did that. */
+	process?: boolean;
+};
 
 /**
  * Reads and checks the settings that apply to all items.
@@ -71,7 +78,7 @@ export type SubmitSettings = ReturnType<typeof readSubmitSettings>;
  * @throws NodeOperationError naming the option and what it must be
  */
 export function readSubmitSettings(item: Item) {
-	const { mode, options } = item.settings(parameters);
+	const { mode, options } = item.settings(submitParameters);
 	const { afterStoring, batchSize, batchMegabytes, retryMinutes, timeout, waitMinutes, ...others } =
 		options;
 	return {

@@ -8,6 +8,7 @@ import { isForeignNotFound } from '../../../transport/classifyFailure';
 import type { Send } from '../../../transport/request';
 import type { Origin } from './outcomes';
 import type { SubmitSettings } from './settings';
+import { readDocuments, type SourceDocuments } from './sources/readers';
 import { asHint, counted } from './wording';
 import { addFact, newTally, type SubmitFact } from './tally';
 
@@ -48,6 +49,8 @@ export class Submission {
 		/** The item whose settings apply to all items. */
 		readonly first: Item,
 		readonly settings: SubmitSettings,
+		/** Reads the documents of an item, in their order. */
+		readonly read: (item: Item) => SourceDocuments = readDocuments,
 	) {
 		this.send = outermostMode(first.context) === 'manual' ? markUnanswered(first.send) : first.send;
 		this.signal = first.context.getExecutionCancelSignal();

@@ -5,7 +5,7 @@ import { asJson } from '../../../execution/outputs';
 import type { Documents } from '../../../ingest/batches';
 import type { ReadyDocument, Fact, ProcessedFact } from '../../../ingest/readyDocument';
 import { Folders } from '../../../ingest/folders';
-import { ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
+import { MARKS, ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
 import type { DocumentName, Holder } from '../../../ingest/memory';
 import { filterChanged, planDocuments } from '../../../ingest/planDocuments';
 import { Processing } from '../../../ingest/processing';
@@ -21,6 +21,7 @@ import { knowledgebaseRoutes, memoryPlaceOf } from './knowledgebase';
 import { knowledgebaseError, type Origin } from './outcomes';
 import type { Source } from './settings';
 import { outermostMode, type Submission } from './submission';
+import { asHint } from './wording';
 
 /** A small first batch is processed soon, and reveals errors that affect all documents. */
 const FIRST_BATCH = 10;
@@ -41,7 +42,9 @@ const STORED_BEFORE =
 const OLDER =
 	'Not sent: this is a retry of an earlier execution, and other content of this document is stored, perhaps newer';
 
-const OTHER_RUN_ACTIVE = 'Not sent: another run of this source is at work';
+const OTHER_RUN_SENDS = 'Not sent: another run of this source is at work';
+
+const OTHER_RUN_ACTIVE = 'Another run of this source is at work, or was stopped';
 
 /** The name and key of a document, for runs that no longer contain it. */
 const documentName = ({ record: { name }, key }: ReadyDocument<Origin>): DocumentName =>
@@ -57,6 +60,8 @@ export class Target {
 	readonly memoryRoutes: ReturnType<typeof knowledgebaseRoutes>;
 	/** Processes the stored documents; `undefined` with After Storing = Nothing. */
 	readonly processing?: Processing;
+	/** Documents that come with a version and were stored without one. */
+	unversioned = 0;
 	/** Documents of a retried execution that are stored with other content. */
 	older = 0;
 	/** Documents of earlier runs whose processing this run has begun without sending them, until its end is known. */
@@ -154,7 +159,13 @@ export class Target {
 		this.stream.isHashed = true;
 		if (settings.remembers) await memory.open('to read');
 		if (memory.refusal) throw knowledgebaseError(first, memory.refusal);
-		await planDocuments(this.checkingNewSource(memory), {
+		if (memory.holder) {
+			const { by, since } = memory.holder;
+			this.submission.remark(asHint(`${OTHER_RUN_ACTIVE}: ${by}, since ${since}`));
+			// What it has begun is not known yet, and no damage.
+			memory.troubles.lost = undefined;
+		}
+		await planDocuments(this.countingUnversioned(memory), {
 			...this.detection(memory),
 			onPlanned: ({ id, origin }, plan) =>
 				this.submission.take({ outcome: 'planned', plan, origin, id }),
@@ -169,7 +180,7 @@ export class Target {
 	}
 
 	/** The memory of the source, not yet read. */
-	private newMemory(): SourceMemory {
+	newMemory(): SourceMemory {
 		const { first, settings, signal } = this.submission;
 		const { context } = first;
 		const { forgetDamage: forgetLost, process } = settings;
@@ -194,7 +205,7 @@ export class Target {
 		);
 		submission.refuse(error);
 		for await (const document of this.stream.documents())
-			submission.take({ outcome: 'notSent', document, reason: OTHER_RUN_ACTIVE });
+			submission.take({ outcome: 'notSent', document, reason: OTHER_RUN_SENDS });
 	}
 
 	private changedDocuments(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
@@ -214,7 +225,7 @@ export class Target {
 		const { process, remembers, resendAll } = this.submission.settings;
 		return {
 			memory: memory.known,
-			processed: process,
+			processed: process ?? !memory.onlyStored,
 			onlyStored: memory.onlyStored,
 			resends: resendAll || !remembers,
 			statusesOf: async (ids: string[]) => await this.statusesOf(ids, memory),
@@ -238,6 +249,14 @@ export class Target {
 		if (held.length > 0) await this.checkStored(held, memory);
 		yield* held;
 		yield* documents;
+	}
+
+	private async *countingUnversioned(memory: SourceMemory) {
+		for await (const document of this.checkingNewSource(memory)) {
+			const isVersion = document.contentHash?.startsWith(MARKS.version);
+			if (isVersion && memory.known.isOf(document.id, MARKS.content)) this.unversioned += 1;
+			yield document;
+		}
 	}
 
 	private async checkStored(

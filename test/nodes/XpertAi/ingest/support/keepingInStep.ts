@@ -95,6 +95,8 @@ const hand = { keys: fc.subarray(KEYS, { minLength: 1 }), disabled: fc.boolean()
 const night: fc.Arbitrary<Night> = fc.oneof(
 	fc.record({ source, turns, versioned: fc.boolean() }),
 	fc.record({ source, turns, trouble }),
+	fc.record({ source, turns, finds: fc.constant(true) }),
+	fc.record({ source, turns, finds: fc.constant(true), trouble }),
 	fc.record({ source, turns, mode: fc.constantFrom('all' as const, 'changed' as const) }),
 	fc.record({ source, turns, startedBy: fc.constant('retry' as const) }),
 	fc.record({ source, turns, beside: fc.constant(true) }),
@@ -254,7 +256,7 @@ class History {
 	): void {
 		const facts = factsOf(course).filter(({ outcome }) => outcome !== undefined);
 		const brought = facts.filter(({ outcome }) => outcome !== 'disabled');
-		const names = Object.keys(one.source).map((key) => `${key}.md`);
+		const names = (course.passed ?? Object.keys(one.source)).map((key) => `${key}.md`);
 		expect(map(brought, 'name').sort()).toEqual(names);
 		if (map(facts, 'outcome').includes('notSent')) expect(brought).toHaveLength(facts.length);
 		// What somebody else has stored meanwhile is none of the run's.

@@ -7,6 +7,7 @@ import type {
 } from 'n8n-workflow';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import { findChanges } from '../../../../../nodes/XpertAi/operations/document/findChanges';
 import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
 import { keyOwner } from '../../../../../nodes/XpertAi/operations/document/submit/knowledgebase';
 import { disable, enable } from '../../../../../nodes/XpertAi/operations/document/switch';
@@ -81,6 +82,8 @@ export interface Night extends Partial<Setup> {
 	startedBy?: 'retry';
 	/** Whether documents come with a version. */
 	versioned?: boolean;
+	/** Whether Find Changes stands before Submit, and disables what is gone. */
+	finds?: boolean;
 	/** Whether the same run brings a document of another source. */
 	beside?: boolean;
 }
@@ -97,6 +100,8 @@ export interface Course {
 	said: string[];
 	/** What the runs brought that were not refused because another one was at work. */
 	worked: Source[];
+	/** The keys that Find Changes passed on, if it ran. */
+	passed?: string[];
 	refused: string[];
 	/** Whether the run has ended, and its process with it if it crashed. */
 	isOver?: boolean;
@@ -124,7 +129,7 @@ export const NOTES = {
 };
 
 /** What is said where the server twice denies, in its own words, that it has the route of the memory. */
-export const UNREMEMBERED = /^Everything is sent: this server does not give back/;
+export const UNREMEMBERED = /^Nothing is left out: this server does not give back/;
 
 /** What is said once of a source whose documents are there before anything was remembered. */
 export const STORED_BEFORE = /stored before this source was remembered/;
@@ -305,12 +310,13 @@ export class Nights {
 		course: Course,
 	): Promise<void> {
 		const { source, from, afterStoring, retries, goesOn, refused = [] } = { ...SETUP, ...night };
-		const entries = Object.entries(source);
+		let entries = Object.entries(source);
+		const isVersioned = night.versioned ?? night.finds;
 		const parameters = {
 			knowledgebaseId,
 			source: from,
-			documentSettings: { documentVersionField: night.versioned ? 'revision' : '' },
-			mode: night.mode ?? 'mirror',
+			documentSettings: { documentVersionField: isVersioned ? 'revision' : '' },
+			mode: night.finds ? 'changed' : (night.mode ?? 'mirror'),
 			sourceName: SOURCE_NAME,
 			options: {
 				afterStoring,
@@ -323,9 +329,8 @@ export class Nights {
 					: {}),
 			},
 		};
-		const inputs: INodeExecutionData[] =
-			from === 'text' ? entries.map(() => ({ json: {} })) : [{ json: {} }];
-		if (night.beside) inputs.push({ json: {} });
+		const ofEach = () => entries.map((): INodeExecutionData => ({ json: {} }));
+		let inputs = ofEach();
 		const methods = {
 			getInputData: () => inputs,
 			getMode: () => night.startedBy ?? 'trigger',
@@ -347,18 +352,37 @@ export class Nights {
 						documentKey: key,
 						documentSettings: {
 							name: `${key}.md`,
-							documentVersion: night.versioned ? version : '',
+							documentVersion: isVersioned ? version : '',
 						},
 					}
 				: {
 						jsonBody: entries.map(([name, number]) => ({
 							...this.document(knowledgebaseId, name, number),
-							...(night.versioned ? { revision: number } : {}),
+							...(isVersioned ? { revision: number } : {}),
 							...(refused.includes(name) ? REFUSED : {}),
 						})),
 					};
 		const send = await createSend(this.client(knowledgebaseId, night, course));
 		const connection = { ...unconnected, send };
+		if (night.finds) {
+			const listed = entries.map(([documentKey, documentVersion], index) =>
+				itemOf(
+					{ ...parameters, documentKey, documentVersion, whatIsGone: 'disable' },
+					{ fields: findChanges.fields, methods, index, connection },
+				),
+			);
+			const [one] = listed;
+			const passed = one ? await findChanges.execute({ context: one.context, items: listed }) : [];
+			course.items.push(...passed.flatMap(({ json }) => (json.error ? [json] : [])));
+			const indexes = passed.flatMap(({ json, pairedItem }) =>
+				json.error ? [] : Number(get(pairedItem, 'item')),
+			);
+			entries = entries.filter((_, index) => indexes.includes(index));
+			course.passed = entries.map(([key]) => key);
+			if (entries.length === 0) return;
+		}
+		inputs = from === 'text' ? ofEach() : [{ json: {} }];
+		if (night.beside) inputs.push({ json: {} });
 		const items = inputs.map((_, index) => {
 			const [key = '', version = 0] = entries[index] ?? [];
 			const isBeside = night.beside && index === inputs.length - 1;

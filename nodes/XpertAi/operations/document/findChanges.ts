@@ -1,0 +1,60 @@
+import {
+	OF_TOOLS,
+	booleanField,
+	choiceField,
+	optionsField,
+	textField,
+} from '../../execution/fields';
+import type { CodedOperation } from '../../execution/operation';
+import { knowledgebaseLocator } from '../../pickers/locators';
+import { dryRun, maxGonePercent, shard, sourceName } from './submit/fields';
+
+export const findChanges: CodedOperation = {
+	value: 'findChanges',
+	name: 'Find Changes',
+	action: 'Find changed documents',
+	endpoint: 'beyond',
+	description: 'Pass on only the items whose documents are new or changed, before a download',
+	builderHint:
+		'Between the node that lists documents and the node that downloads them. Behind it, Submit with "Send New and Changed" and the same Source Name, Document Key and Document Version.',
+	displayOptions: { hide: OF_TOOLS },
+	fields: [
+		knowledgebaseLocator,
+		{
+			...sourceName,
+			description:
+				'As in the node that submits them. Items with different names are different sources.',
+			required: true,
+		},
+		textField('documentKey', 'Document Key', 'As in the node that submits it', {
+			required: true,
+			placeholder: 'e.g. {{ $json.path }}',
+		}),
+		textField(
+			'documentVersion',
+			'Document Version',
+			'As in the node that submits it: text that changes with the document. An item without it passes.',
+			{ placeholder: 'e.g. {{ $json.md5Checksum }}' },
+		),
+		choiceField(
+			'whatIsGone',
+			'What Is Gone',
+			'What happens to documents that no item names. Submit behind this node must not mirror the source.',
+			{
+				keep: { name: 'Leave It', description: 'Nothing is changed on the server' },
+				disable: {
+					name: 'Disable It: the Items Are the Whole Source',
+					description: 'Disable documents that are no longer in the source',
+				},
+			},
+		),
+		optionsField([
+			dryRun,
+			booleanField('resendAll', 'Pass All', 'Whether to pass on all items, even unchanged ones'),
+			shard,
+			{ ...maxGonePercent, displayOptions: { show: { '/whatIsGone': ['disable'] } } },
+		]),
+	],
+	// Loaded on the first run: most n8n processes only show the node.
+	execute: async (execution) => await (await import('./submit/findChanges')).findChanges(execution),
+};

@@ -1,0 +1,295 @@
+import { omit } from 'lodash';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/knowledgebase';
+import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { clock } from './support/clock';
+import { useFixture } from './support/fixture';
+import { TEXTS, column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
+import { byId } from './support/locators';
+
+const fixture = useFixture();
+embedsDocuments(fixture);
+const { submit } = ingestOn(fixture);
+
+type Run = Parameters<typeof submit>[1];
+type Versions = Record<string, string>;
+
+/** What a listing tells of each file, by one letter; `versions` of those that are not of version 1. */
+const listing = (letters: string, versions: Versions = {}) =>
+	[...letters].map((id) => ({ json: { id, version: versions[id] ?? '1', name: `${id}.md` } }));
+
+const SOURCE = { sourceName: 'drive' };
+const FIELDS = { documentKey: '={{ $json.id }}', documentVersion: '={{ $json.version }}' };
+
+/** Finds changes; some of Options may stand beside the parameters. */
+const find = async (
+	letters: string,
+	{ versions, options, ...more }: INodeParameters & { versions?: Versions } = {},
+	run: Run = {},
+) =>
+	await fixture.run(
+		{
+			resource: 'document',
+			operation: 'findChanges',
+			knowledgebaseId: byId(fixture.world.knowledgebaseId),
+			...SOURCE,
+			...FIELDS,
+			...more,
+			options: { maxGonePercent: 50, ...(options as object) },
+		},
+		{ items: listing(letters, versions), ...run },
+	);
+
+/** Downloads and submits what is listed. */
+const store = async (letters: string, versions: Versions = {}, more: INodeParameters = {}) => {
+	const items = listing(letters, versions).map(({ json }) => ({
+		json: { ...json, text: `The word is ${json.id} ${json.version}.` },
+	}));
+	const { documentKey, ...settings } = FIELDS;
+	const documentSettings = { ...settings, ...(more.documentSettings as object) };
+	const fixed = { ...TEXTS, ...SOURCE, documentKey, mode: 'changed' };
+	const parameters = { ...fixed, ...more, documentSettings };
+	return await submit(parameters, { items });
+};
+
+const DISABLE = { whatIsGone: 'disable' };
+const passed = ({ items }: { items: Array<{ json: IDataObject }> }) => column(items, 'id').join('');
+const idOf = (key: string, name = 'drive') =>
+	derivedId(keyOwner(fixture.world.knowledgebaseId, name), key);
+/** The keys of the documents that assistants find. */
+const found = () =>
+	[...'abcdef'].filter((key) => fixture.sandbox.store.findable(idOf(key))).join('');
+const writes = () => fixture.sandbox.requests.all.filter(({ method }) => method !== 'GET');
+
+describe('Find Changes', () => {
+	it('passes on what is new, changed, or not found any more, as it came; a hint counts', async () => {
+		await store('abcdef');
+		// It is not found from then on.
+		await find('abcde', DISABLE);
+		fixture.sandbox.requests.clear();
+		const result = await find('fgaecb', { versions: { c: '2' } });
+		expect(passed(result)).toBe('fgc');
+		expect(result.items).toEqual(
+			[0, 1, 4].map((item) => ({
+				json: listing('fgaecb', { c: '2' })[item]?.json,
+				binary: { data: expect.objectContaining({ fileName: 'hello.txt' }) as object },
+				pairedItem: { item },
+			})),
+		);
+		expect(hintsOf(result)).toEqual([
+			'Documents: 1 new, 1 changed, 1 on the server but not found, 3 unchanged, 1 gone.',
+		]);
+		expect(writes()).toEqual([]);
+	});
+
+	it('ends the workflow where nothing changed, and passes on all with Pass All', async () => {
+		await store('abc');
+		expect((await find('abc')).items).toEqual([]);
+		expect(passed(await find('abc', { options: { resendAll: true } }))).toBe('abc');
+	});
+
+	it('passes on what Submit sends, until that has stored it', async () => {
+		await store('abcd', {}, { afterStoring: 'wait' });
+		const versions = { b: '2', d: '2' };
+		expect(passed(await find('abcd', { versions }))).toBe('bd');
+		// The download of one has failed.
+		expect(column((await store('d', versions)).items, 'outcome')).toEqual(['found']);
+		expect(passed(await find('abcd', { versions }))).toBe('b');
+		await store('b', versions);
+		expect(passed(await find('abcd', { versions }))).toBe('');
+	});
+
+	it.each([
+		['wait', { status: 'error' }, 'a'],
+		['nothing', { status: null }, ''],
+	])(
+		'takes a document for done as Submit does, with After Storing %s',
+		async (how, state, keys) => {
+			await store('ab', {}, { afterStoring: how });
+			Object.assign(fixture.sandbox.store.documents.get(idOf('a')) ?? {}, state);
+			expect(passed(await find('ab'))).toBe(keys);
+			const again = await store('ab', {}, { afterStoring: how });
+			const isUnchanged = column(again.items, 'outcome').map((outcome) => outcome === 'unchanged');
+			expect(isUnchanged).toEqual([keys === '', true]);
+		},
+	);
+
+	it('gives a plan for each document with Only Show What Would Happen, also of what is gone', async () => {
+		await store('abc');
+		fixture.sandbox.requests.clear();
+		const versions = { b: '2' };
+		const result = await find('abd', { ...DISABLE, versions, options: { dryRun: true } });
+		expect(result.items.map(({ json }) => omit(json, 'name', 'id'))).toEqual([
+			{ key: 'a', plan: 'unchanged' },
+			{ key: 'b', plan: 'changed' },
+			{ key: 'd', plan: 'new' },
+			{ key: 'c', plan: 'gone' },
+		]);
+		expect([writes(), found()]).toEqual([[], 'abc']);
+	});
+
+	it('passes on an item without a version, and all of a source that was stored without', async () => {
+		await store('ab');
+		expect(passed(await find('ab', { versions: { a: '' } }))).toBe('a');
+		await store('ab', {}, { documentSettings: { documentVersion: '' } });
+		const result = await find('abc');
+		expect(passed(result)).toBe('abc');
+		expect(hintsOf(result)).toContain(
+			'2 documents were stored without a version. Set "Document Version" in the node that submits them.',
+		);
+	});
+
+	it('keeps sources apart by their names, item by item', async () => {
+		const ofTenant = { sourceName: '={{ $json.name[0] > "a" ? "other" : "drive" }}' };
+		await store('ab', {}, ofTenant);
+		const versions = { b: '2' };
+		expect(passed(await find('ab', { ...ofTenant, versions }))).toBe('b');
+		expect(passed(await find('ab', ofTenant))).toBe('');
+		expect(passed(await find('ab'))).toBe('b');
+	});
+
+	it('passes on all items where the server keeps no memory, disables nothing, and says why', async () => {
+		await store('ab');
+		fixture.sandbox.faults.add({
+			endpoint: 'status',
+			do: 'status',
+			status: 404,
+			body: { statusCode: 404, message: 'Cannot GET /api/ai/knowledges/1/status' },
+		});
+		const result = await find('a', DISABLE);
+		expect(passed(result)).toBe('a');
+		expect(hintsOf(result)).toContain(
+			'Nothing is left out: this server does not give back what earlier runs have stored.',
+		);
+		fixture.sandbox.faults.clear();
+		expect(found()).toBe('ab');
+	});
+});
+
+describe('refused before anything is sent', () => {
+	it.each<[string, INodeParameters, Run, string]>([
+		['a key', { documentKey: '={{ $json.none }}' }, {}, '"Document Key" is empty: its expression'],
+		['a name', { sourceName: '={{ $json.none }}' }, {}, '"Source Name" is empty: its expression'],
+		[
+			'the whole',
+			DISABLE,
+			{ loops: 'n8n-nodes-base.splitInBatches' },
+			'"What Is Gone" cannot be "Disable It: the Items Are',
+		],
+		['a next node', {}, { isTool: true }, 'Find Changes passes items on to the next node'],
+	])('is an item or a node without %s', async (_, parameters, run, words) => {
+		const { error, items } = await find('a', parameters, run);
+		expect(error?.message ?? items[0]?.json.output).toContain(words);
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it('is Submit with Mirror the Source behind it, though not with Send New and Changed', async () => {
+		const behind = {
+			resource: 'document',
+			operation: 'findChanges',
+			...SOURCE,
+			...FIELDS,
+			knowledgebaseId: byId(fixture.world.knowledgebaseId),
+		};
+		const items = [{ json: { id: 'a', version: '1', name: 'a', text: 'A' } }];
+		const parameters = { ...TEXTS, ...SOURCE, documentKey: '={{ $json.id }}' };
+		const mirrored = await submit({ ...parameters, mode: 'mirror' }, { items, behind });
+		expect(mirrored.error?.message).toContain(
+			'"When Run Again" cannot be "Mirror the Source (Remove What Is Gone)" behind "Before", which passes on only what changed',
+		);
+		const changed = await submit({ ...parameters, mode: 'changed' }, { items, behind });
+		expect(column(changed.items, 'outcome')).toEqual(['found']);
+	});
+});
+
+describe('What Is Gone: Disable It', () => {
+	it('disables what no item names, once, and remembers it under the lease alone', async () => {
+		await store('abcd');
+		const result = await find('abc', DISABLE);
+		expect([result.items, found()]).toEqual([[], 'abc']);
+		expect(hintsOf(result)).toEqual(['Documents: 3 unchanged, 1 gone (1 disabled).']);
+		fixture.sandbox.requests.clear();
+		expect(hintsOf(await find('abc', DISABLE))).toEqual(['Documents: 3 unchanged.']);
+		expect(writes()).toEqual([]);
+		// Submit goes on with the same memory.
+		expect(column((await store('abcd')).items, 'outcome')).toEqual([
+			...['unchanged', 'unchanged', 'unchanged', 'found'],
+		]);
+	});
+
+	const EMPTY = { json: {} };
+	const onError = 'continueRegularOutput';
+	it.each<[string, Run, string]>([
+		[
+			'an item has no key',
+			{ items: [...listing('abc'), EMPTY], onError },
+			'Nothing was disabled: 1 document could not be read or stored.',
+		],
+		[
+			'a key lacks a part',
+			{ items: [...listing('abc'), { json: { id: 'x/undefined', version: '1' } }] },
+			'Nothing was disabled: the key "x/undefined" lacks a part.',
+		],
+		[
+			'the source is empty',
+			{ items: [EMPTY], onError },
+			'Nothing was disabled: 1 document could not be read or stored.',
+		],
+		[
+			'it is only tested',
+			{ mode: 'manual' },
+			'1 of 4 documents are missing from this run. A scheduled run would disable them.',
+		],
+		[
+			'more is gone than may be',
+			{ items: listing('a'), onError },
+			'Nothing was disabled: 3 of 4 documents are missing from this run, more than "Stop If More Than (%) Are Gone" allows.',
+		],
+	])('disables nothing if %s', async (_, run, words) => {
+		await store('abcd');
+		const result = await find('abc', DISABLE, run);
+		expect(hintsOf(result)).toContain(words);
+		expect([result.error, found()]).toEqual([undefined, 'abcd']);
+	});
+
+	it('fails with Stop if more is gone than may be, and passes on the items otherwise', async () => {
+		await store('abcd');
+		const tooMuch = { ...DISABLE, versions: { a: '2' }, options: { maxGonePercent: 20 } };
+		const { error } = await find('ab', tooMuch);
+		expect(error?.message).toContain('Nothing was disabled: 2 of 4 documents');
+		expect(error?.description).toMatch(/^Missing are for example c\.md, d\.md\. If they/);
+		const { outputs } = await find('ab', tooMuch, { onError: 'continueErrorOutput' });
+		expect(outputs.map((items) => items.length)).toEqual([1, 1]);
+	});
+
+	it.each([DISABLE, { whatIsGone: 'keep' }])(
+		'says that another run of the source is at work, tells no damage, and disables nothing: %j',
+		async (parameters) => {
+			await store('abcd');
+			fixture.sandbox.faults.add({ endpoint: 'E16', nth: 1, do: 'hold' });
+			const running = store('e');
+			await clock.until(() => fixture.sandbox.requests.of('E16').length > 4);
+			const result = await find('ae', parameters);
+			const hints = hintsOf(result);
+			expect(hints.join('\n')).toMatch(/Another run of this source is at work, or was stopped: ex/);
+			expect(hints.join('\n')).not.toContain('missing');
+			expect(hints.includes('Nothing was disabled: another run of this source is at work.')).toBe(
+				parameters === DISABLE,
+			);
+			expect(passed(result)).toBe('e');
+			fixture.sandbox.faults.clear();
+			await running;
+			expect(found()).toBe('abcde');
+		},
+	);
+
+	it('gives each item the failure of the memory where the workflow is to go on', async () => {
+		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 403 });
+		const { outputs } = await find('ab', DISABLE, { onError: 'continueErrorOutput' });
+		expect(column(outputs[1], 'error')).toEqual(Array(2).fill(expect.stringContaining('403')));
+		expect(fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId).filter(isNote)).toEqual(
+			[],
+		);
+	});
+});
