@@ -102,11 +102,13 @@ describe('Find Changes', () => {
 
 	it.each([
 		['wait', { status: 'error' }, 'a'],
-		['nothing', { status: null }, ''],
+		['nothing', { status: 'error' }, ''],
 	])(
 		'takes a document for done as Submit does, with After Storing %s',
 		async (how, state, keys) => {
-			await store('ab', {}, { afterStoring: how });
+			await store('abc', {}, { afterStoring: how });
+			// What is remembered of that stays when the memory is written.
+			await find('ab', DISABLE);
 			Object.assign(fixture.sandbox.store.documents.get(idOf('a')) ?? {}, state);
 			expect(passed(await find('ab'))).toBe(keys);
 			const again = await store('ab', {}, { afterStoring: how });
@@ -133,10 +135,10 @@ describe('Find Changes', () => {
 		await store('ab');
 		expect(passed(await find('ab', { versions: { a: '' } }))).toBe('a');
 		await store('ab', {}, { documentSettings: { documentVersion: '' } });
-		const result = await find('abc');
+		const result = await find('abc', { versions: { b: '' } });
 		expect(passed(result)).toBe('abc');
 		expect(hintsOf(result)).toContain(
-			'2 documents were stored without a version. Set "Document Version" in the node that submits them.',
+			'1 document was stored without a version. Set "Document Version" in the node that submits them.',
 		);
 	});
 
@@ -263,21 +265,27 @@ describe('What Is Gone: Disable It', () => {
 		expect(outputs.map((items) => items.length)).toEqual([1, 1]);
 	});
 
-	it.each([DISABLE, { whatIsGone: 'keep' }])(
+	it.each([
+		{ ...DISABLE, harmed: /none/, keys: 'e' },
+		{ whatIsGone: 'keep', harmed: /stored, 1 of 1|calls its documents/, keys: 'ae' },
+	])(
 		'says that another run of the source is at work, tells no damage, and disables nothing: %j',
-		async (parameters) => {
+		async ({ harmed, keys, ...parameters }) => {
 			await store('abcd');
 			fixture.sandbox.faults.add({ endpoint: 'E16', nth: 1, do: 'hold' });
 			const running = store('e');
 			await clock.until(() => fixture.sandbox.requests.of('E16').length > 4);
+			const { documents } = fixture.sandbox.store;
+			for (const { id, name } of [...documents.values()])
+				if (harmed.test(String(name))) documents.delete(id);
 			const result = await find('ae', parameters);
 			const hints = hintsOf(result);
 			expect(hints.join('\n')).toMatch(/Another run of this source is at work, or was stopped: ex/);
 			expect(hints.join('\n')).not.toContain('missing');
 			expect(hints.includes('Nothing was disabled: another run of this source is at work.')).toBe(
-				parameters === DISABLE,
+				keys === 'e',
 			);
-			expect(passed(result)).toBe('e');
+			expect(passed(result)).toBe(keys);
 			fixture.sandbox.faults.clear();
 			await running;
 			expect(found()).toBe('abcde');
