@@ -1,4 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { z } from 'zod';
 
 import {
 	booleanField,
@@ -8,6 +9,7 @@ import {
 	simplify,
 	textField,
 } from '../XpertAi/execution/fields';
+import { uuid } from '../XpertAi/payloads/common';
 import { assistantLocator } from '../XpertAi/pickers/locators';
 
 /** The events of a conversation. */
@@ -67,3 +69,17 @@ export const triggerFields: INodeProperties[] = [
 		),
 	]),
 ];
+
+/** The settings of the trigger, by the names of its parameters. */
+export const triggerSettings = z.object({
+	events: z.array(z.enum(EVENTS)).min(1),
+	assistantId: uuid.optional(),
+	simplify: z.boolean(),
+	options: z.object({
+		conversationsPerPoll: z.number().int().min(1),
+		includeMessages: z.boolean(),
+		onlyWith: z.string().trim(),
+	}),
+});
+
+export type TriggerSettings = z.infer<typeof triggerSettings>;

@@ -9,7 +9,7 @@ import { systemClock } from '../XpertAi/transport/clock';
 import { failureMessage } from '../XpertAi/transport/failure';
 import type { Send } from '../XpertAi/transport/request';
 import type { ConversationChange } from './conversations';
-import type { TriggerSettings } from './poll';
+import type { TriggerSettings } from './fields';
 
 /** Threads read at once. After as many failures, the server counts as unavailable. */
 const THREADS_AT_ONCE = 5;

@@ -5,21 +5,19 @@ import type {
 	IPollFunctions,
 	NodeParameterValueType,
 } from 'n8n-workflow';
-import { z } from 'zod';
 
 import { flawMessage, type Refuse } from '../XpertAi/execution/badInput';
 import { operationError } from '../XpertAi/execution/outputs';
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { fixedExpression } from '../XpertAi/execution/rawParameters';
 import { readSettings } from '../XpertAi/execution/values';
-import { uuid } from '../XpertAi/payloads/common';
 import { CREDENTIAL_NAME } from '../XpertAi/transport/api';
 import { systemClock } from '../XpertAi/transport/clock';
 import { readCredential, readRequestTarget } from '../XpertAi/transport/credential';
 import { createSend } from '../XpertAi/transport/request';
 import { searchChanges, type ConversationChange } from './conversations';
 import { makeItems, THREAD_TRIES } from './items';
-import { EVENTS, triggerFields } from './fields';
+import { triggerFields, triggerSettings, type TriggerSettings } from './fields';
 import {
 	correctMemory,
 	firstMemory,
@@ -30,19 +28,6 @@ import {
 	triesOf,
 } from './changes';
 import type { Memory } from './changes';
-
-const triggerSettings = z.object({
-	events: z.array(z.enum(EVENTS)).min(1),
-	assistantId: uuid.optional(),
-	simplify: z.boolean(),
-	options: z.object({
-		conversationsPerPoll: z.number().int().min(1),
-		includeMessages: z.boolean(),
-		onlyWith: z.string().trim(),
-	}),
-});
-
-export type TriggerSettings = z.infer<typeof triggerSettings>;
 
 /**
  * Reads the parameters of the trigger.
