@@ -4,7 +4,7 @@ import { DateTime } from 'luxon';
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { hintFor } from '../XpertAi/execution/hints';
+import { wordsFor } from '../XpertAi/execution/hints';
 import { textIfAny } from '../XpertAi/payloads/common';
 import { conversationRecord } from '../XpertAi/payloads/conversation';
 import { errorText, openTasks, waitsForPerson } from '../XpertAi/threads/conversation';
@@ -14,8 +14,7 @@ import { systemClock } from '../XpertAi/transport/clock';
 import { toNodeApiError } from '../XpertAi/transport/failure';
 import type { Send } from '../XpertAi/transport/request';
 import type { ConversationEvent } from './fields';
-import { timesOf } from './changes';
-import type { FetchChanges } from './changes';
+import { timesOf, type FetchChanges } from './changes';
 
 /**
  * A conversation of E5 as the change that the trigger sees. A record that is no conversation keeps its place in the
@@ -80,7 +79,7 @@ export function searchChanges(
 		const result = await call({ send, clock: systemClock }, { ...request, body, schema });
 		if (result.ok) return { changes: result.answer, serverTime: result.serverTime };
 		const { failure } = result;
-		throw toNodeApiError(failure, { node: context.getNode(), hint: hintFor(failure, { ids }) });
+		throw toNodeApiError(failure, { ...wordsFor(failure, { ids }), node: context.getNode() });
 	};
 }
 

@@ -3,14 +3,13 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { waitingMessage } from '../XpertAi/execution/audience';
 import { requestOf } from '../XpertAi/threads/conversation';
-import { lastReply, messagesOf, senderOf, textOf } from '../XpertAi/threads/messages';
-import { readThread } from '../XpertAi/threads/thread';
+import { lastReply, messagesOf, senderOf, textOf, readThread } from '../XpertAi/threads/thread';
 import type { ThreadMessage } from '../XpertAi/threads/thread';
 import { systemClock } from '../XpertAi/transport/clock';
 import { failureMessage } from '../XpertAi/transport/failure';
 import type { Send } from '../XpertAi/transport/request';
 import type { ConversationChange } from './conversations';
-import type { TriggerSettings } from './settings';
+import type { TriggerSettings } from './poll';
 
 /** Threads read at once. After as many failures, the server counts as unavailable. */
 const THREADS_AT_ONCE = 5;

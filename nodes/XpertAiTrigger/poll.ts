@@ -1,20 +1,66 @@
 import orderBy from 'lodash/orderBy';
-import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
+import type {
+	IDataObject,
+	INodeExecutionData,
+	IPollFunctions,
+	NodeParameterValueType,
+} from 'n8n-workflow';
+import { z } from 'zod';
 
+import { flawMessage, type Refuse } from '../XpertAi/execution/badInput';
 import { operationError } from '../XpertAi/execution/outputs';
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
+import { fixedExpression } from '../XpertAi/execution/rawParameters';
+import { readSettings } from '../XpertAi/execution/values';
+import { uuid } from '../XpertAi/payloads/common';
 import { CREDENTIAL_NAME } from '../XpertAi/transport/api';
 import { systemClock } from '../XpertAi/transport/clock';
 import { readCredential, readRequestTarget } from '../XpertAi/transport/credential';
 import { createSend } from '../XpertAi/transport/request';
-import { searchChanges } from './conversations';
-import type { ConversationChange } from './conversations';
+import { searchChanges, type ConversationChange } from './conversations';
 import { makeItems, THREAD_TRIES } from './items';
-import { correctMemory, firstMemory, readPollChanges } from './changes';
-import { newChanges, nextMemory, readMemory, triesOf } from './memory';
-import type { Memory } from './memory';
-import { readTriggerSettings } from './settings';
-import type { TriggerSettings } from './settings';
+import { EVENTS, triggerFields } from './fields';
+import {
+	correctMemory,
+	firstMemory,
+	newChanges,
+	nextMemory,
+	readMemory,
+	readPollChanges,
+	triesOf,
+} from './changes';
+import type { Memory } from './changes';
+
+const triggerSettings = z.object({
+	events: z.array(z.enum(EVENTS)).min(1),
+	assistantId: uuid.optional(),
+	simplify: z.boolean(),
+	options: z.object({
+		conversationsPerPoll: z.number().int().min(1),
+		includeMessages: z.boolean(),
+		onlyWith: z.string().trim(),
+	}),
+});
+
+export type TriggerSettings = z.infer<typeof triggerSettings>;
+
+/**
+ * Reads the parameters of the trigger.
+ *
+ * @throws NodeOperationError naming the parameter and the requirement
+ */
+export function readTriggerSettings(context: IPollFunctions): TriggerSettings {
+	const node = context.getNode();
+	const refuse: Refuse = (flaw) => {
+		const { cure = 'Correct the value, or the expression it comes from.' } = flaw;
+		throw operationError(node, flawMessage(flaw), { description: `No poll was made. ${cure}` });
+	};
+	const read = (name: string, initial: NodeParameterValueType): unknown => {
+		const flaw = fixedExpression(node, name, triggerFields);
+		return flaw ? refuse(flaw) : context.getNodeParameter(name, initial);
+	};
+	return readSettings(triggerSettings, triggerFields, read, refuse);
+}
 
 /** Longest poll. Hosts give up on polls after about as long. */
 const MAX_POLL_MS = 30_000;
@@ -93,8 +139,7 @@ export async function pollSince(
 		return await pollSince(corrected, polling);
 	}
 	const wanted = wantedOf(changes);
-	const tries = (change: ConversationChange) => triesOf(memory, change);
-	const { done, unread } = await makeItems(wanted, polling, most, tries);
+	const { done, unread } = await makeItems(wanted, polling, most, (one) => triesOf(memory, one));
 	// No `await` from here on: a slow poll may overlap the next, and each must see what the other emitted.
 	const latest = readMemory(stored, watched) ?? memory;
 	const handled = newChanges(latest, done);

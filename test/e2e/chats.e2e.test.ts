@@ -2,8 +2,16 @@ import { randomUUID } from 'node:crypto';
 
 import { z } from 'zod';
 
+import type { WorkflowFile } from '../../host/examples';
 import { waitFor } from '../../host/waitFor';
-import { SANDBOX_KNOWLEDGEBASE_ID } from '../../sandbox';
+import {
+	INTERRUPTING_INPUT,
+	SANDBOX_ASSISTANT_ID,
+	SANDBOX_KNOWLEDGEBASE_ID,
+	SAYING_ASSISTANT,
+} from '../../sandbox';
+import { byId } from '../engine/support/locators';
+import { chain, workflowOf, xpertAiNode, type Node } from '../queue/support/ingestion';
 import {
 	ASSISTANT,
 	chatTrigger,
@@ -44,6 +52,105 @@ describe('a chat of two nodes, in which nothing is set but the assistant', () =>
 					`You said: ${words} [users seen: ${seen + 1}]`,
 				);
 	});
+});
+
+/** A chat that streams, with these nodes behind its trigger. */
+const chatOf = (...nodes: Node[]) =>
+	chain('Steps', chatTrigger({ responseMode: 'streaming' }), ...nodes);
+const step = (name: string, options: object, parameters: object = {}) =>
+	xpertAiNode(name, {
+		resource: 'thread',
+		operation: 'run',
+		assistantId: byId(SAYING_ASSISTANT.id),
+		message: "={{ $('Start').item.json.chatInput }}",
+		options,
+		...parameters,
+	});
+const SORRY = 'Sorry, there is no answer right now, please try again later.';
+const hello = (seen: number) => `You said: Hello [users seen: ${seen}]`;
+/** Without what is handed over to the tool. */
+const WAITS =
+	'This waits for a person to decide: SubAgent (May I answer this?).This was rejected, and not carried out.';
+
+/** An answer that failed once is asked for again after a moment, in the same conversation. */
+function askingAgain(): WorkflowFile {
+	const ask = { ...step(ASSISTANT, {}), onError: 'continueErrorOutput' };
+	const wait = {
+		name: 'Wait',
+		type: 'n8n-nodes-base.wait',
+		typeVersion: 1.1,
+		webhookId: randomUUID(),
+		parameters: { amount: 1 },
+	};
+	const { connections, ...rest } = chatOf(ask, wait);
+	const link = (node: string) => [{ node, type: 'main', index: 0 }];
+	const again = { [ASSISTANT]: { main: [[], link('Wait')] }, Wait: { main: [link(ASSISTANT)] } };
+	return { ...rest, connections: { ...connections, ...again } };
+}
+
+describe('the visitors of a chat', () => {
+	it.each<[string, () => WorkflowFile, string, string]>([
+		[
+			'nothing of a step with Show in Chat: Nothing',
+			() =>
+				chatOf(
+					step('Classify', { showInChat: 'hidden' }, { threadSource: 'new' }),
+					step(ASSISTANT, {}),
+				),
+			'Hello',
+			hello(1),
+		],
+		[
+			'the name in a link, with its brackets',
+			() => chatOf(step(ASSISTANT, {})),
+			'See [Policy [v2].pdf](xpert://files/1)!',
+			'You said: See Policy [v2].pdf! [users seen: 1]',
+		],
+		[
+			'that a run waits, and that it was rejected',
+			() =>
+				chatOf(
+					step(ASSISTANT, {}, { assistantId: byId(SANDBOX_ASSISTANT_ID) }),
+					xpertAiNode('Reject', {
+						resource: 'thread',
+						operation: 'decide',
+						threadId: byId('={{ $json.threadId }}'),
+						decision: 'reject',
+					}),
+				),
+			`${INTERRUPTING_INPUT} secret`,
+			WAITS,
+		],
+	])('read %s', async (_, workflow, words, shown) => {
+		const path = await published(harness, workflow());
+		expect((await listen(harness, path, words)).shown).toBe(shown);
+	});
+
+	it('stay in their conversation when the workflow comes back to the node', async () => {
+		const path = await published(harness, askingAgain());
+		const visitor = randomUUID();
+		expect((await listen(harness, path, 'Hello', visitor)).shown).toBe(hello(1));
+		harness.sandbox.faults.add({ endpoint: 'runs', nth: 1, do: 'run', outcome: 'fail' });
+		expect((await listen(harness, path, 'Hello', visitor)).shown).toBe(SORRY + hello(2));
+	});
+});
+
+it('a conversation in which two questions were asked is deleted with its messages', async () => {
+	const { store } = harness.sandbox;
+	const conversationId = '={{ $json.conversationId }}';
+	const remove = { resource: 'conversation', operation: 'delete', conversationId };
+	const thread = { threadSource: 'existing', threadId: byId('={{ $json.threadId }}') };
+	const workflow = workflowOf('Forget', [
+		step('First', {}, { message: 'Hello' }),
+		step('Second', {}, { message: 'Hello', ...thread }),
+		xpertAiNode('Delete', remove),
+	]);
+	const credential = await harness.createCredential();
+	const execution = await harness.runManually(await harness.importWorkflow(workflow, credential));
+	const [asked] = execution.json('Second');
+	expect(asked?.output).toBe(hello(2));
+	expect(execution.json('Delete')).toEqual([{ deleted: true }]);
+	expect(store.messages.filter((one) => one.conversationId === asked?.conversationId)).toEqual([]);
 });
 
 /** What n8n's Chat keeps of a conversation. */

@@ -97,9 +97,12 @@ function compared(cell: OpenCell) {
 
 function comparedError(cell: OpenCell, { error, items: given }: NodeResult) {
 	const { promise, requests, code, hasRequestId, hasItems, name } = compared(cell);
-	const documents = DOCUMENTS[cell.operation.kind];
-	const counts = `. Documents: ${documents} ${promise.mayBeStored ? 'unknown' : 'rejected'}`;
-	const requestId = /Request ID: (\S+)\./.exec(String(error?.description))?.[1] ?? '';
+	const { kind } = cell.operation;
+	const documents = DOCUMENTS[kind];
+	// Only a server that answers has seen a document.
+	const unstored = kind === 'memory' || !cell.fault.isAnswered ? 'not sent' : 'rejected';
+	const counts = `. Documents: ${documents} ${promise.mayBeStored ? 'unknown' : unstored}`;
+	const { requestId = '' } = (error?.context?.data ?? {}) as { requestId?: string };
 	const outcome = {
 		requests,
 		hasItems: given.length > 0,

@@ -27,8 +27,8 @@ afterAll(async () => await server?.close());
 function expectError(error: unknown, { fault, requestIds }: OpenCell, message: string): void {
 	expect(error).toMatchObject({ name: 'NodeApiError', message: worded(message) });
 	if (!fault.isAnswered) return;
-	const { description } = error as NodeApiError;
-	expect(requestIds().some((id) => description?.includes(id))).toBe(true);
+	const { requestId } = (error as NodeApiError).context.data as { requestId?: string };
+	expect(requestIds()).toContain(requestId);
 }
 
 describe.each(['searchAssistants', 'searchThreads'] as const)('the list %s', (method) => {

@@ -7,12 +7,10 @@ import { ALL_CASES } from './support/cases';
 import { calledBy, goodParameters, titleOf } from './support/caseOperations';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
-import { ask } from './support/runs';
 
 const fixture = useFixture();
 
 const LEFT_EXPRESSION = '{{ $json.sessionId }}';
-const NOBODY = '9d0b5d29-99cd-433a-8aed-09da49af7099';
 const OTHER_PAGE = 'https://xpert.example/settings/api-keys';
 
 const isIdField = ({ type, placeholder }: INodeProperties) =>
@@ -70,36 +68,6 @@ describe('what is no ID', () => {
 			new RegExp(`^"${displayName}"( in ".*")? is Fixed and holds an expression`),
 		);
 		expect(fixture.sandbox.requests.all).toEqual([]);
-	});
-});
-
-describe('a record that is not there', () => {
-	const nobody = { threadId: byId(NOBODY), runId: NOBODY };
-
-	it.each<[string, INodeParameters, string]>([
-		['a run', { resource: 'thread', operation: 'getRun', ...nobody }, '"Run ID" and "Thread"'],
-		['a run', { resource: 'thread', operation: 'cancelRun', ...nobody }, '"Run ID" and "Thread"'],
-		[
-			'a knowledgebase',
-			{
-				resource: 'document',
-				operation: 'submit',
-				source: 'text',
-				text: 'A',
-				documentSettings: { name: 'a' },
-			},
-			'"Knowledgebase"',
-		],
-		['an assistant', ask({ threadSource: 'new' }), '"Assistant"'],
-	])('is looked for by the field it was named in: %s', async (_, parameters, fields) => {
-		const { error } = await fixture.run({
-			knowledgebaseId: byId(NOBODY),
-			...parameters,
-			assistantId: byId(NOBODY),
-			message: 'Hi',
-		});
-		expect(error?.message).toContain('The server answered 404');
-		expect(error?.description).toContain(`Check ${fields}.`);
 	});
 });
 

@@ -136,7 +136,7 @@ describe('documents that are refused', () => {
 		const result = await night(texts(), { mode: 'all' });
 		const left = withOutcome(result, 'notSent').length;
 		expect(left).toBeGreaterThan(COUNT / 2);
-		expect(hintsOf(result)).toContainEqual(expect.stringContaining('answered 403: no'));
+		expect(hintsOf(result)).toContainEqual(expect.stringContaining('This key may not do this: no'));
 		expect(fixture.sandbox.requests.of('E16').length).toBeLessThan(COUNT);
 	});
 });

@@ -30,9 +30,12 @@ const find = async (
 ) =>
 	await fixture.run(
 		{
-			...{ resource: 'document', operation: 'findChanges' },
+			resource: 'document',
+			operation: 'findChanges',
 			knowledgebaseId: byId(fixture.world.knowledgebaseId),
-			...{ ...SOURCE, ...FIELDS, ...more },
+			...SOURCE,
+			...FIELDS,
+			...more,
 			options: { maxGonePercent: 50, ...(options as object) },
 		},
 		{ items: listing(letters, versions), ...run },
@@ -151,7 +154,9 @@ describe('Find Changes', () => {
 	it('passes on all items where the server keeps no memory, disables nothing, and says why', async () => {
 		await store('ab');
 		fixture.sandbox.faults.add({
-			...{ endpoint: 'status', do: 'status', status: 404 },
+			endpoint: 'status',
+			do: 'status',
+			status: 404,
 			body: { statusCode: 404, message: 'Cannot GET /api/ai/knowledges/1/status' },
 		});
 		const result = await find('a', DISABLE);
@@ -183,7 +188,10 @@ describe('refused before anything is sent', () => {
 
 	it('is Submit with Mirror the Source behind it, though not with Send New and Changed', async () => {
 		const behind = {
-			...{ resource: 'document', operation: 'findChanges', ...SOURCE, ...FIELDS },
+			resource: 'document',
+			operation: 'findChanges',
+			...SOURCE,
+			...FIELDS,
 			knowledgebaseId: byId(fixture.world.knowledgebaseId),
 		};
 		const items = [{ json: { id: 'a', version: '1', name: 'a', text: 'A' } }];

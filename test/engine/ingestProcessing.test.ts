@@ -38,7 +38,7 @@ describe('After Storing: Start Processing', () => {
 	it('that cannot be started ends the workflow, or fails document by document, with the documents stored', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 403, body: 'no' });
 		const reason =
-			'The document is stored, but its processing could not be started. The server answered 403: no';
+			'The document is stored, but its processing could not be started. This key may not do this: no (HTTP 403)';
 		const { error } = await submit(parameters('process'), { items: rows(2) });
 		expect(error?.message).toBe('2 documents are stored but not found: doc 0, doc 1');
 		expect(error?.description).toContain(`${reason}. It is stored`);

@@ -89,9 +89,9 @@ describe('a source that gets a name', () => {
 			const plan = await night('x', 'abc', {
 				parameters: { mode: 'mirror', options: { dryRun: true } },
 			});
-			expect(hintsOf(plan)).toContain(twice('3 documents are'));
+			expect(hintsOf(plan)).toContain(twice('3 documents were'));
 			const result = await night('x', 'abc', mirror);
-			expect(hintsOf(result)).toContain(twice('3 documents are'));
+			expect(hintsOf(result)).toContain(twice('3 documents were'));
 			expect(found()).toHaveLength(6);
 			expect(hintsOf(await night('x', 'abc', mirror)).join()).not.toContain('twice');
 			const { items } = await disableUnnamed('abc');
@@ -113,7 +113,7 @@ describe('a source that gets a name', () => {
 		await night('', 'a');
 		const before = derivedId(fixture.world.knowledgebaseId, 'a');
 		fixture.sandbox.faults.add({ endpoint: 'status', path: before, do: 'status', status: 403 });
-		expect(hintsOf(await night('x', 'a')).join()).toContain('The server answered 403');
+		expect(hintsOf(await night('x', 'a')).join()).toContain('This key may not do this');
 		expect(found()).toEqual(['a of nobody', 'a of x']);
 	});
 });

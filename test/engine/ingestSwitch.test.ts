@@ -130,7 +130,7 @@ describe('Document: Disable', () => {
 		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 403 });
 		const unnamed = { sourceName: '' };
 		const { outputs } = await byKey('disable', 'ab', unnamed, { onError: 'continueErrorOutput' });
-		const refused = expect.stringContaining('The server answered 403') as string;
+		const refused = expect.stringContaining('This key may not do this') as string;
 		expect(column(outputs[1], 'error')).toEqual([refused, refused]);
 		const { error } = await byKey('disable', 'ab', unnamed);
 		expect(error?.context?.itemIndex).toBe(0);

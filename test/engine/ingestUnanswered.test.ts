@@ -27,7 +27,7 @@ describe('an address at which nobody has answered yet', () => {
 		expect(waitedMs()).toBeLessThan(10_000);
 		expect(error?.message).toContain(REFUSED);
 		expect(error?.description).toContain('Check the Base URL of the credential');
-		expect(error?.description).toContain('Tries: 3.');
+		expect(error?.context.data).toMatchObject({ attempts: 3 });
 	});
 });
 

@@ -294,7 +294,7 @@ describe('with processing, a document is only left out when it was processed as 
 		const result = await submit(waiting, { items: document('finish', 10) });
 		expect(sentNames()).toEqual([]);
 		expect(hintsOf(result).join()).toContain(
-			'Not known: whether unchanged documents are still there. The server answered 403',
+			'Not known: whether unchanged documents are still there. This key may not do this',
 		);
 	});
 

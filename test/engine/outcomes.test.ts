@@ -67,9 +67,10 @@ describe('a server that answers with an error', () => {
 			expect(error?.message).toContain('The server answered 409: name taken; try another');
 			expect(error).toMatchObject({ httpCode: '409' });
 			const { method, path } = request(fixture.world);
-			expect(error?.description).toContain(`Request: ${method} ${path}.`.replace(/\.$/, ''));
 			const [arrived] = fixture.sandbox.requests.of(endpoint);
-			expect(error?.description).toContain(`Request ID: ${arrived?.id}`);
+			expect(error?.context).toMatchObject({
+				data: { method, path: expect.stringContaining(path) as string, requestId: arrived?.id },
+			});
 			expect(JSON.stringify(error)).not.toContain(fixture.sandbox.accessToken);
 		},
 	);

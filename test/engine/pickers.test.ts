@@ -86,9 +86,16 @@ describe('the list of assistants', () => {
 		expect((await list('searchAssistants')).results).not.toEqual([]);
 	});
 
+	it('says so where the key may use none', async () => {
+		fixture.sandbox.faults.add({ do: 'status', status: 200, body: [] });
+		await expect(list('searchAssistants', 'echo')).rejects.toThrow('This key may use no assistant');
+	});
+
 	it('says why it cannot be shown', async () => {
 		fixture.sandbox.faults.add({ do: 'status', status: 403, body: { message: 'Forbidden' } });
-		await expect(list('searchAssistants')).rejects.toThrow('The server answered 403: Forbidden');
+		await expect(list('searchAssistants')).rejects.toThrow(
+			'This key may not do this: Forbidden (HTTP 403)',
+		);
 	});
 });
 

@@ -109,7 +109,7 @@ describe('a failure of the node as a tool of an agent', () => {
 		['an error output', ask(broken), FAILED, { onError: 'continueErrorOutput' }],
 		['a key that is missing', noKey, EMPTY],
 		['Start Run', noMessage, /"Message"/],
-		['Get Run', nobodys, /404/],
+		['Get Run', nobodys, /was not found$/],
 		['a knowledgebase', noneToGet, KNOWLEDGEBASE],
 		['Submit', noneToFill, KNOWLEDGEBASE],
 		['an unusable credential', ask(), /Access Token/, { credential: { accessToken: '' } }],

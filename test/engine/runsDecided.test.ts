@@ -110,7 +110,7 @@ describe('changed arguments', () => {
 			{ endpoint: 'run', nth: 1, do: 'delay', ms: 200 },
 		);
 		const { error, details } = await change(thread, callId);
-		expect(error).toBe('The server answered 403: no');
+		expect(error).toBe('This key may not do this: no (HTTP 403)');
 		expect(details.description).toMatch(/The changed arguments have arrived\. .* left empty\./);
 		expect((await change(thread, callId)).error).toBe('The waiting run lists no calls');
 	});
@@ -142,8 +142,12 @@ describe('a decision', () => {
 
 	it.each<[string, FaultRule, RegExp]>([
 		['never arrived', losing('runs', 'before'), /^The decision did not reach the assistant\. /],
-		['was refused', answering('runs', 403), /403: no$/],
-		['was put off', answering('runs', 429, { headers: { 'retry-after': '0' } }), /429: no$/],
+		['was refused', answering('runs', 403), /: no \(HTTP 403\)$/],
+		[
+			'was put off',
+			answering('runs', 429, { headers: { 'retry-after': '0' } }),
+			/: no \(HTTP 429\)$/,
+		],
 	])('that %s is to be made again, long before the deadline', async (_, fault, words) => {
 		const { thread } = await waiting();
 		add(fault);

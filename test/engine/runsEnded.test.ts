@@ -1,3 +1,5 @@
+import { Logger } from '@n8n/backend-common';
+import { Container } from '@n8n/di';
 import type { INodeParameters, StructuredChunk } from 'n8n-workflow';
 
 import { INTERRUPTING_INPUT } from '../../sandbox';
@@ -56,6 +58,19 @@ const ONE_REQUEST = ask({ options: { inOneRequest: true } });
 const CANCELLING = { options: { whenGivenUp: 'cancel' } };
 const SLOW_START = [LASTS, slow('runs', 'after')];
 const onItsOwn = ask({ ...ON_ITS_OWN, ...CANCELLING });
+
+it.each<[string, () => INodeParameters, number]>([
+	['a run that it started', () => ask({ options: { deadlineMinutes: 1.2 } }), 1],
+	['a run by its ID', () => ({ ...waitForBusy(), options: { deadlineMinutes: 0.9 } }), 0.5],
+])('an execution that waits for %s tells the log every half minute', async (_, own, minutes) => {
+	const info = jest.spyOn(Container.get(Logger), 'info');
+	fixture.sandbox.faults.add(LASTS);
+	const parameters = own();
+	await fixture.run(parameters, { items: [says(await threadThat('is free'), 'ours')] });
+	const { runId = fixture.sandbox.store.runs.at(-1)?.id } = parameters;
+	const line = `: waiting for run ${String(runId)}, ${minutes} minutes`;
+	expect(info.mock.lastCall?.[0]).toContain(line);
+});
 
 describe('an execution that is stopped', () => {
 	const lookingFor = [LASTS, LOST, { ...slow('listRuns'), nth: 1 }];
@@ -138,7 +153,7 @@ describe('the deadline', () => {
 		const [item] = outputs[1] ?? [];
 		expect(item?.json.error).toMatch(words);
 		expect(detailsOf(item).status).toBe(status);
-		expect(String(detailsOf(item).description)).toContain('Thread: ');
+		expect(detailsOf(item)).toHaveProperty('threadId');
 		expect(waited()).toBeLessThan(27_000);
 		expect(sent('cancel')).toEqual([]);
 	});

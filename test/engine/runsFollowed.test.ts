@@ -133,7 +133,7 @@ describe('a run by its ID', () => {
 		const { busyThreadId: threadId, busyRunId: runId } = fixture.world;
 		add(answering('run', 403));
 		expect((await byNumber('waitForRun', { threadId, runId })).error).toBe(
-			'The server answered 403: no',
+			'This key may not do this: no (HTTP 403)',
 		);
 		expect(sent('join')).toEqual([]);
 	});

@@ -129,7 +129,7 @@ describe('what cannot begin', () => {
 			'a message whose thread is refused',
 			itself,
 			[answering('E15', 403)],
-			'The server answered 403: no',
+			'This key may not do this: no (HTTP 403)',
 		],
 		['a message whose deadline has come', itself, [late], NOT_BEGUN],
 		['a decision that nothing waits for', itself, [], NOTHING_WAITS, decide()],
@@ -151,7 +151,9 @@ describe('what cannot begin', () => {
 		add({ ...slow, nth: 1 });
 		expect((await call(NEW)).json).toMatchObject({ output: 'Echo: ours' });
 		add(slow);
-		expect((await call(NEW)).error).toBe('The server answered 429: no');
+		expect((await call(NEW)).error).toBe(
+			'The server takes no more requests just now: no (HTTP 429)',
+		);
 		expect(sent('E4')).toHaveLength(7);
 	});
 });

@@ -102,7 +102,7 @@ describe('a thread on which somebody else runs', () => {
 		await theyAsk(thread, 400);
 		const { error } = await say(thread, 'ours', { whenBusy: 'fail' });
 		expect(error?.message).toMatch(/^Another run is active on this thread \([^,]+, since [^,]+\)$/);
-		expect(error?.description).toContain(`Thread: ${thread}.`);
+		expect(error?.context.data).toMatchObject({ threadId: thread });
 		expect(arrivals(fixture.sandbox, thread)).toBe(1);
 	});
 
@@ -231,7 +231,7 @@ describe('a server that does not tell of its runs', () => {
 	});
 
 	it.each<[string, FaultRule, string, number]>([
-		['may not: nothing is said', unlisted(403), 'The server answered 403: no', 0],
+		['may not: nothing is said', unlisted(403), 'This key may not do this: no (HTTP 403)', 0],
 		['cannot for a while: it is asked again', unlisted(503, { times: 5 }), 'Echo: ours', 1],
 		['never could: it is given up', unlisted(503), 'The server answered 503: no', 0],
 		['cannot after the start: it is joined', unlisted(403, { nth: [2, 3] }), 'Echo: ours', 1],
@@ -361,7 +361,7 @@ describe('a run that blocks a thread', () => {
 		const calling = say(thread, 'ours', { ...SILENT, cancelSilentMinutes: 0 });
 		await clock.until(() => sent('listRuns').length >= 3);
 		expect(heardBy()).toBe(1);
-		expect((await calling).error?.message).toBe('The server answered 403: no');
+		expect((await calling).error?.message).toBe('This key may not do this: no (HTTP 403)');
 		await clock.settled();
 		expect(heardBy()).toBe(0);
 	});

@@ -72,32 +72,6 @@ describe('a request whose answer is lost', () => {
 const AT_ONCE = 5;
 
 describe('a server that does not answer', () => {
-	it('is given up after the Timeout', async () => {
-		const silent: RequestListener = () => undefined;
-		await withServer(silent, async (baseUrl) => {
-			const create = { ...CREATE, options: { timeout: 0.001 } };
-			const { error } = await fixture.run(create, { credential: { baseUrl } });
-			expect(error?.message).toBe('The server did not answer in time');
-		});
-	});
-
-	it('is named when nothing listens', async () => {
-		const { error } = await fixture.run(COUNT, { credential: { baseUrl: 'http://127.0.0.1:9' } });
-		expect(error?.message).toBe(
-			'The server could not be reached: nothing accepts connections at this address (ECONNREFUSED)',
-		);
-	});
-
-	it('is named when it speaks http, and asked once', async () => {
-		const baseUrl = fixture.sandbox.url.replace('http:', 'https:');
-		const { error } = await fixture.run(COUNT, { credential: { baseUrl } });
-		expect(error?.message).toMatch(
-			/^The server could not be reached: the address speaks http, not https \(\w+\)$/,
-		);
-		expect(error?.description).toContain('Enter the Base URL with http://');
-		expect(error?.description).not.toContain('Tries');
-	});
-
 	it.each<[string, FaultRule]>([
 		['while it is silent', { do: 'delay', ms: AN_HOUR }],
 		['between two tries', { do: 'status', status: 429, headers: { 'Retry-After': '20' } }],

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { EVENTS } from '../../nodes/XpertAiTrigger/fields';
-import { OVERLAP_MS } from '../../nodes/XpertAiTrigger/memory';
+import { OVERLAP_MS } from '../../nodes/XpertAiTrigger/changes';
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, startSandbox } from '../../sandbox';
 import type { Sandbox } from '../../sandbox';
 import { EMPTY_WORDS } from '../nodes/support/thrown';
@@ -394,15 +394,17 @@ describe('a poll that fails', () => {
 		await trigger.poll();
 		expect(trigger.errors).toEqual([
 			expect.objectContaining({
-				message: 'The server answered 401: Unauthorized',
-				description: expect.stringContaining('Check the Access Token in the credential'),
+				message: 'The server does not accept this key: Unauthorized (HTTP 401)',
+				description: expect.stringContaining('Make a new key under Settings → API Keys'),
 			}),
 		]);
 		sandbox.faults.clear();
 		await trigger.poll();
 		expect(titles(trigger)).toEqual(['One']);
 		sandbox.faults.add({ endpoint: 'E5', do: 'status', status: 401, body });
-		await expect(activate()).rejects.toThrow('The server answered 401: Unauthorized');
+		await expect(activate()).rejects.toThrow(
+			'The server does not accept this key: Unauthorized (HTTP 401)',
+		);
 	});
 });
 

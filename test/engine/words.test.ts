@@ -3,7 +3,9 @@ import type { INodeParameters } from 'n8n-workflow';
 import { optionalKnowledgebaseFields } from '../../nodes/XpertAi/operations/knowledgebase/fields';
 import { bodyOf } from '../nodes/support/operations';
 import { EMPTY_WORDS } from '../nodes/support/thrown';
-import { useFixture } from './support/fixture';
+import { AN_HOUR, useFixture } from './support/fixture';
+import type { Fixture } from './support/fixture';
+import { ask } from './support/runs';
 import { byId } from './support/locators';
 
 const fixture = useFixture();
@@ -38,7 +40,6 @@ describe('what to do after a failure', () => {
 			FORBIDDEN,
 			"A user's",
 		],
-		['a new knowledgebase', create, FORBIDDEN, "A workspace's key creates and updates no"],
 		['a changed knowledgebase', update, FORBIDDEN, "A workspace's key creates and updates no"],
 		[
 			'a file that is gone',
@@ -46,7 +47,6 @@ describe('what to do after a failure', () => {
 			undefined,
 			'is no storageFileId, to a file that is gone, and',
 		],
-		['an unknown record of the path', update, undefined, 'Check "Knowledgebase".'],
 		['an unknown record of the body', session, NO_RECORD, 'Check "Assistant".'],
 		[
 			'something named that is missing',
@@ -58,9 +58,183 @@ describe('what to do after a failure', () => {
 	])('is said for %s', async (_, parameters, body, words) => {
 		if (body) fixture.sandbox.faults.add({ do: 'status', status: body.statusCode, body });
 		const { error } = await fixture.run(parameters);
-		expect(error?.message).toMatch(/^The server answered \d+: ./);
 		expect(error?.description).toContain(words);
 		expect(error?.description).not.toMatch(EMPTY_WORDS);
+	});
+});
+
+const COUNT = { resource: 'assistant', operation: 'count' };
+const get = (id: string) => ({
+	resource: 'knowledgebase',
+	operation: 'get',
+	knowledgebaseId: byId(id),
+});
+const onServer = (baseUrl: string): Mistake => [COUNT, { credential: { baseUrl } }];
+const saying = (more: INodeParameters): Mistake => [ask({ threadSource: 'new', ...more })];
+const submitting = (more: INodeParameters): INodeParameters => ({
+	resource: 'document',
+	operation: 'submit',
+	source: 'files',
+	afterStoring: 'wait',
+	knowledgebaseId: byId(fixture.world.knowledgebaseId),
+	...more,
+});
+const facing = (parameters: INodeParameters, status: number, more = {}): Mistake => {
+	fixture.sandbox.faults.add({ do: 'status', status, body: 'no', ...more });
+	return [parameters];
+};
+const PAGE = { body: '<html><title>Xpert</title></html>', contentType: 'text/html' };
+
+type Mistake = Parameters<Fixture['run']>;
+
+const NOT_SENT = 'Nothing was sent for this item.';
+
+describe('the commonest mistakes', () => {
+	it.each<[string, () => Mistake, string, string]>([
+		[
+			'a wrong address',
+			() => onServer('https://no.such.invalid'),
+			'The server could not be reached: the host name is not known (ENOTFOUND)',
+			'Check the Base URL of the credential, that the server runs, and the proxy if n8n uses one.',
+		],
+		[
+			'https for http',
+			() => onServer(fixture.sandbox.url.replace('http:', 'https:')),
+			'The server could not be reached: the address speaks http, not https (EPROTO)',
+			'Enter the Base URL with http://, or with the port',
+		],
+		[
+			'http for https',
+			() => onServer('http://xpert.example.com'),
+			'The Base URL starts with http://, which would send the access token unencrypted. Use https://, or switch on Allow Insecure HTTP',
+			'Open the Xpert AI credential and correct it there.',
+		],
+		[
+			'/api twice',
+			() => onServer(`${fixture.sandbox.url}/api/ai/api/ai`),
+			'The server answered 404: Cannot POST /api/ai/api/ai/assistants/count',
+			'Enter the address of an Xpert AI server as Base URL in the credential, without the path of a page',
+		],
+		[
+			'the address of a page',
+			() => facing(COUNT, 200, PAGE),
+			"The server's answer cannot be read: it is an HTML page, not an answer of this API (HTTP 200)",
+			'Enter the address of an Xpert AI server as Base URL in the credential, not that of a page',
+		],
+		[
+			'an expired key',
+			() => [COUNT, { credential: { accessToken: 'expired' } }],
+			'The server does not accept this key: Unauthorized (HTTP 401)',
+			'Make a new key under Settings → API Keys on the server and enter it as Access Token',
+		],
+		[
+			'a wrong ID',
+			() => [get(UNKNOWN)],
+			`Knowledgebase ${UNKNOWN} was not found`,
+			'The server has no record with this ID, or the key may not see it. Check "Knowledgebase".',
+		],
+		[
+			'an address without an ID',
+			() => [get('https://xpert.example.com/settings')],
+			'"Knowledgebase" must be an ID, but is "https://xpert.example.com/settings"',
+			`${NOT_SENT} Paste the ID, or the address of its own page`,
+		],
+		[
+			'a knowledgebase without an embedding model',
+			() => {
+				const { id } = fixture.sandbox.store.putKnowledgebase({
+					name: 'New',
+					copilotModelId: null,
+				});
+				return [submitting({ knowledgebaseId: byId(id) })];
+			},
+			'1 document is stored but not found: hello.txt',
+			'Give it one with Knowledgebase: Create or Update, field Embedding Model',
+		],
+		[
+			'an item without a file',
+			() => [submitting({}), { items: [{ json: {}, binary: undefined }] }],
+			'"Input Binary Field" names "data", but the item has no binary field. Documents: 1 not sent',
+			NOT_SENT,
+		],
+		[
+			'a wrong binary field',
+			() => [submitting({ binaryPropertyName: 'file' })],
+			'"Input Binary Field" names "file", but the item has only data. Documents: 1 not sent',
+			NOT_SENT,
+		],
+		[
+			'more than the server takes',
+			() => facing({ resource: 'file', operation: 'create' }, 413),
+			'This is too large for the server: no (HTTP 413)',
+			'Make it smaller, or have the limit raised',
+		],
+		[
+			'an assistant that is not published',
+			() => saying({ assistantId: byId(UNKNOWN), message: 'Hi' }),
+			`Assistant ${UNKNOWN} was not found`,
+			'it was never published, or the key may not see it. Check "Assistant".',
+		],
+		[
+			'an empty message',
+			() => saying({ message: '={{ $json.nothing }}' }),
+			'"Message" is empty: its expression gave nothing for this item',
+			NOT_SENT,
+		],
+		[
+			'"undefined" as a key',
+			() => saying({ threadSource: 'key', conversationKey: 'undefined', message: 'Hi' }),
+			'"Conversation Key" holds "undefined", which stands for a missing value',
+			NOT_SENT,
+		],
+		[
+			'a chat without a session',
+			() =>
+				saying({ threadSource: 'key', conversationKey: '={{ $json.sessionId }}', message: 'Hi' }),
+			'"Conversation Key" is empty: its expression gave nothing for this item',
+			NOT_SENT,
+		],
+		[
+			'a server that is down',
+			() => onServer('http://127.0.0.1:9'),
+			'The server could not be reached: nothing accepts connections at this address (ECONNREFUSED)',
+			'Check the Base URL of the credential, that the server runs',
+		],
+		[
+			'a slow server',
+			() => {
+				fixture.sandbox.faults.add({ do: 'delay', ms: AN_HOUR });
+				return [{ ...create, options: { timeout: 1 } }];
+			},
+			'The server did not answer in time',
+			'Raise "Timeout (Seconds)" under Options, or check how busy the server is.',
+		],
+		[
+			'a slow server of a run',
+			() => {
+				fixture.sandbox.faults.add({ do: 'delay', ms: AN_HOUR });
+				return saying({ message: 'Hi', options: { deadlineMinutes: 0.1 } });
+			},
+			'The server did not answer in time',
+			'Raise "Deadline (Minutes)" under Options',
+		],
+		[
+			'a server that limits requests',
+			() => facing(create, 429),
+			'The server takes no more requests just now: no (HTTP 429)',
+			'Wait, then run it again with fewer at once.',
+		],
+		[
+			'a key that may not do this',
+			() => facing(create, 403),
+			'This key may not do this: no (HTTP 403)',
+			"A workspace's key creates and updates no knowledgebases",
+		],
+	])('%s', async (_, make, message, next) => {
+		const { error } = await fixture.run(...make());
+		expect(error?.message).toBe(message);
+		expect(error?.description).toContain(next);
+		expect(error?.description).not.toMatch(/Request|\/api\/ai/);
 	});
 });
 

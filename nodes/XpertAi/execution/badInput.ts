@@ -77,19 +77,19 @@ export function jsonOf(refuse: Refuse, value: unknown, naming: Naming): string {
 
 const isBroken = (text: unknown) => typeof text === 'string' && hasLoneSurrogate(text);
 
-const isUnsendable = (part: unknown, key: unknown) =>
-	(typeof part === 'number' && !Number.isFinite(part)) || isBroken(part) || isBroken(key);
+const hasBrokenKey = (part: unknown) =>
+	isPlainObject(part) && Object.keys(part as object).some(isBroken);
+
+const isUnsendable = (part: unknown) =>
+	(typeof part === 'number' && !Number.isFinite(part)) || isBroken(part) || hasBrokenKey(part);
 
 function unsendableFlaw(value: unknown, path: JsonPath, naming: Naming): Flaw {
-	// Messages must not contain a name with a lone surrogate either.
-	const whole = path.filter((key) => !isBroken(key));
-	const subject = subjectOf(whole, naming);
+	const subject = subjectOf(path, naming);
 	const part = valueAt(value, path);
-	if (whole.length < path.length)
-		return { subject, demand: `has a field whose name ${LONE_SURROGATE_DEMAND}` };
-	return typeof part === 'number'
-		? { subject, demand: 'must be a number', value: part }
-		: { subject, demand: LONE_SURROGATE_DEMAND };
+	if (typeof part === 'number') return { subject, demand: 'must be a number', value: part };
+	// Messages must not contain a lone surrogate either.
+	const which = isBroken(part) ? '' : 'has a field whose name ';
+	return { subject, demand: which + LONE_SURROGATE_DEMAND };
 }
 
 /** The JSON text of a value; undefined if it is too deep or too long. */
@@ -200,7 +200,8 @@ export const fieldLookup = memoize((fields: INodeProperties[]) =>
 	memoize((name: string) => {
 		const [outer = '', inner] = name.split('.');
 		const found = fieldNamed(outer, fields);
-		return inner === undefined ? found : fieldNamed(inner, found?.options ?? []);
+		if (inner === undefined || found?.type === 'resourceMapper') return found;
+		return fieldNamed(inner, found?.options ?? []);
 	}),
 );
 fieldLookup.cache = new WeakMap();
@@ -226,14 +227,13 @@ export type JsonPath = Array<string | number>;
  */
 export function findPath(
 	value: unknown,
-	isMatch: (part: unknown, key?: string) => boolean,
-	key?: string,
+	isMatch: (part: unknown) => boolean,
 ): JsonPath | undefined {
 	const part = hasJsonForm(value) ? value.toJSON() : value;
-	if (isMatch(part, key)) return [];
+	if (isMatch(part)) return [];
 	if (typeof part !== 'object' || part === null) return undefined;
 	for (const [name, inner] of Object.entries(part)) {
-		const path = findPath(inner, isMatch, name);
+		const path = findPath(inner, isMatch);
 		if (path) return [Array.isArray(part) ? Number(name) : name, ...path];
 	}
 	return undefined;

@@ -1,9 +1,10 @@
 import isPlainObject from 'lodash/isPlainObject';
-import type { ZodTypeAny, z } from 'zod';
+import { z, type ZodTypeAny } from 'zod';
 
 import { freeForm } from '../payloads/common';
 import { isNamedIn, subjectOf, type Naming } from './badInput';
 import { ADDITIONAL_FIELDS_JSON } from './fields';
+import { idsInBody } from './hints';
 import type { Item } from './item';
 
 /** What the panel of an operation makes of a body, and how the whole of it is checked. */
@@ -37,7 +38,7 @@ export function completeBody<Schema extends ZodTypeAny>(
 	const whole = additional ? deepMerged(value, additional) : value;
 	const body: unknown = item.check(schema, whole, naming);
 	const ofPanel = ids.filter((path) => !isNamedIn(additional, path.split('.')));
-	item.checkIds(body, ofPanel, naming);
+	for (const named of idsInBody(body, ofPanel, naming)) item.checkId(named);
 	return { value: body as z.output<Schema>, naming };
 }
 
@@ -46,7 +47,7 @@ const RESERVED = 'is what the node sets itself: leave it out';
 /** Additional Fields (JSON) of an item, empty if it has none. */
 function additionalFieldsOf(item: Item): Record<string, unknown> {
 	const parameter = item.labelOf(ADDITIONAL_FIELDS_JSON);
-	const json = item.parsed(parameter, item.parameter(ADDITIONAL_FIELDS_JSON, ''));
+	const json = item.setting(ADDITIONAL_FIELDS_JSON, z.unknown(), '');
 	const fields = item.check(freeForm, json ?? {}, { parameter });
 	// A value that is too deep is refused before it is merged.
 	item.jsonText(fields, { parameter });

@@ -126,31 +126,18 @@ async function runPrecheck(
 const schemaOf = (form: AnswerForm, values: PathValues): AnswerSchema =>
 	typeof form === 'function' ? form(values) : form;
 
-/** A body of an item, read and checked. */
-interface ReadBody {
-	value?: unknown;
-	naming: Naming;
-	/** What is sent. A list sends each page with other fields. */
-	content?: string | (() => FormData);
-}
-
-/** The bodies to send, one after another. */
+/** The bodies to send, one after another, and what is sent of each. A list sends each page with other fields. */
 async function bodiesOf(
 	item: Item,
 	{ body, fixedBody, paging }: DeclaredOperation,
-): Promise<ReadBody[]> {
-	if (!body)
-		return [{ value: fixedBody, naming: {}, content: fixedBody && item.jsonText(fixedBody, {}) }];
-	const { value, naming } = bodyOf(item, body, paging ? PAGE_FIELDS : body.reserved);
-	const withContent = (one: unknown) => ({
-		value: one,
-		naming,
-		content: item.jsonText(one, naming),
-	});
-	if (paging) return [{ value, naming }];
-	if (!body.isForm) return (body.split?.(value) ?? [value]).map(withContent);
-	// Each part is sent as text; this refuses a part that has none.
-	item.jsonText(value, naming);
+): Promise<Array<{ value?: unknown; naming: Naming; content?: string | (() => FormData) }>> {
+	const own = body && bodyOf(item, body, paging ? PAGE_FIELDS : body.reserved);
+	const { value, naming } = own ?? { value: fixedBody, naming: {} };
+	if (paging || value === undefined) return [{ value, naming }];
+	const values = body?.split?.(value) ?? [value];
+	const texts = values.map((one) => ({ value: one, naming, content: item.jsonText(one, naming) }));
+	if (!body?.isForm) return texts;
+	// Each part is sent as text; a part that has none was refused.
 	const file = await readUploadFile(item, item.binary());
 	return [{ value, naming, content: () => multipartBody(file, value as FieldValues) }];
 }

@@ -1,3 +1,4 @@
+import omitBy from 'lodash/omitBy';
 import type {
 	IDisplayOptions,
 	INodeProperties,
@@ -11,9 +12,7 @@ export type FieldValues = Record<string, unknown>;
 
 /** Drops the values of empty fields. */
 export function filledOnly(values: FieldValues): FieldValues {
-	return Object.fromEntries(
-		Object.entries(values).filter(([, value]) => value !== undefined && value !== ''),
-	);
+	return omitBy(values, (value) => value === undefined || value === '');
 }
 
 /** An example of an ID. */

@@ -1,13 +1,6 @@
 import compact from 'lodash/compact';
-import truncate from 'lodash/truncate';
 
-import {
-	EVERY_UUID,
-	UUID_DEMAND,
-	hasLoneSurrogate,
-	isUuid,
-	missingValueIn,
-} from '../payloads/common';
+import { EVERY_UUID, hasLoneSurrogate, isUuid, missingValueIn } from '../payloads/common';
 import { isJsonObject, recordWith } from '../transport/answer';
 import type { Flaw } from './badInput';
 
@@ -30,22 +23,16 @@ export interface NamedId {
 	id: string;
 }
 
-/** What is wrong with an ID; undefined if it may be sent. */
+/**
+ * What is wrong with an ID; undefined if it may be sent. Dots change the path; a lone surrogate cannot be part of an
+ * address.
+ */
 export function idFlaw({ name, subject, id }: NamedId): Flaw | undefined {
-	if (!mayBeId(id)) return { subject, demand: 'must be an ID', value: id };
-	if (isAddress(id))
-		return { subject, demand: 'must be an ID, or the address of a page that has it', value: id };
-	if (name === CHOSEN_ID || isUuid(id)) return undefined;
-	// Without other characters it is part of a UUID rather than the name of a record.
-	if (!/[^\da-f-]/i.test(id)) return { subject, demand: UUID_DEMAND, value: id };
-	const given = truncate(`"${id}"`, { length: 80 });
-	const cure = 'paste the ID, or the address of its page';
-	return { subject, demand: `must be an ID, but ${given} is a name: ${cure}` };
-}
-
-/** Whether a text may be an ID of any kind. Dots change the path; a lone surrogate cannot be part of an address. */
-function mayBeId(text: string): boolean {
-	return !/^\.\.?$/.test(text) && !hasLoneSurrogate(text) && missingValueIn(text) === undefined;
+	const isText = !hasLoneSurrogate(id) && missingValueIn(id) === undefined;
+	const mayBeChosen = isText && !/^\.\.?$/.test(id) && !isAddress(id);
+	if (isUuid(id) || (name === CHOSEN_ID && mayBeChosen)) return undefined;
+	const cure = 'Paste the ID, or the address of its own page: a name is no ID.';
+	return { subject, demand: 'must be an ID', value: id, cure };
 }
 
 /** Takes the last UUID from a pasted address. */

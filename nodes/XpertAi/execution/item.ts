@@ -18,20 +18,20 @@ import type { Failure } from '../transport/failure';
 import type { Send } from '../transport/request';
 import { callOrThrow } from './callOrThrow';
 import { checked, fieldLookup, jsonOf, quoted, type Naming } from './badInput';
-import { idsInBody, type HintContext } from './hints';
+import type { HintContext } from './hints';
 import type { FieldValues } from './fields';
 import { chosenId, idFlaw, splitList, type NamedId } from './ids';
 import { ItemOutput } from './itemOutput';
 import { mimeTypeOf } from './mimeTypes';
 import { fixedExpression, givenFor, isNothing } from './rawParameters';
-import { readSettings, settingSchema, fieldValues, jsonValue, typedValue } from './values';
+import { readSettings, settingSchema, fieldValues } from './values';
 
-const anyText = z.unknown().transform((raw) => typedValue('string', raw));
+const anyValue = z.unknown();
+const textValue = z.string();
+const booleanValue = z.boolean();
 
 /** Texts, with commas between them or as a list. */
-const listValue = anyText.transform((raw) => (typeof raw === 'string' ? splitList(raw) : raw));
-
-const textValue = anyText.pipe(z.string());
+const listValue = z.unknown().transform((raw) => (typeof raw === 'string' ? splitList(raw) : raw));
 
 const idsValue = listValue
 	.transform((ids: unknown) => (Array.isArray(ids) ? ids.map(chosenId) : ids))
@@ -39,8 +39,6 @@ const idsValue = listValue
 
 /** Names of binary fields, none empty. */
 const namesValue = listValue.pipe(z.array(z.string().trim().min(1)));
-
-const booleanValue = z.boolean();
 
 /** A binary field of an item, and its name. */
 export interface BinaryField {
@@ -108,19 +106,21 @@ export class Item extends ItemOutput {
 		return value;
 	}
 
-	/** A parameter as a schema has it. */
-	private read<Schema extends ZodTypeAny>(
+	/** A parameter by a schema, with the default and the maximum of its field; values of other types are converted. */
+	setting<Schema extends ZodTypeAny>(
 		name: string,
 		schema: Schema,
-		fallback?: NodeParameterValueType,
+		initial = this.fieldOf(name)?.default,
 	): z.output<Schema> {
-		const raw = this.parameter(name, fallback) ?? fallback;
-		return this.check(schema, raw, { parameter: this.labelOf(name) });
+		const field = this.fieldOf(name);
+		const form = field ? settingSchema(field)(schema) : schema;
+		const raw = this.parameter(name, initial) ?? initial;
+		return this.check(form, raw, { parameter: this.labelOf(name) }) as z.output<Schema>;
 	}
 
 	/** A text; numbers, booleans and dates from an expression are converted. */
 	text(name: string, fallback = ''): string {
-		return this.read(name, textValue, fallback);
+		return this.setting(name, textValue, fallback);
 	}
 
 	/** A text that is not empty. */
@@ -141,7 +141,7 @@ export class Item extends ItemOutput {
 
 	/** At least one ID, from a text with commas or a list. */
 	ids(name: string): string[] {
-		const ids = this.read(name, idsValue, '');
+		const ids = this.setting(name, idsValue, '');
 		for (const id of ids) this.checkId({ name, subject: `"${this.labelOf(name)}"`, id });
 		return ids;
 	}
@@ -152,25 +152,9 @@ export class Item extends ItemOutput {
 		if (flaw) this.refuse(flaw);
 	}
 
-	/** Refuses invalid IDs at these paths of a body; a path is written `where.xpertId`. */
-	checkIds(body: unknown, paths: string[], naming: Naming): void {
-		for (const named of idsInBody(body, paths, naming)) this.checkId(named);
-	}
-
 	/** A boolean; text from an expression is converted. */
 	boolean(name: string, initial?: boolean): boolean {
 		return this.setting(name, booleanValue, initial);
-	}
-
-	/** A number, a boolean or one of some values, with the default and the maximum of the field. */
-	setting<Schema extends ZodTypeAny>(
-		name: string,
-		schema: Schema,
-		initial = this.fieldOf(name)?.default,
-	): z.output<Schema> {
-		const field = this.fieldOf(name);
-		const form = field ? settingSchema(field)(schema) : schema;
-		return this.read(name, form, initial) as z.output<Schema>;
 	}
 
 	/** Settings such as `options`, by a schema with the names of the parameters (see `readSettings`). */
@@ -185,14 +169,9 @@ export class Item extends ItemOutput {
 		return fieldValues(this.refuse, fields, Object.fromEntries(raw));
 	}
 
-	/** Parses a value that may be JSON text. */
-	parsed(displayName: string, raw: unknown): unknown {
-		return this.check(jsonValue, raw, { parameter: displayName });
-	}
-
 	/** The JSON body, given as text or by an expression. */
 	jsonBody<Schema extends ZodTypeAny>(schema: Schema): z.output<Schema> {
-		const json = this.read('jsonBody', jsonValue);
+		const json = this.setting('jsonBody', anyValue);
 		if (json === undefined) return this.refuseField('jsonBody', 'must not be empty');
 		return this.check(schema, json, { parameter: this.labelOf('jsonBody') });
 	}
@@ -212,7 +191,7 @@ export class Item extends ItemOutput {
 	 * once.
 	 */
 	binaries(name: string): BinaryField[] {
-		return uniq(this.read(name, namesValue, '')).map((property) =>
+		return uniq(this.setting(name, namesValue, '')).map((property) =>
 			this.binaryNamed(property, name),
 		);
 	}
@@ -249,14 +228,14 @@ export class Item extends ItemOutput {
 	}
 
 	/** Throws: the value of a parameter cannot be sent. */
-	private refuseField(name: string, demand: string, value?: unknown): never {
+	refuseField(name: string, demand: string, value?: unknown): never {
 		return this.refuse({ subject: `"${this.labelOf(name)}"`, demand, value });
 	}
 
 	/** Sends a request of this item. @throws NodeApiError if it fails */
 	async call<Answer>(request: Call<Answer>, hints?: HintContext): Promise<Answer> {
 		const toError = (failure: Failure) => this.apiError(failure, hints);
-		return await callOrThrow(this.context, this.send, request, { toError });
+		return await callOrThrow(this.context, this.send, request, toError);
 	}
 
 	/** The input item as it came. */

@@ -12,11 +12,11 @@ import type {
 import { toNodeApiError, type Failure } from '../transport/failure';
 import type { Connection } from '../transport/request';
 import { flawMessage, type Refuse } from './badInput';
-import { hintFor, idsInPath, type HintContext } from './hints';
-import { markAsFailed, operationError, type ItemError } from './outputs';
+import { idsInPath, timeLimitOf, wordsFor, type HintContext } from './hints';
+import { operationError, type ItemError } from './outputs';
 
-/** The errors of an item. They name it if there are several. */
-class ItemErrors {
+/** The output of an item, and its errors, which name it if there are several. */
+export class ItemOutput {
 	/**
 	 * @param fields the parameters of the operation, with their display names and defaults
 	 * @param connection sends the requests of the item
@@ -51,8 +51,13 @@ class ItemErrors {
 		const valueOf = (name: string) =>
 			attempt(() => this.context.getNodeParameter(name, this.index, ''));
 		const own = idsInPath(failure.path, this.fields, valueOf);
-		const hint = hintFor(failure, { ...hintContext, ids: [...own, ...(hintContext.ids ?? [])] });
-		return toNodeApiError(failure, { node: this.context.getNode(), itemIndex: this.index, hint });
+		const words = wordsFor(failure, {
+			...hintContext,
+			ids: [...own, ...(hintContext.ids ?? [])],
+			timeLimit: timeLimitOf(this.fields, valueOf('operation')),
+		});
+		const node = this.context.getNode();
+		return toNodeApiError(failure, { ...words, node, itemIndex: this.index });
 	}
 
 	/** Converts anything thrown for this item to an error that n8n shows. */
@@ -64,10 +69,7 @@ class ItemErrors {
 		const cause = caught instanceof Error ? caught : new Error(String(caught));
 		return new NodeOperationError(this.context.getNode(), cause, { itemIndex: this.index });
 	}
-}
 
-/** The output of an item. */
-export class ItemOutput extends ItemErrors {
 	/** An output item paired with this item. */
 	output(json: IDataObject): INodeExecutionData {
 		return { json, pairedItem: { item: this.index } };
@@ -85,10 +87,14 @@ export class ItemOutput extends ItemErrors {
 		if (description) details.description = description;
 		if (error instanceof NodeApiError) {
 			if (error.httpCode) details.httpCode = error.httpCode;
-			const requestId = (error.context.data as IDataObject | undefined)?.requestId;
+			const { method, path, requestId } = (error.context.data ?? {}) as Partial<Failure>;
+			if (path) details.request = `${method} ${path}`;
 			if (requestId) details.requestId = requestId;
 		}
 		const item = this.output({ error: message, details });
-		return node?.onError === 'continueErrorOutput' ? markAsFailed(item, error) : item;
+		// Hosts before n8n 2.39 know a failed item by an `error` on it, and drop the rest of its JSON. One that is not
+		// enumerable is seen when items are sorted and is lost in the copy that is output, so the JSON stays whole.
+		if (node?.onError !== 'continueErrorOutput') return item;
+		return Object.defineProperty(item, 'error', { value: error, enumerable: false });
 	}
 }

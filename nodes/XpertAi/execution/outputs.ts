@@ -1,5 +1,5 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INode } from 'n8n-workflow';
 import isEmpty from 'lodash/isEmpty';
 import pick from 'lodash/pick';
 
@@ -7,16 +7,6 @@ import { isJsonObject } from '../transport/answer';
 
 /** The error of a failed item. */
 export type ItemError = NodeApiError | NodeOperationError;
-
-/**
- * Current hosts recognise a failed item by its JSON, which has no keys but `error`, `message` and `details`. Hosts
- * before n8n 2.39 do not know `details`: they recognise an `error` on the item itself, and then drop the rest of its
- * JSON. A non-enumerable `error` is seen when items are sorted and is lost in the copy that is output, so the JSON
- * stays whole.
- */
-export function markAsFailed(item: INodeExecutionData, error: ItemError): INodeExecutionData {
-	return Object.defineProperty(item, 'error', { value: error, enumerable: false });
-}
 
 /** Shows messages above the output of the node. */
 export function addHints(context: IExecuteFunctions, messages: string[]): void {

@@ -64,22 +64,17 @@ const WITHOUT_BRACES =
 
 function isFixedExpression(part: unknown): boolean {
 	if (typeof part !== 'string' || part.startsWith('=') || !part.includes('$')) return false;
-	return WITHOUT_BRACES.test(part.trim()) || braced(part).some(({ code }) => VARIABLE.test(code));
+	return (
+		WITHOUT_BRACES.test(part.trim()) ||
+		part.match(BRACED)?.some((code) => VARIABLE.test(code)) === true
+	);
 }
 
-/** The double braces in a text: the code inside each, and the text up to the next. */
-function braced(text: string): Array<{ code: string; rest: string }> {
-	const pieces = text.split('{{').slice(1);
-	return pieces.flatMap((piece) => {
-		const end = piece.indexOf('}}');
-		return end < 0 ? [] : [{ code: piece.slice(0, end), rest: piece.slice(end + 2) }];
-	});
-}
+/** What stands in double braces; up to the next ones, so that a long text is searched once. */
+const BRACED = /\{\{((?:(?!\{\{)[^])*?)\}\}/g;
 
 /** The text of an expression if every part in braces is empty. */
 export function constantPart(expression: unknown): string {
-	if (!isExpression(expression)) return '';
-	const pieces = braced(expression);
-	const [start = ''] = pieces.length > 0 ? expression.slice(1).split('{{') : [];
-	return [start, ...pieces.map(({ rest }) => rest)].join('');
+	if (!isExpression(expression) || !expression.includes('{{')) return '';
+	return expression.slice(1).replace(BRACED, '');
 }

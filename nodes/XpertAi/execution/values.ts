@@ -130,17 +130,6 @@ export function fieldValues(
 	return filledOnly(checked(refuse, groupSchema(fields), raw, { fields }));
 }
 
-/** Converts the raw value of one field. */
-export function readValue(refuse: Refuse, field: INodeProperties, raw: unknown): unknown {
-	const { name } = field;
-	return checked(
-		refuse,
-		z.object({ [name]: fieldSchema(field) }),
-		{ [name]: raw },
-		{ fields: [field] },
-	)[name];
-}
-
 /** Converts a value to the type of its field. */
 export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
 	if (type === 'string') {

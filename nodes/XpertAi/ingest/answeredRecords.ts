@@ -1,7 +1,7 @@
 import get from 'lodash/get';
 import { z } from 'zod';
 
-import type { ReadyDocument } from './readyDocument';
+import type { DocumentRecord } from '../payloads/document';
 
 const NO_DOCUMENTS = 'it is not a list of documents';
 
@@ -26,7 +26,12 @@ export const listWith = (ids: string[]) =>
 		return ids.every((id) => listed.has(id.toLowerCase()));
 	}, NOT_LISTED);
 
-type Sent = Pick<ReadyDocument<unknown>, 'id' | 'isNew' | 'record'>;
+/** What the server was sent. */
+interface Sent {
+	id: string;
+	isNew?: boolean;
+	record: DocumentRecord;
+}
 
 /**
  * The record that an answer of E3 shows for each sent document. A document counts as stored only if the answer shows

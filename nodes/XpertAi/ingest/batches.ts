@@ -1,5 +1,4 @@
-import type { Fact } from './facts';
-import type { ReadyDocument } from './readyDocument';
+import type { Fact, ReadyDocument } from './readyDocument';
 
 /** Documents to be sent, as they become ready. */
 export type Documents<Origin> =

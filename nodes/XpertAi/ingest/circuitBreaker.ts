@@ -1,6 +1,6 @@
 import { EVERY_UUID } from '../payloads/common';
 import { failureMessage } from '../transport/failure';
-import type { Fact } from './facts';
+import type { Fact } from './readyDocument';
 import { processingFlaw } from './processingStatus';
 
 /** The stages in which a document can fail. */
@@ -80,14 +80,14 @@ export class CircuitBreaker {
 		// Reasons may name the document, so IDs are left out of the comparison.
 		const sharedReason = reason.replace(EVERY_UUID, '');
 		const last = this.streaks.get(stage);
-		const previous = last?.reason === sharedReason ? last : undefined;
-		const isNewRequest = request === undefined || request !== previous?.request;
-		const count = (previous?.count ?? 0) + 1;
-		const requests = (previous?.requests ?? 0) + (isNewRequest ? 1 : 0);
-		this.streaks.set(stage, { reason: sharedReason, count, requests, request });
+		const isSame = last?.reason === sharedReason;
+		const streak: Streak = isSame ? last : { reason: sharedReason, count: 0, requests: 0 };
+		const count = ++streak.count;
+		if (request === undefined || request !== streak.request) streak.requests += 1;
+		this.streaks.set(stage, Object.assign(streak, { request }));
 		const affectsAll = mayAffectAll && !this.passedStages.has(stage);
 		const limit = affectsAll ? Math.min(this.limit, MIN_REQUESTS) : this.limit;
-		const isStreak = count >= limit && requests >= Math.min(limit, MIN_REQUESTS);
+		const isStreak = count >= limit && streak.requests >= Math.min(limit, MIN_REQUESTS);
 		const isCertain = AFFECTS_ALL.test(reason);
 		if (this.limit === 0 || this.reason !== undefined || !(isStreak || isCertain)) return;
 		this.reason = reason;

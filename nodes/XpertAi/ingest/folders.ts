@@ -6,7 +6,8 @@ import { canonicalKey } from '../payloads/common';
 import { derivedId } from '../payloads/derivedId';
 import type { DocumentRecord } from '../payloads/document';
 import type { Failure } from '../transport/failure';
-import type { Result } from '../transport/call';
+import { documentList } from './answeredRecords';
+import type { MemoryRoutes } from './memory';
 
 /**
  * The rows of a path such as `Dept/Sales`, outermost first. Documents and other folders have them as parent (recorded,
@@ -50,8 +51,7 @@ export class Folders {
 
 	constructor(
 		private readonly knowledgebaseId: string,
-		/** Stores rows (E3). Existing folders stay as they are (recorded, `folder-moves`). */
-		private readonly store: (body: string) => Promise<Result<unknown>>,
+		private readonly routes: Pick<MemoryRoutes, 'send' | 'storePath'>,
 	) {}
 
 	/**
@@ -67,7 +67,10 @@ export class Folders {
 		const creation = this.queue.then(async () => {
 			const missing = uniqBy(rows, 'id').filter(({ id }) => !this.created.has(id));
 			if (missing.length === 0) return undefined;
-			const outcome = await this.store(JSON.stringify(missing));
+			const { send, storePath: path } = this.routes;
+			// Existing folders stay as they are (recorded, `folder-moves`).
+			const body = JSON.stringify(missing);
+			const outcome = await send({ method: 'POST', path, body, schema: documentList });
 			if (!outcome.ok) return outcome.failure;
 			for (const { id } of missing) this.created.add(id);
 			return undefined;

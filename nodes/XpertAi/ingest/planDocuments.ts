@@ -1,10 +1,8 @@
 import { IDS_PER_ADDRESS } from '../transport/api';
-import { batches } from './batches';
-import type { Documents } from './batches';
+import { batches, type Documents } from './batches';
 import type { ReadyDocument } from './readyDocument';
 import type { Fingerprints } from './memory';
-import { processingState } from './processingStatus';
-import type { ProcessingStatus, Statuses } from './processingStatus';
+import { processingState, type ProcessingStatus, type Statuses } from './processingStatus';
 
 /** Most bytes of the documents that are held back until the server has given their statuses. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;

@@ -3,7 +3,7 @@ import chunk from 'lodash/chunk';
 import { IDS_PER_ADDRESS } from '../transport/api';
 import { MINUTE_MS, FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import type { ProcessedFact } from './facts';
+import type { ProcessedFact } from './readyDocument';
 import { documentList } from './answeredRecords';
 import { IDS_TO_START, fetchStatuses, processingEndOf, statusesById } from './processingStatus';
 import type { ProcessingEnd, ProcessingRoutes, ProcessingStatus } from './processingStatus';
@@ -157,13 +157,7 @@ export class Processing {
 	private async requestStart(ids: string[]): Promise<void> {
 		const { send, startPath: path } = this.routes;
 		const body = JSON.stringify(ids);
-		const outcome = await send({
-			method: 'POST',
-			repeatable: true,
-			path,
-			body,
-			schema: documentList,
-		});
+		const outcome = await send({ method: 'POST', path, body, schema: documentList });
 		if (!outcome.ok) {
 			this.failure ??= outcome.failure;
 			return this.reportNotStarted(ids);

@@ -4,8 +4,7 @@ import { z } from 'zod';
 
 import { IDS_PER_ADDRESS } from '../transport/api';
 import type { Clock } from '../transport/clock';
-import { failureMessage } from '../transport/failure';
-import type { Failure } from '../transport/failure';
+import { failureMessage, type Failure } from '../transport/failure';
 import type { Call, Result } from '../transport/call';
 import { sanitize } from '../transport/sanitize';
 import { documentList, listWith } from './answeredRecords';
@@ -79,8 +78,8 @@ export function processingFlaw(end: ProcessingEnd): string | undefined {
 
 /** The dependencies of processing. */
 export interface ProcessingRoutes {
-	/** Sends a request with the retry policy. */
-	send: <Answer>(request: Call<Answer>) => Promise<Result<Answer>>;
+	/** Sends a request with the retry policy; each does no harm twice. */
+	send: <Answer>(request: Omit<Call<Answer>, 'repeatable'>) => Promise<Result<Answer>>;
 	startPath: string;
 	/** Path of the status of some documents. */
 	statusPath: (ids: string[]) => string;
@@ -112,7 +111,7 @@ export async function fetchStatuses(
 	for (const part of chunk(ids, IDS_PER_ADDRESS)) {
 		if (routes.signal?.aborted) break;
 		const path = routes.statusPath([...part, ...required]);
-		const outcome = await routes.send({ method: 'GET', repeatable: true, path, schema });
+		const outcome = await routes.send({ method: 'GET', path, schema });
 		if (!outcome.ok) return { statuses, failure: outcome.failure };
 		for (const [id, status] of statusesById(outcome.answer)) statuses.set(id, status);
 	}

@@ -15,10 +15,8 @@ import {
 import { OutageBudget, call } from '../transport/call';
 import type { ApiClient, Result, RetryLimits } from '../transport/call';
 import { answeredRecords, recordId, storingFlaw } from './answeredRecords';
-import { batchBody, batchBytes, batches } from './batches';
-import type { BatchLimits, Documents } from './batches';
-import type { ReadyDocument } from './readyDocument';
-import type { Fact } from './facts';
+import { batchBody, batchBytes, batches, type BatchLimits, type Documents } from './batches';
+import type { ReadyDocument, Fact } from './readyDocument';
 import type { Folders } from './folders';
 import type { BatchEnd, JournaledBatch, SourceMemory } from './memory';
 
@@ -138,35 +136,21 @@ class Storer<Origin> {
 		const { attempts, failure } = result;
 		const isSplit =
 			failure && (result.isOverload || (batch.length > 1 && maySplit(attempted, failure)));
-		const counts = {
-			batches: attempted.attempts === 0 ? 1 : 0,
-			bytes: batchBytes(batch) * attempts,
-			requests: attempts,
-			retries: attempts - 1,
-			splits: isSplit ? 1 : 0,
-		};
-		this.facts.push({ outcome: 'sent', counts });
+		const batches = attempted.attempts === 0 ? 1 : 0;
+		this.facts.push({ outcome: 'sent', counts: { attempts, batches, retries: attempts - 1 } });
 		const updated = { ...attempted, attempts: attempted.attempts + attempts };
 		updated.mayBeDone ||= result.mayBeDone;
 		if (result.ok) {
-			const stored = { outcome: 'stored', status: result.status, batch: number } as const;
+			const { status, records } = result;
+			const stored = { outcome: 'stored', status, batch: number } as const;
 			for (const [at, document] of batch.entries())
-				this.facts.push({
-					...stored,
-					document,
-					record: result.records[at],
-					attempts: updated.attempts,
-				});
-			return;
-		}
-		if (isSplit) {
+				this.facts.push({ ...stored, document, record: records[at], attempts: updated.attempts });
+		} else if (isSplit) {
 			if (mayBePartlyDone(failure))
 				updated.partlyDone = [...updated.partlyDone, { failure, ended: false }];
 			const halves = chunk(batch, Math.ceil(batch.length / 2));
 			for (const half of halves) await this.settle({ ...updated, batch: half });
-			return;
-		}
-		this.reportFailed(updated, result.failure, result.records);
+		} else this.reportFailed(updated, result.failure, result.records);
 	}
 
 	/**
@@ -182,7 +166,7 @@ class Storer<Origin> {
 		const { client, path, timeoutMs } = this.storing;
 		const { outageBudget } = this;
 		const canHalve = batch.length > 1 && this.outageBudget.isLeft;
-		const isOverloadedBy = (failure: Failure, attempts: number) =>
+		const stopRetrying = (failure: Failure, attempts: number) =>
 			canHalve && attempts >= TRIES_BEFORE_HALVING && overloads(batch, failure);
 		let records: unknown[] = [];
 		const schema = z.unknown().superRefine((answer, { addIssue }) => {
@@ -194,17 +178,9 @@ class Storer<Origin> {
 		const body = batchBody(batch, journaled?.rows);
 		const result = await call(
 			{ ...client, outageBudget },
-			{
-				method: 'POST',
-				repeatable: true,
-				path,
-				body,
-				timeoutMs,
-				schema,
-				stopRetrying: isOverloadedBy,
-			},
+			{ method: 'POST', repeatable: true, path, body, timeoutMs, schema, stopRetrying },
 		);
-		const isOverload = !result.ok && isOverloadedBy(result.failure, result.attempts);
+		const isOverload = !result.ok && stopRetrying(result.failure, result.attempts);
 		return { ...result, isOverload, records };
 	}
 
@@ -240,7 +216,7 @@ const hashesOf = (batch: Batch<unknown>) =>
 /** How a request ended, for the journal. */
 function endOf({ failure, mayBeDone }: Result<unknown>): BatchEnd {
 	if (!failure) return 'done';
-	return !mayBeDone && (isTooLarge(failure) || certainlyNotDone(failure)) ? 'nothing' : 'unclear';
+	return !mayBeDone && certainlyNotDone(failure) ? 'nothing' : 'unclear';
 }
 
 /** An answer without the records of the journal's rows. */

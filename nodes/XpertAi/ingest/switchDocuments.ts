@@ -38,8 +38,8 @@ export async function switchDocuments(
 		const refusal = await beforeChange?.(batch);
 		if (refusal) return refusal;
 		const body = JSON.stringify(batch.map((id) => ({ ...fieldsOf(id), id, disabled })));
-		const request = { method: 'POST', path: routes.storePath, body } as const;
-		const outcome = await routes.send({ ...request, repeatable: true, schema: listWith(batch) });
+		const schema = listWith(batch);
+		const outcome = await routes.send({ method: 'POST', path: routes.storePath, body, schema });
 		if (!outcome.ok) return outcome.failure;
 		for (const id of batch) onSwitched(id);
 	}

@@ -4,14 +4,11 @@ import omitBy from 'lodash/omitBy';
 import { z } from 'zod';
 
 import { numberIfAny, textIfAny } from '../payloads/common';
-import { call } from '../transport/call';
-import type { ApiClient } from '../transport/call';
+import { call, type ApiClient } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import { UPLOADS_AT_ONCE, multipartBody } from '../transport/multipart';
-import { serialize } from './readyDocument';
+import { serialize, type ReadyDocument, type DocumentFact, type Fact } from './readyDocument';
 import type { Documents } from './batches';
-import type { ReadyDocument } from './readyDocument';
-import type { DocumentFact, Fact } from './facts';
 
 /** The fields of the answer that are used. */
 const uploadedFile = z.object({

@@ -12,6 +12,7 @@ import type {
 
 import { PAGE_SIZE, collectPages } from '../execution/paging';
 import { callOrThrow } from '../execution/callOrThrow';
+import { operationError } from '../execution/outputs';
 import { isJsonObject, listAnswer } from '../transport/answer';
 import { createSend } from '../transport/request';
 
@@ -43,7 +44,7 @@ interface PickerEntry {
  *
  * @param filter the text that the user typed
  * @param paginationToken the offset of the page, from the page before
- * @throws NodeApiError, which the picker shows instead of a list
+ * @throws NodeApiError or NodeOperationError, which the picker shows instead of a list
  */
 export async function searchList(
 	context: ILoadOptionsFunctions,
@@ -72,6 +73,8 @@ export async function searchList(
 		results.flatMap((result) => toEntry(result) ?? []),
 		'value',
 	);
+	if (name === 'searchAssistants' && entries.length === 0)
+		throw operationError(context.getNode(), NO_ASSISTANT, { description: WHERE_ASSISTANTS_ARE });
 	const isWanted = ({ name: shown, value }: INodeListSearchItems) =>
 		`${shown} ${value}`.toLowerCase().includes(filter.toLowerCase());
 	const hasMore = isPage && results.length === PAGE_SIZE;
@@ -80,6 +83,11 @@ export async function searchList(
 		...(hasMore && { paginationToken: String(offset + PAGE_SIZE) }),
 	};
 }
+
+const NO_ASSISTANT = 'This key may use no assistant';
+
+const WHERE_ASSISTANTS_ARE =
+	'Publish one on the server, or enter the key of its workspace in the credential.';
 
 /** Characters of an ID that distinguish records at a glance. */
 const ID_PREFIX_LENGTH = 8;

@@ -8,8 +8,7 @@ import {
 } from '../threads/conversation';
 import type { Owner } from '../threads/conversation';
 import { readThread } from '../threads/thread';
-import { FOREIGN_ANSWER_PAUSE_MS } from '../transport/call';
-import type { ApiClient } from '../transport/call';
+import { FOREIGN_ANSWER_PAUSE_MS, type ApiClient } from '../transport/call';
 import {
 	isNeverSent,
 	isRejection,
@@ -17,10 +16,8 @@ import {
 	mayMeanNoRecord,
 } from '../transport/classifyFailure';
 import type { Failure } from '../transport/failure';
-import { repeated } from './run';
-import type { Client, Run } from './run';
-import { failed } from './runResult';
-import type { NoAnswer } from './runResult';
+import { repeated, type Client, type Run } from './run';
+import { failed, type NoAnswer } from './runResult';
 
 /** How often E13 is sent without an ID when its outcome is unknown. */
 const CREATE_TRIES = 3;
@@ -72,19 +69,14 @@ export interface KeyedConversation {
  */
 export async function openByKey(client: Client, keyed: KeyedConversation): Promise<Opened> {
 	const { owner } = keyed;
-	const unread = owner.id === undefined ? await learnOwnerPatiently(client, owner) : undefined;
-	if (unread) return failedBy(unread);
+	if (owner.id === undefined) {
+		// With a guess, a key would have two conversations.
+		const learn = async () => await learnOwner(client, owner);
+		const unread = await repeated(client, learn, (failure) => !failure || isFinal(failure));
+		if (unread) return failedBy(unread);
+	}
 	const opened = owner.id ? await openOwned(client, keyed, owner.id) : undefined;
 	return opened ?? (await openUnowned(client, keyed));
-}
-
-/**
- * Asks for the owner until the deadline: with a guess, a key would have two conversations. A server that refuses
- * connections is reported soon. @returns the failure
- */
-async function learnOwnerPatiently(client: Client, owner: Owner): Promise<Failure | undefined> {
-	const isDone = (failure?: Failure) => !failure || isFinal(failure);
-	return await repeated(client, async () => await learnOwner(client, owner), isDone);
 }
 
 /** Whether asking again cannot help: a server refuses the token, or cannot be asked. */
@@ -103,12 +95,8 @@ async function openOwned(
 	if (found.failure) return failedBy(found.failure, threadId);
 	if (found.conversationId) return { threadId, conversationId: found.conversationId };
 	const id = derivedId(threadId, 'conversation');
-	const { failure: refusal } = await createConversation(client, {
-		id,
-		threadId,
-		title,
-		createdById,
-	});
+	const wanted = { id, threadId, title, createdById };
+	const { failure: refusal } = await createConversation(client, wanted);
 	if (refusal && !isRejection(refusal)) return failedBy(refusal, threadId);
 	// A rejection may say that it came into being meanwhile.
 	const { failure, conversationId } = await (refusal
@@ -121,10 +109,8 @@ async function openOwned(
 }
 
 /** Without an owner, a thread that the server knows but does not show as ours belongs to somebody else. */
-async function openUnowned(
-	client: Client,
-	{ keyId, title, credentialId }: KeyedConversation,
-): Promise<Opened> {
+async function openUnowned(client: Client, keyed: KeyedConversation): Promise<Opened> {
+	const { keyId, title, credentialId } = keyed;
 	const threadId = derivedId(keyId, `credential ${credentialId}`);
 	for (let wasKnown = false; ; wasKnown = true) {
 		const { failure, conversationId } = await readConversation(client, threadId);

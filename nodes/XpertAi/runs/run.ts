@@ -1,12 +1,18 @@
+import cloneDeep from 'lodash/cloneDeep';
+import get from 'lodash/get';
+import isEmpty from 'lodash/isEmpty';
+import map from 'lodash/map';
+import omit from 'lodash/omit';
+import set from 'lodash/set';
+
 import type { Listener } from '../threads/runEvents';
 import type { RunIds } from '../threads/runsApi';
-import { readThread } from '../threads/thread';
+import { readThread, type ThreadState } from '../threads/thread';
 import { API_ROOT } from '../transport/api';
 import type { ApiClient } from '../transport/call';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import type { ApiRequest, Outcome, Send } from '../transport/request';
-import type { Intent, RunBody } from './input';
+import type { Send } from '../transport/request';
 
 /* The request of a run, and its limits. */
 
@@ -50,6 +56,8 @@ export interface Run extends Client {
 	routes: RunRoutes;
 	/** Gets the answer while it is written. */
 	listener?: Listener;
+	/** Told the ID of the run once it has started. */
+	onStart?: (runId: string) => void;
 	/** Whether to wait in the request that starts the run (E4), for servers with the contract only. */
 	inOneRequest?: boolean;
 	/** What to do with the run on the server when the execution is stopped or the deadline expires. */
@@ -75,15 +83,17 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 	const wait = async (ms: number) => await clock.sleep(Math.min(ms, remaining()), signal);
 	let retryAfter: { until: number; failure: Failure } | undefined;
 	const sendInTime: Send = async (request) => {
+		const path = (request.apiRoot ?? API_ROOT) + request.path;
+		const notSent = (failure: Omit<Failure, 'method' | 'path'>) =>
+			({ ok: false, failure: { ...failure, method: request.method, path } }) as const;
 		const pause = retryAfter ? retryAfter.until - clock.now() : 0;
 		const isTooLate = pause > remaining();
 		if (pause > 0) await wait(pause);
-		if (signal?.aborted) return notSent(request, { kind: 'cancelled' });
-		if (retryAfter && isTooLate) return notSent(request, retryAfter.failure);
+		if (signal?.aborted) return notSent({ kind: 'cancelled' });
+		if (retryAfter && isTooLate) return notSent(retryAfter.failure);
 		const left = Math.max(MIN_TIMEOUT_MS, remaining());
 		const timeoutMs = Math.min(request.timeoutMs, left);
-		// For a stream, `timeoutMs` limits silence and `totalMs` the whole duration.
-		const totalMs = request.stream && Number.isFinite(left) ? left : timeoutMs;
+		const totalMs = Number.isFinite(left) ? left : undefined;
 		const outcome = await send({ ...request, timeoutMs, totalMs });
 		const { failure } = outcome.ok ? {} : outcome;
 		retryAfter = failure?.retryAfterMs
@@ -117,15 +127,75 @@ export async function repeated<Result>(
 
 /** Reads a thread until the server shows it. Never throws. */
 export async function readThreadPatiently(run: Client & Pick<Run, 'threadId'>) {
-	return await repeated(run, async () => await readThread(run, run.threadId), isRead);
+	return await repeated(
+		run,
+		async () => await readThread(run, run.threadId),
+		({ ok }) => ok,
+	);
 }
 
-const isRead = ({ ok }: { ok: boolean }) => ok;
+/** The request body of E4, which can be written as JSON. */
+export type RunBody = Record<string, unknown>;
 
-/** The outcome of a request that was not sent. */
-function notSent(
-	{ method, path, apiRoot = API_ROOT }: ApiRequest,
-	failure: Omit<Failure, 'method' | 'path'>,
-): Outcome<never> {
-	return { ok: false, failure: { ...failure, method, path: apiRoot + path } };
+/** What a run does. */
+export type RunKind = 'message' | 'decision' | 'retry';
+
+const FILES = 'input.message.input.files';
+
+/** Appends file contexts (E12) to the files of a message body. */
+export function withFileContexts(message: RunBody, ids: string[]): RunBody {
+	const present: unknown = get(message, FILES);
+	const files = [present ?? [], ids.map((fileId) => ({ fileId }))].flat();
+	return set(cloneDeep(message), FILES, files);
+}
+
+/** What a body of E4 asks the server to do. */
+export interface Intent {
+	kind: RunKind;
+	/** The text of the message. */
+	text?: string;
+	/** Whether the decision is a rejection. */
+	rejects?: boolean;
+	/** The IDs of the tool calls whose arguments are changed; undefined for a change that names no call. */
+	changes?: unknown[];
+}
+
+/** Path of the changed arguments in a decision. */
+export const PATCH = 'input.patch';
+
+/** Key of the mark to find a lost run by. Models do not get it; the thread shows the newest one (recorded). */
+const MARK = 'n8nMark';
+
+/** The keys of a message that are not values for filters. */
+export const MESSAGE_KEYS = ['input', 'files', 'references', 'clientMessageId', MARK];
+
+/** The values for filters in a message, by their keys. */
+export function filterValuesIn(body: RunBody): object {
+	return omit(get(body, 'input.message.input') ?? {}, MESSAGE_KEYS);
+}
+
+/** Puts a mark into the body of a message. */
+export function withMessageMark(message: RunBody, mark: string): RunBody {
+	return set(cloneDeep(message), `input.message.input.${MARK}`, mark);
+}
+
+/** The mark of the newest question of a thread. */
+export function messageMarkOf(state: ThreadState | undefined): unknown {
+	return get(state, `values.human.${MARK}`);
+}
+
+/** Targets a decision at a run, which continues under its own ID (recorded). */
+export function withTarget(decision: RunBody, runId: string): RunBody {
+	return set(cloneDeep(decision), 'input.target', { executionId: runId });
+}
+
+/** What a body asks for. */
+export function intentOf(kind: RunKind, body: RunBody): Intent {
+	const calls: unknown = get(body, `${PATCH}.toolCalls`);
+	return {
+		kind,
+		text: get(body, 'input.message.input.input') as string | undefined,
+		rejects: get(body, 'input.decision.type') === 'reject',
+		changes: isEmpty(calls) ? undefined : map(calls as unknown[], 'id'),
+	};
 }

@@ -4,9 +4,8 @@ import omitBy from 'lodash/omitBy';
 import type { Part, RunEvents, Usage } from '../threads/runEvents';
 import type { RunRecord } from '../threads/runsApi';
 import { waitsForPerson } from '../threads/conversation';
-import { failureMessage } from '../transport/failure';
-import type { Failure } from '../transport/failure';
-import type { RunKind } from './input';
+import { failureMessage, type Failure } from '../transport/failure';
+import type { RunKind } from './run';
 
 /* The result of a run, with the messages for the user. */
 

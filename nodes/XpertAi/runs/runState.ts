@@ -1,6 +1,6 @@
 import { findAnswer, readConversation, waitsForPerson } from '../threads/conversation';
 import type { ConversationFacts } from '../threads/conversation';
-import { afterLastUserMessage, callsTool, messagesOf } from '../threads/messages';
+import { afterLastUserMessage, callsTool, messagesOf, readThread } from '../threads/thread';
 import { RunEvents } from '../threads/runEvents';
 import {
 	joinRun,
@@ -12,12 +12,10 @@ import {
 	stageOf,
 } from '../threads/runsApi';
 import type { RunRecord } from '../threads/runsApi';
-import { readThread } from '../threads/thread';
 import { isTransient } from '../transport/classifyFailure';
 import { failureMessage } from '../transport/failure';
 import type { Send } from '../transport/request';
-import { withDeadline } from './run';
-import type { Client, Run, RunClient } from './run';
+import { withDeadline, type Client, type Run, type RunClient } from './run';
 import { failed, noAnswer, resultFromEvents, runCancelled, withFacts } from './runResult';
 import type { Blocker, NoAnswer, RunResult, RunState } from './runResult';
 
@@ -45,10 +43,8 @@ export async function readRunState(run: RunClient): Promise<RunState> {
  * The state of a run that is `running` without an assistant: it carries out a decision or has just started, and its
  * conversation is busy; or it is left over and never ends (recorded).
  */
-async function readUnassigned(
-	run: RunClient,
-	{ status, conversationId }: ConversationFacts,
-): Promise<RunState> {
+async function readUnassigned(run: RunClient, facts: ConversationFacts): Promise<RunState> {
+	const { status, conversationId } = facts;
 	// Without a conversation, the token belongs to another owner and nothing more is known.
 	if (status === 'busy' || conversationId === undefined) return { status: 'running' };
 	// The run may have started and ended while the conversation was read.
@@ -208,19 +204,16 @@ export class SilenceWatch {
 		const { watched } = this;
 		const abort = new AbortController();
 		this.abort = abort;
-		const request = joinRun({ threadId, runId: run.run_id }, watched.events, abort.signal);
+		const ids = { threadId, runId: run.run_id };
 		const onEvent: RunEvents['addEvent'] = (event) => {
 			const { lastId } = watched.events;
 			watched.events.addEvent(event);
 			if (watched.events.lastId !== lastId) watched.lastEventAt = clock.now();
 		};
-		void send({ ...request, stream: { ...request.stream, onEvent, signal: abort.signal } }).then(
-			(outcome) => {
-				if (this.abort === abort) this.abort = undefined;
-				const isRefused = !outcome.ok && !STREAM_BREAKS.has(outcome.failure.kind);
-				if (isRefused) watched.refusedAt = clock.now();
-			},
-		);
+		void send(joinRun(ids, watched.events, abort.signal, onEvent)).then(({ failure }) => {
+			if (this.abort === abort) this.abort = undefined;
+			if (failure && !STREAM_BREAKS.has(failure.kind)) watched.refusedAt = clock.now();
+		});
 	}
 
 	/** The watched run and the time since its last event. */

@@ -5,23 +5,20 @@ import isUndefined from 'lodash/isUndefined';
 import omit from 'lodash/omit';
 
 import { findAnswer, readConversation, taskValues } from '../threads/conversation';
-import { messagesOf, textOf } from '../threads/messages';
+import { messagesOf, textOf, readThread } from '../threads/thread';
 import { eventsOn, RunEvents, sourcesOf } from '../threads/runEvents';
 import { joinRun, listRuns, readRun, SETTLING_MS, stageOf, startedRuns } from '../threads/runsApi';
 import type { RunRecord } from '../threads/runsApi';
-import { readThread } from '../threads/thread';
 import type { ThreadMessage, ThreadState } from '../threads/thread';
 import { isNoRoute, isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Outcome } from '../transport/request';
-import { PATCH } from './input';
-import { followedRun, readThreadPatiently, repeated, UNREACHABLE_MS } from './run';
+import { PATCH, followedRun, readThreadPatiently, repeated, UNREACHABLE_MS } from './run';
 import type { Run, RunClient } from './run';
 import { executionStopped, failed, resultFromEvents, stillRunning, withFacts } from './runResult';
 import type { Completed, RunResult, RunState } from './runResult';
 import { abandonRun, readRunState } from './runState';
-import { isElsewhere, startInTurn } from './start';
-import type { StartedRun } from './start';
+import { isElsewhere, startInTurn, type StartedRun } from './start';
 import { waitInOneRequest } from './waitInOneRequest';
 
 /**
@@ -49,6 +46,7 @@ async function startAndFollow(run: Run): Promise<RunResult | undefined> {
 async function followStarted(asked: Run, started: StartedRun): Promise<RunResult> {
 	const { threadId, runId, decided, facts } = started;
 	const run = { ...asked, threadId, runId };
+	run.onStart?.(runId);
 	const followed = await waitForRunResult(run, { ...started, isKnown: true });
 	const checked = await checkDecision(run, followed, decided);
 	if (run.intent.changes && waitsWithChanges(checked, decided)) {
@@ -88,11 +86,7 @@ function waitsWithChanges(result: RunResult, decided: unknown[] = []): boolean {
  * Compares an answer without words to a decision with the thread. The result of a rejected call means that it was
  * carried out; no result of a confirmed call, that it was rejected.
  */
-async function checkDecision(
-	run: Run,
-	result: RunResult,
-	decided: unknown[] | undefined,
-): Promise<RunResult> {
+async function checkDecision(run: Run, result: RunResult, decided?: unknown[]): Promise<RunResult> {
 	if (!decided || result.status !== 'completed') return result;
 	const { rejects } = run.intent;
 	const isSilent = result.output === '' && result.otherParts.length === 0;
@@ -120,15 +114,8 @@ const CONFIRMED_TOO_LATE = failed(
 	'Somebody else has rejected it before the confirmation arrived.',
 );
 
-/** How a run is followed. */
-interface Following {
-	/** The ID to join the stream by. */
-	joinId?: string;
-	/** The tasks that waited for the decision. */
-	decided?: unknown[];
-	/** Whether this execution has started or read the run. Then only the server can say that it has failed. */
-	isKnown?: boolean;
-}
+/** How a run is followed. If this execution has started or read it, only the server can say that it has failed. */
+type Following = Pick<StartedRun, 'joinId' | 'decided'> & { isKnown?: boolean };
 
 /**
  * Follows a run until it ends, the deadline expires or the execution is stopped. Reads the stream and joins it again
@@ -143,58 +130,37 @@ export async function waitForRunResult(
 	const events = new RunEvents(run.runId, decided ? undefined : listener);
 	if (decided) events.readTasks(decided);
 	const startedAt = run.clock.now();
-	let [hasStream, isThere] = [true, isKnown];
-	let [pause, lastId] = [FIRST_PAUSE_MS, events.lastId];
-	for (let step: 'join' | 'read' | 'pause' = 'join'; ; ) {
-		switch (step) {
-			case 'join': {
-				lastId = events.lastId;
-				const outcome = await join(run, joinId, events);
-				hasStream = outcome.ok || !isNoRoute(outcome.failure);
-				step = 'read';
-				if (!events.isComplete) break;
-				if (decided && (await isBeforeDecision(run, events, decided))) {
-					events.resume(listener);
-					step = 'join';
-				} else if (events.isWhole && joinId === run.runId) {
-					// Under another ID, the stream may be that of another run: the record of this one tells.
-					followedRun.runId = run.runId;
-					return await resultOfStream(run, events);
-				}
-				break;
+	let [hasStream, isThere, pause] = [true, isKnown, FIRST_PAUSE_MS];
+	for (;;) {
+		const { lastId } = events;
+		if (hasStream) {
+			const { failure } = await join(run, joinId, events);
+			hasStream = !failure || !isNoRoute(failure);
+			if (events.isComplete && decided && (await isBeforeDecision(run, events, decided))) {
+				events.resume(listener);
+				continue;
 			}
-			case 'read': {
-				const state = await readRunState(run);
-				isThere ||= state.status !== 'unread' || state.isThere === true;
-				const isUnreachable = !isThere && run.clock.now() - startedAt >= UNREACHABLE_MS;
-				const ended = endedBy(state, run, isThere, isUnreachable);
-				// The stream may have a conversation that the record does not show.
-				const { conversationId } = events;
-				if (ended) return withFacts(ended, { conversationId });
-				step = 'pause';
-				break;
+			// Under another ID, the stream may be that of another run: the record of this one tells.
+			if (events.isComplete && events.isWhole && joinId === run.runId) {
+				followedRun.runId = run.runId;
+				return await resultOfStream(run, events);
 			}
-			case 'pause':
-				pause = events.lastId === lastId ? longerPause(pause) : FIRST_PAUSE_MS;
-				await run.wait(pause);
-				step = hasStream ? 'join' : 'read';
 		}
+		const state = await readRunState(run);
+		isThere ||= state.status !== 'unread' || state.isThere === true;
+		const isUnreachable = !isThere && run.clock.now() - startedAt >= UNREACHABLE_MS;
+		const isOver = run.remaining() <= 0 || isUnreachable;
+		const failure = 'failure' in state ? state.failure : undefined;
+		// The stream may have a conversation that the record does not show.
+		const facts = { conversationId: events.conversationId };
+		if (run.signal?.aborted) return withFacts(executionStopped(failure), facts);
+		if (state.status !== 'running' && state.status !== 'unread') return withFacts(state, facts);
+		if (!isThere && failure && (isOver || !isTransient(failure)))
+			return withFacts({ status: 'failed', failure }, facts);
+		if (isOver) return withFacts(stillRunning(failure), facts);
+		pause = events.lastId === lastId ? longerPause(pause) : FIRST_PAUSE_MS;
+		await run.wait(pause);
 	}
-}
-
-/** The result, if a run need not be followed any more. */
-function endedBy(
-	state: RunState,
-	run: RunClient,
-	isThere: boolean,
-	isUnreachable: boolean,
-): RunResult | undefined {
-	const failure = 'failure' in state ? state.failure : undefined;
-	if (run.signal?.aborted) return executionStopped(failure);
-	if (state.status !== 'running' && state.status !== 'unread') return state;
-	const isOver = run.remaining() <= 0 || isUnreachable;
-	if (isThere || !failure) return isOver ? stillRunning(failure) : undefined;
-	return isOver || !isTransient(failure) ? { status: 'failed', failure } : undefined;
 }
 
 /** The result of a stream. An empty answer is compared with the message of the run. */
@@ -211,11 +177,7 @@ async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunRes
 }
 
 /** Whether the events so far precede the decision: a stream first replays what waited, once per decision (recorded). */
-async function isBeforeDecision(
-	run: RunClient,
-	{ end }: RunEvents,
-	decided: unknown[],
-): Promise<boolean> {
+async function isBeforeDecision(run: RunClient, { end }: RunEvents, decided: unknown[]) {
 	if (end.status !== 'interrupted') return false;
 	if (isEqual(taskValues('id', end.tasks), taskValues('id', decided))) return true;
 	const state = await readRunState(run);
@@ -250,6 +212,9 @@ async function join(run: RunClient, joinId: string, events: RunEvents): Promise<
 	return outcome;
 }
 
+/** How many reads of an idle thread may lack the answer, as it may be stored late. */
+const IDLE_READS = 2;
+
 /**
  * Adds what only the thread shows: whether it contains the answer, if other runs overlapped, and what earlier runs
  * found, if the answer links to it. Never throws.
@@ -263,7 +228,13 @@ export async function withThread<State extends RunState>(
 	const cited = sourcesOf(result.parts).list(new Set());
 	const linksBack = cited.some(({ documentName }) => !documentName);
 	if (!hasOverlap && !linksBack) return result;
-	const state = await readWhenIdle(run, result, hasOverlap);
+	let idleReads = 0;
+	const read = async () => await readThread(run, run.threadId);
+	const { answer: state } = await repeated(run, read, ({ answer }) => {
+		if (!answer || !hasOverlap) return true;
+		idleReads = answer.status === 'busy' ? 0 : idleReads + 1;
+		return holdsAnswer(answer, result) || idleReads >= IDLE_READS;
+	});
 	if (!state) return result;
 	const isLost = hasOverlap && state.status !== 'busy' && !holdsAnswer(state, result);
 	const earlier = linksBack ? eventsOn(state, messagesOf(state)).parts : undefined;
@@ -279,28 +250,6 @@ async function overlapsOthers(run: RunClient): Promise<boolean> {
 	const endOf = (one: RunRecord) => (stageOf(one) === 'goesOn' ? '~' : (one.updated_at ?? ''));
 	const overlaps = (one: RunRecord) => endOf(one) >= own.created_at && endOf(own) >= one.created_at;
 	return runs.some((one) => one !== own && overlaps(one));
-}
-
-/** How many reads of an idle thread may lack the answer, as it may be stored late. */
-const IDLE_READS = 2;
-
-/** Reads the thread; if needed, until it contains the answer or no run can overwrite it any more. */
-async function readWhenIdle(
-	run: RunClient,
-	result: Completed,
-	isNeeded: boolean,
-): Promise<ThreadState | undefined> {
-	let idleReads = 0;
-	const { answer } = await repeated(
-		run,
-		async () => await readThread(run, run.threadId),
-		({ answer: state }) => {
-			if (!state || !isNeeded) return true;
-			idleReads = state.status === 'busy' ? 0 : idleReads + 1;
-			return holdsAnswer(state, result) || idleReads >= IDLE_READS;
-		},
-	);
-	return answer;
 }
 
 /** Whether the thread contains the answer: its message there has the same ID (recorded). */

@@ -28,14 +28,20 @@ import { readThread } from '../threads/thread';
 import type { Result } from '../transport/call';
 import { isNoRoute, isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS } from '../transport/clock';
-import { failureMessage } from '../transport/failure';
-import type { Failure } from '../transport/failure';
+import { failureMessage, type Failure } from '../transport/failure';
 import { sanitize } from '../transport/sanitize';
-import { messageMarkOf, withMessageMark, withTarget } from './input';
-import type { RunBody } from './input';
+import {
+	messageMarkOf,
+	withMessageMark,
+	withTarget,
+	type RunBody,
+	followedRun,
+	repeated,
+	UNREACHABLE_MS,
+	type Client,
+	type Run,
+} from './run';
 import { explainRefusal, explainUnreadable } from './openConversation';
-import { followedRun, repeated, UNREACHABLE_MS } from './run';
-import type { Client, Run } from './run';
 import {
 	busy,
 	executionStopped,
@@ -197,8 +203,10 @@ function settlingTime({ clock }: Run, runs: RunRecord[], hasWaited: boolean): nu
 	return Math.abs(sinceEnd) < SETTLING_MS ? SETTLING_MS - Math.max(0, sinceEnd) : 0;
 }
 
+type Planned = Omit<Plan, 'before'> | NoAnswer;
+
 /** Plans the request, or gives the result if the server could not carry it out. */
-async function planFor(run: Run, before: RunRecord[]): Promise<Omit<Plan, 'before'> | NoAnswer> {
+async function planFor(run: Run, before: RunRecord[]): Promise<Planned> {
 	const { kind } = run.intent;
 	const last = newestRun(before);
 	if (kind === 'message') {
@@ -212,7 +220,7 @@ async function planFor(run: Run, before: RunRecord[]): Promise<Omit<Plan, 'befor
 	// A thread without a question refuses a decision or a retry, and is then busy for ever (recorded).
 	if (!last) return await explainUnreadable(run, neverRan(kind));
 	const body = { assistant_id: last.assistant_id, ...run.body };
-	if (kind === 'decision') return await planDecision(run, body, before);
+	if (kind === 'decision') return await planDecision(run, body, last);
 	// The server does not answer the only question of a thread again if its run never ended (recorded).
 	if (stageOf(last) !== 'goesOn' || startedRuns(before).length > 1) return { body };
 	const advice = `Cancel the run ${last.run_id} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
@@ -220,13 +228,8 @@ async function planFor(run: Run, before: RunRecord[]): Promise<Omit<Plan, 'befor
 }
 
 /** Targets the decision at the waiting run, so that it continues under its ID. */
-async function planDecision(
-	run: Run,
-	body: RunBody,
-	before: RunRecord[],
-): Promise<Omit<Plan, 'before'> | NoAnswer> {
-	const waitingRun = newestRun(before);
-	if (waitingRun?.status !== 'interrupted') return NOTHING_TO_DECIDE;
+async function planDecision(run: Run, body: RunBody, waitingRun: RunRecord): Promise<Planned> {
+	if (waitingRun.status !== 'interrupted') return NOTHING_TO_DECIDE;
 	const facts = await readConversation(run, run.threadId);
 	const { tasks, failure, conversationId, conversationIds, error } = facts;
 	if (failure) return { status: 'failed', failure };
@@ -271,7 +274,12 @@ async function sendOnce(run: Run, plan: Plan): Promise<Start> {
 		const refused = await explainRefusal(run, failure);
 		return notStarted(waitingRun ? { advice: DECIDE_AGAIN, ...refused } : refused);
 	}
-	const find = async (client: Client) => await findLost({ ...run, ...client }, plan);
+	const isDone = (found: string | undefined, waitedMs: number) =>
+		found !== undefined || waitedMs >= SEARCH_MS;
+	const find = async (client: Client) => {
+		const lost = { ...run, ...client };
+		return await repeated(lost, async () => await findLost(lost, plan), isDone, FIRST_POLL_MS);
+	};
 	const runId = await find(run);
 	if (runId !== undefined) {
 		const { threadId } = run;
@@ -294,12 +302,6 @@ const SEARCH_MS = 6_000;
 
 /** The ID of a run whose start was not answered; undefined if it is not found or is ambiguous. */
 async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
-	const isDone = (runId: string | undefined, waitedMs: number) =>
-		runId !== undefined || waitedMs >= SEARCH_MS;
-	return await repeated(run, async () => await pollForLost(run, plan), isDone, FIRST_POLL_MS);
-}
-
-async function pollForLost(run: Run, plan: Plan): Promise<string | undefined> {
 	const { messageMark, waitingRun, before } = plan;
 	if (waitingRun) {
 		// A decided run continues under its ID at once; a run that is still unchanged did not get the decision (recorded).

@@ -10,10 +10,10 @@ import {
 	messagesOf,
 	parseReply,
 	textOf,
-} from '../threads/messages';
+	readThread,
+} from '../threads/thread';
 import { eventsOn } from '../threads/runEvents';
 import { START_TRIES, WAIT_PATH } from '../threads/runsApi';
-import { readThread } from '../threads/thread';
 import type { ThreadMessage, ThreadState } from '../threads/thread';
 import { buildPath } from '../transport/api';
 import { call } from '../transport/call';
@@ -21,8 +21,7 @@ import { mayMeanNoRecord } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { explainRefusal, explainUnreadable } from './openConversation';
-import { readThreadPatiently } from './run';
-import type { Run } from './run';
+import { readThreadPatiently, type Run } from './run';
 import {
 	busy,
 	failed,
@@ -35,7 +34,7 @@ import {
 	timedOut,
 	withFacts,
 } from './runResult';
-import type { Completed, NoAnswer, RunResult } from './runResult';
+import type { NoAnswer, RunResult } from './runResult';
 
 /*
  * A run in one request (E4), for servers with the contract only. The answer is compared with the thread once: servers
@@ -63,24 +62,23 @@ export async function waitInOneRequest(run: Run): Promise<RunResult> {
 	if (kind === 'decision' && isIdle) return NOTHING_TO_DECIDE;
 	if (run.remaining() <= 0) return timedOut('The run had not begun');
 	const assistant = kind === 'message' ? {} : { assistant_id: before?.metadata?.assistant_id };
-	const result = await sendAndCompare({ ...run, body: { ...assistant, ...run.body }, before });
-	const { conversationId = before?.metadata?.id } = result;
-	return withFacts(result, { conversationId });
-}
-
-async function sendAndCompare(run: Waited): Promise<RunResult> {
 	const sent = await call(run, {
 		method: 'POST',
 		path: buildPath(WAIT_PATH, { threadId: run.threadId }),
-		body: JSON.stringify(run.body),
+		body: JSON.stringify({ ...assistant, ...run.body }),
 		timeoutMs: run.remaining(),
 		schema: runAnswer,
 		repeatable: false,
 		maxTries: START_TRIES,
 	});
-	if (sent.ok) return await compareWithThread(run, sent.answer.content);
-	const { failure, mayBeDone } = sent;
-	return await (mayBeDone ? pollUntilIdle(run, failure) : explainRefusal(run, failure));
+	const waited = { ...run, before };
+	const result = sent.ok
+		? await compareWithThread(waited, sent.answer.content)
+		: await (sent.mayBeDone
+				? pollUntilIdle(waited, sent.failure)
+				: explainRefusal(run, sent.failure));
+	const { conversationId = before?.metadata?.id } = result;
+	return withFacts(result, { conversationId });
 }
 
 /** Waits until no other run is on the thread. @returns the state of the thread, if it has ever run */
@@ -114,16 +112,15 @@ async function compareWithThread(run: Waited, content: unknown): Promise<RunResu
 	if (shown && (shown.status !== 'completed' || shown.rejected)) return shown;
 	// E4 joins all texts of a run. The last one, which the thread has, is the answer (recorded).
 	if (shown?.output && output.endsWith(shown.output)) return shown;
-	const conversationId = state.metadata?.id;
-	const answer: Completed = {
+	return {
 		parts: [],
 		...shown,
 		status: 'completed',
 		output,
 		otherParts,
-		conversationId,
+		conversationId: state.metadata?.id,
+		...(isAtRest && !run.isNew && { remembered: false }),
 	};
-	return isAtRest && !run.isNew ? { ...answer, remembered: false } : answer;
 }
 
 const UNVERIFIED = 'The server answered, but what became of the run is not known';

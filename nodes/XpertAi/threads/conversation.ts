@@ -9,8 +9,7 @@ import { textIfAny } from '../payloads/common';
 import { conversationRecord } from '../payloads/conversation';
 import { anyAnswer } from '../transport/answer';
 import { buildPath } from '../transport/api';
-import { FOREIGN_ANSWER_PAUSE_MS, call } from '../transport/call';
-import type { ApiClient, Result } from '../transport/call';
+import { FOREIGN_ANSWER_PAUSE_MS, call, type ApiClient } from '../transport/call';
 import { isTokenRefused } from '../transport/classifyFailure';
 import type { Failure } from '../transport/failure';
 
@@ -51,13 +50,8 @@ export async function readConversation(
 	client: ApiClient,
 	threadId: string,
 ): Promise<ConversationFacts> {
-	const { answer, failure } = await call(client, {
-		method: 'POST',
-		repeatable: true,
-		path: SEARCH_PATH,
-		schema: foundConversations,
-		body: JSON.stringify({ where: { threadId }, order: { updatedAt: 'DESC' } }),
-	});
+	const search = { where: { threadId }, order: { updatedAt: 'DESC' } };
+	const { answer, failure } = await searchConversations(client, search);
 	if (!answer) return { failure, conversationIds: [], tasks: [] };
 	const found = answer.items.filter((one) => one.threadId === threadId);
 	// The newest conversation may never have run.
@@ -70,6 +64,16 @@ export async function readConversation(
 		error: errorText(error),
 		...openTasks(operation?.tasks),
 	};
+}
+
+async function searchConversations(client: ApiClient, search: object) {
+	return await call(client, {
+		method: 'POST',
+		repeatable: true,
+		path: SEARCH_PATH,
+		schema: foundConversations,
+		body: JSON.stringify(search),
+	});
 }
 
 /**
@@ -130,10 +134,7 @@ interface NewConversation {
 }
 
 /** Creates a conversation (E13). @returns its ID */
-export async function createConversation(
-	client: ApiClient,
-	conversation: NewConversation,
-): Promise<Result<{ id: string }>> {
+export async function createConversation(client: ApiClient, conversation: NewConversation) {
 	return await call(client, {
 		method: 'POST',
 		path: '/conversations',
@@ -189,11 +190,22 @@ export function forgetOwner(account: string): void {
 	owners.delete(account);
 }
 
-/** Asks for the owner. @returns why the server did not say */
+/** Asks for the owner. @returns why the server did not say: an outage does not mean that it tells nobody */
 export async function learnOwner(client: ApiClient, owner: Owner): Promise<Failure | undefined> {
-	const { ok, answer = null, failure } = await readOwner(client);
-	if (ok) owner.id = answer;
-	return failure;
+	const me = { method: 'GET', apiRoot: '/api', path: '/user/me', schema: user } as const;
+	const { answer = null, failure } = await call(client, { ...me, repeatable: true });
+	if (failure && !(await tellsNobody(client, failure))) return failure;
+	owner.id = answer;
+	return undefined;
+}
+
+/** Of the answer only the ID is read: it also holds a password hash (recorded, `conversation-by-id`). */
+const user = z.object({ id: z.string().min(1) }).transform(({ id }) => id);
+
+async function tellsNobody(client: ApiClient, failure: Failure): Promise<boolean> {
+	if (failure.missing === 'route' || [405, 501].includes(failure.status ?? 0)) return true;
+	// A key that may search its conversations is valid.
+	return isTokenRefused(failure) && (await searchConversations(client, { limit: 1 })).ok;
 }
 
 /**
@@ -216,32 +228,6 @@ export async function proveOwner(
 	return facts;
 }
 
-/** Of the answer only the ID is read: it also holds a password hash (recorded, `conversation-by-id`). */
-const user = z.object({ id: z.string().min(1) }).transform(({ id }) => id);
-
-/**
- * The ID of the person that a key belongs to; `undefined` if the server says that it tells nobody. An outage is no such
- * word: it is a failure.
- */
-async function readOwner(client: ApiClient): Promise<Result<string | undefined>> {
-	const me = { method: 'GET', apiRoot: '/api', path: '/user/me', schema: user } as const;
-	const read = await call(client, { ...me, repeatable: true });
-	if (read.ok) return read;
-	const { failure } = read;
-	const nobody = { ...read, ok: true, status: 200, answer: undefined, failure: undefined } as const;
-	if (failure.missing === 'route' || [405, 501].includes(failure.status ?? 0)) return nobody;
-	if (!isTokenRefused(failure)) return read;
-	// A key that may search its conversations is valid.
-	const searched = await call(client, {
-		method: 'POST',
-		repeatable: true,
-		path: SEARCH_PATH,
-		body: '{"limit":1}',
-		schema: foundConversations,
-	});
-	return searched.ok ? nobody : read;
-}
-
 const messageRecord = z.object({
 	id: z.string().optional(),
 	role: z.string(),
@@ -260,11 +246,7 @@ const foundMessages = z
 	.transform(({ items }) => compact(items));
 
 /** Searches the messages of a conversation. */
-export async function findMessages(
-	client: ApiClient,
-	conversationId: string,
-	where: Record<string, unknown>,
-): Promise<Result<MessageRecord[]>> {
+export async function findMessages(client: ApiClient, conversationId: string, where: object) {
 	return await call(client, {
 		method: 'POST',
 		repeatable: true,

@@ -5,10 +5,9 @@ import { z } from 'zod';
 import { numberIfAny, textIfAny } from '../payloads/common';
 import { parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
-import { openTasks } from './conversation';
+import { openTasks, requestOf } from './conversation';
 import { Citations, passagesIn, Sources } from './sources';
-import { isText, parseReply, textOf } from './messages';
-import type { ThreadMessage, ThreadState } from './thread';
+import { isText, parseReply, textOf, type ThreadMessage, type ThreadState } from './thread';
 
 /*
  * Reads what a run has done. The events of its stream, the parts of its message in the conversation and the messages of
@@ -66,11 +65,6 @@ const eventData = z.object({
 type EventData = z.infer<typeof eventData>;
 
 const eventSchema = z.object({ type: z.string(), event: textIfAny, data: z.unknown() });
-
-/** The tool call of a task that waits for a person. */
-const taskCall = z.object({
-	call: z.object({ id: z.string(), name: z.string(), args: z.unknown() }),
-});
 
 /** Gets the answer while it is written. */
 export interface Listener {
@@ -160,9 +154,9 @@ export class RunEvents {
 	/** Adds tasks that wait for a person: calls that have not started. */
 	readTasks(tasks: unknown[]): void {
 		for (const task of tasks) {
-			const call = taskCall.safeParse(task).data?.call;
-			if (!call || this.components.has(call.id)) continue;
-			this.waiting.push(this.begin(call.id, { tool: call.name, input: call.args }));
+			const { callId: id, tool, args: input } = requestOf(task);
+			if (id === undefined || this.components.has(id)) continue;
+			this.waiting.push(this.begin(component(id, { tool, input })));
 		}
 	}
 
@@ -259,21 +253,16 @@ export class RunEvents {
 		else this.parts.push({ ...part, text });
 	}
 
-	/** Adds a component. */
-	private begin(
-		id: string,
-		data: Part['data'],
-		part: Part = { type: 'component', id, data },
-	): Part {
+	private begin(part: Part & { id: string }): Part {
 		this.parts.push(part);
-		this.components.set(id, part);
+		this.components.set(part.id, part);
 		return part;
 	}
 
 	/** The text of a sub-agent is the result of its call. */
 	private addSubAgentText({ executionId = '', xpertName }: Part, text: string): void {
 		const known = this.components.get(executionId);
-		if (!known) this.begin(executionId, { tool: xpertName, output: text });
+		if (!known) this.begin(component(executionId, { tool: xpertName, output: text }));
 		else if (known.data) known.data.output = `${String(known.data.output ?? '')}${text}`;
 	}
 
@@ -283,7 +272,7 @@ export class RunEvents {
 		);
 		if (call) this.components.set(id, merge(call, { data: { status: 'running' } }));
 		else if (!this.components.has(id))
-			this.begin(id, { status: 'running', tool: title, input: inputs });
+			this.begin(component(id, { status: 'running', tool: title, input: inputs }));
 	}
 
 	private addComponent(part: Part): void {
@@ -291,7 +280,7 @@ export class RunEvents {
 		const { id = `#${this.parts.length}` } = part;
 		const known = this.components.get(id);
 		if (known) merge(known, part);
-		else this.begin(id, part.data, part);
+		else this.begin({ ...part, id });
 		const result = part.data?.output ?? part.data?.data;
 		if (result !== undefined) this.listener?.onToolResult(result);
 	}
@@ -302,7 +291,7 @@ export class RunEvents {
 	}
 }
 
-const component = (id: string, data: Part['data']): Part => ({ type: 'component', id, data });
+const component = (id: string, data: Part['data']) => ({ type: 'component', id, data });
 
 /**
  * The tool calls of a run and their results, in order and in the format of n8n's AI Agent. `agent` is the sub-agent that
@@ -320,11 +309,7 @@ export function stepsOf(parts: Part[]) {
 }
 
 /** Token counts as usage. @returns undefined if the model counts no tokens */
-export function usageOf(
-	totalTokens: number | undefined,
-	inputTokens = 0,
-	outputTokens = 0,
-): Usage | undefined {
+export function usageOf(totalTokens = 0, inputTokens = 0, outputTokens = 0): Usage | undefined {
 	if (!totalTokens) return undefined;
 	const isSum = inputTokens + outputTokens === totalTokens;
 	return { ...(isSum && { inputTokens, outputTokens }), totalTokens };

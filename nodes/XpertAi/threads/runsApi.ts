@@ -5,12 +5,10 @@ import { z } from 'zod';
 import { textIfAny } from '../payloads/common';
 import { anyAnswer } from '../transport/answer';
 import { API_ROOT, buildPath } from '../transport/api';
-import { call } from '../transport/call';
-import type { ApiClient, Result } from '../transport/call';
+import { call, type ApiClient, type Result } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest } from '../transport/request';
-import { usageOf } from './runEvents';
-import type { RunEvents, Usage } from './runEvents';
+import { usageOf, type RunEvents, type Usage } from './runEvents';
 
 /*
  * The routes of runs (recorded, background.json):
@@ -115,11 +113,7 @@ export function runSortKey({ created_at: startedAt, run_id: id }: RunRecord): st
 export const START_TRIES = 5;
 
 /** Starts a run or decides one. Does not send again if the answer is lost. Never throws. */
-export async function startRun(
-	client: ApiClient,
-	threadId: string,
-	body: Record<string, unknown>,
-): Promise<Result<RunRecord>> {
+export async function startRun(client: ApiClient, threadId: string, body: object) {
 	return await call(client, {
 		method: 'POST',
 		path: buildPath(RUNS_PATH, { threadId }),
@@ -134,10 +128,14 @@ export async function startRun(
 const SILENCE_MS = 75_000;
 
 /** The request that joins the stream of a run after the last event, until `signal` aborts it. */
-export function joinRun(ids: RunIds, events: RunEvents, signal: AbortSignal): ApiRequest {
+export function joinRun(
+	ids: RunIds,
+	events: RunEvents,
+	signal: AbortSignal,
+	onEvent = events.addEvent.bind(events),
+): ApiRequest {
 	const { threadId, runId } = ids;
 	const path = buildPath(STREAM_PATH, { threadId, runId });
-	const onEvent = events.addEvent.bind(events);
 	return {
 		method: 'GET',
 		path,

@@ -9,8 +9,7 @@ import { z } from 'zod';
 
 import { readUrl } from './credential';
 import type { Failure } from './failure';
-import { redactWords, titleOf } from './sanitize';
-import type { Redact } from './sanitize';
+import { redactWords, titleOf, type Redact } from './sanitize';
 
 /** Matches the key `credentials`, also with escaped letters. */
 const MAY_HOLD_CREDENTIALS = /"credentials"|\\u00[67]/i;

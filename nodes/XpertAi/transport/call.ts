@@ -72,14 +72,7 @@ export interface Call<Answer>
  */
 export async function call<Answer>(
 	{ send, clock, signal, deadline = Infinity, outageBudget }: ApiClient,
-	{
-		body,
-		repeatable,
-		maxTries,
-		timeoutMs = TIMEOUT_MS,
-		stopRetrying = () => false,
-		...request
-	}: Call<Answer>,
+	{ body, repeatable, maxTries, timeoutMs = TIMEOUT_MS, stopRetrying, ...request }: Call<Answer>,
 ): Promise<Result<Answer>> {
 	const limits = outageBudget?.limits ?? SINGLE_REQUEST_LIMITS;
 	const started = clock.now();
@@ -98,7 +91,7 @@ export async function call<Answer>(
 		const isUnconfirmed = failure.missing === 'route' && !wasRouteMissing;
 		wasRouteMissing = failure.missing === 'route';
 		foreignAnswers = isForeignAnswer(failure) ? foreignAnswers + 1 : 0;
-		const isStopped = stopRetrying(failure, attempts);
+		const isStopped = stopRetrying?.(failure, attempts);
 		const delay = delayAfter(failure, attempts, clock.random());
 		const mayRetry =
 			(isTransient(failure) || isUnconfirmed) &&

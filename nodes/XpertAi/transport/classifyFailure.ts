@@ -1,5 +1,4 @@
-import { CERTIFICATE_REASONS } from './failure';
-import type { Failure } from './failure';
+import { CERTIFICATE_REASONS, type Failure } from './failure';
 
 /**
  * Transient statuses, of servers and proxies: Cloudflare has 520 to 524 and 530, others 529. 409, 413, 422 and 500

@@ -1,6 +1,5 @@
 import compact from 'lodash/compact';
-import { NodeApiError } from 'n8n-workflow';
-import type { INode } from 'n8n-workflow';
+import { NodeApiError, type INode } from 'n8n-workflow';
 
 import { sanitize } from './sanitize';
 
@@ -14,8 +13,7 @@ const KIND_HINTS = {
 	/** The execution was stopped. */
 	cancelled: '',
 	/** No answer in time. */
-	timeout:
-		'Raise the time limit under Options, or check how busy the server is. The server may still have done the work.',
+	timeout: 'Check how busy the server is. It may still have done the work.',
 	/** No answer. */
 	network:
 		'Check the Base URL of the credential, that the server runs, and the proxy if n8n uses one.',
@@ -25,7 +23,7 @@ const KIND_HINTS = {
 	unsuccessful: '',
 	/** A 2xx that this API does not send. */
 	unreadable:
-		'Check that the Base URL is the address of an Xpert AI server and look at proxies on the way. The server may have done the work.',
+		'Enter the address of an Xpert AI server as Base URL in the credential, not that of a page, and look at proxies on the way. The server may have done the work.',
 	/** Any other answer. */
 	status: '',
 };
@@ -58,19 +56,19 @@ export interface Failure {
 }
 
 const STATUS_HINTS: Record<number, string> = {
-	401: 'Check the Access Token in the credential: it may have expired, or belong to another server.',
-	404: 'Check that the Base URL of the credential leads to an Xpert AI server; an older one may not offer this operation. Proxies also answer this way while their server is away.',
+	401: 'Make a new key under Settings → API Keys on the server and enter it as Access Token in the credential: this one may have expired, or belong to another server.',
+	404: 'Enter the address of an Xpert AI server as Base URL in the credential, without the path of a page: https://api.example.com. An older server may not offer this operation, and proxies also answer this way while their server is away.',
 	407: 'The proxy between n8n and the server asks for a user name and password. Whoever runs n8n adds them to its address, e.g. HTTPS_PROXY=http://user:password@proxy.example.com:3128.',
-	408: 'The server gave up waiting. Run it again, or raise the time limit under Options.',
-	413: 'This is more than the server, or a proxy before it, takes in one request. Xpert AI servers take up to 50 MB of JSON, many proxies less. Make it smaller, or have the limit raised.',
-	429: 'The server is limiting requests. Wait, then run it again with fewer at once.',
+	408: 'The server gave up waiting. Run it again later.',
+	413: 'Make it smaller, or have the limit raised: Xpert AI servers take up to 50 MB of JSON in one request, many proxies less.',
+	429: 'Wait, then run it again with fewer at once.',
 	500: 'Xpert AI servers answer this way to an ID that is not a UUID and to a body they cannot read. Check these, then look up the request ID in the log of the server.',
 };
 
 const OUTAGE_HINT = 'The server could not finish the request. Run it again later.';
 
 const RECORD_HINT =
-	'The server does not have this, or the token may not see it. Check the IDs and names you have given.';
+	'The server does not have this, or the key may not see it. Check the IDs and names you have given.';
 
 const PLAIN_HTTP_HINT =
 	'Enter the Base URL with http://, or with the port at which the server speaks https. For http:// to another host, switch on Allow Insecure HTTP in the credential.';
@@ -102,18 +100,23 @@ const NETWORK_REASONS: Record<string, string> = {
 	EPROTO: 'no secure connection could be agreed on',
 };
 
+/** Texts of an error that say more than kind and status do. */
+export interface FailureWords {
+	message?: string;
+	/** What to do. */
+	hint?: string;
+}
+
 /**
- * Makes the error that a user reads: what happened, the server's reason, what to do, status and request ID. It
- * contains neither the token nor the request's headers.
- *
- * @param context.hint what to do, if the caller knows more than kind and status say
+ * Makes the error that a user reads: what happened to which thing, and what to do. n8n shows its data, such as path and
+ * request ID, among the details. It contains neither the token nor the request's headers.
  */
 export function toNodeApiError(
 	failure: Failure,
-	{ node, itemIndex, hint }: { node: INode; itemIndex?: number; hint?: string },
+	{ node, itemIndex, ...words }: FailureWords & { node: INode; itemIndex?: number },
 ): NodeApiError {
-	const message = failureMessage(failure);
-	const description = failureDescription(failure, hint);
+	const { message = failureMessage(failure) } = words;
+	const description = failureDescription(failure, words.hint);
 	const httpCode = failure.status?.toString() ?? failure.code;
 	const shown = { message, description, httpCode, itemIndex };
 	const error = new NodeApiError(node, { message }, shown);
@@ -147,8 +150,19 @@ const MESSAGES: Record<Failure['kind'], (failure: Failure) => string> = {
 	unsuccessful: ({ reason = '' }) => sanitize(reason) ?? 'It did not end well',
 	unreadable: ({ reason, status }) =>
 		`The server's answer cannot be read: ${reason} (HTTP ${status})`,
-	status: ({ reason, status }) =>
-		`The ${status === 407 ? 'proxy' : 'server'} answered ${status}: ${reason || 'it gave no reason'}`,
+	status: ({ reason, status = 0 }) => {
+		const known = STATUS_MESSAGES[status];
+		if (known) return `${known}${reason ? `: ${reason}` : ''} (HTTP ${status})`;
+		return `The ${status === 407 ? 'proxy' : 'server'} answered ${status}: ${reason || 'it gave no reason'}`;
+	},
+};
+
+/** Statuses that say what happened better than the reason of the server. */
+const STATUS_MESSAGES: Record<number, string> = {
+	401: 'The server does not accept this key',
+	403: 'This key may not do this',
+	413: 'This is too large for the server',
+	429: 'The server takes no more requests just now',
 };
 
 /** Whether a plain-text answer came during the TLS handshake. */
@@ -158,16 +172,12 @@ function speaksPlainHttp({ kind, code, reason = '' }: Failure): boolean {
 }
 
 function failureDescription(failure: Failure, hint = generalHint(failure)): string {
-	const { status, reason = '', requestId, retryAfterMs, attempts = 1, method, path } = failure;
+	const { status, reason = '', retryAfterMs } = failure;
 	const isOffered = status !== 501 && !/not (yet )?implemented/i.test(reason);
-	const advice = isOffered ? hint : 'This server does not offer this operation.';
-	const facts = compact([
-		path && `Request: ${method} ${path}`,
-		requestId && `Request ID: ${requestId}`,
-		attempts > 1 && `Tries: ${attempts}`,
-		retryAfterMs && `The server asks to wait ${Math.ceil(retryAfterMs / 1000)} seconds`,
-	]);
-	return compact([advice, ...facts.map((fact) => `${fact}.`)]).join(' ');
+	return compact([
+		isOffered ? hint : 'This server does not offer this operation.',
+		retryAfterMs && `The server asks to wait ${Math.ceil(retryAfterMs / 1000)} seconds.`,
+	]).join(' ');
 }
 
 /** What to do, as far as kind and status say. */

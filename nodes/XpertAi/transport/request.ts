@@ -14,17 +14,14 @@ import type {
 } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { readResponse } from './answer';
-import type { AnswerSchema, Answered, Details } from './answer';
+import { readResponse, type AnswerSchema, type Answered, type Details } from './answer';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
 import { readCredential, readRequestTarget, tokenOf } from './credential';
 import type { ReadCredential, RequestContext } from './credential';
 import type { Failure } from './failure';
-import { isEventStream, readStream, streamHeaders } from './eventStream';
-import type { EventStream } from './eventStream';
+import { isEventStream, readStream, streamHeaders, type EventStream } from './eventStream';
 import { closeFiles } from './multipart';
-import { redactor, sanitize } from './sanitize';
-import type { Redact } from './sanitize';
+import { redactor, sanitize, type Redact } from './sanitize';
 
 /** A request of the API. */
 export interface ApiRequest<Answer = unknown> {
@@ -37,9 +34,9 @@ export interface ApiRequest<Answer = unknown> {
 	body?: string | FormData;
 	/** How long the connection may be silent: n8n's client restarts this timeout with every byte. */
 	timeoutMs: number;
-	/** How long the whole answer may take, even if it keeps arriving. */
+	/** How long a stream or the sending of a form may take in all, even if bytes keep arriving; others `timeoutMs`. */
 	totalMs?: number;
-	/** Whether to send it even after the execution was stopped; `totalMs` limits it then. */
+	/** Whether to send it even after the execution was stopped. */
 	afterStop?: boolean;
 	/** What is read of a 2xx answer; `anyAnswer` takes any JSON, text or none. */
 	schema: AnswerSchema<Answer>;
@@ -109,9 +106,9 @@ async function exchange(
 	ofItem: object,
 ): Promise<IN8nHttpFullResponse | Details> {
 	const timeout = wholeMs(limits.timeoutMs);
-	const { totalMs = stream || body instanceof FormData ? undefined : timeout, afterStop } = limits;
+	const totalMs = stream || body instanceof FormData ? limits.totalMs : timeout;
 	const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(wholeMs(totalMs));
-	const cancelled = afterStop ? undefined : cancelSignal(context);
+	const cancelled = limits.afterStop ? undefined : cancelSignal(context);
 	const signal = AbortSignal.any(compact([deadline, stream?.signal, cancelled]));
 	const options: IHttpRequestOptions = {
 		method,
@@ -148,20 +145,14 @@ async function exchange(
 /** An answer of the wrong kind in place of a stream. */
 const NO_STREAM = z.custom<never>(() => false, 'it is no stream of events');
 
+type Head = Partial<{ status: number; statusText: string; headers: IDataObject }>;
+
 /**
  * The head of a rejection whose body broke off. It says more than the broken connection: proxies that refuse a tunnel
  * close the connection this way.
  */
 function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
-	const {
-		status = 0,
-		statusText,
-		headers = {},
-	} = get(error, 'cause.response', {}) as Partial<{
-		status: number;
-		statusText: string;
-		headers: IDataObject;
-	}>;
+	const { status = 0, statusText, headers } = get(error, 'cause.response', {}) as Head;
 	if (status < 400) return undefined;
 	return { statusCode: status, statusMessage: statusText, headers: { ...headers }, body: '' };
 }

@@ -110,7 +110,9 @@ export class NodePanel {
 		const choice = column.locator(`[data-test-id="radio-button-${mode}"]`);
 		// The choice is there while the mouse is over the panel, which is forgotten when the panel is drawn anew.
 		for (let tries = 1; ; tries++) {
-			await column.hover({ position: { x: 30, y: 60 + tries } });
+			// From outside, as only entering it counts.
+			await this.window.page.mouse.move(0, 0);
+			await column.hover({ position: { x: 30, y: 60 } });
 			try {
 				return await choice.click({ timeout: COVERED_MS });
 			} catch (error) {

@@ -15,6 +15,7 @@ const nodeRunSchema = z
 	.object({
 		data: z.object({ main: z.array(z.array(itemSchema).nullable()).optional() }).optional(),
 		error: errorSchema.optional(),
+		hints: z.array(z.object({ message: z.string() })).default([]),
 	})
 	.passthrough();
 
@@ -59,6 +60,11 @@ export class Execution {
 
 	json(node: string, output = 0): Array<Record<string, unknown>> {
 		return this.items(node, output).map((item) => item.json);
+	}
+
+	/** What the editor shows above a node's output. */
+	hints(node: string): string[] {
+		return this.runsOf(node).flatMap(({ hints }) => hints.map(({ message }) => message));
 	}
 
 	private runsOf(node: string) {

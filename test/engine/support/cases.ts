@@ -194,12 +194,15 @@ const CASES: Case[] = [
 	{
 		calls: 'document: findChanges',
 		good: ({ knowledgebaseId }) => ({
-			...{ knowledgebaseId: byId(knowledgebaseId), sourceName: 'drive' },
-			...{ documentKey: 'a', documentVersion: '1' },
+			knowledgebaseId: byId(knowledgebaseId),
+			sourceName: 'drive',
+			documentKey: 'a',
+			documentVersion: '1',
 		}),
 		sends: 'GET /knowledges/{knowledgebaseId}/status',
 		bad: ({ knowledgebaseId }) => ({
-			...{ knowledgebaseId: byId(knowledgebaseId), sourceName: 'drive' },
+			knowledgebaseId: byId(knowledgebaseId),
+			sourceName: 'drive',
 			documentKey: missingId,
 		}),
 		refusal: isEmpty('Document Key'),
@@ -269,7 +272,7 @@ const CASES: Case[] = [
 		good: ({ ranThreadId, ranRunId }) => ofRun(ranThreadId, ranRunId),
 		sends: 'GET /threads/{ranThreadId}/runs/{ranRunId}',
 		bad: ({ ranThreadId }) => ofRun(ranThreadId, 'abc'),
-		refusal: /"Run ID" must be a UUID.*, but is "abc"$/,
+		refusal: /"Run ID" must be an ID, but is "abc"$/,
 		answer: recordedRun('running', ID),
 	},
 	{

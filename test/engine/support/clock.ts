@@ -16,7 +16,7 @@ const QUIET_TURNS = 25;
 const TURNS_ON_THE_WAY = 2_000;
 
 /** Work of other threads, which the event loop does not see until it is done. */
-const THREAD_WORK = /^(FSReq|GetAddrInfo|GetNameInfo|TCPConnect)/;
+const THREAD_WORK = /^(FSReq|CloseReq|GetAddrInfo|GetNameInfo|TCPConnect)/;
 
 /** After so much real time without anything, a test waits for what will not come. */
 const HUNG_MS = 20_000;

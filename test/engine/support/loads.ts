@@ -149,12 +149,13 @@ export async function serveSandbox(): Promise<LoadTarget> {
 /** What servers answer of a document beside its ID and status: about 1.3 kB. */
 const REST = Object.fromEntries(range(30).map((index) => [`column${index}`, 'x'.repeat(30)]));
 
-/** In a process of its own: a server that stores and processes at once and keeps nothing. The sandbox takes minutes for what this does in seconds. */
+/** In a process of its own: a server that stores and processes at once and keeps but IDs. The sandbox takes minutes for what this does in seconds. */
 export async function serveLightly(): Promise<LoadTarget> {
+	const stored = new Set<string>();
 	const server = createServer(async (request, response) => {
 		const body = await text(request);
 		response.setHeader('content-type', 'application/json');
-		response.end(JSON.stringify(answerTo(request.url ?? '', body)));
+		response.end(JSON.stringify(answerTo(request.url ?? '', body, stored)));
 	});
 	return {
 		baseUrl: `http://127.0.0.1:${await listen(server)}`,
@@ -163,12 +164,16 @@ export async function serveLightly(): Promise<LoadTarget> {
 	};
 }
 
-function answerTo(url: string, body: string): object[] {
+function answerTo(url: string, body: string, stored: Set<string>): object[] {
 	const { pathname, searchParams } = new URL(url, 'http://localhost');
 	if (pathname.endsWith('/bulk'))
-		return (JSON.parse(body) as object[]).map((document) => ({ ...REST, ...document }));
+		return (JSON.parse(body) as Array<{ id: string }>).map((document) => {
+			stored.add(document.id);
+			return { ...REST, ...document };
+		});
 	if (pathname.endsWith('/process'))
 		return (JSON.parse(body) as string[]).map((id) => ({ id, status: 'running', ...REST }));
-	const ids = (searchParams.get('ids') ?? '').split(',');
+	// A source that was never remembered has no notes.
+	const ids = (searchParams.get('ids') ?? '').split(',').filter((id) => stored.has(id));
 	return ids.map((id) => ({ id, status: 'finish', progress: 100, processMsg: '' }));
 }

@@ -4,9 +4,8 @@ import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 
 import type { Sandbox } from '../../../sandbox';
 import { derivedId } from '../../../nodes/XpertAi/payloads/derivedId';
-import { intentOf } from '../../../nodes/XpertAi/runs/input';
+import { intentOf, withDeadline } from '../../../nodes/XpertAi/runs/run';
 import { openByKey } from '../../../nodes/XpertAi/runs/openConversation';
-import { withDeadline } from '../../../nodes/XpertAi/runs/run';
 import type { RunResult } from '../../../nodes/XpertAi/runs/runResult';
 import { runAndWait } from '../../../nodes/XpertAi/runs/runThread';
 import { createSend } from '../../../nodes/XpertAi/transport/request';

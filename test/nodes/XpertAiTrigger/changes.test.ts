@@ -3,11 +3,10 @@ import {
 	firstMemory,
 	readChanges,
 	readPollChanges,
+	OVERLAP_MS,
 } from '../../../nodes/XpertAiTrigger/changes';
-import type { ChangesQuery } from '../../../nodes/XpertAiTrigger/changes';
+import type { ChangesQuery, Memory } from '../../../nodes/XpertAiTrigger/changes';
 import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversations';
-import { OVERLAP_MS } from '../../../nodes/XpertAiTrigger/memory';
-import type { Memory } from '../../../nodes/XpertAiTrigger/memory';
 import { ChangingServer, answered } from './support/changingServer';
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];

@@ -1,6 +1,6 @@
 import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversations';
 import { makeItems } from '../../../nodes/XpertAiTrigger/items';
-import type { TriggerSettings } from '../../../nodes/XpertAiTrigger/settings';
+import type { TriggerSettings } from '../../../nodes/XpertAiTrigger/poll';
 import { parsing } from '../support/send';
 
 const SETTINGS: TriggerSettings = {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
-import { firstMemory } from '../../../nodes/XpertAiTrigger/changes';
-import { OVERLAP_MS, readMemory } from '../../../nodes/XpertAiTrigger/memory';
+import { firstMemory, OVERLAP_MS, readMemory } from '../../../nodes/XpertAiTrigger/changes';
 import { pollSince } from '../../../nodes/XpertAiTrigger/poll';
 import { systemClock } from '../../../nodes/XpertAi/transport/clock';
 import { parsing } from '../support/send';

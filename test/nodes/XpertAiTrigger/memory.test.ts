@@ -4,8 +4,8 @@ import {
 	readMemory,
 	nextMemory,
 	triesOf,
-} from '../../../nodes/XpertAiTrigger/memory';
-import type { Change, Memory, Reading } from '../../../nodes/XpertAiTrigger/memory';
+} from '../../../nodes/XpertAiTrigger/changes';
+import type { Change, Memory, Reading } from '../../../nodes/XpertAiTrigger/changes';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const at = (ms: number, id = 'a') => ({

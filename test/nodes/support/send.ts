@@ -28,8 +28,8 @@ export function parsing(send: RawSend): Send {
 
 /** Calls a server once, without retries. */
 export function calling(send: RawCall) {
-	return async <Answer>(request: Call<Answer>): Promise<Result<Answer>> =>
-		called(parsed(request, await send(request)));
+	return async <Answer>(request: Omit<Call<Answer>, 'repeatable'>): Promise<Result<Answer>> =>
+		called(parsed(request, await send({ repeatable: true, ...request })));
 }
 
 /** The result of a call that was sent once. */

@@ -2,8 +2,7 @@ import chunk from 'lodash/chunk';
 import range from 'lodash/range';
 import sortBy from 'lodash/sortBy';
 
-import { FINGERPRINT_BYTES, UNKNOWN, packId, unpack } from './fingerprints';
-import type { Entry } from './fingerprints';
+import { FINGERPRINT_BYTES, UNKNOWN, packId, unpack, type Entry } from './fingerprints';
 import { SIZES, isReadable } from './notes';
 import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
 

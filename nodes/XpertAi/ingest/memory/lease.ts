@@ -19,7 +19,7 @@ const MS = { renew: 20_000, overdue: 45_000, expired: 60_000, contended: 30_000,
 /** A run that holds the lease: its title, and when it began, by its own clock (ISO 8601). */
 export type Holder = Record<'by' | 'since', string>;
 
-type LeaseNotes = Record<'turn' | 'lease', ReadNote>;
+type LeaseNotes = Record<'turn' | 'lease', ReadNote> & { others: ReadNote[] };
 
 /*
  * The protocol. It uses two notes, `turn` and `lease`; the server keeps the last write of each.
@@ -71,10 +71,10 @@ export class Lease {
 
 	/** Reads the notes of the lease, and others with them. @returns the turn and the others */
 	async look(others: NoteName[]): Promise<ReadNote[]> {
-		const [turn, lease, ...rest] = await this.notes.read([TURN, LEASE, ...others]);
-		this.before ??= { turn, lease };
-		this.raiseCounters(leaseCounters(lease));
-		return [turn, ...rest];
+		const notes = await this.readNotes(others);
+		this.before ??= notes;
+		this.raiseCounters(leaseCounters(notes.lease));
+		return [notes.turn, ...notes.others];
 	}
 
 	/**
@@ -99,12 +99,11 @@ export class Lease {
 			// A server that does not return notes keeps no lease either.
 			if (!isReadable(current.turn)) return undefined;
 			await this.write();
-			const [turn, lease, ...rest] = await this.notes.read([TURN, LEASE, ...others]);
-			current = { turn, lease };
-			if (this.isHeldByOther(lease)) break;
-			this.isHeld = this.isOwn(turn);
+			current = await this.readNotes(others);
+			if (this.isHeldByOther(current.lease)) break;
+			this.isHeld = this.isOwn(current.turn);
 			if (this.isHeld) this.scheduleRenewal();
-			if (this.isHeld) return rest;
+			if (this.isHeld) return current.others;
 			current = await this.waitForChange(current, MS.contended);
 		}
 		return this.yieldTo(current.lease);
@@ -185,9 +184,9 @@ export class Lease {
 		return current;
 	}
 
-	private async readNotes(): Promise<LeaseNotes> {
-		const [turn, lease] = await this.notes.read([TURN, LEASE]);
-		return { turn, lease };
+	private async readNotes(names: NoteName[] = []): Promise<LeaseNotes> {
+		const [turn, lease, ...others] = await this.notes.read([TURN, LEASE, ...names]);
+		return { turn, lease, others };
 	}
 
 	private async write(changes = {}, others: WrittenNote[] = []): Promise<void> {

@@ -10,10 +10,8 @@ import { derivedId } from '../../payloads/derivedId';
 import type { Failure } from '../../transport/failure';
 import { OWN_NOTE } from '../../transport/sanitize';
 import { listWith } from '../answeredRecords';
-import { statusesById } from '../processingStatus';
-import type { ProcessingRoutes } from '../processingStatus';
-import { pack } from './fingerprints';
-import type { Entry } from './fingerprints';
+import { statusesById, type ProcessingRoutes } from '../processingStatus';
+import { pack, type Entry } from './fingerprints';
 
 /** The dependencies of the memory. The status of a document returns the stored text as its `processMsg`. */
 export interface MemoryRoutes extends Pick<ProcessingRoutes, 'send' | 'statusPath'> {
@@ -74,8 +72,7 @@ export interface WrittenNote {
 	body?: Buffer;
 }
 
-/** Prefix of every note, followed by the version. */
-const FORMAT = OWN_NOTE;
+/** Follows the prefix of every note. */
 const VERSION = 1;
 
 /**
@@ -124,12 +121,7 @@ export class NotesOnServer {
 			const ids = part.map((name) => this.idOf(name));
 			const path = this.routes.statusPath(uniq([...ids, ...required]));
 			// An answer that is not the server's must not count as "nothing stored".
-			const answer = await this.send({
-				method: 'GET',
-				repeatable: true,
-				path,
-				schema: listWith(required),
-			});
+			const answer = await this.send({ method: 'GET', path, schema: listWith(required) });
 			const statuses = statusesById(answer);
 			notes.push(...ids.map((id) => this.parseNote(statuses.get(id)?.processMsg ?? undefined)));
 		}
@@ -142,13 +134,7 @@ export class NotesOnServer {
 		const store = async () => {
 			const schema = listWith(rows.map(({ id }) => id));
 			const body = JSON.stringify(rows);
-			await this.send({
-				method: 'POST',
-				repeatable: true,
-				path: this.routes.storePath,
-				body,
-				schema,
-			});
+			await this.send({ method: 'POST', path: this.routes.storePath, body, schema });
 			rows = [];
 		};
 		for (const written of notes) {
@@ -169,7 +155,7 @@ export class NotesOnServer {
 			id: this.idOf(note),
 			name: `n8n: ${note[1].replace('…', () => title)} (do not process)`,
 			disabled: true,
-			processMsg: `${FORMAT}${VERSION}:${checksum(text)}:${text}`,
+			processMsg: `${OWN_NOTE}${VERSION}:${checksum(text)}:${text}`,
 		};
 	}
 
@@ -177,7 +163,7 @@ export class NotesOnServer {
 		// Servers may also list documents that they do not have.
 		if (text === undefined) return undefined;
 		const [title = '', sum, ...parts] = text.split(':');
-		const version = title.startsWith(FORMAT) ? Number(title.slice(FORMAT.length)) : 0;
+		const version = title.startsWith(OWN_NOTE) ? Number(title.slice(OWN_NOTE.length)) : 0;
 		if (version > VERSION) throw new NotesFailed(NEWER_VERSION);
 		if (version !== VERSION || sum !== checksum(parts.join(':'))) return 'damaged';
 		// The checksum proves that this node wrote the note.

@@ -2,16 +2,12 @@ import pick from 'lodash/pick';
 import range from 'lodash/range';
 import sum from 'lodash/sum';
 
-import { systemClock } from '../../transport/clock';
-import type { Clock } from '../../transport/clock';
+import { systemClock, type Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import { Fingerprints, UNKNOWN, packId, storedEntry, tailOf, unpack } from './fingerprints';
-import { Journal, UnmergedJournal, firstPages, isLater } from './journal';
-import type { JournaledBatch } from './journal';
-import { Lease } from './lease';
-import type { Holder } from './lease';
-import { Names } from './names';
-import type { DocumentName } from './names';
+import { Journal, UnmergedJournal, firstPages, isLater, type JournaledBatch } from './journal';
+import { Lease, type Holder } from './lease';
+import { Names, type DocumentName } from './names';
 import { NotesFailed, NotesOnServer, SIZES, isReadable, orFailure } from './notes';
 import type {
 	MemoryNote,

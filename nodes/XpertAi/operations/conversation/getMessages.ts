@@ -5,7 +5,7 @@ import { declare } from '../../execution/operation';
 import { messageSearch } from '../../payloads/conversation';
 import type { MESSAGE_ROLES, MESSAGE_STATUSES } from '../../payloads/conversation';
 import { conversationLocator } from '../../pickers/locators';
-import { textOf } from '../../threads/messages';
+import { textOf } from '../../threads/thread';
 
 export const getMessages = declare({
 	value: 'getMessages',

@@ -1,6 +1,5 @@
 import filter from 'lodash/filter';
 import groupBy from 'lodash/groupBy';
-import has from 'lodash/has';
 import partition from 'lodash/partition';
 import uniq from 'lodash/uniq';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
@@ -68,14 +67,11 @@ function requestedDocuments(item: Item) {
 	const knowledgebaseId = item.id('knowledgebaseId');
 	const sourceName = keyIfGiven(item, 'sourceName') ?? '';
 	const source = { item, knowledgebaseId, sourceName };
-	/** `record`: fields to send beside the ID, because the server clears fields that are not sent. */
-	const request = (one: { id: string; key?: string; record?: object }) => ({ ...source, ...one });
+	const request = (one: { id: string; key?: string }) => ({ ...source, ...one });
 	if (item.setting('documentsBy', identifiedBy) === 'id')
 		return item.ids('documentIds').map((id) => request({ id }));
 	const key = keyOf(item, 'documentKey');
-	const id = derivedId(keyOwner(knowledgebaseId, sourceName), key);
-	// The name identifies the document in the server's list.
-	return [request({ key, id, record: { name: key } })];
+	return [request({ key, id: derivedId(keyOwner(knowledgebaseId, sourceName), key) })];
 }
 
 type RequestedDocument = ReturnType<typeof requestedDocuments>[number];
@@ -106,12 +102,13 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	};
 	const [present, missing] = partition(ids, (id) => statuses.has(id));
 	for (const id of missing) addOutcome(id, 'missing');
-	const records = new Map(documents.map(({ id, record }) => [id.toLowerCase(), record]));
-	const names = await memory?.names.of(present.filter((id) => !has(records.get(id), 'name')));
+	const keys = new Map(documents.map(({ id, key }) => [id.toLowerCase(), key]));
+	const names = await memory?.names.of(present.filter((id) => keys.get(id) === undefined));
 	const failure = await switchDocuments(present, {
 		disabled,
 		routes,
-		fieldsOf: (id) => ({ name: names?.get(id)?.name, ...records.get(id) }),
+		// The server clears fields that are not sent, and its list shows the name.
+		fieldsOf: (id) => ({ name: keys.get(id) ?? names?.get(id)?.name }),
 		onSwitched: (id) => addOutcome(id, disabled ? 'disabled' : 'enabled'),
 	});
 	// A document that the memory does not know may belong to another source.

@@ -155,5 +155,5 @@ const NAME_IN_USE_HINT: StatusHint = ({ reason = '' }) =>
 /** Hints for Create and Update. */
 export const KNOWLEDGEBASE_HINTS: StatusHints = {
 	400: NAME_IN_USE_HINT,
-	403: "The token is valid but may not do this. A workspace's key creates and updates no knowledgebases: use the key of a user or an assistant.",
+	403: "A workspace's key creates and updates no knowledgebases: use the key of a user or an assistant.",
 };

@@ -20,7 +20,7 @@ export const getKnowledgebase = declare({
 	fixedBody: {},
 	repeatable: true,
 	statusHints: {
-		403: "The token is valid but may not do this. A workspace's key may not read what is in a workspace: use the key of a user or an assistant.",
+		403: "A workspace's key may not read what is in a workspace: use the key of a user or an assistant.",
 	},
 	simplify: knowledgebaseState,
 	answer: recordAbout('knowledgebase'),

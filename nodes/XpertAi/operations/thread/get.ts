@@ -2,8 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { z } from 'zod';
 
-import { messagesOf, senderOf, textOf } from '../../threads/messages';
-import { stateOf, threadState } from '../../threads/thread';
+import { messagesOf, senderOf, textOf, stateOf, threadState } from '../../threads/thread';
 import { declare } from '../../execution/operation';
 import { threadLocator } from '../../pickers/locators';
 

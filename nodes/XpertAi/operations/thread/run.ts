@@ -1,5 +1,5 @@
 import type { CodedOperation } from '../../execution/operation';
-import type { RunKind } from '../../runs/input';
+import type { RunKind } from '../../runs/run';
 import {
 	cancelFields,
 	decideFields,
@@ -8,6 +8,7 @@ import {
 	runFields,
 	startFields,
 } from './run/fields';
+import type { OperationById } from './run/runById';
 
 /* The operations on runs. Their code is loaded with the first run, as most processes of n8n only show the node. */
 
@@ -19,7 +20,7 @@ const asking =
 
 /** Thread: Get Run, Wait for Run and Cancel Run. */
 const byId =
-	(operation: 'getRun' | 'waitForRun' | 'cancelRun'): CodedOperation['execute'] =>
+	(operation: OperationById): CodedOperation['execute'] =>
 	async (execution) =>
 		await (await import('./run/runById')).execute(execution, operation);
 

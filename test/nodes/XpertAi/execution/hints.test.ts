@@ -1,4 +1,4 @@
-import { hintFor, idsInBody } from '../../../../nodes/XpertAi/execution/hints';
+import { idsInBody, wordsFor } from '../../../../nodes/XpertAi/execution/hints';
 import type { HintContext } from '../../../../nodes/XpertAi/execution/hints';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { bodyOf } from '../../support/operations';
@@ -12,19 +12,22 @@ const failed = (status: number, facts: Partial<Failure> = {}): Failure => ({
 });
 const missing = failed(404, { missing: 'record', reason: 'The requested record was not found' });
 const NAMED = failed(404, { missing: 'record', reason: "Copilot not set for embedding model 'm'" });
+const hintFor = (failure: Failure, context: HintContext) => wordsFor(failure, context).hint;
 const ids = ['"Thread"', '"Assistant"', '"Assistant"'].map((subject) => ({ subject, id: '1' }));
 const statusHints = {
 	403: 'known',
 	409: 'again',
 	400: ({ reason }: Failure) => (reason === 'Name Exist' ? 'taken' : undefined),
 };
-const NO_RECORD = 'The server has no record with this ID, or the token may not see it.';
-const FORBIDDEN = 'The token is valid but may not do this.';
+const NO_RECORD = 'The server has no record with this ID, or the key may not see it.';
+const NEVER_PUBLISHED =
+	'The server has no record with this ID, it was never published, or the key may not see it. Check "Assistant".';
+const FORBIDDEN = 'The server knows this key.';
 
 describe('the hint', () => {
 	it.each<[Failure, HintContext, string | undefined]>([
 		[missing, { ids: ids.slice(0, 1) }, `${NO_RECORD} Check "Thread".`],
-		[missing, { ids }, `${NO_RECORD} Check "Thread" and "Assistant".`],
+		[missing, { ids: ids.slice(1) }, NEVER_PUBLISHED],
 		[missing, {}, undefined],
 		[failed(404, { reason: 'Cannot POST /x' }), { ids }, undefined],
 		[NAMED, { ids }, undefined],

@@ -24,7 +24,6 @@ const LIMIT = parameter('number', 'limit', 'Limit', 50);
 const SWITCH = parameter('boolean', 'all', 'Return All');
 const TIMEOUT = parameter('number', 'timeout', 'Timeout (Seconds)', 120);
 const ID = '335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
-const UUID = 'a UUID such as 123e4567-e89b-42d3-a456-426614174000';
 const locator = (value: unknown) => ({ __rl: true, mode: 'id', value });
 
 describe('a parameter', () => {
@@ -63,17 +62,11 @@ describe('a parameter', () => {
 		expect(thrownBy(() => limitOf({ limit })).message).toMatch(/^"Limit" must be /);
 	});
 
-	it.each<[string, string]>([
-		[
-			'Support Docs',
-			'must be an ID, but "Support Docs" is a name: paste the ID, or the address of its page',
-		],
-		['335ccdfa-d2bb', `must be ${UUID}, but is "335ccdfa-d2bb"`],
-	])('Knowledgebase "%s" %s', (knowledgebaseId, demand) => {
+	it.each(['Support Docs', '335ccdfa-d2bb'])('Knowledgebase "%s" is refused', (knowledgebaseId) => {
 		const fields = [parameter('string', 'knowledgebaseId', 'Knowledgebase')];
 		const item = itemOf({ knowledgebaseId }, { fields, index: 1 });
 		expect(thrownBy(() => item.id('knowledgebaseId')).message).toBe(
-			`"Knowledgebase" ${demand} [item 1]`,
+			`"Knowledgebase" must be an ID, but is "${knowledgebaseId}" [item 1]`,
 		);
 	});
 
@@ -82,7 +75,7 @@ describe('a parameter', () => {
 	it.each<[unknown, string]>([
 		...EMPTY.map((raw) => [raw, 'must not be empty'] as [unknown, string]),
 		...[...NO_ID, '[object Promise]'].map((raw) => [raw, 'must be an ID, but'] as [string, string]),
-		['https://xpert.example/settings', 'must be an ID, or the address of a page that has it'],
+		['https://xpert.example/settings', 'must be an ID, but is'],
 		...[{ id: 'x' }, ['x'], true].map((raw) => [raw, 'must be text'] as [unknown, string]),
 	])('Thread %j is refused: %s', (raw, demand) => {
 		const { message } = thrownBy(() => idOf(raw));

@@ -48,7 +48,13 @@ describe('a failed item', () => {
 		const { message, description } = error;
 		expect(putOut({ ...item })).toEqual({
 			error: message,
-			details: { outcome: 'rejected', description, httpCode: '404', requestId: 'r' },
+			details: {
+				outcome: 'rejected',
+				description,
+				httpCode: '404',
+				request: 'GET /',
+				requestId: 'r',
+			},
 		});
 		expect(Object.keys(item)).toEqual(['json', 'pairedItem']);
 		expect(item.pairedItem).toEqual({ item: 2 });

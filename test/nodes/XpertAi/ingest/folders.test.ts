@@ -1,7 +1,7 @@
 import { Folders, inFolder } from '../../../../nodes/XpertAi/ingest/folders';
 import type { DocumentRecord } from '../../../../nodes/XpertAi/payloads/document';
 import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
-import { called } from '../../support/send';
+import { calling } from '../../support/send';
 
 const KB = '1ce4c698-25dd-471c-817d-94cd2c4cce13';
 const DONE: Outcome = { ok: true, status: 201, answer: [] };
@@ -20,10 +20,11 @@ interface Row {
 /** Folders of a server that answers so, and the rows it was sent. */
 function foldersOn(...outcomes: Outcome[]) {
 	const sent: Row[][] = [];
-	const folders = new Folders(KB, async (body) => {
-		sent.push(JSON.parse(body) as Row[]);
-		return await Promise.resolve(called(outcomes.shift() ?? DONE));
+	const send = calling(({ body }) => {
+		sent.push(JSON.parse(String(body)) as Row[]);
+		return outcomes.shift() ?? DONE;
 	});
+	const folders = new Folders(KB, { storePath: '/bulk', send });
 	const make = async (...paths: string[]) =>
 		await folders.createFor(paths.map((folder): DocumentRecord => ({ folder })));
 	return { sent, make, names: () => sent.map((rows) => rows.map(({ name }) => name)) };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { range } from 'lodash';
 
-import type { ProcessedFact } from '../../../../nodes/XpertAi/ingest/facts';
+import type { ProcessedFact } from '../../../../nodes/XpertAi/ingest/readyDocument';
 import { Processing } from '../../../../nodes/XpertAi/ingest/processing';
 import type {
 	ProcessingEnd,

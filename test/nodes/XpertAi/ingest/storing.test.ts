@@ -23,7 +23,7 @@ describe('an answer that does not show the sent documents', () => {
 	it('is given up after three attempts, whatever the retry limits', async () => {
 		const { told, counts } = await answering([], [], [], []);
 		expect(told.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown']);
-		expect(counts.requests).toBe(3);
+		expect(counts.attempts).toBe(3);
 	});
 
 	it('counts for the documents that it shows', async () => {

@@ -22,7 +22,7 @@ describe('a server that does not come back', () => {
 		const { placesOf, counts } = await submitTo({ send }, withIds(100), limits);
 		expect(placesOf('notSent')).toEqual(range(0, 100));
 		expect(clock.elapsed()).toBeLessThanOrEqual(11 * MINUTE);
-		expect(counts.requests - counts.retries).toBe(10);
+		expect(counts.attempts - counts.retries).toBe(10);
 	});
 
 	it('is waited for again after it has answered', async () => {
@@ -48,7 +48,7 @@ describe('a server that rebuilds its embeddings', () => {
 		const limits = { clock, retryLimits: TEN_MINUTES };
 		const { placesOf, told, counts } = await submitTo(server, withIds(25), limits);
 		expect(placesOf('rejected')).toEqual(range(0, 25));
-		expect([server.rows, counts.splits]).toEqual([[], 0]);
+		expect([server.rows, counts.attempts - counts.retries]).toEqual([[], 3]);
 		expect(clock.elapsed()).toBeLessThanOrEqual(11 * MINUTE);
 		expect(told[0]).toMatchObject(pick(REBUILDING, 'failure.reason'));
 	});

@@ -36,21 +36,15 @@ describe('a batch the server rejects', () => {
 				failure: { status, reason: `reason ${status}` },
 			});
 			// Two requests a level for each bad document at most, and seven levels in a hundred.
-			expect(counts.requests).toBeLessThanOrEqual(3 + 3 * 2 * 7);
+			expect(counts.attempts).toBeLessThanOrEqual(3 + 3 * 2 * 7);
 		},
 	);
 
-	it('counts what was sent: requests, bytes, retries and splits, and the requests of each document', async () => {
-		let bytes = 0;
+	it('counts what was sent: requests and retries, and the requests of each document', async () => {
 		const server = new BulkServer(['limited']);
-		const send: BulkServer['send'] = async (request) => {
-			bytes += String(request.body).length;
-			return await server.send(request);
-		};
-		const { counts, told } = await submitTo({ send }, withIds(4, { 2: 400 }), oneBatch(4));
-		const { requests } = server;
+		const { counts, told } = await submitTo(server, withIds(4, { 2: 400 }), oneBatch(4));
 		expect(map(told, 'attempts')).toEqual([3, 3, 4, 4]);
-		expect(counts).toEqual({ batches: 1, bytes, requests, retries: 1, splits: 2 });
+		expect(counts).toEqual({ attempts: server.requests, batches: 1, retries: 1 });
 	});
 
 	it.each([
@@ -93,14 +87,19 @@ describe('a batch that takes the server too long', () => {
 		expect(placesOf('stored')).toEqual(range(0, 10));
 		expect(server.rows).toHaveLength(10);
 		// Ten, then twice five, three times each; then four of two or three.
-		expect(counts).toMatchObject({ requests: 3 + 2 * 3 + 4, splits: 3 });
+		expect(counts).toMatchObject({ attempts: 3 + 2 * 3 + 4 });
+	});
+
+	it('is split at once where it is too large: 413', async () => {
+		const { placesOf, counts } = await submitTo(impatient(answered(413)), withIds(10));
+		expect([placesOf('stored'), counts.attempts]).toEqual([range(0, 10), 1 + 2 + 4]);
 	});
 
 	it('is sent once each after the outage budget is spent', async () => {
 		const { send } = impatient(answered(504), 0);
 		const { placesOf, counts } = await submitTo({ send }, withIds(80));
 		expect(placesOf('unknown')).toEqual(range(0, 80));
-		expect(counts.requests).toBeLessThanOrEqual(5 * 3 + 4 + 7);
+		expect(counts.attempts).toBeLessThanOrEqual(5 * 3 + 4 + 7);
 	});
 
 	it.each([
@@ -137,7 +136,7 @@ describe('a knowledgebase that is missing', () => {
 		});
 		const { placesOf, counts } = await submitTo(missing(), [], { documents });
 		expect(placesOf('rejected')).toEqual(range(0, 100));
-		expect(counts).toMatchObject({ requests: 10, splits: 0 });
+		expect(counts).toMatchObject({ attempts: 10 });
 	});
 
 	const always = (outcome: Outcome) => ({ send: async () => await Promise.resolve(outcome) });
@@ -147,14 +146,9 @@ describe('a knowledgebase that is missing', () => {
 			'missing route, which rejects all after the second 404',
 			always(failed({ kind: 'status', status: 404, missing: 'route' })),
 			'rejected',
-			{ requests: 2, splits: 0 },
+			{ attempts: 2 },
 		],
-		[
-			'404 of a proxy',
-			always(failed({ kind: 'status', status: 404 })),
-			'unknown',
-			{ requests: 3, splits: 0 },
-		],
+		['404 of a proxy', always(failed({ kind: 'status', status: 404 })), 'unknown', { attempts: 3 }],
 	] as const)('is no %s', async (_, server, outcome, sent) => {
 		const { placesOf, counts } = await submitTo(server, withFiles(10));
 		expect(placesOf(outcome)).toEqual(range(0, 10));

@@ -5,11 +5,9 @@ import { map, range } from 'lodash';
 import type { Storing } from '../../../../nodes/XpertAi/ingest/storing';
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import type { ApiRequest } from '../../../../nodes/XpertAi/transport/request';
-import { BulkServer } from './support/bulkServer';
-import type { Fault } from './support/bulkServer';
+import { BulkServer, type Fault } from './support/bulkServer';
 import { failed, succeeded } from './support/outcomes';
-import { submitTo, waiting, withIds } from './support/storingOn';
-import type { Told } from './support/storingOn';
+import { submitTo, waiting, withIds, type Told } from './support/storingOn';
 
 const stop = { stopsAtFailure: true, batchLimits: { maxCount: 2, maxBytes: Infinity } };
 
@@ -64,7 +62,7 @@ describe('before a batch', () => {
 			return succeeded(sent.map(({ id, key }) => ({ id: key === undefined ? id : `own ${key}` })));
 		};
 		const { placesOf, counts } = await submitTo({ send }, ofNewIds, { memory });
-		expect([placesOf('stored'), counts.requests]).toEqual([[0, 1], 1]);
+		expect([placesOf('stored'), counts.attempts]).toEqual([[0, 1], 1]);
 	});
 
 	it('documents may be stored if a batch was sent and its halves must not be', async () => {
@@ -159,6 +157,6 @@ describe('an execution that is stopped', () => {
 		};
 		const { placesOf, counts } = await submitTo({ send }, withIds(50), { signal: stopping.signal });
 		expect(placesOf('unknown')).toHaveLength(10);
-		expect(counts.requests).toBe(1);
+		expect(counts.attempts).toBe(1);
 	});
 });

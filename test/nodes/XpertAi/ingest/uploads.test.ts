@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 
-import { serialize } from '../../../../nodes/XpertAi/ingest/readyDocument';
-import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/readyDocument';
+import { serialize, type ReadyDocument } from '../../../../nodes/XpertAi/ingest/readyDocument';
 import type { DocumentRecord } from '../../../../nodes/XpertAi/payloads/document';
 import { uploadFiles } from '../../../../nodes/XpertAi/ingest/uploads';
 import { prepared } from '../../support/documents';

@@ -1,5 +1,5 @@
 import { anyAnswer } from '../../../../nodes/XpertAi/transport/answer';
-import { withDeadline } from '../../../../nodes/XpertAi/runs/run';
+import { readThreadPatiently, withDeadline } from '../../../../nodes/XpertAi/runs/run';
 import type { Run } from '../../../../nodes/XpertAi/runs/run';
 import { waitForRunResult } from '../../../../nodes/XpertAi/runs/runThread';
 import { startInTurn } from '../../../../nodes/XpertAi/runs/start';
@@ -46,7 +46,7 @@ describe('a request that is sent in time', () => {
 		await send(READ);
 		const limits = sent.map(({ timeoutMs, totalMs }) => [timeoutMs, totalMs]);
 		expect(limits).toEqual([
-			[30 * SECOND, 30 * SECOND],
+			[30 * SECOND, 40 * SECOND],
 			[15 * SECOND, 15 * SECOND],
 			[SECOND, SECOND],
 		]);
@@ -113,6 +113,21 @@ describe('the time until the deadline', () => {
 		time.pass(SECOND);
 		expect(client.remaining()).toBe(0);
 	});
+});
+
+it.each([
+	['is read with growing pauses until the server shows it', 60, 2, { ok: true }, [2, 3]],
+	['is read until the deadline', 2, Infinity, { failure }, [2]],
+])('a thread %s', async (_, deadlineS, failures, outcome, waits) => {
+	let reads = 0;
+	const time = virtualTime();
+	const send = parsing(() =>
+		++reads > failures ? success({ thread_id: 't', status: 'idle' }) : no(failure),
+	);
+	const limits = { clock: time, deadline: time.now() + deadlineS * SECOND };
+	const read = await readThreadPatiently({ ...withDeadline({ send, ...limits }), threadId: 't' });
+	expect(read).toMatchObject(outcome);
+	expect(time.waits).toEqual(waits.map((seconds) => seconds * SECOND));
 });
 
 const RUN = { run_id: 'r', thread_id: 't', assistant_id: 'a' };

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 
-import { threadState } from '../../../../nodes/XpertAi/threads/thread';
 import {
+	threadState,
 	afterLastUserMessage,
 	lastReply,
 	messagesOf,
 	parseReply,
 	senderOf,
 	textOf,
-} from '../../../../nodes/XpertAi/threads/messages';
+} from '../../../../nodes/XpertAi/threads/thread';
 import { recordedThread } from './support/recorded';
 
 describe('who says a message', () => {

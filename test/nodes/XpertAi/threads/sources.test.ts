@@ -1,7 +1,10 @@
-import { afterLastUserMessage, messagesOf } from '../../../../nodes/XpertAi/threads/messages';
+import {
+	afterLastUserMessage,
+	messagesOf,
+	threadState,
+} from '../../../../nodes/XpertAi/threads/thread';
 import { eventsOn, sourcesOf } from '../../../../nodes/XpertAi/threads/runEvents';
 import { passagesIn, Sources } from '../../../../nodes/XpertAi/threads/sources';
-import { threadState } from '../../../../nodes/XpertAi/threads/thread';
 import { recordedThread } from './support/recorded';
 
 const link = (chunkId: string, documentId = 'd') =>

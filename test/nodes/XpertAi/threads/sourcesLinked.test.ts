@@ -3,9 +3,8 @@ import { uniq } from 'lodash';
 
 import { Citations, Sources } from '../../../../nodes/XpertAi/threads/sources';
 import type { CitationStyle } from '../../../../nodes/XpertAi/threads/sources';
-import { messagesOf, textOf } from '../../../../nodes/XpertAi/threads/messages';
+import { messagesOf, textOf, threadState } from '../../../../nodes/XpertAi/threads/thread';
 import { eventsOn, sourcesOf } from '../../../../nodes/XpertAi/threads/runEvents';
-import { threadState } from '../../../../nodes/XpertAi/threads/thread';
 import type { ThreadState } from '../../../../nodes/XpertAi/threads/thread';
 import { recordedExchanges, recordedThread } from './support/recorded';
 

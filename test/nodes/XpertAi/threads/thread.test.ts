@@ -1,9 +1,7 @@
 import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
 import { readThread, threadState } from '../../../../nodes/XpertAi/threads/thread';
-import { readThreadPatiently, withDeadline } from '../../../../nodes/XpertAi/runs/run';
 import { no, success } from '../../support/send';
 import { answering, failure, lost } from './support/answering';
-import type { Answer } from './support/answering';
 
 const THREAD = { thread_id: 't', status: 'idle' };
 
@@ -69,30 +67,6 @@ describe('readThread', () => {
 		expect(await readThread(answering(no(noRoute)).asking, 't')).toMatchObject({
 			failure: noRoute,
 		});
-	});
-});
-
-describe('readThreadPatiently', () => {
-	const reading = async (deadlineMs: number, ...answers: Answer[]) => {
-		const { asking, asked } = answering(...answers);
-		const limits = { deadline: asking.clock.now() + deadlineMs, signal: asking.clock.signal };
-		const client = withDeadline({ ...asking, ...limits });
-		return {
-			read: await readThreadPatiently({ ...client, threadId: 't' }),
-			asked,
-			waits: asking.clock.waits,
-		};
-	};
-
-	it('reads a thread with growing pauses until the server shows it', async () => {
-		const { read, waits } = await reading(60_000, no(failure), no(failure), success(THREAD));
-		expect([read.ok, waits]).toEqual([true, [2_000, 3_000]]);
-	});
-
-	it('ends with the deadline', async () => {
-		const { read, waits } = await reading(2_000, no(failure));
-		expect(read).toMatchObject({ failure });
-		expect(waits.reduce((sum, ms) => sum + ms, 0)).toBe(2_000);
 	});
 });
 

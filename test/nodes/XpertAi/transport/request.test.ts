@@ -72,8 +72,8 @@ describe('what is handed to n8n', () => {
 
 	it.each<[string, Partial<ApiRequest>, number[]]>([
 		['the whole answer', {}, [5000]],
-		['the whole answer, where there is another limit for it', { totalMs: 8.5 }, [9]],
 		['silence while a file is sent', { body }, []],
+		['silence while a file is sent, and all of it', { body, totalMs: 8.5 }, [9]],
 		['silence in a stream', { stream }, []],
 		['silence in a stream, and all of it', { stream, totalMs: 1e15 }, [2 ** 31 - 1]],
 	])('limits %s', async (_, request, limits) => {

@@ -1,8 +1,7 @@
 import { orderBy } from 'lodash';
 
 import type { ConversationChange } from '../../../../nodes/XpertAiTrigger/conversations';
-import type { Change } from '../../../../nodes/XpertAiTrigger/memory';
-import type { ChangesQuery } from '../../../../nodes/XpertAiTrigger/changes';
+import type { Change, ChangesQuery } from '../../../../nodes/XpertAiTrigger/changes';
 
 /** A change that is stamped with one moment and can be seen from another on. */
 interface Stored extends Change {

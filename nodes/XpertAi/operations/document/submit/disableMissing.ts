@@ -7,8 +7,7 @@ import type { Item } from '../../../execution/item';
 import type { SourceMemory } from '../../../ingest/memory';
 import { fetchStatuses, processingState } from '../../../ingest/processingStatus';
 import { switchDocuments } from '../../../ingest/switchDocuments';
-import { failureMessage } from '../../../transport/failure';
-import type { Failure } from '../../../transport/failure';
+import { failureMessage, type Failure } from '../../../transport/failure';
 import { outermostMode } from './submission';
 import type { Target } from './target';
 import { asHint, counted } from './wording';
@@ -24,11 +23,11 @@ export const MIRROR = 'Mirror the Source (Remove What Is Gone)';
  * @throws NodeOperationError before anything is sent
  */
 export function refuseInLoop(item: Item, name: string, choice: string, other: string): void {
-	if (!isInLoop(item.context)) return;
-	item.refuse({
-		subject: `"${item.labelOf(name)}"`,
-		demand: `cannot be "${choice}" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "${other}"`,
-	});
+	if (isInLoop(item.context))
+		item.refuseField(
+			name,
+			`cannot be "${choice}" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "${other}"`,
+		);
 }
 
 /**
@@ -43,11 +42,11 @@ export function refuseBehindFindChanges(item: Item): void {
 		.getParentNodes(name, { includeNodeParameters: true })
 		.filter((node) => node.type === type && !node.disabled)
 		.find(({ parameters }) => parameters?.operation === 'findChanges');
-	if (!found) return;
-	item.refuse({
-		subject: `"${item.labelOf('mode')}"`,
-		demand: `cannot be "${MIRROR}" behind ${quoted(found.name)}, which passes on only what changed: choose "Send New and Changed"`,
-	});
+	if (found)
+		item.refuseField(
+			'mode',
+			`cannot be "${MIRROR}" behind ${quoted(found.name)}, which passes on only what changed: choose "Send New and Changed"`,
+		);
 }
 
 /** Ways of starting a workflow in which its items are today's source: not by hand, as a test or as a repetition. */

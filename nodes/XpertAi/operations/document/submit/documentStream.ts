@@ -5,20 +5,17 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/outputs';
-import type { ReadyDocument } from '../../../ingest/readyDocument';
-import type { DocumentFact, Fact } from '../../../ingest/facts';
+import type { ReadyDocument, DocumentFact, Fact } from '../../../ingest/readyDocument';
 import { inFolder } from '../../../ingest/folders';
 import { MARKS } from '../../../ingest/memory';
 import { isUuid, keyDemand } from '../../../payloads/common';
-import { unsignedAddress } from '../../../payloads/document';
-import type { DocumentRecord } from '../../../payloads/document';
+import { unsignedAddress, type DocumentRecord } from '../../../payloads/document';
 import { derivedId } from '../../../payloads/derivedId';
 import { isRejection } from '../../../transport/classifyFailure';
 import { keyOwner } from './knowledgebase';
 import type { Origin } from './outcomes';
 import type { SourceDocuments } from './sources/readers';
-import { refusedKeys } from './sources/sourceDocument';
-import type { FoundDocument } from './sources/sourceDocument';
+import { refusedKeys, type FoundDocument } from './sources/sourceDocument';
 import type { Submission } from './submission';
 
 /** The documents of all items for one knowledgebase, with their IDs. They are streamed: none is kept. */
@@ -51,24 +48,25 @@ export class DocumentStream {
 	async *documents(): AsyncGenerator<ReadyDocument<Origin>> {
 		const { submission } = this;
 		this.queue.reverse();
-		for (let queued = this.queue.pop(); queued && submission.canRead; queued = this.queue.pop()) {
+		while (submission.canRead) {
+			const queued = this.queue.pop();
+			if (!queued) return;
 			const { item } = queued;
 			let count = 0;
 			try {
 				const documents = queued.documents ?? submission.read(item);
-				const isStreamed = !Array.isArray(documents);
 				for await (const found of documents) {
 					count += 1;
-					if (isStreamed) submission.take({ outcome: 'read', count: 1 });
-					const document = await this.ready(found, { item });
+					const document = await this.ready(found, item);
 					if (document) yield document;
-					if (!submission.canRead) return;
+					if (submission.canRead) continue;
+					const left = Array.isArray(documents) ? documents.slice(count) : [];
+					return void this.queue.push({ item, documents: left });
 				}
-				if (isStreamed && count === 0) submission.take({ outcome: 'noRecords' });
+				if (count === 0 && !Array.isArray(documents)) submission.take({ outcome: 'noRecords' });
 			} catch (caught) {
 				// If a file breaks off, the documents before that are sent nevertheless.
-				this.recordRefused(caught);
-				submission.takeFlaw(item, caught);
+				this.takeRefused(item, caught);
 			}
 		}
 	}
@@ -76,16 +74,12 @@ export class DocumentStream {
 	/** The document, ready to be sent; nothing if it cannot be read, or if sending has stopped. */
 	private async ready(
 		found: FoundDocument | ItemError,
-		origin: Origin,
+		item: Item,
 	): Promise<ReadyDocument<Origin> | undefined> {
+		if (found instanceof Error) return this.takeRefused(item, found);
 		const { submission } = this;
-		const { unusedColumns } = found instanceof Error ? {} : found;
-		submission.take({ outcome: 'begun', origin, unusedColumns });
-		if (found instanceof Error) {
-			this.recordRefused(found);
-			submission.take({ outcome: 'unreadable', document: { origin }, error: found });
-			return undefined;
-		}
+		const origin: Origin = { item };
+		submission.take({ outcome: 'begun', origin, unusedColumns: found.unusedColumns });
 		const document = this.asDocument(found, origin);
 		const fail = (fact: DocumentFact<Origin>) => {
 			this.recordGap(fact);
@@ -115,10 +109,11 @@ export class DocumentStream {
 	}
 
 	/** Records a document that could not be read. With a key, it is in the source all the same. */
-	private recordRefused(caught: unknown): void {
+	private takeRefused(item: Item, caught: unknown): undefined {
 		const key = isObject(caught) ? refusedKeys.get(caught) : undefined;
 		if (key === undefined) this.gaps.rejected += 1;
 		else this.recordKey(key, derivedId(this.owner, key));
+		this.submission.takeFlaw(item, caught);
 	}
 
 	private recordKey(key: string | undefined, id: string): void {

@@ -1,7 +1,6 @@
 import compact from 'lodash/compact';
 import sumBy from 'lodash/sumBy';
-import { isExpression } from 'n8n-workflow';
-import type { INodeExecutionData } from 'n8n-workflow';
+import { isExpression, type INodeExecutionData } from 'n8n-workflow';
 import type { AnyZodObject } from 'zod';
 
 import type { Item } from '../../../execution/item';
@@ -17,7 +16,7 @@ import { hintsOf, outputOf, processingError, progressOf, stopError } from './rep
 import { checkSameSettings, readSubmitSettings, sourceOf, submitParameters } from './settings';
 import { Submission } from './submission';
 import { Target } from './target';
-import { asHint, counted, sentences } from './wording';
+import { sentences } from './wording';
 
 /**
  * Stores the documents of all items, processes them, and reports the outcome of each.
@@ -90,13 +89,10 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		for (const target of targets)
 			if (!submission.stoppedBy) await (settings.dryRun ? target.plan() : target.store());
 		remarkCircuitBreaker(submission);
-		const older = sumBy(targets, 'older');
-		if (older > 0)
-			submission.remark(`${counted(older, 'document was', 'documents were')} ${NOT_SENT_IN_RETRY}`);
+		submission.remarkOn(sumBy(targets, 'older'), NOT_SENT_IN_RETRY);
 		if (submission.stoppedBy) {
-			// Stored documents are processed nevertheless; the next run fetches their statuses.
-			for (const { processing } of targets) await processing?.startRemaining();
-			throw stopError(tally, submission.stoppedBy);
+			for (const target of targets) await target.stop();
+			throw stopError(tally, submission.stoppedBy, sumBy(targets, 'waiting'));
 		}
 		// All knowledgebases share one wait.
 		await Promise.all(targets.map(async (target) => await target.followProcessing()));
@@ -119,13 +115,11 @@ const ONLY_WITH_DOCUMENTS =
 /** Reports once that the circuit breaker kept documents from being sent. */
 function remarkCircuitBreaker(submission: Submission): void {
 	const { reason, streakLength } = submission.circuitBreaker;
-	const { counts, documentsRead } = submission.tally;
-	const notSent = documentsRead - counts.documents + counts.notSent;
-	if (reason === undefined || notSent === 0) return;
-	const documents = counted(notSent, 'document was', 'documents were');
+	const { notSent } = submission.tally.counts;
+	if (reason === undefined) return;
 	const why =
 		streakLength === undefined ? 'none would be found' : `${streakLength} in a row failed`;
-	submission.remark(asHint(`${documents} not sent, as ${why}: ${reason}`));
+	submission.remarkOn(notSent, `not sent, as ${why}: ${reason}`);
 }
 
 /** Reports what is not known of the processing. Documents stay stored whatever happens. */
@@ -140,12 +134,9 @@ function remarkProcessing(submission: Submission, targets: Target[]): void {
 			submission.remark(sentences(broken, failureMessage(failure)));
 		}
 	}
-	const unfinished = sumBy(results, 'unfinished');
-	if (unfinished > 0) {
-		const documents = counted(unfinished, 'document was', 'documents were');
-		const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
-		submission.remark(`${documents} still being processed when the wait ended${next}.`);
-	}
+	const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
+	const unfinished = `still being processed when the wait ended${next}.`;
+	submission.remarkOn(sumBy(results, 'unfinished'), unfinished);
 }
 
 const NO_PROCESSING_ROUTE =

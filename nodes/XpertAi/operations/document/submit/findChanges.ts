@@ -20,7 +20,6 @@ import type { FoundDocument } from './sources/sourceDocument';
 import { Submission } from './submission';
 import type { Tally } from './tally';
 import type { Target } from './target';
-import { counted } from './wording';
 
 const parameters = z.object({
 	whatIsGone: z.enum(['keep', 'disable']),
@@ -69,9 +68,7 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 	for (const target of targets) await planOrFail(target);
 	for (const target of targets) await handleGone(target);
 	if (submission.refusal) throw submission.refusal;
-	const unversioned = sumBy(targets, 'unversioned');
-	if (unversioned > 0)
-		submission.remark(`${counted(unversioned, 'document was', 'documents were')} ${UNVERSIONED}`);
+	submission.remarkOn(sumBy(targets, 'unversioned'), UNVERSIONED);
 	addHints(first.context, hintsOf(tally, first, settings, lineOf(tally)));
 	if (settings.dryRun) return outputOf(tally, first, settings, 0);
 	return [

@@ -4,8 +4,7 @@ import type { Execution } from '../../../execution/operation';
 import type { MemoryPlace, MemoryTroubles } from '../../../ingest/memory';
 import { derivedId } from '../../../payloads/derivedId';
 import { buildPath } from '../../../transport/api';
-import { call, OutageBudget } from '../../../transport/call';
-import type { Call, RetryLimits } from '../../../transport/call';
+import { call, OutageBudget, type Call, type RetryLimits } from '../../../transport/call';
 import { systemClock } from '../../../transport/clock';
 import { failureMessage } from '../../../transport/failure';
 import type { Send } from '../../../transport/request';
@@ -33,7 +32,8 @@ export function knowledgebaseRoutes(
 		startPath: buildPath(startProcessing.path, { knowledgebaseId }),
 		statusPath: (ids: string[]) =>
 			buildPath(getStatus.path, { knowledgebaseId, documentIds: ids.join(',') }),
-		send: async <Answer>(request: Call<Answer>) => await call(client, { timeoutMs, ...request }),
+		send: async <Answer>(request: Omit<Call<Answer>, 'repeatable'>) =>
+			await call(client, { timeoutMs, repeatable: true, ...request }),
 		clock: systemClock,
 		signal,
 	};

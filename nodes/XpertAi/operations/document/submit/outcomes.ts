@@ -1,18 +1,15 @@
 import find from 'lodash/find';
 import type { IDataObject, INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
-import { rawOutput } from '../../../execution/audience';
-import type { AnswerOutput } from '../../../execution/audience';
+import { rawOutput, type AnswerOutput } from '../../../execution/audience';
 import { quoted } from '../../../execution/badInput';
 import type { NamedId } from '../../../execution/ids';
 import type { Item } from '../../../execution/item';
 import { documentExtension } from '../../../execution/mimeTypes';
-import { asJson } from '../../../execution/outputs';
-import type { ItemError } from '../../../execution/outputs';
+import { asJson, type ItemError } from '../../../execution/outputs';
 import type { ReadyDocument } from '../../../ingest/readyDocument';
 import type { PlannedAction } from '../../../ingest/planDocuments';
-import { processingFlaw } from '../../../ingest/processingStatus';
-import type { ProcessingEnd } from '../../../ingest/processingStatus';
+import { processingFlaw, type ProcessingEnd } from '../../../ingest/processingStatus';
 import type { Failure } from '../../../transport/failure';
 import { SOURCES, WITH_A_FILE } from './sources';
 

@@ -39,14 +39,13 @@ export function outputOf(
 			...missing.map((json) => first.output(json)),
 		];
 	const { dryRun } = settings;
-	const { requests: attempts, ...others } = requests;
 	const notes = [...tally.remarks, ...notFoundNote(tally)];
 	const json: IDataObject = {
 		...(dryRun ? { ...plans, rejected: counts.rejected, plan: lineOf(tally, settings) } : counts),
 		...(notes.length > 0 && { notes }),
 		failed: failed as unknown as IDataObject[],
 		seconds: Math.round(seconds * 1000) / 1000,
-		...(!dryRun && { attempts, ...others }),
+		...(!dryRun && requests),
 	};
 	return [{ json, pairedItem: first.context.getInputData().map((_, item) => ({ item })) }];
 }
@@ -85,14 +84,18 @@ export function hintsOf(
 	]);
 }
 
-/** The error with Stop: that of a document, with how many are stored, which are not, and what a second run would do. */
-export function stopError(tally: Tally, stopped: Origin): ItemError {
-	const { counts, documentsRead, itemsNotRead, unreadable } = tally;
-	const { documents, found, stored, rejected, unknown } = counts;
+/**
+ * The error with Stop: that of a document, with how many are stored, which are not, and what a second run would do.
+ *
+ * @param waiting documents that were read and had no turn
+ */
+export function stopError(tally: Tally, stopped: Origin, waiting = 0): ItemError {
+	const { counts, itemsNotRead, unreadable } = tally;
+	const { found, stored, rejected, unknown } = counts;
 	const error = errorOf(stopped) ?? stopped.item.operationError('A document was not stored');
 	const unread = itemsNotRead > 0 ? `, ${counted(itemsNotRead, 'item')} not read` : '';
 	// The server has never seen what could not be read.
-	const notSent = counts.notSent + documentsRead - documents + unreadable;
+	const notSent = counts.notSent + waiting + unreadable;
 	const inAll = inWords({ ...counts, rejected: rejected - unreadable, notSent });
 	const failed = tally.failed.filter(({ outcome }) => outcome !== 'stored');
 	const namesOf = (isUnknown: boolean) =>

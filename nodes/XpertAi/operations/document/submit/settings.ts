@@ -62,8 +62,7 @@ export function checkSameSettings(item: Item, first: Item, schema: AnyZodObject)
 		isJsonObject(value) ? Object.keys(value).map((option) => `${name}.${option}`) : name,
 	);
 	const other = names.find((path) => get(own, path) !== get(others, path));
-	if (other !== undefined)
-		item.refuse({ subject: `"${item.labelOf(other)}"`, demand: 'must be the same for all items' });
+	if (other !== undefined) item.refuseField(other, 'must be the same for all items');
 }
 
 /** The settings of a submission, from the parameters of the first item. */

@@ -2,17 +2,15 @@ import get from 'lodash/get';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
-import { mayContinue } from '../../../execution/outputs';
-import type { ItemError } from '../../../execution/outputs';
+import { mayContinue, type ItemError } from '../../../execution/outputs';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
 import { isForeignNotFound } from '../../../transport/classifyFailure';
 import type { Send } from '../../../transport/request';
 import type { Origin } from './outcomes';
 import type { SubmitSettings } from './settings';
-import { readDocuments } from './sources/readers';
-import type { SourceDocuments } from './sources/readers';
-import { addFact, newTally } from './tally';
-import type { SubmitFact } from './tally';
+import { readDocuments, type SourceDocuments } from './sources/readers';
+import { asHint, counted } from './wording';
+import { addFact, newTally, type SubmitFact } from './tally';
 
 /**
  * Marks failures as long as this API has not answered any request: whoever tries out a wrong address need not wait
@@ -51,7 +49,8 @@ export class Submission {
 		/** The item whose settings apply to all items. */
 		readonly first: Item,
 		readonly settings: SubmitSettings,
-		private readonly readItem = readDocuments,
+		/** Reads the documents of an item, in their order. */
+		readonly read: (item: Item) => SourceDocuments = readDocuments,
 	) {
 		this.send = outermostMode(first.context) === 'manual' ? markUnanswered(first.send) : first.send;
 		this.signal = first.context.getExecutionCancelSignal();
@@ -77,7 +76,6 @@ export class Submission {
 	/** Records why the next document of an item cannot be read. */
 	takeFlaw(item: Item, error: unknown): void {
 		const origin: Origin = { item };
-		this.take({ outcome: 'read', count: 1 });
 		this.take({ outcome: 'begun', origin });
 		this.take({ outcome: 'unreadable', document: { origin }, error });
 	}
@@ -87,21 +85,16 @@ export class Submission {
 		for (const text of texts) this.tally.remarks.add(text);
 	}
 
+	/** Records a hint that begins with a number of documents, unless it is 0. */
+	remarkOn(count: number, text: string): void {
+		if (count > 0)
+			this.remark(asHint(`${counted(count, 'document was', 'documents were')} ${text}`));
+	}
+
 	/** Records an error that concerns no single document. With Stop, it ends the run when all sources had their turn. */
 	refuse(error: ItemError): void {
 		if (mayContinue(this.first.context)) this.tally.refusals.push(error);
 		else this.refusal ??= error;
-	}
-
-	/**
-	 * Reads the documents of an item, in their order.
-	 *
-	 * @throws NodeOperationError naming the field, the item and what is expected
-	 */
-	read(item: Item): SourceDocuments {
-		const documents = this.readItem(item);
-		if (Array.isArray(documents)) this.take({ outcome: 'read', count: documents.length });
-		return documents;
 	}
 }
 

@@ -2,16 +2,13 @@ import mapValues from 'lodash/mapValues';
 import pick from 'lodash/pick';
 import type { IDataObject } from 'n8n-workflow';
 
-import { asJson } from '../../../execution/outputs';
-import type { ItemError } from '../../../execution/outputs';
-import type { ReadyDocument } from '../../../ingest/readyDocument';
-import type { DocumentFact, Fact, ProcessedFact, RequestCounts } from '../../../ingest/facts';
+import { asJson, type ItemError } from '../../../execution/outputs';
+import type { DocumentFact, Fact, ProcessedFact } from '../../../ingest/readyDocument';
 import type { DocumentName } from '../../../ingest/memory';
 import type { PlannedAction } from '../../../ingest/planDocuments';
 import { processingEndOf, processingFlaw } from '../../../ingest/processingStatus';
 import { failureMessage } from '../../../transport/failure';
-import { OUTCOMES, defined, readableFailure } from './outcomes';
-import type { Origin, OutcomeName } from './outcomes';
+import { OUTCOMES, defined, readableFailure, type Origin, type OutcomeName } from './outcomes';
 import type { SubmitSettings } from './settings';
 
 /** Failed documents that are listed; the counts are always complete. */
@@ -25,7 +22,6 @@ export type SubmitFact =
 	| Exclude<Fact<Origin>, ProcessedFact>
 	/** Without an origin, the document was stored by this run and is not tracked. */
 	| (ProcessedFact & { origin?: Origin })
-	| { outcome: 'read'; count: number }
 	| { outcome: 'begun'; origin: Origin; unusedColumns?: string[] }
 	/** A file of records held none. */
 	| { outcome: 'noRecords' }
@@ -55,10 +51,8 @@ export const newTally = () => ({
 	counts: { documents: 0, ...mapValues(OUTCOMES, () => 0) },
 	/** Documents by what the next run would do with them. */
 	plans: { new: 0, changed: 0, back: 0, unchanged: 0, gone: 0 },
-	requests: { batches: 0, bytes: 0, requests: 0, retries: 0, splits: 0 },
+	requests: { attempts: 0, batches: 0, retries: 0 },
 	failed: [] as FailedDocument[],
-	/** Documents read so far, including records that are no documents. */
-	documentsRead: 0,
 	/** Input items that were not read, because the run had ended. */
 	itemsNotRead: 0,
 	/** Of the rejected, those that could not be read: the server never saw them. */
@@ -100,9 +94,6 @@ export function addFact(
 	{ output, simplify }: Pick<SubmitSettings, 'output' | 'simplify'>,
 ): Origin | undefined {
 	switch (fact.outcome) {
-		case 'read':
-			tally.documentsRead += fact.count;
-			return undefined;
 		case 'begun':
 			if (output !== 'summary') tally.origins.push(fact.origin);
 			for (const column of fact.unusedColumns ?? []) tally.unusedColumns.add(column);
@@ -111,7 +102,7 @@ export function addFact(
 			tally.doubts.emptyFiles += 1;
 			return undefined;
 		case 'sent':
-			for (const key of Object.keys(fact.counts) as Array<keyof RequestCounts>)
+			for (const key of Object.keys(fact.counts) as Array<keyof Tally['requests']>)
 				tally.requests[key] += fact.counts[key];
 			return undefined;
 		case 'unreadable': {
@@ -198,7 +189,7 @@ function addProcessed(
 }
 
 /** Counts what is seldom intended, or not supported by servers (service behaviour). */
-function addDoubts({ doubts }: Tally, { isNew, origin, record }: ReadyDocument<Origin>): void {
+function addDoubts({ doubts }: Tally, { isNew, origin, record }: OutcomeFact['document']): void {
 	const { filePath, fileUrl, pages, chunks } = record;
 	const parts = [...(pages ?? []), ...(chunks ?? [])];
 	if (origin.hadNul) doubts.hadNul += 1;

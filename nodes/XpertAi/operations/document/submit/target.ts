@@ -1,15 +1,15 @@
+import size from 'lodash/size';
+import sumBy from 'lodash/sumBy';
+
 import { asJson } from '../../../execution/outputs';
-import { documentList } from '../../../ingest/answeredRecords';
 import type { Documents } from '../../../ingest/batches';
-import type { ReadyDocument } from '../../../ingest/readyDocument';
-import type { Fact, ProcessedFact } from '../../../ingest/facts';
+import type { ReadyDocument, Fact, ProcessedFact } from '../../../ingest/readyDocument';
 import { Folders } from '../../../ingest/folders';
 import { MARKS, ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
 import type { DocumentName, Holder } from '../../../ingest/memory';
 import { filterChanged, planDocuments } from '../../../ingest/planDocuments';
 import { Processing } from '../../../ingest/processing';
-import { fetchStatuses, processingState } from '../../../ingest/processingStatus';
-import type { Statuses } from '../../../ingest/processingStatus';
+import { fetchStatuses, processingState, type Statuses } from '../../../ingest/processingStatus';
 import { storeDocuments } from '../../../ingest/storing';
 import { uploadFiles } from '../../../ingest/uploads';
 import { derivedId } from '../../../payloads/derivedId';
@@ -18,12 +18,10 @@ import { systemClock } from '../../../transport/clock';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
 import { DocumentStream } from './documentStream';
 import { knowledgebaseRoutes, memoryPlaceOf } from './knowledgebase';
-import { knowledgebaseError } from './outcomes';
-import type { Origin } from './outcomes';
+import { knowledgebaseError, type Origin } from './outcomes';
 import type { Source } from './settings';
-import { outermostMode } from './submission';
-import type { Submission } from './submission';
-import { asHint, counted } from './wording';
+import { outermostMode, type Submission } from './submission';
+import { asHint } from './wording';
 
 /** A small first batch is processed soon, and reveals errors that affect all documents. */
 const FIRST_BATCH = 10;
@@ -100,11 +98,10 @@ export class Target {
 		const { first, settings, circuitBreaker, send, signal } = submission;
 		const { retryLimits, timeoutMs } = settings;
 		const client = { send, clock: systemClock, signal };
-		const { storePath: path, send: sendRepeatedly } = memoryRoutes;
 		const facts = storeDocuments({
 			...settings,
 			client,
-			path,
+			path: memoryRoutes.storePath,
 			memory,
 			circuitBreaker,
 			stopsAtFailure: !first.context.continueOnFail(),
@@ -120,23 +117,25 @@ export class Target {
 				firstCount: FIRST_BATCH,
 				reserved: memory && ROOM_IN_BATCH,
 			},
-			folders: new Folders(
-				knowledgebaseId,
-				async (body) =>
-					await sendRepeatedly({
-						method: 'POST',
-						repeatable: true,
-						path,
-						body,
-						schema: documentList,
-					}),
-			),
+			folders: new Folders(knowledgebaseId, memoryRoutes),
 		});
 		for await (const some of facts) {
 			for (const fact of some) this.take(fact);
-			for (const fact of processing?.ended() ?? []) this.takeProcessed(fact);
+			this.takeEnded();
 			processing?.pollWhenDue();
 		}
+	}
+
+	/** Starts the remaining documents after a failure; the next run fetches their statuses. */
+	async stop(): Promise<void> {
+		await this.processing?.startRemaining();
+		this.takeEnded();
+	}
+
+	/** Documents that were read and have no outcome yet. */
+	get waiting(): number {
+		const unread = sumBy(this.stream.queue, ({ documents }) => size(documents));
+		return unread + this.begun.size + this.toSendWhole.length;
 	}
 
 	/** Starts the remaining documents, and follows the processing of all to its end. */
@@ -272,16 +271,10 @@ export class Target {
 		);
 		const { statuses } = await this.statusesOf([...ids, ...otherIds], memory);
 		const stored = ids.filter((id) => statuses.has(id.toLowerCase())).length;
-		if (stored > 0)
-			this.submission.remark(
-				asHint(`${counted(stored, 'document was', 'documents were')} ${STORED_BEFORE}`),
-			);
+		this.submission.remarkOn(stored, STORED_BEFORE);
 		// A disabled document has no status.
 		const duplicates = otherIds.filter((id) => processingState(statuses.get(id)) !== 'none').length;
-		if (duplicates > 0)
-			this.submission.remark(
-				asHint(`${counted(duplicates, 'document is', 'documents are')} ${STORED_TWICE}`),
-			);
+		this.submission.remarkOn(duplicates, STORED_TWICE);
 	}
 
 	/** Records what happened, in the tally, the circuit breaker and the memory; then processes what is stored. */
@@ -333,6 +326,10 @@ export class Target {
 		// A record that is not tracked takes the place of an unchanged one that is in process.
 		if (origin ? !origin.isReplaced : seen.has(key)) seen.set(key, origin);
 		this.processing.add(id);
+	}
+
+	private takeEnded(): void {
+		for (const fact of this.processing?.ended() ?? []) this.takeProcessed(fact);
 	}
 
 	/**

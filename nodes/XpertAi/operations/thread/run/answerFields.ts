@@ -21,16 +21,14 @@ import type { FieldValues } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
 import type { Completed, Interrupted } from '../../../runs/runResult';
 import { requestOf } from '../../../threads/conversation';
-import { Citations } from '../../../threads/sources';
-import { sourcesOf, stepsOf } from '../../../threads/runEvents';
-import type { Part } from '../../../threads/runEvents';
-import type { Source } from '../../../threads/sources';
+import { Citations, type Source } from '../../../threads/sources';
+import { sourcesOf, stepsOf, type Part } from '../../../threads/runEvents';
 import { parseAnswer } from '../../../transport/answer';
 import { sanitize } from '../../../transport/sanitize';
 import type { RunOptions } from './options';
 
 /** Facts of a run. Those from `rejected` on are output only when they apply. */
-const FACTS = [
+export const FACTS = [
 	...(['status', 'threadId', 'conversationId', 'runId'] as const),
 	...(['rejected', 'remembered', 'discarded', 'cancelledRun'] as const),
 ];
@@ -62,7 +60,9 @@ export function answerOf(
 	const sources = runSources.list(citations.cited);
 	const cited = citedNames(sources, style);
 	// A reader of a chat sees no other field.
-	const isListed = include.includes('sources') || (style === 'numbers' && isForChat(item, options));
+	const isForChat = () => isInChat(item.context) || chatSessionOf(item) !== undefined;
+	const isShown = style === 'numbers' && options.showInChat !== 'hidden';
+	const isListed = include.includes('sources') || (isShown && isForChat());
 	const output = isListed && !isEmpty(cited) ? text + listOf(cited) : text;
 	// A waiting run may search later.
 	const filter = filterReport(all, hasFilterValues && !tasks);
@@ -87,12 +87,6 @@ export function answerOf(
 }
 
 const known = (json: FieldValues) => omitBy(json, isUndefined) as IDataObject;
-
-/** Whether visitors of a chat read the answer, also where the chat shows it without streaming. */
-function isForChat(item: Item, { showInChat }: RunOptions): boolean {
-	const isShown = isInChat(item.context) || chatSessionOf(item) !== undefined;
-	return showInChat !== 'hidden' && isShown;
-}
 
 /** How a search was filtered, the worst status first. */
 const STATUSES = ['not_applied', 'dynamic_fallback', 'unknown', 'applied'] as const;

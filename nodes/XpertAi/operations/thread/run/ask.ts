@@ -12,15 +12,19 @@ import { forEachConcurrently } from '../../../execution/eachItem';
 import type { HintContext } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { addHints } from '../../../execution/outputs';
-import type { ItemError } from '../../../execution/outputs';
-import { filterValuesIn, withFileContexts } from '../../../runs/input';
-import type { RunKind } from '../../../runs/input';
+import { addHints, type ItemError } from '../../../execution/outputs';
+import { withProgress } from '../../../execution/progress';
+import {
+	filterValuesIn,
+	withFileContexts,
+	type RunKind,
+	withDeadline,
+	type Client,
+	type Run,
+	type RunRoutes,
+} from '../../../runs/run';
 import { openByKey, openNew } from '../../../runs/openConversation';
-import { withDeadline } from '../../../runs/run';
-import type { Client, Run, RunRoutes } from '../../../runs/run';
-import { withFacts } from '../../../runs/runResult';
-import type { NoAnswer, RunFacts } from '../../../runs/runResult';
+import { withFacts, type NoAnswer, type RunFacts } from '../../../runs/runResult';
 import { runAndWait } from '../../../runs/runThread';
 import { startInTurn } from '../../../runs/start';
 import {
@@ -32,17 +36,13 @@ import {
 import { listRuns } from '../../../threads/runsApi';
 import { call } from '../../../transport/call';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
-import { multipartBody, UPLOADS_AT_ONCE } from '../../../transport/multipart';
-import type { UploadFile } from '../../../transport/multipart';
+import { multipartBody, UPLOADS_AT_ONCE, type UploadFile } from '../../../transport/multipart';
 import type { Send } from '../../../transport/request';
-import { answerOf, filterHint, forAudience } from './answerFields';
-import type { FilterReport } from './answerFields';
+import { answerOf, FACTS, filterHint, forAudience, type FilterReport } from './answerFields';
 import { Chat } from './chat';
 import { resultError, uploadError } from './errors';
-import { readRunRequest } from './runRequest';
-import type { RunRequest } from './runRequest';
-import { executeByThread, waitForTurn } from './threadQueues';
-import type { Turn } from './threadQueues';
+import { readRunRequest, type RunRequest } from './runRequest';
+import { executeByThread, waitForTurn, type Turn } from './threadQueues';
 
 /**
  * Thread: Ask and Wait, Decide, Answer Again and Start Run.
@@ -50,11 +50,7 @@ import type { Turn } from './threadQueues';
  * @param kind what to send to the assistant
  * @param waits whether to wait for the answer
  */
-export async function execute(
-	execution: Execution,
-	kind: RunKind,
-	waits = true,
-): Promise<INodeExecutionData[]> {
+export async function execute(execution: Execution, kind: RunKind, waits = true) {
 	const read = (item: Item) => readRunRequest(item, kind, waits);
 	const output = await executeByThread(execution, { read, run: ask, ...(waits && { chatOf }) });
 	addHints(execution.context, hintsAt(output));
@@ -86,8 +82,12 @@ async function ask(request: RunRequest, turn?: Turn, chat?: Chat): Promise<IData
 	const { item, options } = request;
 	const run = await prepare(request, turn);
 	const listener = options.showInChat === 'asWritten' ? chat : undefined;
-	const result = await (request.waits ? runAndWait({ ...run, listener }) : start(run));
-	if (result.status === 'running') return forAudience(item, pick(result, STARTED));
+	let waitsFor = `thread ${run.threadId}`;
+	const onStart = (runId: string) => (waitsFor = `run ${runId}`);
+	const wait = async () => await runAndWait({ ...run, listener, onStart });
+	const progress = (minutes: number) => `waiting for ${waitsFor}, ${minutes} minutes`;
+	const result = await (request.waits ? withProgress(item.context, progress, wait) : start(run));
+	if (result.status === 'running') return forAudience(item, pick(result, FACTS));
 	if (result.status !== 'completed' && result.status !== 'interrupted') {
 		await deleteUnused(run, result);
 		throw failedAt(item, result);
@@ -96,11 +96,6 @@ async function ask(request: RunRequest, turn?: Turn, chat?: Chat): Promise<IData
 	chat?.complete(output);
 	return json;
 }
-
-const STARTED = [
-	...(['status', 'runId', 'threadId', 'conversationId'] as const),
-	...(['discarded', 'cancelledRun'] as const),
-];
 
 /** The error of a run without an answer. The owner of a key that is refused is not kept. */
 function failedAt(item: Item, result: NoAnswer, hints?: HintContext): NodeApiError {
@@ -115,10 +110,10 @@ async function start(run: Run): Promise<NoAnswer | (RunFacts & { status: 'runnin
 	if (started.kind !== 'started')
 		return withFacts(started.result, { threadId, conversationId: opened });
 	const { runId, facts } = started;
-	const known = opened ?? facts.conversationId;
-	const { conversationId } = known
-		? { conversationId: known }
-		: await readConversation(run, started.threadId);
+	const conversationId =
+		opened ??
+		facts.conversationId ??
+		(await readConversation(run, started.threadId)).conversationId;
 	return { status: 'running', ...facts, threadId: started.threadId, runId, conversationId };
 }
 
@@ -158,18 +153,11 @@ async function prepare(request: RunRequest, turn: Turn | undefined): Promise<Run
 
 /** The chosen thread, or that of a new conversation or of the conversation of a key. */
 async function openThread({ item, runOn, threadId = '', title }: RunRequest, client: Client) {
-	switch (runOn) {
-		case 'existing':
-			return { threadId };
-		case 'new':
-			// With an ID of its own, the node knows the thread even if the answer is lost.
-			return await openNew(client, randomUUID(), title);
-		case 'key': {
-			const owner = ownerOf(item.account);
-			const { credentialId } = item;
-			return await openByKey(client, { keyId: threadId, title, owner, credentialId });
-		}
-	}
+	if (runOn === 'existing') return { threadId };
+	// With an ID of its own, the node knows the thread even if the answer is lost.
+	if (runOn === 'new') return await openNew(client, randomUUID(), title);
+	const { account, credentialId } = item;
+	return await openByKey(client, { keyId: threadId, title, owner: ownerOf(account), credentialId });
 }
 
 /** A client that sends until the deadline, or until the execution is stopped. */
@@ -188,11 +176,7 @@ const fileContext = z.object({ id: z.string().min(1) });
  * @returns the file context IDs, in the order of the files
  * @throws NodeApiError for the first file that was not uploaded
  */
-async function uploadAttachments(
-	{ item, attachments }: RunRequest,
-	run: Run,
-	files: UploadFile[],
-): Promise<string[]> {
+async function uploadAttachments({ item, attachments }: RunRequest, run: Run, files: UploadFile[]) {
 	const { threadId } = run;
 	const ids: string[] = [];
 	const errors: ItemError[] = [];

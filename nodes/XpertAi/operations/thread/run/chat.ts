@@ -1,7 +1,6 @@
 import { EMPTY_ANSWER, redactIds, isInChat } from '../../../execution/audience';
 import type { Item } from '../../../execution/item';
-import { Citations, passagesIn, Sources } from '../../../threads/sources';
-import type { CitationStyle } from '../../../threads/sources';
+import { Citations, passagesIn, Sources, type CitationStyle } from '../../../threads/sources';
 import type { Listener } from '../../../threads/runEvents';
 
 /** Separates the texts before and after a tool call. */

@@ -4,24 +4,25 @@ import pick from 'lodash/pick';
 import type { IDataObject, NodeApiError } from 'n8n-workflow';
 
 import { quoted } from '../../../execution/badInput';
-import type { HintContext } from '../../../execution/hints';
+import type { HintContext, StatusHints } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
 import type { NoAnswer } from '../../../runs/runResult';
-import { isNeverSent } from '../../../transport/classifyFailure';
 import type { Failure } from '../../../transport/failure';
 
-/** The error of a run without an answer: the reason, and where to look. It names the thread. */
-export function resultError(item: Item, result: NoAnswer, hints = runHints(item)): NodeApiError {
-	const { failure, reason, advice, status, threadId, unverified } = result;
+/** The error of a run without an answer: the reason, and where to look. Its data names the thread. */
+export function resultError(
+	item: Item,
+	result: NoAnswer,
+	hints = runHints(item, result),
+): NodeApiError {
+	const { failure, reason, advice, status, unverified } = result;
 	const shown: Failure =
 		failure && reason === undefined
 			? failure
 			: { method: '', path: '', ...failure, kind: 'unsuccessful', reason };
 	const error = item.apiError(shown, hints);
 	const nextStep = advice ?? (reason === undefined ? undefined : READ_THREAD_ADVICE);
-	const isUnsent = failure && isNeverSent(failure) && result.runId === undefined;
-	const where = threadId && !isUnsent && `Thread: ${threadId}.`;
-	error.description = compact([nextStep, error.description, where]).join(' ');
+	error.description = compact([nextStep, error.description]).join(' ');
 	error.context.data = {
 		...(error.context.data as IDataObject),
 		...pick(result, ['threadId', 'conversationId', 'runId', 'cancelledRun']),
@@ -59,16 +60,14 @@ export function uploadError(
 }
 
 /** Hints for E4, where the server looks up the assistant first, and for the routes of one run (recorded). */
-function runHints(item: Item): HintContext {
-	const notFound = item.has('runId')
-		? 'The server has no such run, or the token may not see it. Check "Run ID" and "Thread".'
-		: item.has('assistantId')
-			? 'The server has no such assistant, or the token may not see it. Check "Assistant".'
-			: 'The assistant of this thread is not there any more, or the token may not see it. Check "Thread".';
-	return {
-		statusHints: {
-			403: 'A key of a user may not run the assistants of a private workspace. Use a key made for that workspace, or for this assistant.',
-			404: notFound,
-		},
+function runHints(item: Item, { threadId = '' }: NoAnswer): HintContext {
+	const statusHints: StatusHints = {
+		403: 'A key of a user may not run the assistants of a private workspace. Use a key made for that workspace, or for this assistant.',
 	};
+	if (item.has('runId')) return { statusHints };
+	if (item.has('assistantId'))
+		return { statusHints, missing: { subject: '"Assistant"', id: item.id('assistantId') } };
+	statusHints[404] =
+		'The assistant of this thread is not there any more, or the key may not see it. Check "Thread".';
+	return { statusHints, missing: { subject: 'The assistant of thread', id: threadId } };
 }

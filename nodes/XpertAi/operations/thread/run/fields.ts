@@ -96,13 +96,11 @@ const decision = choiceField(
 	{ default: '', required: true },
 );
 
+/** What is said, and to whom. */
+const askedFields = [assistantLocator('The assistant that answers'), message, messageOfModel];
+
 /** The parameters of the body of a message. */
-export const messageFields: INodeProperties[] = [
-	assistantLocator('The assistant that answers'),
-	message,
-	messageOfModel,
-	runOptions,
-];
+export const messageFields: INodeProperties[] = [...askedFields, runOptions];
 
 /** The parameters of the body of a decision. */
 export const decisionFields: INodeProperties[] = [decision, runOptions];
@@ -112,7 +110,7 @@ export const retryFields: INodeProperties[] = [runOptions];
 
 /** The message, and where it is sent. */
 const sentFields: INodeProperties[] = [
-	...messageFields.filter((field) => field !== runOptions),
+	...askedFields,
 	threadSource,
 	threadSourceOfTool,
 	...displayedIf({ show: { threadSource: ['key'] } }, [conversationKey]),
@@ -128,12 +126,7 @@ export const runFields: INodeProperties[] = [...sentFields, ...simplifyFields, r
 export const startFields: INodeProperties[] = [...sentFields, runOptions];
 
 /** All parameters of Thread: Decide. */
-export const decideFields: INodeProperties[] = [
-	threadOfRun,
-	decision,
-	...simplifyFields,
-	runOptions,
-];
+export const decideFields = [threadOfRun, decision, ...simplifyFields, runOptions];
 
 /** All parameters of Thread: Answer Again. */
 export const retryRunFields: INodeProperties[] = [threadLocator(), ...simplifyFields, runOptions];

@@ -1,10 +1,10 @@
-import pick from 'lodash/pick';
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { readAnswerOutput } from '../../../execution/audience';
 import { timeoutSeconds } from '../../../execution/declared';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
+import { withProgress } from '../../../execution/progress';
 import type { Client } from '../../../runs/run';
 import { withFacts } from '../../../runs/runResult';
 import { abandonRun, cancelRunById, readRunState } from '../../../runs/runState';
@@ -23,22 +23,20 @@ import { executeByThread } from './threadQueues';
 /** Thread: Get Run or, if it waits, Wait for Run. */
 function readAnswer(item: Item, ids: RunIds, waits: boolean): () => Promise<IDataObject> {
 	const request = { item, ...item.settings(runSettings), ...readAnswerOutput(item) };
-	const { options } = request;
+	const { deadlineMinutes, whenGivenUp } = request.options;
 	const reader = waits ? undefined : clientWithTimeout(item);
 	return async () => {
-		const client = reader ?? clientOf(item, options.deadlineMinutes * MINUTE_MS);
-		const run = { ...client, ...ids };
+		const client = reader ?? clientOf(item, deadlineMinutes * MINUTE_MS);
+		const run = { ...client, ...ids, whenGivenUp };
 		// The stream of an ended run may no longer be stored.
 		const state = await readRunState(run);
 		const mayGoOn =
 			state.status === 'unread' ? isTransient(state.failure) : state.status === 'running';
-		const followed =
-			mayGoOn && waits
-				? await waitForRunResult(run, { isKnown: state.status === 'running' })
-				: state;
-		const policy = waits ? pick(options, ['whenGivenUp']) : {};
-		const ended = await abandonRun({ ...run, ...policy }, withFacts(followed, ids));
-		const result = await withThread(run, ended);
+		const isKnown = state.status === 'running';
+		const wait = async () => await waitForRunResult(run, { isKnown });
+		const progress = (minutes: number) => `waiting for run ${ids.runId}, ${minutes} minutes`;
+		const followed = mayGoOn && waits ? await withProgress(item.context, progress, wait) : state;
+		const result = await withThread(run, await abandonRun(run, withFacts(followed, ids)));
 		if (result.status === 'running')
 			return forAudience(item, { output: null, status: result.status, ...ids });
 		if (result.status === 'unread') throw resultError(item, { ...result, status: 'failed' });
@@ -60,11 +58,10 @@ function cancelRun(item: Item, ids: RunIds): () => Promise<IDataObject> {
 	};
 }
 
+export type OperationById = 'getRun' | 'waitForRun' | 'cancelRun';
+
 /** Runs an operation on existing runs for all items, a few at once. */
-export async function execute(
-	execution: Execution,
-	operation: 'getRun' | 'waitForRun' | 'cancelRun',
-): Promise<INodeExecutionData[]> {
+export async function execute(execution: Execution, operation: OperationById) {
 	const workOf = (item: Item) => {
 		const ids = idsIn(item);
 		if (operation === 'cancelRun') return cancelRun(item, ids);

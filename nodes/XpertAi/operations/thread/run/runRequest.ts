@@ -5,10 +5,8 @@ import pickBy from 'lodash/pickBy';
 import truncate from 'lodash/truncate';
 import { z } from 'zod';
 
-import { chatSessionOf, readAnswerOutput } from '../../../execution/audience';
-import type { AnswerOutput } from '../../../execution/audience';
-import { isNamedIn, subjectOf } from '../../../execution/badInput';
-import type { Naming } from '../../../execution/badInput';
+import { chatSessionOf, readAnswerOutput, type AnswerOutput } from '../../../execution/audience';
+import { isNamedIn, subjectOf, type Naming } from '../../../execution/badInput';
 import { completeBody } from '../../../execution/body';
 import type { FieldValues } from '../../../execution/fields';
 import type { BinaryField, Item } from '../../../execution/item';
@@ -16,13 +14,11 @@ import { checkedKey, keyOf } from '../../../execution/keys';
 import { typedValue } from '../../../execution/values';
 import { derivedId } from '../../../payloads/derivedId';
 import { changedArguments, runBodies } from '../../../payloads/run';
-import { filterValuesIn, intentOf, MESSAGE_KEYS } from '../../../runs/input';
-import type { Intent, RunBody, RunKind } from '../../../runs/input';
-import { rowSubject, valuesOfRows } from '../../shared/rowValues';
-import type { Row } from '../../shared/rowValues';
+import { filterValuesIn, intentOf, MESSAGE_KEYS } from '../../../runs/run';
+import type { Intent, RunBody, RunKind } from '../../../runs/run';
+import { rowSubject, valuesOfRows, type Row } from '../../shared/rowValues';
 import { decisionFields, messageFields, retryFields } from './fields';
-import { runSettings } from './options';
-import type { RunOptions } from './options';
+import { runSettings, type RunOptions } from './options';
 
 const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
 
@@ -78,19 +74,14 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean): RunRe
  * The chosen thread, or the key of a conversation. Automatic uses the chat session as the key; without one, a new
  * conversation.
  */
-function placeOf(
-	item: Item,
-	kind: RunKind,
-): Pick<RunRequest, 'runOn' | 'threadId'> & { key?: string } {
+function placeOf(item: Item, kind: RunKind) {
 	const chosen = kind === 'message' ? item.setting('threadSource', threadSource) : 'existing';
 	if (chosen === 'existing') return { runOn: chosen, threadId: item.id('threadId') };
 	if (chosen === 'key') return { runOn: chosen, key: keyOf(item, 'conversationKey', true) };
 	const session = chosen === 'auto' ? chatSessionOf(item) : undefined;
-	if (session === undefined) return { runOn: 'new' };
-	return {
-		runOn: 'key',
-		key: checkedKey(item, session, 'The sessionId of the Chat Trigger', true),
-	};
+	if (session === undefined) return { runOn: 'new' as const };
+	const key = checkedKey(item, session, 'The sessionId of the Chat Trigger', true);
+	return { runOn: 'key' as const, key };
 }
 
 const CHANGES = 'options.changedArguments';

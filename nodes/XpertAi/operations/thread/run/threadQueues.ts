@@ -8,11 +8,9 @@ import { atOnceOf } from '../../../execution/declared';
 import { forEachConcurrently } from '../../../execution/eachItem';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { mayContinue } from '../../../execution/outputs';
-import type { ItemError } from '../../../execution/outputs';
+import { mayContinue, type ItemError } from '../../../execution/outputs';
 import type { Client, Run } from '../../../runs/run';
 import { busy, executionStopped, stillBusy } from '../../../runs/runResult';
-import type { NoAnswer } from '../../../runs/runResult';
 import type { Chat } from './chat';
 
 /** An operation on threads. */
@@ -117,11 +115,7 @@ export function takeTurn(threadId: string): Turn {
  *
  * @returns undefined if the run may start, otherwise why not
  */
-export async function waitForTurn(
-	turn: Turn,
-	client: Client,
-	whenBusy: Run['whenBusy'],
-): Promise<NoAnswer | undefined> {
+export async function waitForTurn(turn: Turn, client: Client, whenBusy: Run['whenBusy']) {
 	if (turn.isReached || whenBusy === 'run') return undefined;
 	if (whenBusy === 'fail') return busy();
 	const { clock, signal } = client;

@@ -6,8 +6,8 @@ import {
 	storedEntry,
 	tailOf,
 	unpack,
+	type Entry,
 } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
-import type { Entry } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
 
 const A = '2f78e81b-0000-4000-8000-00000000000a';
 const B = '2f78e81b-0000-4000-8000-00000000000b';

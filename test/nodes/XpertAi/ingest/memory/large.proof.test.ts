@@ -1,7 +1,6 @@
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
-import { calling } from '../../../support/send';
-import type { RawCall } from '../../../support/send';
+import { calling, type RawCall } from '../../../support/send';
 import { journaledBatch } from '../support/journaledBatch';
 import { Knowledgebase, open } from '../support/knowledgebase';
 import { answered } from '../support/outcomes';

@@ -4,8 +4,7 @@ import { NotesOnServer, orFailure } from '../../../../../nodes/XpertAi/ingest/me
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { calling } from '../../../support/send';
 import { Timeline } from '../../../support/timeline';
-import { Knowledgebase, PLACE } from '../support/knowledgebase';
-import type { Row } from '../support/knowledgebase';
+import { Knowledgebase, PLACE, type Row } from '../support/knowledgebase';
 import { answered } from '../support/outcomes';
 
 const SECOND = 1000;

@@ -5,8 +5,7 @@ import { anyAnswer } from '../../../../../nodes/XpertAi/transport/answer';
 import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { PROPERTY_RUNS } from '../../../../support/propertyRuns';
 import { journaledBatch } from '../support/journaledBatch';
-import { Knowledgebase, idOf, open, recall } from '../support/knowledgebase';
-import type { Fault, Row } from '../support/knowledgebase';
+import { Knowledgebase, idOf, open, recall, type Fault, type Row } from '../support/knowledgebase';
 
 const KEYS = [...'abcdefghijkl'];
 const CONTENTS = ['copy #1', 'copy #2', 'copy #3'];
@@ -130,7 +129,6 @@ class Working {
 		const body = JSON.stringify([{ id, content: null }]);
 		const { ok } = await this.routes.send({
 			method: 'POST',
-			repeatable: true,
 			path: '/bulk',
 			body,
 			schema: anyAnswer,

@@ -4,8 +4,8 @@ import {
 	Fingerprints,
 	storedEntry,
 	unpack,
+	type Entry,
 } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
-import type { Entry } from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
 import { NotesOnServer, orFailure } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import type { NoteName, WrittenNote } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';

@@ -44,9 +44,7 @@ async function send(
 	const notes = JSON.parse(`[${around.rows.join(',')}]`) as Array<{ id: string }>;
 	expect(around.ids).toEqual(notes.map(({ id }) => id));
 	const arrive = async () =>
-		await server
-			.routes()
-			.send({ method: 'POST', repeatable: true, path: '/bulk', body, schema: anyAnswer });
+		await server.routes().send({ method: 'POST', path: '/bulk', body, schema: anyAnswer });
 	if (arrives) await arrive();
 	around.onEnded(end, late || end === 'unclear');
 	if (end === 'done')

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 
-import { jsonRecords } from '../../../../../nodes/XpertAi/ingest/jsonRecords';
-import type { FileRecord } from '../../../../../nodes/XpertAi/ingest/jsonRecords';
+import { jsonRecords, type FileRecord } from '../../../../../nodes/XpertAi/ingest/jsonRecords';
 
 export async function* pieces(text: string, cuts: number[]): AsyncGenerator<string> {
 	let start = 0;

@@ -34,7 +34,6 @@ export async function journaledBatch(
 		send: async () =>
 			await routes.send({
 				method: 'POST',
-				repeatable: true,
 				path: '/bulk',
 				body,
 				schema: anyAnswer,

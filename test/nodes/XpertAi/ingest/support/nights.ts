@@ -14,8 +14,7 @@ import { disable, enable } from '../../../../../nodes/XpertAi/operations/documen
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
 import { systemClock } from '../../../../../nodes/XpertAi/transport/clock';
 import { createSend } from '../../../../../nodes/XpertAi/transport/request';
-import { COPILOT_ID, startSandbox } from '../../../../../sandbox';
-import type { Sandbox } from '../../../../../sandbox';
+import { COPILOT_ID, startSandbox, type Sandbox } from '../../../../../sandbox';
 import { contextWith, itemOf, unconnected } from '../../../support/context';
 import type { Answer } from './nightFaults';
 

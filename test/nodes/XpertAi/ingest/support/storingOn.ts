@@ -1,9 +1,10 @@
 import { mergeWith, add } from 'lodash';
 
-import { storeDocuments } from '../../../../../nodes/XpertAi/ingest/storing';
-import type { Storing } from '../../../../../nodes/XpertAi/ingest/storing';
-import type { ReadyDocument } from '../../../../../nodes/XpertAi/ingest/readyDocument';
-import type { DocumentFact, RequestCounts } from '../../../../../nodes/XpertAi/ingest/facts';
+import { storeDocuments, type Storing } from '../../../../../nodes/XpertAi/ingest/storing';
+import type {
+	DocumentFact,
+	ReadyDocument,
+} from '../../../../../nodes/XpertAi/ingest/readyDocument';
 import type { Clock } from '../../../../../nodes/XpertAi/transport/clock';
 import { prepared } from '../../../support/documents';
 import { parsing } from '../../../support/send';
@@ -13,7 +14,7 @@ import type { BulkServer, ModelDocument } from './bulkServer';
 export interface Submitted {
 	/** Each document told, with its place and its outcome, in the order they were told. */
 	told: Told[];
-	counts: RequestCounts;
+	counts: Record<'attempts' | 'batches' | 'retries', number>;
 	/** Places of the documents with an outcome, in order. */
 	placesOf: (outcome: Told['outcome']) => number[];
 }
@@ -48,7 +49,7 @@ export async function submitTo(
 	models: ModelDocument[],
 	{ signal, clock = virtualTime(), told = [], onTold, ...changes }: Asked = {},
 ): Promise<Submitted> {
-	const counts = { batches: 0, bytes: 0, requests: 0, retries: 0, splits: 0 };
+	const counts = { attempts: 0, batches: 0, retries: 0 };
 	const facts = storeDocuments<number>({
 		documents: waiting(models),
 		batchLimits: { maxCount: 10, maxBytes: Infinity },

@@ -1,4 +1,4 @@
-import type { RunBody } from '../../../../../nodes/XpertAi/runs/input';
+import type { RunBody } from '../../../../../nodes/XpertAi/runs/run';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;

@@ -112,10 +112,6 @@ const folderFromDirectory = booleanField(
 	"Whether the file's directory is the folder, below the one in Folder if that is filled in",
 );
 
-/** The collection Document Settings. */
-const documentSettings = (options: INodeProperties[]) =>
-	groupField('documentSettings', 'Document Settings', undefined, options, 'Add setting');
-
 const text = textField(
 	'text',
 	'Text',
@@ -228,25 +224,22 @@ export const sourceFields: INodeProperties[] = [
 const settingsFor = (sources: SourceValue[], settings: INodeProperties[]) =>
 	displayedIf({ show: { '/source': sources } }, settings);
 
-/** Fields that sources share: Simplify and Document Settings. */
-export const settingsFields: INodeProperties[] = [
-	...shownFor(WHOLE, simplifyFields),
-	documentSettings(
-		inPanelOrder([
-			...settingsFor(MADE, [nameSetting, ...recordSettings]),
-			...settingsFor(['files'], [folderFromDirectory]),
-			...settingsFor([...MADE, 'fields'], [documentVersion]),
-			...settingsFor(['json', 'records'], [documentVersionField]),
-		]),
-	),
-];
+/** The collection Document Settings. */
+export const DOCUMENT_SETTINGS = groupField(
+	'documentSettings',
+	'Document Settings',
+	undefined,
+	inPanelOrder([
+		...settingsFor(MADE, [nameSetting, ...recordSettings]),
+		...settingsFor(['files'], [folderFromDirectory]),
+		...settingsFor([...MADE, 'fields'], [documentVersion]),
+		...settingsFor(['json', 'records'], [documentVersionField]),
+	]),
+	'Add setting',
+);
 
-/** The settings that become fields of a document. */
-export const RECORD_SETTINGS = documentSettings([
-	nameSetting,
-	folderFromDirectory,
-	...recordSettings,
-]);
+/** Fields that sources share: Simplify and Document Settings. */
+export const settingsFields = [...shownFor(WHOLE, simplifyFields), DOCUMENT_SETTINGS];
 
 /** How to send a document that servers can read, for messages. */
 export const WITH_A_FILE = `with "Documents From" set to ${SOURCES.text.name}, or its file with ${SOURCES.files.name}`;

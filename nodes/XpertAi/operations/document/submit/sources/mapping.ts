@@ -7,7 +7,7 @@ import type { FieldType, IDataObject } from 'n8n-workflow';
 
 import { textField } from '../../../../execution/fields';
 import type { Item } from '../../../../execution/item';
-import { isoText, typedValue } from '../../../../execution/values';
+import { isoText, jsonValue, typedValue } from '../../../../execution/values';
 import { isUuid } from '../../../../payloads/common';
 import { document, documentWith, isDocumentField } from '../../../../payloads/document';
 import type { DocumentField } from '../../../../payloads/document';
@@ -70,7 +70,9 @@ function withTypes(item: Item, columns: IDataObject): IDataObject {
 			return typedValue(type, column) as typeof column;
 		const value = isoText(column);
 		const isJson = typeof value === 'string' && (type === 'object' || type === 'array');
-		return (isJson ? item.parsed(documentFieldName(name), value) : value) as typeof column;
+		return (
+			isJson ? item.check(jsonValue, value, { parameter: documentFieldName(name) }) : value
+		) as typeof column;
 	});
 }
 

@@ -10,8 +10,7 @@ import omit from 'lodash/omit';
 import unset from 'lodash/unset';
 import { z } from 'zod';
 
-import { quoted } from '../../../../execution/badInput';
-import type { Naming } from '../../../../execution/badInput';
+import { quoted, type Naming } from '../../../../execution/badInput';
 import { textChunks } from '../../../../execution/binary';
 import type { Item } from '../../../../execution/item';
 import { checkedKey, keyIfGiven, textIfGiven } from '../../../../execution/keys';
@@ -23,11 +22,10 @@ import {
 	documentWith,
 	isDocumentField,
 	unsignedAddress,
+	type DocumentRecord,
 } from '../../../../payloads/document';
-import type { DocumentRecord } from '../../../../payloads/document';
 import { isJsonObject } from '../../../../transport/answer';
-import { SOURCES } from './index';
-import type { SourceValue } from './index';
+import { SOURCES, type SourceValue } from './index';
 import { DOCUMENT_NAMING, documentFromFields, mapColumns } from './mapping';
 import {
 	binaryDocument,
@@ -35,8 +33,8 @@ import {
 	refusedKeys,
 	settingsOf,
 	textDocument,
+	type FoundDocument,
 } from './sourceDocument';
-import type { FoundDocument } from './sourceDocument';
 
 /** The documents of an item; streamed, with the flaws of some, where they are too many to hold at once. */
 export type SourceDocuments = FoundDocument[] | AsyncIterable<FoundDocument | ItemError>;
@@ -91,45 +89,47 @@ const withTextId = (one: unknown) =>
 	isJsonObject(one) && typeof one.id === 'number' ? { ...one, id: String(one.id) } : one;
 
 /**
- * How the documents of an item get their keys (Key Field); without it, they keep their own IDs.
+ * How the documents of an item get their keys (Key Field) and versions (Version Field). Without a key, they keep their
+ * own IDs; a version is compared, and not sent.
  *
- * @throws NodeOperationError if the path of the key cannot be read
+ * @throws NodeOperationError if a path cannot be read
  */
 export function identification(item: Item) {
 	const path = textIfGiven(item, 'documentKeyField');
+	const versionPath = textIfGiven(item, 'documentSettings.documentVersionField');
+	const keyOf = (record: DocumentRecord, position?: string) => {
+		if (path === undefined) return undefined;
+		const key = ownValue(record, path);
+		const subject = compact([position, `"${item.labelOf('documentKeyField')}"`]).join(': ');
+		if (isText(key) || typeof key === 'number') return checkedKey(item, key, subject);
+		const demand = `names ${quoted(path)}, which this document does not have`;
+		return item.refuse({ subject, demand });
+	};
 	return {
 		/** Applied to a document before it is checked. */
 		prepare: path === undefined ? identity : withTextId,
 		/**
-		 * Gives a document its key.
+		 * Gives a document its key and its version.
 		 *
 		 * @param position where the document is, for messages, if the item has several
 		 * @throws NodeOperationError if the document lacks its key
 		 */
-		identify(record: DocumentRecord, position?: string): FoundDocument {
-			if (path === undefined) return { record };
-			const key = ownValue(record, path);
-			const subject = compact([position, `"${item.labelOf('documentKeyField')}"`]).join(': ');
-			if ((typeof key === 'string' && key.trim() !== '') || typeof key === 'number')
-				// Its ID is derived from the key.
-				return { record: { ...record, id: undefined }, key: checkedKey(item, key, subject) };
-			const demand = `names ${quoted(path)}, which this document does not have`;
-			return item.refuse({ subject, demand });
+		identify(given: DocumentRecord, position?: string): FoundDocument {
+			const key = keyOf(given, position);
+			// The ID is derived from the key.
+			const record = key === undefined ? given : { ...given, id: undefined };
+			if (versionPath === undefined) return { record, key };
+			const value = ownValue(record, versionPath);
+			const isGiven = typeof value === 'number' || (typeof value === 'string' && value !== '');
+			const version = isGiven ? String(value) : undefined;
+			return { record: omit(record, versionPath), key, version };
 		},
 	};
 }
 
-/** Takes the version of each document of an item out of its record (Version Field): it is compared, and not sent. */
-function versionReader(item: Item): (found: FoundDocument) => FoundDocument {
-	const path = textIfGiven(item, 'documentSettings.documentVersionField');
-	if (path === undefined) return (found) => found;
-	return (found) => {
-		const version = ownValue(found.record, path);
-		const isGiven = typeof version === 'number' || (typeof version === 'string' && version !== '');
-		const record = omit(found.record, path);
-		return { ...found, record, ...(isGiven && { version: String(version) }) };
-	};
-}
+/** Whether a value is a text that is not blank. */
+const isText = (value: unknown): value is string =>
+	typeof value === 'string' && value.trim() !== '';
 
 /** The value at a path of a document's own keys; inherited keys such as `constructor` do not count. */
 function ownValue(record: DocumentRecord, path: string): unknown {
@@ -139,8 +139,7 @@ function ownValue(record: DocumentRecord, path: string): unknown {
 const FILES_MEANT = 'must not be empty. The items hold files: set Documents From to Files';
 
 function readText(item: Item): FoundDocument {
-	if (item.hasFile && isNothing(item.resolved('text', '')))
-		item.refuse({ subject: `"${item.labelOf('text')}"`, demand: FILES_MEANT });
+	if (item.hasFile && isNothing(item.resolved('text', ''))) item.refuseField('text', FILES_MEANT);
 	const text = item.filledText('text');
 	item.checkWhole(text, `"${item.labelOf('text')}"`);
 	const name = nameOfText(item);
@@ -178,14 +177,13 @@ function pathOfFile(item: Item): string {
 
 function readAddress(item: Item): FoundDocument {
 	const url = item.text('url').trim();
-	const subject = `"${item.labelOf('url')}"`;
-	if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) {
-		const demand = 'must be a web address such as https://example.com/manual.pdf';
-		return item.refuse({ subject, demand, value: url });
-	}
+	if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
+		item.refuseField('url', NO_ADDRESS, url);
 	const name = item.text(NAME).trim() || lastPart(new URL(url));
 	return readyRecord(item, { name, fileUrl: url, ...settingsOf(item) });
 }
+
+const NO_ADDRESS = 'must be a web address such as https://example.com/manual.pdf';
 
 const stableAddress = (item: Item) => unsignedAddress(item.text('url').trim());
 
@@ -193,11 +191,8 @@ const stableAddress = (item: Item) => unsignedAddress(item.text('url').trim());
 function lastPart({ pathname, hostname }: URL): string {
 	const last = pathname.split('/').filter(Boolean).at(-1);
 	if (last === undefined) return hostname;
-	try {
-		return decodeURIComponent(last);
-	} catch {
-		return last;
-	}
+	const decoded = attempt(decodeURIComponent, last);
+	return typeof decoded === 'string' ? decoded : last;
 }
 
 function readFields(item: Item): FoundDocument {
@@ -209,7 +204,7 @@ function readFields(item: Item): FoundDocument {
 	const columns = Object.keys(item.json);
 	const inItem = columns.length > 0 ? `; the item has ${columns.slice(0, 5).join(', ')}` : '';
 	const demand = `must give the document a name, a text, a page, a chunk, a file ID or an address${inItem}`;
-	return item.refuse({ subject: `"${item.labelOf('documentFields')}"`, demand });
+	return item.refuseField('documentFields', demand);
 }
 
 /** Whether nothing was mapped: with none of these fields, the server would store an empty row. */
@@ -223,14 +218,13 @@ function isEmptyDocument({ record, key }: FoundDocument): boolean {
 
 function readJson(item: Item): FoundDocument[] {
 	const { prepare, identify } = identification(item);
-	const withVersion = versionReader(item);
 	const records = item.jsonBody(documentList(prepare));
 	const parameter = item.labelOf('jsonBody');
 	const [only] = records.length === 1 ? records : [];
 	if (only) refuseWrapped(item, `"${parameter}"`, only);
 	return records.map((record, index) => {
 		const position = records.length > 1 ? `Document ${index + 1} of "${parameter}"` : undefined;
-		return jsonDocument(item, withVersion(identify(record, position)), { parameter });
+		return jsonDocument(item, identify(record, position), { parameter });
 	});
 }
 
@@ -244,7 +238,6 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 	const field = item.binary();
 	const { parameter } = field;
 	const { prepare, identify } = identification(item);
-	const withVersion = versionReader(item);
 	const textField = textIfGiven(item, 'textField') ?? '';
 	for await (const read of jsonRecords(textChunks(item, field))) {
 		const { position } = read;
@@ -255,7 +248,7 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 				parameter: position,
 			});
 			if (read.isWholeFile) refuseWrapped(item, 'The file', record, textField);
-			const identified = withVersion(identify(record, position));
+			const identified = identify(record, position);
 			({ key } = identified);
 			yield textField === ''
 				? jsonDocument(item, identified, { parameter })
@@ -295,7 +288,7 @@ function withText(
 ): FoundDocument {
 	const text = ownValue(found.record, path);
 	const subject = `${position}: "${item.labelOf('textField')}"`;
-	if (typeof text !== 'string' || text.trim() === '')
+	if (!isText(text))
 		return item.refuse({ subject, demand: `names ${quoted(path)}, which holds no text here` });
 	item.checkWhole(text, subject);
 	const rest = cloneDeep(found.record);
@@ -305,6 +298,6 @@ function withText(
 	const defaultName = fileName
 		? `${fileName}, ${position.replace(' of the file', '').toLowerCase()}`
 		: position;
-	const title = typeof name === 'string' && name.trim() !== '' ? name : defaultName;
+	const title = isText(name) ? name : defaultName;
 	return { ...found, ...textDocument(item, { ...rest, name: title }, text) };
 }

@@ -7,8 +7,7 @@ import omit from 'lodash/omit';
 import omitBy from 'lodash/omitBy';
 import pick from 'lodash/pick';
 
-import { subjectOf } from '../../../../execution/badInput';
-import type { Naming } from '../../../../execution/badInput';
+import { subjectOf, type Naming } from '../../../../execution/badInput';
 import {
 	NUL,
 	firstBytes,
@@ -20,22 +19,21 @@ import {
 import type { FieldValues } from '../../../../execution/fields';
 import type { BinaryField, Item } from '../../../../execution/item';
 import { MIME_TYPES, UNKNOWN_TYPE, documentExtension } from '../../../../execution/mimeTypes';
-import { readValue, utcText } from '../../../../execution/values';
-import { document } from '../../../../payloads/document';
-import type { DocumentRecord } from '../../../../payloads/document';
+import { fieldValues, utcText } from '../../../../execution/values';
+import { document, type DocumentRecord } from '../../../../payloads/document';
 import type { SourceFile } from '../../../../ingest/readyDocument';
 import { isHtml, isJsonObject } from '../../../../transport/answer';
 import type { UploadFile } from '../../../../transport/multipart';
 import { valuesOfRows } from '../../../shared/rowValues';
-import { RECORD_SETTINGS } from './index';
+import { DOCUMENT_SETTINGS } from './index';
 
 const PARSER_SETTINGS = ['chunkSize', 'chunkOverlap', 'delimiter'];
 
 /** Maps paths in a document to settings, for messages. */
 const RECORD_NAMING: Naming = {
-	fields: [RECORD_SETTINGS],
+	fields: [DOCUMENT_SETTINGS],
 	fieldByPath: Object.fromEntries(
-		(RECORD_SETTINGS.options ?? []).map(({ name }) => [
+		(DOCUMENT_SETTINGS.options ?? []).map(({ name }) => [
 			PARSER_SETTINGS.includes(name) ? `parserConfig.${name}` : name,
 			`documentSettings.${name}`,
 		]),
@@ -249,8 +247,11 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
  */
 export function settingsOf(item: Item, directory = ''): DocumentRecord {
 	const chosen = item.parameter('documentSettings');
-	const read = (readValue(item.refuse, RECORD_SETTINGS, chosen) ?? {}) as FieldValues;
-	const { metadataRows, folderFromDirectory: usesDirectory, ...settings } = read;
+	const { name } = DOCUMENT_SETTINGS;
+	const given = fieldValues(item.refuse, [DOCUMENT_SETTINGS], { [name]: chosen });
+	const read = (given[name] ?? {}) as FieldValues;
+	const { metadataRows, folderFromDirectory: usesDirectory, ...others } = read;
+	const settings = omit(others, 'documentVersion', 'documentVersionField');
 	const parserConfig = pick(settings, PARSER_SETTINGS);
 	const rows = valuesOfRows(item, 'Metadata Rows', metadataRows);
 	const path = directory.replaceAll('\\', '/').replace(/^[a-z]:/i, '');

@@ -1,5 +1,4 @@
-import { NodeHelpers } from 'n8n-workflow';
-import type { INodeParameters } from 'n8n-workflow';
+import { NodeHelpers, type INodeParameters } from 'n8n-workflow';
 
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
 import { node } from '../../../../support/node';

@@ -24,7 +24,7 @@ const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 const KEY = 'a.md';
 
 /** A run of one item, and what happens to its documents, which all have one ID. */
-function runOf({ continues = true, output = 'documents' } = {}) {
+function runOf({ continues = true, output = 'documents', waiting = 0 } = {}) {
 	const item = itemOf(
 		{ knowledgebaseId: ID, options: { output } },
 		{
@@ -61,7 +61,7 @@ function runOf({ continues = true, output = 'documents' } = {}) {
 	const outputs = () => outputOf(tally, item, settings, 1.2345);
 	const items = () => outputs().map(({ json }) => json);
 	const hints = () => hintsOf(tally, item, settings);
-	const stopped = () => stopError(tally, run.stoppedBy ?? { item });
+	const stopped = () => stopError(tally, run.stoppedBy ?? { item }, waiting);
 	return { run, tally, item, read, stored, failed, processed, outputs, items, hints, stopped };
 }
 
@@ -197,13 +197,13 @@ describe('the summary of a run', () => {
 			unknown: 3,
 			notSent: 6,
 		});
-		const requests = { batches: 1, bytes: 20, requests: 4, retries: 3, splits: 1 };
+		const requests = { attempts: 4, batches: 1, retries: 3 };
 		run.take({ outcome: 'sent', counts: requests });
 		expect(hints()[0]).toBe(
 			'Documents: 1 found, 3 stored, 5 unchanged and not sent, 1 replaced by a later one, 1 disabled, 3 rejected, 3 unknown, 6 not sent (1 batch, 3 requests tried again).',
 		);
-		run.take({ outcome: 'sent', counts: { ...requests, bytes: 5 } });
-		expect(tally.requests).toEqual({ batches: 2, bytes: 25, requests: 8, retries: 6, splits: 2 });
+		run.take({ outcome: 'sent', counts: requests });
+		expect(tally.requests).toEqual({ attempts: 8, batches: 2, retries: 6 });
 		expect(items()).toEqual([expect.objectContaining({ documents: 22, seconds: 1.235 })]);
 		expect(inSummary().hints()).toEqual(['Documents: none.']);
 	});
@@ -244,8 +244,7 @@ describe('the summary of a run', () => {
 
 describe('the error with Stop', () => {
 	it('says what became of all other documents, so that the numbers add up, and names it', () => {
-		const { run, tally, read, stored, failed, stopped } = runOf({ continues: false });
-		run.take({ outcome: 'read', count: 5 });
+		const { tally, read, stored, failed, stopped } = runOf({ continues: false, waiting: 2 });
 		tally.itemsNotRead = 2;
 		stored();
 		failed();

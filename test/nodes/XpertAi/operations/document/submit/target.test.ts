@@ -1,3 +1,4 @@
+import { range } from 'lodash';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
@@ -6,13 +7,13 @@ import type { Origin } from '../../../../../../nodes/XpertAi/operations/document
 import { Submission } from '../../../../../../nodes/XpertAi/operations/document/submit/submission';
 import { Target } from '../../../../../../nodes/XpertAi/operations/document/submit/target';
 import { itemOf, unconnected } from '../../../../support/context';
-import { parsing } from '../../../../support/send';
-import { succeeded } from '../../../ingest/support/outcomes';
+import { parsing, type RawSend } from '../../../../support/send';
+import { failed, succeeded } from '../../../ingest/support/outcomes';
 
 const KNOWLEDGEBASE_ID = 'e0000000-0000-4000-8000-000000000001';
 
 /** A server that stores and processes everything. */
-const send = parsing(async ({ path, body }) => {
+const server: RawSend = async ({ path, body }) => {
 	await Promise.resolve();
 	if (path === '/v1/file') return succeeded({ id: KNOWLEDGEBASE_ID, url: 'https://example.com/a' });
 	if (path.endsWith('/bulk')) return succeeded(JSON.parse(String(body)));
@@ -20,10 +21,10 @@ const send = parsing(async ({ path, body }) => {
 		? (JSON.parse(String(body)) as string[])
 		: decodeURIComponent(path).match(/[\da-f-]{36}/g);
 	return succeeded((asked ?? []).map((id) => ({ id, status: 'finish' })));
-});
+};
 
 /** A run that gives a summary of a file of records. */
-function summaryOf(records: object[], more: Record<string, unknown>) {
+function summaryOf(records: object[], more: Record<string, unknown>, answers = server) {
 	const lines = records.map((record) => JSON.stringify(record));
 	const data = Buffer.from(lines.join('\n'));
 	const methods = {
@@ -41,7 +42,7 @@ function summaryOf(records: object[], more: Record<string, unknown>) {
 		options: { output: 'summary' },
 		...more,
 	};
-	const connection = { ...unconnected, send };
+	const connection = { ...unconnected, send: parsing(answers) };
 	const item = itemOf(parameters, { fields: submitFields, methods, connection });
 	const submission = new Submission(item, readSubmitSettings(item));
 	const target = new Target(submission, KNOWLEDGEBASE_ID, { sourceName: '', shard: '' });
@@ -66,6 +67,24 @@ it('of texts in a summary, those are kept whose key may come again, and none wit
 	const found = expect.objectContaining({ documents: 3, found: 3 });
 	expect(await texts('name')).toEqual({ counts: found, kept: 3 });
 	expect(await texts('')).toEqual({ counts: found, kept: 0 });
+});
+
+it('a run that stops takes how the processing of what it stored went', async () => {
+	const refusing: RawSend = async (request) =>
+		request.path.endsWith('/process')
+			? failed({ kind: 'status', status: 403 })
+			: await server(request);
+	const { submission, target } = summaryOf([{ id: KNOWLEDGEBASE_ID }], { mode: 'all' }, refusing);
+	await target.store();
+	await target.stop();
+	expect(submission.tally.processingFailed).toBe(1);
+});
+
+it('documents of an item that had no turn when the run stopped are waiting, and nothing else is', async () => {
+	const { item, submission, target } = summaryOf([], {});
+	target.stream.queue.splice(0, 1, { item, documents: range(3).map(() => ({ record: {} })) });
+	for await (const { origin } of target.stream.documents()) submission.stoppedBy = origin;
+	expect(target.waiting).toBe(2);
 });
 
 it('a record that is read leaves it known that an unchanged one with its ID is in process', async () => {

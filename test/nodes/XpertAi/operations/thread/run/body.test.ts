@@ -6,7 +6,7 @@ import {
 	retryRunFields,
 	runFields,
 } from '../../../../../../nodes/XpertAi/operations/thread/run/fields';
-import type { RunKind } from '../../../../../../nodes/XpertAi/runs/input';
+import type { RunKind } from '../../../../../../nodes/XpertAi/runs/run';
 import { itemOf } from '../../../../support/context';
 import { thrownBy } from '../../../../support/thrown';
 

@@ -9,7 +9,7 @@ import {
 	afterLastUserMessage,
 	lastReply,
 	messagesOf,
-} from '../../../../../../nodes/XpertAi/threads/messages';
+} from '../../../../../../nodes/XpertAi/threads/thread';
 import { eventsOn, RunEvents } from '../../../../../../nodes/XpertAi/threads/runEvents';
 import { EventReader } from '../../../../../../nodes/XpertAi/transport/eventStream';
 import { itemOf } from '../../../../support/context';

@@ -5,8 +5,8 @@ import {
 	withFileContexts,
 	withMessageMark,
 	withTarget,
-} from '../../../../nodes/XpertAi/runs/input';
-import type { RunBody, RunKind } from '../../../../nodes/XpertAi/runs/input';
+} from '../../../../nodes/XpertAi/runs/run';
+import type { RunBody, RunKind } from '../../../../nodes/XpertAi/runs/run';
 import { threadState } from '../../../../nodes/XpertAi/threads/thread';
 
 const saying = (input: object) => ({ input: { action: 'send', message: { input } } });
