@@ -292,6 +292,14 @@ describe('What Is Gone: Disable It', () => {
 		},
 	);
 
+	it('fails where the lease cannot be taken, and disables nothing', async () => {
+		await store('abcd');
+		fixture.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 403 });
+		const { error } = await find('abc', DISABLE);
+		expect(error?.message).toContain('HTTP 403');
+		expect(found()).toBe('abcd');
+	});
+
 	it('gives each item the failure of the memory where the workflow is to go on', async () => {
 		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 403 });
 		const { outputs } = await find('ab', DISABLE, { onError: 'continueErrorOutput' });

@@ -111,7 +111,7 @@ describe('a conversation made for a run that is refused', () => {
 	it.each(['run', 'start'])('is deleted again (%s)', async (operation) => {
 		const assistantId = byId('11111111-1111-4111-8111-111111111111');
 		const { failed } = await call(ask({ operation, threadSource: 'new', assistantId }));
-		expect(failed?.json.error).toContain('The server answered 404');
+		expect(failed?.json.error).toContain('was not found');
 		const { conversationId } = detailsOf(failed);
 		expect(conversationId).toBeDefined();
 		expect(fixture.sandbox.store.conversations.has(String(conversationId))).toBe(false);

@@ -15,7 +15,10 @@ const shows = ({ displayOptions }: INodeProperties) => displayOptions?.show ?? {
 const named = (name: string) => (property: INodeProperties) => property.name === name;
 
 /** What shows more than five fields, and how many. */
-const MANY_FIELDS = [['document: submit', 8]];
+const MANY_FIELDS = [
+	['document: submit', 8],
+	['document: findChanges', 6],
+];
 const LISTS = OPERATIONS.filter(({ operation }) => !isCoded(operation) && operation.paging);
 
 describe('the parameters of the node', () => {
@@ -111,7 +114,7 @@ describe('the parameters of the node', () => {
 		expect(where(collections.filter(({ property }) => !isEmpty(property.default)))).toEqual([]);
 	});
 
-	it('are five at most before anything is chosen, in Submit eight', () => {
+	it('are five at most before anything is chosen, in Submit eight, in Find Changes six', () => {
 		const many = OPERATIONS.map(({ title, resource, operation }) => {
 			const type = new XpertAi().description;
 			const chosen = { resource: resource.value, operation: operation.value };
@@ -147,7 +150,11 @@ describe('the parameters of the node', () => {
 				return show['/operation']?.includes(operation.value) ?? true;
 			});
 			const limits = shown.filter(({ name }) => /^(timeout|deadlineMinutes)$/.test(name));
-			expect(limits).toHaveLength(!isCoded(operation) && onlyReads(operation) ? 0 : 1);
+			// Find Changes stores nothing: no request of its own lasts.
+			const hasLimit = isCoded(operation)
+				? operation.value !== 'findChanges'
+				: !onlyReads(operation);
+			expect(limits).toHaveLength(hasLimit ? 1 : 0);
 		},
 	);
 });

@@ -12,7 +12,7 @@ import { MINUTE_MS } from '../../../transport/clock';
 import { disableMissing, refuseInLoop } from './disableMissing';
 import { targetsOf } from './execute';
 import { troubleHints } from './knowledgebase';
-import { errorOf } from './outcomes';
+import { errorOf, knowledgebaseError } from './outcomes';
 import { hintsOf, outputOf } from './report';
 import { submitParameters } from './settings';
 import type { SubmitSettings } from './settings';
@@ -115,7 +115,8 @@ async function handleGone(target: Target): Promise<void> {
 	const memory = await target.newMemory().open('to send');
 	target.memory = memory;
 	try {
-		if (memory.holder)
+		if (memory.refusal) submission.refuse(knowledgebaseError(submission.first, memory.refusal));
+		else if (memory.holder)
 			submission.remark('Nothing was disabled: another run of this source is at work.');
 		else await disableMissing(target, '');
 	} finally {

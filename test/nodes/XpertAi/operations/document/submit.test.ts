@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, Logger } from 'n8n-workflow';
 
 import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
 import { itemOf, unconnected } from '../../../support/context';
@@ -33,6 +33,7 @@ async function course(mayContinue: boolean): Promise<string[]> {
 		getExecutionId: () => '1',
 		continueOnFail: () => mayContinue,
 		addExecutionHints: () => undefined,
+		logger: { info: () => undefined } as unknown as Logger,
 	};
 	const send = parsing(async (request) => {
 		if (request.method === 'GET') return succeeded([]);
