@@ -115,9 +115,10 @@ async function handleGone(target: Target): Promise<void> {
 	const memory = await target.newMemory().open('to send');
 	target.memory = memory;
 	try {
-		if (memory.refusal) submission.refuse(knowledgebaseError(submission.first, memory.refusal));
-		else if (memory.holder)
+		if (memory.holder)
 			submission.remark('Nothing was disabled: another run of this source is at work.');
+		else if (memory.refusal)
+			submission.refuse(knowledgebaseError(submission.first, memory.refusal));
 		else await disableMissing(target, '');
 	} finally {
 		await memory.close();
