@@ -65,7 +65,7 @@ export function searchChanges(
 	send: Send,
 	xpertId?: string,
 ): FetchChanges<ConversationChange> {
-	const ids = xpertId === undefined ? [] : [{ subject: '"Assistant"', id: xpertId }];
+	const ids = xpertId === undefined ? [] : [{ field: '"Assistant"', id: xpertId }];
 	return async ({ since, order, limit }) => {
 		const updatedAt = since === undefined ? undefined : { $gte: new Date(since).toISOString() };
 		const search = { where: { updatedAt, xpertId }, order: { updatedAt: order }, limit };

@@ -1,7 +1,7 @@
 import mapValues from 'lodash/mapValues';
 import type { IDataObject } from 'n8n-workflow';
 
-import { waitingMessage } from '../XpertAi/execution/audience';
+import { waitingMessage } from '../XpertAi/execution/outputFor';
 import { requestOf } from '../XpertAi/threads/conversation';
 import { lastReply, messagesOf, senderOf, textOf, readThread } from '../XpertAi/threads/thread';
 import type { ThreadMessage } from '../XpertAi/threads/thread';

@@ -6,7 +6,7 @@ import type {
 	NodeParameterValueType,
 } from 'n8n-workflow';
 
-import { flawMessage, type Refuse } from '../XpertAi/execution/badInput';
+import { issueMessage, type Refuse } from '../XpertAi/execution/inputIssues';
 import { operationError } from '../XpertAi/execution/outputs';
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { fixedExpression } from '../XpertAi/execution/rawParameters';
@@ -37,8 +37,8 @@ import type { Memory } from './changes';
 export function readTriggerSettings(context: IPollFunctions): TriggerSettings {
 	const node = context.getNode();
 	const refuse: Refuse = (flaw) => {
-		const { cure = 'Correct the value, or the expression it comes from.' } = flaw;
-		throw operationError(node, flawMessage(flaw), { description: `No poll was made. ${cure}` });
+		const { fix = 'Correct the value, or the expression it comes from.' } = flaw;
+		throw operationError(node, issueMessage(flaw), { description: `No poll was made. ${fix}` });
 	};
 	const read = (name: string, initial: NodeParameterValueType): unknown => {
 		const flaw = fixedExpression(node, name, triggerFields);

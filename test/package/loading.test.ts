@@ -27,8 +27,8 @@ describe('a process of n8n that only shows the nodes', () => {
 	});
 
 	it.each([
-		'XpertAi/execution/badInput.js',
-		'XpertAi/execution/declared.js',
+		'XpertAi/execution/inputIssues.js',
+		'XpertAi/execution/runOperation.js',
 		'XpertAi/ingest/storing.js',
 		'XpertAi/operations/document/submit/target.js',
 		'XpertAi/pickers/listPage.js',

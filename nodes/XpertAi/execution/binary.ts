@@ -1,5 +1,5 @@
 import type { UploadFile } from '../transport/multipart';
-import { quoted } from './badInput';
+import { quoted } from './inputIssues';
 import type { BinaryField, Item } from './item';
 
 /** The bytes of a binary field: in chunks if n8n stores it on disk, in one piece if in memory. */
@@ -73,7 +73,7 @@ export async function* textChunks(
 		} catch {
 			// Reported below.
 		}
-		return refuseFile(item, field, `is not text in ${encoding.toUpperCase()}. ${ENCODING_CURE}`);
+		return refuseFile(item, field, `is not text in ${encoding.toUpperCase()}. ${ENCODING_FIX}`);
 	};
 	for await (const chunk of binaryChunks(item, field)) {
 		head = Buffer.concat([head, chunk]);
@@ -87,7 +87,7 @@ export async function* textChunks(
 
 const MAX_BOM_BYTES = 3;
 
-const ENCODING_CURE =
+const ENCODING_FIX =
 	'Save it as UTF-8, or name its encoding in its MIME type, as in text/plain; charset=windows-1252';
 
 function encodingOf(head: Buffer, mimeType: string): string {
@@ -141,6 +141,6 @@ export function refuseFile(
 	flaw: string,
 ): never {
 	const file = fileName ? `file ${quoted(fileName)}` : 'file';
-	const demand = `names ${quoted(property)}, whose ${file} ${flaw}`;
-	return item.refuse({ subject: `"${parameter}"`, demand });
+	const rule = `names ${quoted(property)}, whose ${file} ${flaw}`;
+	return item.refuse({ field: `"${parameter}"`, rule });
 }

@@ -2,7 +2,7 @@ import isPlainObject from 'lodash/isPlainObject';
 import { z, type ZodTypeAny } from 'zod';
 
 import { freeForm } from '../payloads/common';
-import { isNamedIn, subjectOf, type Naming } from './badInput';
+import { isNamedIn, fieldName, type Naming } from './inputIssues';
 import { ADDITIONAL_FIELDS_JSON } from './fields';
 import { idsInBody } from './hints';
 import type { Item } from './item';
@@ -33,7 +33,7 @@ export function completeBody<Schema extends ZodTypeAny>(
 	const naming = { ...panelNaming, additional };
 	for (const path of reserved.map((text) => text.split('.'))) {
 		if (isNamedIn(additional, path))
-			item.refuse({ subject: subjectOf(path, naming), demand: RESERVED });
+			item.refuse({ field: fieldName(path, naming), rule: RESERVED });
 	}
 	const whole = additional ? deepMerged(value, additional) : value;
 	const body: unknown = item.check(schema, whole, naming);

@@ -9,11 +9,11 @@ import type {
 } from 'n8n-workflow';
 
 import { connectionsOf } from '../transport/request';
-import { failureAsReply, forChat, isInChat, repliesFailures } from './audience';
-import { runDeclared } from './declared';
+import { failureAsReply, forChat, isInChat, repliesFailures } from './outputFor';
+import { runDeclared } from './runOperation';
 import { Item } from './item';
 import { isCoded, type Operation, type Resource } from './operation';
-import { findPath } from './badInput';
+import { findPath } from './inputIssues';
 import { operationFields } from './properties';
 
 /** Runs the selected operation for all input items. */

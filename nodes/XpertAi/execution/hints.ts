@@ -6,7 +6,7 @@ import uniq from 'lodash/uniq';
 
 import type { Failure, FailureWords } from '../transport/failure';
 import { isBusy } from '../transport/classifyFailure';
-import { fieldLookup, subjectOf, type Naming } from './badInput';
+import { fieldLookup, fieldName, type Naming } from './inputIssues';
 import { chosenId, type NamedId } from './ids';
 
 /** How to go on after a status: a text, or a function of the failure that may find none. */
@@ -31,7 +31,7 @@ export function wordsFor(failure: Failure, context: HintContext): FailureWords {
 	const ids = compact([context.missing, ...(context.ids ?? [])]);
 	const isUnnamed = failure.missing === 'record' && UNNAMED_RECORD.test(failure.reason ?? '');
 	const missing = isUnnamed ? ids.slice(0, context.missing ? 1 : undefined) : [];
-	const names = missing.map(({ subject, id }) => `${subject.replaceAll('"', '')} ${id}`);
+	const names = missing.map(({ field, id }) => `${field.replaceAll('"', '')} ${id}`);
 	const message = names.length > 0 ? `${names.join(' or ')} was not found` : undefined;
 	return { message, hint: hintFor(failure, { ...context, ids }, names.length > 0) };
 }
@@ -50,7 +50,7 @@ function hintFor(
 	const statusHint = statusHints?.[status];
 	const known = typeof statusHint === 'function' ? statusHint(failure) : statusHint;
 	if (known !== undefined) return known;
-	const subjects = uniq(ids.map(({ subject }) => subject)).join(' and ');
+	const subjects = uniq(ids.map(({ field }) => field)).join(' and ');
 	if (isMissing) {
 		const why = subjects.includes('"Assistant"') ? ', it was never published' : '';
 		return `The server has no record with this ID${why}, or the key may not see it. Check ${subjects}.`;
@@ -79,7 +79,7 @@ export function idsInPath(
 	return own.flatMap(({ name, displayName }) => {
 		const id = String(chosenId(valueOf(name))).toWellFormed();
 		const isNamed = id !== '' && path.split('/').includes(encodeURIComponent(id));
-		return isNamed ? [{ name, subject: `"${displayName}"`, id }] : [];
+		return isNamed ? [{ name, field: `"${displayName}"`, id }] : [];
 	});
 }
 
@@ -89,7 +89,7 @@ export function idsInBody(value: unknown, paths: string[], naming: Naming): Name
 		const path = text.split('.');
 		const id: unknown = get(value, path);
 		return typeof id === 'string' && id !== ''
-			? [{ name: String(path.at(-1)), subject: subjectOf(path, naming), id }]
+			? [{ name: String(path.at(-1)), field: fieldName(path, naming), id }]
 			: [];
 	});
 }

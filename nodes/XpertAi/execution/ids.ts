@@ -2,7 +2,7 @@ import compact from 'lodash/compact';
 
 import { EVERY_UUID, hasLoneSurrogate, isUuid, missingValueIn } from '../payloads/common';
 import { isJsonObject, recordWith } from '../transport/answer';
-import type { Flaw } from './badInput';
+import type { InputIssue } from './inputIssues';
 
 /** The ID from a resource locator or a plain value; any other value is returned unchanged. */
 export function chosenId(raw: unknown): unknown {
@@ -19,7 +19,7 @@ export interface NamedId {
 	/** The parameter with the ID, or the last key of its path in a body; only a `threadId` may be any text. */
 	name?: string;
 	/** The parameter as messages name it, e.g. `"Thread"`. */
-	subject: string;
+	field: string;
 	id: string;
 }
 
@@ -27,12 +27,12 @@ export interface NamedId {
  * What is wrong with an ID; undefined if it may be sent. Dots change the path; a lone surrogate cannot be part of an
  * address.
  */
-export function idFlaw({ name, subject, id }: NamedId): Flaw | undefined {
+export function idIssue({ name, field, id }: NamedId): InputIssue | undefined {
 	const isText = !hasLoneSurrogate(id) && missingValueIn(id) === undefined;
 	const mayBeChosen = isText && !/^\.\.?$/.test(id) && !isAddress(id);
 	if (isUuid(id) || (name === CHOSEN_ID && mayBeChosen)) return undefined;
-	const cure = 'Paste the ID, or the address of its own page: a name is no ID.';
-	return { subject, demand: 'must be an ID', value: id, cure };
+	const fix = 'Paste the ID, or the address of its own page: a name is no ID.';
+	return { field, rule: 'must be an ID', value: id, fix };
 }
 
 /** Takes the last UUID from a pasted address. */

@@ -11,16 +11,16 @@ import type {
 } from 'n8n-workflow';
 import { z, type AnyZodObject, type ZodTypeAny } from 'zod';
 
-import { LONE_SURROGATE_DEMAND, idList, hasLoneSurrogate } from '../payloads/common';
+import { LONE_SURROGATE_RULE, idList, hasLoneSurrogate } from '../payloads/common';
 import { CREDENTIAL_NAME } from '../transport/api';
 import type { Call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import type { Send } from '../transport/request';
 import { callOrThrow } from './callOrThrow';
-import { checked, fieldLookup, jsonOf, quoted, type Naming } from './badInput';
+import { checked, fieldLookup, jsonOf, quoted, type Naming } from './inputIssues';
 import type { HintContext } from './hints';
 import type { FieldValues } from './fields';
-import { chosenId, idFlaw, splitList, type NamedId } from './ids';
+import { chosenId, idIssue, splitList, type NamedId } from './ids';
 import { ItemOutput } from './itemOutput';
 import { mimeTypeOf } from './mimeTypes';
 import { fixedExpression, givenFor, isNothing } from './rawParameters';
@@ -135,20 +135,20 @@ export class Item extends ItemOutput {
 		const id = chosenId(this.parameter(name, '', true));
 		if (isNothing(id)) return this.refuseField(name, 'must not be empty');
 		if (typeof id !== 'string') return this.refuseField(name, 'must be text', id);
-		this.checkId({ name, subject: `"${this.labelOf(name)}"`, id });
+		this.checkId({ name, field: `"${this.labelOf(name)}"`, id });
 		return id;
 	}
 
 	/** At least one ID, from a text with commas or a list. */
 	ids(name: string): string[] {
 		const ids = this.setting(name, idsValue, '');
-		for (const id of ids) this.checkId({ name, subject: `"${this.labelOf(name)}"`, id });
+		for (const id of ids) this.checkId({ name, field: `"${this.labelOf(name)}"`, id });
 		return ids;
 	}
 
 	/** Refuses a text that cannot be a record ID. */
 	checkId(named: NamedId): void {
-		const flaw = idFlaw(named);
+		const flaw = idIssue(named);
 		if (flaw) this.refuse(flaw);
 	}
 
@@ -224,12 +224,12 @@ export class Item extends ItemOutput {
 
 	/** Refuses a text with a lone surrogate, which would change when it is sent. */
 	checkWhole(text: string, parameter: string): void {
-		if (hasLoneSurrogate(text)) this.refuse({ subject: parameter, demand: LONE_SURROGATE_DEMAND });
+		if (hasLoneSurrogate(text)) this.refuse({ field: parameter, rule: LONE_SURROGATE_RULE });
 	}
 
 	/** Throws: the value of a parameter cannot be sent. */
-	refuseField(name: string, demand: string, value?: unknown): never {
-		return this.refuse({ subject: `"${this.labelOf(name)}"`, demand, value });
+	refuseField(name: string, rule: string, value?: unknown): never {
+		return this.refuse({ field: `"${this.labelOf(name)}"`, rule, value });
 	}
 
 	/** Sends a request of this item. @throws NodeApiError if it fails */

@@ -11,7 +11,7 @@ import type {
 
 import { toNodeApiError, type Failure } from '../transport/failure';
 import type { Connection } from '../transport/request';
-import { flawMessage, type Refuse } from './badInput';
+import { issueMessage, type Refuse } from './inputIssues';
 import { idsInPath, timeLimitOf, wordsFor, type HintContext } from './hints';
 import { operationError, type ItemError } from './outputs';
 
@@ -35,9 +35,9 @@ export class ItemOutput {
 
 	/** Throws: a value cannot be sent. */
 	readonly refuse: Refuse = (flaw) => {
-		const { cure = 'Correct the value, or the expression or column it comes from.' } = flaw;
-		const description = `Nothing was sent for this item. ${cure}`;
-		throw this.operationError(`${flawMessage(flaw)}${this.suffix}`, description);
+		const { fix = 'Correct the value, or the expression or column it comes from.' } = flaw;
+		const description = `Nothing was sent for this item. ${fix}`;
+		throw this.operationError(`${issueMessage(flaw)}${this.suffix}`, description);
 	};
 
 	/** An error of the node for this item. */

@@ -1,4 +1,4 @@
-import { canonicalKey, keyDemand } from '../payloads/common';
+import { canonicalKey, keyRule } from '../payloads/common';
 import type { Item } from './item';
 import { constantPart, givenFor, isFilled } from './rawParameters';
 
@@ -35,13 +35,13 @@ export function keyIfGiven(item: Item, name: string): string | undefined {
 export function checkedKey(
 	item: Item,
 	value: string | number,
-	subject: string,
+	field: string,
 	isShared = false,
 ): string {
-	checkDigits(item, value, subject);
+	checkDigits(item, value, field);
 	const key = canonicalKey(String(value));
-	const demand = keyDemand(key, isShared);
-	return demand === undefined ? key : item.refuse({ subject, demand });
+	const rule = keyRule(key, isShared);
+	return rule === undefined ? key : item.refuse({ field, rule });
 }
 
 /** A trimmed text; refuses numbers that have lost digits. */
@@ -50,9 +50,9 @@ function identifyingText(item: Item, name: string): string {
 	return item.text(name).trim();
 }
 
-function checkDigits(item: Item, value: unknown, subject: string): void {
+function checkDigits(item: Item, value: unknown, field: string): void {
 	if (Number.isInteger(value) && !Number.isSafeInteger(value))
-		item.refuse({ subject, demand: LOST_DIGITS, value });
+		item.refuse({ field, rule: LOST_DIGITS, value });
 }
 
 const labelOf = (item: Item, name: string): string => `"${item.labelOf(name)}"`;

@@ -4,7 +4,7 @@ import memoize from 'lodash/memoize';
 import { isExpression, type INode, type INodeProperties } from 'n8n-workflow';
 
 import { isJsonObject } from '../transport/answer';
-import { subjectOf, findPath } from './badInput';
+import { fieldName, findPath } from './inputIssues';
 
 /**
  * Finds an expression inside a Fixed text of a node, which n8n does not resolve. Memoized, so that each parameter is
@@ -32,9 +32,9 @@ export function fixedExpression(node: INode, name: string, fields: INodeProperti
 	if (!fixed) return undefined;
 	const path = [...name.split('.'), ...fixed].filter((part) => !GROUPS.includes(part));
 	return {
-		subject: subjectOf(path, { fields }),
-		demand: 'is Fixed and holds an expression: switch it to Expression',
-		cure: 'Fixed and Expression stand above the field.',
+		field: fieldName(path, { fields }),
+		rule: 'is Fixed and holds an expression: switch it to Expression',
+		fix: 'Fixed and Expression stand above the field.',
 	};
 }
 

@@ -7,7 +7,7 @@ import { z, type AnyZodObject, type ZodTypeAny } from 'zod';
 
 import { exactJson } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
-import { checked, fieldNamed, type Refuse } from './badInput';
+import { checked, fieldNamed, type Refuse } from './inputIssues';
 import { filledOnly, isContainer, type FieldValues } from './fields';
 import { chosenId } from './ids';
 

@@ -9,7 +9,7 @@ export const EVERY_UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 export const isUuid = (text: string) => UUID.test(text);
 
 /** What a message demands of a UUID. */
-export const UUID_DEMAND = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
+export const UUID_RULE = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
 
 /**
  * Whether a text holds a lone surrogate, as one does that was cut in the middle of an emoji. Encoded as UTF-8, it
@@ -18,11 +18,11 @@ export const UUID_DEMAND = 'must be a UUID such as 123e4567-e89b-42d3-a456-42661
 export const hasLoneSurrogate = (text: string) => !text.isWellFormed();
 
 /** What a message demands of a text with a lone surrogate. */
-export const LONE_SURROGATE_DEMAND =
+export const LONE_SURROGATE_RULE =
 	'holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere';
 
 /** A UUID, as the contract asks for `workspaceId`, `integrationId` and `storageFileId`. */
-export const uuid = z.string().uuid(UUID_DEMAND);
+export const uuid = z.string().uuid(UUID_RULE);
 
 /** An ISO 8601 date-time, with or without an offset, e.g. `2026-01-31T08:00:00Z`. */
 export const dateTime = z.string().datetime({
@@ -122,9 +122,9 @@ export function canonicalKey(text: string): string {
 }
 
 /** What is wrong with a key in its canonical form. */
-export function keyDemand(key: string, inParts = false): string | undefined {
+export function keyRule(key: string, inParts = false): string | undefined {
 	if (key === '') return 'must not be empty';
-	if (hasLoneSurrogate(key)) return LONE_SURROGATE_DEMAND;
+	if (hasLoneSurrogate(key)) return LONE_SURROGATE_RULE;
 	const missing = missingValueIn(key, inParts);
 	return missing && `holds "${missing}", which stands for a missing value`;
 }

@@ -51,7 +51,7 @@ export const rate = declare({
 function runFilter(item: Item): { executionId?: string } {
 	const runId = item.text('options.runId').trim();
 	if (runId === '') return {};
-	item.checkId({ subject: '"Run ID"', id: runId });
+	item.checkId({ field: '"Run ID"', id: runId });
 	return { executionId: runId };
 }
 

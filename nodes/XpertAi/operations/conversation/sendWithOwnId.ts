@@ -1,6 +1,6 @@
 import { randomUUID } from 'crypto';
 
-import { timeoutSeconds } from '../../execution/declared';
+import { timeoutSeconds } from '../../execution/runOperation';
 import type { Item } from '../../execution/item';
 import type { SendRequest } from '../../execution/operation';
 import { conversationRecord } from '../../payloads/conversation';

@@ -5,7 +5,7 @@ import uniq from 'lodash/uniq';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { timeoutSeconds } from '../../execution/declared';
+import { timeoutSeconds } from '../../execution/runOperation';
 import type { Item } from '../../execution/item';
 import { keyIfGiven, keyOf } from '../../execution/keys';
 import type { Execution } from '../../execution/operation';

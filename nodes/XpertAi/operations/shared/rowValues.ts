@@ -31,22 +31,22 @@ export function valuesOfRows(
 	const pairs = (Array.isArray(rows) ? (rows as Row[]) : []).flatMap((row) => {
 		const key = typeof row.key === 'string' ? row.key.trim() : '';
 		const { type = 'string', content = '' } = row;
-		if (key === '') return item.refuse({ subject: `"Key" in "${label}"`, demand: EMPTY_DEMAND });
+		if (key === '') return item.refuse({ field: `"Key" in "${label}"`, rule: EMPTY_RULE });
 		const typed =
-			content === '' ? whenEmpty(row, key) : asTyped(item, rowSubject(key, label), type, content);
+			content === '' ? whenEmpty(row, key) : asTyped(item, rowName(key, label), type, content);
 		return typed === undefined ? [] : [[key, typed] as const];
 	});
 	return Object.fromEntries(pairs);
 }
 
 /** Names a row in a message. */
-export const rowSubject = (key: string, label: string): string =>
+export const rowName = (key: string, label: string): string =>
 	`${truncate(key, { length: 60 })} in "${label}"`;
 
-const EMPTY_DEMAND = 'must not be empty';
+const EMPTY_RULE = 'must not be empty';
 
-function asTyped(item: Item, subject: string, type: Row['type'], value: unknown): unknown {
-	const refuse = (demand: string) => item.refuse({ subject, demand, value });
+function asTyped(item: Item, field: string, type: Row['type'], value: unknown): unknown {
+	const refuse = (rule: string) => item.refuse({ field, rule, value });
 	switch (type) {
 		case 'number': {
 			const number = typedValue('number', value);

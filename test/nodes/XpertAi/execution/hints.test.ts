@@ -13,7 +13,7 @@ const failed = (status: number, facts: Partial<Failure> = {}): Failure => ({
 const missing = failed(404, { missing: 'record', reason: 'The requested record was not found' });
 const NAMED = failed(404, { missing: 'record', reason: "Copilot not set for embedding model 'm'" });
 const hintFor = (failure: Failure, context: HintContext) => wordsFor(failure, context).hint;
-const ids = ['"Thread"', '"Assistant"', '"Assistant"'].map((subject) => ({ subject, id: '1' }));
+const ids = ['"Thread"', '"Assistant"', '"Assistant"'].map((field) => ({ field, id: '1' }));
 const statusHints = {
 	403: 'known',
 	409: 'again',
@@ -63,8 +63,8 @@ describe('the IDs in a body', () => {
 		[{}, '"JSON Body" at where.xpertId', '"JSON Body" at where.threadId'],
 	])('are named by their fields or paths (%#)', (naming, assistant, thread) => {
 		expect(idsInBody({ where }, paths, naming)).toEqual([
-			{ name: 'xpertId', subject: assistant, id: 'abc' },
-			{ name: 'threadId', subject: thread, id: 'my thread!' },
+			{ name: 'xpertId', field: assistant, id: 'abc' },
+			{ name: 'threadId', field: thread, id: 'my thread!' },
 		]);
 	});
 

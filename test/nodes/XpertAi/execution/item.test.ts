@@ -77,9 +77,9 @@ describe('a parameter', () => {
 		...[...NO_ID, '[object Promise]'].map((raw) => [raw, 'must be an ID, but'] as [string, string]),
 		['https://xpert.example/settings', 'must be an ID, but is'],
 		...[{ id: 'x' }, ['x'], true].map((raw) => [raw, 'must be text'] as [unknown, string]),
-	])('Thread %j is refused: %s', (raw, demand) => {
+	])('Thread %j is refused: %s', (raw, rule) => {
 		const { message } = thrownBy(() => idOf(raw));
-		expect(message).toContain(`"Thread" ${demand}`);
+		expect(message).toContain(`"Thread" ${rule}`);
 		expect(message).not.toMatch(EMPTY_WORDS);
 	});
 
@@ -156,7 +156,7 @@ describe('a value that is refused', () => {
 	it.each(['ECONNREFUSED', 'enoent', 'ETIMEDOUT'])(
 		'is named whole, though n8n rewords %s',
 		(value) => {
-			const flaw = { subject: '"Name"', demand: 'must be shorter', value };
+			const flaw = { field: '"Name"', rule: 'must be shorter', value };
 			expect(thrownBy(() => item.refuse(flaw)).message).toBe(
 				`"Name" must be shorter, but is "${value}" [item 2]`,
 			);
@@ -170,7 +170,7 @@ describe('the error of a request', () => {
 
 	it('is of the API, and names the IDs that were sent', () => {
 		const item = itemOf({ threadId: '1' }, { index: 4, fields: [THREAD] });
-		const error = item.apiError(missing, { ids: [{ subject: '"Run ID"', id: '2' }] });
+		const error = item.apiError(missing, { ids: [{ field: '"Run ID"', id: '2' }] });
 		expect(error).toBeInstanceOf(NodeApiError);
 		expect(error.context.itemIndex).toBe(4);
 		expect(error.description).toContain('Check "Thread" and "Run ID".');

@@ -7,7 +7,7 @@ import { node } from '../../support/node';
 /** What is said of a text that stands in a field as Fixed. */
 const saidOf = (text: unknown, name = 'text') => {
 	const parameters = { [name]: text } as INodeParameters;
-	return fixedExpression({ ...node, parameters }, name, submitFields)?.subject;
+	return fixedExpression({ ...node, parameters }, name, submitFields)?.field;
 };
 
 describe('a Fixed text', () => {
@@ -61,15 +61,15 @@ describe('a Fixed text', () => {
 		['knowledgebaseId', locator(LEFT), '"Knowledgebase"'],
 		// What a locator shows of what was chosen may be any text.
 		['knowledgebaseId', locator('x'), undefined],
-	])('in %s %j is named: %s', (name, value, subject) => expect(saidOf(value, name)).toBe(subject));
+	])('in %s %j is named: %s', (name, value, field) => expect(saidOf(value, name)).toBe(field));
 });
 
 it('a Fixed text with an expression is refused with a way out', () => {
 	const parameters = { text: '{{ $json.text }}' };
 	expect(fixedExpression({ ...node, parameters }, 'text', submitFields)).toEqual({
-		subject: '"Text"',
-		demand: 'is Fixed and holds an expression: switch it to Expression',
-		cure: 'Fixed and Expression stand above the field.',
+		field: '"Text"',
+		rule: 'is Fixed and holds an expression: switch it to Expression',
+		fix: 'Fixed and Expression stand above the field.',
 	});
 });
 

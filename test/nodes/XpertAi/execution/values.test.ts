@@ -1,8 +1,8 @@
 import { DateTime } from 'luxon';
 import type { INodeProperties } from 'n8n-workflow';
 
-import { flawMessage } from '../../../../nodes/XpertAi/execution/badInput';
-import type { Refuse } from '../../../../nodes/XpertAi/execution/badInput';
+import { issueMessage } from '../../../../nodes/XpertAi/execution/inputIssues';
+import type { Refuse } from '../../../../nodes/XpertAi/execution/inputIssues';
 import { fieldCollection, rowsField } from '../../../../nodes/XpertAi/execution/fields';
 import { fieldValues, utcText } from '../../../../nodes/XpertAi/execution/values';
 import { chunksField, pagesField } from '../../support/rows';
@@ -10,7 +10,7 @@ import { bodyOf } from '../../support/operations';
 import { EMPTY_WORDS, thrownBy } from '../../support/thrown';
 
 const refuse: Refuse = (flaw) => {
-	throw new Error(flawMessage(flaw));
+	throw new Error(issueMessage(flaw));
 };
 
 /** The values of fields, off what n8n gives for them. */

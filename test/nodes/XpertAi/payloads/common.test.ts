@@ -5,7 +5,7 @@ import {
 	dateTime,
 	hasLoneSurrogate,
 	isUuid,
-	keyDemand,
+	keyRule,
 	missingValueIn,
 	uuid,
 } from '../../../../nodes/XpertAi/payloads/common';
@@ -71,15 +71,15 @@ describe('a key', () => {
 	});
 
 	const FINE = ['docs/undefined.md', 'null-object.md', 'NaN handling', 'Null', 'nan', '0'];
-	it.each(FINE)('may be %s', (key) => expect(keyDemand(key)).toBeUndefined());
+	it.each(FINE)('may be %s', (key) => expect(keyRule(key)).toBeUndefined());
 
 	const MISSING = ['undefined', 'null', 'NaN', '[object Object]', 'user [object Promise] 1'];
 	it.each([...MISSING, 'Invalid Date'])('is none that stands for a missing value: %s', (key) =>
-		expect(keyDemand(key)).toMatch(/^holds "[^"]+", which stands for a missing value$/),
+		expect(keyRule(key)).toMatch(/^holds "[^"]+", which stands for a missing value$/),
 	);
 
 	it.each(['', 'a\ud83d'])('is none that is empty or broken: %j', (key) =>
-		expect(keyDemand(key)).toBeDefined(),
+		expect(keyRule(key)).toBeDefined(),
 	);
 });
 

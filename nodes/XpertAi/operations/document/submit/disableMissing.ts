@@ -1,8 +1,8 @@
 import difference from 'lodash/difference';
 import pick from 'lodash/pick';
 
-import { isInLoop } from '../../../execution/audience';
-import { quoted } from '../../../execution/badInput';
+import { isInLoop } from '../../../execution/outputFor';
+import { quoted } from '../../../execution/inputIssues';
 import type { Item } from '../../../execution/item';
 import type { SourceMemory } from '../../../ingest/memory';
 import { fetchStatuses, processingState } from '../../../ingest/processingStatus';

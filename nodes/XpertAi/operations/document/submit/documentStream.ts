@@ -8,7 +8,7 @@ import type { ItemError } from '../../../execution/outputs';
 import type { ReadyDocument, DocumentFact, Fact } from '../../../ingest/readyDocument';
 import { inFolder } from '../../../ingest/folders';
 import { MARKS } from '../../../ingest/memory';
-import { isUuid, keyDemand } from '../../../payloads/common';
+import { isUuid, keyRule } from '../../../payloads/common';
 import { unsignedAddress, type DocumentRecord } from '../../../payloads/document';
 import { derivedId } from '../../../payloads/derivedId';
 import { isRejection } from '../../../transport/classifyFailure';
@@ -118,7 +118,7 @@ export class DocumentStream {
 
 	private recordKey(key: string | undefined, id: string): void {
 		if (!this.submission.settings.mirrors) return;
-		if (key !== undefined && keyDemand(key, true)) this.brokenKey = key;
+		if (key !== undefined && keyRule(key, true)) this.brokenKey = key;
 		if (!this.seen.has(id.toLowerCase())) this.seen.set(id.toLowerCase(), undefined);
 	}
 

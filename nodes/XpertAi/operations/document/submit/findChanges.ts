@@ -3,7 +3,7 @@ import sumBy from 'lodash/sumBy';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { isTool } from '../../../execution/audience';
+import { isTool } from '../../../execution/outputFor';
 import type { Item } from '../../../execution/item';
 import { keyOf } from '../../../execution/keys';
 import type { Execution } from '../../../execution/operation';

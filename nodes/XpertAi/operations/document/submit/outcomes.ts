@@ -1,8 +1,8 @@
 import find from 'lodash/find';
 import type { IDataObject, INodeExecutionData, NodeApiError } from 'n8n-workflow';
 
-import { rawOutput, type AnswerOutput } from '../../../execution/audience';
-import { quoted } from '../../../execution/badInput';
+import { rawOutput, type AnswerOutput } from '../../../execution/outputFor';
+import { quoted } from '../../../execution/inputIssues';
 import type { NamedId } from '../../../execution/ids';
 import type { Item } from '../../../execution/item';
 import { documentExtension } from '../../../execution/mimeTypes';
@@ -102,7 +102,7 @@ const MAY_BE_STORED = 'It is not known whether this document is stored';
 export function errorOf(origin: Origin): ItemError | undefined {
 	const { item, outcome, error, failure, reason, storageFileId } = origin;
 	if (error) return error;
-	const named = storageFileId ? [{ subject: '"Storage File ID"', id: storageFileId }] : [];
+	const named = storageFileId ? [{ field: '"Storage File ID"', id: storageFileId }] : [];
 	if (failure) return knowledgebaseError(item, failure, named);
 	if (outcome !== 'notSent') return undefined;
 	const hint = `The hints of the node say why. With 0 in "${item.labelOf('options.stopAfterFailures')}" it sends all the same.`;

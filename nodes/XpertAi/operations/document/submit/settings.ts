@@ -4,9 +4,9 @@ import { isExpression } from 'n8n-workflow';
 import { z } from 'zod';
 import type { AnyZodObject } from 'zod';
 
-import { readAnswerOutput } from '../../../execution/audience';
-import { findPath } from '../../../execution/badInput';
-import { timeoutSeconds } from '../../../execution/declared';
+import { readAnswerOutput } from '../../../execution/outputFor';
+import { findPath } from '../../../execution/inputIssues';
+import { timeoutSeconds } from '../../../execution/runOperation';
 import type { Item } from '../../../execution/item';
 import { keyIfGiven } from '../../../execution/keys';
 import { finite } from '../../../payloads/common';

@@ -15,8 +15,8 @@ import {
 	isTool,
 	rawOutput,
 	waitingMessage,
-} from '../../../execution/audience';
-import type { AnswerOutput } from '../../../execution/audience';
+} from '../../../execution/outputFor';
+import type { AnswerOutput } from '../../../execution/outputFor';
 import type { FieldValues } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
 import type { Completed, Interrupted } from '../../../runs/runResult';

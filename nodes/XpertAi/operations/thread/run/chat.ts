@@ -1,4 +1,4 @@
-import { EMPTY_ANSWER, redactIds, isInChat } from '../../../execution/audience';
+import { EMPTY_ANSWER, redactIds, isInChat } from '../../../execution/outputFor';
 import type { Item } from '../../../execution/item';
 import { Citations, passagesIn, Sources, type CitationStyle } from '../../../threads/sources';
 import type { Listener } from '../../../threads/runEvents';

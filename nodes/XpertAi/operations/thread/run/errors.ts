@@ -3,7 +3,7 @@ import lowerFirst from 'lodash/lowerFirst';
 import pick from 'lodash/pick';
 import type { IDataObject, NodeApiError } from 'n8n-workflow';
 
-import { quoted } from '../../../execution/badInput';
+import { quoted } from '../../../execution/inputIssues';
 import type { HintContext, StatusHints } from '../../../execution/hints';
 import type { Item } from '../../../execution/item';
 import type { NoAnswer } from '../../../runs/runResult';
@@ -66,8 +66,8 @@ function runHints(item: Item, { threadId = '' }: NoAnswer): HintContext {
 	};
 	if (item.has('runId')) return { statusHints };
 	if (item.has('assistantId'))
-		return { statusHints, missing: { subject: '"Assistant"', id: item.id('assistantId') } };
+		return { statusHints, missing: { field: '"Assistant"', id: item.id('assistantId') } };
 	statusHints[404] =
 		'The assistant of this thread is not there any more, or the key may not see it. Check "Thread".';
-	return { statusHints, missing: { subject: 'The assistant of thread', id: threadId } };
+	return { statusHints, missing: { field: 'The assistant of thread', id: threadId } };
 }

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { readAnswerOutput } from '../../../execution/audience';
-import { timeoutSeconds } from '../../../execution/declared';
+import { readAnswerOutput } from '../../../execution/outputFor';
+import { timeoutSeconds } from '../../../execution/runOperation';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { withProgress } from '../../../execution/progress';
@@ -84,6 +84,6 @@ function clientWithTimeout(item: Item): Client {
 function idsIn(item: Item): RunIds {
 	const threadId = item.id('threadId');
 	const runId = item.filledText('runId').trim();
-	item.checkId({ subject: `"${item.labelOf('runId')}"`, id: runId });
+	item.checkId({ field: `"${item.labelOf('runId')}"`, id: runId });
 	return { threadId, runId };
 }

@@ -5,8 +5,8 @@ import pickBy from 'lodash/pickBy';
 import truncate from 'lodash/truncate';
 import { z } from 'zod';
 
-import { chatSessionOf, readAnswerOutput, type AnswerOutput } from '../../../execution/audience';
-import { isNamedIn, subjectOf, type Naming } from '../../../execution/badInput';
+import { chatSessionOf, readAnswerOutput, type AnswerOutput } from '../../../execution/outputFor';
+import { isNamedIn, fieldName, type Naming } from '../../../execution/inputIssues';
 import { completeBody } from '../../../execution/body';
 import type { FieldValues } from '../../../execution/fields';
 import type { BinaryField, Item } from '../../../execution/item';
@@ -16,7 +16,7 @@ import { derivedId } from '../../../payloads/derivedId';
 import { changedArguments, runBodies } from '../../../payloads/run';
 import { filterValuesIn, intentOf, MESSAGE_KEYS } from '../../../runs/run';
 import type { Intent, RunBody, RunKind } from '../../../runs/run';
-import { rowSubject, valuesOfRows, type Row } from '../../shared/rowValues';
+import { rowName, valuesOfRows, type Row } from '../../shared/rowValues';
 import { decisionFields, messageFields, retryFields } from './fields';
 import { runSettings, type RunOptions } from './options';
 
@@ -172,8 +172,8 @@ function rowsOfFilters(item: Item, rows: unknown): FieldValues {
 	const values = valuesOfRows(item, label, rows, () => '');
 	const taken = MESSAGE_KEYS.find((key) => key in values);
 	if (taken === undefined) return values;
-	const demand = 'is a part of the message itself: choose another key';
-	return item.refuse({ subject: rowSubject(taken, label), demand });
+	const rule = 'is a part of the message itself: choose another key';
+	return item.refuse({ field: rowName(taken, label), rule });
 }
 
 /**
@@ -186,16 +186,16 @@ function checkFilterValues(item: Item, body: RunBody, naming: Naming, rows: unkn
 	const key = Object.keys(empty).find((one) => !mayBeEmpty.includes(one));
 	if (key === undefined) return;
 	const path = ['input', 'message', 'input', key];
-	const subject = isNamedIn(naming.additional, path)
-		? subjectOf(path, naming)
-		: rowSubject(key, item.labelOf(FILTERS));
-	item.refuse({ subject, demand: 'must not be empty', cure: EMPTY_CURE });
+	const field = isNamedIn(naming.additional, path)
+		? fieldName(path, naming)
+		: rowName(key, item.labelOf(FILTERS));
+	item.refuse({ field, rule: 'must not be empty', fix: EMPTY_FIX });
 }
 
 const isText = ({ type = 'string' }: Row) => type === 'string';
 const keyIn = ({ key }: Row) => String(key).trim();
 
-const EMPTY_CURE =
+const EMPTY_FIX =
 	'With an empty value, some filters find everything. Where that is meant, give the value as a row with "May Be Empty".';
 
 /** Slashes in a folder do not count (recorded, `knowledge-filter-2`). */

@@ -3,8 +3,8 @@ import groupBy from 'lodash/groupBy';
 import map from 'lodash/map';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { failureAsReply, isTool, NO_ANSWER, runFacts } from '../../../execution/audience';
-import { atOnceOf } from '../../../execution/declared';
+import { failureAsReply, isTool, NO_ANSWER, runFacts } from '../../../execution/outputFor';
+import { atOnceOf } from '../../../execution/runOperation';
 import { forEachConcurrently } from '../../../execution/eachItem';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';

@@ -10,7 +10,7 @@ import omit from 'lodash/omit';
 import unset from 'lodash/unset';
 import { z } from 'zod';
 
-import { quoted, type Naming } from '../../../../execution/badInput';
+import { quoted, type Naming } from '../../../../execution/inputIssues';
 import { textChunks } from '../../../../execution/binary';
 import type { Item } from '../../../../execution/item';
 import { checkedKey, keyIfGiven, textIfGiven } from '../../../../execution/keys';
@@ -63,16 +63,15 @@ export function readDocuments(item: Item): SourceDocuments {
  * Reads the document of an item, and its key. One that is refused although it has a key is told from one without.
  *
  * @param defaultKey gives the key if none is set
- * @param subject what the default key is called in messages
+ * @param field what the default key is called in messages
  */
 function readKeyed(
 	item: Item,
 	read: (item: Item) => FoundDocument,
 	defaultKey?: (item: Item) => string,
-	subject = '',
+	field = '',
 ): FoundDocument[] {
-	const readKey = () =>
-		keyGiven(item) ?? (defaultKey && checkedKey(item, defaultKey(item), subject));
+	const readKey = () => keyGiven(item) ?? (defaultKey && checkedKey(item, defaultKey(item), field));
 	try {
 		const version = item.text('documentSettings.documentVersion').trim();
 		return [{ ...read(item), key: readKey(), ...(version !== '' && { version }) }];
@@ -100,10 +99,10 @@ export function identification(item: Item) {
 	const keyOf = (record: DocumentRecord, position?: string) => {
 		if (path === undefined) return undefined;
 		const key = ownValue(record, path);
-		const subject = compact([position, `"${item.labelOf('documentKeyField')}"`]).join(': ');
-		if (isText(key) || typeof key === 'number') return checkedKey(item, key, subject);
-		const demand = `names ${quoted(path)}, which this document does not have`;
-		return item.refuse({ subject, demand });
+		const field = compact([position, `"${item.labelOf('documentKeyField')}"`]).join(': ');
+		if (isText(key) || typeof key === 'number') return checkedKey(item, key, field);
+		const rule = `names ${quoted(path)}, which this document does not have`;
+		return item.refuse({ field, rule });
 	};
 	return {
 		/** Applied to a document before it is checked. */
@@ -148,16 +147,16 @@ function readText(item: Item): FoundDocument {
 }
 
 const NAME = 'documentSettings.name';
-const NAME_DEMAND = 'must be given, as the item has no name and no title';
-const NAME_CURE = 'Add "Name" in Document Settings.';
+const NAME_RULE = 'must be given, as the item has no name and no title';
+const NAME_FIX = 'Add "Name" in Document Settings.';
 
 /** The name of a document made of a text: the given one or, in its item, that of one of the usual columns. */
 function nameOfText(item: Item): string {
 	if (isFilled(item.context.getNode(), NAME)) return item.filledText(NAME).trim();
 	const { name } = mapColumns(item.json).fields;
 	const text = isNil(name) ? '' : String(name).trim();
-	const subject = `"${item.labelOf(NAME)}"`;
-	return text || item.refuse({ subject, demand: NAME_DEMAND, cure: NAME_CURE });
+	const field = `"${item.labelOf(NAME)}"`;
+	return text || item.refuse({ field, rule: NAME_RULE, fix: NAME_FIX });
 }
 
 const keyGiven = (item: Item) => keyIfGiven(item, 'documentKey');
@@ -203,8 +202,8 @@ function readFields(item: Item): FoundDocument {
 	if (!isEmptyDocument(found)) return { ...found, unusedColumns };
 	const columns = Object.keys(item.json);
 	const inItem = columns.length > 0 ? `; the item has ${columns.slice(0, 5).join(', ')}` : '';
-	const demand = `must give the document a name, a text, a page, a chunk, a file ID or an address${inItem}`;
-	return item.refuseField('documentFields', demand);
+	const rule = `must give the document a name, a text, a page, a chunk, a file ID or an address${inItem}`;
+	return item.refuseField('documentFields', rule);
 }
 
 /** Whether nothing was mapped: with none of these fields, the server would store an empty row. */
@@ -243,7 +242,7 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 		const { position } = read;
 		let key: string | undefined;
 		try {
-			if ('flaw' in read) item.refuse({ subject: position, demand: read.flaw });
+			if ('flaw' in read) item.refuse({ field: position, rule: read.flaw });
 			const record = item.check(documentWith(read.value), prepare(read.value), {
 				parameter: position,
 			});
@@ -266,7 +265,7 @@ const RECORD_LEFT_OUT =
 	'This record was not sent. Correct it in the file, then run the node again.';
 
 /** Refuses an object that is no document itself, if it holds objects in its only list. */
-function refuseWrapped(item: Item, subject: string, record: DocumentRecord, textField = ''): void {
+function refuseWrapped(item: Item, field: string, record: DocumentRecord, textField = ''): void {
 	const { name, id, fileUrl, filePath, storageFileId } = record;
 	if (name || id || fileUrl || filePath || storageFileId || has(record, textField)) return;
 	const [[list = '', documents] = [], ...others] = Object.entries(record).filter(([, inside]) =>
@@ -274,8 +273,8 @@ function refuseWrapped(item: Item, subject: string, record: DocumentRecord, text
 	);
 	const isWrapped = others.length === 0 && list !== '' && !isDocumentField(list);
 	if (!isWrapped || !(documents as unknown[]).every(isJsonObject)) return;
-	const demand = `is one object whose list ${quoted(list)} holds the documents: give that list alone`;
-	item.refuse({ subject, demand });
+	const rule = `is one object whose list ${quoted(list)} holds the documents: give that list alone`;
+	item.refuse({ field, rule });
 }
 
 /** A document whose text, at `path` in its record, is uploaded as a file. */
@@ -287,10 +286,10 @@ function withText(
 	fileName?: string,
 ): FoundDocument {
 	const text = ownValue(found.record, path);
-	const subject = `${position}: "${item.labelOf('textField')}"`;
+	const field = `${position}: "${item.labelOf('textField')}"`;
 	if (!isText(text))
-		return item.refuse({ subject, demand: `names ${quoted(path)}, which holds no text here` });
-	item.checkWhole(text, subject);
+		return item.refuse({ field, rule: `names ${quoted(path)}, which holds no text here` });
+	item.checkWhole(text, field);
 	const rest = cloneDeep(found.record);
 	unset(rest, path);
 	const { name } = rest;

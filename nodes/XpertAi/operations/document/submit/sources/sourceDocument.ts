@@ -7,7 +7,7 @@ import omit from 'lodash/omit';
 import omitBy from 'lodash/omitBy';
 import pick from 'lodash/pick';
 
-import { subjectOf, type Naming } from '../../../../execution/badInput';
+import { fieldName, type Naming } from '../../../../execution/inputIssues';
 import {
 	NUL,
 	firstBytes,
@@ -85,8 +85,8 @@ export function readyRecord(
 	const { metadata, parserConfig } = split;
 	const size = parserConfig?.chunkSize ?? CHUNK_SIZE;
 	const overlap = parserConfig?.chunkOverlap ?? 0;
-	const refuse = (setting: string, demand: string, value: number) =>
-		item.refuse({ subject: subjectOf(['parserConfig', setting], naming), demand, value });
+	const refuse = (setting: string, rule: string, value: number) =>
+		item.refuse({ field: fieldName(['parserConfig', setting], naming), rule, value });
 	if (size <= 0) refuse('chunkSize', 'must be more than 0', size);
 	if (overlap < 0 || overlap >= size)
 		refuse('chunkOverlap', `must be from 0 to less than the chunk size (${size})`, overlap);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { z } from 'zod';
 
-import { checked, flawMessage, jsonOf } from '../../../../nodes/XpertAi/execution/badInput';
-import type { Naming, Refuse } from '../../../../nodes/XpertAi/execution/badInput';
+import { checked, issueMessage, jsonOf } from '../../../../nodes/XpertAi/execution/inputIssues';
+import type { Naming, Refuse } from '../../../../nodes/XpertAi/execution/inputIssues';
 import { DOCUMENT_NAMING } from '../../../../nodes/XpertAi/operations/document/submit/sources/mapping';
 import { chunksField, pagesField } from '../../support/rows';
 import { document, documentList } from '../../../../nodes/XpertAi/payloads/document';
@@ -11,7 +11,7 @@ import { bodyOf } from '../../support/operations';
 import { EMPTY_WORDS, thrownBy } from '../../support/thrown';
 
 const refuse: Refuse = (flaw) => {
-	throw new Error(flawMessage(flaw));
+	throw new Error(issueMessage(flaw));
 };
 
 /** The message for a value that is held against a schema. */
@@ -154,8 +154,8 @@ describe('what JSON cannot hold', () => {
 	it('is a value of many levels', () => {
 		let deep: unknown = 'x';
 		for (let level = 0; level < 20_000; level++) deep = { a: deep };
-		const demand = 'is nested too deeply or too long to be sent';
-		expect(refusal({ fine: 1, deep })).toBe(`"JSON Body" at deep ${demand}`);
+		const rule = 'is nested too deeply or too long to be sent';
+		expect(refusal({ fine: 1, deep })).toBe(`"JSON Body" at deep ${rule}`);
 	});
 
 	it('is named where it stands first', () => {

@@ -8,7 +8,7 @@ import truncate from 'lodash/truncate';
 import type { INodeProperties, INodePropertyCollection, INodePropertyOptions } from 'n8n-workflow';
 import type { ZodIssue, ZodTypeAny, z } from 'zod';
 
-import { LONE_SURROGATE_DEMAND, hasLoneSurrogate } from '../payloads/common';
+import { LONE_SURROGATE_RULE, hasLoneSurrogate } from '../payloads/common';
 import { isContainer } from './fields';
 
 /** How messages name the parts of a value. */
@@ -24,25 +24,25 @@ export interface Naming {
 }
 
 /** What is wrong with a value of the user. */
-export interface Flaw {
+export interface InputIssue {
 	/** The parameter as the user sees it, e.g. `"Top K" in "Recall"`. */
-	subject: string;
+	field: string;
 	/** The requirement, e.g. `must be a whole number`. */
-	demand: string;
+	rule: string;
 	/** The value, if it helps. */
 	value?: unknown;
 	/** How to correct it, if not by another value. */
-	cure?: string;
+	fix?: string;
 }
 
 /** The message for a value that cannot be sent. */
-export function flawMessage({ subject, demand, value }: Flaw): string {
+export function issueMessage({ field, rule, value }: InputIssue): string {
 	const found = value === undefined ? '' : `, but is ${quoted(value)}`;
-	return `${subject} ${demand}${found}`;
+	return `${field} ${rule}${found}`;
 }
 
 /** Throws because of a value. */
-export type Refuse = (flaw: Flaw) => never;
+export type Refuse = (flaw: InputIssue) => never;
 
 /** Checks a value against its schema, and refuses its first flaw. @returns the parsed value */
 export function checked<Schema extends ZodTypeAny>(
@@ -54,7 +54,7 @@ export function checked<Schema extends ZodTypeAny>(
 	const result = schema.safeParse(value);
 	if (result.success) return result.data as z.output<Schema>;
 	const [issue] = result.error.issues as [ZodIssue];
-	const flaw = { subject: subjectOf(issue.path, naming), demand: demandOf(issue) };
+	const flaw = { field: fieldName(issue.path, naming), rule: ruleOf(issue) };
 	return refuse({ ...flaw, value: valueAt(value, issue.path) });
 }
 
@@ -67,12 +67,12 @@ export function jsonOf(refuse: Refuse, value: unknown, naming: Naming): string {
 	if (text === undefined) {
 		const hasNoText = (part: unknown) => part !== undefined && stringified(part) === undefined;
 		const path = compact([findKey(Object(value), hasNoText)]);
-		const demand = 'is nested too deeply or too long to be sent';
-		return refuse({ subject: subjectOf(path, naming), demand });
+		const rule = 'is nested too deeply or too long to be sent';
+		return refuse({ field: fieldName(path, naming), rule });
 	}
 	// JSON escapes a lone surrogate, and turns Infinity and NaN into null, which clears fields on the server.
 	const path = /\\ud|null/.test(text) ? findPath(value, isUnsendable) : undefined;
-	return path ? refuse(unsendableFlaw(value, path, naming)) : text;
+	return path ? refuse(unsendableIssue(value, path, naming)) : text;
 }
 
 const isBroken = (text: unknown) => typeof text === 'string' && hasLoneSurrogate(text);
@@ -83,13 +83,13 @@ const hasBrokenKey = (part: unknown) =>
 const isUnsendable = (part: unknown) =>
 	(typeof part === 'number' && !Number.isFinite(part)) || isBroken(part) || hasBrokenKey(part);
 
-function unsendableFlaw(value: unknown, path: JsonPath, naming: Naming): Flaw {
-	const subject = subjectOf(path, naming);
+function unsendableIssue(value: unknown, path: JsonPath, naming: Naming): InputIssue {
+	const field = fieldName(path, naming);
 	const part = valueAt(value, path);
-	if (typeof part === 'number') return { subject, demand: 'must be a number', value: part };
+	if (typeof part === 'number') return { field, rule: 'must be a number', value: part };
 	// Messages must not contain a lone surrogate either.
 	const which = isBroken(part) ? '' : 'has a field whose name ';
-	return { subject, demand: which + LONE_SURROGATE_DEMAND };
+	return { field, rule: which + LONE_SURROGATE_RULE };
 }
 
 /** The JSON text of a value; undefined if it is too deep or too long. */
@@ -101,7 +101,7 @@ function stringified(value: unknown): string | undefined {
 	}
 }
 
-function demandOf(issue: ZodIssue): string {
+function ruleOf(issue: ZodIssue): string {
 	switch (issue.code) {
 		case 'invalid_type':
 			if (issue.received === 'undefined') return 'is missing';
@@ -138,7 +138,7 @@ function pathText(path: JsonPath): string {
 }
 
 /** Names a part of a value by the display names of its fields, or by its path in the JSON. */
-export function subjectOf(path: JsonPath, naming: Naming): string {
+export function fieldName(path: JsonPath, naming: Naming): string {
 	const { fields, fieldByPath = {}, parameter = 'JSON Body', additional } = naming;
 	if (path.length > 0 && isNamedIn(additional, path))
 		return atPath('Additional Fields (JSON)', path);

@@ -6,7 +6,7 @@ import {
 	failureAsReply,
 	forChat,
 	waitingMessage,
-} from '../../../../nodes/XpertAi/execution/audience';
+} from '../../../../nodes/XpertAi/execution/outputFor';
 
 const node = { name: 'Ask' } as INode;
 

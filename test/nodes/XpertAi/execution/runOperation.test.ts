@@ -1,4 +1,4 @@
-import { bodyOf as readBody } from '../../../../nodes/XpertAi/execution/declared';
+import { bodyOf as readBody } from '../../../../nodes/XpertAi/execution/runOperation';
 import { operationFields } from '../../../../nodes/XpertAi/execution/properties';
 import { itemOf } from '../../support/context';
 import { bodyOf, operationOf } from '../../support/operations';
