@@ -108,6 +108,9 @@ export class SourceMemory {
 			if (mode !== 'to read') return await this.begin(mode);
 			await this.read();
 			this.holder = lease.holderBefore;
+		}).catch(async (error: unknown) => {
+			await lease.release();
+			throw error;
 		});
 		const { missing, status } = failed?.failure ?? {};
 		// Without the route, or the right to read it, no run has noted anything.
@@ -199,7 +202,8 @@ export class SourceMemory {
 	async close(): Promise<void> {
 		const { known, lease, options } = this;
 		const needsWrite = this.isStale || known.changed.size > 0;
-		if (needsWrite && this.isUsable && !options.signal?.aborted) {
+		try {
+			if (!needsWrite || !this.isUsable || options.signal?.aborted) return;
 			const failed = await this.exclusively(async () => {
 				await lease.check();
 				// Documents in late pages of a crashed run become unknown.
@@ -208,8 +212,9 @@ export class SourceMemory {
 				await this.write(lease.number, async (notes) => await lease.release(notes));
 			});
 			this.troubles.notWritten = failed?.failure;
+		} finally {
+			await lease.release();
 		}
-		await lease.release();
 	}
 
 	/** Takes the lease and reads the memory. */

@@ -1,5 +1,6 @@
 import difference from 'lodash/difference';
 import pick from 'lodash/pick';
+import { isExpression } from 'n8n-workflow';
 
 import { isInLoop } from '../../../execution/outputFor';
 import { quoted } from '../../../execution/inputIssues';
@@ -37,11 +38,16 @@ export function refuseInLoop(item: Item, name: string, choice: string, other: st
  * @throws NodeOperationError before anything is sent
  */
 export function refuseBehindFindChanges(item: Item): void {
-	const { name, type } = item.context.getNode();
+	const { name, type, parameters } = item.context.getNode();
+	const own = parameters.sourceName;
+	const isOfThis = (other: unknown) => !own || other === own || [own, other].some(isExpression);
 	const found = item.context
 		.getParentNodes(name, { includeNodeParameters: true })
 		.filter((node) => node.type === type && !node.disabled)
-		.find(({ parameters }) => parameters?.operation === 'findChanges');
+		.find(
+			({ parameters: { operation, sourceName } = {} }) =>
+				operation === 'findChanges' && isOfThis(sourceName),
+		);
 	if (!found) return;
 	item.refuseField(
 		'mode',

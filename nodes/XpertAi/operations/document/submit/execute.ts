@@ -69,7 +69,7 @@ export function targetsOf(
 			const id = item.id('knowledgebaseId');
 			const source = sourceOf(item);
 			const place = JSON.stringify([id, source]);
-			const target = targets.get(place) ?? new Target(submission, id, source);
+			const target = targets.get(place) ?? new Target(submission, id, source, item);
 			target.stream.queue.push({ item, documents: readsAhead ? submission.read(item) : undefined });
 			targets.set(place, target);
 		} catch (caught) {
@@ -84,27 +84,39 @@ export function targetsOf(
 
 /** Stores the documents and follows their processing, or plans that. The memory is written however the run ends. */
 async function submitTo(submission: Submission, targets: Target[]): Promise<void> {
-	const { first, settings, tally } = submission;
+	const { first, settings } = submission;
 	try {
 		for (const target of targets)
 			if (!submission.stoppedBy) await (settings.dryRun ? target.plan() : target.store());
+		await endIfStopped(submission, targets);
+		// All knowledgebases share one wait, in which documents that could not be processed are sent whole.
+		await Promise.all(targets.map(async (target) => await target.followProcessing()));
+		await endIfStopped(submission, targets);
 		remarkCircuitBreaker(submission);
 		submission.remarkOn(sumBy(targets, 'older'), NOT_SENT_IN_RETRY);
-		if (submission.stoppedBy) {
-			for (const target of targets) await target.stop();
-			throw stopError(tally, submission.stoppedBy, sumBy(targets, 'waiting'));
-		}
-		// All knowledgebases share one wait.
-		await Promise.all(targets.map(async (target) => await target.followProcessing()));
 		remarkProcessing(submission, targets);
 		for (const target of targets) await disableMissing(target);
 		if (settings.mirrors && isExpression(givenFor(first.context.getNode(), 'sourceName')))
 			submission.remark(ONLY_WITH_DOCUMENTS);
 		if (submission.refusal) throw submission.refusal;
 	} finally {
-		if (!settings.dryRun) for (const { memory } of targets) await memory?.close();
+		if (!settings.dryRun) await closeAll(targets);
 	}
 	for (const { memory } of targets) if (memory) submission.remark(...troubleHints(memory.troubles));
+}
+
+/** @throws the error of the document that failed with Stop, if there is one */
+async function endIfStopped(submission: Submission, targets: Target[]): Promise<void> {
+	const { stoppedBy, tally } = submission;
+	if (!stoppedBy) return;
+	for (const target of targets) await target.stop();
+	throw stopError(tally, stoppedBy, sumBy(targets, 'waiting'));
+}
+
+/** Closes every memory, also if one of them throws: a lease that is kept locks its source. */
+async function closeAll(targets: Target[]): Promise<void> {
+	const closed = await Promise.allSettled(targets.map(async ({ memory }) => await memory?.close()));
+	for (const end of closed) if (end.status === 'rejected') throw end.reason;
 }
 
 const NOT_SENT_IN_RETRY = 'not sent: this is a retry, and what is stored may be newer.';

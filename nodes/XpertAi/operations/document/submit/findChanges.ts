@@ -117,8 +117,7 @@ async function handleGone(target: Target): Promise<void> {
 	try {
 		if (memory.holder)
 			submission.remark('Nothing was disabled: another run of this source is at work.');
-		else if (memory.refusal)
-			submission.refuse(knowledgebaseError(submission.first, memory.refusal));
+		else if (memory.refusal) submission.refuse(knowledgebaseError(target.item, memory.refusal));
 		else await disableMissing(target, '');
 	} finally {
 		await memory.close();

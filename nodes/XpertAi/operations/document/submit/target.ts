@@ -67,12 +67,14 @@ export class Target {
 	/** Documents of earlier runs whose processing this run has begun without sending them, until its end is known. */
 	private readonly begun = new Map<string, ReadyDocument<Origin>>();
 	/** Of those, the ones that the server could not process: they are sent whole. */
-	private readonly toSendWhole: Array<ReadyDocument<Origin>> = [];
+	private readonly toSendWhole = new Map<string, ReadyDocument<Origin>>();
 
+	/** @param item the first item of this source, which its errors name */
 	constructor(
 		readonly submission: Submission,
 		readonly knowledgebaseId: string,
 		private readonly source: Source,
+		readonly item = submission.first,
 	) {
 		const { send, settings, signal } = submission;
 		const newRoutes = () => knowledgebaseRoutes(knowledgebaseId, send, settings, signal);
@@ -88,7 +90,7 @@ export class Target {
 		await opened?.open(submission.settings.remembers ? 'to send' : 'if kept');
 		const memory = opened?.isKept ? opened : undefined;
 		this.memory = memory;
-		this.stream.isHashed = memory !== undefined;
+		this.stream.isHashed = memory !== undefined && !memory.holder;
 		if (memory?.holder) return await this.yieldTo(memory.holder);
 		await this.send(memory ? this.changedDocuments(memory) : this.stream.documents());
 	}
@@ -135,15 +137,17 @@ export class Target {
 	/** Documents that were read and have no outcome yet. */
 	get waiting(): number {
 		const unread = sumBy(this.stream.queue, ({ documents }) => size(documents));
-		return unread + this.begun.size + this.toSendWhole.length;
+		return unread + this.begun.size + this.toSendWhole.size;
 	}
 
 	/** Starts the remaining documents, and follows the processing of all to its end. */
 	async followProcessing(): Promise<void> {
 		for await (const some of this.processing?.end() ?? [])
 			for (const fact of some) this.takeProcessed(fact);
-		if (this.toSendWhole.length === 0) return;
-		await this.send(this.toSendWhole.splice(0));
+		if (this.toSendWhole.size === 0) return;
+		const documents = [...this.toSendWhole.values()];
+		this.toSendWhole.clear();
+		await this.send(documents);
 		await this.followProcessing();
 	}
 
@@ -153,12 +157,12 @@ export class Target {
 	 * @throws NodeApiError if the memory cannot be read: the next run would send nothing
 	 */
 	async plan(): Promise<void> {
-		const { first, settings } = this.submission;
+		const { settings } = this.submission;
 		const memory = this.newMemory();
 		this.memory = memory;
 		this.stream.isHashed = true;
 		if (settings.remembers) await memory.open('to read');
-		if (memory.refusal) throw knowledgebaseError(first, memory.refusal);
+		if (memory.refusal) throw knowledgebaseError(this.item, memory.refusal);
 		if (memory.holder) {
 			const { by, since } = memory.holder;
 			this.submission.remark(asHint(`${OTHER_RUN_ACTIVE}: ${by}, since ${since}`));
@@ -197,11 +201,10 @@ export class Target {
 
 	/** Sends nothing, because another run of the source holds the lease. Other sources go on. */
 	private async yieldTo({ by, since }: Holder): Promise<void> {
-		const { submission } = this;
-		const { first } = submission;
-		const error = first.operationError(
+		const { item, submission } = this;
+		const error = item.operationError(
 			`Nothing was sent: another run of this source is at work, ${by}, since ${since}`,
-			`Run it again when that one has ended; one that has crashed counts as ended a minute later. Runs that bring different documents need different names in "${first.labelOf('sourceName')}".`,
+			`Run it again when that one has ended; one that has crashed counts as ended a minute later. Runs that bring different documents need different names in "${item.labelOf('sourceName')}".`,
 		);
 		submission.refuse(error);
 		for await (const document of this.stream.documents())
@@ -280,6 +283,7 @@ export class Target {
 	/** Records what happened, in the tally, the circuit breaker and the memory; then processes what is stored. */
 	private take(fact: Fact<Origin>): void {
 		if (fact.outcome === 'processed') return this.takeProcessed(fact);
+		if ('document' in fact) this.replaceBegun(fact.document);
 		if (this.begins(fact)) return;
 		const { circuitBreaker } = this.submission;
 		this.submission.take(fact);
@@ -303,6 +307,16 @@ export class Target {
 			if (fact.status && (state === 'running' || state === 'none'))
 				this.startProcessing(id, origin);
 		} else if (fact.outcome !== 'unknown' && 'failure' in fact) memory?.recordRejected(id);
+	}
+
+	/** A later document with the same ID takes the place of one whose processing was begun. */
+	private replaceBegun({ id }: ReadyDocument<Origin>): void {
+		const key = id.toLowerCase();
+		const earlier = this.begun.get(key) ?? this.toSendWhole.get(key);
+		if (!earlier) return;
+		this.begun.delete(key);
+		this.toSendWhole.delete(key);
+		this.submission.take({ document: earlier, outcome: 'unchanged' });
 	}
 
 	/** Whether a document is only stored. If its end is waited for, its outcome comes with that. */
@@ -345,7 +359,7 @@ export class Target {
 		const isFailed = end.state !== 'finish' && end.state !== 'running' && !end.failure;
 		const document = this.begun.get(key);
 		this.begun.delete(key);
-		if (document && isFailed) this.toSendWhole.push(document);
+		if (document && isFailed) this.toSendWhole.set(key, document);
 		if (document && isFailed) return this.memory?.known.forget(id);
 		if (document) this.take({ document, outcome: 'unchanged' });
 		this.submission.take({ ...fact, origin });

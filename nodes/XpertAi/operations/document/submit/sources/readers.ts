@@ -119,8 +119,8 @@ export function identification(item: Item) {
 			const record = key === undefined ? given : { ...given, id: undefined };
 			if (versionPath === undefined) return { record, key };
 			const value = ownValue(record, versionPath);
-			const isGiven = typeof value === 'number' || (typeof value === 'string' && value !== '');
-			const version = isGiven ? String(value) : undefined;
+			const isGiven = typeof value === 'number' || isText(value);
+			const version = isGiven ? String(value).trim() : undefined;
 			return { record: omit(record, versionPath), key, version };
 		},
 	};
