@@ -53,7 +53,9 @@ function requestFlaw({ endpoint, method, path, headers }: LoggedRequest, value: 
 	const { pathname, searchParams } = new URL(path, 'http://localhost');
 	const given = typeof value === 'object' && value && 'value' in value ? value.value : value;
 	const text = typeof given === 'number' ? String(given) : given;
-	const isGiven = (id: string) => typeof text === 'string' && [text, text.trim()].includes(id);
+	const isGiven = (id: string) =>
+		(typeof text === 'string' && [text, text.trim()].includes(id)) ||
+		(DateTime.isDateTime(text) && +DateTime.fromISO(id) === +text);
 	const segments = pathname
 		.replace(/^\/api\/(?:ai\/)?/, '')
 		.split('/')

@@ -202,6 +202,8 @@ describe('refused before anything is sent', () => {
 		);
 		const changed = await submit({ ...parameters, mode: 'changed' }, { items, behind });
 		expect(column(changed.items, 'outcome')).toEqual(['found']);
+		const other = { ...parameters, mode: 'mirror', sourceName: 'another' };
+		expect(column((await submit(other, { items, behind })).items, 'outcome')).toEqual(['found']);
 	});
 });
 

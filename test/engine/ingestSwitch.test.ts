@@ -37,6 +37,7 @@ const byKey = async (
 		},
 		{ items: [...letters].map((name) => ({ json: { name } })), ...run },
 	);
+const NOT_TAKEN = { statusCode: 400, message: 'not taken' };
 const idOf = (name: string) => derivedId(keyOwner(fixture.world.knowledgebaseId, SOURCE), name);
 const found = () =>
 	[...'abcdefghij'].filter((name) => fixture.sandbox.store.findable(idOf(name))).join('');
@@ -173,6 +174,34 @@ describe('documents that were only stored', () => {
 		expect(sent().flat()).toEqual([expect.objectContaining({ id: idOf('b'), name: 'b.md' })]);
 		expect(column((await night('abc')).items, 'outcome')).toEqual(Array(3).fill('unchanged'));
 		expect(sent()).toEqual([]);
+	});
+
+	it('end the run with Stop where one is refused when it is sent whole, and nothing is disabled', async () => {
+		await night('abc', { afterStoring: 'nothing' });
+		await byKey('disable', 'b');
+		await byKey('enable', 'c');
+		fixture.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 400, body: NOT_TAKEN });
+		const { error } = await night('ab');
+		expect(error?.message).toContain('not taken');
+	});
+
+	it('give way to a later one with the same key', async () => {
+		const parameters = { text: '={{ $json.text }}', documentKey: 'b' };
+		const twice = async (...texts: string[]) =>
+			await submit(
+				{ ...TEXTS, mode: 'changed', sourceName: SOURCE, ...parameters },
+				{ items: texts.map((text) => ({ json: { name: 'b', text } })) },
+			);
+		await submit(
+			{ ...TEXTS, mode: 'changed', sourceName: SOURCE, ...parameters, afterStoring: 'nothing' },
+			{ items: [{ json: { name: 'b', text: 'old' } }] },
+		);
+		await byKey('disable', 'b');
+		fixture.sandbox.requests.clear();
+		const { items } = await twice('old', 'new');
+		expect(column(items, 'outcome')).toEqual(['replaced', 'found']);
+		expect(sent()).toHaveLength(1);
+		expect(found()).toBe('b');
 	});
 });
 

@@ -4,6 +4,7 @@ import isEmpty from 'lodash/isEmpty';
 import map from 'lodash/map';
 import omit from 'lodash/omit';
 import set from 'lodash/set';
+import unset from 'lodash/unset';
 
 import type { Listener } from '../threads/runEvents';
 import type { RunIds } from '../threads/runsApi';
@@ -140,7 +141,7 @@ export type RunBody = Record<string, unknown>;
 /** What a run does. */
 export type RunKind = 'message' | 'decision' | 'retry';
 
-const FILES = 'input.message.input.files';
+const FILES = ['input', 'message', 'input', 'files'];
 
 /** Appends file contexts (E12) to the files of a message body. */
 export function withFileContexts(message: RunBody, ids: string[]): RunBody {
@@ -161,7 +162,7 @@ export interface Intent {
 }
 
 /** Path of the changed arguments in a decision. */
-export const PATCH = 'input.patch';
+const PATCH = ['input', 'patch'];
 
 /** Key of the mark to find a lost run by. Models do not get it; the thread shows the newest one (recorded). */
 const MARK = 'n8nMark';
@@ -171,12 +172,12 @@ export const MESSAGE_KEYS = ['input', 'files', 'references', 'clientMessageId', 
 
 /** The values for filters in a message, by their keys. */
 export function filterValuesIn(body: RunBody): object {
-	return omit(get(body, 'input.message.input') ?? {}, MESSAGE_KEYS);
+	return omit(get(body, ['input', 'message', 'input']) ?? {}, MESSAGE_KEYS);
 }
 
 /** Puts a mark into the body of a message. */
 export function withMessageMark(message: RunBody, mark: string): RunBody {
-	return set(cloneDeep(message), `input.message.input.${MARK}`, mark);
+	return set(cloneDeep(message), ['input', 'message', 'input', MARK], mark);
 }
 
 /** The mark of the newest question of a thread. */
@@ -184,18 +185,25 @@ export function messageMarkOf(state: ThreadState | undefined): unknown {
 	return get(state, `values.human.${MARK}`);
 }
 
+/** A decision without its changed arguments. */
+export function withoutChanges(decision: RunBody): RunBody {
+	const plain = cloneDeep(decision);
+	unset(plain, PATCH);
+	return plain;
+}
+
 /** Targets a decision at a run, which continues under its own ID (recorded). */
 export function withTarget(decision: RunBody, runId: string): RunBody {
-	return set(cloneDeep(decision), 'input.target', { executionId: runId });
+	return set(cloneDeep(decision), ['input', 'target'], { executionId: runId });
 }
 
 /** What a body asks for. */
 export function intentOf(kind: RunKind, body: RunBody): Intent {
-	const calls: unknown = get(body, `${PATCH}.toolCalls`);
+	const calls: unknown = get(body, [...PATCH, 'toolCalls']);
 	return {
 		kind,
-		text: get(body, 'input.message.input.input') as string | undefined,
-		rejects: get(body, 'input.decision.type') === 'reject',
+		text: get(body, ['input', 'message', 'input', 'input']) as string | undefined,
+		rejects: get(body, ['input', 'decision', 'type']) === 'reject',
 		changes: isEmpty(calls) ? undefined : map(calls as unknown[], 'id'),
 	};
 }

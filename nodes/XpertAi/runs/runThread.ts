@@ -2,7 +2,6 @@ import compact from 'lodash/compact';
 import isEqual from 'lodash/isEqual';
 import isString from 'lodash/isString';
 import isUndefined from 'lodash/isUndefined';
-import omit from 'lodash/omit';
 
 import { findAnswer, readConversation, taskValues } from '../threads/conversation';
 import { messagesOf, textOf, readThread } from '../threads/thread';
@@ -13,7 +12,7 @@ import type { ThreadMessage, ThreadState } from '../threads/thread';
 import { isNoRoute, isTransient } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Outcome } from '../transport/request';
-import { PATCH, followedRun, readThreadPatiently, repeated, UNREACHABLE_MS } from './run';
+import { followedRun, readThreadPatiently, repeated, UNREACHABLE_MS, withoutChanges } from './run';
 import type { Run, RunClient } from './run';
 import { executionStopped, failed, resultFromEvents, stillRunning, withFacts } from './runResult';
 import type { Completed, RunResult, RunState } from './runResult';
@@ -52,7 +51,7 @@ async function followStarted(asked: Run, started: StartedRun): Promise<RunResult
 	if (run.intent.changes && waitsWithChanges(checked, decided)) {
 		// The server takes changed arguments and waits again; a second confirmation carries them out (recorded).
 		const intent = { ...run.intent, changes: undefined };
-		const second = await startAndFollow({ ...asked, intent, body: omit(run.body, PATCH) });
+		const second = await startAndFollow({ ...asked, intent, body: withoutChanges(run.body) });
 		if (!second || second.status === 'completed') return second ?? checked;
 		const advice = 'advice' in second ? second.advice : undefined;
 		return { ...second, advice: compact([UNCONFIRMED_ADVICE, advice]).join(' ') } as RunResult;

@@ -27,6 +27,24 @@ it.each<[RunKind, object, object]>([
 	expect(intentOf(kind, body as RunBody)).toEqual({ kind, rejects: false, ...intent }),
 );
 
+it('takes a key with dots for no path', () => {
+	const decoys = {
+		'input.message.input': { a: '' },
+		'input.message.input.files': [{ fileId: 'x' }],
+		'input.decision.type': 'x',
+		'input.target': {},
+	};
+	const message = { ...saying({ folder: '' }), ...decoys };
+	expect(filterValuesIn(message)).toEqual({ folder: '' });
+	expect(withFileContexts(message, ['a'])).toEqual({
+		...decoys,
+		...saying({ folder: '', files: [{ fileId: 'a' }] }),
+	});
+	const rejection = { input: { decision: { type: 'reject' } }, ...decoys };
+	expect(intentOf('decision', rejection).rejects).toBe(true);
+	expect(withTarget(rejection, 'r').input).toMatchObject({ target: { executionId: 'r' } });
+});
+
 it.each([
 	[{ input: 'Hi', department: 'hr' }, { department: 'hr' }],
 	[{ input: 'Hi', files: [], references: [], clientMessageId: 'c', n8nMark: 'm' }, {}],

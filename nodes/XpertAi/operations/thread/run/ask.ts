@@ -1,6 +1,8 @@
 import { randomUUID } from 'crypto';
+import attempt from 'lodash/attempt';
 import compact from 'lodash/compact';
 import isEmpty from 'lodash/isEmpty';
+import isError from 'lodash/isError';
 import memoize from 'lodash/memoize';
 import pick from 'lodash/pick';
 import uniq from 'lodash/uniq';
@@ -41,6 +43,7 @@ import type { Send } from '../../../transport/request';
 import { answerOf, FACTS, filterHint, forAudience, type FilterReport } from './answerFields';
 import { Chat } from './chat';
 import { resultError, uploadError } from './errors';
+import { runSettings } from './options';
 import { readRunRequest, type RunRequest } from './runRequest';
 import { executeByThread, waitForTurn, type Turn } from './threadQueues';
 
@@ -59,9 +62,16 @@ export async function execute(execution: Execution, kind: RunKind, waits = true)
 
 function chatOf(item: Item, request?: RunRequest): Chat | undefined {
 	// A sub-workflow may be the tool of an agent, which the node cannot detect: with Whole it is silent there.
-	const { showInChat = 'asWritten', citations = 'none' } = request?.options ?? {};
+	const { showInChat = shownIn(item), citations = 'none' } = request?.options ?? {};
 	const isTool = item.context.getMode() === 'integrated' && showInChat === 'whole';
 	return isTool || showInChat === 'hidden' ? undefined : Chat.of(item, citations);
+}
+
+/** What an item shows in its chat, if its other parameters cannot be read. */
+function shownIn(item: Item) {
+	const schema = runSettings.shape.options.shape.showInChat;
+	const shown = attempt(() => item.setting('options.showInChat', schema));
+	return isError(shown) ? 'hidden' : shown;
 }
 
 /** Hints about answers that threads lack and searches that were not filtered as intended: the runs report success. */

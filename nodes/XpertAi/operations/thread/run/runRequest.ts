@@ -133,10 +133,10 @@ function decisionBody(item: Item, values: FieldValues) {
 	const toolCalls = map(byCallId, (args, id) => ({ id, args }));
 	const patch = isEmpty(toolCalls) || !isConfirmed ? {} : { patch: { toolCalls } };
 	// The server carries out a rejection that has a payload, even an empty one.
-	const decided = isConfirmed ? 'input.decision.type' : 'input.decision';
+	const decided = isConfirmed ? ['input.decision.type'] : ['input.decision', 'input.patch'];
 	return {
 		body: { input: { action: 'resume', target: {}, decision: { type }, ...patch } },
-		reserved: ['input.action', 'input.target', decided],
+		reserved: ['input.action', 'input.target', ...decided],
 	};
 }
 
