@@ -30,14 +30,15 @@ export function parseAnswer(body: unknown, redact?: Redact): unknown {
 	if (typeof body !== 'string') return body;
 	const text = body.trim();
 	if (text === '') return undefined;
+	let answer: unknown;
 	try {
 		const reviver = MAY_HOLD_CREDENTIALS.test(text) ? omitKey : undefined;
-		const answer: unknown = JSON.parse(text, reviver);
-		if (redact) redactWords(answer, text, redact);
-		return answer;
+		answer = JSON.parse(text, reviver);
 	} catch {
 		return body;
 	}
+	if (redact) redactWords(answer, text, redact);
+	return answer;
 }
 
 /** Whether a text is an HTML page. */
