@@ -64,7 +64,7 @@ describe('parseAnswer', () => {
 	])('reads %j as %j', (text, answer) => expect(parseAnswer(text)).toEqual(answer));
 
 	it('reads an answer that is nested deeper than calls can be, and hides the words in it', () => {
-		const text = `${'['.repeat(20_000)}{"error":"sk"}${']'.repeat(20_000)}`;
+		const text = `${'['.repeat(20_000)}{"error":"sk","credentials":1}${']'.repeat(20_000)}`;
 		let answer = parseAnswer(text, () => '***');
 		while (Array.isArray(answer)) [answer] = answer as unknown[];
 		expect(answer).toEqual({ error: '***' });
