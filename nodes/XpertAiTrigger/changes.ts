@@ -40,14 +40,18 @@ export interface Change {
 /** A corrupted time is moved to one that a request can hold. */
 const time = z.number().transform((ms) => clamp(ms, 0, Date.UTC(9999, 0)));
 
+const knownSchema = z.object({ id: z.string(), at: z.number(), tries: z.number().optional() });
+
 /** What one poll leaves for the next; see above. */
 const memorySchema = z.object({
 	/** What is watched. With another server, credential or assistant, the memory does not apply. */
 	watched: z.string(),
 	since: time,
 	again: time,
-	/** The oldest first; with `tries`, those that were not emitted yet. */
-	known: z.array(z.object({ id: z.string(), at: z.number(), tries: z.number().optional() })),
+	/** The oldest first; with `tries`, those that were not emitted yet. An unreadable one does not cost the others. */
+	known: z
+		.array(knownSchema.nullable().catch(null))
+		.transform((known) => known.filter((one) => one !== null)),
 });
 
 export type Memory = z.infer<typeof memorySchema>;
@@ -216,7 +220,9 @@ export async function firstMemory(fetchChanges: FetchChanges<Change>, watched: s
 	const { start } = await readNewest(fetchChanges);
 	const { upTo, changes, failure } = await readChanges(fetchChanges, start);
 	if (failure !== undefined) throw failure;
-	return { watched, since: upTo, again: start, known: changes.map(toKnown) };
+	// JSON cannot hold an unreadable time.
+	const known = changes.filter(({ at }) => at >= start).map(toKnown);
+	return { watched, since: upTo, again: start, known };
 }
 
 /**

@@ -14,8 +14,19 @@ import { redactWords, titleOf, type Redact } from './sanitize';
 /** Matches the key `credentials`, also with escaped letters. */
 const MAY_HOLD_CREDENTIALS = /"credentials"|\\u00[67]/i;
 
-/** Under this key, a provider's record holds its API keys, which no workflow may see (E2, beyond the contract). */
-const omitKey = (key: string, value: unknown) => (key === 'credentials' ? undefined : value);
+/**
+ * Removes, in place, the key under which a provider's record holds its API keys, which no workflow may see (E2, beyond
+ * the contract). `JSON.parse` with a function fails for an answer that is nested deeply.
+ */
+function removeCredentials(answer: unknown): void {
+	const left = [answer];
+	while (left.length > 0) {
+		const value = left.pop();
+		if (isJsonObject(value)) delete value.credentials;
+		if (typeof value === 'object' && value !== null)
+			for (const one of Object.values(value as Record<string, unknown>)) left.push(one);
+	}
+}
 
 /**
  * Parses an answer by its content, because content types are unreliable: E9 sends a number as `text/html`, LangGraph
@@ -30,14 +41,15 @@ export function parseAnswer(body: unknown, redact?: Redact): unknown {
 	if (typeof body !== 'string') return body;
 	const text = body.trim();
 	if (text === '') return undefined;
+	let answer: unknown;
 	try {
-		const reviver = MAY_HOLD_CREDENTIALS.test(text) ? omitKey : undefined;
-		const answer: unknown = JSON.parse(text, reviver);
-		if (redact) redactWords(answer, text, redact);
-		return answer;
+		answer = JSON.parse(text);
 	} catch {
 		return body;
 	}
+	if (MAY_HOLD_CREDENTIALS.test(text)) removeCredentials(answer);
+	if (redact) redactWords(answer, text, redact);
+	return answer;
 }
 
 /** Whether a text is an HTML page. */

@@ -50,9 +50,12 @@ export function redactor(token: string): Redact {
 	};
 }
 
-/** Keys of the words that a server says of a failure; records in `tasks` also have a name. */
+/** Keys of the words that a server says of a failure; records in `tasks` also have a name, failed tools an output. */
 const WORD_KEYS = /^(?:error|processMsg|embeddingRebuildError)$/;
-const MAY_HOLD_WORDS = /"(?:error|processMsg|embeddingRebuildError|tasks)"|\\u00[67]/i;
+const MAY_HOLD_WORDS = /"(?:error|processMsg|embeddingRebuildError|tasks|output)"|\\u00[67]/i;
+
+/** How the output of a tool that failed begins. */
+const TOOL_ERROR = 'Error: ';
 
 /** How the notes begin that the node stores as the `processMsg` of documents: they are read again as they are. */
 export const OWN_NOTE = 'n8n-memory-';
@@ -66,16 +69,26 @@ export function redactWords(answer: unknown, text: string, redact: Redact): void
 	if (MAY_HOLD_WORDS.test(text)) redactBelow(answer, redact);
 }
 
-function redactBelow(value: unknown, redact: Redact, parent = '', isWord = false): void {
-	if (typeof value !== 'object' || value === null) return;
-	forOwn(value as Record<string, unknown>, (one, key, record) => {
-		const isName = parent === 'tasks' && key === 'name';
-		const isOneWord = isWord || isName || WORD_KEYS.test(key);
-		if (typeof one !== 'string')
-			redactBelow(one, redact, Array.isArray(value) ? parent : key, isOneWord);
-		else if (isOneWord && !one.startsWith(OWN_NOTE)) record[key] = redact(one);
-	});
+/** Keeps a list of what is left, as an answer may be nested deeper than calls can be. */
+function redactBelow(answer: unknown, redact: Redact): void {
+	const left = [{ value: answer, parent: '', isWord: false }];
+	for (let next = left.pop(); next; next = left.pop()) {
+		const { value, parent, isWord } = next;
+		if (typeof value !== 'object' || value === null) continue;
+		forOwn(value as Record<string, unknown>, (one, key, record) => {
+			// Documents have metadata of any form.
+			if (key === 'metadata' && !isWord) return;
+			const isName = parent === 'tasks' && key === 'name';
+			const isOneWord = isWord || isName || WORD_KEYS.test(key);
+			if (typeof one !== 'string')
+				left.push({ value: one, parent: Array.isArray(value) ? parent : key, isWord: isOneWord });
+			else if ((isOneWord && !one.startsWith(OWN_NOTE)) || isToolError(key, one))
+				record[key] = redact(one);
+		});
+	}
 }
+
+const isToolError = (key: string, text: string) => key === 'output' && text.startsWith(TOOL_ERROR);
 
 /** A character as JSON, URLs and HTML encode it, also nested. */
 const ENCODED_CHARACTER =

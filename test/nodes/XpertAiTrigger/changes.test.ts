@@ -115,6 +115,15 @@ describe('what is there on activation', () => {
 		expect([known.length, again]).toEqual([ids.length + 1, from + toldAfter - OVERLAP_MS]);
 	});
 
+	it('knows no change whose time cannot be read', async () => {
+		const { fetch } = serverOf(IDS);
+		const withOdd = async (query: ChangesQuery) => ({
+			changes: [{ ...answered('odd', 0), at: NaN }, ...(await fetch(query)).changes],
+		});
+		const memory = await firstMemory(withOdd, 'me');
+		expect(memory.known.map(({ id }) => id)).toEqual(IDS);
+	});
+
 	it('is nothing on an empty server, and not known where a page does not come', async () => {
 		expect(await firstMemory(serverOf([]).fetch, '')).toMatchObject({ since: -OVERLAP_MS });
 		for (const lostPage of [1, 2])

@@ -55,6 +55,12 @@ describe('what was stored', () => {
 		expect(readMemory(stored, 'me')).toEqual(memory);
 	});
 
+	it('loses no more than the known change that cannot be read', () => {
+		const known = [{ id: 'a', at: NOON }];
+		const stored = { ...UP_TO_NOON, known: [{ id: 'b', at: null }, null, ...known] };
+		expect(readMemory(stored, 'me')).toEqual({ ...UP_TO_NOON, known });
+	});
+
 	it.each([
 		['nothing', {}],
 		['about something else', { ...UP_TO_NOON, watched: 'others' }],

@@ -63,6 +63,13 @@ describe('parseAnswer', () => {
 		['{"id":"a","credential\\u0073":"sk-1"}', { id: 'a' }],
 	])('reads %j as %j', (text, answer) => expect(parseAnswer(text)).toEqual(answer));
 
+	it('reads an answer that is nested deeper than calls can be, and hides the words in it', () => {
+		const text = `${'['.repeat(20_000)}{"error":"sk","credentials":1}${']'.repeat(20_000)}`;
+		let answer = parseAnswer(text, () => '***');
+		while (Array.isArray(answer)) [answer] = answer as unknown[];
+		expect(answer).toEqual({ error: '***' });
+	});
+
 	it('gives back every JSON value, also after the newlines of a waiting server', () => {
 		fc.assert(
 			fc.property(fc.jsonValue(), fc.stringMatching(/^\n*$/), (value, newlines) => {

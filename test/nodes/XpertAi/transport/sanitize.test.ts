@@ -74,6 +74,16 @@ describe('the words in an answer', () => {
 		[{ embeddingRebuildError: TOKEN }, { embeddingRebuildError: '***' }],
 		[{ tasks: [{ name: TOKEN, call: TOKEN }] }, { tasks: [{ name: '***', call: TOKEN }] }],
 		[{ tasks: [{ call: { name: TOKEN } }] }, { tasks: [{ call: { name: TOKEN } }] }],
+		// What a tool says that failed, not what one has found or an assistant has answered.
+		[
+			[{ output: `Error: Bearer ${TOKEN}` }, { output: `An Error: ${TOKEN}` }],
+			[{ output: 'Error: Bearer ***' }, { output: `An Error: ${TOKEN}` }],
+		],
+		// The metadata of a document is its own.
+		[
+			{ metadata: { error: TOKEN, tasks: [{ name: TOKEN }] }, error: { metadata: [TOKEN] } },
+			{ metadata: { error: TOKEN, tasks: [{ name: TOKEN }] }, error: { metadata: ['***'] } },
+		],
 		// The notes of the node itself, which are compared byte by byte.
 		[{ processMsg: `n8n-memory-1:${TOKEN}` }, { processMsg: `n8n-memory-1:${TOKEN}` }],
 		[
