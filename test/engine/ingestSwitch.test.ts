@@ -179,10 +179,19 @@ describe('documents that were only stored', () => {
 	it('end the run with Stop where one is refused when it is sent whole, and nothing is disabled', async () => {
 		await night('abc', { afterStoring: 'nothing' });
 		await byKey('disable', 'b');
-		await byKey('enable', 'c');
-		fixture.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 400, body: NOT_TAKEN });
+		// The request that sends b whole, after those of the memory.
+		fixture.sandbox.faults.add({
+			endpoint: 'E3',
+			nth: 5,
+			do: 'status',
+			status: 400,
+			body: NOT_TAKEN,
+		});
+		fixture.sandbox.requests.clear();
 		const { error } = await night('ab');
 		expect(error?.message).toContain('not taken');
+		expect(error?.message).toContain('1 rejected');
+		expect(sent().flat()).toEqual([expect.objectContaining({ name: 'b.md' })]);
 	});
 
 	it('give way to a later one with the same key', async () => {
