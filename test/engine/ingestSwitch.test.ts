@@ -194,24 +194,24 @@ describe('documents that were only stored', () => {
 		expect(sent().flat()).toEqual([expect.objectContaining({ name: 'b.md' })]);
 	});
 
-	it('give way to a later one with the same key', async () => {
-		const parameters = { text: '={{ $json.text }}', documentKey: 'b' };
-		const twice = async (...texts: string[]) =>
-			await submit(
-				{ ...TEXTS, mode: 'changed', sourceName: SOURCE, ...parameters },
-				{ items: texts.map((text) => ({ json: { name: 'b', text } })) },
-			);
-		await submit(
-			{ ...TEXTS, mode: 'changed', sourceName: SOURCE, ...parameters, afterStoring: 'nothing' },
-			{ items: [{ json: { name: 'b', text: 'old' } }] },
-		);
-		await byKey('disable', 'b');
-		fixture.sandbox.requests.clear();
-		const { items } = await twice('old', 'new');
-		expect(column(items, 'outcome')).toEqual(['replaced', 'found']);
-		expect(sent()).toHaveLength(1);
-		expect(found()).toBe('b');
-	});
+	it.each(['new', 'old'])(
+		'give way to a later one with the same key and the text %s',
+		async (text) => {
+			const parameters = { ...TEXTS, mode: 'changed', sourceName: SOURCE, documentKey: 'b' };
+			const bring = async (texts: string[], more: INodeParameters = {}) =>
+				await submit(
+					{ ...parameters, ...more },
+					{ items: texts.map((one) => ({ json: { name: 'b', text: one } })) },
+				);
+			await bring(['old'], { afterStoring: 'nothing' });
+			await byKey('disable', 'b');
+			fixture.sandbox.requests.clear();
+			const { items } = await bring(['old', text]);
+			expect(column(items, 'outcome')).toEqual(['replaced', 'found']);
+			expect(sent()).toHaveLength(1);
+			expect(found()).toBe('b');
+		},
+	);
 });
 
 describe('Document: Enable', () => {
