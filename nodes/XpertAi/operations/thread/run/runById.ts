@@ -30,9 +30,9 @@ function readAnswer(item: Item, ids: RunIds, waits: boolean): () => Promise<IDat
 		const run = { ...client, ...ids, whenGivenUp };
 		// The stream of an ended run may no longer be stored.
 		const state = await readRunState(run);
-		const mayGoOn =
-			state.status === 'unread' ? isTransient(state.failure) : state.status === 'running';
-		const isKnown = state.status === 'running';
+		const isUnread = state.status === 'unread';
+		const isKnown = state.status === 'running' || (isUnread && state.isThere === true);
+		const mayGoOn = isKnown || (isUnread && isTransient(state.failure));
 		const wait = async () => await waitForRunResult(run, { isKnown });
 		const progress = (minutes: number) => `waiting for run ${ids.runId}, ${minutes} minutes`;
 		const followed = mayGoOn && waits ? await withProgress(item.context, progress, wait) : state;
