@@ -89,7 +89,8 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 			({ ok: false, failure: { ...failure, method: request.method, path } }) as const;
 		const pause = retryAfter ? retryAfter.until - clock.now() : 0;
 		const isTooLate = pause > remaining();
-		if (pause > 0) await wait(pause);
+		// Waiting would not help: what is there already is not held back.
+		if (pause > 0 && !isTooLate) await wait(pause);
 		if (signal?.aborted) return notSent({ kind: 'cancelled' });
 		if (retryAfter && isTooLate) return notSent(retryAfter.failure);
 		const left = Math.max(MIN_TIMEOUT_MS, remaining());

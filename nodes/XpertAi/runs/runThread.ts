@@ -14,7 +14,14 @@ import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Outcome } from '../transport/request';
 import { followedRun, readThreadPatiently, repeated, UNREACHABLE_MS, withoutChanges } from './run';
 import type { Run, RunClient } from './run';
-import { executionStopped, failed, resultFromEvents, stillRunning, withFacts } from './runResult';
+import {
+	executionStopped,
+	failed,
+	resultFromEvents,
+	stillRunning,
+	timedOut,
+	withFacts,
+} from './runResult';
 import type { Completed, RunResult, RunState } from './runResult';
 import { abandonRun, readRunState } from './runState';
 import { isElsewhere, startInTurn, type StartedRun } from './start';
@@ -162,13 +169,25 @@ export async function waitForRunResult(
 	}
 }
 
-/** The result of a stream. An empty answer is compared with the message of the run. */
+const UNREAD_ANSWER = 'The run has ended, but its answer could not be read';
+
+/** The result of a stream. An empty answer is compared with the message of the run, once that can be read. */
 async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunResult> {
 	const result = resultFromEvents(events);
 	const isSilent = result.status === 'completed' && result.output === '';
 	if (!isSilent || result.otherParts.length > 0) return result;
-	const { conversationIds } = await readConversation(run, run.threadId);
-	const { message } = await findAnswer(run, conversationIds, run.runId);
+	const read = async (): ReturnType<typeof findAnswer> => {
+		const { conversationIds, failure } = await readConversation(run, run.threadId);
+		return failure ? { failure } : await findAnswer(run, conversationIds, run.runId);
+	};
+	const { message, failure } = await repeated(run, read, (found) => !found.failure);
+	if (failure) {
+		const { conversationId } = result;
+		const unread = run.signal?.aborted
+			? executionStopped(failure)
+			: timedOut(UNREAD_ANSWER, undefined, failure);
+		return withFacts(unread, { conversationId });
+	}
 	const stored = new RunEvents(run.runId);
 	stored.readContent(message?.content);
 	const { answer: output, otherParts, answerId } = stored;

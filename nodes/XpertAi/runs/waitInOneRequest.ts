@@ -21,7 +21,7 @@ import { mayMeanNoRecord } from '../transport/classifyFailure';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import { explainRefusal, explainUnreadable } from './openConversation';
-import { readThreadPatiently, type Run } from './run';
+import { readThreadPatiently, repeated, type Run } from './run';
 import {
 	busy,
 	failed,
@@ -37,9 +37,9 @@ import {
 import type { NoAnswer, RunResult } from './runResult';
 
 /*
- * A run in one request (E4), for servers with the contract only. The answer is compared with the thread once: servers
- * answer a run that failed, was cancelled or waits for a person like a completed one (recorded). If the wait breaks,
- * the thread is polled until it is at rest.
+ * A run in one request (E4), for servers with the contract only. The answer is compared with the thread at rest:
+ * servers answer a run that failed, was cancelled or waits for a person like a completed one (recorded). If the wait
+ * breaks, the thread is polled until it is at rest.
  */
 
 /** A run, and its thread before it; undefined if the thread had never run. */
@@ -102,8 +102,11 @@ async function waitUntilIdle(run: Run): Promise<{ before?: ThreadState } | NoAns
 async function compareWithThread(run: Waited, content: unknown): Promise<RunResult> {
 	const { output, parts: otherParts } = parseReply(content);
 	const isEmpty = output === '' && otherParts.length === 0;
-	const { answer: state, failure } = await readThreadPatiently(run);
+	const { answer: state, failure } = await readThreadAtRest(run, isEmpty);
 	if (failure) return { ...failed(UNVERIFIED, undefined, failure), unverified: output };
+	// Another run may keep the thread busy only where this one did not wait for it.
+	if (!isEmpty && state.status === 'busy' && run.whenBusy !== 'run')
+		return { ...failed(UNVERIFIED), unverified: output };
 	// A null status means unknown.
 	const isAtRest = Boolean(state.status) && state.status !== 'busy';
 	if (isEmpty && !isAtRest) return await pollUntilIdle(run);
@@ -121,6 +124,13 @@ async function compareWithThread(run: Waited, content: unknown): Promise<RunResu
 		conversationId: state.metadata?.id,
 		...(isAtRest && !run.isNew && { remembered: false }),
 	};
+}
+
+/** Reads the thread until the server shows it and, if other runs are waited for, it is not busy any more. */
+async function readThreadAtRest(run: Waited, isEmpty: boolean) {
+	if (isEmpty || run.whenBusy === 'run') return await readThreadPatiently(run);
+	const read = async () => await readThread(run, run.threadId);
+	return await repeated(run, read, ({ answer }) => Boolean(answer) && answer?.status !== 'busy');
 }
 
 const UNVERIFIED = 'The server answered, but what became of the run is not known';

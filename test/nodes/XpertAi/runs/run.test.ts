@@ -7,7 +7,7 @@ import type { ApiRequest, Outcome, Send } from '../../../../nodes/XpertAi/transp
 import { no, parsing, success } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
 import type { VirtualTime } from '../../support/virtualTime';
-import { answering, failure, lost } from '../threads/support/answering';
+import { answering, failure, listed, lost, mine } from '../threads/support/answering';
 
 const SECOND = 1000;
 const READ: ApiRequest = {
@@ -81,7 +81,7 @@ describe('a request that is sent in time', () => {
 		expect(time.waits).toHaveLength(passedS ? 0 : 1);
 	});
 
-	it('is not sent where that time is beyond the deadline, and says what the server said', async () => {
+	it('is not sent where that time is beyond the deadline, and says at once what the server said', async () => {
 		const { send, sent, time } = sending(10, [later(20)]);
 		await send(READ);
 		const { failure: why } = (await send({ ...READ, path: '/other' })) as { failure: object };
@@ -92,7 +92,7 @@ describe('a request that is sent in time', () => {
 			path: '/api/ai/other',
 		});
 		expect(sent).toHaveLength(1);
-		expect(time.elapsed()).toBe(10 * SECOND);
+		expect(time.waits).toEqual([]);
 	});
 
 	it('ends its wait when the execution is stopped, and is not sent', async () => {
@@ -164,6 +164,34 @@ it('a stream that breaks is joined again soon as long as it has said something n
 	// The longer waits are those for a sign of the stream.
 	const short = time.waits.filter((ms) => ms < 10 * SECOND);
 	expect(short.slice(0, 3)).toEqual([2_000, 2_000, 2_000]);
+});
+
+it.each([
+	['is read once it can be', 2, { status: 'completed', output: 'Late' }],
+	[
+		'is not known where it never can be',
+		Infinity,
+		{
+			status: 'timedOut',
+			reason: 'The run has ended, but its answer could not be read when the deadline came',
+			failure: { kind: 'status', status: 500 },
+		},
+	],
+])('the answer of a stream without words %s', async (_, failures, result) => {
+	const time = virtualTime();
+	let reads = 0;
+	const send = parsing(async ({ path, stream }) => {
+		stream?.onEvent({ id: '1', data: '{"type":"event","event":"on_conversation_start"}' });
+		stream?.onEvent({ id: '2', data: '{"type":"complete"}' });
+		if (stream) return success('');
+		if (++reads <= failures) return no(failure);
+		const ofRun = { role: 'ai', content: 'Late', executionId: 'silent' };
+		return path.includes('messages') ? success({ items: [ofRun] }) : listed(mine('c'));
+	});
+	const client = withDeadline({ send, clock: time, deadline: time.now() + 60 * SECOND });
+	expect(await waitForRunResult({ ...client, threadId: 't', runId: 'silent' })).toMatchObject(
+		result,
+	);
 });
 
 it('a run that was never read is given up after a minute', async () => {

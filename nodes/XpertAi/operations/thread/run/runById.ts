@@ -11,7 +11,9 @@ import { abandonRun, cancelRunById, readRunState } from '../../../runs/runState'
 import { waitForRunResult, withThread } from '../../../runs/runThread';
 import type { RunIds } from '../../../threads/runsApi';
 import { isTransient } from '../../../transport/classifyFailure';
+import { SINGLE_REQUEST_LIMITS } from '../../../transport/call';
 import { MINUTE_MS } from '../../../transport/clock';
+import type { Send } from '../../../transport/request';
 import { answerOf, forAudience } from './answerFields';
 import { clientOf } from './ask';
 import { resultError } from './errors';
@@ -26,13 +28,13 @@ function readAnswer(item: Item, ids: RunIds, waits: boolean): () => Promise<IDat
 	const { deadlineMinutes, whenGivenUp } = request.options;
 	const reader = waits ? undefined : clientWithTimeout(item);
 	return async () => {
-		const client = reader ?? clientOf(item, deadlineMinutes * MINUTE_MS);
+		const client = reader?.() ?? clientOf(item, deadlineMinutes * MINUTE_MS);
 		const run = { ...client, ...ids, whenGivenUp };
 		// The stream of an ended run may no longer be stored.
 		const state = await readRunState(run);
-		const mayGoOn =
-			state.status === 'unread' ? isTransient(state.failure) : state.status === 'running';
-		const isKnown = state.status === 'running';
+		const isUnread = state.status === 'unread';
+		const isKnown = state.status === 'running' || (isUnread && state.isThere === true);
+		const mayGoOn = isKnown || (isUnread && isTransient(state.failure));
 		const wait = async () => await waitForRunResult(run, { isKnown });
 		const progress = (minutes: number) => `waiting for run ${ids.runId}, ${minutes} minutes`;
 		const followed = mayGoOn && waits ? await withProgress(item.context, progress, wait) : state;
@@ -48,9 +50,9 @@ function readAnswer(item: Item, ids: RunIds, waits: boolean): () => Promise<IDat
 
 /** Thread: Cancel Run. */
 function cancelRun(item: Item, ids: RunIds): () => Promise<IDataObject> {
-	const client = clientWithTimeout(item);
+	const clientNow = clientWithTimeout(item);
 	return async () => {
-		const result = await cancelRunById({ ...client, ...ids });
+		const result = await cancelRunById({ ...clientNow(), ...ids });
 		const { status } = result;
 		if ('failure' in result && result.failure)
 			throw resultError(item, { ...result, status: 'failed', ...ids });
@@ -74,11 +76,19 @@ export async function execute(execution: Execution, operation: OperationById) {
 	});
 }
 
-/** A client with a timeout for each request. */
-function clientWithTimeout(item: Item): Client {
+/** No timer lasts longer. */
+const LONGEST_MS = 35_791 * MINUTE_MS;
+
+/** Makes a client with a timeout for each request, and a deadline that leaves time for all tries of one. */
+function clientWithTimeout(item: Item): () => Client {
 	const { send } = item;
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds) * 1000;
-	return clientOf(item, Infinity, async (request) => await send({ ...request, timeoutMs }));
+	const { maxTries, maxElapsedMs } = SINGLE_REQUEST_LIMITS;
+	const deadlineMs = Math.min(maxTries * timeoutMs + maxElapsedMs, LONGEST_MS);
+	// A request that is sent late has less time than that.
+	const sendInTime: Send = async (request) =>
+		await send({ ...request, timeoutMs: Math.min(timeoutMs, request.totalMs ?? timeoutMs) });
+	return () => clientOf(item, deadlineMs, sendInTime);
 }
 
 function idsIn(item: Item): RunIds {
