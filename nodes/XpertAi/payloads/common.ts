@@ -55,9 +55,6 @@ export const openObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
 /** An object whose keys the contract leaves open (`metadata`, `options`, …). */
 export const freeForm = z.record(z.unknown());
 
-/** Any JSON value: the body of an endpoint whose contract says "not shown". */
-export const anyJson = z.unknown();
-
 /** Fields that Document, Page and Chunk share: ID, dates and users. */
 export const recordFields = {
 	...eachOf(nullableText, 'id', 'createdById', 'updatedById'),

@@ -39,8 +39,6 @@ export const conversationRecord = z.object({
 		.catch(undefined),
 });
 
-export type ConversationRecord = z.infer<typeof conversationRecord>;
-
 /** The filters of conversations. */
 export const conversationSearch = openObject({
 	search: z.string().optional(),
