@@ -85,8 +85,7 @@ export function searchChanges(
 
 /**
  * The event of a conversation, by the status of its last run; undefined while a run is running or before the first.
- * Runs that wait and cancelled runs are both `interrupted`; only the former have tasks (service behaviour, "What became
- * of a run").
+ * Runs that wait and cancelled runs are both `interrupted`; only the former have tasks (seen on the live server).
  */
 function eventOf(status: unknown, open: OpenTasks): ConversationEvent | undefined {
 	if (status === 'idle') return 'answered';

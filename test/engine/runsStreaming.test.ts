@@ -160,6 +160,13 @@ describe('a chat in which answers appear as they are written', () => {
 		expect(json?.output).toBe('Echo: Hello');
 	});
 
+	it('shows nothing of a hidden step that cannot be read', async () => {
+		const parameters = { message: '={{ $json.nope }}', options: { showInChat: 'hidden' } };
+		const { chunks, json } = await chat(['Hello'], parameters, 'continueRegularOutput');
+		expect(chunks).toEqual([]);
+		expect(json?.error).toContain('"Message"');
+	});
+
 	it.each(['asWritten', 'whole'])(
 		'says in words that an answer is empty (%s)',
 		async (showInChat) => {

@@ -131,7 +131,7 @@ async function bodiesOf(
 	item: Item,
 	{ body, fixedBody, paging }: DeclaredOperation,
 ): Promise<Array<{ value?: unknown; naming: Naming; content?: string | (() => FormData) }>> {
-	const own = body && bodyOf(item, body, paging ? PAGE_FIELDS : body.reserved);
+	const own = body && bodyOf(item, body, paging && PAGE_FIELDS);
 	const { value, naming } = own ?? { value: fixedBody, naming: {} };
 	if (paging || value === undefined) return [{ value, naming }];
 	const values = body?.split?.(value) ?? [value];

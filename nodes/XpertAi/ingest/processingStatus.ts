@@ -24,7 +24,7 @@ export type ProcessingStatus = z.infer<typeof processingStatus>;
 /** The state of the processing of a document; `none` where the server has not begun. */
 export type ProcessingState = 'finish' | 'error' | 'cancel' | 'running' | 'none';
 
-/** Statuses that are final (service behaviour, E3). */
+/** Statuses that are final (seen on the live server, E3). */
 const FINAL: ProcessingState[] = ['finish', 'error', 'cancel'];
 
 /** The state that a status stands for. Servers have several names for the statuses between start and end. */
@@ -95,7 +95,7 @@ export interface Statuses {
 
 /**
  * Fetches the processing statuses of documents. Documents that the server does not know are missing. Requests are
- * sequential: concurrent ones take the server longer (service behaviour).
+ * sequential: concurrent ones take the server longer (seen on the live server).
  *
  * @param requiredId a document that is certainly on the server. It is added to each request, and an answer without it
  * does not count: so documents that an answer leaves out are certainly not there
@@ -133,6 +133,6 @@ export function statusesById(answer: unknown): Map<string, ProcessingStatus> {
 
 /**
  * Documents in one request that starts processing. Servers process the documents of a request one after another, and
- * five requests at once: ten per request took a quarter of the time that fifty did (service behaviour).
+ * five requests at once: ten per request took a quarter of the time that fifty did (seen on the live server).
  */
 export const IDS_TO_START = 10;

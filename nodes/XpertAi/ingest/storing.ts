@@ -239,7 +239,7 @@ interface Attempted<Origin> {
 	partlyDone: PartlyDone[];
 }
 
-/** A rejected request: the documents before the rejected one are stored, none after it (service behaviour, E3). */
+/** A rejected request: the documents before the rejected one are stored, none after it (seen on the live server, E3). */
 interface PartlyDone {
 	failure: Failure;
 	/**

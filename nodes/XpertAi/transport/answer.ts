@@ -134,7 +134,7 @@ export function isJsonObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** PostgreSQL error codes that users of this API meet, in plain words (raw database answers, service behaviour). */
+/** PostgreSQL error codes that users of this API meet, in plain words (seen on the live server). */
 const DATABASE_REASONS: Record<string, string> = {
 	'22001': 'a text is too long for its field',
 	'22021': 'a text holds a character that it cannot store',

@@ -5,7 +5,7 @@ export interface UploadFile {
 	content: Buffer | FileStream;
 }
 
-/** Concurrent uploads; more are no faster (service behaviour, measured). */
+/** Concurrent uploads; more are no faster (measured). */
 export const UPLOADS_AT_ONCE = 5;
 
 /** Content that is read while it is sent, so that files of any size need no memory. */

@@ -13,7 +13,7 @@ import { failureMessage } from '../../../transport/failure';
 import { MIRROR, disableMissing, refuseBehindFindChanges, refuseInLoop } from './disableMissing';
 import { troubleHints } from './knowledgebase';
 import { hintsOf, outputOf, processingError, progressOf, stopError } from './report';
-import { checkSameSettings, readSubmitSettings, sourceOf, submitParameters } from './settings';
+import { readSubmitSettings, sameSettingsCheck, sourceOf, submitParameters } from './settings';
 import { Submission } from './submission';
 import { Target } from './target';
 import { sentences } from './wording';
@@ -51,8 +51,8 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 const ONE_IN_ITEM: unknown[] = ['text', 'files', 'addresses', 'fields'];
 
 /**
- * The sources of the items, each with its knowledgebase. With Stop, all items are read before anything is sent, so that a flaw leaves
- * nothing stored; otherwise each is read when its turn comes, as files of records always are.
+ * The sources of the items, each with its knowledgebase. With Stop, all items are read before anything is sent, so that
+ * a flaw leaves nothing stored; otherwise each is read when its turn comes, as files of records always are.
  */
 export function targetsOf(
 	submission: Submission,
@@ -61,11 +61,12 @@ export function targetsOf(
 ): Target[] {
 	const { first, tally } = submission;
 	const readsAhead = !mayContinue(first.context);
+	const checkSettings = sameSettingsCheck(first, schema);
 	const targets = new Map<string, Target>();
 	for (const [index, item] of items.entries()) {
 		try {
 			item.checkSameCredential(first);
-			checkSameSettings(item, first, schema);
+			checkSettings(item);
 			const id = item.id('knowledgebaseId');
 			const source = sourceOf(item);
 			const place = JSON.stringify([id, source]);

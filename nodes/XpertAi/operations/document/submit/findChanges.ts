@@ -16,6 +16,7 @@ import { errorOf, knowledgebaseError } from './outcomes';
 import { hintsOf, outputOf } from './report';
 import { submitParameters } from './settings';
 import type { SubmitSettings } from './settings';
+import { versionOf } from './sources/readers';
 import type { FoundDocument } from './sources/sourceDocument';
 import { Submission } from './submission';
 import type { Tally } from './tally';
@@ -88,8 +89,8 @@ const UNVERSIONED =
 
 /** What a listing tells of a document. Its content is not there, so one without a version counts as changed. */
 function listedDocument(item: Item): FoundDocument {
-	const version = item.text('documentVersion').trim();
-	return { record: {}, key: keyOf(item, 'documentKey'), ...(version && { version }) };
+	const version = versionOf(item.text('documentVersion'));
+	return { record: {}, key: keyOf(item, 'documentKey'), version };
 }
 
 /** @throws NodeApiError with Stop, if the memory cannot be read; otherwise it becomes the error of each item. */

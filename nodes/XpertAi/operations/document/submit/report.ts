@@ -142,7 +142,7 @@ const CONTINUE_HINT =
 
 const DOCUMENTS = ['document has', 'documents have'] as const;
 
-/** What is seldom intended, or not supported by servers (service behaviour). */
+/** What is seldom intended, or not supported by servers. */
 const DOUBTS = {
 	emptyFiles: ['file', 'files', 'of records held none.'],
 	withoutStableId: [

@@ -1,4 +1,5 @@
 import get from 'lodash/get';
+import noop from 'lodash/noop';
 import pick from 'lodash/pick';
 import { isExpression } from 'n8n-workflow';
 import { z } from 'zod';
@@ -49,20 +50,23 @@ export const sourceOf = (item: Item) => ({
 export type Source = ReturnType<typeof sourceOf>;
 
 /**
- * Checks that an item has the settings that are read from the first item and apply to all.
+ * Makes the check that an item has the settings that are read from the first item and apply to all.
  *
  * @param schema of the settings
- * @throws NodeOperationError naming the setting, if its expression gives something else here
+ * @returns a function that throws NodeOperationError naming the setting whose expression gives something else
  */
-export function checkSameSettings(item: Item, first: Item, schema: AnyZodObject): void {
-	const given = pick(item.context.getNode().parameters, Object.keys(schema.shape));
-	if (!findPath(given, isExpression)) return;
-	const [own, others] = [item, first].map((one) => one.settings(schema));
-	const names = Object.entries(others ?? {}).flatMap(([name, value]) =>
+export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Item) => void {
+	const given = pick(first.context.getNode().parameters, Object.keys(schema.shape));
+	if (!findPath(given, isExpression)) return noop;
+	const settings = first.settings(schema);
+	const names = Object.entries(settings).flatMap(([name, value]) =>
 		isJsonObject(value) ? Object.keys(value).map((option) => `${name}.${option}`) : name,
 	);
-	const other = names.find((path) => get(own, path) !== get(others, path));
-	if (other !== undefined) item.refuseField(other, 'must be the same for all items');
+	return (item) => {
+		const own = item.settings(schema);
+		const other = names.find((path) => get(own, path) !== get(settings, path));
+		if (other !== undefined) item.refuseField(other, 'must be the same for all items');
+	};
 }
 
 /** The settings of a submission, from the parameters of the first item. */

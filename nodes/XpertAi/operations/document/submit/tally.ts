@@ -188,7 +188,7 @@ function addProcessed(
 	failed(tally, { ...origin, id, outcome: 'stored' }, flaw);
 }
 
-/** Counts what is seldom intended, or not supported by servers (service behaviour). */
+/** Counts what is seldom intended, or not supported by servers. */
 function addDoubts({ doubts }: Tally, { isNew, origin, record }: OutcomeFact['document']): void {
 	const { filePath, fileUrl, pages, chunks } = record;
 	const parts = [...(pages ?? []), ...(chunks ?? [])];

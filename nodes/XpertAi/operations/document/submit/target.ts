@@ -359,8 +359,10 @@ export class Target {
 		const isFailed = end.state !== 'finish' && end.state !== 'running' && !end.failure;
 		const document = this.begun.get(key);
 		this.begun.delete(key);
-		if (document && isFailed) this.toSendWhole.set(key, document);
-		if (document && isFailed) return this.memory?.known.forget(id);
+		if (document && isFailed) {
+			this.toSendWhole.set(key, document);
+			return this.memory?.known.forget(id);
+		}
 		if (document) this.take({ document, outcome: 'unchanged' });
 		this.submission.take({ ...fact, origin });
 		circuitBreaker.take(fact);

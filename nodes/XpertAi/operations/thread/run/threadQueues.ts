@@ -137,7 +137,7 @@ export interface ThreadWork<Result> {
 
 /**
  * Runs work on different threads at once, and work on the same thread one after another: two runs at once on one thread
- * lose messages or are refused (service behaviour, E4). The queues are shared with all other calls in this process.
+ * lose messages or are refused (seen on the live server, E4). The queues are shared with all other calls in this process.
  *
  * @param concurrency threads at once
  * @param goOn checked before each work starts

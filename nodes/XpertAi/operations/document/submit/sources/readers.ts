@@ -73,8 +73,8 @@ function readKeyed(
 ): FoundDocument[] {
 	const readKey = () => keyGiven(item) ?? (defaultKey && checkedKey(item, defaultKey(item), field));
 	try {
-		const version = item.text('documentSettings.documentVersion').trim();
-		return [{ ...read(item), key: readKey(), ...(version !== '' && { version }) }];
+		const version = versionOf(item.text('documentSettings.documentVersion'));
+		return [{ ...read(item), key: readKey(), version }];
 	} catch (caught) {
 		const key: unknown = attempt(readKey);
 		const flaw = item.asError(caught);
@@ -118,13 +118,15 @@ export function identification(item: Item) {
 			// The ID is derived from the key.
 			const record = key === undefined ? given : { ...given, id: undefined };
 			if (versionPath === undefined) return { record, key };
-			const value = ownValue(record, versionPath);
-			const isGiven = typeof value === 'number' || isText(value);
-			const version = isGiven ? String(value).trim() : undefined;
+			const version = versionOf(ownValue(record, versionPath));
 			return { record: omit(record, versionPath), key, version };
 		},
 	};
 }
+
+/** The version of a document, if a value is one. */
+export const versionOf = (value: unknown): string | undefined =>
+	isText(value) || typeof value === 'number' ? String(value).trim() : undefined;
 
 /** Whether a value is a text that is not blank. */
 const isText = (value: unknown): value is string =>

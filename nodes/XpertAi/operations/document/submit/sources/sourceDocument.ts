@@ -305,8 +305,8 @@ function fileType(name: string, statedType = '', given?: string | null) {
 }
 
 /**
- * Adds the settings by which Xpert splits a file, from those of the contract, which it only stores (service behaviour,
- * "How a file is cut"). An existing `textSplitter` is kept. With the overlap of servers, small chunks cannot be made.
+ * Adds the settings by which Xpert splits a file, from those of the contract, which it only stores (seen on the live
+ * server). An existing `textSplitter` is kept. With the overlap of servers, small chunks cannot be made.
  */
 export function withTextSplitter(record: DocumentRecord): DocumentRecord {
 	const { parserConfig } = record;
