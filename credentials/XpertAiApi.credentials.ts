@@ -10,9 +10,9 @@ import { booleanField, textField } from '../nodes/XpertAi/execution/fields';
 import { BASE_URL, BEFORE_TOKEN, SECURE_START } from '../nodes/XpertAi/transport/credential';
 
 /**
- * Normalizes the Base URL as the node does (`serviceRoot`), by the same two patterns, as a credential test supports
- * only expressions. A URL that the node refuses becomes `data:`: n8n answers a POST to it with 405 without sending it,
- * and the rule for 405 gives the reason.
+ * Normalizes the Base URL as `serviceRoot` does, with the same two patterns: a credential test can contain expressions,
+ * but not call functions of the node. A URL that the node rejects becomes `data:,`. n8n sends nothing to such a URL and
+ * reports status 405, for which `REFUSALS` has the reason.
  */
 const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	const [, start, path] = ${BASE_URL}.exec(text) ?? [];
@@ -20,22 +20,19 @@ const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	return start && isSafe ? start + path : 'data:,';
 })(String($credentials.baseUrl ?? '').trim(), $credentials.allowInsecureHttp === true) }}`;
 
-/** Normalizes the token as the node does (`tokenOf`), for all requests with this credential. */
+/**
+ * The value of the header `Authorization`, for all requests with this credential. The expression normalizes the token
+ * as `tokenOf` does.
+ */
 const AUTHORIZATION = `=Bearer {{ String($credentials.accessToken ?? '').trim().replace(${BEFORE_TOKEN}, '') }}`;
 
-/** What the test says of the statuses of a refusal. */
-const REFUSALS: Array<[number, string]> = [
-	[
-		401,
-		'The server did not accept the access token: make one under Settings → API Keys of the server',
-	],
-	[403, 'The access token is valid but may not use this server'],
-	[
-		405,
-		'The Base URL must start with https:// and lead to an Xpert AI server: enter only https://host. For http:// to another host, switch on Allow Insecure HTTP.',
-	],
-	[404, 'There is no Xpert AI server at this Base URL: enter only https://host'],
-];
+/** The messages of the credential test, by HTTP status. */
+const REFUSALS = {
+	401: 'The server did not accept the access token: make one under Settings → API Keys of the server',
+	403: 'The access token is valid but may not use this server',
+	404: 'There is no Xpert AI server at this Base URL: enter only https://host',
+	405: 'The Base URL must start with https:// and lead to an Xpert AI server: enter only https://host. For http:// to another host, switch on Allow Insecure HTTP.',
+};
 
 /**
  * Base URL and access token of an Xpert AI server. Every request has the header `Authorization: Bearer <token>`
@@ -57,13 +54,17 @@ export class XpertAiApi implements ICredentialType {
 		textField('baseUrl', 'Base URL', 'Address of your Xpert AI server, with or without /api', {
 			required: true,
 			placeholder: 'e.g. https://api.example.com',
-			hint: 'No connection? ENOTFOUND: no such host. ECONNREFUSED: nothing listens there. EPROTO: it speaks http',
+			hint: 'If the test says ENOTFOUND: no such host. ECONNREFUSED: nothing listens there. EPROTO: it speaks http',
 		}),
 		textField(
 			'accessToken',
 			'Access Token',
 			'API key of the server. A key made for a workspace or an assistant can also run its threads.',
-			{ typeOptions: { password: true }, required: true },
+			{
+				typeOptions: { password: true },
+				required: true,
+				hint: 'Made on the server under Settings → API Keys',
+			},
 		),
 		booleanField(
 			'allowInsecureHttp',
@@ -78,8 +79,9 @@ export class XpertAiApi implements ICredentialType {
 	};
 
 	/**
-	 * Counting assistants changes nothing and needs a valid token. Without an answer, n8n shows only the network
-	 * error code, which no rule can replace, so the hint of Base URL explains these codes.
+	 * The credential test counts assistants (E9), which changes nothing and needs a valid token. If no server answers,
+	 * n8n shows only the code of the network error, and no rule can change that. The hint of Base URL explains these
+	 * codes.
 	 */
 	test: ICredentialTestRequest = {
 		request: {
@@ -90,9 +92,9 @@ export class XpertAiApi implements ICredentialType {
 			body: '{}',
 			disableFollowRedirect: true,
 		},
-		rules: REFUSALS.map(([value, message]) => ({
+		rules: Object.entries(REFUSALS).map(([status, message]) => ({
 			type: 'responseCode',
-			properties: { value, message },
+			properties: { value: Number(status), message },
 		})),
 	};
 }

@@ -2,10 +2,10 @@ import { NodeConnectionTypes } from 'n8n-workflow';
 import type { IExecuteFunctions, INodeExecutionData, INodeType } from 'n8n-workflow';
 
 import { DEFAULT_RESOURCE, catalogue } from './catalogue';
-import { nodeProperties, nodeSubtitle } from './execution/properties';
+import { nodeProperties, nodeSubtitle } from './execution/operation';
 import { listSearch, resourceMapping } from './pickers/locators';
 
-/** The node. Its description comes from the catalogue. */
+/** The Xpert AI node. The catalogue defines its operations and their fields. */
 export class XpertAi implements INodeType {
 	description: INodeType['description'] = {
 		displayName: 'Xpert AI',
@@ -17,7 +17,7 @@ export class XpertAi implements INodeType {
 		description: 'Fill knowledgebases with documents and ask the assistants of an Xpert AI server',
 		defaults: { name: 'Xpert AI' },
 		usableAsTool: true,
-		// The secret of a chat session can do all that its key can: n8n shows it to nobody.
+		// The secret of a chat session can do all that the access token can, so n8n always redacts it in the output.
 		sensitiveOutputFields: ['client_secret'],
 		builderHint: {
 			searchHint:
@@ -44,8 +44,8 @@ export class XpertAi implements INodeType {
 	methods = { listSearch, resourceMapping };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		// Loaded when it is first run: most processes of n8n only show the node.
-		const { execute } = await import('./execution/execute');
+		// Imported at the first execution, because most n8n processes never execute the node.
+		const { execute } = await import('./execution/runOperation');
 		return [await execute(this, catalogue)];
 	}
 }

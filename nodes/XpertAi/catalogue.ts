@@ -1,4 +1,6 @@
-import type { Resource } from './execution/operation';
+import { lowerCase, map, startCase } from 'lodash';
+
+import type { Operation, Resource } from './execution/operation';
 import { count } from './operations/assistant/count';
 import { getAssistant } from './operations/assistant/get';
 import { search as searchAssistants } from './operations/assistant/search';
@@ -25,51 +27,40 @@ import { createNamespace } from './operations/store/createNamespace';
 import { searchItems } from './operations/store/searchItems';
 import { copy } from './operations/thread/copy';
 import { get } from './operations/thread/get';
-import { runOperations } from './operations/thread/run';
+import { runOperations } from './operations/thread/runOperations';
 
-/** The resource of a fresh node, also as a tool of an agent, which is to ask an assistant. */
+/** The resource that a new node starts with, also as the tool of an agent: most new nodes ask an assistant. */
 export const DEFAULT_RESOURCE = 'thread';
 
 /**
- * Every operation of the node, in the order in which n8n's nodes panel lists them: what is used most comes first.
- * A fresh node starts with the first operation of its resource. A new endpoint is one file and one line here.
+ * All operations of the node, in the order of n8n's nodes panel: the most used come first. The default of a resource is
+ * its first operation. To add an operation, declare it in a file of its own and list it here.
  */
-export const catalogue: Resource[] = [
-	{
-		value: 'document',
-		name: 'Document',
-		operations: [submit, findChanges, disable, enable, getStatus, startProcessing],
-	},
-	{
-		value: 'thread',
-		name: 'Thread',
-		operations: [...runOperations, get, copy],
-	},
-	{
-		value: 'conversation',
-		name: 'Conversation',
-		operations: [
-			createConversation,
-			getConversation,
-			searchConversations,
-			getMessages,
-			updateConversation,
-			rate,
-			deleteConversation,
-		],
-	},
-	{
-		value: 'knowledgebase',
-		name: 'Knowledgebase',
-		operations: [createKnowledgebase, getKnowledgebase, updateKnowledgebase, deleteKnowledgebase],
-	},
-	{ value: 'assistant', name: 'Assistant', operations: [searchAssistants, getAssistant, count] },
-	{ value: 'store', name: 'Store', operations: [searchItems, createNamespace] },
-	{
-		value: 'fileContext',
-		name: 'File Context',
-		operations: [createFileContext, deleteFileContext],
-	},
-	{ value: 'chatSession', name: 'Chat Session', operations: [createChatSession] },
-	{ value: 'file', name: 'File', operations: [createFile] },
-];
+export const catalogue: Resource[] = resources({
+	document: [submit, findChanges, disable, enable, getStatus, startProcessing],
+	thread: [...runOperations, get, copy],
+	conversation: [
+		createConversation,
+		getConversation,
+		searchConversations,
+		getMessages,
+		updateConversation,
+		rate,
+		deleteConversation,
+	],
+	knowledgebase: [createKnowledgebase, getKnowledgebase, updateKnowledgebase, deleteKnowledgebase],
+	assistant: [searchAssistants, getAssistant, count],
+	store: [searchItems, createNamespace],
+	fileContext: [createFileContext, deleteFileContext],
+	chatSession: [createChatSession],
+	file: [createFile],
+});
+
+/** Names each resource after its key: `fileContext` becomes "File Context". Sets `action` in operations without one. */
+function resources(operations: Record<string, Operation[]>): Resource[] {
+	return map(operations, (all, value) => {
+		const name = startCase(value);
+		const withAction = all.map((one) => ({ action: `${one.name} ${lowerCase(name)}`, ...one }));
+		return { value, name, operations: withAction };
+	});
+}

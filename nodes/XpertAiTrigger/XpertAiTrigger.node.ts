@@ -14,7 +14,7 @@ export class XpertAiTrigger implements INodeType {
 		group: ['trigger'],
 		version: 1,
 		subtitle: triggerSubtitle,
-		// The nodes panel shows this description for both nodes of the package.
+		// n8n's nodes panel shows this description for both nodes of the package, so it describes both.
 		description:
 			'Starts the workflow when a conversation was answered, failed, was cancelled or waits for a person. The node Xpert AI asks assistants and fills knowledgebases.',
 		defaults: { name: 'Xpert AI Trigger' },
@@ -38,7 +38,7 @@ export class XpertAiTrigger implements INodeType {
 	methods = { listSearch };
 
 	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
-		// Loaded with the first poll, as most processes of n8n only show the node.
+		// Loaded with the first poll, because most n8n processes only show the node and never poll.
 		const { poll } = await import('./poll');
 		return await poll(this);
 	}

@@ -1,3 +1,4 @@
+import { mapValues } from 'lodash';
 import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -9,26 +10,27 @@ import {
 	simplify,
 	textField,
 } from '../XpertAi/execution/fields';
-import { uuid } from '../XpertAi/payloads/common';
+import { keyIn, uuid } from '../XpertAi/payloads/common';
 import { assistantLocator } from '../XpertAi/pickers/locators';
 
-/** The events of a conversation. */
-export const EVENTS = ['answered', 'cancelled', 'failed', 'waiting'] as const;
-
-export type ConversationEvent = (typeof EVENTS)[number];
-
-/** Display names of the events. */
-const EVENT_NAMES: Record<ConversationEvent, string> = {
+/** Display names of the events of a conversation. */
+const EVENT_NAMES = {
 	answered: 'Answered',
 	cancelled: 'Cancelled',
 	failed: 'Failed',
 	waiting: 'Waiting for a Person',
 };
 
+export type ConversationEvent = keyof typeof EVENT_NAMES;
+
+const event = keyIn(EVENT_NAMES);
+
+export const EVENTS = event.options;
+
 /** The text below the trigger's name on the canvas: the selected events, e.g. `Failed, Waiting for a Person`. */
 export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.stringify(EVENT_NAMES)})[event]).join(", ") }}`;
 
-/** The parameters of the trigger; n8n adds the poll times. */
+/** The parameters of the trigger, except Poll Times, which n8n adds. */
 export const triggerFields: INodeProperties[] = [
 	{
 		displayName:
@@ -41,7 +43,7 @@ export const triggerFields: INodeProperties[] = [
 		'events',
 		'Events',
 		'What must have happened to a conversation for the workflow to start',
-		Object.fromEntries(EVENTS.map((event) => [event, `Conversation ${EVENT_NAMES[event]}`])),
+		mapValues(EVENT_NAMES, (name) => `Conversation ${name}`),
 		{ type: 'multiOptions', required: true, default: ['failed', 'waiting'] },
 	),
 	assistantLocator(
@@ -53,26 +55,19 @@ export const triggerFields: INodeProperties[] = [
 		numberField(
 			'conversationsPerPoll',
 			'Conversations per Poll',
-			'How many conversations one poll gives at most, the oldest first; the others come with the next polls',
+			'How many conversations one poll gives at most, the oldest first; the next polls give the others',
 			{ typeOptions: { minValue: 1, numberPrecision: 0 }, default: 100 },
 		),
-		booleanField(
-			'includeMessages',
-			'Include Messages',
-			'Whether to give all messages of the thread as well, oldest first',
-		),
-		textField(
-			'onlyWith',
-			'Only With Title or Text',
-			'Text that the title or a message of the conversation must hold, in upper or lower case',
-			{ placeholder: 'e.g. invoice' },
-		),
+		booleanField('includeMessages', 'Include Messages', 'Whether to give all messages as well'),
+		textField('onlyWith', 'Only With Title or Text', 'What its title or a message must hold', {
+			placeholder: 'e.g. invoice',
+		}),
 	]),
 ];
 
-/** The settings of the trigger, by the names of its parameters. */
+/** The schema of the trigger's settings, by the names of the parameters. */
 export const triggerSettings = z.object({
-	events: z.array(z.enum(EVENTS)).min(1),
+	events: z.array(event).min(1),
 	assistantId: uuid.optional(),
 	simplify: z.boolean(),
 	options: z.object({

@@ -1,33 +1,229 @@
-import orderBy from 'lodash/orderBy';
-import type {
-	IDataObject,
-	INodeExecutionData,
-	IPollFunctions,
-	NodeParameterValueType,
-} from 'n8n-workflow';
+import { isEqual, mapValues, orderBy, sortBy } from 'lodash';
+import { DateTime } from 'luxon';
+import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
+import { z } from 'zod';
 
-import { issueMessage, type Refuse } from '../XpertAi/execution/inputIssues';
-import { operationError } from '../XpertAi/execution/outputs';
+import { apiError, callOrThrow, operationError } from '../XpertAi/execution/apiError';
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
-import { fixedExpression } from '../XpertAi/execution/rawParameters';
-import { readSettings } from '../XpertAi/execution/values';
-import { CREDENTIAL_NAME } from '../XpertAi/transport/api';
+import { Reader } from '../XpertAi/execution/userInput';
+import { conversationRecord } from '../XpertAi/payloads/bodies';
+import { textIfAny } from '../XpertAi/payloads/common';
+import {
+	lastReply,
+	messagesOf,
+	openTasks,
+	readThread,
+	requestOf,
+	senderOf,
+	textOf,
+	waitsForPerson,
+	waitingMessage,
+} from '../XpertAi/threads/thread';
+import type { ThreadMessage } from '../XpertAi/threads/thread';
+import { isJsonObject } from '../XpertAi/transport/answer';
 import { systemClock } from '../XpertAi/transport/clock';
-import { readCredential, readRequestTarget } from '../XpertAi/transport/credential';
-import { createSend } from '../XpertAi/transport/request';
-import { searchChanges, type ConversationChange } from './conversations';
-import { makeItems, THREAD_TRIES } from './items';
-import { triggerFields, triggerSettings, type TriggerSettings } from './fields';
+import { type Failure, failureMessage } from '../XpertAi/transport/failure';
+import { type Send, connectionOf } from '../XpertAi/transport/request';
 import {
 	correctMemory,
-	firstMemory,
 	newChanges,
 	nextMemory,
+	readChanges,
+	readFirstMemory,
 	readMemory,
-	readPollChanges,
+	timesOf,
 	triesOf,
 } from './changes';
-import type { Memory } from './changes';
+import type { FetchChanges, Memory, Reading } from './changes';
+import { triggerFields, triggerSettings } from './fields';
+import type { ConversationEvent, TriggerSettings } from './fields';
+
+/**
+ * Converts a conversation of E5 to a change. A record that is not a conversation becomes a change without an event and
+ * is not left out, because a shorter page would look like the last page.
+ */
+const conversationChange = conversationRecord
+	.extend({ title: textIfAny, xpertId: textIfAny, updatedAt: textIfAny })
+	.transform(({ id = '', operation, error, updatedAt = '', xpertId, ...known }) => {
+		const open = { ...openTasks(operation?.tasks), error };
+		return {
+			...known,
+			...open,
+			id,
+			updatedAt,
+			at: DateTime.fromISO(updatedAt, { zone: 'utc' }).toMillis(),
+			event: id ? eventOf(known.status, open) : undefined,
+			assistantId: xpertId,
+		};
+	});
+
+/** A change of a conversation, with the record from the server. */
+export type ConversationChange = z.infer<typeof conversationChange> & { record: IDataObject };
+
+const record = z.custom<IDataObject>(isJsonObject);
+
+/**
+ * The schema of the answer of E5. It requires `total`, which recorded servers always send, so that an empty answer or
+ * the answer of another API does not count as an empty list.
+ */
+const searchAnswer = z
+	.object({ items: z.array(record.catch({})), total: z.number() })
+	.transform(({ items }) => items.map((one) => ({ ...conversationChange.parse(one), record: one })))
+	.refine(
+		(changes) => changes.length === 0 || timesOf(changes.filter(({ id }) => id)).length > 0,
+		'it holds no list of conversations',
+	);
+
+/**
+ * Returns a function that fetches changes of conversations (E5).
+ *
+ * @param xpertId the assistant of the conversations; default all assistants
+ * @returns a function that throws NodeApiError if the request fails
+ */
+export function searchChanges(
+	context: IPollFunctions,
+	send: Send,
+	xpertId?: string,
+): FetchChanges<ConversationChange> {
+	const ids = xpertId === undefined ? [] : [{ field: '"Assistant"', id: xpertId }];
+	const toError = (failure: Failure) => apiError(failure, { ids, node: context.getNode() });
+	return async ({ since, order, limit }) => {
+		const updatedAt = since === undefined ? undefined : { $gte: new Date(since).toISOString() };
+		const search = { where: { updatedAt, xpertId }, order: { updatedAt: order }, limit };
+		// Rejects an ascending list that the server did not filter and sort, because polls would miss changes.
+		const schema = searchAnswer.refine((changes) => {
+			const times = [since ?? 0, ...timesOf(changes)];
+			return order === 'DESC' || isEqual(times, sortBy(times));
+		}, 'it is not filtered and sorted by time as asked');
+		const request = { method: 'POST', path: '/conversations/search', repeatable: true } as const;
+		const asked = { ...request, body: JSON.stringify(search), schema };
+		const { answer: changes, serverTime } = await callOrThrow(context, send, asked, toError);
+		return { changes, serverTime };
+	};
+}
+
+/**
+ * The event of a conversation, by the status of its last run; undefined while a run is in progress, before the first
+ * run, and for an unknown status. Waiting and cancelled runs are both `interrupted`, but only waiting runs have tasks
+ * and no error (seen on the live server). A run with only a leftover task of another run has answered (see
+ * `openTasks`).
+ */
+function eventOf(status: unknown, open: OpenTasks): ConversationEvent | undefined {
+	if (status === 'idle') return 'answered';
+	if (status === 'error') return 'failed';
+	if (status !== 'interrupted') return undefined;
+	if (waitsForPerson(open)) return 'waiting';
+	return open.isLeftOver && !open.error ? 'answered' : 'cancelled';
+}
+
+/** The tasks that wait for a person, and as `error` why the last run failed or who cancelled it. */
+type OpenTasks = ReturnType<typeof openTasks> & { error?: string };
+
+/** How many threads are read at once. After the same number of failures, the server counts as unavailable. */
+const THREADS_AT_ONCE = 5;
+
+/**
+ * The maximum number of polls that try to read a thread. If the last of them fails, the change is emitted without
+ * messages.
+ */
+export const THREAD_TRIES = 3;
+
+/**
+ * Creates the items of changes, in order. A change with an unreadable thread does not delay later changes. After
+ * `THREADS_AT_ONCE` unreadable threads the poll ends, because the server then counts as unavailable. The first batch is
+ * tried even if the time is up, so that every poll makes progress. Changes that are neither in `done` nor in `unread`
+ * were not tried.
+ *
+ * @param most how many changes to handle at most
+ * @param triesOf returns in how many earlier polls a change was tried
+ */
+export async function makeItems(
+	changes: ConversationChange[],
+	{ settings, send, hasTime }: { settings: TriggerSettings; send: Send; hasTime: () => boolean },
+	most: number,
+	triesOf: (change: ConversationChange) => number,
+) {
+	const { simplify, options } = settings;
+	const needsThreads = simplify || options.includeMessages || options.onlyWith !== '';
+	const atOnce = needsThreads ? THREADS_AT_ONCE : most;
+	const read = async (change: ConversationChange) => ({
+		change,
+		thread: await readMessages(send, needsThreads ? change.threadId : undefined),
+	});
+	/**
+	 * Handled changes. `json` is the JSON of the item; it is missing if the change does not contain the text
+	 * `onlyWith`.
+	 */
+	const done: Array<ConversationChange & { json?: IDataObject }> = [];
+	/** Changes that wait for the next poll, because their thread could not be read or their event may be temporary. */
+	const unread: ConversationChange[] = [];
+	let failed = 0;
+	for (let rest = changes; rest.length > 0 && done.length < most; ) {
+		const batch = rest.slice(0, Math.min(atOnce, most - done.length));
+		rest = rest.slice(batch.length);
+		for (const { change, thread } of await Promise.all(batch.map(read))) {
+			const tries = triesOf(change);
+			const isFailed = !thread.messages && tries + 1 < THREAD_TRIES;
+			// If two runs of a thread collide, one of them is cancelled in favour of the other. The conversation shows
+			// the cancelled run until the other run ends or the cancelled run starts again (recorded, `turns`). So a
+			// change to `cancelled` is not emitted in its first poll.
+			const mayBeTemporary = change.event === 'cancelled' && tries === 0;
+			failed += Number(isFailed);
+			if (isFailed || mayBeTemporary) unread.push(change);
+			else done.push({ ...change, json: itemJson(change, thread, settings) });
+		}
+		if (failed >= THREADS_AT_ONCE || !hasTime()) break;
+	}
+	return { done, unread };
+}
+
+/** The messages of a thread, or why they could not be read. */
+type ThreadMessages = { messages?: ThreadMessage[]; notRead?: string };
+
+/** Reads the messages of a thread (E15). Without a thread ID, there are no messages. */
+async function readMessages(send: Send, threadId?: string): Promise<ThreadMessages> {
+	if (!threadId) return { messages: [] };
+	const { answer, failure } = await readThread({ send, clock: systemClock }, threadId);
+	return failure ? { notRead: failureMessage(failure) } : { messages: messagesOf(answer) };
+}
+
+/**
+ * The JSON of an item; undefined if neither the title nor a message contains the text `onlyWith`. A change with an
+ * unreadable thread always gets an item, because an extra event is better than a missing one.
+ */
+function itemJson(
+	change: ConversationChange,
+	{ messages, notRead }: ThreadMessages,
+	{ simplify, options }: TriggerSettings,
+): IDataObject | undefined {
+	const shown = messages?.map((one) => ({
+		from: senderOf(one) ?? null,
+		text: textOf(one.content),
+	}));
+	const texts = [change.title, ...(shown ?? []).map(({ text }) => text)];
+	const isText = (text = '') => text.toLowerCase().includes(options.onlyWith.toLowerCase());
+	if (shown && !texts.some(isText)) return undefined;
+	const json = simplify ? summaryOf(change, messages) : { event: change.event, ...change.record };
+	const all = (simplify ? shown : (messages as IDataObject[] | undefined)) ?? null;
+	return {
+		...json,
+		...(options.includeMessages && { messages: all }),
+		...(messages ? {} : { notRead }),
+	};
+}
+
+function summaryOf(change: ConversationChange, messages: ThreadMessage[] = []): IDataObject {
+	const { id, event, tasks, error, title, threadId, assistantId, status, updatedAt } = change;
+	const { output = null, parts = [] } = lastReply(messages) ?? {};
+	const interrupt = tasks.length > 0 ? (tasks.map(requestOf) as IDataObject[]) : null;
+	const facts = { error, interrupt, title, conversationId: id, threadId, assistantId, status };
+	return {
+		event,
+		output: event === 'waiting' ? waitingMessage(tasks) : output,
+		...(parts.length > 0 && { parts }),
+		...mapValues({ ...facts, updatedAt }, (one) => one ?? null),
+	};
+}
 
 /**
  * Reads the parameters of the trigger.
@@ -35,60 +231,51 @@ import type { Memory } from './changes';
  * @throws NodeOperationError naming the parameter and the requirement
  */
 export function readTriggerSettings(context: IPollFunctions): TriggerSettings {
-	const node = context.getNode();
-	const refuse: Refuse = (flaw) => {
-		const { fix = 'Correct the value, or the expression it comes from.' } = flaw;
-		throw operationError(node, issueMessage(flaw), { description: `No poll was made. ${fix}` });
-	};
-	const read = (name: string, initial: NodeParameterValueType): unknown => {
-		const flaw = fixedExpression(node, name, triggerFields);
-		return flaw ? refuse(flaw) : context.getNodeParameter(name, initial);
-	};
-	return readSettings(triggerSettings, triggerFields, read, refuse);
+	const resolve: Reader['resolve'] = (name, initial) => context.getNodeParameter(name, initial);
+	const reader = new Reader(context.getNode(), triggerFields, resolve, 'No poll was made.');
+	return reader.settings(triggerSettings);
 }
 
-/** Longest poll. Hosts give up on polls after about as long. */
+/** The maximum time of a poll, in milliseconds. After about this time, n8n stops waiting for a poll. */
 const MAX_POLL_MS = 30_000;
 
-/** The share of a poll's time in which changes are read. The rest is for threads. */
+/** The share of a poll's time for reading changes; the rest is for reading threads. */
 const READING_SHARE = 0.8;
 
-/** What a poll needs. */
+/** Collects what a poll needs. */
 async function pollContext(context: IPollFunctions) {
 	const settings = readTriggerSettings(context);
-	const send = await createSend(context);
+	const { send, server, credentialId } = await connectionOf(context);
 	const started = systemClock.now();
-	// Older hosts neither limit a poll nor have this function.
+	// Older versions of n8n do not limit the time of a poll and do not have this function.
 	const { getPollBudgetMs }: Partial<IPollFunctions> = context;
 	const budgetMs = Math.min(MAX_POLL_MS, getPollBudgetMs?.call(context) ?? Infinity);
-	const credentialId = context.getNode().credentials?.[CREDENTIAL_NAME]?.id ?? '';
-	const target = readRequestTarget(await readCredential(context));
-	// The address contains neither user name nor password.
-	const server = 'root' in target ? target.root : '';
 	return {
 		context,
 		settings,
 		send,
 		fetchChanges: searchChanges(context, send, settings.assistantId),
-		/** Identifies credential, assistant and server, which the memory belongs to. */
+		/** Identifies the credential, assistant and server that the memory belongs to. */
 		watched: JSON.stringify([credentialId, settings.assistantId ?? '', server]),
-		/** What the polls of this workflow store. */
+		/** The data that n8n stores for this node, with the memory of its polls. */
 		stored: context.getWorkflowStaticData('node'),
-		/** Whether less than this share of the poll's time has passed; default all of it. */
+		/** Whether the poll has used less than this share of its time; default all of it. */
 		hasTime: (share = 1) => systemClock.now() - started < share * budgetMs,
 	};
 }
 
 type PollContext = Awaited<ReturnType<typeof pollContext>>;
 
-/** What a poll after the first needs; tests have shorter pages. */
+/** What a poll after the first one needs. Tests set a small `pageSize`. */
 type Polling = Omit<PollContext, 'context'> & { pageSize?: number };
 
 /**
- * Runs one poll. @returns the changes since the last one; null if there are none. The first poll only stores what
- * exists; a manual test returns the newest change and stores nothing.
+ * Runs one poll. The first poll only stores which changes exist already. A manual test returns the newest change and
+ * stores nothing.
  *
- * @throws NodeApiError or NodeOperationError if it made no progress because a request failed
+ * @returns the changes since the last poll, or the newest change in a manual test; null if there are none
+ * @throws NodeApiError or NodeOperationError if a parameter is not valid, if a request failed and the poll made no
+ * progress, or if a manual test finds no change
  */
 export async function poll(context: IPollFunctions): Promise<INodeExecutionData[][] | null> {
 	const polling = await pollContext(context);
@@ -96,27 +283,27 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	const { watched, stored, fetchChanges } = polling;
 	const memory = readMemory(stored, watched);
 	if (memory) return await pollSince(memory, polling);
-	Object.assign(stored, await firstMemory(fetchChanges, watched));
+	Object.assign(stored, await readFirstMemory(fetchChanges, watched));
 	return null;
 }
 
-/** The changes that the workflow starts for, as far as their records tell. */
+/** The changes with an event that the user selected. `onlyWith` is checked later, because it needs the messages. */
 const wantedChanges = (changes: ConversationChange[], { events }: TriggerSettings) =>
 	changes.filter(({ event }) => event && events.includes(event));
 
-/** Runs a poll after the first. */
+/** Runs a poll after the first one. Returns and throws the same as `poll`. */
 export async function pollSince(
 	memory: Memory,
 	polling: Polling,
 ): Promise<INodeExecutionData[][] | null> {
-	const { fetchChanges, settings, hasTime, pageSize, stored, watched } = polling;
+	const { fetchChanges, settings, hasTime, pageSize = PAGE_SIZE, stored, watched } = polling;
 	const most = settings.options.conversationsPerPoll;
-	const wantedOf = (changes: ConversationChange[] = []) =>
+	const wantedOf = (changes: ConversationChange[]) =>
 		newChanges(memory, wantedChanges(changes, settings));
-	const isOver = (changes?: ConversationChange[]) =>
-		!hasTime(READING_SHARE) || wantedOf(changes).length >= most;
-	const lot = systemClock.random();
-	const found = await readPollChanges(fetchChanges, memory, isOver, { lot, pageSize });
+	const isEnough = ({ changes, upTo }: Reading<ConversationChange>) =>
+		!hasTime(READING_SHARE) || (upTo >= memory.since && wantedOf(changes).length >= most);
+	const room = pageSize + memory.known.length;
+	const found = await readChanges(fetchChanges, memory.again, isEnough, room);
 	const { changes, failure } = found;
 	const corrected = failure === undefined && (await correctMemory(fetchChanges, memory, found));
 	if (corrected) {
@@ -125,14 +312,16 @@ export async function pollSince(
 	}
 	const wanted = wantedOf(changes);
 	const { done, unread } = await makeItems(wanted, polling, most, (one) => triesOf(memory, one));
-	// No `await` from here on: a slow poll may overlap the next, and each must see what the other emitted.
+	// No `await` from here on, because a slow poll can overlap the next one: each of the two must see which changes the
+	// other has emitted.
 	const latest = readMemory(stored, watched) ?? memory;
 	const handled = newChanges(latest, done);
 	const next = nextMemory(latest, memory, found, { wanted, handled, unread });
 	Object.assign(stored, next);
 	const items = handled.flatMap(({ json }) => (json ? [{ json }] : []));
 	if (items.length > 0) return [items];
-	// Some hosts drop the static data of a poll that throws.
+	// Throws only if the poll made no progress, because some versions of n8n drop the stored data of a poll that
+	// throws.
 	const hasProgressed = handled.length + unread.length > 0 || next.since > latest.since;
 	if (failure !== undefined && !hasProgressed) throw failure;
 	return null;
@@ -144,10 +333,9 @@ async function newestItem(polling: PollContext): Promise<IDataObject> {
 	const { changes } = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
 	for (const change of orderBy(wantedChanges(changes, settings), 'at', 'desc')) {
 		const { done } = await makeItems([change], polling, 1, () => THREAD_TRIES);
-		const json = done[0]?.json;
-		if (json) return json;
+		for (const { json } of done) if (json) return json;
 	}
 	throw operationError(context.getNode(), 'No conversation to show fits the settings', {
-		description: `None of the ${PAGE_SIZE} conversations that changed last does. Choose other Events, or hold such a conversation and test again. Once active, the workflow starts for those to come.`,
+		description: `None of the ${PAGE_SIZE} conversations that changed last does. Choose other Events, or hold such a conversation and test again. Once published, the workflow starts for those to come.`,
 	});
 }

@@ -1,14 +1,15 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { FaultRule } from '../../sandbox';
-import { OWNER } from '../../sandbox/entities';
+import type { FaultRule } from 'sandbox';
+import { OWNER } from 'sandbox/entities';
+import { answering } from './support/faults';
 import { useFixture } from './support/fixture';
 
 const fixture = useFixture();
+const { add, sent } = fixture;
 
 const NOBODY = '0d92edd2-52a2-410c-9096-cb44e9bfac48';
 
-/** What a conversation of the world is asked to do. */
 const conversation = (operation: string, more: object = {}) => ({
 	resource: 'conversation',
 	operation,
@@ -16,18 +17,18 @@ const conversation = (operation: string, more: object = {}) => ({
 	...more,
 });
 
-const methods = () => fixture.sandbox.requests.all.map(({ method }) => method);
+const methods = () => sent().map(({ method }) => method);
 
 describe('Conversation: Create', () => {
 	const create = async () =>
 		await fixture.run({ resource: 'conversation', operation: 'create', title: 'Mine' });
-	const made = () => fixture.sandbox.requests.of('E13').map(({ body }) => body as IDataObject);
+	const made = () => sent('E13').map(({ body }) => body as IDataObject);
 	const stored = () =>
 		[...fixture.sandbox.store.conversations.values()].filter(({ title }) => title === 'Mine');
 	const LOST: FaultRule = { endpoint: 'E13', nth: 1, do: 'drop', when: 'after' };
 
 	it('makes one under an ID of its own for each item, once, also where the answer is lost', async () => {
-		fixture.sandbox.faults.add(LOST);
+		add(LOST);
 		const { items } = await create();
 		const [first, again, ...more] = made();
 		expect([again, more]).toEqual([first, []]);
@@ -41,7 +42,7 @@ describe('Conversation: Create', () => {
 	});
 
 	it('sends neither, and not again, where whose the key is is not told', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'me', do: 'status', status: 405 }, LOST);
+		add(answering('me', 405), LOST);
 		const { error } = await fixture.run(
 			{ resource: 'conversation', operation: 'create', title: 'Mine' },
 			{ credential: { allowedHttpRequestDomains: 'domains', allowedDomains: '127.0.0.1' } },
@@ -73,7 +74,7 @@ describe('Conversation: Delete looks first', () => {
 		const { own, newestFirst } = answerAgain();
 		const { items } = await fixture.run(conversation('delete'));
 		expect(items[0]?.json).toEqual({ deleted: true });
-		const deleted = fixture.sandbox.requests.of('deleteMessage').map(({ path }) => path);
+		const deleted = sent('deleteMessage').map(({ path }) => path);
 		expect(deleted.slice(0, 2)).toEqual(newestFirst.map((id) => expect.stringMatching(`/${id}$`)));
 		expect(methods()).toEqual(['GET', 'DELETE', 'POST', ...deleted.map(() => 'DELETE'), 'DELETE']);
 		expect(own()).toEqual([]);
@@ -83,7 +84,7 @@ describe('Conversation: Delete looks first', () => {
 	it('and says how many messages are left where deleting them breaks off', async () => {
 		const { own } = answerAgain();
 		const all = own().length;
-		fixture.sandbox.faults.add({ endpoint: 'deleteMessage', nth: 2, do: 'status', status: 403 });
+		add(answering('deleteMessage', 403, { nth: 2 }));
 		const { error } = await fixture.run(conversation('delete'));
 		expect(error?.message).toMatch(
 			`. The conversation is not deleted: ${all - 1} of its ${all} messages are left`,
@@ -157,7 +158,7 @@ describe('Conversation: Rate looks for the answer first', () => {
 
 	it('rates no question, whatever a server gives for an answer', async () => {
 		const body = { items: [{ id: NOBODY, role: 'human' }], total: 1 };
-		fixture.sandbox.faults.add({ endpoint: 'getMessages', do: 'status', status: 200, body });
+		add(answering('getMessages', 200, { body }));
 		const { error } = await fixture.run(conversation('rate'));
 		expect(error?.message).toBe('There is no answer to rate');
 		expect(rated()).toEqual([]);
@@ -165,7 +166,7 @@ describe('Conversation: Rate looks for the answer first', () => {
 
 	it.each<[RegExp, object]>([
 		[/^"Comment" holds half of a char/, { additionalFields: { content: 'cut in \ud83d' } }],
-		[/^"Run ID" must be/, { options: { runId: 'abc' } }],
+		[/^"Run ID" in "Options" must be an ID/, { options: { runId: 'abc' } }],
 	])('looks for nothing where %s', async (words, more) => {
 		const { error } = await fixture.run(conversation('rate', more));
 		expect(error?.message).toMatch(words);

@@ -1,18 +1,15 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { ECHO_ASSISTANT_ID, startSandbox } from '../../sandbox';
-import type { Sandbox } from '../../sandbox';
+import { ECHO_ASSISTANT_ID, type Sandbox, startSandbox } from 'sandbox';
 import type { CredentialData } from './support/credentials';
 import { clock } from './support/clock';
-import { useFixture } from './support/fixture';
-import { BY_NAME, ingestOn, isNote } from './support/ingest';
+import { withoutRoute } from './support/faults';
+import { BY_NAME, useIngest, isNote } from './support/ingest';
 import { byId } from './support/locators';
 import { ask } from './support/runs';
 
-const fixture = useFixture();
-const { submit } = ingestOn(fixture);
+const { fixture, add, documents, submit, sent } = useIngest();
 
-/** The server of a second tenant, with a token of its own. */
 let other: Sandbox;
 
 beforeAll(async () => {
@@ -25,7 +22,6 @@ const PER_ITEM = { baseUrl: '={{ $json.server }}', accessToken: '={{ $json.token
 
 const COUNT: INodeParameters = { resource: 'assistant', operation: 'count', options: {} };
 
-/** An item that leads to a server. */
 const to = ({ url: server, accessToken: token }: Sandbox, more: object = {}) => ({
 	json: { server, token, ...more },
 });
@@ -39,7 +35,6 @@ const run = async (
 	credential: Partial<CredentialData> = PER_ITEM,
 ) => await fixture.run(parameters, { items, credential, onError: 'continueErrorOutput' });
 
-/** Which endpoints were asked, and how many were not let in. */
 const arrivedAt = ({ requests }: Sandbox) =>
 	requests.all.map(({ endpoint, status }) => (status === 401 ? 'refused' : endpoint));
 
@@ -94,7 +89,7 @@ describe('a credential with expressions', () => {
 		const says = (token: string) =>
 			({ do: 'status', status: 400, body: { message: token } }) as const;
 		other.faults.add(says(`no ${other.accessToken}`));
-		fixture.sandbox.faults.add(says(`no ${fixture.sandbox.accessToken}`));
+		add(says(`no ${fixture.sandbox.accessToken}`));
 		const { outputs } = await run(COUNT, [first(), second()]);
 		expect(errorsOf(outputs).map(({ error }) => error)).toEqual([
 			expect.stringContaining('no ***'),
@@ -121,12 +116,7 @@ describe('a credential with expressions', () => {
 
 	it('runs an assistant on the server of each item, with what that server can do', async () => {
 		// This one has no routes of runs: the other one is still asked for the number.
-		fixture.sandbox.faults.add({
-			endpoint: 'listRuns',
-			do: 'status',
-			status: 404,
-			body: { statusCode: 404, message: 'Cannot GET /api/ai/threads/x/runs' },
-		});
+		add(withoutRoute('listRuns'));
 		const { items } = await run(
 			ask({
 				threadSource: 'key',
@@ -151,9 +141,7 @@ describe('an operation for all items together', () => {
 			{ ...BY_NAME },
 			{ items: named(), credential: PER_ITEM, onError: 'continueErrorOutput' },
 		);
-		const stored = fixture.sandbox.store
-			.documentsOf(fixture.world.knowledgebaseId)
-			.filter((document) => !isNote(document));
+		const stored = documents().filter((document) => !isNote(document));
 		expect(stored.map(({ name }) => name as unknown).sort()).toEqual(['document 0', 'document 2']);
 		expect(errorsOf(outputs)).toEqual([
 			{
@@ -168,7 +156,7 @@ describe('an operation for all items together', () => {
 		const { error } = await submit({ ...BY_NAME }, { items: named(), credential: PER_ITEM });
 		expect(error?.message).toContain('another server or token for this item');
 		expect(error?.description).toContain('loop');
-		expect([...fixture.sandbox.requests.all, ...other.requests.all]).toEqual([]);
+		expect([...sent(), ...other.requests.all]).toEqual([]);
 	});
 
 	it.each(['disable', 'enable'])('does not %s documents on another server', async (operation) => {
@@ -183,7 +171,7 @@ describe('an operation for all items together', () => {
 		);
 		expect(outputs[0]?.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 2 }]);
 		expect(errorsOf(outputs).map(({ pairedItem }) => pairedItem)).toEqual([{ item: 1 }]);
-		expect(fixture.sandbox.requests.all).not.toEqual([]);
+		expect(sent()).not.toEqual([]);
 		expect(other.requests.all).toEqual([]);
 	});
 
@@ -192,7 +180,7 @@ describe('an operation for all items together', () => {
 		await expect(list).rejects.toThrow(
 			/credential could not be read here, where its expressions have no item/,
 		);
-		expect(fixture.sandbox.requests.all).toEqual([]);
+		expect(sent()).toEqual([]);
 	});
 });
 

@@ -1,24 +1,21 @@
 import { cloneDeep, set, uniqBy } from 'lodash';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
-import { operationFields } from '../../nodes/XpertAi/execution/properties';
-import { ECHO_ASSISTANT_ID } from '../../sandbox';
+import { operationFields } from 'nodes/XpertAi/execution/operation';
+import { ECHO_ASSISTANT_ID } from 'sandbox';
 import { calledBy, goodParameters, titleOf } from './support/caseOperations';
 import { ALL_CASES } from './support/cases';
-import { useFixture } from './support/fixture';
-import { TEXTS, column, embedsDocuments, ingestOn } from './support/ingest';
+import { TEXTS, column, useIngest } from './support/ingest';
 import { byId } from './support/locators';
 import { ask } from './support/runs';
 
-const fixture = useFixture();
-embedsDocuments(fixture);
-const { submit, storedNames } = ingestOn(fixture);
+const { fixture, submit, storedNames, sent } = useIngest();
 
 const LEFT = '{{ $json.text }}';
 const WORDS = 'is Fixed and holds an expression: switch it to Expression';
 
 /** Requests that change something. Whether a source is remembered is read before a file of records is. */
-const written = () => fixture.sandbox.requests.all.filter(({ method }) => method !== 'GET');
+const written = () => sent().filter(({ method }) => method !== 'GET');
 
 interface Place {
 	field: INodeProperties;

@@ -7,10 +7,8 @@ import { clock, useClock } from './support/clock';
 import { createEngine, type Engine, type NodeResult } from './support/engine';
 import { startFaultySandbox, worded } from './support/faultMatrix';
 import type { FaultySandbox, OpenCell } from './support/faultMatrix';
-import { FAULTS, MARK } from './support/faultMatrixFaults';
-import type { Fault } from './support/faultMatrixFaults';
-import { matrixOperations } from './support/faultMatrixOperations';
-import type { MatrixOperation } from './support/faultMatrixOperations';
+import { FAULTS, type Fault, MARK } from './support/faultMatrixFaults';
+import { type MatrixOperation, matrixOperations } from './support/faultMatrixOperations';
 import { DOCUMENTS, NO_CONVERSATION, expected } from './support/faultMatrixReactions';
 import { placesOf, watchConsole } from './support/faultMatrixSecrets';
 
@@ -44,7 +42,6 @@ afterAll(async () => {
 	await server?.close();
 });
 
-/** Runs the node in a cell; gives what came of it and what was promised. */
 async function attempt(
 	operation: MatrixOperation,
 	fault: Fault,
@@ -67,7 +64,6 @@ async function attempt(
 	return onError ? comparedOutput(cell, result) : comparedError(cell, result);
 }
 
-/** What the sandbox has stored or run more than once. */
 function doubled({ world }: OpenCell): string[] {
 	const { runs, documents } = server.sandbox.store;
 	const asked = runs.filter(({ threadId }) => threadId === world.threadId).map(() => 'run');

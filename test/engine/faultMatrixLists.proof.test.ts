@@ -8,8 +8,7 @@ import { FAULTS, MARK } from './support/faultMatrixFaults';
 import { POLL, listOperation } from './support/faultMatrixOperations';
 import { TIMED_OUT, expected } from './support/faultMatrixReactions';
 import { placesOf, watchConsole } from './support/faultMatrixSecrets';
-import { createPollEngine } from './support/pollEngine';
-import type { PollEngine } from './support/pollEngine';
+import { type PollEngine, createPollEngine } from './support/pollEngine';
 
 /** With their timeouts, lists and polls have no time left for a second try. */
 const QUICK = FAULTS.filter(({ reactions }) => reactions !== TIMED_OUT);

@@ -1,19 +1,19 @@
+import { answering } from './support/faults';
 import { clock } from './support/clock';
-import { measureWaiting, useFixture } from './support/fixture';
-import { TEXTS, column, ingestOn } from './support/ingest';
+import { measureWaiting } from './support/fixture';
+import { TEXTS, column, hintsOf, useIngest } from './support/ingest';
 
-const fixture = useFixture();
-const { submit, storedNames } = ingestOn(fixture);
+const { fixture, add, sent, submit, storedNames } = useIngest();
 
 const items = (...names: string[]) =>
 	names.map((name) => ({ json: { name, text: `The word is ${name}.` } }));
 const source = { ...TEXTS, mode: 'changed', options: { afterStoring: 'nothing' } };
 
-const uploads = () => fixture.sandbox.requests.of('E16').length;
+const uploads = () => sent('E16').length;
 
 /** Begins a run whose file the server holds. @returns what has the server go on, until the run has ended */
 async function begun() {
-	fixture.sandbox.faults.add({ endpoint: 'E16', nth: 1, do: 'hold' });
+	add({ endpoint: 'E16', nth: 1, do: 'hold' });
 	const first = submit(source, { items: items('first') });
 	await clock.until(() => uploads() > 0);
 	return async () => {
@@ -34,18 +34,32 @@ describe('a run that begins while another one of its source is at work', () => {
 		expect(storedNames()).toEqual(['first.md']);
 	});
 
-	it('gives its documents as not sent where the workflow is to go on', async () => {
+	it('gives its documents as not sent where the workflow is to go on, and reads no file', async () => {
 		const end = await begun();
-		const second = await submit(source, {
-			items: items('second', 'third'),
-			onError: 'continueRegularOutput',
-		});
+		const file = await fixture.engine.binary(Buffer.from('text'), 'second.md', 'text/markdown');
+		const binary = { data: { ...file, id: 'filesystem-v2:gone', data: '' } };
+		const second = await submit(
+			{ ...source, source: 'files' },
+			{ items: [1, 2].map(() => ({ json: {}, binary })), onError: 'continueRegularOutput' },
+		);
 		expect(second.error).toBeUndefined();
 		const notSent = 'Not sent: another run of this source is at work';
 		const refused = expect.stringContaining('Nothing was sent') as string;
 		expect(column(second.items, 'error').sort()).toEqual([notSent, notSent, refused]);
+		expect(hintsOf(second)).toContainEqual(refused);
 		await end();
 		expect(storedNames()).toEqual(['first.md']);
+	});
+
+	it('says why none was sent in a summary too', async () => {
+		const end = await begun();
+		const { items: summary } = await submit(
+			{ ...source, options: { ...source.options, output: 'summary' } },
+			{ items: items('second'), onError: 'continueRegularOutput' },
+		);
+		const why = /^Nothing was sent: another run of this source is at work, execution \S+, since/;
+		expect(summary[0]?.json).toMatchObject({ notSent: 1, notes: [expect.stringMatching(why)] });
+		await end();
 	});
 
 	it('works when that one ends while it looks whether it says a word', async () => {
@@ -61,7 +75,7 @@ describe('a run that begins while another one of its source is at work', () => {
 });
 
 it('a run that may not write what it does uploads no file', async () => {
-	fixture.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 403 });
+	add(answering('E3', 403));
 	const { items: given } = await submit(source, {
 		items: items('a', 'b'),
 		onError: 'continueRegularOutput',
@@ -72,7 +86,7 @@ it('a run that may not write what it does uploads no file', async () => {
 });
 
 it('a run begins at once after one that was sent nothing, failed, or has nothing to change', async () => {
-	fixture.sandbox.faults.add({ endpoint: 'E16', do: 'status', status: 422 });
+	add(answering('E16', 422));
 	expect((await submit(source, { items: items('a') })).error).toBeDefined();
 	fixture.sandbox.faults.clear();
 	for (const outcome of ['stored', 'unchanged', 'unchanged']) {

@@ -1,16 +1,23 @@
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
+import { answering } from './support/faults';
 import type { NodeResult } from './support/engine';
-import { useFixture } from './support/fixture';
-import { BY_NAME, TEXTS, embedsDocuments, ending, hintsOf, ingestOn, rows } from './support/ingest';
+import {
+	BY_NAME,
+	TEXTS,
+	embedsDocuments,
+	ending,
+	hintsOf,
+	useIngest,
+	rows,
+} from './support/ingest';
 
-const fixture = useFixture();
-const { submit, storedNames, batchSizes } = ingestOn(fixture);
+const { fixture, add, submit, storedNames, batchSizes, sent } = useIngest({ embeds: false });
 
 const COUNT = 100;
 
 /** Storing takes the server so long that a run looks meanwhile whether documents are found. */
-beforeEach(() => void fixture.sandbox.faults.add({ endpoint: 'E3', do: 'delay', ms: 5000 }));
+beforeEach(() => void add({ endpoint: 'E3', do: 'delay', ms: 5000 }));
 
 const texts = (count = COUNT) => rows(count, (index) => ({ text: `The word is ${index}.` }));
 const options = (more: INodeParameters = {}) => ({ batchSize: 10, concurrency: 1, ...more });
@@ -33,7 +40,6 @@ const details = ({ outputs }: NodeResult) =>
 	(outputs[1] ?? []).map(({ json }) => json.details as IDataObject);
 const withOutcome = (result: NodeResult, outcome: string) =>
 	details(result).filter((facts) => facts.outcome === outcome);
-/** What the server says of a document in a knowledgebase without an embedding model. */
 const NO_MODEL = 'Embedding model not set';
 
 describe('documents that cannot be processed, one after another for the same reason', () => {
@@ -72,16 +78,16 @@ describe('documents that cannot be processed, one after another for the same rea
 			knowledgebaseId: '={{ $json.id }}',
 		});
 		expect(withOutcome(result, 'notSent')).toHaveLength(2 * COUNT - storedNames().length);
-		expect(fixture.sandbox.requests.all.filter(({ path }) => path.includes(other))).toEqual([]);
+		expect(sent().filter(({ path }) => path.includes(other))).toEqual([]);
 	});
 });
 
 describe('the first batch', () => {
 	it('has ten documents, whose end is asked for while others are uploaded', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E16', do: 'delay', ms: 5000 });
+		add({ endpoint: 'E16', do: 'delay', ms: 5000 });
 		await night(texts(), { options: { batchSize: 100, concurrency: 5, stopAfterFailures: 0 } });
 		expect(batchSizes()).toEqual([10, 90]);
-		const order = fixture.sandbox.requests.all.map(({ endpoint }) => endpoint);
+		const order = sent().map(({ endpoint }) => endpoint);
 		const last = order.lastIndexOf('E16');
 		expect(order.indexOf('process')).toBeLessThan(last);
 		expect(order.indexOf('status', order.indexOf('process'))).toBeLessThan(last);
@@ -113,12 +119,7 @@ describe('documents that are refused', () => {
 		['uploading', 'E16'],
 		['storing', 'E3'],
 	])('do not end the sending where others are taken in between: %s', async (_, endpoint) => {
-		fixture.sandbox.faults.add({
-			endpoint,
-			nth: [1, 3, 5, 7, 9, 11, 13, 15, 17, 19],
-			do: 'status',
-			status: 403,
-		});
+		add(answering(endpoint, 403, { nth: [1, 3, 5, 7, 9, 11, 13, 15, 17, 19] }));
 		const result = await submit(
 			{ ...TEXTS, options: options({ batchSize: 1, stopAfterFailures: 5 }) },
 			{ items: texts(20), onError: 'continueErrorOutput' },
@@ -132,7 +133,7 @@ describe('documents that are refused', () => {
 		['stored', 'E3'],
 		['processed', 'process'],
 	])('to be %s end the sending', async (_, endpoint) => {
-		fixture.sandbox.faults.add({ endpoint, do: 'status', status: 403, body: 'no' });
+		add(answering(endpoint, 403));
 		const result = await night(texts(), { mode: 'all' });
 		const left = withOutcome(result, 'notSent').length;
 		expect(left).toBeGreaterThan(COUNT / 2);

@@ -1,12 +1,9 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
-import { useFixture } from './support/fixture';
-import { TEXTS, column, embedsDocuments, hintsOf, ingestOn } from './support/ingest';
+import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { TEXTS, column, hintsOf, useIngest } from './support/ingest';
 
-const fixture = useFixture();
-embedsDocuments(fixture);
-const { submit } = ingestOn(fixture);
+const { fixture, submit } = useIngest();
 
 const texts = (letters: string, more: Record<string, string> = {}) =>
 	[...letters].map((name) => ({ json: { name, text: more[name] ?? `The word is ${name}.` } }));
@@ -46,7 +43,7 @@ describe('Only Show What Would Happen', () => {
 			{ name: 'e.md', key: 'e', id: idOf('e'), plan: 'gone' },
 		]);
 		expect(hintsOf(result)).toEqual([
-			'The next run would send 1 new, 1 changed, 1 back again, leave out 2, disable 2.',
+			'Documents: 1 new, 1 changed, 1 on the server but not found, 2 unchanged, 2 gone.',
 		]);
 		expect(sent()).toEqual([]);
 	});
@@ -68,7 +65,7 @@ describe('Only Show What Would Happen', () => {
 				unchanged: 2,
 				gone: 1,
 				rejected: 0,
-				plan: 'The next run would send 1 new, 0 changed, 0 back again, leave out 2, disable 1.',
+				plan: 'Documents: 1 new, 2 unchanged, 1 gone.',
 				failed: [],
 				seconds: expect.any(Number) as number,
 			},
@@ -81,7 +78,7 @@ describe('Only Show What Would Happen', () => {
 		expect(result.error).toBeUndefined();
 		expect(column(result.items, 'plan')).toEqual(['unchanged', 'unchanged']);
 		expect(hintsOf(result)).toContain(
-			'The next run would fail: 3 of 5 documents are missing from this run, more than "Stop If More Than (%) Are Gone" allows.',
+			'The next run would fail: 3 of 5 documents are missing from this run, more than "Stop If More Than (%) Are Gone" allows (50).',
 		);
 	});
 
@@ -91,7 +88,7 @@ describe('Only Show What Would Happen', () => {
 		const result = await night('', { dryRun }, { items, onError: 'continueRegularOutput' });
 		expect(column(result.items, 'plan')).toEqual(['unchanged', undefined]);
 		expect(hintsOf(result)).toContain(
-			'Nothing would be disabled: 1 document could not be read or stored.',
+			'Nothing would be disabled: 1 document was not read, or not stored for certain.',
 		);
 	});
 

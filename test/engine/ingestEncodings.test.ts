@@ -1,12 +1,9 @@
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 
 import { workbook } from '../sandbox/support/recordedFiles';
-import { useFixture } from './support/fixture';
-import { column, embedsDocuments, ingestOn } from './support/ingest';
+import { column, useIngest } from './support/ingest';
 
-const fixture = useFixture();
-const { submit } = ingestOn(fixture);
-embedsDocuments(fixture);
+const { fixture, documents, submit } = useIngest();
 
 const FILES = { source: 'files', afterStoring: 'wait' };
 const TEXT = 'Größe: 10 € – café naïve';
@@ -20,7 +17,6 @@ const CP1252 = Buffer.from([
 const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
 
 const uploads = () => fixture.sandbox.requests.of('E16').flatMap(({ files = [] }) => files);
-const documents = () => fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId);
 const chunksOf = (id: unknown) => fixture.sandbox.store.findable(String(id))?.chunks;
 const passages = () => documents().flatMap(({ id }) => chunksOf(id) ?? []);
 
@@ -40,7 +36,7 @@ async function fileItem(
 	return { json: {}, binary: { data: data as IBinaryData } };
 }
 
-// Which encodings are read, and which are refused: see submit/sources/sources.test.ts.
+// Which encodings are read, and which are refused: see submit/sources.test.ts.
 describe('a file of text', () => {
 	it('arrives in UTF-8 and is found', async () => {
 		const items = [await fileItem('a.txt', 'text/markdown', utf16(TEXT))];
@@ -158,14 +154,10 @@ describe('a file without a MIME type, as Code nodes make it', () => {
 	});
 });
 
-describe('items that hold files', () => {
-	it('with Documents From left at Text say so', async () => {
-		const items = [await fileItem('a.pdf', 'application/pdf', Buffer.from('%PDF-'))];
-		const { error } = await submit(
-			{ source: 'text', name: 'a', text: '={{ $json.text }}' },
-			{ items },
-		);
-		expect(error?.message).toContain('The items hold files: set Documents From to Files');
-		expect(fixture.sandbox.requests.all).toEqual([]);
-	});
+it('items that hold files say so with Documents From left at Text', async () => {
+	const items = [await fileItem('a.pdf', 'application/pdf', Buffer.from('%PDF-'))];
+	const text = { source: 'text', name: 'a', text: '={{ $json.text }}' };
+	const { error } = await submit(text, { items });
+	expect(error?.message).toContain('The items hold files: set Documents From to Files');
+	expect(fixture.sandbox.requests.all).toEqual([]);
 });

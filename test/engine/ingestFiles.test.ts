@@ -1,14 +1,11 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
-import { useFixture } from './support/fixture';
-import { BY_NAME, column, embedsDocuments, hintsOf, ingestOn } from './support/ingest';
+import { SANDBOX_ASSISTANT_ID } from 'sandbox';
+import { BY_NAME, column, hintsOf, useIngest } from './support/ingest';
 import { byId } from './support/locators';
-import { ask, detailsOf, newThreads, says } from './support/runs';
+import { answering, ask, detailsOf, newThreads, says } from './support/runs';
 
-const fixture = useFixture();
-const { submit, storedNames } = ingestOn(fixture);
-embedsDocuments(fixture);
+const { fixture, add, sent, documents, submit, storedNames } = useIngest();
 
 const TEXT = { source: 'text', name: '={{ $json.title }}', text: '={{ $json.text }}' };
 const FILES = { source: 'files' };
@@ -17,8 +14,7 @@ const WAIT = { afterStoring: 'wait' };
 
 const texts = (...list: Array<[title: string, text: string]>): INodeExecutionData[] =>
 	list.map(([title, text]) => ({ json: { title, text } }));
-const documents = () => fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId);
-const uploads = () => fixture.sandbox.requests.of('E16');
+const uploads = () => sent('E16');
 
 async function fileItem(name: string, mimeType: string, text: string): Promise<INodeExecutionData> {
 	return {
@@ -41,12 +37,13 @@ describe('files with nothing in them', () => {
 			'"Input Binary Field" names "data", whose file "' +
 				`${name}" is empty: nothing could be found in it [item 0]`,
 		]);
+		const description = 'Nothing was sent for this item. Correct the file, or leave it out.';
+		expect(column(outputs[1], 'details')).toMatchObject([{ description }]);
 		expect(column(outputs[0], 'name')).toEqual(['b.md']);
 		expect(uploads()).toHaveLength(1);
 	});
 });
 
-/** What the assistant answers from the documents. */
 async function answerTo(question: string): Promise<unknown> {
 	const [thread = ''] = await newThreads(fixture.sandbox, 1);
 	const assistantId = byId(SANDBOX_ASSISTANT_ID);
@@ -77,7 +74,11 @@ describe('texts', () => {
 		['"Text" must not be empty', {}, texts(['Empty', ' '])],
 		['"Name" is empty: its expression gave nothing for this item', {}, texts(['', 'A text'])],
 		['"Text" holds half of a character', {}, texts(['Name', 'cut \ud83d'])],
-		['"Name" holds half of a character', { documentKey: 'k' }, texts(['cut \ud83d', 'A text'])],
+		[
+			'"Name" in "Document Settings" holds half of a character',
+			{ documentKey: 'k' },
+			texts(['cut \ud83d', 'A text']),
+		],
 		[
 			'"Document Key" holds half of a character',
 			{ documentKey: '={{ $json.title }}', name: 'A name' },
@@ -100,7 +101,7 @@ describe('texts', () => {
 		]),
 	])('are refused before anything is sent: %s', async (message, more, items) => {
 		expect((await submit({ ...TEXT, ...more }, { items })).error?.message).toContain(message);
-		expect(fixture.sandbox.requests.all).toEqual([]);
+		expect(sent()).toEqual([]);
 	});
 });
 
@@ -138,7 +139,7 @@ it('characters that no server can store are left out, which is said', async () =
 		'c',
 	]);
 	expect(hintsOf(result)).toContain(
-		'2 documents have characters that cannot be stored (U+0000): they were left out.',
+		'Documents with characters that cannot be stored (U+0000): 2. They were left out.',
 	);
 });
 
@@ -212,24 +213,6 @@ describe('records with a Text Field', () => {
 describe('an upload', () => {
 	const three = texts(['A', 'Text a.'], ['B', 'Text b.'], ['C', 'Text c.']);
 
-	it('that fails takes its document out, and no other', async () => {
-		fixture.sandbox.faults.add({
-			endpoint: 'E16',
-			nth: 2,
-			do: 'status',
-			status: 400,
-			body: { message: 'No' },
-		});
-		const { outputs } = await submit(
-			{ ...TEXT, ...WAIT },
-			{ items: three, onError: 'continueErrorOutput' },
-		);
-		expect(column(outputs[0], 'outcome')).toEqual(['found', 'found']);
-		expect(outputs[1]).toHaveLength(1);
-		expect(outputs[1]?.[0]?.json.error).toBe('The server answered 400: No');
-		expect(storedNames()).toHaveLength(2);
-	});
-
 	it.each([
 		['uploaded', {}],
 		['compared with what an earlier run stored', { mode: 'changed' }],
@@ -258,12 +241,9 @@ describe('an upload', () => {
 	});
 
 	it('on a server without uploads says so, and what to do instead', async () => {
-		fixture.sandbox.faults.add({
-			endpoint: 'E16',
-			do: 'status',
-			status: 404,
-			body: { statusCode: 404, message: 'Cannot POST /api/ai/v1/file' },
-		});
+		add(
+			answering('E16', 404, { body: { statusCode: 404, message: 'Cannot POST /api/ai/v1/file' } }),
+		);
 		const { error } = await submit(TEXT, { items: three });
 		expect(error?.message).toContain(
 			'this server takes no uploads. Set "Documents From" to Fields',

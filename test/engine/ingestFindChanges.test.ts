@@ -1,16 +1,14 @@
 import { omit } from 'lodash';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/knowledgebase';
-import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { keyOwner } from 'nodes/XpertAi/operations/document/submit/settings';
+import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { answering, withoutRoute } from './support/faults';
 import { clock } from './support/clock';
-import { useFixture } from './support/fixture';
-import { TEXTS, column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
+import { TEXTS, column, hintsOf, useIngest, isNote } from './support/ingest';
 import { byId } from './support/locators';
 
-const fixture = useFixture();
-embedsDocuments(fixture);
-const { submit } = ingestOn(fixture);
+const { fixture, add, sent, documents, submit } = useIngest();
 
 type Run = Parameters<typeof submit>[1];
 type Versions = Record<string, string>;
@@ -41,7 +39,6 @@ const find = async (
 		{ items: listing(letters, versions), ...run },
 	);
 
-/** Downloads and submits what is listed. */
 const store = async (letters: string, versions: Versions = {}, more: INodeParameters = {}) => {
 	const items = listing(letters, versions).map(({ json }) => ({
 		json: { ...json, text: `The word is ${json.id} ${json.version}.` },
@@ -57,10 +54,9 @@ const DISABLE = { whatIsGone: 'disable' };
 const passed = ({ items }: { items: Array<{ json: IDataObject }> }) => column(items, 'id').join('');
 const idOf = (key: string, name = 'drive') =>
 	derivedId(keyOwner(fixture.world.knowledgebaseId, name), key);
-/** The keys of the documents that assistants find. */
 const found = () =>
 	[...'abcdef'].filter((key) => fixture.sandbox.store.findable(idOf(key))).join('');
-const writes = () => fixture.sandbox.requests.all.filter(({ method }) => method !== 'GET');
+const writes = () => sent().filter(({ method }) => method !== 'GET');
 
 describe('Find Changes', () => {
 	it('passes on what is new, changed, or not found any more, as it came; a hint counts', async () => {
@@ -153,12 +149,7 @@ describe('Find Changes', () => {
 
 	it('passes on all items where the server keeps no memory, disables nothing, and says why', async () => {
 		await store('ab');
-		fixture.sandbox.faults.add({
-			endpoint: 'status',
-			do: 'status',
-			status: 404,
-			body: { statusCode: 404, message: 'Cannot GET /api/ai/knowledges/1/status' },
-		});
+		add(withoutRoute('status'));
 		const result = await find('a', DISABLE);
 		expect(passed(result)).toBe('a');
 		expect(hintsOf(result)).toContain(
@@ -183,7 +174,7 @@ describe('refused before anything is sent', () => {
 	])('is an item or a node without %s', async (_, parameters, run, words) => {
 		const { error, items } = await find('a', parameters, run);
 		expect(error?.message ?? items[0]?.json.output).toContain(words);
-		expect(fixture.sandbox.requests.all).toEqual([]);
+		expect(sent()).toEqual([]);
 	});
 
 	it('is Submit with Mirror the Source behind it, though not with Send New and Changed', async () => {
@@ -198,7 +189,7 @@ describe('refused before anything is sent', () => {
 		const parameters = { ...TEXTS, ...SOURCE, documentKey: '={{ $json.id }}' };
 		const mirrored = await submit({ ...parameters, mode: 'mirror' }, { items, behind });
 		expect(mirrored.error?.message).toContain(
-			'"When Run Again" cannot be "Mirror the Source (Remove What Is Gone)" behind "Before", which passes on only what changed',
+			'"When Run Again" cannot be "Mirror the Source (Disable What Is Gone)" behind "Before", which passes on only what changed',
 		);
 		const changed = await submit({ ...parameters, mode: 'changed' }, { items, behind });
 		expect(column(changed.items, 'outcome')).toEqual(['found']);
@@ -212,7 +203,7 @@ describe('What Is Gone: Disable It', () => {
 		await store('abcd');
 		const result = await find('abc', DISABLE);
 		expect([result.items, found()]).toEqual([[], 'abc']);
-		expect(hintsOf(result)).toEqual(['Documents: 3 unchanged, 1 gone (1 disabled).']);
+		expect(hintsOf(result)).toEqual(['Documents: 3 unchanged, 1 gone, 1 disabled.']);
 		fixture.sandbox.requests.clear();
 		expect(hintsOf(await find('abc', DISABLE))).toEqual(['Documents: 3 unchanged.']);
 		expect(writes()).toEqual([]);
@@ -222,23 +213,12 @@ describe('What Is Gone: Disable It', () => {
 		]);
 	});
 
-	const EMPTY = { json: {} };
 	const onError = 'continueRegularOutput';
 	it.each<[string, Run, string]>([
 		[
 			'an item has no key',
-			{ items: [...listing('abc'), EMPTY], onError },
-			'Nothing was disabled: 1 document could not be read or stored.',
-		],
-		[
-			'a key lacks a part',
-			{ items: [...listing('abc'), { json: { id: 'x/undefined', version: '1' } }] },
-			'Nothing was disabled: the key "x/undefined" lacks a part.',
-		],
-		[
-			'the source is empty',
-			{ items: [EMPTY], onError },
-			'Nothing was disabled: 1 document could not be read or stored.',
+			{ items: [...listing('abc'), { json: {} }], onError },
+			'Nothing was disabled: 1 document was not read, or not stored for certain.',
 		],
 		[
 			'it is only tested',
@@ -248,7 +228,7 @@ describe('What Is Gone: Disable It', () => {
 		[
 			'more is gone than may be',
 			{ items: listing('a'), onError },
-			'Nothing was disabled: 3 of 4 documents are missing from this run, more than "Stop If More Than (%) Are Gone" allows.',
+			'Nothing was disabled: 3 of 4 documents are missing from this run, more than "Stop If More Than (%) Are Gone" allows (50).',
 		],
 	])('disables nothing if %s', async (_, run, words) => {
 		await store('abcd');
@@ -274,9 +254,9 @@ describe('What Is Gone: Disable It', () => {
 		'says that another run of the source is at work, tells no damage, and disables nothing: %j',
 		async ({ harmed, keys, ...parameters }) => {
 			await store('abcd');
-			fixture.sandbox.faults.add({ endpoint: 'E16', nth: 1, do: 'hold' });
+			add({ endpoint: 'E16', nth: 1, do: 'hold' });
 			const running = store('e');
-			await clock.until(() => fixture.sandbox.requests.of('E16').length > 4);
+			await clock.until(() => sent('E16').length > 4);
 			const { documents } = fixture.sandbox.store;
 			for (const { id, name } of [...documents.values()])
 				if (harmed.test(String(name))) documents.delete(id);
@@ -296,18 +276,16 @@ describe('What Is Gone: Disable It', () => {
 
 	it('fails where the lease cannot be taken, and disables nothing', async () => {
 		await store('abcd');
-		fixture.sandbox.faults.add({ endpoint: 'E3', do: 'status', status: 403 });
+		add(answering('E3', 403));
 		const { error } = await find('abc', DISABLE);
 		expect(error?.message).toContain('HTTP 403');
 		expect(found()).toBe('abcd');
 	});
 
 	it('gives each item the failure of the memory where the workflow is to go on', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 403 });
+		add(answering('status', 403));
 		const { outputs } = await find('ab', DISABLE, { onError: 'continueErrorOutput' });
 		expect(column(outputs[1], 'error')).toEqual(Array(2).fill(expect.stringContaining('403')));
-		expect(fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId).filter(isNote)).toEqual(
-			[],
-		);
+		expect(documents().filter(isNote)).toEqual([]);
 	});
 });

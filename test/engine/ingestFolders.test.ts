@@ -1,11 +1,9 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { useFixture } from './support/fixture';
-import { TEXTS, column, embedsDocuments, ingestOn, isNote } from './support/ingest';
+import { answering } from './support/faults';
+import { TEXTS, column, useIngest, isNote } from './support/ingest';
 
-const fixture = useFixture();
-embedsDocuments(fixture);
-const { submit } = ingestOn(fixture);
+const { fixture, add, sent, submit } = useIngest();
 
 /** What lies where: the folder of each document by its name. */
 type Night = Record<string, string>;
@@ -23,7 +21,6 @@ const itemsOf = (night: Night) =>
 
 const all = () => fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId);
 
-/** The folders of the documents on the server, by their names. */
 const stored = () =>
 	Object.fromEntries(
 		all()
@@ -33,7 +30,7 @@ const stored = () =>
 
 const folderRows = () => all().filter(({ sourceType }) => sourceType === 'folder');
 
-const bodies = () => fixture.sandbox.requests.of('E3').map(({ body }) => body as IDataObject[]);
+const bodies = () => sent('E3').map(({ body }) => body as IDataObject[]);
 
 const night = async (what: Night, more: INodeParameters = {}) => {
 	fixture.sandbox.requests.clear();
@@ -51,9 +48,7 @@ describe('Folder', () => {
 			['Dept', 'Sales'],
 			['a.md', 'b.md', 'c.md'],
 		]);
-		const asked = fixture.sandbox.requests.all.filter(({ endpoint = '' }) =>
-			/process|status/.test(endpoint),
-		);
+		const asked = sent().filter(({ endpoint = '' }) => /process|status/.test(endpoint));
 		const isAsked = all().map(({ id, sourceType }) => [
 			sourceType === 'folder',
 			JSON.stringify(asked).includes(id),
@@ -124,13 +119,12 @@ describe('Folder', () => {
 	});
 
 	it('that cannot be made sends no document, and says why', async () => {
-		const fault = { endpoint: 'E3', do: 'status', status: 403 } as const;
 		const body = { message: 'Access denied to workspace', error: 'Forbidden', statusCode: 403 };
-		fixture.sandbox.faults.add({ ...fault, body });
+		add(answering('E3', 403, { body }));
 		const { items, error } = await submit(IN_FOLDERS, { items: itemsOf({ a: 'A' }) });
 		expect(items).toEqual([]);
 		expect(error?.message).toContain('Access denied to workspace');
-		expect(error?.description).toContain("a user's or an assistant's key");
+		expect(error?.description).toContain('stores no first document');
 		expect(stored()).toEqual({});
 	});
 });

@@ -1,11 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { useFixture } from './support/fixture';
-import { BY_NAME, TEXTS, column, embedsDocuments, ingestOn, rows } from './support/ingest';
+import { BY_NAME, TEXTS, column, useIngest, rows } from './support/ingest';
 
-const fixture = useFixture();
-embedsDocuments(fixture);
-const { submit } = ingestOn(fixture);
+const { fixture, sent, documents, submit } = useIngest();
 
 const SCHEMA = [
 	{ key: 'department', type: 'string' },
@@ -21,9 +18,7 @@ beforeEach(() => {
 });
 
 const metadataOf = (name: string) =>
-	fixture.sandbox.store
-		.documentsOf(fixture.world.knowledgebaseId)
-		.find((document) => String(document.name).startsWith(name))?.metadata;
+	documents().find((document) => String(document.name).startsWith(name))?.metadata;
 
 const text = (documentSettings: INodeParameters): INodeParameters => ({
 	...TEXTS,
@@ -93,7 +88,7 @@ describe('the metadata of a document', () => {
 	])('is refused where a row holds no %s', async (_, row, words) => {
 		const { error } = await submit(withRows(row), { items: item() });
 		expect(error?.message).toContain(words);
-		expect(fixture.sandbox.requests.of('E3')).toEqual([]);
+		expect(sent('E3')).toEqual([]);
 	});
 
 	it('has a date as text that ends in Z', async () => {

@@ -1,22 +1,13 @@
 import { Logger } from '@n8n/backend-common';
 import { Container } from '@n8n/di';
 
-import { startSandbox } from '../../sandbox';
+import { startSandbox } from 'sandbox';
+import { answering } from './support/faults';
 import { clock } from './support/clock';
-import { AN_HOUR, stopOnce, useFixture } from './support/fixture';
-import {
-	BY_NAME,
-	column,
-	embedsDocuments,
-	ending,
-	hintsOf,
-	ingestOn,
-	rows,
-} from './support/ingest';
+import { AN_HOUR, stopOnce } from './support/fixture';
+import { BY_NAME, column, ending, hintsOf, useIngest, rows } from './support/ingest';
 
-const fixture = useFixture();
-const { submit, storedNames } = ingestOn(fixture);
-embedsDocuments(fixture);
+const { add, sent, documents, submit, storedNames } = useIngest();
 
 const parameters = (afterStoring: 'process' | 'wait', options: object = {}) => ({
 	...BY_NAME,
@@ -24,7 +15,7 @@ const parameters = (afterStoring: 'process' | 'wait', options: object = {}) => (
 	afterStoring,
 	options: { ...options },
 });
-const requests = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
+const requests = (endpoint: string) => sent(endpoint);
 
 describe('After Storing: Start Processing', () => {
 	it('starts the processing of the stored documents and does not wait', async () => {
@@ -36,7 +27,7 @@ describe('After Storing: Start Processing', () => {
 	});
 
 	it('that cannot be started ends the workflow, or fails document by document, with the documents stored', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'process', do: 'status', status: 403, body: 'no' });
+		add(answering('process', 403));
 		const reason =
 			'The document is stored, but its processing could not be started. This key may not do this: no (HTTP 403)';
 		const { error } = await submit(parameters('process'), { items: rows(2) });
@@ -79,7 +70,9 @@ describe('After Storing: Process and Wait', () => {
 			expect.objectContaining({ name: 'doc 1', outcome: 'stored', processing: 'error' }),
 			expect.objectContaining({ name: 'doc 2', outcome: 'stored', processing: 'cancel' }),
 		]);
-		expect(hintsOf(result)).toContain('2 documents are stored but not found: not processed.');
+		expect(hintsOf(result)).toContain(
+			'2 documents are stored but not found. The document could not be processed: No text found.',
+		);
 		expect(storedNames()).toHaveLength(3);
 	});
 
@@ -88,7 +81,7 @@ describe('After Storing: Process and Wait', () => {
 		const { error } = await submit(wait, { items: rows(3, (index) => ends[index] ?? {}) });
 		expect(error?.message).toBe('1 document is stored but not found: doc 1');
 		expect(error?.description).toBe(
-			'The document could not be processed: No text found. It is stored, and assistants do not find it. Replace the file, as it may be damaged or empty, and run it again. Documents: 2 found, 1 stored. To have the others come out all the same, set "On Error" in the settings of the node to "Continue (using error output)".',
+			'The document could not be processed: No text found. It is stored, and assistants do not find it. Replace the file, as it may be damaged, empty or locked, and run it again. Documents: 2 can be found, 1 stored. To have the others come out all the same, set "On Error" in the settings of the node to "Continue (using error output)", and connect that output.',
 		);
 	});
 
@@ -101,7 +94,7 @@ describe('After Storing: Process and Wait', () => {
 		expect(column(result.items, 'processing')).toEqual(['running']);
 		expect(hintsOf(result)).toContain('1 document was still being processed when the wait ended.');
 		expect(info.mock.calls.map(([line]) => line)).toContainEqual(
-			expect.stringMatching(/: 1 of 1 done, 1 stored, 0 found$/),
+			expect.stringMatching(/: Documents: 1 stored \(1 batch\)\.$/),
 		);
 	});
 
@@ -120,12 +113,12 @@ describe('After Storing: Process and Wait', () => {
 });
 
 it('with Stop, what was stored before the one that was refused is processed all the same', async () => {
-	fixture.sandbox.faults.add({ endpoint: 'E3', nth: 3, do: 'status', status: 422 });
+	add(answering('E3', 422, { nth: 3 }));
 	const { error } = await submit(parameters('wait', { batchSize: 1, concurrency: 1 }), {
 		items: rows(3, () => ending('finish')),
 	});
 	expect(error?.message).toContain('Documents: 2 stored, 1 rejected');
-	const ids = fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId).map(({ id }) => id);
+	const ids = documents().map(({ id }) => id);
 	expect(requests('process').flatMap(({ body }) => body)).toEqual(ids);
 });
 

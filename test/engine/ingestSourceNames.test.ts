@@ -1,13 +1,10 @@
-import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { answering } from './support/faults';
 import { clock } from './support/clock';
-import { useFixture } from './support/fixture';
-import { TEXTS, column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
+import { TEXTS, column, hintsOf, useIngest, isNote } from './support/ingest';
 
-const fixture = useFixture();
-const { submit } = ingestOn(fixture);
-embedsDocuments(fixture);
+const { fixture, add, sent, documents, submit } = useIngest();
 
-/** One night of a source: its documents are texts that say whose they are. */
 const night = async (
 	sourceName: string,
 	names: string,
@@ -28,10 +25,8 @@ const night = async (
 		},
 	);
 
-/** What assistants find. */
 const found = () =>
-	fixture.sandbox.store
-		.documentsOf(fixture.world.knowledgebaseId)
+	documents()
 		.flatMap(({ id }) => fixture.sandbox.store.findable(id)?.chunks ?? [])
 		.sort();
 
@@ -58,8 +53,7 @@ it('shards of a source are remembered apart, and have the same IDs in any of the
 	expect(found()).toHaveLength(4);
 	await night('x', 'abcd', { parameters: { ...all, options: { shard: '1 of 1' } } });
 	expect(found()).toHaveLength(4);
-	const names = fixture.sandbox.store
-		.documentsOf(fixture.world.knowledgebaseId)
+	const names = documents()
 		.filter(isNote)
 		.map(({ name }) => name);
 	expect(names).toContain('n8n: what x, shard 1 of 2 has stored (do not process)');
@@ -67,7 +61,7 @@ it('shards of a source are remembered apart, and have the same IDs in any of the
 
 describe('a source that gets a name', () => {
 	const twice = (count: string) =>
-		`${count} also stored without a Source Name, and found twice. Document: Disable takes them out.`;
+		`${count} also found without a Source Name. Document: Disable takes them out.`;
 	/** Takes out what was stored under keys without the name of a source. */
 	const disableUnnamed = async (names: string) =>
 		await fixture.run(
@@ -112,7 +106,7 @@ describe('a source that gets a name', () => {
 	it('is told as far as the server can be asked: what it cannot say is said', async () => {
 		await night('', 'a');
 		const before = derivedId(fixture.world.knowledgebaseId, 'a');
-		fixture.sandbox.faults.add({ endpoint: 'status', path: before, do: 'status', status: 403 });
+		add(answering('status', 403, { path: before }));
 		expect(hintsOf(await night('x', 'a')).join()).toContain('This key may not do this');
 		expect(found()).toEqual(['a of nobody', 'a of x']);
 	});
@@ -144,13 +138,13 @@ describe('Send Everything', () => {
 
 	it.each([403, 404])('remembers nothing where the memory cannot be read: %i', async (status) => {
 		const body = { statusCode: status, message: `Cannot GET /api/ai/this` };
-		fixture.sandbox.faults.add({ endpoint: 'status', nth: 1, do: 'status', status, body });
+		add(answering('status', status, { nth: 1, body }));
 		expect(column((await night('x', 'a', all)).items, 'outcome')).toEqual(['found']);
 		expect(hintsOf(await night('x', 'a', all)).join()).not.toContain('remembered');
 	});
 
 	it('sends nothing where the server does not say whether there is a memory', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'status', nth: 1, do: 'status', status: 500 });
+		add(answering('status', 500, { nth: 1 }));
 		expect((await night('x', 'a', all)).error?.message).toContain('500');
 		expect(found()).toEqual([]);
 	});
@@ -178,9 +172,9 @@ describe('sources whose names differ from item to item', () => {
 	});
 
 	it('fail alone where another run of one is at work', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E16', nth: 1, do: 'hold' });
+		add({ endpoint: 'E16', nth: 1, do: 'hold' });
 		const first = night('x', 'q');
-		await clock.until(() => fixture.sandbox.requests.of('E16').length > 0);
+		await clock.until(() => sent('E16').length > 0);
 		const { error } = await of({ x: 'a', y: 'ab' });
 		expect(error?.message).toMatch(/^Nothing was sent: another run of this source is at work/);
 		expect(found()).toEqual(['a of y', 'b of y']);

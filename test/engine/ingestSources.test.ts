@@ -1,8 +1,9 @@
-import { expectClosed, useFixture, watchOpenedFiles } from './support/fixture';
-import { REFUSED_SOURCE_TYPE, column, hintsOf, ingestOn, origins, rows } from './support/ingest';
+import { map } from 'lodash';
 
-const fixture = useFixture();
-const { submit, file, storedNames } = ingestOn(fixture);
+import { expectClosed, watchOpenedFiles } from './support/fixture';
+import { REFUSED_SOURCE_TYPE, column, hintsOf, useIngest, rows } from './support/ingest';
+
+const { submit, file, storedNames, sent } = useIngest();
 
 const fromFile = { source: 'records' };
 const lines = (count: number, from = 0) =>
@@ -14,13 +15,13 @@ describe('documents from a file', () => {
 		const items = [await file(lines(2)), await file(''), await file(lines(1, 2))];
 		const result = await submit(fromFile, { items });
 		expect(column(result.items, 'name')).toEqual(names(3));
-		expect(origins(result.items)).toEqual([0, 0, 2]);
+		expect(map(result.items, 'pairedItem')).toEqual([0, 0, 2].map((item) => ({ item })));
 	});
 
 	it('that hold nothing send nothing', async () => {
 		const { items, error } = await submit(fromFile, { items: [await file('\n')] });
 		expect({ items, error }).toEqual({ items: [], error: undefined });
-		expect(fixture.sandbox.requests.all.map(({ method }) => method)).toEqual(['GET']);
+		expect(sent().map(({ method }) => method)).toEqual(['GET']);
 	});
 
 	it('leave no file open when one is rejected half-way', async () => {
@@ -56,7 +57,7 @@ describe('documents from a file', () => {
 			{ items: [await file(`${lines(5)}oops\n${lines(5, 5)}`)] },
 		);
 		expect(error?.message).toBe(
-			'Line 6 of the file is not valid JSON. Documents: 5 stored, 1 not sent',
+			'Line 6 of the file is not valid JSON. Documents: 5 stored, 1 rejected',
 		);
 		expect(error).toMatchObject({
 			description: expect.stringMatching(/^This record was not sent\. Correct it in the file/),

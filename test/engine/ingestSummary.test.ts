@@ -1,11 +1,10 @@
-import { useFixture } from './support/fixture';
-import { REFUSED_SOURCE_TYPE, busyFor, hintsOf, ingestOn, rows } from './support/ingest';
+import { answering } from './support/faults';
+import { REFUSED_SOURCE_TYPE, hintsOf, useIngest, rows } from './support/ingest';
 
-const fixture = useFixture();
-const { submit } = ingestOn(fixture);
+const { add, submit } = useIngest();
 
 it('the summary is one item with the counts and what failed, paired with all items', async () => {
-	fixture.sandbox.faults.add(busyFor(0, 503, { endpoint: 'E3', nth: 1 }));
+	add(answering('E3', 503, { nth: 1, headers: { 'retry-after': '0' } }));
 	const items = rows(4, (index) => (index === 2 ? { sourceType: REFUSED_SOURCE_TYPE } : {}));
 	const jsonBody = JSON.stringify(items.map(({ json }) => json));
 	const summary = { source: 'json', jsonBody, documentKeyField: 'name', output: 'summary' };
@@ -44,4 +43,13 @@ it('the summary is one item with the counts and what failed, paired with all ite
 	expect(hintsOf(result)[0]).toBe(
 		'Documents: 3 stored, 1 rejected (1 batch, 1 request tried again).',
 	);
+});
+
+it('gives the reason of a failed document in the words of its own error', async () => {
+	const body = { statusCode: 404, message: 'The requested record was not found' };
+	add(answering('E3', 404, { body }));
+	const summary = { source: 'json', jsonBody: '[{"name":"a"}]', output: 'summary' };
+	const { items } = await submit(summary, { onError: 'continueErrorOutput' });
+	const reason = expect.stringMatching(/^Knowledgebase .+ was not found$/) as unknown;
+	expect(items[0]?.json.failed).toMatchObject([{ status: 404, reason }]);
 });

@@ -1,13 +1,11 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { keyOwner } from '../../nodes/XpertAi/operations/document/submit/knowledgebase';
-import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
-import { useFixture } from './support/fixture';
-import { TEXTS, column, embedsDocuments, hintsOf, ingestOn, isNote } from './support/ingest';
+import { keyOwner } from 'nodes/XpertAi/operations/document/submit/settings';
+import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { answering } from './support/faults';
+import { TEXTS, column, hintsOf, useIngest, isNote } from './support/ingest';
 
-const fixture = useFixture();
-embedsDocuments(fixture);
-const { submit } = ingestOn(fixture);
+const { fixture, add, submit } = useIngest();
 
 const SOURCE = 'handbook';
 const night = async (letters: string, parameters: INodeParameters = {}) =>
@@ -114,21 +112,14 @@ describe('Document: Disable', () => {
 	it('takes no answer without its own notes for one that says what is there', async () => {
 		await night('ab');
 		const path = idOf('a');
-		fixture.sandbox.faults.add({
-			endpoint: 'status',
-			path,
-			nth: 1,
-			do: 'status',
-			status: 200,
-			body: [],
-		});
+		add(answering('status', 200, { path, nth: 1, body: [] }));
 		const { items } = await byKey('disable', 'ab');
 		expect(column(items, 'outcome')).toEqual(['disabled', 'disabled']);
 		expect(found()).toBe('');
 	});
 
 	it('fails each of its items where the server refuses', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'status', do: 'status', status: 403 });
+		add(answering('status', 403));
 		const unnamed = { sourceName: '' };
 		const { outputs } = await byKey('disable', 'ab', unnamed, { onError: 'continueErrorOutput' });
 		const refused = expect.stringContaining('This key may not do this') as string;
@@ -180,13 +171,7 @@ describe('documents that were only stored', () => {
 		await night('abc', { afterStoring: 'nothing' });
 		await byKey('disable', 'b');
 		// The request that sends b whole, after those of the memory.
-		fixture.sandbox.faults.add({
-			endpoint: 'E3',
-			nth: 5,
-			do: 'status',
-			status: 400,
-			body: NOT_TAKEN,
-		});
+		add(answering('E3', 400, { nth: 5, body: NOT_TAKEN }));
 		fixture.sandbox.requests.clear();
 		const { error } = await night('ab');
 		expect(error?.message).toContain('not taken');

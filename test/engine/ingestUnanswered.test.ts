@@ -1,15 +1,12 @@
 import { createServer } from 'node:http';
 
-import { measureWaiting, useFixture } from './support/fixture';
-import { TEXTS, column, embedsDocuments, ingestOn } from './support/ingest';
+import { measureWaiting } from './support/fixture';
+import { TEXTS, column, useIngest } from './support/ingest';
 import { listen } from './support/listen';
 
-const fixture = useFixture();
-embedsDocuments(fixture);
-const { submit } = ingestOn(fixture);
+const { add, submit } = useIngest();
 const items = ['a', 'b', 'c'].map((name) => ({ json: { name, text: 'hello' } }));
 
-/** The address of a port at which nobody listens. */
 async function nowhere(): Promise<string> {
 	const server = createServer();
 	const port = await listen(server);
@@ -38,7 +35,7 @@ describe('a server that is away', () => {
 	it.each(['all', 'changed'])(
 		'is waited for by a scheduled run from its first request on (%s)',
 		async (mode) => {
-			fixture.sandbox.faults.add({ nth: AWAY, do: 'drop' });
+			add({ nth: AWAY, do: 'drop' });
 			const { items: out } = await submit({ ...TEXTS, mode }, { items });
 			expect(column(out, 'outcome')).toEqual(['found', 'found', 'found']);
 		},
@@ -47,14 +44,14 @@ describe('a server that is away', () => {
 	it.each(['all', 'changed'])(
 		'is waited for by a manual run once it has answered (%s)',
 		async (mode) => {
-			fixture.sandbox.faults.add({ nth: AWAY.map((nth) => nth + 3), do: 'drop' });
+			add({ nth: AWAY.map((nth) => nth + 3), do: 'drop' });
 			const { items: out } = await submit({ ...TEXTS, mode }, { items, mode: 'manual' });
 			expect(column(out, 'outcome')).toEqual(['found', 'found', 'found']);
 		},
 	);
 
 	it('is not waited for by a test of a sub-workflow either', async () => {
-		fixture.sandbox.faults.add({ do: 'drop' });
+		add({ do: 'drop' });
 		const { error } = await submit(TEXTS, {
 			items,
 			mode: 'integrated',
@@ -64,7 +61,7 @@ describe('a server that is away', () => {
 	});
 
 	it('is waited for by a manual run where it says that it is busy', async () => {
-		fixture.sandbox.faults.add({ nth: AWAY, do: 'status', status: 503 });
+		add({ nth: AWAY, do: 'status', status: 503 });
 		const { items: out } = await submit(TEXTS, { items, mode: 'manual' });
 		expect(column(out, 'outcome')).toEqual(['found', 'found', 'found']);
 	});

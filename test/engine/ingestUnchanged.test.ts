@@ -1,24 +1,13 @@
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+import { derivedId } from 'nodes/XpertAi/payloads/common';
 
+import { answering, withoutRoute } from './support/faults';
 import { clock } from './support/clock';
-import { AN_HOUR, useFixture } from './support/fixture';
-import {
-	BY_NAME,
-	TEXTS,
-	column,
-	hintsOf,
-	ingestOn,
-	embedded,
-	embedsDocuments,
-	ending,
-	isNote,
-	rows,
-} from './support/ingest';
+import { AN_HOUR } from './support/fixture';
+import { BY_NAME, TEXTS, column, hintsOf, useIngest, ending, isNote, rows } from './support/ingest';
 
-const fixture = useFixture();
-const { submit, batchSizes, file, storedNames } = ingestOn(fixture);
+const { fixture, add, sent, submit, batchSizes, file, storedNames } = useIngest();
 
 const skip = {
 	...BY_NAME,
@@ -31,8 +20,7 @@ const documents = (count: number, marks: Record<number, string> = {}) =>
 
 /** What the requests since the last look held. */
 const sentNames = () => {
-	const names = fixture.sandbox.requests
-		.of('E3')
+	const names = sent('E3')
 		.flatMap(({ body }) => body as Array<{ name: string }>)
 		.filter((document) => !isNote(document))
 		.map(({ name }) => name);
@@ -42,13 +30,6 @@ const sentNames = () => {
 
 /** What the node remembers, in the knowledgebase. */
 const notes = () => fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId).filter(isNote);
-
-/** How a server says that it does not have a route. */
-const routeMissing = {
-	do: 'status',
-	status: 404,
-	body: { statusCode: 404, error: 'Not Found', message: 'Cannot GET /api/ai/this' },
-} as const;
 
 describe('a second run that sends what is new or changed', () => {
 	it('sends nothing when nothing changed, and says so', async () => {
@@ -77,7 +58,9 @@ describe('the requests of a run that mirrors its source', () => {
 		fixture.sandbox.requests.clear();
 		const { error } = await submit({ ...parameters, mode: 'mirror' }, { items });
 		expect(error).toBeUndefined();
-		return fixture.sandbox.requests.all.map(({ endpoint }) => endpoint).join(' ');
+		return sent()
+			.map(({ endpoint }) => endpoint)
+			.join(' ');
 	};
 
 	it('are 12 where 1,000 documents are unchanged', async () => {
@@ -93,7 +76,6 @@ describe('the requests of a run that mirrors its source', () => {
 	});
 
 	it('are 12 where one text of two changed, and is waited for', async () => {
-		embedded(fixture);
 		const texts = (text: string) =>
 			['a', text].map((one, at) => ({ json: { name: `${at}`, text: one } }));
 		await requestsOf(TEXTS, texts('b'));
@@ -119,8 +101,7 @@ describe('what is remembered', () => {
 	it('goes with the documents in requests of the size that is set, notes and all', async () => {
 		const options = { ...skip.options, batchSize: 1000, batchMegabytes: 0.03 };
 		await submit({ ...skip, options }, { items: documents(400) });
-		const sizes = fixture.sandbox.requests
-			.of('E3')
+		const sizes = sent('E3')
 			.filter(({ body }) => !(body as IDataObject[]).every(isNote))
 			.map(({ body }) => JSON.stringify(body).length);
 		expect(sizes.length).toBeGreaterThan(1);
@@ -148,7 +129,7 @@ describe('what is remembered', () => {
 	});
 
 	it('is nothing on a server without the route, by its own words, and a hint says so', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'status', ...routeMissing });
+		add(withoutRoute('status'));
 		await submit(skip, { items: documents(2) });
 		sentNames();
 		const result = await submit(skip, { items: documents(2) });
@@ -185,7 +166,7 @@ describe('a document with a version', () => {
 
 	it('is sent when its version changes, whatever its content; without one, the content counts', async () => {
 		await submitted([1, '2026-01-01', null, 0]);
-		const bodies = fixture.sandbox.requests.of('E3').flatMap(({ body }) => body as IDataObject[]);
+		const bodies = sent('E3').flatMap(({ body }) => body as IDataObject[]);
 		expect(JSON.stringify(bodies)).not.toContain('2026-01-01');
 		expect(await submitted([1, '2026-01-02', null, 0], { mark: 'second' })).toEqual([
 			...['unchanged', 'stored', 'stored', 'unchanged'],
@@ -234,52 +215,25 @@ describe('a document with a version', () => {
 		expect(runs.flat()).toEqual(['stored', 'unchanged', 'stored', 'unchanged']);
 		const { documents } = fixture.sandbox.store;
 		expect(documents.get(derivedId('kb', 'v'))).toMatchObject({ name: 'b' });
-		const sent = fixture.sandbox.requests.of('E3').flatMap(({ body }) => body as IDataObject[]);
-		expect(sent.filter((row) => 'version' in row)).toEqual([]);
+		const stored = sent('E3').flatMap(({ body }) => body as IDataObject[]);
+		expect(stored.filter((row) => 'version' in row)).toEqual([]);
 	});
 });
 
-describe('a document that is to be disabled', () => {
-	embedsDocuments(fixture);
-	const name = 'a';
-	const disabled = { id: derivedId('kb', name), name, disabled: true };
-
-	it.each<[string, INodeParameters, IDataObject, string]>([
-		['as JSON', { source: 'json', jsonBody: '={{ [$json] }}' }, disabled, 'disabled'],
-		[
-			'by a mapping',
-			{
-				documentFields: {
-					mappingMode: 'defineBelow',
-					value: { name: '={{ $json.name }}', id: '={{ $json.id }}', disabled: true },
-				},
-			},
-			disabled,
-			'disabled',
-		],
-		[
-			'by a column of its table alone',
-			BY_NAME,
-			{ ...disabled, fileUrl: 'http://a/b.md' },
-			'stored',
-		],
-	])('is done when it is stored: %s', async (_, parameters, json, outcome) => {
-		const run = async () =>
-			await submit(
-				{ ...parameters, mode: 'mirror', afterStoring: 'process' },
-				{ items: [{ json }] },
-			);
-		expect(column((await run()).items, 'outcome')).toEqual([outcome]);
-		if (outcome === 'stored') return;
-		expect(fixture.sandbox.requests.of('process')).toEqual([]);
+it('a document that is to be disabled is done when it is stored', async () => {
+	const disabled = { id: derivedId('kb', 'a'), name: 'a', disabled: true };
+	const parameters = { source: 'json', jsonBody: '={{ [$json] }}', mode: 'mirror' };
+	for (const outcome of ['disabled', 'unchanged']) {
 		fixture.sandbox.requests.clear();
-		expect(column((await run()).items, 'outcome')).toEqual(['unchanged']);
-		expect(fixture.sandbox.requests.of('status')).toHaveLength(3);
-	});
+		const run = { ...parameters, afterStoring: 'process' };
+		const { items } = await submit(run, { items: [{ json: disabled }] });
+		expect(column(items, 'outcome')).toEqual([outcome]);
+		expect(sent('process')).toEqual([]);
+	}
+	expect(sent('status')).toHaveLength(3);
 });
 
 describe('with processing, a document is only left out when it was processed as well', () => {
-	embedsDocuments(fixture);
 	const processing = { ...skip, afterStoring: 'process' };
 	const waiting = { ...skip, afterStoring: 'wait' };
 	const impatient = { ...waiting, options: { ...waiting.options, waitMinutes: 0 } };
@@ -289,7 +243,7 @@ describe('with processing, a document is only left out when it was processed as 
 		await submit(waiting, { items: document('finish', 10) });
 		sentNames();
 		// Three requests take the lease and read the memory; the fourth asks after the documents.
-		fixture.sandbox.faults.add({ endpoint: 'status', nth: 4, do: 'status', status: 403 });
+		add(answering('status', 403, { nth: 4 }));
 		const result = await submit(waiting, { items: document('finish', 10) });
 		expect(sentNames()).toEqual([]);
 		expect(hintsOf(result).join()).toContain(
@@ -303,9 +257,7 @@ describe('with processing, a document is only left out when it was processed as 
 		expect(first.items.map(({ json }) => [json.outcome, json.processing])).toEqual([
 			['stored', 'running'],
 		]);
-		expect(hintsOf(first)).toContain(
-			'1 document was still being processed when the wait ended; the next run asks for the end.',
-		);
+		expect(hintsOf(first)).toContain('1 document was still being processed when the wait ended.');
 		sentNames();
 		const second = await submit(impatient, { items: slow });
 		expect(second.items.map(({ json }) => [json.outcome, json.processing])).toEqual([

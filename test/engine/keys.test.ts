@@ -1,14 +1,8 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { SAYING_ASSISTANT } from '../../sandbox';
-import { useFixture } from './support/fixture';
-import { TEXTS, column, embedsDocuments, ingestOn, isNote } from './support/ingest';
-import { byId } from './support/locators';
-import { ask } from './support/runs';
+import { TEXTS, column, useIngest, isNote } from './support/ingest';
 
-const fixture = useFixture();
-embedsDocuments(fixture);
-const { submit, file, storedNames } = ingestOn(fixture);
+const { fixture, documents, submit, file, storedNames, sent } = useIngest();
 
 const NFC = '\u00dcbersicht.txt';
 const NFD = NFC.normalize('NFD');
@@ -16,10 +10,9 @@ const NOTHING = 'is empty: its expression gave nothing for this item';
 
 /** How many documents of the world's knowledgebase assistants find. */
 const found = () =>
-	fixture.sandbox.store
-		.documentsOf(fixture.world.knowledgebaseId)
-		.filter((document) => !isNote(document) && fixture.sandbox.store.findable(String(document.id)))
-		.length;
+	documents().filter(
+		(document) => !isNote(document) && fixture.sandbox.store.findable(String(document.id)),
+	).length;
 
 /** The ways in which documents get a key; the item's column `key` is the key. */
 const WAYS: Array<[string, INodeParameters]> = [
@@ -54,7 +47,7 @@ describe.each(WAYS)('the key of a document from %s', (_, parameters) => {
 		async (key) => {
 			const { error } = await submit(parameters, { items: [item(key)] });
 			expect(error?.message).toMatch(/holds ".*", which stands for a missing value/);
-			expect(fixture.sandbox.requests.all).toEqual([]);
+			expect(sent()).toEqual([]);
 		},
 	);
 
@@ -86,19 +79,6 @@ describe('the key of a document', () => {
 			'Line 4 of the file: "Key Field" holds "null", which stands for a missing value',
 		);
 	});
-
-	it.each(WAYS.slice(0, 1))(
-		'from %s is needed for every item where one is asked for',
-		async (_, parameters) => {
-			const items = [item('a'), item(undefined), item(null), item(' ')];
-			const result = await submit(parameters, { items, onError: 'continueErrorOutput' });
-			expect(column(result.outputs[0], 'key')).toEqual(['a']);
-			expect(column(result.outputs[1], 'error')).toEqual(
-				[1, 2, 3].map((at) => `"Document Key" ${NOTHING} [item ${at}]`),
-			);
-			expect(storedNames()).toEqual(['a.md']);
-		},
-	);
 
 	it('finds the document again in Disable and Enable, however it is spelled', async () => {
 		await submit(WAYS[0]?.[1] ?? {}, { items: [item(` ${NFD} `)] });
@@ -132,52 +112,7 @@ describe('the key of a document', () => {
 	])('belongs to no source by a name that is none: %s', async (sourceName, words) => {
 		const parameters = { ...TEXTS, mode: 'mirror', sourceName };
 		const { error } = await submit(parameters, { items: [item('a')] });
-		expect(error?.message).toBe(`${words}. Documents: 1 not sent`);
-		expect(fixture.sandbox.requests.all).toEqual([]);
-	});
-});
-
-describe('a conversation key', () => {
-	const say = async (conversationKey: string, user?: string) =>
-		await fixture.run(
-			ask({
-				threadSource: 'key',
-				conversationKey,
-				assistantId: byId(SAYING_ASSISTANT.id),
-			}),
-			{ items: [{ json: { message: 'Hi', ...(user === undefined ? {} : { user }) } }] },
-		);
-
-	beforeEach(() => fixture.sandbox.store.putAssistant(SAYING_ASSISTANT));
-
-	it.each(['={{ "" + $json.user }}', '={{ "chat-" + $json.user }}', '={{ `${$json.user}:x` }}'])(
-		'without a user is refused, as strangers would share it: %s',
-		async (key) => {
-			const { error } = await say(key);
-			expect(error?.message).toBe(
-				'"Conversation Key" holds "undefined", which stands for a missing value',
-			);
-			expect(fixture.sandbox.requests.all).toEqual([]);
-			expect((await say(key, 'ann')).error).toBeUndefined();
-		},
-	);
-
-	it.each(['={{ $json.user }}', '=chat-{{ $json.user }}', '={{ $json.user }}@{{ $json.user }}'])(
-		'whose expression gives nothing is refused, also with text around it: %s',
-		async (key) => {
-			const { error } = await say(key);
-			expect(error?.message).toBe(`"Conversation Key" ${NOTHING}`);
-			expect(fixture.sandbox.requests.all).toEqual([]);
-			expect((await say(key, 'ann')).error).toBeUndefined();
-		},
-	);
-
-	it('leads to one conversation in NFC and NFD', async () => {
-		const key = '={{ $json.user }}';
-		const threads = [NFC, NFD, ` ${NFC}`].map(
-			async (user) => (await say(key, user)).items[0]?.json,
-		);
-		const ids = (await Promise.all(threads)).map((json) => json?.threadId);
-		expect(new Set(ids).size).toBe(1);
+		expect(error?.message).toBe(`${words}. Documents: 1 rejected`);
+		expect(sent()).toEqual([]);
 	});
 });

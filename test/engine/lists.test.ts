@@ -1,24 +1,10 @@
-import { SANDBOX_ASSISTANT_ID } from '../../sandbox';
+import { SANDBOX_ASSISTANT_ID } from 'sandbox';
 import { useFixture } from './support/fixture';
 
 const fixture = useFixture();
 
-/** Adds conversations until there are `total`; the world brings two. */
-function fillConversations(total: number) {
-	for (let n = fixture.sandbox.store.conversations.size; n < total; n++) {
-		fixture.sandbox.store.putConversation({ title: `T ${n}` });
-	}
-}
-
 describe('Conversation: Get Many', () => {
 	const search = { resource: 'conversation', operation: 'search' };
-
-	it('returns up to Limit', async () => {
-		fillConversations(10);
-		const { items } = await fixture.run({ ...search, limit: 3 });
-		expect(items).toHaveLength(3);
-		expect(fixture.sandbox.requests.all.map(({ body }) => body)).toEqual([{ limit: 3, offset: 0 }]);
-	});
 
 	it('keeps the fields people look for with Simplify, and all without', async () => {
 		const short = await fixture.run({ ...search, limit: 1 });
@@ -61,17 +47,4 @@ describe('Store: Create Namespace', () => {
 		});
 		expect(items.map(({ json }) => json)).toEqual([{ namespaces: [] }]);
 	});
-});
-describe('an answer that is none of the operation', () => {
-	it.each([
-		['search', 200, { hello: 'world' }, 'it holds no list of results'],
-		['create', 201, '', 'it is empty'],
-	])(
-		'of Conversation: %s fails instead of giving nothing',
-		async (operation, status, body, words) => {
-			fixture.sandbox.faults.add({ do: 'status', status, body });
-			const { error } = await fixture.run({ resource: 'conversation', operation });
-			expect(error?.message).toBe(`The server's answer cannot be read: ${words} (HTTP ${status})`);
-		},
-	);
 });

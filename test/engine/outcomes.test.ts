@@ -1,24 +1,8 @@
-import { uniqBy } from 'lodash';
-import type { INode } from 'n8n-workflow';
-
-import { isCoded } from '../../nodes/XpertAi/execution/operation';
-import { calledBy } from './support/caseOperations';
-import { ALL_CASES, type OperationCase } from './support/cases';
+import { ALL_CASES } from './support/cases';
 import { useFixture } from './support/fixture';
 
 const fixture = useFixture();
-
-/** Operations that differ in none of these take the same way through the node. */
-function kindOf(one: OperationCase): string {
-	const operation = calledBy(one);
-	if (isCoded(operation)) return one.endpoint;
-	const { method, body, paging, precheck } = operation;
-	const sends = body && ('parts' in body ? 'file' : 'json');
-	return [method, sends, paging && 'list', precheck && 'precheck'].join();
-}
-
-/** One operation of each kind; the fault matrix tries every operation with each setting of On Error. */
-const ONE_OF_EACH_KIND = uniqBy(ALL_CASES, kindOf);
+const { add, sent } = fixture;
 
 describe('bad input', () => {
 	it.each(ALL_CASES)('$endpoint is refused before anything is sent', async ({ bad, refusal }) => {
@@ -26,7 +10,7 @@ describe('bad input', () => {
 		expect(error?.message).toMatch(refusal);
 		expect(error?.name).toBe('NodeOperationError');
 		expect(error?.context?.itemIndex).toBe(0);
-		expect(fixture.sandbox.requests.all).toEqual([]);
+		expect(sent()).toEqual([]);
 	});
 
 	it('of one item does not keep the others from running', async () => {
@@ -54,49 +38,21 @@ const CONFLICT = {
 };
 
 describe('a server that answers with an error', () => {
-	beforeEach(() => void fixture.sandbox.faults.add(CONFLICT));
-
 	it.each(ALL_CASES)(
 		'$endpoint fails with reason, status and request ID',
 		async ({ endpoint, good, request }) => {
-			fixture.sandbox.faults.clear();
-			fixture.sandbox.faults.add({ ...CONFLICT, endpoint });
+			add({ ...CONFLICT, endpoint });
 			const { error, outputs } = await fixture.run(good(fixture.world));
 			expect(outputs).toEqual([]);
 			expect(error?.name).toBe('NodeApiError');
 			expect(error?.message).toContain('The server answered 409: name taken; try another');
 			expect(error).toMatchObject({ httpCode: '409' });
 			const { method, path } = request(fixture.world);
-			const [arrived] = fixture.sandbox.requests.of(endpoint);
+			const [arrived] = sent(endpoint);
 			expect(error?.context).toMatchObject({
 				data: { method, path: expect.stringContaining(path) as string, requestId: arrived?.id },
 			});
 			expect(JSON.stringify(error)).not.toContain(fixture.sandbox.accessToken);
 		},
 	);
-
-	it.each(ONE_OF_EACH_KIND)('$endpoint gives an error item for each item', async ({ good }) => {
-		const items = [{ json: { row: 1 } }, { json: { row: 2 } }];
-		const run = async (onError: INode['onError']) =>
-			(await fixture.run(good(fixture.world), { items, onError })).outputs;
-		const [none, errors = []] = await run('continueErrorOutput');
-		const [both] = await run('continueRegularOutput');
-		expect(none).toEqual([]);
-		expect(errors.map(({ json, error }) => [json.row, error])).toEqual([
-			[1, undefined],
-			[2, undefined],
-		]);
-		for (const output of [errors, both])
-			expect(output).toMatchObject(
-				[0, 1].map((item) => ({
-					json: {
-						error: expect.stringMatching(
-							/^The server answered 409: name taken; try another/,
-						) as string,
-						details: { httpCode: '409' },
-					},
-					pairedItem: { item },
-				})),
-			);
-	});
 });

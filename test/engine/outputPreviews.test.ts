@@ -4,21 +4,21 @@ import { get, merge } from 'lodash';
 import { loadOutputSchema } from 'n8n-core';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { INTERRUPTING_INPUT } from '../../sandbox';
-import { recordings } from '../sandbox/support/recordings';
-import type { Exchange } from '../sandbox/support/recordings';
+import { INTERRUPTING_INPUT } from 'sandbox';
+import { type Exchange, recordings } from '../sandbox/support/recordings';
 import { expectGenerated, jsonText } from '../support/generated';
 import { ALL_CASES } from './support/cases';
 import type { NodeResult } from './support/engine';
 import { useFixture } from './support/fixture';
 import { previewOf } from './support/outputPreviews';
-import { putKnowing } from './support/runs';
+import { answering, putKnowing } from './support/runs';
 
 const NODE = 'nodes/XpertAi';
 const FOLDER = path.resolve(__dirname, '../..', NODE, '__schema__/v1.0.0');
 const BUILT = path.resolve(__dirname, '../../dist', NODE);
 
 const fixture = useFixture();
+const { add } = fixture;
 
 const PROCESSED = {
 	name: 'guide.md',
@@ -71,7 +71,7 @@ async function outputsOf(one: (typeof OPERATIONS)[number]): Promise<IDataObject[
 	}
 	const all = 'limit' in parameters ? { ...parameters, limit: 100 } : parameters;
 	for (const { status, body } of recorded) {
-		fixture.sandbox.faults.add({ endpoint, do: 'status', status, body });
+		add(answering(endpoint, status, { body }));
 		// The answer of a change has to be about the record that was asked for.
 		const knowledgebaseId: unknown = get(body, 'id');
 		const ofBody = method === 'PUT' ? { ...all, knowledgebaseId: String(knowledgebaseId) } : all;

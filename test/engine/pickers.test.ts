@@ -2,6 +2,7 @@ import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
 
 const fixture = useFixture();
+const { add, sent } = fixture;
 
 const list = async (method: string, filter?: string, token?: string) => {
 	const { url: baseUrl, accessToken } = fixture.sandbox;
@@ -38,41 +39,16 @@ describe('the list of assistants', () => {
 		},
 	);
 
-	it('tells assistants with one title apart by slug, name or description, or by ID', async () => {
-		const put = (more: object) =>
-			fixture.sandbox.store.putAssistant({
-				title: 'Help',
-				name: 'help',
-				slug: 'desk',
-				...more,
-			});
-		const all = [
-			put({ slug: 'sales' }),
-			put({ name: 'help-us', description: 'For customers' }),
-			put({ name: 'Help', description: 'For customers in Europe' }),
-			put({ description: 'For partners' }),
-			put({ description: 'For partners', id: 'd0000000-0000-4000-8000-00000000000f' }),
-		];
-		const { results } = await list('searchAssistants', 'help');
-		expect(results.map(({ value }) => value)).toEqual(all.map(({ id }) => id));
-		expect(results.map(({ name }) => name)).toEqual([
-			'Help (sales)',
-			'Help (help-us)',
-			'Help (For customers in Europe)',
-			expect.stringMatching(/^Help \([0-9a-f]{8}\)$/),
-			'Help (d0000000)',
-		]);
-	});
-
-	it('leaves out what has no ID, and takes an empty slug or description for none', async () => {
-		const record = { name: 'a', metadata: { title: 'Twin', slug: '' }, description: null };
+	it('leaves out what has no ID, and tells those with one title apart by it', async () => {
+		const record = { name: 'a', metadata: { title: 'Twin' } };
 		const body = [
+			null,
 			{ ...record, assistant_id: 5 },
 			{ ...record, assistant_id: '11111111-2' },
 			{ ...record, assistant_id: '22222222-2' },
 			{ assistant_id: '33333333-3', name: null },
 		];
-		fixture.sandbox.faults.add({ do: 'status', status: 200, body });
+		add({ do: 'status', status: 200, body });
 		const { results } = await list('searchAssistants');
 		expect(results.map(({ name }) => name)).toEqual([
 			'Twin (11111111)',
@@ -82,17 +58,20 @@ describe('the list of assistants', () => {
 	});
 
 	it('is asked for again after a passing failure', async () => {
-		fixture.sandbox.faults.add({ nth: 1, do: 'status', status: 503 });
+		add({ nth: 1, do: 'status', status: 503 });
 		expect((await list('searchAssistants')).results).not.toEqual([]);
 	});
 
 	it('says so where the key may use none', async () => {
-		fixture.sandbox.faults.add({ do: 'status', status: 200, body: [] });
-		await expect(list('searchAssistants', 'echo')).rejects.toThrow('This key may use no assistant');
+		add({ do: 'status', status: 200, body: [] });
+		await expect(list('searchAssistants', 'echo')).rejects.toMatchObject({
+			message: expect.stringContaining('This key may use no assistant'),
+			description: expect.stringContaining('Publish one on the server'),
+		});
 	});
 
 	it('says why it cannot be shown', async () => {
-		fixture.sandbox.faults.add({ do: 'status', status: 403, body: { message: 'Forbidden' } });
+		add({ do: 'status', status: 403, body: { message: 'Forbidden' } });
 		await expect(list('searchAssistants')).rejects.toThrow(
 			'This key may not do this: Forbidden (HTTP 403)',
 		);
@@ -119,14 +98,14 @@ describe('the list of threads', () => {
 	it('names a conversation without a title, a status and a time of change', async () => {
 		const items = [null, ''].map((title, id) => ({ threadId: `t${id}`, title }));
 		const body = { items: [...items, { id: 'without a thread', threadId: null }] };
-		fixture.sandbox.faults.add({ do: 'status', status: 200, body });
+		add({ do: 'status', status: 200, body });
 		const { results } = await list('searchThreads');
 		expect(results.map(({ name }) => name)).toEqual(['Untitled (t0)', 'Untitled (t1)']);
 	});
 
 	it('shows title and last change, newest first, and chooses the thread', async () => {
 		const { results } = await list('searchThreads');
-		const { body } = fixture.sandbox.requests.all.at(-1) ?? {};
+		const { body } = sent().at(-1) ?? {};
 		expect(body).toEqual({ order: { updatedAt: 'DESC' }, limit: 100, offset: 0 });
 		expect(results.map(({ value }) => value)).toEqual(
 			expect.arrayContaining([fixture.world.threadId, fixture.world.ranThreadId]),

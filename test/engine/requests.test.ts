@@ -1,8 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { isCoded } from '../../nodes/XpertAi/execution/operation';
-import type { Operation } from '../../nodes/XpertAi/execution/operation';
-import { operationFields } from '../../nodes/XpertAi/execution/properties';
+import { type Operation, isCoded, operationFields } from 'nodes/XpertAi/execution/operation';
 import { OPERATIONS } from '../nodes/support/properties';
 import { calledBy, titleOf } from './support/caseOperations';
 import { ALL_CASES } from './support/cases';

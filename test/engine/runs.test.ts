@@ -1,8 +1,8 @@
-import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
+import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from 'sandbox';
 import { clock } from './support/clock';
-import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
 import {
+	answering,
 	again,
 	ask,
 	bodiesSent,
@@ -13,13 +13,13 @@ import {
 	onOthers,
 	onThread,
 	says,
+	useRuns,
 } from './support/runs';
 
-const fixture = useFixture();
+const { fixture, add, sent, newThread } = useRuns();
 
-/** Runs a message on a thread of its own. */
 async function say(message: string, parameters = {}) {
-	const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	const thread = await newThread();
 	const result = await fixture.run(ask(parameters), { items: [says(thread, message)] });
 	return { ...result, thread, json: result.items[0]?.json };
 }
@@ -62,14 +62,9 @@ describe('a message, a decision or another answer, on a thread', () => {
 		const unknown = '11111111-1111-4111-8111-111111111111';
 		const { error } = await fixture.run(parameters(), { items: [says(unknown, 'Hello')] });
 		expect(error?.message).toBe('There is no conversation with this thread');
-		expect(error?.description).toContain('Check "Thread": it takes the threadId');
-	});
-
-	it.each(operations)('by the ID of its conversation: the mix-up is named', async (parameters) => {
-		const { json } = await say(`${INTERRUPTING_INPUT} first`);
-		const mixedUp = [says(String(json?.conversationId), 'Hello')];
-		const { error } = await fixture.run(parameters(), { items: mixedUp });
-		expect(error?.message).toBe('"Thread" holds the ID of a conversation, not that of its thread');
+		expect(error?.description).toContain(
+			'Check "Thread": it takes a threadId, not a conversationId',
+		);
 	});
 
 	it('whose assistant is gone: it names no field that there is not', async () => {
@@ -79,27 +74,25 @@ describe('a message, a decision or another answer, on a thread', () => {
 			error: 'Not Found',
 			statusCode: 404,
 		};
-		fixture.sandbox.faults.add(onThread(thread, { do: 'status', status: 404, body }));
+		add(onThread(thread, { do: 'status', status: 404, body }));
 		const { error } = await fixture.run(decide(), { items: [says(thread, '')] });
-		expect(error?.message).toBe(`The assistant of thread ${thread} was not found`);
-		expect(error?.description).toContain('The assistant of this thread is not there any more');
+		expect(error?.message).toBe(`Assistant of Thread ${thread} was not found`);
 		expect(error?.description).not.toContain('"Assistant"');
 	});
 
 	it('whose conversation has never run says so as before', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const thread = await newThread();
 		const { error } = await fixture.run(decide(), { items: [says(thread, '')] });
 		expect(error?.message).toBe('Nothing on this thread waits for a decision');
-		fixture.sandbox.faults.add({ endpoint: 'E5', do: 'status', status: 403, body: 'no' });
+		add(answering('E5', 403));
 		const unread = await fixture.run(decide(), { items: [says(thread, '')] });
 		expect(unread.error?.message).toBe('This key may not do this: no (HTTP 403)');
 	});
 });
 
-/** A thread whose run somebody has cancelled, seen by the node or not. */
 async function cancelledThread(): Promise<string> {
-	const [thread = ''] = await newThreads(fixture.sandbox, 1);
-	fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms: 60_000, nth: 1 }));
+	const thread = await newThread();
+	add(onOthers(thread, { do: 'run', ms: 60_000, nth: 1 }));
 	await occupy(fixture.sandbox, thread, { action: 'send', message: { input: { input: 'Hi' } } });
 	fixture.sandbox.cancelRuns(thread);
 	await clock.until(() => fixture.sandbox.store.threads.get(thread)?.status !== 'busy');
@@ -109,7 +102,7 @@ async function cancelledThread(): Promise<string> {
 describe('what comes out', () => {
 	it('is the reply, how it came about and where to go on, with Simplify', async () => {
 		// So long that its record is read, as its stream is silent.
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 1_800 });
+		add({ endpoint: 'runs', do: 'run', ms: 1_800 });
 		const { json, items, thread } = await say('Hello');
 		expect(json).toEqual({
 			output: 'Echo: Hello',
@@ -139,15 +132,16 @@ describe('a new conversation', () => {
 		const first = await fixture.run(ask({ threadSource: 'new', options }), {
 			items: [says('', 'Hello')],
 		});
-		const [made] = fixture.sandbox.requests.of('E13');
+		const [made] = sent('E13');
 		const { threadId, conversationId } = first.items[0]?.json ?? {};
 		expect(made?.body).toEqual({ title: 'About the device', threadId });
 		const conversation = fixture.sandbox.store.conversations.get(String(conversationId));
 		expect(conversation).toMatchObject({ threadId, title: 'About the device' });
-		expect(fixture.sandbox.requests.all.map(({ endpoint }) => endpoint).slice(0, 2)).toEqual([
-			'E13',
-			'runs',
-		]);
+		expect(
+			sent()
+				.map(({ endpoint }) => endpoint)
+				.slice(0, 2),
+		).toEqual(['E13', 'runs']);
 
 		const second = await fixture.run(ask(), { items: [says(String(threadId), 'Again')] });
 		expect(second.items[0]?.json.output).toBe('Echo: Again');
@@ -155,28 +149,26 @@ describe('a new conversation', () => {
 	});
 
 	it('is made for each item, and called by the start of its message', async () => {
-		const items = [says('', 'One'), says('', `Two ${'x'.repeat(200)}`)];
+		const items = [says('', ' One'), says('', `Two ${'x'.repeat(200)}`)];
 		const { items: out } = await fixture.run(ask({ threadSource: 'new' }), { items });
 		expect(new Set(out.map(({ json }) => json.threadId)).size).toBe(2);
-		const titles = fixture.sandbox.requests
-			.of('E13')
-			.map(({ body }) => (body as { title: string }).title);
+		const titles = sent('E13').map(({ body }) => (body as { title: string }).title);
 		expect(titles.sort()).toEqual(['One', expect.stringMatching(/^Two x{40,}.*$/)]);
 		for (const title of titles) expect(title.length).toBeLessThanOrEqual(80);
 	});
 
 	it('that cannot be made fails the item, and no run is sent', async () => {
-		fixture.sandbox.faults.add({ endpoint: 'E13', do: 'status', status: 403, body: 'not yours' });
+		add(answering('E13', 403, { body: 'not yours' }));
 		const { error } = await fixture.run(ask({ threadSource: 'new' }), { items: [says('', 'Hi')] });
 		expect(error?.message).toBe('This key may not do this: not yours (HTTP 403)');
-		expect(fixture.sandbox.requests.of('runs')).toEqual([]);
+		expect(sent('runs')).toEqual([]);
 	});
 });
 
 describe('a run that somebody cancels', () => {
 	it('has failed with the reason of the server, and waits for nobody', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add(onThread(thread, { do: 'run', ms: 60_000 }));
+		const thread = await newThread();
+		add(onThread(thread, { do: 'run', ms: 60_000 }));
 		const running = fixture.run(ask(), { items: [says(thread, 'Hello')] });
 		await clock.until(() => fixture.sandbox.cancelRuns(thread) > 0);
 		const { error } = await running;
@@ -205,7 +197,7 @@ describe('a run that fails', () => {
 		const threads = await newThreads(fixture.sandbox, 3);
 		const [, failing = ''] = threads;
 		const reason = 'Quota exceeded';
-		fixture.sandbox.faults.add(onThread(failing, { do: 'run', outcome: 'fail', error: reason }));
+		add(onThread(failing, { do: 'run', outcome: 'fail', error: reason }));
 		const { outputs } = await fixture.run(ask(), {
 			items: threads.map((thread) => says(thread, 'Hello')),
 			onError: 'continueErrorOutput',

@@ -1,7 +1,6 @@
 import type { INodeParameters, StructuredChunk } from 'n8n-workflow';
 
-import { BROKEN_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../sandbox';
-import type { FaultRule } from '../../sandbox';
+import { BROKEN_ASSISTANT_ID, type FaultRule, INTERRUPTING_INPUT } from 'sandbox';
 import { byId } from './support/locators';
 import { ID } from './support/records';
 import { again, ask, decide, lasting, putKnowing, says, useRuns } from './support/runs';

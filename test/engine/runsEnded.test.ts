@@ -2,14 +2,13 @@ import { Logger } from '@n8n/backend-common';
 import { Container } from '@n8n/di';
 import type { INodeParameters, StructuredChunk } from 'n8n-workflow';
 
-import { INTERRUPTING_INPUT } from '../../sandbox';
-import type { FaultRule } from '../../sandbox';
+import { type FaultRule, INTERRUPTING_INPUT } from 'sandbox';
 import { clock } from './support/clock';
-import { AN_HOUR, measureWaiting, stopOnce, useFixture } from './support/fixture';
+import { AN_HOUR, measureWaiting, stopOnce } from './support/fixture';
 import { byId } from './support/locators';
-import { ask, decide, detailsOf, newThreads, occupy, onOthers, saidOn, says } from './support/runs';
+import { ask, decide, detailsOf, occupy, onOthers, saidOn, says, useRuns } from './support/runs';
 
-const fixture = useFixture();
+const { fixture, add, newThread } = useRuns();
 
 const sent = (endpoint: string) => fixture.sandbox.requests.of(endpoint);
 const LASTS: FaultRule = { endpoint: 'runs', do: 'run', ms: AN_HOUR };
@@ -30,11 +29,11 @@ const CUT: FaultRule[] = [
 
 /** A thread on which nothing was said, on which a person is asked, or on which others run. */
 async function threadThat(is: 'is free' | 'waits' | 'is busy') {
-	const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	const thread = await newThread();
 	if (is === 'waits')
 		await fixture.run(ask(), { items: [says(thread, `${INTERRUPTING_INPUT} first`)] });
 	if (is === 'is busy') {
-		fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms: AN_HOUR, nth: 1 }));
+		add(onOthers(thread, { do: 'run', ms: AN_HOUR, nth: 1 }));
 		const input = { action: 'send', message: { input: { input: 'theirs' } } };
 		await occupy(fixture.sandbox, thread, input);
 	}
@@ -62,14 +61,16 @@ const onItsOwn = ask({ ...ON_ITS_OWN, ...CANCELLING });
 it.each<[string, () => INodeParameters, number]>([
 	['a run that it started', () => ask({ options: { deadlineMinutes: 1.2 } }), 1],
 	['a run by its ID', () => ({ ...waitForBusy(), options: { deadlineMinutes: 0.9 } }), 0.5],
-])('an execution that waits for %s tells the log every half minute', async (_, own, minutes) => {
+])('an execution that waits for %s logs every half minute', async (_, own, minutes) => {
 	const info = jest.spyOn(Container.get(Logger), 'info');
-	fixture.sandbox.faults.add(LASTS);
+	add(LASTS);
 	const parameters = own();
 	await fixture.run(parameters, { items: [says(await threadThat('is free'), 'ours')] });
 	const { runId = fixture.sandbox.store.runs.at(-1)?.id } = parameters;
-	const line = `: waiting for run ${String(runId)}, ${minutes} minutes`;
-	expect(info.mock.lastCall?.[0]).toContain(line);
+	const logged = info.mock.lastCall?.[0];
+	expect(logged).toMatch(/: waiting for run \S+ of thread [0-9a-f-]{36}, [0-9.]+ minutes$/);
+	expect(logged).toContain(`run ${String(runId)} of`);
+	expect(logged).toContain(`, ${minutes} minutes`);
 });
 
 describe('an execution that is stopped', () => {
@@ -95,7 +96,7 @@ describe('an execution that is stopped', () => {
 	])('ends within a second, and sends no more, while %s', async (_, after, faults, more = {}) => {
 		const { on = 'is free', own: given = ask(), cancels = 0 } = more;
 		const [thread, own] = [await threadThat(on), typeof given === 'function' ? given() : given];
-		fixture.sandbox.faults.add(...faults);
+		add(...faults);
 		const [before, runsBefore] = [sent(after).length, sent('runs').length];
 		const stop = stopOnce(() => sent(after).length > before);
 		const chunks: StructuredChunk[] = [];
@@ -144,7 +145,7 @@ describe('the deadline', () => {
 	])('ends it in words where %s', async (_, faults, words, more = {}) => {
 		const { on = 'is free', own: given = ask(), status = 'timedOut' } = more;
 		const [thread, own] = [await threadThat(on), typeof given === 'function' ? given() : given];
-		fixture.sandbox.faults.add(...faults);
+		add(...faults);
 		const waited = measureWaiting();
 		const options = { ...(own.options as INodeParameters), deadlineMinutes: 0.4 };
 		const items = [says(thread, 'ours')];

@@ -1,11 +1,10 @@
 import type { IBinaryData, IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { SAYING_ASSISTANT } from '../../sandbox';
-import { useFixture } from './support/fixture';
+import { SAYING_ASSISTANT } from 'sandbox';
 import { byId } from './support/locators';
-import { ask, detailsOf, newThreads, saidOn } from './support/runs';
+import { answering, ask, detailsOf, saidOn, useRuns } from './support/runs';
 
-const fixture = useFixture();
+const { fixture, add, newThread } = useRuns();
 
 beforeEach(() => {
 	fixture.sandbox.store.putAssistant(SAYING_ASSISTANT);
@@ -34,14 +33,12 @@ const otters = () => ({ data: text('Otters swim.', 'otters.txt') });
 const uploads = () => fixture.sandbox.requests.of('E12');
 const messages = () => fixture.sandbox.requests.of('runs');
 
-/** The files of each message that was sent. */
 const filesSent = () =>
 	messages().map(({ body }) => {
 		const sent = body as { input: { message: { input: { files?: IDataObject[] } } } };
 		return sent.input.message.input.files;
 	});
 
-/** The id of the file context that a file of this name became. */
 const idOf = (name: string) =>
 	[...fixture.sandbox.store.contexts.values()].find((one) => one.originalName === name)?.id;
 
@@ -54,7 +51,7 @@ describe('a file of the item', () => {
 				await fixture.engine.binary(Buffer.from('Otters swim.'), 'otters.txt', 'text/plain'),
 		],
 	])('%s is uploaded with the thread and read by the assistant', async (_, binary) => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const thread = await newThread();
 		const { items, error } = await fixture.run(read(), {
 			items: [asks(thread, { data: await binary() })],
 		});
@@ -82,7 +79,7 @@ describe('a file of the item', () => {
 	});
 
 	it('stands after those given by their ids', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const thread = await newThread();
 		const { storageFileId, fileContextId } = fixture.world;
 		const files = [{ fileId: fileContextId }, { id: storageFileId }];
 		const additionalFieldsJson = JSON.stringify({ input: { message: { input: { files } } } });
@@ -95,7 +92,7 @@ describe('a file of the item', () => {
 	});
 
 	it('is not uploaded where none is asked for', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const thread = await newThread();
 		const { items } = await fixture.run(read({ options: { attachments: '' } }), {
 			items: [asks(thread, otters())],
 		});
@@ -118,26 +115,26 @@ describe('a file that is not there', () => {
 	});
 });
 
-const refuse = { endpoint: 'E12', do: 'status', status: 413, body: 'too large' } as const;
+const refuse = answering('E12', 413, { body: 'too large' });
 
 describe('an upload that fails', () => {
 	it('fails the item before the message is sent, naming the file and the thread', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add(refuse);
+		const thread = await newThread();
+		add(refuse);
 		const { error } = await fixture.run(read(), { items: [asks(thread, otters())] });
 		expect(error?.name).toBe('NodeApiError');
 		expect(error?.message).toBe(
 			'The file in "data" was not uploaded: this is too large for the server: too large (HTTP 413)',
 		);
 		expect(error?.description).toMatch(
-			/^The message was not sent, as "Attach Files" names this file\. The file is larger than/,
+			/^The message was not sent, as "Attach Files" names this file\. Make it smaller/,
 		);
 		expect(error?.context).toMatchObject({ itemIndex: 0, data: { threadId: thread } });
 		expect(messages()).toEqual([]);
 	});
 
 	it('goes to the error output with the new conversation, and the others go on', async () => {
-		fixture.sandbox.faults.add({ ...refuse, nth: 2 });
+		add({ ...refuse, nth: 2 });
 		const { outputs } = await fixture.run(
 			read({ threadSource: 'new', options: { concurrency: 1 } }),
 			{
@@ -154,13 +151,6 @@ describe('an upload that fails', () => {
 		expect(fixture.sandbox.store.conversationOf(String(threadId))?.id).toBe(conversationId);
 		expect(saidOn(fixture.sandbox, String(threadId))).toEqual([]);
 	});
-
-	it('for a server without uploads says how to do without', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add({ endpoint: 'E12', do: 'status', status: 404, body: 'Not Found' });
-		const { error } = await fixture.run(read(), { items: [asks(thread, otters())] });
-		expect(error?.description).toContain('The server takes no files for runs.');
-	});
 });
 
 describe('several files', () => {
@@ -169,15 +159,15 @@ describe('several files', () => {
 	const options = { attachments: names.join(',') };
 
 	it('keep their order', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add({ endpoint: 'E12', nth: 1, do: 'delay', ms: 100 });
+		const thread = await newThread();
+		add({ endpoint: 'E12', nth: 1, do: 'delay', ms: 100 });
 		await fixture.run(read({ options }), { items: [asks(thread, files())] });
 		expect(filesSent()).toEqual([names.map((name) => ({ fileId: idOf(`${name}.txt`) }))]);
 	});
 
 	it('are uploaded five at once, and no further one after one that fails', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add(refuse);
+		const thread = await newThread();
+		add(refuse);
 		await fixture.run(read({ options }), { items: [asks(thread, files())] });
 		expect(uploads()).toHaveLength(5);
 	});
@@ -185,8 +175,8 @@ describe('several files', () => {
 
 describe('an answer that is lost', () => {
 	it('to an upload has it sent again, and the message once with the file', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add({ endpoint: 'E12', nth: 1, do: 'drop', when: 'after' });
+		const thread = await newThread();
+		add({ endpoint: 'E12', nth: 1, do: 'drop', when: 'after' });
 		const data = await fixture.engine.binary(Buffer.from('Otters'), 'otters.txt', 'text/plain');
 		const { items } = await fixture.run(read(), { items: [asks(thread, { data })] });
 		expect(items[0]?.json).toMatchObject({ status: 'completed' });

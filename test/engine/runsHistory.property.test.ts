@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
-import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, SAYING_ASSISTANT } from '../../sandbox';
-import type { FaultRule } from '../../sandbox';
-import { OWNER } from '../../sandbox/entities';
+import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { ECHO_ASSISTANT_ID, type FaultRule, INTERRUPTING_INPUT, SAYING_ASSISTANT } from 'sandbox';
+import { OWNER } from 'sandbox/entities';
 import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
@@ -23,7 +22,6 @@ const SOON = { options: { deadlineMinutes: 0.1 } };
 /** How a run is asked for: on a thread, under a key, in a conversation of its own, or begun and then waited for. */
 type Way = 'run' | 'key' | 'new' | 'start';
 
-/** What goes wrong with a request on the way. */
 const mishap = fc.constantFrom<FaultRule>(
 	{ do: 'drop', when: 'before' },
 	{ do: 'drop', when: 'after' },
@@ -118,7 +116,6 @@ async function said(way: Way, message: string): Promise<Came> {
 const threadOf = (assistant: string, key: string) =>
 	derivedId(derivedId(assistant, key), OWNER.userId);
 
-/** The one conversation on the thread of a key. */
 function conversationOf(threadId: string): string | undefined {
 	const all = [...fixture.sandbox.store.conversations.values()];
 	const [made, ...others] = all.filter((one) => one.threadId === threadId);
@@ -229,7 +226,6 @@ describe('workers of n8n on the thread of one key', () => {
 
 	beforeEach(() => fixture.sandbox.store.putAssistant(SAYING_ASSISTANT));
 
-	/** What was said on the thread of a key, as the assistant remembers it. */
 	const remembered = (key: string) =>
 		fixture.sandbox.store.threads.get(threadOf(ASSISTANT, key))?.messages ?? [];
 

@@ -3,26 +3,24 @@ import { join } from 'node:path';
 import { mapValues } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { projectRoot } from '../../host/paths';
-import { INTERRUPTING_INPUT } from '../../sandbox';
-import type { FaultRule } from '../../sandbox';
+import { projectRoot } from 'host/paths';
+import { type FaultRule, INTERRUPTING_INPUT } from 'sandbox';
 import { clock } from './support/clock';
-import { useFixture } from './support/fixture';
-import { byId } from './support/locators';
 import {
+	answering,
 	again,
 	ask,
 	decide,
 	detailsOf,
-	newThreads,
 	occupy,
 	onOthers,
 	post,
 	runsOf,
 	says,
+	useRuns,
 } from './support/runs';
 
-const fixture = useFixture();
+const { fixture, add, newThread } = useRuns();
 
 async function call(parameters: INodeParameters, message = 'Hello', thread = '') {
 	const before = fixture.sandbox.requests.all.length;
@@ -57,12 +55,14 @@ describe('the requests of a question', () => {
 		);
 	});
 
-	it('are none after it has failed', async () => {
-		const { json } = await call(NEW);
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'fail', error: 'No' });
+	it('are none after it has failed, nor more with a key', async () => {
+		const { json } = await call(KEY);
+		add({ endpoint: 'runs', do: 'run', outcome: 'fail', error: 'No' });
 		const parameters = ask({ options: { whenGivenUp: 'cancel' } });
 		const { sent } = await call(parameters, 'Hello', String(json?.threadId));
 		expect(sent).toEqual(['listRuns', 'runs', 'listRuns', 'join']);
+		fixture.sandbox.faults.clear();
+		expect((await call(KEY)).sent).toHaveLength(6);
 	});
 
 	it('are few for a decision: nothing comes before what waits', async () => {
@@ -88,10 +88,9 @@ describe('what others have left on a thread', () => {
 		expect(next.json).not.toHaveProperty('discarded');
 	});
 
-	/** A thread whose run has died with its server. */
 	async function deadThread(): Promise<{ thread: string; dead?: string }> {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
-		fixture.sandbox.faults.add(onOthers(thread, { do: 'run', ms: 60_000 }));
+		const thread = await newThread();
+		add(onOthers(thread, { do: 'run', ms: 60_000 }));
 		await occupy(fixture.sandbox, thread, { action: 'send', message: { input: { input: 'Hi' } } });
 		fixture.sandbox.killRuns();
 		fixture.sandbox.faults.clear();
@@ -107,36 +106,15 @@ describe('what others have left on a thread', () => {
 	});
 });
 
-describe('a conversation made for a run that is refused', () => {
-	it.each(['run', 'start'])('is deleted again (%s)', async (operation) => {
-		const assistantId = byId('11111111-1111-4111-8111-111111111111');
-		const { failed } = await call(ask({ operation, threadSource: 'new', assistantId }));
-		expect(failed?.json.error).toContain('was not found');
-		const { conversationId } = detailsOf(failed);
-		expect(conversationId).toBeDefined();
-		expect(fixture.sandbox.store.conversations.has(String(conversationId))).toBe(false);
-	});
-
-	it.each([
-		['something may have run in it', { do: 'drop', when: 'before' }],
-		['a run began in it, although it was refused', { do: 'status', when: 'after', status: 403 }],
-	] as const)('stays where %s', async (_, fault) => {
-		fixture.sandbox.faults.add({ endpoint: 'runs', ...fault });
-		const { failed } = await call(NEW);
-		const { conversationId } = detailsOf(failed);
-		expect(fixture.sandbox.store.conversations.has(String(conversationId))).toBe(true);
-	});
-});
-
 describe('a server that knows nothing but the contract', () => {
 	const BEYOND = ['runs', 'listRuns', 'run', 'cancel', 'join', 'stream', 'messages', 'getMessages'];
 
 	/** With a 404 in words of its own. */
 	const contractOnly = (...more: FaultRule[]) =>
-		fixture.sandbox.faults.add(
+		add(
 			...more,
 			...[...BEYOND, 'usage', 'conversation'].map(
-				(endpoint): FaultRule => ({ endpoint, do: 'status', status: 404, body: 'Nothing here.' }),
+				(endpoint): FaultRule => answering(endpoint, 404, { body: 'Nothing here.' }),
 			),
 		);
 
@@ -160,7 +138,7 @@ describe('a server that knows nothing but the contract', () => {
 		expect(decided.json).toMatchObject({ status: 'completed' });
 		const none = await call(decide(), '', thread);
 		expect(none.failed?.json.error).toBe('Nothing on this thread waits for a decision');
-		fixture.sandbox.faults.add({ endpoint: 'E4', nth: 1, do: 'run', ms: 60_000 });
+		add({ endpoint: 'E4', nth: 1, do: 'run', ms: 60_000 });
 		const running = call(ask(), 'long', thread);
 		await clock.until(() => fixture.sandbox.cancelRuns(thread) > 0);
 		expect((await running).failed?.json.error).toBe(

@@ -1,35 +1,15 @@
-import { CHAT_TRIGGER_NODE_TYPE } from 'n8n-workflow';
-import type { INodeParameters } from 'n8n-workflow';
+import { CHAT_TRIGGER_NODE_TYPE, type INodeParameters } from 'n8n-workflow';
 
-import type { AssistantSeed } from '../../sandbox';
-import { SAYING_ASSISTANT } from '../../sandbox/seed';
-import { useFixture } from './support/fixture';
-import { byId } from './support/locators';
-import { ask, decide, newThreads, says } from './support/runs';
+import type { AssistantSeed } from 'sandbox';
+import { KNOWING, ask, decide, says, useRuns, putKnowing } from './support/runs';
 
-const fixture = useFixture();
+const { fixture, add, newThread } = useRuns();
 
-/** Makes an assistant that knows of zebras and, in a second knowledgebase, of cactuses; says its id. */
-function knowing(seed: Partial<AssistantSeed> = {}): string {
-	const { store } = fixture.sandbox;
-	const made = ['zebra', 'cactus'].map((subject) => {
-		const { id } = store.putKnowledgebase({ name: subject });
-		const name = `${subject}.md`;
-		store.putFindable(store.putDocument({ knowledgebaseId: id, name }), [
-			`A ${subject} is\nlike no other. It lives far away.`,
-		]);
-		return { name: `retriever-${id}`, knowledgebaseId: id };
-	});
-	const assistant = store.putAssistant({ ...SAYING_ASSISTANT, id: KNOWING, tools: made, ...seed });
-	return assistant.id;
-}
-
-const KNOWING = 'a7000000-0000-4000-8000-000000000001';
+const knowing = (seed: Partial<AssistantSeed> = {}) => putKnowing(fixture.sandbox, seed);
 
 async function say(message: string, parameters = {}) {
-	const [thread = ''] = await newThreads(fixture.sandbox, 1);
-	const assistantId = byId(KNOWING);
-	const { items } = await fixture.run(ask({ assistantId, ...parameters }), {
+	const thread = await newThread();
+	const { items } = await fixture.run(ask({ ...KNOWING, ...parameters }), {
 		items: [says(thread, message)],
 	});
 	return { thread, json: items[0]?.json };
@@ -62,7 +42,7 @@ describe('an answer out of a knowledgebase', () => {
 		knowing();
 		const { thread, json } = await say('ASK CITE zebra', { options: { citations: 'asWritten' } });
 		const link = /\[⟦1⟧\]\(xpert:[^)]*\)/.exec(String(json?.output))?.[0];
-		const parameters = ask({ assistantId: byId(KNOWING) });
+		const parameters = ask(KNOWING);
 		const items = [says(thread, `as you said ${link}`)];
 		const { items: out } = await fixture.run(parameters, { items });
 		expect(out[0]?.json.sources).toEqual([zebra]);
@@ -71,7 +51,7 @@ describe('an answer out of a knowledgebase', () => {
 	it('has none of an earlier question on the thread', async () => {
 		knowing();
 		const { thread } = await say('ASK CITE zebra');
-		const { items } = await fixture.run(ask({ assistantId: byId(KNOWING) }), {
+		const { items } = await fixture.run(ask(KNOWING), {
 			items: [says(thread, 'Hello')],
 		});
 		expect(items[0]?.json.sources).toEqual([]);
@@ -79,7 +59,7 @@ describe('an answer out of a knowledgebase', () => {
 
 	it('has them also where the wait broke', async () => {
 		knowing();
-		fixture.sandbox.faults.add({ endpoint: 'runs', do: 'drop', when: 'after' });
+		add({ endpoint: 'runs', do: 'drop', when: 'after' });
 		const { json } = await say('ASK CITE zebra');
 		expect(json).toMatchObject({ sources: [zebra] });
 		expect(json?.output).not.toContain('xpert://');
@@ -118,7 +98,7 @@ describe('an answer out of a knowledgebase', () => {
 		'has below it what its %s mean in a chat that does not stream',
 		async (_, options, isListed) => {
 			knowing();
-			const parameters = { threadSource: 'auto', assistantId: byId(KNOWING), options };
+			const parameters = { threadSource: 'auto', ...KNOWING, options };
 			const { items } = await fixture.run(ask({ ...parameters, message: 'ASK CITE zebra' }), {
 				items: [{ json: { sessionId: 'ann' } }],
 				trigger: CHAT_TRIGGER_NODE_TYPE,

@@ -1,12 +1,10 @@
 import path from 'node:path';
 
-import { runNight } from '../../bench/parts/sources';
-import type { Night } from '../../bench/parts/sources';
-import { exponent } from '../../bench/report';
-import { startBareServer } from '../../bench/support/bareServer';
-import type { Arrived } from '../../bench/support/server';
-import { createNodeEngine } from './support/nodeEngine';
-import type { NodeEngine } from './support/nodeEngine';
+import { type Night, runNight } from 'bench/parts/sources';
+import { exponent } from 'bench/report';
+import { startBareServer } from 'bench/support/bareServer';
+import type { Arrived } from 'bench/support/server';
+import { type NodeEngine, createNodeEngine } from './support/nodeEngine';
 
 /** Small batches: what each of them adds shows. */
 const SHAPE = { source: 'records', processes: false, textLength: 100, batchSize: 10 } as const;

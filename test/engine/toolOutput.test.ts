@@ -1,13 +1,11 @@
 import { omit } from 'lodash';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { useFixture } from './support/fixture';
 import { byId } from './support/locators';
-import { ask, newThreads, says } from './support/runs';
+import { ask, says, useRuns } from './support/runs';
 
-const fixture = useFixture();
+const { fixture, newThread } = useRuns();
 
-/** Runs the node, as the tool of an agent or not. */
 async function given(parameters: INodeParameters, isTool = true) {
 	const { items, error } = await fixture.run(parameters, { items: [{ json: {} }], isTool });
 	// The sandbox counts documents when it is asked, and writes the time of that down.
@@ -61,7 +59,7 @@ describe('what the model of an agent gets', () => {
 	});
 
 	it('is chosen for an answer of an assistant as well', async () => {
-		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const thread = await newThread();
 		const { items } = await fixture.run(
 			ask({ toolOutput: 'selected', toolFields: 'content, threadId' }),
 			{ items: [says(thread, 'Hello')], isTool: true },

@@ -1,13 +1,13 @@
-import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
+import { type RequestListener, createServer } from 'node:http';
 
 import { times } from 'lodash';
 
-import type { FaultRule } from '../../sandbox/faults';
+import type { FaultRule } from 'sandbox/faults';
 import { AN_HOUR, stopOnce, useFixture } from './support/fixture';
 import { listen } from './support/listen';
 
 const fixture = useFixture();
+const { add, sent } = fixture;
 const COUNT = { resource: 'assistant', operation: 'count' };
 const CREATE = { resource: 'knowledgebase', operation: 'create', name: 'New' };
 
@@ -43,7 +43,7 @@ it('a redirect is not followed with the token', async () => {
 			response.end('1');
 		},
 		async (elsewhere) => {
-			fixture.sandbox.faults.add({ do: 'redirect', to: `${elsewhere}/api/ai/assistants/count` });
+			add({ do: 'redirect', to: `${elsewhere}/api/ai/assistants/count` });
 			const { error } = await fixture.run(COUNT);
 			expect(error?.message).toContain(`The server redirects to ${elsewhere}`);
 			expect(reached).toEqual([]);
@@ -52,12 +52,12 @@ it('a redirect is not followed with the token', async () => {
 });
 
 describe('a request whose answer is lost', () => {
-	beforeEach(() => void fixture.sandbox.faults.add({ do: 'drop', when: 'after', nth: 1 }));
+	beforeEach(() => void add({ do: 'drop', when: 'after', nth: 1 }));
 
 	it('is sent again when it only reads', async () => {
 		const { items } = await fixture.run(COUNT);
 		expect(items[0]?.json).toEqual({ count: 4 });
-		expect(fixture.sandbox.requests.all).toHaveLength(2);
+		expect(sent()).toHaveLength(2);
 	});
 
 	it('is not sent again when it makes something', async () => {
@@ -76,8 +76,8 @@ describe('a server that does not answer', () => {
 		['while it is silent', { do: 'delay', ms: AN_HOUR }],
 		['between two tries', { do: 'status', status: 429, headers: { 'Retry-After': '20' } }],
 	])('is left at once when the execution is stopped %s', async (_, fault) => {
-		fixture.sandbox.faults.add(fault);
-		const stop = stopOnce(() => fixture.sandbox.requests.all.length === AT_ONCE);
+		add(fault);
+		const stop = stopOnce(() => sent().length === AT_ONCE);
 		const { run } = await fixture.run(COUNT, {
 			items: times(AT_ONCE + 2, () => ({ json: {} })),
 			onError: 'continueRegularOutput',
@@ -85,6 +85,6 @@ describe('a server that does not answer', () => {
 		});
 		expect(run.status).not.toBe('success');
 		expect(stop.waitedMs()).toBeLessThan(1_000);
-		expect(fixture.sandbox.requests.all).toHaveLength(AT_ONCE);
+		expect(sent()).toHaveLength(AT_ONCE);
 	});
 });

@@ -3,14 +3,12 @@ import path from 'node:path';
 import { loadOutputSchema } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 
-import { EVENTS } from '../../nodes/XpertAiTrigger/fields';
-import { startSandbox } from '../../sandbox';
-import type { Sandbox } from '../../sandbox';
+import { EVENTS } from 'nodes/XpertAiTrigger/fields';
+import { type Sandbox, startSandbox } from 'sandbox';
 import { sequence } from '../sandbox/support/recordings';
 import { expectGenerated, jsonText } from '../support/generated';
 import { previewOf } from './support/outputPreviews';
-import { createPollEngine } from './support/pollEngine';
-import type { PollEngine } from './support/pollEngine';
+import { type PollEngine, createPollEngine } from './support/pollEngine';
 
 const NODE = 'nodes/XpertAiTrigger';
 const FILE = path.resolve(__dirname, '../..', NODE, '__schema__/v1.0.0.json');

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { createServer } from 'node:net';
-import type { Server, Socket } from 'node:net';
+import { type Server, type Socket, createServer } from 'node:net';
 
 import { expectClosed, stopOnce, useFixture, watchOpenedFiles } from './support/fixture';
 import { listen } from './support/listen';
 
 const fixture = useFixture();
+const { sent } = fixture;
 
 const storedText = async () =>
 	await fixture.engine.binary(Buffer.from('hello world'), 'hello.txt', 'text/plain');
@@ -21,7 +21,7 @@ describe('an upload', () => {
 			{ items: [{ json: {}, binary: { data: binary } }] },
 		);
 		expect(error).toBeUndefined();
-		const [file] = fixture.sandbox.requests.of('E16')[0]?.files ?? [];
+		const [file] = sent('E16')[0]?.files ?? [];
 		expect(file).toMatchObject({
 			filename: 'résumé.bin',
 			size,
@@ -31,37 +31,18 @@ describe('an upload', () => {
 		expect(items[0]?.json).toMatchObject({ originalName: 'résumé.bin', size });
 	});
 
-	it('of a file without a name gets that of its field, as servers take no part without one', async () => {
-		const binary = await storedText();
-		const { items } = await fixture.run(
-			{ resource: 'file', operation: 'create', binaryPropertyName: 'scan' },
-			{ items: [{ json: {}, binary: { scan: { ...binary, fileName: '' } } }] },
-		);
-		expect(items[0]?.json).toMatchObject({ originalName: 'scan' });
-	});
-
-	it.each([
-		['an upload', () => ({ resource: 'file', operation: 'create' })],
-		[
-			'a file of documents',
-			() => ({
-				resource: 'document',
-				operation: 'submit',
-				options: { afterStoring: 'nothing' },
-				source: 'records',
-				knowledgebaseId: fixture.world.knowledgebaseId,
-			}),
-		],
-	])('of a file n8n has deleted meanwhile says so: %s', async (_, parameters) => {
+	it('of a file of documents n8n has deleted meanwhile says so', async () => {
 		const id = 'filesystem-v2:workflows/w/executions/e/binary_data/gone';
 		const gone = { ...(await storedText()), id };
-		const { error } = await fixture.run(parameters(), {
-			items: [{ json: {}, binary: { data: gone } }],
-		});
+		const knowledgebaseId = fixture.world.knowledgebaseId;
+		const { error } = await fixture.run(
+			{ resource: 'document', operation: 'submit', source: 'records', knowledgebaseId },
+			{ items: [{ json: {}, binary: { data: gone } }] },
+		);
 		expect(error?.message).toMatch(
 			/^"Input Binary Field" names "data", whose file "hello\.txt" is no longer in n8n \(.+\)\. Run the node that made it again/,
 		);
-		expect(fixture.sandbox.requests.all.filter(({ method }) => method !== 'GET')).toEqual([]);
+		expect(sent().filter(({ method }) => method !== 'GET')).toEqual([]);
 	});
 
 	describe('of which the server reads only the beginning', () => {
@@ -111,7 +92,7 @@ describe('an upload', () => {
 		const additionalFieldsJson = '{"target":{"kind":"storage"},"newer":"x"}';
 		const call = { resource, operation: 'create', additionalFields: { target: '{"a":1}' } };
 		await fixture.run({ ...call, options: { additionalFieldsJson } });
-		expect(fixture.sandbox.requests.all[0]?.fields).toEqual({
+		expect(sent()[0]?.fields).toEqual({
 			target: '{"a":1,"kind":"storage"}',
 			newer: 'x',
 		});
@@ -124,14 +105,7 @@ describe('an upload', () => {
 
 	it('announces its length, so that proxies need not buffer it', async () => {
 		await fixture.run({ resource: 'fileContext', operation: 'create' });
-		const [request] = fixture.sandbox.requests.of('E12');
+		const [request] = sent('E12');
 		expect(Number(request?.headers['content-length'])).toBeGreaterThan(11);
-	});
-
-	it('names the IDs that Delete and a document need', async () => {
-		const file = await fixture.run({ resource: 'file', operation: 'create' });
-		const context = await fixture.run({ resource: 'fileContext', operation: 'create' });
-		expect(file.items[0]?.json.id).toEqual(expect.any(String));
-		expect(context.items[0]?.json.storageFileId).toEqual(expect.any(String));
 	});
 });

@@ -1,14 +1,15 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { optionalKnowledgebaseFields } from '../../nodes/XpertAi/operations/knowledgebase/fields';
+import { optionalKnowledgebaseFields } from 'nodes/XpertAi/operations/knowledgebase/fields';
 import { bodyOf } from '../nodes/support/operations';
 import { EMPTY_WORDS } from '../nodes/support/thrown';
-import { AN_HOUR, useFixture } from './support/fixture';
-import type { Fixture } from './support/fixture';
+import { AN_HOUR, type Fixture, useFixture } from './support/fixture';
+import { ending } from './support/ingest';
 import { ask } from './support/runs';
 import { byId } from './support/locators';
 
 const fixture = useFixture();
+const { add } = fixture;
 
 const UNKNOWN = '11111111-1111-4111-8111-111111111111';
 
@@ -54,9 +55,9 @@ describe('what to do after a failure', () => {
 			NO_COPILOT,
 			'Check the IDs and names you have given.',
 		],
-		['a name that is taken', create, NAME_EXISTS, 'Choose another name, or update that one'],
+		['a name that is taken', create, NAME_EXISTS, 'choose another name, or update that one'],
 	])('is said for %s', async (_, parameters, body, words) => {
-		if (body) fixture.sandbox.faults.add({ do: 'status', status: body.statusCode, body });
+		if (body) add({ do: 'status', status: body.statusCode, body });
 		const { error } = await fixture.run(parameters);
 		expect(error?.description).toContain(words);
 		expect(error?.description).not.toMatch(EMPTY_WORDS);
@@ -80,7 +81,7 @@ const submitting = (more: INodeParameters): INodeParameters => ({
 	...more,
 });
 const facing = (parameters: INodeParameters, status: number, more = {}): Mistake => {
-	fixture.sandbox.faults.add({ do: 'status', status, body: 'no', ...more });
+	add({ do: 'status', status, body: 'no', ...more });
 	return [parameters];
 };
 const PAGE = { body: '<html><title>Xpert</title></html>', contentType: 'text/html' };
@@ -95,13 +96,13 @@ describe('the commonest mistakes', () => {
 			'a wrong address',
 			() => onServer('https://no.such.invalid'),
 			'The server could not be reached: the host name is not known (ENOTFOUND)',
-			'Check the Base URL of the credential, that the server runs, and the proxy if n8n uses one.',
+			'Check the Base URL of the credential, the server, and the proxy if n8n uses one.',
 		],
 		[
 			'https for http',
 			() => onServer(fixture.sandbox.url.replace('http:', 'https:')),
 			'The server could not be reached: the address speaks http, not https (EPROTO)',
-			'Enter the Base URL with http://, or with the port',
+			'Enter the Base URL with the port that speaks https, or with http://',
 		],
 		[
 			'http for https',
@@ -125,7 +126,7 @@ describe('the commonest mistakes', () => {
 			'an expired key',
 			() => [COUNT, { credential: { accessToken: 'expired' } }],
 			'The server does not accept this key: Unauthorized (HTTP 401)',
-			'Make a new key under Settings → API Keys on the server and enter it as Access Token',
+			'Make a new key under Settings → API Keys on the server and enter it in the credential',
 		],
 		[
 			'a wrong ID',
@@ -154,14 +155,24 @@ describe('the commonest mistakes', () => {
 		[
 			'an item without a file',
 			() => [submitting({}), { items: [{ json: {}, binary: undefined }] }],
-			'"Input Binary Field" names "data", but the item has no binary field. Documents: 1 not sent',
+			'"Input Binary Field" names "data", but the item has no binary field. Documents: 1 rejected',
 			NOT_SENT,
 		],
 		[
 			'a wrong binary field',
 			() => [submitting({ binaryPropertyName: 'file' })],
-			'"Input Binary Field" names "file", but the item has only data. Documents: 1 not sent',
+			'"Input Binary Field" names "file", but the item has only data. Documents: 1 rejected',
 			NOT_SENT,
+		],
+		[
+			'a file of an unknown type',
+			() => {
+				const { metadata } = ending('error', 10, 'No text found');
+				const file = { name: 'plan.dwg', mimeType: 'image/vnd.dwg' };
+				return [submitting({ documentSettings: { ...file, metadata: JSON.stringify(metadata) } })];
+			},
+			'1 document is stored but not found: plan.dwg',
+			'Servers may not read .dwg files: save it as .docx, .xlsx, .pptx, .pdf or text',
 		],
 		[
 			'more than the server takes',
@@ -179,7 +190,7 @@ describe('the commonest mistakes', () => {
 			'an empty message',
 			() => saying({ message: '={{ $json.nothing }}' }),
 			'"Message" is empty: its expression gave nothing for this item',
-			NOT_SENT,
+			`${NOT_SENT} Correct the expression. To read from a node further back, name that node`,
 		],
 		[
 			'"undefined" as a key',
@@ -198,25 +209,25 @@ describe('the commonest mistakes', () => {
 			'a server that is down',
 			() => onServer('http://127.0.0.1:9'),
 			'The server could not be reached: nothing accepts connections at this address (ECONNREFUSED)',
-			'Check the Base URL of the credential, that the server runs',
+			'Check the Base URL of the credential, the server',
 		],
 		[
 			'a slow server',
 			() => {
-				fixture.sandbox.faults.add({ do: 'delay', ms: AN_HOUR });
+				add({ do: 'delay', ms: AN_HOUR });
 				return [{ ...create, options: { timeout: 1 } }];
 			},
 			'The server did not answer in time',
-			'Raise "Timeout (Seconds)" under Options, or check how busy the server is.',
+			'Raise "Timeout (Seconds)" or "Deadline (Minutes)" under Options, or check how busy',
 		],
 		[
 			'a slow server of a run',
 			() => {
-				fixture.sandbox.faults.add({ do: 'delay', ms: AN_HOUR });
+				add({ do: 'delay', ms: AN_HOUR });
 				return saying({ message: 'Hi', options: { deadlineMinutes: 0.1 } });
 			},
 			'The server did not answer in time',
-			'Raise "Deadline (Minutes)" under Options',
+			'or "Deadline (Minutes)" under Options',
 		],
 		[
 			'a server that limits requests',

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { times } from 'lodash';
 import ts from 'typescript';
 
-import { projectRoot } from '../../host/paths';
+import { projectRoot } from 'host/paths';
 
 /** A regular expression of the node, and where it stands. */
 interface Found {

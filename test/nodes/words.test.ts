@@ -1,14 +1,38 @@
 import { Workflow } from 'n8n-workflow';
 import type { INodeParameters, INodeProperties, INodeTypes } from 'n8n-workflow';
 
-import { XpertAiApi } from '../../credentials/XpertAiApi.credentials';
-import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
-import { XpertAiTrigger } from '../../nodes/XpertAiTrigger/XpertAiTrigger.node';
+import { XpertAiApi } from 'credentials/XpertAiApi.credentials';
+import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
+import { XpertAiTrigger } from 'nodes/XpertAiTrigger/XpertAiTrigger.node';
 import { node } from './support/node';
-import { OPERATIONS, allProperties } from './support/properties';
-import type { Placed } from './support/properties';
+import { OPERATIONS, type Placed, allProperties } from './support/properties';
 import { EMPTY_WORDS } from './support/thrown';
-import { optionDescriptions, textsOf } from './support/words';
+
+/** Every text of a property that a user reads. */
+function textsOf(property: INodeProperties): string[] {
+	const { displayName, description, hint, placeholder, options = [], modes = [] } = property;
+	return [
+		displayName,
+		description,
+		hint,
+		placeholder,
+		...options.flatMap((option) => [
+			'displayName' in option ? option.displayName : option.name,
+			'description' in option ? option.description : undefined,
+			'action' in option ? option.action : undefined,
+		]),
+		...modes.flatMap((mode) => [mode.displayName, mode.hint, mode.placeholder]),
+	].filter((text): text is string => text !== undefined);
+}
+
+/** The descriptions of the choices in the lists of these properties. */
+function optionDescriptions(properties: INodeProperties[]): string[] {
+	return properties.flatMap(({ options = [] }) =>
+		options.flatMap((option) =>
+			'value' in option && option.description ? [option.description] : [],
+		),
+	);
+}
 
 const NODE = new XpertAi().description;
 const TRIGGER = new XpertAiTrigger().description;

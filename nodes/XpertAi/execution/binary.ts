@@ -1,20 +1,94 @@
-import type { UploadFile } from '../transport/multipart';
-import { quoted } from './inputIssues';
-import type { BinaryField, Item } from './item';
+import { attempt, get, uniq } from 'lodash';
+import type { IBinaryData } from 'n8n-workflow';
 
-/** The bytes of a binary field: in chunks if n8n stores it on disk, in one piece if in memory. */
-export async function* binaryChunks(item: Item, field: BinaryField): AsyncGenerator<Uint8Array> {
-	const { helpers } = item.context;
-	const { id } = field.binary;
-	if (id === undefined) {
-		yield await helpers.getBinaryDataBuffer(item.index, field.property);
-		return;
-	}
-	const stream = await readStored(item, field, async () => await helpers.getBinaryStream(id));
-	for await (const chunk of stream) yield chunk as Buffer;
+import type { UploadFile } from '../transport/multipart';
+import type { Item } from './item';
+import { namesValue, quoted } from './userInput';
+
+/** MIME types of documents, by file extension. */
+export const MIME_TYPES: Record<string, string> = {
+	csv: 'text/csv',
+	docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+	epub: 'application/epub+zip',
+	htm: 'text/html',
+	html: 'text/html',
+	json: 'application/json',
+	markdown: 'text/markdown',
+	md: 'text/markdown',
+	pdf: 'application/pdf',
+	pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+	tsv: 'text/tab-separated-values',
+	txt: 'text/plain',
+	xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+	xml: 'application/xml',
+};
+
+/** File extensions of the pictures that users attach to messages; `jpg` counts as `jpeg`. */
+const PICTURES = ['gif', 'jpeg', 'png', 'webp'];
+
+export const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** The file extension in a file name, in lower case; undefined if it is not the extension of a known format. */
+export function documentExtension(name: string): string | undefined {
+	const extension = extensionOf(name);
+	return Object.hasOwn(MIME_TYPES, extension) ? extension : undefined;
 }
 
-/** The first 1,024 bytes of a binary field. */
+/** The MIME type for a file name, or `UNKNOWN_TYPE`. For files without a MIME type, e.g. from a Code node. */
+function mimeTypeOf(name = ''): string {
+	const extension = extensionOf(name).replace('jpg', 'jpeg');
+	if (PICTURES.includes(extension)) return `image/${extension}`;
+	return MIME_TYPES[documentExtension(name) ?? ''] ?? UNKNOWN_TYPE;
+}
+
+const extensionOf = (name: string): string =>
+	/\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
+
+/** A binary field of an item, with its name and the parameter that names it. */
+export interface BinaryField {
+	property: string;
+	binary: IBinaryData;
+	/** Display name of the parameter that names the field. */
+	parameter: string;
+}
+
+/** The binary field that the parameter `binaryPropertyName` names. */
+export const binaryOf = (item: Item): BinaryField =>
+	binaryNamed(item, FILE, item.text(FILE, 'data').trim());
+
+const FILE = 'binaryPropertyName';
+
+/**
+ * The binary fields that a parameter names. The parameter is a text with names between commas or a list of names, and
+ * may be empty. A repeated name counts once.
+ */
+export const binariesOf = (item: Item, name: string): BinaryField[] =>
+	uniq(item.setting<string[]>(name, namesValue)).map((one) => binaryNamed(item, name, one));
+
+function binaryNamed(item: Item, name: string, property: string): BinaryField {
+	const fields = item.input.binary ?? {};
+	const binary = Object.hasOwn(fields, property) ? fields[property] : undefined;
+	if (binary) {
+		const mimeType = binary.mimeType || mimeTypeOf(binary.fileName);
+		return { property, binary: { ...binary, mimeType }, parameter: item.labelOf(name) };
+	}
+	const found = Object.keys(fields).join(', ');
+	const available = found ? `has only ${found}` : 'has no binary field';
+	return item.refuseField(name, `names ${quoted(property)}, but the item ${available}`);
+}
+
+/** The bytes of a binary field: in chunks if n8n stores them outside the item, otherwise in one piece. */
+async function* binaryChunks(item: Item, field: BinaryField): AsyncGenerator<Uint8Array> {
+	const { helpers } = item.context;
+	const { id } = field.binary;
+	const read = async () =>
+		id === undefined
+			? [await helpers.getBinaryDataBuffer(item.index, field.property)]
+			: await helpers.getBinaryStream(id);
+	for await (const chunk of await readStored(item, field, read)) yield chunk as Buffer;
+}
+
+/** The first 1,024 bytes of a binary field; fewer if the file is shorter. */
 export async function firstBytes(item: Item, field: BinaryField): Promise<Buffer> {
 	let head = Buffer.alloc(0);
 	for await (const chunk of binaryChunks(item, field)) {
@@ -26,28 +100,29 @@ export async function firstBytes(item: Item, field: BinaryField): Promise<Buffer
 
 const HEAD_BYTES = 1024;
 
-/** Whether the first bytes of a file are text in the encoding that `textChunks` reads. */
+/** Whether the first bytes of a file are text without U+0000, in the encoding that `textChunks` would use. */
 export function isTextHead(head: Buffer, mimeType: string): boolean {
-	try {
-		const decoder = new TextDecoder(encodingOf(head, mimeType), { fatal: true });
-		return !decoder.decode(head, { stream: true }).includes(NUL);
-	} catch {
-		return false;
-	}
+	const text: unknown = attempt(() =>
+		new TextDecoder(encodingOf(head, mimeType), { fatal: true }).decode(head, { stream: true }),
+	);
+	return typeof text === 'string' && !text.includes(NUL);
 }
 
-/** U+0000, which databases cannot store. */
+/** U+0000, which PostgreSQL, the database of the server, cannot store in a text. */
 export const NUL = '\0';
 
-/** A text has fewer U+0000 than one in this many characters; UTF-16 without a byte order mark is full of them. */
+/**
+ * A file with U+0000 is text only if U+0000 is less than one in this many characters. A file with more is binary, or
+ * UTF-16 without a byte order mark.
+ */
 const CHARACTERS_PER_NUL = 1000;
 
 /**
- * The text of a binary field in chunks, without U+0000. The encoding is that of its byte order mark, of its MIME type,
- * or UTF-8.
+ * The text of a binary field in chunks, without U+0000. The encoding comes from the byte order mark or, without a mark,
+ * from the MIME type; the default is UTF-8.
  *
- * @param onNul called where U+0000 is left out
- * @throws NodeOperationError if the file is not text in that encoding
+ * @param onNul called after the last chunk if U+0000 was removed
+ * @throws NodeOperationError if the file is not text in that encoding, or cannot be read
  */
 export async function* textChunks(
 	item: Item,
@@ -55,43 +130,42 @@ export async function* textChunks(
 	mimeType = field.binary.mimeType,
 	onNul?: () => void,
 ): AsyncGenerator<string> {
-	let head = Buffer.alloc(0);
-	let encoding = '';
-	let characters = 0;
-	let nuls = 0;
+	let [head, encoding, isText, characters, nuls] = [Buffer.alloc(0), '', false, 0, 0];
 	let decoder: InstanceType<typeof TextDecoder> | undefined;
 	const decoded = (bytes?: Uint8Array) => {
-		try {
-			encoding ||= encodingOf(head, mimeType);
-			decoder ??= new TextDecoder(encoding, { fatal: true });
-			// Without streaming, some versions of Node.js decode windows-1252 as Latin 1.
-			const decodedText = decoder.decode(bytes, { stream: bytes !== undefined });
-			const text = decodedText.replaceAll(NUL, '');
-			characters += decodedText.length;
-			nuls += decodedText.length - text.length;
-			if (bytes !== undefined || nuls * CHARACTERS_PER_NUL < (characters || 1)) return text;
-		} catch {
-			// Reported below.
-		}
-		return refuseFile(item, field, `is not text in ${encoding.toUpperCase()}. ${ENCODING_FIX}`);
+		encoding ||= encodingOf(head, mimeType);
+		decoder ??= new TextDecoder(encoding, { fatal: true });
+		// `stream: true` avoids a fault of some Node.js versions, which otherwise decode windows-1252 as Latin 1.
+		const text = decoder.decode(bytes, { stream: bytes !== undefined });
+		const clean = text.replaceAll(NUL, '');
+		characters += text.length;
+		nuls += text.length - clean.length;
+		return clean;
 	};
-	for await (const chunk of binaryChunks(item, field)) {
-		head = Buffer.concat([head, chunk]);
-		if (!decoder && head.length < MAX_BOM_BYTES) continue;
-		yield decoded(head);
-		head = Buffer.alloc(0);
+	try {
+		for await (const chunk of binaryChunks(item, field)) {
+			head = Buffer.concat([head, chunk]);
+			if (!decoder && head.length < MARK_BYTES) continue;
+			yield decoded(head);
+			head = Buffer.alloc(0);
+		}
+		yield decoded(head) + decoded();
+		isText = nuls === 0 || nuls * CHARACTERS_PER_NUL < characters;
+	} catch (error) {
+		if (!/^ERR_ENCODING/.test(String(get(error, 'code')))) throw item.asError(error);
 	}
-	yield decoded(head) + decoded();
+	if (!isText) refuseFile(item, field, `is not text in ${encoding.toUpperCase()}. ${ENCODING_FIX}`);
 	if (nuls > 0) onNul?.();
 }
 
-const MAX_BOM_BYTES = 3;
+/** Length of the longest byte order mark, in bytes. */
+const MARK_BYTES = 3;
 
 const ENCODING_FIX =
 	'Save it as UTF-8, or name its encoding in its MIME type, as in text/plain; charset=windows-1252';
 
 function encodingOf(head: Buffer, mimeType: string): string {
-	const mark = head.toString('latin1', 0, MAX_BOM_BYTES);
+	const mark = head.toString('latin1', 0, MARK_BYTES);
 	if (mark === '\xef\xbb\xbf') return 'utf-8';
 	if (mark.startsWith('\xff\xfe')) return 'utf-16le';
 	if (mark.startsWith('\xfe\xff')) return 'utf-16be';
@@ -99,27 +173,31 @@ function encodingOf(head: Buffer, mimeType: string): string {
 }
 
 /**
- * The file of a binary field for an upload: streamed from n8n's disk, or sent from memory.
+ * The file of a binary field for an upload. If n8n stores the file outside the item, the file is streamed.
  *
- * @throws NodeOperationError if n8n no longer has the file
+ * @throws NodeOperationError if the file cannot be read, e.g. because n8n has deleted it
  */
 export async function readUploadFile(item: Item, field: BinaryField): Promise<UploadFile> {
 	const { helpers } = item.context;
-	const { property, binary } = field;
-	const { fileName, mimeType, id } = binary;
-	const name = fileName || property;
-	const content = await readStored(item, field, async () =>
+	const { fileName, mimeType, id } = field.binary;
+	const read = async () =>
 		id === undefined
-			? await helpers.getBinaryDataBuffer(item.index, property)
+			? await helpers.getBinaryDataBuffer(item.index, field.property)
 			: {
 					size: (await helpers.getBinaryMetadata(id)).fileSize,
 					open: () => binaryChunks(item, field),
-				},
-	);
-	return { name, mimeType, content };
+				};
+	return {
+		name: fileName || field.property,
+		mimeType,
+		content: await readStored(item, field, read),
+	};
 }
 
-/** Reads a file that n8n stores. n8n deletes the files of old executions, even of pinned data. */
+/**
+ * Reads a file, and reports any failure as a missing file: n8n deletes files with the executions that made them, even
+ * if pinned data still refers to the files.
+ */
 async function readStored<Result>(
 	item: Item,
 	field: BinaryField,
@@ -134,7 +212,11 @@ async function readStored<Result>(
 	}
 }
 
-/** Throws: a file cannot be sent. */
+/**
+ * Throws the error for a file that cannot be sent.
+ *
+ * @param flaw what is wrong with the file, as the end of a sentence, e.g. `is empty`
+ */
 export function refuseFile(
 	item: Item,
 	{ property, parameter, binary: { fileName } }: BinaryField,
@@ -142,5 +224,5 @@ export function refuseFile(
 ): never {
 	const file = fileName ? `file ${quoted(fileName)}` : 'file';
 	const rule = `names ${quoted(property)}, whose ${file} ${flaw}`;
-	return item.refuse({ field: `"${parameter}"`, rule });
+	return item.refuse({ field: `"${parameter}"`, rule, fix: 'Correct the file, or leave it out.' });
 }

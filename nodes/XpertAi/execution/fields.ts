@@ -1,4 +1,4 @@
-import omitBy from 'lodash/omitBy';
+import { compact, omitBy, startCase } from 'lodash';
 import type {
 	IDisplayOptions,
 	INodeProperties,
@@ -7,111 +7,108 @@ import type {
 	NodePropertyTypes,
 } from 'n8n-workflow';
 
-/** Values read from the fields of an item, by field name. */
+/** Values of fields, by field name. */
 export type FieldValues = Record<string, unknown>;
 
 /** Drops the values of empty fields. */
-export function filledOnly(values: FieldValues): FieldValues {
-	return omitBy(values, (value) => value === undefined || value === '');
-}
+export const filledOnly = (values: FieldValues): FieldValues =>
+	omitBy(values, (value) => value === undefined || value === '');
 
-/** An example of an ID. */
+/** Splits a text at a separator, e.g. into IDs or names. Blank parts are left out. */
+export const splitList = (text: string, separator: string | RegExp = ',') =>
+	compact(text.split(separator).map((one) => one.trim()));
+
 export const ID_PLACEHOLDER = 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
 
-/** What a field has beyond its name, its display name and its description. */
-type Further = Partial<INodeProperties>;
+/** Any other properties of a field. They override those that a function of this file sets. */
+type More = Partial<INodeProperties>;
 
-/** Makes the function that makes the fields of a type. */
+/**
+ * Returns a function that builds fields of one type.
+ *
+ * @param initial the default value of these fields
+ * @param ofAll further properties of all these fields
+ */
 const fieldMaker =
-	(type: NodePropertyTypes, initial: NodeParameterValueType, ofAll?: Further) =>
-	(
-		name: string,
-		displayName: string,
-		description?: string,
-		further?: Further,
-	): INodeProperties => ({
+	(type: NodePropertyTypes, initial: NodeParameterValueType, ofAll?: More) =>
+	(name: string, displayName: string, description?: string, more?: More): INodeProperties => ({
 		displayName,
 		name,
 		type,
 		default: initial,
 		description,
 		...ofAll,
-		...further,
+		...more,
 	});
 
 export const textField = fieldMaker('string', '');
 
-/** The ID of a record, as text. */
+/** A text field for the ID of a record. */
 export const idField = fieldMaker('string', '', { placeholder: ID_PLACEHOLDER });
 
-/** A JSON object. */
+/** Whether a field takes the ID of a record: `idField` or a resource locator. */
+export const isIdField = ({ type, placeholder }: INodeProperties): boolean =>
+	type === 'resourceLocator' || placeholder === ID_PLACEHOLDER;
+
 export const jsonField = fieldMaker('json', '{}');
 
 export const numberField = fieldMaker('number', 0);
 
-/** A switch, which is off by default. */
+/** A switch, which is off by default unless `more` says otherwise. */
 export const booleanField = fieldMaker('boolean', false);
 
 /** A collection of optional fields. */
-export function groupField(
-	name: string,
-	displayName: string,
-	description: string | undefined,
-	options: INodeProperties[],
-	placeholder = 'Add field',
-): INodeProperties {
-	return fieldMaker('collection', {})(name, displayName, description, { placeholder, options });
-}
+export const groupField = fieldMaker('collection', {}, { placeholder: 'Add field' });
 
-/** Rows of fields. @param rowName what the panel calls a row */
+/**
+ * A list of rows, each with the same fields.
+ *
+ * @param rowName the display name of a row
+ * @param values the fields of a row
+ */
 export function rowsField(
 	name: string,
 	displayName: string,
 	description: string,
 	rowName: string,
 	values: INodeProperties[],
-	further?: Further,
+	more?: More,
 ): INodeProperties {
 	return fieldMaker('fixedCollection', {})(name, displayName, description, {
 		typeOptions: { multipleValues: true },
 		placeholder: `Add ${rowName.toLowerCase()}`,
 		options: [{ displayName: rowName, name: 'values', values }],
-		...further,
+		...more,
 	});
 }
 
-/** The name of a choice, or its name and what else n8n shows of it. */
+/** A choice: its display name, alone or with other properties that n8n shows, e.g. a description. */
 type Choice = string | Omit<INodePropertyOptions, 'value'>;
 
-/** A choice of one value. The first is the default, unless `further` says another. */
+/**
+ * A field with a list of choices, of which the user selects one. Default: the first, unless `more` sets another.
+ *
+ * @param choices the choices by value
+ */
 export function choiceField<Value extends string>(
 	name: string,
 	displayName: string,
 	description: string | undefined,
 	choices: Record<Value, Choice>,
-	further?: Further,
+	more?: More,
 ): INodeProperties {
 	const options = Object.entries<Choice>(choices).map(([value, choice]) => ({
 		value,
 		...(typeof choice === 'string' ? { name: choice } : choice),
 	}));
 	const initial = options[0]?.value ?? '';
-	return fieldMaker('options', initial)(name, displayName, description, { options, ...further });
+	return fieldMaker('options', initial)(name, displayName, description, { options, ...more });
 }
 
-/** The body as JSON text or an expression. */
-export const jsonBodyField = (example: string) =>
-	jsonField(
-		'jsonBody',
-		'JSON Body',
-		'The request body as the server takes it, as JSON or an expression',
-		{ typeOptions: { rows: 8 }, default: example, required: true },
-	);
-
-/** The parameter with further fields of a body. */
+/** The name of the parameter Additional Fields (JSON), as `Reader` takes it. */
 export const ADDITIONAL_FIELDS_JSON = 'options.additionalFieldsJson';
 
-/** The option with further fields of a body, for what the panel does not have. */
+/** The option for fields of the body that have no parameter in the panel. */
 export const additionalFieldsJson = jsonField(
 	'additionalFieldsJson',
 	'Additional Fields (JSON)',
@@ -119,20 +116,19 @@ export const additionalFieldsJson = jsonField(
 	{ typeOptions: { rows: 4 } },
 );
 
-/** The parameter that names a binary field of the item. */
-export const binaryFieldName = (content: string) =>
-	textField(
-		'binaryPropertyName',
-		'Input Binary Field',
-		`Name of the binary field of the item that holds ${content}`,
-		{
-			default: 'data',
-			required: true,
-			hint: `The name of the input field containing ${content}`,
-		},
-	);
+/**
+ * The parameter that names a binary field of the item.
+ *
+ * @param content what the binary field contains, e.g. `the file to upload`
+ */
+export function binaryFieldName(content: string): INodeProperties {
+	const description = `Name of the binary field of the item that holds ${content}`;
+	const hint = `The name of the input field containing ${content}`;
+	const more = { default: 'data', required: true, hint };
+	return textField('binaryPropertyName', 'Input Binary Field', description, more);
+}
 
-/** n8n's pair of Return All and Limit. */
+/** Return All and Limit, the two usual parameters of lists in n8n. */
 export const returnAll = booleanField(
 	'returnAll',
 	'Return All',
@@ -145,7 +141,7 @@ export const limit = numberField('limit', 'Limit', 'Max number of results to ret
 	displayOptions: { show: { returnAll: [false] } },
 });
 
-/** Conditions of a node that is the tool of an agent. */
+/** The display condition that holds if the node is used as a tool of an AI agent. */
 export const OF_TOOLS = { '@tool': [true] };
 
 export const simplify = booleanField(
@@ -155,42 +151,38 @@ export const simplify = booleanField(
 	{ default: true, displayOptions: { hide: OF_TOOLS } },
 );
 
-/** What the model of an agent gets, in place of Simplify (n8n's UX guidelines). */
-export const toolOutput = choiceField(
-	'toolOutput',
-	'Output',
-	'What the model gets: each word of it costs tokens',
-	{ simplified: 'Simplified', raw: 'Raw', selected: 'Selected Fields' },
-	{ displayOptions: { show: OF_TOOLS } },
-);
-
-export const toolFields = textField(
-	'toolFields',
-	'Fields',
-	'The fields of the raw output to give, separated by commas',
-	{
+/**
+ * The fields that `readAnswerOutput` reads. An agent's tool shows Output in place of Simplify, as n8n's UX guidelines
+ * require.
+ */
+export const simplifyFields: INodeProperties[] = [
+	simplify,
+	choiceField(
+		'toolOutput',
+		'Output',
+		'What the model gets: each word of it costs tokens',
+		{ simplified: 'Simplified', raw: 'Raw', selected: 'Selected Fields' },
+		{ displayOptions: { show: OF_TOOLS } },
+	),
+	textField('toolFields', 'Fields', 'The fields of the raw output to give, separated by commas', {
 		required: true,
 		placeholder: 'e.g. name, status',
 		displayOptions: { show: { ...OF_TOOLS, toolOutput: ['selected'] } },
-	},
-);
-
-/** What `readAnswerOutput` reads. */
-export const simplifyFields: INodeProperties[] = [simplify, toolOutput, toolFields];
+	}),
+];
 
 export const DEFAULT_TIMEOUT_SECONDS = 120;
 
-/** The timeout for one request; n8n's own limit of 300 seconds never applies. */
+/** The option for the timeout of one request. It replaces n8n's own timeout of 300 seconds. */
 export const timeoutOption = (defaultSeconds = DEFAULT_TIMEOUT_SECONDS) =>
 	numberField('timeout', 'Timeout (Seconds)', 'How long to wait for the answer to one request', {
 		typeOptions: { minValue: 1 },
 		default: defaultSeconds,
 	});
 
-/** More requests at once make servers no faster, and a proxy may refuse them. */
+/** Upper limit of Requests at Once: more requests do not make servers faster, and a proxy may reject them. */
 const MOST_AT_ONCE = 20;
 
-/** How many items run at once. */
 export const atOnceOption = numberField(
 	'concurrency',
 	'Requests at Once',
@@ -198,53 +190,43 @@ export const atOnceOption = numberField(
 	{ typeOptions: { minValue: 1, maxValue: MOST_AT_ONCE, numberPrecision: 0 }, default: 1 },
 );
 
+/** Sorts optional fields by display name, as n8n's linter requires. */
+export const inPanelOrder = (fields: INodeProperties[]): INodeProperties[] =>
+	fields.toSorted((one, other) => one.displayName.localeCompare(other.displayName, 'en'));
+
+export const optionsField = (options: INodeProperties[]): INodeProperties =>
+	groupField('options', 'Options', undefined, {
+		placeholder: 'Add option',
+		options: inPanelOrder(options),
+	});
+
 /**
- * Sorts optional fields as n8n's linter requires. Without lodash, whose sorting would load seven more files at startup.
+ * Names of the collections that only group optional fields in the panel. The body has the fields themselves, without
+ * the collection.
  */
-export function inPanelOrder(fields: INodeProperties[]): INodeProperties[] {
-	return fields.toSorted((one, other) => one.displayName.localeCompare(other.displayName, 'en'));
-}
+const CONTAINERS = ['additionalFields', 'updateFields', 'filters'];
 
-/** The Options collection of an operation. */
-export function optionsField(options: INodeProperties[]): INodeProperties {
-	return groupField('options', 'Options', undefined, inPanelOrder(options), 'Add option');
-}
-
-/** Collections that only group optional fields: their fields belong to the body itself. */
-const CONTAINERS = {
-	additionalFields: ['Additional Fields', 'Add field'],
-	updateFields: ['Update Fields', 'Add field'],
-	filters: ['Filters', 'Add filter'],
-} as const;
-
-/** A collection of optional fields of a body. */
-export function fieldCollection(
-	name: keyof typeof CONTAINERS,
-	fields: INodeProperties[],
-): INodeProperties {
-	const [displayName, placeholder] = CONTAINERS[name];
-	return groupField(name, displayName, undefined, fields, placeholder);
-}
+/** A collection that groups optional fields of a body. Its name must be in `CONTAINERS`. */
+export const fieldCollection = (name: string, options: INodeProperties[]): INodeProperties =>
+	groupField(name, startCase(name), undefined, {
+		options,
+		...(name === 'filters' && { placeholder: 'Add filter' }),
+	});
 
 /**
- * Adds display conditions to fields. n8n's own function merges deeply, which would take a sixth of the load time of the
- * nodes.
+ * Adds display conditions to fields. n8n's own function for this merges deeply, which would take a sixth of the time
+ * that the nodes need to load.
  */
 export function displayedIf<Field extends INodeProperties>(
-	{ show, hide }: Pick<IDisplayOptions, 'show' | 'hide'>,
+	{ show }: Pick<IDisplayOptions, 'show'>,
 	fields: Field[],
 ): Field[] {
 	return fields.map(({ displayOptions = {}, ...field }) => ({
 		...(field as Field),
-		displayOptions: {
-			...displayOptions,
-			...(show ? { show: { ...displayOptions.show, ...show } } : {}),
-			...(hide ? { hide: { ...displayOptions.hide, ...hide } } : {}),
-		},
+		displayOptions: { ...displayOptions, show: { ...displayOptions.show, ...show } },
 	}));
 }
 
-/** Whether a field only groups other fields of the body. */
-export function isContainer({ name, type }: INodeProperties): boolean {
-	return type === 'collection' && name in CONTAINERS;
-}
+/** Whether a field is a collection that only groups other fields of the body (see `CONTAINERS`). */
+export const isContainer = ({ name, type }: INodeProperties): boolean =>
+	type === 'collection' && CONTAINERS.includes(name);

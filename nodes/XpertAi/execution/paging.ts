@@ -1,44 +1,41 @@
 import { isJsonObject } from '../transport/answer';
 
-/** Results per page. */
 export const PAGE_SIZE = 100;
 
-/** Keys that identify a result; an item of the store needs two. */
-const IDENTITIES = [['id'], ['assistant_id'], ['thread_id'], ['namespace', 'key']];
-
 /**
- * Identifies a result that is listed again: by its ID, as other fields may have changed, or by all of it if it has
- * none.
+ * The identity of a result, by which a repeated result is found: its ID or, for an item of the store, its namespace and
+ * key, because other fields may change between two pages. Without these, the whole result is its identity.
  */
 function identityOf(result: unknown): string {
-	if (!isJsonObject(result)) return JSON.stringify(result);
-	const keys = IDENTITIES.find((names) => names.every((name) => (result[name] ?? '') !== ''));
-	return JSON.stringify(keys ? keys.map((name) => result[name]) : result);
+	const { id, assistant_id, thread_id, namespace, key } = isJsonObject(result) ? result : {};
+	const place = namespace && key ? [namespace, key] : result;
+	return JSON.stringify([id, assistant_id, thread_id, place].find((one) => (one ?? '') !== ''));
 }
 
 /**
- * Collects the results of a list endpoint, each once, even if the server ignores `limit` and `offset`
- * or the list changes meanwhile, so that results are listed again.
+ * Collects the results of a list endpoint, and drops repeated ones. Results repeat if the server ignores `limit` and
+ * `offset`, or if the list changes between two pages.
  *
- * @param fetchPage fetches `limit` results from `offset` on; throws if it fails
- * @param wanted how many results to return; default all
+ * @param fetchPage asks for `limit` results, starting at `offset`; throws if the request fails
+ * @param wanted how many results to return at most; default: all
  */
 export async function collectPages<Result>(
 	fetchPage: (page: { limit: number; offset: number }) => Promise<Result[]>,
 	wanted = Infinity,
 ): Promise<Result[]> {
-	const results: Result[] = [];
-	const seen = new Set<string>();
-	for (let offset = 0; results.length < wanted; ) {
-		const limit = Math.min(PAGE_SIZE, wanted - results.length);
+	const results = new Map<string, Result>();
+	for (let offset = 0; results.size < wanted; ) {
+		const limit = Math.min(PAGE_SIZE, wanted - results.size);
 		const page = await fetchPage({ limit, offset });
-		const identities = page.map(identityOf);
-		const fresh = page.filter((_, index) => !seen.has(identities[index] ?? ''));
-		for (const result of fresh) results.push(result);
-		for (const identity of identities) seen.add(identity);
-		// A short page is the last; a page longer than asked for has everything.
-		if (page.length !== limit || fresh.length === 0) break;
+		const known = results.size;
+		for (const result of page) {
+			const identity = identityOf(result);
+			if (!results.has(identity)) results.set(identity, result);
+		}
+		// A shorter page is the last one. A longer page has all results, because the server ignored `limit`. A page
+		// without new results shows that the server ignores `offset`.
+		if (page.length !== limit || results.size === known) break;
 		offset += page.length;
 	}
-	return results.slice(0, wanted);
+	return [...results.values()].slice(0, wanted);
 }

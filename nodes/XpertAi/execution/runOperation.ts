@@ -1,44 +1,75 @@
-import chunk from 'lodash/chunk';
-import compact from 'lodash/compact';
-import type { INodeExecutionData } from 'n8n-workflow';
+import { chunk, compact, find, findLast, isPlainObject } from 'lodash';
+import { NodeOperationError } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { listAnswer, type AnswerSchema } from '../transport/answer';
-import { multipartBody } from '../transport/multipart';
+import { freeForm } from '../payloads/common';
+import { isJsonObject } from '../transport/answer';
 import { IDS_PER_ADDRESS, buildPath } from '../transport/api';
-import { rawOutput, readAnswerOutput } from './outputFor';
-import type { Naming } from './inputIssues';
-import { readUploadFile } from './binary';
-import { completeBody } from './body';
-import { forEachItem } from './eachItem';
-import { DEFAULT_TIMEOUT_SECONDS, optionsField, type FieldValues } from './fields';
-import { idsInBody } from './hints';
-import type { Item } from './item';
-import { onlyReads } from './operation';
-import type {
-	AnswerForm,
-	DeclaredOperation,
-	Execution,
-	OperationBody,
-	PathValues,
-	Precheck,
-	PrecheckResult,
-	SendRequest,
-} from './operation';
-import { addHints, answerItems, simplified } from './outputs';
+import { loggingProgress } from '../transport/clock';
+import { multipartBody } from '../transport/multipart';
+import { connectionsOf } from '../transport/request';
+import { binaryOf, readUploadFile } from './binary';
+import { ADDITIONAL_FIELDS_JSON, DEFAULT_TIMEOUT_SECONDS, type FieldValues } from './fields';
+import type { ItemError } from './apiError';
+import { Item } from './item';
+import { isCoded, onlyReads, operationFields, simplified } from './operation';
+import type { DeclaredOperation, Execution, Operation, OperationBody, Resource } from './operation';
+import { addHints, asJson, mayContinue, rawOutput, readAnswerOutput, replyOrFail } from './outputs';
 import { collectPages } from './paging';
+import { type Naming, type Schema, fieldName, isNamedIn } from './userInput';
 
 /**
- * Runs an operation with one request per item, or one per page of a list.
+ * Merges Additional Fields (JSON), if the operation has this option, into the body from the panel. Checks the complete
+ * body.
  *
- * @returns the output, paired with the items
- * @throws NodeApiError or NodeOperationError of the first failed item when On Error is "Stop Workflow"
+ * @param value the body from the panel
+ * @param panel how messages name the parts of the body from the panel
+ * @param reserved paths that only the node sets; Additional Fields (JSON) is rejected if it names one of them
+ * @returns the complete body, and how messages name its parts
+ * @throws NodeOperationError naming the field, the item and the requirement
+ */
+export function mergeAdditionalFields<Body>(
+	item: Item,
+	value: unknown,
+	schema: Schema<Body>,
+	panel: Naming,
+	reserved: string[] = [],
+): { value: Body; naming: Naming } {
+	if (!item.has(ADDITIONAL_FIELDS_JSON))
+		return { value: item.check(schema, value, panel), naming: panel };
+	const additional = item.setting(ADDITIONAL_FIELDS_JSON, freeForm.default({}), '');
+	const naming = { ...panel, additional };
+	const taken = reserved.map((text) => text.split('.')).find((path) => isNamedIn(additional, path));
+	if (taken) item.refuse({ field: fieldName(taken, naming), rule: RESERVED });
+	return { value: item.check(schema, deepMerged(value, additional), naming), naming };
+}
+
+const RESERVED = 'is what the node sets itself: leave it out';
+
+/**
+ * Merges two plain objects key by key, at every depth. If one of the values is no plain object, `over` replaces `base`.
+ */
+function deepMerged(base: unknown, over: unknown): unknown {
+	if (!isPlainObject(base) || !isPlainObject(over)) return over;
+	const merged = new Map(Object.entries(base as object));
+	for (const [key, value] of Object.entries(over as object))
+		merged.set(key, deepMerged(merged.get(key), value));
+	return Object.fromEntries(merged);
+}
+
+/**
+ * Runs a declared operation for all items.
+ *
+ * @returns the output items, each paired with its input item
+ * @throws the NodeApiError or NodeOperationError of the first failed item when On Error is "Stop Workflow"
  */
 export async function runDeclared(
 	operation: DeclaredOperation,
 	{ context, items }: Execution,
 ): Promise<INodeExecutionData[]> {
-	const { simplify, shape = answerItems, answerHint } = operation;
+	const { simplify, answerHint } = operation;
+	const { shape = operation.method === 'DELETE' ? deletedItem : answerItems } = operation;
 	const hints = new Set<string | undefined>();
 	const work = async (item: Item) => {
 		const output = simplify && readAnswerOutput(item);
@@ -46,13 +77,29 @@ export async function runDeclared(
 		for (const { answer } of answers) hints.add(answerHint?.(answer));
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
 		if (!simplify || !output) return results;
-		if (output.simplify) return results.map((json) => simplified(simplify, json));
-		return results.map((json) => rawOutput(output, json));
+		return results.map((json) =>
+			output.simplify ? simplified(simplify, json) : rawOutput(output, json),
+		);
 	};
 	const concurrency = onlyReads(operation) ? READS_AT_ONCE : atOnceOf(items);
 	const output = await forEachItem(items, work, concurrency);
 	addHints(context, compact([...hints]));
 	return output;
+}
+
+/**
+ * The default output of an answer: one item for each element of an array, or one item for any other answer. `asJson`
+ * makes the JSON of an item.
+ */
+export const answerItems = (answer: unknown): IDataObject[] =>
+	(Array.isArray(answer) ? answer : [answer]).map(asJson);
+
+/**
+ * The output of a delete, in the form that n8n's own nodes use. `deleted` is false only if the answer says that no
+ * record was affected. Some answers have no such count: those of E14 are the deleted record.
+ */
+export function deletedItem(answer: unknown): IDataObject[] {
+	return [{ deleted: !(isJsonObject(answer) && answer.affected === 0) }];
 }
 
 /** How many items of a read-only operation run at once. */
@@ -61,114 +108,133 @@ const READS_AT_ONCE = 5;
 const wholeNumber = z.number().int().min(1);
 
 /**
- * How many items run at once, by the option of the first item.
+ * How many items run at once: the option of the first item, which applies to all items; 1 if there are no items.
  *
  * @throws NodeOperationError naming the option and the allowed values
  */
-export function atOnceOf([first]: Item[]): number {
-	return first?.setting('options.concurrency', wholeNumber) ?? 1;
+export const atOnceOf = ([first]: Item[]): number =>
+	first?.setting('options.concurrency', wholeNumber) ?? 1;
+
+/**
+ * Runs work for each item, several at once. The output keeps the order of the items. If On Error is one of the
+ * "Continue" settings, a failed item becomes an error item.
+ *
+ * @param atOnce how many items run at once; after an error that stops the workflow, no new item starts
+ * @throws the NodeApiError or NodeOperationError of the item that failed first, when On Error is "Stop Workflow"
+ */
+export async function forEachItem(
+	items: Item[],
+	work: (item: Item) => Promise<IDataObject[]>,
+	atOnce = 1,
+): Promise<INodeExecutionData[]> {
+	const output: INodeExecutionData[][] = [];
+	const errors: ItemError[] = [];
+	const outputOf = async (item: Item) => {
+		try {
+			output[item.index] = (await work(item)).map((json) => item.output(json));
+		} catch (caught) {
+			const error = item.asError(caught);
+			if (mayContinue(item.context)) output[item.index] = [item.failed(error)];
+			else errors.push(error);
+		}
+	};
+	await forEachConcurrently(items, atOnce, outputOf, () => errors.length === 0);
+	if (errors[0]) throw errors[0];
+	return output.flat();
 }
 
 /**
- * The answers to the requests of an item, each with what was asked for: the body, or the values of the path. All pages
- * of a list count as one answer.
+ * Runs work for each entry, up to `slots` entries at once. The entries start in their order.
+ *
+ * @param goOn called before each entry starts; if it returns false, this entry and all later ones are left out
+ */
+export async function forEachConcurrently<Entry>(
+	entries: Entry[],
+	slots: number,
+	work: (entry: Entry) => Promise<void>,
+	goOn: () => boolean,
+): Promise<void> {
+	const remaining = entries.values();
+	const slot = async () => {
+		// All slots share the iterator, so each entry is taken once.
+		for (const entry of remaining) {
+			if (!goOn()) return;
+			await work(entry);
+		}
+	};
+	await Promise.all(Array.from({ length: slots }, slot));
+}
+
+/**
+ * Sends the requests of an item. Each answer comes with `asked`: the body of its request, or the values of its path if
+ * there is no body; undefined if the answer comes from `precheck`. All pages of a list count as one answer.
  */
 async function answersFor(item: Item, operation: DeclaredOperation) {
-	const { method, paging, repeatable = false, precheck, body, sendBody, statusHints } = operation;
-	const paths = pathsOf(item, operation);
+	const { answer, method, paging, repeatable, precheck, body, statusHints } = operation;
 	const { timeoutSeconds: initialTimeout = DEFAULT_TIMEOUT_SECONDS } = operation;
+	const paths = pathsOf(item, operation);
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
-	// All bodies are checked before anything is sent.
-	const bodies = await bodiesOf(item, operation);
+	// All bodies are checked before the first request: an item with an invalid body sends nothing.
+	const { value: whole, naming = {} } = body
+		? bodyOf(item, body, paging && PAGE_FIELDS)
+		: { value: operation.fixedBody };
+	const bodies = (body?.split?.(whole) ?? [whole]).map((value) => ({
+		value,
+		text: value === undefined ? undefined : item.jsonText(value, naming),
+	}));
+	const file = body?.isForm && (await readUploadFile(item, binaryOf(item)));
 	const answers: Array<{ answer: unknown; asked?: unknown }> = [];
 	for (const values of paths) {
-		const checked = precheck && (await runPrecheck(precheck, item, values, timeoutMs));
+		const checked = await precheck?.(item, values, timeoutMs);
 		if (checked && 'answer' in checked) {
 			answers.push({ answer: checked.answer });
 			continue;
 		}
 		const path = buildPath(operation.path, { ...values, ...checked?.found });
-		const schema = paging ? listAnswer(paging.resultsKey) : schemaOf(operation.answer, values);
-		for (const { value, naming, content } of bodies) {
-			const ids = idsInBody(value, body?.ids ?? [], naming);
-			const ask: SendRequest = async (further, isRepeatable = repeatable) => {
-				const sent = further
-					? item.jsonText({ ...(value as object), ...further }, naming)
-					: content;
+		const schema = typeof answer === 'function' ? answer(values) : answer;
+		for (const { value, text } of bodies) {
+			const ask = async (further?: IDataObject, isRepeatable = repeatable) => {
+				const json = further ? item.jsonText({ ...(value as object), ...further }, naming) : text;
+				// A form takes the values themselves, each in a text part of its own beside the file, not the JSON
+				// text.
+				const sent = file ? () => multipartBody(file, value as FieldValues) : json;
 				const request = { method, path, body: sent, timeoutMs, schema, repeatable: isRepeatable };
-				return await item.call(request, { statusHints, ids });
+				return await item.call(request, { statusHints });
 			};
-			const send = paging ? pagesOf : sendBody;
+			const send = paging ? pagesOf : operation.sendBody;
 			answers.push({ answer: await (send ? send(item, ask) : ask()), asked: value ?? values });
 		}
 	}
 	return answers;
 }
 
-/** Sends the request of a precheck and evaluates its answer. */
-async function runPrecheck(
-	{ method, path: template, body, answer: form, evaluate }: Precheck,
-	item: Item,
-	values: PathValues,
-	timeoutMs: number,
-): Promise<PrecheckResult> {
-	const answer = await item.call({
-		method,
-		path: buildPath(template, values),
-		schema: schemaOf(form, values),
-		body: body && item.jsonText(body(item), {}),
-		timeoutMs,
-		repeatable: true,
-	});
-	return evaluate(answer, item);
-}
-
-const schemaOf = (form: AnswerForm, values: PathValues): AnswerSchema =>
-	typeof form === 'function' ? form(values) : form;
-
-/** The bodies to send, one after another, and what is sent of each. A list sends each page with other fields. */
-async function bodiesOf(
-	item: Item,
-	{ body, fixedBody, paging }: DeclaredOperation,
-): Promise<Array<{ value?: unknown; naming: Naming; content?: string | (() => FormData) }>> {
-	const own = body && bodyOf(item, body, paging && PAGE_FIELDS);
-	const { value, naming } = own ?? { value: fixedBody, naming: {} };
-	if (paging || value === undefined) return [{ value, naming }];
-	const values = body?.split?.(value) ?? [value];
-	const texts = values.map((one) => ({ value: one, naming, content: item.jsonText(one, naming) }));
-	if (!body?.isForm) return texts;
-	// Each part is sent as text; a part that has none was refused.
-	const file = await readUploadFile(item, item.binary());
-	return [{ value, naming, content: () => multipartBody(file, value as FieldValues) }];
-}
-
-/** Fields of a list's body that the node sets for each page. */
+/** Fields in the body of a list request that the node sets for each page. */
 const PAGE_FIELDS = ['limit', 'offset'];
 
 /**
- * Reads the body of an item from its fields.
+ * Reads the body of an item from its fields, and checks it.
  *
- * @param reserved paths that the node fills in itself
+ * @param reserved paths that only the node sets; default: those that the body declares
+ * @returns the body, and how messages name its parts
  * @throws NodeOperationError naming the parameter, the item and the requirement
  */
 export function bodyOf(item: Item, body: OperationBody, reserved = body.reserved) {
-	const { fieldByPath, schema, ids, options, compose = (values) => values } = body;
-	const fields = options ? [...body.fields, optionsField(options)] : body.fields;
+	const { fields, fieldByPath, schema, compose = (values) => values } = body;
 	const value = compose(item.values(fields));
-	return completeBody(item, { value, schema, naming: { fields, fieldByPath }, ids, reserved });
+	return mergeAdditionalFields(item, value, schema, { fields, fieldByPath }, reserved);
 }
 
-/** Longest timer of Node.js, in seconds. */
+/** The longest time that a timer of Node.js can take, in seconds. */
 const MAX_TIMEOUT_SECONDS = 2_147_483;
 
-/** A timeout in seconds that the HTTP client supports. */
+/** The schema of a timeout in seconds, within the limits of the HTTP client and of timers. */
 export const timeoutSeconds = z.number().positive().min(0.001).max(MAX_TIMEOUT_SECONDS);
 
-/** The values for a path; several sets if a list of IDs is too long for one address. */
-function pathsOf(item: Item, { path: template }: DeclaredOperation): PathValues[] {
-	let paths: PathValues[] = [{}];
+/** The values for the path of each request. There are several requests if a list of IDs is too long for one URL. */
+function pathsOf(item: Item, { path: template }: DeclaredOperation) {
+	let paths: Array<Record<string, string>> = [{}];
 	for (const [, name = '', list] of template.matchAll(/\{(\w+)(\*?)\}/g)) {
-		const groups = list ? chunk(item.ids(name), IDS_PER_ADDRESS) : [[item.id(name)]];
+		const groups = list ? chunk(item.ids(name), IDS_PER_ADDRESS) : [[item.filledText(name)]];
 		paths = paths.flatMap((values) =>
 			groups.map((group) => ({ ...values, [name]: group.join(',') })),
 		);
@@ -176,8 +242,49 @@ function pathsOf(item: Item, { path: template }: DeclaredOperation): PathValues[
 	return paths;
 }
 
-/** Fetches as many results of a list as the item wants. */
-async function pagesOf(item: Item, ask: SendRequest): Promise<unknown[]> {
-	const wanted = item.boolean('returnAll') ? Infinity : item.setting('limit', wholeNumber);
+/** Fetches the results of a list, page by page: all of them or, without Return All, as many as Limit says. */
+async function pagesOf(
+	item: Item,
+	ask: (page: IDataObject) => Promise<unknown>,
+): Promise<unknown[]> {
+	const all = item.setting('returnAll', z.boolean());
+	const wanted = all ? Infinity : item.setting('limit', wholeNumber);
 	return await collectPages(async (page) => (await ask(page)) as unknown[], wanted);
+}
+
+/**
+ * Runs the selected operation for all input items. If it fails in the tool of an agent, the failure can become the
+ * output (see `replyOrFail`).
+ */
+export async function execute(
+	given: IExecuteFunctions,
+	catalogue: Resource[],
+): Promise<INodeExecutionData[]> {
+	// `getNode` of n8n copies the whole node at each call, so it is called only once.
+	const node = given.getNode();
+	const context = Object.create(given, { getNode: { value: () => node } }) as IExecuteFunctions;
+	const connections = await connectionsOf(given);
+	const itemsOf = (operation?: Operation) => {
+		const fields = operation ? operationFields(operation) : [];
+		return connections.map((connection, index) => new Item(context, index, fields, connection));
+	};
+	try {
+		const operation = chosenOperation(context, catalogue);
+		const execution = { context, items: itemsOf(operation) };
+		if (!isCoded(operation)) return await runDeclared(operation, execution);
+		const progress = (minutes: number) =>
+			findLast(execution.items, 'progress')?.progress?.(minutes);
+		return await loggingProgress(operation.execute(execution), progress, context);
+	} catch (caught) {
+		return replyOrFail(caught, context, itemsOf()[0]);
+	}
+}
+
+function chosenOperation(context: IExecuteFunctions, catalogue: Resource[]): Operation {
+	const resource = context.getNodeParameter('resource', 0, '') as string;
+	const name = context.getNodeParameter('operation', 0, '') as string;
+	const operation = find(find(catalogue, { value: resource })?.operations, { value: name });
+	if (operation) return operation;
+	const message = `The node has no operation "${name}" for "${resource}"`;
+	throw new NodeOperationError(context.getNode(), message);
 }

@@ -1,96 +1,79 @@
 import { EVERY_UUID } from '../payloads/common';
 import { failureMessage } from '../transport/failure';
-import type { Fact } from './readyDocument';
-import { processingFlaw } from './processingStatus';
+import { type Fact, processingFlaw } from './answers';
 
-/** The stages in which a document can fail. */
 type Stage = 'upload' | 'storing' | 'processing';
 
-/** Reasons that, given for one document, hold for all documents (recorded). */
+/** If one document fails for such a reason, all will fail (recorded), so the circuit breaker opens at once. */
 const AFFECTS_ALL = /^Embedding model not set/;
 
-/** A streak spans at least this many requests: one failed request is not a streak, however many documents it held. */
+/**
+ * A streak opens the circuit breaker only if its failures are from at least this many requests, or from `limit`
+ * requests if that is lower: a single failed request may hold many documents.
+ */
 const MIN_REQUESTS = 3;
 
-/** Consecutive failures with the same reason. */
-interface Streak {
-	reason: string;
-	count: number;
-	requests: number;
-	request?: number;
-}
-
 /**
- * Counts consecutive documents that failed for the same reason, and opens after `limit` of them. Stages are counted
- * apart: while documents fail in one stage, others still pass an earlier one.
+ * Stops a run in which document after document fails. Opens once `limit` consecutive documents have failed in the same
+ * stage for the same reason, in at least `MIN_REQUESTS` requests; a reason that matches `AFFECTS_ALL` opens it at once.
+ * Each stage has its own count: storing a document must not reset the count of processing failures.
  */
 export class CircuitBreaker {
-	private readonly streaks = new Map<Stage, Streak>();
-	/** Stages that at least one document has passed. */
-	private readonly passedStages = new Set<Stage>();
+	/**
+	 * The current streak of each stage: the reason, the number of failures, and the batches of the failed documents.
+	 */
+	private readonly streaks = new Map<Stage, ReturnType<typeof newStreak>>();
 
-	/** @param limit consecutive failures that open the circuit breaker; 0 never does */
+	/**
+	 * @param limit number of consecutive failures of one stage with the same reason that opens the circuit breaker (see
+	 * `failed`); with 0, it never opens
+	 */
 	constructor(private readonly limit: number) {}
 
-	/** Why the circuit breaker is open. It never closes again. */
+	/** Why the circuit breaker opened; `undefined` while it is closed. An open circuit breaker never closes again. */
 	reason?: string;
-	/** Failures in the streak that opened it; none where a single failure holds for all documents. */
+	/**
+	 * Number of failures that opened the circuit breaker; `undefined` while it is closed, or if the reason matches
+	 * `AFFECTS_ALL`.
+	 */
 	streakLength?: number;
 
-	/** Counts what happened. */
+	/** Updates the count of a stage: a failure adds to it, and a success resets it. Other facts are ignored. */
 	take(fact: Fact<unknown>): void {
-		switch (fact.outcome) {
-			case 'uploaded':
-				return this.passed('upload');
-			case 'stored':
-				return this.passed('storing');
-			case 'processed': {
-				const { end } = fact;
-				const flaw = processingFlaw(end);
-				if (flaw !== undefined) this.failed('processing', end.processMsg ?? flaw);
-				else if (end.state === 'finish') this.passed('processing');
-				return;
-			}
-			case 'rejected':
-			case 'unknown':
-			case 'notSent': {
-				const { failure } = fact;
-				if (!failure) return;
-				if (fact.batch > 0) this.failed('storing', failureMessage(failure), fact.batch);
-				// With 403, the key may have no right to upload any file.
-				else this.failed('upload', failureMessage(failure), undefined, failure.status === 403);
-			}
+		if (fact.outcome === 'uploaded') this.streaks.delete('upload');
+		else if (fact.outcome === 'stored') this.streaks.delete('storing');
+		else if (fact.outcome === 'processed') {
+			const { end } = fact;
+			const flaw = processingFlaw(end);
+			if (flaw !== undefined) this.failed('processing', end.processMsg ?? flaw);
+			else if (end.state === 'finish') this.streaks.delete('processing');
+		} else if ('failure' in fact && fact.failure) {
+			const stage = fact.batch > 0 ? 'storing' : 'upload';
+			this.failed(stage, failureMessage(fact.failure), fact.batch);
 		}
 	}
 
-	/** A document has passed a stage. */
-	private passed(stage: Stage): void {
-		this.passedStages.add(stage);
-		this.streaks.delete(stage);
-	}
-
 	/**
-	 * A document has failed in a stage.
+	 * Counts a failed document, and opens the circuit breaker if the streak is long enough or the reason affects all
+	 * documents.
 	 *
-	 * @param request number of the request that carried the document, where a request carries several
-	 * @param mayAffectAll whether the failure may affect all documents: then a few failures are enough if no document
-	 * has passed
+	 * @param batch number of the batch with the document; 0 if there is none, and the document counts as one request
 	 */
-	private failed(stage: Stage, reason: string, request?: number, mayAffectAll = false): void {
-		// Reasons may name the document, so IDs are left out of the comparison.
+	private failed(stage: Stage, reason: string, batch = 0): void {
+		if (this.limit === 0 || this.reason !== undefined) return;
+		// Each reason may contain the ID of its own document, so reasons are compared without IDs.
 		const sharedReason = reason.replace(EVERY_UUID, '');
 		const last = this.streaks.get(stage);
-		const isSame = last?.reason === sharedReason;
-		const streak: Streak = isSame ? last : { reason: sharedReason, count: 0, requests: 0 };
-		const count = ++streak.count;
-		if (request === undefined || request !== streak.request) streak.requests += 1;
-		this.streaks.set(stage, Object.assign(streak, { request }));
-		const affectsAll = mayAffectAll && !this.passedStages.has(stage);
-		const limit = affectsAll ? Math.min(this.limit, MIN_REQUESTS) : this.limit;
-		const isStreak = count >= limit && streak.requests >= Math.min(limit, MIN_REQUESTS);
+		const streak = last?.reason === sharedReason ? last : newStreak(sharedReason);
+		this.streaks.set(stage, streak);
+		streak.count += 1;
+		const requests = batch > 0 ? streak.batches.add(batch).size : streak.count;
 		const isCertain = AFFECTS_ALL.test(reason);
-		if (this.limit === 0 || this.reason !== undefined || !(isStreak || isCertain)) return;
+		const isStreak = streak.count >= this.limit && requests >= Math.min(this.limit, MIN_REQUESTS);
+		if (!isStreak && !isCertain) return;
 		this.reason = reason;
-		this.streakLength = isCertain ? undefined : count;
+		this.streakLength = isCertain ? undefined : streak.count;
 	}
 }
+
+const newStreak = (reason: string) => ({ reason, count: 0, batches: new Set<number>() });

@@ -1,13 +1,9 @@
 import { exactJson } from '../payloads/common';
 
 /**
- * A record of a file, or why a position in it (`Line 3 of the file`) holds none. `isWholeFile`: the file is one JSON
- * value and this is it.
+ * A record of a file with its position (`Line 3 of the file`), or a `flaw`: why there is no record at this position.
  */
-export type FileRecord = { position: string } & (
-	| { flaw: string }
-	| { value: unknown; isWholeFile?: boolean }
-);
+export type FileRecord = { position: string } & ({ flaw: string } | { value: unknown });
 
 interface Line {
 	/** Counts from 1. */
@@ -15,42 +11,42 @@ interface Line {
 	text: string;
 }
 
-/** Characters of the longest JSON value that is parsed. */
+/** Maximum length, in characters, of a line or a whole file that is parsed at once. */
 const MAX_VALUE_LENGTH = 32 * 2 ** 20;
 
-/** A file counts as JSON lines if at least one in so many of its first lines is a record. */
+/**
+ * A whole file that is not valid JSON may be JSON lines, some of them broken. It counts as JSON lines if at least one
+ * in this many of its first `FIRST_LINES` lines is a record, and if it does not begin with `[`.
+ */
 const LINES_PER_RECORD = 4;
 const FIRST_LINES = 400;
 
 /**
- * Reads the records of a file. JSON lines are read as a stream; a line that does not parse comes out as a flaw. One
- * JSON array or object is read whole. A file of any other kind is one flaw.
+ * Reads the records of a file. If the first line is a complete JSON object and another line follows, the file is read
+ * line by line (JSON lines): a line that cannot be parsed gives a `flaw`. Any other file is read whole: it may be one
+ * JSON value (of an array, each element is a record), or JSON lines of which the first is broken. If it is neither, or
+ * larger than 32 MB, it gives one `flaw`. Blank lines are ignored.
  *
  * @param text the text of the file, in chunks of any size
  */
 export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<FileRecord> {
-	const lines = nonEmptyLines(text);
-	/** The first lines, held until it is clear whether each line is a record. */
-	const head: Line[] = [];
-	let length = 0;
-	for await (const line of lines) {
-		head.push(line);
+	/** Lines that are not parsed yet, because the file is not known to be JSON lines. */
+	const held: Line[] = [];
+	let [length, areLines] = [0, false];
+	for await (const line of nonEmptyLines(text)) {
+		held.push(line);
 		length += line.text.length;
-		const isTooLong = length > MAX_VALUE_LENGTH;
-		if (isTooLong ? areJsonLines(head) : head.length === 2 && isRecord(head[0])) {
-			yield* head.splice(0).map(parseLine);
-			for await (const further of lines) yield parseLine(further);
-			return;
-		}
-		if (isTooLong) return yield { position: 'The file', flaw: TOO_LONG };
+		areLines ||= held.length === 2 && isRecord(held[0]);
+		if (areLines) yield* held.splice(0).map(parseLine);
+		else if (length > MAX_VALUE_LENGTH) return yield { position: 'The file', flaw: TOO_LONG };
 	}
-	if (head.length > 0) yield* recordsInWholeFile(head);
+	if (held.length > 0) yield* recordsInWholeFile(held);
 }
 
 const TOO_LONG =
-	'is one JSON value of more than 32 MB. Write it as JSON lines: one object a line, without brackets and commas around them';
+	'is larger than 32 MB, and its first line is no JSON object. Write it as JSON lines: one object a line';
 
-/** The lines that are not blank. The last one may be incomplete, if it exceeds the limit. */
+/** The lines that are not blank. If a line exceeds the limit, reading stops there: the last line may be incomplete. */
 async function* nonEmptyLines(chunks: AsyncIterable<string>): AsyncGenerator<Line> {
 	let number = 1;
 	let text = '';
@@ -78,31 +74,26 @@ function parseLine({ number, text }: Line): FileRecord {
 	}
 }
 
-function isRecord(line: Line | undefined): boolean {
-	return line !== undefined && /^\s*\{/.test(line.text) && 'value' in parseLine(line);
-}
+const isRecord = (line?: Line) =>
+	line !== undefined && /^\s*\{/.test(line.text) && 'value' in parseLine(line);
 
-/** Whether each line is a record, though some may be broken. The lines of a formatted array or object seldom are. */
-function areJsonLines(lines: Line[]): boolean {
-	if (lines[0]?.text.trimStart().startsWith('[')) return false;
-	// The error of each line that does not parse takes its time.
-	const first = lines.slice(0, FIRST_LINES);
-	return first.filter(isRecord).length * LINES_PER_RECORD >= first.length;
-}
-
-/** The records of a file that was read whole: the elements of its array, its one object, or its lines. */
+/** The records of a file that was read whole: the elements of its array, its single value, its lines, or one `flaw`. */
 function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 	let value: unknown;
 	try {
 		value = exactJson(lines.map(({ text }) => text).join('\n'));
 	} catch (error) {
-		if (areJsonLines(lines)) return yield* lines.map(parseLine);
+		// In JSON that is formatted over many lines, hardly any line is a record by itself. Parse errors are slow, so
+		// only the first lines are tried.
+		const first = lines.slice(0, FIRST_LINES);
+		const records = lines[0]?.text.trimStart().startsWith('[') ? [] : first.filter(isRecord);
+		if (records.length * LINES_PER_RECORD >= first.length) return yield* lines.map(parseLine);
 		const { message } = error as SyntaxError;
 		const flaw = `is neither JSON lines nor one JSON array or object (${message})`;
 		return yield { position: 'The file', flaw };
 	}
 	if (!Array.isArray(value))
-		return yield { position: `Line ${lines[0]?.number} of the file`, value, isWholeFile: true };
+		return yield { position: `Line ${lines[0]?.number} of the file`, value };
 	for (const [index, one] of (value as unknown[]).entries())
 		yield { position: `Record ${index + 1} of the file`, value: one };
 }

@@ -1,140 +1,137 @@
 import { IDS_PER_ADDRESS } from '../transport/api';
-import { batches, type Documents } from './batches';
-import type { ReadyDocument } from './readyDocument';
-import type { Fingerprints } from './memory';
-import { processingState, type ProcessingStatus, type Statuses } from './processingStatus';
+import type { SourceMemory } from './memory';
+import { processingState } from './answers';
+import type { Documents, ProcessingStatus, ReadyDocument, Statuses } from './answers';
 
-/** Most bytes of the documents that are held back until the server has given their statuses. */
+/** Once the documents that wait for their statuses have this size in bytes, the statuses are fetched. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
-/** The dependencies of change detection. */
-export interface ChangeDetection<Origin> {
-	memory: Fingerprints;
+/** Dependencies and settings of `compareDocuments`. */
+export interface Comparison {
+	memory: SourceMemory['known'];
 	/**
-	 * Fetches the processing statuses of documents, by ID in lower case. Documents that the server does not have are
-	 * missing.
+	 * Fetches processing statuses. The result has the ID in lower case as key, and no entry for a document that the
+	 * server does not have.
 	 */
 	statusesOf: (ids: string[]) => Promise<Statuses>;
-	/** Whether a document is done only once it is processed; otherwise it is done once stored. */
+	/** If true, a document is done once it is processed; if false, once it is stored. */
 	processed: boolean;
-	/** Whether earlier runs stored documents without having them processed. */
+	/** Whether the last run only stored its documents, and did not start their processing. */
 	onlyStored?: boolean;
 	/** Whether unchanged documents are sent as well. */
 	resends?: boolean;
-	/** Whether the documents are those of an earlier run: then other content that is stored may be newer. */
+	/** Whether a retried execution brings the documents. If other content is stored, it may be newer, and is kept. */
 	isRetry?: boolean;
-	/** Called for each document that is left out because other content of it is stored. */
-	onOlder?: (document: ReadyDocument<Origin>) => void;
-	/**
-	 * Called for each document that is left out, with its status if the server gave one. Without a state, it was only
-	 * stored, and has to be processed.
-	 */
-	onUnchanged: (document: ReadyDocument<Origin>, status?: ProcessingStatus) => void;
-	/** Called for each unchanged document that is sent anyway, because the server lacks it or did not process it. */
-	onMissing?: (document: ReadyDocument<Origin>) => void;
 }
 
 /**
- * Leaves out documents that an earlier run stored with the same content, if the server still has them: people delete
- * documents, and other sources disable them, which removes their status. If documents are to be processed, they are
- * left out once that is done or under way, or if they were only stored: then it is begun. If the statuses cannot be
- * read, a document that was seen processed counts as present. This is the only decision about what is sent.
+ * How a document compares with what earlier runs stored.
+ *
+ * `missing`: the content is the same, but the server lacks the document, has not processed it, or could not be asked.
+ * `older`: a retried execution brings the document, and other content is stored, which may be newer.
+ * `unchanged`, with a status in state `none`: the document is stored, but its processing must still be started.
  */
-export async function* filterChanged<Origin>(
+export interface Compared<Origin> {
+	document: ReadyDocument<Origin>;
+	is: 'new' | 'changed' | 'missing' | 'older' | 'unchanged';
+	/** The status of an unchanged document. Unset if documents are not processed, or if the status was not fetched. */
+	status?: ProcessingStatus;
+}
+
+/**
+ * Decides which documents have changed; no other code does. Compares each document with the memory. If the content is
+ * the same, also checks its status on the server, because the document may have been deleted there, or disabled, which
+ * clears its status. A document with the same content is unchanged:
+ * - with `processed`: if it is processed or in process, or if the last run only stored it;
+ * - without `processed`: if the server has it;
+ * - if its status cannot be read: if an earlier run completed it;
+ * - if the record disables it: always.
+ *
+ * With `resends`, no document is unchanged. The memory forgets the content of each document that is to be sent, because
+ * sending may fail.
+ */
+export async function* compareDocuments<Origin>(
 	documents: Documents<Origin>,
-	detection: ChangeDetection<Origin>,
-): AsyncGenerator<ReadyDocument<Origin>> {
-	const { memory, statusesOf, processed, onlyStored, resends, isRetry } = detection;
-	const { onUnchanged, onMissing, onOlder } = detection;
+	{ memory, statusesOf, processed, onlyStored, resends, isRetry }: Comparison,
+): AsyncGenerator<Compared<Origin>> {
 	const held = new Map<string, ReadyDocument<Origin>>();
 	let bytes = 0;
-	async function* release() {
+	async function* release(): AsyncGenerator<Compared<Origin>> {
 		const { statuses, failure } = await statusesOf([...held.keys()]);
 		for (const [id, document] of held) {
 			const status = statuses.get(id);
 			const state = processingState(status);
-			// One without a state that was processed before was disabled since.
+			// A document that is processed according to the memory, but has no state on the server, was disabled: send
+			// it again.
 			const isOnlyStored = onlyStored && state === 'none' && !memory.isDone(id, true);
 			if (state === 'finish') memory.markProcessed(id);
 			const isDone = !processed || isOnlyStored || state === 'finish' || state === 'running';
 			const isAssumedDone = failure !== undefined && memory.isDone(id, processed);
-			if (status ? isDone : isAssumedDone) {
-				onUnchanged(document, processed ? status : undefined);
-			} else {
-				onMissing?.(document);
-				memory.forget(id);
-				yield document;
-			}
+			const isUnchanged = status ? isDone : isAssumedDone;
+			if (!isUnchanged) memory.forget(id);
+			if (isUnchanged) yield { document, is: 'unchanged', status: processed ? status : undefined };
+			else yield { document, is: 'missing' };
 		}
 		held.clear();
 		bytes = 0;
 	}
 	for await (const document of documents) {
 		const { id, contentHash = '' } = document;
-		// Of two documents with one ID, the later is compared with the earlier, not with the last run.
+		// If an ID occurs twice, the first document is compared completely before the second: the result may change the
+		// memory.
 		const key = id.toLowerCase();
 		if (held.has(key) || held.size >= IDS_PER_ADDRESS || bytes >= MAX_HELD_BYTES) yield* release();
-		const isKnown = memory.has(id, contentHash);
-		if (isKnown && !resends && document.record.disabled) {
-			onUnchanged(document);
-		} else if (isKnown && !resends) {
+		const isSame = memory.has(id, contentHash);
+		if (isSame && !resends && document.record.disabled) yield { document, is: 'unchanged' };
+		else if (isSame && !resends) {
 			held.set(key, document);
 			bytes += document.bytes;
-		} else if (!isKnown && isRetry && memory.isDone(id, false)) {
-			onOlder?.(document);
-		} else {
+		} else if (!isSame && isRetry && memory.isDone(id, false)) yield { document, is: 'older' };
+		else {
+			const is = memory.knows(id) ? 'changed' : 'new';
 			memory.forget(id);
-			yield document;
+			yield { document, is };
 		}
 	}
 	if (held.size > 0) yield* release();
 }
 
 /**
- * What the next run would do with a document. `back`: it is on the server but cannot be found, for example because it
- * was disabled, and is sent again.
+ * What the next run would do with a document. `new` and `changed`: sends it. `back`: sends it again, because the server
+ * has it but assistants cannot find it, for example after it was disabled. `gone`: disables it, because the source no
+ * longer has it.
  */
 export type PlannedAction = 'new' | 'changed' | 'back' | 'unchanged' | 'gone';
 
-/** The dependencies of a plan. */
-export type Planning<Origin> = Pick<
-	ChangeDetection<Origin>,
-	'memory' | 'statusesOf' | 'processed' | 'onlyStored' | 'resends'
-> & {
-	/** Called once for each document that is read. */
-	onPlanned: (document: ReadyDocument<Origin>, plan: PlannedAction) => void;
-};
-
 /**
- * Reports what the next run would do with each document. It uses the decision of the run itself (`filterChanged`),
- * which changes `memory` as a run would.
+ * Plans what the next run would do with each document. `compareDocuments` decides, as it does in a run, and updates
+ * `comparison.memory`.
  */
-export async function planDocuments<Origin>(
-	given: Documents<Origin>,
-	{ onPlanned, ...detection }: Planning<Origin>,
-): Promise<void> {
-	const missing = new Set<ReadyDocument<Origin>>();
-	const onUnchanged = (document: ReadyDocument<Origin>) => onPlanned(document, 'unchanged');
-	const onMissing = (document: ReadyDocument<Origin>) => missing.add(document);
-	const toSend = filterChanged(given, { ...detection, onUnchanged, onMissing });
-	const limits = { maxCount: IDS_PER_ADDRESS, maxBytes: Infinity };
-	for await (const some of batches<Origin>(toSend, limits)) {
-		const { statuses } = await detection.statusesOf(some.map(({ id }) => id.toLowerCase()));
-		for (const document of some) {
-			const isChanged = !missing.delete(document) && detection.memory.knows(document.id);
-			onPlanned(document, planOf(statuses.get(document.id.toLowerCase()), isChanged));
-		}
+export async function* planDocuments<Origin>(
+	documents: Documents<Origin>,
+	comparison: Comparison,
+): AsyncGenerator<{ document: ReadyDocument<Origin>; plan: PlannedAction }> {
+	const held: Array<Compared<Origin>> = [];
+	async function* release() {
+		const idOf = ({ document }: Compared<Origin>) => document.id.toLowerCase();
+		const { statuses } = await comparison.statusesOf(held.map(idOf));
+		for (const one of held.splice(0))
+			yield { document: one.document, plan: planOf(one, statuses.get(idOf(one))) };
 	}
+	for await (const one of compareDocuments(documents, comparison)) {
+		if (one.is === 'unchanged') yield { document: one.document, plan: one.is };
+		else held.push(one);
+		if (held.length >= IDS_PER_ADDRESS) yield* release();
+	}
+	if (held.length > 0) yield* release();
 }
 
 /**
- * What sending a document would do.
- *
- * @param status the server's status of the document, if it has one
- * @param isChanged whether an earlier run stored it with other content
+ * The planned action for a document that would be sent. `status` is unset if the server does not have the document or
+ * could not be asked.
  */
-function planOf(status: ProcessingStatus | undefined, isChanged: boolean): PlannedAction {
+function planOf({ is }: Compared<unknown>, status: ProcessingStatus | undefined): PlannedAction {
 	if (!status) return 'new';
 	const state = processingState(status);
-	return state === 'finish' || state === 'running' || isChanged ? 'changed' : 'back';
+	return state === 'finish' || state === 'running' || is === 'changed' ? 'changed' : 'back';
 }

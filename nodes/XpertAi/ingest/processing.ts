@@ -1,126 +1,136 @@
-import chunk from 'lodash/chunk';
+import { chunk } from 'lodash';
 
 import { IDS_PER_ADDRESS } from '../transport/api';
-import { MINUTE_MS, FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import type { ProcessedFact } from './readyDocument';
-import { documentList } from './answeredRecords';
-import { IDS_TO_START, fetchStatuses, processingEndOf, statusesById } from './processingStatus';
-import type { ProcessingEnd, ProcessingRoutes, ProcessingStatus } from './processingStatus';
+import { FIRST_PAUSE_MS, MINUTE_MS, longerPause } from '../transport/clock';
+import { IDS_TO_START, fetchStatuses, listWith, processingEndOf, statusesById } from './answers';
+import type { KnowledgebaseRoutes, ProcessedFact, ProcessingStatus } from './answers';
 
 const REQUESTS_AT_ONCE = 5;
 
 /**
- * The least time that a server takes per document, in milliseconds. Few documents are polled soon, many no more often
- * than the pause.
+ * A server needs at least this long for a document, in milliseconds. With few documents, the first pause is this time
+ * for each of them, instead of `FIRST_PAUSE_MS`.
  */
 const MIN_PAUSE_PER_DOCUMENT_MS = 250;
 
-/** When documents are stored faster than small requests can start them, larger requests start more at a time. */
-const MAX_IDS_TO_START = 100;
-const MANY_TO_START = REQUESTS_AT_ONCE * MAX_IDS_TO_START;
-
-/** After this long without progress, documents that an earlier run started count as stuck. */
+/** Documents that an earlier run started count as stuck if no document has made progress for this long. */
 const STALLED_MS = 5 * MINUTE_MS;
 
 /**
- * Processes documents while others are still being stored. It starts them in small concurrent requests, so that the
- * server embeds some while it stores the next, and polls their statuses. It keeps only the ID of a document, and only
- * until its processing has ended.
+ * Lets the server process documents while others are still being stored. To start a document means to request its
+ * processing: small concurrent requests start documents, then their statuses are polled. Keeps only the ID of each
+ * document, and only until its processing has ended.
  */
 export class Processing {
-	/** IDs of documents to be started. */
+	/** IDs of documents that are still to be started. */
 	private pending: string[] = [];
-	/** Documents started and not ended, in the order of the requests: servers process them in this order. */
+	/** Documents to be polled, in the order in which they were started: servers process them in this order. */
 	private readonly started = new Set<string>();
 	/**
-	 * Of `started`, the documents that the server did not queue, with the status and progress last seen: they have
-	 * ended, are running since an earlier run started them, or are unknown to it.
+	 * The documents in `started` that the server did not queue, each with the status and progress that were last seen.
+	 * Such a document has already ended, was started by an earlier run, or is not on the server.
 	 */
 	private readonly notQueued = new Map<string, string>();
-	/** Documents without a status when polled, which were started a second time. */
+	/** Documents that were started a second time, because a poll showed them in state `none`. */
 	private readonly restarted = new Set<string>();
-	private allStarted = true;
 	private readonly inFlight = new Set<Promise<void>>();
 	private failure?: Failure;
 	private routeWorked = false;
-	/** The pause between polls while others are being stored; it grows when the server falls behind. */
+	/**
+	 * The pause between polls while documents are being stored. It grows with each poll whose last documents are still
+	 * in process.
+	 */
 	private pause = FIRST_PAUSE_MS;
 	private nextPollAt?: number;
-	/** When a document last ended, or one of an earlier run last progressed. */
+	/** When a document was last started or has ended, or when one that an earlier run started last showed progress. */
 	private lastProgressAt = 0;
-	/** Facts since they were last given. */
+	/** Facts that `ended` has not returned yet. */
 	private facts: ProcessedFact[] = [];
 
-	/** @param waitMs how long to wait for the end; `undefined` does not wait */
+	/**
+	 * @param waitMs how long to wait until processing ends; if `undefined`, processing is started, and not waited for
+	 */
 	constructor(
-		private readonly routes: ProcessingRoutes,
+		private readonly routes: Omit<KnowledgebaseRoutes, 'storePath'>,
 		private readonly waitMs?: number,
 	) {}
 
-	/** The documents that have ended since they were last given, each once. */
+	/** Takes the facts that were added since the last call. */
 	ended(): ProcessedFact[] {
 		return this.facts.splice(0);
 	}
 
-	/** Adds a stored document. Processing starts once there are enough documents for a request. */
+	/** Adds a stored document. Documents are started once there are enough for a full request. */
 	add(id: string): void {
 		this.pending.push(id);
 		if (this.pending.length >= IDS_TO_START) this.startPending();
 	}
 
-	/** Starts the remaining documents, and waits until the server has answered. */
+	/** Starts the remaining documents, and waits until all requests have been answered. */
 	async startRemaining(): Promise<void> {
 		for (this.startPending(); this.pending.length > 0; this.startPending())
 			await Promise.race(this.inFlight);
-		// The answer to a start may have begun a poll.
+		// The answer to a start may trigger a poll, which is then also in flight.
 		while (this.inFlight.size > 0) await Promise.all(this.inFlight);
 	}
 
-	/** Polls the statuses of documents if a poll is due; does not wait for the answer. */
+	/** Polls statuses if enough documents have been started and a poll is due. Does not wait for the answer. */
 	pollWhenDue(): void {
 		const { now } = this.routes.clock;
 		if (this.started.size < IDS_TO_START) return;
 		this.nextPollAt ??= now() + this.pause;
-		if (now() >= this.nextPollAt) this.track(this.pollWhileStoring());
+		if (now() < this.nextPollAt) return;
+		this.nextPollAt = Infinity;
+		// After a failure, there is no poll until `end` polls again, which reports the failure if it persists.
+		const work = this.poll().then((failure) => {
+			if (!failure) this.nextPollAt = now() + this.pause;
+		});
+		this.track(work);
 	}
 
 	/**
-	 * Starts the remaining documents, and follows all until they have ended or the wait is over. Without a wait, only
-	 * those that the server did not queue are polled.
+	 * Starts the remaining documents, and polls until all have ended or the wait is over. Without `waitMs`, polls only
+	 * the documents that the server did not queue, and does not wait until these have ended.
 	 */
 	async *end(): AsyncGenerator<ProcessedFact[]> {
 		const { clock, signal } = this.routes;
 		const { waitMs } = this;
 		await this.startRemaining();
 		yield this.ended();
-		const deadline = clock.now() + (waitMs ?? 0);
+		const deadline = waitMs === undefined ? Infinity : clock.now() + waitMs;
 		let pause = Math.min(FIRST_PAUSE_MS, this.started.size * MIN_PAUSE_PER_DOCUMENT_MS);
-		const isOver = () => waitMs !== undefined && clock.now() >= deadline;
-		while (this.started.size > 0 && this.canContinue && !isOver()) {
+		while (this.started.size > 0 && this.canContinue && clock.now() < deadline) {
 			if (waitMs !== undefined) await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
-			// The last poll covers all documents, including those that the server has not reached.
-			this.failure = (await this.poll(clock.now() >= deadline)) ?? (await this.giveUpStuck());
+			// If nothing progresses, and at the end of the wait, one poll covers all documents, not only the oldest.
+			const wasStalled = this.isStalled;
+			this.failure = await this.poll(wasStalled || clock.now() >= deadline);
+			// If even this poll shows no progress, the server has lost the documents that an earlier run started. As long as
+			// other documents end, those of the earlier run may still be in the queue.
+			const isStuck = wasStalled && this.isStalled && !this.failure;
+			for (const id of isStuck ? this.notQueued.keys() : [])
+				this.reportEnd(id, { state: 'running', isStuck });
 			await this.startRemaining();
 			yield this.ended();
 			pause = longerPause(pause);
 		}
-		for (const id of this.started)
-			if (this.failure && this.notQueued.has(id)) this.reportNotStarted([id]);
-			else this.report(id, { state: 'running' });
+		for (const id of this.started) this.report(id, { state: 'running' });
 		yield this.ended();
 	}
 
 	/**
-	 * How it ended: why the remaining documents could not be started or polled, and whether that is because this server
-	 * has no route for processing; whether all were started; how many are still in process.
+	 * How processing ended. `failure`: why documents could not be started or polled. `unfinished`: number of documents
+	 * that are still in process; 0 after a failure, which is reported instead.
 	 */
 	get result() {
-		const { failure, hasNoRoute, allStarted, started } = this;
-		return { failure, hasNoRoute, allStarted, unfinished: failure ? 0 : started.size };
+		const { failure, hasNoRoute, started } = this;
+		return { failure, hasNoRoute, unfinished: failure ? 0 : started.size };
 	}
 
-	/** Whether this server has no route for processing. A route that has answered in this run exists. */
+	/**
+	 * Whether this server has no route for processing. Never true once the route has answered in this run: a 404 after
+	 * that has another cause.
+	 */
 	private get hasNoRoute(): boolean {
 		return this.failure?.missing === 'route' && !this.routeWorked;
 	}
@@ -129,16 +139,20 @@ export class Processing {
 		return this.failure === undefined && !this.routes.signal?.aborted;
 	}
 
-	/** Starts documents while fewer than REQUESTS_AT_ONCE requests are in flight. */
+	/**
+	 * Starts documents while fewer than REQUESTS_AT_ONCE requests are in flight. After a failure, reports them as not
+	 * started.
+	 */
 	private startPending(): void {
 		if (!this.canContinue) this.reportNotStarted(this.pending.splice(0));
-		while (this.pending.length > 0 && this.inFlight.size < REQUESTS_AT_ONCE) {
-			const size = this.pending.length > MANY_TO_START ? MAX_IDS_TO_START : IDS_TO_START;
-			this.track(this.requestStart(this.pending.splice(0, size)));
-		}
+		while (this.pending.length > 0 && this.inFlight.size < REQUESTS_AT_ONCE)
+			this.track(this.requestStart(this.pending.splice(0, IDS_TO_START)));
 	}
 
-	/** Lets a request run concurrently with others; starts further documents when it ends. */
+	/**
+	 * Keeps a request in `inFlight` until it ends, and then starts more documents if there are enough for a full
+	 * request.
+	 */
 	private track(request: Promise<void>): void {
 		const work = request.finally(() => {
 			this.inFlight.delete(work);
@@ -149,15 +163,14 @@ export class Processing {
 
 	private reportNotStarted(ids: string[]): void {
 		const { failure, hasNoRoute } = this;
-		this.allStarted &&= ids.length === 0;
 		if (failure) for (const id of ids) this.report(id, { state: 'none', failure, hasNoRoute });
 	}
 
-	/** Starts documents. The server answers with those that it has queued. */
+	/** Starts documents. The answer lists those that the server has queued. */
 	private async requestStart(ids: string[]): Promise<void> {
 		const { send, startPath: path } = this.routes;
 		const body = JSON.stringify(ids);
-		const outcome = await send({ method: 'POST', path, body, schema: documentList });
+		const outcome = await send({ method: 'POST', path, body, schema: listWith() });
 		if (!outcome.ok) {
 			this.failure ??= outcome.failure;
 			return this.reportNotStarted(ids);
@@ -175,20 +188,12 @@ export class Processing {
 		this.pollWhenDue();
 	}
 
-	/** Polls while documents are still being stored, so that ended ones need not be kept. */
-	private async pollWhileStoring(): Promise<void> {
-		this.nextPollAt = Infinity;
-		// A failure that persists is reported by the last poll.
-		if (await this.poll()) return;
-		this.nextPollAt = this.routes.clock.now() + this.pause;
-	}
-
 	/**
-	 * Polls the oldest documents, and continues while the last ones polled have ended: servers process in order, so
-	 * later ones have not ended either.
+	 * Polls the oldest documents first, in groups of IDS_PER_ADDRESS. If the last documents of a group are all still in
+	 * process, later ones are too, because servers process in order: then the next groups are not polled.
 	 *
-	 * @param all whether to poll all documents in any case
-	 * @returns why the statuses could not be read
+	 * @param all whether to poll all groups in any case
+	 * @returns why the statuses could not be read; `undefined` if they were read, or if the execution was stopped
 	 */
 	private async poll(all = false): Promise<Failure | undefined> {
 		for (const ids of chunk([...this.started], IDS_PER_ADDRESS)) {
@@ -202,54 +207,37 @@ export class Processing {
 		return undefined;
 	}
 
-	/** Records the status of a document. One without a status is started once more. */
+	/** Records the status of a document. If its state is `none`, starts the document again, but only once. */
 	private recordStatus(id: string, status: ProcessingStatus | undefined): void {
+		const { notQueued, restarted, started } = this;
 		const end = processingEndOf(status);
-		if (end.state === 'running') return this.recordRunning(id, status);
-		if (end.state !== 'none') {
-			this.lastProgressAt = this.routes.clock.now();
-			return this.reportEnd(id, end);
+		if (end.state === 'none' && !restarted.has(id)) {
+			for (const ids of [started, notQueued]) ids.delete(id);
+			restarted.add(id);
+			this.pending.push(id);
+			return;
 		}
-		if (this.restarted.has(id))
-			return this.reportEnd(id, { ...end, processMsg: status ? NOT_STARTED : NOT_KNOWN });
-		this.restarted.add(id);
-		for (const ids of [this.started, this.notQueued]) ids.delete(id);
-		this.pending.push(id);
-	}
-
-	private recordRunning(id: string, status: ProcessingStatus | undefined): void {
-		this.restarted.delete(id);
-		if (this.waitMs === undefined) return this.reportEnd(id, { state: 'running' });
-		const progress = `${status?.status} ${status?.progress}`;
-		const seen = this.notQueued.get(id);
-		if (seen === undefined || seen === progress) return;
-		this.notQueued.set(id, progress);
+		if (end.state === 'running' && this.waitMs !== undefined) {
+			const progress = `${status?.status} ${status?.progress}`;
+			if ((notQueued.get(id) ?? progress) === progress) return;
+			notQueued.set(id, progress);
+		} else this.reportEnd(id, end.state === 'none' ? { ...end, processMsg: NOT_STARTED } : end);
 		this.lastProgressAt = this.routes.clock.now();
 	}
 
-	/**
-	 * Gives up documents that an earlier run started, once neither they nor any others progress: the server has lost
-	 * them. While others end, they may be waiting in its queue.
-	 */
-	private async giveUpStuck(): Promise<Failure | undefined> {
-		const { clock } = this.routes;
-		const isStalled = () => clock.now() - this.lastProgressAt >= STALLED_MS;
-		if (this.notQueued.size === 0 || !isStalled()) return undefined;
-		const failure = await this.poll(true);
-		if (failure || !isStalled()) return failure;
-		for (const id of this.notQueued.keys()) this.reportEnd(id, { state: 'running', isStuck: true });
-		return undefined;
+	/** Whether documents that an earlier run started may be stuck, because nothing has progressed for STALLED_MS. */
+	private get isStalled(): boolean {
+		return this.notQueued.size > 0 && this.routes.clock.now() - this.lastProgressAt >= STALLED_MS;
 	}
 
-	private reportEnd(id: string, end: ProcessingEnd): void {
+	private reportEnd(id: string, end: ProcessedFact['end']): void {
 		for (const ids of [this.started, this.notQueued, this.restarted]) ids.delete(id);
 		this.report(id, end);
 	}
 
-	private report(id: string, end: ProcessingEnd): void {
+	private report(id: string, end: ProcessedFact['end']): void {
 		this.facts.push({ outcome: 'processed', id, end });
 	}
 }
 
-const NOT_KNOWN = 'the server does not know it in this knowledgebase';
 const NOT_STARTED = 'the server did not begin, though it was asked to twice';

@@ -1,305 +1,371 @@
-import chunk from 'lodash/chunk';
-import compact from 'lodash/compact';
-
+import { chunk, compact, difference, map, omit, uniq, uniqBy } from 'lodash';
 import { z } from 'zod';
 
+import { canonicalKey, derivedId, numberIfAny, textIfAny } from '../payloads/common';
+import type { DocumentRecord } from '../payloads/document';
+import { type ApiClient, call } from '../transport/call';
+import { isRejection, isTooLarge, mayBePartlyDone } from '../transport/failure';
 import type { Failure } from '../transport/failure';
-import {
-	certainlyNotDone,
-	isCutOff,
-	isOverdue,
-	isRejection,
-	isTooLarge,
-	mayBePartlyDone,
-} from '../transport/classifyFailure';
-import { OutageBudget, call } from '../transport/call';
-import type { ApiClient, Result, RetryLimits } from '../transport/call';
-import { answeredRecords, recordId, storingFlaw } from './answeredRecords';
-import { batchBody, batchBytes, batches, type BatchLimits, type Documents } from './batches';
-import type { ReadyDocument, Fact } from './readyDocument';
-import type { Folders } from './folders';
-import type { BatchEnd, JournaledBatch, SourceMemory } from './memory';
+import { UPLOADS_AT_ONCE, multipartBody } from '../transport/multipart';
+import { answeredRecords, listWith, serialize } from './answers';
+import type { Documents, Fact, KnowledgebaseRoutes, ReadyDocument } from './answers';
+import type { SourceMemory } from './memory';
 
-/** The dependencies of storing. It knows neither n8n nor HTTP. */
-export interface Storing<Origin> {
-	documents: Documents<Origin> | AsyncIterable<ReadyDocument<Origin> | Fact<Origin>>;
-	batchLimits: BatchLimits;
-	retryLimits: RetryLimits;
-	/** Requests at once. */
-	concurrency: number;
-	client: Pick<ApiClient, 'send' | 'clock' | 'signal'>;
-	/** Path of the request (E3). */
-	path: string;
+/** A document that is still to be stored, or a fact about a document or a request. */
+type Step<Origin> = ReadyDocument<Origin> | Fact<Origin>;
+
+/** The fields of an upload's answer that are used. */
+const uploadedFile = z.object({ url: z.string().min(1), id: textIfAny, size: numberIfAny });
+
+interface Uploading<Origin> {
+	documents: Documents<Origin>;
+	client: ApiClient;
 	timeoutMs: number;
-	/** Creates the folders of a batch before it is sent. */
-	folders?: Folders;
-	/** Journals each batch; the rows of the journal go around its documents. */
-	memory?: Pick<SourceMemory, 'journalBatch'>;
-	/** Why no further batch may be sent. */
-	circuitBreaker?: { readonly reason?: string };
-	/** Whether a document that is not stored ends the sending. */
-	stopsAtFailure?: boolean;
+	/** Uploads start only while `canSend` is true. */
+	gate: { readonly canSend: boolean };
+	/** If `refusal` is set, no document may be stored, so no file is uploaded. */
+	memory?: { readonly refusal?: Failure };
 }
 
 /**
- * Stores documents in batches, with `concurrency` requests at once. Facts of earlier steps pass.
+ * Uploads the files of documents (E16), several at once. Passes each document on when its file is on the server, in the
+ * original order. If an upload fails, a fact takes the place of its document; other documents are not affected.
+ * Documents without a file pass unchanged. An upload may be repeated even if the server has received the file: an
+ * unused file does no harm.
  *
- * @returns what happens, some facts at a time
  * @throws what the source of the documents throws
  */
-export function storeDocuments<Origin>(storing: Storing<Origin>): AsyncGenerator<Fact<Origin>[]> {
-	return new Storer(storing).run();
+export async function* uploadFiles<Origin>(all: Uploading<Origin>): AsyncGenerator<Step<Origin>> {
+	const { documents, client, timeoutMs, gate, memory } = all;
+	const inFlight: Array<Promise<Array<Step<Origin>>>> = [];
+	const upload = async (document: ReadyDocument<Origin>): Promise<Array<Step<Origin>>> => {
+		try {
+			if (!document.file) return [document];
+			if (!gate.canSend) return [{ document, outcome: 'notSent' }];
+			const unsent = { document, outcome: 'notSent', batch: 0, attempts: 0 } as const;
+			if (memory?.refusal) return [{ ...unsent, failure: memory.refusal }];
+			const content = await document.file();
+			const body = () => multipartBody(content, {});
+			const request = { method: 'POST', repeatable: true, path: '/v1/file', body } as const;
+			const result = await call(client, { ...request, schema: uploadedFile, timeoutMs });
+			const { answer, failure, attempts } = result;
+			if (!answer) {
+				const outcome = failure.status === undefined ? 'notSent' : 'rejected';
+				return [{ document, outcome, failure, batch: 0, attempts }];
+			}
+			const { url: fileUrl, id: storageFileId, size } = answer;
+			const record = { ...document.record, ...content.fields, fileUrl, storageFileId, size };
+			const ready = { ...omit(document, 'file'), isUploaded: true, record, ...serialize(record) };
+			return [{ outcome: 'uploaded', hadNul: content.hadNul }, ready];
+		} catch (error) {
+			return [{ document, outcome: 'unreadable', error }];
+		}
+	};
+	try {
+		for await (const document of documents) {
+			// For speed: most documents have no file, and need not wait in the queue unless a file is still being
+			// uploaded before them.
+			if (!document.file && inFlight.length === 0) yield document;
+			else inFlight.push(upload(document));
+			if (inFlight.length >= UPLOADS_AT_ONCE) yield* (await inFlight.shift()) ?? [];
+		}
+		while (inFlight.length > 0) yield* (await inFlight.shift()) ?? [];
+	} finally {
+		// Running uploads still read their files: wait for them, even if the consumer has stopped reading documents.
+		await Promise.allSettled(inFlight);
+	}
 }
 
-class Storer<Origin> {
-	private readonly outageBudget: OutageBudget;
-	/** What happened since facts were last given. */
+/**
+ * The folder records of a path such as `Dept/Sales`, outermost first. Documents and inner folders refer to their folder
+ * by `parent` (recorded, `folder-moves`). Every run and every source derives the same IDs.
+ */
+function folderRows(knowledgebaseId: string, folder: string) {
+	const owner = derivedId(knowledgebaseId, 'folders');
+	const names = folderNames(folder);
+	const idAt = (depth: number) => derivedId(owner, names.slice(0, depth + 1).join('/'));
+	return names.map((name, depth) => {
+		const parent = depth > 0 && { parent: { id: idAt(depth - 1) } };
+		return { id: idAt(depth), name, sourceType: 'folder', ...parent };
+	});
+}
+
+/** The folder names in a path, without empty names, `.` and `..`. */
+const folderNames = (folder: string) =>
+	difference(folder.split('/').map(canonicalKey), ['', '.', '..']);
+
+/**
+ * Sets the `parent` of a document to its folder, because Xpert AI servers ignore `folder`. An empty `folder` moves the
+ * document out of all folders. A document that has no `folder`, or already has a `parent`, is returned unchanged.
+ */
+export function inFolder(record: DocumentRecord, knowledgebaseId: string): DocumentRecord {
+	const { folder, parent } = record;
+	if (folder === undefined || parent !== undefined) return record;
+	const path = folderNames(folder ?? '').join('/');
+	const row = folderRows(knowledgebaseId, path).at(-1);
+	return { ...record, folder: path, parent: row ? { id: row.id } : null };
+}
+
+/** The folders of a knowledgebase in one run. Each folder is created before its first document is stored. */
+export class Folders {
+	private readonly created = new Set<string>();
+	private queue = Promise.resolve<Failure | undefined>(undefined);
+
+	constructor(
+		private readonly knowledgebaseId: string,
+		private readonly routes: Pick<KnowledgebaseRoutes, 'send' | 'storePath'>,
+	) {}
+
+	/**
+	 * Creates the folders of documents, each once per run, because the server rejects a document whose folder does not
+	 * exist (recorded, `folder-moves`).
+	 *
+	 * @returns why the folders could not be created; `undefined` if they exist
+	 */
+	async createFor(records: DocumentRecord[]): Promise<Failure | undefined> {
+		const folders = uniq(map(records, 'folder'));
+		const rows = folders.flatMap((folder) => folderRows(this.knowledgebaseId, folder ?? ''));
+		// One request at a time: two at once could create the same folder twice.
+		this.queue = this.queue.then(async () => {
+			const missing = uniqBy(rows, 'id').filter(({ id }) => !this.created.has(id));
+			if (missing.length === 0) return undefined;
+			const { send, storePath: path } = this.routes;
+			// The server does not change a folder that already exists (recorded, `folder-moves`).
+			const body = JSON.stringify(missing);
+			const outcome = await send({ method: 'POST', path, body, schema: listWith() });
+			if (!outcome.ok) return outcome.failure;
+			for (const { id } of missing) this.created.add(id);
+			return undefined;
+		});
+		return await this.queue;
+	}
+}
+
+type Batch<Origin> = Array<ReadyDocument<Origin>>;
+
+/** When a batch is full. A single document over `maxBytes` is sent as a batch of one. */
+export interface BatchLimits {
+	maxCount: number;
+	/**
+	 * Maximum number of documents in the first batch. A small first batch soon shows errors that affect all documents.
+	 */
+	firstCount?: number;
+	maxBytes: number;
+	/** Bytes to keep free for the journal: `once` per batch, and `each` per document. */
+	reserved?: { once: number; each: number };
+}
+
+/** Groups documents into batches, in order. Facts in the input are passed on at once. */
+export async function* batches<Origin>(
+	documents: Storing<Origin>['documents'],
+	{ maxCount, firstCount = maxCount, maxBytes, reserved = { once: 0, each: 0 } }: BatchLimits,
+): AsyncGenerator<Batch<Origin> | Fact<Origin>> {
+	let batch: Batch<Origin> = [];
+	let limit = Math.min(firstCount, maxCount);
+	// One byte is for the opening bracket. Each document needs one more, for the comma or bracket after it.
+	const room = maxBytes - reserved.once - 1;
+	let left = room;
+	for await (const document of documents) {
+		if ('outcome' in document) {
+			yield document;
+			continue;
+		}
+		const bytes = document.bytes + 1 + reserved.each;
+		if (batch.length > 0 && (batch.length >= limit || bytes > left)) {
+			yield batch;
+			batch = [];
+			left = room;
+			limit = maxCount;
+		}
+		left -= bytes;
+		batch.push(document);
+	}
+	if (batch.length > 0) yield batch;
+}
+
+/** The dependencies and settings of `Storer`. */
+export interface Storing<Origin> {
+	documents: Documents<Origin> | AsyncIterable<Step<Origin>>;
+	batchLimits: BatchLimits;
+	concurrency: number;
+	client: ApiClient;
+	/** Path of the request (E3). */
+	path: string;
+	timeoutMs: number;
+	/** Creates the folders that the documents of a batch need, before the batch is sent. */
+	folders?: Folders;
+	/** Makes the journal rows that are sent before and after the documents of each batch. */
+	memory?: Pick<SourceMemory, 'journalBatch'>;
+	/** Once `reason` is set, no more batches are sent. */
+	circuitBreaker?: { readonly reason?: string };
+	/** Whether to send no more batches once a document has failed. */
+	stopsAtFailure?: boolean;
+}
+
+/** Stores documents in batches. */
+export class Storer<Origin> {
+	/** Facts that `run` has not yielded yet. */
 	private facts: Array<Fact<Origin>> = [];
 	private batchCount = 0;
 	private hasFailed = false;
 
-	constructor(private readonly storing: Storing<Origin>) {
-		this.outageBudget = new OutageBudget(storing.retryLimits);
-	}
+	constructor(private readonly storing: Storing<Origin>) {}
 
+	/**
+	 * Stores the documents, with up to `concurrency` requests at once. Facts in the input are passed on. If the
+	 * execution is stopped, the remaining documents get no fact.
+	 *
+	 * @returns facts, in groups as they arise
+	 * @throws what the source of the documents throws, or an unexpected error of a batch
+	 */
 	async *run(): AsyncGenerator<Array<Fact<Origin>>> {
-		const { documents, batchLimits, client, concurrency } = this.storing;
-		const { clock, signal } = client;
-		const source = batches<Origin, Fact<Origin>>(documents, batchLimits);
-		/** The requests under way, with the IDs of their documents in lower case. */
-		const running = new Map<Promise<void>, Set<string>>();
-		let reading: Promise<void> | undefined;
-		let waiting: Batch<Origin> | undefined;
-		let isRead = false;
-		let crash: { error: unknown } | undefined;
-		const crashed = (error: unknown) => {
-			crash ??= { error };
-			isRead = true;
-		};
-		const read = async () => {
-			// Making a batch blocks the event loop, so a request gets a head start.
-			if (running.size >= concurrency)
-				await Promise.race([clock.sleep(SEND_HEAD_START_MS), ...running.keys()]);
-			const { done, value } = await source.next();
-			if (done) isRead = true;
-			else if (Array.isArray(value)) waiting = value;
-			else this.facts.push(value);
-		};
-		while (!signal?.aborted) {
-			// Of two documents with one ID, the later one must win.
-			const ids = waiting?.map(({ id }) => id.toLowerCase()) ?? [];
-			const isFree = [...running.values()].every((others) => !ids.some((id) => others.has(id)));
-			if (waiting && running.size < concurrency && isFree) {
-				const work = this.storeBatch(waiting)
-					.catch(crashed)
+		const { batchLimits, circuitBreaker, concurrency, documents, stopsAtFailure } = this.storing;
+		/** Batches that are being sent, each with the IDs of its documents in lower case. */
+		const running = new Map<Promise<unknown>, Set<string>>();
+		const crashes: unknown[] = [];
+		try {
+			for await (const batch of batches(documents, batchLimits)) {
+				if (!Array.isArray(batch)) {
+					yield [batch, ...this.facts.splice(0)];
+					continue;
+				}
+				const ids = batch.map(({ id }) => id.toLowerCase());
+				// While a document with the same ID is being sent, the batch waits, so that the later document wins.
+				const mustWait = () =>
+					running.size >= concurrency ||
+					[...running.values()].some((others) => ids.some((id) => others.has(id)));
+				while (mustWait()) await Promise.race(running.keys());
+				yield this.facts.splice(0);
+				if (this.storing.client.signal?.aborted || crashes.length > 0) break;
+				const isRefused = this.hasFailed && stopsAtFailure;
+				if (isRefused || circuitBreaker?.reason !== undefined) {
+					yield batch.map((document) => ({ document, outcome: 'notSent' }));
+					continue;
+				}
+				const first = { batch, number: ++this.batchCount, attempts: 0 };
+				const work = this.settle({ ...first, mayBeDone: false, partlyDone: [] })
+					.catch((error: unknown) => crashes.push(error))
 					.finally(() => running.delete(work));
 				running.set(work, new Set(ids));
-				waiting = undefined;
 			}
-			// The next batch is made while the server works on this one.
-			if (!waiting && !isRead && running.size < Math.max(concurrency, 2))
-				reading ??= read()
-					.catch(crashed)
-					.finally(() => (reading = undefined));
-			const events = compact([reading, ...running.keys()]);
-			if (events.length === 0) break;
-			await Promise.race(events);
-			if (this.facts.length > 0) yield this.facts.splice(0);
+		} finally {
+			await Promise.all(running.keys());
 		}
-		await Promise.all(running.keys());
 		yield this.facts;
-		// Closes the source, which may not have been read to its end.
-		await source.return(undefined);
-		if (crash) throw crash.error;
+		if (crashes.length > 0) throw crashes[0];
 	}
 
-	private async storeBatch(batch: Batch<Origin>): Promise<void> {
-		const { circuitBreaker, stopsAtFailure } = this.storing;
-		// Another batch may have failed since this one was read.
-		if (circuitBreaker?.reason !== undefined || (this.hasFailed && stopsAtFailure))
-			for (const document of batch) this.facts.push({ document, outcome: 'notSent' });
-		else {
-			const number = ++this.batchCount;
-			await this.settle({ batch, number, attempts: 0, mayBeDone: false, partlyDone: [] });
-		}
-	}
-
-	/** Sends a batch, in halves if need be, until each of its documents has an outcome. */
-	private async settle(attempted: Attempted<Origin>): Promise<void> {
+	/**
+	 * Sends a batch, and repeats it in halves if it can be split, until each of its documents has an outcome.
+	 *
+	 * @returns whether any of its documents is certainly not stored
+	 */
+	private async settle(attempted: Attempted<Origin>): Promise<boolean> {
 		const { batch, number } = attempted;
-		const { folders, memory } = this.storing;
+		const { client, folders, memory, path, timeoutMs } = this.storing;
 		const unfiled = await folders?.createFor(batch.map(({ record }) => record));
 		const journaled = unfiled ? { failure: unfiled } : await memory?.journalBatch(hashesOf(batch));
 		if (journaled && 'failure' in journaled) return this.reportFailed(attempted, journaled.failure);
-		const result = await this.send(batch, journaled);
-		journaled?.onEnded(endOf(result), result.mayBeDone);
-		const { attempts, failure } = result;
-		const isSplit =
-			failure && (result.isOverload || (batch.length > 1 && maySplit(attempted, failure)));
-		const batches = attempted.attempts === 0 ? 1 : 0;
-		this.facts.push({ outcome: 'sent', counts: { attempts, batches, retries: attempts - 1 } });
-		const updated = { ...attempted, attempts: attempted.attempts + attempts };
-		updated.mayBeDone ||= result.mayBeDone;
-		if (result.ok) {
-			const { status, records } = result;
-			const stored = { outcome: 'stored', status, batch: number } as const;
-			for (const [at, document] of batch.entries())
-				this.facts.push({ ...stored, document, record: records[at], attempts: updated.attempts });
-		} else if (isSplit) {
-			if (mayBePartlyDone(failure))
-				updated.partlyDone = [...updated.partlyDone, { failure, ended: false }];
-			const halves = chunk(batch, Math.ceil(batch.length / 2));
-			for (const half of halves) await this.settle({ ...updated, batch: half });
-		} else this.reportFailed(updated, result.failure, result.records);
-	}
-
-	/**
-	 * Sends a batch with the retry policy; only once if the outage budget is spent.
-	 *
-	 * @returns also whether the batch overloads the server and may be sent in halves, and the records that the last
-	 * answer shows
-	 */
-	private async send(
-		batch: Batch<Origin>,
-		journaled?: JournaledBatch,
-	): Promise<Result<unknown> & { isOverload: boolean; records: unknown[] }> {
-		const { client, path, timeoutMs } = this.storing;
-		const { outageBudget } = this;
-		const canHalve = batch.length > 1 && this.outageBudget.isLeft;
-		const stopRetrying = (failure: Failure, attempts: number) =>
-			canHalve && attempts >= TRIES_BEFORE_HALVING && overloads(batch, failure);
 		let records: unknown[] = [];
 		const schema = z.unknown().superRefine((answer, { addIssue }) => {
-			const documentAnswer = withoutRecords(answer, journaled?.ids);
-			records = answeredRecords(batch, documentAnswer);
-			const message = storingFlaw(documentAnswer, records);
-			if (message) addIssue({ code: 'custom', message });
+			records = answeredRecords(batch, answer, journaled?.ids);
+			const shown = compact(records).length;
+			const message = `it shows ${shown} of ${batch.length} documents as stored`;
+			if (shown < batch.length) addIssue({ code: 'custom', message });
 		});
-		const body = batchBody(batch, journaled?.rows);
-		const result = await call(
-			{ ...client, outageBudget },
-			{ method: 'POST', repeatable: true, path, body, timeoutMs, schema, stopRetrying },
-		);
-		const isOverload = !result.ok && stopRetrying(result.failure, result.attempts);
-		return { ...result, isOverload, records };
+		const [before, behind] = journaled?.rows ?? [];
+		const rows = compact([before, ...batch.map(({ json }) => json), behind]);
+		const body = `[${rows.join(',')}]`;
+		const request = { method: 'POST', repeatable: true, path, body, timeoutMs, schema } as const;
+		const result = await call(client, request);
+		journaled?.onEnded(result.ok, result.mayBeDone);
+		const sent = { ...attempted, attempts: attempted.attempts + result.attempts };
+		sent.mayBeDone ||= result.mayBeDone;
+		const batches = attempted.attempts === 0 ? 1 : 0;
+		const counts = { attempts: result.attempts, batches, retries: result.attempts - 1 };
+		this.facts.push({ outcome: 'sent', counts });
+		if (result.ok) {
+			const { status } = result;
+			const stored = { outcome: 'stored', status, batch: number, attempts: sent.attempts } as const;
+			for (const [at, document] of batch.entries())
+				this.facts.push({ ...stored, document, record: records[at] });
+			return false;
+		}
+		const { failure } = result;
+		if (!maySplit(batch, failure)) return this.reportFailed(sent, failure, records);
+		if (mayBePartlyDone(failure)) sent.partlyDone = [...sent.partlyDone, failure];
+		let isRefused = false;
+		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
+			// Earlier requests stopped at the rejected document, and stored no document after it.
+			if (isRefused) sent.partlyDone = [];
+			isRefused = (await this.settle({ ...sent, batch: half })) || isRefused;
+		}
+		return isRefused;
 	}
 
 	/**
-	 * Reports a failed batch. An incomplete answer still proves that the documents it shows are stored.
+	 * Reports the documents of a failed batch. Those that an incomplete answer shows are reported as stored.
 	 *
-	 * @param records what the answer shows; `undefined` if the batch must not be sent
+	 * @param records the record of each document in the last answer; `undefined` if exactly this batch was not sent
+	 * @returns whether all of its documents are certainly not stored
 	 */
-	private reportFailed(attempted: Attempted<Origin>, failure: Failure, records?: unknown[]): void {
-		const { attempts, number: batch } = attempted;
+	private reportFailed(sent: Attempted<Origin>, failure: Failure, records?: unknown[]): boolean {
+		const { attempts, batch: documents, mayBeDone, number: batch, partlyDone } = sent;
 		this.hasFailed = true;
-		const isUnknown = records ? mayBeStored(attempted, failure) : mayBeStoredBefore(attempted);
-		if (!isUnknown) for (const earlier of attempted.partlyDone) earlier.ended = true;
 		const { kind, status } = failure;
+		const isUnknown =
+			mayBeDone ||
+			kind === 'cancelled' ||
+			partlyDone.some((earlier) => !records || !hasRefused(earlier, documents, failure));
 		const refusal = records && status !== undefined ? 'rejected' : 'notSent';
 		const outcome = isUnknown ? 'unknown' : refusal;
-		for (const [at, document] of attempted.batch.entries()) {
+		for (const [at, document] of documents.entries()) {
 			const record = kind === 'unreadable' ? records?.[at] : undefined;
 			const fact = { document, batch, attempts };
 			if (record === undefined) this.facts.push({ ...fact, outcome, failure });
 			else this.facts.push({ ...fact, outcome: 'stored', status: status ?? 200, record });
 		}
+		return !isUnknown;
 	}
 }
 
-/** Head start of a request before the next batch is made, in milliseconds: making a batch blocks the event loop. */
-const SEND_HEAD_START_MS = 4;
-
-/** Content hashes by ID, without documents whose ID is new each time: later runs cannot recognize them. */
+/** Content hashes by ID. Documents that later runs cannot recognize by their ID are left out. */
 const hashesOf = (batch: Batch<unknown>) =>
 	new Map(batch.flatMap(({ id, isNew, contentHash = '' }) => (isNew ? [] : [[id, contentHash]])));
 
-/** How a request ended, for the journal. */
-function endOf({ failure, mayBeDone }: Result<unknown>): BatchEnd {
-	if (!failure) return 'done';
-	return !mayBeDone && certainlyNotDone(failure) ? 'nothing' : 'unclear';
-}
-
-/** An answer without the records of the journal's rows. */
-function withoutRecords(answer: unknown, ids: string[] = []): unknown {
-	if (!Array.isArray(answer)) return answer;
-	return answer.filter((record) => !ids.includes(recordId(record) ?? ''));
-}
-
-type Batch<Origin> = Array<ReadyDocument<Origin>>;
-
-/** A batch, or part of one, and what was attempted with it. */
+/** A batch, or a part of one after a split, and what is known from earlier requests with its documents. */
 interface Attempted<Origin> {
 	batch: Batch<Origin>;
 	number: number;
-	/** Earlier requests that carried its documents. */
+	/** Number of earlier requests with these documents. */
 	attempts: number;
-	/** Whether an earlier request may have been carried out unnoticed. */
+	/** Whether the server may have processed an earlier, failed request, or may still do so. */
 	mayBeDone: boolean;
-	/** Earlier requests that may have stored some of their documents. */
-	partlyDone: PartlyDone[];
-}
-
-/** A rejected request: the documents before the rejected one are stored, none after it (seen on the live server, E3). */
-interface PartlyDone {
-	failure: Failure;
 	/**
-	 * Whether one of its documents was certainly rejected: neither that document nor any after it was stored by this
-	 * request.
+	 * Failures of earlier requests that may have stored some of these documents: the server stores the documents before
+	 * the rejected document, and none after it (seen on the live server, E3).
 	 */
-	ended: boolean;
-}
-
-/** Send a batch this often before halving it after timeouts. */
-const TRIES_BEFORE_HALVING = 3;
-
-/**
- * From this size on, repeatedly closed connections may mean that the batch is too large: 1 MiB, the default limit of
- * nginx.
- */
-const LARGE_BYTES = 1024 * 1024;
-
-/** Whether a batch is more than the server, or a gateway before it, can handle at once. */
-const overloads = (batch: Batch<unknown>, failure: Failure) =>
-	isOverdue(failure) || (isCutOff(failure) && batchBytes(batch) >= LARGE_BYTES);
-
-/** Whether earlier requests may have stored documents of a batch. */
-function mayBeStoredBefore({ mayBeDone, partlyDone }: Attempted<unknown>): boolean {
-	return mayBeDone || partlyDone.length > 0;
+	partlyDone: Failure[];
 }
 
 /**
- * Whether a failure proves that no document of a batch is stored: servers look up the knowledgebase first, and a 404 is
- * about it if no document names a file that was uploaded before this run.
+ * Whether to repeat a failed batch in halves: if it was too large, or if only some of its documents may be at fault. A
+ * failure of the knowledgebase concerns all documents. Servers look the knowledgebase up first, so a 404 is about the
+ * knowledgebase, unless a document refers to a file that this run has not uploaded, and that may be missing.
  */
-function storesNothing(attempted: Attempted<unknown>, failure: Failure): boolean {
-	const mayLackFile = attempted.batch.some((one) => one.record.storageFileId && !one.isUploaded);
-	return failure.missing !== undefined && !mayLackFile && !mayBeStoredBefore(attempted);
-}
-
-/** Whether the halves of a rejected batch may be stored. They are not if the failure is about the knowledgebase. */
-function maySplit(attempted: Attempted<unknown>, failure: Failure): boolean {
-	return isTooLarge(failure) || (mayBePartlyDone(failure) && !storesNothing(attempted, failure));
-}
-
-/** Whether the server may have stored documents of a failed batch. */
-function mayBeStored(
-	{ batch, mayBeDone, partlyDone }: Attempted<unknown>,
-	failure: Failure,
-): boolean {
-	if (mayBeDone || failure.kind === 'cancelled') return true;
-	return partlyDone.some((earlier) => !earlier.ended && !hasRefused(earlier, batch, failure));
+function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
+	if (batch.length === 1) return false;
+	const mayLackFile = batch.some(({ record, isUploaded }) => record.storageFileId && !isUploaded);
+	const isOfDocument = failure.missing === undefined || mayLackFile;
+	return isTooLarge(failure) || (mayBePartlyDone(failure) && isOfDocument);
 }
 
 /**
- * Whether an earlier request was rejected because of this one document: the server now rejects the document alone
- * with the same reason. A different reason may be new and follow from the document being stored already; chunks are
- * rejected for just that; and a 500 proves nothing about a document.
+ * Whether an earlier request was certainly rejected because of this document: the server now rejects the document
+ * alone, for the same reason. Another reason proves nothing, because the server may object to a document that it has
+ * already stored. Nor does a rejection of a document with chunks, which may have the same cause, nor a 500.
  */
-function hasRefused(
-	{ failure: earlier }: PartlyDone,
-	[document]: Batch<unknown>,
-	failure: Failure,
-): boolean {
-	if (!document || !isRejection(failure) || document.record.chunks) return false;
+function hasRefused(earlier: Failure, batch: Batch<unknown>, failure: Failure): boolean {
+	if (batch.length > 1 || batch[0]?.record.chunks || !isRejection(failure)) return false;
 	return failure.status === earlier.status && failure.reason === earlier.reason;
 }

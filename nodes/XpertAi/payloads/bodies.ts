@@ -1,14 +1,24 @@
 import { z } from 'zod';
 
-import { eachOf, freeForm, openObject, optionalText } from './common';
+import {
+	eachOf,
+	freeForm,
+	keyIn,
+	nullableText,
+	openObject,
+	optionalText,
+	textIfAny,
+} from './common';
 
-/** The filters of assistants. */
 export const assistantFilter = openObject({
 	graph_id: z.string().min(1).optional(),
 	metadata: freeForm.optional(),
 });
 
-/** The body of a chat session. `expires_after` is in seconds; servers take 600 for 0 and less, and any number above. */
+/**
+ * The body of a new chat session. `expires_after` is in seconds. The minimum is 1, because servers replace 0 and
+ * negative numbers by 600. There is no maximum.
+ */
 export const chatSession = openObject({
 	assistant: z.object({ id: z.string().min(1) }).optional(),
 	user: z.string().optional(),
@@ -18,7 +28,6 @@ export const chatSession = openObject({
 /** The elements of a namespace, outermost first, e.g. `["memories", "user-1"]`. */
 const namespace = z.array(z.string().min(1));
 
-/** The filters of store items. */
 export const storeSearch = openObject({
 	namespace_prefix: namespace,
 	query: z.string().optional(),
@@ -33,15 +42,112 @@ export const storeNamespace = openObject({
 	offset: z.number().int().min(0).optional(),
 });
 
-/** How thoroughly servers parse a file context (recorded, `file-context-parsing`). */
-export const PARSE_MODES = ['auto', 'fast', 'deep', 'none'] as const;
+/** How thoroughly a server can parse a file context, with display names (recorded, `file-context-parsing`). */
+export const PARSE_MODES = { auto: 'Auto', fast: 'Fast', deep: 'Deep', none: 'None' };
 
-/** The optional text parts beside a file. `target` is sent as JSON text. */
+/** The optional text parts of an upload beside the file. `target` is an object that is sent as JSON text. */
 export const fileParts = openObject({ target: freeForm.optional() });
 
-/** The optional text parts beside the file of a file context. */
+/** The optional text parts beside the file when a file context is uploaded (E12). */
 export const fileContextParts = fileParts.extend({
 	...eachOf(optionalText, 'purpose', 'conversationId', 'threadId', 'projectId', 'xpertId'),
 	workspacePath: optionalText,
-	parseMode: z.enum(PARSE_MODES).optional(),
+	parseMode: keyIn(PARSE_MODES).optional(),
 });
+
+/** The body of a new conversation. Every field is optional. `threadId` can be any text. */
+export const conversation = openObject({
+	...eachOf(nullableText, 'title', 'threadId', 'xpertId', 'projectId'),
+	options: freeForm.nullish(),
+});
+
+/** The body of an update of a conversation: the node changes only the title. */
+export const conversationTitle = openObject({ title: z.string().trim().min(1) });
+
+/** The ratings of an answer, with display names. Servers accept any value, so the node checks it. */
+export const RATINGS = { like: 'Like', dislike: 'Dislike' };
+export const rating = openObject({ rating: keyIn(RATINGS), content: z.string().optional() });
+
+/** The roles and statuses that servers store with the messages of a conversation, with display names. */
+export const MESSAGE_ROLES = { human: 'Person', ai: 'Assistant' };
+export const MESSAGE_STATUSES = { error: 'Failed', success: 'Complete', thinking: 'Under Way' };
+
+const sortOrder = z.record(z.enum(['ASC', 'DESC']));
+
+/** The filter and the sort order for messages of a conversation. */
+export const messageSearch = openObject({
+	where: openObject({
+		role: keyIn(MESSAGE_ROLES).optional(),
+		status: keyIn(MESSAGE_STATUSES).optional(),
+		executionId: z.string().optional(),
+	}),
+	order: sortOrder,
+});
+
+/** The fields of a conversation that the node reads. A field of an unexpected type counts as missing. */
+export const conversationRecord = z.object({
+	...eachOf(textIfAny, 'id', 'threadId', 'status', 'createdAt'),
+	/** Why the last run failed; an object is converted to JSON text. */
+	error: z
+		.union([z.string().min(1), freeForm.transform((error) => JSON.stringify(error))])
+		.optional()
+		.catch(undefined),
+	operation: z
+		.object({ tasks: z.array(z.unknown()) })
+		.nullish()
+		.catch(null),
+});
+
+export const conversationSearch = openObject({
+	search: z.string().optional(),
+	where: freeForm.optional(),
+	order: sortOrder.optional(),
+});
+
+const id = z.string().min(1);
+
+/**
+ * A file attached to a message. `fileId` takes the ID of a file context (E12); `id` takes the ID of a storage file
+ * (`storageFileId` of E12, `id` of E16). Servers answer 400 if the two IDs are swapped.
+ */
+const attachedFile = openObject(eachOf(id.optional(), 'fileId', 'id'));
+
+/** The new arguments of waiting tool calls, by call ID, as the user enters them. */
+export const changedArguments = z.record(id, freeForm);
+
+/**
+ * The bodies of E4 and of the route that starts runs, for each kind of run. Only the body of a message names the
+ * assistant.
+ */
+export const runBodies = {
+	message: bodyWith(
+		{
+			action: z.literal('send'),
+			message: openObject({
+				/** Other fields of `input` are values for the filters of the assistant. */
+				input: openObject({ input: z.string().min(1), files: z.array(attachedFile).optional() }),
+			}),
+			state: freeForm.optional(),
+			environmentId: id.optional(),
+			projectId: id.optional(),
+		},
+		{ assistant_id: id },
+	),
+	decision: bodyWith({
+		action: z.literal('resume'),
+		target: freeForm,
+		/**
+		 * Send `payload` only with `confirm`: if a rejection has a payload, the server still executes the rejected
+		 * call.
+		 */
+		decision: openObject({ type: z.enum(['confirm', 'reject']), payload: z.unknown() }),
+		/** New arguments of waiting tool calls; calls that are not listed keep their arguments. */
+		patch: openObject({ toolCalls: z.array(openObject({ id, args: freeForm })) }).optional(),
+	}),
+	/** Makes the assistant answer the last message of the thread again. */
+	retry: bodyWith({ action: z.literal('retry'), source: freeForm }),
+};
+
+function bodyWith<Input extends z.ZodRawShape>(input: Input, more: z.ZodRawShape = {}) {
+	return openObject({ input: openObject(input), context: freeForm.optional(), ...more });
+}

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-import { eachOf, finite, nullableText, openObject, uuid } from './common';
+import { eachOf, finite, keyIn, nullableText, openObject, uuid } from './common';
 
 /** Who may see a knowledgebase (contract, Knowledgebase). */
-export const PERMISSIONS = ['private', 'organization', 'public'] as const;
+export const PERMISSIONS = { private: 'Private', organization: 'Organization', public: 'Public' };
 
 /** Where the content of a knowledgebase is stored (contract, Knowledgebase). */
-export const KNOWLEDGEBASE_TYPES = ['standard', 'external'] as const;
+export const KNOWLEDGEBASE_TYPES = { standard: 'Standard', external: 'External' };
 
 /** How many chunks a search returns, and their minimum score (contract, recall). */
 export const recallSettings = openObject({
@@ -27,39 +27,44 @@ export const copilotModel = openObject({
 });
 
 /** The types of metadata fields (recorded, `knowledge-filter-4`). */
-export const METADATA_TYPES = [
-	'string',
-	'number',
-	'boolean',
-	'datetime',
-	'enum',
-	'string[]',
-	'number[]',
-	'object',
-] as const;
+export const METADATA_TYPES = {
+	string: 'Text',
+	number: 'Number',
+	boolean: 'Yes or No',
+	datetime: 'Date and Time',
+	enum: 'One of a Few Texts',
+	'string[]': 'List of Texts',
+	'number[]': 'List of Numbers',
+	object: 'Object',
+};
 
-/** A field of the metadata schema. Servers say themselves what else is wrong with one (recorded, `knowledge-filter-4`). */
+/**
+ * A field of the metadata schema. The node checks only this much, because servers give clear reasons for all other
+ * errors in a field (recorded, `knowledge-filter-4`).
+ */
 const metadataField = openObject({
 	key: z.string(),
-	type: z.enum(METADATA_TYPES),
+	type: keyIn(METADATA_TYPES),
 	enumValues: z.array(z.unknown()).nullish(),
 });
 
 /**
- * The body of an update: the server keeps fields that are left out; `null` clears a field. Fields that the contract does not
- * have pass through, so that newer servers can be used.
+ * The body of an update. The server keeps fields that are missing, and clears fields that are `null`. Fields beyond the
+ * contract are allowed, so that the node also works with newer servers.
  */
 export const knowledgebaseChanges = openObject({
 	...eachOf(uuid.nullish(), 'workspaceId', 'integrationId'),
 	...eachOf(nullableText, 'description', 'extKnowledgebaseId'),
 	name: z.string().min(1).optional(),
-	permission: z.enum(PERMISSIONS).nullish(),
-	type: z.enum(KNOWLEDGEBASE_TYPES).nullish(),
+	permission: keyIn(PERMISSIONS).nullish(),
+	type: keyIn(KNOWLEDGEBASE_TYPES).nullish(),
 	recall: recallSettings.nullish(),
 	parserConfig: parserConfig.nullish(),
 	copilotModel: copilotModel.nullish(),
 	metadataSchema: z.array(metadataField).nullish(),
 });
 
-/** The body of a new knowledgebase. Servers answer a missing name with "Name Exist", so the name is required here. */
+/**
+ * The body of a new knowledgebase. The node requires the name, because servers answer a missing name with "Name Exist".
+ */
 export const knowledgebase = knowledgebaseChanges.extend({ name: z.string().min(1) });

@@ -1,14 +1,16 @@
-import sortBy from 'lodash/sortBy';
-import startCase from 'lodash/startCase';
+import { sortBy, startCase } from 'lodash';
 import { z } from 'zod';
-import type { FieldType, ResourceMapperField, ResourceMapperFields } from 'n8n-workflow';
+import type { FieldType, INodeProperties, ResourceMapperFields } from 'n8n-workflow';
 
 import { document } from '../payloads/document';
 
-/** Fields shown at first; the user can add the others. */
+/** Fields that the mapper shows at first. The user can add the other fields. */
 const SHOWN_FIRST = ['name', 'storageFileId', 'fileUrl'];
 
-/** The display name of a document field: its words, with the contract's spelling where that differs. */
+/**
+ * The display name of a document field: the words of its key. The contract misspells `processDuation`, so the display
+ * name of this field has both spellings.
+ */
 export function documentFieldName(id: string): string {
 	if (id === 'id') return 'ID (UUID)';
 	if (id === 'processDuation') return 'Process Duration (processDuation)';
@@ -17,36 +19,34 @@ export function documentFieldName(id: string): string {
 		.replace(/\bUrl\b/g, 'URL');
 }
 
-/** Hints for fields; the mapper shows nothing but their names. */
+/** Hints that are added to display names, because the mapper shows no descriptions. */
 const FIELD_HINTS: Record<string, string> = {
-	folder: 'a path, such as Dept/Sales',
-	parserConfig: 'JSON with chunkSize, chunkOverlap, delimiter',
-	filePath: "on the server's own disk",
+	folder: ' (a path, such as Dept/Sales)',
+	parserConfig: ' (JSON with chunkSize, chunkOverlap, delimiter)',
+	filePath: " (on the server's own disk)",
 };
 
 /**
- * The fields of a document for the resource mapper, from the schema of the contract, so that columns with the same
- * names are mapped automatically.
+ * The fields that the resource mapper offers for a document, with the names from the contract: n8n maps columns that
+ * have the same names automatically.
  */
 export async function getDocumentFields(): Promise<ResourceMapperFields> {
-	const fields = Object.entries(document.shape).map(([id, schema]) => documentField(id, schema));
-	return { fields: sortBy(fields, ({ removed }) => removed) };
-}
-
-function documentField(id: string, schema: z.ZodTypeAny): ResourceMapperField {
-	const hint = FIELD_HINTS[id];
-	return {
+	const fields = Object.entries(document.shape).map(([id, schema]) => ({
 		id,
-		displayName: `${documentFieldName(id)}${hint ? ` (${hint})` : ''}`,
+		displayName: `${documentFieldName(id)}${FIELD_HINTS[id] ?? ''}`,
 		required: false,
 		defaultMatch: false,
 		display: true,
 		removed: !SHOWN_FIRST.includes(id),
 		type: documentFieldType(schema),
-	};
+	}));
+	return { fields: sortBy(fields, 'removed') };
 }
 
-/** The mapper's types. Its date type would reformat the text of the contract. */
+/**
+ * The mapper's type for each class of zod schema. Dates are strings, because the mapper would reformat values of its
+ * date type.
+ */
 const MAPPER_TYPES: Record<string, FieldType> = {
 	ZodString: 'string',
 	ZodNumber: 'number',
@@ -56,8 +56,22 @@ const MAPPER_TYPES: Record<string, FieldType> = {
 	ZodRecord: 'object',
 };
 
-/** The mapper's type for a schema; `undefined` where the contract leaves the type open (`parent`). */
-export function documentFieldType(schema: z.ZodTypeAny): FieldType | undefined {
+/** The fields of a document as parameters of a node, for reading and checking the values in the mapper. */
+export const documentFields = Object.entries(document.shape).map(
+	([name, schema]): INodeProperties => {
+		const type = documentFieldType(schema);
+		const isPlain = type === 'string' || type === 'number' || type === 'boolean';
+		return {
+			name,
+			displayName: documentFieldName(name),
+			type: isPlain ? type : 'json',
+			default: '',
+		};
+	},
+);
+
+/** The mapper's type for a schema; undefined for `parent`, whose type the contract leaves open. */
+function documentFieldType(schema: z.ZodTypeAny): FieldType | undefined {
 	return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
 		? documentFieldType(schema.unwrap() as z.ZodTypeAny)
 		: MAPPER_TYPES[schema.constructor.name];

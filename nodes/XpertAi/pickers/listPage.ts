@@ -1,7 +1,4 @@
-import groupBy from 'lodash/groupBy';
-import truncate from 'lodash/truncate';
-import uniqBy from 'lodash/uniqBy';
-import without from 'lodash/without';
+import { countBy, uniqBy } from 'lodash';
 import { DateTime } from 'luxon';
 import type {
 	IDataObject,
@@ -10,40 +7,24 @@ import type {
 	INodeListSearchResult,
 } from 'n8n-workflow';
 
+import { callOrThrow, operationError } from '../execution/apiError';
 import { PAGE_SIZE, collectPages } from '../execution/paging';
-import { callOrThrow } from '../execution/callOrThrow';
-import { operationError } from '../execution/outputs';
 import { isJsonObject, listAnswer } from '../transport/answer';
-import { createSend } from '../transport/request';
+import { connectionOf } from '../transport/request';
 
-/** Most results of a list in pages that are searched for the user's filter. */
-const MAX_SEARCHED = 2000;
+/** For each list of conversations, the key of the ID that it selects: the ID of the thread, or of the conversation. */
+const ID_KEYS = { searchThreads: 'threadId', searchConversations: 'id' };
 
-/** A list endpoint for a picker. */
-interface PickerList {
-	path: string;
-	/** Key of the results in the answer; by default the answer itself is the list. */
-	resultsKey?: string;
-	body: IDataObject;
-	/** Whether servers give pages; the others give the whole list whatever `limit` and `offset` say. */
-	hasPages: boolean;
-	/** The entry for a result; `undefined` if it cannot be selected. */
-	toEntry: (result: IDataObject) => PickerEntry | undefined;
-}
-
-/** An entry that can be selected. */
-interface PickerEntry {
-	value: string;
-	name: string;
-	/** Texts that may distinguish it from entries of the same name, best first. */
-	aliases?: string[];
-}
+/** The names of the lists in the pickers. Each is also the name of the method that loads the list. */
+export type ListName = 'searchAssistants' | keyof typeof ID_KEYS;
 
 /**
- * One page of a list, or what the user's filter finds in it.
+ * One page of conversations, last changed first, or all assistants; with a filter, only those that match. Servers can
+ * search the titles of conversations, but not the names of assistants. So all assistants are fetched, and searched
+ * here.
  *
- * @param filter the text that the user typed
- * @param paginationToken the offset of the page, from the page before
+ * @param filter the text that the user typed into the search box; empty for no filter
+ * @param paginationToken the offset of the page, from the result for the previous page
  * @throws NodeApiError or NodeOperationError, which the picker shows instead of a list
  */
 export async function searchList(
@@ -52,36 +33,29 @@ export async function searchList(
 	filter = '',
 	paginationToken = '0',
 ): Promise<INodeListSearchResult> {
-	const { path, resultsKey, body, hasPages, toEntry } = LISTS[name](context);
-	const send = await createSend(context);
-	const fetchPage = async (page: { limit: number; offset: number }) => {
-		const answer = await callOrThrow(context, send, {
-			method: 'POST',
-			path,
-			repeatable: true,
-			schema: listAnswer(resultsKey),
-			body: JSON.stringify({ ...body, ...page }),
-		});
-		return answer.filter(isJsonObject);
+	const { send } = await connectionOf(context);
+	const fetchList = async (path: string, body: object, resultsKey?: string) => {
+		const request = { method: 'POST', path, repeatable: true } as const;
+		const schema = listAnswer(resultsKey);
+		const asked = { ...request, body: JSON.stringify(body), schema };
+		return (await callOrThrow(context, send, asked)).answer.filter(isJsonObject);
 	};
-	const isPage = hasPages && filter === '';
-	const offset = Number(paginationToken);
-	const results = isPage
-		? await fetchPage({ limit: PAGE_SIZE, offset })
-		: await collectPages(fetchPage, hasPages ? MAX_SEARCHED : Infinity);
-	const entries = uniqBy(
-		results.flatMap((result) => toEntry(result) ?? []),
-		'value',
-	);
-	if (name === 'searchAssistants' && entries.length === 0)
-		throw operationError(context.getNode(), NO_ASSISTANT, { description: WHERE_ASSISTANTS_ARE });
-	const isWanted = ({ name: shown, value }: INodeListSearchItems) =>
-		`${shown} ${value}`.toLowerCase().includes(filter.toLowerCase());
-	const hasMore = isPage && results.length === PAGE_SIZE;
-	return {
-		results: withDistinctNames(entries).filter(isWanted),
-		...(hasMore && { paginationToken: String(offset + PAGE_SIZE) }),
-	};
+	if (name === 'searchAssistants') {
+		const all = await collectPages(async (page) => await fetchList('/assistants/search', page));
+		const entries = distinct(all.flatMap(assistantEntry));
+		if (entries.length === 0)
+			throw operationError(context.getNode(), NO_ASSISTANT, { description: WHERE_ASSISTANTS_ARE });
+		const isWanted = (entry: INodeListSearchItems) =>
+			`${entry.name} ${entry.value}`.toLowerCase().includes(filter.toLowerCase());
+		return { results: entries.filter(isWanted) };
+	}
+	const page = { limit: PAGE_SIZE, offset: Number(paginationToken), search: filter || undefined };
+	const body = { order: { updatedAt: 'DESC' }, ...page };
+	const found = await fetchList('/conversations/search', body, 'items');
+	const next = found.length === PAGE_SIZE ? String(page.offset + PAGE_SIZE) : undefined;
+	const zone = context.getTimezone();
+	const entries = found.flatMap((one) => conversationEntry(one, ID_KEYS[name], zone));
+	return { results: distinct(entries), paginationToken: next };
 }
 
 const NO_ASSISTANT = 'This key may use no assistant';
@@ -89,69 +63,32 @@ const NO_ASSISTANT = 'This key may use no assistant';
 const WHERE_ASSISTANTS_ARE =
 	'Publish one on the server, or enter the key of its workspace in the credential.';
 
-/** Characters of an ID that distinguish records at a glance. */
-const ID_PREFIX_LENGTH = 8;
-
-/** Adds to entries of the same name the first alias that no other has, or else the start of the ID. */
-function withDistinctNames(entries: PickerEntry[]): INodeListSearchItems[] {
-	const named = groupBy(entries, 'name');
-	return entries.map((entry) => {
-		const { value, name, aliases = [] } = entry;
-		const others = without(named[name] ?? [], entry);
-		if (others.length === 0) return { value, name };
-		const taken = others.flatMap((other) => other.aliases ?? []);
-		const suffix = aliases.find((alias) => alias !== name && !taken.includes(alias));
-		return { value, name: `${name} (${suffix ?? value.slice(0, ID_PREFIX_LENGTH)})` };
-	});
+/** Drops entries with the same ID. If several IDs have the same name, the start of the ID is added to each name. */
+function distinct(all: Array<{ name: string; value: string }>): INodeListSearchItems[] {
+	const entries = uniqBy(all, 'value');
+	const count = countBy(entries, 'name');
+	return entries.map(({ name, value }) => ({
+		name: count[name] === 1 ? name : `${name} (${value.slice(0, 8)})`,
+		value,
+	}));
 }
-
-/** The lists of the pickers, by the name of their method. */
-const LISTS = {
-	/**
-	 * Assistants, by title or name; entries of the same name also by slug, name or description. Servers filter by
-	 * metadata only, so the typed text is searched here.
-	 */
-	searchAssistants: (): PickerList => ({
-		path: '/assistants/search',
-		body: {},
-		hasPages: false,
-		toEntry: (assistant) => {
-			const { assistant_id: value, name, description, metadata } = assistant;
-			if (typeof value !== 'string') return undefined;
-			const { title = name, slug } = isJsonObject(metadata) ? metadata : {};
-			return {
-				value,
-				name: isText(title) ? title : value,
-				aliases: [slug, name, description].filter(isText).map((text) => truncate(text)),
-			};
-		},
-	}),
-	/** Threads, by the conversations they belong to. */
-	searchThreads: conversationsBy('threadId'),
-	searchConversations: conversationsBy('id'),
-};
-
-export type ListName = keyof typeof LISTS;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 /**
- * Conversations, newest first.
- *
- * @param idKey what is selected: the conversation or its thread
+ * The entry of an assistant, shown by its title or, if the key `title` is missing, by its name. If that is no filled
+ * text, the ID is shown. No entry if there is no ID.
  */
-function conversationsBy(idKey: 'id' | 'threadId') {
-	return (context: ILoadOptionsFunctions): PickerList => ({
-		path: '/conversations/search',
-		resultsKey: 'items',
-		body: { order: { updatedAt: 'DESC' } },
-		hasPages: true,
-		toEntry: ({ [idKey]: value, title, status, updatedAt }) => {
-			if (!isText(value)) return undefined;
-			const changed = DateTime.fromISO(String(updatedAt), { zone: context.getTimezone() });
-			const lastChange = changed.isValid ? changed.toFormat('yyyy-MM-dd HH:mm') : '';
-			const details = [isText(title) ? title : 'Untitled', status, lastChange];
-			return { value, name: details.filter(isText).join(' · ') };
-		},
-	});
+function assistantEntry({ assistant_id: value, name, metadata }: IDataObject) {
+	const { title } = isJsonObject(metadata) ? metadata : {};
+	return isText(value) ? [{ value, name: [title, name].find(isText) ?? value }] : [];
+}
+
+/** The entry of a conversation, shown by title, status and last change. No entry if there is no ID. */
+function conversationEntry(conversation: IDataObject, idKey: string, zone: string) {
+	const { [idKey]: value, title, status, updatedAt } = conversation;
+	const changed = DateTime.fromISO(String(updatedAt), { zone });
+	const lastChange = changed.isValid ? changed.toFormat('yyyy-MM-dd HH:mm') : '';
+	const details = [isText(title) ? title : 'Untitled', status, lastChange].filter(isText);
+	return isText(value) ? [{ value, name: details.join(' · ') }] : [];
 }

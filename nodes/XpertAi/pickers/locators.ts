@@ -3,11 +3,11 @@ import type { ILoadOptionsFunctions, INodeProperties } from 'n8n-workflow';
 import { ID_PLACEHOLDER } from '../execution/fields';
 import type { ListName } from './listPage';
 
-/** Selects a knowledgebase; the contract has no endpoint that lists them. */
+/** Selects a knowledgebase by ID. There is no list, because the contract has no endpoint for one. */
 export const knowledgebaseLocator: INodeProperties = locator(
 	'knowledgebaseId',
 	'Knowledgebase',
-	'Knowledgebase: Create gives its ID; on the server, it stands in the address of its page',
+	'Its ID is in the output of Knowledgebase: Create, and in the address of its page on the server',
 );
 
 /** Selects a thread, from the list of conversations or by ID. */
@@ -15,7 +15,10 @@ export function threadLocator(description = 'The thread'): INodeProperties {
 	return listLocator('threadId', 'Thread', description, 'searchThreads');
 }
 
-/** The thread of an existing run; by default that of the input item, from a run, Start Run or the trigger. */
+/**
+ * Selects the thread of an existing run. Default: the `threadId` of the input item, where the operations on runs and
+ * the trigger put it.
+ */
 export const threadOfRun: INodeProperties = {
 	...threadLocator('The thread of the run: the threadId of Start Run, of the trigger or of a run'),
 	default: { mode: 'id', value: '={{ $json.threadId }}' },
@@ -29,7 +32,7 @@ export function assistantLocator(description: string, required = true): INodePro
 	};
 }
 
-/** Selects a conversation, from the list or by ID. Its ID works like a password. */
+/** Selects a conversation, from the list or by ID. */
 export const conversationLocator: INodeProperties = listLocator(
 	'conversationId',
 	'Conversation',
@@ -37,11 +40,13 @@ export const conversationLocator: INodeProperties = listLocator(
 	'searchConversations',
 );
 
-/** Selects the file of a file context, which has two IDs. */
-export function fileLocator(description: string): INodeProperties {
-	const hint = 'Enter the storageFileId that File Context: Upload gave';
-	return locator('fileId', 'File', description, hint);
-}
+/** Selects the file of a file context by its `storageFileId`. Servers reject the other ID that a file has. */
+export const fileLocator: INodeProperties = locator(
+	'fileId',
+	'File',
+	'The storageFileId that File Context: Upload gave. Xpert AI servers answer 403 to any other ID.',
+	'Enter the storageFileId that File Context: Upload gave',
+);
 
 function locator(
 	name: string,
@@ -62,7 +67,7 @@ function locator(
 	};
 }
 
-/** A locator that also has a list. */
+/** A resource locator with a list, in addition to the entry of an ID. */
 function listLocator(
 	name: string,
 	displayName: string,
@@ -81,9 +86,9 @@ function listLocator(
 	};
 }
 
-/* What the editor asks for is loaded then: most n8n processes only show the node. */
+/* These methods of the editor import their code when called, because most n8n processes never call them. */
 
-/** Gives a page of a list, by its name. */
+/** The methods that return a page of a list. */
 export const listSearch = {
 	searchAssistants: searchOf('searchAssistants'),
 	searchThreads: searchOf('searchThreads'),
@@ -96,7 +101,7 @@ function searchOf(list: ListName) {
 	};
 }
 
-/** Gives the fields of a mapper, by the name of its method. */
+/** The methods that return the fields of a resource mapper. */
 export const resourceMapping = {
 	getDocumentFields: async () => await (await import('./documentFields')).getDocumentFields(),
 };

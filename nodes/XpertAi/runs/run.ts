@@ -1,115 +1,121 @@
-import cloneDeep from 'lodash/cloneDeep';
-import get from 'lodash/get';
-import isEmpty from 'lodash/isEmpty';
-import map from 'lodash/map';
-import omit from 'lodash/omit';
-import set from 'lodash/set';
-import unset from 'lodash/unset';
+import { cloneDeep, get, isEmpty, isEqual, map, omit, pick, set } from 'lodash';
 
-import type { Listener } from '../threads/runEvents';
-import type { RunIds } from '../threads/runsApi';
-import { readThread, type ThreadState } from '../threads/thread';
+import { eventsOn, type Listener, type Part, RunEvents, sourcesOf } from '../threads/runEvents';
+import {
+	endsWithCall,
+	findAnswer,
+	joinRun,
+	listRuns,
+	messagesOf,
+	newestOf,
+	readConversation,
+	readRun,
+	readThread,
+	requestCancel,
+	SETTLING_MS,
+	stageOf,
+	startedRuns,
+	taskValues,
+	textOf,
+	waitsForPerson,
+} from '../threads/thread';
+import type {
+	ConversationFacts,
+	RunIds,
+	RunRecord,
+	ThreadMessage,
+	ThreadState,
+} from '../threads/thread';
 import { API_ROOT } from '../transport/api';
 import type { ApiClient } from '../transport/call';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
-import type { Failure } from '../transport/failure';
-import type { Send } from '../transport/request';
+import { type Failure, failureMessage, isTransient } from '../transport/failure';
+import type { Outcome, Send } from '../transport/request';
 
 /* The request of a run, and its limits. */
 
-/** Sends requests until the deadline expires or the execution is stopped. */
+/** An API client whose requests and pauses are limited by a deadline. */
 export interface Client extends ApiClient {
-	/** Milliseconds since the epoch. */
+	/** When to give up, in milliseconds since the epoch. */
 	deadline: number;
 	/** Milliseconds until the deadline, at least 0. */
 	remaining: () => number;
-	/** Waits for the given milliseconds, but not beyond the deadline; ends when the execution is stopped. */
+	/** Waits for the given milliseconds. Ends early at the deadline, or when the execution is stopped. */
 	wait: (ms: number) => Promise<void>;
-	/** Sends without these limits. */
+	/** Sends at once, regardless of the deadline and of a `Retry-After`. Used to cancel a run after the deadline. */
 	sendUnlimited: Send;
 }
 
-/** A client, and the run that it is about. */
-export type RunClient = Client & RunIds;
-
-/** Whether the server has the routes of runs, which the contract lacks. Shared by all runs of an execution. */
-export interface RunRoutes {
-	areMissing: boolean;
-	/** Whether runs were listed. */
-	haveListed?: boolean;
-}
+/** A client for one run, with the run's IDs and facts. */
+export type RunClient = Client & RunIds & Pick<Run, 'facts'>;
 
 /** A run to start on a thread, and how to wait for it. */
 export interface Run extends Client {
 	threadId: string;
-	/** The conversation of the thread, if it is known. */
-	conversationId?: string;
-	/** Names no assistant if the thread has one. */
+	/** What is known of the run so far, for the output or the error. */
+	facts: RunFacts;
+	/** Only the body of a message must name an assistant: a decision or a retry uses the assistant of the thread. */
 	body: RunBody;
-	/** What the body asks for. */
 	intent: Intent;
-	/** Whether the thread was created for this run, so that no other run can be on it. */
+	/** Whether the thread was created for this run, so that no other run can be on the thread. */
 	isNew: boolean;
-	/** If another run is on the thread: wait for it, fail at once, or run anyway. */
+	/** What to do if another run is active on the thread: wait for its end, fail at once, or run anyway. */
 	whenBusy: 'wait' | 'fail' | 'run';
-	/** How long the run that blocks the thread may send no event before it is cancelled; 0 for never. */
+	/** After how many milliseconds without an event the node cancels a run that blocks the thread; 0 for never. */
 	cancelSilentMs: number;
-	routes: RunRoutes;
-	/** Gets the answer while it is written. */
+	/** Whether the server lacks the routes for background runs. All runs with the same connection share this object. */
+	routes: { areMissing: boolean };
+	/** Receives the answer in pieces, while the assistant writes it. */
 	listener?: Listener;
-	/** Told the ID of the run once it has started. */
-	onStart?: (runId: string) => void;
-	/** Whether to wait in the request that starts the run (E4), for servers with the contract only. */
+	/** Whether to wait in the request that starts the run (E4), as is necessary without background runs. */
 	inOneRequest?: boolean;
 	/** What to do with the run on the server when the execution is stopped or the deadline expires. */
 	whenGivenUp?: 'leave' | 'cancel';
 }
 
-/** The last run in this process whose stream was read to its end: its answer is stored by then (recorded). */
+/**
+ * The last run in this process whose stream was read to the end. The server ends a stream after it has stored the
+ * answer (recorded), so the next run need not wait until it is stored.
+ */
 export const followedRun: { runId?: string } = {};
 
-/** Give up after this long if no read of the run has succeeded: the address or the server may be wrong. */
-export const UNREACHABLE_MS = 60_000;
-
-/** Shortest limit for a request, so that a last one can follow the deadline. */
+/** Shortest timeout of a request, so that one last request can be sent at the deadline. */
 const MIN_TIMEOUT_MS = 1_000;
 
 /**
- * Limits all requests of an item: sends nothing once the execution is stopped, waits as long as the server last asked
- * for, whichever request comes next, and lets no request outlast the deadline.
+ * Limits the requests of an item by a deadline, which no request outlasts by more than a second. After a `Retry-After`
+ * the next request waits, even if its route differs; if the wait would end after the deadline, the request fails with
+ * the last failure instead. Sends nothing once the execution is stopped.
  */
 export function withDeadline({ send, ...limits }: ApiClient & { deadline: number }): Client {
 	const { clock, deadline, signal } = limits;
 	const remaining = () => Math.max(0, deadline - clock.now());
 	const wait = async (ms: number) => await clock.sleep(Math.min(ms, remaining()), signal);
-	let retryAfter: { until: number; failure: Failure } | undefined;
+	/** The failure of the last request, and the time before which its `Retry-After` allows no request. */
+	let refusal: Failure | undefined;
+	let earliest = 0;
 	const sendInTime: Send = async (request) => {
-		const path = (request.apiRoot ?? API_ROOT) + request.path;
-		const notSent = (failure: Omit<Failure, 'method' | 'path'>) =>
-			({ ok: false, failure: { ...failure, method: request.method, path } }) as const;
-		const pause = retryAfter ? retryAfter.until - clock.now() : 0;
-		const isTooLate = pause > remaining();
-		// Waiting would not help: what is there already is not held back.
+		const { method, path, apiRoot = API_ROOT } = request;
+		// If the pause would end after the deadline, fail at once instead of waiting.
+		const isTooLate = earliest > Math.max(deadline, clock.now());
+		const pause = earliest - clock.now();
 		if (pause > 0 && !isTooLate) await wait(pause);
-		if (signal?.aborted) return notSent({ kind: 'cancelled' });
-		if (retryAfter && isTooLate) return notSent(retryAfter.failure);
-		const left = Math.max(MIN_TIMEOUT_MS, remaining());
-		const timeoutMs = Math.min(request.timeoutMs, left);
-		const totalMs = Number.isFinite(left) ? left : undefined;
+		const reason = signal?.aborted ? ({ kind: 'cancelled' } as const) : isTooLate && refusal;
+		if (reason) return { ok: false, failure: { ...reason, method, path: apiRoot + path } };
+		const totalMs = Math.max(MIN_TIMEOUT_MS, remaining());
+		const timeoutMs = Math.min(request.timeoutMs, totalMs);
 		const outcome = await send({ ...request, timeoutMs, totalMs });
-		const { failure } = outcome.ok ? {} : outcome;
-		retryAfter = failure?.retryAfterMs
-			? { failure, until: clock.now() + failure.retryAfterMs }
-			: undefined;
+		refusal = outcome.ok ? undefined : outcome.failure;
+		earliest = clock.now() + (refusal?.retryAfterMs ?? 0);
 		return outcome;
 	};
 	return { ...limits, remaining, wait, send: sendInTime, sendUnlimited: send };
 }
 
 /**
- * Repeats something with growing pauses until it is done, the deadline expires or the execution is stopped.
+ * Repeats an attempt, with growing pauses, until `isDone`, the deadline expires or the execution is stopped.
  *
- * @param isDone told the result, and how long was waited so far
+ * @param isDone gets the result of an attempt, and the length of all pauses so far in milliseconds
  * @returns the last result
  */
 export async function repeated<Result>(
@@ -127,78 +133,72 @@ export async function repeated<Result>(
 	}
 }
 
-/** Reads a thread until the server shows it. Never throws. */
-export async function readThreadPatiently(run: Client & Pick<Run, 'threadId'>) {
-	return await repeated(
-		run,
-		async () => await readThread(run, run.threadId),
-		({ ok }) => ok,
-	);
+/**
+ * Looks up the conversation of a run's thread. Stores the conversation ID in the facts if they lack it. Never throws.
+ */
+export async function conversationOf(run: Client & Pick<Run, 'threadId' | 'facts'>) {
+	const found = await readConversation(run, run.threadId);
+	run.facts.conversationId ??= found.conversationId;
+	return found;
 }
 
-/** The request body of E4, which can be written as JSON. */
+/** The request body of E4, a JSON object. */
 export type RunBody = Record<string, unknown>;
 
-/** What a run does. */
+/** What a run sends: a new message, a decision on a waiting run, or a request to answer the last message again. */
 export type RunKind = 'message' | 'decision' | 'retry';
 
 const FILES = ['input', 'message', 'input', 'files'];
 
-/** Appends file contexts (E12) to the files of a message body. */
+const withValue = (body: RunBody, path: string[], value: unknown) =>
+	set(cloneDeep(body), path, value);
+
+/** Returns a copy of a message body, with file contexts (E12) appended to its files. */
 export function withFileContexts(message: RunBody, ids: string[]): RunBody {
-	const present: unknown = get(message, FILES);
-	const files = [present ?? [], ids.map((fileId) => ({ fileId }))].flat();
-	return set(cloneDeep(message), FILES, files);
+	const present: unknown = get(message, FILES) ?? [];
+	return withValue(message, FILES, [present, ids.map((fileId) => ({ fileId }))].flat());
 }
 
-/** What a body of E4 asks the server to do. */
+/** What a run request asks of the server. */
 export interface Intent {
 	kind: RunKind;
-	/** The text of the message. */
+	/** The text of a message; undefined for a decision or a retry. */
 	text?: string;
-	/** Whether the decision is a rejection. */
 	rejects?: boolean;
-	/** The IDs of the tool calls whose arguments are changed; undefined for a change that names no call. */
+	/** IDs of the tool calls whose arguments a decision changes; undefined if no arguments change. */
 	changes?: unknown[];
 }
 
 /** Path of the changed arguments in a decision. */
 const PATCH = ['input', 'patch'];
 
-/** Key of the mark to find a lost run by. Models do not get it; the thread shows the newest one (recorded). */
+/**
+ * Key of a random mark that the node adds to a message. If the answer to a start is lost, the mark identifies the run.
+ * Models do not get the mark; a thread shows only the mark of its newest message (recorded).
+ */
 const MARK = 'n8nMark';
 
-/** The keys of a message that are not values for filters. */
+/** The keys in the input of a message that are not values for filters. */
 export const MESSAGE_KEYS = ['input', 'files', 'references', 'clientMessageId', MARK];
 
-/** The values for filters in a message, by their keys. */
-export function filterValuesIn(body: RunBody): object {
-	return omit(get(body, ['input', 'message', 'input']) ?? {}, MESSAGE_KEYS);
-}
+/** The values for filters in a message body, by key; empty for other bodies. */
+export const filterValuesIn = (body: RunBody): object =>
+	omit(get(body, ['input', 'message', 'input']) ?? {}, MESSAGE_KEYS);
 
-/** Puts a mark into the body of a message. */
-export function withMessageMark(message: RunBody, mark: string): RunBody {
-	return set(cloneDeep(message), ['input', 'message', 'input', MARK], mark);
-}
+export const withMessageMark = (message: RunBody, mark: string) =>
+	withValue(message, ['input', 'message', 'input', MARK], mark);
 
-/** The mark of the newest question of a thread. */
-export function messageMarkOf(state: ThreadState | undefined): unknown {
-	return get(state, `values.human.${MARK}`);
-}
+/** The mark of the newest user message on a thread; undefined without a mark. */
+export const messageMarkOf = (state: ThreadState | undefined): unknown =>
+	get(state, `values.human.${MARK}`);
 
-/** A decision without its changed arguments. */
-export function withoutChanges(decision: RunBody): RunBody {
-	const plain = cloneDeep(decision);
-	unset(plain, PATCH);
-	return plain;
-}
+/** A copy of a decision, without the changed arguments. */
+export const withoutChanges = (decision: RunBody) => withValue(decision, PATCH, undefined);
 
-/** Targets a decision at a run, which continues under its own ID (recorded). */
-export function withTarget(decision: RunBody, runId: string): RunBody {
-	return set(cloneDeep(decision), ['input', 'target'], { executionId: runId });
-}
+/** Names the waiting run as the target of a decision, so that the waiting run keeps its run ID (recorded). */
+export const withTarget = (decision: RunBody, runId: string) =>
+	withValue(decision, ['input', 'target'], { executionId: runId });
 
-/** What a body asks for. */
 export function intentOf(kind: RunKind, body: RunBody): Intent {
 	const calls: unknown = get(body, [...PATCH, 'toolCalls']);
 	return {
@@ -207,4 +207,464 @@ export function intentOf(kind: RunKind, body: RunBody): Intent {
 		rejects: get(body, ['input', 'decision', 'type']) === 'reject',
 		changes: isEmpty(calls) ? undefined : map(calls as unknown[], 'id'),
 	};
+}
+
+/* The result of a run, with the messages for the user. */
+
+/** What the assistant has said and done. */
+type Answer = Pick<RunEvents, 'output' | 'otherParts' | 'parts' | 'usage'> & {
+	/** ID of the assistant's last text. If the thread contains the answer, a message of the thread has this ID. */
+	answerId?: string;
+	/** Parts of all runs on the thread. Only set if the answer links to passages that this run did not find. */
+	earlier?: Part[];
+};
+
+/** The IDs of a run, and what had to end on the thread for its start. */
+export interface RunFacts {
+	threadId?: string;
+	conversationId?: string;
+	runId?: string;
+	/** What tasks asked a person before this message dropped them, as `requestOf` gives it. */
+	discarded?: unknown[];
+	/** ID of the silent run that was cancelled to free the thread. */
+	cancelledRun?: string;
+}
+
+/** The result of a run that gave no answer. */
+export interface NoAnswer extends RunFacts {
+	/** `cancelled` if the execution was stopped, or if `cancelRunById` cancelled the run. */
+	status: 'failed' | 'timedOut' | 'cancelled';
+	/** Why there is no answer, as a message for the user; if unset, `failure` gives the message. */
+	reason?: string;
+	/** What the user can do next. If there is only a `reason`, the error advises to read the thread. */
+	advice?: string;
+	/** The failed request, if one failed. */
+	failure?: Failure;
+	/** The text that E4 answered, if it could not be compared with the thread. */
+	unverified?: string;
+	/** Set if no run was started because the server lacks the routes for background runs. */
+	lacksRoutes?: true;
+}
+
+export interface Completed extends Answer, RunFacts {
+	status: 'completed';
+	/** Set if the waiting tool calls were rejected, so that the server did not run them. */
+	rejected?: true;
+	/** Set if the thread does not contain the answer, so that the assistant will not remember it. */
+	remembered?: false;
+}
+
+export interface Interrupted extends Answer, RunFacts {
+	status: 'interrupted';
+	/** The tasks that wait for a decision. */
+	interrupt: unknown[];
+}
+
+export type RunResult = Completed | Interrupted | NoAnswer;
+
+/** The state of a run is unknown because a request failed. `isThere`: the record was read, so the run exists. */
+interface Unread extends RunFacts {
+	status: 'unread';
+	failure: Failure;
+	isThere?: boolean;
+}
+
+/** The result of a run, or its state. A run also counts as `running` while the server still stores its answer. */
+export type RunState = RunResult | (RunFacts & { status: 'running' }) | Unread;
+
+/** The result of a run that has ended, read from its events. */
+export function resultFromEvents(events: RunEvents): RunResult {
+	const { status, error, tasks, agentStatus, isLeftOver } = events.end;
+	const answer = pick(events, ['output', 'otherParts', 'parts', 'usage', 'answerId']);
+	if (status === 'error') return runFailed(error);
+	if (status !== 'interrupted') return { status: 'completed', ...answer };
+	if (waitsForPerson(events.end)) return { status, interrupt: tasks, ...answer };
+	// Another run on the thread that was cancelled may have set the status of the conversation (recorded). So this run
+	// is completed if its own agent succeeded, or if only a leftover task is open and there is no error.
+	const isDone = agentStatus === 'success' || (isLeftOver && !error);
+	return isDone ? { status: 'completed', ...answer } : runCancelled(error);
+}
+
+/**
+ * A failed run.
+ *
+ * @param reason why it failed, as a message for the user
+ * @param advice what the user can do next
+ */
+export function failed(reason: string, advice?: string): NoAnswer {
+	return { status: 'failed', reason, advice };
+}
+
+/** The result of a run that failed on the server, for the reason that the server gives. */
+export const runFailed = (error?: string | null) =>
+	failed(`The run failed: ${error || 'the server gave no reason'}`);
+
+/** The result of a run that somebody cancelled on the server. */
+export const runCancelled = (error = 'the server does not say why') =>
+	failed(`The run was cancelled on the server: ${error}`);
+
+/** The result of a run that has ended, if no answer is found. */
+export const WITHOUT_ANSWER = failed(
+	'The run ended without an answer, and the server does not say why',
+);
+
+/** The result if the user stopped the execution. */
+export const executionStopped = (failure?: Failure): NoAnswer => ({
+	status: 'cancelled',
+	reason: 'The execution was canceled',
+	failure,
+});
+
+/** The result if no task waits. No decision is sent then: the server would respond with an empty or an old answer. */
+export const NOTHING_TO_DECIDE = failed(
+	'Nothing on this thread waits for a decision',
+	'Only a run that comes out with the status "interrupted" can be decided, and only once.',
+);
+
+/** The result if the thread has never run, so that there is nothing to decide or to answer again. */
+export function neverRan(kind: RunKind): NoAnswer {
+	if (kind === 'decision') return NOTHING_TO_DECIDE;
+	const advice = 'Check "Thread", and say something on it with Thread: Ask and Wait first.';
+	return failed('Nothing was said on this thread that could be answered again', advice);
+}
+
+const HANGING_ADVICE =
+	'If its server was restarted, the run may never end: end it with Thread: Cancel Run, or set "When the Thread Is Busy" to "Run Anyway".';
+
+/** The result if another run is active on the thread and the user chose not to wait. */
+export const busy = (blocking?: RunRecord) =>
+	failed(`Another run is active on this thread${describe(blocking)}`, HANGING_ADVICE);
+
+/**
+ * The result if another run was active on the thread until the deadline. The other run may never end, as after a
+ * restart of the server.
+ *
+ * @param blocking the other run, if known
+ * @param silentMs the time since the last event of the other run
+ * @param cancelledRun ID of a silent run that the node cancelled, although the thread was not free in time
+ */
+export function stillBusy(blocking?: RunRecord, silentMs = 0, cancelledRun?: string): NoAnswer {
+	const cancelled = cancelledRun ? `The silent run ${cancelledRun} was cancelled. ` : '';
+	const silence = `, without a sign for ${Math.round(silentMs / 1000)} s`;
+	const what = `Another run was still active on the thread${describe(blocking, silence)}`;
+	return { ...timedOut(what, cancelled + HANGING_ADVICE), cancelledRun };
+}
+
+const describe = (run?: RunRecord, silence = ''): string =>
+	run ? ` (${run.run_id}, since ${run.created_at}${silence})` : '';
+
+export function timedOut(what: string, advice?: string): NoAnswer {
+	return { ...failed(`${what} when the deadline came`, advice), status: 'timedOut' };
+}
+
+/** The result if the deadline expired before the run ended. */
+export const STILL_RUNNING = timedOut(
+	'The run was still going on',
+	`Raise "Deadline (Minutes)", or look later with Thread: Get Run or Get. ${HANGING_ADVICE}`,
+);
+
+/** The result if it is unknown whether the request reached the assistant. */
+export function mayHaveArrived(kind: RunKind, failure: Failure): NoAnswer {
+	const advice = 'Read the thread before you send it again: the run may still start.';
+	const what = kind === 'retry' ? 'request' : kind;
+	const reason = `It is not known whether the ${what} has reached the assistant`;
+	return { ...failed(`${reason}. ${failureMessage(failure)}`, advice), failure };
+}
+
+/* Operations on a run by its ID: read its state, follow it to its end, and cancel it. */
+
+/**
+ * Reads the state of a run from its record. If the run has ended, also reads its conversation, and its message or its
+ * stream. Never throws.
+ */
+async function readRunState(run: RunClient): Promise<RunState> {
+	const { answer: record, failure: unread } = await readRun(run);
+	if (unread) return { status: 'unread', failure: unread };
+	const { status } = record;
+	if (stageOf(record) !== 'ended') return { status: 'running' };
+	const facts = await conversationOf(run);
+	if (facts.failure) return { status: 'unread', failure: facts.failure, isThere: true };
+	if (status === 'interrupted') return await readInterrupted(run, facts);
+	const { message, failure } = await findAnswer(run, facts, run.runId);
+	if (failure) return { status: 'unread', failure, isThere: true };
+	// The run may belong to another owner, whose conversations the server hides. It does not hide the streams of runs.
+	if (!message) return (await replay(run)) ?? WITHOUT_ANSWER;
+	if (message.status === 'thinking') return { status: 'running' };
+	if (status !== 'success') return runFailed(message.error ?? status);
+	const events = new RunEvents(run.runId);
+	events.readContent(message.content);
+	const result = resultFromEvents(events);
+	if (result.status !== 'completed' || result.output !== '') return result;
+	const { answer: state } = await readThread(run, run.threadId);
+	return endsWithCall(messagesOf(state)) ? { ...result, rejected: true } : result;
+}
+
+/**
+ * The result of a run with the status `interrupted`: the run waits for a person, or was cancelled before or after its
+ * end. Only the last run of a thread can wait; the stream shows whether a cancelled run had ended before (recorded).
+ */
+async function readInterrupted(run: RunClient, facts: ConversationFacts): Promise<RunState> {
+	const { answer: runs, failure } = await listRuns(run, run.threadId);
+	if (failure) return { status: 'unread', failure, isThere: true };
+	const isLast = newestOf(runs)?.run_id === run.runId;
+	if (isLast && waitsForPerson(facts)) {
+		const parts = { output: '', otherParts: [], parts: [] };
+		return { status: 'interrupted', interrupt: facts.tasks, ...parts };
+	}
+	const replayed = await replay(run);
+	if (replayed && replayed.status !== 'interrupted') return replayed;
+	if (isLast) return runCancelled(facts.error);
+	return failed('The run was cancelled, or the thread has gone on without a decision');
+}
+
+/** Time limit for the replay of a stream: a stream that the server no longer stores stays open and silent. */
+const REPLAY_MS = 5_000;
+
+/**
+ * The result of an ended run from its stream. Never throws.
+ *
+ * @returns undefined if the stream cannot be read from start to end, as when the server no longer stores the stream
+ */
+async function replay(run: RunClient): Promise<RunResult | undefined> {
+	const events = new RunEvents(run.runId);
+	const abort = new AbortController();
+	run.clock.later(REPLAY_MS, () => abort.abort());
+	await run.send(joinRun(run, events, abort.signal));
+	run.facts.conversationId ??= events.conversationId;
+	return events.isComplete && events.isWhole ? resultFromEvents(events) : undefined;
+}
+
+/** How to follow a run, in particular after a decision. */
+export interface Following {
+	/**
+	 * Run ID of the stream to join; default the run's ID. Differs if the server gave a decision a run ID of its own.
+	 */
+	joinId?: string;
+	/** The tasks that waited for the decision; undefined without a decision. */
+	decided?: unknown[];
+}
+
+/**
+ * Follows a run until it ends or waits for a person, the deadline expires or the execution is stopped. Reads the
+ * stream, and joins the stream again if it breaks. Reads the run record if the stream does not give the result. Never
+ * throws.
+ */
+export async function waitForRunResult(
+	run: RunClient & Pick<Run, 'listener'>,
+	{ joinId = run.runId, decided }: Following = {},
+): Promise<RunResult> {
+	const { facts, listener } = run;
+	// After a decision, the stream may first repeat older events. The listener must not get these.
+	const events = new RunEvents(run.runId, decided ? undefined : listener);
+	if (decided) events.readTasks(decided);
+	for (let pause = FIRST_PAUSE_MS; ; ) {
+		const { lastId } = events;
+		await join(run, joinId, events);
+		facts.conversationId ??= events.conversationId;
+		if (events.isComplete && decided && (await isBeforeDecision(run, events, decided))) {
+			events.resume(listener);
+			continue;
+		}
+		// A stream that was joined by another ID than the run's may belong to another run, so read the run record.
+		if (events.isComplete && events.isWhole && joinId === run.runId) {
+			followedRun.runId = run.runId;
+			return await resultOfStream(run, events);
+		}
+		const state = await readRunState(run);
+		const failure = 'failure' in state ? state.failure : undefined;
+		if (run.signal?.aborted) return executionStopped(failure);
+		if (state.status !== 'running' && state.status !== 'unread') return state;
+		if (run.remaining() <= 0) return { ...STILL_RUNNING, failure };
+		pause = events.lastId === lastId ? longerPause(pause) : FIRST_PAUSE_MS;
+		await run.wait(pause);
+	}
+}
+
+/** The result of a complete stream. If it has no text and no other parts, reads the stored message of the run. */
+async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunResult> {
+	const result = resultFromEvents(events);
+	const isSilent = result.status === 'completed' && result.output === '';
+	if (!isSilent || result.otherParts.length > 0) return result;
+	const read = async () => await findAnswer(run, await conversationOf(run), run.runId);
+	const { message, failure } = await repeated(run, read, (found) => !found.failure);
+	if (failure)
+		return { ...timedOut('The run has ended, but its answer could not be read'), failure };
+	const stored = new RunEvents(run.runId);
+	stored.readContent(message?.content);
+	return { ...result, ...pick(stored, ['output', 'otherParts', 'answerId']) };
+}
+
+/**
+ * Whether the events so far end at an interruption that was decided already: a joined stream first replays every
+ * earlier interruption (recorded).
+ */
+async function isBeforeDecision(run: RunClient, { end }: RunEvents, decided: unknown[]) {
+	if (end.status !== 'interrupted') return false;
+	if (isEqual(taskValues('id', end.tasks), taskValues('id', decided))) return true;
+	const state = await readRunState(run);
+	const interrupt = 'interrupt' in state ? state.interrupt : [];
+	return !isEqual(taskValues('id', end.tasks), taskValues('id', interrupt));
+}
+
+/** If a stream sends no event for this long, the run record is read, as the run may have ended. */
+const SILENT_STREAM_MS = 10_000;
+
+/**
+ * Reads the stream of a run until the stream ends or breaks. Stops reading a silent stream if the run has ended,
+ * because the server may no longer store the stream, or if the run record cannot be read and a retry would not help.
+ * Never throws.
+ */
+async function join(run: RunClient, joinId: string, events: RunEvents): Promise<Outcome> {
+	const [abort, done] = [new AbortController(), new AbortController()];
+	const abortIfEnded = async () => {
+		for (let pause = SILENT_STREAM_MS; ; pause = longerPause(pause)) {
+			const lastId = events.lastId;
+			await run.clock.sleep(pause, done.signal);
+			if (done.signal.aborted) return;
+			if (events.lastId !== lastId) continue;
+			const { answer: record, failure } = await readRun(run);
+			if (failure ? isTransient(failure) : stageOf(record) !== 'ended') continue;
+			await run.clock.sleep(SETTLING_MS, done.signal);
+			return abort.abort();
+		}
+	};
+	void abortIfEnded();
+	const outcome = await run.send(joinRun({ ...run, runId: joinId }, events, abort.signal));
+	done.abort();
+	return outcome;
+}
+
+/**
+ * After this many reads in a row that find the thread idle and without the answer, the answer counts as lost. One read
+ * is not enough, because the server may store the answer late.
+ */
+const IDLE_READS = 2;
+
+/**
+ * Adds to a completed result what only the thread shows. If other runs overlapped and the thread lacks the answer, adds
+ * `remembered: false`. If the answer links to passages that this run did not find, adds the parts of all runs on the
+ * thread as `earlier`. Returns the result unchanged if the thread cannot be read. Never throws.
+ */
+export async function withThread<State extends RunState>(
+	run: RunClient,
+	result: State,
+): Promise<State> {
+	if (result.status !== 'completed' || result.rejected) return result;
+	const hasOverlap = await overlapsOthers(run);
+	const cited = sourcesOf(result.parts).list(new Set());
+	const linksBack = cited.some(({ documentName }) => !documentName);
+	if (!hasOverlap && !linksBack) return result;
+	let idleReads = 0;
+	const read = async () => await readThread(run, run.threadId);
+	const { answer: state } = await repeated(run, read, ({ answer }) => {
+		if (!answer || !hasOverlap) return true;
+		idleReads = answer.status === 'busy' ? 0 : idleReads + 1;
+		return holdsAnswer(answer, result) || idleReads >= IDLE_READS;
+	});
+	if (!state) return result;
+	const isLost = hasOverlap && state.status !== 'busy' && !holdsAnswer(state, result);
+	const earlier = linksBack ? eventsOn(state, messagesOf(state)).parts : undefined;
+	return { ...result, ...(earlier && { earlier }), ...(isLost && { remembered: false }) };
+}
+
+/** Whether another run was on the thread at the same time; false if the runs cannot be listed. */
+async function overlapsOthers(run: RunClient) {
+	const { answer = [] } = await listRuns(run, run.threadId);
+	const runs = startedRuns(answer);
+	const own = runs.find((one) => one.run_id === run.runId);
+	if (!own) return false;
+	const endOf = (one: RunRecord) => (stageOf(one) === 'goesOn' ? '~' : (one.updated_at ?? ''));
+	const overlaps = (one: RunRecord) => endOf(one) >= own.created_at && endOf(own) >= one.created_at;
+	return runs.some((one) => one !== own && overlaps(one));
+}
+
+/**
+ * Whether the thread contains the answer: a message with the answer's ID (recorded) or, if the answer has no ID, with
+ * its text. An empty answer always counts as contained.
+ */
+function holdsAnswer(state: ThreadState, { answerId, output }: Completed) {
+	const isAnswer = ({ id, content }: ThreadMessage) =>
+		answerId === undefined ? textOf(content) === output : id === answerId;
+	return output === '' || messagesOf(state).some(isAnswer);
+}
+
+/**
+ * Reads the state of a run by its ID and, if `waits`, follows the run to its end. Does not follow a run whose record
+ * cannot be read, because the ID may be wrong. Never throws.
+ *
+ * @returns the result of the run, or its state
+ */
+export async function readOrFollow(
+	run: RunClient & Pick<Run, 'whenGivenUp'>,
+	waits: boolean,
+): Promise<RunState> {
+	// The record comes first: if the run has ended, the server may no longer store its stream.
+	const state = await readRunState(run);
+	const mayGoOn = state.status === 'running' || (state.status === 'unread' && state.isThere);
+	const followed = mayGoOn && waits ? await waitForRunResult(run) : state;
+	const known = await withThread(run, await abandonRun(run, followed));
+	return { ...known, ...run.facts };
+}
+
+/** Time limit, in total, for the requests that cancel an abandoned run. */
+const CANCEL_LIMIT_MS = 10_000;
+
+/**
+ * Cancels a run unless it has ended: the server would mark even a completed run as cancelled (recorded). Never throws.
+ *
+ * @returns the status `cancelled` if the run was cancelled; `unread` if a request failed; otherwise the state of the
+ * run, which had ended or completed meanwhile
+ */
+export async function cancelRunById(run: RunClient): Promise<RunState> {
+	const { answer: record, failure } = await readRun(run);
+	if (failure) return { status: 'unread', failure };
+	if (stageOf(record) === 'ended') return await readRunState(run);
+	return (await cancelRunning(run)) ?? { status: 'cancelled' };
+}
+
+/**
+ * Cancels a run that has not ended. Never throws.
+ *
+ * @returns undefined if the run was cancelled; its result if it completed meanwhile; `unread` if the request failed
+ */
+export async function cancelRunning(run: RunClient): Promise<RunState | undefined> {
+	const { failure } = await requestCancel(run);
+	if (failure) {
+		const after = isTransient(failure) ? await readRun(run) : undefined;
+		if (after?.answer?.status !== 'interrupted') return { status: 'unread', failure };
+	}
+	const replayed = await replay(run);
+	return replayed?.status === 'completed' ? replayed : undefined;
+}
+
+/**
+ * Cancels a run that nobody waits for any more, if `whenGivenUp` is `cancel`. Never throws.
+ *
+ * @param find looks up the run ID, if the answer to the start was lost; the run is not cancelled if this gives
+ * undefined
+ * @returns the result; if a cancellation was tried, its outcome replaces the advice
+ */
+export async function abandonRun<State extends RunState>(
+	run: Client & Pick<Run, 'facts' | 'threadId' | 'whenGivenUp'>,
+	result: State,
+	find: (client: Client) => Promise<string | undefined> = async () => run.facts.runId,
+): Promise<State> {
+	const { clock, signal, sendUnlimited, facts, threadId, whenGivenUp } = run;
+	const isGivenUp = signal?.aborted || result.status === 'timedOut';
+	if (!isGivenUp || whenGivenUp !== 'cancel') return result;
+	const send: Send = async (request) => await sendUnlimited({ ...request, afterStop: true });
+	const deadline = clock.now() + CANCEL_LIMIT_MS;
+	const late = withDeadline({ send, clock, deadline, signal: undefined });
+	const runId = await find(late);
+	if (runId === undefined) return result;
+	facts.runId = runId;
+	const advice = cancelAdvice(await cancelRunById({ ...late, facts, threadId, runId }));
+	return { ...result, advice };
+}
+
+function cancelAdvice(state: RunState) {
+	if (state.status === 'cancelled')
+		return 'It was cancelled on the server. Raise "Deadline (Minutes)" if it needs longer.';
+	if (state.status !== 'unread') return 'It had ended by then: read the thread.';
+	return `It could not be cancelled, and goes on: ${failureMessage(state.failure)}.`;
 }

@@ -1,87 +1,94 @@
-import compact from 'lodash/compact';
-import isEqual from 'lodash/isEqual';
-import isString from 'lodash/isString';
-import isUndefined from 'lodash/isUndefined';
+import { isEqual, isString, isUndefined } from 'lodash';
+import { z } from 'zod';
 
-import { findAnswer, readConversation, taskValues } from '../threads/conversation';
-import { messagesOf, textOf, readThread } from '../threads/thread';
-import { eventsOn, RunEvents, sourcesOf } from '../threads/runEvents';
-import { joinRun, listRuns, readRun, SETTLING_MS, stageOf, startedRuns } from '../threads/runsApi';
-import type { RunRecord } from '../threads/runsApi';
-import type { ThreadMessage, ThreadState } from '../threads/thread';
-import { isNoRoute, isTransient } from '../transport/classifyFailure';
-import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
-import type { Outcome } from '../transport/request';
-import { followedRun, readThreadPatiently, repeated, UNREACHABLE_MS, withoutChanges } from './run';
-import type { Run, RunClient } from './run';
+import { eventsOn } from '../threads/runEvents';
 import {
+	afterLastUserMessage,
+	endsWithCall,
+	isFromUser,
+	lastReply,
+	messagesOf,
+	parseReply,
+	readThread,
+	START_TRIES,
+	taskValues,
+	textOf,
+	WAIT_PATH,
+	waitsForPerson,
+} from '../threads/thread';
+import type { ThreadMessage, ThreadState } from '../threads/thread';
+import { buildPath } from '../transport/api';
+import { call } from '../transport/call';
+import { FIRST_PAUSE_MS } from '../transport/clock';
+import { type Failure, mayMeanNoRecord } from '../transport/failure';
+import {
+	abandonRun,
+	busy,
+	conversationOf,
 	executionStopped,
 	failed,
+	mayHaveArrived,
+	neverRan,
+	WITHOUT_ANSWER,
+	NOTHING_TO_DECIDE,
+	repeated,
 	resultFromEvents,
-	stillRunning,
+	STILL_RUNNING,
+	stillBusy,
 	timedOut,
-	withFacts,
-} from './runResult';
-import type { Completed, RunResult, RunState } from './runResult';
-import { abandonRun, readRunState } from './runState';
-import { isElsewhere, startInTurn, type StartedRun } from './start';
-import { waitInOneRequest } from './waitInOneRequest';
+	waitForRunResult,
+	withoutChanges,
+	withThread,
+} from './run';
+import type { NoAnswer, Run, RunFacts, RunResult } from './run';
+import { explainRefusal, explainUnreadable, isElsewhere, startInTurn } from './start';
 
 /**
- * Runs a thread and waits for the answer: starts the run in the background and joins its stream, or waits in one
- * request if the server lacks the routes of runs. Never throws.
+ * Runs a thread and waits for the answer. Starts the run in the background and joins its stream; with `inOneRequest`,
+ * or if the server lacks the routes for background runs, waits in the request that starts the run (E4). Never throws.
  */
 export async function runAndWait(run: Run): Promise<RunResult> {
-	const { inOneRequest, routes, signal, threadId, conversationId } = run;
+	const { inOneRequest, routes, signal } = run;
 	const ended =
 		(inOneRequest || routes.areMissing ? undefined : await startAndFollow(run)) ??
 		(await waitInOneRequest(run));
-	const result = withFacts({ threadId, ...ended }, { conversationId });
+	const result = { ...ended, ...run.facts };
 	const failure = 'failure' in result ? result.failure : undefined;
 	return signal?.aborted ? { ...result, ...executionStopped(failure) } : result;
 }
 
-/** @returns undefined if the server lacks the routes of runs */
-async function startAndFollow(run: Run): Promise<RunResult | undefined> {
+/** Starts a run without waiting for it. Never throws. */
+export async function startOnly(run: Run): Promise<NoAnswer | (RunFacts & { status: 'running' })> {
 	const started = await startInTurn(run);
-	if (started.kind === 'started') return await followStarted(run, started);
-	if (started.kind === 'noRoutes') return undefined;
-	return (await abandonRun(run, started.result, started.find)) as RunResult;
+	if ('status' in started) return { ...started, ...run.facts };
+	if (!run.facts.conversationId) await conversationOf({ ...run, threadId: started.threadId });
+	return { status: 'running', ...run.facts };
 }
 
-async function followStarted(asked: Run, started: StartedRun): Promise<RunResult> {
-	const { threadId, runId, decided, facts } = started;
+/**
+ * Starts a run in the background and follows it to its end.
+ *
+ * @returns undefined if no run was started, because the server lacks the routes for background runs
+ */
+async function startAndFollow(asked: Run): Promise<RunResult | undefined> {
+	const started = await startInTurn(asked);
+	if ('status' in started) return started.lacksRoutes ? undefined : started;
+	const { threadId, runId, decided } = started;
 	const run = { ...asked, threadId, runId };
-	run.onStart?.(runId);
-	const followed = await waitForRunResult(run, { ...started, isKnown: true });
-	const checked = await checkDecision(run, followed, decided);
-	if (run.intent.changes && waitsWithChanges(checked, decided)) {
-		// The server takes changed arguments and waits again; a second confirmation carries them out (recorded).
+	const result = await checkDecision(run, await waitForRunResult(run, started), decided);
+	if (run.intent.changes && waitsWithChanges(result, decided)) {
+		// If arguments were changed, the server waits again (recorded). Confirm again, so that it runs the calls.
 		const intent = { ...run.intent, changes: undefined };
-		const second = await startAndFollow({ ...asked, intent, body: withoutChanges(run.body) });
-		if (!second || second.status === 'completed') return second ?? checked;
-		const advice = 'advice' in second ? second.advice : undefined;
-		return { ...second, advice: compact([UNCONFIRMED_ADVICE, advice]).join(' ') } as RunResult;
+		const second = { ...asked, intent, body: withoutChanges(run.body) };
+		return (await startAndFollow(second)) ?? result;
 	}
-	const complete = isElsewhere(asked, started)
-		? notRemembered(checked)
-		: run.isNew
-			? checked
-			: await withThread(run, checked);
-	const { conversationId = facts.conversationId } = complete;
-	const whole = withFacts(complete, { ...facts, threadId, runId, conversationId });
-	return (await abandonRun(run, whole)) as RunResult;
+	if (result.status === 'completed' && isElsewhere(asked, started))
+		return { ...result, remembered: false };
+	return await abandonRun(run, run.isNew ? result : await withThread(run, result));
 }
 
-const notRemembered = (result: RunResult): RunResult =>
-	result.status === 'completed' ? { ...result, remembered: false } : result;
-
-/** Shown if the server took the changed arguments, but the confirmation that carries them out failed. */
-const UNCONFIRMED_ADVICE =
-	'The changed arguments have arrived. If the thread still waits, decide again, with "Changed Arguments" left empty.';
-
-/** Whether the run waits for the same tasks again with changed arguments: the server then shows no calls (recorded). */
-function waitsWithChanges(result: RunResult, decided: unknown[] = []): boolean {
+/** Whether the run waits again for the tasks whose arguments were changed: such tasks have no calls (recorded). */
+function waitsWithChanges(result: RunResult, decided?: unknown[]) {
 	if (result.status !== 'interrupted') return false;
 	const { interrupt } = result;
 	const isChanged = taskValues('call.id', interrupt).every(isUndefined);
@@ -89,190 +96,194 @@ function waitsWithChanges(result: RunResult, decided: unknown[] = []): boolean {
 }
 
 /**
- * Compares an answer without words to a decision with the thread. The result of a rejected call means that it was
- * carried out; no result of a confirmed call, that it was rejected.
+ * Checks on the thread whether a decision took effect. If a rejected call has a result, somebody else confirmed the
+ * call before; if a confirmed call has no result, somebody else rejected it before. A confirmation is only checked if
+ * the answer is empty.
  */
 async function checkDecision(run: Run, result: RunResult, decided?: unknown[]): Promise<RunResult> {
 	if (!decided || result.status !== 'completed') return result;
 	const { rejects } = run.intent;
 	const isSilent = result.output === '' && result.otherParts.length === 0;
 	if (!rejects && !isSilent) return result;
-	const { conversationId } = result;
-	const { answer: state, failure } = await readThreadPatiently(run);
-	if (failure) return { ...failed(NOT_KNOWN, undefined, failure), conversationId };
+	const read = async () => await readThread(run, run.threadId);
+	const { answer: state, failure } = await repeated(run, read, ({ ok }) => ok);
+	if (failure) return { ...failed(NOT_KNOWN), failure };
 	const calls = taskValues('call.id', decided).filter(isString);
 	const isResult = ({ tool_call_id: id }: ThreadMessage) => isString(id) && calls.includes(id);
 	const wasCarriedOut = messagesOf(state).some(isResult);
 	if (wasCarriedOut !== Boolean(rejects) || calls.length === 0)
 		return rejects ? { ...result, output: '', rejected: true } : result;
-	return { ...(rejects ? REJECTED_TOO_LATE : CONFIRMED_TOO_LATE), conversationId };
+	return rejects ? REJECTED_TOO_LATE : CONFIRMED_TOO_LATE;
 }
 
 const NOT_KNOWN = 'The server took the decision, but what became of it is not known';
 
 const REJECTED_TOO_LATE = failed(
 	'What was rejected was carried out',
-	'Somebody else has confirmed it before the rejection arrived. Read the thread to see what was done.',
+	'Somebody else has confirmed it before: read the thread to see what was done.',
 );
 
 const CONFIRMED_TOO_LATE = failed(
 	'What was confirmed was not carried out',
-	'Somebody else has rejected it before the confirmation arrived.',
+	'Somebody else has rejected it before.',
 );
 
-/** How a run is followed. If this execution has started or read it, only the server can say that it has failed. */
-type Following = Pick<StartedRun, 'joinId' | 'decided'> & { isKnown?: boolean };
+/*
+ * A run in one request (E4), for servers without background runs. Servers give the same kind of answer whether a run
+ * completed, failed, was cancelled or waits for a person (recorded). So the answer is compared with the thread, once no
+ * run is active on the thread. If the connection breaks during the wait, the thread is polled until no run is active.
+ */
+
+/** A run, with the state of its thread before the run in `before`; undefined if the thread had never run. */
+type Waited = Run & { before?: ThreadState };
+
+/** The answer of E4: an object with a role and a content (recorded). */
+const runAnswer = z
+	.record(z.unknown())
+	.refine((answer) => 'role' in answer && 'content' in answer, 'it is not the answer of a run');
 
 /**
- * Follows a run until it ends, the deadline expires or the execution is stopped. Reads the stream and joins it again
- * when it breaks; if the stream cannot tell the result, reads the run record. Never throws.
+ * Runs a thread and waits for the answer in one request (E4). Repeats the request only if the server certainly did not
+ * process it. Never throws.
  */
-export async function waitForRunResult(
-	run: RunClient & Pick<Run, 'listener'>,
-	{ joinId = run.runId, decided, isKnown = false }: Following = {},
-): Promise<RunResult> {
-	const { listener } = run;
-	// Events from before a decision may come first. The listener must not get them.
-	const events = new RunEvents(run.runId, decided ? undefined : listener);
-	if (decided) events.readTasks(decided);
-	const startedAt = run.clock.now();
-	let [hasStream, isThere, pause] = [true, isKnown, FIRST_PAUSE_MS];
-	for (;;) {
-		const { lastId } = events;
-		if (hasStream) {
-			const { failure } = await join(run, joinId, events);
-			hasStream = !failure || !isNoRoute(failure);
-			if (events.isComplete && decided && (await isBeforeDecision(run, events, decided))) {
-				events.resume(listener);
-				continue;
-			}
-			// Under another ID, the stream may be that of another run: the record of this one tells.
-			if (events.isComplete && events.isWhole && joinId === run.runId) {
-				followedRun.runId = run.runId;
-				return await resultOfStream(run, events);
-			}
-		}
-		const state = await readRunState(run);
-		isThere ||= state.status !== 'unread' || state.isThere === true;
-		const isUnreachable = !isThere && run.clock.now() - startedAt >= UNREACHABLE_MS;
-		const isOver = run.remaining() <= 0 || isUnreachable;
-		const failure = 'failure' in state ? state.failure : undefined;
-		// The stream may have a conversation that the record does not show.
-		const facts = { conversationId: events.conversationId };
-		if (run.signal?.aborted) return withFacts(executionStopped(failure), facts);
-		if (state.status !== 'running' && state.status !== 'unread') return withFacts(state, facts);
-		if (!isThere && failure && (isOver || !isTransient(failure)))
-			return withFacts({ status: 'failed', failure }, facts);
-		if (isOver) return withFacts(stillRunning(failure), facts);
-		pause = events.lastId === lastId ? longerPause(pause) : FIRST_PAUSE_MS;
-		await run.wait(pause);
-	}
+export async function waitInOneRequest(run: Run): Promise<RunResult> {
+	const { kind } = run.intent;
+	const free = run.isNew ? {} : await waitUntilIdle(run);
+	if ('status' in free) return free;
+	const { before } = free;
+	run.facts.conversationId ??= before?.metadata?.id;
+	// If the thread has no question yet, the server would reject the request and keep the thread busy for ever
+	// (recorded).
+	if (kind !== 'message' && !before) return await explainUnreadable(run, neverRan(kind));
+	const isIdle = before?.status === 'idle' || before?.status === 'error';
+	if (kind === 'decision' && isIdle) return NOTHING_TO_DECIDE;
+	if (run.remaining() <= 0) return timedOut('The run had not begun');
+	const assistant = kind === 'message' ? {} : { assistant_id: before?.metadata?.assistant_id };
+	const sent = await call(run, {
+		method: 'POST',
+		path: buildPath(WAIT_PATH, { threadId: run.threadId }),
+		body: JSON.stringify({ ...assistant, ...run.body }),
+		timeoutMs: run.remaining(),
+		schema: runAnswer,
+		repeatable: false,
+		maxTries: START_TRIES,
+	});
+	const waited = { ...run, before };
+	if (sent.ok) return await compareWithThread(waited, sent.answer.content);
+	const { failure, mayBeDone } = sent;
+	return await (mayBeDone ? pollUntilIdle(waited, failure) : explainRefusal(run, failure));
 }
-
-const UNREAD_ANSWER = 'The run has ended, but its answer could not be read';
-
-/** The result of a stream. An empty answer is compared with the message of the run, once that can be read. */
-async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunResult> {
-	const result = resultFromEvents(events);
-	const isSilent = result.status === 'completed' && result.output === '';
-	if (!isSilent || result.otherParts.length > 0) return result;
-	const read = async (): ReturnType<typeof findAnswer> => {
-		const { conversationIds, failure } = await readConversation(run, run.threadId);
-		return failure ? { failure } : await findAnswer(run, conversationIds, run.runId);
-	};
-	const { message, failure } = await repeated(run, read, (found) => !found.failure);
-	if (failure) {
-		const { conversationId } = result;
-		const unread = run.signal?.aborted
-			? executionStopped(failure)
-			: timedOut(UNREAD_ANSWER, undefined, failure);
-		return withFacts(unread, { conversationId });
-	}
-	const stored = new RunEvents(run.runId);
-	stored.readContent(message?.content);
-	const { answer: output, otherParts, answerId } = stored;
-	return { ...result, output, otherParts, answerId };
-}
-
-/** Whether the events so far precede the decision: a stream first replays what waited, once per decision (recorded). */
-async function isBeforeDecision(run: RunClient, { end }: RunEvents, decided: unknown[]) {
-	if (end.status !== 'interrupted') return false;
-	if (isEqual(taskValues('id', end.tasks), taskValues('id', decided))) return true;
-	const state = await readRunState(run);
-	const interrupt = 'interrupt' in state ? state.interrupt : [];
-	return !isEqual(taskValues('id', end.tasks), taskValues('id', interrupt));
-}
-
-/** After this long without a stream event, the run record is read. */
-const SILENT_STREAM_MS = 10_000;
 
 /**
- * Reads the stream of a run until it ends or breaks. Stops if the stream stays silent although the run has ended: an
- * old stream is no longer stored. Never throws.
+ * Waits until no other run is active on the thread, if `whenBusy` is `wait`.
+ *
+ * @returns in `before`, the state of the thread, undefined if it has never run; or why the run must not start
  */
-async function join(run: RunClient, joinId: string, events: RunEvents): Promise<Outcome> {
-	const [abort, done] = [new AbortController(), new AbortController()];
-	const abortIfEnded = async () => {
-		for (let pause = SILENT_STREAM_MS; ; pause = longerPause(pause)) {
-			const lastId = events.lastId;
-			await run.clock.sleep(pause, done.signal);
-			if (done.signal.aborted) return;
-			if (events.lastId !== lastId) continue;
-			const { answer: record, failure } = await readRun(run);
-			if (failure ? isTransient(failure) : stageOf(record) !== 'ended') continue;
-			await run.clock.sleep(SETTLING_MS, done.signal);
-			return abort.abort();
-		}
+async function waitUntilIdle(run: Run): Promise<{ before?: ThreadState } | NoAnswer> {
+	const mayWait = run.whenBusy === 'wait';
+	const look = async () => {
+		const { answer: before, failure } = await readThread(run, run.threadId);
+		// The server may fail to read a thread that never ran, or whose run has just started (recorded). The
+		// conversation shows the status then.
+		if (failure && mayMeanNoRecord(failure)) return { before, ...(await conversationOf(run)) };
+		return { before, failure, status: before?.status };
 	};
-	void abortIfEnded();
-	const outcome = await run.send(joinRun({ ...run, runId: joinId }, events, abort.signal));
-	done.abort();
-	return outcome;
+	const seen = await repeated(run, look, ({ status }) => !mayWait || status !== 'busy');
+	const { before, failure, status } = seen;
+	if (failure) return { status: 'failed', failure };
+	if (status !== 'busy' || run.whenBusy === 'run') return { before };
+	return mayWait ? stillBusy() : busy();
 }
 
-/** How many reads of an idle thread may lack the answer, as it may be stored late. */
+const UNVERIFIED = 'The server answered, but what became of the run is not known';
+
+/** The result of a run after E4 answered with this content: compares the content with the thread. */
+async function compareWithThread(run: Waited, content: unknown): Promise<RunResult> {
+	const { output, parts: otherParts } = parseReply(content);
+	const isEmpty = output === '' && otherParts.length === 0;
+	// With Run Anyway, another run may keep the thread busy, so do not wait for an idle thread if there is an answer.
+	const mayBeBusy = run.whenBusy === 'run' && !isEmpty;
+	const isSettled = (state?: ThreadState): state is ThreadState =>
+		state !== undefined && (mayBeBusy || state.status !== 'busy');
+	const read = async () => await readThread(run, run.threadId);
+	const { answer: state, failure } = await repeated(run, read, ({ answer }) => isSettled(answer));
+	if (!isSettled(state)) return { ...failed(UNVERIFIED), failure, unverified: output };
+	const isBusy = state.status === 'busy';
+	const shown = isBusy ? undefined : await resultOnThread(run, state);
+	if (isEmpty) return shown ?? WITHOUT_ANSWER;
+	if (shown && (shown.status !== 'completed' || shown.rejected)) return shown;
+	// E4 joins all texts of a run (recorded). The answer is only the last text, which is a separate message on the
+	// thread.
+	if (shown?.output && output.endsWith(shown.output)) return shown;
+	run.facts.conversationId ??= state.metadata?.id;
+	const answer = { parts: [], ...shown, status: 'completed' as const, output, otherParts };
+	// A null status means unknown, so the answer does not count as lost then.
+	const isLost = Boolean(state.status) && !isBusy && !run.isNew;
+	return isLost ? { ...answer, remembered: false } : answer;
+}
+
+/**
+ * Polling ends after this many reads in a row of an idle thread without the result. One read is not enough, because the
+ * run may start after it.
+ */
 const IDLE_READS = 2;
 
 /**
- * Adds what only the thread shows: whether it contains the answer, if other runs overlapped, and what earlier runs
- * found, if the answer links to it. Never throws.
+ * After a wait whose connection broke, polls the thread until the thread shows the result of the run or stays idle, or
+ * until the deadline expires.
  */
-export async function withThread<State extends RunState>(
-	run: RunClient,
-	result: State,
-): Promise<State> {
-	if (result.status !== 'completed' || result.rejected) return result;
-	const hasOverlap = await overlapsOthers(run);
-	const cited = sourcesOf(result.parts).list(new Set());
-	const linksBack = cited.some(({ documentName }) => !documentName);
-	if (!hasOverlap && !linksBack) return result;
+async function pollUntilIdle(run: Waited, failure: Failure): Promise<RunResult> {
+	const { kind } = run.intent;
 	let idleReads = 0;
-	const read = async () => await readThread(run, run.threadId);
-	const { answer: state } = await repeated(run, read, ({ answer }) => {
-		if (!answer || !hasOverlap) return true;
-		idleReads = answer.status === 'busy' ? 0 : idleReads + 1;
-		return holdsAnswer(answer, result) || idleReads >= IDLE_READS;
-	});
-	if (!state) return result;
-	const isLost = hasOverlap && state.status !== 'busy' && !holdsAnswer(state, result);
-	const earlier = linksBack ? eventsOn(state, messagesOf(state)).parts : undefined;
-	return { ...result, ...(earlier && { earlier }), ...(isLost && { remembered: false }) };
+	const look = async () => {
+		const { answer: state, failure: unread } = await readThread(run, run.threadId, 1);
+		const isBusy = state?.status === 'busy';
+		const isChanged = state && !isBusy && !isEqual(tracesOf(run.before), tracesOf(state));
+		// While the server carries out a decision, the thread looks idle (recorded). So idle reads do not count for a
+		// decision.
+		const isIdle = kind !== 'decision' && (unread ? mayMeanNoRecord(unread) : !isBusy);
+		idleReads = isIdle ? idleReads + 1 : 0;
+		return { isBusy, result: isChanged ? await resultOnThread(run, state) : undefined };
+	};
+	await run.wait(FIRST_PAUSE_MS);
+	const isDone = ({ result }: { result?: RunResult }) => Boolean(result) || idleReads >= IDLE_READS;
+	const { isBusy, result } = await repeated(run, look, isDone);
+	if (result) return result;
+	if (isBusy) return STILL_RUNNING;
+	const unknown = mayHaveArrived(kind, failure);
+	return idleReads >= IDLE_READS ? unknown : { ...unknown, status: 'timedOut' };
 }
 
-/** Whether other runs were on the thread at the same time. */
-async function overlapsOthers(run: RunClient): Promise<boolean> {
-	const { answer = [] } = await listRuns(run, run.threadId);
-	const runs = startedRuns(answer);
-	const own = runs.find((one) => one.run_id === run.runId);
-	if (!own) return false;
-	const endOf = (one: RunRecord) => (stageOf(one) === 'goesOn' ? '~' : (one.updated_at ?? ''));
-	const overlaps = (one: RunRecord) => endOf(one) >= own.created_at && endOf(own) >= one.created_at;
-	return runs.some((one) => one !== own && overlaps(one));
+const tracesOf = (state?: ThreadState) => [state?.status, state?.updated_at, messagesOf(state)];
+
+/** The result of the run, read from a thread that is not busy; undefined if the thread does not show the result. */
+async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResult | undefined> {
+	const own = messagesOfRun(run, state);
+	const events = eventsOn(state, own);
+	run.facts.conversationId ??= state.metadata?.id;
+	const { status } = state;
+	if (status === 'error' || status === 'interrupted') {
+		const facts = await conversationOf(run);
+		if (facts.failure) return { ...failed(UNVERIFIED), failure: facts.failure };
+		if (own.length === 0 && waitsForPerson(facts)) return undefined;
+		events.end = { ...facts, status };
+	}
+	const result = resultFromEvents(events);
+	if (result.status !== 'completed') return result;
+	if (run.intent.rejects && endsWithCall(own)) return { ...result, output: '', rejected: true };
+	return lastReply(own) && result;
 }
 
-/** Whether the thread contains the answer: its message there has the same ID (recorded). */
-function holdsAnswer(state: ThreadState, { answerId, output }: Completed): boolean {
-	const isAnswer = ({ id, content }: ThreadMessage) =>
-		answerId === undefined ? textOf(content) === output : id === answerId;
-	return output === '' || messagesOf(state).some(isAnswer);
+/**
+ * The messages of this run: those after the newest question on the thread. None if the run sent a question and the
+ * newest question is another one.
+ */
+function messagesOfRun({ intent, before }: Waited, state: ThreadState): ThreadMessage[] {
+	const { kind, text = '' } = intent;
+	const question = messagesOf(state).findLast(isFromUser);
+	if (!question) return [];
+	const isKnown = messagesOf(before).some(({ id }) => id !== undefined && id === question.id);
+	// The text of a question also contains the content of its files; the input of the last run does not.
+	const isAsked = [state.values?.input, textOf(question.content)].includes(text);
+	return kind !== 'message' || (isAsked && !isKnown) ? afterLastUserMessage(messagesOf(state)) : [];
 }

@@ -1,42 +1,64 @@
-import { sleep } from 'n8n-workflow';
+import { type IExecuteFunctions, sleep } from 'n8n-workflow';
 
-/** The clock; tests replace it. */
+/** Time, timers and random numbers, so that tests can replace all three. */
 export interface Clock {
-	/** Milliseconds since the epoch. */
+	/** The current time, in milliseconds since the epoch. */
 	now: () => number;
-	/** Resolves after `ms`, or within half a second when the signal is aborted. */
+	/** Resolves after `ms` milliseconds, or at most half a second after the signal is aborted. */
 	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-	/** Runs `work` after `ms`, without keeping the process alive. */
+	/** Runs `work` after `ms` milliseconds. The timer does not keep the process alive. */
 	later: (ms: number, work: () => void) => void;
-	/** A random number from 0 to below 1. */
+	/** A random number of at least 0 and below 1. */
 	random: () => number;
 }
 
-/** Milliseconds of a minute. */
 export const MINUTE_MS = 60_000;
 
-/** How long a sleep may continue after the signal is aborted. */
+/** How long a sleep continues at most after the signal is aborted. */
 const SLICE_MS = 500;
 
-/** The real clock. */
 export const systemClock: Clock = {
 	now: () => Date.now(),
 	random: () => Math.random(),
 	later: (ms, work) => AbortSignal.timeout(ms).addEventListener('abort', work, { once: true }),
 	sleep: async (ms, signal) => {
-		// In slices, because n8n's sleep cannot be cancelled and its timer would outlive the execution.
+		// Sleeps in slices, because n8n's `sleep` cannot be cancelled: one long timer would outlive a stopped
+		// execution.
 		for (let left = ms; left > 0 && !signal?.aborted; left -= SLICE_MS) {
 			await sleep(Math.min(left, SLICE_MS));
 		}
 	},
 };
 
-/** The pause before the first poll, in milliseconds. */
+/**
+ * Logs the progress of `work` every half minute until `work` has ended. The editor shows no progress while a node runs.
+ *
+ * @param describe gets the minutes since the start and returns the text to log; an empty or missing text is not logged
+ * @returns the result of `work`
+ */
+export async function loggingProgress<Result>(
+	work: Promise<Result>,
+	describe: (minutes: number) => string | undefined,
+	{ getNode, logger }: Pick<IExecuteFunctions, 'getNode' | 'logger'>,
+): Promise<Result> {
+	// The last timer cannot be cancelled and outlives the work. It would keep the data of the execution in memory if it
+	// held `getNode` or, after the work, `describe`.
+	const { name } = getNode();
+	let open: typeof describe | undefined = describe;
+	const next = (minutes: number) =>
+		systemClock.later(MINUTE_MS / 2, () => {
+			const progress = open?.(minutes);
+			if (progress) logger.info(`${name}: ${progress}`);
+			if (open) next(minutes + 0.5);
+		});
+	next(0.5);
+	return await work.finally(() => (open = undefined));
+}
+
+/** The pause before the first poll of a status, in milliseconds. */
 export const FIRST_PAUSE_MS = 2_000;
 
 const LONGEST_PAUSE_MS = 15_000;
 
-/** The pause after a pause, in milliseconds: it grows to 15 seconds. */
-export function longerPause(pause: number): number {
-	return Math.min(LONGEST_PAUSE_MS, pause * 1.5);
-}
+/** Returns the pause that follows `pause`, in milliseconds: half as long again, but at most 15 seconds. */
+export const longerPause = (pause: number): number => Math.min(LONGEST_PAUSE_MS, pause * 1.5);

@@ -7,16 +7,18 @@ import type {
 
 import { CREDENTIAL_NAME } from './api';
 
-/** Where requests are sent from: an execution, a list in the editor, or a poll of the trigger. */
+/** The n8n context that a request is sent from: an execution, a list in the editor, or a poll of the trigger. */
 export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 
-/** The fields of a credential, or `refusal`: why it cannot be read, as an expression in a field had no value. */
+/** The fields of a credential. If n8n could not read the credential, the only field is `refusal`, with the reason. */
 export type ReadCredential = ICredentialDataDecryptedObject;
 
 /**
- * Reads the credential, whose fields may be expressions.
+ * Reads the credential of the node. Fields of a credential may be expressions, which n8n resolves. Does not throw: if
+ * n8n cannot read the credential, the result holds the reason as `refusal`.
  *
- * @param itemIndex the item whose expressions are resolved; lists in the editor and triggers have none
+ * @param itemIndex the item for which expressions are resolved; undefined for lists in the editor and for polls, which
+ * have no items
  */
 export async function readCredential(
 	context: RequestContext,
@@ -32,47 +34,51 @@ export async function readCredential(
 	}
 }
 
-/** Where requests go, or why none may be sent. */
-type RequestTarget = { root: string; allowedDomains?: string } | { refusal: string };
+/** Where requests are sent to, or the reason (`refusal`) why no request may be sent. */
+export type RequestTarget = { root: string; allowedDomains?: string } | { refusal: string };
 
 /**
- * The prefix of a token that was copied with its header. `authenticate` also uses it, as it supports expressions
- * only.
+ * Matches the part of a copied header that precedes the token: `Bearer`, with or without `Authorization:`. The
+ * credential's `authenticate` also uses this pattern, because `authenticate` can hold only expressions and cannot call
+ * `tokenOf`.
  */
 export const BEFORE_TOKEN = /^(?:Authorization:\s*)?Bearer\s+/i;
 
-/** The token, as it is sent. */
+/** The token as requests send it: trimmed, and without the parts of a copied header. */
 export const tokenOf = ({ accessToken }: ReadCredential) =>
 	String(accessToken ?? '')
 		.trim()
 		.replace(BEFORE_TOKEN, '');
 
-/** The target of a credential, or why nothing may be sent: the credential forbids it or is not valid. */
+/**
+ * Returns the target of a credential, or the reason why nothing may be sent: n8n could not read the credential, its
+ * Base URL or token is not valid, or its allowed domains exclude the host of the Base URL.
+ */
 export function readRequestTarget(credential: ReadCredential): RequestTarget {
 	if (typeof credential.refusal === 'string') return { refusal: credential.refusal };
 	const { baseUrl, allowInsecureHttp } = credential;
 	const service = serviceRoot(String(baseUrl ?? ''), allowInsecureHttp === true);
 	if ('refusal' in service) return service;
 	const token = tokenOf(credential);
-	if (token === '') return { refusal: REFUSALS.noToken };
-	if (/[^\x21-\x7e]/.test(token)) return { refusal: REFUSALS.badToken };
-	// n8n adds these fields to every credential that authenticates requests. Its own functions for them have other
-	// parameters in current hosts and are missing in older ones. "None" keeps other nodes from using the credential,
-	// and does not restrict this one.
+	if (!/^[\x21-\x7e]+$/.test(token)) return { refusal: REFUSALS.noToken };
+	// n8n adds these two fields to every credential that authenticates requests. The node reads the fields directly,
+	// because n8n's own functions for them have other parameters in current versions of n8n and are missing in older
+	// versions. The mode "None" only keeps other nodes from using the credential, so it does not restrict this node.
 	const { allowedHttpRequestDomains: mode, allowedDomains: list } = credential;
 	const allowedDomains = mode === 'domains' ? String(list ?? '').trim() : undefined;
-	if (allowedDomains === '') return { refusal: REFUSALS.noDomains };
-	const { root, origin } = service;
+	const { root } = service;
 	if (allowedDomains === undefined || isAllowedHost(root, allowedDomains))
 		return { root, allowedDomains };
+	const { origin } = new URL(root);
 	return {
 		refusal: `The allowed domains of the credential do not include the host of its Base URL (${origin})`,
 	};
 }
 
 /**
- * Whether the host of an address is listed: exactly, or below an entry that starts with `*.`. Hosts that enforce the
- * list themselves use the same rule.
+ * Whether the list allows the host of an address. An entry such as `*.example.com` allows all hosts below
+ * `example.com`; any other entry allows only the same host. Versions of n8n that enforce the list themselves use this
+ * rule too.
  */
 function isAllowedHost(address: string, allowedDomains: string): boolean {
 	const host = plainHost(new URL(address).hostname);
@@ -84,58 +90,53 @@ function isAllowedHost(address: string, allowedDomains: string): boolean {
 
 const plainHost = (host: string) => host.trim().toLowerCase().replace(/\.$/, '');
 
-/** The service root, or why the Base URL cannot be used, as a message for the user. */
-type ServiceRoot = { root: string; origin: string } | { refusal: string };
-
 /**
- * A Base URL: scheme, host and port, then an optional path before `/api` or `/api/ai`. It rejects whatever programs
- * parse in different ways: backslashes, blanks, encoded characters or user names in the host, dot segments. Its
- * length is limited, so that matching is fast. The credential's test also uses it, as it supports expressions only.
+ * Matches a Base URL. Group 1 is scheme, host and port; group 2 is the path before an optional `/api` or `/api/ai`. A
+ * query or fragment is ignored. The pattern rejects what programs parse in different ways: blanks anywhere, backslashes
+ * and dot segments before the query, and encoded characters or user names in the host. It limits the length to keep
+ * matching fast. The credential's test also uses this pattern, because the test can hold only expressions.
  */
 export const BASE_URL =
 	/^(?=.{1,2000}$)(https?:\/\/(?:[^\s/\\?#@:%[\]]+|\[[0-9a-f:.]+\])(?::\d*)?)((?:\/(?!(?:\.|%2e){1,2}(?:[/?#]|$))[^\s/\\?#]*)*?)\/*(?:\/api(?:\/ai)?\/*)?(?:[?#]\S*)?$/i;
 
-/** The start of a Base URL that is secure: https, or a loopback host. */
+/** Matches the start of a secure Base URL: https with any host, or http with a loopback host. */
 export const SECURE_START =
 	/^(?:https:\/\/|http:\/\/(?:(?:[\w-]+\.)*localhost|127(?:\.\d+){1,3}|\[[0:]*1\])(?:[:/?#]|$))/i;
 
 const REFUSALS = {
-	empty: 'The Base URL is empty. Enter the address of the server, e.g. https://api.example.com',
-	userName: 'The Base URL must not hold a user name or password. Enter the token in Access Token',
 	noAddress:
-		'The Base URL is not a web address. It starts with https://, e.g. https://api.example.com',
+		'The Base URL is not a plain web address such as https://api.example.com, without user name or password',
 	insecure:
 		'The Base URL starts with http://, which would send the access token unencrypted. Use https://, or switch on Allow Insecure HTTP',
-	noToken: 'The Access Token of the credential is empty',
-	badToken:
-		'The Access Token of the credential holds a space, a line break or another character that no token has',
-	noDomains: 'The credential is restricted to allowed domains, but lists none',
+	noToken:
+		'The Access Token of the credential is empty, or holds a space, a line break or another character that no token has',
 };
 
 /**
- * Reads the Base URL of the credential. A trailing slash, `/api` and `/api/ai` at its end make no difference
- * (`{base_url}/api/ai`, contract); a path before them is kept, for servers behind a proxy.
+ * Returns the root address of the server for a Base URL. Removes a slash, `/api` or `/api/ai` at the end of the Base
+ * URL, because requests add `/api/ai` (contract, `{base_url}/api/ai`), and removes a query or fragment. Keeps any other
+ * path, for servers behind a proxy.
  *
  * @param baseUrl as the user entered it
- * @param allowInsecureHttp the credential's switch; without it, only HTTPS and loopback hosts are allowed
- * @returns the root without trailing slash, or the refusal
+ * @param allowInsecureHttp the switch of the credential; if false, only https and loopback hosts are allowed
+ * @returns the root without a slash at the end, or the reason why the Base URL is rejected
  */
-export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): ServiceRoot {
+export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): RequestTarget {
 	const text = baseUrl.trim();
 	const [, start = '', path = ''] = BASE_URL.exec(text) ?? [];
-	// Parsed with a slash at the end, as it is sent: the parser ignores characters at the very end, such as NUL.
+	// Parsed with the slash that follows the root in requests. Without this slash, the URL parser would ignore a NUL at
+	// the end, although requests would contain the NUL.
 	const url = readUrl(`${start}${path}/`);
-	if (text === '') return { refusal: REFUSALS.empty };
-	if (/^https?:\/\/[^/\\?#]*@/i.test(text)) return { refusal: REFUSALS.userName };
 	if (!url) return { refusal: REFUSALS.noAddress };
 	if (!allowInsecureHttp && !SECURE_START.test(text)) return { refusal: REFUSALS.insecure };
-	const { origin, pathname } = url;
-	return { root: origin + pathname.replace(/\/$/, ''), origin };
+	return { root: url.origin + url.pathname.replace(/\/$/, '') };
 }
 
 /**
- * Parses an address; `undefined` if it is none. `URL.canParse` rejects `https://münchen.example` after some thousand
- * calls (Node.js 20).
+ * Parses an address. Does not use `URL.canParse`: in Node.js 20, it rejects `https://münchen.example` after some
+ * thousand calls.
+ *
+ * @returns `undefined` if the text is not a valid address
  */
 export function readUrl(text: string): URL | undefined {
 	try {

@@ -1,68 +1,72 @@
-import compact from 'lodash/compact';
-import { NodeApiError, type INode } from 'n8n-workflow';
+import { compact } from 'lodash';
 
 import { sanitize } from './sanitize';
 
-/** What to do about each kind of failure, if status and answer say no more. */
+/** The hint for each kind of failure, if no more specific hint applies. */
 const KIND_HINTS = {
-	/** Not sent, because the credential or its restrictions forbid it. */
+	/** Not sent: the credential is not valid, or its allowed domains exclude the host. */
 	refused: 'Open the Xpert AI credential and correct it there.',
-	/** Not sent, because n8n's SSRF protection forbids the address. */
+	/** Not sent: n8n's SSRF protection blocks the address. */
 	blocked:
-		'Check the Base URL of the credential. If it is right, whoever runs n8n can allow its address in N8N_SSRF_ALLOWED_IP_RANGES or its host name in N8N_SSRF_ALLOWED_HOSTNAMES.',
+		'If the Base URL of the credential is right, whoever runs n8n can allow its address in N8N_SSRF_ALLOWED_IP_RANGES or its host name in N8N_SSRF_ALLOWED_HOSTNAMES.',
 	/** The execution was stopped. */
 	cancelled: '',
-	/** No answer in time. */
-	timeout: 'Check how busy the server is. It may still have done the work.',
-	/** No answer. */
-	network:
-		'Check the Base URL of the credential, that the server runs, and the proxy if n8n uses one.',
-	/** The server redirects. */
+	/** The answer did not arrive in time. */
+	timeout:
+		'Raise "Timeout (Seconds)" or "Deadline (Minutes)" under Options, or check how busy the server is. It may still have done the work.',
+	/** There was no connection, or it broke. */
+	network: 'Check the Base URL of the credential, the server, and the proxy if n8n uses one.',
+	/** The server answered with a redirect (3xx), which the node does not follow. */
 	redirect: 'Enter the address the server points to as the Base URL of the credential.',
-	/** The request succeeded, but what it started did not. */
+	/** The request succeeded, but the answer says that the work behind it failed. */
 	unsuccessful: '',
-	/** A 2xx that this API does not send. */
+	/**
+	 * A 2xx with an answer that this API does not send: the answer does not match the schema, or is an HTML page,
+	 * incomplete JSON or not the requested stream.
+	 */
 	unreadable:
 		'Enter the address of an Xpert AI server as Base URL in the credential, not that of a page, and look at proxies on the way. The server may have done the work.',
-	/** Any other answer. */
+	/** An answer with a status that is neither 2xx nor 3xx. */
 	status: '',
 };
 
-/** Why a request failed, as plain data, so that callers can decide without exceptions. */
+/** Why a request failed, as plain data, so that callers can decide what to do without catching exceptions. */
 export interface Failure {
 	kind: keyof typeof KIND_HINTS;
 	/** HTTP status, if there was an answer. */
 	status?: number;
-	/** Node.js error code, if there was none (`ECONNREFUSED`, …). */
+	/** The error code of Node.js or axios, if there was no complete answer (`ECONNREFUSED`, …). */
 	code?: string;
-	/** The reason in one line: the server's, or the node's. */
+	/** The reason in one line, given by the server or by the node. */
 	reason?: string;
 	/**
-	 * Of a 404: what the API says does not exist, a record or the route. Without it, the answer is not the API's, but
-	 * for example that of a proxy while a container restarts.
+	 * What does not exist according to a 404 of the API: a record or the route. Undefined for all other answers, e.g.
+	 * for a 404 that a proxy sends while a container restarts, and for a missing route that only one answer reported.
 	 */
 	missing?: 'record' | 'route';
-	/** Whether this API has not answered any request yet, in an execution that somebody watches. */
+	/**
+	 * True if this API has not answered any request of the execution so far. Set only for executions that a user
+	 * started in the editor: these give up early if the address is wrong.
+	 */
 	unanswered?: boolean;
-	/** The server's `x-request-id`, for its log. */
+	/** The `x-request-id` of the answer, by which the request is found in the log of the server. */
 	requestId?: string;
 	/** How long the server asks to wait, in milliseconds (`Retry-After`). */
 	retryAfterMs?: number;
-	/** How often the request was sent, if that is known. */
+	/** How often the request was sent, if known. */
 	attempts?: number;
-	/** Path of the request, without the origin; empty if no request failed. */
+	/** The path of the request, without the origin; empty if the failure does not come from a request. */
 	path: string;
 	method: string;
 }
 
 const STATUS_HINTS: Record<number, string> = {
-	401: 'Make a new key under Settings → API Keys on the server and enter it as Access Token in the credential: this one may have expired, or belong to another server.',
-	404: 'Enter the address of an Xpert AI server as Base URL in the credential, without the path of a page: https://api.example.com. An older server may not offer this operation, and proxies also answer this way while their server is away.',
-	407: 'The proxy between n8n and the server asks for a user name and password. Whoever runs n8n adds them to its address, e.g. HTTPS_PROXY=http://user:password@proxy.example.com:3128.',
-	408: 'The server gave up waiting. Run it again later.',
-	413: 'Make it smaller, or have the limit raised: Xpert AI servers take up to 50 MB of JSON in one request, many proxies less.',
+	401: 'Make a new key under Settings → API Keys on the server and enter it in the credential: this one may have expired, or belong to another server.',
+	404: 'Enter the address of an Xpert AI server as Base URL in the credential, without the path of a page. An older server may not offer this operation, and proxies also answer this way while their server is away.',
+	407: 'The proxy between n8n and the server asks for a user name and password. Whoever runs n8n adds them to its address in HTTPS_PROXY.',
+	413: 'Make it smaller, or have the limit raised: Xpert AI servers take 50 MB of JSON in one request, many proxies less.',
 	429: 'Wait, then run it again with fewer at once.',
-	500: 'Xpert AI servers answer this way to an ID that is not a UUID and to a body they cannot read. Check these, then look up the request ID in the log of the server.',
+	500: 'Xpert AI servers answer this way to an ID that is not a UUID and to a body they cannot read. Then look up the request ID in the log of the server.',
 };
 
 const OUTAGE_HINT = 'The server could not finish the request. Run it again later.';
@@ -71,82 +75,45 @@ const RECORD_HINT =
 	'The server does not have this, or the key may not see it. Check the IDs and names you have given.';
 
 const PLAIN_HTTP_HINT =
-	'Enter the Base URL with http://, or with the port at which the server speaks https. For http:// to another host, switch on Allow Insecure HTTP in the credential.';
+	'Enter the Base URL with the port that speaks https, or with http:// and, for another host, Allow Insecure HTTP.';
 
-/** Reasons why a certificate is rejected, by Node.js error code. */
-export const CERTIFICATE_REASONS: Record<string, string> = {
-	CERT_HAS_EXPIRED: 'its certificate has expired',
-	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed and not trusted',
-	ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
-	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate comes from an authority that is not trusted',
-	UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate comes from an authority that is not known',
-	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes from an authority that is not known',
-};
+/** Matches the Node.js error codes of a failed TLS connection or a rejected certificate. */
+const TLS_CODE = /^(EPROTO|ERR_TLS_.+|CERT_.+|.*SELF_SIGNED_CERT.*|UNABLE_TO_(GET|VERIFY)_.+)$/;
 
-/** By Node.js error code, or by message where there is no code. */
+/** Matches the Node.js error codes of a connection that was never made. */
+const UNCONNECTED_CODE = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
+
+/** Reasons for network errors whose Node.js messages are not clear to users. */
 const NETWORK_REASONS: Record<string, string> = {
-	...CERTIFICATE_REASONS,
 	ECONNREFUSED: 'nothing accepts connections at this address',
 	ENOTFOUND: 'the host name is not known',
 	EAI_AGAIN: 'the host name could not be looked up just now',
+	EPROTO: 'no secure connection could be agreed on',
 	ECONNRESET: 'the connection was closed before an answer came',
 	EPIPE: 'the connection was closed while sending',
-	EHOSTUNREACH: 'the host cannot be reached',
-	ENETUNREACH: 'the network cannot be reached',
 	// The code of axios for a connection that closes while the answer is read.
 	ERR_BAD_RESPONSE: 'the connection was closed in the middle of the answer',
-	'Proxy connection ended before receiving CONNECT response':
-		'the proxy closed the connection without an answer',
-	EPROTO: 'no secure connection could be agreed on',
 };
 
-/** Texts of an error that say more than kind and status do. */
-export interface FailureWords {
-	message?: string;
-	/** What to do. */
-	hint?: string;
-}
-
-/**
- * Makes the error that a user reads: what happened to which thing, and what to do. n8n shows its data, such as path and
- * request ID, among the details. It contains neither the token nor the request's headers.
- */
-export function toNodeApiError(
-	failure: Failure,
-	{ node, itemIndex, ...words }: FailureWords & { node: INode; itemIndex?: number },
-): NodeApiError {
-	const { message = failureMessage(failure) } = words;
-	const description = failureDescription(failure, words.hint);
-	const httpCode = failure.status?.toString() ?? failure.code;
-	const shown = { message, description, httpCode, itemIndex };
-	const error = new NodeApiError(node, { message }, shown);
-	// n8n replaces messages that contain a network code with a general one.
-	error.message = message;
-	error.context.data = { ...failure };
-	return error;
-}
-
-/** What happened, in one sentence. */
-export function failureMessage(failure: Failure): string {
-	return MESSAGES[failure.kind](failure);
-}
+/** Says in one sentence what happened. */
+export const failureMessage = (failure: Failure): string => MESSAGES[failure.kind](failure);
 
 const MESSAGES: Record<Failure['kind'], (failure: Failure) => string> = {
 	refused: ({ reason }) => reason ?? 'The request was not sent',
 	blocked: ({ reason }) => `n8n's SSRF protection does not allow requests to ${reason}`,
-	// n8n recognizes a stopped execution by the word "canceled".
+	// Contains the word "canceled", by which n8n recognizes a stopped execution.
 	cancelled: () => 'The execution was canceled before the server answered',
 	timeout: () => 'The server did not answer in time',
 	network: (failure) => {
 		const { code, reason } = failure;
 		const known = speaksPlainHttp(failure)
 			? 'the address speaks http, not https'
-			: (NETWORK_REASONS[code ?? reason ?? ''] ?? reason ?? 'the connection broke');
+			: (NETWORK_REASONS[code ?? ''] ?? reason ?? 'the connection broke');
 		return `The server could not be reached: ${known}${code ? ` (${code})` : ''}`;
 	},
 	redirect: ({ reason, status }) =>
-		`The server redirects to ${reason}, which the node does not follow with your token (HTTP ${status})`,
-	// The reason comes from a 2xx answer, which was not sanitized.
+		`The server redirects to ${reason ?? 'another address'}, which the node does not follow with your token (HTTP ${status})`,
+	// This reason comes from a 2xx answer. Unlike the reasons in error responses, it has not been sanitized yet.
 	unsuccessful: ({ reason = '' }) => sanitize(reason) ?? 'It did not end well',
 	unreadable: ({ reason, status }) =>
 		`The server's answer cannot be read: ${reason} (HTTP ${status})`,
@@ -157,7 +124,7 @@ const MESSAGES: Record<Failure['kind'], (failure: Failure) => string> = {
 	},
 };
 
-/** Statuses that say what happened better than the reason of the server. */
+/** Messages for statuses that users understand better than the server's reason, which is shown after the message. */
 const STATUS_MESSAGES: Record<number, string> = {
 	401: 'The server does not accept this key',
 	403: 'This key may not do this',
@@ -165,13 +132,21 @@ const STATUS_MESSAGES: Record<number, string> = {
 	429: 'The server takes no more requests just now',
 };
 
-/** Whether a plain-text answer came during the TLS handshake. */
-function speaksPlainHttp({ kind, code, reason = '' }: Failure): boolean {
-	const pattern = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
-	return kind === 'network' && pattern.test(`${code} ${reason}`.replace(/ /g, '_').toUpperCase());
-}
+/** Matches the TLS errors that occur when a server answers in plain HTTP. */
+const PLAIN_HTTP = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
 
-function failureDescription(failure: Failure, hint = generalHint(failure)): string {
+const failsTls = (code: string) => TLS_CODE.test(code) || PLAIN_HTTP.test(code);
+
+const speaksPlainHttp = ({ kind, code, reason = '' }: Failure) =>
+	kind === 'network' && PLAIN_HTTP.test(`${code} ${reason}`.replace(/ /g, '_').toUpperCase());
+
+/**
+ * Describes what the user can do after a failure: a hint, then the time the server asks to wait. If the server does not
+ * offer the operation, the text says so in place of the hint.
+ *
+ * @param hint replaces the general hint
+ */
+export function failureDescription(failure: Failure, hint = generalHint(failure)): string {
 	const { status, reason = '', retryAfterMs } = failure;
 	const isOffered = status !== 501 && !/not (yet )?implemented/i.test(reason);
 	return compact([
@@ -180,7 +155,7 @@ function failureDescription(failure: Failure, hint = generalHint(failure)): stri
 	]).join(' ');
 }
 
-/** What to do, as far as kind and status say. */
+/** The general hint, by kind and status of the failure; empty if there is none. */
 function generalHint(failure: Failure): string {
 	const { kind, status = 0, missing } = failure;
 	if (missing === 'record') return RECORD_HINT;
@@ -188,3 +163,104 @@ function generalHint(failure: Failure): string {
 	if (kind !== 'status') return KIND_HINTS[kind];
 	return STATUS_HINTS[status] ?? (status >= 500 ? OUTAGE_HINT : '');
 }
+
+/**
+ * Statuses of temporary failures in servers and proxies; 520 to 524 and 530 come from Cloudflare, 529 from other
+ * services. 409, 413, 422 and 500 are missing, because the same request would get the same answer again.
+ */
+const TRANSIENT_STATUS = [408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530];
+
+/** Whether the failure is temporary, so that a retry can help. */
+export function isTransient(failure: Failure): boolean {
+	const { kind, status = 0, code = '' } = failure;
+	// TLS fails because of the certificate or the protocol, which a retry does not change.
+	if (failsTls(code)) return false;
+	if (kind === 'network' || kind === 'timeout' || kind === 'unreadable') return true;
+	if (isForeignNotFound(failure) || isBusy(failure)) return true;
+	return kind === 'status' && TRANSIENT_STATUS.includes(status);
+}
+
+/**
+ * Whether the failure is a 404 that does not come from the API, but from a proxy whose server is down or from an
+ * unrelated server.
+ */
+export const isForeignNotFound = (failure: Failure) =>
+	failure.kind === 'status' && failure.status === 404 && failure.missing === undefined;
+
+/**
+ * Whether the answer seems to come from a server of another API: it is unreadable, or this API has not answered any
+ * request of the execution so far.
+ */
+export const isForeignAnswer = ({ kind, unanswered }: Failure) =>
+	kind === 'unreadable' || unanswered === true;
+
+/** After this many foreign answers in a row (see `isForeignAnswer`), a request is not repeated. */
+export const MAX_FOREIGN_ANSWERS = 3;
+
+/**
+ * Whether the failure proves that the server did not process the request. A 503 is a proof only with Retry-After,
+ * because servers send this header before they read a request. A 503 without this header can come from a proxy after
+ * the server has read the request.
+ */
+export function certainlyNotDone(failure: Failure): boolean {
+	const { status, retryAfterMs, missing } = failure;
+	if (isNeverSent(failure) || missing === 'route') return true;
+	return status === 429 || (status === 503 && retryAfterMs !== undefined) || isBusy(failure);
+}
+
+/**
+ * Whether nothing was sent to the server: the credential or n8n forbids the request, no connection was made, or TLS
+ * failed.
+ */
+export const isNeverSent = ({ kind, code = '' }: Failure) =>
+	kind === 'refused' ||
+	kind === 'blocked' ||
+	(kind === 'network' && (UNCONNECTED_CODE.test(code) || failsTls(code)));
+
+/**
+ * The start of the reason that servers give while they rebuild the index of a knowledgebase. They reject requests
+ * during this time without looking at them (recorded, `knowledge`).
+ */
+const BUSY_REASON = /^embedding rebuild is running/i;
+
+/** Whether the server rejected the request only because it is rebuilding the index of the knowledgebase. */
+export const isBusy = ({ kind, status, reason = '' }: Failure) =>
+	kind === 'status' && status === 400 && BUSY_REASON.test(reason);
+
+/**
+ * Whether it is unknown if the server processed the request or will still process it: after temporary failures and
+ * statuses above 501, unless `certainlyNotDone` is true. Proxies send statuses above 501 for a server that did not
+ * answer. False for `cancelled`, which callers must check themselves.
+ */
+export function isOutcomeUnknown(failure: Failure): boolean {
+	const { status = 0 } = failure;
+	return (isTransient(failure) || status > 501) && !certainlyNotDone(failure);
+}
+
+/** Whether the server seems to lack the route: it answered 405, 501, or a 404 that is not about a record. */
+export function isNoRoute({ kind, status = 0, missing }: Failure): boolean {
+	if (kind !== 'status') return false;
+	return status === 405 || status === 501 || (status === 404 && missing !== 'record');
+}
+
+/** Whether the server rejects the token, in general (401) or for this request (403). */
+export const isTokenRefused = ({ status = 0 }: Failure) => status === 401 || status === 403;
+
+/**
+ * Whether the answer can mean that a record does not exist: a 404 about a record, or a 500, which Xpert AI servers also
+ * send for a missing record.
+ */
+export const mayMeanNoRecord = ({ kind, status, missing }: Failure) =>
+	kind === 'status' && (missing === 'record' || status === 500);
+
+/** Whether the request was too large for the server or a proxy. No part of such a request is processed. */
+export const isTooLarge = ({ kind, status }: Failure) => kind === 'status' && status === 413;
+
+/** Whether the server, and not a proxy, has read the request and rejects its content. */
+export const isRejection = (failure: Failure) =>
+	(failure.status === 400 && !isBusy(failure)) ||
+	failure.status === 422 ||
+	failure.missing === 'record';
+
+/** Whether the server possibly processed some elements of the request before it failed: after a rejection or a 500. */
+export const mayBePartlyDone = (failure: Failure) => isRejection(failure) || failure.status === 500;

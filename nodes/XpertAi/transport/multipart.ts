@@ -5,19 +5,21 @@ export interface UploadFile {
 	content: Buffer | FileStream;
 }
 
-/** Concurrent uploads; more are no faster (measured). */
+/** How many files are uploaded at once; more at once are not faster (measured). */
 export const UPLOADS_AT_ONCE = 5;
 
-/** Content that is read while it is sent, so that files of any size need no memory. */
-export interface FileStream {
-	/** Total bytes; the request announces them. */
+/** Content that is read while it is sent, so that no file has to fit into memory. */
+interface FileStream {
+	/** The size in bytes, which the request announces before the content. */
 	size: number;
 	open: () => AsyncIterable<Uint8Array>;
 }
 
 /**
- * A multipart form with the part `file` that E12 and E16 take, and text parts. Objects are sent as JSON text. The
- * file comes last, so that streaming servers have the other parts before it.
+ * Builds a multipart form for E12 and E16. The file is the part `file` and comes last, so that servers that stream the
+ * form know the other parts before the file.
+ *
+ * @param parts the other parts by name; a value that is not text is sent as JSON text
  */
 export function multipartBody(
 	{ name, mimeType: type, content }: UploadFile,
@@ -26,7 +28,7 @@ export function multipartBody(
 	const form = new FormData();
 	for (const [part, value] of Object.entries(parts))
 		form.append(part, typeof value === 'string' ? value : JSON.stringify(value));
-	// With a separate file name, the form would copy the file, and read its stream for that.
+	// `append` gets no file name as third argument: it would then copy the file, and the copy has no streamed content.
 	form.append(
 		'file',
 		Buffer.isBuffer(content)
@@ -38,7 +40,7 @@ export function multipartBody(
 
 /** A file whose content n8n's request helper reads as a stream. */
 class StreamedFile extends File {
-	private readonly openIterators: Array<AsyncIterator<Uint8Array>> = [];
+	private pieces?: AsyncIterator<Uint8Array>;
 
 	constructor(
 		name: string,
@@ -51,17 +53,19 @@ class StreamedFile extends File {
 
 	override stream(): ReturnType<File['stream']> {
 		const pieces = this.content.open()[Symbol.asyncIterator]();
-		this.openIterators.push(pieces);
+		this.pieces = pieces;
 		return ReadableStream.from({ [Symbol.asyncIterator]: () => pieces });
 	}
 
-	/** Does not wait: stalled storage must not delay a stopped execution. */
+	/**
+	 * Closes the content. Does not wait until it is closed: slow storage must not delay the end of a stopped execution.
+	 */
 	close(): void {
-		for (const pieces of this.openIterators) pieces.return?.().catch(() => undefined);
+		this.pieces?.return?.().catch(() => undefined);
 	}
 }
 
-/** Closes the files of a form after sending: n8n's helper leaves files open that it has not read to the end. */
+/** Closes the files of a form after sending. n8n's helper closes only files that it has read to their end. */
 export function closeFiles(form: FormData): void {
 	form.forEach((part) => {
 		if (part instanceof StreamedFile) part.close();

@@ -1,10 +1,4 @@
-import clamp from 'lodash/clamp';
-import compact from 'lodash/compact';
-import get from 'lodash/get';
-import isEqual from 'lodash/isEqual';
-import mapValues from 'lodash/mapValues';
-import memoize from 'lodash/memoize';
-import pick from 'lodash/pick';
+import { clamp, compact, get, isEqual, mapValues, memoize, pick } from 'lodash';
 import { hash } from 'crypto';
 import type {
 	IDataObject,
@@ -12,99 +6,107 @@ import type {
 	IHttpRequestOptions,
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
-import { z } from 'zod';
 
 import { readResponse, type AnswerSchema, type Answered, type Details } from './answer';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
 import { readCredential, readRequestTarget, tokenOf } from './credential';
-import type { ReadCredential, RequestContext } from './credential';
+import type { ReadCredential, RequestContext, RequestTarget } from './credential';
 import type { Failure } from './failure';
-import { isEventStream, readStream, streamHeaders, type EventStream } from './eventStream';
+import { readStream, type EventStream } from './eventStream';
 import { closeFiles } from './multipart';
 import { redactor, sanitize, type Redact } from './sanitize';
 
-/** A request of the API. */
 export interface ApiRequest<Answer = unknown> {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-	/** Path below `apiRoot`, with its parameters already encoded (see `buildPath`). */
+	/** The path below `apiRoot`, with its parameters already encoded (see `buildPath`). */
 	path: string;
-	/** `/api/ai` without it. */
+	/** The root path of the API; default `/api/ai`. */
 	apiRoot?: string;
-	/** JSON text, already serialized, or a multipart form. */
+	/** JSON text, or a multipart form. */
 	body?: string | FormData;
-	/** How long the connection may be silent: n8n's client restarts this timeout with every byte. */
+	/**
+	 * How long the connection can be silent before the request fails: n8n's client restarts this timeout with every
+	 * byte. Except for streams and forms, this is also the maximum total time.
+	 */
 	timeoutMs: number;
-	/** How long a stream or the sending of a form may take in all, even if bytes keep arriving; others `timeoutMs`. */
+	/**
+	 * The maximum total time of a stream or of a request with a form, even if bytes keep arriving; default no maximum.
+	 * Other requests ignore this value.
+	 */
 	totalMs?: number;
-	/** Whether to send it even after the execution was stopped. */
+	/** Whether the request is sent, and continues, even after the execution was stopped. */
 	afterStop?: boolean;
-	/** What is read of a 2xx answer; `anyAnswer` takes any JSON, text or none. */
+	/** The schema of a 2xx answer. HTML pages and incomplete JSON are rejected even if they match the schema. */
 	schema: AnswerSchema<Answer>;
-	/** Reads a 2xx answer as a stream of events; `timeoutMs` must be longer than its heartbeat. */
+	/**
+	 * If set, a 2xx answer is read as a stream of events. `timeoutMs` must then be longer than the pause between
+	 * heartbeats of the server.
+	 */
 	stream?: EventStream;
 }
 
 /** The outcome of a request: the parsed answer of a 2xx, or the failure. */
 export type Outcome<Answer = unknown> = Answered<Answer> | { ok: false; failure: Failure };
 
-/** Sends a request. Never throws because of the network or the server. */
+/** Sends a request once. Does not throw if the network or the server fails: the outcome holds the failure. */
 export type Send = <Answer>(request: ApiRequest<Answer>) => Promise<Outcome<Answer>>;
 
-/** What requests with a credential are sent with. */
-export interface Connection {
-	send: Send;
-	/** Stands for the server and the token, without telling them. */
-	account: string;
-}
-
-/** Makes what sends the requests of a list in the editor or of a poll, which have no items. */
-export async function createSend(context: RequestContext): Promise<Send> {
-	return connect(await readCredential(context), context).send;
-}
+/** Sends requests with one credential, and identifies the server and the account of this credential. */
+export type Connection = ReturnType<typeof connect>;
 
 /**
- * Makes what sends requests with the node's credential. The token is sent only to the origin of the Base URL: redirects
- * are not followed, and the credential's allowed domains go along with every request.
- *
- * @param ofItem methods that take the place of the context's, where each item has a credential of its own
+ * Returns the connection for a list in the editor or for a poll. Both have no items, so the credential is read without
+ * an item.
  */
-function connect(credential: ReadCredential, context: RequestContext, ofItem = {}): Connection {
+export const connectionOf = async (context: RequestContext): Promise<Connection> =>
+	connect(await readCredential(context), context);
+
+/**
+ * Returns the connection of a credential. The token is sent only to the origin of the Base URL: redirects are not
+ * followed, and every request passes the allowed domains of the credential to n8n.
+ */
+function connect(credential: ReadCredential, context: RequestContext) {
 	const target = readRequestTarget(credential);
 	const token = tokenOf(credential);
 	const redact = redactor(token);
 	const send: Send = async <Answer>(request: ApiRequest<Answer>) => {
-		const { method, path, apiRoot = API_ROOT, schema, stream } = request;
-		const received =
-			'refusal' in target
-				? ({ kind: 'refused', reason: target.refusal } as const)
-				: await exchange(request, target, redact, context, ofItem);
-		// An answer in place of a stream can only be a rejection.
-		const isRejected = stream && 'headers' in received && !isEventStream(received);
-		const outcome: Answered<Answer> | Details =
-			'kind' in received
-				? received
-				: readResponse(received, isRejected ? NO_STREAM : schema, redact);
+		const { method, path, apiRoot = API_ROOT, schema } = request;
+		const received = await exchange(request, target, redact, context);
+		const outcome = 'kind' in received ? received : readResponse(received, schema, redact);
 		if ('ok' in outcome) return outcome;
-		// All foreign text passes here: no failure contains the token, or markup.
+		// All text of a failure that comes from outside the node is cleaned here. So no failure contains the token or
+		// markup.
 		const foreign = pick(outcome, 'code', 'reason', 'requestId');
 		const safe = mapValues(foreign, (text) => text && sanitize(redact(text)));
 		const failure = { ...outcome, ...safe, method, path: redact(apiRoot + path) };
 		return { ok: false, failure };
 	};
-	return { send, account: hash('sha256', JSON.stringify([target, token])) };
+	return {
+		send,
+		/** The root address of the server; empty if nothing may be sent. */
+		server: 'root' in target ? target.root : '',
+		/** A hash that identifies the server and the token without revealing them. */
+		account: hash('sha256', JSON.stringify([target, token])),
+		/** The ID of the credential in n8n; empty if the node has no credential. */
+		credentialId: context.getNode().credentials?.[CREDENTIAL_NAME]?.id ?? '',
+	};
 }
 
-/** A time as timers take it; the HTTP client treats 0.4 as no timeout. */
+/**
+ * Rounds a time up to whole milliseconds and limits it to the range of timers. The HTTP client would treat 0.4 as no
+ * timeout.
+ */
 const wholeMs = (ms: number) => clamp(Math.ceil(ms), 1, 2 ** 31 - 1);
 
-/** Sends a request and receives the response, or why there is none. */
+/** Sends a request. Returns the response, or the failure if there is no response to parse. */
 async function exchange(
 	{ method, path, apiRoot = API_ROOT, body, stream, ...limits }: ApiRequest,
-	{ root, allowedDomains }: { root: string; allowedDomains?: string },
+	target: RequestTarget,
 	redact: Redact,
 	context: RequestContext,
-	ofItem: object,
 ): Promise<IN8nHttpFullResponse | Details> {
+	if ('refusal' in target) return { kind: 'refused', reason: target.refusal };
+	const { root, allowedDomains } = target;
 	const timeout = wholeMs(limits.timeoutMs);
 	const totalMs = stream || body instanceof FormData ? limits.totalMs : timeout;
 	const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(wholeMs(totalMs));
@@ -114,10 +116,11 @@ async function exchange(
 		method,
 		url: `${root}${apiRoot}${path}`,
 		headers: {
-			...(stream ? streamHeaders(stream) : { Accept: 'application/json' }),
+			Accept: stream ? 'text/event-stream' : 'application/json',
+			...(stream?.lastEventId !== undefined && { 'Last-Event-ID': stream.lastEventId }),
 			...(typeof body === 'string' && { 'Content-Type': 'application/json' }),
 		},
-		// JSON is sent as bytes: n8n's client would parse text again.
+		// JSON is sent as bytes, because n8n's client would parse a JSON text once more, which takes time.
 		body: typeof body === 'string' ? Buffer.from(body) : body,
 		encoding: stream ? 'stream' : 'text',
 		timeout,
@@ -127,10 +130,8 @@ async function exchange(
 		sendCredentialsOnCrossOriginRedirect: false,
 		allowedDomains,
 	};
-	// n8n takes the abort signal only from the context.
-	const own = Object.assign(Object.create(context) as RequestContext, ofItem, {
-		getExecutionCancelSignal: () => signal,
-	});
+	// n8n takes the abort signal only from the context, not from the options.
+	const own = withMethods(context, { getExecutionCancelSignal: () => signal });
 	try {
 		const send = context.helpers.httpRequestWithAuthentication;
 		const full = (await send.call(own, CREDENTIAL_NAME, options)) as IN8nHttpFullResponse;
@@ -142,14 +143,12 @@ async function exchange(
 	}
 }
 
-/** An answer of the wrong kind in place of a stream. */
-const NO_STREAM = z.custom<never>(() => false, 'it is no stream of events');
-
 type Head = Partial<{ status: number; statusText: string; headers: IDataObject }>;
 
 /**
- * The head of a rejection whose body broke off. It says more than the broken connection: proxies that refuse a tunnel
- * close the connection this way.
+ * Returns a response with the status and headers of an error response if the connection broke off while its body was
+ * read: status and headers say more than the network error. Proxies that reject a tunnel close the connection this way.
+ * Returns undefined for all other errors.
  */
 function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
 	const { status = 0, statusText, headers } = get(error, 'cause.response', {}) as Head;
@@ -157,47 +156,43 @@ function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
 	return { statusCode: status, statusMessage: statusText, headers: { ...headers }, body: '' };
 }
 
-/** n8n wraps the error of axios; only its code and message are kept, never the request. */
+/**
+ * Converts an error that n8n threw to a failure. n8n wraps the error of axios. The failure gets only a few texts of
+ * these errors, because the error of axios also holds the request with its token.
+ */
 function networkFailure(error: unknown, signal?: AbortSignal, deadline?: AbortSignal): Details {
 	const codes: unknown[] = ['cause.code', 'httpCode', 'code'].map((path) => get(error, path));
 	const code = codes.find((value): value is string => typeof value === 'string');
 	if (deadline?.aborted && !signal?.aborted) return { kind: 'timeout', code: 'ECONNABORTED' };
 	if (signal?.aborted || code === 'ERR_CANCELED') return { kind: 'cancelled', code };
-	const blocked = blockedTarget(error);
-	if (blocked !== undefined) return { kind: 'blocked', reason: blocked };
+	// If n8n's SSRF protection blocks an address only while connecting, axios wraps the error of the protection, so all
+	// levels are searched.
+	const causes: unknown[] = [get(error, 'cause.cause'), get(error, 'cause'), error];
+	const block = causes.find((cause) => /^SsrfBlocked/.test(String(get(cause, 'name'))));
+	if (block) return { kind: 'blocked', reason: String(get(block, 'ip') ?? get(block, 'hostname')) };
 	if (code === 'ECONNABORTED' || code === 'ETIMEDOUT') return { kind: 'timeout', code };
 	const reason = get(error, 'cause.message') ?? get(error, 'message');
 	return { kind: 'network', code, reason: typeof reason === 'string' ? reason : undefined };
 }
 
-/**
- * The address or host name that n8n's SSRF protection blocked. If it blocks while connecting, axios wraps its error
- * as well.
- */
-function blockedTarget(error: unknown): string | undefined {
-	const causes: unknown[] = [get(error, 'cause.cause'), get(error, 'cause'), error];
-	const block = causes.find((cause) => /^SsrfBlocked/.test(String(get(cause, 'name'))));
-	if (block === undefined) return undefined;
-	return String(get(block, 'ip') ?? get(block, 'hostname') ?? 'this address');
-}
-
-/** The signal that is aborted when the execution is stopped; lists in the editor and polls have none. */
+/** The signal that is aborted when the execution is stopped; undefined for lists in the editor and for polls. */
 export function cancelSignal(context: RequestContext): AbortSignal | undefined {
 	const { getExecutionCancelSignal } = context as Partial<IExecuteFunctions>;
 	return getExecutionCancelSignal?.call(context);
 }
 
 /**
- * The connections of all items, which share one if their credential is the same. Fields of a credential may be
- * expressions, which n8n resolves for one item at a time. Reading a credential queries n8n's database, so it is read for
- * each item only if it may differ.
+ * Returns the connection of each item; items with the same credential data share a connection. Fields of a credential
+ * may be expressions, so the data can differ between items. Each time a credential is read, n8n queries its database.
+ * So the credential is read for every item only if the data may differ.
  */
 export async function connectionsOf(context: IExecuteFunctions): Promise<Connection[]> {
 	const items = context.getInputData();
 	const read = async (index: number) => await readCredential(context, index);
 	const first = await read(0);
-	// An expression that uses its item fails for an item that does not exist. Reading the last item excludes expressions
-	// that only count items.
+	// Two comparisons with the first item show whether expressions depend on the item. For an index after the last
+	// item, expressions that use data of the item fail. For the last item, expressions that use only the index, also
+	// together with the number of items, give another value.
 	const isSame = async (index: number) =>
 		!('refusal' in first) && isEqual(first, await read(index));
 	if (items.length <= 1 || ((await isSame(items.length)) && (await isSame(items.length - 1)))) {
@@ -207,9 +202,13 @@ export async function connectionsOf(context: IExecuteFunctions): Promise<Connect
 	const connectOnce = memoize(connect, (credential) => JSON.stringify(credential));
 	const connections: Connection[] = [];
 	for (const index of items.keys()) {
-		// n8n reads the credential again for each request.
+		// n8n reads the credential again for each request. This method makes n8n read it for this item.
 		const getCredentials = async (type: string) => await context.getCredentials(type, index);
-		connections.push(connectOnce(await read(index), context, { getCredentials }));
+		connections.push(connectOnce(await read(index), withMethods(context, { getCredentials })));
 	}
 	return connections;
 }
+
+/** Returns a context that inherits from the given context, but has these methods. */
+const withMethods = (context: RequestContext, methods: object) =>
+	Object.assign(Object.create(context) as RequestContext, methods);

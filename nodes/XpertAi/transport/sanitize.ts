@@ -1,25 +1,21 @@
-import compact from 'lodash/compact';
-import escapeRegExp from 'lodash/escapeRegExp';
-import forOwn from 'lodash/forOwn';
-import truncate from 'lodash/truncate';
-import uniq from 'lodash/uniq';
+import { compact, escapeRegExp, forOwn, truncate } from 'lodash';
 
-/** Characters of a text that are read: pages of servers and proxies may have any size. */
+/** Only this many characters of a text are read, because pages of servers and proxies can have any size. */
 const READ_LENGTH = 16 * 1024;
 
 const MAX_LENGTH = 500;
 
-/** Redacts a credential's token in a text. */
+/** Redacts the token of a credential in a text. */
 export type Redact = (text: string) => string;
 
 /**
- * Sanitizes foreign text for an error or a hint: one line of at most 500 characters, without markup, which n8n would
- * render. Takes time linear in the length. Texts of servers are redacted where they are read (`redactWords`).
+ * Sanitizes text from outside the node for an error or a hint. The result is one line of at most 500 characters,
+ * without markup, because n8n would render markup. Does not redact the token: see `redactor`.
  *
  * @returns `undefined` if nothing is left
  */
 export function sanitize(text: string): string | undefined {
-	// Tags are removed; any other `<` that could start a tag gets a space after it.
+	// Removes tags. Any other `<` that could start a tag gets a space after it.
 	const plain = text
 		.slice(0, READ_LENGTH)
 		.replace(/<[a-z/!?][^<>]*>/gi, ' ')
@@ -28,69 +24,70 @@ export function sanitize(text: string): string | undefined {
 	return line === '' ? undefined : truncate(line, { length: MAX_LENGTH });
 }
 
-/** The title of an HTML page. */
-export function titleOf(page: string): string | undefined {
-	return /<title[^<>]*>([^<]*)<\/title>/i.exec(page.slice(0, READ_LENGTH))?.[1]?.trim();
-}
+/** The title of an HTML page; undefined if it has none. */
+export const titleOf = (page: string): string | undefined =>
+	/<title[^<>]*>([^<]*)<\/title>/i.exec(page.slice(0, READ_LENGTH))?.[1]?.trim();
 
 /**
- * Makes a function that redacts a token in a text, and whatever follows the word Bearer. A text with an encoded token is
- * returned decoded. Case is ignored, as some servers repeat a token in lower case.
+ * Returns a function that redacts a token in a text. It also redacts a word after `Bearer`, in case this is another
+ * token: the word must have at least 8 characters and contain a digit. Upper and lower case are treated alike, because
+ * some servers repeat a token in lower case. An encoded token is redacted too; the text is then returned decoded.
  */
 export function redactor(token: string): Redact {
-	const spellings = spellingsOf(token);
-	const pattern = new RegExp(spellings.map(escapeRegExp).join('|') || '(?!)', 'gi');
+	// If the token itself contains encoded characters, a decoded text holds the decoded token.
+	const spellings = compact([token, decode(token)]).map(escapeRegExp);
+	const pattern = new RegExp(spellings.join('|') || '(?!)', 'gi');
 	return (text) => {
 		const plain = text
 			.replace(/\bBearer\s+(?=\S*\d)\S{8,}/gi, 'Bearer ***')
 			.replace(pattern, '***');
 		const decoded = decode(plain);
-		// `search` ignores the state of the pattern.
+		// Uses `search`, because `test` would start at the `lastIndex` that a global pattern keeps.
 		return decoded.search(pattern) < 0 ? plain : decoded.replace(pattern, '***');
 	};
 }
 
-/** Keys of the words that a server says of a failure; records in `tasks` also have a name, failed tools an output. */
+/**
+ * Keys whose values are error texts, in which a server describes a failure. `cleanAnswer` also treats `name` within
+ * `tasks`, and `output` of a failed tool, as error texts.
+ */
 const WORD_KEYS = /^(?:error|processMsg|embeddingRebuildError)$/;
-const MAY_HOLD_WORDS = /"(?:error|processMsg|embeddingRebuildError|tasks|output)"|\\u00[67]/i;
 
-/** How the output of a tool that failed begins. */
-const TOOL_ERROR = 'Error: ';
-
-/** How the notes begin that the node stores as the `processMsg` of documents: they are read again as they are. */
+/**
+ * The start of the notes that the node stores in the `processMsg` of documents. Notes are not redacted, because the
+ * node has to read them again unchanged.
+ */
 export const OWN_NOTE = 'n8n-memory-';
 
 /**
- * Redacts the words of a server in its answer, in place; answers of assistants, documents and titles stay as they are.
- *
- * @param text the answer as received
+ * Cleans an answer, in place. Removes every key `credentials`, under which the record of a model provider holds API
+ * keys that no workflow may see (E2, beyond the contract). Redacts error texts (see `WORD_KEYS`), including all texts
+ * nested in them. Other texts, such as replies of assistants, documents and titles, stay unchanged. Uses a loop,
+ * because an answer can be nested too deeply for recursion.
  */
-export function redactWords(answer: unknown, text: string, redact: Redact): void {
-	if (MAY_HOLD_WORDS.test(text)) redactBelow(answer, redact);
-}
-
-/** Keeps a list of what is left, as an answer may be nested deeper than calls can be. */
-function redactBelow(answer: unknown, redact: Redact): void {
-	const left = [{ value: answer, parent: '', isWord: false }];
+export function cleanAnswer(answer: unknown, redact: Redact): void {
+	const left = [{ value: answer, parent: '', isWord: false, isMetadata: false }];
 	for (let next = left.pop(); next; next = left.pop()) {
-		const { value, parent, isWord } = next;
-		if (typeof value !== 'object' || value === null) continue;
+		const { value, parent, ...outer } = next;
 		forOwn(value as Record<string, unknown>, (one, key, record) => {
-			// Documents have metadata of any form.
-			if (key === 'metadata' && !isWord) return;
 			const isName = parent === 'tasks' && key === 'name';
-			const isOneWord = isWord || isName || WORD_KEYS.test(key);
-			if (typeof one !== 'string')
-				left.push({ value: one, parent: Array.isArray(value) ? parent : key, isWord: isOneWord });
-			else if ((isOneWord && !one.startsWith(OWN_NOTE)) || isToolError(key, one))
+			const isWord = outer.isWord || isName || WORD_KEYS.test(key);
+			// The metadata of a document is the user's own data, in which a key such as `error` means nothing special.
+			// It is not redacted.
+			const isMetadata = outer.isMetadata || (key === 'metadata' && !outer.isWord);
+			if (key === 'credentials') delete record[key];
+			else if (typeof one !== 'string')
+				left.push({ value: one, parent: Array.isArray(value) ? parent : key, isWord, isMetadata });
+			else if (!isMetadata && ((isWord && !one.startsWith(OWN_NOTE)) || isToolError(key, one)))
 				record[key] = redact(one);
 		});
 	}
 }
 
-const isToolError = (key: string, text: string) => key === 'output' && text.startsWith(TOOL_ERROR);
+/** Whether a text is the output of a tool that failed. */
+const isToolError = (key: string, text: string) => key === 'output' && text.startsWith('Error: ');
 
-/** A character as JSON, URLs and HTML encode it, also nested. */
+/** Matches a character as JSON, URLs and HTML encode it, also if it was encoded two or three times. */
 const ENCODED_CHARACTER =
 	/(?:\\{1,4}(?:u00|x)|%(?:25){0,2})([\da-f]{2})|&(?:amp;){0,2}(?:#x0{0,4}([\da-f]{2})|#0{0,4}(\d{2,3})|(amp|lt|gt|quot|apos));|\\{1,4}(["\\/])/gi;
 
@@ -104,24 +101,4 @@ function decode(text: string): string {
 			ENTITIES[entity?.toLowerCase() ?? ''] ??
 			String.fromCharCode(code ? Number(code) : parseInt(hex ?? htmlHex ?? '', 16)),
 	);
-}
-
-/** Shorter parts of encoded secrets also occur in ordinary words. */
-const MIN_PART_LENGTH = 8;
-
-/**
- * All spellings in which servers may repeat a token: plain, as hexadecimal digits, and as base64, alone or within other
- * text. Encodings of single characters, as in URLs, JSON and HTML, are decoded when redacting.
- */
-function spellingsOf(token: string): string[] {
-	const bytes = Buffer.from(token);
-	const inBase64 = [0, 1, 2].map((before) => {
-		const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
-		// The part that no neighbouring byte changes.
-		return text.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
-	});
-	const inAddresses = inBase64.map((part) => part.replace(/\+/g, '-').replace(/\//g, '_'));
-	const encoded = [bytes.toString('hex'), ...inBase64, ...inAddresses];
-	const parts = encoded.filter(({ length }) => length >= MIN_PART_LENGTH);
-	return uniq(compact([token, decode(token), ...parts]));
 }

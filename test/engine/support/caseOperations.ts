@@ -1,12 +1,11 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { isCoded, type Operation } from '../../../nodes/XpertAi/execution/operation';
+import { type Operation, isCoded } from '../../../nodes/XpertAi/execution/operation';
 import { endpoints, startSandbox } from '../../../sandbox';
 import type { Endpoint, Sandbox, SandboxOptions } from '../../../sandbox';
 import { operationOf } from '../../nodes/support/operations';
 import { OPERATIONS } from '../../nodes/support/properties';
-import { ALL_CASES } from './cases';
-import type { OperationCase } from './cases';
+import { ALL_CASES, type OperationCase } from './cases';
 import { ONE_RECORD } from './records';
 
 /** Parameters of a good call, where it does not matter which records there are. */
@@ -14,16 +13,13 @@ export function goodParameters({ good }: OperationCase): INodeParameters {
 	return good(ONE_RECORD);
 }
 
-/** The resource and the operation a case calls, as a title. */
 export const titleOf = ({ calls }: OperationCase): string => calls;
 
-/** The operation of the catalogue that a case calls. */
 export function calledBy({ calls }: OperationCase): Operation {
 	const [resource = '', operation = ''] = calls.split(': ');
 	return operationOf(resource, operation);
 }
 
-/** The case of an operation, by the title of both. */
 export function caseTitled(title: string): OperationCase {
 	const found = ALL_CASES.find((one) => titleOf(one) === title);
 	if (!found) throw new Error(`test/engine/support/cases.ts has no case for "${title}"`);

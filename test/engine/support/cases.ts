@@ -4,8 +4,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { ECHO_ASSISTANT_ID, SANDBOX_ASSISTANT_ID, routeName } from '../../../sandbox';
 import { checkCase } from './caseChecks';
 import { byId } from './locators';
-import { ID } from './records';
-import type { World } from './records';
+import { ID, type World } from './records';
 
 /** How an operation is called, and what must arrive at the server. Resource and operation are added to its parameters. */
 export interface Case {
@@ -139,7 +138,7 @@ const CASES: Case[] = [
 			knowledgebaseId: byId(knowledgebaseId),
 			updateFields: { workspaceId: 'not-a-uuid' },
 		}),
-		refusal: /"Workspace ID" must be a UUID such as .*, but is "not-a-uuid"$/,
+		refusal: /"Workspace ID" must be an ID, but is "not-a-uuid"$/,
 		answer: { id: ID },
 	},
 	{
@@ -188,7 +187,7 @@ const CASES: Case[] = [
 			source: 'json',
 			jsonBody: JSON.stringify([{ name: 'a', createdAt: 'yesterday' }]),
 		}),
-		refusal: /"JSON Body" at \[0\]\.createdAt must be an ISO 8601 date-time .*"yesterday"/,
+		refusal: /"JSON Body" at createdAt must be an ISO 8601 date-time .*"yesterday"/,
 		answer: [{ id: ID }],
 	},
 	{

@@ -9,8 +9,8 @@ import { builtModule } from './builtModule';
 type ClockModule = typeof import('../../../nodes/XpertAi/transport/clock');
 type NodeClock = ClockModule['systemClock'];
 
-/** So many turns of the event loop in which nothing happens are rest. */
-const QUIET_TURNS = 25;
+/** So many turns of the event loop in which nothing happens are rest: the sandbox stores a document a turn, and a batch has a hundred. */
+const QUIET_TURNS = 150;
 
 /** While bytes are on their way, or one end of a connection is closed: a busy machine hands these over late. */
 const TURNS_ON_THE_WAY = 2_000;
@@ -21,7 +21,6 @@ const THREAD_WORK = /^(FSReq|CloseReq|GetAddrInfo|GetNameInfo|TCPConnect)/;
 /** After so much real time without anything, a test waits for what will not come. */
 const HUNG_MS = 20_000;
 
-/** More than a test lets pass at once. */
 const LONGEST_MS = 24 * 3_600_000;
 
 /** A sleep that is no longer wanted ends at the next of these, as the node's own does. */
@@ -92,7 +91,6 @@ class EngineClock implements SandboxClock, NodeClock {
 		return await Promise.race([work, failed]).finally(() => (this.waiting -= 1));
 	}
 
-	/** Lets time pass until it is so. */
 	async until(isSo: () => boolean): Promise<void> {
 		let isOver = false;
 		const waits = async () => {
@@ -120,7 +118,6 @@ class EngineClock implements SandboxClock, NodeClock {
 		this.stands = true;
 	}
 
-	/** Has time pass by itself again. */
 	go(): void {
 		this.stands = false;
 	}
@@ -147,7 +144,6 @@ class EngineClock implements SandboxClock, NodeClock {
 		request.once('close', () => this.arriving.delete(request));
 	};
 
-	/** Hears of a new socket. */
 	readonly watch = (message: unknown): void => {
 		const { socket } = message as { socket: Socket };
 		this.events += 1;
@@ -191,7 +187,6 @@ class EngineClock implements SandboxClock, NodeClock {
 		});
 	}
 
-	/** How much has been sent and received. */
 	private bytes(): number {
 		return [...this.sockets].reduce((sum, one) => sum + one.bytesRead + one.bytesWritten, 0);
 	}

@@ -10,7 +10,6 @@ import type {
 	INodeTypes,
 } from 'n8n-workflow';
 
-/** What a test puts into the credential of the node; fields may be expressions. */
 export interface CredentialData extends ICredentialDataDecryptedObject {
 	baseUrl: string;
 	accessToken: string;

@@ -19,19 +19,15 @@ export interface Cell {
 	isLasting: boolean;
 }
 
-/** A cell on the sandbox. */
 export interface OpenCell extends Cell {
 	world: World;
 	credential: CredentialData;
 	/** Requests of the operation that arrived, and connections that the fault kept from being made. */
 	requests: () => number;
-	/** When they arrived. */
 	times: () => number[];
-	/** The request IDs that the sandbox has given. */
 	requestIds: () => string[];
 	/** Takes the fault away, and may have something else answered. */
 	calm: (answer?: string) => void;
-	/** Brings the fault back. */
 	arm: () => void;
 }
 
@@ -45,7 +41,6 @@ export interface FaultySandbox {
 /** Faults with which the server has done the work, unless they last. */
 const MAY_BE_DONE = [UNCERTAIN, FOREIGN_404, TIMED_OUT, OTHER_RECORD, ANSWERED];
 
-/** What begins a run. */
 const BEGINNING = ['run', 'start'];
 
 type Lookup = (

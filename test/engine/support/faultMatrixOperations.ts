@@ -2,10 +2,9 @@ import { has } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { isCoded } from '../../../nodes/XpertAi/execution/operation';
-import type { DeclaredOperation, Operation } from '../../../nodes/XpertAi/execution/operation';
+import type { Operation } from '../../../nodes/XpertAi/execution/operation';
 import { calledBy, caseTitled, titleOf } from './caseOperations';
-import { ALL_CASES } from './cases';
-import type { OperationCase } from './cases';
+import { ALL_CASES, type OperationCase } from './cases';
 import type { World } from './records';
 import { clock } from './clock';
 import type { Kind } from './faultMatrixReactions';
@@ -107,15 +106,14 @@ function operationOf(one: OperationCase): MatrixOperation {
 
 /** An operation whose precheck meets the fault: a read, whatever the operation does. */
 function precheckOf(one: OperationCase): MatrixOperation {
-	const { method, path } = (calledBy(one) as DeclaredOperation).precheck ?? {
-		method: '',
-		path: '',
-	};
+	const isSearch = titleOf(one) === 'conversation: rate';
 	return {
 		name: `${titleOf(one)}, precheck`,
 		kind: 'read',
 		parameters: one.good,
-		meets: { method, path: `${path.replace(/\{\w*!?\}/g, '[^/]+')}$` },
+		meets: isSearch
+			? { method: 'POST', path: '/conversations/[^/]+/messages/search$' }
+			: { method: 'GET', path: '/conversations/[^/]+$' },
 		answer: () => jsonOf(one.looked),
 		beside: jsonOf(one.answer),
 		right: has(one.looked, 'id') ? NOT_THERE : ANOTHER_RECORD,

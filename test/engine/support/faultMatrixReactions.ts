@@ -3,7 +3,6 @@ import { lowerFirst } from 'lodash';
 import type { Fault } from './faultMatrixFaults';
 import type { MatrixOperation } from './faultMatrixOperations';
 
-/** Operations that react to faults in the same way. */
 export const KINDS = [
 	'write',
 	'update',
@@ -21,7 +20,6 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What an operation does about a fault. */
 type Reaction =
 	| 'fails'
 	| 'succeeds'
@@ -38,7 +36,6 @@ type Reaction =
 	| 'looks until the deadline';
 export type Reactions = Record<Kind, Reaction>;
 
-/** What must come of a cell. */
 export interface Expectation {
 	succeeds: boolean;
 	/** Requests of the operation, or tries to connect. */
@@ -107,8 +104,9 @@ export const FOREIGN_404: Reactions = { ...UNCERTAIN, start: 'has no route' };
 export const TIMED_OUT: Reactions = {
 	...UNCERTAIN,
 	run: 'looks at the deadline',
-	// The deadline of the run is the time its uploads have.
+	// The deadline of the run is the time its uploads have, and the first look at a run by its ID.
 	runFile: 'fails',
+	follow: 'fails',
 };
 /** New records have any ID, and what is asked for is known by its ID. */
 export const OTHER_RECORD = reactions('succeeds', 'succeeds', 'sends again (?)', 'succeeds', {
@@ -134,16 +132,12 @@ const OTHER_TRIES: Partial<Record<Kind, number | 'several'>> = {
 	start: 5,
 };
 
-/** The message about a conversation that is not there. */
 export const NO_CONVERSATION = 'There is no conversation with this ID';
 const UNKNOWN = 'It is not known whether the message has reached the assistant';
-/** The message of Submit about a server that has no route for uploads. */
 const NO_UPLOADS =
 	'The server answered 404: this server takes no uploads. Set "Documents From" to Fields, and send what it can read';
-/** The message of Start Run about a server that has no route for it. */
 const NO_BACKGROUND = 'This server starts no runs in the background';
 
-/** The words of a fault, as an operation of a kind says them. */
 function wordsOf({ words, reactions: by }: Fault, kind: Kind): string {
 	const isNoRoute = by === ROUTE_MISSING;
 	if (kind === 'runFile') return `The file in "data" was not uploaded: ${lowerFirst(words)}`;
@@ -161,7 +155,6 @@ function triesOf({ isForeign, reactions: by, unreachable }: Fault, kind: Kind): 
 	return isForeign && !isAwaited ? TRIES : (OTHER_TRIES[kind] ?? TRIES);
 }
 
-/** What must come of an operation that meets a fault, always or only once. */
 export function expected(
 	fault: Fault,
 	{ kind, right, gone }: Pick<MatrixOperation, 'kind' | 'right' | 'gone'>,

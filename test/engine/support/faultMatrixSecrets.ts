@@ -30,7 +30,6 @@ export function placesOf(text: string, value: unknown): string[] {
 	return found;
 }
 
-/** Collects all that is printed, until it is stopped. */
 export function watchConsole(): { stop: () => string } {
 	const lines: string[] = [];
 	const methods = ['log', 'info', 'warn', 'error', 'debug'] as const;

@@ -11,7 +11,6 @@ export const condition = (field: string, operator: string, of: Given): Filter =>
 
 type Given = { selector: string } | { value: unknown };
 
-/** What is known of each department, and in which folder. */
 export const DEPARTMENTS = {
 	sales: { folder: 'Dept/Sales', text: 'The budget of sales is 100 gold coins.' },
 	hr: { folder: 'Dept/HR', text: 'The budget of hr is 200 gold coins.' },
@@ -26,7 +25,6 @@ export const SCHEMA = [
 	{ key: 'year', type: 'number', scope: 'document' },
 ];
 
-/** Puts the departments into a knowledgebase with a schema; gives its id. */
 export function putDepartments({ store }: Sandbox): string {
 	const knowledgebase = { id: KB, name: 'Departments', metadataSchema: SCHEMA };
 	store.putKnowledgebase({ ...knowledgebase, copilotModelId: COPILOT_ID });
@@ -49,7 +47,6 @@ export function putTool(
 	return store.putAssistant({ ...own, tools: [tool], ...seed }).id;
 }
 
-/** The same with a step of its workflow. */
 export function putStep({ store }: Sandbox, filter: Filter): string {
 	const looksFirst = { agentKey: 'Know_step', title: 'Look', knowledgebaseId: KB, filter };
 	const own = { id: ASSISTANT, name: 'departments', answers: 'said' as const };

@@ -4,7 +4,7 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import type { Sandbox } from '../../../sandbox';
+import type { FaultRule, Sandbox } from '../../../sandbox';
 import { startCaseSandbox } from './caseOperations';
 import { clock, useClock } from './clock';
 import type { CredentialData } from './credentials';
@@ -19,6 +19,9 @@ export interface Fixture {
 	world: World;
 	/** Runs the node with the sandbox's credential; items without binary data get the world's file. */
 	run: (parameters: INodeParameters, options?: RunOptions) => Promise<NodeResult>;
+	add: (...rules: FaultRule[]) => void;
+	/** The requests that have arrived at an endpoint; all of them without it. */
+	sent: (endpoint?: string) => ReturnType<Sandbox['requests']['of']>;
 }
 
 interface RunOptions
@@ -81,7 +84,13 @@ export async function expectClosed(opened: Readable[]): Promise<void> {
 
 /** Sets up a fixture for the tests of a file. Waits take no real time: see `clock`. */
 export function useFixture(): Fixture {
-	const fixture = {} as Fixture;
+	const fixture = {
+		add: (...rules) => fixture.sandbox.faults.add(...rules),
+		sent: (endpoint) => {
+			const { requests } = fixture.sandbox;
+			return endpoint === undefined ? [...requests.all] : requests.of(endpoint);
+		},
+	} as Fixture;
 	useClock();
 
 	beforeAll(async () => {

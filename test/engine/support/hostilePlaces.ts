@@ -1,4 +1,4 @@
-import set from 'lodash/set';
+import { set } from 'lodash';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import type { Operation, Resource } from '../../../nodes/XpertAi/execution/operation';

@@ -1,10 +1,9 @@
-import omit from 'lodash/omit';
-import pick from 'lodash/pick';
+import { omit, pick, reject } from 'lodash';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { COPILOT_ID, type FaultRule } from '../../../sandbox';
+import { COPILOT_ID } from '../../../sandbox';
 import type { NodeResult } from './engine';
-import type { Fixture } from './fixture';
+import { type Fixture, useFixture } from './fixture';
 
 /** Longer than the server's column for a source type: the schema takes it, the server does not. */
 export const REFUSED_SOURCE_TYPE = 'x'.repeat(21);
@@ -22,36 +21,27 @@ export const TEXTS: INodeParameters = {
 	afterStoring: 'wait',
 };
 
-/** The server is busy: it does nothing, and says after how many seconds to come back. */
-export const busyFor = (
-	seconds: number,
-	status: 429 | 503,
-	which: Pick<FaultRule, 'endpoint' | 'nth'> = { endpoint: 'E3' },
-): FaultRule => ({ ...which, do: 'status', status, headers: { 'retry-after': String(seconds) } });
-
-/** What tests of ingestion do with the fixture. */
-export interface Ingest {
-	/** Submits documents to the world's knowledgebase; some of Document Settings and Options may stand beside them. */
-	submit: (
-		parameters: INodeParameters,
-		options?: Parameters<Fixture['run']>[1],
-	) => Promise<NodeResult>;
-	/** An item with this text as its file. */
-	file: (text: string) => Promise<INodeExecutionData>;
-	/** Names of the documents on the server, in the order they were first stored. */
-	storedNames: () => unknown[];
-	/** How many documents each bulk request held. */
-	batchSizes: () => number[];
-}
-
 /** What of Document Settings and Options may stand beside them here. */
 const SETTINGS = ['name'];
 const OPTIONS = ['output', 'resendAll', 'maxGonePercent'];
 
-/** Makes the helpers of a fixture. */
-export function ingestOn(fixture: Fixture): Ingest {
+/** A fixture with what tests of ingestion do. Without an embedding model, its knowledgebase processes nothing. */
+export function useIngest({ embeds = true } = {}) {
+	const fixture = useFixture();
+	const { add, sent } = fixture;
+	if (embeds) embedsDocuments(fixture);
+	/** All documents and notes of the world's knowledgebase. */
+	const documents = () => fixture.sandbox.store.documentsOf(fixture.world.knowledgebaseId);
 	return {
-		submit: async ({ afterStoring = 'nothing', options, documentSettings, ...parameters }, run) =>
+		fixture,
+		add,
+		sent,
+		documents,
+		/** Submits documents to the world's knowledgebase; some of Document Settings and Options may stand beside them. */
+		submit: async (
+			{ afterStoring = 'nothing', options, documentSettings, ...parameters }: INodeParameters,
+			run?: Parameters<Fixture['run']>[1],
+		) =>
 			await fixture.run(
 				{
 					resource: 'document',
@@ -64,21 +54,19 @@ export function ingestOn(fixture: Fixture): Ingest {
 				},
 				run,
 			),
-		file: async (text) => ({
+		/** An item with this text as its file. */
+		file: async (text: string) => ({
 			json: { source: 'file' },
 			binary: {
 				data: await fixture.engine.binary(Buffer.from(text), 'documents.json', 'application/json'),
 			},
 		}),
-		storedNames: () =>
-			fixture.sandbox.store
-				.documentsOf(fixture.world.knowledgebaseId)
-				.filter((document) => !isNote(document))
-				.map(({ name }) => name as unknown),
+		/** Names of the documents on the server, in the order they were first stored. */
+		storedNames: () => documents().flatMap((one) => (isNote(one) ? [] : [one.name as unknown])),
+		/** How many documents each bulk request held. */
 		batchSizes: () =>
-			fixture.sandbox.requests
-				.of('E3')
-				.map(({ body }) => (body as IDataObject[]).filter((document) => !isNote(document)).length)
+			sent('E3')
+				.map(({ body }) => reject(body as IDataObject[], isNote).length)
 				.filter((size) => size > 0),
 	};
 }
@@ -96,12 +84,11 @@ export const isNote = ({ name, disabled, sourceType }: Row): boolean =>
 
 /** Gives the world's knowledgebase an embedding model, without which nothing is processed. */
 export function embedsDocuments(fixture: Fixture): void {
-	beforeEach(() => embedded(fixture));
-}
-
-export function embedded({ sandbox, world }: Fixture): void {
-	const knowledgebase = sandbox.store.knowledgebases.get(world.knowledgebaseId);
-	Object.assign(knowledgebase ?? {}, { copilotModelId: COPILOT_ID });
+	beforeEach(() => {
+		const { sandbox, world } = fixture;
+		const knowledgebase = sandbox.store.knowledgebases.get(world.knowledgebaseId);
+		Object.assign(knowledgebase ?? {}, { copilotModelId: COPILOT_ID });
+	});
 }
 
 /** What a document says so that its processing ends this way in the sandbox, after so long. */
@@ -122,11 +109,6 @@ export function rows(
 /** One field of the items of an output. */
 export function column(items: INodeExecutionData[] | undefined, name: string): unknown[] {
 	return (items ?? []).map(({ json }) => json[name]);
-}
-
-/** The items of an output the documents came from. */
-export function origins(items: INodeExecutionData[] | undefined): unknown[] {
-	return (items ?? []).map(({ pairedItem }) => (pairedItem as { item: number }).item);
 }
 
 /** The lines shown in the output pane. */

@@ -1,13 +1,11 @@
 import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 
-/** Opens a server on loopback; gives the port it has got. */
 export async function listen(server: Server): Promise<number> {
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	return (server.address() as AddressInfo).port;
 }
 
-/** Opens a server on loopback for as long as something is done with its port. */
 export async function whileListening(
 	server: HttpServer,
 	use: (port: number) => Promise<void>,

@@ -16,7 +16,6 @@ const MEGABYTE = 1024 * 1024;
 const SAMPLE_MS = 10;
 const COLLECT_MS = 2000;
 
-/** Where documents go. */
 export interface LoadTarget {
 	baseUrl: string;
 	accessToken: string;
@@ -29,7 +28,6 @@ export type Load = [of: keyof typeof LOADS, count: number];
 /** What came of an execution, in megabytes where it is memory. */
 export interface LoadReport {
 	outcomes: Record<string, number>;
-	/** The item of Output: Summary. */
 	summary: Record<string, unknown>;
 	/** By how much all resident memory grew at most, also what is outside the heap. */
 	rssGrowth: number;
@@ -132,7 +130,6 @@ async function runLoad(
 	};
 }
 
-/** Memory when nothing is left that could be let go of. */
 async function collected(): Promise<NodeJS.MemoryUsage> {
 	await nextTurn();
 	global.gc?.();

@@ -16,10 +16,8 @@ export interface NetworkRun {
 	secrets: string[];
 }
 
-/** What came of an operation, or of a list in the editor. */
 export interface CallReport {
 	name: string;
-	/** Items, or entries of the list. */
 	count: number;
 	error?: { name: string; message: string; description: string; httpCode?: string };
 	/** Requests that n8n's SSRF protection has held back. */
@@ -31,7 +29,6 @@ export interface CallReport {
 interface CallOutcome {
 	count: number;
 	error?: unknown;
-	/** Everything that came out. */
 	all: unknown;
 }
 

@@ -27,8 +27,7 @@ import type {
 } from 'n8n-workflow';
 import type { Readable } from 'node:stream';
 
-import { credentialsHelper } from './credentials';
-import type { CredentialData } from './credentials';
+import { type CredentialData, credentialsHelper } from './credentials';
 
 /** How the node is run. */
 export interface NodeRun {

@@ -1,8 +1,4 @@
-import countBy from 'lodash/countBy';
-import isPlainObject from 'lodash/isPlainObject';
-import map from 'lodash/map';
-import maxBy from 'lodash/maxBy';
-import uniq from 'lodash/uniq';
+import { countBy, isPlainObject, map, maxBy, uniq } from 'lodash';
 
 /** The part of JSON schema that n8n's previews of a node's output are written in. */
 export interface Preview {
@@ -17,7 +13,6 @@ const USUAL = 0.9;
 /** Objects further inside are not taken apart: what is in them differs from one server to the next. */
 const LEVELS = 2;
 
-/** What users themselves put in, which the recorded answers are no guide to. */
 const FREE_FORM = new Set(['value']);
 
 /**

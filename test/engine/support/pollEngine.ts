@@ -18,10 +18,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { expectFreshBuild } from '../../../host/freshBuild';
 import { projectRoot } from '../../../host/paths';
-import { credentialsHelper } from './credentials';
-import type { CredentialData } from './credentials';
-import { additionalDataOf, loaded, nodeOf, resultOf } from './nodeEngine';
-import type { NodeResult } from './nodeEngine';
+import { type CredentialData, credentialsHelper } from './credentials';
+import { type NodeResult, additionalDataOf, loaded, nodeOf, resultOf } from './nodeEngine';
 
 /** How a trigger is set. */
 export interface TriggerRun {

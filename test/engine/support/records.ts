@@ -1,7 +1,6 @@
 import { mapValues } from 'lodash';
 
-import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT } from '../../../sandbox';
-import type { Sandbox } from '../../../sandbox';
+import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, type Sandbox } from '../../../sandbox';
 
 /** An ID as servers give them. */
 export const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';

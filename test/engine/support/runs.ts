@@ -7,6 +7,8 @@ import { clock } from './clock';
 import { useFixture } from './fixture';
 import { byId } from './locators';
 
+export { answering, delaying, lasting, losing, withoutRoute } from './faults';
+
 /** What tests of runs do again and again. */
 export function useRuns() {
 	const fixture = useFixture();
@@ -18,15 +20,19 @@ export function useRuns() {
 		const error = failed?.json.error as string | undefined;
 		return { json: result.items[0]?.json, error, details: detailsOf(failed) };
 	};
+	const { add, sent } = fixture;
 	return {
 		fixture,
 		call,
-		add: (...rules: FaultRule[]) => fixture.sandbox.faults.add(...rules),
-		sent: (endpoint: string) => fixture.sandbox.requests.of(endpoint),
+		add,
+		sent,
 		stored: (thread: unknown) => runsOf(fixture.sandbox.store.runs, String(thread)),
 		newThread: async () => (await newThreads(fixture.sandbox, 1))[0] ?? '',
 	};
 }
+
+const KNOWING_ID = 'a7000000-0000-4000-8000-000000000001';
+export const KNOWING: INodeParameters = { assistantId: byId(KNOWING_ID) };
 
 /** An assistant that knows of zebras and, in a second knowledgebase, of cactuses. */
 export function putKnowing({ store }: Sandbox, seed: Partial<AssistantSeed> = {}): INodeParameters {
@@ -36,42 +42,9 @@ export function putKnowing({ store }: Sandbox, seed: Partial<AssistantSeed> = {}
 		store.putFindable(document, [`A ${name} is\nlike no other. It lives far away.`]);
 		return { name: `retriever-${id}`, knowledgebaseId: id };
 	});
-	const id = 'a7000000-0000-4000-8000-000000000001';
-	return { assistantId: byId(store.putAssistant({ ...SAYING_ASSISTANT, id, tools, ...seed }).id) };
+	store.putAssistant({ ...SAYING_ASSISTANT, id: KNOWING_ID, tools, ...seed });
+	return KNOWING;
 }
-
-/** A server, or a proxy before it, that answers something else. */
-export const answering = (endpoint: string, status: number, more = {}): FaultRule => ({
-	endpoint,
-	do: 'status',
-	status,
-	body: 'no',
-	...more,
-});
-
-/** A request that is lost, by itself or with its answer. */
-export const losing = (endpoint: string, when: 'before' | 'after', more = {}): FaultRule => ({
-	endpoint,
-	do: 'drop',
-	when,
-	...more,
-});
-
-/** A request that takes so long. */
-export const delaying = (endpoint: string, ms: number, more = {}): FaultRule => ({
-	endpoint,
-	do: 'delay',
-	ms,
-	...more,
-});
-
-/** A run that takes so long. */
-export const lasting = (ms: number, more = {}): FaultRule => ({
-	endpoint: 'runs',
-	do: 'run',
-	ms,
-	...more,
-});
 
 /** The input of a message. */
 export const message = (input: string) => ({ action: 'send', message: { input: { input } } });

@@ -3,12 +3,11 @@ import type { ReadableStream } from 'node:stream/web';
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 
 import type { Sandbox } from '../../../sandbox';
-import { derivedId } from '../../../nodes/XpertAi/payloads/derivedId';
-import { intentOf, withDeadline } from '../../../nodes/XpertAi/runs/run';
-import { openByKey } from '../../../nodes/XpertAi/runs/openConversation';
-import type { RunResult } from '../../../nodes/XpertAi/runs/runResult';
+import { derivedId } from '../../../nodes/XpertAi/payloads/common';
+import { type RunResult, intentOf, withDeadline } from '../../../nodes/XpertAi/runs/run';
+import { openByKey } from '../../../nodes/XpertAi/runs/start';
 import { runAndWait } from '../../../nodes/XpertAi/runs/runThread';
-import { createSend } from '../../../nodes/XpertAi/transport/request';
+import { connectionOf } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from '../../nodes/support/context';
 import { clock } from './clock';
 
@@ -17,7 +16,6 @@ import { clock } from './clock';
  * keeps among its executions.
  */
 
-/** Sends a request as n8n's client does. */
 async function request(token: string, options: IHttpRequestOptions) {
 	const response = await fetch(options.url, {
 		method: options.method,
@@ -33,7 +31,6 @@ async function request(token: string, options: IHttpRequestOptions) {
 	return { statusCode: response.status, statusMessage: response.statusText, headers, body };
 }
 
-/** How long a worker waits for an answer. */
 const DEADLINE_MS = 900_000;
 
 /** A worker, and what it does: says something under a key, as an execution of its own. */
@@ -51,7 +48,7 @@ export async function worker({ url, accessToken }: Sandbox) {
 				await request(accessToken, options),
 		} as unknown as IExecuteFunctions['helpers'],
 	});
-	const send = await createSend(context);
+	const { send } = await connectionOf(context);
 	const owner = {};
 	return async (key: string, assistant: string, message: string): Promise<RunResult> => {
 		const client = withDeadline({ send, clock, deadline: clock.now() + DEADLINE_MS });
@@ -62,7 +59,8 @@ export async function worker({ url, accessToken }: Sandbox) {
 		const body = { assistant_id: assistant, input };
 		return await runAndWait({
 			...client,
-			...opened,
+			threadId: opened.threadId,
+			facts: { ...opened },
 			body,
 			intent: intentOf('message', body),
 			isNew: false,

@@ -1,10 +1,9 @@
 import { range, sortBy, uniq, without } from 'lodash';
 import type { INodeProperties } from 'n8n-workflow';
 
-import { catalogue } from '../../../nodes/XpertAi/catalogue';
-import { XpertAi } from '../../../nodes/XpertAi/XpertAi.node';
-import { isCoded } from '../../../nodes/XpertAi/execution/operation';
-import { operationFields } from '../../../nodes/XpertAi/execution/properties';
+import { catalogue } from 'nodes/XpertAi/catalogue';
+import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
+import { isCoded, operationFields } from 'nodes/XpertAi/execution/operation';
 import { OPERATIONS, endpointOf } from '../support/properties';
 
 /** What an operation is called that changes nothing. */

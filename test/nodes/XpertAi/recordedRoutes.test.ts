@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { API_ROOT } from '../../../nodes/XpertAi/transport/api';
+import { API_ROOT } from 'nodes/XpertAi/transport/api';
 import { OPERATIONS } from '../support/properties';
 import { requestOf } from '../support/requests';
 

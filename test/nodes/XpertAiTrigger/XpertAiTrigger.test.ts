@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-import { XpertAi } from '../../../nodes/XpertAi/XpertAi.node';
-import { XpertAiTrigger } from '../../../nodes/XpertAiTrigger/XpertAiTrigger.node';
+import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
+import { XpertAiTrigger } from 'nodes/XpertAiTrigger/XpertAiTrigger.node';
 
 const FOLDER = path.resolve(__dirname, '../../../nodes/XpertAiTrigger');
 

@@ -1,12 +1,10 @@
 import {
 	correctMemory,
-	firstMemory,
+	readFirstMemory,
 	readChanges,
-	readPollChanges,
 	OVERLAP_MS,
-} from '../../../nodes/XpertAiTrigger/changes';
-import type { ChangesQuery, Memory } from '../../../nodes/XpertAiTrigger/changes';
-import type { ConversationChange } from '../../../nodes/XpertAiTrigger/conversations';
+} from 'nodes/XpertAiTrigger/changes';
+import type { ChangesQuery, Memory } from 'nodes/XpertAiTrigger/changes';
 import { ChangingServer, answered } from './support/changingServer';
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
@@ -33,7 +31,7 @@ describe('reading changes', () => {
 		const { from, fetch, queries } = serverOf(IDS);
 		const reading = await readChanges(fetch, from, toTheEnd, 3);
 		expect(idsOf(reading)).toEqual(IDS);
-		expect([reading.upTo, reading.pages, reading.failure]).toEqual([from + 8, 3, undefined]);
+		expect([reading.upTo, reading.failure]).toEqual([from + 8, undefined]);
 		expect(queries.map(({ since, limit }) => [since, limit])).toEqual([
 			[from, 4],
 			[from + 4, 4],
@@ -76,7 +74,8 @@ describe('reading changes', () => {
 			changes: Array<typeof odd>(limit).fill(odd),
 		}));
 		const ended = await readChanges(oddly, 5, toTheEnd, 3);
-		expect(ended).toMatchObject({ changes: [odd], upTo: 5, pages: 1 });
+		expect(ended).toMatchObject({ changes: [odd], upTo: 5 });
+		expect(oddly).toHaveBeenCalledTimes(1);
 		const { from, fetch } = serverOf(IDS);
 		const withOdd = async (query: ChangesQuery) => ({
 			changes: [odd, ...(await fetch(query)).changes.slice(0, query.limit - 1)],
@@ -97,7 +96,7 @@ describe('what is there on activation', () => {
 		server.now += 2 * OVERLAP_MS;
 		const newest = server.now + 4;
 		for (const id of ['w', 'x', 'y', 'z']) server.change([id]);
-		const { known, ...memory } = await firstMemory(fetch, 'me');
+		const { known, ...memory } = await readFirstMemory(fetch, 'me');
 		expect(known.map(({ id, tries }) => [id, tries])).toEqual(
 			['w', 'x', 'y', 'z'].map((id) => [id, undefined]),
 		);
@@ -111,7 +110,7 @@ describe('what is there on activation', () => {
 		const { server, from, fetch } = serverOf(ids);
 		server.change(['future'], 0, 10 * OVERLAP_MS);
 		server.now = from + 7;
-		const { again, known } = await firstMemory(fetch, '');
+		const { again, known } = await readFirstMemory(fetch, '');
 		expect([known.length, again]).toEqual([ids.length + 1, from + toldAfter - OVERLAP_MS]);
 	});
 
@@ -120,14 +119,14 @@ describe('what is there on activation', () => {
 		const withOdd = async (query: ChangesQuery) => ({
 			changes: [{ ...answered('odd', 0), at: NaN }, ...(await fetch(query)).changes],
 		});
-		const memory = await firstMemory(withOdd, 'me');
+		const memory = await readFirstMemory(withOdd, 'me');
 		expect(memory.known.map(({ id }) => id)).toEqual(IDS);
 	});
 
 	it('is nothing on an empty server, and not known where a page does not come', async () => {
-		expect(await firstMemory(serverOf([]).fetch, '')).toMatchObject({ since: -OVERLAP_MS });
+		expect(await readFirstMemory(serverOf([]).fetch, '')).toMatchObject({ since: -OVERLAP_MS });
 		for (const lostPage of [1, 2])
-			await expect(firstMemory(serverOf(IDS, lostPage).fetch, '')).rejects.toBe(LOST);
+			await expect(readFirstMemory(serverOf(IDS, lostPage).fetch, '')).rejects.toBe(LOST);
 	});
 });
 
@@ -135,7 +134,7 @@ describe('a remembered time that is later than that of the server', () => {
 	const known: Memory['known'] = [{ id: 'a', at: 5 }];
 
 	/** What it is corrected to, as the distance to the newest change. */
-	async function corrected(since: (now: number) => number, datesBy: number | undefined = 0) {
+	async function corrected(since: (now: number) => number, datesBy: number | undefined) {
 		const { server, from, fetch, queries } = serverOf(IDS);
 		server.datesBy = datesBy;
 		const memory = { watched: '', since: since(server.now), again: from + 2, known };
@@ -163,82 +162,5 @@ describe('a remembered time that is later than that of the server', () => {
 		expect(await correctMemory(fetch, memory, found)).toMatchObject({ again: 1 });
 		const quiet = { changes: [answered('a', from)] };
 		expect(await correctMemory(fetch, memory, quiet)).toBeUndefined();
-	});
-});
-
-/** A poll that begins at change 400 of changes 0, 1, 2 …, of which there are 10 a page; it looks again from the first on. */
-describe('what a poll asks for', () => {
-	const SINCE = 400;
-	const all = (at: number[]) => at.map((n) => ({ id: `${n}`, at: n }));
-
-	/** Where each page began that a poll of `there` changes has asked for, and what it found. */
-	async function asking({
-		there = 1000,
-		enough = Infinity,
-		pages = Infinity,
-		lostAt = Infinity,
-		lot = 0,
-		...memory
-	}: Partial<Memory & Record<'there' | 'enough' | 'pages' | 'lostAt' | 'lot', number>>) {
-		const changes = Array.from({ length: there }, (_, n) => answered(`${n}`, n));
-		const asked: number[] = [];
-		const limits: number[] = [];
-		const fetch = async ({ since = 0, limit }: ChangesQuery) => {
-			limits.push(limit);
-			if (asked.push(since) >= lostAt) throw LOST;
-			const found = changes.filter(({ at }) => at >= since).slice(0, limit);
-			return await Promise.resolve({ changes: found });
-		};
-		const isOver = (read: ConversationChange[] = []) =>
-			asked.length >= pages || read.length >= enough;
-		const before = { watched: '', since: SINCE, again: 0, known: [], ...memory };
-		const found = await readPollChanges(fetch, before, isOver, { lot, pageSize: 10 });
-		return { asked, limits, ...found };
-	}
-
-	it('is three pages again at most, and what is new as far as that is enough', async () => {
-		const { asked, overlapUpTo, upTo } = await asking({ enough: 30 });
-		expect(asked).toEqual([0, 10, 20, 400, 410, 420]);
-		expect([overlapUpTo, upTo]).toEqual([30, 430]);
-	});
-
-	it('is one page where looking again meets what is new, and as many more as that takes', async () => {
-		const one = await asking({ again: SINCE - 5, there: 404 });
-		expect([one.asked, one.upTo, one.overlapUpTo]).toEqual([[395], 404, 404]);
-		const { asked, upTo } = await asking({ again: SINCE - 5, enough: 30 });
-		expect([asked, upTo]).toEqual([[395, 405, 415], 425]);
-	});
-
-	it('is what is new also where enough has come to light late', async () => {
-		expect((await asking({ enough: 5 })).asked).toEqual([0, 10, 20, 400]);
-	});
-
-	it('is nothing more once a page did not come, or there is no more time', async () => {
-		for (const lostAt of [1, 3, 4]) {
-			const { asked, failure } = await asking({ lostAt });
-			expect([asked.length, failure]).toEqual([lostAt, LOST]);
-		}
-		for (const pages of [1, 3, 5]) expect((await asking({ pages })).asked).toHaveLength(pages);
-	});
-
-	it('is drawn by lot where a page does not hold what is looked at again: a part of it, or what is new', async () => {
-		const known = all(Array.from({ length: 40 }, (_, n) => 10 * n));
-		const asked = async (lot: number, more: Partial<Memory> = {}) =>
-			(await asking({ lot, known, pages: 1, ...more })).asked[0];
-		const lots = Array.from({ length: 81 }, (_, n) => n / 81);
-		const drawn = await Promise.all(lots.map(async (lot) => await asked(lot)));
-		expect(new Set(drawn)).toEqual(new Set([...known.map(({ at }) => at), SINCE]));
-		expect(drawn.filter((start) => start === SINCE)).toHaveLength(40);
-		// What will not change any more is gone through first, and what fits on a page is read from its start.
-		expect(await asked(0.9, { since: OVERLAP_MS + 1 })).toBe(0);
-		expect(await asked(0.9, { known: known.slice(31) })).toBe(0);
-		// Without the start, what was read again does not count.
-		const part = await asking({ lot: 0.3, known });
-		expect([part.asked[0], part.overlapUpTo]).toEqual([230, 0]);
-	});
-
-	it('has room for what is known of the time to come', async () => {
-		const known = all([1, 2, SINCE, SINCE + 1]);
-		expect((await asking({ known, pages: 1 })).limits).toEqual([13]);
 	});
 });

@@ -1,18 +1,15 @@
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
-import { firstMemory, OVERLAP_MS, readMemory } from '../../../nodes/XpertAiTrigger/changes';
-import { pollSince } from '../../../nodes/XpertAiTrigger/poll';
-import { systemClock } from '../../../nodes/XpertAi/transport/clock';
+import { readFirstMemory, OVERLAP_MS, readMemory } from 'nodes/XpertAiTrigger/changes';
+import { pollSince } from 'nodes/XpertAiTrigger/poll';
 import { parsing } from '../support/send';
 import { ChangingServer, named } from './support/changingServer';
-import { PROPERTY_RUNS } from '../../support/propertyRuns';
+import { PROPERTY_RUNS } from 'test/support/propertyRuns';
 
 const PAGE = 3;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** So many polls draw each part of what is read again. */
-const LOTS = 48;
 
 const id = fc.integer({ min: 1, max: 20 }).map((n) => `conversation-${n}`);
 const ids = fc.uniqueArray(id, { minLength: 1, maxLength: 14 });
@@ -38,7 +35,6 @@ const poll = fc.record({
 	unread: fc.oneof({ weight: 3, arbitrary: fc.constant<string[]>([]) }, fc.uniqueArray(id)),
 	/** What changes before each page. */
 	meanwhile: fc.array(ids, { maxLength: 3 }),
-	lot: fc.constantFrom(0, 0.3, 0.6, 0.9),
 	/** How much the time that the server tells is ahead, or its stamps of what changes before. */
 	datesBy: fc.constantFrom(0, 0, 0, DAY_MS),
 	wrongly: fc.option(fc.record({ ids, by: fc.constantFrom(DAY_MS, OVERLAP_MS) }), { freq: 6 }),
@@ -60,7 +56,7 @@ class Trigger {
 
 	static async activate(server: ChangingServer): Promise<Trigger> {
 		const trigger = new Trigger(server);
-		Object.assign(trigger.memory, await firstMemory(server.fetch, ''));
+		Object.assign(trigger.memory, await readFirstMemory(server.fetch, ''));
 		trigger.stored = JSON.stringify(trigger.memory);
 		return trigger;
 	}
@@ -77,14 +73,7 @@ class Trigger {
 	}
 
 	/** @returns whether it gave anything */
-	async poll({
-		most,
-		pageTime,
-		lost,
-		unread,
-		meanwhile,
-		lot,
-	}: Omit<Poll, 'kind' | 'datesBy' | 'lot'> & { lot: number }) {
+	async poll({ most, pageTime, lost, unread, meanwhile }: Omit<Poll, 'kind' | 'datesBy'>) {
 		const { server } = this;
 		let pages = 0;
 		server.beforePage = () => {
@@ -93,7 +82,6 @@ class Trigger {
 			if (changing) server.change(changing);
 			if (pages === lost) throw new Error('the page did not come');
 		};
-		systemClock.random = () => lot;
 		const polled = pollSince(this.remembered, {
 			settings: {
 				events: ['answered'],
@@ -129,16 +117,11 @@ const orderly = { lost: undefined, unread: [], meanwhile: [], wrongly: null };
 
 /** Polls once a minute, with little time, until none gives anything any more, in as many polls as what there is may take. */
 async function pollToTheEnd(trigger: Trigger, server: ChangingServer): Promise<void> {
-	const enough = LOTS + 2 * server.visible.length;
+	const enough = 4 + server.visible.length;
 	for (let [quiet, polls] = [0, 0]; quiet < enough; polls++) {
 		if (polls >= 10 * enough) throw new Error('The trigger gives items without end');
 		server.now += MINUTE_MS;
-		const gave = await trigger.poll({
-			...orderly,
-			most: 2,
-			pageTime: 0.9,
-			lot: (polls % LOTS) / LOTS,
-		});
+		const gave = await trigger.poll({ ...orderly, most: 2, pageTime: 0.9 });
 		quiet = gave ? 0 : quiet + 1;
 	}
 }

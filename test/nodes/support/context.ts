@@ -1,5 +1,4 @@
-import get from 'lodash/get';
-import isEmpty from 'lodash/isEmpty';
+import { get, isEmpty } from 'lodash';
 import type { IExecuteFunctions, INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import { Item } from '../../../nodes/XpertAi/execution/item';
@@ -28,7 +27,9 @@ export function contextWith(methods: Partial<IExecuteFunctions>): IExecuteFuncti
 /** For items that send nothing. */
 export const unconnected: Connection = {
 	send: async () => await Promise.reject(new Error('the test gives the item no connection')),
+	server: 'https://api.example.com',
 	account: 'an account',
+	credentialId: '',
 };
 
 /** What an item in a test is besides its parameters. */

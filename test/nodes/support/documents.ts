@@ -1,5 +1,4 @@
-import { serialize } from '../../../nodes/XpertAi/ingest/readyDocument';
-import type { ReadyDocument } from '../../../nodes/XpertAi/ingest/readyDocument';
+import { type ReadyDocument, serialize } from '../../../nodes/XpertAi/ingest/answers';
 import type { DocumentRecord } from '../../../nodes/XpertAi/payloads/document';
 
 /** A document as it waits to be sent; its origin is its place. */

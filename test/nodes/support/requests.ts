@@ -1,6 +1,5 @@
-import { isCoded } from '../../../nodes/XpertAi/execution/operation';
-import type { Operation } from '../../../nodes/XpertAi/execution/operation';
-import { STORE_PATH } from '../../../nodes/XpertAi/operations/document/submit/knowledgebase';
+import { type Operation, isCoded } from '../../../nodes/XpertAi/execution/operation';
+import { STORE_PATH } from '../../../nodes/XpertAi/operations/document/submit/settings';
 
 /** Method and path of a request, as a declared operation has them. */
 interface OperationRequest {

@@ -1,7 +1,6 @@
 import { answerIssue } from '../../../nodes/XpertAi/transport/answer';
 import type { Call, Result } from '../../../nodes/XpertAi/transport/call';
-import { isOutcomeUnknown } from '../../../nodes/XpertAi/transport/classifyFailure';
-import type { Failure } from '../../../nodes/XpertAi/transport/failure';
+import { type Failure, isOutcomeUnknown } from '../../../nodes/XpertAi/transport/failure';
 import type { ApiRequest, Outcome, Send } from '../../../nodes/XpertAi/transport/request';
 
 /** What a server does with a request: answers are not parsed yet. */

@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { anyAnswer } from '../../../nodes/XpertAi/transport/answer';
-import { cancelSignal, createSend } from '../../../nodes/XpertAi/transport/request';
+import { cancelSignal, connectionOf } from '../../../nodes/XpertAi/transport/request';
 import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from './context';
 import { node } from './node';
@@ -68,7 +68,7 @@ export async function sendOnce(exchange: Exchange): Promise<{ outcome: Outcome; 
 		helpers: helpers as IExecuteFunctions['helpers'],
 		getExecutionCancelSignal: () => (exchange.stopped ? AbortSignal.abort() : undefined),
 	});
-	const send = await createSend(context);
+	const { send } = await connectionOf(context);
 	return { outcome: await send({ ...REQUEST, ...exchange.request }), sent };
 }
 

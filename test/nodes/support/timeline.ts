@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import type { Clock } from '../../../nodes/XpertAi/transport/clock';
 
 const HOUR_MS = 3_600_000;

@@ -1,16 +1,21 @@
-/** Bytes of a packed ID, and of a fingerprint: its mark, and the beginning of a hash. */
+import { lowerFirst, sumBy, upperFirst } from 'lodash';
+
+/** Length of a packed ID, in bytes. */
 const ID_BYTES = 16;
+/** Length of a fingerprint, in bytes: a mark, and the beginning of a hash. */
 export const FINGERPRINT_BYTES = 7;
 
-/** The mark of a content hash says what the hash was made of; a capital in a fingerprint, that the document is processed. */
+/**
+ * A content hash begins with a mark, which says what was hashed: the content or the version. In a fingerprint, a
+ * capital mark means that the document is processed or need not be.
+ */
 export const MARKS = { content: 'c', version: 'v' };
-/** Only the ID is known: the document is sent again, whatever the server has. */
+/** The fingerprint of a document whose content is not known. No content matches it, so the document is sent again. */
 export const UNKNOWN = '?';
 
 /** A document: its ID in 16 bytes, and its fingerprint. */
 export type Entry = [packedId: string, fingerprint: string];
 
-/** Packs entries into bytes. */
 export const pack = (entries: Iterable<Entry>) =>
 	Buffer.from([...entries].flat().join(''), 'latin1');
 
@@ -23,45 +28,49 @@ export function* unpack(body: Buffer): Generator<Entry> {
 	}
 }
 
-/** The entries of a source's documents, as strings of one byte per character: objects would take far more memory. */
+/** Bytes of an entry in `Fingerprints`, in which `UNKNOWN` is padded to the length of a fingerprint. */
+const ENTRY_BYTES = ID_BYTES + FINGERPRINT_BYTES;
+
+/**
+ * The entries of a source's documents, grouped by the tail of the ID (`tailOf`). The entries of a group are one string
+ * with a character per byte: one string for each document would take four times the memory.
+ */
 export class Fingerprints {
-	/** Tails of the packed IDs of documents that differ from the notes on the server. */
+	/** Tails of the entries that have changed since they were read from the server, or last written. */
 	changed = new Set<number>();
-	/** IDs that were rebuilt from names: these may be of documents that were disabled long ago. */
+	/** IDs that were rebuilt from keys. Their documents may have been disabled long ago. */
 	readonly rebuilt = new Set<string>();
-	private readonly byPackedId = new Map<string, string>();
+	private readonly byTail = new Map<number, string>();
 
 	get size(): number {
-		return this.byPackedId.size;
+		return sumBy([...this.byTail.values()], 'length') / ENTRY_BYTES;
 	}
 
-	/** Whether a document may be on the server. */
+	/** Whether a document has an entry: it may then be on the server. */
 	knows(id: string): boolean {
-		return this.byPackedId.has(packId(id));
+		return this.find(packId(id)).at >= 0;
 	}
 
 	/** Whether a document was stored with exactly this content. */
 	has(id: string, contentHash: string): boolean {
-		const fingerprint = this.fingerprintOf(id);
-		return fingerprint.charAt(0).toLowerCase() + fingerprint.slice(1) === keptOf(contentHash);
+		return lowerFirst(this.fingerprintOf(id)) === storedEntry(id, contentHash)[1];
 	}
 
 	/** Whether the fingerprint of a document has this mark. */
 	isOf(id: string, mark: string): boolean {
-		return this.fingerprintOf(id).charAt(0).toLowerCase() === mark;
+		return lowerFirst(this.fingerprintOf(id)).startsWith(mark);
 	}
 
-	/** Whether a document was stored with known content and, if `processed`, was also processed. */
+	/** Whether a document was stored with known content and, if `processed` is true, was also processed. */
 	isDone(id: string, processed: boolean): boolean {
 		const fingerprint = this.fingerprintOf(id);
 		return fingerprint !== UNKNOWN && (!processed || fingerprint < 'a');
 	}
 
-	/** Records that the server has processed a document, or never will. */
+	/** Records that a document is processed, or need not be. Does nothing if its content is not known. */
 	markProcessed(id: string): void {
 		const fingerprint = this.fingerprintOf(id);
-		if (fingerprint >= 'a')
-			this.set([packId(id), fingerprint.charAt(0).toUpperCase() + fingerprint.slice(1)]);
+		if (fingerprint >= 'a') this.set([packId(id), upperFirst(fingerprint)]);
 	}
 
 	/** Records that a document may be on the server, with unknown content. */
@@ -69,61 +78,88 @@ export class Fingerprints {
 		this.set([packId(id), UNKNOWN]);
 	}
 
-	/** Forgets the content of a document whose state on the server is not known. */
+	/** Forgets the content of a document, but not its ID, because its state on the server is not known. */
 	forget(id: string): void {
 		if (this.knows(id)) this.markUnknown(id);
 	}
 
-	/** Forgets the contents of all documents, but not that they were stored. */
-	forgetContents(): void {
-		for (const packedId of this.byPackedId.keys()) this.set([packedId, UNKNOWN]);
-	}
-
-	/** Removes a document that is not on the server, or cannot be found any more. */
+	/** Removes a document that is not on the server, or is disabled there. */
 	remove(id: string): void {
-		if (this.byPackedId.delete(packId(id))) this.changed.add(tailOf(packId(id)));
+		if (this.knows(id)) this.set([packId(id), '']);
 	}
 
-	set([packedId, fingerprint]: Entry): void {
-		this.byPackedId.set(packedId, fingerprint);
-		this.changed.add(tailOf(packedId));
+	/** Adds the entries of a piece that was read from the server. They do not count as changed. */
+	add(body: Buffer): void {
+		for (const entry of unpack(body)) this.put(entry);
 	}
 
-	*ids(): Generator<string> {
-		for (const packedId of this.byPackedId.keys()) yield unpackId(packedId);
+	set(entry: Entry): void {
+		this.put(entry);
+		this.changed.add(tailOf(entry[0]));
 	}
 
-	*entries(packedIds: Iterable<string> = this.byPackedId.keys()): Generator<Entry> {
-		for (const packedId of packedIds) yield [packedId, this.byPackedId.get(packedId) ?? UNKNOWN];
+	/** The IDs of all documents but those that `others` knows. */
+	*ids(others = new Fingerprints()): Generator<string> {
+		for (const [packedId] of this.entries())
+			if (others.find(packedId).at < 0) yield unpackId(packedId);
+	}
+
+	/** The entries of one of `pieces` pieces: those whose tail modulo `pieces` is `piece`. By default, all entries. */
+	*entries(piece = 0, pieces = 1): Generator<Entry> {
+		for (const [tail, entries] of this.byTail)
+			for (let at = 0; at < entries.length && tail % pieces === piece; at += ENTRY_BYTES)
+				yield [entries.slice(at, at + ID_BYTES), fingerprintAt(entries, at)];
 	}
 
 	private fingerprintOf(id: string): string {
-		return this.byPackedId.get(packId(id)) ?? UNKNOWN;
+		const { entries, at } = this.find(packId(id));
+		return at < 0 ? UNKNOWN : fingerprintAt(entries, at);
+	}
+
+	/**
+	 * All entries with the tail of this ID, and the position `at` of the entry of this ID, which is -1 if there is
+	 * none.
+	 */
+	private find(packedId: string) {
+		const entries = this.byTail.get(tailOf(packedId)) ?? '';
+		let at = entries.indexOf(packedId);
+		while (at % ENTRY_BYTES > 0) at = entries.indexOf(packedId, at + 1);
+		return { entries, at };
+	}
+
+	/** Adds an entry, and removes the earlier entry with the same ID. An empty fingerprint only removes. */
+	private put([packedId, fingerprint]: Entry): void {
+		const { entries, at } = this.find(packedId);
+		const others = at < 0 ? [entries] : [entries.slice(0, at), entries.slice(at + ENTRY_BYTES)];
+		const entry = fingerprint && packedId + fingerprint.padEnd(FINGERPRINT_BYTES);
+		// `join` copies the parts. A string made with `+` would refer to them, and so keep them in memory.
+		this.byTail.set(tailOf(packedId), [...others, entry].join(''));
 	}
 }
 
-/** What a fingerprint keeps of a content hash, whose bytes are characters. */
-const keptOf = (contentHash: string) => contentHash.slice(0, FINGERPRINT_BYTES);
+const fingerprintAt = (entries: string, at: number) =>
+	entries.startsWith(UNKNOWN, at + ID_BYTES)
+		? UNKNOWN
+		: entries.slice(at + ID_BYTES, at + ENTRY_BYTES);
 
-/** The entry of a document stored with this content, and not yet processed. @param hash the content hash */
-export const storedEntry = (id: string, hash: string): Entry => [packId(id), keptOf(hash)];
+/** The entry of a document that was stored with this content hash and is not yet processed. */
+export const storedEntry = (id: string, contentHash: string): Entry => [
+	packId(id),
+	contentHash.slice(0, FINGERPRINT_BYTES),
+];
 
-/** The ID that was packed last: an ID is often needed several times in a row. */
-let lastPacked: [id: string, packedId: string] = ['', ''];
+/** A UUID as a string with 16 characters, one per byte. Case is lost, because servers ignore the case of IDs. */
+export const packId = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1');
 
-/** A UUID as its 16 bytes. Case is ignored, as on servers. */
-export function packId(id: string): string {
-	if (id !== lastPacked[0])
-		lastPacked = [id, Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1')];
-	return lastPacked[1];
-}
-
-/** The last two bytes of a packed ID as a number. They decide on its piece; some IDs begin with the time. */
+/**
+ * The last two bytes of a packed ID as a number, which decides to which piece the ID belongs. The first bytes would
+ * make pieces of unequal size, because some kinds of UUID begin with the time.
+ */
 export const tailOf = (packedId: string) =>
 	packedId.charCodeAt(ID_BYTES - 1) + 256 * packedId.charCodeAt(ID_BYTES - 2);
 
-/** The ID in lower case. */
+/** Unpacks an ID, in lower case. */
 export function unpackId(packedId: string): string {
 	const hex = Buffer.from(packedId, 'latin1').toString('hex');
-	return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+	return hex.replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

@@ -1,23 +1,669 @@
+import { randomUUID } from 'crypto';
+
+import { compact, pick, range } from 'lodash';
+
+import type { Failure } from '../../transport/failure';
+import { type Clock, systemClock } from '../../transport/clock';
+import { sanitize } from '../../transport/sanitize';
+import { FIRST_PAGES, Journal, SLOTS, isLater } from './journal';
+import { Fingerprints, UNKNOWN, packId, storedEntry, tailOf, unpackId } from './fingerprints';
+import { Names, NotesFailed, NotesOnServer, SIZES, isReadable, orFailure } from './notes';
+import type {
+	DocumentName,
+	MemoryNote,
+	MemoryPlace,
+	MemoryRoutes,
+	NoteName,
+	ReadNote,
+	WrittenNote,
+} from './notes';
+
 /*
- * The protocol. A note is a disabled document that holds a text; the server stores the rows of a request in order.
- * 1. One run sends at a time (lease.ts). The number of a run is one more than lease, root and pages show.
- * 2. Each batch has a page of two notes (journal.ts): the IDs of its documents, and their contents. The first two rows
- *    of the request write the IDs and empty contents; the last row writes the contents, which are therefore there
- *    exactly if the batch was carried out. A page lists the pages that may not have arrived; any other missing page was
- *    deleted. A page whose request was not answered is written on its own before anything else is sent.
- * 3. Runs alternate between two slots for their pages. Pages of a later run than the root's mean that this run crashed:
- *    the next run writes the memory before it sends anything, and reads these pages again at its end.
- * 4. The memory consists of pieces, cut by ID, and a root. The root is written last and says which run is merged.
- * 5. Names are added when documents are first stored. An unreadable piece is rebuilt from them.
- * 6. What cannot be rebuilt is lost: the root says so until the user has taken note.
+ * The protocol. A note is a disabled document that holds a text in `processMsg`. The rows of a request are the
+ * documents in its body; the server stores them in order.
+ * 1. One run sends at a time (`Lease`). Each run has a number, which is higher than all run numbers in the lease, the
+ *    root and the pages.
+ * 2. Each batch has a page of two notes (journal.ts): the IDs of its documents, and their fingerprints. The first two
+ *    rows of the request write the IDs and an empty second note. The last row writes the fingerprints. So a page has
+ *    fingerprints only if its batch was stored. If the request fails, its page is written again, in a request of its
+ *    own, before the next batch is sent. Each page also lists the pages that may not be on the server: if a page is
+ *    missing and not listed, it was deleted.
+ * 3. The pages of a run are in one of two slots, and the next run uses the other. If pages have a higher run number
+ *    than the root, the run with that number crashed. The next run merges these pages before it sends anything, and
+ *    reads them again at its end, because requests of the crashed run may have arrived late.
+ * 4. The memory consists of a root and pieces. Each piece holds the documents of a part of all IDs. The root is written
+ *    after the pieces, and has the number of the last merged run.
+ * 5. Names and keys are written to notes of their own when documents are first stored. If a piece cannot be read, its
+ *    IDs are derived from the keys.
+ * 6. Documents whose IDs cannot be derived are lost. The root records the loss until the user acknowledges it.
  */
 
-export { MARKS } from './fingerprints';
-export type { Fingerprints } from './fingerprints';
+export { Fingerprints, MARKS } from './fingerprints';
+export type { DocumentName, MemoryPlace } from './notes';
 export { ROOM_IN_BATCH } from './journal';
-export type { BatchEnd, JournaledBatch } from './journal';
-export type { Holder } from './lease';
-export type { DocumentName } from './names';
-export type { MemoryPlace, MemoryRoutes } from './notes';
-export { SourceMemory } from './sourceMemory';
-export type { MemoryTroubles } from './sourceMemory';
+
+const ROOT = ['memory', 'what … has stored'] as const;
+
+const pieceName = (at: number, of: number) =>
+	[`piece ${at + 1} of ${of}`, `what … has stored, ${at + 1} of ${of}`] as const;
+
+/** The names of all pieces that belong to a root; none if the root cannot be read. */
+const pieceNames = (root: ReadNote) =>
+	range(isReadable(root) ? root.pieces : 0).map((at, _, all) => pieceName(at, all.length));
+
+/**
+ * The names that the first piece can have. The name says how many pieces there are: a power of two, up to 1024 for two
+ * million documents.
+ */
+const FIRST_PIECES = range(11).map((power) => pieceName(0, 2 ** power));
+
+/** What went wrong with the memory. */
+export interface MemoryTroubles {
+	/** The server does not return notes, so nothing can be remembered. */
+	noRoute?: boolean;
+	/** The start time (ISO 8601) of the run that found that documents were lost. */
+	lost?: string;
+	/** Why the memory was not written. Nothing is lost: the next run merges the journal, which has the same content. */
+	notWritten?: Failure;
+	/** Why the statuses of stored documents could not be read. */
+	notAsked?: Failure;
+}
+
+/**
+ * `by`: the title of this run, which other runs show. `processed`: whether this run also starts the processing of its
+ * documents; by default, it does what the last run did. `forgetLost`: whether to stop reporting earlier losses.
+ */
+interface MemoryOptions {
+	signal?: AbortSignal;
+	clock?: Clock;
+	by?: string;
+	processed?: boolean;
+	forgetLost?: boolean;
+}
+
+/**
+ * The memory of a source: what earlier runs stored. It is kept in the knowledgebase that the source fills, and survives
+ * crashes.
+ */
+export class SourceMemory {
+	/** The documents of the source that are in the knowledgebase, or may be. */
+	readonly known = new Fingerprints();
+	readonly names: Names;
+	readonly troubles: MemoryTroubles = {};
+	/** Whether the notes show no earlier run that stored anything: the source is new, or its notes are gone. */
+	isNew = false;
+	/**
+	 * Whether this run keeps a memory. False if the mode is `if kept` (Send Everything) and no memory can be found: this
+	 * mode updates a memory, but begins none.
+	 */
+	isKept = true;
+	/** Whether the last run only stored its documents, and did not start their processing. */
+	onlyStored = false;
+	/** Number of documents in the memory when this run began. */
+	knownBefore = 0;
+	/**
+	 * If set, the notes name another run as the holder of the lease, and nothing may be sent. `open('to read')` does not
+	 * find out whether that run is still at work: it may have crashed.
+	 */
+	holder?: Holder;
+	private readonly notes: NotesOnServer;
+	private readonly journal: Journal;
+	private readonly lease: Lease;
+	/** The content of the root. */
+	private root: Omit<MemoryNote, 'source' | 'body'> = { run: 0, pieces: 0 };
+	/** Whether the memory must be written before anything is sent. */
+	private isStale = false;
+	/** Pieces that must be written again: they could not be read, have changed, or were not written successfully. */
+	private readonly stalePieces = new Set<number>();
+	/** Packed IDs of documents that this run is the first to send, until their outcome is known. */
+	private readonly newIds = new Set<string>();
+	/** The end of the queue in which this class writes notes, so that it writes them one after another. */
+	private queue: Promise<unknown> = Promise.resolve();
+
+	/** The memory is empty until `open` is called. */
+	constructor(
+		place: MemoryPlace,
+		routes: MemoryRoutes,
+		private readonly options: MemoryOptions = {},
+	) {
+		const { signal, clock = systemClock, by = '' } = options;
+		this.notes = new NotesOnServer(place, routes);
+		this.names = new Names(this.notes);
+		this.journal = new Journal(this.notes);
+		const since = new Date(clock.now()).toISOString();
+		this.lease = new Lease(this.notes, clock, signal, { by, since });
+	}
+
+	/**
+	 * Reads what earlier runs stored. Unless the mode is `to read`, also takes the lease, and `close` must be called
+	 * later. Failures of requests are not thrown: they are in `refusal` and `troubles`.
+	 *
+	 * @param mode `if kept`: like `to send`, but begins no memory if there is none (see `isKept`)
+	 */
+	async open(mode: 'to send' | 'to read' | 'if kept' = 'to send'): Promise<this> {
+		const { known, lease } = this;
+		const failed = await orFailure(async () => {
+			if (mode !== 'to read') return await this.begin(mode);
+			await this.read();
+			this.holder = lease.holderBefore;
+		});
+		const { method, missing, status } = failed?.failure ?? {};
+		// If the server lacks the route, or the key may not read it, no earlier run could keep a memory.
+		const isUnreadable = missing === 'route' || (status === 403 && method === 'GET');
+		if (mode === 'if kept' && isUnreadable) this.isKept = false;
+		else if (missing === 'route') this.troubles.noRoute = true;
+		else lease.refusal ??= failed?.failure;
+		this.knownBefore = known.size;
+		return this;
+	}
+
+	/**
+	 * ID of a note that is certainly on the server, so an answer without it is rejected; `undefined` if none is known.
+	 */
+	get requiredId(): string | undefined {
+		return this.notes.requiredId;
+	}
+
+	/** Whether the memory can record this run. */
+	get isUsable(): boolean {
+		return !this.troubles.noRoute && !this.refusal;
+	}
+
+	/** Why nothing may be sent; `undefined` if there is no known reason. */
+	get refusal(): Failure | undefined {
+		return this.lease.refusal;
+	}
+
+	/**
+	 * If a renewal of the lease is overdue, renews the lease, unless another run has taken it.
+	 *
+	 * @returns why nothing may be sent; `undefined` if there is no known reason
+	 */
+	async check(): Promise<Failure | undefined> {
+		return (await orFailure(async () => await this.lease.check()))?.failure;
+	}
+
+	/**
+	 * Journals documents before a change such as disabling, which does not send their whole content. Their content then
+	 * counts as unknown.
+	 *
+	 * @returns why the documents must not be changed; `undefined` if they may be
+	 */
+	async journalChange(ids: string[]): Promise<Failure | undefined> {
+		if (this.troubles.noRoute) return undefined;
+		const failed = await this.exclusively(async () => {
+			await this.prepareToSend();
+			for (const id of ids) this.known.markUnknown(id);
+			await this.journal.writePage(ids);
+		});
+		return failed?.failure;
+	}
+
+	/**
+	 * Makes the journal rows that are sent together with a batch.
+	 *
+	 * @param hashes content hashes by ID
+	 * @returns the rows, or why nothing may be sent; `undefined` if the server does not support the memory
+	 */
+	async journalBatch(hashes: Map<string, string>) {
+		if (this.troubles.noRoute) return undefined;
+		return await this.exclusively(async () => {
+			await this.prepareToSend();
+			const names = await this.names.collect(SIZES.names);
+			const write = async () => await this.notes.write(...names);
+			if (names.length > 0 && (await orFailure(write))) this.names.counted.areAll = false;
+			const entries = [...hashes].map(([id, contentHash]) => {
+				const entry = storedEntry(id, contentHash);
+				const sets = this.known.knows(id) ? [] : [this.newIds, this.names.unnamed];
+				for (const packedIds of sets) packedIds.add(entry[0]);
+				this.known.set([entry[0], UNKNOWN]);
+				return entry;
+			});
+			return await this.journal.rowsFor(entries);
+		});
+	}
+
+	/**
+	 * Records that the server has stored a document with this content. The content stays unknown if a late request (see
+	 * `Journal`) may still overwrite it.
+	 */
+	recordStored(id: string, contentHash: string, name: DocumentName = {}): void {
+		const entry = storedEntry(id, contentHash);
+		this.newIds.delete(entry[0]);
+		this.names.add(id, name);
+		if (this.journal.isCertain(entry)) this.known.set(entry);
+	}
+
+	/**
+	 * Records that the server has rejected a document. It is removed from the memory only if no earlier run sent it:
+	 * otherwise the server may still have an earlier version.
+	 */
+	recordRejected(id: string): void {
+		const isCertain = this.journal.isCertain([packId(id), '']);
+		if (this.newIds.delete(packId(id)) && isCertain) this.known.remove(id);
+	}
+
+	/**
+	 * Ends the run: writes the memory if it has changed, and releases the lease, in one request if both fit. If the
+	 * execution was stopped, does neither: the lease expires, and the next run merges the journal.
+	 */
+	async close(): Promise<void> {
+		const { known, lease, options } = this;
+		const needsWrite = this.isStale || known.changed.size > 0;
+		try {
+			if (!needsWrite || !this.isUsable || options.signal?.aborted) return;
+			const failed = await this.exclusively(async () => {
+				await lease.check();
+				// If pages of a crashed run have arrived since they were merged, the contents of their documents become
+				// unknown.
+				for (const [packedId] of await this.journal.readLate()) known.set([packedId, UNKNOWN]);
+				await this.write(lease.number, true);
+			});
+			this.troubles.notWritten = failed?.failure;
+		} finally {
+			await lease.release();
+		}
+	}
+
+	/** Takes the lease and reads the memory. With `if kept`, does neither if there is no memory. */
+	private async begin(mode: 'to send' | 'if kept'): Promise<void> {
+		const { journal, lease } = this;
+		const [turn, root] = await lease.look([ROOT]);
+		this.isKept = mode === 'to send' || lease.wasThere || (turn ?? root) !== undefined;
+		if (!this.isKept) return;
+		// If there are few pieces, they are read in the same request as the root.
+		const pieces = pieceNames(root);
+		const first = [ROOT, ...FIRST_PAGES, ...(pieces.length > SIZES.answer ? [] : pieces)];
+		const taken = await lease.take(first);
+		if (Array.isArray(taken)) await this.read(taken);
+		else if (taken) this.holder = taken;
+		// This server accepts notes but does not return them.
+		else this.troubles.noRoute = true;
+		const { crashed } = journal;
+		lease.raiseCounters({ root: this.root.run, sent: crashed }, crashed);
+		journal.run = lease.number;
+	}
+
+	/**
+	 * Prepares for the next request that changes documents: checks the lease, merges the journal of a crashed run into
+	 * the memory, and records that this run sends.
+	 */
+	private async prepareToSend(): Promise<void> {
+		const { journal, lease } = this;
+		await lease.check();
+		// The root gets the number before `last`, so that the pages of a crashed run do not count as merged. If this
+		// run crashes as well, the next run reads them again, with writes that arrived late. Damaged pages are not read
+		// again.
+		const { isDamaged, crashed } = journal;
+		const last = isDamaged || crashed === 0 ? lease.number : crashed;
+		if (this.isStale) await this.write(last - 1);
+		lease.counters.root = this.root.run;
+		await lease.beginToSend(journal.page(0));
+	}
+
+	/**
+	 * Reads the memory and merges the journal of a crashed run.
+	 *
+	 * @param held notes that were read when the lease was taken: the root, the first pages and, if they are few, the
+	 * pieces
+	 */
+	private async read(held?: ReadNote[]): Promise<void> {
+		const { lease } = this;
+		const [root, ...others] = held ?? (await lease.look([ROOT, ...FIRST_PAGES])).slice(1);
+		const pages = others.splice(0, FIRST_PAGES.length);
+		const { counters } = lease;
+		let isRootLost = root === 'damaged' || (root?.run ?? 0) < counters.root;
+		// If root and lease are missing, only a page or a piece can show that there was a memory.
+		if (root === undefined && !lease.wasThere)
+			isRootLost = compact([...pages, ...(await this.notes.read(FIRST_PIECES))]).length > 0;
+		if (isRootLost) await this.rebuild();
+		else if (isReadable(root)) await this.readRoot(root, others);
+		if (counters.sent > this.root.run || pages.some((page) => isLater(this.root.run, page)))
+			await this.readUnmergedJournal(counters.sent, isRootLost);
+		const lastRun = Math.max(this.journal.crashed, counters.sent);
+		this.isNew = root === undefined && !isRootLost && lastRun === 0;
+		// If the content of a document is unknown, its name may be missing: a run adds names of stored documents only.
+		for (const [packedId, fingerprint] of this.known.entries())
+			if (fingerprint === UNKNOWN) this.names.unnamed.add(packedId);
+	}
+
+	/** Reads the root and its pieces, unless `held` has the pieces. Rebuilds pieces that cannot be read. */
+	private async readRoot(root: MemoryNote, held: ReadNote[]): Promise<void> {
+		const { known, names, notes, stalePieces } = this;
+		const { forgetLost, processed = root.processed } = this.options;
+		const { lost } = root;
+		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'processed');
+		this.onlyStored = root.processed === false;
+		this.isStale = (forgetLost && lost !== undefined) || root.processed !== processed;
+		if (!forgetLost) this.troubles.lost = lost;
+		names.counted = root.names ?? names.counted;
+		notes.requiredId ??= notes.idOf(ROOT);
+		const all = pieceNames(root);
+		const pieces = held.length === all.length ? held : await notes.read(all, SIZES.answer);
+		for (const [at, piece] of pieces.entries())
+			if (isReadable(piece)) known.add(piece.body);
+			else stalePieces.add(at);
+		if (stalePieces.size > 0) await this.rebuild();
+	}
+
+	/**
+	 * Rebuilds pieces that cannot be read, or all pieces if the root cannot be read: derives the IDs from keys. The
+	 * contents stay unknown. Records a loss if some IDs may be missing.
+	 */
+	private async rebuild(): Promise<void> {
+		const { known, names, stalePieces } = this;
+		const { pieces } = this.root;
+		const isAll = pieces === 0;
+		for (const id of await names.ids(!isAll)) {
+			const isIn = isAll || stalePieces.has(tailOf(packId(id)) % pieces);
+			if (!isIn || known.knows(id)) continue;
+			known.markUnknown(id);
+			known.rebuilt.add(id);
+		}
+		this.isStale = true;
+		if (isAll || !names.counted.areAll) this.troubles.lost = this.lease.holder.since;
+	}
+
+	/** Reads and merges the journals of crashed runs. */
+	private async readUnmergedJournal(sent: number, isRootLost: boolean): Promise<void> {
+		const { journal, known, names, root } = this;
+		for (const entry of await journal.readUnmerged(root.run)) {
+			known.set(entry);
+			names.unnamed.add(entry[0]);
+		}
+		journal.isDamaged ||= isRootLost || Math.max(journal.crashed, root.run) < sent;
+		this.isStale = true;
+		if (!journal.isDamaged) return;
+		// A lost page may have been about any document. If the root is lost, pages of older runs are read as well,
+		// which may be outdated. In both cases, no content is certain.
+		for (const [packedId] of known.entries()) known.set([packedId, UNKNOWN]);
+		this.troubles.lost = this.lease.holder.since;
+	}
+
+	/**
+	 * Writes the pieces, and then the root, which makes them valid.
+	 *
+	 * @param run number of the last merged run
+	 * @param isLast whether to release the lease in the same request
+	 * @throws NotesFailed
+	 */
+	private async write(run: number, isLast = false): Promise<void> {
+		const { known, lease, names, root, stalePieces } = this;
+		const { lost } = this.troubles;
+		const nameNotes = await names.collect();
+		const wanted = 2 ** Math.ceil(Math.log2(known.size / SIZES.piece));
+		const pieces = Math.max(root.pieces, wanted, 1);
+		if (pieces !== root.pieces) for (const at of range(pieces)) stalePieces.add(at);
+		for (const tail of known.changed) stalePieces.add(tail % pieces);
+		known.changed = new Set();
+		this.isStale = true;
+		const areAll =
+			names.counted.areAll && ![...names.unnamed].some((id) => known.knows(unpackId(id)));
+		const { processed = root.processed } = this.options;
+		const header = { run, pieces, names: { ...names.counted, areAll }, lost, processed };
+		const pieceNotes = [...stalePieces].map((at) => ({
+			note: pieceName(at, pieces),
+			header: {},
+			entries: known.entries(at, pieces),
+		}));
+		// Once a piece is written again, nothing in it shows that documents were lost, so the root records the loss
+		// first.
+		const lostRoot = lost ? [{ note: ROOT, header: { ...root, lost } }] : [];
+		const notes = [...nameNotes, ...lostRoot, ...pieceNotes, { note: ROOT, header }];
+		const writing = isLast ? lease.release(notes) : this.notes.write(...notes);
+		const failed = await orFailure(async () => await writing);
+		if (failed && nameNotes.length > 0) names.counted.areAll = false;
+		if (failed) throw new NotesFailed(failed.failure);
+		this.root = header;
+		this.isStale = false;
+		stalePieces.clear();
+	}
+
+	private async exclusively<T>(work: () => Promise<T>): Promise<T | { failure: Failure }> {
+		const done = this.queue.then(async () => await orFailure(work));
+		this.queue = done.catch(() => undefined);
+		return await done;
+	}
+}
+
+const TURN: NoteName = ['turn', 'when … began'];
+export const LEASE: NoteName = ['lease', 'whether … is at work'];
+
+/** Durations in milliseconds. Each run measures them with its own clock, so the clocks of runs need not agree. */
+const MS = { renew: 20_000, overdue: 45_000, expired: 60_000, contended: 30_000, poll: 5000 };
+
+/** The run that holds a lease. `by`: its title. `since`: when it began, by its own clock (ISO 8601). */
+type Holder = Record<'by' | 'since', string>;
+
+type LeaseNotes = Record<'turn' | 'lease', ReadNote> & { others: ReadNote[] };
+
+/*
+ * The protocol. It uses two notes, `turn` and `lease`; the server keeps the last write of each.
+ * 1. A run reads the lease. If another run holds the lease, this run waits for a renewal, and gives up if one comes. A
+ *    run that does not renew for a minute has crashed, and its lease no longer counts.
+ * 2. The run writes its ID into `turn` and reads the lease. If another run holds the lease by now, this run gives up.
+ *    Otherwise it writes the lease, and reads both notes. If another run has then written the lease, this run gives up.
+ *    If its own ID is still in `turn`, it holds the lease. Of two runs, either the second to write `turn` finds the
+ *    lease of the first, or the first finds the ID of the second in `turn`.
+ * 3. If another ID is in `turn`, it is possible that no run holds the lease. The run waits half a minute for another
+ *    run to write the lease. If none does, it repeats rule 2. Runs that came later have found the lease of this run and
+ *    given up.
+ * 4. A run that renews every 20 s keeps the lease, even if a slow rival overwrote a note. If the last renewal is 45 s
+ *    ago, the run first checks that its ID is still in `lease` or `turn`.
+ */
+
+/** The lease of a source: it lets one run at a time send. */
+export class Lease {
+	/**
+	 * Number of this run. The first run is number 2: before it sends, it may write a root with number 1, and 0 means no
+	 * run.
+	 */
+	number = 2;
+	/**
+	 * What the lease tells the next run. `sent`: number of the last run that began to send. `root`: the run number in the
+	 * root, so that the loss of the root is noticed.
+	 */
+	readonly counters = { sent: 0, root: 0 };
+	/** Why nothing may be sent: another run holds the lease, or notes could not be read or written. */
+	refusal?: Failure;
+	/** Whether the note `lease` existed before this run. */
+	wasThere = false;
+	/** The run that had not released its lease when this run began. It may have crashed. */
+	holderBefore?: Holder;
+	/** The notes as they were before this run wrote any. */
+	private before?: LeaseNotes;
+	private readonly leaseOwnerId = randomUUID();
+	private writeCount = 0;
+	private renewedAt = 0;
+	private isHeld = false;
+	private crashedWriteId?: string;
+	private renewal: Promise<unknown> = Promise.resolve();
+
+	constructor(
+		private readonly notes: NotesOnServer,
+		private readonly clock: Clock,
+		private readonly signal: AbortSignal | undefined,
+		readonly holder: Holder,
+	) {}
+
+	/**
+	 * Reads `turn` and `lease`, together with other notes, before this run writes any.
+	 *
+	 * @returns `turn` and the other notes
+	 */
+	async look(others: NoteName[]): Promise<ReadNote[]> {
+		this.before = await this.readNotes(others);
+		const { turn, lease } = this.before;
+		this.wasThere = lease !== undefined;
+		if (this.isHeldByOther(lease)) this.holderBefore = holderIn(lease);
+		if (isReadable(lease)) this.raiseCounters({ ...lease.lease, run: lease.run });
+		return [turn, ...this.before.others];
+	}
+
+	/**
+	 * Takes the lease. This may last a minute, or longer if several runs compete for the lease.
+	 *
+	 * @param others notes to read once the lease is held
+	 * @returns the notes in `others`, or the other run if it holds the lease; `undefined` if the server does not return
+	 * notes
+	 * @throws NotesFailed
+	 */
+	async take(others: NoteName[] = []): Promise<ReadNote[] | Holder | undefined> {
+		let current = this.before ?? (await this.readNotes());
+		if (this.isHeldByOther(current.lease)) {
+			const writeId = writeIdOf(current.lease);
+			current = await this.waitForChange(current, MS.expired);
+			if (writeIdOf(current.lease) === writeId) this.crashedWriteId = writeId;
+		}
+		while (!this.isHeldByOther(current.lease)) {
+			await this.notes.write({ note: TURN, header: { writeId: this.leaseOwnerId } });
+			this.notes.requiredId = this.notes.idOf(TURN);
+			current = await this.readNotes();
+			if (this.isHeldByOther(current.lease)) break;
+			// A server that does not return notes cannot keep a lease either.
+			if (!isReadable(current.turn)) return undefined;
+			await this.write();
+			current = await this.readNotes(others);
+			if (this.isHeldByOther(current.lease)) break;
+			this.isHeld = this.isOwn(current.turn);
+			if (this.isHeld) this.scheduleRenewal();
+			if (this.isHeld) return current.others;
+			current = await this.waitForChange(current, MS.contended);
+		}
+		return this.yieldTo(current.lease);
+	}
+
+	/**
+	 * Raises each counter to the given number if that is higher, and the number of this run above all of them. This run
+	 * does not use the slot of a crashed run, whose requests may still arrive.
+	 */
+	raiseCounters({ run = 0, sent = 0, root = 0 }, crashed = 0): void {
+		this.counters.sent = Math.max(this.counters.sent, sent);
+		this.counters.root = Math.max(this.counters.root, root);
+		this.number = Math.max(this.number, run + 1, sent + 1, root + 1);
+		if (crashed > 0 && (this.number - crashed) % SLOTS === 0) this.number += 1;
+	}
+
+	/**
+	 * Before the first document is sent, records that this run sends, and writes the first page of its journal.
+	 *
+	 * @throws NotesFailed
+	 */
+	async beginToSend(firstPage: WrittenNote[]): Promise<void> {
+		if (this.counters.sent === this.number) return;
+		await this.write({ sent: this.number }, firstPage);
+		this.counters.sent = this.number;
+	}
+
+	/**
+	 * If a renewal is overdue, renews the lease, unless another run has taken it.
+	 *
+	 * @throws NotesFailed if nothing may be sent
+	 */
+	async check(): Promise<void> {
+		if (this.isHeld && this.isOverdue) await this.renew();
+		if (this.refusal) throw new NotesFailed(this.refusal);
+	}
+
+	/**
+	 * Releases the lease, unless another run holds it. If the execution was stopped, does nothing: the lease expires.
+	 *
+	 * @param last the last notes of the run, which are written just before the lease is released
+	 * @throws NotesFailed if the last notes were not written
+	 */
+	async release(last: WrittenNote[] = []): Promise<void> {
+		if (!this.isHeld || this.signal?.aborted) return;
+		if (this.isOverdue) await orFailure(async () => await this.renew());
+		const { isHeld } = this;
+		this.isHeld = false;
+		await this.renewal;
+		const root = last.length > 0 ? this.number : this.counters.root;
+		const failed = isHeld
+			? await orFailure(async () => await this.write({ ended: true, root }, last))
+			: { failure: this.refusal };
+		if (!failed?.failure || last.length === 0) return;
+		this.isHeld = isHeld;
+		await this.release();
+		throw new NotesFailed(failed.failure);
+	}
+
+	private scheduleRenewal(): void {
+		this.clock.later(MS.renew, () => {
+			if (!this.isHeld || this.signal?.aborted) return;
+			// A failed renewal is repeated after the next interval. If it is overdue, it is also repeated before
+			// anything is sent.
+			this.renewal = orFailure(async () => await this.renew()).then(() => this.scheduleRenewal());
+		});
+	}
+
+	private get isOverdue(): boolean {
+		return this.clock.now() - this.renewedAt >= MS.overdue;
+	}
+
+	private async renew(): Promise<void> {
+		if (this.isOverdue) {
+			const { turn, lease } = await this.readNotes();
+			if (!this.isOwn(turn) && !this.isOwn(lease)) return void this.yieldTo(lease);
+		}
+		await this.write();
+	}
+
+	/** Polls until a run has written the lease, or until `ms` have passed. */
+	private async waitForChange(initial: LeaseNotes, ms: number): Promise<LeaseNotes> {
+		const writeId = writeIdOf(initial.lease);
+		let current = initial;
+		for (let left = ms; left > 0 && writeIdOf(current.lease) === writeId; left -= MS.poll) {
+			await this.clock.sleep(MS.poll, this.signal);
+			current = await this.readNotes();
+		}
+		return current;
+	}
+
+	private async readNotes(names: NoteName[] = []): Promise<LeaseNotes> {
+		const [turn, lease, ...others] = await this.notes.read([TURN, LEASE, ...names]);
+		return { turn, lease, others };
+	}
+
+	private async write(changes = {}, others: WrittenNote[] = []): Promise<void> {
+		const { number, holder, leaseOwnerId } = this;
+		const lease = { ...holder, ended: false, ...this.counters, ...changes };
+		const header = { writeId: `${leaseOwnerId}:${++this.writeCount}`, run: number, lease };
+		const at = this.clock.now();
+		await this.notes.write(...others, { note: LEASE, header });
+		this.renewedAt = at;
+	}
+
+	/** Whether another run holds the lease: that run has neither released the lease nor crashed. */
+	private isHeldByOther(note: ReadNote): boolean {
+		if (note === undefined || this.isOwn(note) || writeIdOf(note) === this.crashedWriteId)
+			return false;
+		// An unreadable lease counts as held. If a run does hold it, the next renewal makes the lease readable again.
+		return !isReadable(note) || note.lease?.ended === false;
+	}
+
+	/**
+	 * Ends the attempt to send, because another run holds the lease.
+	 *
+	 * @returns the other run
+	 */
+	private yieldTo(note: ReadNote): Holder {
+		const holder = holderIn(note);
+		const reason = `Another run of this source is at work: ${holder.by}, since ${holder.since}`;
+		this.refusal = { kind: 'unsuccessful', reason, path: '', method: 'GET' };
+		this.isHeld = false;
+		return holder;
+	}
+
+	private isOwn(note: ReadNote): boolean {
+		return isReadable(note) && note.writeId?.split(':')[0] === this.leaseOwnerId;
+	}
+}
+
+/** The run that wrote a lease; `unknown` if the note does not say. */
+function holderIn(note: ReadNote): Holder {
+	const { by = '', since = '' } = (isReadable(note) && note.lease) || {};
+	return { by: sanitize(by) ?? 'unknown', since: sanitize(since) ?? 'unknown' };
+}
+
+/** Identifies one write of a note; `undefined` if there is no note, and `damaged` if it cannot be read. */
+const writeIdOf = (note: ReadNote) => (isReadable(note) ? (note.writeId ?? '') : note);

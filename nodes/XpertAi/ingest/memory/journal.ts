@@ -1,15 +1,19 @@
-import chunk from 'lodash/chunk';
-import range from 'lodash/range';
-import sortBy from 'lodash/sortBy';
+import { chunk, range, sortBy } from 'lodash';
 
-import { FINGERPRINT_BYTES, UNKNOWN, packId, unpack, type Entry } from './fingerprints';
+import { type Entry, FINGERPRINT_BYTES, UNKNOWN, packId, unpack } from './fingerprints';
 import { SIZES, isReadable } from './notes';
 import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
 
-/** Runs alternate between two slots: a late write of a crashed run must not overwrite pages of the next run. */
+/**
+ * Runs alternate between two slots, because a request of a crashed run may arrive late: it must not overwrite pages of
+ * the next run.
+ */
 export const SLOTS = 2;
 
-/** A page is two notes, so that the loss of one is noticed: the IDs of the batch's documents, and their contents. */
+/**
+ * The names of the two notes of a page: one for the IDs of the documents in a batch, one for their fingerprints. With
+ * two notes, the loss of one is noticed.
+ */
 function pageNames(run: number, at: number): [documents: NoteName, end: NoteName] {
 	const slot = run % SLOTS;
 	const place = `${slot + 1}.${at + 1}`;
@@ -19,54 +23,68 @@ function pageNames(run: number, at: number): [documents: NoteName, end: NoteName
 	];
 }
 
-/** The first page of each slot, which exists before all others. */
-export const firstPages = () => range(SLOTS).flatMap((slot) => pageNames(slot, 0));
+/** The first page of each slot. A run writes its first page before all others. */
+export const FIRST_PAGES = range(SLOTS).flatMap((slot) => pageNames(slot, 0));
 
-/** How the request of a batch ended: carried out, certainly not carried out, or unknown. */
-export type BatchEnd = 'done' | 'nothing' | 'unclear';
-
-/** Bytes that the journal may take in a batch: once, and for each document. */
+/** Bytes to reserve for the journal in the request of a batch: once, and for each document. */
 export const ROOM_IN_BATCH = { once: 8 * 1024, each: 60 };
 
-/** The journal rows that go around the documents in the request of a batch, as JSON, and their IDs. */
-export interface JournaledBatch {
-	rows: [before: string, behind: string];
-	ids: string[];
-	/** Must be called when the request has ended. `late`: an attempt of it may still be carried out. */
-	onEnded: (end: BatchEnd, late: boolean) => void;
-}
-
-/** The journal of a run: a page for each batch, so that a crash leaves nothing unrecorded. */
+/**
+ * The journal of a run, with a page for each batch, so that later runs know what a crashed run may have stored. Also
+ * reads the pages of crashed runs. A request is late if an attempt had no answer from the server, which may still
+ * process it.
+ */
 export class Journal {
 	run = 0;
+	/** Number of the last run with pages that are not merged into the memory; 0 if there is no such run. */
+	crashed = 0;
+	/** Whether pages of crashed runs may be missing or unreadable. */
+	isDamaged = false;
+	/** The pages of crashed runs, as they were first read, each with two notes. */
+	private unmerged: ReadNote[][] = [];
 	private pageCount = 1;
-	/** Pages whose requests are in flight. */
+	/** Pages that are being sent with their batches. */
 	private readonly open = new Set<number>();
-	/** Pages that may not be on the server, with the packed IDs of their documents. */
+	/**
+	 * Pages that must still be written alone, mostly because their batches failed, with the packed IDs of the
+	 * documents.
+	 */
 	private readonly unclear = new Map<number, string[]>();
-	/** Fingerprints that late requests may still write, by packed ID; `UNKNOWN` where two of them differ. */
+	/**
+	 * Fingerprints that late requests may still write, by packed ID; `UNKNOWN` if two late requests would write
+	 * different ones.
+	 */
 	private readonly lateFingerprints = new Map<string, string>();
 
 	constructor(private readonly notes: NotesOnServer) {}
 
-	/** Whether a late request may still store this document. */
-	mayArriveLate(id: string): boolean {
-		return this.lateFingerprints.has(packId(id));
-	}
-
-	/** Whether a document keeps this content: no late request may overwrite it with another. */
+	/**
+	 * Whether the state of a document is certain. It is not certain if a late request could still store the document with
+	 * another fingerprint than this; an empty fingerprint means that the document is not stored.
+	 */
 	isCertain([packedId, fingerprint]: Entry): boolean {
 		return (this.lateFingerprints.get(packedId) ?? fingerprint) === fingerprint;
 	}
 
-	/** Writes a page of its own for documents, without their contents. */
+	/**
+	 * Writes a page, without fingerprints, for documents that are not in a batch.
+	 *
+	 * @throws NotesFailed
+	 */
 	async writePage(ids: string[]): Promise<void> {
 		this.unclear.set(this.pageCount++, ids.map(packId));
 		await this.writeUnclear();
 	}
 
-	/** Makes the rows that record documents within the request that stores them. */
-	async rowsFor(entries: Entry[]): Promise<JournaledBatch> {
+	/**
+	 * Makes the rows of a page, which are sent in the request that stores the documents. First writes the pages of
+	 * batches that have failed.
+	 *
+	 * @returns `rows`: the JSON to send before and after the documents. `ids`: the IDs of all rows. `onEnded`: to be
+	 * called when the request has ended, with whether it has stored the documents and whether it may be late
+	 * @throws NotesFailed
+	 */
+	async rowsFor(entries: Entry[]) {
 		await this.writeUnclear();
 		const at = this.pageCount++;
 		this.open.add(at);
@@ -76,20 +94,46 @@ export class Journal {
 		const [documents, end] = this.page(at, packedIds);
 		const notes = [documents, end, { ...end, ...(isCertain && { body }) }];
 		const rows = notes.map((note) => this.notes.row(note));
-		const [before, endPlaceholder, behind = ''] = rows.map((row) => JSON.stringify(row));
+		const [before, endPlaceholder, behind] = rows.map((row) => JSON.stringify(row));
 		return {
 			rows: [`${before},${endPlaceholder}`, behind],
 			ids: rows.map(({ id }) => id),
-			onEnded: (end, late) => {
+			onEnded: (isStored: boolean, late: boolean) => {
 				this.open.delete(at);
+				if (!isStored) this.unclear.set(at, packedIds);
 				for (const entry of late ? entries : []) {
 					const [packedId, fingerprint] = entry;
 					this.lateFingerprints.set(packedId, this.isCertain(entry) ? fingerprint : UNKNOWN);
 				}
-				if (end === 'nothing' && at === this.pageCount - 1) this.pageCount -= 1;
-				else if (end !== 'done') this.unclear.set(at, end === 'nothing' ? [] : packedIds);
 			},
 		};
+	}
+
+	/**
+	 * Reads the pages of all crashed runs.
+	 *
+	 * @param after number of the last run that the memory has merged
+	 * @returns the entries of the pages
+	 */
+	async readUnmerged(after: number): Promise<Iterable<Entry>> {
+		const slots: ReadNote[][][] = [];
+		for (const slot of range(SLOTS)) slots.push(await readPages(this.notes, slot, after));
+		this.unmerged = sortBy(slots.flat(), runOf);
+		this.crashed = runOf(this.unmerged.at(-1) ?? []);
+		this.isDamaged = slots.some((slot) => slot.some(isDamagedPage));
+		return entriesIn(this.unmerged);
+	}
+
+	/**
+	 * Reads the pages of the last crashed run once more.
+	 *
+	 * @returns the entries of pages that have arrived or changed since `readUnmerged`
+	 */
+	async readLate(): Promise<Iterable<Entry>> {
+		const { crashed, notes } = this;
+		const merged = new Set(this.unmerged.map(versionOf));
+		const now = crashed > 0 ? await readPages(notes, crashed, crashed - 1) : [];
+		return entriesIn(now.filter((page) => !merged.has(versionOf(page))));
 	}
 
 	private async writeUnclear(): Promise<void> {
@@ -99,10 +143,13 @@ export class Journal {
 		for (const [at] of pages) this.unclear.delete(at);
 	}
 
-	/** A page whose batch is not carried out yet. Page 0 belongs to no batch, and must exist before all others. */
+	/**
+	 * The two notes of a page as they are until its batch is stored: without fingerprints. Page 0 belongs to no batch,
+	 * and is written before all others.
+	 */
 	page(at: number, packedIds: string[] = []): [documents: WrittenNote, end: WrittenNote] {
 		const open = [...this.open, ...this.unclear.keys()];
-		const header = { run: this.run, page: { at, open } };
+		const header = { run: this.run, open };
 		const [documents, end] = pageNames(this.run, at);
 		const entries = packedIds.map((packedId): Entry => [packedId, UNKNOWN]);
 		return [
@@ -112,47 +159,24 @@ export class Journal {
 	}
 }
 
-/** The journals of crashed runs, until the memory has merged them. */
-export class UnmergedJournal {
-	/** The last run that wrote a page. */
-	run = 0;
-	/** Whether pages are missing. */
-	isDamaged = false;
-	/** Pages of two notes. */
-	private pages: ReadNote[][] = [];
-
-	constructor(private readonly notes: NotesOnServer) {}
-
-	/** Reads the pages of runs after the last one that the memory has merged. */
-	async read(after: number): Promise<Iterable<Entry>> {
-		const slots: ReadNote[][][] = [];
-		for (const slot of range(SLOTS)) slots.push(await readPages(this.notes, slot, after));
-		this.pages = sortBy(slots.flat(), runOf);
-		this.run = runOf(this.pages.at(-1) ?? []);
-		this.isDamaged = slots.some((slot) => slot.some(isDamagedPage));
-		return entriesIn(this.pages);
-	}
-
-	/** Reads the pages of the last run once more. @returns the entries of those that arrived later */
-	async readLate(): Promise<Iterable<Entry>> {
-		const merged = new Set(this.pages.map(versionOf));
-		const now = this.run > 0 ? await readPages(this.notes, this.run, this.run - 1) : [];
-		return entriesIn(now.filter((page) => !merged.has(versionOf(page))));
-	}
-}
-
 const runOf = (page: ReadNote[]) => page.find(isReadable)?.run ?? 0;
 
-/** Identifies what a page holds. */
+/** Identifies the version of a page, to notice that it was written again. */
 const versionOf = (page: ReadNote[]) =>
-	JSON.stringify(page.map((note) => isReadable(note) && [note.run, note.page, note.body.length]));
+	JSON.stringify(page.map((note) => isReadable(note) && [note.run, note.open, note.body.length]));
 
-/** Reads the pages in the slot of a run, without those of runs that are already merged. */
+/**
+ * Reads the pages in the slot of a run. Pages that a merged run wrote are empty in the result.
+ *
+ * @param run number of the run, or of the slot
+ * @param after number of the last merged run
+ */
 async function readPages(notes: NotesOnServer, run: number, after: number) {
 	const pages: ReadNote[][] = [];
 	for (let at = 0, isMore = true; isMore; at += SIZES.pages) {
 		const names = range(at, at + SIZES.pages).flatMap((page) => pageNames(run, page));
-		// If one note of a page is of an older run, the request of the other stored no document.
+		// Rows are stored in order: if one of the two notes is from a merged run, the request with the other note ended
+		// before its documents were stored.
 		const isOlder = (note: ReadNote) => isReadable(note) && !isLater(after, note);
 		const read = chunk(await notes.read(names), 2);
 		pages.push(...read.map((page) => (page.some(isOlder) ? [] : page)));
@@ -161,18 +185,21 @@ async function readPages(notes: NotesOnServer, run: number, after: number) {
 	return pages;
 }
 
-/** Whether a note was written by a run that is not merged into the memory. */
+/** Whether a note was written by a run after `after`, the last run that is merged into the memory. */
 export const isLater = (after: number, note: ReadNote) => isReadable(note) && note.run > after;
 
-/** Whether the documents of a page are lost. A page without any note may never have arrived: later pages say so. */
+/**
+ * Whether the IDs in a page are lost. If both notes are missing, the page may never have arrived on the server: it is
+ * lost only if a later page does not list it as open.
+ */
 function isDamagedPage([documents, end]: ReadNote[], at: number, pages: ReadNote[][]): boolean {
 	const behind = pages.slice(at + 1).flat();
-	const isMissed = (note: ReadNote) => isReadable(note) && !note.page?.open.includes(at);
+	const isMissed = (note: ReadNote) => isReadable(note) && !note.open?.includes(at);
 	// The first page has no documents.
 	return at > 0 && !isReadable(documents) && (end !== undefined || behind.some(isMissed));
 }
 
-/** The entries in pages. Contents are known only for batches that were carried out. */
+/** The entries in pages. Documents of a batch that was not stored have the fingerprint `UNKNOWN`. */
 function* entriesIn(pages: ReadNote[][]): Generator<Entry> {
 	for (const [documents, end] of pages) {
 		const fingerprints = isReadable(end) ? end.body.toString('latin1') : '';

@@ -1,26 +1,26 @@
 import type { IDataObject } from 'n8n-workflow';
-import get from 'lodash/get';
+import { get } from 'lodash';
 import { z } from 'zod';
 
-import { recordAbout } from '../../execution/ids';
+import { recordAbout } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { assistantLocator } from '../../pickers/locators';
 
 export const getAssistant = declare({
 	value: 'get',
 	name: 'Get',
-	action: 'Get assistant',
 	endpoint: 'beyond',
 	description: 'Get an assistant, its knowledgebases and what its filters take',
-	method: 'GET',
-	path: '/assistants/{assistantId}',
+	route: 'GET /assistants/{assistantId}',
 	ids: [assistantLocator('The assistant to read')],
-	repeatable: true,
 	answer: recordAbout('assistant', 'assistant_id'),
 	simplify: assistantSummary,
 });
 
-/** Name, knowledgebases, filter values and approval steps of an assistant. */
+/**
+ * What Simplify keeps of an assistant, e.g. its knowledgebases, the values its filters take and the steps that wait for
+ * a decision.
+ */
 function assistantSummary(assistant: IDataObject): IDataObject {
 	const { assistant_id: assistantId, name, description, updated_at: updatedAt } = assistant;
 	return {
@@ -39,8 +39,8 @@ function assistantSummary(assistant: IDataObject): IDataObject {
 }
 
 /**
- * A condition of a fixed filter that takes its value from the question; a group is none (recorded,
- * `knowledge-filter-4`).
+ * The schema of a condition whose value comes from the run (`selector`), in a fixed filter. Conditions with a constant
+ * value do not match it, and neither do groups of conditions (recorded, `knowledge-filter-4`).
  */
 const condition = z.object({
 	field: z.string(),
@@ -48,7 +48,10 @@ const condition = z.object({
 	value: z.object({ selector: z.string() }),
 });
 
-/** The values that the filters of tools take from a question; the server does not show those of workflow steps. */
+/**
+ * The values that the filters of knowledgebase tools take from a run. The filters of workflow steps are missing,
+ * because the server does not show them.
+ */
 function filterConditions(retrievals: unknown): IDataObject[] {
 	return Object.entries(retrievals ?? {}).flatMap(([knowledgebaseId, retrieval]) =>
 		conditionsIn(get(retrieval, 'filtering.fixed')).flatMap((one) => {
@@ -57,7 +60,8 @@ function filterConditions(retrievals: unknown): IDataObject[] {
 			const { field, operator, value } = data;
 			const { selector } = value;
 			const key = selector.replace(/^human\./, '');
-			// Only values of the message apply to a single question (recorded, `knowledge-filter-3`).
+			// State variables stay on the thread, so they also filter later questions. Values of the message (`human.`)
+			// and of the environment (`env.`) do not stay (recorded, `knowledge-filter-3`).
 			const staysOnThread = !/^(human|env)\./.test(selector);
 			return { key, selector, field, operator, knowledgebaseId, staysOnThread };
 		}),

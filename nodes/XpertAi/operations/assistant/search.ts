@@ -1,10 +1,10 @@
-import isEmpty from 'lodash/isEmpty';
+import { isEmpty } from 'lodash';
 
 import { fieldCollection, idField, textField, type FieldValues } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { assistantFilter } from '../../payloads/bodies';
 
-/** The body of Get Many and Count. Servers filter by parts of the metadata. */
+/** The body of Get Many and Count. The filters are sent as keys of `metadata`. */
 export const filterBody = {
 	fields: [
 		fieldCollection('filters', [
@@ -22,7 +22,6 @@ export const filterBody = {
 		'metadata.type': 'type',
 		'metadata.workspaceId': 'workspaceId',
 	},
-	ids: ['metadata.workspaceId'],
 };
 
 export const search = declare({
@@ -31,9 +30,7 @@ export const search = declare({
 	action: 'Get many assistants',
 	endpoint: 'E7',
 	description: 'Get the assistants you may use',
-	method: 'POST',
-	path: '/assistants/search',
+	route: 'POST /assistants/search',
 	body: filterBody,
 	paging: {},
-	repeatable: true,
 });

@@ -2,34 +2,28 @@ import { z } from 'zod';
 
 import { booleanField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
-import { declare, type PrecheckResult } from '../../execution/operation';
-import { deletedItem } from '../../execution/outputs';
-import { conversationRecord } from '../../payloads/conversation';
+import { type PrecheckResult, declare } from '../../execution/operation';
+import { conversationRecord } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
 import { anyAnswer } from '../../transport/answer';
 import { buildPath } from '../../transport/api';
-import { isMissing, readConversationFirst } from './shared';
+import { isMissing, readConversation } from './shared';
 
 export const deleteConversation = declare({
 	value: 'delete',
 	name: 'Delete',
-	action: 'Delete conversation',
 	endpoint: 'beyond',
 	description: 'Delete a conversation with its thread, messages and runs',
-	method: 'DELETE',
-	path: '/conversations/{conversationId}',
+	route: 'DELETE /conversations/{conversationId}',
 	ids: [conversationLocator],
-	precheck: {
-		...readConversationFirst,
-		options: [
-			booleanField(
-				'deleteWhileRunning',
-				'Delete While Running',
-				'Whether to delete it also while a run is under way, which then ends',
-			),
-		],
-		evaluate: unlessRunning,
-	},
+	options: [
+		booleanField(
+			'deleteWhileRunning',
+			'Delete While Running',
+			'Whether to delete it also while a run is under way, which then ends',
+		),
+	],
+	precheck: async (item, ...asked) => unlessRunning(await readConversation(item, ...asked), item),
 	sendBody: async (item, send) => {
 		try {
 			return await send();
@@ -41,20 +35,19 @@ export const deleteConversation = declare({
 		return await send();
 	},
 	answer: z.undefined({ message: 'it is not empty' }),
-	shape: deletedItem,
 });
 
 const messageList = z.object({ items: z.array(z.object({ id: z.string().min(1) })) });
 
 /**
- * Deletes the messages of a conversation, newest first: with two questions or more, servers do not delete it before
- * (recorded, `conversation-delete`).
+ * Deletes the messages of a conversation, newest first. Servers do not delete a conversation with two or more questions
+ * while it still has messages (recorded, `conversation-delete`).
  *
- * @throws NodeApiError saying how many messages are left
+ * @throws NodeApiError; if a message cannot be deleted, the error says how many messages are left
  */
 async function deleteMessages(item: Item): Promise<void> {
 	const path = '/conversations/{id}/messages';
-	const id = item.id('conversationId');
+	const id = item.filledText('conversationId');
 	const timeoutMs = item.setting('options.timeout', z.number()) * 1000;
 	const request = { timeoutMs, repeatable: true };
 	const { items } = await item.call({
@@ -78,11 +71,15 @@ async function deleteMessages(item: Item): Promise<void> {
 	}
 }
 
-/** Servers also delete a busy conversation, whose run then ends with an error of the database. */
+/**
+ * Throws if a run is in progress, unless "Delete While Running" is on: servers would delete the conversation, and the
+ * run would end with a database error. For a conversation that does not exist, returns the answer of a deletion that
+ * affected nothing.
+ */
 function unlessRunning(answer: unknown, item: Item): PrecheckResult {
 	if (isMissing(answer)) return { answer: { affected: 0 } };
 	const isRunning = conversationRecord.parse(answer).status === 'busy';
-	if (!isRunning || item.boolean('options.deleteWhileRunning')) return {};
+	if (!isRunning || item.setting('options.deleteWhileRunning', z.boolean())) return {};
 	throw item.operationError(
 		`The conversation was not deleted: a run of it is under way${item.suffix}`,
 		'Try again when the run has ended, or switch on "Delete While Running" in Options.',

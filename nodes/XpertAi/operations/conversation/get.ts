@@ -1,4 +1,4 @@
-import { recordAbout } from '../../execution/ids';
+import { recordAbout } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { conversationLocator } from '../../pickers/locators';
 import { CONVERSATION_SUMMARY, existingConversation } from './shared';
@@ -6,13 +6,10 @@ import { CONVERSATION_SUMMARY, existingConversation } from './shared';
 export const get = declare({
 	value: 'get',
 	name: 'Get',
-	action: 'Get conversation',
 	endpoint: 'beyond',
 	description: 'Get a conversation',
-	method: 'GET',
-	path: '/conversations/{conversationId}',
+	route: 'GET /conversations/{conversationId}',
 	ids: [conversationLocator],
-	repeatable: true,
 	answer: recordAbout('conversation'),
 	precheck: existingConversation((answer) => ({ answer })),
 	simplify: CONVERSATION_SUMMARY,

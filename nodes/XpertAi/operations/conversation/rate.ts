@@ -2,10 +2,11 @@ import { z } from 'zod';
 
 import { choiceField, fieldCollection, idField, textField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
-import { declare, type PrecheckResult } from '../../execution/operation';
-import { rating, type RATINGS } from '../../payloads/conversation';
+import { type PathValues, type PrecheckResult, declare } from '../../execution/operation';
+import { RATINGS, rating } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
-import { listAnswer, recordWith } from '../../transport/answer';
+import { listAnswer } from '../../transport/answer';
+import { buildPath } from '../../transport/api';
 
 export const rate = declare({
 	value: 'rate',
@@ -13,29 +14,15 @@ export const rate = declare({
 	action: 'Rate answer of conversation',
 	endpoint: 'beyond',
 	description: 'Rate the last answer, or that of a run, as liked or disliked',
-	method: 'POST',
-	path: '/conversations/{conversationId}/messages/{messageId!}/feedbacks',
+	route: 'POST /conversations/{conversationId}/messages/{messageId!}/feedbacks',
 	ids: [conversationLocator],
-	precheck: {
-		method: 'POST',
-		path: '/conversations/{conversationId}/messages/search',
-		options: [
-			idField('runId', 'Run ID', 'ID of the run whose answer is rated, in place of the last one'),
-		],
-		body: (item) => ({
-			where: { role: 'ai', ...runFilter(item) },
-			order: { createdAt: 'DESC' },
-			limit: 1,
-		}),
-		answer: listAnswer('items'),
-		evaluate: selectAnswer,
-	},
+	options: [
+		idField('runId', 'Run ID', 'ID of the run whose answer is rated, in place of the last one'),
+	],
+	precheck: selectAnswer,
 	body: {
 		fields: [
-			choiceField<(typeof RATINGS)[number]>('rating', 'Rating', 'What people think of the answer', {
-				like: 'Like',
-				dislike: 'Dislike',
-			}),
+			choiceField('rating', 'Rating', 'What people think of the answer', RATINGS),
 			fieldCollection('additionalFields', [
 				textField('content', 'Comment', 'Why, in words', {
 					typeOptions: { rows: 3 },
@@ -45,24 +32,32 @@ export const rate = declare({
 		],
 		schema: rating,
 	},
-	answer: recordWith('id', 'messageId'),
+	answer: ['id', 'messageId'],
 });
-
-function runFilter(item: Item): { executionId?: string } {
-	const runId = item.text('options.runId').trim();
-	if (runId === '') return {};
-	item.checkId({ field: '"Run ID"', id: runId });
-	return { executionId: runId };
-}
 
 const latestAnswer = z
 	.tuple([z.object({ id: z.string().min(1), role: z.literal('ai') })])
 	.rest(z.unknown());
 
 /**
- * Selects the answer to rate. Servers also rate questions, and answer with a database error if the message is missing.
+ * Finds the answer to rate, and throws if there is none. Without this check, servers would also rate a question, and
+ * would answer with a database error if the message does not exist.
  */
-function selectAnswer(answer: unknown, item: Item): PrecheckResult {
+async function selectAnswer(
+	item: Item,
+	path: PathValues,
+	timeoutMs: number,
+): Promise<PrecheckResult> {
+	const executionId = item.text('options.runId') || undefined;
+	const order = { createdAt: 'DESC' };
+	const answer = await item.call({
+		method: 'POST',
+		path: buildPath('/conversations/{conversationId}/messages/search', path),
+		schema: listAnswer('items'),
+		body: item.jsonText({ where: { role: 'ai', executionId }, order, limit: 1 }),
+		timeoutMs,
+		repeatable: true,
+	});
 	const { data: latest } = latestAnswer.safeParse(answer);
 	if (latest) return { found: { messageId: latest[0].id } };
 	throw item.operationError(

@@ -1,4 +1,4 @@
-import isEmpty from 'lodash/isEmpty';
+import { isEmpty } from 'lodash';
 
 import {
 	choiceField,
@@ -10,7 +10,7 @@ import {
 } from '../../execution/fields';
 import type { FieldValues } from '../../execution/fields';
 import { declare } from '../../execution/operation';
-import { conversationSearch } from '../../payloads/conversation';
+import { conversationSearch } from '../../payloads/bodies';
 import { CONVERSATION_SUMMARY } from './shared';
 
 const filters = [
@@ -21,7 +21,7 @@ const filters = [
 	rowsField(
 		'order',
 		'Sort',
-		'What to sort by. Without it, the server decides on the order.',
+		'What to sort by; without it, the server decides',
 		'Sort',
 		[
 			choiceField('column', 'Field', undefined, {
@@ -29,15 +29,9 @@ const filters = [
 				title: 'Title',
 				updatedAt: 'Updated',
 			}),
-			choiceField(
-				'direction',
-				'Direction',
-				undefined,
-				{ ASC: 'Ascending', DESC: 'Descending' },
-				{ default: 'DESC' },
-			),
+			choiceField('direction', 'Direction', undefined, { DESC: 'Descending', ASC: 'Ascending' }),
 		],
-		// One rule only.
+		// No `multipleValues`, because only one sort rule is allowed.
 		{ typeOptions: undefined, placeholder: 'Add sort rule' },
 	),
 	idField('threadId', 'Thread ID', 'ID of the thread of the conversation'),
@@ -49,31 +43,26 @@ export const search = declare({
 	action: 'Get many conversations',
 	endpoint: 'E5',
 	description: 'Get your own conversations, filtered and sorted',
-	method: 'POST',
-	path: '/conversations/search',
+	route: 'POST /conversations/search',
 	body: {
 		fields: [fieldCollection('filters', filters)],
 		schema: conversationSearch,
 		compose: withWhereAndOrder,
 		fieldByPath: { 'where.xpertId': 'xpertId', 'where.threadId': 'threadId' },
-		ids: ['where.xpertId', 'where.threadId'],
 	},
 	paging: { resultsKey: 'items' },
-	repeatable: true,
 	statusHints: {
 		500: 'Xpert AI servers answer this way to fields and operators they do not know. Check "Additional Fields (JSON)": operators in "where" start with $, e.g. {"title": {"$ilike": "%invoice%"}}.',
 	},
 	simplify: CONVERSATION_SUMMARY,
 });
 
-/** Assistant and thread become conditions on columns; the order names a column and a direction. */
+/** Puts assistant and thread into `where`, and the column and direction of the sort rule into `order`. */
 function withWhereAndOrder({ order, search: text, ...where }: FieldValues): FieldValues {
 	const { column = 'createdAt', direction = 'DESC' } = (order ?? {}) as FieldValues;
-	// The schema refuses a column that is not text.
-	const sorted = typeof column === 'string' ? { [column]: direction } : [column];
 	return filledOnly({
 		search: text,
 		where: isEmpty(where) ? undefined : where,
-		order: order && sorted,
+		order: order && { [String(column)]: direction },
 	});
 }

@@ -1,50 +1,52 @@
-import isEmpty from 'lodash/isEmpty';
+import { isEmpty } from 'lodash';
 
 import { z } from 'zod';
 
-import { textField } from '../../execution/fields';
-import { recordAbout } from '../../execution/ids';
+import { splitList, textField } from '../../execution/fields';
 import type { Precheck, PrecheckResult } from '../../execution/operation';
-import { isJsonObject } from '../../transport/answer';
+import { isJsonObject, recordAbout } from '../../transport/answer';
+import { buildPath } from '../../transport/api';
 
 /** What Simplify keeps of the 14 fields of a conversation. */
-export const CONVERSATION_SUMMARY = [
-	'id',
-	'threadId',
-	'title',
-	'status',
-	'error',
-	'xpertId',
-	'createdAt',
-	'updatedAt',
-];
+export const CONVERSATION_SUMMARY = splitList(
+	'id, threadId, title, status, error, xpertId, createdAt, updatedAt',
+);
 
-/** The title of a conversation. */
 export const titleField = textField('title', 'Title', 'Title shown in the list of conversations', {
 	placeholder: 'e.g. Question from the website',
 });
 
-/** Servers answer with an empty object if a conversation does not exist. */
+/** Whether the answer means that the conversation does not exist: servers then send an empty object. */
 export const isMissing = (answer: unknown) => isJsonObject(answer) && isEmpty(answer);
 
-/** Reads a conversation before a change: servers create one that does not exist. */
-export const readConversationFirst: Omit<Precheck, 'evaluate'> = {
-	method: 'GET',
-	path: '/conversations/{conversationId}',
-	options: [],
-	answer: (asked) => z.union([z.object({}).strict(), recordAbout('conversation')(asked)]),
-};
+/**
+ * Reads a conversation before the main request. Without this check, servers would create a missing conversation on an
+ * update, and would answer 500 on a deletion.
+ *
+ * @returns the conversation; an empty object if it does not exist
+ * @throws NodeApiError if the request fails
+ */
+export const readConversation = async (...[item, path, timeoutMs]: Parameters<Precheck>) =>
+	await item.call({
+		method: 'GET',
+		path: buildPath('/conversations/{conversationId}', path),
+		schema: z.union([z.object({}).strict(), recordAbout('conversation')(path)]),
+		timeoutMs,
+		repeatable: true,
+	});
 
-/** Reads a conversation before the operation, and refuses one that does not exist. */
+/**
+ * Returns a precheck that reads the conversation, and throws NodeOperationError if it does not exist.
+ *
+ * @param evaluate converts the conversation to the result of the precheck
+ */
 export function existingConversation(evaluate: (answer: unknown) => PrecheckResult): Precheck {
-	return {
-		...readConversationFirst,
-		evaluate: (answer, item) => {
-			if (!isMissing(answer)) return evaluate(answer);
-			throw item.operationError(
-				`There is no conversation with this ID${item.suffix}`,
-				'Check "Conversation": it takes the conversationId that Conversation: Create, a run or the trigger gave.',
-			);
-		},
+	return async (item, ...asked) => {
+		const answer = await readConversation(item, ...asked);
+		if (!isMissing(answer)) return evaluate(answer);
+		throw item.operationError(
+			`There is no conversation with this ID${item.suffix}`,
+			'Check "Conversation": it takes the conversationId that Conversation: Create, a run or the trigger gave.',
+		);
 	};
 }

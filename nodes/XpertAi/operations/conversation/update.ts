@@ -1,17 +1,15 @@
-import { recordAbout } from '../../execution/ids';
+import { recordAbout } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { conversationTitle } from '../../payloads/conversation';
+import { conversationTitle } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
 import { CONVERSATION_SUMMARY, existingConversation, titleField } from './shared';
 
 export const update = declare({
 	value: 'update',
 	name: 'Update',
-	action: 'Update conversation',
 	endpoint: 'beyond',
 	description: 'Change the title of a conversation',
-	method: 'PATCH',
-	path: '/conversations/{conversationId}',
+	route: 'PATCH /conversations/{conversationId}',
 	ids: [conversationLocator],
 	body: {
 		fields: [{ ...titleField, required: true }],

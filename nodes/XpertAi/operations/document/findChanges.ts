@@ -22,30 +22,23 @@ export const findChanges: CodedOperation = {
 		knowledgebaseLocator,
 		{
 			...sourceName,
-			description:
-				'As in the node that submits them. Items with different names are different sources.',
+			description: 'As in the node that submits them',
 			required: true,
 		},
 		textField('documentKey', 'Document Key', 'As in the node that submits it', {
 			required: true,
 			placeholder: 'e.g. {{ $json.path }}',
 		}),
-		textField(
-			'documentVersion',
-			'Document Version',
-			'As in the node that submits it: text that changes with the document. An item without it passes.',
-			{ placeholder: 'e.g. {{ $json.md5Checksum }}' },
-		),
+		textField('documentVersion', 'Document Version', 'The same. An item without it passes.', {
+			placeholder: 'e.g. {{ $json.md5Checksum }}',
+		}),
 		choiceField(
 			'whatIsGone',
 			'What Is Gone',
 			'What happens to documents that no item names. Submit behind this node must not mirror the source.',
 			{
 				keep: { name: 'Leave It', description: 'Nothing is changed on the server' },
-				disable: {
-					name: 'Disable It: the Items Are the Whole Source',
-					description: 'Disable documents that are no longer in the source',
-				},
+				disable: { name: 'Disable It: the Items Are the Whole Source' },
 			},
 		),
 		optionsField([
@@ -55,6 +48,6 @@ export const findChanges: CodedOperation = {
 			{ ...maxGonePercent, displayOptions: { show: { '/whatIsGone': ['disable'] } } },
 		]),
 	],
-	// Loaded on the first run: most n8n processes only show the node.
-	execute: async (execution) => await (await import('./submit/findChanges')).findChanges(execution),
+	// The code is loaded at the first run, because most n8n processes only show the node.
+	execute: async (execution) => await (await import('./submit/execute')).findChanges(execution),
 };

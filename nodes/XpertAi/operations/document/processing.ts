@@ -1,38 +1,33 @@
-import chunk from 'lodash/chunk';
+import { chunk, keyBy } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
-import { textField } from '../../execution/fields';
-import { splitList } from '../../execution/ids';
+import { splitList, textField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
-import { documentList } from '../../ingest/answeredRecords';
-import { IDS_TO_START } from '../../ingest/processingStatus';
+import { IDS_TO_START, listWith } from '../../ingest/answers';
 import { idList } from '../../payloads/common';
 import { knowledgebaseLocator } from '../../pickers/locators';
 
 /**
- * One item for each requested document, in the order requested: servers answer in any order and in lower case, and
- * leave out documents they do not know.
+ * Makes one output item for each requested document, in the requested order. Servers answer in any order, with IDs in
+ * lower case, and leave out documents that they do not know.
  *
- * @param answer a list of documents, as `documentList` checks
- * @param requestedIds a list of IDs
- * @param missing makes the item of a document that the answer leaves out
- * @param foundFields what is added to the others
+ * @param answer a list of documents that `listWith` has accepted
+ * @param missing fields to output, besides the ID, for a document that the answer leaves out
+ * @param found fields to add to each document in the answer
  */
 function itemPerDocument(
 	answer: unknown,
-	requestedIds: unknown,
-	missing: (id: string) => IDataObject,
-	foundFields: IDataObject = {},
-): IDataObject[] {
-	const documents = answer as IDataObject[];
-	const byId = new Map(documents.map((found) => [String(found.id).toLowerCase(), found]));
-	return (requestedIds as string[]).map((id) => {
-		const found = byId.get(id.toLowerCase());
-		return found ? { ...found, ...foundFields } : missing(id);
+	ids: string[],
+	missing: IDataObject,
+	found?: IDataObject,
+) {
+	const documents = keyBy(answer as IDataObject[], ({ id }) => String(id).toLowerCase());
+	return ids.map((id): IDataObject => {
+		const document = documents[id.toLowerCase()];
+		return document ? { ...document, ...found } : { id, ...missing };
 	});
 }
 
-/** The IDs of documents, as text or as a list. */
 export const documentIds = textField(
 	'documentIds',
 	'Document IDs',
@@ -46,8 +41,7 @@ export const startProcessing = declare({
 	action: 'Start processing documents',
 	endpoint: 'beyond',
 	description: 'Process stored documents, so that assistants find them',
-	method: 'POST',
-	path: '/knowledges/{knowledgebaseId}/process',
+	route: 'POST /knowledges/{knowledgebaseId}/process',
 	ids: [knowledgebaseLocator],
 	body: {
 		fields: [documentIds],
@@ -57,9 +51,9 @@ export const startProcessing = declare({
 		split: (ids) => chunk(ids as string[], IDS_TO_START),
 	},
 	shape: (answer, asked) =>
-		itemPerDocument(answer, asked, (id) => ({ id, queued: false }), { queued: true }),
+		itemPerDocument(answer, asked as string[], { queued: false }, { queued: true }),
 	simplify: ['id', 'name', 'queued', 'status', 'progress', 'processMsg'],
-	answer: documentList,
+	answer: listWith(),
 });
 
 export const getStatus = declare({
@@ -68,13 +62,11 @@ export const getStatus = declare({
 	action: 'Get processing status of documents',
 	endpoint: 'beyond',
 	description: 'Get the processing status of documents',
-	method: 'GET',
-	path: '/knowledges/{knowledgebaseId}/status?ids={documentIds*}',
+	route: 'GET /knowledges/{knowledgebaseId}/status?ids={documentIds*}',
 	ids: [knowledgebaseLocator, documentIds],
-	repeatable: true,
 	shape: (answer, asked) => {
 		const ids = splitList((asked as { documentIds: string }).documentIds);
-		return itemPerDocument(answer, ids, (id) => ({ id, status: 'unknown' }));
+		return itemPerDocument(answer, ids, { status: 'unknown' });
 	},
-	answer: documentList,
+	answer: listWith(),
 });

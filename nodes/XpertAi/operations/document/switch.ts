@@ -1,36 +1,23 @@
-import type { INodeProperties } from 'n8n-workflow';
-
-import {
-	choiceField,
-	displayedIf,
-	optionsField,
-	textField,
-	timeoutOption,
-} from '../../execution/fields';
+import { choiceField, optionsField, textField, timeoutOption } from '../../execution/fields';
 import type { CodedOperation } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { documentIds } from './processing';
 import { sourceName } from './submit/fields';
 
 const documentsBy = choiceField('documentsBy', 'Documents By', 'How the documents are identified', {
-	key: { name: 'Key', description: 'What the node that submits them has as their Document Key' },
+	key: { name: 'Key', description: 'Their Document Key in the node that submits them' },
 	id: { name: 'ID', description: 'Their IDs in the knowledgebase' },
 });
 
-const documentKey = textField(
-	'documentKey',
-	'Document Key',
-	'Key of the document, one for each item. All items go to the server together.',
-	{ required: true, placeholder: 'e.g. handbook/returns.md' },
-);
+const documentKey = textField('documentKey', 'Document Key', 'One for each item', {
+	required: true,
+	placeholder: 'e.g. {{ $json.path }}',
+});
 
-const switchedSource: INodeProperties = {
-	...sourceName,
-	description:
-		'Source Name of the node that submits these documents. Left empty, the memory of no source is changed.',
-};
+const description =
+	'As in the node that submits these documents. Left empty, the memory of no source is changed.';
 
-/** The common parts of Disable and Enable. */
+/** The fields and the code that Disable and Enable share. */
 const switching = (
 	disabled: boolean,
 ): Omit<CodedOperation, 'value' | 'name' | 'action' | 'description'> => ({
@@ -38,12 +25,12 @@ const switching = (
 	fields: [
 		knowledgebaseLocator,
 		documentsBy,
-		...displayedIf({ show: { documentsBy: ['key'] } }, [documentKey]),
-		...displayedIf({ show: { documentsBy: ['id'] } }, [documentIds]),
-		switchedSource,
+		{ ...documentKey, displayOptions: { show: { documentsBy: ['key'] } } },
+		{ ...documentIds, displayOptions: { show: { documentsBy: ['id'] } } },
+		{ ...sourceName, description },
 		optionsField([timeoutOption()]),
 	],
-	// Loaded on the first run: most n8n processes only show the node.
+	// The code is loaded at the first run, because most n8n processes only show the node.
 	execute: async (execution) => await (await import('./switchAll')).switchAll(execution, disabled),
 });
 

@@ -1,31 +1,30 @@
-import filter from 'lodash/filter';
-import groupBy from 'lodash/groupBy';
-import partition from 'lodash/partition';
-import uniq from 'lodash/uniq';
+import { filter, groupBy, partition, sortBy, uniq } from 'lodash';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { timeoutSeconds } from '../../execution/runOperation';
 import type { Item } from '../../execution/item';
-import { keyIfGiven, keyOf } from '../../execution/keys';
 import type { Execution } from '../../execution/operation';
 import { mayContinue, addHints } from '../../execution/outputs';
+import { keyIfGiven, keyOf } from '../../execution/userInput';
 import { SourceMemory } from '../../ingest/memory';
-import { fetchStatuses } from '../../ingest/processingStatus';
-import { switchDocuments } from '../../ingest/switchDocuments';
-import { derivedId } from '../../payloads/derivedId';
+import { fetchStatuses, switchDocuments } from '../../ingest/answers';
+import { derivedId } from '../../payloads/common';
 import { cancelSignal } from '../../transport/request';
 import { SINGLE_REQUEST_LIMITS } from '../../transport/call';
-import { keyOwner, knowledgebaseRoutes, memoryPlaceOf, troubleHints } from './submit/knowledgebase';
-import { knowledgebaseError } from './submit/outcomes';
-import { asHint, counted } from './submit/wording';
+import { keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './submit/settings';
+import { asHint, counted, troubleHints } from './submit/report';
 
 const identifiedBy = z.enum(['key', 'id']);
 
 /**
- * Disables or enables the documents of all items, together for each knowledgebase and source.
+ * Disables or enables the documents that the items name. Documents of one knowledgebase and source are switched
+ * together.
  *
- * @throws NodeApiError or NodeOperationError with Stop, for the first item that failed
+ * @returns one item per document, in the order of the input items; a failure gives an error item. If the execution was
+ * stopped, documents that were not switched have no item
+ * @throws NodeApiError or NodeOperationError of the first failure, if On Error is Stop Workflow or the execution was
+ * stopped
  */
 export async function switchAll(
 	{ items }: Execution,
@@ -33,11 +32,11 @@ export async function switchAll(
 ): Promise<INodeExecutionData[]> {
 	const [first] = items;
 	if (!first) return [];
-	const output: INodeExecutionData[][] = items.map(() => []);
+	const output: INodeExecutionData[] = [];
 	const fail = (item: Item, caught: unknown) => {
 		const error = item.asError(caught);
 		if (!mayContinue(item.context)) throw error;
-		output[item.index]?.push(item.failed(error));
+		output.push(item.failed(error));
 	};
 	const requested = items.flatMap((item) => {
 		try {
@@ -55,38 +54,41 @@ export async function switchAll(
 		const { outcomes, failure } = await switchGroup(first, group, disabled);
 		for (const { item, id, key } of group) {
 			const outcome = outcomes.get(id.toLowerCase());
-			if (outcome) output[item.index]?.push(item.output({ ...(key && { key }), id, ...outcome }));
-			else if (failure) fail(item, knowledgebaseError(item, failure));
+			if (outcome) output.push(item.output({ ...(key && { key }), id, ...outcome }));
+			else if (failure) fail(item, item.apiError(failure));
 		}
 	}
-	return output.flat();
+	return sortBy(output, 'pairedItem.item');
 }
 
-/** The documents that an item asks to switch, each with its source, whose name is empty if none is given. */
+/** The documents that an item names, by key or by ID. `sourceName` is empty if Source Name is not filled in. */
 function requestedDocuments(item: Item) {
-	const knowledgebaseId = item.id('knowledgebaseId');
+	const knowledgebaseId = item.filledText('knowledgebaseId');
 	const sourceName = keyIfGiven(item, 'sourceName') ?? '';
-	const source = { item, knowledgebaseId, sourceName };
-	const request = (one: { id: string; key?: string }) => ({ ...source, ...one });
-	if (item.setting('documentsBy', identifiedBy) === 'id')
-		return item.ids('documentIds').map((id) => request({ id }));
-	const key = keyOf(item, 'documentKey');
-	return [request({ key, id: derivedId(keyOwner(knowledgebaseId, sourceName), key) })];
+	const isByKey = item.setting('documentsBy', identifiedBy) === 'key';
+	const key = isByKey ? keyOf(item, 'documentKey') : undefined;
+	const ids = key
+		? [derivedId(keyOwner(knowledgebaseId, sourceName), key)]
+		: item.ids('documentIds');
+	return ids.map((id) => ({ item, knowledgebaseId, sourceName, key, id }));
 }
 
 type RequestedDocument = ReturnType<typeof requestedDocuments>[number];
 
 /**
- * Switches documents of one knowledgebase and, if it is named, of one source.
+ * Disables or enables the documents of one group: one knowledgebase and, if Source Name is filled in, one source.
  *
- * @returns their outcomes by ID in lower case, and why the rest was not switched
+ * @param first the item whose connection and timeout apply to all documents
+ * @returns `outcomes` by ID in lower case; `failure`: why the other documents have no outcome, or `undefined` if
+ * nothing failed
  */
 async function switchGroup(first: Item, documents: RequestedDocument[], disabled: boolean) {
-	const { context, send } = first;
+	const { context, connection } = first;
 	const [{ knowledgebaseId = '', sourceName = '' } = {}] = documents;
 	const timeoutMs = first.setting('options.timeout', timeoutSeconds) * 1000;
 	const limits = { timeoutMs, retryLimits: SINGLE_REQUEST_LIMITS };
-	const routes = knowledgebaseRoutes(knowledgebaseId, send, limits, cancelSignal(context));
+	const signal = cancelSignal(context);
+	const routes = knowledgebaseRoutes(knowledgebaseId, connection.send, limits, signal);
 	const place = memoryPlaceOf(knowledgebaseId, { sourceName, shard: '' }, context);
 	const source =
 		sourceName === '' ? undefined : await new SourceMemory(place, routes).open('to read');
@@ -96,10 +98,8 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	const ids = uniq(documents.map(({ id }) => id.toLowerCase()));
 	const { statuses, failure: notAsked } = await fetchStatuses(ids, routes, memory?.requiredId);
 	if (notAsked) return { outcomes, failure: notAsked };
-	const addOutcome = (id: string, outcome: string) => {
-		const known = memory && disabled ? { known: memory.known.knows(id) } : {};
-		outcomes.set(id, { outcome, ...known });
-	};
+	const addOutcome = (id: string, outcome: string) =>
+		outcomes.set(id, { outcome, ...(memory && disabled && { known: memory.known.knows(id) }) });
 	const [present, missing] = partition(ids, (id) => statuses.has(id));
 	for (const id of missing) addOutcome(id, 'missing');
 	const keys = new Map(documents.map(({ id, key }) => [id.toLowerCase(), key]));
@@ -107,19 +107,15 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	const failure = await switchDocuments(present, {
 		disabled,
 		routes,
-		// The server clears fields that are not sent, and its list shows the name.
+		// The server clears fields that are not sent, so a name is sent too: the key or, without a key, the name in the
+		// memory.
 		fieldsOf: (id) => ({ name: keys.get(id) ?? names?.get(id)?.name }),
 		onSwitched: (id) => addOutcome(id, disabled ? 'disabled' : 'enabled'),
 	});
-	// A document that the memory does not know may belong to another source.
+	// A document that the memory does not know may belong to another source, so a hint asks the user to check.
 	const unknown = filter([...outcomes.values()], { known: false }).length;
-	const documentsWere = counted(unknown, 'document was', 'documents were');
-	if (unknown > 0)
-		addHints(context, [
-			asHint(
-				`${documentsWere} not known of this source. Check Knowledgebase, Source Name and the keys.`,
-			),
-		]);
-	if (memory) addHints(context, troubleHints(memory.troubles));
+	const hint = `${counted(unknown, 'document was', 'documents were')} not known of this source. Check Knowledgebase, Source Name and the keys.`;
+	const troubles = troubleHints(memory?.troubles ?? {});
+	addHints(context, unknown > 0 ? [asHint(hint), ...troubles] : troubles);
 	return { outcomes, failure };
 }

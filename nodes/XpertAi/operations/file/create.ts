@@ -1,4 +1,3 @@
-import { recordWith } from '../../transport/answer';
 import { fieldCollection } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { fileParts } from '../../payloads/bodies';
@@ -7,11 +6,9 @@ import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/fields';
 export const create = declare({
 	value: 'create',
 	name: 'Upload',
-	action: 'Upload file',
 	endpoint: 'E16',
 	description: 'Upload a file, whose ID a document takes as Storage File ID',
-	method: 'POST',
-	path: '/v1/file',
+	route: 'POST /v1/file',
 	body: {
 		isForm: true,
 		fields: [fieldCollection('additionalFields', [targetField])],
@@ -20,5 +17,5 @@ export const create = declare({
 	},
 	timeoutSeconds: UPLOAD_TIMEOUT_SECONDS,
 	simplify: ['id', 'originalName', 'size', 'mimetype', 'url', 'createdAt'],
-	answer: recordWith('id', 'url'),
+	answer: ['id', 'url'],
 });

@@ -1,18 +1,18 @@
-import { recordWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { fileContextParts, type PARSE_MODES } from '../../payloads/bodies';
-import { choiceField, fieldCollection, idField, textField } from '../../execution/fields';
+import { PARSE_MODES, fileContextParts } from '../../payloads/bodies';
+import {
+	choiceField,
+	fieldCollection,
+	idField,
+	splitList,
+	textField,
+} from '../../execution/fields';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/fields';
 
 const parts = [
 	idField('xpertId', 'Assistant ID', 'ID of the assistant the file is for'),
 	idField('conversationId', 'Conversation ID', 'ID of the conversation the file belongs to'),
-	choiceField<(typeof PARSE_MODES)[number]>(
-		'parseMode',
-		'Parse Mode',
-		'How thoroughly the server reads the file',
-		{ auto: 'Auto', fast: 'Fast', deep: 'Deep', none: 'None' },
-	),
+	choiceField('parseMode', 'Parse Mode', 'How thoroughly the server reads the file', PARSE_MODES),
 	idField('projectId', 'Project ID', 'ID of the project the file belongs to'),
 	textField('purpose', 'Purpose', 'What the file is for', { placeholder: 'e.g. chat_attachment' }),
 	targetField,
@@ -28,26 +28,16 @@ export const create = declare({
 	action: 'Upload file for assistants',
 	endpoint: 'E12',
 	description: 'Upload a file for assistants to read',
-	method: 'POST',
-	path: '/contexts/file',
+	route: 'POST /contexts/file',
 	body: {
 		isForm: true,
 		fields: [fieldCollection('additionalFields', parts)],
 		schema: fileContextParts,
 		reserved: ['file'],
-		ids: ['conversationId', 'threadId', 'projectId', 'xpertId'],
 	},
 	timeoutSeconds: UPLOAD_TIMEOUT_SECONDS,
-	simplify: [
-		'id',
-		'fileId',
-		'storageFileId',
-		'originalName',
-		'size',
-		'mimeType',
-		'status',
-		'url',
-		'summary',
-	],
-	answer: recordWith('id', 'storageFileId'),
+	simplify: splitList(
+		'id, fileId, storageFileId, originalName, size, mimeType, status, url, summary',
+	),
+	answer: ['id', 'storageFileId'],
 });

@@ -1,5 +1,7 @@
+import { get } from 'lodash';
+import type { IDataObject } from 'n8n-workflow';
+
 import { knowledgebase } from '../../payloads/knowledgebase';
-import { isJsonObject, recordWith } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
 import {
@@ -12,11 +14,9 @@ import {
 export const create = declare({
 	value: 'create',
 	name: 'Create',
-	action: 'Create knowledgebase',
 	endpoint: 'E1',
 	description: 'Create a knowledgebase that documents can be submitted to',
-	method: 'POST',
-	path: '/knowledges',
+	route: 'POST /knowledges',
 	body: {
 		fields: [
 			{ ...nameField, required: true },
@@ -26,14 +26,15 @@ export const create = declare({
 	},
 	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,
-	answer: recordWith('id'),
+	answer: ['id'],
 	answerHint: withoutModel,
 });
 
 function withoutModel(answer: unknown): string | undefined {
-	const { copilotModelId, type = null } = isJsonObject(answer) ? answer : {};
-	return copilotModelId === null && type !== 'external' ? NO_MODEL_HINT : undefined;
+	const { copilotModelId, copilotModel, type } = answer as IDataObject;
+	const hasModel = copilotModel ? get(copilotModel, 'copilotId') : copilotModelId !== null;
+	return hasModel || type === 'external' ? undefined : NO_MODEL_HINT;
 }
 
 const NO_MODEL_HINT =
-	'Without an Embedding Model, nothing in it will be found. Knowledgebase: Update gives it one.';
+	'Without an Embedding Model and its Copilot ID, nothing in it will be found. Knowledgebase: Update gives it one.';

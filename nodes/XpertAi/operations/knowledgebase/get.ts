@@ -1,21 +1,21 @@
-import get from 'lodash/get';
-import pick from 'lodash/pick';
+import { get, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
-import { recordAbout } from '../../execution/ids';
+import { recordAbout } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { KNOWLEDGEBASE_SUMMARY } from './fields';
 
-/** Servers have no route to read a knowledgebase; an empty update returns all of it (`knowledge`, recorded). */
+/**
+ * Reads a knowledgebase by an update without changes, whose answer is the whole knowledgebase. Servers have no route
+ * that only reads a knowledgebase (recorded, `knowledge`).
+ */
 export const getKnowledgebase = declare({
 	value: 'get',
 	name: 'Get',
-	action: 'Get knowledgebase',
 	endpoint: 'E2',
 	description: 'Get its status, embedding model and metadata schema, which moves Updated At',
-	method: 'PUT',
-	path: '/knowledges/{knowledgebaseId}',
+	route: 'PUT /knowledges/{knowledgebaseId}',
 	ids: [knowledgebaseLocator],
 	fixedBody: {},
 	repeatable: true,
@@ -26,15 +26,13 @@ export const getKnowledgebase = declare({
 	answer: recordAbout('knowledgebase'),
 });
 
-/** Status and embedding model, and the next embedding model while the server rebuilds the index. */
+/**
+ * What Simplify keeps of a knowledgebase, including its status, its embedding model, and the next embedding model while
+ * the server rebuilds the index.
+ */
 function knowledgebaseState(answer: IDataObject): IDataObject {
 	return {
-		...pick(answer, [
-			...KNOWLEDGEBASE_SUMMARY,
-			'status',
-			'metadataSchema',
-			'embeddingRebuildError',
-		]),
+		...pick(answer, KNOWLEDGEBASE_SUMMARY, 'status', 'metadataSchema', 'embeddingRebuildError'),
 		embeddingModel: get(answer, 'copilotModel.model') ?? null,
 		nextEmbeddingModel: get(answer, 'pendingCopilotModel.model') ?? null,
 	};

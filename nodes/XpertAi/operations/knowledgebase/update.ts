@@ -1,7 +1,8 @@
+import { get } from 'lodash';
+
 import { knowledgebaseChanges } from '../../payloads/knowledgebase';
-import { isJsonObject } from '../../transport/answer';
+import { recordAbout } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { recordAbout } from '../../execution/ids';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { fieldCollection, type FieldValues } from '../../execution/fields';
 import {
@@ -15,11 +16,9 @@ import {
 export const update = declare({
 	value: 'update',
 	name: 'Update',
-	action: 'Update knowledgebase',
 	endpoint: 'E2',
 	description: 'Change the fields you set, and keep all others',
-	method: 'PUT',
-	path: '/knowledges/{knowledgebaseId}',
+	route: 'PUT /knowledges/{knowledgebaseId}',
 	ids: [knowledgebaseLocator],
 	body: {
 		fields: [
@@ -33,14 +32,13 @@ export const update = declare({
 	statusHints: KNOWLEDGEBASE_HINTS,
 	simplify: KNOWLEDGEBASE_SUMMARY,
 	answer: recordAbout('knowledgebase'),
-	answerHint: (answer) =>
-		isJsonObject(answer) && answer.status === 'rebuilding' ? REBUILDING_HINT : undefined,
+	answerHint: (answer) => (get(answer, 'status') === 'rebuilding' ? REBUILDING_HINT : undefined),
 });
 
 const REBUILDING_HINT =
 	'The server is rebuilding the index. Until then it stores and processes nothing; Knowledgebase: Get shows the status.';
 
-/** The server clears fields that are `null` and keeps missing ones. */
+/** Sets the fields to clear to `null`. The server clears fields that are `null`, and keeps fields that are missing. */
 function withClearedFields({ clearFields: names, ...changes }: FieldValues): FieldValues {
 	const cleared = ((names ?? []) as string[]).map((name) => [name, null]);
 	return { ...changes, ...Object.fromEntries(cleared) };

@@ -9,10 +9,10 @@ import {
 	textField,
 } from '../../execution/fields';
 
-/** Timeout of an upload without the option. */
+/** The default timeout of an upload. */
 export const UPLOAD_TIMEOUT_SECONDS = 600;
 
-/** The part `target` of uploads. */
+/** The field for the part `target` of uploads. */
 export const targetField = jsonField(
 	'target',
 	'Target',
@@ -20,7 +20,7 @@ export const targetField = jsonField(
 	{ placeholder: 'e.g. {"kind": "storage", "directory": "manuals"}' },
 );
 
-/** The types of a row value, and their names. */
+/** The types of a row's value, with display names. */
 const ROW_TYPES = {
 	string: 'Text',
 	number: 'Number',
@@ -32,7 +32,7 @@ const ROW_TYPES = {
 export type RowType = keyof typeof ROW_TYPES;
 
 /**
- * Rows of key, type and value, for users who do not write JSON.
+ * Returns a field with rows of key, type and value, for users who do not write JSON.
  *
  * @param further additional fields of each row
  */
@@ -46,36 +46,30 @@ export function typedRowsField(
 		textField('key', 'Key', 'What the value is kept or sent under', {
 			placeholder: 'e.g. department',
 		}),
-		choiceField(
-			'type',
-			'Type',
-			'What the value becomes: a date and time ends in Z, a list has commas or line breaks between its texts',
-			ROW_TYPES,
-		),
+		choiceField('type', 'Type', 'A date ends in Z, a list has commas or line breaks', ROW_TYPES),
 		textField('content', 'Value', 'The value itself, or an expression for it'),
 		...further,
 	]);
 }
 
-/** How documents are cut into chunks. Xpert AI servers store that of a knowledgebase, and do not use it. */
-export function parserConfigField(description: string): INodeProperties {
-	const whole = { typeOptions: { numberPrecision: 0 } };
-	return groupField('parserConfig', 'Parser Config', description, [
-		numberField(
-			'chunkOverlap',
-			'Chunk Overlap',
-			'How much of a chunk is repeated in the next one',
-			{ ...whole, default: 200 },
-		),
-		numberField('chunkSize', 'Chunk Size', 'How large a chunk is at most', {
-			...whole,
-			default: 1000,
-		}),
-		textField(
-			'delimiter',
-			'Delimiter',
-			'Characters to cut at where possible, separated by spaces',
-			{ placeholder: 'e.g. ; , .' },
-		),
-	]);
-}
+/** The fields that say how documents are cut into chunks. */
+export const parserFields = [
+	numberField('chunkOverlap', 'Chunk Overlap', 'How many characters two chunks share', {
+		typeOptions: { minValue: 0, numberPrecision: 0 },
+		default: 200,
+	}),
+	numberField('chunkSize', 'Chunk Size', 'How many characters a chunk has at most', {
+		typeOptions: { minValue: 1, numberPrecision: 0 },
+		default: 1000,
+	}),
+	textField('delimiter', 'Delimiter', 'Where to cut, separated by spaces; \\n is a line break', {
+		placeholder: 'e.g. \\n\\n \\n .',
+	}),
+];
+
+/**
+ * Returns the field with the chunk settings of a knowledgebase. Xpert AI servers store these settings, but do not use
+ * them.
+ */
+export const parserConfigField = (description: string) =>
+	groupField('parserConfig', 'Parser Config', description, { options: parserFields });

@@ -1,13 +1,13 @@
-import truncate from 'lodash/truncate';
+import { truncate } from 'lodash';
 import { DateTime } from 'luxon';
 
-import type { FieldValues } from '../../execution/fields';
-import { splitList } from '../../execution/ids';
+import { type FieldValues, splitList } from '../../execution/fields';
 import type { Item } from '../../execution/item';
-import { typedValue, utcText } from '../../execution/values';
+import { typedValue } from '../../execution/userInput';
+import { utcText } from '../../payloads/common';
 import type { RowType } from './fields';
 
-/** A row as read; empty fields are missing. */
+/** A row as read from the parameter; fields that the user left empty are missing. */
 export interface Row {
 	key?: unknown;
 	type?: RowType;
@@ -16,10 +16,11 @@ export interface Row {
 }
 
 /**
- * The values of rows, by key; a later row wins.
+ * Returns the values of rows, by key. If several rows have the same key, the last one counts.
  *
- * @param label display name of the rows
- * @param whenEmpty the value of a row without one; default none
+ * @param label display name of the parameter with the rows
+ * @param whenEmpty returns the value for a row with an empty Value, or undefined to leave the row out; default
+ * undefined
  * @throws NodeOperationError naming the row, the item and the requirement
  */
 export function valuesOfRows(
@@ -31,7 +32,7 @@ export function valuesOfRows(
 	const pairs = (Array.isArray(rows) ? (rows as Row[]) : []).flatMap((row) => {
 		const key = typeof row.key === 'string' ? row.key.trim() : '';
 		const { type = 'string', content = '' } = row;
-		if (key === '') return item.refuse({ field: `"Key" in "${label}"`, rule: EMPTY_RULE });
+		if (key === '') return item.refuse({ field: `"Key" in "${label}"`, rule: 'must not be empty' });
 		const typed =
 			content === '' ? whenEmpty(row, key) : asTyped(item, rowName(key, label), type, content);
 		return typed === undefined ? [] : [[key, typed] as const];
@@ -39,11 +40,9 @@ export function valuesOfRows(
 	return Object.fromEntries(pairs);
 }
 
-/** Names a row in a message. */
+/** Returns how messages name a row. */
 export const rowName = (key: string, label: string): string =>
 	`${truncate(key, { length: 60 })} in "${label}"`;
-
-const EMPTY_RULE = 'must not be empty';
 
 function asTyped(item: Item, field: string, type: Row['type'], value: unknown): unknown {
 	const refuse = (rule: string) => item.refuse({ field, rule, value });

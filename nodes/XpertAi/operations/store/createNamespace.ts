@@ -1,14 +1,8 @@
-import type { IDataObject } from 'n8n-workflow';
-
-import { z } from 'zod';
-
-import { openObject } from '../../payloads/common';
 import { storeNamespace } from '../../payloads/bodies';
-import { answerItems } from '../../execution/outputs';
-import { isJsonObject } from '../../transport/answer';
+import { listAnswer } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { ID_PLACEHOLDER, fieldCollection, filledOnly, numberField } from '../../execution/fields';
-import { assistantFirst, namespaceElements, namespaceField } from './fields';
+import { fieldCollection, filledOnly, limit, numberField } from '../../execution/fields';
+import { assistantFirst, namespaceElements, namespaceField } from './searchItems';
 
 export const createNamespace = declare({
 	value: 'createNamespace',
@@ -16,21 +10,12 @@ export const createNamespace = declare({
 	action: 'Create namespace in store',
 	endpoint: 'E11',
 	description: 'Create a namespace. Xpert AI servers list those below the prefix.',
-	method: 'POST',
-	path: '/store/namespaces',
+	route: 'POST /store/namespaces',
 	body: {
 		fields: [
-			namespaceField(
-				'prefix',
-				'Prefix',
-				'Namespace to create or list below. On Xpert AI servers it starts with an assistant ID',
-				`${ID_PLACEHOLDER}/notes`,
-			),
+			namespaceField('prefix', 'Prefix', 'create or list below'),
 			fieldCollection('additionalFields', [
-				numberField('limit', 'Limit', 'Max number of results to return', {
-					typeOptions: { minValue: 1 },
-					default: 50,
-				}),
+				{ ...limit, displayOptions: undefined },
 				numberField('max_depth', 'Max Depth', 'How many elements of a namespace are looked at', {
 					typeOptions: { minValue: 1, numberPrecision: 0 },
 					default: 3,
@@ -40,14 +25,12 @@ export const createNamespace = declare({
 		schema: storeNamespace,
 		compose: ({ prefix, ...rest }) => filledOnly({ prefix: namespaceElements(prefix), ...rest }),
 	},
-	shape: namespaceItems,
 	statusHints: { 500: assistantFirst('Prefix') },
-	answer: openObject({ namespaces: z.array(z.unknown()) }),
+	answer: listAnswer('namespaces'),
+	shape: (answer) => {
+		const namespaces = answer as string[][];
+		return namespaces.length > 0
+			? namespaces.map((namespace) => ({ namespace }))
+			: [{ namespaces }];
+	},
 });
-
-/** One item for each namespace; an answer without any is returned unchanged. */
-function namespaceItems(answer: unknown): IDataObject[] {
-	const namespaces = isJsonObject(answer) ? answer.namespaces : undefined;
-	if (!Array.isArray(namespaces) || namespaces.length === 0) return answerItems(answer);
-	return namespaces.map((namespace) => ({ namespace }));
-}

@@ -1,7 +1,30 @@
 import { storeSearch } from '../../payloads/bodies';
 import { declare } from '../../execution/operation';
-import { ID_PLACEHOLDER, fieldCollection, textField } from '../../execution/fields';
-import { assistantFirst, namespaceElements, namespaceField } from './fields';
+import { ID_PLACEHOLDER, fieldCollection, splitList, textField } from '../../execution/fields';
+
+/**
+ * Returns a text field for a namespace, with slashes between its elements.
+ *
+ * @param purpose what the namespace is for, such as `search below`
+ */
+export const namespaceField = (name: string, displayName: string, purpose: string) =>
+	textField(
+		name,
+		displayName,
+		`Namespace to ${purpose}. On Xpert AI servers it starts with an assistant ID. Separate elements by slashes.`,
+		{ placeholder: `${ID_PLACEHOLDER}/notes` },
+	);
+
+/**
+ * Splits the text of a namespace into its elements. Any other value, such as a list from an expression, is returned
+ * unchanged.
+ */
+export const namespaceElements = (value: unknown): unknown =>
+	typeof value === 'string' ? splitList(value, '/') : value;
+
+/** The hint for a 500, which says what Xpert AI servers require of a namespace. */
+export const assistantFirst = (displayName: string) =>
+	`On Xpert AI servers the first element of "${displayName}" is the ID of an assistant, and this assistant has an embedding model.`;
 
 export const searchItems = declare({
 	value: 'searchItems',
@@ -9,23 +32,14 @@ export const searchItems = declare({
 	action: 'Search items in store',
 	endpoint: 'E8',
 	description: 'Find what assistants remember, by its meaning or its values',
-	method: 'POST',
-	path: '/store/items/search',
+	route: 'POST /store/items/search',
 	body: {
 		fields: [
-			namespaceField(
-				'namespace_prefix',
-				'Namespace Prefix',
-				'Namespace to search below. On Xpert AI servers it starts with an assistant ID',
-				`${ID_PLACEHOLDER}/notes`,
-			),
+			namespaceField('namespace_prefix', 'Namespace Prefix', 'search below'),
 			fieldCollection('filters', [
-				textField(
-					'query',
-					'Query',
-					'Text to search for by meaning; the server needs an embedding model',
-					{ placeholder: 'e.g. favourite colour' },
-				),
+				textField('query', 'Query', 'What to find by meaning; needs an embedding model', {
+					placeholder: 'e.g. favourite colour',
+				}),
 			]),
 		],
 		schema: storeSearch,
@@ -35,6 +49,5 @@ export const searchItems = declare({
 		}),
 	},
 	paging: { resultsKey: 'items' },
-	repeatable: true,
 	statusHints: { 500: `${assistantFirst('Namespace Prefix')} They take no filter.` },
 });

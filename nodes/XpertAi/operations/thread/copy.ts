@@ -7,11 +7,9 @@ import { threadLocator } from '../../pickers/locators';
 export const copy = declare({
 	value: 'copy',
 	name: 'Copy',
-	action: 'Copy thread',
 	endpoint: 'E10',
 	description: 'Copy a thread with its messages (Xpert AI servers cannot do it yet)',
-	method: 'POST',
-	path: '/threads/{threadId}/copy',
+	route: 'POST /threads/{threadId}/copy',
 	ids: [threadLocator()],
 	body: { fields: [], schema: freeForm },
 	answer: z

@@ -9,16 +9,13 @@ import { threadLocator } from '../../pickers/locators';
 export const get = declare({
 	value: 'get',
 	name: 'Get',
-	action: 'Get thread',
 	endpoint: 'E15',
 	description: 'Get status and messages of a thread that has run at least once',
-	method: 'GET',
-	path: '/threads/{threadId}',
+	route: 'GET /threads/{threadId}',
 	ids: [threadLocator()],
-	repeatable: true,
 	answer: ({ threadId = '' }) =>
 		z.unknown().superRefine((answer, { addIssue }) => {
-			// The messages are output as they came.
+			// Only checks the answer: the output is the unchanged answer.
 			stateOf(threadId).safeParse(answer).error?.issues.forEach(addIssue);
 		}),
 	statusHints: {

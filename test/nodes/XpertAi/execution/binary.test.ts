@@ -1,7 +1,79 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { readUploadFile, textChunks } from '../../../../nodes/XpertAi/execution/binary';
+import {
+	binariesOf,
+	binaryOf,
+	documentExtension,
+	firstBytes,
+	isTextHead,
+	readUploadFile,
+	textChunks,
+} from 'nodes/XpertAi/execution/binary';
+import { textField } from 'nodes/XpertAi/execution/fields';
+import type { Item } from 'nodes/XpertAi/execution/item';
 import { itemOf } from '../../support/context';
+import { thrownBy } from '../../support/thrown';
+
+describe('a binary field', () => {
+	const binary = {
+		data: { data: '', mimeType: '', fileName: 'a.pdf' },
+		other: { data: '', mimeType: 'x/y' },
+	};
+	const name = 'binaryPropertyName';
+	const fields = [textField(name, 'Input Binary Field')];
+	const named = (file: unknown, has: object = { binary }) => {
+		const getInputData = () => [{ json: {}, ...has }];
+		return itemOf({ [name]: file }, { fields, methods: { getInputData } });
+	};
+
+	it('is found by its name, with a type', () => {
+		expect(binaryOf(named(' data '))).toEqual({
+			property: 'data',
+			binary: { ...binary.data, mimeType: 'application/pdf' },
+			parameter: 'Input Binary Field',
+		});
+		const both = binariesOf(named('other, data,other'), name);
+		expect(both.map(({ property }) => property)).toEqual(['other', 'data']);
+		expect(binariesOf(named(['data']), name)).toHaveLength(1);
+		expect(binariesOf(named(''), name)).toEqual([]);
+	});
+
+	it.each(['none', 'constructor', '__proto__', 'toString'])('is not found by "%s"', (file) => {
+		const words = `"Input Binary Field" names "${file}", but the item has`;
+		for (const read of [binaryOf, (item: Item) => binariesOf(item, name)]) {
+			expect(thrownBy(() => read(named(file))).message).toBe(`${words} only data, other`);
+			expect(thrownBy(() => read(named(file, {}))).message).toBe(`${words} no binary field`);
+		}
+	});
+
+	it.each([
+		['notes.md', 'md', 'text/markdown'],
+		['notes.v2.MD', 'md', 'text/markdown'],
+		['notes.txt', 'txt', 'text/plain'],
+		['table.csv', 'csv', 'text/csv'],
+		['table.tsv', 'tsv', 'text/tab-separated-values'],
+		['page.htm', 'htm', 'text/html'],
+		['page.html', 'html', 'text/html'],
+		['data.json', 'json', 'application/json'],
+		['data.xml', 'xml', 'application/xml'],
+		['book.pdf', 'pdf', 'application/pdf'],
+		['book.epub', 'epub', 'application/epub+zip'],
+		['picture.png', undefined, 'image/png'],
+		['picture.jpg', undefined, 'image/jpeg'],
+		['picture.jpeg', undefined, 'image/jpeg'],
+		['picture.gif', undefined, 'image/gif'],
+		['picture.webp', undefined, 'image/webp'],
+		['notes.md.bak', undefined, 'application/octet-stream'],
+		['md', undefined, 'application/octet-stream'],
+		['notes.constructor', undefined, 'application/octet-stream'],
+	])('%s has the document extension %s and the type %s', (fileName, extension, type) => {
+		const item = named('data', { binary: { data: { data: '', mimeType: '', fileName } } });
+		expect([documentExtension(fileName), binaryOf(item).binary.mimeType]).toEqual([
+			extension,
+			type,
+		]);
+	});
+});
 
 const field = (mimeType = '', more: object = {}) => ({
 	property: 'data',
@@ -10,21 +82,26 @@ const field = (mimeType = '', more: object = {}) => ({
 });
 
 /** An item whose file comes in these pieces: in one from memory, else from disk. */
-function itemWith(pieces: Buffer[], broken?: string) {
+function itemWith(pieces: Iterable<Buffer>, broken?: string) {
 	const helpers = {
-		getBinaryDataBuffer: async () => (broken ? await Promise.reject(new Error(broken)) : pieces[0]),
+		getBinaryDataBuffer: async () =>
+			broken ? await Promise.reject(new Error(broken)) : [...pieces][0],
 		getBinaryStream: async () => pieces,
-		getBinaryMetadata: async () => ({ fileSize: Buffer.concat(pieces).length }),
+		getBinaryMetadata: async () => ({ fileSize: Buffer.concat([...pieces]).length }),
 	} as unknown as IExecuteFunctions['helpers'];
 	return itemOf({}, { methods: { helpers } });
 }
 
 async function textOf(bytes: Buffer, mimeType?: string): Promise<string> {
-	let [single, split] = ['', ''];
+	let [single, split, parts] = ['', '', 0];
 	for await (const text of textChunks(itemWith([bytes]), field(mimeType))) single += text;
 	const pieces = itemWith([...bytes].map((byte) => Buffer.from([byte])));
-	for await (const text of textChunks(pieces, field(mimeType, { id: 'f' }))) split += text;
-	expect(split).toBe(single);
+	for await (const text of textChunks(pieces, field(mimeType, { id: 'f' }))) {
+		split += text;
+		parts += 1;
+	}
+	// It is never held whole: all but what may be a mark is read as it comes.
+	expect([split, parts]).toEqual([single, Math.max(bytes.length - 2, 0) + 1]);
 	return single;
 }
 
@@ -40,10 +117,11 @@ describe('the text of a binary field', () => {
 		['UTF-16, said to be UTF-8', UTF16, 'application/json; charset=utf-8'],
 		['UTF-16, big end first', Buffer.from(UTF16).swap16(), ''],
 		['Windows-1252', CP1252, 'text/plain; format=flowed; charset="Windows-1252"', OF_CP1252],
-		['Windows-1252 by its short name', CP1252, 'application/xml;charset=cp1252', OF_CP1252],
+		['Windows-1252 by its short name', CP1252, 'application/xml;charset = cp1252', OF_CP1252],
 		['GB18030', Buffer.from('b6ccceb2', 'hex'), 'text/plain; charset=gb18030', '短尾'],
 		['nothing', Buffer.alloc(0), '', ''],
 		['two bytes', Buffer.from('ab'), '', 'ab'],
+		['one U+0000 in many', Buffer.from(`\0${'a'.repeat(1000)}`), '', 'a'.repeat(1000)],
 	])('is read from %s, in one piece and byte by byte', async (_, bytes, type, text = WORDS) => {
 		expect(await textOf(bytes, type)).toBe(text);
 	});
@@ -52,6 +130,7 @@ describe('the text of a binary field', () => {
 		['no UTF-8', CP1252, 'text/plain; charset=utf-8', 'UTF-8'],
 		['half of a letter', Buffer.from('Grü').subarray(0, 3), '', 'UTF-8'],
 		['UTF-16 without a mark', Buffer.from('ab', 'utf16le'), '', 'UTF-8'],
+		['full of U+0000', Buffer.from(`\0${'a'.repeat(999)}`), '', 'UTF-8'],
 		['UTF-16 that is cut off', UTF16.subarray(0, 7), '', 'UTF-16LE'],
 		['an unknown encoding', CP1252, 'text/plain; charset=klingon', 'KLINGON'],
 	])('is refused where it is %s', async (_, bytes, mimeType, encoding) => {
@@ -59,6 +138,23 @@ describe('the text of a binary field', () => {
 			`"Input Binary Field" names "data", whose file is not text in ${encoding}. Save it as UTF-8, or name its encoding in its MIME type, as in text/plain; charset=windows-1252`,
 		);
 	});
+});
+
+it('no more is read of a file than its first bytes', async () => {
+	function* pieces() {
+		yield Buffer.alloc(600);
+		yield Buffer.alloc(424);
+		throw new Error('reads on');
+	}
+	expect(await firstBytes(itemWith(pieces()), field('', { id: 'f' }))).toHaveLength(1024);
+});
+
+it.each([
+	['Grü', true],
+	['Gr\0', false],
+	[CP1252, false],
+])('%j is the head of a text, which may be cut: %s', (text, isText) => {
+	expect(isTextHead(Buffer.from(text).subarray(0, 3), '')).toBe(isText);
 });
 
 describe('a file to upload', () => {

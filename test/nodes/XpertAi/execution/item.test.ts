@@ -1,10 +1,10 @@
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-import type { INodeProperties } from 'n8n-workflow';
+import { type INodeProperties, NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { optionsField } from '../../../../nodes/XpertAi/execution/fields';
-import { knowledgebase } from '../../../../nodes/XpertAi/payloads/knowledgebase';
-import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
+import { optionsField } from 'nodes/XpertAi/execution/fields';
+import { checkedKey, keyIfGiven, keyOf, textIfGiven } from 'nodes/XpertAi/execution/userInput';
+import { knowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';
+import { apiError } from 'nodes/XpertAi/execution/apiError';
 import { itemOf, unconnected } from '../../support/context';
 import { node } from '../../support/node';
 import { EMPTY_WORDS, thrownBy } from '../../support/thrown';
@@ -28,15 +28,17 @@ const locator = (value: unknown) => ({ __rl: true, mode: 'id', value });
 
 describe('a parameter', () => {
 	const all = (raw: unknown, initial: boolean) =>
-		itemOf({ all: raw }, { fields: [{ ...SWITCH, default: initial }] }).boolean('all');
+		itemOf({ all: raw }, { fields: [{ ...SWITCH, default: initial }] }).setting('all', z.boolean());
 	const limitOf = (parameters: object) =>
 		itemOf({ ...parameters }, { fields: [LIMIT] }).setting('limit', z.number().int().min(1));
-	const idOf = (threadId: unknown) => itemOf({ threadId }, { fields: [THREAD] }).id('threadId');
+	const idOf = (threadId: unknown) =>
+		itemOf({ threadId }, { fields: [THREAD] }).filledText('threadId');
 
 	it.each<[unknown, unknown]>([
 		[limitOf({ limit: 5 }), 5],
 		[limitOf({ limit: '5' }), 5],
 		[limitOf({}), 50],
+		[limitOf({ limit: '' }), 50],
 		[all(true, false), true],
 		[all('true', false), true],
 		[all('false', true), false],
@@ -48,24 +50,25 @@ describe('a parameter', () => {
 		[idOf(locator(5)), '5'],
 		[idOf('any text/with ? marks'), 'any text/with ? marks'],
 		[idOf(`https://xpert.example/pages/${ID}/documents`), ID],
+		[idOf(`see https://xpert.example/${ID}`), `see https://xpert.example/${ID}`],
 		[idOf('...'), '...'],
 		[idOf('😀'), '😀'],
 		[itemOf({}, { fields: [optionsField([TIMEOUT])] }).setting('options.timeout', z.number()), 120],
 	])('%# is %j', (value, expected) => expect(value).toBe(expected));
 
-	it.each(['maybe', '', 7, ['true'], {}])('Return All %j is refused', (raw) => {
+	it.each(['maybe', 7, ['true'], {}])('Return All %j is refused', (raw) => {
 		const { message } = thrownBy(() => all(raw, false));
 		expect(message).toMatch(/^"Return All" must be true or false, but is /);
 	});
 
-	it.each([0, 'many', ''])('Limit %j is refused', (limit) => {
+	it.each([0, 'many'])('Limit %j is refused', (limit) => {
 		expect(thrownBy(() => limitOf({ limit })).message).toMatch(/^"Limit" must be /);
 	});
 
 	it.each(['Support Docs', '335ccdfa-d2bb'])('Knowledgebase "%s" is refused', (knowledgebaseId) => {
-		const fields = [parameter('string', 'knowledgebaseId', 'Knowledgebase')];
+		const fields = [parameter('resourceLocator', 'knowledgebaseId', 'Knowledgebase')];
 		const item = itemOf({ knowledgebaseId }, { fields, index: 1 });
-		expect(thrownBy(() => item.id('knowledgebaseId')).message).toBe(
+		expect(thrownBy(() => item.filledText('knowledgebaseId')).message).toBe(
 			`"Knowledgebase" must be an ID, but is "${knowledgebaseId}" [item 1]`,
 		);
 	});
@@ -83,6 +86,17 @@ describe('a parameter', () => {
 		expect(message).not.toMatch(EMPTY_WORDS);
 	});
 
+	it('is not replaced by the expression that is its default', () => {
+		const initial = '={{ $json.threadId }}';
+		const fields = [
+			{ ...THREAD, default: { mode: 'id', value: initial } },
+			{ ...parameter('string', 'key', 'Key'), default: initial },
+		];
+		const item = itemOf({ threadId: locator(''), key: '' }, { fields });
+		expect(thrownBy(() => item.filledText('threadId')).message).toBe('"Thread" must not be empty');
+		expect(thrownBy(() => keyOf(item, 'key', true)).message).toBe('"Key" must not be empty');
+	});
+
 	it('that is required is refused where its expression gives nothing', () => {
 		const fields = [{ ...parameter('string', 'name', 'Name'), required: true }];
 		const getNode = () => ({ ...node, parameters: { name: '={{ $json.nope }}' } });
@@ -91,6 +105,32 @@ describe('a parameter', () => {
 			'"Name" is empty: its expression gave nothing for this item',
 		);
 		expect(itemOf({ name: '' }, { fields }).parameter('name')).toBe('');
+		expect(itemOf({ name: '' }, { methods: { getNode } }).parameter('name')).toBe('');
+	});
+
+	it.each([keyIfGiven, textIfGiven])(
+		'that may not be empty is refused where its expression gives nothing (%#)',
+		(read) => {
+			const getNode = () => ({ ...node, parameters: { name: '={{ $json.nope }}' } });
+			const { message } = thrownBy(() =>
+				read(itemOf({ name: '' }, { methods: { getNode } }), 'name'),
+			);
+			expect(message).toBe('"name" is empty: its expression gave nothing for this item');
+			expect(read(itemOf({ name: 'a' }), 'name')).toBe('a');
+		},
+	);
+
+	it('with a body is read as JSON', () => {
+		const read = (jsonBody: string) =>
+			itemOf({ jsonBody }, { fields: [parameter('json', 'jsonBody', 'Body', '[2]')] }).setting(
+				'jsonBody',
+				z.array(z.number()),
+				'',
+			);
+		expect(read('[1]')).toEqual([1]);
+		for (const nothing of ['', ' '])
+			expect(thrownBy(() => read(nothing)).message).toBe('"Body" is missing');
+		expect(thrownBy(() => read('["a"]')).message).toContain('"Body" at [0] must be a number');
 	});
 
 	it('is named after its own field', () => {
@@ -100,45 +140,23 @@ describe('a parameter', () => {
 			{ fields: [optionsField([inner, TIMEOUT]), LIMIT] },
 		);
 		expect(['limit', 'options.limit', 'options.other'].map((name) => item.labelOf(name))).toEqual([
-			...['Limit', 'Inner', 'options.other'],
+			...['Limit', 'Inner', 'Options'],
 		]);
 		expect(thrownBy(() => item.setting('options.timeout', z.number())).message).toBe(
-			'"Timeout (Seconds)" must be a number, but is "long"',
+			'"Timeout (Seconds)" in "Options" must be a number, but is "long"',
 		);
 	});
 });
 
-describe('a binary field', () => {
-	const binary = {
-		data: { data: '', mimeType: '', fileName: 'a.pdf' },
-		other: { data: '', mimeType: 'x/y' },
-	};
-	const fields = [parameter('string', 'file', 'Input Binary Field')];
-	const named = (file: unknown, has: object = { binary }) => {
-		const getInputData = () => [{ json: {}, ...has }];
-		return itemOf({ file }, { fields, methods: { getInputData } });
-	};
-
-	it('is found by its name, with a type', () => {
-		expect(named(' data ').binary('file')).toEqual({
-			property: 'data',
-			binary: { ...binary.data, mimeType: 'application/pdf' },
-			parameter: 'Input Binary Field',
-		});
-		const both = named('other, data,other').binaries('file');
-		expect(both.map(({ property }) => property)).toEqual(['other', 'data']);
-		expect(named('').binaries('file')).toEqual([]);
-	});
-
-	it.each(['none', 'constructor', '__proto__', 'toString'])('is not found by "%s"', (name) => {
-		const words = `"Input Binary Field" names "${name}", but the item has`;
-		for (const read of ['binary', 'binaries'] as const) {
-			expect(thrownBy(() => named(name)[read]('file')).message).toBe(`${words} only data, other`);
-			expect(thrownBy(() => named(name, {})[read]('file')).message).toBe(
-				`${words} no binary field`,
-			);
-		}
-	});
+it('a key that may be left out is in canonical form', () => {
+	const fields = [parameter('string', 'name', 'name')];
+	const keyOf = (name: unknown) => keyIfGiven(itemOf({ name }, { fields }), 'name');
+	expect([undefined, ' ', '=', 5, ' e\u0301 ', 'a-undefined'].map(keyOf)).toEqual([
+		...[undefined, undefined, undefined, '5', '\u00e9', 'a-undefined'],
+	]);
+	expect(thrownBy(() => keyOf(2 ** 60)).message).toContain('so large a number has lost its last');
+	expect(checkedKey(itemOf({}), 'a-undefined', 'Key')).toBe('a-undefined');
+	expect(thrownBy(() => keyOf('undefined')).message).toMatch(/^"name" holds /);
 });
 
 describe('a value that is refused', () => {
@@ -169,11 +187,18 @@ describe('the error of a request', () => {
 	const missing = { ...failure, missing: 'record' as const, reason };
 
 	it('is of the API, and names the IDs that were sent', () => {
-		const item = itemOf({ threadId: '1' }, { index: 4, fields: [THREAD] });
-		const error = item.apiError(missing, { ids: [{ field: '"Run ID"', id: '2' }] });
+		const more = ['otherId', 'runId', 'emptyId'].map((name) =>
+			parameter('resourceLocator', name, name),
+		);
+		const parameters = { threadId: '1', otherId: '2', runId: '3', limit: '1' };
+		const fields = [THREAD, ...more, LIMIT];
+		const item = itemOf(parameters, { index: 4, fields });
+		const path = `${failure.path}/runs/3`;
+		const error = item.apiError({ ...missing, path }, { ids: [{ field: '"Body ID"', id: '4' }] });
 		expect(error).toBeInstanceOf(NodeApiError);
 		expect(error.context.itemIndex).toBe(4);
-		expect(error.description).toContain('Check "Thread" and "Run ID".');
+		expect(error.description).toContain('Check "runId" and "Thread" and "Body ID".');
+		expect(item.apiError(missing).message).toBe('Thread 1 was not found');
 	});
 
 	it('does not depend on a hidden field, whose expression may be broken', () => {
@@ -200,7 +225,7 @@ describe('what was caught', () => {
 
 	it.each([
 		[new NodeOperationError(node, 'no'), 3],
-		[toNodeApiError(failure, { node, itemIndex: 1 }), 1],
+		[apiError(failure, { node, itemIndex: 1 }), 1],
 		[new NodeOperationError(node, 'no', { itemIndex: 0 }), 0],
 	])('stays itself where it is an error of n8n (%#), of item %i', (error, index) => {
 		expect(item.asError(error)).toBe(error);

@@ -1,9 +1,22 @@
-import { NodeOperationError } from 'n8n-workflow';
-import type { INode, INodeExecutionData } from 'n8n-workflow';
+import { attempt } from 'lodash';
+import {
+	type INode,
+	type INodeExecutionData,
+	NodeApiError,
+	NodeOperationError,
+} from 'n8n-workflow';
 
-import { answerItems, deletedItem, simplified } from '../../../../nodes/XpertAi/execution/outputs';
-import { toNodeApiError } from '../../../../nodes/XpertAi/transport/failure';
-import { itemOf } from '../../support/context';
+import {
+	NO_ANSWER,
+	addHints,
+	failureAsReply,
+	forChat,
+	isInChat,
+	isInLoop,
+	replyOrFail,
+} from 'nodes/XpertAi/execution/outputs';
+import { apiError } from 'nodes/XpertAi/execution/apiError';
+import { contextWith, itemOf } from '../../support/context';
 import { node } from '../../support/node';
 
 /**
@@ -32,7 +45,8 @@ const putOut = ({ json, error }: INodeExecutionData) =>
 	error === undefined ? json : { error: error.message };
 
 describe('a failed item', () => {
-	const at = (onError: INode['onError']) => ({ ...node, onError });
+	const itemAt = (onError: INode['onError']) =>
+		itemOf({}, { index: 2, methods: { getNode: () => ({ ...node, onError }) } });
 	const failure = {
 		kind: 'status' as const,
 		status: 404,
@@ -42,8 +56,9 @@ describe('a failed item', () => {
 	};
 
 	it.each(RULES)('is known to %s hosts, which keep all of it', (_, isFailed) => {
-		const error = toNodeApiError(failure, { node: at('continueErrorOutput') });
-		const item = itemOf({}, { index: 2 }).failed(error, { outcome: 'rejected', of: undefined });
+		const error = apiError(failure, { node });
+		const facts = { outcome: 'rejected', of: undefined };
+		const item = itemAt('continueErrorOutput').failed(error, facts);
 		expect(isFailed(item)).toBe(true);
 		const { message, description } = error;
 		expect(putOut({ ...item })).toEqual({
@@ -61,8 +76,8 @@ describe('a failed item', () => {
 	});
 
 	it('has no mark where it stays on the one output', () => {
-		const error = new NodeOperationError(at('continueRegularOutput'), 'no');
-		const item = itemOf({}).failed(error, { outcome: 'rejected' });
+		const error = new NodeOperationError(node, 'no');
+		const item = itemAt('continueRegularOutput').failed(error, { outcome: 'rejected' });
 		expect(putOut(item)).toEqual({ error: 'no', details: { outcome: 'rejected' } });
 	});
 
@@ -72,37 +87,67 @@ describe('a failed item', () => {
 	});
 });
 
-describe('the output of an answer', () => {
-	const TWO = [{ a: 1 }, { b: 2 }];
+it('hints stand above the output', () => {
+	const shown: unknown[] = [];
+	addHints(contextWith({ addExecutionHints: (...all) => shown.push(...all) }), ['a', 'b']);
+	expect(shown).toEqual(['a', 'b'].map((message) => ({ message, location: 'outputPane' })));
+});
 
-	it.each([
-		[{ a: 1 }, [{ a: 1 }]],
-		[TWO, TWO],
-		[[], []],
-		[
-			['a', [2]],
-			[{ response: 'a' }, { response: [2] }],
-		],
-		[false, [{ response: false }]],
-		[null, [{ response: null }]],
-		[undefined, [{}]],
-	])('of %j is %j', (answer, items) => expect(answerItems(answer)).toEqual(items));
+it.each([
+	() => new NodeOperationError(node, 'No', { description: 'for the builder' }),
+	() => new NodeApiError(node, {}, { message: 'No', description: 'for the builder' }),
+])('visitors of a chat do not read the description of an error (%#)', (errorOf) => {
+	const error = errorOf();
+	expect(forChat(error)).toBe(error);
+	expect([error.description, error.messages.at(-1)]).toEqual([NO_ANSWER, 'for the builder']);
+});
 
-	it.each([
-		[{ raw: [], affected: 1 }, true],
-		[{ originalName: 'hello.txt', deletedAt: null }, true],
-		[undefined, true],
-		['ok', true],
-		[{ raw: [], affected: 0 }, false],
-	])('of a delete that answered %j is %s', (answer, deleted) =>
-		expect(deletedItem(answer)).toEqual([{ deleted }]),
-	);
+it('an error of another kind is thrown on as it is', () => {
+	const error = new Error('broken');
+	expect(forChat(error)).toBe(error);
+	expect(error).not.toHaveProperty('description');
+});
 
-	it('is simplified to the named keys, or stays whole without any of them', () => {
-		const results = [{ id: 1, name: 'a', tenant: {} }, { other: 1 }];
-		expect(results.map((one) => simplified(['name', 'id', 'size'], one))).toEqual([
-			{ id: 1, name: 'a' },
-			{ other: 1 },
-		]);
-	});
+it('a failure as a reply names no ID in its words, and those of its run beside them', () => {
+	const id = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
+	const error = new NodeOperationError(node, `The run ${id} of ${id} failed`);
+	error.context.data = { threadId: 't', runId: 'r', verdict: 'timeout', other: 1 };
+	const output = 'The run … of … failed';
+	expect(failureAsReply(error)).toEqual({ output, threadId: 't', runId: 'r', status: 'timeout' });
+	error.context.data = undefined;
+	expect(failureAsReply(error)).toEqual({ output, status: 'failed' });
+});
+
+it.each([
+	['xpertAiTool', {}, false, true],
+	['xpertAiTool', { options: { failuresAsReplies: false } }, false, false],
+	['xpertAiTool', {}, true, false],
+	['xpertAi', {}, false, false],
+])(
+	'as a %s with %j, stopped %s, it replies with a failure: %s',
+	(type, given, stopped, replies) => {
+		const item = itemOf(given, {
+			methods: {
+				getNode: () => ({ ...node, type }),
+				getExecutionCancelSignal: () => (stopped ? AbortSignal.abort() : undefined),
+				isStreaming: () => true,
+			},
+		});
+		const [caught, json] = [new Error('no'), { output: 'no', status: 'failed' }];
+		expect(attempt(() => replyOrFail(caught, item.context, item))).toEqual(
+			replies ? [{ json, pairedItem: { item: 0 } }] : caught,
+		);
+		expect(isInChat(item.context)).toBe(type === 'xpertAi');
+	},
+);
+
+it.each([
+	[['Loop', 'Start'], ['Loop', 'End'], true],
+	[['Start'], ['End'], false],
+])('behind %j and before %j the node is in a loop: %s', (before, after, expected) => {
+	const named = (names: string[]) => () =>
+		names.map((name) => ({ name, type: name, typeVersion: 1, disabled: false }));
+	const context = contextWith({ getParentNodes: named(before), getChildNodes: named(after) });
+	expect(isInLoop(context)).toBe(expected);
+	expect([isInLoop(context, 'Loop'), isInLoop(context, 'End')]).toEqual([expected, false]);
 });

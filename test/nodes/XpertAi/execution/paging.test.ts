@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { PAGE_SIZE, collectPages } from '../../../../nodes/XpertAi/execution/paging';
+import { PAGE_SIZE, collectPages } from 'nodes/XpertAi/execution/paging';
 
 interface Page {
 	limit: number;
@@ -97,7 +97,7 @@ describe('collectPages', () => {
 
 	it.each<[string, unknown[]]>([
 		['have an empty ID', Array.from({ length: 150 }, (_, value) => ({ id: '', key: 'k', value }))],
-		['are plain values', Array.from({ length: 150 }, (_, index) => ['memories', `user-${index}`])],
+		['are plain values', [null, ...Array.from({ length: 150 }, (_, index) => ['m', `u${index}`])]],
 	])('takes results for different that %s', async (_, all) => {
 		expect(await collectPages(async (page) => honest(all, page))).toEqual(all);
 	});

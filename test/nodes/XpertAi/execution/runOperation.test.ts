@@ -1,8 +1,59 @@
-import { bodyOf as readBody } from '../../../../nodes/XpertAi/execution/runOperation';
-import { operationFields } from '../../../../nodes/XpertAi/execution/properties';
-import { itemOf } from '../../support/context';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { range } from 'lodash';
+import { NodeOperationError } from 'n8n-workflow';
+
+import { catalogue } from 'nodes/XpertAi/catalogue';
+import { Item } from 'nodes/XpertAi/execution/item';
+import { onlyReads, operationFields, simplified } from 'nodes/XpertAi/execution/operation';
+import type { DeclaredOperation } from 'nodes/XpertAi/execution/operation';
+import {
+	atOnceOf,
+	bodyOf as readBody,
+	execute,
+	answerItems,
+	deletedItem,
+	forEachConcurrently,
+	forEachItem,
+} from 'nodes/XpertAi/execution/runOperation';
+import { contextWith, itemOf, unconnected } from '../../support/context';
 import { bodyOf, operationOf } from '../../support/operations';
 import { thrownBy } from '../../support/thrown';
+
+it.each([
+	['knowledgebase', 'submit'],
+	['none', 'create'],
+	['', ''],
+])(
+	'execute refuses an operation that is not in the catalogue: %s: %s',
+	async (resource, operation) => {
+		const methods = {
+			getExecutionCancelSignal: () => undefined,
+			getInputData: () => [{ json: {} }],
+		};
+		const work = execute(itemOf({ resource, operation }, { methods }).context, catalogue);
+		await expect(work).rejects.toBeInstanceOf(NodeOperationError);
+		await expect(work).rejects.toMatchObject({
+			message: `The node has no operation "${operation}" for "${resource}"`,
+		});
+	},
+);
+
+it.each<[boolean, Partial<DeclaredOperation>]>([
+	[true, { method: 'GET', repeatable: true }],
+	[true, { method: 'POST', repeatable: true }],
+	[true, { method: 'PUT', repeatable: true, fixedBody: {} }],
+	[false, { method: 'PUT', repeatable: true }],
+	[false, { method: 'PATCH', repeatable: true, fixedBody: {} }],
+	[false, { method: 'POST', repeatable: false }],
+])('onlyReads is %s for %j', (reads, operation) => {
+	expect(onlyReads(operation as DeclaredOperation)).toBe(reads);
+});
+
+it('one item runs at once, or as many as the option of the first says', () => {
+	const items = [3, 5].map((concurrency) => itemOf({ options: { concurrency } }));
+	expect([atOnceOf([]), atOnceOf(items)]).toEqual([1, 3]);
+});
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 
@@ -114,10 +165,131 @@ describe('the body', () => {
 		],
 		['assistant count', json('{"a":'), /^AF must be JSON \(.+\), but is "\{"a":"$/],
 		['assistant count', json('[1]'), /^AF must be an object \(JSON\), but is \[1\]$/],
-		['conversation create', json({ id: null }), /^AF at id is what the node sets itself/],
+		['conversation create', json({ id: {} }), /^AF at id is what the node sets itself/],
 		['conversation create', json('{"createdById":"x"}'), /^AF at createdById is what the node/],
 	])('of %s is refused from %j', (operation, parameters, message) => {
 		const words = thrownBy(() => body(operation, parameters)).message;
 		expect(words.replace('"Additional Fields (JSON)"', 'AF')).toMatch(message);
+	});
+});
+
+/** The three items of an execution. */
+function threeItems(continues: boolean, stopped = false): Item[] {
+	const context = contextWith({
+		continueOnFail: () => continues,
+		getExecutionCancelSignal: () => (stopped ? AbortSignal.abort() : undefined),
+	});
+	return [0, 1, 2].map((index) => new Item(context, index, [], unconnected));
+}
+
+describe('forEachItem', () => {
+	const failingAt = (bad: number, done: number[]) => async (item: Item) => {
+		done.push(item.index);
+		if (item.index === bad) throw new Error(`item ${bad}`);
+		return [{ index: item.index }];
+	};
+
+	it('pairs each output with the item it comes from', async () => {
+		const work = async ({ index }: Item) => (index === 1 ? [{ a: 1 }, { b: 2 }] : []);
+		expect(await forEachItem(threeItems(false), work)).toEqual([
+			{ json: { a: 1 }, pairedItem: { item: 1 } },
+			{ json: { b: 2 }, pairedItem: { item: 1 } },
+		]);
+	});
+
+	it('keeps the order of the items where several run at once', async () => {
+		const ended: number[] = [];
+		let lastEnds = () => {};
+		const last = new Promise<void>((resolve) => (lastEnds = resolve));
+		const work = async ({ index }: Item) => {
+			if (index === 0) await last;
+			ended.push(index);
+			if (index === 2) lastEnds();
+			return [{ index }];
+		};
+		const output = await forEachItem(threeItems(false), work, 2);
+		expect(ended).toEqual([1, 2, 0]);
+		expect(output.map(({ json }) => json.index)).toEqual([0, 1, 2]);
+	});
+
+	it.each([
+		['stops at the first failed item', false, false],
+		['stops in a stopped execution, whatever On Error says', true, true],
+	])('%s', async (_, continues, stopped) => {
+		const done: number[] = [];
+		const work = forEachItem(threeItems(continues, stopped), failingAt(1, done));
+		await expect(work).rejects.toBeInstanceOf(NodeOperationError);
+		expect(done).toEqual([0, 1]);
+	});
+
+	it('goes on after a failed item where On Error says so', async () => {
+		const output = await forEachItem(threeItems(true), failingAt(1, []));
+		expect(output.map(({ json, pairedItem }) => [json, pairedItem])).toEqual([
+			[{ index: 0 }, { item: 0 }],
+			[{ error: 'item 1', details: {} }, { item: 1 }],
+			[{ index: 2 }, { item: 2 }],
+		]);
+	});
+});
+
+describe('forEachConcurrently', () => {
+	it('starts each entry once, in order, so many at once', async () => {
+		const begun: number[] = [];
+		let [underWay, most] = [0, 0];
+		const work = async (entry: number) => {
+			begun.push(entry);
+			most = Math.max(most, ++underWay);
+			for (let turns = 0; turns < entry % 5; turns++) await nextTurn();
+			underWay -= 1;
+		};
+		await forEachConcurrently(range(0, 23), 4, work, () => true);
+		expect([begun, most]).toEqual([range(0, 23), 4]);
+	});
+
+	it('starts no more once it may not go on, and ends what was begun', async () => {
+		const ended: number[] = [];
+		const work = async (entry: number) => {
+			await nextTurn();
+			ended.push(entry);
+		};
+		await forEachConcurrently(range(0, 20), 3, work, () => ended.length < 3);
+		expect(ended.length).toBeGreaterThanOrEqual(3);
+		expect(ended.length).toBeLessThanOrEqual(5);
+	});
+});
+
+describe('the output of an answer', () => {
+	const TWO = [{ a: 1 }, { b: 2 }];
+
+	it.each([
+		[{ a: 1 }, [{ a: 1 }]],
+		[TWO, TWO],
+		[[], []],
+		[
+			['a', [2]],
+			[{ response: 'a' }, { response: [2] }],
+		],
+		[false, [{ response: false }]],
+		[null, [{ response: null }]],
+		[undefined, [{}]],
+	])('of %j is %j', (answer, items) => expect(answerItems(answer)).toStrictEqual(items));
+
+	it.each([
+		[{ raw: [], affected: 1 }, true],
+		[{ originalName: 'hello.txt', deletedAt: null }, true],
+		[undefined, true],
+		['ok', true],
+		[{ raw: [], affected: 0 }, false],
+	])('of a delete that answered %j is %s', (answer, deleted) =>
+		expect(deletedItem(answer)).toEqual([{ deleted }]),
+	);
+
+	it('is simplified to the named keys, or stays whole without any of them', () => {
+		const results = [{ id: 1, name: 'a', tenant: {} }, { other: 1 }];
+		expect(results.map((one) => simplified(['name', 'id', 'size'], one))).toEqual([
+			{ id: 1, name: 'a' },
+			{ other: 1 },
+		]);
+		expect(simplified(({ id }) => ({ id }), { id: 1, name: 'a' })).toEqual({ id: 1 });
 	});
 });

@@ -1,10 +1,53 @@
 import fc from 'fast-check';
-import { range } from 'lodash';
 
-import { jsonRecords } from '../../../../nodes/XpertAi/ingest/jsonRecords';
-import { jsonValues, read, recordsOf } from './support/fileRecords';
+import { type FileRecord, jsonRecords } from 'nodes/XpertAi/ingest/jsonRecords';
 
 const MB = 2 ** 20;
+
+async function* pieces(text: string, cuts: number[]): AsyncGenerator<string> {
+	let start = 0;
+	for (const cut of [...cuts].sort((one, other) => one - other)) {
+		const end = Math.max(start, Math.min(cut, text.length));
+		yield text.slice(start, end);
+		start = end;
+	}
+	yield text.slice(start);
+}
+
+async function recordsOf(text: string, cuts: number[] = []) {
+	const records: FileRecord[] = [];
+	for await (const record of jsonRecords(pieces(text, cuts))) records.push(record);
+	return records;
+}
+
+/** Records in short: position and value, or position and `bad`. Of `Line 3 of the file`, the position is 3. */
+async function read(text: string, cuts: number[] = []) {
+	return (await recordsOf(text, cuts)).map((record) => {
+		const [, number] = /^Line (\d+) of the file$/.exec(record.position) ?? [];
+		const position = number === undefined ? record.position : Number(number);
+		return [position, 'flaw' in record ? 'bad' : record.value];
+	});
+}
+
+/** Text full of what could mislead a reader of JSON. */
+const tricky = fc.oneof(
+	fc.string({ unit: 'grapheme', maxLength: 12 }),
+	fc.string({ unit: 'binary', maxLength: 6 }),
+	fc.constantFrom(...'[]{},"\\\n', '\\"', '\r\n', '\u2028', '😀', '}],[{"'),
+);
+
+/** JSON values whose texts and keys hold brackets, quotes, line breaks and characters of many bytes. */
+const jsonValues = fc.letrec<{ value: unknown; record: Record<string, unknown> }>((tie) => ({
+	record: fc.dictionary(tricky, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+	value: fc.oneof(
+		{ maxDepth: 3, withCrossShrink: true },
+		tricky,
+		fc.constantFrom(null, true, false, 0, -1.5e-7, 1e21, '', [], {}),
+		fc.integer(),
+		fc.array(tie('value'), { maxLength: 4 }),
+		tie('record'),
+	),
+}));
 
 const { value: anyValue, record: anyRecord } = jsonValues;
 const cuts = fc.array(fc.nat({ max: 600 }), { maxLength: 30 });
@@ -48,7 +91,6 @@ describe('a file with one record a line', () => {
 		[[1, -2, -3, -4, 6], '{"a":1}\nnot json\n{"a":2\n{"a":3}}\n\n{"a":4}\n'],
 		[[-1, 2, -3], '{"a":\n{"a":2}\noops\n'],
 		[[1, -2], '{"a":1}\n{"a":'],
-		[[-1, ...range(2, 35)], `{"a":\n${`{"a":"${'x'.repeat(MB)}"}\n`.repeat(33)}`],
 	])('reports each line that does not parse, and continues: %j', async (lines, text) => {
 		const expected = lines.map((line) => ({
 			position: `Line ${Math.abs(line)} of the file`,
@@ -80,7 +122,7 @@ describe('a file that is one JSON value', () => {
 								position: `Record ${index + 1} of the file`,
 								value: asJson(one),
 							}))
-						: [{ position, value: asJson(value), isWholeFile: true }],
+						: [{ position, value: asJson(value) }],
 				);
 			}),
 		);

@@ -1,5 +1,5 @@
 import { keepInStep } from './support/keepingInStep';
-import { IS_NIGHTLY } from '../../../support/propertyRuns';
+import { IS_NIGHTLY } from 'test/support/propertyRuns';
 
 const HISTORIES = IS_NIGHTLY ? 300 : 100;
 

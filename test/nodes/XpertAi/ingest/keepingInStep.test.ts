@@ -1,5 +1,5 @@
 import { keepInStep } from './support/keepingInStep';
-import { PROPERTY_RUNS } from '../../../support/propertyRuns';
+import { PROPERTY_RUNS } from 'test/support/propertyRuns';
 
 const NIGHTS = Math.ceil(PROPERTY_RUNS / 5);
 

@@ -2,18 +2,13 @@ import { hash } from 'node:crypto';
 
 import { range } from 'lodash';
 
-import type { ReadyDocument } from '../../../../nodes/XpertAi/ingest/readyDocument';
-import { filterChanged, planDocuments } from '../../../../nodes/XpertAi/ingest/planDocuments';
-import type { ChangeDetection } from '../../../../nodes/XpertAi/ingest/planDocuments';
-import {
-	Fingerprints,
-	MARKS,
-	storedEntry,
-} from '../../../../nodes/XpertAi/ingest/memory/fingerprints';
-import type { ProcessingStatus } from '../../../../nodes/XpertAi/ingest/processingStatus';
-import { derivedId } from '../../../../nodes/XpertAi/payloads/derivedId';
-import { IDS_PER_ADDRESS } from '../../../../nodes/XpertAi/transport/api';
-import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
+import { compareDocuments, planDocuments } from 'nodes/XpertAi/ingest/planDocuments';
+import type { Comparison } from 'nodes/XpertAi/ingest/planDocuments';
+import { Fingerprints, MARKS, storedEntry } from 'nodes/XpertAi/ingest/memory/fingerprints';
+import type { ProcessingStatus, ReadyDocument } from 'nodes/XpertAi/ingest/answers';
+import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { IDS_PER_ADDRESS } from 'nodes/XpertAi/transport/api';
+import type { Failure } from 'nodes/XpertAi/transport/failure';
 import { prepared } from '../../support/documents';
 import { failure } from './support/outcomes';
 
@@ -63,20 +58,17 @@ async function sift(
 	documents: Array<ReadyDocument<number>>,
 	memory: Fingerprints,
 	server: Server,
-	{ processed = true, ...more }: Partial<ChangeDetection<number>> = {},
+	{ processed = true, ...more }: Partial<Comparison> = {},
 ) {
 	const unchanged: Array<[string | undefined, string | null | undefined]> = [];
 	const sent: Array<string | undefined> = [];
 	const { asked, statusesOf } = answering(server);
-	const left = filterChanged(documents, {
-		memory,
-		processed,
-		statusesOf,
-		onUnchanged: (one, status) => unchanged.push([nameOf(one), status?.status]),
-		...more,
-	});
-	for await (const one of left) sent.push(nameOf(one));
-	return { sent, unchanged, asked };
+	const older: Array<string | undefined> = [];
+	const all = compareDocuments(documents, { memory, processed, statusesOf, ...more });
+	for await (const { document: one, is, status } of all)
+		if (is === 'unchanged') unchanged.push([nameOf(one), status?.status]);
+		else (is === 'older' ? older : sent).push(nameOf(one));
+	return { sent, unchanged, older, asked };
 }
 
 describe('without processing', () => {
@@ -192,12 +184,11 @@ it('a document that is to be disabled is left out once it was stored, and not as
 it('in a retry, what is stored with other content is left out', async () => {
 	const memory = knowing(['a', 'b']);
 	memory.markUnknown(idOf('c'));
-	const older: Array<string | undefined> = [];
-	const { sent, unchanged } = await sift(
+	const { sent, unchanged, older } = await sift(
 		[document('a'), document('b', 'older'), document('c'), document('d')],
 		memory,
 		{ has: { a: 'finish' } },
-		{ isRetry: true, onOlder: (one) => older.push(nameOf(one)) },
+		{ isRetry: true },
 	);
 	expect([sent, older, unchanged]).toEqual([['c', 'd'], ['b'], [['a', 'finish']]]);
 	expect(memory.isDone(idOf('b'), false)).toBe(true);
@@ -249,13 +240,9 @@ describe('a plan', () => {
 		}));
 		const { asked, statusesOf } = answering({ has });
 		const told: Array<[string | undefined, string]> = [];
-		await planDocuments(documents, {
-			memory,
-			processed: true,
-			onlyStored: true,
-			statusesOf,
-			onPlanned: (one, plan) => told.push([nameOf(one), plan]),
-		});
+		const settings = { memory, processed: true, onlyStored: true, statusesOf };
+		for await (const { document: one, plan } of planDocuments(documents, settings))
+			told.push([nameOf(one), plan]);
 		expect(Object.fromEntries(told)).toEqual(Object.fromEntries(plans));
 		const known = documents.map(({ id }) => id.toLowerCase());
 		expect(asked.flat().filter((id) => !known.includes(id))).toEqual([]);
@@ -267,12 +254,9 @@ describe('a plan', () => {
 			const { asked, statusesOf } = answering({ has: {} });
 			const given = range(IDS_PER_ADDRESS + more).map((at) => document(`${at}`));
 			const told: unknown[] = [];
-			await planDocuments(given, {
-				memory: new Fingerprints(),
-				processed: true,
-				statusesOf,
-				onPlanned: (one, plan) => told.push([one, plan]),
-			});
+			const settings = { memory: new Fingerprints(), processed: true, statusesOf };
+			for await (const { document: one, plan } of planDocuments(given, settings))
+				told.push([one, plan]);
 			expect(told).toEqual(given.map((one) => [one, 'new']));
 			expect(asked.map(({ length }) => length)).toEqual([IDS_PER_ADDRESS, 1].slice(0, 1 + more));
 		},

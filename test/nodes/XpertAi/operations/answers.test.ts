@@ -1,21 +1,19 @@
-import { catalogue } from '../../../../nodes/XpertAi/catalogue';
-import { isCoded } from '../../../../nodes/XpertAi/execution/operation';
-import type { DeclaredOperation } from '../../../../nodes/XpertAi/execution/operation';
-import { answerFlaw, answerIssue, listAnswer } from '../../../../nodes/XpertAi/transport/answer';
+import { catalogue } from 'nodes/XpertAi/catalogue';
+import { type DeclaredOperation, isCoded } from 'nodes/XpertAi/execution/operation';
+import { answerFlaw, answerIssue } from 'nodes/XpertAi/transport/answer';
 import { endpointOf } from '../../support/properties';
-import { recordings } from '../../../sandbox/support/recordings';
+import { recordings } from 'test/sandbox/support/recordings';
 
 const DECLARED = catalogue
 	.flatMap(({ operations }) => operations)
 	.filter((operation): operation is DeclaredOperation => !isCoded(operation));
 
 /** What is wrong with an answer of an operation, as its requests are checked. */
-function flawOf({ paging, answer: form }: DeclaredOperation, answer: unknown, askedId = '') {
+function flawOf({ answer: form }: DeclaredOperation, answer: unknown, askedId = '') {
 	const flaw = answerFlaw(answer, typeof answer === 'string');
 	if (flaw !== undefined) return flaw;
 	const asked = { id: askedId, threadId: askedId };
-	const own = typeof form === 'function' ? form(asked) : form;
-	const schema = own ?? listAnswer(paging?.resultsKey);
+	const schema = typeof form === 'function' ? form(asked) : form;
 	const { error } = schema.safeParse(answer);
 	return error && answerIssue(answer, error);
 }
@@ -46,7 +44,7 @@ describe('the answers that a real server gave', () => {
 });
 
 /** Instead of a flaw, where an operation takes any answer. */
-const UNCHECKED = 'no flaw: declare `paging`, or what the answer must be as `answer`';
+const UNCHECKED = 'no flaw: declare what the answer must be as `answer`';
 
 describe.each(DECLARED)('$action', (operation) => {
 	it.each([
@@ -60,7 +58,7 @@ describe.each(DECLARED)('$action', (operation) => {
 		[[{ service: 'billing' }]],
 	])('does not take %j for its answer', (answer) => {
 		// What stands in a list is the server's own.
-		if (Array.isArray(answer) && operation.paging && !operation.paging.resultsKey) return;
+		if (Array.isArray(answer) && operation.paging && flawOf(operation, []) === undefined) return;
 		// A conversation that was deleted is answered with nothing (recorded).
 		if (answer === undefined && isDeletion(operation))
 			expect(flawOf(operation, answer)).toBeUndefined();

@@ -1,10 +1,4 @@
-import {
-	chunk,
-	document,
-	documentList,
-	page,
-	unsignedAddress,
-} from '../../../../nodes/XpertAi/payloads/document';
+import { chunk, document, page, unsignedAddress } from 'nodes/XpertAi/payloads/document';
 import { CONTRACT, followsTable } from '../../support/contract';
 
 describe('a page', () => followsTable(page, CONTRACT.page));
@@ -22,23 +16,6 @@ describe('a document record', () => {
 	// The contract has no correctly spelled processDuration, and asks for no UUID.
 	it.each([{ processDuration: 'x' }, { id: 'manual-1' }])('takes %j', (record) => {
 		expect(document.parse(record)).toEqual(record);
-	});
-});
-
-describe('a JSON body of documents', () => {
-	const documents = documentList();
-
-	it.each<[unknown, unknown]>([
-		[
-			[{ name: 'a' }, { name: 'b' }],
-			[{ name: 'a' }, { name: 'b' }],
-		],
-		[[], []],
-		[{ name: 'a' }, [{ name: 'a' }]],
-	])('may be %j', (body, list) => expect(documents.parse(body)).toEqual(list));
-
-	it.each([null, 'a', 1, true, [[]], [null], [{ size: '1' }]])('is not %j', (body) => {
-		expect(documents.safeParse(body).success).toBe(false);
 	});
 });
 

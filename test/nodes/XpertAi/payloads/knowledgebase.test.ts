@@ -4,7 +4,7 @@ import {
 	knowledgebaseChanges,
 	parserConfig,
 	recallSettings,
-} from '../../../../nodes/XpertAi/payloads/knowledgebase';
+} from 'nodes/XpertAi/payloads/knowledgebase';
 import { CONTRACT, followsTable } from '../../support/contract';
 
 describe('recall', () => followsTable(recallSettings, CONTRACT.recall));

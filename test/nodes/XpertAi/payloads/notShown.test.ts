@@ -3,12 +3,13 @@ import type { ZodTypeAny } from 'zod';
 import {
 	assistantFilter,
 	chatSession,
+	conversation,
+	conversationSearch,
 	fileContextParts,
 	fileParts,
 	storeNamespace,
 	storeSearch,
-} from '../../../../nodes/XpertAi/payloads/bodies';
-import { conversation, conversationSearch } from '../../../../nodes/XpertAi/payloads/conversation';
+} from 'nodes/XpertAi/payloads/bodies';
 
 /** What a real server takes where the contract says "not shown", and which path it refuses. */
 const MEASURED: Array<[string, ZodTypeAny, good: unknown[], bad: Array<[unknown, path: string]>]> =

@@ -1,7 +1,7 @@
 import { mapValues } from 'lodash';
 
-import { getDocumentFields } from '../../../../nodes/XpertAi/pickers/documentFields';
-import { document } from '../../../../nodes/XpertAi/payloads/document';
+import { documentFields, getDocumentFields } from 'nodes/XpertAi/pickers/documentFields';
+import { document } from 'nodes/XpertAi/payloads/document';
 import { CONTRACT } from '../../support/contract';
 
 /** The mapper's type for each type of the contract; none where the contract leaves it open. */
@@ -25,6 +25,15 @@ describe('the fields of a document in the mapper', () => {
 		expect(fields.map(({ id }) => id).sort()).toEqual(Object.keys(document.shape).sort());
 	});
 
+	it('are read as what they are, and as JSON where they are no plain value', () => {
+		expect(Object.fromEntries(documentFields.map(({ name, type }) => [name, type]))).toEqual(
+			mapValues(CONTRACT.document, (type) => {
+				const own = MAPPER_TYPES[String(type)] ?? '';
+				return ['string', 'number', 'boolean'].includes(own) ? own : 'json';
+			}),
+		);
+	});
+
 	it('are none of them required, and none matched by itself', async () => {
 		for (const { required, defaultMatch, display } of (await getDocumentFields()).fields) {
 			expect([required, defaultMatch, display]).toEqual([false, false, true]);
@@ -33,8 +42,9 @@ describe('the fields of a document in the mapper', () => {
 
 	it('show the usual ones first and keep the others in the list', async () => {
 		const { fields } = await getDocumentFields();
-		const shown = fields.filter(({ removed }) => !removed).map(({ id }) => id);
+		const shown = fields.slice(0, 3).map(({ id }) => id);
 		expect(shown.sort()).toEqual(['fileUrl', 'name', 'storageFileId']);
+		expect(fields.findIndex(({ removed }) => removed)).toBe(3);
 	});
 
 	it('say what a user must know of them', async () => {

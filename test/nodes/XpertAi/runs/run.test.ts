@@ -1,13 +1,93 @@
-import { anyAnswer } from '../../../../nodes/XpertAi/transport/answer';
-import { readThreadPatiently, withDeadline } from '../../../../nodes/XpertAi/runs/run';
-import type { Run } from '../../../../nodes/XpertAi/runs/run';
-import { waitForRunResult } from '../../../../nodes/XpertAi/runs/runThread';
-import { startInTurn } from '../../../../nodes/XpertAi/runs/start';
-import type { ApiRequest, Outcome, Send } from '../../../../nodes/XpertAi/transport/request';
+import {
+	busy,
+	cancelRunning,
+	filterValuesIn,
+	intentOf,
+	mayHaveArrived,
+	messageMarkOf,
+	neverRan,
+	repeated,
+	resultFromEvents,
+	stillBusy,
+	waitForRunResult,
+	withDeadline,
+	withFileContexts,
+	withMessageMark,
+	withTarget,
+	withThread,
+} from 'nodes/XpertAi/runs/run';
+import type { Completed, Run, RunBody, RunFacts, RunKind } from 'nodes/XpertAi/runs/run';
+import { startInTurn } from 'nodes/XpertAi/runs/start';
+import { RunEvents } from 'nodes/XpertAi/threads/runEvents';
+import { readThread, threadState } from 'nodes/XpertAi/threads/thread';
+import { anyAnswer } from 'nodes/XpertAi/transport/answer';
+import { EventReader } from 'nodes/XpertAi/transport/eventStream';
+import type { ApiRequest, Outcome, Send } from 'nodes/XpertAi/transport/request';
+
 import { no, parsing, success } from '../../support/send';
-import { virtualTime } from '../../support/virtualTime';
-import type { VirtualTime } from '../../support/virtualTime';
+import { type VirtualTime, virtualTime } from '../../support/virtualTime';
 import { answering, failure, listed, lost, mine } from '../threads/support/answering';
+import { recordedExchanges } from '../threads/support/recorded';
+
+const saying = (input: object) => ({ input: { action: 'send', message: { input } } });
+
+it('withTarget names the run', () => {
+	const about = (target: object) => ({ input: { action: 'resume', target } });
+	expect(withTarget(about({}), 'r')).toEqual(about({ executionId: 'r' }));
+});
+
+it.each<[RunKind, object, object]>([
+	['message', saying({ input: 'Hi' }), { text: 'Hi', rejects: false }],
+	['decision', { input: { decision: { type: 'confirm' } } }, { rejects: false }],
+	['decision', { input: { decision: { type: 'reject' } } }, { rejects: true }],
+	['decision', { input: { patch: { toolCalls: [] } } }, { rejects: false }],
+	['decision', { input: { patch: { toolCalls: [{ id: 'c' }] } } }, { changes: ['c'] }],
+	['retry', { input: {} }, { rejects: false }],
+])('intentOf says what a %s with %j asks for', (kind, body, intent) =>
+	expect(intentOf(kind, body as RunBody)).toEqual({ kind, rejects: false, ...intent }),
+);
+
+it('takes a key with dots for no path', () => {
+	const decoys = {
+		'input.message.input': { a: '' },
+		'input.message.input.files': [{ fileId: 'x' }],
+		'input.decision.type': 'x',
+		'input.target': {},
+	};
+	const message = { ...saying({ folder: '' }), ...decoys };
+	expect(filterValuesIn(message)).toEqual({ folder: '' });
+	expect(withFileContexts(message, ['a'])).toEqual({
+		...decoys,
+		...saying({ folder: '', files: [{ fileId: 'a' }] }),
+	});
+	const rejection = { input: { decision: { type: 'reject' } }, ...decoys };
+	expect(intentOf('decision', rejection).rejects).toBe(true);
+	expect(withTarget(rejection, 'r').input).toMatchObject({ target: { executionId: 'r' } });
+});
+
+it.each([
+	[{ input: 'Hi', department: 'hr' }, { department: 'hr' }],
+	[{ input: 'Hi', files: [], references: [], clientMessageId: 'c', n8nMark: 'm' }, {}],
+	[undefined, {}],
+])('the message %j holds the values for filters %j', (input, values) => {
+	expect(filterValuesIn(saying(input as object))).toEqual(values);
+});
+
+it('withFileContexts appends files to those of the message', () => {
+	const files = [{ id: 's' }, { fileId: 'a' }, { fileId: 'b' }];
+	const message = saying({ input: 'Hi', files: [{ id: 's' }] });
+	expect(withFileContexts(message, ['a', 'b'])).toEqual(saying({ input: 'Hi', files }));
+	expect(message).toEqual(saying({ input: 'Hi', files: [{ id: 's' }] }));
+	expect(withFileContexts(saying({}), ['a'])).toEqual(saying({ files: [{ fileId: 'a' }] }));
+});
+
+it('withMessageMark marks messages, and a thread shows the mark', () => {
+	expect(withMessageMark(saying({ input: 'Hi' }), 'm')).toEqual(
+		saying({ input: 'Hi', n8nMark: 'm' }),
+	);
+	expect(messageMarkOf(threadState.parse({ values: { human: { n8nMark: 'm' } } }))).toBe('m');
+	expect(messageMarkOf(undefined)).toBeUndefined();
+});
 
 const SECOND = 1000;
 const READ: ApiRequest = {
@@ -125,7 +205,9 @@ it.each([
 		++reads > failures ? success({ thread_id: 't', status: 'idle' }) : no(failure),
 	);
 	const limits = { clock: time, deadline: time.now() + deadlineS * SECOND };
-	const read = await readThreadPatiently({ ...withDeadline({ send, ...limits }), threadId: 't' });
+	const client = withDeadline({ send, ...limits });
+	const reading = async () => await readThread(client, 't');
+	const read = await repeated(client, reading, ({ ok }) => ok);
 	expect(read).toMatchObject(outcome);
 	expect(time.waits).toEqual(waits.map((seconds) => seconds * SECOND));
 });
@@ -136,6 +218,7 @@ const start = async (send: Send, clock: VirtualTime, more: Partial<Run> = {}) =>
 	await startInTurn({
 		...withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND }),
 		threadId: 't',
+		facts: {},
 		body: {},
 		isNew: false,
 		whenBusy: 'wait',
@@ -147,8 +230,8 @@ const start = async (send: Send, clock: VirtualTime, more: Partial<Run> = {}) =>
 
 it('a run on a thread is given up after three tries where the server cannot be reached', async () => {
 	const { asking, asked } = answering(no(lost));
-	const result = { failure: { kind: 'network' } };
-	expect(await start(asking.send, virtualTime())).toMatchObject({ kind: 'notStarted', result });
+	const result = { status: 'failed', failure: { kind: 'network' } };
+	expect(await start(asking.send, virtualTime())).toMatchObject(result);
 	expect(asked).toHaveLength(3);
 });
 
@@ -156,11 +239,14 @@ it('a stream that breaks is joined again soon as long as it has said something n
 	const time = virtualTime();
 	let said = 0;
 	const send = parsing(async ({ stream }) => {
-		stream?.onEvent({ id: String(++said), data: '{"type":"event"}' });
+		const begun = { type: 'event', event: 'on_conversation_start', data: { id: 'c' } };
+		stream?.onEvent({ id: String(++said), data: JSON.stringify(begun) });
 		return stream ? no(lost) : success({ ...RUN, status: 'running', created_at: '' });
 	});
 	const client = withDeadline({ send, clock: time, deadline: time.now() + 600 * SECOND });
-	await waitForRunResult({ ...client, threadId: 't', runId: 'r' });
+	const facts: RunFacts = {};
+	const result = await waitForRunResult({ ...client, threadId: 't', runId: 'r', facts });
+	expect([result.status, facts.conversationId]).toEqual(['timedOut', 'c']);
 	// The longer waits are those for a sign of the stream.
 	const short = time.waits.filter((ms) => ms < 10 * SECOND);
 	expect(short.slice(0, 3)).toEqual([2_000, 2_000, 2_000]);
@@ -189,19 +275,53 @@ it.each([
 		return path.includes('messages') ? success({ items: [ofRun] }) : listed(mine('c'));
 	});
 	const client = withDeadline({ send, clock: time, deadline: time.now() + 60 * SECOND });
-	expect(await waitForRunResult({ ...client, threadId: 't', runId: 'silent' })).toMatchObject(
-		result,
-	);
+	expect(
+		await waitForRunResult({ ...client, threadId: 't', runId: 'silent', facts: {} }),
+	).toMatchObject(result);
 });
 
-it('a run that was never read is given up after a minute', async () => {
-	const time = virtualTime();
-	const limits = { clock: time, deadline: time.now() + 600 * SECOND };
-	const client = withDeadline({ send: parsing(() => no(lost)), ...limits });
-	const result = await waitForRunResult({ ...client, threadId: 't', runId: 'r' });
-	expect(result).toMatchObject({ status: 'failed', failure: { code: 'ECONNRESET' } });
-	expect(time.elapsed()).toBeGreaterThanOrEqual(60 * SECOND);
-	expect(time.elapsed()).toBeLessThan(120 * SECOND);
+it('a run that is cancelled, but was done by then, has its answer, and its conversation', async () => {
+	const clock = virtualTime();
+	const events = [
+		{ type: 'event', event: 'on_conversation_start', data: { id: 'c' } },
+		{ type: 'message', data: { type: 'text', id: 'a', text: 'Done' } },
+		{ type: 'event', event: 'on_conversation_end', data: { status: 'idle' } },
+		{ type: 'complete' },
+	];
+	const send = parsing(({ stream }) => {
+		for (const [at, event] of events.entries())
+			stream?.onEvent({ id: String(at + 1), data: JSON.stringify(event) });
+		return success(stream ? '' : { canceledExecutionIds: ['r'] });
+	});
+	const client = withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND });
+	const facts: RunFacts = {};
+	const result = await cancelRunning({ ...client, threadId: 't', runId: 'r', facts });
+	expect([result, facts]).toMatchObject([
+		{ status: 'completed', output: 'Done' },
+		{ conversationId: 'c' },
+	]);
+});
+
+it.each([
+	['an answer that it does not hold', 'Done', { remembered: false }],
+	['an answer that it holds', 'Said', {}],
+	['an empty answer', '', {}],
+])('a thread on which runs overlapped: %s', async (_, output, more) => {
+	const run = { ...RUN, status: 'success', created_at: '01', updated_at: '03' };
+	const other = { ...run, run_id: 'other', created_at: '02', updated_at: '04' };
+	const values = { messages: [{ id: 'm', type: 'ai', content: 'Said' }] };
+	const send = parsing(({ path }) =>
+		success(
+			path.endsWith('/runs')
+				? [run, other]
+				: { thread_id: 't', status: 'idle', values, metadata: {} },
+		),
+	);
+	const clock = virtualTime();
+	const client = withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND });
+	const result: Completed = { status: 'completed', output, parts: [], otherParts: [] };
+	const overlapped = { ...client, threadId: 't', runId: 'r', facts: {} };
+	expect(await withThread(overlapped, result)).toEqual({ ...result, ...more });
 });
 
 describe('a run on a thread whose last run has ended', () => {
@@ -233,7 +353,7 @@ it.each(['route', undefined] as const)(
 		const routes = { areMissing: false };
 		const { asking } = answering(no({ ...failure, status: 404, missing }));
 		expect(await start(asking.send, virtualTime(), { routes })).toMatchObject({
-			kind: 'noRoutes',
+			lacksRoutes: true,
 		});
 		expect(routes.areMissing).toBe(missing === 'route');
 	},
@@ -259,4 +379,95 @@ it.each([
 	});
 	await start(send, virtualTime(), { whenBusy: 'fail' });
 	expect(isCancelled).toBe(givesWay);
+});
+
+/** The events of a run in `one-key-cancel-ends-both`. */
+function recordedEvents(runId: string): RunEvents {
+	const found = recordedExchanges('one-key-cancel-ends-both').find(({ request }) =>
+		request.path.endsWith(`/runs/${runId}/stream`),
+	);
+	const events = new RunEvents(runId);
+	const read = new EventReader().push(Buffer.from(String(found?.response.body)));
+	if (!('flaw' in read)) for (const event of read) events.addEvent(event);
+	return events;
+}
+
+/** The events of a run that ended so, after one text. */
+function ended(end: Partial<RunEvents['end']>): RunEvents {
+	const events = new RunEvents('r');
+	events.readPart({ type: 'text', id: 'm', text: 'Hi' });
+	events.end = { tasks: [], ...end };
+	return events;
+}
+
+describe('resultFromEvents', () => {
+	const TASK = { id: '1', name: 'mail' };
+	const cancelled = { status: 'failed' };
+	const because = 'The run was cancelled on the server: ';
+
+	it.each<[Partial<RunEvents['end']>, object]>([
+		[{ status: 'idle' }, { status: 'completed', output: 'Hi', answerId: 'm' }],
+		[{ status: undefined }, { status: 'completed', output: 'Hi' }],
+		[
+			{ status: 'error', error: 'No' },
+			{ ...cancelled, reason: 'The run failed: No' },
+		],
+		[{ status: 'error' }, { reason: 'The run failed: the server gave no reason' }],
+		[
+			{ status: 'interrupted', tasks: [TASK] },
+			{ status: 'interrupted', interrupt: [TASK] },
+		],
+		[
+			{ status: 'interrupted', tasks: [TASK], error: 'By user' },
+			{ ...cancelled, reason: `${because}By user` },
+		],
+		[{ status: 'interrupted' }, { reason: `${because}the server does not say why` }],
+		[{ status: 'interrupted', agentStatus: 'success', error: 'x' }, { status: 'completed' }],
+		[
+			{ status: 'interrupted', isLeftOver: true },
+			{ status: 'completed', output: 'Hi' },
+		],
+		[{ status: 'interrupted', isLeftOver: true, error: 'By user' }, { status: 'failed' }],
+	])('%j', (end, result) => expect(resultFromEvents(ended(end))).toMatchObject(result));
+
+	it('counts a whole answer, though the cancelling of another run interrupted it (recorded)', () => {
+		const events = recordedEvents('01af66de-3a9d-4bd5-97fb-e4e94346fa5d');
+		expect(events).toMatchObject({ isComplete: true, isWhole: true });
+		const output = expect.stringMatching(/^Echo: FIRST-B-0/) as string;
+		expect(resultFromEvents(events)).toMatchObject({ status: 'completed', output });
+	});
+
+	it('does not count the cancelled one (recorded)', () => {
+		const events = recordedEvents('bbff5cf1-6a53-4489-9089-d876cacea3f6');
+		expect(events).toMatchObject({ isComplete: false, output: '' });
+	});
+});
+
+describe('the words of a result', () => {
+	const run = { run_id: 'r', created_at: 'noon', status: 'running' } as never;
+
+	it.each([
+		['busy', busy(run), /^Another run is active on this thread \(r, since noon\)$/],
+		['silent', stillBusy(run, 61_400), /\(r, since noon, without a sign for 61 s\) when/],
+		[
+			'still busy',
+			stillBusy(),
+			/^Another run was still active on the thread when the deadline came$/,
+		],
+		[
+			'lost',
+			mayHaveArrived('decision', lost),
+			/^It is not known whether the decision has reached the assistant\. ./,
+		],
+		['decision', neverRan('decision'), /^Nothing on this thread waits for a decision$/],
+		['retry', neverRan('retry'), /^Nothing was said on this thread that could be answered again$/],
+	])('%s', (_, { reason }, words) => expect(reason).toMatch(words));
+
+	it('stillBusy names the silent run that it cancelled', () => {
+		const result = stillBusy(run, 0, 'silent');
+		expect(result).toMatchObject({ status: 'timedOut', cancelledRun: 'silent' });
+		expect(result.advice).toMatch(
+			/^The silent run silent was cancelled\. If its server was restarted/,
+		);
+	});
 });

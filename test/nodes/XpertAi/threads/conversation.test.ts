@@ -1,10 +1,7 @@
-import get from 'lodash/get';
-
+import { get } from 'lodash';
 import {
 	createConversation,
 	findAnswer,
-	findMessages,
-	isConversationId,
 	learnOwner,
 	openTasks,
 	ownerOf,
@@ -12,10 +9,12 @@ import {
 	readConversation,
 	taskValues,
 	waitsForPerson,
-} from '../../../../nodes/XpertAi/threads/conversation';
-import type { Owner } from '../../../../nodes/XpertAi/threads/conversation';
-import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
-import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+	waitingMessage,
+} from 'nodes/XpertAi/threads/thread';
+import type { Owner } from 'nodes/XpertAi/threads/thread';
+import type { Failure } from 'nodes/XpertAi/transport/failure';
+import type { Outcome } from 'nodes/XpertAi/transport/request';
+
 import { no, success } from '../../support/send';
 import { answering, bodiesOf, failure, listed, lost, mine } from './support/answering';
 import { recordedBody, recordedExchanges } from './support/recorded';
@@ -155,17 +154,6 @@ describe('createConversation', () => {
 	});
 });
 
-it.each<[Outcome, boolean]>([
-	[success({ threadId: 't' }), true],
-	[success({}), false],
-	[success({ threadId: '' }), false],
-	[no(lost), false],
-])('isConversationId reads %j once: %s', async (outcome, isOne) => {
-	const { asking, asked } = answering(outcome);
-	expect(await isConversationId(asking, 'a/b')).toBe(isOne);
-	expect(asked).toMatchObject([{ method: 'GET', path: '/conversations/a%2Fb' }]);
-});
-
 const status = (code: number, missing?: Failure['missing']): Outcome =>
 	no({ ...failure, status: code, missing });
 const [ROUTE, PROXY, FORBIDDEN] = [status(404, 'route'), status(404), status(403)];
@@ -213,17 +201,17 @@ describe('learnOwner', () => {
 });
 
 describe('proveOwner', () => {
-	it.each<[string, Outcome, Owner]>([
-		[
-			'a conversation that is shown proves the owner',
-			listed(mine('c')),
-			{ id: 'u', isProven: true },
-		],
-		['one that is not shown leaves none', listed(), { id: null }],
-		['a failure says nothing', no(lost), { id: 'u' }],
-	])('%s', async (_, outcome, expected) => {
+	const shown = listed(mine('c'));
+	const proven = { id: 'u', isProven: true };
+
+	it.each<[string, Outcome[], Owner]>([
+		['a conversation that is shown proves the owner', [shown], proven],
+		['one that is shown a moment later, too', [listed(), shown], proven],
+		['one that is not shown leaves none', [listed()], { id: null }],
+		['a failure says nothing', [no(lost)], { id: 'u' }],
+	])('%s', async (_, outcomes, expected) => {
 		const owner: Owner = { id: 'u' };
-		await proveOwner(answering(outcome).asking, owner, 't');
+		await proveOwner(answering(...outcomes).asking, owner, 't');
 		expect(owner).toEqual(expected);
 	});
 
@@ -245,25 +233,43 @@ it('ownerOf keeps the owners of the last thousand accounts', () => {
 });
 
 describe('messages of a conversation', () => {
-	const answer = { role: 'ai', content: 'Hi', executionId: 'r' };
+	const answer = { role: 'ai', content: 'Hi' };
 
-	it('one malformed message does not hide the others', async () => {
-		const { asking, asked } = answering(success({ items: [null, { role: 1 }, answer] }));
-		expect(await findMessages(asking, 'c/d', { role: 'ai' })).toMatchObject({ answer: [answer] });
-		expect(asked).toMatchObject([{ path: '/conversations/c%2Fd/messages/search' }]);
-		expect(bodiesOf(asked)).toEqual([{ where: { role: 'ai' } }]);
+	it('are asked for again where the answer is lost; a malformed one does not hide the others', async () => {
+		const { asking, asked } = answering(no(lost), success({ items: [null, { role: 1 }, answer] }));
+		const found = await findAnswer(asking, { conversationIds: ['c/d'] }, 'r');
+		expect(found).toMatchObject({ message: answer });
+		expect(asked).toHaveLength(2);
+		expect(asked[1]).toMatchObject({ path: '/conversations/c%2Fd/messages/search' });
+		expect(bodiesOf(asked)[1]).toEqual({ where: { executionId: 'r' } });
 	});
 
 	it('findAnswer takes the last answer, from whichever conversation has one', async () => {
 		const human = { role: 'human', content: 'Hello' };
 		const last = { ...answer, content: 'last' };
 		const { asking, asked } = answering(listed(human), listed(answer, last, human));
-		const found = await findAnswer(asking, ['c', 'd', 'e'], 'r');
+		const found = await findAnswer(asking, { conversationIds: ['c', 'd', 'e'] }, 'r');
 		expect(found).toEqual({ message: last, failure: undefined });
 		expect(bodiesOf(asked)[0]).toEqual({ where: { executionId: 'r' } });
 		expect(asked).toHaveLength(2);
-		expect(await findAnswer(asking, [], 'r')).toEqual({});
-		const unread = await findAnswer(answering(no(failure)).asking, ['c', 'd'], 'r');
+		expect(await findAnswer(asking, { conversationIds: [] }, 'r')).toEqual({});
+		const unread = await findAnswer(
+			answering(no(failure)).asking,
+			{ conversationIds: ['c', 'd'] },
+			'r',
+		);
 		expect(unread).toMatchObject({ failure, message: undefined });
 	});
+});
+
+it.each([
+	[undefined, 'This waits for a person to decide.'],
+	[[{ name: 'mail' }, { name: 'pay' }], 'This waits for a person to decide: mail, pay.'],
+	[
+		[{ name: 'mail', info: { title: 'Mail', description: 'Send a mail' } }],
+		'This waits for a person to decide: Mail (Send a mail).',
+	],
+	[[null], 'This waits for a person to decide.'],
+])('the tasks %j are named in words', (tasks, words) => {
+	expect(waitingMessage(tasks)).toBe(words);
 });

@@ -8,7 +8,7 @@ import {
 	parseReply,
 	senderOf,
 	textOf,
-} from '../../../../nodes/XpertAi/threads/thread';
+} from 'nodes/XpertAi/threads/thread';
 import { recordedThread } from './support/recorded';
 
 describe('who says a message', () => {

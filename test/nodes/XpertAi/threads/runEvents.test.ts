@@ -1,14 +1,8 @@
 import fc from 'fast-check';
 
-import { messagesOf } from '../../../../nodes/XpertAi/threads/thread';
-import {
-	eventsOn,
-	RunEvents,
-	sourcesOf,
-	stepsOf,
-} from '../../../../nodes/XpertAi/threads/runEvents';
-import type { ServerEvent } from '../../../../nodes/XpertAi/transport/eventStream';
-import { EventReader } from '../../../../nodes/XpertAi/transport/eventStream';
+import { messagesOf } from 'nodes/XpertAi/threads/thread';
+import { eventsOn, RunEvents, sourcesOf, stepsOf } from 'nodes/XpertAi/threads/runEvents';
+import { EventReader, type ServerEvent } from 'nodes/XpertAi/transport/eventStream';
 import { recordedExchanges, recordedStream, recordedThread, streamAfter } from './support/recorded';
 import type { Exchange, Sequence } from './support/recorded';
 
@@ -38,7 +32,7 @@ describe('what a stream of events says', () => {
 		expect(hear(events, Buffer.from(withHelper))).toBeUndefined();
 		expect(heard.join('')).toBe(SAID);
 		expect(events).toMatchObject({
-			answer: 'Tool said: You said: hello [users seen: 1]',
+			output: 'Tool said: You said: hello [users seen: 1]',
 			isComplete: true,
 			isWhole: true,
 		});
@@ -96,7 +90,7 @@ describe('what a stream of events says', () => {
 		expect([events.isInToolCall, events.otherParts]).toEqual([false, [image]]);
 		const texts = ['See [1](xpert://knowledge)', undefined, ' late', 'other', 'new', ''];
 		expect(events.parts.slice(0, 6).map(({ text }) => text)).toEqual(texts);
-		expect([events.answerId, events.answer, heard]).toEqual(['b', 'new', ['found']]);
+		expect([events.answerId, events.output, heard]).toEqual(['b', 'new', ['found']]);
 	});
 
 	it('has the thoughts of a model among its parts, not in its answer', () => {
@@ -105,8 +99,8 @@ describe('what a stream of events says', () => {
 			events.readPart({ type: 'reasoning', id: 'a', text });
 		events.readPart({ type: 'text', id: 'a', text: 'Yes.' });
 		events.readPart({ type: 'reasoning', id: 'a', text: 'Done.' });
-		expect([events.answer, heard]).toEqual(['Yes.', ['|Yes.']]);
-		expect(events.otherParts.map(({ text }) => text)).toEqual(['First I think.', 'Done.']);
+		expect([events.output, heard]).toEqual(['Yes.', ['|Yes.']]);
+		expect(events.otherParts).toMatchObject([{ text: 'First I think.' }, { text: 'Done.' }]);
 	});
 
 	it('looks at no more of the earlier parts for each part where there are many', () => {
@@ -129,6 +123,37 @@ describe('what a stream of events says', () => {
 			return looks / count;
 		});
 		expect(many).toBeLessThan(few + 1);
+	});
+
+	it('goes on with an event without an ID, whatever the IDs before', () => {
+		const { events, heard } = listening();
+		const data = (text: string) =>
+			JSON.stringify({ type: 'message', data: { type: 'text', id: 'a', text } });
+		events.addEvent({ id: 'z', name: 'message', data: data('One, ') });
+		events.addEvent({ id: undefined, name: 'message', data: data('two') });
+		expect(heard.join('')).toBe('|One, two');
+		expect(events.lastId).toBe('z');
+	});
+
+	it.each([
+		['subAgent', 1],
+		['workflow', 0],
+	])('has a part for a helper, and none for a step of a workflow: %s', (category, parts) => {
+		const { events } = listening();
+		const data = { id: 'h', agentKey: 'helper', parentId: 'main', category };
+		const event = { type: 'event', event: 'on_agent_start', data };
+		events.addEvent({ id: '1', name: 'message', data: JSON.stringify(event) });
+		expect(events.parts).toHaveLength(parts);
+	});
+
+	it('is of the assistant that started first, whatever another one says', () => {
+		const { events } = listening();
+		const event = { type: 'event', event: 'on_agent_start', data: { agentKey: 'main' } };
+		events.addEvent({ id: '1', name: 'message', data: JSON.stringify(event) });
+		for (const agentKey of ['main', 'helper', undefined])
+			events.readPart({ type: 'text', id: `of ${agentKey}`, agentKey, text: `${agentKey}` });
+		expect(events.output).toBe('undefined');
+		expect(events.parts.map(({ text }) => text)).not.toContain('helper');
 	});
 
 	it('is not whole where its beginning is lost', () => {
@@ -194,7 +219,7 @@ describe('one reader: a recorded run', () => {
 	it.each(RUNS.map((run) => [run.sequence, run] as const))(
 		'is the same by its stream and by its message: %s',
 		(_, { events, message }) => {
-			expect(message.answer).toBe(events.answer);
+			expect(message.output).toBe(events.output);
 			expect(message.answerId).toBe(events.answerId);
 			const sources = (parts: RunEvents['parts']) => sourcesOf(parts).list(new Set());
 			expect(sources(message.parts)).toEqual(sources(events.parts));
@@ -246,6 +271,29 @@ describe('what is decided', () => {
 		expect(events.isInToolCall).toBe(true);
 		tell('on_agent_end', { agentKey: 'helper', id: 'h', status: 'success' });
 		expect(events.isInToolCall).toBe(false);
+		const call = (data: object) => events.readPart({ type: 'component', id: 'c', data });
+		call({ tool: 't' });
+		expect(events.isInToolCall).toBe(true);
+		call({ output: 'x' });
+		expect(events.isInToolCall).toBe(false);
+		// A helper that has stopped for a person starts again.
+		const inputs = { q: 1 };
+		const calls = ['v', 'w'].map((id) => ({ id, name: 'helper', args: id === 'w' ? inputs : {} }));
+		events.readMessage({ tool_calls: calls });
+		for (const [event, isInToolCall] of [
+			['start', true],
+			['end', false],
+			['start', true],
+		] as const) {
+			tell(`on_agent_${event}`, {
+				agentKey: 'helper',
+				id: 'w',
+				parentId: 'p',
+				inputs,
+				status: 'interrupted',
+			});
+			expect(events.isInToolCall).toBe(isInToolCall);
+		}
 		tell('on_conversation_end', { operation: { tasks: [{ name: 'mail' }] } });
 		expect(events.end.tasks).toEqual([{ name: 'mail' }]);
 	});
@@ -262,7 +310,7 @@ describe('what is decided', () => {
 		events.resume(undefined);
 		hearAll(streams[1]);
 		expect(events.end).toMatchObject({ status: 'idle', tasks: [] });
-		expect(events.answer).toMatch(/^RESULT: /);
+		expect(events.output).toMatch(/^RESULT: /);
 		expect(stepsOf(events.parts)).toMatchObject([{ action: call, observation: { sent: true } }]);
 	});
 });

@@ -1,17 +1,17 @@
 import {
 	joinRun,
 	listRuns,
-	newestRun,
+	newestOf,
 	readRun,
-	readUsage,
 	requestCancel,
 	stageOf,
 	startRun,
 	threadOfRun,
-} from '../../../../nodes/XpertAi/threads/runsApi';
-import { RunEvents } from '../../../../nodes/XpertAi/threads/runEvents';
-import type { RunRecord } from '../../../../nodes/XpertAi/threads/runsApi';
-import type { Outcome } from '../../../../nodes/XpertAi/transport/request';
+} from 'nodes/XpertAi/threads/thread';
+import type { RunRecord } from 'nodes/XpertAi/threads/thread';
+import { RunEvents } from 'nodes/XpertAi/threads/runEvents';
+import type { Outcome } from 'nodes/XpertAi/transport/request';
+
 import { no, success } from '../../support/send';
 import { answering, failure, lost } from './support/answering';
 
@@ -50,11 +50,11 @@ describe('listRuns', () => {
 		expect(read).toMatchObject({ failure: { kind: 'unreadable', reason } });
 	});
 
-	it('newestRun is the last that started, with equal times the greater ID', () => {
+	it('newestOf is the last that started, with equal times the greater ID', () => {
 		const run = (id: string, at: string, assistant_id?: string) =>
 			({ run_id: id, created_at: at, assistant_id }) as RunRecord;
 		const runs = [run('a', '1', 'x'), run('c', '2', 'x'), run('b', '2', 'x'), run('d', '3')];
-		expect(newestRun(runs)?.run_id).toBe('c');
+		expect(newestOf(runs)?.run_id).toBe('c');
 	});
 });
 
@@ -124,19 +124,4 @@ it('joinRun asks for what follows the last event', () => {
 	expect(request.stream).toMatchObject({ lastEventId: '5', signal });
 	request.stream?.onEvent({ id: '6', data: '{"type":"complete"}' });
 	expect(events).toMatchObject({ lastId: '6', isComplete: true });
-});
-
-describe('readUsage', () => {
-	const usage = { input_tokens: 3, output_tokens: 4, total_tokens: 7 };
-	const tokens = { inputTokens: 3, outputTokens: 4, totalTokens: 7 };
-
-	it.each<[string, Outcome, object | undefined]>([
-		['of this run', success({ run_id: 'r', usage }), tokens],
-		['not of another', success({ run_id: 'other', usage }), undefined],
-		['not where it fails', no(lost), undefined],
-	])('reads the tokens %s, asking once', async (_, outcome, expected) => {
-		const { asking, asked } = answering(outcome);
-		expect(await readUsage({ ...asking, ...IDS })).toEqual(expected);
-		expect(asked).toMatchObject([{ path: '/threads/t/context-usage' }]);
-	});
 });

@@ -1,10 +1,5 @@
-import {
-	afterLastUserMessage,
-	messagesOf,
-	threadState,
-} from '../../../../nodes/XpertAi/threads/thread';
-import { eventsOn, sourcesOf } from '../../../../nodes/XpertAi/threads/runEvents';
-import { passagesIn, Sources } from '../../../../nodes/XpertAi/threads/sources';
+import { afterLastUserMessage, messagesOf, threadState } from 'nodes/XpertAi/threads/thread';
+import { Sources, eventsOn, passagesIn, sourcesOf } from 'nodes/XpertAi/threads/runEvents';
 import { recordedThread } from './support/recorded';
 
 const link = (chunkId: string, documentId = 'd') =>

@@ -1,5 +1,5 @@
-import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
-import { readThread, threadState } from '../../../../nodes/XpertAi/threads/thread';
+import type { Failure } from 'nodes/XpertAi/transport/failure';
+import { readThread, threadState } from 'nodes/XpertAi/threads/thread';
 import { no, success } from '../../support/send';
 import { answering, failure, lost } from './support/answering';
 

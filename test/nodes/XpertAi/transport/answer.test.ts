@@ -2,14 +2,18 @@ import fc from 'fast-check';
 import { z } from 'zod';
 
 import {
+	type AnswerSchema,
 	answerFlaw,
 	answerIssue,
 	anyAnswer,
+	failureReason as reasonIn,
 	listAnswer,
 	parseAnswer,
+	parseRetryAfter,
 	recordWith,
-} from '../../../../nodes/XpertAi/transport/answer';
-import type { AnswerSchema } from '../../../../nodes/XpertAi/transport/answer';
+} from 'nodes/XpertAi/transport/answer';
+import { sanitize } from 'nodes/XpertAi/transport/sanitize';
+import { recordings } from 'test/sandbox/support/recordings';
 
 describe('answerIssue', () => {
 	const deep = z.object({ a: z.object({ b: z.string() }), c: z.number() });
@@ -27,7 +31,7 @@ describe('answerIssue', () => {
 		['a record', recordWith('id', 'url'), {}, 'it holds no id or no url'],
 		['a record', recordWith('id'), { id: '' }, 'it holds no id'],
 		['a record', recordWith('id'), { id: null }, 'it holds no id'],
-		['a record', recordWith('id'), [{ id: 'a' }], 'it is no record'],
+		['a record', recordWith('id'), [{ id: 'a' }], 'it is not what was asked for'],
 		['a record', recordWith('id'), undefined, 'it is empty'],
 		['an object', deep, 'OK', 'it is not what was asked for'],
 		['one of two', z.union([deep, z.number()]), {}, 'it is not what was asked for'],
@@ -93,14 +97,6 @@ describe('the flaw of an answer', () => {
 		['<html>', false, undefined],
 		['[draft] hello', false, undefined],
 		...[undefined, null, 3, true, {}, []].map((answer) => [answer, true, undefined] as never),
-		[{ statusCode: 500, message: 'No room' }, false, 'it says 500 itself: No room'],
-		[{ statusCode: 400, message: ['a', 'b'] }, false, 'it says 400 itself'],
-		[{ success: false }, false, 'it says that nothing was done'],
-		[{ success: false, message: 'full' }, false, 'it says that nothing was done: full'],
-		[{ success: true }, false, undefined],
-		[{ statusCode: 201 }, false, undefined],
-		[{ statusCode: '500' }, false, undefined],
-		[{ message: 'no' }, false, undefined],
 	])('%j (text: %s) is: %s', (answer, isText, flaw) => {
 		expect(answerFlaw(answer, isText)).toBe(flaw);
 	});
@@ -110,4 +106,135 @@ describe('the flaw of an answer', () => {
 		for (let length = 1; length < whole.length; length++)
 			expect(answerFlaw(parseAnswer(whole.slice(0, length)), true)).toContain('breaks off');
 	});
+});
+
+const REFUSALS = [...recordings()].flatMap(([endpoint, exchanges]) =>
+	exchanges
+		.filter(({ response }) => response.status >= 400)
+		.map(({ label, response: { status, body } }) => ({ endpoint, label, status, body })),
+);
+
+const SQL = /INSERT INTO|SELECT|UPDATE "|VALUES|RETURNING|Failing row/;
+
+/** The reason as it is shown. */
+const failureReason = (answer: unknown) => sanitize(reasonIn(answer) ?? '');
+
+/** The answer as the node gets it: the recording keeps JSON parsed, and what it cut as text. */
+const reasonFor = (body: unknown) =>
+	failureReason(parseAnswer(typeof body === 'string' ? body : JSON.stringify(body)));
+
+/** Texts among the parameters of a raw database answer that no kept `detail` quotes. */
+function secretValues(body: unknown): string[] {
+	const { parameters, detail } = body as { parameters?: unknown; detail?: unknown };
+	if (!Array.isArray(parameters)) return [];
+	const kept = typeof detail === 'string' && !detail.startsWith('Failing row') ? detail : '';
+	// Short ones such as "text" are words of our own as well.
+	return parameters
+		.filter((value): value is string => typeof value === 'string' && value.length > 5)
+		.filter((value) => !kept.includes(value));
+}
+
+describe('the reason in a recorded answer', () => {
+	it('is read from over 200 recordings of all endpoints', () => {
+		expect(REFUSALS.length).toBeGreaterThan(200);
+		expect(new Set(REFUSALS.map(({ endpoint }) => endpoint)).size).toBe(17);
+		expect(REFUSALS.flatMap(({ body }) => secretValues(body)).length).toBeGreaterThan(20);
+	});
+
+	it.each(REFUSALS)('$endpoint "$label" ($status) gives one line without SQL', ({ body }) => {
+		const reason = reasonFor(body) ?? '';
+		expect(reason).toMatch(/^\S.{0,498}\S$/);
+		expect(reason).not.toMatch(SQL);
+		for (const value of secretValues(body)) expect(reason).not.toContain(value);
+	});
+});
+
+describe('the reason in a raw database answer', () => {
+	const START = "The server's database refused the data:";
+	const raw = (facts: object) => ({
+		query: 'INSERT INTO x VALUES ($1)',
+		parameters: ['p'],
+		...facts,
+	});
+	const KEY = 'Key (copilotModelId)=(1111) is not present in table "copilot_model".';
+
+	it.each<[string, string]>([
+		['22001', 'a text is too long for its field'],
+		['22P02', 'such as an ID that is not a UUID'],
+		['23502', 'a required value is missing'],
+		['23503', 'it refers to a record that does not exist'],
+		['23505', 'a record with the same key exists already'],
+		['40001', 'a value was not accepted'],
+	])('says code %s in plain words', (code, words) => {
+		expect(failureReason(raw({ code }))).toContain(words);
+		expect(failureReason({ driverError: { code }, message: 'SQL' })).toContain(words);
+		expect(failureReason(raw({ code }))).toMatch(new RegExp(`; database code ${code}$`));
+	});
+
+	it.each<[object, string]>([
+		[{}, `${START} a value was not accepted`],
+		[{ code: 5, detail: 5, column: 5 }, `${START} a value was not accepted`],
+		[
+			{ code: '23503', detail: KEY, column: 'c', table: 't' },
+			`${START} it refers to a record that does not exist; ${KEY}; field c of t; database code 23503`,
+		],
+		[
+			{ code: '23502', detail: 'Failing row contains (secret).' },
+			`${START} a required value is missing; database code 23502`,
+		],
+		[
+			{ code: '23502', detail: 'Fehlgeschlagene Zeile enthält (geheim).' },
+			`${START} a required value is missing; database code 23502`,
+		],
+	])('quotes no more than the field and the key of %j', (facts, reason) => {
+		expect(failureReason(raw(facts))).toBe(reason);
+	});
+
+	it('hides the statement of an answer that was cut off', () => {
+		const whole = JSON.stringify(raw({ code: '22P02', severity: 'ERROR' }));
+		expect(reasonFor(whole.slice(0, -20))).toBe('an answer that breaks off');
+	});
+});
+
+describe('the reason in another answer', () => {
+	it.each<[unknown, string | undefined]>([
+		[{ message: 'Name Exist', error: 'Bad Request', statusCode: 400 }, 'Name Exist'],
+		[{ message: ['a must be text', 'b is missing'] }, 'a must be text; b is missing'],
+		[{ message: [5, 'a must be text', {}] }, 'a must be text'],
+		[{ message: [], error: 'Bad Request' }, 'Bad Request'],
+		[{ message: '', error: 'Bad Request' }, 'Bad Request'],
+		[{ error: { message: 'inner' } }, 'inner'],
+		[{ detail: 'Thread not found' }, 'Thread not found'],
+		['Not Found', 'Not Found'],
+		['two\r\n  lines\t', 'two lines'],
+		['<html><title>502 Bad</title></html>', 'an HTML page with the title "502 Bad"'],
+		['<!doctype html><p>Sign in</p>', 'an HTML page'],
+		...[undefined, null, 5, true, {}, [], '', ' \n', { message: 5 }, { error: [{}] }].map(
+			(nothing) => [nothing, undefined] as [unknown, undefined],
+		),
+	])('%j is %j', (answer, reason) => expect(failureReason(answer)).toBe(reason));
+
+	it('is one line of at most 500 characters', () => {
+		const text = fc.string({ maxLength: 2000 });
+		const answer = fc.oneof(
+			...[fc.jsonValue(), text],
+			fc.record({ message: fc.oneof(text, fc.array(fc.string())) }),
+		);
+		fc.assert(
+			fc.property(answer, (value) => {
+				expect(failureReason(value) ?? 'none').toMatch(/^\S(.{0,498}\S)?$/u);
+			}),
+		);
+	});
+});
+
+describe('Retry-After', () => {
+	const NOTHING = ['', ' ', 'soon', '-5', '1e3', '0x10', '5 s', '5.', '2026-01-31', null];
+
+	it.each<[unknown, number | undefined]>([
+		['0', 0],
+		['120', 120_000],
+		['1.25', 1250],
+		...NOTHING.map((nothing) => [nothing, undefined] as [unknown, undefined]),
+	])('%j is %s ms', (header, ms) => expect(parseRetryAfter(header)).toBe(ms));
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { buildPath } from '../../../../nodes/XpertAi/transport/api';
+import { buildPath } from 'nodes/XpertAi/transport/api';
 
 /** Ids as `readId` lets them through: not empty, no dot segment, well-formed. */
 const id = fc

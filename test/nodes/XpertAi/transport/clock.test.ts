@@ -1,6 +1,9 @@
 import { getEventListeners } from 'node:events';
 
-import { longerPause, systemClock } from '../../../../nodes/XpertAi/transport/clock';
+import type { Logger } from 'n8n-workflow';
+
+import { longerPause, loggingProgress, systemClock } from 'nodes/XpertAi/transport/clock';
+import { node } from '../../support/node';
 
 const HOUR = 3_600_000;
 
@@ -45,4 +48,45 @@ describe('the system clock', () => {
 
 it('pauses half as long again each time, up to 15 seconds', () => {
 	expect([2_000, 9_000, 12_000].map(longerPause)).toEqual([3_000, 13_500, 15_000]);
+});
+
+describe('long work', () => {
+	let lines: string[];
+	const context = {
+		getNode: () => node,
+		logger: { info: (line: string) => lines.push(line) } as unknown as Logger,
+	};
+
+	beforeEach(() => {
+		lines = [];
+		jest
+			.spyOn(systemClock, 'later')
+			.mockImplementation((ms, work) => void systemClock.sleep(ms).then(work));
+		jest.useFakeTimers();
+	});
+	afterEach(() => {
+		jest.useRealTimers();
+		jest.restoreAllMocks();
+	});
+
+	it.each([
+		['has a result', () => systemClock.sleep(75_000)],
+		['fails', async () => await systemClock.sleep(75_000).then(() => Promise.reject(Error('no')))],
+	])('logs its progress every half minute until it %s', async (_, work) => {
+		const working = loggingProgress(work(), (minutes) => `after ${minutes}`, context);
+		const ended = expect(working.then(String, String)).resolves.toMatch(/undefined|Error: no/);
+		await jest.advanceTimersByTimeAsync(HOUR);
+		await ended;
+		expect(lines).toEqual([`${node.name}: after 0.5`, `${node.name}: after 1`]);
+		expect(jest.getTimerCount()).toBe(0);
+	});
+
+	it('logs nothing as long as there is no progress to describe', async () => {
+		const describes = jest.fn((minutes: number) => (minutes > 1 ? 'begun' : undefined));
+		const working = loggingProgress(systemClock.sleep(100_000), describes, context);
+		await jest.advanceTimersByTimeAsync(HOUR);
+		await working;
+		expect(lines).toEqual([`${node.name}: begun`]);
+		expect(describes).toHaveBeenCalledTimes(3);
+	});
 });

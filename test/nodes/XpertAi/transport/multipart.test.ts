@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 
-import { multipartBody } from '../../../../nodes/XpertAi/transport/multipart';
-import { readBack } from '../../support/forms';
+import { multipartBody } from 'nodes/XpertAi/transport/multipart';
+
+/** What a server would read off a multipart body. */
+async function readBack(body: FormData): Promise<Array<[string, File | string]>> {
+	const sent = new Response(body);
+	const received = await new Response(await sent.arrayBuffer(), {
+		headers: { 'content-type': sent.headers.get('content-type') ?? '' },
+	}).formData();
+	return [...received.entries()];
+}
 
 const file = (content: Buffer, name = 'a.txt') => ({ name, mimeType: 'text/plain', content });
 

@@ -4,11 +4,10 @@ import fc from 'fast-check';
 import { UserError } from 'n8n-workflow';
 import { z } from 'zod';
 
-import type { Failure } from '../../../../nodes/XpertAi/transport/failure';
-import type { ApiRequest } from '../../../../nodes/XpertAi/transport/request';
-import { multipartBody } from '../../../../nodes/XpertAi/transport/multipart';
-import { CREDENTIAL, sendOnce, wrap, wrapped } from '../../support/sender';
-import type { Exchange } from '../../support/sender';
+import type { Failure } from 'nodes/XpertAi/transport/failure';
+import type { ApiRequest } from 'nodes/XpertAi/transport/request';
+import { multipartBody } from 'nodes/XpertAi/transport/multipart';
+import { CREDENTIAL, type Exchange, sendOnce, wrap, wrapped } from '../../support/sender';
 import { EMPTY_WORDS } from '../../support/thrown';
 
 const WHERE = { method: 'POST', path: '/api/ai/assistants/count' };
@@ -83,6 +82,14 @@ describe('what is handed to n8n', () => {
 		timer.mockRestore();
 	});
 
+	it.each([
+		[stream, {}],
+		[{ ...stream, lastEventId: '1-0' }, { 'Last-Event-ID': '1-0' }],
+	])('asks for a stream from behind the last event: %j', async (asked, further) => {
+		const options = await handed({ request: { body: undefined, stream: asked } });
+		expect(options?.headers).toEqual({ Accept: 'text/event-stream', ...further });
+	});
+
 	it('carries the allowed domains of the credential', async () => {
 		const allowedDomains = '  example.com, api.example.com ';
 		const credential = { allowedHttpRequestDomains: 'domains', allowedDomains };
@@ -108,15 +115,15 @@ describe('a credential that cannot be used', () => {
 	});
 
 	it.each<[string, Record<string, unknown>]>([
-		['Access Token of the credential is empty', { accessToken: '' }],
+		['is empty', { accessToken: '' }],
 		['a line break', { accessToken: 'abc\r\nX-Evil: 1' }],
 		['holds a space', { accessToken: 'abc def' }],
 		['another character', { accessToken: 'ключ' }],
-		['Base URL is empty', { baseUrl: '' }],
+		['not a plain web address', { baseUrl: '' }],
 		['Allow Insecure HTTP', http],
 		['Allow Insecure HTTP', { ...http, allowInsecureHttp: 'false' }],
 		['user name or password', { baseUrl: 'https://a:b@example.com' }],
-		['lists none', listed()],
+		['do not include the host', listed()],
 		['do not include the host of its Base URL (https://api.example.com)', listed('example.com')],
 		['do not include the host', listed('*.api.example.com')],
 	])('sends nothing and says "%s": %j', async (words, credential) => {
@@ -188,7 +195,11 @@ describe('a failure', () => {
 	const NOT_NOW = { reason: 'Not now', requestId: 'r-1' };
 	const TORN = { kind: 'network', code: 'ERR_BAD_RESPONSE' };
 
-	it.each<[Exchange, Partial<Failure> | object]>([
+	const rows: Array<[Exchange, Partial<Failure> | object]> = [
+		[
+			{ status: 200, body: '[1, 2' },
+			{ kind: 'unreadable', reason: 'it breaks off or is not valid JSON' },
+		],
 		...[400, 503].map((status): [Exchange, object] => [
 			{ status, body: '{"message":"Name Exist"}', headers },
 			{ kind: 'status', status, reason: 'Name Exist', requestId: 'r-1' },
@@ -201,19 +212,15 @@ describe('a failure', () => {
 			{ status: 429, headers: { 'retry-after': '7' } },
 			{ kind: 'status', retryAfterMs: 7000 },
 		],
-		...[301, 302, 303, 307, 308].map((status): [Exchange, object] => [
+		...[300, 301, 302, 303, 307, 308].map((status): [Exchange, object] => [
 			{ status, headers: { location: 'https://sso.example.com/login?state=abc' } },
 			{ kind: 'redirect', status, reason: 'https://sso.example.com' },
 		]),
 		[
-			{ status: 302, headers: { location: 'mailto:a' } },
-			{ kind: 'redirect', reason: 'mailto:' },
-		],
-		[
 			{ status: 302, headers: { location: '/login' } },
-			{ reason: 'another path of the same server' },
+			{ kind: 'redirect', reason: undefined },
 		],
-		[{ status: 302 }, { kind: 'redirect', reason: 'another address' }],
+		[{ status: 302 }, { kind: 'redirect', reason: undefined }],
 		[{ thrown: torn(400) }, { kind: 'status', status: 400, ...NOT_NOW }],
 		[{ thrown: torn(502) }, { kind: 'status', status: 502, ...NOT_NOW }],
 		[{ thrown: torn(302) }, TORN],
@@ -234,9 +241,16 @@ describe('a failure', () => {
 			{ thrown },
 			{ kind: 'network', reason: undefined },
 		]),
-	])('%j is %j', async (exchange, expected) => {
-		expect(await failureOf(exchange)).toMatchObject({ ...WHERE, ...expected });
-	});
+	];
+	// n8n's errors carry the time, and the name of a test is to be the same in each run.
+	const nameOf = (row: unknown) =>
+		JSON.stringify(row, (key, value: unknown) => (key === 'timestamp' ? undefined : value));
+	it.each(rows.map((row) => [nameOf(row), ...row] as const))(
+		'%s',
+		async (_, exchange, expected) => {
+			expect(await failureOf(exchange)).toMatchObject({ ...WHERE, ...expected });
+		},
+	);
 
 	it.each(['ip', 'hostname'])(
 		"is n8n's SSRF protection before and while connecting: %s",

@@ -1,6 +1,6 @@
 import { orderBy } from 'lodash';
 
-import type { ConversationChange } from '../../../../nodes/XpertAiTrigger/conversations';
+import type { ConversationChange } from '../../../../nodes/XpertAiTrigger/poll';
 import type { Change, ChangesQuery } from '../../../../nodes/XpertAiTrigger/changes';
 
 /** A change that is stamped with one moment and can be seen from another on. */
@@ -20,6 +20,7 @@ export const answered = (id: string, at: number): ConversationChange => ({
 	assistantId: undefined,
 	error: undefined,
 	tasks: [],
+	isLeftOver: false,
 	record: {},
 });
 

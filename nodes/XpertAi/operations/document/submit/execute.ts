@@ -1,32 +1,199 @@
-import compact from 'lodash/compact';
-import sumBy from 'lodash/sumBy';
-import { isExpression, type INodeExecutionData } from 'n8n-workflow';
-import type { AnyZodObject } from 'zod';
+import { compact, difference, filter, pick, sortBy, sumBy } from 'lodash';
+import { type INodeExecutionData, isExpression } from 'n8n-workflow';
+import { type AnyZodObject, z } from 'zod';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { mayContinue, addHints } from '../../../execution/outputs';
-import { withProgress } from '../../../execution/progress';
-import { givenFor } from '../../../execution/rawParameters';
+import {
+	addHints,
+	isInLoop,
+	isTool,
+	mayContinue,
+	readAnswerOutput,
+} from '../../../execution/outputs';
+import { givenFor, keyOf, quoted } from '../../../execution/userInput';
+import { fetchStatuses, processingState, switchDocuments } from '../../../ingest/answers';
+import type { SourceMemory } from '../../../ingest/memory';
 import { systemClock } from '../../../transport/clock';
-import { failureMessage } from '../../../transport/failure';
-import { MIRROR, disableMissing, refuseBehindFindChanges, refuseInLoop } from './disableMissing';
-import { troubleHints } from './knowledgebase';
-import { hintsOf, outputOf, processingError, progressOf, stopError } from './report';
+import { type Failure, failureMessage } from '../../../transport/failure';
+import { Submission, asHint, counted, outermostMode, sentences, troubleHints } from './report';
 import { readSubmitSettings, sameSettingsCheck, sourceOf, submitParameters } from './settings';
-import { Submission } from './submission';
+import { type FoundDocument, versionOf } from './sources';
 import { Target } from './target';
-import { sentences } from './wording';
+
+/** Maximum number of documents that a message names as examples. */
+const EXAMPLES = 3;
+
+const MIRROR = 'Mirror the Source (Disable What Is Gone)';
 
 /**
- * Stores the documents of all items, processes them, and reports the outcome of each.
+ * Rejects a choice that disables missing documents, if the node is in a loop: each iteration contains only a part of
+ * the documents, so all others would be disabled.
  *
- * @throws NodeApiError or NodeOperationError with Stop, for the first document that failed
+ * @param choice the rejected choice
+ * @param other a choice that is allowed in a loop
+ * @throws NodeOperationError before anything is sent
+ */
+function refuseInLoop(item: Item, name: string, choice: string, other: string): void {
+	if (!isInLoop(item.context)) return;
+	item.refuseField(
+		name,
+		`cannot be "${choice}" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "${other}"`,
+	);
+}
+
+/**
+ * Rejects Mirror the Source behind a Find Changes node that is or may be of the same source. Find Changes passes on
+ * only what changed, so all unchanged documents would be disabled. Older versions of n8n do not give the parameters of
+ * other nodes; nothing is rejected there.
+ *
+ * @throws NodeOperationError before anything is sent
+ */
+function refuseBehindFindChanges(item: Item): void {
+	const { name, type, parameters } = item.context.getNode();
+	const own = parameters.sourceName;
+	const isOfThis = (other: unknown) => !own || other === own || [own, other].some(isExpression);
+	const parents = item.context.getParentNodes(name, { includeNodeParameters: true });
+	const found = filter(parents, { type, parameters: { operation: 'findChanges' } }).find(
+		({ disabled, parameters: other }) => !disabled && isOfThis(other?.sourceName),
+	);
+	if (!found) return;
+	item.refuseField(
+		'mode',
+		`cannot be "${MIRROR}" behind ${quoted(found.name)}, which passes on only what changed: choose "Send New and Changed"`,
+	);
+}
+
+/**
+ * Execution modes in which missing documents may be disabled, because the items are the current state of the source. In
+ * a manual execution, a test or a retry, they may be incomplete or outdated.
+ */
+const REMOVING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error', 'integrated'];
+
+/**
+ * Disables the documents that earlier runs of this source stored and that this run does not contain, if the user has
+ * chosen that (`mirrors`). Only a complete run in one of the REMOVING_MODES disables documents; a dry run only reports
+ * them. If more are missing than Stop If More Than (%) Are Gone allows, none is disabled and an error is recorded.
+ */
+async function disableMissing(target: Target): Promise<void> {
+	const { memory, memoryRoutes: routes, seen, submission } = target;
+	const { first, settings } = submission;
+	const { dryRun, maxGonePercent, mirrors } = settings;
+	if (!memory || !mirrors) return;
+	const { known, knownBefore, requiredId } = memory;
+	const ids = [...known.ids(seen)];
+	if (ids.length === 0) return;
+	const reason = await reasonToKeep(target, memory);
+	if (reason)
+		return submission.remark(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${reason}.`);
+	const { statuses, failure } = await fetchStatuses(ids, routes, requiredId);
+	if (failure) return submission.remark(notAll(failure));
+	// A processed document in the state `none` was disabled by hand or deleted. A document that was only stored has
+	// this state too, so it does not count.
+	const isOutAlready = (id: string) =>
+		known.isDone(id, true) && processingState(statuses.get(id)) === 'none';
+	const toDisable = ids.filter((id) => statuses.has(id) && !isOutAlready(id));
+	// IDs that were rebuilt from names do not count as missing: their documents may have been disabled long ago.
+	const missing = ids.filter((id) => !isOutAlready(id) && !known.rebuilt.has(id));
+	const share = `${missing.length} of ${counted(knownBefore, 'document')} are missing from this run`;
+	const isTooMany = exceedsShare(missing.length, knownBefore, maxGonePercent);
+	if (!dryRun && !REMOVING_MODES.includes(outermostMode(first.context))) {
+		const plan = isTooMany ? `disable none: more than ${maxGonePercent} %` : 'disable them';
+		return submission.remark(`${share}. A scheduled run would ${plan}.`);
+	}
+	if (isTooMany) {
+		const label = `"${first.labelOf('options.maxGonePercent')}"`;
+		const tooMany = `${share}, more than ${label} allows (${maxGonePercent})`;
+		if (dryRun) return submission.remark(`The next run would fail: ${tooMany}.`);
+		const some = missing.slice(0, EXAMPLES);
+		const names = await memory.names.of(some);
+		const examples = some.map((id) => names.get(id)?.name ?? id).sort();
+		const percent = percentage(missing.length, knownBefore);
+		const error = first.operationError(
+			`Nothing was disabled: ${tooMany}`,
+			`Missing are for example ${examples.join(', ')}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
+		);
+		return submission.refuse(error);
+	}
+	const names = await memory.names.of(toDisable);
+	const byName = sortBy(toDisable, (id) => names.get(id)?.name);
+	if (dryRun) {
+		for (const id of byName)
+			submission.take({ outcome: 'planned', plan: 'gone', ...names.get(id), id });
+		return;
+	}
+	for (const id of difference(ids, toDisable)) known.remove(id);
+	const notDisabled = await switchDocuments(byName, {
+		disabled: true,
+		routes,
+		fieldsOf: (id) => pick(names.get(id), 'name'),
+		beforeChange: async (some) => await memory.journalChange(some),
+		onSwitched: (id) => {
+			known.remove(id);
+			submission.take({ outcome: 'disabled', ...names.get(id), id });
+		},
+	});
+	if (notDisabled) submission.remark(notAll(notDisabled));
+}
+
+const notAll = (failure: Failure) =>
+	asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`);
+
+/**
+ * Why no document may be disabled: the run may lack documents of the source or have failed, or another run may be at
+ * work. `undefined` if nothing prevents it.
+ */
+async function reasonToKeep(
+	{ brokenKey, gaps, seen, submission }: Target,
+	memory: SourceMemory,
+): Promise<string | undefined> {
+	const { first, signal, tally, unassigned } = submission;
+	const { emptyFiles, withoutStableId } = tally.doubts;
+	if (signal?.aborted) return 'the execution was stopped';
+	const failed = counted(gaps + unassigned, 'document was', 'documents were');
+	if (gaps + unassigned > 0) return `${failed} not read, or not stored for certain`;
+	if (tally.processingBroken) return 'the processing could not be started or followed';
+	if (emptyFiles > 0) return `${counted(emptyFiles, 'file')} of records held none`;
+	if (withoutStableId > 0) return `${counted(withoutStableId, 'document')} came without an ID`;
+	if (brokenKey !== undefined) return `the key ${quoted(brokenKey)} lacks a part`;
+	if (seen.size === 0) return 'the source brought no documents';
+	if (Number(first.context.getWorkflowDataProxy(0).$runIndex) > 0)
+		return 'the node ran more than once in this execution';
+	if (!memory.isUsable) return 'this run cannot be remembered';
+	return (await memory.check()) && 'whether another run of this source is at work is not known';
+}
+
+/**
+ * Fewer missing documents than this are allowed whatever the limit in percent, with the exceptions in `exceedsShare`:
+ * any source loses a few.
+ */
+const ALWAYS_ALLOWED_BELOW = 10;
+
+/**
+ * Whether more documents are missing than `maxPercent` allows. Fewer than ALWAYS_ALLOWED_BELOW are always allowed,
+ * unless they are at least half of the source or `maxPercent` is 0.
+ */
+export function exceedsShare(missing: number, before: number, maxPercent: number): boolean {
+	const isFew = missing < ALWAYS_ALLOWED_BELOW && missing * 2 < before && maxPercent > 0;
+	return !isFew && percentage(missing, before) > maxPercent;
+}
+
+/** A share in percent, rounded up: a limit of this number allows the share. 0 if the whole is 0. */
+function percentage(part: number, whole: number): number {
+	return whole === 0 ? 0 : Math.ceil((part * 100) / whole);
+}
+
+/**
+ * Runs Submit: stores the documents of all items, has them processed, and reports the outcome of each.
+ *
+ * @returns what `Submission.output` gives
+ * @throws NodeOperationError if a setting is not valid; with On Error = Stop Workflow, NodeApiError or
+ * NodeOperationError of the first failure
  */
 export async function execute(execution: Execution): Promise<INodeExecutionData[]> {
 	const [first] = execution.items;
 	if (!first) return [];
-	const settings = readSubmitSettings(first);
+	const settings = { ...readSubmitSettings(first), ...readAnswerOutput(first) };
 	if (settings.mirrors) {
 		refuseInLoop(first, 'mode', MIRROR, 'Send New and Changed');
 		refuseBehindFindChanges(first);
@@ -34,90 +201,83 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	const started = systemClock.now();
 	const submission = new Submission(first, settings);
 	const { tally } = submission;
-	const { source } = first.context.getNode().parameters;
-	const total = ONE_IN_ITEM.includes(source) ? execution.items.length : undefined;
-	await withProgress(
-		first.context,
-		() => progressOf(tally, total),
-		async () => await submitTo(submission, targetsOf(submission, execution.items)),
-	);
-	if (tally.processingFailed > 0 && !mayContinue(first.context))
-		throw processingError(tally, first);
-	addHints(first.context, hintsOf(tally, first, settings));
-	return outputOf(tally, first, settings, (systemClock.now() - started) / 1000);
+	await submitTo(submission, targetsOf(submission, execution.items));
+	if (tally.processingFailed > 0 && !mayContinue(first.context)) throw submission.processingError();
+	addHints(first.context, submission.hints(settings.dryRun));
+	return submission.output((systemClock.now() - started) / 1000);
 }
 
-/** Sources with which each item is one document. */
-const ONE_IN_ITEM: unknown[] = ['text', 'files', 'addresses', 'fields'];
-
 /**
- * The sources of the items, each with its knowledgebase. With Stop, all items are read before anything is sent, so that
- * a flaw leaves nothing stored; otherwise each is read when its turn comes, as files of records always are.
+ * Groups the items by knowledgebase and source. With On Error = Stop Workflow, all items are read before anything is
+ * sent, so that an item with an error leaves nothing stored. Otherwise, each item is read when its turn comes. A file
+ * of records may be large, so it is always read when its turn comes.
  */
-export function targetsOf(
+function targetsOf(
 	submission: Submission,
 	items: Item[],
 	schema: AnyZodObject = submitParameters,
 ): Target[] {
-	const { first, tally } = submission;
+	const { first } = submission;
 	const readsAhead = !mayContinue(first.context);
 	const checkSettings = sameSettingsCheck(first, schema);
 	const targets = new Map<string, Target>();
-	for (const [index, item] of items.entries()) {
+	for (const item of items) {
 		try {
 			item.checkSameCredential(first);
 			checkSettings(item);
-			const id = item.id('knowledgebaseId');
+			const id = item.filledText('knowledgebaseId');
 			const source = sourceOf(item);
 			const place = JSON.stringify([id, source]);
 			const target = targets.get(place) ?? new Target(submission, id, source, item);
-			target.stream.queue.push({ item, documents: readsAhead ? submission.read(item) : undefined });
+			target.queue.push({ item, documents: readsAhead ? submission.read(item) : undefined });
 			targets.set(place, target);
 		} catch (caught) {
 			submission.unassigned += 1;
 			submission.takeFlaw(item, caught);
 		}
-		tally.itemsNotRead = items.length - index - 1;
 		if (submission.stoppedBy) break;
 	}
 	return [...targets.values()];
 }
 
-/** Stores the documents and follows their processing, or plans that. The memory is written however the run ends. */
+/**
+ * Sends the documents of all sources, follows their processing, and disables missing ones; a dry run only plans. Except
+ * in a dry run, the memory of each source is closed, even after an error.
+ */
 async function submitTo(submission: Submission, targets: Target[]): Promise<void> {
 	const { first, settings } = submission;
 	try {
 		for (const target of targets)
-			if (!submission.stoppedBy) await (settings.dryRun ? target.plan() : target.store());
+			await (settings.dryRun && submission.canSend ? target.plan() : target.store());
 		await endIfStopped(submission, targets);
-		// All knowledgebases share one wait, in which documents that could not be processed are sent whole.
+		// All sources are followed at once. Documents that could not be processed may be sent again here.
 		await Promise.all(targets.map(async (target) => await target.followProcessing()));
 		await endIfStopped(submission, targets);
-		remarkCircuitBreaker(submission);
-		submission.remarkOn(sumBy(targets, 'older'), NOT_SENT_IN_RETRY);
-		remarkProcessing(submission, targets);
+		remarkEnd(submission, targets);
 		for (const target of targets) await disableMissing(target);
 		if (settings.mirrors && isExpression(givenFor(first.context.getNode(), 'sourceName')))
 			submission.remark(ONLY_WITH_DOCUMENTS);
 		if (submission.refusal) throw submission.refusal;
 	} finally {
-		if (!settings.dryRun) await closeAll(targets);
+		const closing = settings.dryRun ? [] : targets.map(async ({ memory }) => await memory?.close());
+		// An unreleased lease locks its source for a while, so every memory is closed before an error is thrown.
+		await Promise.allSettled(closing);
+		await Promise.all(closing);
 	}
 	for (const { memory } of targets) if (memory) submission.remark(...troubleHints(memory.troubles));
 }
 
-/** @throws the error of the document that failed with Stop, if there is one */
+/**
+ * Ends the run if On Error is Stop Workflow and a document failed: starts the processing of the stored documents, then
+ * throws.
+ *
+ * @throws the error of the failed document
+ */
 async function endIfStopped(submission: Submission, targets: Target[]): Promise<void> {
-	const { stoppedBy, tally } = submission;
+	const { stoppedBy } = submission;
 	if (!stoppedBy) return;
 	for (const target of targets) await target.stop();
-	throw stopError(tally, stoppedBy, sumBy(targets, 'waiting'));
-}
-
-/** Closes every memory, also if one of them throws: a lease that is kept locks its source. */
-async function closeAll(targets: Target[]): Promise<void> {
-	const closed = await Promise.allSettled(targets.map(async ({ memory }) => await memory?.close()));
-	for (const end of closed) if (end.status === 'rejected') throw end.reason;
+	throw submission.stopError(stoppedBy);
 }
 
 const NOT_SENT_IN_RETRY = 'not sent: this is a retry, and what is stored may be newer.';
@@ -125,32 +285,118 @@ const NOT_SENT_IN_RETRY = 'not sent: this is a retry, and what is stored may be 
 const ONLY_WITH_DOCUMENTS =
 	'Mirrored: the sources that brought a document in this run. Others keep what they have.';
 
-/** Reports once that the circuit breaker kept documents from being sent. */
-function remarkCircuitBreaker(submission: Submission): void {
-	const { reason, streakLength } = submission.circuitBreaker;
-	const { notSent } = submission.tally.counts;
-	if (reason === undefined) return;
+/**
+ * Adds hints about documents that were not sent, and about processing that could not be started or followed or has not
+ * ended. Documents stay stored whatever happens to their processing.
+ */
+function remarkEnd(submission: Submission, targets: Target[]): void {
+	const { circuitBreaker, tally } = submission;
+	const { reason, streakLength } = circuitBreaker;
 	const why =
 		streakLength === undefined ? 'none would be found' : `${streakLength} in a row failed`;
-	submission.remarkOn(notSent, `not sent, as ${why}: ${reason}`);
-}
-
-/** Reports what is not known of the processing. Documents stay stored whatever happens. */
-function remarkProcessing(submission: Submission, targets: Target[]): void {
+	if (reason !== undefined)
+		submission.remarkOn(tally.counts.notSent, `not sent, as ${why}: ${reason}`);
+	submission.remarkOn(sumBy(targets, 'older'), NOT_SENT_IN_RETRY);
 	const results = compact(targets.map(({ processing }) => processing?.result));
-	for (const { failure, hasNoRoute, allStarted } of results) {
+	for (const { failure, hasNoRoute } of results) {
 		if (hasNoRoute) submission.remark(NO_PROCESSING_ROUTE);
 		else if (failure) {
-			submission.tally.processingBroken = true;
-			const step = allStarted ? 'followed' : 'started';
-			const broken = `The documents are stored, but their processing could not be ${step}`;
-			submission.remark(sentences(broken, failureMessage(failure)));
+			tally.processingBroken = true;
+			submission.remark(sentences(PROCESSING_BROKEN, failureMessage(failure)));
 		}
 	}
-	const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
-	const unfinished = `still being processed when the wait ended${next}.`;
-	submission.remarkOn(sumBy(results, 'unfinished'), unfinished);
+	submission.remarkOn(sumBy(results, 'unfinished'), 'still being processed when the wait ended.');
 }
+
+const PROCESSING_BROKEN =
+	'The documents are stored, but their processing could not be started or followed';
 
 const NO_PROCESSING_ROUTE =
 	'This server decides by itself when documents are found: it takes no request to process them.';
+
+/* Document: Find Changes */
+
+const findChangesParameters = z.object({
+	whatIsGone: z.enum(['keep', 'disable']),
+	options: submitParameters.shape.options.partial(),
+});
+
+/**
+ * Runs Find Changes: passes on the items whose documents Submit would send, judged by key and version; with Pass All,
+ * all items. Stores no document, but disables missing ones if What Is Gone says so.
+ *
+ * @returns the items that pass, and error items; in a dry run, the plan for each item
+ * @throws NodeOperationError if the node is the tool of an agent, or a setting is not valid; with On Error = Stop
+ * Workflow, NodeApiError or NodeOperationError of the first failure
+ */
+export async function findChanges({ items }: Execution): Promise<INodeExecutionData[]> {
+	const [first] = items;
+	if (!first) return [];
+	if (isTool(first.context)) throw first.operationError(NO_TOOL);
+	const settings = {
+		...readSubmitSettings(first),
+		remembers: true,
+		mirrors: first.settings(findChangesParameters).whatIsGone === 'disable',
+		process: undefined,
+		simplify: true,
+	};
+	if (settings.mirrors)
+		refuseInLoop(first, 'whatIsGone', 'Disable It: the Items Are the Whole Source', 'Leave It');
+	const submission = new Submission(first, settings, (item) => [listedDocument(item)]);
+	const targets = targetsOf(submission, items, findChangesParameters);
+	for (const target of targets) if (!submission.stoppedBy) await target.plan();
+	if (submission.stoppedBy) throw submission.stoppedBy.error;
+	for (const target of targets) await handleGone(target);
+	if (submission.refusal) throw submission.refusal;
+	submission.remarkOn(sumBy(targets, 'unversioned'), UNVERSIONED);
+	addHints(first.context, submission.hints(true));
+	if (settings.dryRun) return submission.output();
+	return [
+		...sortBy(submission.tally.origins, 'item.index').flatMap(({ item, error, plan }) => {
+			if (error) return item.failed(error);
+			return plan === undefined || plan === 'unchanged'
+				? []
+				: { ...item.input, ...item.output(item.input.json) };
+		}),
+		...submission.tally.refusals.map((error) => first.failed(error)),
+	];
+}
+
+const NO_TOOL =
+	'Find Changes passes items on to the next node, which the tool of an agent does not have';
+
+const UNVERSIONED =
+	'stored without a version. Set "Document Version" in the node that submits them.';
+
+/**
+ * The document that an item lists. Its content is not known here, so a document without a version counts as changed.
+ */
+function listedDocument(item: Item): FoundDocument {
+	const version = versionOf(item.text('documentVersion'));
+	return { record: {}, key: keyOf(item, 'documentKey'), version };
+}
+
+/**
+ * Counts the documents that no item names, and disables them if What Is Gone says so. Takes the lease only to disable
+ * documents, because reading does not need it.
+ */
+async function handleGone(target: Target): Promise<void> {
+	const { memory: read, seen, submission } = target;
+	const { settings, tally } = submission;
+	submission.remark(...troubleHints(read?.troubles ?? {}));
+	if (settings.mirrors && settings.dryRun) return await disableMissing(target);
+	const missing = [...(read?.known.ids(seen) ?? [])].length;
+	tally.plans.gone += missing;
+	if (missing === 0 || !settings.mirrors) return;
+	const memory = await target.newMemory().open('to send');
+	target.memory = memory;
+	try {
+		if (memory.holder)
+			submission.remark('Nothing was disabled: another run of this source is at work.');
+		else if (memory.refusal) submission.refuse(target.item.apiError(memory.refusal));
+		else await disableMissing(target);
+	} finally {
+		await memory.close();
+	}
+	submission.remark(...troubleHints(memory.troubles));
+}

@@ -2,37 +2,209 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import {
 	atOnceOption,
+	binaryFieldName,
 	booleanField,
 	choiceField,
 	displayedIf,
+	groupField,
+	inPanelOrder,
+	jsonField,
 	numberField,
 	optionsField,
+	simplifyFields,
 	textField,
 	timeoutOption,
 } from '../../../execution/fields';
 import { knowledgebaseLocator } from '../../../pickers/locators';
-import { sourceFields, settingsFields, sourceField } from './sources';
+import { parserFields, typedRowsField } from '../../shared/fields';
+
+const nameSetting = textField(
+	'name',
+	'Name',
+	'What answers call it. Left out: the name or title in the item, the file name or the address.',
+	{ placeholder: 'e.g. Return policy' },
+);
+
+const documentKey = textField(
+	'documentKey',
+	'Document Key',
+	'A later document with the same key replaces this one. Left empty: its name, file path, address or own ID.',
+	{
+		placeholder: 'e.g. {{ $json.path }}',
+		builderHint: {
+			propertyHint:
+				'Must differ for each document and stay the same when it changes: a path, an address or a row ID, never a title that repeats or $itemIndex.',
+		},
+	},
+);
+
+const documentKeyField = textField(
+	'documentKeyField',
+	'Key Field',
+	'Field of each document that holds its key, such as metadata.key. Left out, documents keep their own IDs.',
+	{ placeholder: 'e.g. filePath' },
+);
+
+const VERSION = 'that changes with the document. Compared in place of the content, and not sent.';
+
+const documentVersion = textField('documentVersion', 'Document Version', `A text ${VERSION}`, {
+	placeholder: 'e.g. {{ $json.md5Checksum }}',
+});
+
+const documentVersionField = textField(
+	'documentVersionField',
+	'Version Field',
+	`Field of each document ${VERSION}`,
+	{ placeholder: 'e.g. updated_at' },
+);
+
+/** The settings of a document that the node makes from a text, a file or an address. */
+const recordSettings: INodeProperties[] = [
+	...parserFields,
+	textField('folder', 'Folder', 'Made if missing. Left empty, the document leaves its folder.', {
+		placeholder: 'e.g. Dept/Sales',
+	}),
+	jsonField(
+		'metadata',
+		'Metadata',
+		'What to keep with the document, such as what filters look for',
+	),
+	typedRowsField('metadataRows', 'Metadata Rows', 'The same as Metadata, row by row'),
+	textField('mimeType', 'MIME Type', 'Kind of the content, where the name does not tell it', {
+		placeholder: 'e.g. text/plain',
+	}),
+	textField('type', 'Type', 'File extension by which the server reads it, if the name has none', {
+		placeholder: 'e.g. md',
+	}),
+];
+
+const folderFromDirectory = booleanField(
+	'folderFromDirectory',
+	'Folder From Directory',
+	"Whether the file's directory is the folder, below the one in Folder if that is filled in",
+);
+
+const text = textField('text', 'Text', 'Plain, Markdown or HTML. It is uploaded as a file.', {
+	typeOptions: { rows: 4 },
+	required: true,
+	placeholder: 'e.g. Devices can be returned within 30 days.',
+});
+
+const url = textField('url', 'Address', 'Where the server fetches it, without any token of yours', {
+	required: true,
+	placeholder: 'e.g. https://example.com/manual.pdf',
+});
+
+const documentFields: INodeProperties = {
+	displayName: 'Document Fields',
+	name: 'documentFields',
+	type: 'resourceMapper',
+	noDataExpression: true,
+	default: { mappingMode: 'defineBelow', value: null },
+	required: true,
+	description:
+		'Fields of the document. Servers read only its file (File URL). Map Automatically also takes title, text, path and URL.',
+	typeOptions: {
+		resourceMapper: {
+			resourceMapperMethod: 'getDocumentFields',
+			mode: 'add',
+			valuesLabel: 'Document Fields',
+			fieldWords: { singular: 'field', plural: 'fields' },
+			addAllFields: true,
+			multiKeyMatch: false,
+			supportAutoMap: true,
+		},
+	},
+};
+
+const exampleDocuments =
+	'[\n  {\n    "name": "manual.md",\n    "fileUrl": "https://example.com/manual.md"\n  }\n]';
+
+const jsonBody = jsonField(
+	'jsonBody',
+	'JSON Body',
+	'The request body as the server takes it, as JSON or an expression',
+	{ typeOptions: { rows: 8 }, default: exampleDocuments, required: true },
+);
+
+const textInRecord = textField(
+	'textField',
+	'Text Field',
+	'Field of each record with its text. Without it, only records with the address of a file can be found.',
+	{ placeholder: 'e.g. content' },
+);
+
+/** The kinds of input items. `sources.ts` has a reader for each kind. */
+export const SOURCES = {
+	addresses: { name: 'Addresses', description: 'Each item is an address; the server fetches it' },
+	fields: {
+		name: 'Fields',
+		description: 'Each item is a document, field by field. Its text is not found: use Text.',
+	},
+	records: {
+		name: 'File of Records',
+		description: 'Each item is a file of JSON lines, or an array',
+	},
+	files: {
+		name: 'Files',
+		description: 'Each item is a file: PDF, Word, Markdown, a table, others',
+	},
+	json: { name: 'JSON', description: 'Each item brings an array of documents as JSON' },
+	text: { name: 'Text', description: 'Each item has a text, such as a row of a table' },
+};
+
+export type SourceValue = keyof typeof SOURCES;
+
+const sourceField = choiceField('source', 'Documents From', 'What each input item is', SOURCES, {
+	noDataExpression: true,
+	default: 'text',
+	builderHint: { propertyHint: 'What one item holds: each choice says it in its description.' },
+});
+
+/**
+ * Shows fields only for these choices of Documents From. Inside a collection, `path` must be `/source`: n8n looks for a
+ * path without a slash in the collection itself.
+ */
+const shownFor = (sources: SourceValue[], fields: INodeProperties[], path = 'source') =>
+	displayedIf({ show: { [path]: sources } }, fields);
+
+/** The sources from which the node makes the records of documents. */
+const MADE: SourceValue[] = ['text', 'files', 'addresses'];
+/** The sources that bring complete records. */
+const WHOLE: SourceValue[] = ['fields', 'json', 'records'];
+
+export const DOCUMENT_SETTINGS = groupField('documentSettings', 'Document Settings', undefined, {
+	placeholder: 'Add setting',
+	options: inPanelOrder([
+		...shownFor(MADE, [nameSetting, ...recordSettings], '/source'),
+		...shownFor(['files'], [folderFromDirectory], '/source'),
+		...shownFor([...MADE, 'fields'], [documentVersion], '/source'),
+		...shownFor(['json', 'records'], [documentVersionField], '/source'),
+	]),
+});
+
+/** Part of messages: how to send a document so that servers can read its content. */
+export const WITH_A_FILE = `with "Documents From" set to ${SOURCES.text.name}, or its file with ${SOURCES.files.name}`;
 
 const mode = choiceField(
 	'mode',
 	'When Run Again',
-	'What the next run of this node sends. What is stored is remembered in disabled documents of the knowledgebase.',
+	'What the next run sends. What is stored is remembered in disabled documents of the knowledgebase.',
 	{
 		all: {
 			name: 'Send Everything',
-			description:
-				'Send all documents in each run, and note them only where an earlier run noted some',
+			description: 'A document with the same key takes the place of the earlier one',
 		},
 		changed: {
 			name: 'Send New and Changed',
 			description:
-				'Leave out documents that an earlier run stored with the same content and that are still there',
+				'Leave out what an earlier run stored with the same content, if it is still there',
 		},
 		mirror: {
-			name: 'Mirror the Source (Remove What Is Gone)',
+			name: 'Mirror the Source (Disable What Is Gone)',
 			description:
 				'Also disable what left the source. Each run must contain the whole of it: not behind Find Changes.',
-			// n8n refuses nodes with a hint on a field called mode, but shows those of its options.
+			// n8n rejects a `builderHint` on a field called `mode`, but accepts one on each of its options.
 			builderHint: {
 				propertyHint:
 					'For schedules that bring the whole source; "changed" where they bring a part.',
@@ -41,41 +213,22 @@ const mode = choiceField(
 	},
 );
 
-/** The name of the source, which separates its memory and its IDs from those of others. */
+/** A named source has its own memory, and its name is part of the document IDs that are derived from keys. */
 export const sourceName = textField(
 	'sourceName',
 	'Source Name',
-	'Each source has its own memory and keys, and is mirrored where it brings a document. Without a name, it is this node.',
+	'Tells sources apart: each has its own keys and memory, and is mirrored where it brings a document. Empty: this node.',
 	{ placeholder: 'e.g. handbook' },
 );
 
-const BATCH_TIMEOUT_SECONDS = 300;
-
-/** Options for a run that remembers what is stored. */
-const memoryOptions = displayedIf({ show: { '/mode': ['changed', 'mirror'] } }, [
-	booleanField(
-		'resendAll',
-		'Resend All',
-		'Whether to send all documents again, even unchanged ones',
-	),
-	booleanField(
-		'forgetDamage',
-		'Forget Earlier Damage',
-		'Whether to stop reporting that notes of this source were lost. Switch it on for one run.',
-	),
-]);
-
-export const shard = textField(
-	'shard',
-	'Shard',
-	'Which part of the source this run brings, where several runs bring one part each',
-	{ placeholder: 'e.g. 7 of 20' },
-);
+export const shard = textField('shard', 'Shard', 'Which part of the source this run brings', {
+	placeholder: 'e.g. 7 of 20',
+});
 
 export const dryRun = booleanField(
 	'dryRun',
 	'Only Show What Would Happen',
-	'Whether to only report in plan what the next run would do with each document, without changing anything',
+	'Whether to only report in plan what the next run would do with each document',
 );
 
 export const maxGonePercent = numberField(
@@ -85,87 +238,74 @@ export const maxGonePercent = numberField(
 	{ typeOptions: { minValue: 0, maxValue: 100 }, default: 20 },
 );
 
-/** The collection Options of Submit. */
+const wholeFrom = (minValue: number) => ({ minValue, numberPrecision: 0 });
+
 const submitOptions = optionsField([
-	...memoryOptions,
+	...displayedIf({ show: { '/mode': ['changed', 'mirror'] } }, [
+		booleanField('resendAll', 'Resend All', 'Whether to send unchanged documents again as well'),
+		booleanField(
+			'forgetDamage',
+			'Forget Earlier Damage',
+			'Whether to stop reporting that notes of this source were lost. Switch it on for one run.',
+		),
+	]),
 	shard,
 	...displayedIf({ show: { '/mode': ['mirror'] } }, [maxGonePercent]),
-	choiceField(
-		'afterStoring',
-		'After Storing',
-		'What happens when the documents are stored. Assistants find a document when it is processed.',
-		{
-			nothing: {
-				name: 'Nothing',
-				description: 'Only store. Assistants do not find the documents until they are processed.',
-			},
-			wait: {
-				name: 'Process and Wait',
-				description: 'Have the server read the documents, and wait until assistants find them',
-			},
-			process: {
-				name: 'Start Processing',
-				description: 'Have the server read the documents, and go on at once',
-			},
-		},
-		{ default: 'wait' },
-	),
+	choiceField('afterStoring', 'After Storing', 'Assistants find a document when it is processed', {
+		wait: { name: 'Process and Wait', description: 'Wait until assistants find the documents' },
+		process: { name: 'Start Processing', description: 'Go on while the server reads them' },
+		nothing: { name: 'Nothing', description: 'Assistants do not find them until processed' },
+	}),
 	numberField('batchSize', 'Batch Size', 'Max number of documents in one request', {
-		typeOptions: { minValue: 1, numberPrecision: 0 },
+		typeOptions: wholeFrom(1),
 		default: 100,
 	}),
-	numberField(
-		'batchMegabytes',
-		'Batch Size (MB)',
-		'Max size of one request. Servers take up to 50 MB.',
-		{ typeOptions: { minValue: 0.01, maxValue: 50 }, default: 8 },
-	),
+	numberField('batchMegabytes', 'Batch Size (MB)', 'Max size of one request', {
+		typeOptions: { minValue: 0.01, maxValue: 50 },
+		default: 8,
+	}),
 	dryRun,
 	choiceField('output', 'Output', 'What the node gives to the next one', {
-		documents: {
-			name: 'One Item per Document',
-			description: 'What became of each document, in input order',
-		},
-		summary: {
-			name: 'Summary',
-			description:
-				'One item with counts and the documents that were not stored; for very many documents',
-		},
+		documents: { name: 'One Item per Document', description: 'In input order' },
+		summary: { name: 'Summary', description: 'One item with counts, for very many documents' },
 	}),
 	{
 		...atOnceOption,
 		default: 5,
-		description:
-			'How many batches are sent at once. With more than 1, the server counts too few documents, though all are stored.',
+		description: 'Batches sent at once. With more than 1, the server counts too few documents.',
 	},
-	numberField(
-		'retryMinutes',
-		'Retry for (Minutes)',
-		'How long to retry while the server is busy or cannot be reached. With 0, each request is sent once.',
-		{ typeOptions: { minValue: 0 }, default: 10 },
-	),
+	numberField('retryMinutes', 'Retry for (Minutes)', 'How long to try again. With 0, never.', {
+		typeOptions: { minValue: 0 },
+		default: 10,
+	}),
 	numberField(
 		'stopAfterFailures',
 		'Stop After Failures',
-		'When so many documents in a row cannot be stored or processed for the same reason, the rest is not sent. Never with 0.',
-		{ typeOptions: { minValue: 0, numberPrecision: 0 }, default: 100 },
+		'When so many documents in a row fail for the same reason, the rest is not sent. Never with 0.',
+		{ typeOptions: wholeFrom(0), default: 100 },
 	),
-	timeoutOption(BATCH_TIMEOUT_SECONDS),
-	numberField(
-		'waitMinutes',
-		'Wait for Processing (Minutes)',
-		'How long Process and Wait may take',
-		{ typeOptions: { minValue: 0 }, default: 30 },
-	),
+	timeoutOption(300),
+	numberField('waitMinutes', 'Wait for Processing (Minutes)', 'At most this long', {
+		typeOptions: { minValue: 0 },
+		default: 30,
+	}),
 ]);
 
-/** Every parameter of Document: Submit, in the order a user sees them. */
+/** All parameters of Submit, in the order in which the user sees them. */
 export const submitFields: INodeProperties[] = [
 	knowledgebaseLocator,
 	sourceField,
-	...sourceFields,
+	...shownFor(['text'], [text]),
+	...shownFor(['files'], [binaryFieldName('the file')]),
+	...shownFor(['addresses'], [url]),
+	...shownFor(['fields'], [documentFields]),
+	...shownFor(['json'], [jsonBody]),
+	...shownFor(['records'], [binaryFieldName('the file of documents'), textInRecord]),
+	...shownFor([...MADE, 'fields'], [documentKey]),
+	...shownFor(['json', 'records'], [documentKeyField]),
 	mode,
 	sourceName,
-	...settingsFields,
+	...shownFor(WHOLE, simplifyFields),
+	DOCUMENT_SETTINGS,
 	submitOptions,
 ];

@@ -1,211 +1,619 @@
-import compact from 'lodash/compact';
-import escapeRegExp from 'lodash/escapeRegExp';
-import sortBy from 'lodash/sortBy';
-import trimEnd from 'lodash/trimEnd';
-import truncate from 'lodash/truncate';
-import uniq from 'lodash/uniq';
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { compact, find, get, mapValues, pick, pickBy, sortBy, trimEnd, truncate } from 'lodash';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
-import type { ItemError } from '../../../execution/outputs';
-import { OUTCOMES, documentItem, errorOf, processingAdvice } from './outcomes';
-import type { Origin, OutcomeName } from './outcomes';
+import { documentExtension } from '../../../execution/binary';
+import type { ItemError } from '../../../execution/apiError';
+import { type AnswerOutput, asJson, mayContinue, rawOutput } from '../../../execution/outputs';
+import { processingEndOf, processingFlaw } from '../../../ingest/answers';
+import type { DocumentFact, Fact, ProcessingEnd, ReadyDocument } from '../../../ingest/answers';
+import { CircuitBreaker } from '../../../ingest/circuitBreaker';
+import type { DocumentName, MemoryTroubles } from '../../../ingest/memory';
+import type { PlannedAction } from '../../../ingest/planDocuments';
+import { type Failure, failureMessage, isForeignNotFound } from '../../../transport/failure';
+import type { Send } from '../../../transport/request';
+import { SOURCES, WITH_A_FILE } from './fields';
 import type { SubmitSettings } from './settings';
-import type { Tally } from './tally';
-import { counted, sentences } from './wording';
+import { type SourceDocuments, readDocuments } from './sources';
 
-/* What a run shows of its tally. */
+/** The outcomes of documents, in the order in which counts list them, with the words for each. */
+const OUTCOMES = {
+	/** Stored and processed. */
+	found: 'can be found',
+	/** Stored, but not processed. */
+	stored: 'stored',
+	unchanged: 'unchanged and not sent',
+	replaced: 'replaced by a later one',
+	disabled: 'disabled',
+	rejected: 'rejected',
+	unknown: 'unknown',
+	notSent: 'not sent',
+};
 
-/** Documents that an error names. */
+type OutcomeName = keyof typeof OUTCOMES;
+
+/** What the next run would do with documents, with the words for each in counts. */
+const PLANS: Record<PlannedAction, string> = {
+	new: 'new',
+	changed: 'changed',
+	back: 'on the server but not found',
+	unchanged: 'unchanged',
+	gone: 'gone',
+};
+
+/** What the run knows about one of its documents, for the reports. The content is not kept. */
+export interface Origin {
+	item: Item;
+	name?: string;
+	key?: string;
+	id?: string;
+	outcome?: OutcomeName;
+	/** Whether `Target.origins` keeps this origin until the run ends. */
+	isTracked?: boolean;
+	/** Whether the document has a file, which the node uploads before it stores the document. */
+	isUploaded?: boolean;
+	/** Whether U+0000 was left out of the record. */
+	hadNul?: boolean;
+	/** Whether a later document of the run has the same key or ID. */
+	isReplaced?: boolean;
+	/**
+	 * The requests that carried the document: the status of the last one, how many there were, and the number of the
+	 * batch.
+	 */
+	sent?: { status?: number; attempts: number; batch: number };
+	/** The record in the answer of the server; with Simplify, only its ID and name. */
+	record?: IDataObject;
+	/** Why the document was not stored, or why it is not known whether it was. */
+	error?: ItemError;
+	/** Why the document was not sent, if no request failed. */
+	reason?: string;
+	/** The last known state of the processing. */
+	end?: ProcessingEnd;
+	/** What the next run would do with the document. */
+	plan?: PlannedAction;
+}
+
+/* Texts */
+
+/** A number with the singular or plural of a word, such as `2 documents`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+	return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Joins texts into sentences that each end in one full stop. Skips empty texts. */
+export function sentences(...texts: Array<string | false | null | undefined>): string {
+	return compact(texts)
+		.map((text) => `${trimEnd(text, '. ')}.`)
+		.join(' ');
+}
+
+/** Maximum length of a hint, in characters. */
+const HINT_LENGTH = 120;
+
+/** Truncates a text to the length of a hint. */
+export const asHint = (text: string) => truncate(text, { length: HINT_LENGTH });
+
+/** Maximum number of document names in an error. */
 const MAX_NAMED = 10;
 
-/**
- * The output: an item for each document in the order of the input, or one for Output = Summary.
- *
- * @param first the item that output without a document is paired with
- * @param seconds the duration of the execution
- */
-export function outputOf(
-	tally: Tally,
-	first: Item,
-	settings: SubmitSettings,
-	seconds: number,
-): INodeExecutionData[] {
-	const { counts, failed, missing, origins, plans, refusals, requests } = tally;
-	if (settings.output !== 'summary')
-		return [
-			...sortBy(origins, ({ item }) => item.index).flatMap((one) => documentItem(one, settings)),
-			...refusals.map((error) => first.failed(error)),
-			...missing.map((json) => first.output(json)),
-		];
-	const { dryRun } = settings;
-	const notes = [...tally.remarks, ...notFoundNote(tally)];
-	const json: IDataObject = {
-		...(dryRun ? { ...plans, rejected: counts.rejected, plan: lineOf(tally, settings) } : counts),
-		...(notes.length > 0 && { notes }),
-		failed: failed as unknown as IDataObject[],
-		seconds: Math.round(seconds * 1000) / 1000,
-		...(!dryRun && requests),
-	};
-	return [{ json, pairedItem: first.context.getInputData().map((_, item) => ({ item })) }];
-}
-
-/** How far a run is. How many documents there are is known only if each item is one. */
-export function progressOf({ counts }: Tally, total?: number): string {
-	const inFull = (count: number) => count.toLocaleString('en-US');
-	const of = total === undefined ? '' : ` of ${inFull(total)}`;
-	const { documents, found, stored } = counts;
-	return `${inFull(documents)}${of} done, ${inFull(found + stored)} stored, ${inFull(found)} found`;
-}
-
-/** What the user should know: the run in one line, what went wrong, and what is seldom intended. */
-export function hintsOf(
-	tally: Tally,
-	first: Item,
-	settings: SubmitSettings,
-	line = lineOf(tally, settings),
-): string[] {
-	const { doubts, replaced } = tally;
-	const unused = unusedColumns(tally, first);
-	return compact<string>([
-		line,
-		...tally.remarks,
-		...notFoundNote(tally),
-		replaced.count > 0
-			? `${counted(replaced.count, 'document')} came with the key or ID of an earlier one and replaced it: ${shortened([...replaced.keys], MAX_KEYS_LENGTH)}`
-			: undefined,
-		...Object.entries(doubts).map(([kind, count]) => {
-			const [one, many, doubt] = DOUBTS[kind as keyof Tally['doubts']];
-			return count > 0 ? `${counted(count, one, many)} ${doubt}` : undefined;
-		}),
-		unused.length > 0
-			? `Columns that match no field of a document: ${shortened(unused, MAX_COLUMNS_LENGTH)}`
-			: undefined,
-	]);
-}
-
-/**
- * The error with Stop: that of a document, with how many are stored, which are not, and what a second run would do.
- *
- * @param waiting documents that were read and had no turn
- */
-export function stopError(tally: Tally, stopped: Origin, waiting = 0): ItemError {
-	const { counts, itemsNotRead, unreadable } = tally;
-	const { found, stored, rejected, unknown } = counts;
-	const error = errorOf(stopped) ?? stopped.item.operationError('A document was not stored');
-	const unread = itemsNotRead > 0 ? `, ${counted(itemsNotRead, 'item')} not read` : '';
-	// The server has never seen what could not be read.
-	const notSent = counts.notSent + waiting + unreadable;
-	const inAll = inWords({ ...counts, rejected: rejected - unreadable, notSent });
-	const failed = tally.failed.filter(({ outcome }) => outcome !== 'stored');
-	const namesOf = (isUnknown: boolean) =>
-		someNames(
-			failed.flatMap(({ name, outcome }) =>
-				name !== undefined && (outcome === 'unknown') === isUnknown ? name : [],
-			),
-		);
-	const [names, unknownNames] = [namesOf(false), namesOf(true)];
-	const reasons = reasonsOf(failed);
-	error.message = trimEnd(sentences(error.message, `${inAll}${unread}`), '.');
-	error.description = sentences(
-		error.description ?? undefined,
-		names && `Not stored: ${names}`,
-		unknownNames && `Stored or not: ${unknownNames}`,
-		reasons.length > 1 ? `Reasons: ${reasons.join('; ')}` : undefined,
-		found + stored + unknown > 0 ? SECOND_RUN : undefined,
-	);
-	return error;
-}
-
-/** The error, with Stop, of documents that could not be processed. They stay stored. */
-export function processingError(tally: Tally, first: Item): ItemError {
-	const failed = tally.failed.filter(({ outcome }) => outcome === 'stored');
-	const reasons = reasonsOf(failed);
-	const names = someNames(failed.map(({ name, id = 'one without a name' }) => name ?? id));
-	return first.operationError(
-		`${notFound(tally)}: ${names}`,
-		sentences(
-			...reasons,
-			...uniq(reasons.map((reason) => processingAdvice(reason))),
-			...tally.remarks,
-			inWords(tally.counts),
-			CONTINUE_HINT,
-		),
-	);
-}
-
-const SECOND_RUN =
-	'A second run replaces documents that carry a UUID as ID and stores all others again';
-
-const CONTINUE_HINT =
-	'To have the others come out all the same, set "On Error" in the settings of the node to "Continue (using error output)"';
-
-const DOCUMENTS = ['document has', 'documents have'] as const;
-
-/** What is seldom intended, or not supported by servers. */
-const DOUBTS = {
-	emptyFiles: ['file', 'files', 'of records held none.'],
-	withoutStableId: [
-		...DOCUMENTS,
-		'no ID: a second run stores them again. A Document Key prevents that.',
-	],
-	withPartIds: [...DOCUMENTS, 'pages or chunks with IDs: on Xpert, one that changes is lost.'],
-	pagesBesideFile: [...DOCUMENTS, 'pages beside an address: the pages are not read.'],
-	filePath: [...DOCUMENTS, 'a File Path: the server looks for it on its own disk.'],
-	hadNul: [...DOCUMENTS, 'characters that cannot be stored (U+0000): they were left out.'],
-} as const satisfies Record<keyof Tally['doubts'], unknown>;
-
-/** Characters of a hint that name keys or columns. */
-const MAX_KEYS_LENGTH = 40;
-const MAX_COLUMNS_LENGTH = 70;
-
-/** The run in one line; for a dry run, what the next run would do. */
-function lineOf({ counts, plans, requests }: Tally, { dryRun }: SubmitSettings): string {
-	if (dryRun) {
-		const sent = `send ${plans.new} new, ${plans.changed} changed, ${plans.back} back again`;
-		const refused = counts.rejected > 0 ? `, refuse ${counts.rejected}` : '';
-		return `The next run would ${sent}, leave out ${plans.unchanged}, disable ${plans.gone}${refused}.`;
-	}
-	const { batches, retries } = requests;
-	const tried = retries > 0 ? `, ${counted(retries, 'request')} tried again` : '';
-	const sent = batches > 0 ? ` (${counted(batches, 'batch', 'batches')}${tried})` : '';
-	return `${inWords(counts)}${sent}.`;
-}
-
-const notFound = ({ processingFailed }: Tally) =>
-	`${counted(processingFailed, 'document is', 'documents are')} stored but not found`;
-
-const notFoundNote = (tally: Tally) =>
-	tally.processingFailed > 0 ? [`${notFound(tally)}: not processed.`] : [];
-
-/** Columns that were not mapped, without those that an expression of the node uses. */
-function unusedColumns({ unusedColumns: names }: Tally, { context }: Item): string[] {
-	if (names.size === 0) return [];
-	const parameters = JSON.stringify(context.getNode().parameters);
-	return [...names].filter(
-		(name) => !new RegExp(`json(\\.|\\[\\W{1,2})${escapeRegExp(name)}\\b`).test(parameters),
-	);
-}
-
-/** The reasons of failed documents, as many as fit into a message. */
-const reasonsOf = (failed: Tally['failed']) => uniq(failed.map(({ reason }) => reason)).slice(0, 3);
-
-/** Lists names, and the number of further ones. */
+/** Lists at most MAX_NAMED names, and says how many more there are. */
 function someNames(names: string[]): string {
 	const more = names.length - MAX_NAMED;
 	const first = names.slice(0, MAX_NAMED).join(', ');
 	return more > 0 ? `${first} and ${more} more` : first;
 }
 
-/** Counts in words, without zeros. */
-function inWords(counts: Record<OutcomeName, number>): string {
-	const parts = Object.entries(OUTCOMES).flatMap(([outcome, words]) => {
-		const count = counts[outcome as OutcomeName];
-		return count > 0 ? `${count} ${words}` : [];
+/**
+ * Writes counts as text, such as `Documents: 2 stored, 1 rejected`. Leaves out zeros.
+ *
+ * @param words the words for each count, in the order of the text
+ */
+function inWords(counts: Record<string, number>, words: Record<string, string> = OUTCOMES): string {
+	const parts = Object.entries(words).map(([name, word]) => {
+		const count = counts[name];
+		return count && `${count.toLocaleString('en')} ${word}`;
 	});
-	return `Documents: ${parts.join(', ') || 'none'}`;
+	return `Documents: ${compact(parts).join(', ') || 'none'}`;
 }
 
-function shortened(names: string[], length: number): string {
-	return truncate(names.join(', '), { length, separator: ', ' });
+/** The hints about what went wrong with the memory. */
+export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTroubles): string[] {
+	return compact([
+		noRoute && 'Nothing is left out: this server does not give back what earlier runs have stored.',
+		lost &&
+			`Notes from before ${lost.slice(0, 10)} are missing: documents may still be found although they left the source. See "Forget Earlier Damage".`,
+		notWritten &&
+			asHint(`Not all was remembered: the next run completes it. ${failureMessage(notWritten)}`),
+		notAsked &&
+			asHint(`Not known: whether unchanged documents are still there. ${failureMessage(notAsked)}`),
+	]);
+}
+
+/* Errors */
+
+/** The failure of a document, with a clearer reason if the reason of the server tells the user nothing. */
+export function readableFailure(
+	{ file, record }: ReadyDocument<unknown>,
+	failure: Failure,
+): Failure {
+	const { status, missing, reason = 'Bad Request' } = failure;
+	if (file && missing === 'route') return { ...failure, reason: NO_UPLOADS };
+	// If the chunks of a stored document changed, servers answer with an empty object (recorded). The reason is then
+	// only the text of the status.
+	const isChanged = status === 400 && reason === 'Bad Request' && record.chunks;
+	return isChanged ? { ...failure, reason: CHANGED_CHUNKS } : failure;
+}
+
+const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. Send its text ${WITH_A_FILE}`;
+const NO_UPLOADS = `this server takes no uploads. Set "Documents From" to ${SOURCES.fields.name}, and send what it can read`;
+
+/** What to do about a document that could not be processed, by a pattern of the server's reason (recorded). */
+const ADVICE: Record<string, string> = {
+	'embedding model not set|copilot not set':
+		'The knowledgebase has no embedding model that the server can use. Give it one with Knowledgebase: Create or Update, field Embedding Model: the ID of a copilot that offers it stands in the address of its page on the server.',
+	'Symbol\\.asyncIterator': `Servers read files and nothing else, and this document has none. Send its text ${WITH_A_FILE}.`,
+	'unable to resolve a readable file': `The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to ${SOURCES.files.name}.`,
+	EISDIR:
+		'The server cannot read sheets. A CSV is read as text with Type set to txt and MIME Type to text/plain; turn an Excel file into text first.',
+	'ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get': `The server could not fetch the file from its address. Upload it instead, with "Documents From" set to ${SOURCES.files.name}.`,
+};
+
+/**
+ * What to do about a document that is stored, but cannot be found because it was not processed.
+ *
+ * @param reason why it was not processed
+ * @param name the name of the document, as its extension may be the cause
+ * @returns the state of the document and, if the reason is a known one, what to do
+ */
+export function processingAdvice(reason: string, name = ''): string {
+	const state = 'It is stored, and assistants do not find it.';
+	const advice = find(ADVICE, (_, pattern) => new RegExp(pattern, 'i').test(reason));
+	if (advice) return `${state} ${advice}`;
+	if (!/could not be processed/i.test(reason)) return state;
+	const [extension] = /\.[a-z]\w*$/i.exec(name) ?? [];
+	return extension && !documentExtension(name)
+		? `${state} Servers may not read ${extension} files: save it as .docx, .xlsx, .pptx, .pdf or text, and run it again.`
+		: `${state} Replace the file, as it may be damaged, empty or locked, and run it again.`;
+}
+
+/**
+ * The error to report for a document: it was not stored, it is not known whether it was, or it cannot be found. A
+ * replaced document has an error only if the node has an error output. `undefined` if there is no error.
+ */
+export function errorOf(origin: Origin): ItemError | undefined {
+	const { item, name, outcome, error, reason, end } = origin;
+	if (error) return error;
+	if (outcome === 'notSent') {
+		const hint = `The hints of the node say why. With 0 in "${item.labelOf('options.stopAfterFailures')}" it sends all the same.`;
+		return item.operationError(reason ?? NOT_SENT, reason ? undefined : hint);
+	}
+	if (outcome === 'replaced')
+		return item.context.getNode().onError === 'continueErrorOutput'
+			? item.operationError(REPLACED, REPLACED_HINT)
+			: undefined;
+	const flaw = end && processingFlaw(end);
+	return flaw ? item.operationError(flaw, processingAdvice(flaw, name)) : undefined;
+}
+
+const NOT_SENT = 'Not sent: too many documents before it failed for the same reason';
+const REPLACED = 'A later document of this run came with the same key or ID and replaced this one';
+const REPLACED_HINT = 'Give each document a key of its own, such as its path or the ID of its row.';
+const MAY_BE_STORED = 'It is not known whether this document is stored';
+
+const SECOND_RUN =
+	'A second run replaces documents that carry a UUID as ID and stores all others again';
+
+const CONTINUE_HINT =
+	'To have the others come out all the same, set "On Error" in the settings of the node to "Continue (using error output)", and connect that output';
+
+/** Maximum number of different reasons, or of different pieces of advice, in a message. */
+const MAX_REASONS = 3;
+
+const firstOf = (texts: string[]) => [...new Set(texts)].slice(0, MAX_REASONS);
+
+/* The tally of a run */
+
+/** What happened in a run: the facts of `ingest`, and those that Submit and Find Changes add. */
+export type SubmitFact =
+	| Exclude<Fact<Origin>, { outcome: 'processed' }>
+	/** Without `origin`, this run stored the document, and does not track it (see `Origin.isTracked`). */
+	| { outcome: 'processed'; id: string; end: ProcessingEnd; origin?: Origin }
+	| { outcome: 'begun'; origin: Origin }
+	/** A file of records contained no record. */
+	| { outcome: 'noRecords' }
+	| { outcome: 'unreadable'; document: { origin: Origin }; error: unknown }
+	/** A later document of the run has the same key or ID. */
+	| { outcome: 'replaced'; origin: Origin }
+	/** A document that is missing from the source was disabled. */
+	| ({ outcome: 'disabled'; id: string } & DocumentName)
+	/** What the next run would do with a document. Without `origin`, the document is missing from the source. */
+	| ({ outcome: 'planned'; plan: PlannedAction; origin?: Origin; id: string } & DocumentName);
+
+/** Makes an empty tally: what a run counts and collects for its reports, as plain data. */
+export const newTally = () => ({
+	/** Number of documents, in total and by outcome. */
+	counts: { documents: 0, ...mapValues(OUTCOMES, () => 0) },
+	/** Number of documents, by what the next run would do with them. */
+	plans: mapValues(PLANS, () => 0),
+	requests: { attempts: 0, batches: 0, retries: 0 },
+	/**
+	 * Documents with a failure of their own: not stored, perhaps not stored, or not processed. At most
+	 * MAX_FAILED_LISTED.
+	 */
+	failed: [] as Array<
+		Pick<Origin, 'name' | 'outcome' | 'key' | 'id'> & { reason: string; status?: number }
+	>,
+	/** Number of stored documents whose processing failed or could not be started. */
+	processingFailed: 0,
+	/** Whether a request to start or follow processing failed, so that the state of the documents is not known. */
+	processingBroken: false,
+	/** All documents, for the output; empty with Output = Summary. */
+	origins: [] as Origin[],
+	/** Documents that are missing from the source, and were disabled or would be. Empty with Output = Summary. */
+	missing: [] as IDataObject[],
+	/** Errors about a whole source. With On Error = Stop Workflow, `Submission.refusal` has the error instead. */
+	refusals: [] as ItemError[],
+	/** Hints for the user, without repetitions. */
+	remarks: new Set<string>(),
+	/** How often each case of `DOUBTS` occurred. */
+	doubts: mapValues(DOUBTS, () => 0),
+});
+
+/**
+ * Input that is allowed, but seldom intended or not supported by servers. The hint about a case consists of the first
+ * text, the count, and the second text.
+ */
+const DOUBTS = {
+	emptyFiles: ['Files of records that held none', ''],
+	withoutStableId: [
+		'Documents without an ID',
+		' A second run stores them again. A Document Key prevents that.',
+	],
+	withPartIds: ['Documents whose pages or chunks have IDs', ' On Xpert, one that changes is lost.'],
+	hadNul: ['Documents with characters that cannot be stored (U+0000)', ' They were left out.'],
+} satisfies Record<string, [what: string, meaning: string]>;
+
+export type Tally = ReturnType<typeof newTally>;
+
+/** Maximum number of entries in `failed`. The counts are always complete. */
+const MAX_FAILED_LISTED = 1000;
+
+/** Counts the cases of `DOUBTS` in a document that was sent. */
+function addDoubts({ doubts }: Tally, { isNew, origin, record }: ReadyDocument<Origin>): void {
+	const parts = [...(record.pages ?? []), ...(record.chunks ?? [])];
+	if (origin.hadNul) doubts.hadNul += 1;
+	if (isNew) doubts.withoutStableId += 1;
+	if (parts.some(({ id }) => id)) doubts.withPartIds += 1;
+}
+
+/**
+ * Whether this outcome says that the document is on the server, where a later document with the same ID replaces it.
+ */
+function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unchanged' {
+	return outcome === 'found' || outcome === 'stored' || outcome === 'unchanged';
+}
+
+/**
+ * Sets and counts the outcome of a document. It is `replaced` if the document is on the server, and a later document of
+ * the run has replaced it.
+ */
+function count({ counts }: Tally, origin: Origin, outcome: OutcomeName): void {
+	origin.outcome = origin.isReplaced && isOnServer(outcome) ? 'replaced' : outcome;
+	counts.documents += 1;
+	counts[origin.outcome] += 1;
+}
+
+/** Moves a document from one count to another, and sets the outcome of its origin if that is known. */
+function recount({ counts }: Tally, from: OutcomeName, to: OutcomeName, origin?: Origin): void {
+	counts[from] -= 1;
+	counts[to] += 1;
+	if (origin) origin.outcome = to;
+}
+
+/* The execution */
+
+/**
+ * Marks failures as `unanswered` until this API has answered a request. Such failures are retried only a few times, so
+ * that a user who tries out a wrong address need not wait long.
+ */
+function markUnanswered(send: Send): Send {
+	let hasAnswered = false;
+	return async (request) => {
+		const outcome = await send(request);
+		if (outcome.ok) hasAnswered = true;
+		else if (outcome.failure.status !== undefined && !isForeignNotFound(outcome.failure))
+			hasAnswered = true;
+		if (outcome.ok || hasAnswered) return outcome;
+		return { ok: false, failure: { ...outcome.failure, unanswered: true } };
+	};
+}
+
+/**
+ * The mode in which the outermost execution was started, such as `manual`. In a sub-workflow, n8n itself only says
+ * `integrated`. From version 2.20, n8n also passes on the outermost mode, except to a workflow that is an agent's tool.
+ * If n8n does not pass it on, the result is the mode of the calling workflow, which is `integrated` if that workflow is
+ * a sub-workflow too.
+ */
+export function outermostMode(context: IExecuteFunctions): unknown {
+	const mode = context.getMode();
+	if (mode !== 'integrated') return mode;
+	return (
+		get(context, 'additionalData.rootExecutionMode') ??
+		get(context, 'runExecutionData.parentExecution.executionContext.source', mode)
+	);
+}
+
+/**
+ * The output item of a document, or its error item. Empty if the run ended before the document had an outcome or a
+ * plan.
+ */
+export function documentItem(origin: Origin, output: AnswerOutput): INodeExecutionData[] {
+	const { item, key, outcome, plan, sent, end, record } = origin;
+	if (!outcome && !plan) return [];
+	const { name = origin.name, id = origin.id } = record ?? {};
+	const { state = record && 'none', processMsg } = end ?? {};
+	const processing = { processing: state, processMsg };
+	const facts = { name, outcome, ...processing, key, id, ...sent, plan };
+	const known = pickBy(facts, (fact) => fact !== undefined);
+	const error = errorOf(origin);
+	if (error && outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
+	if (error) return [item.failed(error, facts)];
+	const isRaw = record && !output.simplify && outcome !== 'replaced';
+	return [item.output(isRaw ? { ...rawOutput(output, record), ...(end && processing) } : known)];
+}
+
+/** The state of one execution of Submit or Find Changes. */
+export class Submission {
+	readonly tally = newTally();
+	readonly circuitBreaker: CircuitBreaker;
+	/** Sends requests with the credential of the first item. The credentials of all items must be the same. */
+	readonly send: Send;
+	/** Aborted when the execution is stopped. */
+	readonly signal?: AbortSignal;
+	/** With On Error = Stop Workflow, the first document that failed. No document is sent after it. */
+	stoppedBy?: Origin;
+	/**
+	 * With On Error = Stop Workflow, the first error about a whole source. The run fails with it after all other
+	 * sources were sent.
+	 */
+	refusal?: ItemError;
+	/** Number of items that failed before they were assigned to a source. */
+	unassigned = 0;
+
+	constructor(
+		/** The item whose settings apply to all items. */
+		readonly first: Item,
+		readonly settings: SubmitSettings,
+		/** Reads the documents of an item, in their order. */
+		readonly read: (item: Item) => SourceDocuments = readDocuments,
+	) {
+		const { send } = first.connection;
+		this.send = outermostMode(first.context) === 'manual' ? markUnanswered(send) : send;
+		this.signal = first.context.getExecutionCancelSignal();
+		this.circuitBreaker = new CircuitBreaker(settings.stopAfterFailures);
+		first.progress = () => this.line(settings.dryRun || read !== readDocuments);
+	}
+
+	/** Whether sending may continue. */
+	get canSend(): boolean {
+		return !this.stoppedBy && !this.signal?.aborted && this.circuitBreaker.reason === undefined;
+	}
+
+	/** Adds a fact to the tally. With On Error = Stop Workflow, no document is sent after a failed one. */
+	take(fact: SubmitFact): void {
+		const { counts, doubts, missing, origins, plans, requests } = this.tally;
+		const isListed = this.settings.output !== 'summary';
+		if (fact.outcome === 'begun') {
+			if (isListed) origins.push(fact.origin);
+		} else if (fact.outcome === 'noRecords') doubts.emptyFiles += 1;
+		else if (fact.outcome === 'uploaded') doubts.hadNul += Number(fact.hadNul ?? false);
+		else if (fact.outcome === 'sent') {
+			for (const name of ['attempts', 'batches', 'retries'] as const)
+				requests[name] += fact.counts[name];
+		} else if (fact.outcome === 'processed') this.takeProcessed(fact.id, fact.end, fact.origin);
+		else if (fact.outcome === 'replaced') {
+			fact.origin.isReplaced = true;
+			if (isOnServer(fact.origin.outcome))
+				recount(this.tally, fact.origin.outcome, 'replaced', fact.origin);
+		} else if (fact.outcome === 'disabled') {
+			counts.disabled += 1;
+			if (isListed) missing.push(pick(fact, 'name', 'outcome', 'key', 'id'));
+		} else if (fact.outcome === 'planned') {
+			plans[fact.plan] += 1;
+			if (fact.origin) fact.origin.plan = fact.plan;
+			else if (isListed) missing.push(pick(fact, 'name', 'key', 'id', 'plan'));
+		} else if (fact.outcome === 'unreadable') {
+			const { origin } = fact.document;
+			count(this.tally, origin, 'rejected');
+			this.fail(origin, origin.item.asError(fact.error));
+		} else this.takeOutcome(fact);
+	}
+
+	/** Adds the outcome of a document that could be read to the tally. */
+	private takeOutcome(fact: Exclude<DocumentFact<Origin>, { outcome: 'unreadable' }>): void {
+		const { document, outcome } = fact;
+		const { isUploaded, origin, record: sent } = document;
+		const isDisabled = outcome === 'stored' && sent.disabled === true;
+		count(this.tally, origin, isDisabled ? 'disabled' : outcome);
+		if (outcome === 'stored' || outcome === 'unknown') addDoubts(this.tally, document);
+		if (outcome === 'unchanged') origin.end = fact.status && processingEndOf(fact.status);
+		else if (outcome === 'stored') {
+			const record = asJson(fact.record);
+			origin.record = this.settings.simplify ? { id: record.id, name: record.name } : record;
+			origin.sent = pick(fact, 'status', 'attempts', 'batch');
+		} else if (fact.failure) {
+			const failure = readableFailure(document, fact.failure);
+			origin.sent = { status: failure.status, ...pick(fact, 'attempts', 'batch') };
+			const id = isUploaded ? undefined : sent.storageFileId;
+			const ids = id ? [{ field: '"Storage File ID"', id }] : [];
+			this.fail(origin, origin.item.apiError(failure, { ids }));
+		} else origin.reason = fact.reason;
+	}
+
+	/** Adds the last known state of the processing of a stored document. */
+	private takeProcessed(id: string, end: ProcessingEnd, origin?: Origin): void {
+		if (end.state === 'finish' && (!origin || origin.outcome === 'stored'))
+			recount(this.tally, 'stored', 'found', origin);
+		if (origin && isOnServer(origin.outcome)) origin.end = end;
+		const reason = processingFlaw(end);
+		if (reason === undefined) return;
+		this.tally.processingFailed += 1;
+		this.list({ ...pick(origin, 'name', 'key'), id, outcome: 'stored', reason });
+	}
+
+	/** Records the error of a document. With On Error = Stop Workflow, no document is sent after it. */
+	private fail(origin: Origin, error: ItemError): void {
+		origin.error = error;
+		const status = origin.sent?.status;
+		this.list({ ...pick(origin, 'name', 'outcome', 'key', 'id'), reason: error.message, status });
+		if (!mayContinue(this.first.context)) this.stoppedBy ??= origin;
+	}
+
+	private list(document: Tally['failed'][number]): void {
+		if (this.tally.failed.length < MAX_FAILED_LISTED) this.tally.failed.push(document);
+	}
+
+	/**
+	 * Records an error for which there is no document, for example because an item could not be read. The error is
+	 * counted as a rejected document.
+	 */
+	takeFlaw(item: Item, error: unknown): void {
+		const origin: Origin = { item };
+		this.take({ outcome: 'begun', origin });
+		this.take({ outcome: 'unreadable', document: { origin }, error });
+	}
+
+	/** Records hints for the user. */
+	remark(...texts: string[]): void {
+		for (const text of texts) this.tally.remarks.add(text);
+	}
+
+	/** Records a hint that begins with a number of documents. If the number is 0, there is no hint. */
+	remarkOn(count: number, text: string): void {
+		if (count > 0)
+			this.remark(asHint(`${counted(count, 'document was', 'documents were')} ${text}`));
+	}
+
+	/**
+	 * Records an error about a whole source. With On Error = Stop Workflow, the run fails with the first such error
+	 * after all sources were sent.
+	 */
+	refuse(error: ItemError): void {
+		this.remark(sentences(error.message));
+		if (mayContinue(this.first.context)) this.tally.refusals.push(error);
+		else this.refusal ??= error;
+	}
+
+	/**
+	 * The output: one item per document in the order of the input, then errors about whole sources, then missing
+	 * documents. With Output = Summary, a single item with counts.
+	 *
+	 * @param seconds how long the run took, for the summary
+	 */
+	output(seconds = 0): INodeExecutionData[] {
+		const { first, settings } = this;
+		const { counts, failed, missing, origins, plans, refusals, requests } = this.tally;
+		if (settings.output !== 'summary')
+			return [
+				...sortBy(origins, 'item.index').flatMap((one) => documentItem(one, settings)),
+				...refusals.map((error) => first.failed(error)),
+				...missing.map((json) => first.output(json)),
+			];
+		const { dryRun } = settings;
+		const notes = [...this.tally.remarks, ...this.notFoundNote()];
+		const json = {
+			...(dryRun ? { ...plans, rejected: counts.rejected, plan: this.line(true) } : counts),
+			...(notes.length > 0 && { notes }),
+			failed: failed as unknown as IDataObject[],
+			seconds: Math.round(seconds * 1000) / 1000,
+			...(!dryRun && requests),
+		};
+		return [{ json, pairedItem: first.context.getInputData().map((_, item) => ({ item })) }];
+	}
+
+	/**
+	 * The hints for the user: the run in one line, what went wrong, and what was probably not intended.
+	 *
+	 * @param isPlan whether the line says what the next run would do
+	 */
+	hints(isPlan: boolean): string[] {
+		const { doubts, remarks } = this.tally;
+		const kinds = Object.entries(DOUBTS) as Array<[keyof typeof DOUBTS, [string, string]]>;
+		const seldom = kinds.map(
+			([kind, [what, meaning]]) => doubts[kind] > 0 && `${what}: ${doubts[kind]}.${meaning}`,
+		);
+		return [this.line(isPlan), ...remarks, ...this.notFoundNote(), ...compact(seldom)];
+	}
+
+	/**
+	 * The run in one line: the outcomes of documents, the batches and the retries. With `isPlan`, what the next run
+	 * would do.
+	 */
+	line(isPlan = false): string {
+		const { counts, plans, requests } = this.tally;
+		const { disabled, rejected } = OUTCOMES;
+		if (isPlan) return `${inWords({ ...counts, ...plans }, { ...PLANS, disabled, rejected })}.`;
+		const { batches, retries } = requests;
+		const tried = retries > 0 ? `, ${counted(retries, 'request')} tried again` : '';
+		const sent = batches > 0 ? ` (${counted(batches, 'batch', 'batches')}${tried})` : '';
+		return `${inWords(counts)}${sent}.`;
+	}
+
+	private notFound(): string {
+		const { processingFailed } = this.tally;
+		return `${counted(processingFailed, 'document is', 'documents are')} stored but not found`;
+	}
+
+	/**
+	 * The hint about documents that are stored but not found; empty if there are none. It gives the reason of the first
+	 * document. If documents were not sent, another hint already gives that reason.
+	 */
+	private notFoundNote(): string[] {
+		const { counts, failed, processingFailed } = this.tally;
+		if (processingFailed === 0) return [];
+		const first = counts.notSent > 0 ? undefined : find(failed, { outcome: 'stored' });
+		return [asHint(sentences(this.notFound(), first?.reason))];
+	}
+
+	/**
+	 * The error that ends a run with On Error = Stop Workflow: that of the failed document, together with the counts,
+	 * the names of failed documents, and what a second run would do.
+	 */
+	stopError(stopped: Origin): ItemError {
+		const { counts, failed } = this.tally;
+		const { documents, found, stored, unknown } = counts;
+		const { item } = stopped;
+		const error = errorOf(stopped) ?? item.operationError('A document was not stored');
+		const names = failed.flatMap(({ name, outcome }) => {
+			if (name === undefined || outcome === 'stored') return [];
+			return outcome === 'unknown' ? `${name} (stored or not)` : name;
+		});
+		const hasOthers = item.context.getInputData().length > 1 || documents > 1;
+		error.message = trimEnd(sentences(error.message, inWords(counts)), '.');
+		error.description = sentences(
+			error.description,
+			names.length > 0 && `Failed: ${someNames(names)}`,
+			found + stored + unknown > 0 && SECOND_RUN,
+			hasOthers && CONTINUE_HINT,
+		);
+		return error;
+	}
+
+	/**
+	 * The error that ends a run with On Error = Stop Workflow if documents could not be processed. They stay stored.
+	 */
+	processingError(): ItemError {
+		const failed = this.tally.failed.filter(({ outcome }) => outcome === 'stored');
+		const names = failed.map(({ name, id = 'one without a name' }) => name ?? id);
+		return this.first.operationError(
+			`${this.notFound()}: ${someNames(names)}`,
+			sentences(
+				...firstOf(failed.map(({ reason }) => reason)),
+				...firstOf(failed.map(({ reason, name }) => processingAdvice(reason, name))),
+				...this.tally.remarks,
+				inWords(this.tally.counts),
+				CONTINUE_HINT,
+			),
+		);
+	}
 }

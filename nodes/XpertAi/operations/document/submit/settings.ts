@@ -1,18 +1,21 @@
-import get from 'lodash/get';
-import noop from 'lodash/noop';
-import pick from 'lodash/pick';
+import { compact, findKey, mapKeys, noop, pick } from 'lodash';
 import { isExpression } from 'n8n-workflow';
-import { z } from 'zod';
-import type { AnyZodObject } from 'zod';
+import { type AnyZodObject, z } from 'zod';
 
-import { readAnswerOutput } from '../../../execution/outputFor';
-import { findPath } from '../../../execution/inputIssues';
+import type { FieldValues } from '../../../execution/fields';
+import type { AnswerOutput } from '../../../execution/outputs';
+import { Reader, findPath, keyIfGiven } from '../../../execution/userInput';
 import { timeoutSeconds } from '../../../execution/runOperation';
 import type { Item } from '../../../execution/item';
-import { keyIfGiven } from '../../../execution/keys';
-import { finite } from '../../../payloads/common';
-import { isJsonObject } from '../../../transport/answer';
-import { MINUTE_MS } from '../../../transport/clock';
+import type { Execution } from '../../../execution/operation';
+import type { MemoryPlace } from '../../../ingest/memory';
+import { derivedId, finite } from '../../../payloads/common';
+import { buildPath } from '../../../transport/api';
+import { type Call, OutageBudget, type RetryLimits, call } from '../../../transport/call';
+import { MINUTE_MS, systemClock } from '../../../transport/clock';
+import type { Send } from '../../../transport/request';
+import { getStatus, startProcessing } from '../processing';
+import { submitFields } from './fields';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -24,24 +27,24 @@ export const submitParameters = z.object({
 	options: z.object({
 		afterStoring: z.enum(['wait', 'process', 'nothing']),
 		batchSize: wholeFrom1,
-		batchMegabytes: z.number().positive(),
-		/** Whether the run only reports what the next one would do. */
+		batchMegabytes: finite.positive(),
+		/** Whether the run only reports what the next run would do. */
 		dryRun: z.boolean(),
-		/** Whether the user has acknowledged what the memory lost. */
+		/** Whether to stop reporting that the memory lost documents in an earlier run. */
 		forgetDamage: z.boolean(),
 		concurrency: wholeFrom1,
 		output: z.enum(['documents', 'summary']),
 		maxGonePercent: finite.min(0),
 		resendAll: z.boolean(),
 		retryMinutes: minutes,
-		/** This many consecutive failures with the same reason stop the sending; 0 never does. */
+		/** Number of consecutive failures with the same reason after which sending stops; 0 means no limit. */
 		stopAfterFailures: finite.int().min(0),
 		timeout: timeoutSeconds,
 		waitMinutes: minutes,
 	}),
 });
 
-/** The source that an item belongs to; the names are empty where none is given. */
+/** The source name and the shard of an item. Each is empty if it is not filled in. */
 export const sourceOf = (item: Item) => ({
 	sourceName: keyIfGiven(item, 'sourceName') ?? '',
 	shard: keyIfGiven(item, 'options.shard') ?? '',
@@ -50,50 +53,62 @@ export const sourceOf = (item: Item) => ({
 export type Source = ReturnType<typeof sourceOf>;
 
 /**
- * Makes the check that an item has the settings that are read from the first item and apply to all.
+ * Makes a check that the settings of an item equal those of the first item, which apply to all items. Only expressions
+ * can give different settings: if there are none, the check does nothing.
  *
- * @param schema of the settings
- * @returns a function that throws NodeOperationError naming the setting whose expression gives something else
+ * @param schema the schema of these settings
+ * @returns the check, which throws NodeOperationError naming the first setting that differs or is not valid
+ * @throws NodeOperationError if a setting of the first item is not valid
  */
 export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Item) => void {
 	const given = pick(first.context.getNode().parameters, Object.keys(schema.shape));
 	if (!findPath(given, isExpression)) return noop;
-	const settings = first.settings(schema);
-	const names = Object.entries(settings).flatMap(([name, value]) =>
-		isJsonObject(value) ? Object.keys(value).map((option) => `${name}.${option}`) : name,
-	);
+	const read = (item: Item): FieldValues => {
+		const { options, ...others } = item.settings(schema);
+		return { ...others, ...mapKeys(options, (_, name) => `options.${name}`) };
+	};
+	const settings = read(first);
 	return (item) => {
-		const own = item.settings(schema);
-		const other = names.find((path) => get(own, path) !== get(settings, path));
+		const own = read(item);
+		const other = findKey(settings, (value, name) => value !== own[name]);
 		if (other !== undefined) item.refuseField(other, 'must be the same for all items');
 	};
 }
 
-/** The settings of a submission, from the parameters of the first item. */
-export type SubmitSettings = Omit<ReturnType<typeof readSubmitSettings>, 'process'> & {
-	/** Whether a stored document is processed; left out, the memory says whether earlier runs did that. */
+/** The settings of a run of Submit or Find Changes, from the parameters of the first item. */
+export interface SubmitSettings
+	extends AnswerOutput,
+		Omit<ReturnType<typeof readSubmitSettings>, 'process'> {
+	/**
+	 * Whether stored documents are processed. If `undefined` (Find Changes), the setting of the last remembered run
+	 * counts.
+	 */
 	process?: boolean;
-};
+}
 
 /**
- * Reads and checks the settings that apply to all items.
+ * Reads and checks the settings that apply to all items. A setting that the operation does not have gets its default.
  *
- * @returns times in milliseconds, sizes in bytes; `waitMs` only if the run waits for the end of processing
- * @throws NodeOperationError naming the option and what it must be
+ * @returns times in milliseconds and sizes in bytes; `waitMs` is `undefined` if the run does not wait for processing
+ * @throws NodeOperationError naming the setting and the requirement
  */
 export function readSubmitSettings(item: Item) {
-	const { mode, options } = item.settings(submitParameters);
+	const resolve: Reader['resolve'] = (name, initial) =>
+		item.has(name) ? item.resolve(name, initial) : initial;
+	const { mode, options } = item.with(submitFields, resolve).settings(submitParameters);
 	const { afterStoring, batchSize, batchMegabytes, retryMinutes, timeout, waitMinutes, ...others } =
 		options;
 	return {
 		...others,
-		...readAnswerOutput(item),
-		/** Whether stored documents are remembered, so that unchanged ones are left out. */
+		/**
+		 * Whether the memory is used to leave out unchanged documents. Send Everything only updates a memory that
+		 * exists.
+		 */
 		remembers: mode !== 'all',
-		/** Whether documents that are missing from the source are disabled. */
+		/** Whether stored documents that are missing from the source are disabled. */
 		mirrors: mode === 'mirror',
 		batchLimits: { maxCount: batchSize, maxBytes: batchMegabytes * MEGABYTE },
-		// Only time limits retries: a count says nothing about how long a server takes to restart.
+		// Retries are limited by time and not by number: what matters is how long a server takes to restart.
 		retryLimits: {
 			maxTries: retryMinutes === 0 ? 1 : Infinity,
 			maxElapsedMs: retryMinutes * MINUTE_MS,
@@ -101,5 +116,69 @@ export function readSubmitSettings(item: Item) {
 		timeoutMs: timeout * 1000,
 		process: afterStoring !== 'nothing',
 		waitMs: afterStoring === 'wait' ? waitMinutes * MINUTE_MS : undefined,
+	};
+}
+
+/** The path of the request that stores new documents or changes existing ones (E3). */
+export const STORE_PATH = '/knowledges/{knowledgebaseId}/bulk';
+
+/**
+ * The routes of a knowledgebase: to store documents (E3), to start their processing, and to read their statuses. Only
+ * Xpert has the last two routes. All requests share one outage budget. They can safely be repeated, so a request is
+ * also sent again if its answer was lost.
+ */
+export function knowledgebaseRoutes(
+	knowledgebaseId: string,
+	send: Send,
+	{ retryLimits, timeoutMs }: { retryLimits: RetryLimits; timeoutMs: number },
+	signal?: AbortSignal,
+) {
+	const clock = systemClock;
+	const client = { send, clock, signal, outageBudget: new OutageBudget(retryLimits) };
+	return {
+		client,
+		storePath: buildPath(STORE_PATH, { knowledgebaseId }),
+		startPath: buildPath(startProcessing.path, { knowledgebaseId }),
+		statusPath: (ids: string[]) =>
+			buildPath(getStatus.path, { knowledgebaseId, documentIds: ids.join(',') }),
+		send: async <Answer>(request: Omit<Call<Answer>, 'repeatable'>) =>
+			await call(client, { timeoutMs, repeatable: true, ...request }),
+		clock,
+		signal,
+	};
+}
+
+/**
+ * The owner that document IDs are derived from, together with a key: the source if it has a name, otherwise the
+ * knowledgebase. So the same key stands for different documents in two named sources.
+ *
+ * @param sourceName empty if the source has no name
+ * @returns the ID of the owner
+ */
+export function keyOwner(knowledgebaseId: string, sourceName: string): string {
+	return sourceName === '' ? knowledgebaseId : derivedId(knowledgebaseId, `source ${sourceName}`);
+}
+
+/**
+ * The place of a source's memory. A source is identified by its name and its shard. Without a name, the IDs of the node
+ * and the workflow take its place; a workflow without an ID is identified by its name.
+ */
+export function memoryPlaceOf(
+	knowledgebaseId: string,
+	{ sourceName, shard }: Source,
+	context: Execution['context'],
+): MemoryPlace {
+	const { id: workflowId, name: workflowName = '' } = context.getWorkflow();
+	const { id, name } = context.getNode();
+	const [source, ...titles] =
+		sourceName === ''
+			? [`node ${id} of workflow ${workflowId ?? workflowName}`, workflowName, name]
+			: [`name ${sourceName}`, sourceName];
+	const part = shard && `shard ${shard}`;
+	return {
+		knowledgebaseId,
+		owner: keyOwner(knowledgebaseId, sourceName),
+		source: compact([source, part]).join(', '),
+		title: compact([...titles, part]).join(', '),
 	};
 }

@@ -1,116 +1,189 @@
-import size from 'lodash/size';
-import sumBy from 'lodash/sumBy';
+import { createHash, hash, randomUUID } from 'crypto';
 
+import { compact, isObject, map } from 'lodash';
+import { NodeOperationError } from 'n8n-workflow';
+
+import type { Item } from '../../../execution/item';
+import type { ItemError } from '../../../execution/apiError';
 import { asJson } from '../../../execution/outputs';
-import type { Documents } from '../../../ingest/batches';
-import type { ReadyDocument, Fact, ProcessedFact } from '../../../ingest/readyDocument';
-import { Folders } from '../../../ingest/folders';
-import { MARKS, ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
-import type { DocumentName, Holder } from '../../../ingest/memory';
-import { filterChanged, planDocuments } from '../../../ingest/planDocuments';
+import { fetchStatuses, processingState } from '../../../ingest/answers';
+import type { Documents, Fact, ReadyDocument, Statuses } from '../../../ingest/answers';
+import { Fingerprints, MARKS, ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
+import { compareDocuments, planDocuments } from '../../../ingest/planDocuments';
 import { Processing } from '../../../ingest/processing';
-import { fetchStatuses, processingState, type Statuses } from '../../../ingest/processingStatus';
-import { storeDocuments } from '../../../ingest/storing';
-import { uploadFiles } from '../../../ingest/uploads';
-import { derivedId } from '../../../payloads/derivedId';
-import { OutageBudget } from '../../../transport/call';
-import { systemClock } from '../../../transport/clock';
+import { Folders, Storer, inFolder, uploadFiles } from '../../../ingest/storing';
+import { derivedId, isUuid, keyRule } from '../../../payloads/common';
+import { type DocumentRecord, unsignedAddress } from '../../../payloads/document';
+import { isRejection } from '../../../transport/failure';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
-import { DocumentStream } from './documentStream';
-import { knowledgebaseRoutes, memoryPlaceOf } from './knowledgebase';
-import { knowledgebaseError, type Origin } from './outcomes';
-import type { Source } from './settings';
-import { outermostMode, type Submission } from './submission';
-import { asHint } from './wording';
+import { type Origin, type Submission, asHint, outermostMode } from './report';
+import { type Source, keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './settings';
+import { type FoundDocument, type SourceDocuments, readDocuments, refusedKeys } from './sources';
 
-/** A small first batch is processed soon, and reveals errors that affect all documents. */
+type Document = ReadyDocument<Origin>;
+type Processed = Extract<Fact<Origin>, { outcome: 'processed' }>;
+
+/**
+ * The JSON of `record`. To save time, reuses the JSON that was made when the record was checked, if the record is still
+ * the same or only its ID was added.
+ */
+function jsonWithId(
+	{ record: read, json = '' }: FoundDocument,
+	record: DocumentRecord,
+	id: string,
+) {
+	const isSame = record.parent === read.parent && record.folder === read.folder;
+	if (!isSame || json.length <= 2) return JSON.stringify(record);
+	if (read.id === undefined) return `{"id":"${id}",${json.slice(1)}`;
+	return read.id === id ? json : JSON.stringify(record);
+}
+
+/**
+ * The content hash of a document: a mark that says what was hashed (`MARKS`), then the hash with one character per
+ * byte. If the document has a version, only the version is hashed. Otherwise, the record and the content of the file to
+ * upload are hashed. `fileUrl` counts without its signature, which differs in each run.
+ */
+async function hashOf({ json, record, file }: Document, version?: string): Promise<string> {
+	if (version !== undefined) return MARKS.version + hash('sha256', version, 'binary');
+	const { fileUrl } = record;
+	const given = fileUrl ? JSON.stringify({ ...record, fileUrl: unsignedAddress(fileUrl) }) : json;
+	// Normalized to NFC, as keys are: a name that arrives in NFD instead must not count as a change.
+	const text = given.normalize('NFC');
+	if (!file) return MARKS.content + hash('sha256', text, 'binary');
+	const digest = createHash('sha256').update(text);
+	const { content } = await file();
+	for await (const piece of Buffer.isBuffer(content) ? [content] : content.open())
+		digest.update(piece);
+	return MARKS.content + digest.digest('binary');
+}
+
+/**
+ * Number of documents in the first batch. A small batch is processed soon, which reveals errors that affect all
+ * documents.
+ */
 const FIRST_BATCH = 10;
 
-/** Limits of the first documents that are looked up on the server, if a source has no memory. */
+/** Maximum number of documents that `documentsReportingStored` looks up on the server. */
 const MAX_CHECKED = 100;
-const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
 
-/** Documents that are kept until it is known whether the server can process them as they are. */
+/**
+ * Maximum size of `begun`, which keeps whole documents in memory. If the processing of a further document fails, this
+ * run does not send that document again.
+ */
 const MAX_BEGUN = 1000;
 
-const STORED_TWICE =
-	'also stored without a Source Name, and found twice. Document: Disable takes them out.';
+const STORED_TWICE = 'also found without a Source Name. Document: Disable takes them out.';
 
-const STORED_BEFORE =
-	'stored before this source was remembered: what is gone since may still be found.';
+const STORED_BEFORE = 'stored before this source was remembered: what is gone may be found.';
 
-const OLDER =
-	'Not sent: this is a retry of an earlier execution, and other content of this document is stored, perhaps newer';
+const OLDER = 'Not sent: this is a retry, and other content is stored, perhaps newer';
 
 const OTHER_RUN_SENDS = 'Not sent: another run of this source is at work';
 
-const OTHER_RUN_ACTIVE = 'Another run of this source is at work, or was stopped';
+/**
+ * The name and the key of a document. The memory keeps them, so that later runs can name a document that has left the
+ * source.
+ */
+const documentName = ({ record: { name }, key }: Document) => (name ? { name, key } : { key });
 
-/** The name and key of a document, for runs that no longer contain it. */
-const documentName = ({ record: { name }, key }: ReadyDocument<Origin>): DocumentName =>
-	name ? { name, key } : { key };
-
-/** One source in a run, with the knowledgebase that it fills: its documents, its memory, and its processing. */
+/**
+ * One source in a run, and the knowledgebase that its documents go to. Reads the documents, compares them with the
+ * memory, sends them, and follows their processing.
+ */
 export class Target {
-	/** The documents of the items of this source. */
-	readonly stream: DocumentStream;
-	/** What earlier runs stored, once it is open; `undefined` if nothing is remembered. */
+	/** The documents of this run, as compact as the memory; only kept if missing documents are disabled or counted. */
+	readonly seen = new Fingerprints();
+	/**
+	 * The latest document with each ID, in lower case, if it is tracked, or is in process and was either uploaded or not
+	 * sent. Shows which documents were replaced or have been processed.
+	 */
+	readonly origins = new Map<string, Origin>();
+	/**
+	 * Items of this source that are still to be read. `documents` is set if the documents of the item were read ahead.
+	 * Without it, the item is read when its turn comes.
+	 */
+	readonly queue: Array<{ item: Item; documents?: SourceDocuments }> = [];
+	/**
+	 * Number of failed documents after which it is uncertain what the source contains or what is stored (see
+	 * `recordGap`). If there are any, nothing is disabled.
+	 */
+	gaps = 0;
+	/**
+	 * A key that contains a missing value, such as `docs-undefined`. If there is one, nothing is disabled: the same
+	 * document with its correct key only seems to be missing.
+	 */
+	brokenKey?: string;
+	/**
+	 * What earlier runs stored. `undefined` until `store` or `plan` sets it, and if Send Everything finds no memory to
+	 * update.
+	 */
 	memory?: SourceMemory;
-	/** The routes for the memory. They have an outage budget of their own. */
+	/**
+	 * The routes for the memory, the statuses and the folders. They share one outage budget; storing, uploads and
+	 * processing each have another.
+	 */
 	readonly memoryRoutes: ReturnType<typeof knowledgebaseRoutes>;
-	/** Processes the stored documents; `undefined` with After Storing = Nothing. */
+	/** Processes the stored documents. `undefined` with After Storing = Nothing, and in Find Changes. */
 	readonly processing?: Processing;
-	/** Documents that come with a version and were stored without one. */
+	/** Number of documents that now have a version, but were stored without a version. */
 	unversioned = 0;
-	/** Documents of a retried execution that are stored with other content. */
+	/** Number of documents that a retried execution did not send, because other and perhaps newer content is stored. */
 	older = 0;
-	/** Documents of earlier runs whose processing this run has begun without sending them, until its end is known. */
-	private readonly begun = new Map<string, ReadyDocument<Origin>>();
-	/** Of those, the ones that the server could not process: they are sent whole. */
-	private readonly toSendWhole = new Map<string, ReadyDocument<Origin>>();
+	/**
+	 * Unchanged documents that an earlier run stored without processing them, and whose processing this run has
+	 * started, by ID in lower case. A document that the server fails to process stays here until `followProcessing`
+	 * sends it again in full.
+	 */
+	private readonly begun = new Map<string, Document>();
+	private readonly owner: string;
 
-	/** @param item the first item of this source, which its errors name */
+	/** @param item the first item of this source, for errors about the source */
 	constructor(
 		readonly submission: Submission,
 		readonly knowledgebaseId: string,
 		private readonly source: Source,
 		readonly item = submission.first,
 	) {
-		const { send, settings, signal } = submission;
-		const newRoutes = () => knowledgebaseRoutes(knowledgebaseId, send, settings, signal);
-		this.memoryRoutes = newRoutes();
-		this.stream = new DocumentStream(submission, knowledgebaseId, source.sourceName);
-		if (settings.process) this.processing = new Processing(newRoutes(), settings.waitMs);
+		const { settings } = submission;
+		this.memoryRoutes = this.newRoutes();
+		this.owner = keyOwner(knowledgebaseId, source.sourceName);
+		if (settings.process) this.processing = new Processing(this.newRoutes(), settings.waitMs);
 	}
 
-	/** Stores the documents: leaves out unchanged ones, uploads files, then stores and processes the rest. */
+	private newRoutes() {
+		const { send, settings, signal } = this.submission;
+		return knowledgebaseRoutes(this.knowledgebaseId, send, settings, signal);
+	}
+
+	/**
+	 * Sends the documents of this source: leaves out unchanged ones, uploads files, stores documents, and starts their
+	 * processing. If another run holds the lease, reports all documents as not sent.
+	 */
 	async store(): Promise<void> {
 		const { submission } = this;
-		const opened = submission.canSend ? this.newMemory() : undefined;
-		await opened?.open(submission.settings.remembers ? 'to send' : 'if kept');
-		const memory = opened?.isKept ? opened : undefined;
+		if (!submission.canSend) return await this.send(this.documents());
+		const mode = submission.settings.remembers ? 'to send' : 'if kept';
+		const memory = await this.newMemory().open(mode);
+		if (!memory.isKept) return await this.send(this.documents());
 		this.memory = memory;
-		this.stream.isHashed = memory !== undefined && !memory.holder;
-		if (memory?.holder) return await this.yieldTo(memory.holder);
-		await this.send(memory ? this.changedDocuments(memory) : this.stream.documents());
+		if (memory.holder) return await this.yieldTo(memory.holder);
+		await this.send(this.changedDocuments(memory));
 	}
 
 	private async send(documents: Documents<Origin>): Promise<void> {
 		const { knowledgebaseId, memory, memoryRoutes, processing, submission } = this;
-		const { first, settings, circuitBreaker, send, signal } = submission;
-		const { retryLimits, timeoutMs } = settings;
-		const client = { send, clock: systemClock, signal };
-		const facts = storeDocuments({
+		const { first, settings, circuitBreaker } = submission;
+		const storer = new Storer({
 			...settings,
-			client,
+			client: this.newRoutes().client,
 			path: memoryRoutes.storePath,
 			memory,
 			circuitBreaker,
 			stopsAtFailure: !first.context.continueOnFail(),
 			documents: uploadFiles({
 				documents,
-				client: { ...client, outageBudget: new OutageBudget(retryLimits) },
-				timeoutMs: Math.max(timeoutMs, UPLOAD_TIMEOUT_SECONDS * 1000),
+				client: this.newRoutes().client,
+				timeoutMs: Math.max(settings.timeoutMs, UPLOAD_TIMEOUT_SECONDS * 1000),
 				gate: submission,
 				memory,
 			}),
@@ -121,110 +194,110 @@ export class Target {
 			},
 			folders: new Folders(knowledgebaseId, memoryRoutes),
 		});
-		for await (const some of facts) {
+		for await (const some of storer.run()) {
 			for (const fact of some) this.take(fact);
 			this.takeEnded();
 			processing?.pollWhenDue();
 		}
 	}
 
-	/** Starts the remaining documents after a failure; the next run fetches their statuses. */
+	/**
+	 * Ends the work on this source after a failure. Starts the processing of all stored documents, but does not wait
+	 * for its end: the next run fetches their statuses.
+	 */
 	async stop(): Promise<void> {
 		await this.processing?.startRemaining();
 		this.takeEnded();
+		for (const id of this.begun.keys()) this.endBegun(id);
 	}
 
-	/** Documents that were read and have no outcome yet. */
-	get waiting(): number {
-		const unread = sumBy(this.stream.queue, ({ documents }) => size(documents));
-		return unread + this.begun.size + this.toSendWhole.size;
-	}
-
-	/** Starts the remaining documents, and follows the processing of all to its end. */
+	/**
+	 * Follows the processing of all documents until it ends or the wait is over. The documents that are then left in
+	 * `begun` failed: sends them again in full, and follows their processing too.
+	 */
 	async followProcessing(): Promise<void> {
 		for await (const some of this.processing?.end() ?? [])
 			for (const fact of some) this.takeProcessed(fact);
-		if (this.toSendWhole.size === 0) return;
-		const documents = [...this.toSendWhole.values()];
-		this.toSendWhole.clear();
+		const documents = [...this.begun.values()];
+		if (documents.length === 0) return;
+		this.begun.clear();
 		await this.send(documents);
 		await this.followProcessing();
 	}
 
 	/**
-	 * Reports what the next run would do with each document; sends and notes nothing.
-	 *
-	 * @throws NodeApiError if the memory cannot be read: the next run would send nothing
+	 * Reports what the next run would do with each document. Only reads from the server. If the memory cannot be read,
+	 * reports an error for each item instead.
 	 */
 	async plan(): Promise<void> {
 		const { settings } = this.submission;
 		const memory = this.newMemory();
 		this.memory = memory;
-		this.stream.isHashed = true;
 		if (settings.remembers) await memory.open('to read');
-		if (memory.refusal) throw knowledgebaseError(this.item, memory.refusal);
-		if (memory.holder) {
-			const { by, since } = memory.holder;
-			this.submission.remark(asHint(`${OTHER_RUN_ACTIVE}: ${by}, since ${since}`));
-			// What it has begun is not known yet, and no damage.
+		const { holder, refusal } = memory;
+		if (refusal)
+			for (const { item } of this.queue.splice(0))
+				this.submission.takeFlaw(item, item.apiError(refusal));
+		if (holder) {
+			const held = `Another run of this source is at work, or was stopped: ${holder.by}`;
+			this.submission.remark(asHint(`${held}, since ${holder.since}`));
+			// The other run may still be writing its notes, so missing notes are not reported as lost.
 			memory.troubles.lost = undefined;
 		}
-		await planDocuments(this.countingUnversioned(memory), {
-			...this.detection(memory),
-			onPlanned: ({ id, origin }, plan) =>
-				this.submission.take({ outcome: 'planned', plan, origin, id }),
-		});
+		const plans = planDocuments(this.documentsReportingStored(memory), this.comparison(memory));
+		for await (const { document, plan } of plans) {
+			const { id, origin } = document;
+			this.submission.take({ outcome: 'planned', plan, origin, id });
+		}
 	}
 
-	/** The statuses of documents, by ID in lower case. */
+	/** Fetches processing statuses, by ID in lower case. Records the first failure in `troubles.notAsked`. */
 	async statusesOf(ids: string[], { requiredId, troubles }: SourceMemory): Promise<Statuses> {
 		const asked = await fetchStatuses(ids, this.memoryRoutes, requiredId);
 		troubles.notAsked ??= asked.failure;
 		return asked;
 	}
 
-	/** The memory of the source, not yet read. */
+	/** Creates the memory of this source, which is empty until it is opened. */
 	newMemory(): SourceMemory {
 		const { first, settings, signal } = this.submission;
 		const { context } = first;
-		const { forgetDamage: forgetLost, process } = settings;
+		const { forgetDamage: forgetLost, process: processed } = settings;
 		const place = memoryPlaceOf(this.knowledgebaseId, this.source, context);
 		const { name } = context.getWorkflow();
 		const by = `execution ${context.getExecutionId()}${name ? ` of "${name}"` : ''}`;
-		return new SourceMemory(place, this.memoryRoutes, {
-			signal,
-			by,
-			forgetLost,
-			processed: process,
-		});
+		return new SourceMemory(place, this.memoryRoutes, { signal, by, forgetLost, processed });
 	}
 
-	/** Sends nothing, because another run of the source holds the lease. Other sources go on. */
-	private async yieldTo({ by, since }: Holder): Promise<void> {
+	/**
+	 * Reports all documents as not sent, because another run of this source holds the lease. The other sources of this
+	 * run are still sent.
+	 */
+	private async yieldTo({ by, since }: NonNullable<SourceMemory['holder']>): Promise<void> {
 		const { item, submission } = this;
 		const error = item.operationError(
 			`Nothing was sent: another run of this source is at work, ${by}, since ${since}`,
 			`Run it again when that one has ended; one that has crashed counts as ended a minute later. Runs that bring different documents need different names in "${item.labelOf('sourceName')}".`,
 		);
 		submission.refuse(error);
-		for await (const document of this.stream.documents())
+		for await (const document of this.documents())
 			submission.take({ outcome: 'notSent', document, reason: OTHER_RUN_SENDS });
 	}
 
-	private changedDocuments(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
-		return filterChanged(this.checkingNewSource(memory), {
-			...this.detection(memory),
-			onUnchanged: (document, status) => this.take({ document, outcome: 'unchanged', status }),
-			isRetry: outermostMode(this.submission.first.context) === 'retry',
-			onOlder: (document) => {
+	private async *changedDocuments(memory: SourceMemory): AsyncGenerator<Document> {
+		const isRetry = outermostMode(this.submission.first.context) === 'retry';
+		const comparison = { ...this.comparison(memory), isRetry };
+		const all = compareDocuments(this.documentsReportingStored(memory), comparison);
+		for await (const { document, is, status } of all)
+			if (is === 'unchanged') this.take({ document, outcome: is, status });
+			else if (is === 'older') {
 				this.older += 1;
 				this.take({ document, outcome: 'notSent', reason: OLDER });
-			},
-		});
+			} else yield document;
 	}
 
-	/** How unchanged documents are told from changed ones. */
-	private detection(memory: SourceMemory) {
+	/** What decides which documents count as changed: the memory, the settings, and the statuses on the server. */
+	private comparison(memory: SourceMemory) {
 		const { process, remembers, resendAll } = this.submission.settings;
 		return {
 			memory: memory.known,
@@ -236,69 +309,63 @@ export class Target {
 	}
 
 	/**
-	 * The documents of the source. Looks up the first ones of a source without a memory: they may have been stored before
-	 * anything was remembered, or by another node, also under the IDs that they have without a Source Name.
+	 * Yields the documents of this source, and counts `unversioned`. If the source has no memory yet, first looks up
+	 * some documents on the server, and adds a hint about those that are there: an earlier run or another node may have
+	 * stored them. For a named source, also looks up the IDs that its keys give without a Source Name.
 	 */
-	private async *checkingNewSource(memory: SourceMemory): AsyncGenerator<ReadyDocument<Origin>> {
-		const documents = this.stream.documents();
-		const held: Array<ReadyDocument<Origin>> = [];
-		let bytes = 0;
-		while (memory.isNew && held.length < MAX_CHECKED && bytes < MAX_CHECKED_BYTES) {
+	private async *documentsReportingStored(memory: SourceMemory): AsyncGenerator<Document> {
+		const documents = this.documents(true);
+		const held: Array<Document> = [];
+		while (memory.isNew && held.length < MAX_CHECKED) {
 			const { done, value } = await documents.next();
 			if (done) break;
 			held.push(value);
-			bytes += value.bytes;
 		}
 		if (held.length > 0) await this.checkStored(held, memory);
 		yield* held;
-		yield* documents;
-	}
-
-	private async *countingUnversioned(memory: SourceMemory) {
-		for await (const document of this.checkingNewSource(memory)) {
+		for await (const document of documents) {
 			const isVersion = document.contentHash?.startsWith(MARKS.version);
 			if (isVersion && memory.known.isOf(document.id, MARKS.content)) this.unversioned += 1;
 			yield document;
 		}
 	}
 
-	private async checkStored(
-		documents: Array<ReadyDocument<Origin>>,
-		memory: SourceMemory,
-	): Promise<void> {
+	private async checkStored(documents: Array<Document>, memory: SourceMemory): Promise<void> {
 		const ids = documents.flatMap(({ id, isNew }) => (isNew ? [] : id));
-		const otherIds = documents.flatMap(({ key }) =>
-			key === undefined || this.source.sourceName === ''
-				? []
-				: derivedId(this.knowledgebaseId, key),
-		);
+		const keys = this.source.sourceName === '' ? [] : compact(map(documents, 'key'));
+		const otherIds = keys.map((key) => derivedId(this.knowledgebaseId, key));
 		const { statuses } = await this.statusesOf([...ids, ...otherIds], memory);
 		const stored = ids.filter((id) => statuses.has(id.toLowerCase())).length;
 		this.submission.remarkOn(stored, STORED_BEFORE);
-		// A disabled document has no status.
+		// A disabled document has the state `none`. Assistants do not find it, so it does not count as a duplicate.
 		const duplicates = otherIds.filter((id) => processingState(statuses.get(id)) !== 'none').length;
 		this.submission.remarkOn(duplicates, STORED_TWICE);
 	}
 
-	/** Records what happened, in the tally, the circuit breaker and the memory; then processes what is stored. */
+	/**
+	 * Records a fact in the tally, the circuit breaker and the memory. Then starts the processing of a document that
+	 * was stored now, or that is unchanged and not processed yet. A document in `begun` is recorded later, when its
+	 * processing has ended.
+	 */
 	private take(fact: Fact<Origin>): void {
 		if (fact.outcome === 'processed') return this.takeProcessed(fact);
-		if ('document' in fact) this.replaceBegun(fact.document);
+		if ('document' in fact) this.endBegun(fact.document.id);
 		if (this.begins(fact)) return;
-		const { circuitBreaker } = this.submission;
 		this.submission.take(fact);
-		this.stream.recordGap(fact);
-		circuitBreaker.take(fact);
+		this.recordGap(fact);
+		this.submission.circuitBreaker.take(fact);
 		if (!('document' in fact)) return;
 		const { document } = fact;
 		const { id, contentHash = '', origin, isNew } = document;
 		const memory = isNew ? undefined : this.memory;
 		if (fact.outcome === 'stored') {
 			memory?.recordStored(id, contentHash, documentName(document));
-			// With incremental sync, a server keeps a document under the first ID that its source had.
+			// With incremental sync, a server may keep a document under an earlier ID, so processing uses the ID in the
+			// answer.
 			const { id: storedId } = asJson(fact.record);
 			const isFollowed = origin.isTracked || origin.isUploaded;
-			// Nobody is to find it, so it is done.
+			// A document that is stored as disabled must not be found. So it is not processed, and the memory counts it
+			// as processed.
 			if (document.record.disabled) memory?.known.markProcessed(id);
 			else this.startProcessing(String(storedId), isFollowed ? origin : undefined);
 		} else if (fact.outcome === 'unchanged') {
@@ -309,36 +376,39 @@ export class Target {
 		} else if (fact.outcome !== 'unknown' && 'failure' in fact) memory?.recordRejected(id);
 	}
 
-	/** A later document with the same ID takes the place of one whose processing was begun. */
-	private replaceBegun({ id }: ReadyDocument<Origin>): void {
-		const key = id.toLowerCase();
-		const earlier = this.begun.get(key) ?? this.toSendWhole.get(key);
-		if (!earlier) return;
-		this.begun.delete(key);
-		this.toSendWhole.delete(key);
-		this.submission.take({ document: earlier, outcome: 'unchanged' });
+	/** If a document with this ID is in `begun`, removes it from there and reports it as unchanged. */
+	private endBegun(id: string): void {
+		const document = this.begun.get(id.toLowerCase());
+		this.begun.delete(id.toLowerCase());
+		if (document) this.take({ document, outcome: 'unchanged' });
 	}
 
-	/** Whether a document is only stored. If its end is waited for, its outcome comes with that. */
+	/**
+	 * Starts the processing of an unchanged document that an earlier run only stored, and adds the document to `begun`.
+	 * Does so only if the run waits for processing and `begun` has room.
+	 *
+	 * @returns whether the processing was started
+	 */
 	private begins(fact: Fact<Origin>): boolean {
-		if (fact.outcome !== 'unchanged' || !fact.status) return false;
-		const { id, origin } = fact.document;
 		const { waitMs } = this.submission.settings;
-		if (processingState(fact.status) !== 'none' || waitMs === undefined) return false;
-		if (this.begun.size >= MAX_BEGUN) return false;
+		const isStored = fact.outcome === 'unchanged' && fact.status;
+		if (!isStored || processingState(fact.status) !== 'none') return false;
+		if (waitMs === undefined || this.begun.size >= MAX_BEGUN) return false;
+		const { id, origin } = fact.document;
 		this.begun.set(id.toLowerCase(), fact.document);
 		this.startProcessing(id, origin);
 		return true;
 	}
 
-	/** Starts the processing of a stored document, or follows it if the server has already begun. */
+	/**
+	 * Has a stored document processed; if the server has already begun, follows its processing. Does nothing if this
+	 * run processes no documents.
+	 */
 	private startProcessing(id: string, origin: Origin | undefined): void {
-		// An ID with a comma, which only a user can give, cannot be polled in a list of IDs.
-		if (!this.processing || id.includes(',')) return;
-		const { seen } = this.stream;
-		const key = id.toLowerCase();
-		// A record that is not tracked takes the place of an unchanged one that is in process.
-		if (origin ? !origin.isReplaced : seen.has(key)) seen.set(key, origin);
+		if (!this.processing) return;
+		// An earlier, unchanged document with the same ID does not count any more.
+		if (!origin) this.origins.delete(id.toLowerCase());
+		else if (!origin.isReplaced) this.origins.set(id.toLowerCase(), origin);
 		this.processing.add(id);
 	}
 
@@ -347,29 +417,142 @@ export class Target {
 	}
 
 	/**
-	 * Records how the processing of a document ended. The next run fetches the statuses of documents that are not done
-	 * before it sends them again.
+	 * Records the last state of a document's processing. A failed document in `begun` is not reported, because
+	 * `followProcessing` sends it again in full. The memory forgets the content of a document whose processing failed
+	 * or is stuck, so that the next run sends it again. It keeps a document that is still in process: the next run
+	 * fetches its status.
 	 */
-	private takeProcessed(fact: ProcessedFact): void {
-		const { circuitBreaker } = this.submission;
+	private takeProcessed(fact: Processed): void {
 		const { id, end } = fact;
-		const { seen } = this.stream;
 		const key = id.toLowerCase();
-		const origin = seen.get(key);
+		const origin = this.origins.get(key);
 		const isFailed = end.state !== 'finish' && end.state !== 'running' && !end.failure;
-		const document = this.begun.get(key);
-		this.begun.delete(key);
-		if (document && isFailed) {
-			this.toSendWhole.set(key, document);
-			return this.memory?.known.forget(id);
-		}
-		if (document) this.take({ document, outcome: 'unchanged' });
+		if (isFailed && this.begun.has(key)) return this.memory?.known.forget(id);
+		this.endBegun(id);
 		this.submission.take({ ...fact, origin });
-		circuitBreaker.take(fact);
-		// Its ID cannot come again.
-		if (origin?.isUploaded && !origin.isTracked) seen.delete(key);
-		// On a server without a route for processing, documents are done when they are stored.
+		this.submission.circuitBreaker.take(fact);
+		// The ID of an untracked file cannot come again, so it need not be kept.
+		if (origin?.isUploaded && !origin.isTracked) this.origins.delete(key);
+		// A server without a route for processing processes documents by itself when it stores them.
 		if (end.state === 'finish' || end.hasNoRoute) this.memory?.known.markProcessed(id);
 		else if (end.isStuck || isFailed) this.memory?.known.forget(id);
+	}
+
+	/**
+	 * Yields the documents of the queued items, and reads them on demand. Once sending has stopped, yields none, and
+	 * reports the remaining documents as not sent. After a failure with On Error = Stop Workflow, files of records are
+	 * not read to their end. After the execution was stopped, no further item is read.
+	 *
+	 * @param isHashed whether to set `contentHash`, for the comparison with earlier runs
+	 */
+	async *documents(isHashed = false): AsyncGenerator<Document> {
+		const { submission } = this;
+		this.queue.reverse();
+		while (!submission.signal?.aborted) {
+			const queued = this.queue.pop();
+			if (!queued) return;
+			const { item } = queued;
+			let count = 0;
+			try {
+				const documents = queued.documents ?? submission.read(item);
+				for await (const found of documents) {
+					count += 1;
+					const document = await this.ready(found, item, isHashed);
+					if (document) yield document;
+					if (submission.stoppedBy && !Array.isArray(documents)) break;
+				}
+				if (count === 0 && !Array.isArray(documents)) submission.take({ outcome: 'noRecords' });
+			} catch (caught) {
+				// The error is recorded and not thrown: the documents that a file yields before it fails are still to
+				// be sent.
+				this.takeRefused(item, caught);
+			}
+		}
+	}
+
+	/**
+	 * Prepares a document for sending. If the document cannot be read, or sending has stopped, records this and returns
+	 * `undefined`.
+	 */
+	private async ready(
+		found: FoundDocument | ItemError,
+		item: Item,
+		isHashed: boolean,
+	): Promise<Document | undefined> {
+		if (found instanceof Error) return this.takeRefused(item, found);
+		const { submission } = this;
+		const origin: Origin = { item };
+		submission.take({ outcome: 'begun', origin });
+		const document = this.asDocument(found, origin);
+		if (!submission.canSend) return void this.take({ outcome: 'notSent', document });
+		this.recordSeen(document);
+		try {
+			if (isHashed) document.contentHash = await hashOf(document, found.version);
+			return document;
+		} catch (error) {
+			return void this.take({ outcome: 'unreadable', document, error });
+		}
+	}
+
+	/**
+	 * Adds a failed document to `gaps`. Not added is a document that is itself at fault, because it is present in the
+	 * source: its file is not valid, or the server rejects it for a stated reason. A rejected document whose ID later
+	 * runs cannot recognize is always added.
+	 */
+	private recordGap(fact: Fact<Origin>): void {
+		const isGap =
+			fact.outcome === 'unknown' ||
+			fact.outcome === 'notSent' ||
+			(fact.outcome === 'unreadable' && !(fact.error instanceof NodeOperationError)) ||
+			(fact.outcome === 'rejected' &&
+				(fact.document.isNew || !isRejection(fact.failure) || fact.failure.reason === undefined));
+		if (isGap) this.gaps += 1;
+	}
+
+	/**
+	 * Records a document that could not be read. If its key is known, the document counts as present in the source;
+	 * otherwise, it is counted in `gaps`.
+	 */
+	private takeRefused(item: Item, caught: unknown): undefined {
+		const key = isObject(caught) ? refusedKeys.get(caught) : undefined;
+		if (key === undefined) this.gaps += 1;
+		else this.recordKey(key, derivedId(this.owner, key));
+		this.submission.takeFlaw(item, caught);
+	}
+
+	/**
+	 * Makes a document that is ready to be sent. Its ID is derived from its key; without a key, it keeps its own ID. A
+	 * document with neither gets a random ID, so that a repeated request does not store it twice. Also fills `origin`.
+	 */
+	private asDocument(found: FoundDocument, origin: Origin): Document {
+		const { key, file, hadNul } = found;
+		const ownId = key === undefined ? found.record.id : derivedId(this.owner, key);
+		const id = ownId || randomUUID();
+		const record = inFolder({ ...found.record, id }, this.knowledgebaseId);
+		const isUploaded = file !== undefined;
+		const isNew = key === undefined && !isUuid(ownId ?? '');
+		// With Output = Summary, only files with a lasting ID are tracked. There may be too many other documents to
+		// keep, and a new ID cannot occur twice.
+		const isTracked = this.submission.settings.output !== 'summary' || (isUploaded && !isNew);
+		const name = record.name ?? undefined;
+		Object.assign(origin, { name, key, id, hadNul, isUploaded, isTracked });
+		const json = jsonWithId(found, record, id);
+		return { record, json, bytes: Buffer.byteLength(json), origin, id, isNew, key, file };
+	}
+
+	/** Records the ID of a document, unless no run can recognize it again (`isNew`). */
+	private recordSeen({ id, isNew, key, origin }: Document): void {
+		if (isNew) return;
+		const earlier = origin.isTracked && this.origins.get(id.toLowerCase());
+		if (earlier) this.submission.take({ outcome: 'replaced', origin: earlier });
+		if (origin.isTracked) this.origins.set(id.toLowerCase(), origin);
+		this.recordKey(key, id);
+	}
+
+	/** Records that a document is present in the source. */
+	private recordKey(key: string | undefined, id: string): void {
+		if (!this.submission.settings.mirrors && this.submission.read === readDocuments) return;
+		if (key !== undefined && keyRule(key, true)) this.brokenKey = key;
+		this.seen.markUnknown(id);
 	}
 }

@@ -1,16 +1,216 @@
-import omit from 'lodash/omit';
+import { omit } from 'lodash';
 import type { INodeProperties } from 'n8n-workflow';
+import { z } from 'zod';
 
 import {
-	simplifyFields,
+	OF_TOOLS,
+	additionalFieldsJson,
+	booleanField,
 	choiceField,
 	displayedIf,
 	idField,
-	OF_TOOLS,
+	jsonField,
+	numberField,
+	optionsField,
+	simplifyFields,
 	textField,
+	timeoutOption,
 } from '../../../execution/fields';
 import { assistantLocator, threadLocator, threadOfRun } from '../../../pickers/locators';
-import { runOptions } from './options';
+import { typedRowsField } from '../../shared/fields';
+
+/** Options for what an answer contains. */
+const answerOptions: INodeProperties[] = [
+	choiceField(
+		'citations',
+		'Citations',
+		'How the answer shows the passages of a knowledgebase it is based on',
+		{
+			asWritten: { name: 'As Written', description: 'Links that only Xpert AI can open' },
+			none: { name: 'None', description: 'The answer without its links' },
+			numbers: { name: 'Numbers', description: 'Such as [1], the number in sources' },
+		},
+		{ default: 'numbers' },
+	),
+	choiceField(
+		'include',
+		'Include',
+		'What to give beside the answer',
+		{
+			sources: { name: 'List of Sources', description: 'Under the answer, what it cites by name' },
+			passages: { name: 'Passages', description: 'In sources, the passages that were found' },
+			steps: { name: 'Steps', description: 'The tools that were used, and what they answered' },
+		},
+		{ type: 'multiOptions', default: [] },
+	),
+];
+
+/** How an answer reaches chats and agents. */
+const deliveryOptions: INodeProperties[] = [
+	choiceField(
+		'showInChat',
+		'Show in Chat',
+		'What published chats and streaming webhooks show of the answer',
+		{
+			asWritten: {
+				name: 'As It Is Written',
+				description: 'The chat in the editor waits for its end',
+			},
+			whole: { name: 'Whole', description: 'In one piece, at the end' },
+			hidden: { name: 'Nothing', description: 'For a step whose answer only the workflow reads' },
+		},
+	),
+	booleanField(
+		'failuresAsReplies',
+		'Failures as Replies',
+		'Whether the reason of a failed run becomes its output. In the tool of an AI agent this is on unless switched off.',
+	),
+];
+
+const deadline = numberField(
+	'deadlineMinutes',
+	'Deadline (Minutes)',
+	'How long to wait at most, also for hours: for a busy thread, for the run where it is waited for, and after a broken wait',
+	{ typeOptions: { minValue: 0.01 }, default: 15 },
+);
+
+const concurrency = numberField(
+	'concurrency',
+	'Runs at Once',
+	'How many threads run side by side. Runs on the same thread always go one after another.',
+	{ typeOptions: { minValue: 1, maxValue: 50, numberPrecision: 0 }, default: 5 },
+);
+
+const whenBusy = choiceField(
+	'whenBusy',
+	'When the Thread Is Busy',
+	'What to do when another run is active on the thread',
+	{
+		fail: { name: 'Fail', description: 'Say so at once' },
+		run: {
+			name: 'Run Anyway',
+			description:
+				'For a thread left busy by a restarted server. Beside a run that goes on, messages get lost.',
+		},
+		wait: { name: 'Wait', description: 'Wait until the other run has ended' },
+	},
+	{ default: 'wait' },
+);
+
+const cancelSilent = numberField(
+	'cancelSilentMinutes',
+	'Cancel If Silent For (Minutes)',
+	'Cancels a run that blocks the thread after this time without an event; 0 turns this off',
+	{ typeOptions: { minValue: 0 } },
+);
+
+const inOneRequest = booleanField(
+	'inOneRequest',
+	'Wait in One Request',
+	'Whether to wait in the request that starts the run, as servers without run IDs need',
+);
+
+/** Hidden with Wait in One Request, because a run that is started in this way cannot be cancelled. */
+const whenGivenUp = choiceField(
+	'whenGivenUp',
+	'When the Wait Ends Early',
+	'What to do with the run on the server when the deadline comes, or the execution is stopped',
+	{
+		cancel: { name: 'Cancel', description: 'End it, so that it costs no more' },
+		leave: { name: 'Leave', description: 'Let it go on to its end' },
+	},
+	{ default: 'leave', displayOptions: { hide: { inOneRequest: [true] } } },
+);
+
+/** Hidden in the tool of an agent, because the input of a tool has no files. */
+export const attachments = textField(
+	'attachments',
+	'Attach Files',
+	'Binary fields to upload for the assistant. An expression may give a list: {{ Object.keys($binary) }} for all.',
+	{
+		placeholder: 'e.g. data, attachment_0',
+		hint: 'The names of the input fields containing files to send along, separated by commas',
+		displayOptions: { hide: OF_TOOLS },
+	},
+);
+
+const title = textField(
+	'title',
+	'Title',
+	'Title of a new conversation; the start of the message without it',
+);
+
+const filterValues = typedRowsField(
+	'filterValues',
+	'Values for Filters',
+	'Values that filters of the assistant take, by the keys that Assistant: Get shows. Put them into the Conversation Key as well, as earlier answers stay in the history. In the tool of an agent, values that the model chooses protect nothing.',
+	[
+		booleanField(
+			'mayBeEmpty',
+			'May Be Empty',
+			'Whether an empty text is sent, with which some filters find everything; otherwise it is refused',
+		),
+	],
+);
+
+/** Hidden only if Decision is fixed to Reject: an expression may give either decision. */
+const changedArguments: INodeProperties = {
+	...jsonField(
+		'changedArguments',
+		'Changed Arguments',
+		'Arguments to change, as JSON by the callId of each call in interrupt. All calls that wait are confirmed together.',
+		{ placeholder: 'e.g. { "call_1": { "amount": 20 } }' },
+	),
+	displayOptions: { hide: { '/decision': ['reject'] } },
+};
+
+const shownFor = (operations: string[], options: INodeProperties[]) =>
+	displayedIf({ show: { '/operation': operations } }, options);
+
+/** Operations that ask the assistant and wait for the answer. */
+const ASKING = ['run', 'decide', 'retry'];
+/** Operations that ask the assistant, with or without waiting. */
+const SENDING = [...ASKING, 'start'];
+/** Operations with a deadline. */
+const WAITING = [...SENDING, 'waitForRun'];
+/** Operations that output an answer. */
+const ANSWERING = [...ASKING, 'getRun', 'waitForRun'];
+
+/**
+ * The options of all operations on runs, as one field. This keeps the description of the node short: n8n sends the
+ * description to every browser.
+ */
+export const runOptions: INodeProperties = optionsField([
+	concurrency,
+	...shownFor(ANSWERING, answerOptions),
+	...shownFor(ASKING, [...deliveryOptions, inOneRequest]),
+	...shownFor(WAITING, [deadline]),
+	...shownFor([...ASKING, 'waitForRun'], [whenGivenUp]),
+	...shownFor(SENDING, [additionalFieldsJson, cancelSilent, whenBusy]),
+	...shownFor(['run', 'start'], [attachments, filterValues, title]),
+	...shownFor(['decide'], [changedArguments]),
+	...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
+]);
+
+/** Minutes, at most as many as the longest timer of Node.js can wait. */
+const minutes = z.number().positive().min(0.001).max(35_791);
+
+/** Settings of the operations on runs. An option that an operation does not show has its default. */
+export const runSettings = z.object({
+	options: z.object({
+		cancelSilentMinutes: z.number().min(0).max(35_791),
+		citations: z.enum(['numbers', 'asWritten', 'none']),
+		deadlineMinutes: minutes,
+		include: z.array(z.enum(['sources', 'passages', 'steps'])),
+		inOneRequest: z.boolean(),
+		showInChat: z.enum(['asWritten', 'whole', 'hidden']),
+		title: z.string().trim().optional(),
+		whenBusy: z.enum(['wait', 'fail', 'run']),
+		whenGivenUp: z.enum(['leave', 'cancel']),
+	}),
+});
+
+export type RunOptions = z.infer<typeof runSettings>['options'];
 
 const sources = {
 	auto: {
@@ -19,7 +219,7 @@ const sources = {
 	},
 	new: {
 		name: 'New',
-		description: 'A new one for each message. Its threadId is in the output.',
+		description: 'A new one for each message',
 	},
 	key: {
 		name: 'With a Key',
@@ -32,38 +232,38 @@ const sources = {
 	},
 };
 
-const threadSource = choiceField(
-	'threadSource',
-	'Conversation',
-	'Which conversation the message goes to: its messages are the memory of the assistant',
-	sources,
-	{
-		noDataExpression: true,
-		displayOptions: { hide: OF_TOOLS },
-		builderHint: {
-			propertyHint:
-				'Leave "auto" behind a Chat Trigger and for single questions. Use "key" wherever somebody may write again (mails, messengers, webhooks).',
+/** The tool of an agent does not offer Automatic, because a tool does not read the session of a Chat Trigger. */
+const threadSources = [
+	choiceField(
+		'threadSource',
+		'Conversation',
+		'Which conversation the message goes to: its messages are the memory of the assistant',
+		sources,
+		{
+			noDataExpression: true,
+			displayOptions: { hide: OF_TOOLS },
+			builderHint: {
+				propertyHint:
+					'Leave "auto" behind a Chat Trigger and for single questions. Use "key" wherever somebody may write again (mails, messengers, webhooks).',
+			},
 		},
-	},
-);
-
-/** A tool of an agent is not behind a chat. */
-const threadSourceOfTool = choiceField(
-	'threadSource',
-	'Conversation',
-	'Where the message goes to: the memory of the assistant. With a key, it remembers what the agent asked before.',
-	omit(sources, 'auto'),
-	{ noDataExpression: true, displayOptions: { show: OF_TOOLS } },
-);
+	),
+	choiceField(
+		'threadSource',
+		'Conversation',
+		'Where the message goes to: the memory of the assistant. With a key, it remembers what the agent asked before.',
+		omit(sources, 'auto'),
+		{ noDataExpression: true, displayOptions: { show: OF_TOOLS } },
+	),
+];
 
 const conversationKey = textField(
 	'conversationKey',
 	'Conversation Key',
-	'What tells conversations apart: a chat session (in a tool, that of the Chat Trigger), a mail thread or a mail address',
+	'Whose memory to use, in every execution: a chat session (in a tool, that of the Chat Trigger), a mail thread or address',
 	{
 		default: '={{ $json.sessionId }}',
 		required: true,
-		hint: 'The same key with the same assistant is the same conversation, in every execution',
 		builderHint: {
 			propertyHint:
 				'Must differ for each person or chat, never a constant: all who share it share one memory.',
@@ -79,7 +279,7 @@ const message = textField('message', 'Message', 'What to say to the assistant', 
 	displayOptions: { hide: OF_TOOLS },
 });
 
-/** In a tool, the model writes the message. n8n marks such a parameter by this comment. */
+/** In a tool, the model writes the message. n8n recognizes such a parameter by the comment in the default. */
 const messageOfModel = {
 	...message,
 	default:
@@ -87,32 +287,26 @@ const messageOfModel = {
 	displayOptions: { show: OF_TOOLS },
 };
 
-const decision = choiceField(
+export const decisionField = choiceField(
 	'decision',
 	'Decision',
-	'What to decide for the run that waits: to go on, or not',
+	'The answer to the run that waits. An expression gives confirm or reject, or true or false.',
 	{ confirm: 'Confirm', reject: 'Reject' },
-	// Nobody should confirm by leaving the default.
+	// No default, so that nobody confirms by accident.
 	{ default: '', required: true },
 );
 
-/** What is said, and to whom. */
-const askedFields = [assistantLocator('The assistant that answers'), message, messageOfModel];
+/** The assistant and the message. */
+export const askedFields = [
+	assistantLocator('The assistant that answers'),
+	message,
+	messageOfModel,
+];
 
-/** The parameters of the body of a message. */
-export const messageFields: INodeProperties[] = [...askedFields, runOptions];
-
-/** The parameters of the body of a decision. */
-export const decisionFields: INodeProperties[] = [decision, runOptions];
-
-/** The parameter of the body of Answer Again. */
-export const retryFields: INodeProperties[] = [runOptions];
-
-/** The message, and where it is sent. */
+/** The message, its assistant and its conversation. */
 const sentFields: INodeProperties[] = [
 	...askedFields,
-	threadSource,
-	threadSourceOfTool,
+	...threadSources,
 	...displayedIf({ show: { threadSource: ['key'] } }, [conversationKey]),
 	...displayedIf({ show: { threadSource: ['existing'] } }, [
 		threadLocator('The thread to run, such as the threadId that Conversation: Create gives'),
@@ -126,7 +320,7 @@ export const runFields: INodeProperties[] = [...sentFields, ...simplifyFields, r
 export const startFields: INodeProperties[] = [...sentFields, runOptions];
 
 /** All parameters of Thread: Decide. */
-export const decideFields = [threadOfRun, decision, ...simplifyFields, runOptions];
+export const decideFields = [threadOfRun, decisionField, ...simplifyFields, runOptions];
 
 /** All parameters of Thread: Answer Again. */
 export const retryRunFields: INodeProperties[] = [threadLocator(), ...simplifyFields, runOptions];

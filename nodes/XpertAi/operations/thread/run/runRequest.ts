@@ -1,47 +1,33 @@
-import isEmpty from 'lodash/isEmpty';
-import isNil from 'lodash/isNil';
-import map from 'lodash/map';
-import pickBy from 'lodash/pickBy';
-import truncate from 'lodash/truncate';
+import { isEmpty, isNil, map, pickBy, truncate } from 'lodash';
+import { CHAT_TRIGGER_NODE_TYPE, type INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { chatSessionOf, readAnswerOutput, type AnswerOutput } from '../../../execution/outputFor';
-import { isNamedIn, fieldName, type Naming } from '../../../execution/inputIssues';
-import { completeBody } from '../../../execution/body';
+import { binariesOf } from '../../../execution/binary';
+import { isInLoop, isTool, readAnswerOutput } from '../../../execution/outputs';
+import {
+	type Naming,
+	checkedKey,
+	fieldName,
+	isNamedIn,
+	keyOf,
+	typedValue,
+} from '../../../execution/userInput';
+import { mergeAdditionalFields } from '../../../execution/runOperation';
 import type { FieldValues } from '../../../execution/fields';
-import type { BinaryField, Item } from '../../../execution/item';
-import { checkedKey, keyOf } from '../../../execution/keys';
-import { typedValue } from '../../../execution/values';
-import { derivedId } from '../../../payloads/derivedId';
-import { changedArguments, runBodies } from '../../../payloads/run';
-import { filterValuesIn, intentOf, MESSAGE_KEYS } from '../../../runs/run';
-import type { Intent, RunBody, RunKind } from '../../../runs/run';
+import type { Item } from '../../../execution/item';
+import { derivedId } from '../../../payloads/common';
+import { changedArguments, runBodies } from '../../../payloads/bodies';
+import { MESSAGE_KEYS, filterValuesIn, intentOf } from '../../../runs/run';
+import type { RunBody, RunKind } from '../../../runs/run';
 import { rowName, valuesOfRows, type Row } from '../../shared/rowValues';
-import { decisionFields, messageFields, retryFields } from './fields';
-import { runSettings, type RunOptions } from './options';
+import { askedFields, decisionField, runOptions, runSettings } from './fields';
 
 const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
 
 const TITLE_LENGTH = 80;
 
-/** What to send for one item and how to output the answer, read and checked. */
-export interface RunRequest extends AnswerOutput {
-	item: Item;
-	/** Where to run, after Automatic is resolved: a new conversation, that of a key, or an existing thread. */
-	runOn: Exclude<z.infer<typeof threadSource>, 'auto'>;
-	/** The thread to run; for a key, an ID made of assistant and key; undefined for a new conversation. */
-	threadId?: string;
-	/** Names no assistant if the thread has one. */
-	body: RunBody;
-	/** What the body asks for. */
-	intent: Intent;
-	/** The binary fields of the files to send. */
-	attachments: BinaryField[];
-	title?: string;
-	options: RunOptions;
-	/** Whether to wait for the answer. */
-	waits: boolean;
-}
+/** What to send for one item and how to output the answer; all parameters are checked. */
+export type RunRequest = ReturnType<typeof readRunRequest>;
 
 /**
  * Reads the parameters of a run.
@@ -50,33 +36,37 @@ export interface RunRequest extends AnswerOutput {
  * @param waits whether the operation waits for the answer, unlike Start Run
  * @throws NodeOperationError naming the parameter, the item and the requirement
  */
-export function readRunRequest(item: Item, kind: RunKind, waits: boolean): RunRequest {
+export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 	const { options } = item.settings(runSettings);
-	const { key, ...place } = placeOf(item, kind);
+	// `runOn` is a new conversation, the conversation of a key, or an existing thread. Automatic gives `new` or `key`.
+	const { key, threadId, runOn } = placeOf(item, kind);
+	// With a key, Additional Fields (JSON) must not name another assistant: the IDs of the conversation are derived
+	// from the assistant and the key.
 	const body = runBodyOf(item, kind, key === undefined ? [] : ['assistant_id']);
 	const intent = intentOf(kind, body);
 	const start = truncate(intent.text?.trim(), { length: TITLE_LENGTH });
 	return {
 		item,
-		...place,
-		...(key !== undefined && { threadId: derivedId(String(body.assistant_id), key) }),
+		runOn,
+		// For a key, this is not the ID of the thread: `openByKey` derives the thread's ID from this ID.
+		threadId: key === undefined ? threadId : derivedId(String(body.assistant_id), key),
 		body,
 		intent,
 		options,
 		waits,
-		attachments: kind === 'message' ? item.binaries('options.attachments') : [],
+		attachments: kind === 'message' ? binariesOf(item, 'options.attachments') : [],
 		title: options.title || start || undefined,
 		...(waits ? readAnswerOutput(item) : { simplify: true }),
 	};
 }
 
 /**
- * The chosen thread, or the key of a conversation. Automatic uses the chat session as the key; without one, a new
- * conversation.
+ * Where the message goes: an existing thread, the conversation of a key, or a new conversation. Automatic uses the chat
+ * session as the key or, if there is no session, a new conversation.
  */
 function placeOf(item: Item, kind: RunKind) {
 	const chosen = kind === 'message' ? item.setting('threadSource', threadSource) : 'existing';
-	if (chosen === 'existing') return { runOn: chosen, threadId: item.id('threadId') };
+	if (chosen === 'existing') return { runOn: chosen, threadId: item.filledText('threadId') };
 	if (chosen === 'key') return { runOn: chosen, key: keyOf(item, 'conversationKey', true) };
 	const session = chosen === 'auto' ? chatSessionOf(item) : undefined;
 	if (session === undefined) return { runOn: 'new' as const };
@@ -86,7 +76,7 @@ function placeOf(item: Item, kind: RunKind) {
 
 const CHANGES = 'options.changedArguments';
 
-/** The field of each path in a body. */
+/** The parameter that sets each path of a body. Error messages name this parameter. */
 const FIELD_BY_PATH = {
 	assistant_id: 'assistantId',
 	'input.message.input.input': 'message',
@@ -95,9 +85,11 @@ const FIELD_BY_PATH = {
 };
 
 /**
- * The body of E4 for an item, without the uploaded files and, for a thread that has run, without the assistant.
+ * The body of E4 for an item, without the uploaded files. Only a message must name an assistant: a decision or a retry
+ * uses the assistant of the thread.
  *
- * @param reserved paths that Additional Fields (JSON) must not name, beside those of the kind
+ * @param reserved paths that Additional Fields (JSON) must not set, in addition to the paths reserved for every run of
+ * this kind
  * @throws NodeOperationError naming the field, the item and the requirement
  */
 export function runBodyOf(item: Item, kind: RunKind, reserved: string[] = []): RunBody {
@@ -105,14 +97,15 @@ export function runBodyOf(item: Item, kind: RunKind, reserved: string[] = []): R
 	const { options, ...values } = item.values(fields);
 	const optional = options as FieldValues | undefined;
 	const { body, ...own } = bodyOf(item, { ...optional, ...values });
-	const { value, naming } = completeBody(item, {
-		value: body,
+	const panel = { fields, fieldByPath: FIELD_BY_PATH };
+	const taken = [...reserved, ...own.reserved];
+	const { value: complete, naming } = mergeAdditionalFields<RunBody>(
+		item,
+		body,
 		schema,
-		naming: { fields, fieldByPath: FIELD_BY_PATH },
-		ids: ['assistant_id'],
-		reserved: [...reserved, ...own.reserved],
-	});
-	const complete: RunBody = value;
+		panel,
+		taken,
+	);
 	checkFilterValues(item, complete, naming, optional?.filterValues);
 	item.jsonText(complete, naming);
 	return complete;
@@ -128,11 +121,12 @@ function decisionBody(item: Item, values: FieldValues) {
 	const type = decisionOf(values.decision);
 	const isConfirmed = type === 'confirm';
 	const changes = values.changedArguments ?? {};
-	// The user gives new arguments of waiting calls by call ID.
+	// The user gives the changed arguments as an object by call ID; the server takes a list of calls.
 	const byCallId = item.check(changedArguments, changes, { parameter: item.labelOf(CHANGES) });
 	const toolCalls = map(byCallId, (args, id) => ({ id, args }));
 	const patch = isEmpty(toolCalls) || !isConfirmed ? {} : { patch: { toolCalls } };
-	// The server carries out a rejection that has a payload, even an empty one.
+	// If a rejection has a payload, even an empty one, the server runs the rejected tool call. So Additional Fields
+	// (JSON) must not set any part of a rejection.
 	const decided = isConfirmed ? ['input.decision.type'] : ['input.decision', 'input.patch'];
 	return {
 		body: { input: { action: 'resume', target: {}, decision: { type }, ...patch } },
@@ -149,24 +143,27 @@ const { message, decision, retry } = runBodies;
 
 /** The fields, the body and the schema of each kind of run (E4). */
 const BODIES = {
-	message: { fields: messageFields, bodyOf: messageBody, schema: message },
-	decision: { fields: decisionFields, bodyOf: decisionBody, schema: decision },
-	retry: { fields: retryFields, bodyOf: retryBody, schema: retry },
+	message: { fields: [...askedFields, runOptions], bodyOf: messageBody, schema: message },
+	decision: { fields: [decisionField, runOptions], bodyOf: decisionBody, schema: decision },
+	retry: { fields: [runOptions], bodyOf: retryBody, schema: retry },
 };
 
-/** Normalizes a decision: people and models capitalize it, and approvals are often true or false. */
+/** Normalizes a decision: people and models write Confirm for confirm, and approvals are often true or false. */
 function decisionOf(raw: unknown): unknown {
-	const text = typedValue('string', raw);
-	return typeof text === 'string' ? (DECISIONS.get(text.trim().toLowerCase()) ?? text) : raw;
+	const value = typedValue('string', raw);
+	if (typeof value !== 'string') return raw;
+	const text = value.trim().toLowerCase();
+	return APPROVALS.get(text) ?? text;
 }
 
-const DECISIONS = new Map(
-	Object.entries({ confirm: 'confirm', true: 'confirm', reject: 'reject', false: 'reject' }),
-);
+const APPROVALS = new Map([
+	['true', 'confirm'],
+	['false', 'reject'],
+]);
 
 const FILTERS = 'options.filterValues';
 
-/** The values of the rows, by key. @throws NodeOperationError if a key belongs to the message itself */
+/** The values for filters from rows, by key. Rejects a key that belongs to the message itself. */
 function rowsOfFilters(item: Item, rows: unknown): FieldValues {
 	const label = item.labelOf(FILTERS);
 	const values = valuesOfRows(item, label, rows, () => '');
@@ -177,10 +174,11 @@ function rowsOfFilters(item: Item, rows: unknown): FieldValues {
 }
 
 /**
- * Refuses empty values for filters, from rows or from Additional Fields (JSON): `contains` with an empty text, or `under`
- * with an empty folder, finds everything (recorded, `knowledge-filter-5`).
+ * Rejects empty values for filters, from rows or from Additional Fields (JSON): the filters `contains` with an empty
+ * text and `under` with an empty folder find everything (recorded, `knowledge-filter-5`). A text row with May
+ * Be Empty may be empty.
  */
-function checkFilterValues(item: Item, body: RunBody, naming: Naming, rows: unknown = []): void {
+function checkFilterValues(item: Item, body: RunBody, naming: Naming, rows: unknown = []) {
 	const mayBeEmpty = (rows as Row[]).filter((row) => row.mayBeEmpty && isText(row)).map(keyIn);
 	const empty = pickBy(filterValuesIn(body), isEmptyValue);
 	const key = Object.keys(empty).find((one) => !mayBeEmpty.includes(one));
@@ -198,8 +196,35 @@ const keyIn = ({ key }: Row) => String(key).trim();
 const EMPTY_FIX =
 	'With an empty value, some filters find everything. Where that is meant, give the value as a row with "May Be Empty".';
 
-/** Slashes in a folder do not count (recorded, `knowledge-filter-2`). */
+/** Whether a value is empty. Slashes and blanks alone count as an empty folder (recorded, `knowledge-filter-2`). */
 const isEmptyValue = (value: unknown): boolean =>
 	isNil(value) ||
 	(typeof value === 'string' && /^[\s/]*$/.test(value)) ||
 	(Array.isArray(value) && value.length === 0);
+
+/**
+ * The type of Loop Over Items. Each round of this loop has other items, which must not share the conversation of the
+ * chat session. Other loops come back with the same chat message.
+ */
+const LOOP_OVER_ITEMS = 'n8n-nodes-base.splitInBatches';
+
+const chatMessage = z.object({ sessionId: z.string().trim().min(1) });
+
+/**
+ * The session ID of the chat message that started the execution, as n8n's Chat Trigger gave it.
+ *
+ * @returns undefined in the tool of an agent, within Loop Over Items, if no Chat Trigger before the node has run, or if
+ * the trigger gave no session ID. In a sub-workflow, only triggers of the sub-workflow count.
+ */
+export function chatSessionOf({ context, index }: Item): string | undefined {
+	if (isTool(context)) return undefined;
+	const triggers = context
+		.getParentNodes(context.getNode().name)
+		.filter(({ type, disabled }) => type === CHAT_TRIGGER_NODE_TYPE && !disabled);
+	if (triggers.length === 0 || isInLoop(context, LOOP_OVER_ITEMS)) return undefined;
+	const { $: outputOf } = context.getWorkflowDataProxy(index) as {
+		$: (name: string) => { isExecuted: boolean; first: () => INodeExecutionData | undefined };
+	};
+	const started = triggers.map(({ name }) => outputOf(name)).find(({ isExecuted }) => isExecuted);
+	return chatMessage.safeParse(started?.first()?.json).data?.sessionId;
+}

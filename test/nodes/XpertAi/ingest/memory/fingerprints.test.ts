@@ -1,13 +1,14 @@
 import {
+	type Entry,
 	Fingerprints,
 	UNKNOWN,
-	packId,
 	pack,
+	packId,
 	storedEntry,
 	tailOf,
 	unpack,
-	type Entry,
-} from '../../../../../nodes/XpertAi/ingest/memory/fingerprints';
+	unpackId,
+} from 'nodes/XpertAi/ingest/memory/fingerprints';
 
 const A = '2f78e81b-0000-4000-8000-00000000000a';
 const B = '2f78e81b-0000-4000-8000-00000000000b';
@@ -57,8 +58,7 @@ describe('fingerprints', () => {
 		expect([...fingerprints.ids()]).toEqual([A, B]);
 		fingerprints.markProcessed(A);
 		for (const hash of ['copy #1', '']) expect(fingerprints.has(A, hash)).toBe(false);
-		fingerprints.forgetContents();
-		expect([fingerprints.has(B, 'copy #2'), fingerprints.size]).toEqual([false, 2]);
+		expect(fingerprints.size).toBe(2);
 	});
 
 	it('collect which documents have changed', () => {
@@ -72,5 +72,32 @@ describe('fingerprints', () => {
 		fingerprints.changed = new Set();
 		fingerprints.remove(A);
 		expect([...fingerprints.changed]).toEqual([tailOf(packId(A))]);
+	});
+
+	it('keep the beginning of a hash, and are known by all of it', () => {
+		const ids = ['aaaaaaaaaaaaaa1b', 'bbbbbbbbbbbbbb1b'].map(unpackId);
+		const hashOf = (id: string) => `c${id}`.repeat(2);
+		const known = new Fingerprints();
+		for (const id of ids) known.set(storedEntry(id, hashOf(id)));
+		expect([...known.ids()]).toEqual(ids);
+		expect(ids.map((id) => known.has(id, hashOf(id)))).toEqual([true, true]);
+		expect([...known.entries()].map(([, { length }]) => length)).toEqual([7, 7]);
+	});
+
+	it('are not found where one entry ends and the next begins', () => {
+		const [first, next] = ['aaaaaaaaaaaaaa1b', 'bbbbbbbbbbbbbb1b'].map(unpackId);
+		const between = unpackId('aaaaaa1bcopy #1b');
+		const known = recorded([
+			[`${first}`, 'copy #1'],
+			[`${next}`, 'copy #2'],
+		]);
+		expect([known.size, known.knows(between)]).toEqual([2, false]);
+		known.set(storedEntry(between, 'copy #3'));
+		expect([known.size, known.has(between, 'copy #3')]).toEqual([3, true]);
+		known.remove(between);
+		expect([...known.ids()]).toEqual([first, next]);
+		const others = new Fingerprints();
+		others.markUnknown(String(first));
+		expect([...known.ids(others)]).toEqual([next]);
 	});
 });

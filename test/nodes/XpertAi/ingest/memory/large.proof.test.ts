@@ -1,5 +1,5 @@
-import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
-import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
+import type { MemoryRoutes } from 'nodes/XpertAi/ingest/memory/notes';
+import { derivedId } from 'nodes/XpertAi/payloads/common';
 import { calling, type RawCall } from '../../../support/send';
 import { journaledBatch } from '../support/journaledBatch';
 import { Knowledgebase, open } from '../support/knowledgebase';
@@ -40,7 +40,7 @@ async function night(routes: MemoryRoutes, ids: string[], contentOf: (at: number
 		const contents = new Map(batch.map((id) => [id, contentOf(numberOf(id))]));
 		const journaled = await journaledBatch(memory, routes, contents);
 		expect(await journaled?.send()).toMatchObject({ ok: true });
-		journaled?.ended('done', false);
+		journaled?.ended(true, false);
 		for (const id of batch) {
 			const number = numberOf(id);
 			const called = { key: `${number}`, name: `documents/number ${number}.md` };

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 
-import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
+import type { MemoryRoutes } from 'nodes/XpertAi/ingest/memory/notes';
 import { calling } from '../../../support/send';
 import { Timeline } from '../../../support/timeline';
 import { Knowledgebase, open } from '../support/knowledgebase';
 import { failed } from '../support/outcomes';
-import { PROPERTY_RUNS } from '../../../../support/propertyRuns';
+import { PROPERTY_RUNS } from 'test/support/propertyRuns';
 
 const RUNS = { numRuns: PROPERTY_RUNS };
 const SECOND = 1000;

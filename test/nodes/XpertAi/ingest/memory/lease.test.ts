@@ -1,7 +1,6 @@
-import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory';
-import { LEASE, Lease } from '../../../../../nodes/XpertAi/ingest/memory/lease';
-import { NotesOnServer, orFailure } from '../../../../../nodes/XpertAi/ingest/memory/notes';
-import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
+import { LEASE, Lease } from 'nodes/XpertAi/ingest/memory';
+import { type MemoryRoutes, NotesOnServer, orFailure } from 'nodes/XpertAi/ingest/memory/notes';
+import type { Outcome } from 'nodes/XpertAi/transport/request';
 import { calling } from '../../../support/send';
 import { Timeline } from '../../../support/timeline';
 import { Knowledgebase, PLACE, type Row } from '../support/knowledgebase';
@@ -131,6 +130,15 @@ describe('the lease of a source', () => {
 		expect(requests).toEqual([]);
 	});
 
+	it('is left to a run that renews it, as soon as it has', async () => {
+		const { lease, of, time } = scene();
+		await of(lease('one').take());
+		const began = time.now;
+		await of(lease('two').take());
+		expect(time.now - began).toBeGreaterThan(15 * SECOND);
+		expect(time.now - began).toBeLessThan(27 * SECOND);
+	});
+
 	it('is taken half a minute later when a rival overwrote `turn` and left', async () => {
 		const other = scene();
 		await other.of(other.lease('other').take());
@@ -186,7 +194,7 @@ describe('a run that has not renewed its lease for long', () => {
 			failure: {
 				kind: 'unsuccessful',
 				reason: expect.stringMatching(
-					/^Another run .* has taken over.*: execution two, since 19/,
+					/^Another run .* is at work: execution two, since 19/,
 				) as string,
 			},
 		});

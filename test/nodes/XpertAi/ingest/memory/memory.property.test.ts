@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-import type { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
-import { anyAnswer } from '../../../../../nodes/XpertAi/transport/answer';
-import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
-import { PROPERTY_RUNS } from '../../../../support/propertyRuns';
+import type { SourceMemory } from 'nodes/XpertAi/ingest/memory';
+import { anyAnswer } from 'nodes/XpertAi/transport/answer';
+import { SIZES } from 'nodes/XpertAi/ingest/memory/notes';
+import { PROPERTY_RUNS } from 'test/support/propertyRuns';
 import { journaledBatch } from '../support/journaledBatch';
 import { Knowledgebase, idOf, open, recall, type Fault, type Row } from '../support/knowledgebase';
 
@@ -79,8 +79,9 @@ class Working {
 	static async begin(server: Knowledgebase, faults: Fault[] = []): Promise<Working> {
 		const routes = server.routes(faults);
 		const memory = await open(routes);
-		// Who finds none of its notes looks for its documents.
-		if (memory.isNew && server.found.size > 0) memory.markLost();
+		// Who finds none of its notes looks for its documents; here, it also notes that they may be lost.
+		if (memory.isNew && server.found.size > 0)
+			Object.assign(memory, { isStale: true, troubles: { lost: 'once' } });
 		const again = faults.some((fault) => fault.again);
 		return new Working(server, memory, routes, again);
 	}
@@ -113,7 +114,7 @@ class Working {
 		const last = !first.ok && this.again ? await journaled.send() : first;
 		const isLate = [first, last].some((one) => !one.ok && one.failure.status !== 413);
 		const isNothing = !last.ok && !isLate;
-		journaled.ended(last.ok ? 'done' : isNothing ? 'nothing' : 'unclear', isLate);
+		journaled.ended(last.ok, isLate);
 		if (isNothing && batch.length > 1) for (const one of batch) await this.store([one]);
 		else if (isNothing) for (const { id } of documents) memory.recordRejected(id);
 		else if (last.ok)

@@ -1,15 +1,13 @@
-import type {
-	JournaledBatch,
-	MemoryRoutes,
-	SourceMemory,
-} from '../../../../../nodes/XpertAi/ingest/memory';
+import type { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
+import type { Journal } from '../../../../../nodes/XpertAi/ingest/memory/journal';
+import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { anyAnswer } from '../../../../../nodes/XpertAi/transport/answer';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 
 /** A batch that may be sent, any number of times, and what is to be told how that ended. */
 export interface SendableBatch {
 	send: () => Promise<Outcome>;
-	ended: JournaledBatch['onEnded'];
+	ended: Awaited<ReturnType<Journal['rowsFor']>>['onEnded'];
 }
 
 /**

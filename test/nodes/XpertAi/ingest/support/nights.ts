@@ -9,11 +9,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { findChanges } from '../../../../../nodes/XpertAi/operations/document/findChanges';
 import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
-import { keyOwner } from '../../../../../nodes/XpertAi/operations/document/submit/knowledgebase';
+import { keyOwner } from '../../../../../nodes/XpertAi/operations/document/submit/settings';
 import { disable, enable } from '../../../../../nodes/XpertAi/operations/document/switch';
-import { derivedId } from '../../../../../nodes/XpertAi/payloads/derivedId';
+import { derivedId } from '../../../../../nodes/XpertAi/payloads/common';
+import { connectionOf } from '../../../../../nodes/XpertAi/transport/request';
 import { systemClock } from '../../../../../nodes/XpertAi/transport/clock';
-import { createSend } from '../../../../../nodes/XpertAi/transport/request';
 import { COPILOT_ID, startSandbox, type Sandbox } from '../../../../../sandbox';
 import { contextWith, itemOf, unconnected } from '../../../support/context';
 import type { Answer } from './nightFaults';
@@ -246,7 +246,9 @@ export class Nights {
 		} as unknown as Partial<IExecuteFunctions>;
 		const { fields, execute } = disabled ? disable : enable;
 		const course = newCourse();
-		const send = await createSend(this.client(knowledgebaseId, { source: {}, turns: [0] }, course));
+		const { send } = await connectionOf(
+			this.client(knowledgebaseId, { source: {}, turns: [0] }, course),
+		);
 		const connection = { ...unconnected, send };
 		const items = keys.map((documentKey, index) =>
 			itemOf(
@@ -341,7 +343,6 @@ export class Nights {
 			getExecutionId: () => String(night.runId),
 			getWorkflowDataProxy: () => ({ $runIndex: night.runIndex ?? 0 }),
 			continueOnFail: () => (goesOn && !night.others) || night.brake !== undefined,
-			logger: { info: () => undefined },
 			addExecutionHints: (...hints: Array<{ message: string }>) =>
 				void course.said.push(...hints.map(({ message }) => message)),
 		} as unknown as Partial<IExecuteFunctions>;
@@ -362,7 +363,7 @@ export class Nights {
 							...(refused.includes(name) ? REFUSED : {}),
 						})),
 					};
-		const send = await createSend(this.client(knowledgebaseId, night, course));
+		const { send } = await connectionOf(this.client(knowledgebaseId, night, course));
 		const connection = { ...unconnected, send };
 		if (night.finds) {
 			const listed = entries.map(([documentKey, documentVersion], index) =>

@@ -1,15 +1,44 @@
-import type { IDataObject, IExecuteFunctions, Logger } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
+import { submit } from 'nodes/XpertAi/operations/document/submit';
+import type { ApiRequest } from 'nodes/XpertAi/transport/request';
 import { itemOf, unconnected } from '../../../support/context';
-import { parsing } from '../../../support/send';
+import { type RawSend, parsing } from '../../../support/send';
 import { BulkServer } from '../../ingest/support/bulkServer';
+import { Knowledgebase } from '../../ingest/support/knowledgebase';
 import { succeeded } from '../../ingest/support/outcomes';
+
+const KNOWLEDGEBASE_ID = 'e0000000-0000-4000-8000-000000000001';
+
+const METHODS: Partial<IExecuteFunctions> = {
+	getMode: () => 'trigger',
+	getExecutionCancelSignal: () => undefined,
+	getWorkflow: () => ({ id: 'w', name: 'W', active: false }),
+	getExecutionId: () => '1',
+	continueOnFail: () => false,
+	addExecutionHints: () => undefined,
+};
+
+/** Submits an item of each of these parameters. */
+async function submitOf(
+	parameters: Array<Record<string, unknown>>,
+	server: RawSend,
+	more: Partial<IExecuteFunctions> = {},
+) {
+	const inputs = parameters.map(() => ({ json: {} }));
+	const methods = { getInputData: () => inputs, ...METHODS, ...more };
+	const connection = { ...unconnected, send: parsing(server) };
+	const items = parameters.map((one, index) =>
+		itemOf(one, { fields: submit.fields, methods, connection, index }),
+	);
+	const context = items[0]?.context as IExecuteFunctions;
+	return await submit.execute({ context, items });
+}
 
 /** What is read and sent, in its order, when the second of ten items is no document. */
 async function course(mayContinue: boolean): Promise<string[]> {
 	const log = new Set<string>();
-	const server = new BulkServer();
+	const bulk = new BulkServer();
 	const inputs = ['a', '', ...'cdefghij'].map((name, index) => ({
 		json: Object.defineProperty({}, 'name', {
 			enumerable: true,
@@ -20,30 +49,22 @@ async function course(mayContinue: boolean): Promise<string[]> {
 		}) as IDataObject,
 	}));
 	const parameters = {
-		knowledgebaseId: 'e0000000-0000-4000-8000-000000000001',
+		knowledgebaseId: KNOWLEDGEBASE_ID,
 		source: 'fields',
 		documentFields: { mappingMode: 'autoMapInputData' },
 		options: { afterStoring: 'nothing', batchSize: 1, concurrency: 1 },
 	};
-	const methods: Partial<IExecuteFunctions> = {
-		getInputData: () => inputs,
-		getMode: () => 'trigger',
-		getExecutionCancelSignal: () => undefined,
-		getWorkflow: () => ({ id: 'w', name: 'W', active: false }),
-		getExecutionId: () => '1',
-		continueOnFail: () => mayContinue,
-		addExecutionHints: () => undefined,
-		logger: { info: () => undefined } as unknown as Logger,
-	};
-	const send = parsing(async (request) => {
+	const server = async (request: ApiRequest) => {
 		if (request.method === 'GET') return succeeded([]);
 		log.add('sent');
-		return await server.send(request);
-	});
-	const facts = { fields: submit.fields, methods, connection: { ...unconnected, send } };
-	const items = inputs.map((_, index) => itemOf(parameters, { ...facts, index }));
-	const context = items[0]?.context as IExecuteFunctions;
-	await submit.execute({ context, items }).catch(() => log.add('ended'));
+		return await bulk.send(request);
+	};
+	const methods = { getInputData: () => inputs, continueOnFail: () => mayContinue };
+	await submitOf(
+		inputs.map(() => parameters),
+		server,
+		methods,
+	).catch(() => log.add('ended'));
 	return [...log];
 }
 
@@ -57,4 +78,24 @@ describe('items are read', () => {
 		expect(log).toContain('read 9');
 		expect(log.indexOf('sent')).toBeLessThan(log.indexOf('read 9'));
 	});
+});
+
+it('every memory is closed, also when one before it cannot be', async () => {
+	const { send } = new Knowledgebase().routes();
+	const closed: string[] = [];
+	const server: RawSend = async ({ path, body: sent, ...request }) => {
+		const body = typeof sent === 'string' ? sent : undefined;
+		if (body?.includes(' has stored ') && closed.push(path) === 1) throw new Error('broken');
+		const ids = decodeURIComponent(path).match(/[\da-f-]{36}/g) ?? [];
+		return await send({ ...request, path: ids.join(), body });
+	};
+	const of = (at: number) => ({
+		knowledgebaseId: `e0000000-0000-4000-8000-00000000000${at}`,
+		source: 'json',
+		jsonBody: { id: KNOWLEDGEBASE_ID, name: 'a' },
+		mode: 'changed',
+		options: { afterStoring: 'nothing' },
+	});
+	await expect(submitOf([of(1), of(2)], server)).rejects.toThrow('broken');
+	expect(closed).toEqual([1, 2].map((at) => `/knowledges/${of(at).knowledgebaseId}/bulk`));
 });

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { recordedBody } from '../../threads/support/recorded';
-import { get } from '../../../../../nodes/XpertAi/operations/thread/get';
+import { get } from 'nodes/XpertAi/operations/thread/get';
 
 const simplified = (answer: IDataObject) =>
 	typeof get.simplify === 'function' ? get.simplify(answer) : undefined;

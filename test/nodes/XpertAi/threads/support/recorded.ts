@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { threadState } from '../../../../../nodes/XpertAi/threads/thread';
-import type { ThreadState } from '../../../../../nodes/XpertAi/threads/thread';
+import { type ThreadState, threadState } from '../../../../../nodes/XpertAi/threads/thread';
 
 /** A sequence of requests that was recorded. */
 export type Sequence =

@@ -1,30 +1,31 @@
 import { map } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
-import { serialize } from '../../../../../../nodes/XpertAi/ingest/readyDocument';
-import type { ProcessingEnd } from '../../../../../../nodes/XpertAi/ingest/processingStatus';
-import { counted } from '../../../../../../nodes/XpertAi/operations/document/submit/wording';
-import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
-import { documentItem } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
-import type { Origin } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
+import { processingEndOf, processingFlaw, serialize } from 'nodes/XpertAi/ingest/answers';
+import type { ProcessingEnd } from 'nodes/XpertAi/ingest/answers';
 import {
-	hintsOf,
-	outputOf,
-	processingError,
-	stopError,
-} from '../../../../../../nodes/XpertAi/operations/document/submit/report';
-import { readSubmitSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
-import { Submission } from '../../../../../../nodes/XpertAi/operations/document/submit/submission';
-import type { DocumentRecord } from '../../../../../../nodes/XpertAi/payloads/document';
-import { itemOf } from '../../../../support/context';
-import { thrownBy } from '../../../../support/thrown';
+	type Origin,
+	Submission,
+	counted,
+	documentItem,
+	processingAdvice,
+	readableFailure,
+} from 'nodes/XpertAi/operations/document/submit/report';
+import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
+import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
+import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
+import { failureMessage } from 'nodes/XpertAi/transport/failure';
+import { itemOf } from 'test/nodes/support/context';
+import { prepared } from 'test/nodes/support/documents';
+import { thrownBy } from 'test/nodes/support/thrown';
+import { sequence } from 'test/sandbox/support/recordings';
 import { failure } from '../../../ingest/support/outcomes';
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 const KEY = 'a.md';
 
 /** A run of one item, and what happens to its documents, which all have one ID. */
-function runOf({ continues = true, output = 'documents', waiting = 0 } = {}) {
+function runOf({ continues = true, output = 'documents' } = {}) {
 	const item = itemOf(
 		{ knowledgebaseId: ID, options: { output } },
 		{
@@ -37,7 +38,7 @@ function runOf({ continues = true, output = 'documents', waiting = 0 } = {}) {
 			},
 		},
 	);
-	const settings = readSubmitSettings(item);
+	const settings = { ...readSubmitSettings(item), simplify: true };
 	const run = new Submission(item, settings);
 	const { tally } = run;
 	/** A document that was read. */
@@ -58,10 +59,10 @@ function runOf({ continues = true, output = 'documents', waiting = 0 } = {}) {
 	};
 	const processed = (end: ProcessingEnd, document?: ReturnType<typeof stored>) =>
 		run.take({ outcome: 'processed', id: ID, end, origin: document?.origin });
-	const outputs = () => outputOf(tally, item, settings, 1.2345);
+	const outputs = () => run.output(1.2345);
 	const items = () => outputs().map(({ json }) => json);
-	const hints = () => hintsOf(tally, item, settings);
-	const stopped = () => stopError(tally, run.stoppedBy ?? { item }, waiting);
+	const hints = () => run.hints(false);
+	const stopped = () => run.stopError(run.stoppedBy ?? { item });
 	return { run, tally, item, read, stored, failed, processed, outputs, items, hints, stopped };
 }
 
@@ -118,7 +119,7 @@ describe('of two documents that come with one key', () => {
 		const { run, tally, read, stored, processed, items } = runOf();
 		const earlier = read('earlier');
 		if (when === 'before') stored(earlier);
-		run.take({ outcome: 'replaced', origin: earlier.document.origin, by: KEY });
+		run.take({ outcome: 'replaced', origin: earlier.document.origin });
 		if (when === 'after') stored(earlier);
 		processed({ state: 'finish' }, stored(read('later')));
 		expect(items()).toMatchObject([
@@ -133,18 +134,17 @@ describe('of two documents that come with one key', () => {
 		const [unchanged, found] = [read(), stored()];
 		run.take({ ...unchanged, outcome: 'unchanged' });
 		processed({ state: 'finish' }, found);
-		for (const { origin } of [unchanged.document, found])
-			run.take({ outcome: 'replaced', origin, by: KEY });
+		for (const { origin } of [unchanged.document, found]) run.take({ outcome: 'replaced', origin });
 		expect(tally.counts).toMatchObject({ replaced: 2, unchanged: 0, found: 0, stored: 0 });
 	});
 
 	it('the earlier stays what it is where it was not stored, and so does a later one', () => {
 		const { run, tally, read, stored, failed, processed, items } = runOf();
 		const refused = read();
-		run.take({ outcome: 'replaced', origin: refused.document.origin, by: KEY });
+		run.take({ outcome: 'replaced', origin: refused.document.origin });
 		failed('rejected', refused);
 		const earlier = stored();
-		run.take({ outcome: 'replaced', origin: earlier.origin, by: KEY });
+		run.take({ outcome: 'replaced', origin: earlier.origin });
 		const later = read();
 		failed('rejected', later);
 		processed({ state: 'finish' }, later.document);
@@ -160,7 +160,7 @@ describe('of two documents that come with one key', () => {
 		const item = itemOf({}, { methods: { getNode: () => node } });
 		const origin = { item, name: 'a', key: KEY, id: ID, outcome: 'replaced' } as const;
 		expect(documentItem(origin, { simplify: true })[0]?.json).toEqual({
-			error: 'A later document of this run came with the same key ("a.md") and replaced this one',
+			error: 'A later document of this run came with the same key or ID and replaced this one',
 			details: {
 				name: 'a',
 				outcome: 'replaced',
@@ -184,7 +184,7 @@ describe('the summary of a run', () => {
 		repeat(6, () => run.take({ document: read().document, outcome: 'notSent' }));
 		run.takeFlaw(item, new Error('Line 3 of the file is not valid JSON'));
 		processed({ state: 'finish' });
-		run.take({ outcome: 'replaced', origin: stored().origin, by: KEY });
+		run.take({ outcome: 'replaced', origin: stored().origin });
 		run.take({ outcome: 'disabled', id: 'id-2' });
 		expect(tally.counts).toEqual({
 			documents: 22,
@@ -200,7 +200,7 @@ describe('the summary of a run', () => {
 		const requests = { attempts: 4, batches: 1, retries: 3 };
 		run.take({ outcome: 'sent', counts: requests });
 		expect(hints()[0]).toBe(
-			'Documents: 1 found, 3 stored, 5 unchanged and not sent, 1 replaced by a later one, 1 disabled, 3 rejected, 3 unknown, 6 not sent (1 batch, 3 requests tried again).',
+			'Documents: 1 can be found, 3 stored, 5 unchanged and not sent, 1 replaced by a later one, 1 disabled, 3 rejected, 3 unknown, 6 not sent (1 batch, 3 requests tried again).',
 		);
 		run.take({ outcome: 'sent', counts: requests });
 		expect(tally.requests).toEqual({ attempts: 8, batches: 2, retries: 6 });
@@ -244,17 +244,17 @@ describe('the summary of a run', () => {
 
 describe('the error with Stop', () => {
 	it('says what became of all other documents, so that the numbers add up, and names it', () => {
-		const { tally, read, stored, failed, stopped } = runOf({ continues: false, waiting: 2 });
-		tally.itemsNotRead = 2;
+		const { run, read, stored, failed, stopped } = runOf({ continues: false });
 		stored();
 		failed();
 		failed('unknown', read('b'));
+		for (const { document } of [read(), read()]) run.take({ document, outcome: 'notSent' });
 		const error = stopped();
 		expect(error.message).toBe(
-			'The server answered 422: no. Documents: 1 stored, 1 rejected, 1 unknown, 2 not sent, 2 items not read',
+			'The server answered 422: no. Documents: 1 stored, 1 rejected, 1 unknown, 2 not sent',
 		);
 		expect(error.description).toContain(
-			'Not stored: a. Stored or not: b. A second run replaces documents that carry a UUID as ID and stores all others again.',
+			'Failed: a, b (stored or not). A second run replaces documents that carry a UUID as ID and stores all others again. To have the others come out all the same, set "On Error"',
 		);
 	});
 
@@ -263,18 +263,18 @@ describe('the error with Stop', () => {
 		const refused = thrownBy(() => item.refuse({ field: '"Text"', rule: 'must not be empty' }));
 		run.takeFlaw(item, refused);
 		const error = stopped();
-		expect(error.message).toBe('"Text" must not be empty [item 4]. Documents: 1 not sent');
+		expect(error.message).toBe('"Text" must not be empty [item 4]. Documents: 1 rejected');
 		expect(error.description).not.toMatch(/second run|\.\./);
 	});
 
 	it('names ten of many documents that are not found, how many more there are, and what to do', () => {
-		const { tally, item, stored, read, processed } = runOf({ continues: false });
+		const { run, stored, read, processed } = runOf({ continues: false });
 		const names = Array.from({ length: 12 }, (_, index) => `${index}.pdf`);
 		for (const [index, name] of names.entries()) {
-			if (index === 10) expect(processingError(tally, item).message).toMatch(/, 9\.pdf$/);
+			if (index === 10) expect(run.processingError().message).toMatch(/, 9\.pdf$/);
 			processed({ state: 'error', processMsg: 'EISDIR: no.' }, stored(read(name)));
 		}
-		const { message, description } = processingError(tally, item);
+		const { message, description } = run.processingError();
 		expect(message).toBe(
 			`12 documents are stored but not found: ${names.slice(0, 10).join(', ')} and 2 more`,
 		);
@@ -285,21 +285,93 @@ describe('the error with Stop', () => {
 });
 
 describe('the warnings of a run', () => {
-	const fileUrl = 'https://a.example/a.md';
 	const pages = [{ pageContent: 'x' }];
 
 	it.each<[DocumentRecord, string[]]>([
 		[{}, []],
-		[{ fileUrl, filePath: '/a' }, []],
-		[{ fileUrl, pages }, ['1 document has pages beside an address: the pages are not read.']],
-		[{ filePath: '/a' }, ['1 document has a File Path: the server looks for it on its own disk.']],
+		[{ pages }, []],
 		[
 			{ pages: [{ ...pages[0], id: ID }] },
-			['1 document has pages or chunks with IDs: on Xpert, one that changes is lost.'],
+			['Documents whose pages or chunks have IDs: 1. On Xpert, one that changes is lost.'],
 		],
 	])('name what a record like %j is sent with in vain', (record, expected) => {
 		const { read, stored, hints } = runOf();
 		stored(read('a', record));
 		expect(hints().slice(1)).toEqual(expected);
 	});
+
+	it('say nothing of a document that was rejected', () => {
+		const { read, failed, hints } = runOf();
+		failed('rejected', read('a', { pages: [{ ...pages[0], id: ID }] }));
+		expect(hints()).toHaveLength(1);
+	});
+});
+
+/** What the recorded server says of documents that it could not process. */
+const SAID = sequence('searchable').flatMap(({ response }) =>
+	'body' in response && Array.isArray(response.body)
+		? (response.body as IDataObject[]).flatMap(({ status, processMsg }) =>
+				status === 'error' ? [String(processMsg)] : [],
+			)
+		: [],
+);
+
+const OUT_OF_REACH = 'The server could not fetch the file from its address';
+
+const ADVICE: Array<[begins: string, advice: string]> = [
+	['Cannot read properties of undefined', 'Servers read files and nothing else'],
+	['Unable to resolve a readable file', 'Leave it out, and send the file with "Documents From"'],
+	['connect ECONNREFUSED', OUT_OF_REACH],
+	['Failed to get', OUT_OF_REACH],
+	['EISDIR', 'Type set to txt and MIME Type to text/plain'],
+	['Embedding model not set', 'Give it one with Knowledgebase: Create or Update'],
+];
+
+describe('a document that a server could not process', () => {
+	it.each(ADVICE)('comes out with the reason and what to do: %s', (begins, advice) => {
+		const processMsg = SAID.find((said) => said.startsWith(begins)) ?? '';
+		const end = processingEndOf({ id: 'a', status: 'error', processMsg });
+		const flaw = processingFlaw(end) ?? '';
+		expect(flaw).toBe(`The document could not be processed: ${processMsg}`);
+		expect(processingAdvice(flaw)).toContain(advice);
+	});
+
+	it.each([
+		['plan.odt', 'Servers may not read .odt files'],
+		['plan.pdf', 'as it may be damaged, empty or locked'],
+		['Version 2.5', 'as it may be damaged, empty or locked'],
+		['plan.pdf', 'Give it one with Knowledgebase', ": Copilot not set for embedding model 'm'"],
+	])(
+		'is told by its format, where servers are not known to read it: %s',
+		(name, advice, why = '') => {
+			expect(processingAdvice(`The document could not be processed${why}`, name)).toContain(advice);
+		},
+	);
+
+	it('is told with a reason that is in this table', () => {
+		const isKnown = (said: string) => ADVICE.some(([begins]) => said.startsWith(begins));
+		expect(SAID.filter((said) => !isKnown(said))).toEqual([]);
+		expect(SAID.length).toBeGreaterThan(ADVICE.length);
+	});
+});
+
+const chunks = [{ pageContent: 'changed' }];
+const CHUNKS_CHANGED = /^The server answered 400: it does not take .* again whose chunks changed\./;
+const NO_REASON = /^The server answered \d+: it gave no reason$/;
+
+/** Of its text being `Bad Request`, engine tests show what the server does (ingestRejected). */
+it.each<[string, DocumentRecord, { status: number; reason?: string }, RegExp]>([
+	[
+		'in words where chunks changed, as the server says nothing',
+		{ chunks },
+		{ status: 400 },
+		CHUNKS_CHANGED,
+	],
+	['of chunks where there are none', { name: 'a' }, { status: 400 }, NO_REASON],
+	['of chunks where they are null', { chunks: null }, { status: 400 }, NO_REASON],
+	['as the server says it', { chunks }, { status: 400, reason: 'too long' }, /400: too long$/],
+	['of chunks with another status', { chunks }, { status: 500 }, NO_REASON],
+])('why a document is not stored is said %s', (_, record, facts, words) => {
+	const reported = failure({ kind: 'status', ...facts });
+	expect(failureMessage(readableFailure(prepared(record, 0), reported))).toMatch(words);
 });

@@ -1,7 +1,7 @@
-import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
-import { readSubmitSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
-import { itemOf } from '../../../../support/context';
-import { thrownBy } from '../../../../support/thrown';
+import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
+import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
+import { itemOf } from 'test/nodes/support/context';
+import { thrownBy } from 'test/nodes/support/thrown';
 
 const read = (options: Record<string, unknown> = {}, more: Record<string, unknown> = {}) =>
 	readSubmitSettings(itemOf({ options, ...more }, { fields: submitFields }));
@@ -23,7 +23,6 @@ describe('the settings of a submission', () => {
 			process: true,
 			waitMs: 1_800_000,
 			output: 'documents',
-			simplify: true,
 		});
 	});
 
@@ -41,7 +40,7 @@ describe('the settings of a submission', () => {
 			maxGonePercent: 5,
 			resendAll: true,
 		};
-		const more = { mode: 'mirror', simplify: false };
+		const more = { mode: 'mirror' };
 		expect(read(options, more)).toMatchObject({
 			batchLimits: { maxCount: 7, maxBytes: 524_288 },
 			retryLimits: { maxTries: Infinity, maxElapsedMs: 30_000 },
@@ -54,7 +53,6 @@ describe('the settings of a submission', () => {
 			resendAll: true,
 			waitMs: undefined,
 			output: 'summary',
-			simplify: false,
 		});
 	});
 

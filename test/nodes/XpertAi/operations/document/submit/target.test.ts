@@ -1,13 +1,12 @@
 import { range } from 'lodash';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { submitFields } from '../../../../../../nodes/XpertAi/operations/document/submit/fields';
-import { readSubmitSettings } from '../../../../../../nodes/XpertAi/operations/document/submit/settings';
-import type { Origin } from '../../../../../../nodes/XpertAi/operations/document/submit/outcomes';
-import { Submission } from '../../../../../../nodes/XpertAi/operations/document/submit/submission';
-import { Target } from '../../../../../../nodes/XpertAi/operations/document/submit/target';
-import { itemOf, unconnected } from '../../../../support/context';
-import { parsing, type RawSend } from '../../../../support/send';
+import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
+import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
+import { type Origin, Submission } from 'nodes/XpertAi/operations/document/submit/report';
+import { Target } from 'nodes/XpertAi/operations/document/submit/target';
+import { itemOf, unconnected } from 'test/nodes/support/context';
+import { parsing, type RawSend } from 'test/nodes/support/send';
 import { failed, succeeded } from '../../../ingest/support/outcomes';
 
 const KNOWLEDGEBASE_ID = 'e0000000-0000-4000-8000-000000000001';
@@ -44,9 +43,9 @@ function summaryOf(records: object[], more: Record<string, unknown>, answers = s
 	};
 	const connection = { ...unconnected, send: parsing(answers) };
 	const item = itemOf(parameters, { fields: submitFields, methods, connection });
-	const submission = new Submission(item, readSubmitSettings(item));
+	const submission = new Submission(item, { ...readSubmitSettings(item), simplify: true });
 	const target = new Target(submission, KNOWLEDGEBASE_ID, { sourceName: '', shard: '' });
-	target.stream.queue.push({ item });
+	target.queue.push({ item });
 	return { item, submission, target };
 }
 
@@ -60,7 +59,7 @@ async function texts(documentKeyField: string) {
 	});
 	await target.store();
 	await target.followProcessing();
-	return { counts: submission.tally.counts, kept: target.stream.seen.size };
+	return { counts: submission.tally.counts, kept: target.origins.size };
 }
 
 it('of texts in a summary, those are kept whose key may come again, and none without a key', async () => {
@@ -80,18 +79,18 @@ it('a run that stops takes how the processing of what it stored went', async () 
 	expect(submission.tally.processingFailed).toBe(1);
 });
 
-it('documents of an item that had no turn when the run stopped are waiting, and nothing else is', async () => {
+it('documents that had no turn when the run stopped are not sent', async () => {
 	const { item, submission, target } = summaryOf([], {});
-	target.stream.queue.splice(0, 1, { item, documents: range(3).map(() => ({ record: {} })) });
-	for await (const { origin } of target.stream.documents()) submission.stoppedBy = origin;
-	expect(target.waiting).toBe(2);
+	target.queue.splice(0, 1, { item, documents: range(3).map(() => ({ record: {} })) });
+	submission.stoppedBy = { item };
+	await target.store();
+	expect(submission.tally.counts.notSent).toBe(3);
 });
 
 it('a record that is read leaves it known that an unchanged one with its ID is in process', async () => {
 	const { item, target } = summaryOf([{ id: KNOWLEDGEBASE_ID }], { mode: 'mirror' });
 	const unchanged: Origin = { item, outcome: 'unchanged' };
-	target.stream.seen.set(KNOWLEDGEBASE_ID, unchanged);
-	for await (const { id } of target.stream.documents())
-		expect(target.stream.seen.get(id)).toBe(unchanged);
+	target.origins.set(KNOWLEDGEBASE_ID, unchanged);
+	for await (const { id } of target.documents()) expect(target.origins.get(id)).toBe(unchanged);
 	expect.assertions(1);
 });

@@ -1,0 +1,115 @@
+import { uniq } from 'lodash';
+import { type INode, NodeApiError, NodeOperationError } from 'n8n-workflow';
+
+import type { Answered } from '../transport/answer';
+import { type Call, call } from '../transport/call';
+import { systemClock } from '../transport/clock';
+import type { RequestContext } from '../transport/credential';
+import { type Failure, failureDescription, failureMessage, isBusy } from '../transport/failure';
+import { type Send, cancelSignal } from '../transport/request';
+
+/** The error of a failed item. */
+export type ItemError = NodeApiError | NodeOperationError;
+
+/** An ID in a request, with the name that messages give its parameter, e.g. `"Thread"`. */
+export interface NamedId {
+	field: string;
+	id: string;
+}
+
+/** Hints for failed requests of an operation, by HTTP status. */
+export type StatusHints = Partial<Record<number, string>>;
+
+/** Facts about a request, for the texts of its error if the request fails. */
+export interface HintContext {
+	statusHints?: StatusHints;
+	/** The record IDs in the path and body of the request. */
+	ids?: NamedId[];
+	/** The record that is missing if the server answers 404. If set, `ids` are ignored. */
+	missing?: NamedId;
+}
+
+/**
+ * Returns the error that a user reads. The message says what happened to which record, the description says why and
+ * what to do next; both use the display names of parameters. n8n shows the data of the error, e.g. path and request ID,
+ * as details. The error contains neither the token nor the headers of the request.
+ */
+export function apiError(
+	failure: Failure,
+	{ node, itemIndex, ...context }: HintContext & { node: INode; itemIndex?: number },
+): NodeApiError {
+	const ids = context.missing ? [context.missing] : (context.ids ?? []);
+	const isUnnamed = failure.missing === 'record' && UNNAMED_RECORD.test(failure.reason ?? '');
+	const names = ids.map(({ field, id }) => `${field.replaceAll('"', '')} ${id}`).join(' or ');
+	const isMissing = isUnnamed && names !== '';
+	const message = isMissing ? `${names} was not found` : failureMessage(failure);
+	const hint = hintFor(failure, { ...context, ids }, isMissing);
+	const description = failureDescription(failure, hint);
+	const httpCode = failure.status?.toString() ?? failure.code;
+	const shown = { message, description, httpCode, itemIndex };
+	const error = new NodeApiError(node, { message }, shown);
+	// Set again: the constructor of n8n replaces a message that contains a network error code with a general text.
+	error.message = message;
+	error.context.data = { ...failure };
+	return error;
+}
+
+/** The hint for a failure; undefined if `failureDescription` must give its general hint. */
+function hintFor(
+	failure: Failure,
+	{ statusHints, ids }: HintContext & { ids: NamedId[] },
+	isMissing: boolean,
+): string | undefined {
+	const { kind, status = 0 } = failure;
+	if (kind !== 'status') return undefined;
+	if (isBusy(failure)) return FOR_LATER_HINT;
+	if (statusHints?.[status]) return statusHints[status];
+	const subjects = uniq(ids.map(({ field }) => field)).join(' and ');
+	if (isMissing) {
+		const why = subjects.includes('"Assistant"') ? ', it was never published' : '';
+		return `The server has no record with this ID${why}, or the key may not see it. Check ${subjects}.`;
+	}
+	// Servers also send a 403 for a wrong ID.
+	if (status === 403) return `${FORBIDDEN_HINT}${subjects && ` Also check ${subjects}.`}`;
+	return undefined;
+}
+
+const FOR_LATER_HINT =
+	'The server makes all documents of this knowledgebase searchable anew, as its embedding model was changed. Until then it stores and processes nothing; Knowledgebase: Get tells its status. Run it again then.';
+
+/** The server's reason in a 404 that does not name the missing record. All its other reasons name the record. */
+const UNNAMED_RECORD = /^the requested record was not found$/i;
+
+const FORBIDDEN_HINT =
+	"The server knows this key. A user's key runs no threads in private workspaces, an assistant's key only those of its assistant; a workspace's key creates and updates no knowledgebases, and stores no first document of one.";
+
+/**
+ * Sends one request, with retries: for an item, a list in the editor or a poll.
+ *
+ * @param toError converts the failure to the error that is thrown
+ * @returns the parsed answer, with its HTTP status
+ * @throws NodeApiError if the request still fails after the retries
+ */
+export async function callOrThrow<Answer>(
+	context: RequestContext,
+	send: Send,
+	request: Call<Answer>,
+	toError = (failure: Failure) => apiError(failure, { node: context.getNode() }),
+): Promise<Answered<Answer>> {
+	const signal = cancelSignal(context);
+	const result = await call({ send, clock: systemClock, signal }, request);
+	if (result.ok) return result;
+	throw toError(result.failure);
+}
+
+/** Returns an error with exactly this message. */
+export function operationError(
+	node: INode,
+	message: string,
+	options: { description?: string; itemIndex?: number } = {},
+): NodeOperationError {
+	const error = new NodeOperationError(node, message, options);
+	// Set again: n8n replaces a message that contains a network error code, which a value from the user may contain.
+	error.message = message;
+	return error;
+}

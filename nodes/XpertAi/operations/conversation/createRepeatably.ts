@@ -1,0 +1,32 @@
+import { randomUUID } from 'crypto';
+
+import { timeoutSeconds } from '../../execution/runOperation';
+import type { Item } from '../../execution/item';
+import type { SendRequest } from '../../execution/operation';
+import { conversationRecord } from '../../payloads/bodies';
+import { learnOwner, ownerOf, proveOwner } from '../../threads/thread';
+import { isNeverSent } from '../../transport/failure';
+import type { Send } from '../../transport/request';
+import { systemClock } from '../../transport/clock';
+
+/**
+ * Creates a conversation. The request sets the ID and the owner, so that it can be repeated if the answer is lost: the
+ * server creates only one conversation (recorded). If the owner is unknown, or if the server ignores owners, sends a
+ * request without ID and owner, which is not repeated if its answer is lost.
+ *
+ * @throws NodeApiError if a request fails
+ */
+export async function createRepeatably(item: Item, request: SendRequest): Promise<unknown> {
+	const timeoutMs = item.setting('options.timeout', timeoutSeconds) * 1000;
+	const send: Send = async (one) => await item.connection.send({ ...one, timeoutMs });
+	const client = { send, clock: systemClock, signal: item.context.getExecutionCancelSignal() };
+	const owner = ownerOf(item.connection.account);
+	const failure = owner.id === undefined ? await learnOwner(client, owner) : undefined;
+	// If the request for the owner could not be sent, the request for the conversation cannot be sent either.
+	if (failure && isNeverSent(failure)) throw item.apiError(failure);
+	if (!owner.id) return await request();
+	const made = await request({ id: randomUUID(), createdById: owner.id }, true);
+	const { threadId = '' } = conversationRecord.parse(made);
+	await proveOwner(client, owner, threadId);
+	return owner.id ? made : await request();
+}

@@ -1,0 +1,684 @@
+import { attempt, get, has, isEmpty, isNil, mapValues, memoize, omit, omitBy, pick } from 'lodash';
+import type { IDataObject } from 'n8n-workflow';
+import { z } from 'zod';
+
+import {
+	type BinaryField,
+	MIME_TYPES,
+	NUL,
+	UNKNOWN_TYPE,
+	binaryOf,
+	documentExtension,
+	firstBytes,
+	isTextHead,
+	readUploadFile,
+	refuseFile,
+	textChunks,
+} from '../../../execution/binary';
+import type { FieldValues } from '../../../execution/fields';
+import type { ItemError } from '../../../execution/apiError';
+import type { Item } from '../../../execution/item';
+import {
+	type Naming,
+	checkedKey,
+	fieldName,
+	groupSchema,
+	isFilled,
+	isNothing,
+	keyIfGiven,
+	quoted,
+	textIfGiven,
+} from '../../../execution/userInput';
+import type { SourceFile } from '../../../ingest/answers';
+import { jsonRecords } from '../../../ingest/jsonRecords';
+import { LONE_SURROGATE_RULE, hasLoneSurrogate, utcText } from '../../../payloads/common';
+import { type DocumentRecord, documentWith, unsignedAddress } from '../../../payloads/document';
+import { documentFields } from '../../../pickers/documentFields';
+import { isHtml, isJsonObject } from '../../../transport/answer';
+import type { UploadFile } from '../../../transport/multipart';
+import { parserFields } from '../../shared/fields';
+import { valuesOfRows } from '../../shared/rowValues';
+import { DOCUMENT_SETTINGS, SOURCES, type SourceValue } from './fields';
+
+/** A document that was read from an item and checked. If it has a key, `Target.asDocument` derives its ID later. */
+export interface FoundDocument {
+	record: DocumentRecord;
+	/** The record as JSON, as `readyRecord` makes it; Find Changes has none. */
+	json?: string;
+	/** The key that the ID is derived from. Without a key, the document keeps its own ID. */
+	key?: string;
+	/** A text that changes with the document. It is compared in place of the content. */
+	version?: string;
+	/**
+	 * Reads the file, which is uploaded before the document is stored. The record gets the address of the file after
+	 * the upload.
+	 */
+	file?: () => Promise<SourceFile>;
+	/** Whether U+0000 was left out of the record; for a document with a file, the result of `file` says so instead. */
+	hadNul?: boolean;
+}
+
+/**
+ * The keys of rejected documents, by their errors. A document with such a key still counts as present in the source.
+ */
+export const refusedKeys = new WeakMap<object, string>();
+
+/** The documents of an item. A file of records is streamed, and gives an error for each record that cannot be read. */
+export type SourceDocuments = FoundDocument[] | AsyncIterable<FoundDocument | ItemError>;
+
+const sourceValue = z.enum(Object.keys(SOURCES) as [SourceValue, ...SourceValue[]]);
+
+const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
+	text: (item) => readKeyed(item, readText, nameOfText, NAME),
+	files: (item) => readKeyed(item, readFile, pathOfFile, 'binaryPropertyName'),
+	addresses: (item) => readKeyed(item, readAddress, stableAddress, 'url'),
+	fields: (item) => readKeyed(item, readFields),
+	json: readJson,
+	records: readRecords,
+};
+
+/**
+ * Reads the documents of an item, in order, from the source set in Documents From.
+ *
+ * @returns the documents; a file of records is read, and throws, only when the result is iterated
+ * @throws NodeOperationError naming the field, the item and the requirement
+ */
+export function readDocuments(item: Item): SourceDocuments {
+	return READERS[item.setting('source', sourceValue)](item);
+}
+
+/**
+ * Reads the one document of an item, with its key and version. If the item is rejected but its key is known, the key is
+ * recorded in `refusedKeys`.
+ *
+ * @param defaultKey gives the key if Document Key is not filled in; without it, the document then has no key
+ * @param name the parameter that the default key comes from, for messages
+ * @throws NodeOperationError if the item is rejected
+ */
+function readKeyed(
+	item: Item,
+	read: (item: Item) => FoundDocument,
+	defaultKey?: (item: Item) => string,
+	name = '',
+): FoundDocument[] {
+	const readKey = () =>
+		keyIfGiven(item, 'documentKey') ??
+		(defaultKey && checkedKey(item, defaultKey(item), `"${item.labelOf(name)}"`));
+	try {
+		const version = versionOf(item.text('documentSettings.documentVersion'));
+		return [{ ...read(item), key: readKey(), version }];
+	} catch (caught) {
+		throw refusedWith(attempt(readKey), item.asError(caught));
+	}
+}
+
+/**
+ * Records the key of a rejected document in `refusedKeys`, if the key is known.
+ *
+ * @param key the key, or the error if the key could not be read
+ * @returns the error of the document
+ */
+function refusedWith(key: unknown, flaw: ItemError): ItemError {
+	if (typeof key === 'string') refusedKeys.set(flaw, key);
+	return flaw;
+}
+
+/**
+ * The version that a value gives: a number, or a text that is not blank, as trimmed text. `undefined` for any other
+ * value.
+ */
+export const versionOf = (value: unknown): string | undefined =>
+	isText(value) || typeof value === 'number' ? String(value).trim() : undefined;
+
+/** Whether a value is a text that is not blank. */
+const isText = (value: unknown): value is string =>
+	typeof value === 'string' && value.trim() !== '';
+
+/** The value at a path of a record. `undefined` if a key of the path is missing or inherited, such as `constructor`. */
+function ownValue(record: DocumentRecord, path: string): unknown {
+	return has(record, path) ? get(record, path) : undefined;
+}
+
+/* Text, Files and Addresses */
+
+const NAME = 'documentSettings.name';
+
+const FILES_MEANT = 'must not be empty. The items hold files: set Documents From to Files';
+
+function readText(item: Item): FoundDocument {
+	if (!isEmpty(item.input.binary) && isNothing(item.resolve('text', '')))
+		item.refuseField('text', FILES_MEANT);
+	const text = item.filledText('text');
+	return textDocument(item, { ...settingsOf(item), name: nameOfText(item) }, text);
+}
+
+/**
+ * The name of a document made of a text: Name in Document Settings or, if that is not filled in, a column such as
+ * `name` or `title` (see `ALIASES`).
+ */
+function nameOfText(item: Item): string {
+	const given = textIfGiven(item, NAME);
+	if (given !== undefined) return given;
+	const { name } = mapColumns(item.input.json);
+	const text = isNil(name) ? '' : String(name).trim();
+	const field = `"${item.labelOf(NAME)}"`;
+	const rule = 'must be given, as the item has no name and no title';
+	return text || item.refuse({ field, rule, fix: 'Add "Name" in Document Settings.' });
+}
+
+function readFile(item: Item): FoundDocument {
+	const field = binaryOf(item);
+	const { fileName, directory = '' } = field.binary;
+	const name = item.text(NAME).trim() || fileName || field.property;
+	return binaryDocument(item, { ...settingsOf(item, directory), name }, field);
+}
+
+function pathOfFile(item: Item): string {
+	const { binary, property } = binaryOf(item);
+	return [binary.directory, binary.fileName || property].filter(Boolean).join('/');
+}
+
+function readAddress(item: Item): FoundDocument {
+	const url = item.text('url').trim();
+	if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
+		item.refuseField('url', 'must be a web address such as https://example.com/manual.pdf', url);
+	const name = item.text(NAME).trim() || lastPart(new URL(url));
+	return readyRecord(item, { name, fileUrl: url, ...settingsOf(item) });
+}
+
+const stableAddress = (item: Item) => unsignedAddress(item.text('url').trim());
+
+/** The last part of the path of an address, decoded; the host if the path is empty. */
+function lastPart({ pathname, hostname }: URL): string {
+	const last = pathname.split('/').findLast((part) => part !== '') ?? hostname;
+	const decoded = attempt(decodeURIComponent, last);
+	return typeof decoded === 'string' ? decoded : last;
+}
+
+const PARSER_SETTINGS = parserFields.map(({ name }) => name);
+
+/** How messages name the parts of a record: by the settings in Document Settings that give them. */
+const RECORD_NAMING = {
+	fields: [DOCUMENT_SETTINGS],
+	fieldByPath: Object.fromEntries(
+		(DOCUMENT_SETTINGS.options ?? []).map(({ name }) => [
+			PARSER_SETTINGS.includes(name) ? `parserConfig.${name}` : name,
+			`documentSettings.${name}`,
+		]),
+	),
+} satisfies Naming;
+
+/**
+ * The fields of a record that Document Settings give.
+ *
+ * @param directory the directory of the document's file, for Folder From Directory
+ * @throws NodeOperationError naming the setting
+ */
+function settingsOf(item: Item, directory = ''): DocumentRecord {
+	const chosen = item.parameter('documentSettings');
+	const settings = (item.values(RECORD_NAMING.fields).documentSettings ?? {}) as FieldValues;
+	const parserConfig = pick(settings, PARSER_SETTINGS);
+	const rows = valuesOfRows(item, 'Metadata Rows', settings.metadataRows);
+	const path = directory.replaceAll('\\', '/').replace(/^[a-z]:/i, '');
+	const folders = [settings.folder, settings.folderFromDirectory && path];
+	const folder = folders.filter(Boolean).join('/');
+	const record = {
+		...pick(settings, 'name', 'metadata', 'mimeType', 'type'),
+		// An empty Folder is sent too: it takes the document out of its folder.
+		...((folder || (isJsonObject(chosen) && 'folder' in chosen)) && { folder }),
+		...(!isEmpty(parserConfig) && { parserConfig }),
+	};
+	const checked = item.check(documentWith(record), record, RECORD_NAMING);
+	return isEmpty(rows) ? checked : { ...checked, metadata: { ...checked.metadata, ...rows } };
+}
+
+/* Fields */
+
+/** The fields of a document. For `parserConfig`, the fields inside it are added. */
+const DOCUMENT_FIELDS = documentFields.map((field) =>
+	field.name === 'parserConfig' ? { ...field, options: parserFields } : field,
+);
+
+/**
+ * The fields with these names, which are separated by spaces. Only the fields that an item has are checked, because
+ * checking takes time. Memoized, so that items with the same columns share a schema.
+ */
+const fieldsNamed = memoize((names: string) =>
+	DOCUMENT_FIELDS.filter(({ name }) => names.split(' ').includes(name)),
+);
+
+/** How messages name the fields of a document. */
+export const DOCUMENT_NAMING: Naming = {
+	fields: DOCUMENT_FIELDS,
+	parameter: 'Document Fields',
+};
+
+/**
+ * Makes a document from the fields of an item. The values are converted to the types of the document fields: a table
+ * may hold a number as text, or a text such as a code as a number.
+ */
+function readFields(item: Item): FoundDocument {
+	const { text, ...fields } = mapColumns(columnsOf(item));
+	// `id` is never converted, and is left out if there is a key. `folder` is copied, because the check drops an empty
+	// one, which takes the document out of its folder.
+	const hasKey = isFilled(item.node, 'documentKey');
+	const own = hasKey ? ['folder'] : ['folder', 'id'];
+	const schema = groupSchema(fieldsNamed(Object.keys(fields).join(' ')));
+	const typed = item.check(schema, omit(fields, 'id'), DOCUMENT_NAMING);
+	const mapped: FieldValues = { ...pick(fields, own), ...typed };
+	// A text column becomes a page, unless the item has pages or chunks.
+	if (text !== undefined && !mapped.pages && !mapped.chunks)
+		mapped.pages = [{ pageContent: String(text) }];
+	const record = item.check(documentWith(mapped), mapped, DOCUMENT_NAMING);
+	// On Xpert, a record with an ID and only `disabled` disables or enables a stored document. A record with only an ID
+	// would clear the stored document, so it is rejected.
+	if (typeof record.disabled !== 'boolean' || !(hasKey || record.id))
+		refuseEmpty(item, record, DOCUMENT_NAMING);
+	return readyRecord(item, record, DOCUMENT_NAMING);
+}
+
+/**
+ * The columns to map: all columns of the item, or only the fields filled in by hand. Reads the part `value` of the
+ * parameter: with the whole parameter, n8n would also resolve its list of all fields, for each item.
+ */
+function columnsOf(item: Item): IDataObject {
+	const { mappingMode } = (item.node.parameters.documentFields ?? {}) as IDataObject;
+	// A `disabled` column of a table may mean something else, so it is mapped only by hand.
+	if (mappingMode === 'autoMapInputData') return omit(item.input.json, 'disabled');
+	const byHand = item.parameter('documentFields.value', {});
+	return isJsonObject(byHand) ? omitBy(byHand, isNil) : {};
+}
+
+/**
+ * The usual column names for name, text and address, best first. Names are compared without case, blanks, hyphens and
+ * underscores: `File_Name` is `filename`. All other fields match only the exact names in the contract, because the `ID`
+ * or `created_at` of a row, for example, is not that of the document.
+ */
+const ALIASES = {
+	// A `path` column gives the name and not `filePath`, which the server would look for on its own disk.
+	name: ['name', 'title', 'filename', 'documentname', 'path', 'file'],
+	text: ['text', 'content', 'pagecontent', 'body', 'markdown', 'plaintext'],
+	fileUrl: ['fileurl', 'url', 'link', 'uri', 'href', 'address', 'downloadurl'],
+};
+
+/**
+ * Maps columns by name to the fields of a document, and to `text`. Names of the contract come first, then the usual
+ * names (`ALIASES`).
+ *
+ * @returns the fields, without empty columns; only an empty folder is kept, as it takes the document out of its folder
+ */
+export function mapColumns(columns: IDataObject): IDataObject {
+	const isBlank = (column: unknown) => typeof column === 'string' && column.trim() === '';
+	const fields: IDataObject = {};
+	const usual: IDataObject = {};
+	for (const [name, column] of Object.entries(columns)) {
+		if (column === undefined || (isBlank(column) && name !== 'folder')) continue;
+		if (DOCUMENT_FIELDS.some((field) => field.name === name)) fields[name] = column;
+		else usual[name.toLowerCase().replace(/[\s_-]/g, '')] = column;
+	}
+	for (const [field, aliases] of Object.entries(ALIASES)) {
+		// An `address` column may hold a postal address, so only web addresses count.
+		const fits = (column: unknown) =>
+			field === 'fileUrl' ? /^\s*https?:\/\//i.test(String(column)) : typeof column !== 'object';
+		const found = aliases.map((alias) => usual[alias]).find((one) => !isNil(one) && fits(one));
+		if (isNil(fields[field]) && found !== undefined) fields[field] = found;
+	}
+	return fields;
+}
+
+/* JSON and File of Records */
+
+/**
+ * Makes a function that checks a record and reads its key (Key Field) and its version (Version Field). Without a Key
+ * Field, the document keeps its own ID. The version is only compared, so it is removed from the record.
+ *
+ * @returns the function, which throws NodeOperationError if a record is not valid or lacks its key
+ * @throws NodeOperationError if Key Field or Version Field cannot be read
+ */
+function recordReader(item: Item) {
+	const keyPath = textIfGiven(item, 'documentKeyField');
+	const versionPath = textIfGiven(item, 'documentSettings.documentVersionField');
+	return (given: unknown, parameter: string): FoundDocument => {
+		// With a Key Field, the own ID of the record is not sent, but it may be the key. A numeric ID becomes text, to
+		// pass the check.
+		const isNumbered = keyPath && isJsonObject(given) && typeof given.id === 'number';
+		const value = isNumbered ? { ...given, id: String(given.id) } : given;
+		const checked = item.check(documentWith(value), value, { parameter });
+		const version = versionPath && versionOf(ownValue(checked, versionPath));
+		const record = versionPath ? omit(checked, versionPath) : checked;
+		if (keyPath === undefined) return { record, version };
+		const key = ownValue(checked, keyPath);
+		const field = `${parameter}: "${item.labelOf('documentKeyField')}"`;
+		if (!isText(key) && typeof key !== 'number') {
+			const rule = `names ${quoted(keyPath)}, which this document does not have`;
+			return item.refuse({ field, rule });
+		}
+		return { record: { ...record, id: undefined }, key: checkedKey(item, key, field), version };
+	};
+}
+
+function readJson(item: Item): FoundDocument[] {
+	const readRecord = recordReader(item);
+	const label = item.labelOf('jsonBody');
+	const given = [item.setting('jsonBody', z.unknown(), '')].flat();
+	return given.map((value, index, { length }) => {
+		const parameter = length > 1 ? `Document ${index + 1} of ${label}` : label;
+		return jsonDocument(item, readRecord(value, parameter), { parameter });
+	});
+}
+
+/**
+ * Reads the documents of a file of records, one at a time. Yields an error in place of each record that cannot be read.
+ */
+async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemError> {
+	const field = binaryOf(item);
+	const readRecord = recordReader(item);
+	const path = textIfGiven(item, 'textField');
+	for await (const read of jsonRecords(textChunks(item, field))) {
+		const { position: parameter } = read;
+		let key: string | undefined;
+		try {
+			if ('flaw' in read) item.refuse({ field: parameter, rule: read.flaw });
+			const found = readRecord(read.value, parameter);
+			({ key } = found);
+			yield path === undefined
+				? jsonDocument(item, found, { parameter })
+				: withText(item, found, path, parameter, field);
+		} catch (caught) {
+			const flaw = item.asError(caught);
+			flaw.description =
+				'This record was not sent. Correct it in the file, then run the node again.';
+			yield refusedWith(key, flaw);
+		}
+	}
+}
+
+/** Fields of which a document needs at least one: without any, the server would store an empty row. */
+const CONTENT = ['name', 'fileUrl', 'filePath', 'storageFileId', 'pages', 'chunks'];
+
+/** Rejects a record without content, such as an object that contains the list of documents. */
+function refuseEmpty(item: Item, record: DocumentRecord, naming: Naming): void {
+	const rule = 'has no ID, name, text, page, chunk, file ID or address';
+	if (Object.values(pick(record, CONTENT)).every(isEmpty))
+		item.refuse({ field: fieldName([], naming), rule });
+}
+
+/**
+ * A document whose record is sent as it is. A document with an ID or a key needs no content: it can change a stored
+ * document.
+ */
+function jsonDocument(item: Item, found: FoundDocument, naming: Naming): FoundDocument {
+	if (!found.key && !found.record.id) refuseEmpty(item, found.record, naming);
+	return { ...found, ...readyRecord(item, found.record, naming) };
+}
+
+/** Makes a document whose text, at `path` in its record, is uploaded as a file. */
+function withText(
+	item: Item,
+	found: FoundDocument,
+	path: string,
+	position: string,
+	{ property, binary }: BinaryField,
+): FoundDocument {
+	const text = ownValue(found.record, path);
+	const field = `${position}: "${item.labelOf('textField')}"`;
+	if (!isText(text))
+		return item.refuse({ field, rule: `names ${quoted(path)}, which holds no text here` });
+	if (hasLoneSurrogate(text)) item.refuse({ field, rule: LONE_SURROGATE_RULE });
+	const rest: DocumentRecord = omit(found.record, path);
+	// The default name contains the name of the file: otherwise, records of several files would have the same name.
+	const line = position.replace(' of the file', '').toLowerCase();
+	const name = isText(rest.name) ? rest.name : `${binary.fileName || property}, ${line}`;
+	return { ...found, ...textDocument(item, { ...rest, name }, text) };
+}
+
+/* Records and files as servers need them */
+
+/** The default chunk size and overlap of servers. */
+const CHUNK_SIZE = 1000;
+const CHUNK_OVERLAP = 200;
+
+/**
+ * An escaped U+0000 in JSON text. The number of backslashes before it must be even: otherwise, the last one escapes the
+ * backslash of `\u0000`, which then is plain text.
+ */
+const NUL_IN_JSON = /(?<!\\)((?:\\\\)*)\\u0000/g;
+
+/**
+ * Prepares a record for the server: adds a text splitter if the record has settings for chunks, converts dates in the
+ * metadata to UTC so that filters can compare them, and removes U+0000, which databases cannot store.
+ *
+ * @throws NodeOperationError if the chunk size or overlap is not valid, or the record cannot be written as JSON
+ */
+function readyRecord(
+	item: Item,
+	given: DocumentRecord,
+	naming: Naming = RECORD_NAMING,
+): Pick<FoundDocument, 'record' | 'json' | 'hadNul'> {
+	const split = withTextSplitter(given);
+	const { metadata, parserConfig } = split;
+	const size = parserConfig?.chunkSize ?? CHUNK_SIZE;
+	const overlap = parserConfig?.chunkOverlap ?? 0;
+	const refuse = (setting: string, rule: string, value: number) =>
+		item.refuse({ field: fieldName(['parserConfig', setting], naming), rule, value });
+	if (size <= 0) refuse('chunkSize', 'must be more than 0', size);
+	if (overlap < 0 || overlap >= size)
+		refuse('chunkOverlap', `must be from 0 to less than the chunk size (${size})`, overlap);
+	const record = metadata ? { ...split, metadata: mapValues(metadata, utcText) } : split;
+	const json = item.jsonText(record, naming);
+	const cleaned = json.replace(NUL_IN_JSON, '$1');
+	return cleaned === json
+		? { record, json }
+		: { record: JSON.parse(cleaned) as DocumentRecord, json: cleaned, hadNul: true };
+}
+
+type Named = DocumentRecord & { name: string };
+
+/**
+ * Makes a document whose text is uploaded as a file.
+ *
+ * @param given the other fields of the record. Its type and MIME type take precedence over those detected from the text
+ * @throws NodeOperationError if `readyRecord` throws
+ */
+function textDocument(item: Item, given: Named, text: string): FoundDocument {
+	// Any text but HTML counts as Markdown, which also suits plain text.
+	const extension = isHtml(text) ? 'html' : 'md';
+	const named = fileType(given.name, given.mimeType ?? MIME_TYPES[extension], given.type);
+	// A text may be named report.pdf, after the file that it was extracted from. Servers would then expect a PDF, so
+	// the extension of a text is added.
+	const isOtherType = named.extension !== undefined && !named.isText;
+	const file = isOtherType ? fileType(`${given.name}.${extension}`) : named;
+	const whole = text.replaceAll(NUL, '');
+	// The bytes are made only for the upload: all texts may be read ahead, and would take twice the memory.
+	const read = async () => ({ content: Buffer.from(whole), hadNul: whole !== text, file });
+	return fileDocument(item, { size: Buffer.byteLength(whole), ...given }, file, read);
+}
+
+/**
+ * Makes a document whose file is in a binary field. Text is uploaded in UTF-8, the only encoding that servers read.
+ *
+ * @throws NodeOperationError if `readyRecord` throws. The function `file` of the document also throws it, if the file
+ * is missing or servers could read nothing in it
+ */
+function binaryDocument(item: Item, given: Named, field: BinaryField): FoundDocument {
+	const mimeType = given.mimeType ?? field.binary.mimeType;
+	const named = fileType(given.name, mimeType, given.type);
+	return fileDocument(item, given, named, async () => {
+		const refuse = (flaw: string) => refuseFile(item, field, flaw);
+		const shown = shownFormat(await firstBytes(item, field), named, field);
+		if (shown === OLD_OFFICE && !given.type) refuse(shown);
+		const isOther = shown !== undefined && shown !== named.extension;
+		const isByHand = given.type ?? given.mimeType;
+		const file = isOther && !isByHand ? fileType(`${given.name}.${shown}`) : named;
+		let hadNul = false;
+		const text = () => textChunks(item, field, mimeType, () => (hadNul = true));
+		const content = file.isText
+			? await textContent(text)
+			: (await readUploadFile(item, field)).content;
+		const size = Buffer.isBuffer(content) ? content.length : content.size;
+		if (size === 0) refuse('is empty: nothing could be found in it');
+		if (file.extension === 'xlsx' && shown !== 'xlsx' && !given.type) refuse(NO_WORKBOOK);
+		return { content, hadNul, file };
+	});
+}
+
+const NO_WORKBOOK =
+	'is no .xlsx workbook inside: nothing could be found in it. Save it as .xlsx again';
+
+const OLD_OFFICE =
+	'is of an old Office format, or locked with a password: servers cannot read it. Save it as .docx, .xlsx or .pptx, without a password';
+
+const ZIP_FORMATS = ['docx', 'epub', 'pptx', 'xlsx'];
+
+/**
+ * The format that the first bytes of a file show, as an extension.
+ *
+ * @param named the format that the name and the MIME type of the file state
+ * @returns OLD_OFFICE for an old or locked Office file, which servers cannot read; `undefined` if the bytes show no
+ * format
+ */
+function shownFormat(
+	head: Buffer,
+	{ extension, isText }: FileType,
+	{ binary: { fileName = '', mimeType } }: BinaryField,
+): string | undefined {
+	const bytes = head.toString('latin1');
+	if (bytes.startsWith('\xd0\xcf\x11\xe0')) return OLD_OFFICE;
+	const readsAsText = isTextHead(head, mimeType);
+	if (/^\s*%PDF-/.test(bytes)) return 'pdf';
+	// A PDF may have other bytes before `%PDF-`, and a text may mention `%PDF-` without being a PDF.
+	if (bytes.includes('%PDF-') && !(isText && readsAsText)) return 'pdf';
+	const [, old] = /\.(doc|ppt|xls)$/i.exec(fileName) ?? [];
+	if (bytes.startsWith('PK'))
+		return [extension, fileType('', mimeType).extension, `${old?.toLowerCase()}x`].find(
+			(one) => one !== undefined && ZIP_FORMATS.includes(one),
+		);
+	if (!old || extension !== undefined || !readsAsText) return undefined;
+	return isHtml(bytes) ? 'html' : 'txt';
+}
+
+/**
+ * Makes a document whose file is uploaded.
+ *
+ * @param given the fields of the record, apart from those that depend on the format of the file
+ * @param named the format that the name of the file states
+ * @param read reads the content of the file, and the format that the content shows
+ */
+function fileDocument(
+	item: Item,
+	given: DocumentRecord,
+	named: FileType,
+	read: () => Promise<{ content: UploadFile['content']; hadNul: boolean; file: FileType }>,
+): FoundDocument {
+	const recordOf = ({ name, type, mimeType, isTable }: FileType) =>
+		readyRecord(item, {
+			...given,
+			name,
+			// The charset is left out, because texts are uploaded in UTF-8.
+			mimeType: (given.mimeType ?? mimeType).replace(/;\s*charset=.*/i, ''),
+			type: isTable ? type : (given.type ?? type),
+		});
+	const { hadNul, ...ready } = recordOf(named);
+	const readFile = async () => {
+		const { content, file, hadNul: fileHadNul } = await read();
+		const { record } = file === named ? ready : recordOf(file);
+		const fields = pick(record, ['name', 'type', 'mimeType']);
+		const name = fields.name ?? '';
+		return { name, mimeType: file.mimeType, content, hadNul: hadNul ?? fileHadNul, fields };
+	};
+	return { ...ready, file: readFile };
+}
+
+/**
+ * Texts up to this many bytes are kept in memory until they are uploaded. A longer text is read twice: to measure it,
+ * and to upload it.
+ */
+const MAX_KEPT_BYTES = 2 ** 18;
+
+/** The content of a text file for the upload; an empty buffer if the text is blank. */
+async function textContent(text: () => AsyncIterable<string>): Promise<UploadFile['content']> {
+	const kept: string[] = [];
+	let size = 0;
+	let isBlank = true;
+	for await (const piece of text()) {
+		isBlank &&= piece.trim() === '';
+		size += Buffer.byteLength(piece);
+		if (size <= MAX_KEPT_BYTES) kept.push(piece);
+	}
+	if (isBlank) return Buffer.alloc(0);
+	return size <= MAX_KEPT_BYTES
+		? Buffer.from(kept.join(''))
+		: { size, open: () => encoded(text()) };
+}
+
+async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+	for await (const piece of text) yield Buffer.from(piece);
+}
+
+/**
+ * Extensions of tables. Servers fail to read a file whose record states the type of a table, so the record states the
+ * type `txt`. With `txt`, servers read even an xlsx workbook row by row (recorded).
+ */
+const TABLE_TYPES = ['csv', 'tsv', 'xlsx'];
+
+type FileType = ReturnType<typeof fileType>;
+
+/**
+ * The name and the format of a file. The extension in the name decides about the format. If it is not the extension of a
+ * known format, the extension that the user states decides, and otherwise the MIME type.
+ *
+ * @param statedType the MIME type that the user or the binary field states, or that was found in the content; parameters
+ * such as `charset` are ignored
+ * @param given the extension that the user states
+ */
+function fileType(name: string, statedType = '', given?: string | null) {
+	const essence = (statedType.split(';')[0] ?? '').trim().toLowerCase();
+	const ownExtension = documentExtension(name);
+	// If several extensions have the same type, such as htm and html, the last one is the usual one.
+	const extension =
+		ownExtension ??
+		documentExtension(`.${given}`) ??
+		Object.keys(MIME_TYPES).findLast((known) => MIME_TYPES[known] === essence);
+	const mimeType = MIME_TYPES[extension ?? ''] ?? (essence || UNKNOWN_TYPE);
+	const isText = /^text\/|[/+-](json|xml|yaml|ndjson|jsonl|javascript)$/.test(mimeType);
+	const isTable = TABLE_TYPES.includes(extension ?? '');
+	return {
+		/** The name of the file. If it has no known extension, `extension` is added. */
+		name: ownExtension === undefined && extension !== undefined ? `${name}.${extension}` : name,
+		/** The extension of the format; `undefined` if the format is not known. */
+		extension,
+		/** The type in the record, which tells servers how to read the file. */
+		type: isTable ? 'txt' : extension,
+		mimeType: isTable && isText ? 'text/plain' : mimeType,
+		/** Whether the content is text, in any encoding. */
+		isText,
+		isTable,
+	};
+}
+
+/**
+ * Adds a `textSplitter` to the parser configuration, made from the settings of the contract: Xpert splits files by the
+ * `textSplitter`, and ignores those settings (seen on the live server). If a chunk size but no overlap is set, the
+ * overlap is at most a fifth of the chunk size, because the default is too large for small chunks.
+ *
+ * @returns the same record if it has a `textSplitter`, or none of these settings
+ */
+export function withTextSplitter(record: DocumentRecord): DocumentRecord {
+	const { parserConfig } = record;
+	if (!parserConfig || 'textSplitter' in parserConfig) return record;
+	const { chunkSize, chunkOverlap, delimiter } = parserConfig;
+	const fittingOverlap = chunkSize && Math.min(CHUNK_OVERLAP, Math.floor(chunkSize / 5));
+	// The list of separators is separated by commas, so a separator with a comma is left out. Line breaks and tabs are
+	// escaped, as `\n` and `\t`.
+	const separators = (delimiter ?? '')
+		.split(' ')
+		.filter((one) => one !== '' && !one.includes(','))
+		.join(',')
+		.replace(/[\n\r\t]/g, (sign) => JSON.stringify(sign).slice(1, -1));
+	const textSplitter = omitBy(
+		{ chunkSize, chunkOverlap: chunkOverlap ?? fittingOverlap, separators: separators || null },
+		isNil,
+	);
+	if (isEmpty(textSplitter)) return record;
+	return { ...record, parserConfig: { ...parserConfig, textSplitter } };
+}

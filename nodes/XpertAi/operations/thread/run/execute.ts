@@ -1,0 +1,685 @@
+import { randomUUID } from 'crypto';
+import {
+	attempt,
+	chunk,
+	compact,
+	groupBy,
+	isEmpty,
+	isError,
+	isString,
+	isUndefined,
+	lowerFirst,
+	map,
+	memoize,
+	omitBy,
+	pick,
+	sumBy,
+	uniq,
+} from 'lodash';
+import type { IDataObject, INodeExecutionData, NodeApiError } from 'n8n-workflow';
+import { z } from 'zod';
+
+import { readUploadFile } from '../../../execution/binary';
+import type { FieldValues } from '../../../execution/fields';
+import type { HintContext, ItemError } from '../../../execution/apiError';
+import type { Item } from '../../../execution/item';
+import type { Execution } from '../../../execution/operation';
+import {
+	addHints,
+	type AnswerOutput,
+	failureAsReply,
+	isInChat,
+	isTool,
+	mayContinue,
+	NO_ANSWER,
+	rawOutput,
+	readAnswerOutput,
+	redactIds,
+} from '../../../execution/outputs';
+import {
+	atOnceOf,
+	forEachConcurrently,
+	forEachItem,
+	timeoutSeconds,
+} from '../../../execution/runOperation';
+import { quoted } from '../../../execution/userInput';
+import {
+	cancelRunById,
+	filterValuesIn,
+	readOrFollow,
+	withDeadline,
+	withFileContexts,
+} from '../../../runs/run';
+import type {
+	Client,
+	Completed,
+	Interrupted,
+	NoAnswer,
+	Run,
+	RunFacts,
+	RunKind,
+} from '../../../runs/run';
+import { runAndWait, startOnly } from '../../../runs/runThread';
+import { openByKey, openNew, takeTurn, type Turn, waitForTurn } from '../../../runs/start';
+import { Citations, passagesIn, Sources, sourcesOf, stepsOf } from '../../../threads/runEvents';
+import type { CitationStyle, Listener, Part, Source } from '../../../threads/runEvents';
+import {
+	forgetOwner,
+	ownerOf,
+	requestOf,
+	type RunIds,
+	waitingMessage,
+} from '../../../threads/thread';
+import { parseAnswer } from '../../../transport/answer';
+import { call, SINGLE_REQUEST_LIMITS } from '../../../transport/call';
+import { MINUTE_MS, systemClock } from '../../../transport/clock';
+import type { Failure } from '../../../transport/failure';
+import { multipartBody, type UploadFile, UPLOADS_AT_ONCE } from '../../../transport/multipart';
+import type { Send } from '../../../transport/request';
+import { sanitize } from '../../../transport/sanitize';
+import { type RunOptions, runSettings } from './fields';
+import { chatSessionOf, readRunRequest, type RunRequest } from './runRequest';
+
+export interface ThreadWork<Result> {
+	/** Work with the same ID runs one after another, in order; work without an ID does not queue. */
+	threadId?: string;
+	/** Does the work. Must wait for `turn` before it uses the thread. */
+	run: (turn: Turn) => Promise<Result>;
+}
+
+/**
+ * Runs work on different threads at once, and work on the same thread one after another: two runs at once on one thread
+ * lose messages or are rejected (seen on the live server, E4). The queues are shared with all other calls in this
+ * process.
+ *
+ * @param concurrency on how many threads work runs at once
+ * @param goOn checked before each work starts; after false, no more work starts
+ * @returns the results in the order of the work; `undefined` for work that did not start
+ */
+export async function inThreadQueues<Result>(
+	work: Array<ThreadWork<Result>>,
+	concurrency: number,
+	goOn: () => boolean,
+): Promise<Array<Result | undefined>> {
+	const results = work.map((): Result | undefined => undefined);
+	const places = work.map(({ threadId = randomUUID() }, index) => ({ threadId, index }));
+	// Takes the turns of all threads before any work starts, so that two calls cannot wait for each other for ever.
+	const queues = Object.entries(groupBy(places, 'threadId')).map(([threadId, queue]) => ({
+		queue,
+		turn: takeTurn(threadId),
+	}));
+	const runQueue = async ({ queue, turn }: (typeof queues)[number]) => {
+		for (const { index } of queue) if (goOn()) results[index] = await work[index]?.run(turn);
+		turn.end();
+	};
+	try {
+		await forEachConcurrently(queues, concurrency, runQueue, goOn);
+	} finally {
+		for (const { turn } of queues) turn.end();
+	}
+	return results;
+}
+
+/**
+ * Executes Thread: Ask and Wait, Decide, Answer Again and Start Run. Items of the same thread run one after another.
+ * All items are read before anything is sent: if On Error is "Stop Workflow", one invalid item prevents every run.
+ *
+ * @param kind what to send to the assistant
+ * @param waits whether to wait for the answer
+ * @returns the output, in the order of the items
+ * @throws the NodeApiError or NodeOperationError of the first failed item, if the execution was stopped, or if On Error
+ * is "Stop Workflow" and the item does not output failures as replies
+ */
+export async function executeAsking(
+	{ context, items }: Execution,
+	kind: RunKind,
+	waits = true,
+): Promise<INodeExecutionData[]> {
+	let stopError: ItemError | undefined;
+	let atOnce: number | undefined;
+	const errorOf = (item: Item, caught: unknown, asReply: boolean) => {
+		const error = item.asError(caught);
+		const isStopped = context.getExecutionCancelSignal()?.aborted;
+		if (asReply ? isStopped : !mayContinue(context)) stopError ??= error;
+		return error;
+	};
+	const work = items.map((item) => {
+		let asReply = false;
+		const request = attempt(() => {
+			if (waits) asReply = item.setting('options.failuresAsReplies', z.boolean(), isTool(context));
+			atOnce ??= atOnceOf([item]);
+			return readRunRequest(item, kind, waits);
+		});
+		if (isError(request)) errorOf(item, request, asReply);
+		const run = async (turn: Turn) => {
+			const chat = waits ? chatOf(item, request) : undefined;
+			try {
+				if (isError(request)) throw request;
+				return item.output(await ask(request, turn, chat));
+			} catch (caught) {
+				const failure = errorOf(item, caught, asReply);
+				// If the workflow stops because of the error, n8n itself shows the error in the chat.
+				if (asReply || mayContinue(context))
+					chat?.say(asReply ? redactIds(failure.message) : NO_ANSWER);
+				if (asReply) return item.output(failureAsReply(failure));
+				const failed = item.failed(failure);
+				// A chat without streaming shows the field `message`. The error output keeps the fields of the input
+				// item, and `message` could replace one of these fields.
+				if (failure.node?.onError !== 'continueErrorOutput') failed.json.message = NO_ANSWER;
+				return failed;
+			} finally {
+				chat?.end();
+			}
+		};
+		return { threadId: isError(request) ? undefined : request.threadId, run };
+	});
+	const output = compact(await inThreadQueues(work, atOnce ?? 1, () => stopError === undefined));
+	if (stopError) throw stopError;
+	addHints(context, hintsAt(output));
+	return output;
+}
+
+/**
+ * The chat that shows the answer or, if the request cannot be read, the failure; undefined if no chat is to show
+ * either.
+ */
+function chatOf(item: Item, request: RunRequest | Error): Chat | undefined {
+	const { showInChat, citations } = isError(request)
+		? { showInChat: shownIn(item), citations: undefined }
+		: request.options;
+	// A sub-workflow may be the tool of an agent, which the node cannot detect. So in a sub-workflow, Show in Chat =
+	// Whole shows nothing.
+	const isTool = item.context.getMode() === 'integrated' && showInChat === 'whole';
+	return isTool || showInChat === 'hidden' ? undefined : Chat.of(item, citations);
+}
+
+/**
+ * The option Show in Chat, read alone because the request cannot be read; hidden if the option cannot be read either.
+ */
+function shownIn(item: Item) {
+	const schema = runSettings.shape.options.shape.showInChat;
+	const shown = attempt(() => item.setting('options.showInChat', schema));
+	return isError(shown) ? 'hidden' : shown;
+}
+
+/**
+ * Hints about answers that are missing on their threads, and about searches that were not filtered as intended. The
+ * status of such runs does not show this, as they count as successful.
+ */
+function hintsAt(output: INodeExecutionData[]): string[] {
+	const lost = output.filter(({ json }) => json.remembered === false).length;
+	const ofLost = `Answers overwritten on the thread by another run at the same time: ${lost}.`;
+	const hints = output.map(({ json }) => filterHint(json.filter as FilterReport | undefined));
+	return uniq(compact([lost > 0 && ofLost, ...hints]));
+}
+
+/**
+ * Runs an item's thread and, if `request.waits`, waits for the result.
+ *
+ * @returns the JSON of the output item
+ * @throws NodeApiError with reason, thread and item if the run gave no answer or was not started; NodeOperationError if
+ * a file cannot be read
+ */
+async function ask(request: RunRequest, turn: Turn, chat?: Chat): Promise<IDataObject> {
+	const { item, options } = request;
+	const run = await prepare(request, turn);
+	item.progress = progressOf(run.facts);
+	const listener = options.showInChat === 'asWritten' ? chat : undefined;
+	const result = await (request.waits ? runAndWait({ ...run, listener }) : startOnly(run));
+	if (result.status === 'running') return forAudience(item, pick(result, FACTS));
+	if (!('output' in result)) throw resultError(item, result);
+	const { output, json } = answerOf(request, result, !isEmpty(filterValuesIn(request.body)));
+	chat?.complete(output);
+	return json;
+}
+
+const progressOf = (facts: RunFacts) => (minutes: number) =>
+	`waiting for run ${facts.runId ?? '…'} of thread ${facts.threadId}, ${minutes} minutes`;
+
+/** What is known of a server's routes. All items with the same connection, and so the same `send`, share it. */
+const routesOf = memoize<(send: Send) => Run['routes']>(() => ({ areMissing: false }));
+routesOf.cache = new WeakMap();
+
+/**
+ * Waits for the item's turn on its thread, finds or creates the conversation and uploads the files.
+ *
+ * @returns the run to start
+ * @throws NodeApiError or NodeOperationError if the turn is not reached, the conversation cannot be opened, or a
+ * file cannot be read or uploaded
+ */
+async function prepare(request: RunRequest, turn: Turn): Promise<Run> {
+	const { item, runOn, options, intent } = request;
+	const client = clientOf(item, options.deadlineMinutes * MINUTE_MS);
+	const refusal = await waitForTurn(turn, client, options.whenBusy);
+	if (refusal) throw resultError(item, refusal);
+	// Reads the files before anything is sent, because the read can fail: n8n deletes the files of old executions.
+	const read = request.attachments.map(async (field) => await readUploadFile(item, field));
+	const files = await Promise.all(read);
+	const thread = await openThread(request, client);
+	if ('status' in thread) throw resultError(item, thread, {});
+	const { threadId } = thread;
+	const run: Run = {
+		...client,
+		threadId,
+		facts: { ...thread },
+		body: request.body,
+		intent,
+		isNew: runOn === 'new',
+		...pick(options, ['whenBusy', 'whenGivenUp', 'inOneRequest']),
+		cancelSilentMs: options.cancelSilentMinutes * MINUTE_MS,
+		routes: routesOf(item.connection.send),
+	};
+	const ids = await uploadAttachments(request, run, files);
+	return ids.length > 0 ? { ...run, body: withFileContexts(run.body, ids) } : run;
+}
+
+/**
+ * The IDs of the chosen thread, of a new conversation or of a key's conversation; or why the conversation cannot be
+ * opened.
+ */
+async function openThread({ item, runOn, threadId = '', title }: RunRequest, client: Client) {
+	if (runOn === 'existing') return { threadId };
+	// The node makes the thread ID, so that the ID is known even if the server's answer is lost.
+	if (runOn === 'new') return await openNew(client, randomUUID(), title);
+	const { account, credentialId } = item.connection;
+	return await openByKey(client, { keyId: threadId, title, owner: ownerOf(account), credentialId });
+}
+
+/** A client with a deadline, in milliseconds from now, that also gives up when the execution is stopped. */
+function clientOf({ context, connection: { send } }: Item, deadlineMs: number): Client {
+	const signal = context.getExecutionCancelSignal();
+	const deadline = systemClock.now() + deadlineMs;
+	return withDeadline({ send, clock: systemClock, deadline, signal });
+}
+
+const fileContext = z.object({ id: z.string().min(1) });
+
+/**
+ * Uploads files for a thread (E12), a few at once. Repeats an upload if its answer is lost: a second copy of a file
+ * does no harm.
+ *
+ * @returns the file context IDs, in the order of the files
+ * @throws NodeApiError for the first file that was not uploaded
+ */
+async function uploadAttachments({ item, attachments }: RunRequest, run: Run, files: UploadFile[]) {
+	const upload = async (file: UploadFile) =>
+		await call(run, {
+			method: 'POST',
+			repeatable: true,
+			path: '/contexts/file',
+			schema: fileContext,
+			body: () => multipartBody(file, pick(run, 'threadId')),
+			timeoutMs: run.remaining(),
+		});
+	const ids: string[] = [];
+	for (const some of chunk(files, UPLOADS_AT_ONCE)) {
+		for (const { answer, failure } of await Promise.all(some.map(upload))) {
+			const property = attachments[ids.length]?.property;
+			if (failure) throw uploadError(item, failure, run.facts, property);
+			ids.push(answer.id);
+		}
+	}
+	return ids;
+}
+
+export type OperationById = 'getRun' | 'waitForRun' | 'cancelRun';
+
+/**
+ * Executes Thread: Get Run, Wait for Run and Cancel Run, a few items at once.
+ *
+ * @throws the NodeApiError or NodeOperationError of the first failed item when On Error is "Stop Workflow"
+ */
+export async function executeById({ items }: Execution, operation: OperationById) {
+	const runItem = operation === 'cancelRun' ? cancelRun : readAnswer;
+	const work = async (item: Item) => {
+		atOnceOf([item]);
+		const ids = { threadId: item.filledText('threadId'), runId: item.filledText('runId') };
+		return [await runItem(item, ids, operation === 'waitForRun')];
+	};
+	const atOnce = attempt(() => atOnceOf(items));
+	return await forEachItem(items, work, isError(atOnce) ? 1 : atOnce);
+}
+
+/** Executes Thread: Get Run or, if `waits`, Thread: Wait for Run, for one item. */
+async function readAnswer(item: Item, ids: RunIds, waits: boolean): Promise<IDataObject> {
+	const request = { item, ...item.settings(runSettings), ...readAnswerOutput(item) };
+	const { deadlineMinutes, whenGivenUp } = request.options;
+	const client = waits ? clientOf(item, deadlineMinutes * MINUTE_MS) : clientWithTimeout(item);
+	const run = { ...client, ...ids, facts: { ...ids }, whenGivenUp };
+	item.progress = progressOf(ids);
+	const result = await readOrFollow(run, waits);
+	if (result.status === 'running')
+		return forAudience(item, { output: null, status: result.status, ...ids });
+	if (result.status === 'unread') throw resultError(item, { ...result, status: 'failed' });
+	if (!('output' in result)) throw resultError(item, result);
+	return answerOf(request, result).json;
+}
+
+/** Executes Thread: Cancel Run for one item. */
+async function cancelRun(item: Item, ids: RunIds): Promise<IDataObject> {
+	const result = await cancelRunById({ ...clientWithTimeout(item), ...ids, facts: {} });
+	const { status } = result;
+	if ('failure' in result && result.failure)
+		throw resultError(item, { ...result, status: 'failed', ...ids });
+	return { cancelled: status === 'cancelled', status, ...ids };
+}
+
+/** A client with a timeout for each request, and a deadline that leaves time for all attempts of a request. */
+function clientWithTimeout(item: Item): Client {
+	const timeoutMs = item.setting('options.timeout', timeoutSeconds) * 1000;
+	const { maxTries, maxElapsedMs } = SINGLE_REQUEST_LIMITS;
+	const client = clientOf(item, maxTries * timeoutMs + maxElapsedMs);
+	return { ...client, send: async (request) => await client.send({ ...request, timeoutMs }) };
+}
+
+/** The facts of a run that are output. The facts from `rejected` on are only output if they apply. */
+export const FACTS = [
+	...(['status', 'threadId', 'conversationId', 'runId'] as const),
+	...(['rejected', 'remembered', 'discarded', 'cancelledRun'] as const),
+];
+
+/** The fields of a cited passage in a simplified output without Passages in Include. */
+const CITED = ['number', 'documentName', 'fileUrl', 'documentId'] as const;
+
+const REJECTED = 'This was rejected, and not carried out.';
+
+/**
+ * The answer of a run: its text as chats show it (`output`), and the JSON of the item, simplified or raw.
+ *
+ * @param hasFilterValues whether the message contained values for filters
+ */
+export function answerOf(
+	request: AnswerOutput & { item: Item; options: RunOptions },
+	result: Completed | Interrupted,
+	hasFilterValues = false,
+): { output: string; json: IDataObject } {
+	const { item, options } = request;
+	const { citations: style, include } = options;
+	const { parts: all, earlier, otherParts, usage, output: content } = result;
+	const parts = isEmpty(otherParts) ? undefined : otherParts;
+	const tasks = result.status === 'interrupted' ? result.interrupt : undefined;
+	const runSources = sourcesOf(all, earlier);
+	const citations = new Citations(runSources, style);
+	const said = 'rejected' in result ? REJECTED : citations.rewrite(content);
+	const text = tasks ? waitingMessage(tasks) : said;
+	const sources = runSources.list(citations.cited);
+	const cited = citedNames(sources, style);
+	// Readers of a chat see only `output`, so `output` lists the sources for a chat.
+	const isForChat = () => isInChat(item.context) || chatSessionOf(item) !== undefined;
+	const isShown = style === 'numbers' && options.showInChat !== 'hidden';
+	const isListed = include.includes('sources') || (isShown && isForChat());
+	const output = isListed && !isEmpty(cited) ? text + listOf(cited) : text;
+	// A waiting run may still search after the decision, so do not report yet that values for filters were not used.
+	const filter = filterReport(all, hasFilterValues && !tasks);
+	const facts: FieldValues = pick(result as Completed & Interrupted, FACTS);
+	if (!request.simplify) {
+		const whole = { content, ...facts, parts, sources, interrupt: tasks, usage, filter };
+		return { output, json: rawOutput(request, known({ role: 'ai', ...whole })) };
+	}
+	const answer = {
+		output,
+		...facts,
+		sources: include.includes('passages')
+			? sources
+			: sources.filter((one) => one.cited).map((one) => pick(one, CITED)),
+		interrupt: tasks?.map(requestOf),
+		parts,
+		usage,
+		filter,
+		intermediateSteps: include.includes('steps') ? stepsOf(all) : undefined,
+	};
+	return { output, json: forAudience(item, answer, cited) };
+}
+
+const known = (json: FieldValues) => omitBy(json, isUndefined) as IDataObject;
+
+/**
+ * How a search was filtered, worst status first. `unknown` includes the steps of a workflow, which report no status.
+ */
+const STATUSES = ['not_applied', 'dynamic_fallback', 'unknown', 'applied', 'notSearched'] as const;
+
+/** The statuses of a search that had a filter. */
+const FILTERED = ['applied', 'dynamic_fallback'];
+
+/** How one search was filtered, or all searches of a run together. */
+export interface FilterReport {
+	/** `notSearched` if no knowledgebase was searched, or the search failed. */
+	status: (typeof STATUSES)[number];
+	/** Number of passages found. */
+	hitCount: number;
+	/**
+	 * Why a search failed, e.g. because the value for its filter was missing. The run still has the status `success`.
+	 */
+	reason?: string;
+}
+
+const diagnostic = z.object({
+	filterStatus: z.enum(STATUSES).catch('unknown'),
+	hitCount: z.number().catch(0),
+});
+
+/** The diagnostics that a tool reports about its search (recorded, `filters-retry`). Only the first entry is read. */
+const toolAnswer = z
+	.object({ diagnostics: z.tuple([diagnostic]).rest(z.unknown()) })
+	.transform(({ diagnostics: [{ filterStatus: status, hitCount }] }) => ({ status, hitCount }));
+
+/** Finds the reason in the result of a failed tool. */
+const TOOL_ERROR = /^Error: (.*?)(?:\n Please fix your mistakes\.)?$/s;
+
+/**
+ * Reports how the searches of a run were filtered, according to its tools. The worst status of several searches counts.
+ *
+ * @param hasValues whether the message contained values for filters
+ * @returns undefined if the message contained no values, no search had a filter, and no search gave a reason
+ */
+export function filterReport(parts: Part[], hasValues: boolean): FilterReport | undefined {
+	const searches = compact(parts.map(searchIn));
+	const reason = map(searches, 'reason').find(isString);
+	const isFiltered = searches.some((search) => FILTERED.includes(search.status));
+	if (!hasValues && !isFiltered && reason === undefined) return undefined;
+	const status =
+		STATUSES.find((one) => searches.some((search) => search.status === one)) ?? 'notSearched';
+	return { status, hitCount: sumBy(searches, 'hitCount'), reason };
+}
+
+function searchIn({ id, data }: Part): FilterReport | undefined {
+	if (!data) return undefined;
+	const output = data.output ?? data.data;
+	const answer = typeof output === 'string' ? parseAnswer(output) : output;
+	const isStep = data.type === 'knowledges' || id?.endsWith('_channel');
+	if (isStep && Array.isArray(answer)) return { status: 'unknown', hitCount: answer.length };
+	const search = toolAnswer.safeParse(answer).data;
+	if (search || !data.tool?.startsWith('retriever-')) return search;
+	const [, cause] = TOOL_ERROR.exec(typeof output === 'string' ? output : '') ?? [];
+	const reason = data.status === 'fail' ? data.error : cause;
+	return isString(reason) ? { status: 'notSearched', hitCount: 0, reason } : undefined;
+}
+
+/** The hint about a search that failed or was not filtered as intended; undefined if there is nothing to say. */
+export function filterHint(filter: FilterReport | undefined) {
+	if (filter?.reason !== undefined) {
+		const reason = sanitize(filter.reason);
+		return `A search found nothing: ${reason} Give it in "Values for Filters", and ask anew.`;
+	}
+	return filter && FILTER_HINTS[filter.status];
+}
+
+const FILTER_HINTS: Partial<Record<FilterReport['status'], string>> = {
+	not_applied:
+		'Values for filters were given, but a search had no filter: the assistant was not built for it.',
+	dynamic_fallback: 'The server dropped a filter that the model of the assistant had made.',
+	notSearched: 'Values for filters were given, but no knowledge was looked into.',
+};
+
+/** The fields that other tools of an agent need to continue a run that has not completed. */
+const RESUME_FIELDS = ['status', 'threadId', 'runId', 'interrupt'];
+
+/**
+ * The JSON of an item. Each word costs tokens in a model, so the tool of an agent gives only the answer, the names of
+ * the cited sources, whether the calls were rejected, the steps if chosen and, if the run has not completed, what other
+ * tools need.
+ *
+ * @param cited the names of the cited sources
+ */
+export function forAudience(
+	{ context }: Item,
+	json: FieldValues,
+	cited: string[] = [],
+): IDataObject {
+	if (!isTool(context)) return known(json);
+	const { status, output } = json;
+	return known({
+		...('output' in json && { output: output === '' ? EMPTY_ANSWER : output }),
+		...(!isEmpty(cited) && { sources: cited }),
+		...pick(json, ['rejected', 'intermediateSteps']),
+		...(status !== 'completed' && pick(json, RESUME_FIELDS)),
+	});
+}
+
+/** A Markdown list of the cited documents. */
+const listOf = (names: string[]) => `\n\nSources:\n${names.map((name) => `- ${name}`).join('\n')}`;
+
+/** The names of the cited documents, each once; with the numbers of the cited passages if the answer shows numbers. */
+function citedNames(sources: Source[], style: RunOptions['citations']): string[] {
+	const cited = sources.filter((one) => one.cited);
+	return map(groupBy(cited, 'documentId'), (passages, id) => {
+		const numbers = style === 'numbers' ? passages.map(({ number }) => `[${number}]`) : [];
+		const name = passages.find(({ documentName }) => documentName)?.documentName ?? id;
+		return [...numbers, name].join(' ');
+	});
+}
+
+/** Shown to visitors and models instead of an empty answer. */
+const EMPTY_ANSWER = 'The assistant gave no answer in words.';
+
+/** Separates two texts of an answer, such as the texts before and after a tool call. */
+const BREAK = '\n\n';
+
+/**
+ * Streams an answer to a chat while the assistant writes it. At the end, the chat shows the output of the item, or a
+ * fixed text if the output is empty.
+ */
+export class Chat implements Listener {
+	private readonly sources = new Sources();
+	private text: Citations;
+	/** The part of the current text that the chat already shows. */
+	private shown = '';
+	private isEmpty = true;
+
+	private constructor(
+		private readonly send: (type: 'begin' | 'item' | 'end', content?: string) => void,
+		private readonly style: CitationStyle,
+	) {
+		this.text = new Citations(this.sources, style);
+		send('begin');
+	}
+
+	/** The chat of an item; undefined if n8n does not stream, as in the tool of an agent. */
+	static of({ context, index }: Item, style: CitationStyle = 'none'): Chat | undefined {
+		if (!isInChat(context)) return undefined;
+		return new Chat((type, content) => context.sendChunk(type, index, content), style);
+	}
+
+	onToolResult(answer: unknown) {
+		this.sources.add(passagesIn(answer));
+	}
+
+	onText(piece: string, isNew: boolean) {
+		if (isNew) this.startText();
+		this.show(this.text.push(piece));
+	}
+
+	/**
+	 * Shows the rest of the output; the whole output if the chat shows another text, or a fixed text if it is empty.
+	 */
+	complete(output: string) {
+		if (output.trim() === '') this.say(EMPTY_ANSWER);
+		else if (output.startsWith(this.shown)) this.show(output.slice(this.shown.length));
+		else this.say(output);
+	}
+
+	/** Shows a text below the text so far. */
+	say(text: string) {
+		this.startText();
+		this.show(text);
+	}
+
+	end() {
+		this.send('end');
+	}
+
+	private startText() {
+		this.show(this.text.end());
+		this.text = new Citations(this.sources, this.style);
+		if (!this.isEmpty) this.send('item', BREAK);
+		this.shown = '';
+	}
+
+	private show(piece: string) {
+		if (piece === '') return;
+		this.isEmpty = false;
+		this.shown += piece;
+		this.send('item', piece);
+	}
+}
+
+/**
+ * The error of a run that gave no answer: the reason and the next step, with the IDs of the run in the data of the
+ * error.
+ *
+ * @param hints what the description of a failed request depends on; default the record that a 404 is about
+ */
+export function resultError(
+	item: Item,
+	result: NoAnswer,
+	hints: HintContext = { missing: missingRecord(item, result) },
+): NodeApiError {
+	const { failure, reason, advice, status, unverified } = result;
+	// The server rejected the token. Its owner may change, so the next run asks for the owner again.
+	if (failure?.status === 401) forgetOwner(item.connection.account);
+	const shown: Failure =
+		failure && reason === undefined
+			? failure
+			: { method: '', path: '', ...failure, kind: 'unsuccessful', reason };
+	const error = item.apiError(shown, hints);
+	const nextStep = advice ?? (reason === undefined ? undefined : READ_THREAD_ADVICE);
+	error.description = compact([nextStep, error.description]).join(' ');
+	error.context.data = {
+		...(error.context.data as IDataObject),
+		...pick(result, ['threadId', 'conversationId', 'runId', 'cancelledRun']),
+		verdict: status,
+		unverified,
+	};
+	return error;
+}
+
+const READ_THREAD_ADVICE = 'Look the thread up on the server, or read it with Thread: Get.';
+
+/**
+ * The record that a 404 is about: the assistant, as the server looks up the assistant first (recorded). Undefined if
+ * the operation has a run ID.
+ */
+function missingRecord(item: Item, { threadId = '' }: NoAnswer): HintContext['missing'] {
+	if (item.has('runId')) return undefined;
+	if (item.has('assistantId')) return { field: '"Assistant"', id: item.filledText('assistantId') };
+	return { field: 'Assistant of "Thread"', id: threadId };
+}
+
+/**
+ * The error for a file that was not uploaded, which is why the message was not sent.
+ *
+ * @param property the binary field of the file
+ */
+export function uploadError(
+	item: Item,
+	failure: Failure,
+	facts: RunFacts,
+	property = '',
+): NodeApiError {
+	const status = failure.kind === 'cancelled' ? 'cancelled' : 'failed';
+	const error = resultError(item, { ...facts, status, failure }, {});
+	if (status === 'cancelled') return error;
+	error.message = `The file in ${quoted(property)} was not uploaded: ${lowerFirst(error.message)}`;
+	error.description = `The message was not sent, as "Attach Files" names this file. ${error.description}`;
+	return error;
+}

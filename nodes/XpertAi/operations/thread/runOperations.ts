@@ -1,0 +1,98 @@
+import type { CodedOperation } from '../../execution/operation';
+import type { RunKind } from '../../runs/run';
+import {
+	cancelFields,
+	decideFields,
+	retryRunFields,
+	runByIdFields,
+	runFields,
+	startFields,
+} from './run/fields';
+import type { OperationById } from './run/execute';
+
+/* The operations on runs. The first execution imports their code, because most n8n processes only show the node. */
+
+/** Executes Thread: Ask and Wait, Start Run, Decide and Answer Again. */
+const asking =
+	(kind: RunKind, waits?: boolean): CodedOperation['execute'] =>
+	async (execution) =>
+		await (await import('./run/execute')).executeAsking(execution, kind, waits);
+
+/** Executes Thread: Get Run, Wait for Run and Cancel Run. */
+const byId =
+	(operation: OperationById): CodedOperation['execute'] =>
+	async (execution) =>
+		await (await import('./run/execute')).executeById(execution, operation);
+
+/** The operations, in the order in which users see them. */
+const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
+	{
+		value: 'run',
+		name: 'Ask and Wait',
+		action: 'Ask assistant and wait for answer',
+		fallback: 'E4',
+		description: 'Ask an assistant and wait for its answer, also for hours',
+		builderHint:
+			'Ends in one item; with "status": "completed", "output" is the answer. Behind a Chat Trigger each visitor has a conversation of their own. Nothing has to be created before.',
+		fields: runFields,
+		execute: asking('message'),
+	},
+	{
+		value: 'start',
+		name: 'Start Run',
+		action: 'Start run',
+		description: 'Ask an assistant without waiting, and get the runId',
+		builderHint:
+			'For runs that take minutes: its runId and threadId go to Wait for Run, to Get Run after a Wait node, or the Xpert AI Trigger starts another workflow when it has ended.',
+		fields: startFields,
+		execute: asking('message', false),
+	},
+	{
+		value: 'getRun',
+		name: 'Get Run',
+		action: 'Get run',
+		description: 'Get the status of a run, and its answer once it has ended',
+		fields: runByIdFields,
+		execute: byId('getRun'),
+	},
+	{
+		value: 'waitForRun',
+		name: 'Wait for Run',
+		action: 'Wait for run',
+		description: 'Wait until a run has ended, and get its answer',
+		fields: runByIdFields,
+		execute: byId('waitForRun'),
+	},
+	{
+		value: 'cancelRun',
+		name: 'Cancel Run',
+		action: 'Cancel run',
+		description: 'Cancel a running run',
+		fields: cancelFields,
+		execute: byId('cancelRun'),
+	},
+	{
+		value: 'decide',
+		name: 'Decide',
+		action: 'Decide on waiting run',
+		fallback: 'E4',
+		description: 'Confirm or reject what a run waits for a person to approve, and wait for its end',
+		builderHint:
+			'Only for a thread whose run came out with "status": "interrupted", or that the trigger gave as waiting. Ask a person first.',
+		fields: decideFields,
+		execute: asking('decision'),
+	},
+	{
+		value: 'retry',
+		name: 'Answer Again',
+		action: 'Answer last message again',
+		fallback: 'E4',
+		description: 'Answer the last message of a thread again, in place of the earlier answer',
+		fields: retryRunFields,
+		execute: asking('retry'),
+	},
+];
+
+export const runOperations = operations.map(
+	(one): CodedOperation => ({ ...one, endpoint: 'beyond' }),
+);

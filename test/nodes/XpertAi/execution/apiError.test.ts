@@ -1,0 +1,73 @@
+import { z } from 'zod';
+
+import { type HintContext, apiError, callOrThrow } from 'nodes/XpertAi/execution/apiError';
+import { type Failure, failureDescription } from 'nodes/XpertAi/transport/failure';
+import { contextWith } from '../../support/context';
+import { node } from '../../support/node';
+
+const failed = (status: number, facts: Partial<Failure> = {}): Failure => ({
+	kind: 'status',
+	status,
+	method: 'POST',
+	path: '/api/ai/x',
+	...facts,
+});
+const missing = failed(404, { missing: 'record', reason: 'The requested record was not found' });
+const NAMED = failed(404, { missing: 'record', reason: "Copilot not set for embedding model 'm'" });
+const hintFor = (failure: Failure, context: HintContext) =>
+	apiError(failure, { ...context, node }).description;
+const ids = ['"Thread"', '"Assistant"', '"Assistant"'].map((field) => ({ field, id: '1' }));
+const statusHints = {
+	403: 'known',
+	409: 'again',
+	400: 'taken',
+};
+const NO_RECORD = 'The server has no record with this ID, or the key may not see it.';
+const NEVER_PUBLISHED =
+	'The server has no record with this ID, it was never published, or the key may not see it. Check "Assistant".';
+const FORBIDDEN = 'The server knows this key.';
+
+describe('the hint', () => {
+	it.each<[Failure, HintContext, string | undefined]>([
+		[missing, { ids: ids.slice(0, 1) }, `${NO_RECORD} Check "Thread".`],
+		[missing, { ids: ids.slice(1) }, NEVER_PUBLISHED],
+		[missing, {}, undefined],
+		[failed(404, { reason: 'Cannot POST /x' }), { ids }, undefined],
+		[NAMED, { ids }, undefined],
+		[{ ...missing, reason: `Model: ${missing.reason}` }, { ids }, undefined],
+		[{ ...missing, reason: `${missing.reason}: m` }, { ids }, undefined],
+		[failed(403), { ids, statusHints }, 'known'],
+		[failed(409), { statusHints }, 'again'],
+		[failed(0, { kind: 'timeout' }), { statusHints }, undefined],
+		[failed(410), { statusHints }, undefined],
+		[failed(400, { reason: 'Name Exist' }), { statusHints }, 'taken'],
+		[failed(409, { kind: 'unreadable' }), { statusHints }, undefined],
+	])('for %j with %j is: %s', (failure, context, hint) => {
+		expect(hintFor(failure, context) ?? '').toBe(hint ?? failureDescription(failure));
+	});
+
+	it('for a 403 names the IDs of the request', () => {
+		expect(hintFor(failed(403), { ids })).toMatch(/ Also check "Thread" and "Assistant"\.$/);
+		expect(hintFor(failed(403), { ids })).toContain(FORBIDDEN);
+		expect(hintFor(failed(403), {})).toContain(FORBIDDEN);
+		expect(hintFor(failed(403), {})).not.toMatch(/\bIDs?\b/);
+	});
+
+	it('for a rebuild says to wait', () => {
+		const reason = 'Embedding rebuild is running';
+		expect(hintFor(failed(400, { reason }), { statusHints })).toContain('Run it again then.');
+	});
+});
+
+it('a request of a list in the editor fails with an error of its node', async () => {
+	const context = contextWith({ getExecutionCancelSignal: () => undefined });
+	const send = async () => ({ ok: false as const, failure: missing });
+	const request = { method: 'GET', path: '/x', schema: z.unknown(), repeatable: true } as const;
+	await expect(callOrThrow(context, send, request)).rejects.toMatchObject({ node });
+});
+
+it('the record that a 404 is about is named alone', () => {
+	const run = { field: '"Run"', id: '9' };
+	const { message } = apiError(missing, { node, ids, missing: run });
+	expect(message).toBe('Run 9 was not found');
+});

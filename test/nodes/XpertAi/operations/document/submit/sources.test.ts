@@ -1,0 +1,515 @@
+import { DateTime } from 'luxon';
+import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import { Item } from 'nodes/XpertAi/execution/item';
+import { keyIfGiven } from 'nodes/XpertAi/execution/userInput';
+import { type SourceValue, submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
+import { mapColumns, readDocuments } from 'nodes/XpertAi/operations/document/submit/sources';
+import type { FoundDocument } from 'nodes/XpertAi/operations/document/submit/sources';
+import { derivedId } from 'nodes/XpertAi/payloads/common';
+import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
+import { itemOf, unconnected } from 'test/nodes/support/context';
+import { node } from 'test/nodes/support/node';
+import { thrownBy } from 'test/nodes/support/thrown';
+
+it.each<[string, IDataObject, IDataObject]>([
+	[
+		'names of the contract are its fields, null included, empty ones left out',
+		{ name: 'a', folder: null, size: '12', type: '', filePath: '/a.md' },
+		{ name: 'a', folder: null, size: '12', filePath: '/a.md' },
+	],
+	[
+		'names of the contract come before all others, whatever their order',
+		{ title: 'T', url: 'https://a.example/1', name: 'N', fileUrl: 'https://b.example' },
+		{ name: 'N', fileUrl: 'https://b.example' },
+	],
+	[
+		// Servers look for a file path on their own disk, so a path is a name.
+		'usual names are taken best first',
+		{ path: '/a/b.md', body: 'x', text: 'y' },
+		{ name: '/a/b.md', text: 'y' },
+	],
+	['empty columns are no matter', { mood: ' ', score: null, title: null }, {}],
+	['a name that is null gives way', { name: null, title: 'T' }, { name: 'T' }],
+	[
+		'what is blank gives way',
+		{ name: '  ', title: 'T', fileUrl: ' ', url: 'http://a', text: '\n', body: 'x' },
+		{ name: 'T', fileUrl: 'http://a', text: 'x' },
+	],
+])('%s', (_, columns, fields) => {
+	expect(mapColumns(columns)).toStrictEqual(fields);
+});
+
+it.each<[string, unknown, string]>([
+	['Title', 'a', 'name'],
+	['file_name', 'a.md', 'name'],
+	['URL', 'https://a.example/1', 'fileUrl'],
+	['link', 'http://a.example/1', 'fileUrl'],
+	['file_url', 'https://a.example/1', 'fileUrl'],
+	...['Text', 'content', 'body', 'markdown', 'page_content'].map(
+		(name): [string, unknown, string] => [name, 'hello', 'text'],
+	),
+])('a column called %s with %j is %s', (name, column, field) => {
+	expect(mapColumns({ [name]: column } as IDataObject)).toEqual({ [field]: column });
+});
+
+it.each<[string, unknown]>([
+	['address', '5 High Street'],
+	['url', 5],
+	['file', { a: 1 }],
+	['body', ['x']],
+	// These may be the row's own.
+	...['ID', 'created_at', 'updatedat', 'Status', 'mood', 'constructor'].map(
+		(name): [string, unknown] => [name, 'x'],
+	),
+])('a column called %s with %j matches nothing', (name, column) => {
+	expect(mapColumns({ [name]: column } as IDataObject)).toEqual({});
+});
+
+const KNOWLEDGEBASE = '7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60';
+const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
+
+/** Identifies a document on a node with these parameters; expressions are given as typed as well. */
+function identify(
+	document: DocumentRecord,
+	parameters: Record<string, unknown>,
+	fromFields = false,
+	asTyped: Record<string, unknown> = {},
+): DocumentRecord {
+	const typed = { ...parameters, ...asTyped } as INodeParameters;
+	const getNode = () => ({ ...node, parameters: typed });
+	const source = { source: 'json', jsonBody: document };
+	const item = itemOf({ ...parameters, ...source }, { fields: submitFields, methods: { getNode } });
+	const documents = fromFields ? [] : (readDocuments(item) as FoundDocument[]);
+	const key = fromFields ? keyIfGiven(item, 'documentKey') : documents[0]?.key;
+	return key === undefined ? document : { ...document, id: derivedId(KNOWLEDGEBASE, key) };
+}
+
+describe('ids derived from a key', () => {
+	const withKeyField = (documentKeyField: string) => ({ documentKeyField });
+
+	it('may come from a field within the document, and from a number', () => {
+		const document = { metadata: { source: { row: 7 } } };
+		expect(identify(document, withKeyField('metadata.source.row')).id).toBe(
+			derivedId(KNOWLEDGEBASE, '7'),
+		);
+	});
+
+	it.each([undefined, '', ' ', '='])('need a key: with %j documents keep their own id', (key) => {
+		const parameters = { documentKeyField: key, documentKey: key };
+		expect(identify({ id: ID }, parameters)).toEqual({ id: ID });
+		expect(identify({ name: 'a' }, parameters, true)).toEqual({ name: 'a' });
+	});
+
+	it.each([undefined, null, '', '  ', {}, true])('are not made of %j', (path) => {
+		const document = { path } as DocumentRecord;
+		expect(thrownBy(() => identify(document, withKeyField('path'))).message).toBe(
+			'JSON Body: "Key Field" names "path", which this document does not have',
+		);
+	});
+
+	it.each(['constructor.name', 'toString.name', '__proto__'])(
+		'are not made of what every object inherits: %s',
+		(path) => {
+			expect(thrownBy(() => identify({ name: 'a' }, withKeyField(path))).message).toBe(
+				`JSON Body: "Key Field" names "${path}", which this document does not have`,
+			);
+		},
+	);
+
+	it('may come from a date, and say so of what is no text', () => {
+		const documentKey = DateTime.fromISO('2026-01-31T08:00:00Z', { zone: 'utc' });
+		const typed = { documentKey: '={{ $json.key }}' };
+		const withKey = (key: unknown) => identify({}, { documentKey: key }, true, typed).id;
+		expect(withKey(documentKey)).toBe(derivedId(KNOWLEDGEBASE, '2026-01-31T08:00:00.000Z'));
+		expect(thrownBy(() => withKey({ a: 1 })).message).toBe(
+			'"Document Key" must be text, but is {"a":1}',
+		);
+	});
+
+	it('are not made of an expression that came out empty', () => {
+		const empty = { documentKey: '' };
+		const typed = { documentKey: '={{ $json.path }}' };
+		expect(thrownBy(() => identify({ name: 'a' }, empty, true, typed)).message).toBe(
+			'"Document Key" is empty: its expression gave nothing for this item',
+		);
+	});
+});
+
+/** The item of a node with these parameters. */
+function itemWith(parameters: Record<string, unknown>, json: IDataObject = {}): Item {
+	const getInputData = () => [{ json }];
+	const getNode = () => ({ ...node, parameters: parameters as INodeParameters });
+	const fields = { fields: submitFields, methods: { getInputData, getNode } };
+	return itemOf({ source: 'fields', ...parameters }, fields);
+}
+
+const documentFromFields = (item: Item) => (readDocuments(item) as FoundDocument[])[0]?.record;
+const byHand = (value: unknown) =>
+	documentFromFields(itemWith({ documentFields: { mappingMode: 'defineBelow', value } }));
+const byColumn = (json: IDataObject) =>
+	documentFromFields(itemWith({ documentFields: { mappingMode: 'autoMapInputData' } }, json));
+
+describe('documents mapped by hand', () => {
+	it('hold what was filled in, and nothing that was left empty', () => {
+		expect(byHand({ name: 'a', type: '', size: null, disabled: false, tokenNum: 0 })).toEqual({
+			name: 'a',
+			disabled: false,
+			tokenNum: 0,
+		});
+	});
+
+	it.each([null, undefined, {}])('may not be empty: %j', (value) =>
+		expect(thrownBy(() => byHand(value)).message).toMatch(/^"Document Fields" has no ID/),
+	);
+
+	it('take objects and lists as JSON text too', () => {
+		const document = { metadata: '{"k":1}', pages: '[{"pageContent":"x"}]', parserConfig: {} };
+		expect(byHand(document)).toEqual({
+			metadata: { k: 1 },
+			pages: [{ pageContent: 'x' }],
+			parserConfig: {},
+		});
+	});
+
+	it('may have the usual names, with their own values, where the editor did not write them', () => {
+		expect(byHand({ title: 'a', content: 'hello' })).toEqual({
+			name: 'a',
+			pages: [{ pageContent: 'hello' }],
+		});
+	});
+});
+
+describe('documents mapped from columns', () => {
+	it('hold a text once: pages and chunks come before a column', () => {
+		const pages = [{ pageContent: 'p' }];
+		const reader = itemWith(
+			{ documentFields: { mappingMode: 'autoMapInputData' } },
+			{ pages, content: 'hello', mood: 'good' },
+		);
+		expect(documentFromFields(reader)).toEqual({ pages });
+	});
+
+	it('take the dates of a database as ISO 8601', () => {
+		// Database nodes emit Date objects, which the type of an item does not show.
+		const createdAt = new Date('2026-01-31T08:00:00Z') as unknown as string;
+		expect(byColumn({ name: 'a', createdAt })).toEqual({
+			name: 'a',
+			createdAt: '2026-01-31T08:00:00.000Z',
+		});
+	});
+
+	it('take numbers and switches a file holds as text, and codes a table holds as numbers', () => {
+		const row = {
+			name: 2024,
+			size: '12',
+			disabled: 'true',
+			processDuation: ' 1.5 ',
+			folder: '',
+			type: '',
+		};
+		expect(byColumn(row)).toEqual({
+			name: '2024',
+			size: 12,
+			processDuation: 1.5,
+			// It is in none, and taken out of the one it was in.
+			folder: '',
+		});
+	});
+
+	it('are never guessed to hold an ID', () => {
+		expect(thrownBy(() => byColumn({ id: 5 })).message).toBe('"ID (UUID)" must be text, but is 5');
+	});
+
+	it('name a column that is wrong', () => {
+		expect(thrownBy(() => byColumn({ size: '5 MB' })).message).toBe(
+			'"Size" must be a number, but is "5 MB"',
+		);
+		expect(thrownBy(() => byColumn({ metadata: '{' })).message).toMatch(/^"Metadata" must be JSON/);
+	});
+});
+
+describe('the mapper', () => {
+	/** What is asked of n8n for one item. */
+	function asked(documentFields: unknown): string[] {
+		const item = itemWith({ documentFields }, { name: 'a' });
+		const names: string[] = [];
+		const resolve = item.context.getNodeParameter.bind(item.context) as (name: string) => unknown;
+		const getNodeParameter = ((name: string) => {
+			names.push(name);
+			return resolve(name);
+		}) as typeof item.context.getNodeParameter;
+		const context = Object.create(item.context, { getNodeParameter: { value: getNodeParameter } });
+		documentFromFields(new Item(context as typeof item.context, 0, submitFields, unconnected));
+		return names.filter((name) => name.startsWith('documentFields'));
+	}
+
+	it('is asked for its values alone, and for nothing where columns are mapped by their names', () => {
+		const schema = [{ id: 'name' }];
+		const value = { name: 'a' };
+		expect(asked({ mappingMode: 'defineBelow', value, schema })).toEqual(['documentFields.value']);
+		expect(asked({ mappingMode: 'autoMapInputData', value, schema })).toEqual([]);
+	});
+});
+
+/** An item of a source, and what it brings. */
+interface Case {
+	parameters: INodeParameters;
+	input?: Partial<INodeExecutionData>;
+	/** What is in its binary field. */
+	file?: Buffer | string;
+	/** Its documents, with the text of those that have a file. */
+	brings: Array<Omit<FoundDocument, 'file'> & { text?: string }>;
+}
+
+const BINARY = { mimeType: 'text/markdown', fileName: 'a.md', directory: '/manuals' };
+
+/** A whole number that JavaScript would round. */
+const BIG = '90071992547409931';
+
+/** A case a source. */
+const CASES: Record<SourceValue, Case> = {
+	text: {
+		parameters: { documentSettings: { name: 'a.pdf', chunkSize: 200 }, text: 'hello' },
+		brings: [
+			{
+				key: 'a.pdf',
+				record: {
+					name: 'a.pdf.md',
+					type: 'md',
+					mimeType: 'text/markdown',
+					size: 5,
+					parserConfig: { chunkSize: 200, textSplitter: { chunkSize: 200, chunkOverlap: 40 } },
+				},
+				text: 'hello',
+			},
+		],
+	},
+	files: {
+		parameters: { binaryPropertyName: 'data', documentSettings: { name: 'Bears' } },
+		input: { binary: { data: { ...BINARY, data: '' } } },
+		file: 'of the binary field',
+		brings: [
+			{
+				key: '/manuals/a.md',
+				record: { name: 'Bears.md', type: 'md', mimeType: 'text/markdown' },
+				text: 'of the binary field',
+			},
+		],
+	},
+	addresses: {
+		parameters: { url: 'https://example.com/files/a%20b.pdf' },
+		brings: [
+			{
+				key: 'https://example.com/files/a%20b.pdf',
+				record: { name: 'a b.pdf', fileUrl: 'https://example.com/files/a%20b.pdf' },
+			},
+		],
+	},
+	fields: {
+		parameters: {
+			documentFields: { mappingMode: 'autoMapInputData' },
+			documentKey: '7',
+		},
+		input: { json: { title: 'a', mood: 'good' } },
+		brings: [{ key: '7', record: { name: 'a' } }],
+	},
+	json: {
+		parameters: {
+			jsonBody: `[{"name":"a"},{"name":${BIG}}]`,
+			documentKeyField: 'name',
+		},
+		brings: [
+			{ key: 'a', record: { name: 'a' } },
+			{ key: BIG, record: { name: BIG } },
+		],
+	},
+	records: {
+		parameters: { binaryPropertyName: 'data', textField: 'body' },
+		input: { binary: { data: { ...BINARY, data: '' } } },
+		file: '{"body":"hello"}\n',
+		brings: [
+			{
+				record: { name: 'a.md, line 1.md', type: 'md', mimeType: 'text/markdown', size: 5 },
+				text: 'hello',
+			},
+		],
+	},
+};
+
+const TEXT: Case = {
+	parameters: { documentFields: { mappingMode: 'autoMapInputData' } },
+	input: { json: { text: 'hello' } },
+	brings: [{ record: { pages: [{ pageContent: 'hello' }] } }],
+};
+const url = 'https://example.com/';
+const record = { name: 'example.com', fileUrl: url };
+const MORE: Array<[string, Case]> = [
+	['addresses', { parameters: { url }, brings: [{ key: url, record }] }],
+	['fields', TEXT],
+];
+
+/** What an item with these parameters brings, and the first flaw of its documents. */
+async function reading(source: string, { parameters, input, file = '' }: Omit<Case, 'brings'>) {
+	const methods = {
+		getNode: () => ({ ...node, parameters }),
+		getInputData: () => [{ json: {}, ...input }],
+		helpers: { getBinaryDataBuffer: async () => Buffer.from(file) } as never,
+	};
+	const item = itemOf({ ...parameters, source }, { fields: submitFields, methods });
+	const found: object[] = [];
+	for await (const document of readDocuments(item)) {
+		if (document instanceof Error) throw document;
+		const { file: open, ...rest } = document;
+		const { content, fields, hadNul } = (await open?.()) ?? {};
+		found.push({ hadNul, ...rest, ...(content && { text: content.toString(), fields }) });
+	}
+	return found;
+}
+
+it.each([...Object.entries(CASES), ...MORE])(
+	'an item is read as its documents: %s',
+	async (source, one) => expect(await reading(source, one)).toMatchObject(one.brings),
+);
+
+it.each<[string, INodeParameters, string]>([
+	['files', { binaryPropertyName: 'constructor' }, '"Input Binary Field" names "constructor"'],
+	['files', { binaryPropertyName: '__proto__' }, '"Input Binary Field" names "__proto__"'],
+	[
+		'records',
+		{ binaryPropertyName: 'data', textField: 'constructor.name' },
+		'"Text Field" names "constructor.name", which holds no text here',
+	],
+	['files', { binaryPropertyName: 'other' }, '"Input Binary Field" names "other"'],
+	['addresses', { url: ' ' }, '"Address" must be a web address'],
+	['addresses', { url: 'manual.pdf' }, '"Address" must be a web address'],
+	['addresses', { url: 'ftp://example.com/a' }, '"Address" must be a web address'],
+])(
+	'what is none of the %s of an item is refused, also what every object inherits: %j',
+	async (source, parameters, words) => {
+		const { input } = CASES.files;
+		const file = '{"name":"a"}';
+		await expect(reading(source, { parameters, input, file })).rejects.toThrow(words);
+	},
+);
+
+/** A file of this type that an item holds in its memory. */
+async function readingFile(
+	mimeType: string,
+	file: Buffer | string,
+	source = 'files',
+	{ fileName = 'a.txt', ...more }: { fileName?: string } & INodeParameters = {},
+) {
+	const input = { binary: { data: { mimeType, fileName, data: '' } } };
+	const parameters = { binaryPropertyName: 'data', ...more };
+	return await reading(source, { parameters, input, file });
+}
+
+describe('the first bytes of a file', () => {
+	const PDF = 'application/pdf';
+	const DOC = 'application/msword';
+	const XLS = 'application/vnd.ms-excel';
+	const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+	const OLD = Buffer.from('d0cf11e0a1b11ae1', 'hex');
+	const BINARY_PDF = Buffer.from('mail \n%PDF-1.7\n%\xe2\xe3', 'latin1');
+
+	it.each<[string, string, Buffer | string, string, string | undefined, object]>([
+		['Contract.docx', PDF, '%PDF-1.7', 'Contract.docx.pdf', 'pdf', {}],
+		['Contract.docx', DOCX, `${' '.repeat(1018)}%PDF-1.7`, 'Contract.docx.pdf', 'pdf', {}],
+		['Contract.docx', DOCX, `${' '.repeat(1022)}%PDF-1.7`, 'Contract.docx', 'docx', {}],
+		['Plan 2.md', 'text/markdown', BINARY_PDF, 'Plan 2.md.pdf', 'pdf', {}],
+		['about.md', 'text/markdown', 'It begins with %PDF-', 'about.md', 'md', {}],
+		['a.PDF', PDF, '%PDF-1.7', 'a.PDF', 'pdf', {}],
+		['a.docx', DOCX, '%PDF-1.7', 'a.docx', 'docx', { type: 'docx' }],
+		['a.docx', DOCX, '%PDF-1.7', 'a.docx', 'docx', { mimeType: DOCX }],
+		['prices.xls', XLS, 'name\tprice', 'prices.xls.txt', 'txt', {}],
+		['page.DOC', DOC, '<html>', 'page.DOC.html', 'html', {}],
+		['a.bin', DOC, 'text', 'a.bin', undefined, {}],
+		['prices.XLS', XLS, 'PK\x03\x04', 'prices.XLS.xlsx', 'txt', {}],
+		['Plan.md', DOCX, 'PK\x03\x04', 'Plan.md.docx', 'docx', {}],
+		['a.pptx', DOCX, 'PK\x03\x04', 'a.pptx', 'pptx', {}],
+		['a.odt', 'application/vnd.oasis.opendocument.text', 'PK\x03\x04', 'a.odt', undefined, {}],
+		['a.doc', DOC, OLD, 'a.doc', 'doc', { type: 'doc' }],
+	])('of %s, %s, %s make it %s', async (fileName, mimeType, file, name, type, documentSettings) => {
+		const more = { fileName, documentSettings } as INodeParameters;
+		const [read] = await readingFile(mimeType, file, 'files', more);
+		expect(read).toMatchObject({ key: fileName, fields: { name, type } });
+	});
+
+	it.each([
+		['old.doc', DOC],
+		['locked.docx', DOCX],
+		['prices.csv', 'text/csv'],
+	])('of an old Office format refuse it by name: %s', async (fileName, mimeType) => {
+		const words = `whose file "${fileName}" is of an old Office format, or locked with a password`;
+		await expect(readingFile(mimeType, OLD, 'files', { fileName })).rejects.toThrow(words);
+	});
+});
+
+describe('U+0000', () => {
+	it('is left out of a file in which it is rare, and refused elsewhere', async () => {
+		const rare = `${'x'.repeat(1000)}\0`;
+		expect(await readingFile('text/plain', rare)).toMatchObject([
+			{ text: 'x'.repeat(1000), hadNul: true },
+		]);
+		await expect(readingFile('text/plain', rare.slice(1))).rejects.toThrow('is not text in UTF-8');
+	});
+
+	it.each<[string, INodeParameters, object]>([
+		[
+			'text',
+			{ text: 'a\0b', documentSettings: { name: 'n\0', metadata: { 'k\0': ['v\0\0'] } } },
+			{ key: 'n', text: 'ab', record: { name: 'n.md', size: 2, metadata: { k: ['v'] } } },
+		],
+		[
+			'json',
+			{
+				jsonBody: '[{"name":"a\\u0000\\\\u0000"}]',
+				documentKeyField: 'name',
+			},
+			{ key: 'a\\u0000', record: { name: 'a\\u0000' } },
+		],
+	])('is left out of a document of %s', async (source, parameters, expected) => {
+		expect(await reading(source, { parameters })).toMatchObject([{ ...expected, hadNul: true }]);
+	});
+});
+
+it('a file of text is read in the encoding of its MIME type, or refused by name', async () => {
+	const latin = Buffer.from('Größe', 'latin1');
+	const named = 'text/html; charset=windows-1252';
+	expect(await readingFile(named, latin)).toMatchObject([{ text: 'Größe' }]);
+	await expect(readingFile('text/plain', latin)).rejects.toThrow(
+		'"Input Binary Field" names "data", whose file "a.txt" is not text in UTF-8. Save it as UTF-8, or',
+	);
+});
+
+describe('a file that is one object', () => {
+	const fileUrl = 'https://a.example/b.md';
+
+	it.each([
+		['with words', { name: 'a', tags: [{}, 'x'] }, {}],
+		['with a text', { text: 'a', comments: [{ by: 'b' }] }, { textField: 'text' }],
+		['with an address', { fileUrl, tags: [{}] }, {}],
+		['with pages', { name: 'a', pages: [{ pageContent: 'x' }] }, {}],
+	])('is one record: %s', async (_, value, more) => {
+		const read = await readingFile('application/json', JSON.stringify(value), 'records', more);
+		expect(read).toHaveLength(1);
+	});
+
+	it('is none when it wraps the list of the records, as in JSON', async () => {
+		const wrapped = JSON.stringify({ total: 1, documents: [{ name: 'a' }] });
+		const words = 'has no ID, name, text, page, chunk, file ID or address';
+		const inFile = readingFile('application/json', wrapped, 'records');
+		await expect(inFile).rejects.toThrow(`"Line 1 of the file" ${words}`);
+		const inJson = reading('json', { parameters: { jsonBody: wrapped } });
+		await expect(inJson).rejects.toThrow(`"JSON Body" ${words}`);
+	});
+
+	it.each([{ id: 'a' }, { name: 'a' }])(
+		'is one document of JSON with %j beside its list',
+		async (own) => {
+			const jsonBody = JSON.stringify({ list: [{}], ...own });
+			expect(await reading('json', { parameters: { jsonBody } })).toHaveLength(1);
+		},
+	);
+});
