@@ -11,6 +11,8 @@ const shared = {
 		'^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.dev.json', diagnostics: false }],
 	},
 	testPathIgnorePatterns: IGNORED,
+	// Tests name files from the root of the project. Their helpers do not: Node loads some without jest.
+	modulePaths: ['<rootDir>'],
 	modulePathIgnorePatterns: ['.host', 'dist', 'sandbox/dist', '.stryker'].map(
 		(folder) => `<rootDir>/${folder}/`,
 	),

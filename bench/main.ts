@@ -11,8 +11,7 @@ import { loadPart } from './parts/load';
 import { n8nPart } from './parts/n8n';
 import { questionsPart } from './parts/questions';
 import { sourcesPart } from './parts/sources';
-import { pageOf, tableOf } from './report';
-import type { Row } from './report';
+import { type Row, pageOf, tableOf } from './report';
 
 const PARTS = [n8nPart, questionsPart, sourcesPart, changesPart, loadPart];
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { endRunningCommands } from './command';
-import { exampleFiles, readExample } from './examples';
+import { exampleFiles, readExample, sandboxValues } from './examples';
 import { startHost, type Host } from './host';
 import { loadState } from './hostState';
 import { ensureN8n } from './install';
@@ -150,6 +150,8 @@ function welcome(host: Welcomed, sandbox: SandboxAccess): string {
 		'  In the first workflow, open "Settings" and write my-documents in place of documents.',
 		'',
 		`  Sandbox   ${sandbox.url}  (token ${sandbox.token})`,
+		'  A message that begins with ASK A PERSON waits for a person, BOOM fails.',
+		`  Its knowledgebase, for workflows of your own: ${sandboxValues(host.url).knowledgebaseId}`,
 		`  Log       ${userFolderPaths(host.userFolder).log}`,
 		'  The list of workflows shows all examples in the order to open. For one of your own: "+",',
 		`  search "Xpert AI", pick the credential "${SANDBOX_CREDENTIAL}". Ctrl-C ends everything.`,

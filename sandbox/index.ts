@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { omitBy, isUndefined, pick } from 'lodash';
+import { isUndefined, omitBy, pick } from 'lodash';
 import { buildApp } from './app';
 import { Tokens, type TokenSeed } from './auth';
 import { systemClock, turnsWhile, type Clock } from './clock';

@@ -21,6 +21,8 @@ export default [
 			'@n8n/community-nodes/no-restricted-globals': 'off',
 			'@n8n/community-nodes/no-dangerous-functions': 'off',
 			'@n8n/community-nodes/require-node-api-error': 'off',
+			// tsc resolves the paths from the root of the project that tests import by.
+			'import-x/no-unresolved': 'off',
 			'import-x/no-named-as-default': 'off',
 			'import-x/no-named-as-default-member': 'off',
 			'no-console': 'off',

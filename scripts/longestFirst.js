@@ -3,34 +3,29 @@
 
 const { createRequire } = require('node:module');
 
-const { chunk, partition } = require('lodash');
+const { sortBy } = require('lodash');
 
 /** Jest's own, which stands beside jest. */
 const { default: Sequencer } = createRequire(require.resolve('jest'))('@jest/test-sequencer');
 
-/**
- * They take minutes: one takes a new user through the editor, one tries hundreds of
- * histories, one takes the node through its life in an n8n.
- */
-const LONG = /firstSteps|keepingInStep\.proof|communityNodes|faultMatrix\.proof/;
+/** They take minutes, so the others run beside them. Queue mode comes first, as it waits for most of its time. */
+const FIRST = [
+	/\.queue\.ts$/,
+	/firstSteps|memory\.proof|faultMatrix\.proof/,
+	/keepingInStep\.proof|communityNodes|editor\.e2e|network\.proof/,
+];
 
-/** They wait for most of their time: side by side, or beside the longest, they would leave the cores idle. */
-const WAITING = /\.queue\.ts$/;
-
-/** The long ones start first, so that the others run beside them; between these come, one by one, those that wait. */
+/** The long ones start first: nothing should wait for one of them alone at the end. */
 module.exports = class LongestFirst extends Sequencer {
 	/**
 	 * @param {Array<{ path: string }>} tests
 	 */
 	sort(tests) {
-		const [long, others] = partition(super.sort(tests), ({ path }) => LONG.test(path));
-		const [waiting, working] = partition(others, ({ path }) => WAITING.test(path));
-		// In the first half: nothing should wait for them alone at the end.
-		const size = Math.max(1, Math.ceil(working.length / (2 * waiting.length + 1)));
-		const between = chunk(working, size).flatMap((some, place) => [
-			...some,
-			...waiting.slice(place, place + 1),
-		]);
-		return [...long, ...between, ...waiting.slice(Math.ceil(working.length / size))];
+		/** @param {{ path: string }} test */
+		const rank = ({ path }) => {
+			const at = FIRST.findIndex((pattern) => pattern.test(path));
+			return at < 0 ? FIRST.length : at;
+		};
+		return sortBy(super.sort(tests), rank);
 	}
 };

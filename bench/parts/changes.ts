@@ -4,12 +4,9 @@ import { projectRoot } from '../../host/paths';
 import { BY_NAME } from '../../test/engine/support/ingest';
 import { byId } from '../../test/engine/support/locators';
 import { createNodeEngine } from '../../test/engine/support/nodeEngine';
-import { compared, figure } from '../report';
-import type { Part } from '../report';
-import { runInChild, serveTask, timed } from '../support/processes';
-import type { Cost } from '../support/processes';
-import { onServer } from '../support/server';
-import type { Target } from '../support/server';
+import { type Part, compared, figure } from '../report';
+import { type Cost, runInChild, serveTask, timed } from '../support/processes';
+import { type Target, onServer } from '../support/server';
 
 /** A night of a source in which the versions of the first ten documents say this. */
 interface ChangesTask {

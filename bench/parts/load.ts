@@ -6,8 +6,7 @@ import { z } from 'zod';
 
 import { requireSuccess, runNpm } from '../../host/command';
 import { projectRoot } from '../../host/paths';
-import { bounded } from '../report';
-import type { Part } from '../report';
+import { type Part, bounded } from '../report';
 import { runInChild, serveTask, timed } from '../support/processes';
 
 /** The nodes of the package, relative to its folder. */
@@ -52,8 +51,6 @@ async function tarballBytes(): Promise<number> {
 async function load({ nodes }: LoadTask) {
 	const requireThere = createRequire(path.join(projectRoot, 'package.json'));
 	for (const name of ['n8n-workflow', 'zod', 'luxon']) requireThere(name);
-	// Where n8n is installed there is one copy of lodash, and n8n-workflow has loaded most of it.
-	for (const file of lodashFiles()) requireThere(file);
 	return await timed(async () => {
 		for (const file of nodes) {
 			const name = path.basename(file, '.node.js');
@@ -65,13 +62,5 @@ async function load({ nodes }: LoadTask) {
 }
 
 type NodeClass = new () => { description?: object };
-
-/** The files of lodash that are loaded by now, by their names. */
-function lodashFiles(): string[] {
-	return Object.keys(require.cache).flatMap((file) => {
-		const [, name] = /node_modules[\\/]lodash[\\/](\w+)\.js$/.exec(file) ?? [];
-		return name === undefined ? [] : [`lodash/${name}`];
-	});
-}
 
 if (require.main === module) serveTask(load);

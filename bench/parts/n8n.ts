@@ -5,16 +5,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 
-import { startHost } from '../../host/host';
-import type { Host } from '../../host/host';
+import { type Host, startHost } from '../../host/host';
 import type { CredentialReference } from '../../host/n8nRestClient';
 import { preparePackage } from '../../host/nodePackage';
 import { n8nFolder } from '../../host/paths';
 import { waitFor } from '../../host/waitFor';
-import { compared } from '../report';
-import type { Part, Row } from '../report';
-import { onServer } from '../support/server';
-import type { Server } from '../support/server';
+import { type Part, type Row, compared } from '../report';
+import { type Server, onServer } from '../support/server';
 import { BATCHES, SENT, SOURCE, SUBMIT, requestWorkflow, submitWorkflow } from './n8nWorkflows';
 import type { Load } from './n8nWorkflows';
 

@@ -6,11 +6,9 @@ import { projectRoot } from '../../host/paths';
 import { ECHO_ASSISTANT_ID } from '../../sandbox';
 import { byId } from '../../test/engine/support/locators';
 import { createNodeEngine } from '../../test/engine/support/nodeEngine';
-import { compared } from '../report';
-import type { Part } from '../report';
+import { type Part, compared } from '../report';
 import { runInChild, serveTask, timed } from '../support/processes';
-import { onServer } from '../support/server';
-import type { Target } from '../support/server';
+import { type Target, onServer } from '../support/server';
 
 /** Where a question is asked: in a new conversation, on a thread that is there, or under a key. */
 type Place = 'new' | 'existing' | 'key';

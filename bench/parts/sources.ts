@@ -4,17 +4,12 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { projectRoot } from '../../host/paths';
 import { BY_NAME } from '../../test/engine/support/ingest';
 import { byId } from '../../test/engine/support/locators';
-import { createNodeEngine } from '../../test/engine/support/nodeEngine';
-import type { NodeEngine } from '../../test/engine/support/nodeEngine';
+import { type NodeEngine, createNodeEngine } from '../../test/engine/support/nodeEngine';
 import { startBareServer } from '../support/bareServer';
-import { bounded, compared, exponent, figure } from '../report';
-import type { Part, Row } from '../report';
-import { runInChild, serveTask, timed } from '../support/processes';
-import type { Cost } from '../support/processes';
-import { ndjson, records } from '../support/records';
-import type { RecordShape } from '../support/records';
-import { onServer } from '../support/server';
-import type { Arrived, Server, Target } from '../support/server';
+import { type Part, type Row, bounded, compared, exponent, figure } from '../report';
+import { type Cost, runInChild, serveTask, timed } from '../support/processes';
+import { type RecordShape, ndjson, records } from '../support/records';
+import { type Arrived, type Server, type Target, onServer } from '../support/server';
 
 /** A run of Document: Submit over a source. */
 export interface Night extends RecordShape {

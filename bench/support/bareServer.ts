@@ -1,9 +1,7 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { targetAt } from './server';
-import type { Answers, Arrived } from './server';
+import { type Answers, type Arrived, targetAt } from './server';
 
 const KNOWLEDGEBASE_ID = '00000000-0000-4000-8000-000000000000';
 

@@ -2,8 +2,7 @@ import { countBy, sumBy } from 'lodash';
 
 import { COPILOT_ID, startSandbox } from '../../sandbox';
 import { startBareServer } from './bareServer';
-import { targetAt } from './server';
-import type { Answers, RunningServer } from './server';
+import { type Answers, type RunningServer, targetAt } from './server';
 
 /** The sandbox with a knowledgebase. */
 async function startedSandbox(): Promise<RunningServer> {

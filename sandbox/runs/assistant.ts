@@ -16,7 +16,8 @@ const FAILING_INPUT = 'BOOM';
 export const INTERRUPTING_INPUT = 'ASK A PERSON';
 
 /** Said when no document fits the question. */
-export const NOTHING_FOUND = 'I found nothing about that in the documents of this sandbox.';
+export const NOTHING_FOUND =
+	'I found nothing about that in the documents of this sandbox, which takes each question by itself.';
 
 export type Question = Said & Omit<Turn, 'tools' | 'text' | 'attachments'>;
 

@@ -1,5 +1,4 @@
-import type { Clock } from '../clock';
-import { timestamp } from '../clock';
+import { type Clock, timestamp } from '../clock';
 import type { Conversation, RunRecord } from '../entities';
 import type { Speaker, Speech } from '../speech';
 import type { Loose } from '../values';

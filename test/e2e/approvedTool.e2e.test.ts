@@ -1,10 +1,16 @@
 import axios from 'axios';
+import { find } from 'lodash';
 
-import { readExample } from '../../host/examples';
-import { waitFor } from '../../host/waitFor';
+import { readExample } from 'host/examples';
+import { waitFor } from 'host/waitFor';
 import { chatPath, said } from './support/chat';
 import { useSharedHarness } from './support/harness';
-import { startModelStandIn, type ModelStandIn } from './support/modelStandIn';
+import {
+	modelCredential,
+	STAND_IN,
+	startModelStandIn,
+	type ModelStandIn,
+} from './support/modelStandIn';
 
 const harness = useSharedHarness();
 /** n8n takes no decision from what looks like a preview of a link. */
@@ -14,16 +20,12 @@ const QUESTION = 'How do I install it?';
 /** The example as a public chat, with a model that asks the assistant at once. */
 function publicChat() {
 	const example = readExample('approve-what-an-agent-asks.json');
-	const nodes = example.nodes.map((node) => ({
-		...node,
-		...(node.name === 'When chat message received' && {
-			parameters: { public: true, options: { responseMode: 'responseNodes' } },
-		}),
-		...(node.name === 'Chat Model' && {
-			credentials: { openAiApi: { id: '', name: 'Stand-in' } },
-		}),
-	}));
-	return { ...example, name: 'Approve', nodes };
+	const change = (name: string, to: object) =>
+		Object.assign(find(example.nodes, { name }) ?? {}, to);
+	const parameters = { public: true, options: { responseMode: 'responseNodes' } };
+	change('When chat message received', { parameters });
+	change('Chat Model', { credentials: { openAiApi: { id: '', name: STAND_IN } } });
+	return { ...example, name: 'Approve' };
 }
 
 describe("the node as a tool behind n8n's own human review", () => {
@@ -37,15 +39,7 @@ describe("the node as a tool behind n8n's own human review", () => {
 			toolParameters: { Message: QUESTION },
 			hitlParameters: {},
 		});
-		const openAi = {
-			name: 'Stand-in',
-			type: 'openAiApi',
-			data: { apiKey: 'none', url: model.url },
-		};
-		const credentials = [
-			await harness.createCredential(),
-			await harness.host.rest.createCredential(openAi),
-		];
+		const credentials = [await harness.createCredential(), await modelCredential(harness, model)];
 		workflowId = await harness.importWorkflow(publicChat(), ...credentials);
 		path = await chatPath(harness, workflowId);
 		await harness.activate(workflowId);

@@ -9,18 +9,18 @@ import {
 	exampleFiles,
 	readExample,
 	type WorkflowFile,
-} from '../../host/examples';
-import type { CredentialReference } from '../../host/n8nRestClient';
-import { projectRoot } from '../../host/paths';
-import { derivedId } from '../../nodes/XpertAi/payloads/derivedId';
+} from 'host/examples';
+import type { CredentialReference } from 'host/n8nRestClient';
+import { projectRoot } from 'host/paths';
+import { derivedId } from 'nodes/XpertAi/payloads/common';
 import {
 	COPILOT_ID,
 	NOTHING_FOUND,
 	SANDBOX_ASSISTANT_ID,
 	SANDBOX_KNOWLEDGEBASE_ID,
 	SAYING_ASSISTANT,
-} from '../../sandbox';
-import { OWNER } from '../../sandbox/entities';
+} from 'sandbox';
+import { OWNER } from 'sandbox/entities';
 import { answerOf } from '../engine/support/conversations';
 import { chatPath, said } from './support/chat';
 import { exampleOnCall, exampleWith } from './support/examples';
@@ -34,8 +34,8 @@ beforeEach(() => harness.sandbox.reset());
 
 const importExample = async (example: string | WorkflowFile) =>
 	await harness.importWorkflow(example, credential);
-const fails = (error: string) => () =>
-	harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'fail', error });
+const fault = (outcome: object) => () =>
+	harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ...outcome });
 
 const FILE_URL = 'https://files.example.com/warranty.md';
 function knowsTheWarranty(): void {
@@ -59,8 +59,15 @@ const mailed = (to: string, subject: string) => {
 	return expect.objectContaining({ to, subject, text });
 };
 
+type ByHand = [file: string, node: string, output: unknown, ready?: () => void];
+const submitted = (file: string, ...names: string[]): ByHand => [
+	file,
+	'Submit Documents',
+	names.map(found),
+];
+
 /** Each with the node whose output is looked at, and what it gives once the sandbox is made ready. */
-const RUN_BY_HAND: Array<[file: string, node: string, output: unknown, ready?: () => void]> = [
+const RUN_BY_HAND: ByHand[] = [
 	[
 		'table-rows.json',
 		'Submit Documents',
@@ -71,21 +78,14 @@ const RUN_BY_HAND: Array<[file: string, node: string, output: unknown, ready?: (
 		'Stored',
 		expect.arrayContaining(['safety.md', 'warranty.pdf', 'spare-parts.csv'].map(found)),
 	],
-	...(
-		[
-			['only-changed-files.json', ['returns.md', 'warranty.md', 'Opening hours.md']],
-			['pages-of-notion.json', ['Returns.md', 'Warranty.md']],
-			[
-				'a-web-site.json',
-				['https://www.example.com/returns.md', 'https://www.example.com/warranty.md'],
-			],
-			['rows-of-a-database.json', ['Returns.md', 'Warranty.md']],
-		] as const
-	).map(([file, names]): (typeof RUN_BY_HAND)[number] => [
-		file,
-		'Submit Documents',
-		names.map(found),
-	]),
+	submitted('only-changed-files.json', 'returns.md', 'warranty.md', 'Opening hours.md'),
+	submitted('pages-of-notion.json', 'Returns.md', 'Warranty.md'),
+	submitted(
+		'a-web-site.json',
+		'https://www.example.com/returns.md',
+		'https://www.example.com/warranty.md',
+	),
+	submitted('rows-of-a-database.json', 'Returns.md', 'Warranty.md'),
 	[
 		'answers-for-each-department.json',
 		'Answers',
@@ -100,13 +100,13 @@ const RUN_BY_HAND: Array<[file: string, node: string, output: unknown, ready?: (
 		'morning-question.json',
 		'Send Message Here',
 		[{ text: 'No answer this morning: The run failed: Model quota exceeded' }],
-		fails('Model quota exceeded'),
+		fault({ outcome: 'fail', error: 'Model quota exceeded' }),
 	],
 	[
 		'poll-a-run.json',
 		'Send Message Here',
 		[{ text: 'At last' }],
-		() => harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 2_000, text: 'At last' }),
+		fault({ ms: 2_000, text: 'At last' }),
 	],
 	['answer-with-its-sources.json', 'Post Message Here', [{ text: NOTHING_FOUND }]],
 	[

@@ -1,5 +1,5 @@
-import type { WorkflowFile } from '../../host/examples';
-import { COPILOT_ID } from '../../sandbox';
+import type { WorkflowFile } from 'host/examples';
+import { COPILOT_ID } from 'sandbox';
 import { byId } from '../engine/support/locators';
 import { isNote } from '../engine/support/ingest';
 import {

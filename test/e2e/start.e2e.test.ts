@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { requireSuccess, runCommand } from '../../host/command';
-import { projectRoot } from '../../host/paths';
-import { freePort, requireFreePort } from '../../host/ports';
+import { requireSuccess, runCommand } from 'host/command';
+import { projectRoot } from 'host/paths';
+import { freePort, requireFreePort } from 'host/ports';
 import { freshProject, nothingRunsIn, NpmStart } from './support/npmStart';
 
 const folder = mkdtempSync(join(tmpdir(), 'xpertai-start-'));
@@ -24,15 +24,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function flags(): Promise<{ ports: number[]; args: string[] }> {
 	const ports = [await freePort(), await freePort()];
 	const [port, sandboxPort] = ports.map(String);
-	const args = [
-		'--port',
-		`${port}`,
-		'--sandbox-port',
-		`${sandboxPort}`,
-		'--user-folder',
-		userFolder,
-	];
-	return { ports, args };
+	const ofPorts = ['--port', `${port}`, '--sandbox-port', `${sandboxPort}`];
+	return { ports, args: [...ofPorts, '--user-folder', userFolder] };
 }
 
 describe('Ctrl-C in npm start', () => {

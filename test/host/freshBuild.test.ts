@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { expectFreshBuild } from '../../host/freshBuild';
-import { projectRoot } from '../../host/paths';
+import { expectFreshBuild } from 'host/freshBuild';
+import { projectRoot } from 'host/paths';
 
 describe('the build that engine tests run, and that is packed', () => {
 	let root: string;

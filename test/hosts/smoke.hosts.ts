@@ -3,17 +3,25 @@ import { join } from 'node:path';
 
 import { uniqBy } from 'lodash';
 
-import { exampleFiles, readExample, type WorkflowFile } from '../../host/examples';
-import type { CredentialReference } from '../../host/n8nRestClient';
-import { testedVersion } from '../../host/versions';
-import { waitFor } from '../../host/waitFor';
-import { COPILOT_ID } from '../../sandbox';
+import { exampleFiles, readExample, type WorkflowFile } from 'host/examples';
+import type { CredentialReference } from 'host/n8nRestClient';
+import { testedVersion } from 'host/versions';
+import { COPILOT_ID } from 'sandbox';
 import { useAgents } from '../e2e/support/agent';
 import { chatTrigger, listen, published, SLOW, SLOW_ANSWER, twoNodes } from '../e2e/support/chat';
 import { CREDENTIAL_TYPE, NODE_TYPE, useHarness } from '../e2e/support/harness';
 import { talk } from '../engine/support/conversations';
 import { isNote } from '../engine/support/ingest';
-import { ingestion, knowledgebases, NODE, question } from './support/workflows';
+import { byId } from '../engine/support/locators';
+import {
+	ASK_NODE,
+	asking,
+	chain,
+	itemsNode,
+	manualTrigger,
+	readFile,
+	xpertAiNode,
+} from '../queue/support/ingestion';
 
 const {
 	n8n,
@@ -24,6 +32,7 @@ const {
 } = testedVersion(process.env.XPERTAI_HOST ?? 'pinned');
 const harness = useHarness({ installation, env });
 
+const NODE = 'Xpert AI';
 const FOLDER = 'night';
 const TEXTS = {
 	bats: 'The bat sleeps in the tower.',
@@ -31,7 +40,6 @@ const TEXTS = {
 	owls: 'The owl sleeps in the barn.',
 };
 const FAILING_INPUT = 'BOOM';
-const CONTINUE = 'continueRegularOutput';
 
 // One after another, as a user would: a later step needs what an earlier one has done.
 describe(`n8n ${n8n}`, () => {
@@ -43,7 +51,15 @@ describe(`n8n ${n8n}`, () => {
 		const { store } = harness.sandbox;
 		knowledgebaseId = store.putKnowledgebase({ name: 'Night', copilotModelId: COPILOT_ID }).id;
 		credential = await harness.createCredential();
-		ingestionId = await harness.importWorkflow(ingestion(FOLDER, knowledgebaseId), credential);
+		const submit = xpertAiNode(NODE, {
+			resource: 'document',
+			operation: 'submit',
+			knowledgebaseId: byId(knowledgebaseId),
+			source: 'files',
+			mode: 'changed',
+		});
+		const workflow = chain('Ingestion', manualTrigger(), readFile(`${FOLDER}/*.md`), submit);
+		ingestionId = await harness.importWorkflow(workflow, credential);
 		mkdirSync(join(harness.host.documents, FOLDER));
 		for (const [name, text] of Object.entries(TEXTS)) {
 			writeFileSync(join(harness.host.documents, FOLDER, `${name}.md`), `# ${name}\n\n${text}\n`);
@@ -86,9 +102,9 @@ describe(`n8n ${n8n}`, () => {
 	});
 
 	it('asks an assistant, which answers from them', async () => {
-		const execution = await run(question('Where does the fox sleep?'));
+		const execution = await run(asking({ message: 'Where does the fox sleep?' }));
 		expect(execution.error).toBeUndefined();
-		expect(execution.json(NODE)).toEqual([
+		expect(execution.json(ASK_NODE)).toEqual([
 			expect.objectContaining({
 				status: 'completed',
 				output: expect.stringContaining('in the den'),
@@ -137,7 +153,13 @@ describe(`n8n ${n8n}`, () => {
 
 	it('moves a failed item, and no other, to the error output', async () => {
 		harness.sandbox.store.putKnowledgebase({ name: 'Taken' });
-		const execution = await run(knowledgebases(['First', 'Taken', 'Third']));
+		const titles = ['First', 'Taken', 'Third'].map((title) => ({ title }));
+		const name = '={{ $json.title }}';
+		const create = xpertAiNode(NODE, { resource: 'knowledgebase', operation: 'create', name });
+		const failing = { ...create, onError: 'continueErrorOutput' };
+		const execution = await run(
+			chain('Knowledgebases', manualTrigger(), itemsNode('Rows', titles), failing),
+		);
 		expect(execution.error).toBeUndefined();
 		expect(execution.json(NODE)).toEqual(
 			['First', 'Third'].map((name) => expect.objectContaining({ name })),
@@ -157,22 +179,14 @@ describe(`n8n ${n8n}`, () => {
 	it('starts a workflow by the trigger, once, also for what happened while it was off', async () => {
 		const { rest } = harness.host;
 		const workflowId = await harness.importWorkflow('alert-on-failed-runs.json', credential);
-		const activate = async () => {
-			const before = arrived('E5');
-			await rest.activateWorkflow(workflowId);
-			await waitFor('the first poll', async () => arrived('E5') > before || undefined);
-			// n8n stores what a poll leaves a moment after it has activated the workflow.
-			const stored = async () => (await rest.getWorkflow(workflowId)).staticData ?? undefined;
-			await waitFor('what the poll leaves', stored);
-		};
 		await talk(harness.sandbox, FAILING_INPUT, { title: 'Long ago' });
-		await activate();
+		await harness.startPolling(workflowId);
 		await rest.deactivateWorkflow(workflowId);
 		await talk(harness.sandbox, FAILING_INPUT, { title: 'Meanwhile' });
-		await activate();
+		await harness.startPolling(workflowId);
 		const { id } = await harness.latestExecution(workflowId);
 		await rest.deactivateWorkflow(workflowId);
-		await activate();
+		await harness.startPolling(workflowId);
 		await rest.deactivateWorkflow(workflowId);
 		const execution = await harness.execution(id);
 		expect(execution.json('Send Message Here')).toEqual([
@@ -188,23 +202,22 @@ describe(`n8n ${n8n}`, () => {
 		const off = { tool: { options: { failuresAsReplies: false } } };
 
 		it.each([2.2, 3])('tells AI Agent %d why a run failed', async (version) => {
-			const agent = { version, executionOrder: 'v1' } as const;
-			for (const setting of [{}, { ...off, onError: CONTINUE }]) {
-				const { error } = await runFailing({ ...agent, ...setting }, REASON);
+			for (const setting of [{}, { ...off, onError: 'continueRegularOutput' }]) {
+				const { error } = await runFailing({ version, ...setting }, REASON);
 				expect(error).toBeUndefined();
 				expect(toolAnswer()).toContain(REASON);
 			}
 		});
 
 		it('tells agents what docs/thread-runs.md says where Failures as Replies is off', async () => {
-			const { error } = await runFailing({ version: 3, executionOrder: 'v1', ...off }, REASON);
+			const { error } = await runFailing({ version: 3, ...off }, REASON);
 			const ends = older?.failedToolEndsAgent3 ?? false;
 			expect([error?.message, toolAnswer()]).toEqual(
 				ends
 					? [expect.stringContaining(REASON), undefined]
 					: [undefined, expect.stringContaining(REASON)],
 			);
-			await runFailing({ version: 2.2, executionOrder: 'v1', ...off }, REASON);
+			await runFailing({ version: 2.2, ...off }, REASON);
 			expect(toolAnswer()).toBe('""');
 		});
 	});

@@ -3,8 +3,8 @@ import { delimiter, join } from 'node:path';
 
 import { pick } from 'lodash';
 
-import { runCommand } from '../../host/command';
-import { PACKAGE_NAME, userFolderPaths } from '../../host/paths';
+import { runCommand } from 'host/command';
+import { PACKAGE_NAME, userFolderPaths } from 'host/paths';
 import { Harness, NODE_TYPE } from '../e2e/support/harness';
 import { ownN8n } from '../e2e/support/ownN8n';
 import { freshUserFolder } from '../e2e/support/userFolder';

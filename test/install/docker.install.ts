@@ -1,12 +1,11 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { runCommand } from '../../host/command';
-import { PACKAGE_NAME, projectRoot } from '../../host/paths';
-import { ownN8n } from '../e2e/support/ownN8n';
+import { runCommand } from 'host/command';
+import { PACKAGE_NAME, projectRoot } from 'host/paths';
 import { freshUserFolder } from '../e2e/support/userFolder';
 import { nodesHere, packagesIn, type } from './support/console';
-import { nodeTypesOf } from './support/nodeTypes';
+import { expectNodesIn } from './support/nodeTypes';
 import { publishedNode } from './support/publishedNode';
 import { toolsFolder } from './support/tools';
 
@@ -68,11 +67,6 @@ describe('what the Dockerfile does', () => {
 			const { output } = await runCommand('sh', start, { cwd: home, env });
 			expect(output).toBe('n8n starts\n');
 		}
-		const { n8n, leave } = await ownN8n({ userFolder: home, withoutNode: true });
-		expect(await nodeTypesOf(n8n)).toEqual([
-			`${PACKAGE_NAME}.xpertAi`,
-			`${PACKAGE_NAME}.xpertAiTrigger`,
-		]);
-		await leave();
+		await expectNodesIn(home);
 	});
 });

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { runNpm } from '../../host/command';
+import { runNpm } from 'host/command';
 import { freshUserFolder } from '../e2e/support/userFolder';
 import { version } from '../../package.json';
 import { Registry } from './support/registry';

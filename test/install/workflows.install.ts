@@ -1,8 +1,8 @@
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
 
-import { runCommand } from '../../host/command';
-import { projectRoot } from '../../host/paths';
+import { runCommand } from 'host/command';
+import { projectRoot } from 'host/paths';
 import { toolsFolder } from './support/tools';
 
 it('a linter of workflows has nothing against ours', async () => {

@@ -20,21 +20,25 @@ module.exports = {
 		folder: 'nodes/XpertAi/execution',
 		// What the editor shows of fields is held by test/package/surface, here and below.
 		files: ['!(fields)'],
+		// The session of a chat gives runs their key; what all operations show is held where they are listed.
 		engine: [
+			...['../nodes/words', '../nodes/XpertAi/catalogue'],
+			...['../package/surface', '../package/builderHints'],
 			...['expressions', 'ids', 'ingestEncodings', 'limits', 'lists', 'outcomes', 'requests'],
-			...['runsAsTool', 'toolOutput', 'uploads'],
+			...['runsAsTool', 'runsKey', 'toolOutput', 'uploads'],
 		],
 	},
 	pickers: { folder: 'nodes/XpertAi/pickers', files: ['!(locators)'], engine: ['pickers'] },
 	documents: {
 		folder: 'nodes/XpertAi/operations/document',
-		files: ['submit/!(fields)', 'submit/sources/!(index)'],
+		files: ['submit/!(fields)'],
 		engine: ['ingest*', 'documents', 'keys'],
 	},
 	thread: {
 		folder: 'nodes/XpertAi/operations/thread',
-		files: ['*', 'run/!(fields|options)'],
-		engine: ['runs*', 'keys'],
+		files: ['*', 'run/!(fields)'],
+		// The answers of Get and Copy are held with those of all operations.
+		engine: ['runs*', 'keys', '../nodes/XpertAi/operations/answers'],
 	},
 	ingest: { folder: 'nodes/XpertAi/ingest', files: ['*'] },
 	// Its properties are quick, and hold most of it; proofs take whole nights.
@@ -44,7 +48,7 @@ module.exports = {
 	threads: { folder: 'nodes/XpertAi/threads', engine: ['runs*'] },
 	trigger: {
 		folder: 'nodes/XpertAiTrigger',
-		files: ['memory', 'changes', 'items'],
+		files: ['changes', 'poll'],
 		engine: ['trigger*'],
 		// Its property is quick, and holds what becomes of each change.
 		without: ['**/*.proof.test.ts'],

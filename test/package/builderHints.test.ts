@@ -2,8 +2,8 @@ import { NodeTypeParser, searchCodeBuilderNodes } from '@n8n/ai-utilities/node-c
 import { map, sortBy } from 'lodash';
 import type { INodeProperties } from 'n8n-workflow';
 
-import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
-import { XpertAiTrigger } from '../../nodes/XpertAiTrigger/XpertAiTrigger.node';
+import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
+import { XpertAiTrigger } from 'nodes/XpertAiTrigger/XpertAiTrigger.node';
 import { OPERATIONS, allProperties } from '../nodes/support/properties';
 
 const NODES = [new XpertAi(), new XpertAiTrigger()];

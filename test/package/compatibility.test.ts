@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { projectRoot } from '../../host/paths';
-import { TESTED_VERSIONS } from '../../host/versions';
+import { projectRoot } from 'host/paths';
+import { TESTED_VERSIONS } from 'host/versions';
 import { engines } from '../../package.json';
 import results from '../hosts/results.json';
 import { expectGenerated, markdownTable, withPart } from '../support/generated';

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-import { dependencies } from '../../host/package.json';
-import { projectRoot } from '../../host/paths';
+import { dependencies } from 'host/package.json';
+import { projectRoot } from 'host/paths';
 import { version } from '../../package.json';
 
 const FILES = ['docker-compose.yml', 'docker-compose.queue.yml'];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { projectRoot } from '../../host/paths';
+import { projectRoot } from 'host/paths';
 
 interface LockedPackage {
 	integrity?: string;

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 
 import type { INodeProperties } from 'n8n-workflow';
 
-import { XpertAiApi } from '../../credentials/XpertAiApi.credentials';
-import { projectRoot } from '../../host/paths';
-import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
-import { XpertAiTrigger } from '../../nodes/XpertAiTrigger/XpertAiTrigger.node';
+import { XpertAiApi } from 'credentials/XpertAiApi.credentials';
+import { projectRoot } from 'host/paths';
+import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
+import { XpertAiTrigger } from 'nodes/XpertAiTrigger/XpertAiTrigger.node';
 
 /** Lints texts as the source of nodes. A process of its own, as a plugin of n8n's configuration is an ES module. */
 const LINT = `

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { projectRoot } from '../../host/paths';
+import { projectRoot } from 'host/paths';
 import { requestOf } from '../nodes/support/requests';
-import type { Operation } from '../../nodes/XpertAi/execution/operation';
+import type { Operation } from 'nodes/XpertAi/execution/operation';
 import { OPERATIONS } from '../nodes/support/properties';
 import { expectGenerated, markdownTable, withPart } from '../support/generated';
 

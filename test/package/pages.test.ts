@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { sum } from 'lodash';
 
-import { projectRoot } from '../../host/paths';
+import { projectRoot } from 'host/paths';
 
 /** n8n verifies only packages that speak English, in their documentation too. */
 const OTHER_SCRIPTS =

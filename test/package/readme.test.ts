@@ -1,8 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { exampleFiles } from '../../host/examples';
-import { projectRoot } from '../../host/paths';
+import { exampleFiles } from 'host/examples';
+import { projectRoot } from 'host/paths';
 import { engines } from '../../package.json';
 
 const README = readFileSync(path.join(projectRoot, 'README.md'), 'utf8');

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { cloneDeep, get, isEqual, set, unset } from 'lodash';
+import { cloneDeep, isEqual, set } from 'lodash';
 import type { INodeType } from 'n8n-workflow';
 
-import { XpertAiApi } from '../../credentials/XpertAiApi.credentials';
-import { XpertAi } from '../../nodes/XpertAi/XpertAi.node';
-import { XpertAiTrigger } from '../../nodes/XpertAiTrigger/XpertAiTrigger.node';
+import { XpertAiApi } from 'credentials/XpertAiApi.credentials';
+import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
+import { XpertAiTrigger } from 'nodes/XpertAiTrigger/XpertAiTrigger.node';
 import { GENERATES } from '../support/generated';
 import {
 	credentialSurface,
@@ -63,45 +63,24 @@ describe('what saved workflows rely on', () => {
 });
 
 describe('a saved workflow', () => {
-	const OPERATION = ['parameters', 'document.submit'];
-	const TEXT = [...OPERATION, 'text'];
-	const SOURCES = [...OPERATION, 'source', 'values'];
+	const OPERATION = 'parameters["document.submit"]';
+	const TEXT = `${OPERATION}.text`;
+	const SOURCES = `${OPERATION}.source.values`;
 
-	it.each<[string, boolean, (surface: Surface) => void]>([
-		[
-			'keeps its meaning when a parameter is new',
-			true,
-			(now) => set(now, [...OPERATION, 'new'], {}),
-		],
-		[
-			'keeps its meaning when a value is new',
-			true,
-			(now) => set(now, SOURCES, [...(get(now, SOURCES) as string[]), 'mails']),
-		],
-		['loses it with another default', false, (now) => set(now, [...TEXT, 'default'], 'x')],
-		['loses it with another type', false, (now) => set(now, [...TEXT, 'type'], 'number')],
-		['loses it with a parameter that is gone', false, (now) => unset(now, TEXT)],
-		['loses it with a value that is gone', false, (now) => set(now, [...SOURCES, 0], 'renamed')],
-		[
-			'loses it with a further condition to be shown',
-			false,
-			(now) => set(now, [...TEXT, 'shown', 'output'], ['documents']),
-		],
-		[
-			'loses it with a first condition to be hidden',
-			false,
-			(now) => set(now, [...TEXT, 'hidden'], { output: ['summary'] }),
-		],
-		[
-			'loses it with a field that must be filled in now',
-			false,
-			(now) => set(now, [...OPERATION, 'options', 'required'], true),
-		],
-	])('%s', async (_title, isKept, change) => {
+	it.each<[string, string, string, unknown]>([
+		['keeps its meaning', 'a new parameter', `${OPERATION}.new`, {}],
+		['keeps its meaning', 'a new value', `${SOURCES}[9]`, 'mails'],
+		['loses it', 'another default', `${TEXT}.default`, 'x'],
+		['loses it', 'another type', `${TEXT}.type`, 'number'],
+		['loses it', 'a parameter that is gone', TEXT, undefined],
+		['loses it', 'a value that is gone', `${SOURCES}[0]`, 'renamed'],
+		['loses it', 'a further condition to be shown', `${TEXT}.shown.output`, ['documents']],
+		['loses it', 'a first condition to be hidden', `${TEXT}.hidden`, { output: ['summary'] }],
+		['loses it', 'a field that is required now', `${OPERATION}.options.required`, true],
+	])('%s with %s', async (becomes, _change, path, value) => {
 		const before = await nodeSurface(new XpertAi(), 1);
-		const now = cloneDeep(before);
-		change(now);
+		const now = set(cloneDeep(before), path, value);
 		expect(now).not.toEqual(before);
-		expect(keeps(before, now)).toBe(isKept);
+		expect(keeps(before, now)).toBe(becomes === 'keeps its meaning');
 	});
 });

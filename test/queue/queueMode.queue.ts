@@ -1,28 +1,18 @@
 import { countBy, difference, groupBy, map, sumBy, times, uniq } from 'lodash';
 
-import { PLACEHOLDERS, type WorkflowFile } from '../../host/examples';
-import { waitFor } from '../../host/waitFor';
-import { COPILOT_ID, SAYING_ASSISTANT } from '../../sandbox';
+import { PLACEHOLDERS, type WorkflowFile } from 'host/examples';
+import { waitFor } from 'host/waitFor';
+import { COPILOT_ID, SAYING_ASSISTANT } from 'sandbox';
 import { chatTrigger, listen, published, SLOW, SLOW_ANSWER, twoNodes } from '../e2e/support/chat';
 import { exampleOnCall, exampleWith } from '../e2e/support/examples';
 import type { Execution } from '../e2e/support/execution';
 import { isNote } from '../engine/support/ingest';
 import { byId } from '../engine/support/locators';
-import {
-	ASK_NODE,
-	asking,
-	ingestion,
-	SUBMIT_NODE,
-	timesStored,
-	webhookTrigger,
-	writeDocuments,
-} from './support/ingestion';
+import { ASK_NODE, asking, ingestion, webhookTrigger, writeDocuments } from './support/ingestion';
 import { pressStop } from './support/pressStop';
 import { QueueMode } from './support/queueMode';
-import type { Worker } from './support/worker';
 
 const RUNS = 24;
-const STARTED = 50;
 const KEYS = 12;
 const DOCUMENTS = 5_000;
 const MINUTE_MS = 60_000;
@@ -37,21 +27,9 @@ const ROUND_PATH = 'tonight';
  * source holds that night, which goes on to each shard.
  */
 function round(): WorkflowFile {
-	const example = exampleOnCall(ROUND, 'Every Night', ROUND_PATH);
-	const text = "text: $('Every Night').first().json.body.text";
-	const code = JSON.stringify(example.nodes).replace(
-		'json: { shard, shards }',
-		`json: { shard, shards, ${text} }`,
-	);
-	const nodes = (JSON.parse(code) as WorkflowFile['nodes']).map((node) =>
-		node.name === 'Every Night'
-			? {
-					...node,
-					parameters: { httpMethod: 'POST', path: ROUND_PATH, responseMode: 'onReceived' },
-				}
-			: node,
-	);
-	return { ...example, nodes };
+	const example = exampleOnCall(ROUND, 'Every Night', ROUND_PATH, 'onReceived');
+	const given = "{ shard, shards, text: $('Every Night').first().json.body.text }";
+	return JSON.parse(JSON.stringify(example).replace('{ shard, shards }', given)) as WorkflowFile;
 }
 
 /** The example of one shard with a source of so many documents. */
@@ -76,36 +54,15 @@ const SHARDED = 400;
 /** What an upload takes on the server, so that a night is long enough to be cut off. */
 const UPLOAD_MS = 100;
 
+/** Many times what a request takes here: a worker that still sends would have sent again. */
+const QUIET_MS = 3_000;
+
 const queue = new QueueMode();
 const { harness } = queue;
 
 beforeAll(async () => await queue.start(), 240_000);
 afterAll(async () => await queue.end(), 60_000);
 afterEach(() => harness.sandbox.faults.clear());
-
-describe('runs that nobody waits for', () => {
-	it('hold no worker: fifty are started while the first still goes on', async () => {
-		const workflow = asking({ trigger: webhookTrigger('fifty'), operation: 'start' });
-		const credential = await harness.createCredential();
-		const workflowId = await harness.importWorkflow(workflow, credential);
-		await harness.activate(workflowId);
-		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 60 * MINUTE_MS });
-		await Promise.all(times(STARTED, async () => await harness.callWebhook('fifty')));
-
-		const begun = await waitFor('the executions', async () => {
-			const ids = await harness.host.rest.listExecutions(workflowId);
-			return ids.length >= STARTED ? ids : undefined;
-		});
-		const executions = await Promise.all(begun.map(async (id) => await harness.execution(id)));
-		const started = executions.flatMap((execution) => execution.json(ASK_NODE));
-		expect(started.map(({ status }) => status)).toEqual(times(STARTED, () => 'running'));
-		const runs = harness.sandbox.store.runs.filter(({ id }) =>
-			started.some(({ runId }) => runId === id),
-		);
-		// Had an execution waited for its run, workers with room for a few would not be done with all of them.
-		expect(runs.map(({ status }) => status)).toEqual(times(STARTED, () => 'running'));
-	});
-});
 
 describe('first messages under twelve keys that come at once', () => {
 	it('take turns on both workers in one conversation a key: none is lost', async () => {
@@ -119,7 +76,7 @@ describe('first messages under twelve keys that come at once', () => {
 			message: '={{ $json.body.message }}',
 		};
 		const credential = await harness.createCredential();
-		const workflowId = await harness.importWorkflow(asking({ trigger, parameters }), credential);
+		const workflowId = await harness.importWorkflow(asking(parameters, trigger), credential);
 		await harness.activate(workflowId);
 		// On a busy machine requests take seconds, and runs that are shorter than these meet.
 		sandbox.faults.add({ endpoint: 'runs', do: 'run', ms: 8_000 });
@@ -164,75 +121,30 @@ describe('a chat', () => {
 	});
 });
 
-describe('an ingestion on a worker', () => {
-	let knowledgebaseId: string;
-	let workflowId: string;
-	let killed: Worker;
-
-	const stored = () => harness.sandbox.store.documentsOf(knowledgebaseId);
-
-	const arrived = () => harness.sandbox.requests.of('E3').length;
-
-	beforeAll(async () => {
-		writeDocuments(harness.host.documents, DOCUMENTS);
-		knowledgebaseId = harness.sandbox.store.putKnowledgebase({ name: 'Queued' }).id;
-		const credential = await harness.createCredential();
-		const workflow = ingestion(webhookTrigger('bulk'), knowledgebaseId);
-		workflowId = await harness.importWorkflow(workflow, credential);
-		await harness.activate(workflowId);
-	});
-
-	/** Triggers the ingestion against a slow server. */
-	const start = async () => {
-		harness.sandbox.faults.add({ endpoint: 'E3', do: 'delay', ms: 100 });
-		await harness.callWebhook('bulk');
-		const newest = async () => (await harness.host.rest.listExecutions(workflowId))[0];
-		return await waitFor('the execution', newest);
+it('an ingestion on a worker ends when Stop is pressed in the main n8n, and sends nothing more', async () => {
+	writeDocuments(harness.host.documents, DOCUMENTS);
+	const { store, faults, requests } = harness.sandbox;
+	const { id: knowledgebaseId } = store.putKnowledgebase({ name: 'Queued' });
+	const stored = () => store.documentsOf(knowledgebaseId).length;
+	const credential = await harness.createCredential();
+	const workflow = ingestion(webhookTrigger('bulk'), knowledgebaseId);
+	const workflowId = await harness.importWorkflow(workflow, credential);
+	await harness.activate(workflowId);
+	faults.add({ endpoint: 'E3', do: 'delay', ms: 100 });
+	await harness.callWebhook('bulk');
+	const newest = async () => (await harness.host.rest.listExecutions(workflowId))[0];
+	const id = await waitFor('the execution', newest);
+	// The main n8n says that it is canceled before the worker has been told; until then the worker sends on.
+	let last = { requests: 0, at: 0 };
+	const isQuiet = () => {
+		const { length } = requests.all;
+		if (length !== last.requests) last = { requests: length, at: Date.now() };
+		return Date.now() - last.at > QUIET_MS;
 	};
-
-	it('ends when Stop is pressed in the main n8n, and sends nothing more', async () => {
-		const id = await start();
-		const seen = await pressStop(harness, id, () => stored().length >= 500);
-		expect(seen).toEqual({ status: 'canceled', late: [] });
-		expect(queue.workerOf(id)).toBeDefined();
-		expect(stored().length).toBeLessThan(DOCUMENTS);
-	});
-
-	it('fails when the worker is killed; n8n says so and gives it to no other worker', async () => {
-		const already = arrived();
-		const id = await start();
-		const halfway = async () => arrived() > already + 20 || undefined;
-		await waitFor('a part of the documents', halfway, { everyMs: 20 });
-		killed = await waitFor('the log of its worker', async () => queue.workerOf(id));
-		await killed.kill();
-		const sent = arrived();
-
-		const { status, error } = await harness.execution(id, 120_000);
-		expect({ status, error: error?.message }).toEqual({
-			status: 'error',
-			error: expect.stringContaining('failed to be processed too many times'),
-		});
-		// One that was on its way may have arrived.
-		expect(arrived()).toBeLessThanOrEqual(sent + 5);
-		expect(queue.workers.filter(({ executions }) => executions.includes(id))).toEqual([killed]);
-		expect(stored().length).toBeLessThan(DOCUMENTS);
-		expect(timesStored(stored())).toEqual({ once: stored().length });
-	});
-
-	it('is made good by the next run on the other worker, which doubles nothing', async () => {
-		await harness.callWebhook('bulk');
-		const all = async () => stored().length >= DOCUMENTS || undefined;
-		await waitFor('all documents', all, { everyMs: 100 });
-
-		const execution = await harness.latestExecution(workflowId);
-		const other = queue.workers.find((worker) => worker !== killed);
-		expect(queue.workerOf(execution.id)).toBe(other);
-		expect(execution.status).toBe('success');
-		expect(execution.json(SUBMIT_NODE)).toEqual([
-			expect.objectContaining({ documents: DOCUMENTS, stored: DOCUMENTS, failed: [] }),
-		]);
-		expect(timesStored(stored())).toEqual({ once: DOCUMENTS });
-	});
+	const seen = await pressStop(harness, id, () => stored() >= 500, isQuiet);
+	expect(seen).toEqual({ status: 'canceled', late: [] });
+	expect(queue.workerOf(id)).toBeDefined();
+	expect(stored()).toBeLessThan(DOCUMENTS);
 });
 
 describe('the examples that shard a source', () => {
@@ -243,6 +155,9 @@ describe('the examples that shard a source', () => {
 
 	const stored = () =>
 		harness.sandbox.store.documentsOf(knowledgebaseId).filter((document) => !isNote(document));
+	/** How many documents are there once, and how many more often, by their names. */
+	const timesStored = () =>
+		countBy(countBy(stored(), 'name'), (count) => (count === 1 ? 'once' : 'doubled'));
 	const uploads = () => harness.sandbox.requests.of('E16').length;
 	const findable = (text: string) =>
 		stored().filter(({ id }) =>
@@ -303,7 +218,7 @@ describe('the examples that shard a source', () => {
 		expect(counts(execution)).toEqual({ shards: SHARDS, stored: SHARDED, unchanged: 0 });
 		expect(sumBy(shards)).toBe(SHARDS);
 		expect(Math.min(...shards)).toBeGreaterThan(0);
-		expect(timesStored(stored())).toEqual({ once: SHARDED });
+		expect(timesStored()).toEqual({ once: SHARDED });
 		expect(findable('first words')).toBe(SHARDED);
 	});
 
@@ -318,7 +233,7 @@ describe('the examples that shard a source', () => {
 		expect(counts(execution).shards).toBe(SHARDS);
 		expect(execution.nodes).not.toContain('Not All Stored');
 		expect(countBy(stored(), ({ disabled }) => disabled === true)).toEqual({ false: SHARDED });
-		expect(timesStored(stored())).toEqual({ once: SHARDED });
+		expect(timesStored()).toEqual({ once: SHARDED });
 		expect(findable('third words')).toBe(SHARDED);
 	}, 360_000);
 
@@ -329,7 +244,7 @@ describe('the examples that shard a source', () => {
 		await queue.startWorker('worker-4');
 		const { execution } = await night('fifth words');
 		expect(counts(execution).shards).toBe(SHARDS);
-		expect(timesStored(stored())).toEqual({ once: SHARDED });
+		expect(timesStored()).toEqual({ once: SHARDED });
 		expect(findable('fifth words')).toBe(SHARDED);
 	}, 300_000);
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { catalogue } from '../../nodes/XpertAi/catalogue';
-import { isCoded } from '../../nodes/XpertAi/execution/operation';
+import { catalogue } from 'nodes/XpertAi/catalogue';
+import { isCoded } from 'nodes/XpertAi/execution/operation';
 import { NAMES_READ } from './support/read';
 
 const NODES = join(__dirname, '../../nodes');
@@ -9,18 +9,16 @@ const NODES = join(__dirname, '../../nodes');
 /** Where the schemas of answers are. */
 const SCHEMAS = [
 	'XpertAi/threads/thread.ts',
-	'XpertAi/threads/runsApi.ts',
 	'XpertAi/threads/runEvents.ts',
-	'XpertAi/threads/sources.ts',
-	'XpertAi/ingest/processingStatus.ts',
-	'XpertAiTrigger/conversations.ts',
+	'XpertAi/ingest/answers.ts',
+	'XpertAiTrigger/poll.ts',
 ];
 
-/** What is read and not compared: what a model counts, how near it finds a passage, and a step's own name. */
+/** What is read and not compared: what a model counts, how near it finds a passage, a step's name, a task's title. */
 const NOT_COMPARED = [
 	...['tokens', 'inputTokens', 'outputTokens', 'input_tokens', 'output_tokens', 'total_tokens'],
 	...['prompt_tokens', 'completion_tokens', 'response_metadata', 'usage', 'score', 'result'],
-	...['category', 'inputs', 'event'],
+	...['category', 'inputs', 'event', 'info'],
 ];
 
 /** The fields of an object that is read with zod, as the source has them. */

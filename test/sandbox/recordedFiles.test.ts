@@ -1,6 +1,6 @@
 import { pick } from 'lodash';
-import { COPILOT_ID, FakeClock } from '../../sandbox';
-import { turnsWhile } from '../../sandbox/clock';
+import { COPILOT_ID, FakeClock } from 'sandbox';
+import { turnsWhile } from 'sandbox/clock';
 import { upload } from './support/client';
 import { bytesOf, recordedFiles } from './support/recordedFiles';
 import { useSandbox } from './support/useSandbox';

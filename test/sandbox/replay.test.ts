@@ -1,7 +1,7 @@
 import axios from 'axios';
 import { isPlainObject, mapValues, sortBy } from 'lodash';
-import { EVERY_UUID } from '../../nodes/XpertAi/payloads/common';
-import { startSandbox, type Sandbox } from '../../sandbox';
+import { EVERY_UUID } from 'nodes/XpertAi/payloads/common';
+import { startSandbox, type Sandbox } from 'sandbox';
 import { alike } from './support/alike';
 import { put } from './support/happenings';
 import { readOf } from './support/read';

@@ -2,15 +2,15 @@ import { findLast, omit } from 'lodash';
 
 import type { WorkflowFile } from '../../../host/examples';
 import type { N8n } from '../../../host/host';
+import type { CredentialReference } from '../../../host/n8nRestClient';
 import example from './agent.json';
 import type { Execution } from './execution';
 import type { Harness } from './harness';
-import { startModelStandIn, type ModelRequest } from './modelStandIn';
+import { modelCredential, startModelStandIn, type ModelStandIn } from './modelStandIn';
 
 /** What an agent may be like. */
 export interface Agent {
 	version: number;
-	executionOrder: 'v0' | 'v1';
 	/** Further parameters of our node; `false` when there is none yet. */
 	tool?: object | false;
 	onError?: string;
@@ -20,38 +20,25 @@ const ASK = 'Ask Assistant';
 const workflow = example as unknown as WorkflowFile;
 
 /** An AI agent of n8n with a chat model and our node, as it is when just added, as its only tool. */
-function agentWorkflow({ version, executionOrder, tool, onError }: Agent): WorkflowFile {
+function agentWorkflow({ version, tool, onError }: Agent): WorkflowFile {
 	const nodes = workflow.nodes.map((node) => {
 		if (node.name === 'AI Agent') return { ...node, typeVersion: version };
 		const parameters = { ...(node.parameters as object), ...tool };
 		return node.name === ASK ? { ...node, parameters, ...(onError && { onError }) } : node;
 	});
-	const settings = { executionOrder };
-	if (tool !== false) return { ...workflow, nodes, settings };
+	if (tool !== false) return { ...workflow, nodes };
 	const others = nodes.filter(({ name }) => name !== ASK);
-	return { ...workflow, nodes: others, connections: omit(workflow.connections, ASK), settings };
+	return { ...workflow, nodes: others, connections: omit(workflow.connections, ASK) };
 }
 
-/**
- * Gives the tests that surround the call AI agents whose model always asks our node, with these words.
- *
- * @param message what the model says to it
- */
+/** Gives the tests that surround the call AI agents whose model always asks our node, with these words. */
 export function useAgents<Used extends N8n>(harness: Harness<Used>, message: string) {
-	let model: Awaited<ReturnType<typeof startModelStandIn>>;
-	let credentials: Array<{ id: string; name: string }>;
+	let model: ModelStandIn;
+	let credentials: CredentialReference[];
 
 	beforeAll(async () => {
 		model = await startModelStandIn({ Message: message });
-		const openAi = {
-			name: 'Stand-in',
-			type: 'openAiApi',
-			data: { apiKey: 'none', url: model.url },
-		};
-		credentials = [
-			await harness.createCredential(),
-			await harness.host.rest.createCredential(openAi),
-		];
+		credentials = [await harness.createCredential(), await modelCredential(harness, model)];
 	});
 	afterAll(async () => await model.close());
 
@@ -60,8 +47,6 @@ export function useAgents<Used extends N8n>(harness: Harness<Used>, message: str
 		model.requests.splice(0);
 		return await harness.importWorkflow(agentWorkflow(agent), ...credentials);
 	};
-	const run = async (agent: Agent): Promise<Execution> =>
-		await harness.runManually(await put(agent));
 	/** What the tool answered the last agent's model; undefined without an answer. */
 	const toolAnswer = (): string | undefined => {
 		const message = findLast(model.requests.at(-1)?.messages, ({ role }) => role === 'tool');
@@ -69,9 +54,9 @@ export function useAgents<Used extends N8n>(harness: Harness<Used>, message: str
 	};
 	const runFailing = async (agent: Agent, reason: string): Promise<Execution> => {
 		harness.sandbox.faults.add({ endpoint: 'runs', do: 'run', outcome: 'fail', error: reason });
-		const execution = await run(agent);
+		const execution = await harness.runManually(await put(agent));
 		harness.sandbox.faults.clear();
 		return execution;
 	};
-	return { put, run, runFailing, toolAnswer, requests: (): ModelRequest[] => model.requests };
+	return { put, runFailing, toolAnswer };
 }

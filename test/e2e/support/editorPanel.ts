@@ -58,6 +58,12 @@ export class NodePanel {
 		return entries;
 	}
 
+	/** Picks an entry of a list by its name. */
+	async pick(parameter: string, name: string): Promise<void> {
+		const entries = await this.openList(parameter);
+		await entries.filter({ hasText: name }).click();
+	}
+
 	async filterList(text: string): Promise<void> {
 		const search = this.window.page.locator('[data-test-id="rlc-search"]:visible');
 		await search.or(search.locator('input')).last().fill(text);
@@ -95,6 +101,12 @@ export class NodePanel {
 		);
 	}
 
+	/** Clicks "Fetch Test Event" of a trigger. */
+	async fetchTestEvent(): Promise<void> {
+		const button = this.find('trigger-execute-button').or(this.find('node-execute-button'));
+		await button.first().click();
+	}
+
 	/** Clicks "Execute step" and waits for items or an error. */
 	async run(): Promise<void> {
 		await this.find('node-execute-button').click();
@@ -107,18 +119,10 @@ export class NodePanel {
 
 	/** Shows the output, or the input, as a table, JSON or schema. */
 	async showAs(mode: 'table' | 'json' | 'schema', column = this.output): Promise<void> {
+		// It shows only under the mouse, of which a busy editor takes no notice: so it is told of the click itself.
 		const choice = column.locator(`[data-test-id="radio-button-${mode}"]`);
-		// The choice is there while the mouse is over the panel, which is forgotten when the panel is drawn anew.
-		for (let tries = 1; ; tries++) {
-			// From outside, as only entering it counts.
-			await this.window.page.mouse.move(0, 0);
-			await column.hover({ position: { x: 30, y: 60 } });
-			try {
-				return await choice.click({ timeout: COVERED_MS });
-			} catch (error) {
-				if (tries === 5) throw error;
-			}
-		}
+		await choice.dispatchEvent('click');
+		await choice.and(column.locator('[aria-checked="true"]')).waitFor({ state: 'attached' });
 	}
 
 	/** Closes the panel; does nothing when it is closed. */

@@ -13,12 +13,17 @@ export function exampleWith(
 }
 
 /** An example with a webhook for its schedule, so that the test says when it is time. */
-export function exampleOnCall(fileName: string, schedule: string, path: string): WorkflowFile {
+export function exampleOnCall(
+	fileName: string,
+	schedule: string,
+	path: string,
+	responseMode = 'lastNode',
+): WorkflowFile {
 	return exampleWith(fileName, schedule, (node) => ({
 		...node,
 		type: 'n8n-nodes-base.webhook',
 		typeVersion: 2,
 		webhookId: path,
-		parameters: { httpMethod: 'POST', path, responseMode: 'lastNode', options: {} },
+		parameters: { httpMethod: 'POST', path, responseMode, options: {} },
 	}));
 }

@@ -5,7 +5,6 @@ const itemSchema = z
 	.object({
 		json: z.record(z.unknown()),
 		binary: z.record(z.record(z.unknown())).optional(),
-		pairedItem: z.unknown().optional(),
 	})
 	.passthrough();
 
@@ -26,11 +25,6 @@ const resultSchema = z.object({
 	}),
 });
 
-export type OutputItem = z.infer<typeof itemSchema>;
-
-/** Why a node or a whole execution did not succeed. */
-export type ExecutionError = z.infer<typeof errorSchema>;
-
 /** Everything an execution left behind, by the names of the nodes. */
 export class Execution {
 	private readonly result: z.infer<typeof resultSchema>['resultData'];
@@ -45,7 +39,7 @@ export class Execution {
 	}
 
 	/** What stopped the execution, or undefined when it succeeded. */
-	get error(): ExecutionError | undefined {
+	get error() {
 		return this.result.error;
 	}
 
@@ -54,7 +48,7 @@ export class Execution {
 	}
 
 	/** Whole items of a node's output, of all its runs; output 0 is the main one, 1 is for errors. */
-	items(node: string, output = 0): OutputItem[] {
+	items(node: string, output = 0) {
 		return this.runsOf(node).flatMap((run) => run.data?.main?.[output] ?? []);
 	}
 

@@ -26,11 +26,6 @@ export interface CredentialData {
 	allowInsecureHttp?: boolean;
 }
 
-export interface WebhookAnswer {
-	status: number;
-	data: unknown;
-}
-
 /** What an execution left, a moment after n8n 1.123.81 says that it has ended. */
 const NOT_STORED_YET = '[]';
 
@@ -144,14 +139,23 @@ export class Harness<Used extends N8n = Host> {
 		await this.host.rest.activateWorkflow(workflowId);
 	}
 
+	/** The same where it begins with our trigger: waits for the poll that n8n makes then, and what the first one leaves. */
+	async startPolling(workflowId: string): Promise<void> {
+		const polls = () => this.sandbox.requests.of('E5').length;
+		const before = polls();
+		await this.activate(workflowId);
+		await waitFor('the first poll', async () => polls() > before || undefined);
+		// n8n stores what a poll leaves a moment after it has activated the workflow.
+		const { rest } = this.host;
+		const stored = async () => (await rest.getWorkflow(workflowId)).staticData ?? undefined;
+		await waitFor('what the poll leaves', stored);
+	}
+
 	/** Calls an active webhook by its path, waiting until n8n has published it. */
-	async callWebhook(path: string, body?: unknown, method = 'POST'): Promise<WebhookAnswer> {
+	async callWebhook(path: string, body?: unknown) {
 		const url = `${this.host.url}/webhook/${path}`;
 		return await waitFor(`the webhook ${path}`, async () => {
-			const { status, data } = await axios.request<unknown>({
-				url,
-				method,
-				data: body,
+			const { status, data } = await axios.post<unknown>(url, body, {
 				timeout: 400_000,
 				validateStatus: () => true,
 			});

@@ -1,21 +1,14 @@
 import fastify from 'fastify';
-import findLast from 'lodash/findLast';
+import { findLast } from 'lodash';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 
+import type { N8n } from '../../../host/host';
+import type { Harness } from './harness';
+
 const chatSchema = z.object({
 	messages: z.array(z.object({ role: z.string(), content: z.unknown() }).passthrough()),
-	tools: z
-		.array(
-			z.object({
-				function: z.object({
-					name: z.string(),
-					parameters: z.unknown(),
-					description: z.string().optional(),
-				}),
-			}),
-		)
-		.default([]),
+	tools: z.array(z.object({ function: z.object({ name: z.string() }) })).default([]),
 });
 
 export type ModelRequest = z.infer<typeof chatSchema>;
@@ -31,8 +24,6 @@ export interface ModelStandIn {
 /**
  * Starts a stand-in for a chat model that always asks the first tool it is offered, and then answers
  * with what the tool said. It decides nothing: what is tested is how an agent in n8n calls our tool.
- *
- * @param toolArguments the arguments the "model" calls the tool with
  */
 export async function startModelStandIn(
 	toolArguments: Record<string, unknown>,
@@ -54,6 +45,16 @@ export async function startModelStandIn(
 	const { port } = app.server.address() as AddressInfo;
 	return { url: `http://127.0.0.1:${port}/v1`, requests, close: async () => await app.close() };
 }
+
+/** The name of the credential with which workflows ask it. */
+export const STAND_IN = 'Stand-in';
+
+export const modelCredential = async ({ host }: Harness<N8n>, { url }: ModelStandIn) =>
+	await host.rest.createCredential({
+		name: STAND_IN,
+		type: 'openAiApi',
+		data: { apiKey: 'none', url },
+	});
 
 function toolCall(name: string, toolArguments: Record<string, unknown>) {
 	return {

@@ -1,17 +1,10 @@
-import axios from 'axios';
-import { z } from 'zod';
+import { NODE_TYPE } from '../../e2e/support/harness';
+import { ownN8n } from '../../e2e/support/ownN8n';
 
-import type { N8n } from '../../../host/host';
-import { SESSION_COOKIE } from '../../../host/n8nRestClient';
-
-/** The names of our nodes in what an n8n tells its editor, without those it derives for AI agents. */
-export async function nodeTypesOf({ url, rest }: N8n): Promise<string[]> {
-	const { token, browserId } = rest.session;
-	const headers = { cookie: `${SESSION_COOKIE}=${token}`, 'browser-id': browserId };
-	const { data } = await axios.get<unknown>(`${url}/types/nodes.json`, { headers, proxy: false });
-	const names = z
-		.array(z.object({ name: z.string() }))
-		.parse(data)
-		.map(({ name }) => name);
-	return names.filter((name) => /xpertai(trigger)?$/i.test(name)).sort();
+/** Holds that an n8n started in a user folder has both our nodes. */
+export async function expectNodesIn(userFolder: string): Promise<void> {
+	const { n8n, leave } = await ownN8n({ userFolder, withoutNode: true });
+	const nodeInfos = ['', 'Trigger'].map((end) => ({ name: `${NODE_TYPE}${end}`, version: 1 }));
+	expect(await n8n.rest.request('POST', '/rest/node-types', { nodeInfos })).toHaveLength(2);
+	await leave();
 }

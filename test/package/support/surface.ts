@@ -121,8 +121,8 @@ function parameter(property: INodeProperties, version: number): Surface {
 }
 
 const isValue = (option: Option): option is INodePropertyOptions => 'value' in option;
-const isParameter = (option: Option): option is INodeProperties => 'type' in option;
-const isGroup = (option: Option): option is INodePropertyCollection => 'values' in option;
+export const isParameter = (option: Option): option is INodeProperties => 'type' in option;
+export const isGroup = (option: Option): option is INodePropertyCollection => 'values' in option;
 
 const fieldsByName = (fields: Array<{ name: string; type: string }>) =>
 	Object.fromEntries(fields.map(({ name, type }) => [name, type]));

@@ -2,17 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { countBy } from 'lodash';
+import { times } from 'lodash';
 
 import type { WorkflowFile } from '../../../host/examples';
 import { SANDBOX_CREDENTIAL } from '../../../host/setUp';
 import { SANDBOX_ASSISTANT_ID } from '../../../sandbox';
+import { byId } from '../../engine/support/locators';
 
 const FILE = 'bulk.ndjson';
 const TRIGGER = 'Start';
-
-/** The name of the node that submits, in every workflow made here. */
-export const SUBMIT_NODE = 'Submit Documents';
 
 export type Node = WorkflowFile['nodes'][number];
 
@@ -65,13 +63,13 @@ export function webhookTrigger(path: string): Node {
 }
 
 /** The node under test with the sandbox's credential. */
-export function xpertAiNode(name: string, parameters: Record<string, unknown>): Node {
+export function xpertAiNode(name: string, parameters: object): Node {
 	const credentials = { xpertAiApi: { id: '', name: SANDBOX_CREDENTIAL } };
 	return { name, type: 'n8n-nodes-xpertai.xpertAi', parameters, credentials };
 }
 
 /** The trigger of the package with the sandbox's credential. */
-export const triggerNode = (name: string, parameters: Record<string, unknown>): Node => ({
+export const triggerNode = (name: string, parameters: object): Node => ({
 	...xpertAiNode(name, parameters),
 	type: 'n8n-nodes-xpertai.xpertAiTrigger',
 });
@@ -86,84 +84,46 @@ export const itemsNode = (name: string, items: unknown[]): Node => ({
 /** The name of the node that asks, in the workflow made here. */
 export const ASK_NODE = 'Ask Assistant';
 
-interface Asking {
-	trigger?: Node;
-	/** To wait for the answer, or to start the run only. */
-	operation?: 'run' | 'start';
-	options?: Record<string, unknown>;
-	parameters?: Record<string, unknown>;
-}
-
 /** Asks the sandbox's assistant in a new conversation; how long it takes is the sandbox's matter. */
-export function asking({
-	trigger = manualTrigger(),
-	operation = 'run',
-	options = {},
-	parameters = {},
-}: Asking = {}): WorkflowFile {
+export function asking(parameters: object, trigger = manualTrigger()): WorkflowFile {
 	const ask = xpertAiNode(ASK_NODE, {
 		resource: 'thread',
-		operation,
+		operation: 'run',
 		threadSource: 'new',
-		assistantId: { __rl: true, mode: 'id', value: SANDBOX_ASSISTANT_ID },
+		assistantId: byId(SANDBOX_ASSISTANT_ID),
 		message: 'Take your time',
-		options,
 		...parameters,
 	});
 	return chain('Long run', trigger, ask);
 }
 
-/**
- * Writes as many small documents as lines of a file where workflows may read it. Those who share a folder
- * name it. They have pages, as servers refuse a document that comes a second time with its chunks.
- */
-export function writeDocuments(folder: string, count: number, file = FILE): void {
-	const lines = Array.from({ length: count }, (_, index) =>
-		JSON.stringify({
-			name: documentName(index),
-			filePath: `bulk/${documentName(index)}`,
-			pages: [{ pageContent: `Document ${index} of ${count}` }],
-		}),
-	);
-	writeFileSync(join(folder, file), `${lines.join('\n')}\n`);
+/** Writes as many small documents as lines of a file where workflows may read it. */
+export function writeDocuments(folder: string, count: number): void {
+	const lines = times(count, (index) => {
+		const name = `document-${index}.md`;
+		const pages = [{ pageContent: `Document ${index} of ${count}` }];
+		return `${JSON.stringify({ name, filePath: `bulk/${name}`, pages })}\n`;
+	});
+	writeFileSync(join(folder, FILE), lines.join(''));
 }
 
-/** The name of the document in a line of the file, counted from 0. */
-export function documentName(index: number): string {
-	return `document-${String(index).padStart(6, '0')}.md`;
-}
-
-/** How many of the documents stored in a sandbox are there once, and how many more often, by their names. */
-export function timesStored(documents: Array<{ name?: unknown }>): Record<string, number> {
-	return countBy(countBy(documents, 'name'), (count) => (count === 1 ? 'once' : 'doubled'));
-}
-
-export function readFile(file: string): Node {
-	return {
-		name: 'Read File',
-		type: 'n8n-nodes-base.readWriteFile',
-		typeVersion: 1.1,
-		parameters: { operation: 'read', fileSelector: `documents/${file}`, options: {} },
-	};
-}
+export const readFile = (file: string): Node => ({
+	name: 'Read File',
+	type: 'n8n-nodes-base.readWriteFile',
+	typeVersion: 1.1,
+	parameters: { operation: 'read', fileSelector: `documents/${file}`, options: {} },
+});
 
 /** Submits the file that `writeDocuments` wrote, each document under an id derived from its path. */
-export function ingestion(
-	trigger: Node,
-	knowledgebaseId: string,
-	options: Record<string, unknown> = {},
-	file = FILE,
-	parameters: Record<string, unknown> = {},
-): WorkflowFile {
-	const submit = xpertAiNode(SUBMIT_NODE, {
+export function ingestion(trigger: Node, knowledgebaseId: string, options = {}): WorkflowFile {
+	const submit = xpertAiNode('Submit Documents', {
 		resource: 'document',
 		operation: 'submit',
-		knowledgebaseId: { __rl: true, mode: 'id', value: knowledgebaseId },
+		knowledgebaseId: byId(knowledgebaseId),
 		source: 'records',
 		binaryPropertyName: 'data',
 		documentKeyField: 'filePath',
-		...parameters,
 		options: { afterStoring: 'nothing', output: 'summary', ...options },
 	});
-	return chain('Ingestion', trigger, readFile(file), submit);
+	return chain('Ingestion', trigger, readFile(FILE), submit);
 }

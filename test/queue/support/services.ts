@@ -16,11 +16,7 @@ export interface Service {
 	stop(): Promise<void>;
 }
 
-/**
- * Starts a Postgres on loopback whose user `n8n` needs no password.
- *
- * @param folder an existing folder for its data and its log
- */
+/** Starts a Postgres on loopback whose user `n8n` needs no password. */
 export async function startPostgres(folder: string): Promise<Service> {
 	const binaries = join(POSTGRES_VERSIONS, newestPostgres(), 'bin');
 	const data = join(folder, 'postgres');
@@ -44,11 +40,7 @@ export async function startPostgres(folder: string): Promise<Service> {
 	return { port, stop: async () => await endService(child, 'SIGINT') };
 }
 
-/**
- * Starts a Redis on loopback that keeps nothing.
- *
- * @param folder an existing folder for its log
- */
+/** Starts a Redis on loopback that keeps nothing. */
 export async function startRedis(folder: string): Promise<Service> {
 	const port = await freePort();
 	const settings = ['--port', `${port}`, '--bind', LOOPBACK, '--save', '', '--dir', folder];

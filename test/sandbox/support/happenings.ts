@@ -3,7 +3,7 @@ import type { FaultRule, Sandbox } from '../../../sandbox';
 import { addMessage } from '../../../sandbox/runs/chat';
 import type { StoredDocument } from '../../../sandbox/entities';
 import { asObject } from '../../../sandbox/values';
-import { runOn, say } from './client';
+import { say } from '../../engine/support/conversations';
 import type { Player } from './player';
 import type { SequenceExchange } from './recordings';
 import { MAIN } from './servers';
@@ -14,7 +14,6 @@ export type Step = [what: string, ...of: unknown[]];
 type Put = (sandbox: Sandbox, ...of: never[]) => void;
 type Happens = (player: Player, ...of: never[]) => Promise<void> | void;
 
-/** No run says anything later, in milliseconds. */
 const LONGEST_MS = 300_000;
 
 const PUT: Record<string, Put> = {
@@ -52,9 +51,11 @@ const HAPPENINGS: Record<string, Happens> = {
 	runsAreCancelled: ({ sandbox }, threadId: string) => void sandbox.cancelRuns(threadId),
 	/** Asks a question on a thread that was asked and not recorded. */
 	isAsked: async (player, threadId: string, question: string) =>
-		void (await player.ended(runOn(player.client, threadId, question, MAIN))),
+		void (await player.ended(say(player.sandbox, threadId, question, MAIN))),
 	runBegins: async (player, threadId: string, question: string, runId: string) => {
-		await player.client.post(`/api/ai/threads/${threadId}/runs`, say(question, MAIN));
+		const input = { action: 'send', message: { input: { input: question } } };
+		const asked = { assistant_id: MAIN, input };
+		await player.client.post(`/api/ai/threads/${threadId}/runs`, asked);
 		player.substitution.learn(runId, newestRun(player)?.id);
 	},
 	/** Waits until the assistant of a run has said this, as how quick it is differs from server to server. */
@@ -90,7 +91,6 @@ export async function untilAllRan({ sandbox, clock }: Player): Promise<void> {
 	while (sandbox.store.runs.some(isUnderWay)) await clock.advance(10);
 }
 
-/** Lets what was noted of a server happen. */
 export async function happen(player: Player, [what, ...of]: Step): Promise<void> {
 	const own = HAPPENINGS[what] as ((player: Player, ...of: unknown[]) => unknown) | undefined;
 	const values = player.substitution.apply(of);

@@ -15,13 +15,11 @@ import { Substitution } from './substitution';
 /** Requests whose answer takes as long as a run does: the clock is moved on until it is there. */
 const RUNS = /\/runs\/(wait|stream)$|\/stream$/;
 
-/** A run as a path names it. */
 const RUN = /\/runs\/([0-9a-f-]{36})/;
 
 /** The turns after which a request that neither is answered nor sleeps waits for another one. */
 const MOST_TURNS = 2000;
 
-/** No recorded answer took longer, in milliseconds. */
 const LONGEST_MS = 120_000;
 
 /** How often the sandbox is asked again for a document that it fetches and reads. */
@@ -89,7 +87,6 @@ export class Player {
 		for (const one of sortBy(waiting, (each) => endedAt(each.exchange))) await end(one);
 	}
 
-	/** Lets time pass until the answer is there. */
 	async ended<T>(answer: Promise<T>): Promise<T> {
 		let over = false;
 		const end = () => void (over = true);

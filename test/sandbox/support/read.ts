@@ -175,5 +175,4 @@ const namesIn = (shape: Shape): string[] => {
 	return Object.entries(shape).flatMap(([name, one]) => [name, ...namesIn(one)]);
 };
 
-/** The names of all fields that are read. */
 export const NAMES_READ = [READ, EVENTS, PART, TOOL_ANSWER].flatMap(namesIn);

@@ -5,7 +5,6 @@ import { mapValues, range } from 'lodash';
 import { sampleFile } from './sampleFiles';
 import WORKBOOKS from './workbooks.json';
 
-/** What the server made of a file. */
 export interface RecordedFile {
 	name: string;
 	type: string;
@@ -24,7 +23,6 @@ export const recordedFiles = ['encodings', 'sheets-as-txt'].flatMap((name) => {
 
 type Cell = string | number | boolean | Date | null;
 
-/** A workbook of sheets, each with its rows of cells. */
 export function workbook(...sheets: Cell[][][]): Buffer {
 	const book = utils.book_new();
 	for (const rows of sheets) utils.book_append_sheet(book, utils.aoa_to_sheet(rows));

@@ -6,7 +6,6 @@ import type { Step } from './happenings';
 import { sampleFile } from './sampleFiles';
 import type { ReadEvent } from './streams';
 
-/** One request and its answer, recorded from a real server. */
 export interface Exchange {
 	label: string;
 	/** The token it was sent with: `plain` where nothing is said, none for null. */
@@ -41,11 +40,9 @@ export const endpointRecordings = NAMES.filter(isOfEndpoint).map((endpoint) => {
 	return { endpoint, ...recorded };
 });
 
-/** All recorded exchanges by endpoint. */
 export const recordings = (): Map<string, Exchange[]> =>
 	new Map(endpointRecordings.map(({ endpoint, exchanges }) => [endpoint, exchanges]));
 
-/** The names of all other recordings. */
 export const sequenceNames = NAMES.filter((name) => !isOfEndpoint(name));
 
 /** What of a stream arrived at once. */
@@ -114,7 +111,6 @@ const BASE_URL = 'https://api.example.com';
 const recording = (name: string) =>
 	JSON.parse(textOf(name).replaceAll(BASE_URL, '{base_url}')) as Recording;
 
-/** One of the recorded sequences, in order. */
 export const sequence = (name: string): SequenceExchange[] => recording(name).exchanges;
 
 const bySequence = (name: string, exchanges: SequenceExchange[]) =>

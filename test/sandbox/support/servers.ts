@@ -16,7 +16,6 @@ const { tokens, assistants, copilots, ofEndpoints } = JSON.parse(
 export { copilots, ofEndpoints };
 export const MAIN = '12280b80-6642-447f-9ad9-dbbdb589e2c5';
 
-/** The workspace of most of the recordings. */
 export const WORKSPACE = '447809ed-4fdc-4c86-a1a8-8b028415ef3f';
 
 const WORKSPACE_KEY = 'workspace-key';

@@ -17,7 +17,6 @@ export interface ReadEvent {
 	note?: string;
 }
 
-/** The events of a stream in their order. */
 export const eventsIn = (text: string): Heard[] =>
 	text
 		.split('\n\n')
@@ -28,7 +27,6 @@ export const eventsIn = (text: string): Heard[] =>
 			return data.startsWith('{') ? { id, data: JSON.parse(data) as unknown } : { id, text: data };
 		});
 
-/** The events of a recorded answer, where it is a stream. */
 export function recordedEvents({ response }: SequenceExchange): Heard[] | undefined {
 	if (!('status' in response)) return undefined;
 	const { pieces, events, body } = response;
