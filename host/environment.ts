@@ -28,6 +28,8 @@ const QUIET_AND_LOCAL = {
 	N8N_VERIFIED_PACKAGES_ENABLED: 'false',
 	N8N_LICENSE_AUTO_RENEW_ENABLED: 'false',
 	N8N_SECURE_COOKIE: 'false',
+	// n8n refuses all requests while its database seems gone, which on a busy machine is soon so.
+	DB_PING_TIMEOUT_MS: '60000',
 	N8N_PYTHON_ENABLED: 'false',
 	N8N_DISABLED_MODULES:
 		'mcp-registry,instance-ai,agents,mcp,source-control,external-secrets,ldap,sso-oidc,sso-saml,otel',

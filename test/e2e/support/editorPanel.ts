@@ -2,8 +2,7 @@ import type { Locator } from 'playwright-core';
 import { waitFor } from '../../../host/waitFor';
 import type { EditorWindow } from './browser';
 
-const DRAWING_MS = 5_000;
-const RUNNING_MS = 60_000;
+const DRAWING_MS = 20_000;
 const COVERED_MS = 5_000;
 
 /** The open panel of a node: its parameters, its output and its credential. */
@@ -37,7 +36,7 @@ export class NodePanel {
 
 	/** The text of the right column, once it matches. */
 	async outputWith(pattern: RegExp): Promise<string> {
-		await this.output.filter({ hasText: pattern }).waitFor({ timeout: RUNNING_MS });
+		await this.output.filter({ hasText: pattern }).waitFor();
 		return await this.output.innerText();
 	}
 
@@ -114,7 +113,7 @@ export class NodePanel {
 			.locator('[data-test-id="ndv-items-count"], [data-test-id="node-error-message"]')
 			.or(this.output.getByText(/\d+ items?\b/))
 			.first()
-			.waitFor({ timeout: RUNNING_MS });
+			.waitFor();
 	}
 
 	/** Shows the output, or the input, as a table, JSON or schema. */
