@@ -10,9 +10,8 @@ import { booleanField, textField } from '../nodes/XpertAi/execution/fields';
 import { BASE_URL, BEFORE_TOKEN, SECURE_START } from '../nodes/XpertAi/transport/credential';
 
 /**
- * Normalizes the Base URL as `serviceRoot` does, with the same two patterns: a credential test can contain expressions,
- * but not call functions of the node. A URL that the node rejects becomes `data:,`. n8n sends nothing to such a URL and
- * reports status 405, for which `REFUSALS` has the reason.
+ * Normalizes the Base URL like `serviceRoot`. A credential test may contain only expressions, so it cannot call
+ * `serviceRoot`. An invalid Base URL becomes `data:,`. n8n sends no request to `data:,` and reports status 405.
  */
 const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	const [, start, path] = ${BASE_URL}.exec(text) ?? [];
@@ -20,10 +19,7 @@ const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	return start && isSafe ? start + path : 'data:,';
 })(String($credentials.baseUrl ?? '').trim(), $credentials.allowInsecureHttp === true) }}`;
 
-/**
- * The value of the header `Authorization`, for all requests with this credential. The expression normalizes the token
- * as `tokenOf` does.
- */
+/** The `Authorization` header of all requests. The expression normalizes the token like `tokenOf`. */
 const AUTHORIZATION = `=Bearer {{ String($credentials.accessToken ?? '').trim().replace(${BEFORE_TOKEN}, '') }}`;
 
 /** The messages of the credential test, by HTTP status. */
@@ -34,10 +30,7 @@ const REFUSALS = {
 	405: 'The Base URL must start with https:// and lead to an Xpert AI server: enter only https://host. For http:// to another host, switch on Allow Insecure HTTP.',
 };
 
-/**
- * Base URL and access token of an Xpert AI server. Every request has the header `Authorization: Bearer <token>`
- * (contract, Authentication).
- */
+/** The credential for an Xpert AI server: its Base URL and an access token. */
 export class XpertAiApi implements ICredentialType {
 	name = 'xpertAiApi';
 
@@ -79,9 +72,8 @@ export class XpertAiApi implements ICredentialType {
 	};
 
 	/**
-	 * The credential test counts assistants (E9), which changes nothing and needs a valid token. If no server answers,
-	 * n8n shows only the code of the network error, and no rule can change that. The hint of Base URL explains these
-	 * codes.
+	 * Counts assistants (E9), because this request needs a valid token and changes nothing. If no server answers, n8n
+	 * shows only a network error code. The hint of the field Base URL explains these codes.
 	 */
 	test: ICredentialTestRequest = {
 		request: {

@@ -29,12 +29,12 @@ import { copy } from './operations/thread/copy';
 import { get } from './operations/thread/get';
 import { runOperations } from './operations/thread/runOperations';
 
-/** The resource that a new node starts with, also as the tool of an agent: most new nodes ask an assistant. */
+/** The preselected resource of a new node. Most new nodes ask an assistant, which is an operation of Thread. */
 export const DEFAULT_RESOURCE = 'thread';
 
 /**
- * All operations of the node, in the order of n8n's nodes panel: the most used come first. The default of a resource is
- * its first operation. To add an operation, declare it in a file of its own and list it here.
+ * All operations of the node, by resource. n8n's nodes panel shows them in this order, so the most used come first.
+ * The first operation of each resource is its default.
  */
 export const catalogue: Resource[] = resources({
 	document: [submit, findChanges, disable, enable, getStatus, startProcessing],
@@ -56,7 +56,7 @@ export const catalogue: Resource[] = resources({
 	file: [createFile],
 });
 
-/** Names each resource after its key: `fileContext` becomes "File Context". Sets `action` in operations without one. */
+/** Derives resource names from keys: `fileContext` becomes "File Context". Adds missing `action` texts. */
 function resources(operations: Record<string, Operation[]>): Resource[] {
 	return map(operations, (all, value) => {
 		const name = startCase(value);

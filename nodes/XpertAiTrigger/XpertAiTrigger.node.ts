@@ -38,7 +38,7 @@ export class XpertAiTrigger implements INodeType {
 	methods = { listSearch };
 
 	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
-		// Loaded with the first poll, because most n8n processes only show the node and never poll.
+		// Loaded at the first poll, because most n8n processes never poll.
 		const { poll } = await import('./poll');
 		return await poll(this);
 	}

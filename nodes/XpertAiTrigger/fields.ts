@@ -65,7 +65,7 @@ export const triggerFields: INodeProperties[] = [
 	]),
 ];
 
-/** The schema of the trigger's settings, by the names of the parameters. */
+/** The schema of the trigger's parameters. */
 export const triggerSettings = z.object({
 	events: z.array(event).min(1),
 	assistantId: uuid.optional(),

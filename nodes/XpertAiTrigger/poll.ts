@@ -39,8 +39,8 @@ import { triggerFields, triggerSettings } from './fields';
 import type { ConversationEvent, TriggerSettings } from './fields';
 
 /**
- * Converts a conversation of E5 to a change. A record that is not a conversation becomes a change without an event and
- * is not left out, because a shorter page would look like the last page.
+ * Converts a conversation (E5) to a change. An invalid record becomes a change without an event, because a shorter page
+ * would look like the last page.
  */
 const conversationChange = conversationRecord
 	.extend({ title: textIfAny, xpertId: textIfAny, updatedAt: textIfAny })
@@ -63,8 +63,8 @@ export type ConversationChange = z.infer<typeof conversationChange> & { record: 
 const record = z.custom<IDataObject>(isJsonObject);
 
 /**
- * The schema of the answer of E5. It requires `total`, which recorded servers always send, so that an empty answer or
- * the answer of another API does not count as an empty list.
+ * The schema of the answer of E5. Requires `total`, so that the answer of another API does not count as an empty list.
+ * Xpert AI servers always send `total` (recorded).
  */
 const searchAnswer = z
 	.object({ items: z.array(record.catch({})), total: z.number() })
@@ -90,7 +90,7 @@ export function searchChanges(
 	return async ({ since, order, limit }) => {
 		const updatedAt = since === undefined ? undefined : { $gte: new Date(since).toISOString() };
 		const search = { where: { updatedAt, xpertId }, order: { updatedAt: order }, limit };
-		// Rejects an ascending list that the server did not filter and sort, because polls would miss changes.
+		// Rejects an ascending list that the server did not filter and sort: polls would miss changes.
 		const schema = searchAnswer.refine((changes) => {
 			const times = [since ?? 0, ...timesOf(changes)];
 			return order === 'DESC' || isEqual(times, sortBy(times));
@@ -103,10 +103,9 @@ export function searchChanges(
 }
 
 /**
- * The event of a conversation, by the status of its last run; undefined while a run is in progress, before the first
- * run, and for an unknown status. Waiting and cancelled runs are both `interrupted`, but only waiting runs have tasks
- * and no error (seen on the live server). A run with only a leftover task of another run has answered (see
- * `openTasks`).
+ * Returns the event of a conversation from the status of its last run. Returns undefined during a run, before the first
+ * run, and for an unknown status. Waiting and cancelled runs are both `interrupted`. Only waiting runs have tasks and
+ * no error (seen on the live server). A run with only a leftover task counts as answered (see `openTasks`).
  */
 function eventOf(status: unknown, open: OpenTasks): ConversationEvent | undefined {
 	if (status === 'idle') return 'answered';
@@ -116,26 +115,21 @@ function eventOf(status: unknown, open: OpenTasks): ConversationEvent | undefine
 	return open.isLeftOver && !open.error ? 'answered' : 'cancelled';
 }
 
-/** The tasks that wait for a person, and as `error` why the last run failed or who cancelled it. */
+/** The open tasks of a conversation. `error` says why the last run failed or who cancelled the run. */
 type OpenTasks = ReturnType<typeof openTasks> & { error?: string };
 
-/** How many threads are read at once. After the same number of failures, the server counts as unavailable. */
+/** How many threads are read in parallel. A poll stops after the same number of unreadable threads. */
 const THREADS_AT_ONCE = 5;
 
-/**
- * The maximum number of polls that try to read a thread. If the last of them fails, the change is emitted without
- * messages.
- */
+/** How many polls try to read a thread. If all of them fail, the change is emitted without messages. */
 export const THREAD_TRIES = 3;
 
 /**
- * Creates the items of changes, in order. A change with an unreadable thread does not delay later changes. After
- * `THREADS_AT_ONCE` unreadable threads the poll ends, because the server then counts as unavailable. The first batch is
- * tried even if the time is up, so that every poll makes progress. Changes that are neither in `done` nor in `unread`
- * were not tried.
+ * Creates the items of changes, in order. A change with an unreadable thread does not delay later changes. The first
+ * batch is processed even without time left, so that every poll makes progress.
  *
- * @param most how many changes to handle at most
- * @param triesOf returns in how many earlier polls a change was tried
+ * @param most the maximum number of changes to handle
+ * @param triesOf returns how many earlier polls postponed a change
  */
 export async function makeItems(
 	changes: ConversationChange[],
@@ -150,12 +144,9 @@ export async function makeItems(
 		change,
 		thread: await readMessages(send, needsThreads ? change.threadId : undefined),
 	});
-	/**
-	 * Handled changes. `json` is the JSON of the item; it is missing if the change does not contain the text
-	 * `onlyWith`.
-	 */
+	/** Handled changes. Without `json`, the conversation does not contain the text `onlyWith` and gets no item. */
 	const done: Array<ConversationChange & { json?: IDataObject }> = [];
-	/** Changes that wait for the next poll, because their thread could not be read or their event may be temporary. */
+	/** Changes postponed to the next poll: the thread was unreadable, or the event may be temporary. */
 	const unread: ConversationChange[] = [];
 	let failed = 0;
 	for (let rest = changes; rest.length > 0 && done.length < most; ) {
@@ -164,9 +155,8 @@ export async function makeItems(
 		for (const { change, thread } of await Promise.all(batch.map(read))) {
 			const tries = triesOf(change);
 			const isFailed = !thread.messages && tries + 1 < THREAD_TRIES;
-			// If two runs of a thread collide, one of them is cancelled in favour of the other. The conversation shows
-			// the cancelled run until the other run ends or the cancelled run starts again (recorded, `turns`). So a
-			// change to `cancelled` is not emitted in its first poll.
+			// If two runs of a thread collide, the conversation shows a cancelled run. That state can end when the
+			// other run ends (recorded, `turns`). So the first poll postpones a change to `cancelled`.
 			const mayBeTemporary = change.event === 'cancelled' && tries === 0;
 			failed += Number(isFailed);
 			if (isFailed || mayBeTemporary) unread.push(change);
@@ -177,7 +167,7 @@ export async function makeItems(
 	return { done, unread };
 }
 
-/** The messages of a thread, or why they could not be read. */
+/** The messages of a thread, or the reason why they could not be read. */
 type ThreadMessages = { messages?: ThreadMessage[]; notRead?: string };
 
 /** Reads the messages of a thread (E15). Without a thread ID, there are no messages. */
@@ -188,8 +178,8 @@ async function readMessages(send: Send, threadId?: string): Promise<ThreadMessag
 }
 
 /**
- * The JSON of an item; undefined if neither the title nor a message contains the text `onlyWith`. A change with an
- * unreadable thread always gets an item, because an extra event is better than a missing one.
+ * Returns the JSON of an item; undefined if neither the title nor a message contains `onlyWith`. A change with an
+ * unreadable thread always gets an item: an extra item is better than a missing item.
  */
 function itemJson(
 	change: ConversationChange,
@@ -228,7 +218,7 @@ function summaryOf(change: ConversationChange, messages: ThreadMessage[] = []): 
 /**
  * Reads the parameters of the trigger.
  *
- * @throws NodeOperationError naming the parameter and the requirement
+ * @throws NodeOperationError that names the invalid parameter
  */
 export function readTriggerSettings(context: IPollFunctions): TriggerSettings {
 	const resolve: Reader['resolve'] = (name, initial) => context.getNodeParameter(name, initial);
@@ -236,18 +226,18 @@ export function readTriggerSettings(context: IPollFunctions): TriggerSettings {
 	return reader.settings(triggerSettings);
 }
 
-/** The maximum time of a poll, in milliseconds. After about this time, n8n stops waiting for a poll. */
+/** The maximum time of a poll. n8n stops waiting for a poll after about this time. */
 const MAX_POLL_MS = 30_000;
 
 /** The share of a poll's time for reading changes; the rest is for reading threads. */
 const READING_SHARE = 0.8;
 
-/** Collects what a poll needs. */
+/** Collects the settings, the connection and the stored data of a poll. */
 async function pollContext(context: IPollFunctions) {
 	const settings = readTriggerSettings(context);
 	const { send, server, credentialId } = await connectionOf(context);
 	const started = systemClock.now();
-	// Older versions of n8n do not limit the time of a poll and do not have this function.
+	// Older versions of n8n do not have this function.
 	const { getPollBudgetMs }: Partial<IPollFunctions> = context;
 	const budgetMs = Math.min(MAX_POLL_MS, getPollBudgetMs?.call(context) ?? Infinity);
 	return {
@@ -257,25 +247,25 @@ async function pollContext(context: IPollFunctions) {
 		fetchChanges: searchChanges(context, send, settings.assistantId),
 		/** Identifies the credential, assistant and server that the memory belongs to. */
 		watched: JSON.stringify([credentialId, settings.assistantId ?? '', server]),
-		/** The data that n8n stores for this node, with the memory of its polls. */
+		/** The node's static data in n8n, which holds the memory. */
 		stored: context.getWorkflowStaticData('node'),
-		/** Whether the poll has used less than this share of its time; default all of it. */
+		/** Whether the poll has used less than this share of its time. */
 		hasTime: (share = 1) => systemClock.now() - started < share * budgetMs,
 	};
 }
 
 type PollContext = Awaited<ReturnType<typeof pollContext>>;
 
-/** What a poll after the first one needs. Tests set a small `pageSize`. */
+/** The context of a poll after the first poll. Only tests set `pageSize`. */
 type Polling = Omit<PollContext, 'context'> & { pageSize?: number };
 
 /**
- * Runs one poll. The first poll only stores which changes exist already. A manual test returns the newest change and
- * stores nothing.
+ * Runs one poll. The first poll only stores the existing changes. A manual test returns the newest change and stores
+ * nothing.
  *
  * @returns the changes since the last poll, or the newest change in a manual test; null if there are none
- * @throws NodeApiError or NodeOperationError if a parameter is not valid, if a request failed and the poll made no
- * progress, or if a manual test finds no change
+ * @throws NodeApiError if a request failed and the poll made no progress
+ * @throws NodeOperationError if a parameter is invalid, or if a manual test finds no change
  */
 export async function poll(context: IPollFunctions): Promise<INodeExecutionData[][] | null> {
 	const polling = await pollContext(context);
@@ -287,11 +277,11 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	return null;
 }
 
-/** The changes with an event that the user selected. `onlyWith` is checked later, because it needs the messages. */
+/** Returns the changes whose event the user selected. `makeItems` checks `onlyWith` later, with the messages. */
 const wantedChanges = (changes: ConversationChange[], { events }: TriggerSettings) =>
 	changes.filter(({ event }) => event && events.includes(event));
 
-/** Runs a poll after the first one. Returns and throws the same as `poll`. */
+/** Runs a poll with the memory of earlier polls. Returns and throws the same as `poll`. */
 export async function pollSince(
 	memory: Memory,
 	polling: Polling,
@@ -302,6 +292,7 @@ export async function pollSince(
 		newChanges(memory, wantedChanges(changes, settings));
 	const isEnough = ({ changes, upTo }: Reading<ConversationChange>) =>
 		!hasTime(READING_SHARE) || (upTo >= memory.since && wantedOf(changes).length >= most);
+	// The first page repeats all known changes. It needs additional room for new changes.
 	const room = pageSize + memory.known.length;
 	const found = await readChanges(fetchChanges, memory.again, isEnough, room);
 	const { changes, failure } = found;
@@ -312,22 +303,21 @@ export async function pollSince(
 	}
 	const wanted = wantedOf(changes);
 	const { done, unread } = await makeItems(wanted, polling, most, (one) => triesOf(memory, one));
-	// No `await` from here on, because a slow poll can overlap the next one: each of the two must see which changes the
-	// other has emitted.
+	// No `await` from here on: a slow poll can overlap the next poll. With an `await`, both polls could emit the same
+	// change.
 	const latest = readMemory(stored, watched) ?? memory;
 	const handled = newChanges(latest, done);
 	const next = nextMemory(latest, memory, found, { wanted, handled, unread });
 	Object.assign(stored, next);
 	const items = handled.flatMap(({ json }) => (json ? [{ json }] : []));
 	if (items.length > 0) return [items];
-	// Throws only if the poll made no progress, because some versions of n8n drop the stored data of a poll that
-	// throws.
+	// Some versions of n8n drop the stored data of a poll that throws. So a poll throws only if it made no progress.
 	const hasProgressed = handled.length + unread.length > 0 || next.since > latest.since;
 	if (failure !== undefined && !hasProgressed) throw failure;
 	return null;
 }
 
-/** The item of the newest change that the workflow would start for. */
+/** Returns the item of the newest change that matches the settings. */
 async function newestItem(polling: PollContext): Promise<IDataObject> {
 	const { context, settings, fetchChanges } = polling;
 	const { changes } = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });

@@ -8,10 +8,9 @@ import type { RequestContext } from '../transport/credential';
 import { type Failure, failureDescription, failureMessage, isBusy } from '../transport/failure';
 import { type Send, cancelSignal } from '../transport/request';
 
-/** The error of a failed item. */
 export type ItemError = NodeApiError | NodeOperationError;
 
-/** An ID in a request, with the name that messages give its parameter, e.g. `"Thread"`. */
+/** An ID in a request. `field` is the quoted display name of the parameter, e.g. `"Thread"`. */
 export interface NamedId {
 	field: string;
 	id: string;
@@ -20,19 +19,18 @@ export interface NamedId {
 /** Hints for failed requests of an operation, by HTTP status. */
 export type StatusHints = Partial<Record<number, string>>;
 
-/** Facts about a request, for the texts of its error if the request fails. */
+/** Details about a failed request, for the texts of its error. */
 export interface HintContext {
 	statusHints?: StatusHints;
 	/** The record IDs in the path and body of the request. */
 	ids?: NamedId[];
-	/** The record that is missing if the server answers 404. If set, `ids` are ignored. */
+	/** The record that does not exist if the server answers 404. Replaces `ids`. */
 	missing?: NamedId;
 }
 
 /**
- * Returns the error that a user reads. The message says what happened to which record, the description says why and
- * what to do next; both use the display names of parameters. n8n shows the data of the error, e.g. path and request ID,
- * as details. The error contains neither the token nor the headers of the request.
+ * Returns the n8n error for a failed request. The message says what happened, the description what the user can do.
+ * The error contains neither the token nor the request headers.
  */
 export function apiError(
 	failure: Failure,
@@ -48,13 +46,13 @@ export function apiError(
 	const httpCode = failure.status?.toString() ?? failure.code;
 	const shown = { message, description, httpCode, itemIndex };
 	const error = new NodeApiError(node, { message }, shown);
-	// Set again: the constructor of n8n replaces a message that contains a network error code with a general text.
+	// n8n's constructor replaces a message that contains a network error code. So the message is set again.
 	error.message = message;
 	error.context.data = { ...failure };
 	return error;
 }
 
-/** The hint for a failure; undefined if `failureDescription` must give its general hint. */
+/** Returns the specific hint for a failure. If undefined, `failureDescription` uses its general hint. */
 function hintFor(
 	failure: Failure,
 	{ statusHints, ids }: HintContext & { ids: NamedId[] },
@@ -77,16 +75,16 @@ function hintFor(
 const FOR_LATER_HINT =
 	'The server makes all documents of this knowledgebase searchable anew, as its embedding model was changed. Until then it stores and processes nothing; Knowledgebase: Get tells its status. Run it again then.';
 
-/** The server's reason in a 404 that does not name the missing record. All its other reasons name the record. */
+/** Matches the server's only 404 reason that does not name the missing record. */
 const UNNAMED_RECORD = /^the requested record was not found$/i;
 
 const FORBIDDEN_HINT =
 	"The server knows this key. A user's key runs no threads in private workspaces, an assistant's key only those of its assistant; a workspace's key creates and updates no knowledgebases, and stores no first document of one.";
 
 /**
- * Sends one request, with retries: for an item, a list in the editor or a poll.
+ * Sends one request, with retries.
  *
- * @param toError converts the failure to the error that is thrown
+ * @param toError creates the error to throw
  * @returns the parsed answer, with its HTTP status
  * @throws NodeApiError if the request still fails after the retries
  */
@@ -109,7 +107,7 @@ export function operationError(
 	options: { description?: string; itemIndex?: number } = {},
 ): NodeOperationError {
 	const error = new NodeOperationError(node, message, options);
-	// Set again: n8n replaces a message that contains a network error code, which a value from the user may contain.
+	// n8n replaces a message that contains a network error code, e.g. in a user's value. So the message is set again.
 	error.message = message;
 	return error;
 }

@@ -5,7 +5,6 @@ import type { UploadFile } from '../transport/multipart';
 import type { Item } from './item';
 import { namesValue, quoted } from './userInput';
 
-/** MIME types of documents, by file extension. */
 export const MIME_TYPES: Record<string, string> = {
 	csv: 'text/csv',
 	docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
@@ -23,18 +22,18 @@ export const MIME_TYPES: Record<string, string> = {
 	xml: 'application/xml',
 };
 
-/** File extensions of the pictures that users attach to messages; `jpg` counts as `jpeg`. */
+/** File extensions of pictures. `jpg` is missing because `mimeTypeOf` replaces `jpg` with `jpeg`. */
 const PICTURES = ['gif', 'jpeg', 'png', 'webp'];
 
 export const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** The file extension in a file name, in lower case; undefined if it is not the extension of a known format. */
+/** The extension of a file name in lower case, or undefined if `MIME_TYPES` does not contain the extension. */
 export function documentExtension(name: string): string | undefined {
 	const extension = extensionOf(name);
 	return Object.hasOwn(MIME_TYPES, extension) ? extension : undefined;
 }
 
-/** The MIME type for a file name, or `UNKNOWN_TYPE`. For files without a MIME type, e.g. from a Code node. */
+/** Derives the MIME type from a file name. Used for files without a MIME type, e.g. from a Code node. */
 function mimeTypeOf(name = ''): string {
 	const extension = extensionOf(name).replace('jpg', 'jpeg');
 	if (PICTURES.includes(extension)) return `image/${extension}`;
@@ -44,23 +43,23 @@ function mimeTypeOf(name = ''): string {
 const extensionOf = (name: string): string =>
 	/\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
 
-/** A binary field of an item, with its name and the parameter that names it. */
+/** A binary field of an input item. `property` is the name of the field. */
 export interface BinaryField {
 	property: string;
 	binary: IBinaryData;
-	/** Display name of the parameter that names the field. */
+	/** Display name of the parameter that selects the field. */
 	parameter: string;
 }
 
-/** The binary field that the parameter `binaryPropertyName` names. */
+/** The binary field that the parameter `binaryPropertyName` selects. */
 export const binaryOf = (item: Item): BinaryField =>
 	binaryNamed(item, FILE, item.text(FILE, 'data').trim());
 
 const FILE = 'binaryPropertyName';
 
 /**
- * The binary fields that a parameter names. The parameter is a text with names between commas or a list of names, and
- * may be empty. A repeated name counts once.
+ * The binary fields that a parameter selects. The parameter is a list of names or a comma-separated text. Repeated
+ * names count once.
  */
 export const binariesOf = (item: Item, name: string): BinaryField[] =>
 	uniq(item.setting<string[]>(name, namesValue)).map((one) => binaryNamed(item, name, one));
@@ -77,7 +76,7 @@ function binaryNamed(item: Item, name: string, property: string): BinaryField {
 	return item.refuseField(name, `names ${quoted(property)}, but the item ${available}`);
 }
 
-/** The bytes of a binary field: in chunks if n8n stores them outside the item, otherwise in one piece. */
+/** Yields the bytes of a binary field. A file that n8n stores inside the item is a single chunk. */
 async function* binaryChunks(item: Item, field: BinaryField): AsyncGenerator<Uint8Array> {
 	const { helpers } = item.context;
 	const { id } = field.binary;
@@ -100,7 +99,7 @@ export async function firstBytes(item: Item, field: BinaryField): Promise<Buffer
 
 const HEAD_BYTES = 1024;
 
-/** Whether the first bytes of a file are text without U+0000, in the encoding that `textChunks` would use. */
+/** Whether the first bytes of a file are text without U+0000. Uses the same encoding as `textChunks`. */
 export function isTextHead(head: Buffer, mimeType: string): boolean {
 	const text: unknown = attempt(() =>
 		new TextDecoder(encodingOf(head, mimeType), { fatal: true }).decode(head, { stream: true }),
@@ -108,21 +107,21 @@ export function isTextHead(head: Buffer, mimeType: string): boolean {
 	return typeof text === 'string' && !text.includes(NUL);
 }
 
-/** U+0000, which PostgreSQL, the database of the server, cannot store in a text. */
+/** U+0000. The server's database (PostgreSQL) cannot store this character in a text. */
 export const NUL = '\0';
 
 /**
- * A file with U+0000 is text only if U+0000 is less than one in this many characters. A file with more is binary, or
- * UTF-16 without a byte order mark.
+ * A file is not text if at least one in 1,000 characters is U+0000. Such files are binary, or UTF-16 without a byte
+ * order mark.
  */
 const CHARACTERS_PER_NUL = 1000;
 
 /**
- * The text of a binary field in chunks, without U+0000. The encoding comes from the byte order mark or, without a mark,
- * from the MIME type; the default is UTF-8.
+ * Yields the text of a binary field in chunks, without U+0000. The encoding comes from the byte order mark, or else
+ * from the MIME type. The default is UTF-8.
  *
  * @param onNul called after the last chunk if U+0000 was removed
- * @throws NodeOperationError if the file is not text in that encoding, or cannot be read
+ * @throws NodeOperationError if the file is not valid text or cannot be read
  */
 export async function* textChunks(
 	item: Item,
@@ -135,7 +134,7 @@ export async function* textChunks(
 	const decoded = (bytes?: Uint8Array) => {
 		encoding ||= encodingOf(head, mimeType);
 		decoder ??= new TextDecoder(encoding, { fatal: true });
-		// `stream: true` avoids a fault of some Node.js versions, which otherwise decode windows-1252 as Latin 1.
+		// Without `stream: true`, some Node.js versions decode windows-1252 as Latin 1.
 		const text = decoder.decode(bytes, { stream: bytes !== undefined });
 		const clean = text.replaceAll(NUL, '');
 		characters += text.length;
@@ -173,7 +172,7 @@ function encodingOf(head: Buffer, mimeType: string): string {
 }
 
 /**
- * The file of a binary field for an upload. If n8n stores the file outside the item, the file is streamed.
+ * Returns the file of a binary field for an upload. A file that n8n stores outside the item is streamed.
  *
  * @throws NodeOperationError if the file cannot be read, e.g. because n8n has deleted it
  */
@@ -195,8 +194,8 @@ export async function readUploadFile(item: Item, field: BinaryField): Promise<Up
 }
 
 /**
- * Reads a file, and reports any failure as a missing file: n8n deletes files with the executions that made them, even
- * if pinned data still refers to the files.
+ * Reads a file. If reading fails, the error says that n8n no longer has the file. n8n deletes files together with
+ * their executions, but pinned data can still refer to deleted files.
  */
 async function readStored<Result>(
 	item: Item,
@@ -215,7 +214,7 @@ async function readStored<Result>(
 /**
  * Throws the error for a file that cannot be sent.
  *
- * @param flaw what is wrong with the file, as the end of a sentence, e.g. `is empty`
+ * @param flaw the problem, as the end of a sentence, e.g. `is empty`
  */
 export function refuseFile(
 	item: Item,

@@ -7,27 +7,26 @@ import type {
 	NodePropertyTypes,
 } from 'n8n-workflow';
 
-/** Values of fields, by field name. */
 export type FieldValues = Record<string, unknown>;
 
-/** Drops the values of empty fields. */
+/** Leaves out empty fields. */
 export const filledOnly = (values: FieldValues): FieldValues =>
 	omitBy(values, (value) => value === undefined || value === '');
 
-/** Splits a text at a separator, e.g. into IDs or names. Blank parts are left out. */
+/** Splits a text at a separator. Trims the parts, and leaves out empty parts. */
 export const splitList = (text: string, separator: string | RegExp = ',') =>
 	compact(text.split(separator).map((one) => one.trim()));
 
 export const ID_PLACEHOLDER = 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
 
-/** Any other properties of a field. They override those that a function of this file sets. */
+/** Properties of a field that override the defaults of the functions below. */
 type More = Partial<INodeProperties>;
 
 /**
  * Returns a function that builds fields of one type.
  *
- * @param initial the default value of these fields
- * @param ofAll further properties of all these fields
+ * @param initial the default value of the fields
+ * @param ofAll further properties of the fields
  */
 const fieldMaker =
 	(type: NodePropertyTypes, initial: NodeParameterValueType, ofAll?: More) =>
@@ -43,10 +42,10 @@ const fieldMaker =
 
 export const textField = fieldMaker('string', '');
 
-/** A text field for the ID of a record. */
+/** A text field for a record ID. */
 export const idField = fieldMaker('string', '', { placeholder: ID_PLACEHOLDER });
 
-/** Whether a field takes the ID of a record: `idField` or a resource locator. */
+/** Whether the value of a field is a record ID: true for `idField` and resource locators. */
 export const isIdField = ({ type, placeholder }: INodeProperties): boolean =>
 	type === 'resourceLocator' || placeholder === ID_PLACEHOLDER;
 
@@ -54,7 +53,7 @@ export const jsonField = fieldMaker('json', '{}');
 
 export const numberField = fieldMaker('number', 0);
 
-/** A switch, which is off by default unless `more` says otherwise. */
+/** A switch. The default is off. */
 export const booleanField = fieldMaker('boolean', false);
 
 /** A collection of optional fields. */
@@ -82,13 +81,13 @@ export function rowsField(
 	});
 }
 
-/** A choice: its display name, alone or with other properties that n8n shows, e.g. a description. */
+/** A choice in a list: its display name, or an object with more properties, e.g. a description. */
 type Choice = string | Omit<INodePropertyOptions, 'value'>;
 
 /**
- * A field with a list of choices, of which the user selects one. Default: the first, unless `more` sets another.
+ * A dropdown list. The default is the first choice, unless `more` sets a default.
  *
- * @param choices the choices by value
+ * @param choices the choices, by value
  */
 export function choiceField<Value extends string>(
 	name: string,
@@ -105,10 +104,10 @@ export function choiceField<Value extends string>(
 	return fieldMaker('options', initial)(name, displayName, description, { options, ...more });
 }
 
-/** The name of the parameter Additional Fields (JSON), as `Reader` takes it. */
+/** The path of the parameter Additional Fields (JSON), for the methods of `Reader`. */
 export const ADDITIONAL_FIELDS_JSON = 'options.additionalFieldsJson';
 
-/** The option for fields of the body that have no parameter in the panel. */
+/** The option for request fields that have no parameter in the node. */
 export const additionalFieldsJson = jsonField(
 	'additionalFieldsJson',
 	'Additional Fields (JSON)',
@@ -117,7 +116,7 @@ export const additionalFieldsJson = jsonField(
 );
 
 /**
- * The parameter that names a binary field of the item.
+ * The parameter for the name of a binary field.
  *
  * @param content what the binary field contains, e.g. `the file to upload`
  */
@@ -128,7 +127,6 @@ export function binaryFieldName(content: string): INodeProperties {
 	return textField('binaryPropertyName', 'Input Binary Field', description, more);
 }
 
-/** Return All and Limit, the two usual parameters of lists in n8n. */
 export const returnAll = booleanField(
 	'returnAll',
 	'Return All',
@@ -141,7 +139,7 @@ export const limit = numberField('limit', 'Limit', 'Max number of results to ret
 	displayOptions: { show: { returnAll: [false] } },
 });
 
-/** The display condition that holds if the node is used as a tool of an AI agent. */
+/** Display condition: the node is a tool of an AI agent. */
 export const OF_TOOLS = { '@tool': [true] };
 
 export const simplify = booleanField(
@@ -151,10 +149,7 @@ export const simplify = booleanField(
 	{ default: true, displayOptions: { hide: OF_TOOLS } },
 );
 
-/**
- * The fields that `readAnswerOutput` reads. An agent's tool shows Output in place of Simplify, as n8n's UX guidelines
- * require.
- */
+/** The fields that `readAnswerOutput` reads. n8n's UX guidelines require Output, not Simplify, in an agent's tool. */
 export const simplifyFields: INodeProperties[] = [
 	simplify,
 	choiceField(
@@ -173,14 +168,14 @@ export const simplifyFields: INodeProperties[] = [
 
 export const DEFAULT_TIMEOUT_SECONDS = 120;
 
-/** The option for the timeout of one request. It replaces n8n's own timeout of 300 seconds. */
+/** The option Timeout for one request. Overrides n8n's own timeout of 300 seconds. */
 export const timeoutOption = (defaultSeconds = DEFAULT_TIMEOUT_SECONDS) =>
 	numberField('timeout', 'Timeout (Seconds)', 'How long to wait for the answer to one request', {
 		typeOptions: { minValue: 1 },
 		default: defaultSeconds,
 	});
 
-/** Upper limit of Requests at Once: more requests do not make servers faster, and a proxy may reject them. */
+/** Maximum of Requests at Once. More parallel requests are not faster, and a proxy may reject them. */
 const MOST_AT_ONCE = 20;
 
 export const atOnceOption = numberField(
@@ -200,13 +195,10 @@ export const optionsField = (options: INodeProperties[]): INodeProperties =>
 		options: inPanelOrder(options),
 	});
 
-/**
- * Names of the collections that only group optional fields in the panel. The body has the fields themselves, without
- * the collection.
- */
+/** Names of collections that only group fields in the panel. The request body contains their fields directly. */
 const CONTAINERS = ['additionalFields', 'updateFields', 'filters'];
 
-/** A collection that groups optional fields of a body. Its name must be in `CONTAINERS`. */
+/** A collection of optional body fields. Its name must be in `CONTAINERS`. */
 export const fieldCollection = (name: string, options: INodeProperties[]): INodeProperties =>
 	groupField(name, startCase(name), undefined, {
 		options,
@@ -214,8 +206,8 @@ export const fieldCollection = (name: string, options: INodeProperties[]): INode
 	});
 
 /**
- * Adds display conditions to fields. n8n's own function for this merges deeply, which would take a sixth of the time
- * that the nodes need to load.
+ * Adds display conditions to fields. Does not use n8n's own function: its deep merge would take a sixth of the loading
+ * time of the nodes.
  */
 export function displayedIf<Field extends INodeProperties>(
 	{ show }: Pick<IDisplayOptions, 'show'>,
@@ -227,6 +219,6 @@ export function displayedIf<Field extends INodeProperties>(
 	}));
 }
 
-/** Whether a field is a collection that only groups other fields of the body (see `CONTAINERS`). */
+/** Whether a field only groups other fields (see `CONTAINERS`). */
 export const isContainer = ({ name, type }: INodeProperties): boolean =>
 	type === 'collection' && CONTAINERS.includes(name);

@@ -14,19 +14,13 @@ import { isIdField } from './fields';
 import { type HintContext, type ItemError, type NamedId, apiError, callOrThrow } from './apiError';
 import { Reader, chosenId } from './userInput';
 
-/**
- * An input item: reads the parameters of the operation, sends requests, and creates outputs and errors. If there are
- * several items, messages about parameters name the item.
- */
+/** An input item. Reads the parameters of the operation, sends requests, and creates outputs and errors. */
 export class Item extends Reader {
-	/**
-	 * Set by operations that take long: describes the state of this item's work for n8n's log, `minutes` after its
-	 * start.
-	 */
+	/** Returns a progress message for n8n's log, `minutes` after the start. Only long operations set this function. */
 	progress?: (minutes: number) => string;
 
 	/**
-	 * @param fields the parameters of the operation, with their display names and defaults
+	 * @param fields the parameters of the operation
 	 * @param connection sends the requests of the item
 	 */
 	constructor(
@@ -35,8 +29,7 @@ export class Item extends Reader {
 		fields: INodeProperties[],
 		readonly connection: Connection,
 	) {
-		// n8n's validation is skipped: it would search all fields of the node for each value, and the node checks
-		// values itself.
+		// Skips n8n's validation, which searches all fields for each value. The node checks values itself.
 		const resolve: Reader['resolve'] = (name, initial) =>
 			context.getNodeParameter(name, index, initial, { skipValidation: true });
 		const suffix = context.getInputData().length > 1 ? ` [item ${index}]` : '';
@@ -44,9 +37,9 @@ export class Item extends Reader {
 	}
 
 	/**
-	 * The error for a failed request of this item.
+	 * Returns the error for a failed request of this item.
 	 *
-	 * @param body the JSON of the request: the error names those IDs in it that come from parameters
+	 * @param body the JSON text of the request, searched for IDs from parameters
 	 */
 	apiError(failure: Failure, { ids = [], ...hints }: HintContext = {}, body = ''): NodeApiError {
 		return apiError(failure, {
@@ -58,8 +51,8 @@ export class Item extends Reader {
 	}
 
 	/**
-	 * The IDs in a request that come from fields of the operation. They are in reverse order of the fields, because the
-	 * record of the last field is the most likely one to be missing.
+	 * Finds the IDs in a request that come from parameters. The last parameter comes first, because its record is most
+	 * likely to be missing.
 	 *
 	 * @param request the path and the body of the request
 	 */
@@ -67,7 +60,7 @@ export class Item extends Reader {
 		const parts = request.split(/[/"?]/);
 		const own = this.fields.filter(isIdField).reverse();
 		return own.flatMap(({ name, displayName }) => {
-			// Errors in expressions are ignored: a field that the panel hides may still have a broken expression.
+			// Ignores failing expressions, because a hidden field can still contain a broken expression.
 			const id = chosenId(attempt(() => this.resolve(name, '')));
 			const forms = typeof id === 'string' ? [id, encodeURIComponent(id.toWellFormed())] : [];
 			const isSent = id !== '' && forms.some((form) => parts.includes(form));
@@ -75,10 +68,7 @@ export class Item extends Reader {
 		});
 	}
 
-	/**
-	 * Converts a caught value to an n8n error about this item. An n8n error is returned itself, and gets the item's
-	 * index if it has no index.
-	 */
+	/** Converts a caught value to an n8n error. Adds the index of this item if the error has no item index. */
 	asError(caught: unknown): ItemError {
 		if (caught instanceof NodeApiError || caught instanceof NodeOperationError) {
 			caught.context.itemIndex ??= this.index;
@@ -88,16 +78,16 @@ export class Item extends Reader {
 		return new NodeOperationError(this.node, cause, { itemIndex: this.index });
 	}
 
-	/** An output item paired with this item. */
+	/** Creates an output item that is paired with this input item. */
 	output(json: IDataObject): INodeExecutionData {
 		return { json, pairedItem: { item: this.index } };
 	}
 
 	/**
-	 * The output item for a failure. If On Error is "Continue (using error output)", n8n moves this item to the error
-	 * output and adds the fields of the input item.
+	 * Creates the output item for a failure. If On Error is "Continue (using error output)", n8n moves this output item
+	 * to the error output.
 	 *
-	 * @param facts further details to output
+	 * @param facts further details for the output item
 	 */
 	failed(error: ItemError, facts: IDataObject = {}): INodeExecutionData {
 		const { message, description, context } = error;
@@ -107,23 +97,22 @@ export class Item extends Reader {
 		const known = pickBy({ description, httpCode, request, requestId });
 		const details = { ...runFacts(error), ...omitBy(facts, isUndefined), ...known };
 		const item = this.output({ error: message, details });
-		// Before version 2.39, n8n recognizes a failed item by its `error`, and then reduces the JSON of an item that
-		// still has `error` to the message. In between, n8n copies the item. The copy lacks an `error` that is not
-		// enumerable, so its JSON stays whole.
+		// Before version 2.39, n8n detects a failed item by its `error`. n8n then copies the item. If the copy also has
+		// `error`, n8n reduces its JSON to the message. A non-enumerable `error` is not copied.
 		if (this.node.onError !== 'continueErrorOutput') return item;
 		return Object.defineProperty(item, 'error', { value: error, enumerable: false });
 	}
 
-	/** The input item itself, with its JSON and its binary fields. */
+	/** The input item from n8n, with JSON and binary fields. */
 	get input(): INodeExecutionData {
 		return this.context.getInputData()[this.index] as INodeExecutionData;
 	}
 
 	/**
-	 * Throws if the credential of this item differs from that of the first item. For operations that send all items
-	 * together, with the credential of the first item.
+	 * Checks that this item has the same credential data as the first item. Operations that send all items together
+	 * can use only one credential.
 	 *
-	 * @throws NodeOperationError
+	 * @throws NodeOperationError if the data differs
 	 */
 	checkSameCredential(first: Item): void {
 		if (this.connection === first.connection) return;
@@ -147,8 +136,8 @@ export class Item extends Reader {
 }
 
 /**
- * What the error of a run tells about the run: the IDs by which a user can look the run up, its status and, as
- * `unverified`, an answer that could not be checked against the thread. Empty for other errors.
+ * Returns the IDs and the status of a run from its error. `unverified` is an answer that the node could not check.
+ * Returns an empty object for other errors.
  */
 export function runFacts({ context }: ItemError): IDataObject {
 	const { verdict: status, ...facts } = (context.data ?? {}) as IDataObject;

@@ -26,59 +26,55 @@ import {
 import type { StatusHints } from './apiError';
 import type { Item } from './item';
 
-/**
- * The number of an endpoint in the contract (the specification of the API), or `beyond` for an endpoint that is not in
- * the contract.
- */
+/** The number of an endpoint in the contract (the API specification), or `beyond` for any other endpoint. */
 type Endpoint = `E${number}` | 'beyond';
 
 /** The keys that Simplify keeps, or a function that simplifies a result. */
 type Simplification = string[] | ((result: IDataObject) => IDataObject);
 
-/** The properties that every operation declares. */
 interface OperationInfo {
 	value: string;
 	name: string;
 	/** The name in n8n's nodes panel. Default: name and resource, e.g. `Get assistant`. */
 	action?: string;
-	/** The endpoint of the main request. The tables in the documentation are generated from this. */
+	/** The endpoint of the main request. A test generates a table in `docs/endpoints.md` from this property. */
 	endpoint: Endpoint;
-	/** The endpoint that is used instead on servers that have only the endpoints of the contract. */
+	/** Replaces `endpoint` on servers that have only the endpoints of the contract. */
 	fallback?: Endpoint;
 	description: string;
-	/** What n8n's AI workflow builder must know in addition to the description. */
+	/** Additional information for n8n's AI workflow builder. */
 	builderHint?: string;
-	/** The condition for showing the operation. Default: it is always shown. */
+	/** When the editor shows the operation. Default: always. */
 	displayOptions?: IDisplayOptions;
 }
 
 /** The request body of an operation: a JSON object, a JSON list or a form. */
 export interface OperationBody {
-	/** Whether the body is a multipart form: a file of the item, and the fields as text parts. */
+	/** Set for a multipart form with a file of the item. The fields become text parts. */
 	isForm?: true;
-	/** The fields of the body. Their names are the keys of the body, unless `compose` maps them. */
+	/** The fields of the body. Their names are the body keys, unless `compose` changes the keys. */
 	fields: INodeProperties[];
-	/** The schema of the body. The node checks the body because servers check almost nothing. */
+	/** The node checks the body with this schema, because servers check almost nothing. */
 	schema: ZodTypeAny;
-	/** Makes the body from the field values. Default: the values are the body. */
+	/** Builds the body from the field values. Default: the values are the body. */
 	compose?: (values: FieldValues) => unknown;
-	/** Maps paths in the result of `compose` to field names, e.g. `assistant.id` to `assistantId`. */
+	/** Maps body paths to field names for messages, e.g. `assistant.id` to `assistantId`. */
 	fieldByPath?: Record<string, string>;
-	/** Splits a list that is too long for servers into the bodies of several requests. */
+	/** Splits a list that is too long for one request into several bodies. */
 	split?: (body: unknown) => unknown[];
-	/** Paths of the body that only the node sets. Additional Fields (JSON) is rejected if it names one of them. */
+	/** Body paths that only the node sets. Additional Fields (JSON) must not contain these paths. */
 	reserved?: string[];
 }
 
 /** Values for the placeholders of a path, by name. */
 export type PathValues = Record<string, string>;
 
-/** The schema of an answer, or a function that makes it from the values of the request's path. */
+/** The schema of an answer, or a function that creates the schema from the path values. */
 export type AnswerForm = AnswerSchema | ((asked: PathValues) => AnswerSchema);
 
 /**
- * The result of a precheck. If it has the key `answer`, the main request is not sent, and this answer is output.
- * `found` has the values for the placeholders `{name!}` of the path.
+ * The result of a precheck. If `answer` is present, the node outputs this answer and does not send the main request.
+ * `found` has the values of the path placeholders `{name!}`.
  */
 export interface PrecheckResult {
 	answer?: unknown;
@@ -86,7 +82,7 @@ export interface PrecheckResult {
 }
 
 /**
- * Runs before the main request of an item: checks what the server does not check, or finds IDs for the path.
+ * Runs before the main request of an item. Adds checks that the server lacks, or finds IDs for the path.
  *
  * @throws NodeApiError or NodeOperationError if the main request must not be sent
  */
@@ -96,7 +92,7 @@ export type Precheck = (item: Item, path: PathValues, timeoutMs: number) => Prom
  * Sends the main request of an item.
  *
  * @param further fields to add to the body
- * @param isRepeatable whether sending the request twice does no harm; default: `repeatable` of the operation
+ * @param isRepeatable whether the request can safely be sent twice; default: `repeatable` of the operation
  * @returns the parsed answer
  */
 export type SendRequest = (further?: IDataObject, isRepeatable?: boolean) => Promise<unknown>;
@@ -105,55 +101,51 @@ type Method = ApiRequest['method'];
 
 /** The declaration of an operation with one request per item. */
 interface Declaration extends OperationInfo {
-	/** A field for each ID in the path that the user gives. Each field is named after its placeholder. */
+	/** The fields for IDs in the path. Each field has the name of its placeholder. */
 	ids?: INodeProperties[];
 	/**
-	 * Method, and path below the API root. The placeholder `{name}` stands for the value of the parameter `name`,
-	 * `{name*}` for a list of IDs, and `{name!}` for an ID that `precheck` finds. A list that is too long for one URL
-	 * is split into several requests.
+	 * Method, and path below the API root. Placeholders: `{name}` is the value of the parameter `name`, `{name*}` is a
+	 * list of IDs, and `{name!}` is an ID from `precheck`. A list too long for one URL is split into several requests.
 	 */
 	route: `${Method} /${string}`;
 	/**
-	 * Set if the endpoint lists results by `limit` and `offset`. `resultsKey` is the key of the results in the answer;
-	 * without a key, the answer itself is the list of results.
+	 * Set for list endpoints with `limit` and `offset`. `resultsKey` is the key of the list in the answer. Default: the
+	 * answer is the list.
 	 */
 	paging?: { resultsKey?: string };
-	/** The schema of the answer, or the keys that must have a value in it. Default: the list that `paging` describes. */
+	/** The schema of the answer, or its required keys. Default: a list as described by `paging`. */
 	answer?: string[] | AnswerForm;
 	body?: OperationBody;
 	precheck?: Precheck;
-	/** Options of this operation, in addition to the general ones such as Timeout. */
+	/** Options of this operation, in addition to general options such as Timeout. */
 	options?: INodeProperties[];
-	/** The constant body of an operation that only reads, through a route that can also change records. */
+	/** A constant body. For operations that only read, but use a route that can also change records. */
 	fixedBody?: IDataObject;
 	/**
 	 * Converts the answer to the JSON of the output items. With `paging`, the answer is the array of all results.
 	 * Default: `deletedItem` for DELETE, otherwise `answerItems`.
 	 *
-	 * @param asked the body of the request, or the values of its path if it has no body; undefined if the answer comes
-	 * from `precheck`
+	 * @param asked the request body, or the path values if there is no body; undefined for an answer from `precheck`
 	 */
 	shape?: (answer: unknown, asked: unknown) => IDataObject[];
 	/** The default of the option Timeout, in seconds. */
 	timeoutSeconds?: number;
 	/**
-	 * Whether sending the request twice does no harm. If so, it is also sent again when the server may have processed
-	 * it, e.g. after a timeout. Default: true for GET and with `paging`.
+	 * Whether the request can safely be sent twice. If true, the node also retries after a timeout, when the server may
+	 * have processed the request. Default: true for GET and with `paging`.
 	 */
 	repeatable?: boolean;
-	/** Sends the main request in a special way by calling `send`, e.g. with an ID that the node makes. */
+	/** Replaces the default call of `send`, e.g. to add an ID that the node creates. */
 	sendBody?: (item: Item, send: SendRequest) => Promise<unknown>;
 	/** Hints for HTTP statuses that have a special meaning in this operation. */
 	statusHints?: StatusHints;
-	/** Returns a hint about the answer, if there is one. n8n shows hints beside the output. */
+	/** Returns a hint about the answer, if any. n8n shows the hint above the output. */
 	answerHint?: (answer: unknown) => string | undefined;
-	/** How Simplify shortens a result. An operation without this property has no Simplify switch. */
+	/** How to simplify a result. Without this property, the operation has no Simplify switch. */
 	simplify?: Simplification;
 }
 
-/**
- * Completes a declaration: splits the route into method and path, and sets the defaults of `repeatable` and `answer`.
- */
+/** Splits the route into method and path, and sets the defaults of `repeatable` and `answer`. */
 export function declare(declaration: Declaration) {
 	const { route, paging, answer = listAnswer(paging?.resultsKey) } = declaration;
 	const [method, path] = route.split(' ') as [Method, string];
@@ -166,17 +158,17 @@ export function declare(declaration: Declaration) {
 	};
 }
 
-/** An operation with one request per item, as plain data. `runDeclared` runs such operations. */
+/** An operation with one request per item, which `runDeclared` runs. */
 export type DeclaredOperation = ReturnType<typeof declare>;
 
-/** What an operation gets to run: the context of the execution and the input items. */
+/** The input of an operation: n8n's execution context and the input items. */
 export interface Execution {
 	context: Item['context'];
-	/** The input items; each reads its own parameters and sends with its own credential. */
+	/** The input items, each with its own parameters and credential. */
 	items: Item[];
 }
 
-/** An operation with code of its own, e.g. Document: Submit. */
+/** An operation with its own `execute` function, e.g. Document: Submit. */
 export interface CodedOperation extends OperationInfo {
 	fields: INodeProperties[];
 	/** Runs the operation for all items. Every output item has a `pairedItem`. */
@@ -192,11 +184,11 @@ export interface Resource {
 	operations: Operation[];
 }
 
-/** Whether an operation has code of its own; if not, it is a declaration. */
+/** Whether an operation has its own `execute` function. */
 export const isCoded = (operation: Operation): operation is CodedOperation =>
 	'execute' in operation;
 
-/** Simplifies a result. A result that has none of the keys to keep is returned unchanged. */
+/** Simplifies a result. A result with none of the keys to keep stays unchanged. */
 export function simplified(simplification: Simplification, result: IDataObject): IDataObject {
 	if (typeof simplification === 'function') return simplification(result);
 	const kept = pick(result, simplification);
@@ -204,8 +196,8 @@ export function simplified(simplification: Simplification, result: IDataObject):
 }
 
 /**
- * Whether an operation changes nothing, so that several items can run at once. Repeatable requests count as reads,
- * except PATCH, and PUT without a fixed body.
+ * Whether an operation only reads, so that items can run in parallel. True for repeatable requests, except PATCH
+ * requests and PUT requests without `fixedBody`.
  */
 export function onlyReads({ method, repeatable, fixedBody }: DeclaredOperation): boolean {
 	const changes = (method === 'PUT' && !fixedBody) || method === 'PATCH';
@@ -213,9 +205,9 @@ export function onlyReads({ method, repeatable, fixedBody }: DeclaredOperation):
 }
 
 /**
- * All parameters of the node: first the Resource and Operation lists, then the parameters of all operations.
+ * All parameters of the node: the Resource list, the Operation lists, then the parameters of the operations.
  *
- * @param defaultResource the resource that a new node starts with
+ * @param defaultResource the preselected resource of a new node
  */
 export function nodeProperties(resources: Resource[], defaultResource: string): INodeProperties[] {
 	const choices = Object.fromEntries(resources.map(({ value, name }) => [value, name]));
@@ -228,8 +220,8 @@ export function nodeProperties(resources: Resource[], defaultResource: string): 
 }
 
 /**
- * The expression for the text below the node's name on the canvas: operation and resource by their display names, e.g.
- * `Get Many: Conversation`. Expressions cannot read display names, so this expression contains all of them.
+ * The expression for the subtitle of the node on the canvas, e.g. `Get Many: Conversation`. Expressions cannot read
+ * display names, so this expression contains all display names.
  */
 export function nodeSubtitle(resources: Resource[]): string {
 	const names = resources.flatMap(({ value, name, operations }) =>
@@ -255,8 +247,8 @@ function operationList({ value: resource, operations }: Resource): INodeProperti
 }
 
 /**
- * The parameters of a resource. The parameters of each operation keep their order. n8n sends the description of the
- * node to every browser, so fields that are equal in several operations are merged to shorten it.
+ * The parameters of a resource. Each operation keeps the order of its parameters. Merges equal parameters of several
+ * operations to shorten the node description, which n8n sends to every browser.
  */
 function resourceFields({ value, operations }: Resource): INodeProperties[] {
 	const all = operations.flatMap((operation) =>
@@ -274,17 +266,14 @@ export const operationFields = memoize((operation: Operation): INodeProperties[]
 	isCoded(operation) ? operation.fields : declaredFields(operation),
 );
 
-/**
- * The parameters of a declared operation. The single fields come first, then grouping collections, Simplify and
- * Options.
- */
+/** The parameters of a declared operation: single fields, then grouping collections, Simplify and Options. */
 function declaredFields(operation: DeclaredOperation): INodeProperties[] {
 	const { body, ids = [], paging, timeoutSeconds } = operation;
 	const [optional, fields] = partition(body?.fields, { name: 'options' });
 	const [groups, single] = partition(fields, isContainer);
 	const options = [
 		...optional.flatMap((field) => field.options as INodeProperties[]),
-		// A body that can be split is a list, and a list has no fields to add.
+		// A body with `split` is a list, to which no fields can be added.
 		...(body && !body.split ? [additionalFieldsJson] : []),
 		...(operation.options ?? []),
 		...(onlyReads(operation) ? [] : [atOnceOption, timeoutOption(timeoutSeconds)]),

@@ -9,31 +9,28 @@ import { splitList } from './fields';
 import type { ItemError } from './apiError';
 import { type Item, runFacts } from './item';
 
-/* What each reader gets as output: the workflow, the visitors of a streaming chat, the model of an AI agent. */
+/* The outputs for the workflow, for the visitors of a streaming chat, and for AI agents. */
 
-/**
- * Shown to the visitors of a chat if there is no answer. They do not get the reason: it is for the builder of the
- * workflow.
- */
+/** The text for chat visitors after a failure. The reason is only for the author of the workflow. */
 export const NO_ANSWER = 'Sorry, there is no answer right now, please try again later.';
 
-/** Whether the node runs as the tool of an AI agent. Only the name of the node type shows this. */
+/** Whether the node runs as the tool of an AI agent. For a tool, n8n adds `Tool` to the node type. */
 export const isTool = (context: IExecuteFunctions): boolean =>
 	context.getNode().type.endsWith('Tool');
 
 const toolOutputs = z.enum(['simplified', 'raw', 'selected']);
 
-/** How an answer is output: simplified or raw. A raw answer is reduced to `rawFields`, if they are set. */
+/** The output format of an answer: simplified or raw. If set, `rawFields` are the only fields of a raw output. */
 export interface AnswerOutput {
 	simplify: boolean;
 	rawFields?: string[];
 }
 
 /**
- * Reads how an answer is output: from Output if the node is an agent's tool, otherwise from Simplify. Called before the
- * request is sent, so that an invalid parameter prevents the request.
+ * Reads the output format from the parameter Simplify, or from Output in an agent's tool. Called before the request,
+ * so that an invalid parameter prevents the request.
  *
- * @throws NodeOperationError naming the parameter, the item and the requirement
+ * @throws NodeOperationError if a parameter is invalid
  */
 export function readAnswerOutput(item: Item): AnswerOutput {
 	if (!isTool(item.context)) return { simplify: item.setting('simplify', z.boolean()) };
@@ -42,21 +39,17 @@ export function readAnswerOutput(item: Item): AnswerOutput {
 	return { simplify: false, rawFields: splitList(item.filledText('toolFields')) };
 }
 
-/** The raw answer, reduced to `rawFields` if they are set. */
+/** Returns the raw answer, or only its `rawFields` if they are set. */
 export const rawOutput = ({ rawFields }: AnswerOutput, json: IDataObject): IDataObject =>
 	rawFields ? pick(json, rawFields) : json;
 
-/**
- * Whether a streaming chat shows the output of the node. The output of a tool goes to its agent instead. Some contexts
- * have no `isStreaming`.
- */
+/** Whether a streaming chat shows the output of the node. The output of a tool goes to the agent. */
 export const isInChat = (context: IExecuteFunctions): boolean =>
 	!isTool(context) && 'isStreaming' in context && context.isStreaming();
 
 /**
- * Prepares an error for a streaming chat, which shows its visitors the description of an error that stops the workflow:
- * moves the description to the details of the error, and puts `NO_ANSWER` in its place. Returns a value that is no n8n
- * error unchanged.
+ * Moves the description of an n8n error to `messages`, and replaces it with `NO_ANSWER`. A streaming chat would show
+ * the description to visitors. Returns other values unchanged.
  */
 export function forChat(caught: unknown): unknown {
 	if (!(caught instanceof NodeApiError || caught instanceof NodeOperationError)) return caught;
@@ -66,12 +59,12 @@ export function forChat(caught: unknown): unknown {
 }
 
 /**
- * Replaces each UUID by …: visitors must not get thread IDs. With the ID of a thread, any key of the organization can
- * read, rename and delete the thread.
+ * Replaces each UUID with `…`, so that chat visitors get no thread IDs. With a thread ID, any key of the organization
+ * can read, rename and delete the thread.
  */
 export const redactIds = (text: string): string => text.replace(EVERY_UUID, '…');
 
-/** A failure in the form of an answer, without UUIDs in the text. `status` is that of the run, or `failed`. */
+/** Converts an error to an answer. `status` is the status of the run, or `failed` if there is none. */
 export function failureAsReply(error: ItemError): IDataObject {
 	return { output: redactIds(error.message), status: 'failed', ...runFacts(error) };
 }
@@ -79,9 +72,9 @@ export function failureAsReply(error: ItemError): IDataObject {
 /**
  * Returns a failure as the output of an agent's tool, because some agents get an empty text if a tool throws.
  *
- * @param item the first item; undefined if there is none
- * @throws the caught value if there is no item, the node is no tool, the execution was stopped, or Failures as Replies
- * is off; in a streaming chat, without the description (see `forChat`)
+ * @param item the first input item, if any
+ * @throws the caught value if there is no item, the node is not a tool, the execution was stopped, or Failures as
+ * Replies is off; in a streaming chat, the result of `forChat`
  */
 export function replyOrFail(
 	caught: unknown,
@@ -96,9 +89,9 @@ export function replyOrFail(
 }
 
 /**
- * Whether the node is part of a loop: some other node comes both before and after it.
+ * Whether the node is part of a loop: another node comes both before and after this node.
  *
- * @param type only a loop that contains a node of this type counts; default: every loop
+ * @param type if set, the loop must contain a node of this type
  */
 export function isInLoop(context: IExecuteFunctions, type?: string): boolean {
 	const { name } = context.getNode();
@@ -107,22 +100,19 @@ export function isInLoop(context: IExecuteFunctions, type?: string): boolean {
 	return type === undefined ? loop.length > 0 : loop.some((node) => node.type === type);
 }
 
-/** Shows messages as hints, above the output of the node. */
+/** Shows messages as hints above the node's output. */
 export function addHints(context: IExecuteFunctions, messages: string[]): void {
 	context.addExecutionHints(
 		...messages.map((message) => ({ message, location: 'outputPane' as const })),
 	);
 }
 
-/**
- * Whether the workflow continues after a failed item. It does if On Error is one of the "Continue" settings, unless the
- * execution was stopped.
- */
+/** Whether the workflow continues after a failed item. A stopped execution never continues. */
 export const mayContinue = (context: IExecuteFunctions): boolean =>
 	context.continueOnFail() && !context.getExecutionCancelSignal()?.aborted;
 
 /**
- * The JSON of an item for an answer: an object is returned unchanged, undefined becomes `{}`, and any other value
+ * Converts an answer to the JSON of an item. An object stays unchanged, undefined becomes `{}`, and any other value
  * becomes the field `response`.
  */
 export function asJson(value: unknown): IDataObject {

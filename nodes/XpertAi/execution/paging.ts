@@ -3,8 +3,8 @@ import { isJsonObject } from '../transport/answer';
 export const PAGE_SIZE = 100;
 
 /**
- * The identity of a result, by which a repeated result is found: its ID or, for an item of the store, its namespace and
- * key, because other fields may change between two pages. Without these, the whole result is its identity.
+ * Returns a key to detect repeated results: the ID of a result, or the namespace and key of a store item. Other fields
+ * may change between two pages, so the whole result is the last resort.
  */
 function identityOf(result: unknown): string {
 	const { id, assistant_id, thread_id, namespace, key } = isJsonObject(result) ? result : {};
@@ -13,11 +13,11 @@ function identityOf(result: unknown): string {
 }
 
 /**
- * Collects the results of a list endpoint, and drops repeated ones. Results repeat if the server ignores `limit` and
- * `offset`, or if the list changes between two pages.
+ * Collects the results of a list endpoint, and drops repeated results. Results repeat if the server ignores `offset`,
+ * or if the list changes between two pages.
  *
- * @param fetchPage asks for `limit` results, starting at `offset`; throws if the request fails
- * @param wanted how many results to return at most; default: all
+ * @param fetchPage requests up to `limit` results, starting at `offset`
+ * @param wanted the maximum number of results; default: all
  */
 export async function collectPages<Result>(
 	fetchPage: (page: { limit: number; offset: number }) => Promise<Result[]>,
@@ -32,8 +32,8 @@ export async function collectPages<Result>(
 			const identity = identityOf(result);
 			if (!results.has(identity)) results.set(identity, result);
 		}
-		// A shorter page is the last one. A longer page has all results, because the server ignored `limit`. A page
-		// without new results shows that the server ignores `offset`.
+		// A page with fewer than `limit` results is the last page. A page with more results is the whole list: the
+		// server ignored `limit`. A page without new results means that the server ignores `offset`.
 		if (page.length !== limit || results.size === known) break;
 		offset += page.length;
 	}

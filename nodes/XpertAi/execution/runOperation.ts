@@ -20,14 +20,13 @@ import { collectPages } from './paging';
 import { type Naming, type Schema, fieldName, isNamedIn } from './userInput';
 
 /**
- * Merges Additional Fields (JSON), if the operation has this option, into the body from the panel. Checks the complete
- * body.
+ * Merges Additional Fields (JSON) into the body, if the operation has this option. Then checks the complete body.
  *
- * @param value the body from the panel
- * @param panel how messages name the parts of the body from the panel
- * @param reserved paths that only the node sets; Additional Fields (JSON) is rejected if it names one of them
+ * @param value the body from the other parameters
+ * @param panel how messages name the parts of `value`
+ * @param reserved paths that Additional Fields (JSON) must not contain
  * @returns the complete body, and how messages name its parts
- * @throws NodeOperationError naming the field, the item and the requirement
+ * @throws NodeOperationError if a field is invalid
  */
 export function mergeAdditionalFields<Body>(
 	item: Item,
@@ -47,9 +46,7 @@ export function mergeAdditionalFields<Body>(
 
 const RESERVED = 'is what the node sets itself: leave it out';
 
-/**
- * Merges two plain objects key by key, at every depth. If one of the values is no plain object, `over` replaces `base`.
- */
+/** Merges two plain objects recursively. If one of the values is not a plain object, `over` replaces `base`. */
 function deepMerged(base: unknown, over: unknown): unknown {
 	if (!isPlainObject(base) || !isPlainObject(over)) return over;
 	const merged = new Map(Object.entries(base as object));
@@ -62,7 +59,7 @@ function deepMerged(base: unknown, over: unknown): unknown {
  * Runs a declared operation for all items.
  *
  * @returns the output items, each paired with its input item
- * @throws the NodeApiError or NodeOperationError of the first failed item when On Error is "Stop Workflow"
+ * @throws the error of the item that failed first, if On Error is "Stop Workflow"
  */
 export async function runDeclared(
 	operation: DeclaredOperation,
@@ -87,40 +84,36 @@ export async function runDeclared(
 	return output;
 }
 
-/**
- * The default output of an answer: one item for each element of an array, or one item for any other answer. `asJson`
- * makes the JSON of an item.
- */
+/** The default output of an answer: one item for each element of an array, otherwise one item. */
 export const answerItems = (answer: unknown): IDataObject[] =>
 	(Array.isArray(answer) ? answer : [answer]).map(asJson);
 
 /**
- * The output of a delete, in the form that n8n's own nodes use. `deleted` is false only if the answer says that no
- * record was affected. Some answers have no such count: those of E14 are the deleted record.
+ * The output of a delete operation, in the format of n8n's own nodes. `deleted` is false only if the answer reports
+ * zero affected records. Some answers report no number, e.g. E14 returns the deleted record.
  */
 export function deletedItem(answer: unknown): IDataObject[] {
 	return [{ deleted: !(isJsonObject(answer) && answer.affected === 0) }];
 }
 
-/** How many items of a read-only operation run at once. */
 const READS_AT_ONCE = 5;
 
 const wholeNumber = z.number().int().min(1);
 
 /**
- * How many items run at once: the option of the first item, which applies to all items; 1 if there are no items.
+ * How many items run in parallel: the option Requests at Once of the first item, or 1 without items.
  *
- * @throws NodeOperationError naming the option and the allowed values
+ * @throws NodeOperationError if the option is invalid
  */
 export const atOnceOf = ([first]: Item[]): number =>
 	first?.setting('options.concurrency', wholeNumber) ?? 1;
 
 /**
- * Runs work for each item, several at once. The output keeps the order of the items. If On Error is one of the
- * "Continue" settings, a failed item becomes an error item.
+ * Runs `work` for each item. The output keeps the order of the items. If On Error is a "Continue" setting, a failed
+ * item becomes an error item.
  *
- * @param atOnce how many items run at once; after an error that stops the workflow, no new item starts
- * @throws the NodeApiError or NodeOperationError of the item that failed first, when On Error is "Stop Workflow"
+ * @param atOnce how many items run in parallel
+ * @throws the error of the item that failed first, if On Error is "Stop Workflow"; no new item starts after this error
  */
 export async function forEachItem(
 	items: Item[],
@@ -144,9 +137,9 @@ export async function forEachItem(
 }
 
 /**
- * Runs work for each entry, up to `slots` entries at once. The entries start in their order.
+ * Runs `work` for each entry, with up to `slots` entries in parallel. The entries start in their order.
  *
- * @param goOn called before each entry starts; if it returns false, this entry and all later ones are left out
+ * @param goOn called before each entry starts; if it returns false, this entry and all later entries are skipped
  */
 export async function forEachConcurrently<Entry>(
 	entries: Entry[],
@@ -156,7 +149,7 @@ export async function forEachConcurrently<Entry>(
 ): Promise<void> {
 	const remaining = entries.values();
 	const slot = async () => {
-		// All slots share the iterator, so each entry is taken once.
+		// All slots share one iterator, so each entry is processed once.
 		for (const entry of remaining) {
 			if (!goOn()) return;
 			await work(entry);
@@ -166,15 +159,15 @@ export async function forEachConcurrently<Entry>(
 }
 
 /**
- * Sends the requests of an item. Each answer comes with `asked`: the body of its request, or the values of its path if
- * there is no body; undefined if the answer comes from `precheck`. All pages of a list count as one answer.
+ * Sends the requests of an item. For each answer, `asked` is the request body, or the path values if there is no body.
+ * An answer from `precheck` has no `asked`. All pages of a list form one answer.
  */
 async function answersFor(item: Item, operation: DeclaredOperation) {
 	const { answer, method, paging, repeatable, precheck, body, statusHints } = operation;
 	const { timeoutSeconds: initialTimeout = DEFAULT_TIMEOUT_SECONDS } = operation;
 	const paths = pathsOf(item, operation);
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
-	// All bodies are checked before the first request: an item with an invalid body sends nothing.
+	// Checks all bodies before the first request, so that an item with an invalid body sends nothing.
 	const { value: whole, naming = {} } = body
 		? bodyOf(item, body, paging && PAGE_FIELDS)
 		: { value: operation.fixedBody };
@@ -195,8 +188,7 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 		for (const { value, text } of bodies) {
 			const ask = async (further?: IDataObject, isRepeatable = repeatable) => {
 				const json = further ? item.jsonText({ ...(value as object), ...further }, naming) : text;
-				// A form takes the values themselves, each in a text part of its own beside the file, not the JSON
-				// text.
+				// A form has the file and a text part for each value, not the JSON text.
 				const sent = file ? () => multipartBody(file, value as FieldValues) : json;
 				const request = { method, path, body: sent, timeoutMs, schema, repeatable: isRepeatable };
 				return await item.call(request, { statusHints });
@@ -212,11 +204,11 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 const PAGE_FIELDS = ['limit', 'offset'];
 
 /**
- * Reads the body of an item from its fields, and checks it.
+ * Builds the request body of an item from its parameters, and checks the body.
  *
- * @param reserved paths that only the node sets; default: those that the body declares
+ * @param reserved paths that only the node sets
  * @returns the body, and how messages name its parts
- * @throws NodeOperationError naming the parameter, the item and the requirement
+ * @throws NodeOperationError if a parameter is invalid
  */
 export function bodyOf(item: Item, body: OperationBody, reserved = body.reserved) {
 	const { fields, fieldByPath, schema, compose = (values) => values } = body;
@@ -224,13 +216,13 @@ export function bodyOf(item: Item, body: OperationBody, reserved = body.reserved
 	return mergeAdditionalFields(item, value, schema, { fields, fieldByPath }, reserved);
 }
 
-/** The longest time that a timer of Node.js can take, in seconds. */
+/** The maximum duration of a Node.js timer, in seconds. */
 const MAX_TIMEOUT_SECONDS = 2_147_483;
 
-/** The schema of a timeout in seconds, within the limits of the HTTP client and of timers. */
+/** The schema of a timeout in seconds, within the limits of the HTTP client and of Node.js timers. */
 export const timeoutSeconds = z.number().positive().min(0.001).max(MAX_TIMEOUT_SECONDS);
 
-/** The values for the path of each request. There are several requests if a list of IDs is too long for one URL. */
+/** The path values of each request. A list of IDs that is too long for one URL needs several requests. */
 function pathsOf(item: Item, { path: template }: DeclaredOperation) {
 	let paths: Array<Record<string, string>> = [{}];
 	for (const [, name = '', list] of template.matchAll(/\{(\w+)(\*?)\}/g)) {
@@ -242,7 +234,7 @@ function pathsOf(item: Item, { path: template }: DeclaredOperation) {
 	return paths;
 }
 
-/** Fetches the results of a list, page by page: all of them or, without Return All, as many as Limit says. */
+/** Fetches a list page by page: all results if Return All is on, otherwise at most Limit results. */
 async function pagesOf(
 	item: Item,
 	ask: (page: IDataObject) => Promise<unknown>,
@@ -252,15 +244,12 @@ async function pagesOf(
 	return await collectPages(async (page) => (await ask(page)) as unknown[], wanted);
 }
 
-/**
- * Runs the selected operation for all input items. If it fails in the tool of an agent, the failure can become the
- * output (see `replyOrFail`).
- */
+/** Runs the selected operation for all input items. In an agent's tool, a failure can become the output. */
 export async function execute(
 	given: IExecuteFunctions,
 	catalogue: Resource[],
 ): Promise<INodeExecutionData[]> {
-	// `getNode` of n8n copies the whole node at each call, so it is called only once.
+	// n8n's `getNode` copies the whole node at each call, so this function calls it only once.
 	const node = given.getNode();
 	const context = Object.create(given, { getNode: { value: () => node } }) as IExecuteFunctions;
 	const connections = await connectionsOf(given);

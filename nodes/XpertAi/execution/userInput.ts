@@ -39,51 +39,48 @@ import { isJsonObject } from '../transport/answer';
 import { type FieldValues, filledOnly, isContainer, isIdField, splitList } from './fields';
 import { operationError } from './apiError';
 
-/** A schema that checks values of unknown type. */
 export type Schema<Value> = z.ZodType<Value, z.ZodTypeDef, unknown>;
 
 /** The path to a part of a value, outermost key first. */
 type JsonPath = Array<string | number>;
 
-/** How messages name the parts of a value. */
+/** Tells error messages how to name the parts of a value. */
 export interface Naming {
-	/** The fields that the value was read from. Messages show the display names of fields in place of keys. */
+	/** The node fields of the value. If set, messages show display names instead of JSON keys. */
 	fields?: INodeProperties[];
-	/** The path of the value within `fields`, e.g. that of an option. Default: the value has the fields as its keys. */
+	/** The path of the value in `fields`, e.g. `['options', 'timeout']`. Default: the value contains all `fields`. */
 	within?: JsonPath;
-	/** Maps paths in the value to names of fields, e.g. `assistant.id` to `assistantId`. */
+	/** Maps paths in the value to field names, e.g. `assistant.id` to `assistantId`. */
 	fieldByPath?: Record<string, string>;
-	/**
-	 * The value of Additional Fields (JSON). Messages name a part that it sets by the path of the part in this JSON.
-	 */
+	/** The value of Additional Fields (JSON). If this JSON sets a part, messages show the JSON path of the part. */
 	additional?: object;
-	/** The display name for the value as a whole. Default: `Fields` if there are `fields`, otherwise `JSON Body`. */
+	/** The display name of the whole value. Default: `Fields` if `fields` is set, otherwise `JSON Body`. */
 	parameter?: string;
 }
 
-/** Why a value that the user gave is not accepted. */
+/** Why the node rejects a value from the user. */
 interface InputIssue {
 	/** The parameter as the user sees it, e.g. `"Top K" in "Recall"`. */
 	field: string;
-	/** The requirement that is not met, e.g. `must be a whole number`. */
+	/** The requirement that the value violates, e.g. `must be a whole number`. */
 	rule: string;
-	/** The value, if the message is to show it. */
+	/** The rejected value, if the message should show it. */
 	value?: unknown;
-	/** How to correct the input. Default: a general text. */
+	/** How to correct the input. Default: `GENERAL_FIX`. */
 	fix?: string;
 }
 
 /**
- * Reads and checks the parameters of a node, for an item or for a poll. Methods that read a parameter throw a
- * NodeOperationError if its value is not accepted. The error names the parameter, the item and the requirement.
+ * Reads and checks node parameters, for one input item or for one poll of the trigger. If a value is invalid, methods
+ * throw a NodeOperationError that names the parameter, the item and the requirement.
  */
 export class Reader {
 	/**
 	 * @param fields the parameters, with their display names and defaults
 	 * @param resolve reads a parameter from n8n; returns `initial` if the workflow does not set the parameter
-	 * @param unsent what was not done because of an issue, e.g. `Nothing was sent for this item.`
+	 * @param unsent tells the user what the node did not do, e.g. `Nothing was sent for this item.`
 	 * @param index the index of the item; undefined for a poll
-	 * @param suffix appended to messages about rejected values, to name the item; default: empty
+	 * @param suffix names the item at the end of messages about rejected values
 	 */
 	constructor(
 		readonly node: INode,
@@ -94,7 +91,7 @@ export class Reader {
 		readonly suffix = '',
 	) {}
 
-	/** A reader of other fields, for the same item. */
+	/** Creates a reader of other fields for the same item. */
 	with(fields: INodeProperties[], resolve: Reader['resolve']): Reader {
 		return new Reader(this.node, fields, resolve, this.unsent, this.index, this.suffix);
 	}
@@ -103,18 +100,17 @@ export class Reader {
 		return operationError(this.node, message, { description, itemIndex: this.index });
 	}
 
-	/** Throws the error for a value that is not accepted. */
+	/** Throws an error about a rejected value. */
 	refuse({ field, rule, value, fix = GENERAL_FIX }: InputIssue): never {
 		const found = value === undefined ? '' : `, but is ${quoted(value)}`;
 		throw this.operationError(`${field} ${rule}${found}${this.suffix}`, `${this.unsent} ${fix}`);
 	}
 
-	/** Throws the error for a parameter whose value is not accepted. */
 	refuseField(name: string, rule: string, value?: unknown, fix?: string): never {
 		return this.refuse({ field: `"${this.labelOf(name)}"`, rule, value, fix });
 	}
 
-	/** Throws if a parameter is an expression. Callers have found it empty, so the expression gave nothing. */
+	/** Throws if a parameter is an expression. Call only for empty parameters. */
 	refuseIfExpression(name: string): void {
 		const rule = 'is empty: its expression gave nothing for this item';
 		if (isExpression(givenFor(this.node, name)))
@@ -122,15 +118,17 @@ export class Reader {
 	}
 
 	/**
-	 * Reads a parameter as n8n gives it; of a resource locator, only its value.
+	 * Reads a parameter without converting its type. For a resource locator, returns only the value.
 	 *
-	 * @throws NodeOperationError if the parameter is Fixed but contains an expression, if it is nested too deeply, or
-	 * if it is required and its expression gives nothing; the error of n8n if an expression fails
+	 * @throws NodeOperationError if a Fixed parameter contains an expression
+	 * @throws NodeOperationError if the expression of a required parameter has an empty result
+	 * @throws NodeOperationError if the value is nested too deeply
+	 * @throws the error of n8n if an expression fails
 	 */
 	parameter(name: string, initial: NodeParameterValueType = ''): unknown {
 		const fixed = findPath(givenFor(this.node, name), isFixedExpression);
 		if (fixed) {
-			// The panel does not show the key `value`, which contains the columns of a resource mapper.
+			// A resource mapper stores its columns under the key `value`. The n8n panel does not show this key.
 			const path = [...name.split('.'), ...fixed].filter((part) => part !== 'value');
 			this.refuse({ field: fieldName(path, { fields: this.fields }), ...FIXED_EXPRESSION });
 		}
@@ -145,10 +143,10 @@ export class Reader {
 	}
 
 	/**
-	 * Reads a parameter, converts it to the type of its field, and checks it with a schema. Empty fields of a
-	 * collection have their defaults.
+	 * Reads a parameter, converts its value to the type of the field, and checks the value with a schema. Empty fields
+	 * of a collection get their defaults.
 	 *
-	 * @param initial the value if the parameter is empty; default: the default of its field
+	 * @param initial the value of an empty parameter; default: the default of the field
 	 */
 	setting<Value>(name: string, schema: Schema<Value>, initial?: NodeParameterValueType): Value {
 		const field = this.fieldOf(name);
@@ -166,40 +164,37 @@ export class Reader {
 		return this.check(schema, defaults({}, value, initials), naming);
 	}
 
-	/**
-	 * Reads one parameter for each key of a schema, e.g. `options`. The schema must give each number `int`, `finite` or a
-	 * maximum, unless its field has a maximum: otherwise Infinity is accepted.
-	 */
+	/** Reads one parameter for each key of a schema. Numbers without a maximum, `int` or `finite` accept Infinity. */
 	settings<Settings extends AnyZodObject>(schema: Settings): z.output<Settings> {
 		return mapValues(schema.shape, (own: ZodTypeAny, name): unknown => this.setting(name, own));
 	}
 
-	/** Reads the values of these fields, by name. Empty fields are left out. */
+	/** Reads the values of fields by field name. Leaves out empty fields. */
 	values(fields: INodeProperties[]): FieldValues {
 		const raw = fields.map(({ name }) => [name, this.parameter(name)] as const);
 		return this.check(groupSchema(fields), Object.fromEntries(raw), { fields });
 	}
 
 	/**
-	 * Reads a text. Numbers, booleans and dates from an expression are converted. An empty parameter gives `initial`
-	 * and not the default of its field, because that default may be an expression.
+	 * Reads a parameter as text. Converts numbers, booleans and dates. An empty parameter gives `initial`, not the
+	 * field's default, which may be an expression.
 	 */
 	text(name: string, initial = ''): string {
 		return this.setting(name, textValue, initial);
 	}
 
-	/** Reads a text that must not be empty; of a field for an ID, the ID in its value. */
+	/** Reads a text that must not be empty. For an ID field, extracts the ID. */
 	filledText(name: string): string {
 		const text = this.text(name);
 		return text.trim() === '' ? this.refuseField(name, 'must not be empty') : text;
 	}
 
-	/** Reads IDs from a text with commas or a list. There must be at least one. */
+	/** Reads one or more IDs from a list or a comma-separated text. */
 	ids(name: string): string[] {
 		return this.setting(name, idsValue);
 	}
 
-	/** Checks a value with a schema. Returns the output of the schema, or throws an error about the first issue. */
+	/** Checks a value with a schema. Throws an error about the first issue. */
 	check<Value>(schema: Schema<Value>, value: unknown, naming: Naming = {}): Value {
 		const result = schema.safeParse(value);
 		if (result.success) return result.data;
@@ -213,13 +208,12 @@ export class Reader {
 		});
 	}
 
-	/** The JSON text of a value to send. Rejects values that JSON cannot represent, such as Infinity. */
+	/** Converts a value to JSON text. Throws if JSON cannot represent a part of the value, e.g. Infinity. */
 	jsonText(value: unknown, naming: Naming = {}): string {
 		const text = stringified(value);
 		if (text === undefined)
 			return this.refuse({ field: fieldName([], naming), rule: 'cannot be sent as JSON' });
-		// `JSON.stringify` escapes a lone surrogate, and turns Infinity and NaN into null. The value is searched only
-		// if its text contains such an escape or null.
+		// `JSON.stringify` escapes lone surrogates, and turns Infinity and NaN into null. Other texts need no search.
 		const path = /\\ud|null/.test(text) ? findPath(value, isUnsendable) : undefined;
 		if (!path) return text;
 		const part = valueAt(value, path);
@@ -229,15 +223,14 @@ export class Reader {
 	}
 
 	/**
-	 * The display name of a parameter. The name of a nested parameter has dots, e.g. `options.timeout`. If there is no
-	 * such nested field, the display name of the outer parameter is returned; without that, the name itself.
+	 * Returns the display name of a parameter, e.g. of `options.timeout`. Falls back to the display name of the outer
+	 * parameter, then to `name`.
 	 */
 	labelOf(name: string): string {
 		const [outer = ''] = name.split('.');
 		return (this.fieldOf(name) ?? this.fieldOf(outer))?.displayName ?? name;
 	}
 
-	/** Whether the operation has a parameter of this name. */
 	has(name: string): boolean {
 		return this.fieldOf(name) !== undefined;
 	}
@@ -257,11 +250,11 @@ const FIXED_EXPRESSION = {
 	fix: 'Fixed and Expression stand above the field.',
 };
 
-/** For the usual cause: after an approval or form node, `$json` no longer has the fields from before that node. */
+/** The usual cause: an approval or form node replaced the fields of `$json`. */
 const EMPTY_EXPRESSION_FIX =
 	"Correct the expression. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
 
-/** Converts a value to the type of its field. A value that cannot be converted is returned unchanged. */
+/** Converts a value to the type of its field, if possible. */
 export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
 	if (type === 'string') {
 		const text = isoText(raw);
@@ -273,10 +266,10 @@ export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown):
 }
 
 /**
- * A schema that converts a value; an empty value becomes undefined. It is one effect of zod, because each effect takes
- * longer than the rest of the reading, and there are several parameters for each of many items.
+ * Returns a schema that converts and checks a value. One zod transform does both, because transforms are slow. An empty
+ * value becomes undefined.
  *
- * @param flawOf returns the requirement that the converted or the raw value does not meet, if there is one
+ * @param flawOf returns the requirement that the value violates, or false
  */
 const converted = (
 	convert: (raw: unknown) => unknown = identity,
@@ -293,19 +286,16 @@ const textValue = z.string().default('');
 
 const LOST_DIGITS = 'must be text, as so large a number has lost its last digits';
 
-/** Whether a number is an integer so large that JavaScript may have rounded it. */
+/** Whether a number is an integer that JavaScript may have rounded. */
 const hasLostDigits = (value: unknown) => Number.isInteger(value) && !Number.isSafeInteger(value);
 
-/**
- * The schema of a text. Numbers, booleans and dates are converted; values of other types stay unchanged. Rejects
- * rounded integers and lone surrogates.
- */
+/** Converts numbers, booleans and dates to text. Rejects rounded integers and lone surrogates. */
 const stringSchema = converted(
 	(raw) => typedValue('string', raw),
 	(_, raw) => (hasLostDigits(raw) && LOST_DIGITS) || (isBroken(raw) && BROKEN_TEXT.rule),
 );
 
-/** Splits a text with commas into a list. A list stays unchanged, and no value becomes an empty list. */
+/** Splits a comma-separated text into a list. A missing value gives an empty list. */
 const asList = (raw: unknown) => (typeof raw === 'string' ? splitList(raw) : (raw ?? []));
 
 const ID_RULE = 'must be an ID';
@@ -323,13 +313,10 @@ const idsValue = z.preprocess(
 		.min(1),
 );
 
-/** The schema of the names of binary fields. The list of names can be empty, a name cannot. */
+/** The schema of a list of binary field names. Names must not be empty. */
 export const namesValue = z.preprocess(asList, z.array(z.string().trim().min(1)));
 
-/**
- * The schema of the value that n8n gives for a field. An expression may give another type, which is converted to that
- * of the field. An empty value becomes undefined. Memoized, so that many items share the schema.
- */
+/** Returns the schema of a field. Converts values, because expressions may return another type. Memoized. */
 const fieldSchema = memoize((field: INodeProperties): ZodTypeAny => {
 	const ofType = isIdField(field) ? idSchema : TYPE_SCHEMAS[field.type];
 	return ofType?.(field, field.typeOptions) ?? converted();
@@ -346,12 +333,12 @@ const ifGiven = (schema: ZodTypeAny) => converted().pipe(schema.optional());
 
 type TypeOptions = INodeProperties['typeOptions'];
 
-/** Functions that make the schema of a field, by its type. For other types, any value is accepted. */
+/** Creates the schema of a field, by field type. Fields of other types accept any value. */
 const TYPE_SCHEMAS: Partial<
 	Record<NodePropertyTypes, (field: INodeProperties, options: TypeOptions) => ZodTypeAny>
 > = {
 	json: () => jsonValue,
-	// The editor checks the maximum only of numbers that are typed in, not of expressions.
+	// The n8n editor does not check the maximum if the value is an expression.
 	number: (_, { maxValue = Infinity } = {}) =>
 		converted(
 			(raw) => typedValue('number', raw),
@@ -360,7 +347,7 @@ const TYPE_SCHEMAS: Partial<
 	boolean: () => converted((raw) => typedValue('boolean', raw)),
 	string: (_, { multipleValues } = {}) => (multipleValues ? converted() : stringSchema),
 	multiOptions: () => ifGiven(z.array(z.string())),
-	// An expression may give the whole collection, as an object or as JSON text.
+	// An expression may return the whole collection, as an object or as JSON text.
 	collection: ({ options }) =>
 		ifGiven(jsonValue.pipe(groupSchema(options as INodeProperties[]).transform(ifFilled))),
 	fixedCollection: ({ options }, { multipleValues } = {}) => {
@@ -373,8 +360,8 @@ const TYPE_SCHEMAS: Partial<
 };
 
 /**
- * The schema of an object with the values of fields, by name. The fields inside a grouping collection move up, beside
- * the other fields. Empty values are dropped. Memoized.
+ * Returns the schema of an object of field values. Flattens grouping collections (`isContainer`) and drops empty
+ * values. Memoized.
  */
 export const groupSchema = memoize((fields: INodeProperties[]) => {
 	const shape = Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]));
@@ -387,14 +374,14 @@ export const groupSchema = memoize((fields: INodeProperties[]) => {
 });
 groupSchema.cache = new WeakMap();
 
-/** Returns undefined for a group or rows without values, because servers would store the empty object or list. */
+/** Turns an empty object or list into undefined, because servers would store the empty value. */
 const ifFilled = (values: object) => (isEmpty(values) ? undefined : values);
 
 function ruleOf(issue: ZodIssue): string {
 	switch (issue.code) {
 		case 'invalid_type':
 			if (issue.received === 'undefined') return 'is missing';
-			// For an enum, `expected` is a list of the values, such as: 'confirm' | 'reject'.
+			// For an enum, zod sets `expected` to a text such as: 'confirm' | 'reject'.
 			return issue.expected.includes("'")
 				? `must be one of ${issue.expected.replaceAll("'", '').replaceAll(' | ', ', ')}`
 				: `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
@@ -420,8 +407,8 @@ const TYPE_NAMES: Record<string, string> = {
 };
 
 /**
- * Names a part of a value in a message: by the display names of its fields, innermost first, or by its path in the JSON
- * if there are no fields, or if Additional Fields (JSON) sets the part.
+ * Names a part of a value for messages, e.g. `"Top K" in "Recall"`. Uses the JSON path if there are no fields, or if
+ * Additional Fields (JSON) sets the part.
  */
 export function fieldName(path: JsonPath, naming: Naming): string {
 	const { fields, within = [], fieldByPath = {}, additional } = naming;
@@ -443,19 +430,13 @@ function pathText(path: JsonPath): string {
 	return parts.join('').replace(/^\./, '');
 }
 
-/**
- * Whether a JSON value sets the part at a path. It does if it has a value at this path, and also if a key on the way
- * there has a value that is no object, because that value replaces the part.
- */
+/** Whether a JSON value sets the part at a path. A value that replaces an outer object also counts, e.g. null. */
 export function isNamedIn(value: unknown, [key, ...rest]: JsonPath): boolean {
 	if (key === undefined || !isPlainObject(value)) return value !== undefined;
 	return Object.hasOwn(value as object, key) && isNamedIn(get(value, [key]), rest);
 }
 
-/**
- * The fields along a path, outermost first. Where a key has no field, the rest of the path becomes one entry, with the
- * path as its display name.
- */
+/** Returns the fields along a path, outermost first. If a key has no field, the rest of the path becomes one entry. */
 function fieldsAlong(
 	path: JsonPath,
 	level: INodeProperties[],
@@ -466,7 +447,7 @@ function fieldsAlong(
 		'type' in one && get(one, 'name') === key;
 	const inGroups = () => level.filter(isContainer).flatMap(({ options = [] }) => options);
 	const found = level.find(isFound) ?? inGroups().find(isFound);
-	// Left out, as in the panel: the index of a row, and the key `values`, which contains the rows.
+	// Skip row indexes and the key `values` above them: the n8n panel shows neither.
 	if (typeof key === 'number' || (!found && key === 'values' && level.length > 0))
 		return fieldsAlong(rest, level);
 	if (!found) return [{ displayName: pathText(path) }];
@@ -478,25 +459,20 @@ function fieldsAlong(
 const valueAt = (value: unknown, path: JsonPath): unknown =>
 	path.length > 0 ? get(value, path) : value;
 
-/** A value as text for a message, of at most 80 characters. */
+/** Formats a value for a message, in at most 80 characters. */
 export function quoted(value: unknown): string {
 	const text = typeof value === 'object' ? stringified(value) : String(value);
 	const shown = typeof value === 'string' ? `"${value.toWellFormed()}"` : text;
 	return truncate(shown ?? 'a value that has no JSON', { length: 80 });
 }
 
-/** The JSON text of a value; undefined if it has none, or if it is too deep or too long. */
+/** Returns the JSON text of a value; undefined if `JSON.stringify` throws or returns no text. */
 function stringified(value: unknown): string | undefined {
 	const text: unknown = attempt(() => JSON.stringify(value));
 	return typeof text === 'string' ? text : undefined;
 }
 
-/**
- * Finds the path to the first matching part, in the order of the JSON text. A value with `toJSON`, such as a date, is
- * matched in its JSON form.
- *
- * @returns undefined if no part matches
- */
+/** Returns the path of the first matching part. Converts values with `toJSON`, such as dates, before matching. */
 export function findPath(
 	value: unknown,
 	isMatch: (part: unknown) => boolean,
@@ -519,40 +495,39 @@ const isUnsendable = (part: unknown) =>
 	isBroken(part) ||
 	(isPlainObject(part) && Object.keys(part as object).some(isBroken));
 
-/**
- * The ID in a resource locator or a plain value: a trimmed text, a number as text, or the last UUID of a web address.
- * Returns any other value unchanged.
- */
+/** Extracts an ID from a resource locator, text, number or web address (last UUID). Other values stay unchanged. */
 export function chosenId(raw: unknown): unknown {
 	const value = isJsonObject(raw) && 'value' in raw ? raw.value : raw;
 	const id = typeof value === 'number' ? String(value) : value;
 	return typeof id === 'string' ? idInAddress(id.trim()) : id;
 }
 
-/** The only parameter whose ID can be any text and not just a UUID, because clients can choose the IDs of threads. */
+/** The only ID parameter that accepts text other than UUIDs, because clients can choose thread IDs. */
 const CHOSEN_ID = 'threadId';
 
 /**
- * Whether an ID can be sent: any UUID, and for a thread also other text. Of such text, these are rejected: a lone
- * surrogate, which a URL cannot contain; `.` and `..`, which would change the path; a text for a missing value, e.g.
- * `undefined`; and a web address.
+ * Whether an ID can be sent. `threadId` accepts UUIDs and any other text, except:
+ * - lone surrogates, because a URL cannot contain them;
+ * - `.` and `..`, which would change the path;
+ * - text for a missing value, e.g. `undefined`;
+ * - web addresses.
  *
- * @param name the name of the parameter with the ID; without a name, only a UUID is accepted
+ * @param name the name of the parameter; all parameters except `threadId` accept only UUIDs
  */
 function isId(id: string, name?: string): boolean {
 	if (isUuid(id) || name !== CHOSEN_ID) return isUuid(id);
 	return !isBroken(id) && missingValueIn(id) === undefined && !/^\.\.?$/.test(id) && !isAddress(id);
 }
 
-/** The last UUID of a web address; any other text is returned unchanged. */
+/** Returns the last UUID of a web address, or any other text unchanged. */
 const idInAddress = (text: string): string =>
 	(isAddress(text) ? text.match(EVERY_UUID)?.at(-1) : undefined) ?? text;
 
 const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
 
 /**
- * The value of a resource locator; any other parameter is returned unchanged. The display name in a locator is left
- * out, because it can be any text, even one that looks like an expression.
+ * Returns the value of a resource locator, or any other parameter unchanged. Omits the locator's display name, which
+ * may look like an expression.
  */
 const locatorValue = (parameter: unknown): unknown =>
 	isJsonObject(parameter) && parameter.__rl === true ? parameter.value : parameter;
@@ -563,11 +538,11 @@ export function isNothing(parameter: unknown): boolean {
 	return value === '' || isNil(value);
 }
 
-/** The value of a parameter before n8n resolves it. Only this value shows whether the parameter is an expression. */
+/** Returns the value of a parameter before n8n resolves expressions. */
 export const givenFor = ({ parameters }: INode, name: string): unknown =>
 	locatorValue(get(parameters, name));
 
-/** Whether the user filled in a parameter. An expression counts even if its result is empty; a lone `=` does not. */
+/** Whether the user filled in a parameter. Every expression counts, except a lone `=`. */
 export function isFilled(node: INode, name: string): boolean {
 	const given = givenFor(node, name) ?? '';
 	return typeof given !== 'string' || !['', '='].includes(given.trim());
@@ -576,9 +551,9 @@ export function isFilled(node: INode, name: string): boolean {
 /**
  * Reads a key that identifies records, in canonical form (see `canonicalKey`).
  *
- * @param isShared whether everyone with the same key uses the same record; if so, a key must have no part such as
- * `undefined`, and its expression must add something to its fixed text
- * @throws NodeOperationError if the value is not a key
+ * @param isShared whether all users of a key share one record. If true, rejects a key with a part such as `undefined`,
+ * and an expression that adds nothing to its fixed text
+ * @throws NodeOperationError if the key is invalid
  */
 export function keyOf(item: Reader, name: string, isShared = false): string {
 	const text = item.text(name).trim();
@@ -588,9 +563,9 @@ export function keyOf(item: Reader, name: string, isShared = false): string {
 }
 
 /**
- * Reads an optional text, trimmed; undefined if the user did not fill it in.
+ * Reads and trims an optional text; undefined if the user left the field empty.
  *
- * @throws NodeOperationError if the text is an expression whose result is empty
+ * @throws NodeOperationError if the result of an expression is empty
  */
 export function textIfGiven(item: Reader, name: string): string | undefined {
 	if (!isFilled(item.node, name)) return undefined;
@@ -600,9 +575,9 @@ export function textIfGiven(item: Reader, name: string): string | undefined {
 }
 
 /**
- * Reads an optional key, in canonical form; undefined if the user did not fill it in.
+ * Reads an optional key in canonical form; undefined if the user left the field empty.
  *
- * @throws NodeOperationError if the value is not a key
+ * @throws NodeOperationError if the key is invalid
  */
 export const keyIfGiven = (item: Reader, name: string): string | undefined =>
 	isFilled(item.node, name) ? keyOf(item, name) : undefined;
@@ -610,7 +585,7 @@ export const keyIfGiven = (item: Reader, name: string): string | undefined =>
 /**
  * Converts a value to a key in canonical form.
  *
- * @throws NodeOperationError if the value is not a key
+ * @throws NodeOperationError if the key is invalid
  */
 export function checkedKey(item: Reader, value: unknown, field: string, isShared = false): string {
 	const key = canonicalKey(String(value));
@@ -618,28 +593,25 @@ export function checkedKey(item: Reader, value: unknown, field: string, isShared
 	return rule === undefined ? key : item.refuse({ field, rule });
 }
 
-/**
- * Matches a variable of n8n expressions. Other template languages, such as Jinja, Handlebars and Helm, have none of
- * these variables, so their templates may stand in a text.
- */
+/** Matches a variable of n8n expressions. Templates of Jinja, Handlebars and Helm do not contain these variables. */
 const VARIABLE =
 	/\$(?:\(|(?:json|binary|input|node|items?|fromAI|now|today|workflow|execution|vars|env|secrets|(?:item|run)Index|prevNode|parameter)\b)/;
 
-/** Matches an expression that is complete except for its braces, such as `$json.text`. */
+/** Matches an n8n expression without braces, such as `$json.text`. */
 const WITHOUT_BRACES =
 	/^\$(?:(?:json|binary|input)[.[]|\((['"`])[^'"`]*\1\)\.(?:item|first|last|all)\b)\S*$/;
 
-/** Whether a text contains an expression that n8n does not resolve, because the parameter is set to Fixed. */
+/** Whether a Fixed parameter contains an expression, which n8n would not resolve. */
 const isFixedExpression = (part: unknown): boolean =>
 	typeof part === 'string' &&
 	!part.startsWith('=') &&
 	(WITHOUT_BRACES.test(part.trim()) ||
 		part.match(BRACED)?.some((code) => VARIABLE.test(code)) === true);
 
-/** Matches double braces with their content. The content has no `{{`, so that matching takes linear time. */
+/** Matches double braces with their content. Excludes `{{` from the content, for linear matching time. */
 const BRACED = /\{\{((?:(?!\{\{)[^])*?)\}\}/g;
 
-/** The fixed text of an expression, without its parts in double braces; empty if there are no such parts. */
+/** Returns the text of an expression outside double braces; empty without double braces. */
 export function constantPart(expression: unknown): string {
 	if (!isExpression(expression) || !expression.includes('{{')) return '';
 	return expression.slice(1).replace(BRACED, '');

@@ -9,46 +9,44 @@ import { type Failure, failureMessage } from '../transport/failure';
 import type { UploadFile } from '../transport/multipart';
 import { sanitize } from '../transport/sanitize';
 
-/** The file of a document, which was read from its source. */
+/** The file of a document, as read from the source. */
 export interface SourceFile extends UploadFile {
-	/** Fields for the record. Set if the content shows a format that the file name does not show. */
+	/** The record fields that depend on the format of the content. */
 	fields?: Pick<DocumentRecord, 'name' | 'type' | 'mimeType'>;
-	/** Whether U+0000 was removed from the content. */
+	/** Whether the node removed U+0000 from the content. */
 	hadNul?: boolean;
 }
 
-/** A document that is ready to be sent. */
 export interface ReadyDocument<Origin> {
 	record: DocumentRecord;
-	/** The record as JSON, for the body of a batch. Kept, because it is measured, hashed and sent. */
+	/** The record as JSON. Kept, because the node measures, hashes and sends the same text. */
 	json: string;
 	/** Bytes of `json` in UTF-8. */
 	bytes: number;
-	/** The ID under which the document is stored. An earlier document with this ID is replaced. */
+	/** The ID of the document. The server replaces an earlier document with the same ID. */
 	id: string;
-	/** Whether later runs cannot recognize the document by its ID: the ID was generated for this run, or is no UUID. */
+	/** Whether later runs cannot recognize the document: its ID is random, or is not a UUID. */
 	isNew?: boolean;
-	/** The key from which the ID is derived. Unset if the document came with its own ID, or with neither ID nor key. */
+	/** The key from which the ID is derived, if any. */
 	key?: string;
 	/**
-	 * What runs compare: a mark (`MARKS`) and a hash of the content or of its version, with one byte per character. Unset
-	 * if documents are not compared.
+	 * A mark (`MARKS`) and a hash, as a binary string. Runs compare this value to find changed documents. Unset if the
+	 * run does not compare documents.
 	 */
 	contentHash?: string;
-	/** Reads the file of the document, which is uploaded before the document is stored. */
+	/** Reads the file, which the node uploads before it stores the document. */
 	file?: () => SourceFile | Promise<SourceFile>;
-	/** Whether this run has uploaded the file, so that the server certainly has it. */
+	/** Whether this run has uploaded the file. */
 	isUploaded?: boolean;
-	/** Where the document came from, and where its outcome is reported. */
+	/** The input item of the document, and data for reports. */
 	origin: Origin;
 }
 
-/** Documents to be sent. An async iterable gives each document once it is ready. */
 export type Documents<Origin> =
 	| Iterable<ReadyDocument<Origin>>
 	| AsyncIterable<ReadyDocument<Origin>>;
 
-/** A record as JSON, and its size in bytes. */
+/** Returns a record as JSON, with the size in bytes. */
 export function serialize(record: DocumentRecord): Pick<ReadyDocument<unknown>, 'json' | 'bytes'> {
 	const json = JSON.stringify(record);
 	return { json, bytes: Buffer.byteLength(json) };
@@ -58,17 +56,17 @@ export function serialize(record: DocumentRecord): Pick<ReadyDocument<unknown>, 
 interface Carried {
 	/** Number of the batch, counted from 1; 0 if the document was in no batch. */
 	batch: number;
-	/** Number of requests that were sent with the document or, if its upload failed, with its file. */
+	/** How often the document was sent or, if the upload failed, how often its file was sent. */
 	attempts: number;
 }
 
 /**
- * The outcome of a document. Each document gets exactly one; if the execution is stopped, it may get none.
+ * The outcome of a document. Each document gets exactly one outcome, or none if the execution is stopped.
  *
  * `rejected`: the server answered with a failure.
  * `unknown`: the server may or may not have stored the document.
  * `notSent`: the document was not sent, or did not reach the server.
- * `unchanged`: an earlier run stored the same content. `status` is set if documents are processed and it was fetched.
+ * `unchanged`: an earlier run stored the same content. `status` is set if this run fetched the processing status.
  * `unreadable`: the document or its file could not be read.
  */
 export type DocumentFact<Origin> = { document: ReadyDocument<Origin> } & (
@@ -79,31 +77,28 @@ export type DocumentFact<Origin> = { document: ReadyDocument<Origin> } & (
 	| { outcome: 'unreadable'; error: unknown }
 );
 
-/** The last state that the run sees of the processing of a stored document. */
 export interface ProcessedFact {
 	outcome: 'processed';
 	id: string;
 	end: ProcessingEnd;
 }
 
-/** What happened to a document or a request, as plain data. One document may have several facts, one after another. */
+/** A fact about a document or a request. A document may have several facts, e.g. `stored`, then `processed`. */
 export type Fact<Origin> =
 	| DocumentFact<Origin>
 	| ProcessedFact
-	/** `hadNul`: U+0000 was removed from the file. */
+	/** `hadNul`: the node removed U+0000 from the file. */
 	| { outcome: 'uploaded'; hadNul?: boolean }
-	/**
-	 * Counts of one call that stores documents. `batches` is 0 if the call sends only a part of a batch, after a split.
-	 */
+	/** Counts of one call that stores documents. `batches` is 0 if an earlier call has counted this batch. */
 	| { outcome: 'sent'; counts: Record<'attempts' | 'batches' | 'retries', number> };
 
 const NOT_LISTED = 'it does not list the documents that it should';
 
 /**
- * The schema of an answer that lists documents: each entry has an ID, and all of `ids` are listed. Without this check,
- * the empty list of a proxy, or a list of another server, would pass.
+ * Returns the schema of an answer that lists documents. Each entry needs an ID, and all `ids` must be listed. This
+ * check rejects the empty list of a proxy, or a list of another server.
  *
- * @param ids IDs of documents that the server has: it leaves out those that it does not know
+ * @param ids IDs of documents that are on the server
  */
 export const listWith = (ids: string[] = []) =>
 	z.array(z.unknown(), { message: NOT_LISTED }).refine((records) => {
@@ -114,14 +109,13 @@ export const listWith = (ids: string[] = []) =>
 type Sent = Pick<ReadyDocument<unknown>, 'id' | 'isNew' | 'record'>;
 
 /**
- * Finds the record of each sent document in an answer of E3. Only a document with a record counts as stored: every
- * successful answer in the recordings lists all documents with their IDs, in the order in which they were sent. A
- * record is found by its ID, or else by its position: a server may replace an ID that the node generated (see also
- * `isSameSource`).
+ * Finds the record of each sent document in an answer of E3. A document without a record does not count as stored:
+ * every successful answer in the recordings lists all documents in order. Matches records by ID, otherwise by position,
+ * because a server may replace an ID (see also `isSameSource`).
  *
- * @param answer the parsed answer, of any 2xx
- * @param rows IDs of sent records that are no documents (journal rows), in lower case
- * @returns one record for each document, in the same order; `undefined` for a document that the answer does not show
+ * @param answer the parsed answer with any 2xx status
+ * @param rows IDs of the journal rows in the request, in lower case
+ * @returns one record per document; `undefined` for a document that the answer does not show
  */
 export function answeredRecords(sent: Sent[], answer: unknown, rows: string[] = []): unknown[] {
 	const all: unknown[] = Array.isArray(answer) ? answer : [];
@@ -139,7 +133,7 @@ export function answeredRecords(sent: Sent[], answer: unknown, rows: string[] = 
 	});
 }
 
-/** The ID of a record, in lower case: servers return IDs in lower case, even if they were sent in upper case. */
+/** Returns the ID of a record in lower case, because servers do not keep the case of IDs. */
 function recordId(record: unknown): string | undefined {
 	const id: unknown = get(record, 'id');
 	return typeof id === 'string' && id !== '' ? id.toLowerCase() : undefined;
@@ -147,7 +141,7 @@ function recordId(record: unknown): string | undefined {
 
 /**
  * Whether a record has the `sourceType` and `sourceKey` of a document. With incremental sync, a server keeps one record
- * for each such pair, under the first ID that was sent, so the ID of the document may differ.
+ * per pair, under the first ID sent. A later document may have another ID.
  */
 function isSameSource({ record: { sourceType, sourceKey } }: Sent, record: unknown): boolean {
 	if (!sourceType || !sourceKey) return false;
@@ -168,34 +162,26 @@ export type ProcessingStatus = z.infer<typeof processingStatus>;
 /** `none`: processing has not begun, the document was disabled, or there is no status. */
 type ProcessingState = 'finish' | 'error' | 'cancel' | 'running' | 'none';
 
-/**
- * Maps a status to a state. Between start and end, servers use several names: each name that is not known becomes
- * `running`.
- */
+/** Maps a status to a state. Servers use several names for intermediate states, so unknown names become `running`. */
 export function processingState(status: ProcessingStatus | undefined): ProcessingState {
 	const name = status?.status;
 	if (!name || name === 'none') return 'none';
 	return name === 'finish' || name === 'error' || name === 'cancel' ? name : 'running';
 }
 
-/**
- * The last state that a run sees of the processing of a document: how it ended, or its state when the run stopped
- * waiting.
- */
+/** How the processing of a document ended, or its state when the run stopped waiting. */
 export interface ProcessingEnd {
 	state: ProcessingState;
 	processMsg?: string;
-	/**
-	 * Whether the run stopped waiting, because an earlier run started the processing and the server shows no progress.
-	 */
+	/** Whether the run stopped waiting, because processing that an earlier run started made no progress. */
 	isStuck?: boolean;
-	/** Whether this server has no route for processing, so that there is nothing to wait for. */
+	/** Whether the server has no route for processing. */
 	hasNoRoute?: boolean;
 	/** Why the processing could not be started. */
 	failure?: Failure;
 }
 
-/** The state in a status, and its sanitized message. Without a status, the state is `none`. */
+/** Returns the state and the sanitized message of a status. */
 export function processingEndOf(status: ProcessingStatus | undefined): ProcessingEnd {
 	return { state: processingState(status), processMsg: sanitize(status?.processMsg ?? '') };
 }
@@ -210,8 +196,8 @@ const STUCK =
 	'is stored, but an earlier run has started its processing and the server shows no progress';
 
 /**
- * Why assistants cannot find a stored document, as a sentence; `undefined` if it is processed, if it is in process and
- * not stuck, or if the server has no route for processing.
+ * Explains why assistants cannot find a stored document. Returns `undefined` if the document is processed or making
+ * progress, or if the server has no route for processing.
  */
 export function processingFlaw(end: ProcessingEnd): string | undefined {
 	const { state, processMsg, failure, hasNoRoute, isStuck } = end;
@@ -224,7 +210,7 @@ export function processingFlaw(end: ProcessingEnd): string | undefined {
 
 /** The routes of a knowledgebase: to store documents, to start their processing, and to read their statuses. */
 export interface KnowledgebaseRoutes {
-	/** Sends a request with the retry policy. Every request to these routes can safely be repeated. */
+	/** Sends a request with the retry policy. All requests to these routes are safe to repeat. */
 	send: <Answer>(request: Omit<Call<Answer>, 'repeatable'>) => Promise<Result<Answer>>;
 	storePath: string;
 	startPath: string;
@@ -233,20 +219,18 @@ export interface KnowledgebaseRoutes {
 	signal?: AbortSignal;
 }
 
-/** Statuses, with the ID in lower case as key. If `failure` is set, some statuses are missing. */
+/** Statuses by document ID in lower case. If `failure` is set, some statuses are missing. */
 export interface Statuses {
 	statuses: Map<string, ProcessingStatus>;
 	failure?: Failure;
 }
 
 /**
- * Fetches processing statuses. Requests are sent one after another: the live server takes longer for concurrent
- * requests.
+ * Fetches processing statuses. Sends one request after another: the live server is slower with concurrent requests.
  *
- * @param requiredId ID of a document that is certainly on the server. Each request includes it, and an answer without
- * it is a failure. So if an answer leaves out another document, the server certainly does not have that document
- * @returns the statuses, without documents that the server does not know. After a failure or a stopped execution, the
- * statuses that were not fetched are missing as well
+ * @param requiredId ID of a document that is certainly on the server. An answer without this document is a failure,
+ * e.g. the empty list of a proxy
+ * @returns the statuses of documents on the server; some are missing after a failure or a stopped execution
  */
 export async function fetchStatuses(
 	ids: string[],
@@ -265,7 +249,7 @@ export async function fetchStatuses(
 	return { statuses };
 }
 
-/** The statuses in an answer, with the ID in lower case as key. Entries that are no statuses are ignored. */
+/** Returns the statuses in an answer by document ID in lower case. Ignores invalid entries. */
 export function statusesById(answer: unknown): Map<string, ProcessingStatus> {
 	const entries: unknown[] = Array.isArray(answer) ? answer : [];
 	return new Map(
@@ -276,35 +260,30 @@ export function statusesById(answer: unknown): Map<string, ProcessingStatus> {
 }
 
 /**
- * Number of documents in one request that starts processing. A server processes the documents of a request one after
- * another, but five requests in parallel. With ten documents per request, processing took a quarter of the time that it
- * took with fifty per request (seen on the live server).
+ * Number of documents in one request that starts processing. Servers process five requests in parallel, but the
+ * documents of a request one after another. On the live server, ten per request took a quarter of the time of fifty.
  */
 export const IDS_TO_START = 10;
 
-/** Number of documents to disable or enable in one request. The server takes some milliseconds for each document. */
+/** Number of documents to disable or enable in one request. The server needs some milliseconds for each document. */
 const SWITCHED_AT_ONCE = 100;
 
 interface Switching {
 	disabled: boolean;
-	/**
-	 * Called before the documents of a batch are changed.
-	 *
-	 * @returns why they must not be changed; `undefined` if they may be
-	 */
+	/** Called before each batch. Returns why the documents must not be changed, or `undefined`. */
 	beforeChange?: (ids: string[]) => Promise<Failure | undefined>;
 	routes: Pick<KnowledgebaseRoutes, 'send' | 'storePath' | 'signal'>;
-	/** Other fields to send for a document, such as its name, because the server clears fields that are not sent. */
+	/** Returns other fields of a document, such as its name. The server clears fields that are not sent. */
 	fieldsOf: (id: string) => object;
-	/** Called once for each document that was switched. */
+	/** Called for each document that was disabled or enabled. */
 	onSwitched: (id: string) => void;
 }
 
 /**
- * Disables documents, so that assistants do not find them, or enables them again.
+ * Disables documents, so that assistants do not find them, or enables documents again.
  *
- * @param ids IDs of documents that the server has: it would create an empty document for any other ID
- * @returns why the remaining documents were not switched; `undefined` if all were, or if the execution was stopped
+ * @param ids IDs of documents on the server: for any other ID, the server would create an empty document
+ * @returns the failure that ended the work early, if any; a stopped execution is not a failure
  */
 export async function switchDocuments(
 	ids: string[],

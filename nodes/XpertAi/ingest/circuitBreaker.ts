@@ -4,41 +4,32 @@ import { type Fact, processingFlaw } from './answers';
 
 type Stage = 'upload' | 'storing' | 'processing';
 
-/** If one document fails for such a reason, all will fail (recorded), so the circuit breaker opens at once. */
+/** A failure reason that affects all documents (recorded). It opens the circuit breaker at once. */
 const AFFECTS_ALL = /^Embedding model not set/;
 
 /**
- * A streak opens the circuit breaker only if its failures are from at least this many requests, or from `limit`
- * requests if that is lower: a single failed request may hold many documents.
+ * Minimum number of failed requests that opens the circuit breaker, unless `limit` is lower. A single failed request
+ * may hold many documents.
  */
 const MIN_REQUESTS = 3;
 
 /**
- * Stops a run in which document after document fails. Opens once `limit` consecutive documents have failed in the same
- * stage for the same reason, in at least `MIN_REQUESTS` requests; a reason that matches `AFFECTS_ALL` opens it at once.
- * Each stage has its own count: storing a document must not reset the count of processing failures.
+ * Stops a run after `limit` consecutive failures in one stage for the same reason. Each stage has its own count:
+ * storing a document must not reset the count of processing failures.
  */
 export class CircuitBreaker {
-	/**
-	 * The current streak of each stage: the reason, the number of failures, and the batches of the failed documents.
-	 */
+	/** The consecutive failures of each stage that have the same reason. */
 	private readonly streaks = new Map<Stage, ReturnType<typeof newStreak>>();
 
-	/**
-	 * @param limit number of consecutive failures of one stage with the same reason that opens the circuit breaker (see
-	 * `failed`); with 0, it never opens
-	 */
+	/** @param limit number of consecutive failures that opens the circuit breaker; with 0, it never opens */
 	constructor(private readonly limit: number) {}
 
 	/** Why the circuit breaker opened; `undefined` while it is closed. An open circuit breaker never closes again. */
 	reason?: string;
-	/**
-	 * Number of failures that opened the circuit breaker; `undefined` while it is closed, or if the reason matches
-	 * `AFFECTS_ALL`.
-	 */
+	/** Number of failures that opened the circuit breaker. Unset if the reason matches `AFFECTS_ALL`. */
 	streakLength?: number;
 
-	/** Updates the count of a stage: a failure adds to it, and a success resets it. Other facts are ignored. */
+	/** A failure raises the count of its stage, and a success resets the count. Other facts are ignored. */
 	take(fact: Fact<unknown>): void {
 		if (fact.outcome === 'uploaded') this.streaks.delete('upload');
 		else if (fact.outcome === 'stored') this.streaks.delete('storing');
@@ -54,14 +45,13 @@ export class CircuitBreaker {
 	}
 
 	/**
-	 * Counts a failed document, and opens the circuit breaker if the streak is long enough or the reason affects all
-	 * documents.
+	 * Counts a failed document, and opens the circuit breaker if there are enough failures.
 	 *
-	 * @param batch number of the batch with the document; 0 if there is none, and the document counts as one request
+	 * @param batch number of the batch that contained the document; 0 if the document was in no batch
 	 */
 	private failed(stage: Stage, reason: string, batch = 0): void {
 		if (this.limit === 0 || this.reason !== undefined) return;
-		// Each reason may contain the ID of its own document, so reasons are compared without IDs.
+		// A reason may contain the ID of the document, so compare reasons without IDs.
 		const sharedReason = reason.replace(EVERY_UUID, '');
 		const last = this.streaks.get(stage);
 		const streak = last?.reason === sharedReason ? last : newStreak(sharedReason);

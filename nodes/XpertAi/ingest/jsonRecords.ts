@@ -1,7 +1,8 @@
 import { exactJson } from '../payloads/common';
 
 /**
- * A record of a file with its position (`Line 3 of the file`), or a `flaw`: why there is no record at this position.
+ * A record of a file, with its position, e.g. `Line 3 of the file`. `flaw`: why there is no valid record at this
+ * position.
  */
 export type FileRecord = { position: string } & ({ flaw: string } | { value: unknown });
 
@@ -11,26 +12,25 @@ interface Line {
 	text: string;
 }
 
-/** Maximum length, in characters, of a line or a whole file that is parsed at once. */
+/** Maximum length, in characters, of a line, or of a file that is parsed as a whole. */
 const MAX_VALUE_LENGTH = 32 * 2 ** 20;
 
 /**
- * A whole file that is not valid JSON may be JSON lines, some of them broken. It counts as JSON lines if at least one
- * in this many of its first `FIRST_LINES` lines is a record, and if it does not begin with `[`.
+ * A file that is not valid JSON may be JSON lines with errors. The file counts as JSON lines if at least one in
+ * `LINES_PER_RECORD` of its first `FIRST_LINES` lines is a JSON object.
  */
 const LINES_PER_RECORD = 4;
 const FIRST_LINES = 400;
 
 /**
- * Reads the records of a file. If the first line is a complete JSON object and another line follows, the file is read
- * line by line (JSON lines): a line that cannot be parsed gives a `flaw`. Any other file is read whole: it may be one
- * JSON value (of an array, each element is a record), or JSON lines of which the first is broken. If it is neither, or
- * larger than 32 MB, it gives one `flaw`. Blank lines are ignored.
+ * Reads the records of a file. If the first line is a JSON object and another line follows, parses the file line by
+ * line (JSON lines). Otherwise parses the whole file, up to 32 MB, as a JSON array, one JSON value, or JSON lines.
+ * Yields a `flaw` for each line that cannot be parsed, or for the whole file.
  *
  * @param text the text of the file, in chunks of any size
  */
 export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<FileRecord> {
-	/** Lines that are not parsed yet, because the file is not known to be JSON lines. */
+	/** Lines that wait until the format of the file is known. */
 	const held: Line[] = [];
 	let [length, areLines] = [0, false];
 	for await (const line of nonEmptyLines(text)) {
@@ -46,7 +46,7 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 const TOO_LONG =
 	'is larger than 32 MB, and its first line is no JSON object. Write it as JSON lines: one object a line';
 
-/** The lines that are not blank. If a line exceeds the limit, reading stops there: the last line may be incomplete. */
+/** Yields the lines that are not blank. Stops in a line that exceeds the limit, so this line may be incomplete. */
 async function* nonEmptyLines(chunks: AsyncIterable<string>): AsyncGenerator<Line> {
 	let number = 1;
 	let text = '';
@@ -77,14 +77,14 @@ function parseLine({ number, text }: Line): FileRecord {
 const isRecord = (line?: Line) =>
 	line !== undefined && /^\s*\{/.test(line.text) && 'value' in parseLine(line);
 
-/** The records of a file that was read whole: the elements of its array, its single value, its lines, or one `flaw`. */
+/** Parses a whole file as a JSON array, one JSON value, or JSON lines. Yields one `flaw` if no format fits. */
 function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 	let value: unknown;
 	try {
 		value = exactJson(lines.map(({ text }) => text).join('\n'));
 	} catch (error) {
-		// In JSON that is formatted over many lines, hardly any line is a record by itself. Parse errors are slow, so
-		// only the first lines are tried.
+		// In pretty-printed JSON, hardly any line is a JSON object by itself. Parse errors are slow, so only the first
+		// lines are tried.
 		const first = lines.slice(0, FIRST_LINES);
 		const records = lines[0]?.text.trimStart().startsWith('[') ? [] : first.filter(isRecord);
 		if (records.length * LINES_PER_RECORD >= first.length) return yield* lines.map(parseLine);

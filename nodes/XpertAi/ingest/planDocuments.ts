@@ -3,52 +3,50 @@ import type { SourceMemory } from './memory';
 import { processingState } from './answers';
 import type { Documents, ProcessingStatus, ReadyDocument, Statuses } from './answers';
 
-/** Once the documents that wait for their statuses have this size in bytes, the statuses are fetched. */
+/** Statuses are fetched once the documents in `held` have this size in bytes. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
-/** Dependencies and settings of `compareDocuments`. */
 export interface Comparison {
 	memory: SourceMemory['known'];
 	/**
-	 * Fetches processing statuses. The result has the ID in lower case as key, and no entry for a document that the
-	 * server does not have.
+	 * Fetches processing statuses, by ID in lower case. The result leaves out documents that the server does not have.
 	 */
 	statusesOf: (ids: string[]) => Promise<Statuses>;
 	/** If true, a document is done once it is processed; if false, once it is stored. */
 	processed: boolean;
-	/** Whether the last run only stored its documents, and did not start their processing. */
+	/** Whether the last run stored its documents without starting their processing. */
 	onlyStored?: boolean;
 	/** Whether unchanged documents are sent as well. */
 	resends?: boolean;
-	/** Whether a retried execution brings the documents. If other content is stored, it may be newer, and is kept. */
+	/** Whether n8n retries an earlier execution. Its documents may be outdated, so other stored content is kept. */
 	isRetry?: boolean;
 }
 
 /**
- * How a document compares with what earlier runs stored.
- *
- * `missing`: the content is the same, but the server lacks the document, has not processed it, or could not be asked.
- * `older`: a retried execution brings the document, and other content is stored, which may be newer.
- * `unchanged`, with a status in state `none`: the document is stored, but its processing must still be started.
+ * The result of comparing a document with earlier runs.
+ * `missing`: the content is the same, but the server does not have the document, did not process it, or gave no status.
+ * `older`: the execution is a retry, and other content is stored, which may be newer.
+ * `unchanged`: if `status` is in state `none`, the processing must still be started.
  */
 export interface Compared<Origin> {
 	document: ReadyDocument<Origin>;
 	is: 'new' | 'changed' | 'missing' | 'older' | 'unchanged';
-	/** The status of an unchanged document. Unset if documents are not processed, or if the status was not fetched. */
+	/** Status of an unchanged document. Unset if the run processes no documents, or did not fetch the status. */
 	status?: ProcessingStatus;
 }
 
 /**
- * Decides which documents have changed; no other code does. Compares each document with the memory. If the content is
- * the same, also checks its status on the server, because the document may have been deleted there, or disabled, which
- * clears its status. A document with the same content is unchanged:
- * - with `processed`: if it is processed or in process, or if the last run only stored it;
- * - without `processed`: if the server has it;
- * - if its status cannot be read: if an earlier run completed it;
- * - if the record disables it: always.
+ * Decides which documents have changed since earlier runs. If the content is the same, also checks the status on the
+ * server, because a user may have deleted or disabled the document. A document with the same content is unchanged in
+ * these cases:
+ * - Its record disables it.
+ * - Its status cannot be read, and an earlier run completed it.
+ * - `processed` is true, and the server has processed it or is processing it.
+ * - `processed` is true, and the last run only stored it.
+ * - `processed` is false, and the server has it.
  *
- * With `resends`, no document is unchanged. The memory forgets the content of each document that is to be sent, because
- * sending may fail.
+ * With `resends`, no document is unchanged. The memory forgets the content of each document to send, because sending
+ * may fail.
  */
 export async function* compareDocuments<Origin>(
 	documents: Documents<Origin>,
@@ -61,8 +59,7 @@ export async function* compareDocuments<Origin>(
 		for (const [id, document] of held) {
 			const status = statuses.get(id);
 			const state = processingState(status);
-			// A document that is processed according to the memory, but has no state on the server, was disabled: send
-			// it again.
+			// If a document is processed in the memory but has no state on the server, it was disabled: send it again.
 			const isOnlyStored = onlyStored && state === 'none' && !memory.isDone(id, true);
 			if (state === 'finish') memory.markProcessed(id);
 			const isDone = !processed || isOnlyStored || state === 'finish' || state === 'running';
@@ -77,8 +74,7 @@ export async function* compareDocuments<Origin>(
 	}
 	for await (const document of documents) {
 		const { id, contentHash = '' } = document;
-		// If an ID occurs twice, the first document is compared completely before the second: the result may change the
-		// memory.
+		// A second document with the same ID waits for the first comparison, which may change the memory.
 		const key = id.toLowerCase();
 		if (held.has(key) || held.size >= IDS_PER_ADDRESS || bytes >= MAX_HELD_BYTES) yield* release();
 		const isSame = memory.has(id, contentHash);
@@ -97,16 +93,14 @@ export async function* compareDocuments<Origin>(
 }
 
 /**
- * What the next run would do with a document. `new` and `changed`: sends it. `back`: sends it again, because the server
- * has it but assistants cannot find it, for example after it was disabled. `gone`: disables it, because the source no
- * longer has it.
+ * What the next run would do with a document.
+ * `new`, `changed`: send it.
+ * `back`: send it again. The server has it, but assistants cannot find it, for example because it was disabled.
+ * `gone`: disable it, because the source no longer has it.
  */
 export type PlannedAction = 'new' | 'changed' | 'back' | 'unchanged' | 'gone';
 
-/**
- * Plans what the next run would do with each document. `compareDocuments` decides, as it does in a run, and updates
- * `comparison.memory`.
- */
+/** Plans what the next run would do with each document. Like `compareDocuments`, updates `comparison.memory`. */
 export async function* planDocuments<Origin>(
 	documents: Documents<Origin>,
 	comparison: Comparison,
@@ -126,10 +120,7 @@ export async function* planDocuments<Origin>(
 	if (held.length > 0) yield* release();
 }
 
-/**
- * The planned action for a document that would be sent. `status` is unset if the server does not have the document or
- * could not be asked.
- */
+/** The planned action for a document to send. `status` is unset if the server gave no status. */
 function planOf({ is }: Compared<unknown>, status: ProcessingStatus | undefined): PlannedAction {
 	if (!status) return 'new';
 	const state = processingState(status);

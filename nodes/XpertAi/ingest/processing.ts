@@ -9,54 +9,48 @@ import type { KnowledgebaseRoutes, ProcessedFact, ProcessingStatus } from './ans
 const REQUESTS_AT_ONCE = 5;
 
 /**
- * A server needs at least this long for a document, in milliseconds. With few documents, the first pause is this time
- * for each of them, instead of `FIRST_PAUSE_MS`.
+ * A server needs at least this time for a document. With few documents, the first pause is shorter than
+ * `FIRST_PAUSE_MS`.
  */
 const MIN_PAUSE_PER_DOCUMENT_MS = 250;
 
-/** Documents that an earlier run started count as stuck if no document has made progress for this long. */
+/** After this time without progress, documents that an earlier run started may be stuck. */
 const STALLED_MS = 5 * MINUTE_MS;
 
 /**
- * Lets the server process documents while others are still being stored. To start a document means to request its
- * processing: small concurrent requests start documents, then their statuses are polled. Keeps only the ID of each
- * document, and only until its processing has ended.
+ * Has the server process documents while other documents are still being stored. To start a document means to request
+ * its processing.
  */
 export class Processing {
 	/** IDs of documents that are still to be started. */
 	private pending: string[] = [];
-	/** Documents to be polled, in the order in which they were started: servers process them in this order. */
+	/** IDs of documents to poll, in starting order. Servers process documents in this order. */
 	private readonly started = new Set<string>();
 	/**
-	 * The documents in `started` that the server did not queue, each with the status and progress that were last seen.
-	 * Such a document has already ended, was started by an earlier run, or is not on the server.
+	 * Documents in `started` that the server did not queue, for example because an earlier run started them. Maps IDs
+	 * to the last status and progress.
 	 */
 	private readonly notQueued = new Map<string, string>();
-	/** Documents that were started a second time, because a poll showed them in state `none`. */
+	/** IDs of documents that were started again, because a poll showed the state `none`. */
 	private readonly restarted = new Set<string>();
 	private readonly inFlight = new Set<Promise<void>>();
 	private failure?: Failure;
 	private routeWorked = false;
-	/**
-	 * The pause between polls while documents are being stored. It grows with each poll whose last documents are still
-	 * in process.
-	 */
+	/** The pause between polls while documents are being stored. Each poll adapts the pause. */
 	private pause = FIRST_PAUSE_MS;
 	private nextPollAt?: number;
-	/** When a document was last started or has ended, or when one that an earlier run started last showed progress. */
+	/** Time of the last progress: a document was started or ended, or a document in `notQueued` changed its status. */
 	private lastProgressAt = 0;
 	/** Facts that `ended` has not returned yet. */
 	private facts: ProcessedFact[] = [];
 
-	/**
-	 * @param waitMs how long to wait until processing ends; if `undefined`, processing is started, and not waited for
-	 */
+	/** @param waitMs maximum time to wait for the end of processing; if `undefined`, processing is only started */
 	constructor(
 		private readonly routes: Omit<KnowledgebaseRoutes, 'storePath'>,
 		private readonly waitMs?: number,
 	) {}
 
-	/** Takes the facts that were added since the last call. */
+	/** Returns the facts that were added since the last call. */
 	ended(): ProcessedFact[] {
 		return this.facts.splice(0);
 	}
@@ -82,7 +76,7 @@ export class Processing {
 		this.nextPollAt ??= now() + this.pause;
 		if (now() < this.nextPollAt) return;
 		this.nextPollAt = Infinity;
-		// After a failure, there is no poll until `end` polls again, which reports the failure if it persists.
+		// After a failure, only `end` polls again, and reports the failure if it persists.
 		const work = this.poll().then((failure) => {
 			if (!failure) this.nextPollAt = now() + this.pause;
 		});
@@ -90,8 +84,8 @@ export class Processing {
 	}
 
 	/**
-	 * Starts the remaining documents, and polls until all have ended or the wait is over. Without `waitMs`, polls only
-	 * the documents that the server did not queue, and does not wait until these have ended.
+	 * Starts the remaining documents. Then polls until all have ended or `waitMs` is over. Without `waitMs`, only
+	 * fetches the state of documents that the server did not queue.
 	 */
 	async *end(): AsyncGenerator<ProcessedFact[]> {
 		const { clock, signal } = this.routes;
@@ -102,11 +96,10 @@ export class Processing {
 		let pause = Math.min(FIRST_PAUSE_MS, this.started.size * MIN_PAUSE_PER_DOCUMENT_MS);
 		while (this.started.size > 0 && this.canContinue && clock.now() < deadline) {
 			if (waitMs !== undefined) await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
-			// If nothing progresses, and at the end of the wait, one poll covers all documents, not only the oldest.
+			// If nothing progresses or the wait is over, polls all documents and not only the oldest.
 			const wasStalled = this.isStalled;
 			this.failure = await this.poll(wasStalled || clock.now() >= deadline);
-			// If even this poll shows no progress, the server has lost the documents that an earlier run started. As long as
-			// other documents end, those of the earlier run may still be in the queue.
+			// If this poll shows no progress either, the documents that an earlier run started are stuck.
 			const isStuck = wasStalled && this.isStalled && !this.failure;
 			for (const id of isStuck ? this.notQueued.keys() : [])
 				this.reportEnd(id, { state: 'running', isStuck });
@@ -120,17 +113,14 @@ export class Processing {
 
 	/**
 	 * How processing ended. `failure`: why documents could not be started or polled. `unfinished`: number of documents
-	 * that are still in process; 0 after a failure, which is reported instead.
+	 * still in process; 0 after a failure.
 	 */
 	get result() {
 		const { failure, hasNoRoute, started } = this;
 		return { failure, hasNoRoute, unfinished: failure ? 0 : started.size };
 	}
 
-	/**
-	 * Whether this server has no route for processing. Never true once the route has answered in this run: a 404 after
-	 * that has another cause.
-	 */
+	/** Whether the server has no route for processing. If the route worked before, a later 404 has another cause. */
 	private get hasNoRoute(): boolean {
 		return this.failure?.missing === 'route' && !this.routeWorked;
 	}
@@ -140,8 +130,8 @@ export class Processing {
 	}
 
 	/**
-	 * Starts documents while fewer than REQUESTS_AT_ONCE requests are in flight. After a failure, reports them as not
-	 * started.
+	 * Starts documents while fewer than REQUESTS_AT_ONCE requests are in flight. After a failure, reports documents as
+	 * not started.
 	 */
 	private startPending(): void {
 		if (!this.canContinue) this.reportNotStarted(this.pending.splice(0));
@@ -149,10 +139,7 @@ export class Processing {
 			this.track(this.requestStart(this.pending.splice(0, IDS_TO_START)));
 	}
 
-	/**
-	 * Keeps a request in `inFlight` until it ends, and then starts more documents if there are enough for a full
-	 * request.
-	 */
+	/** Keeps a request in `inFlight` until it ends. Then starts further documents if they fill a request. */
 	private track(request: Promise<void>): void {
 		const work = request.finally(() => {
 			this.inFlight.delete(work);
@@ -166,7 +153,7 @@ export class Processing {
 		if (failure) for (const id of ids) this.report(id, { state: 'none', failure, hasNoRoute });
 	}
 
-	/** Starts documents. The answer lists those that the server has queued. */
+	/** Starts documents. The server answers with the documents that it has queued. */
 	private async requestStart(ids: string[]): Promise<void> {
 		const { send, startPath: path } = this.routes;
 		const body = JSON.stringify(ids);
@@ -189,11 +176,11 @@ export class Processing {
 	}
 
 	/**
-	 * Polls the oldest documents first, in groups of IDS_PER_ADDRESS. If the last documents of a group are all still in
-	 * process, later ones are too, because servers process in order: then the next groups are not polled.
+	 * Polls documents in groups of IDS_PER_ADDRESS, oldest first. Stops after a group whose last documents are all in
+	 * process: servers process in order, so later documents have not ended either.
 	 *
 	 * @param all whether to poll all groups in any case
-	 * @returns why the statuses could not be read; `undefined` if they were read, or if the execution was stopped
+	 * @returns the failure of a poll; `undefined` if there is none, or if the execution was stopped
 	 */
 	private async poll(all = false): Promise<Failure | undefined> {
 		for (const ids of chunk([...this.started], IDS_PER_ADDRESS)) {
@@ -225,7 +212,7 @@ export class Processing {
 		this.lastProgressAt = this.routes.clock.now();
 	}
 
-	/** Whether documents that an earlier run started may be stuck, because nothing has progressed for STALLED_MS. */
+	/** Whether documents in `notQueued` may be stuck: nothing progressed for STALLED_MS. */
 	private get isStalled(): boolean {
 		return this.notQueued.size > 0 && this.routes.clock.now() - this.lastProgressAt >= STALLED_MS;
 	}

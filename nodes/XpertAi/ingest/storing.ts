@@ -14,7 +14,7 @@ import type { SourceMemory } from './memory';
 /** A document that is still to be stored, or a fact about a document or a request. */
 type Step<Origin> = ReadyDocument<Origin> | Fact<Origin>;
 
-/** The fields of an upload's answer that are used. */
+/** The fields that the node uses from the answer to an upload. */
 const uploadedFile = z.object({ url: z.string().min(1), id: textIfAny, size: numberIfAny });
 
 interface Uploading<Origin> {
@@ -28,12 +28,10 @@ interface Uploading<Origin> {
 }
 
 /**
- * Uploads the files of documents (E16), several at once. Passes each document on when its file is on the server, in the
- * original order. If an upload fails, a fact takes the place of its document; other documents are not affected.
- * Documents without a file pass unchanged. An upload may be repeated even if the server has received the file: an
- * unused file does no harm.
+ * Uploads the files of documents (E16), several at once. Yields the documents in their original order. If an upload
+ * fails, yields a fact in place of its document. Uploads may be repeated, because an unused file does no harm.
  *
- * @throws what the source of the documents throws
+ * @throws an error of the document source
  */
 export async function* uploadFiles<Origin>(all: Uploading<Origin>): AsyncGenerator<Step<Origin>> {
 	const { documents, client, timeoutMs, gate, memory } = all;
@@ -63,22 +61,21 @@ export async function* uploadFiles<Origin>(all: Uploading<Origin>): AsyncGenerat
 	};
 	try {
 		for await (const document of documents) {
-			// For speed: most documents have no file, and need not wait in the queue unless a file is still being
-			// uploaded before them.
+			// A document without a file skips the queue, unless an earlier document is still in the queue.
 			if (!document.file && inFlight.length === 0) yield document;
 			else inFlight.push(upload(document));
 			if (inFlight.length >= UPLOADS_AT_ONCE) yield* (await inFlight.shift()) ?? [];
 		}
 		while (inFlight.length > 0) yield* (await inFlight.shift()) ?? [];
 	} finally {
-		// Running uploads still read their files: wait for them, even if the consumer has stopped reading documents.
+		// Running uploads still read their files, so wait for them, even if the consumer has stopped.
 		await Promise.allSettled(inFlight);
 	}
 }
 
 /**
- * The folder records of a path such as `Dept/Sales`, outermost first. Documents and inner folders refer to their folder
- * by `parent` (recorded, `folder-moves`). Every run and every source derives the same IDs.
+ * The folder records of a path such as `Dept/Sales`, outermost first. Inner folders refer to their outer folder by
+ * `parent` (recorded, `folder-moves`). All runs and sources derive the same IDs.
  */
 function folderRows(knowledgebaseId: string, folder: string) {
 	const owner = derivedId(knowledgebaseId, 'folders');
@@ -96,7 +93,7 @@ const folderNames = (folder: string) =>
 
 /**
  * Sets the `parent` of a document to its folder, because Xpert AI servers ignore `folder`. An empty `folder` moves the
- * document out of all folders. A document that has no `folder`, or already has a `parent`, is returned unchanged.
+ * document out of all folders. A document without `folder`, or with its own `parent`, is returned unchanged.
  */
 export function inFolder(record: DocumentRecord, knowledgebaseId: string): DocumentRecord {
 	const { folder, parent } = record;
@@ -106,7 +103,7 @@ export function inFolder(record: DocumentRecord, knowledgebaseId: string): Docum
 	return { ...record, folder: path, parent: row ? { id: row.id } : null };
 }
 
-/** The folders of a knowledgebase in one run. Each folder is created before its first document is stored. */
+/** Creates the folders of a knowledgebase, each once per run. */
 export class Folders {
 	private readonly created = new Set<string>();
 	private queue = Promise.resolve<Failure | undefined>(undefined);
@@ -117,15 +114,15 @@ export class Folders {
 	) {}
 
 	/**
-	 * Creates the folders of documents, each once per run, because the server rejects a document whose folder does not
-	 * exist (recorded, `folder-moves`).
+	 * Creates the folders of documents. The server rejects a document whose folder does not exist (recorded,
+	 * `folder-moves`).
 	 *
-	 * @returns why the folders could not be created; `undefined` if they exist
+	 * @returns the failure if folders could not be created
 	 */
 	async createFor(records: DocumentRecord[]): Promise<Failure | undefined> {
 		const folders = uniq(map(records, 'folder'));
 		const rows = folders.flatMap((folder) => folderRows(this.knowledgebaseId, folder ?? ''));
-		// One request at a time: two at once could create the same folder twice.
+		// One request at a time: concurrent requests could create the same folder twice.
 		this.queue = this.queue.then(async () => {
 			const missing = uniqBy(rows, 'id').filter(({ id }) => !this.created.has(id));
 			if (missing.length === 0) return undefined;
@@ -143,26 +140,24 @@ export class Folders {
 
 type Batch<Origin> = Array<ReadyDocument<Origin>>;
 
-/** When a batch is full. A single document over `maxBytes` is sent as a batch of one. */
+/** Limits of a batch. A document that is larger than `maxBytes` is sent alone. */
 export interface BatchLimits {
 	maxCount: number;
-	/**
-	 * Maximum number of documents in the first batch. A small first batch soon shows errors that affect all documents.
-	 */
+	/** Maximum number of documents in the first batch. A small batch soon shows errors that affect all documents. */
 	firstCount?: number;
 	maxBytes: number;
 	/** Bytes to keep free for the journal: `once` per batch, and `each` per document. */
 	reserved?: { once: number; each: number };
 }
 
-/** Groups documents into batches, in order. Facts in the input are passed on at once. */
+/** Groups documents into batches, in order. Passes facts on immediately. */
 export async function* batches<Origin>(
 	documents: Storing<Origin>['documents'],
 	{ maxCount, firstCount = maxCount, maxBytes, reserved = { once: 0, each: 0 } }: BatchLimits,
 ): AsyncGenerator<Batch<Origin> | Fact<Origin>> {
 	let batch: Batch<Origin> = [];
 	let limit = Math.min(firstCount, maxCount);
-	// One byte is for the opening bracket. Each document needs one more, for the comma or bracket after it.
+	// The opening bracket takes one byte. The comma or bracket after each document takes another byte.
 	const room = maxBytes - reserved.once - 1;
 	let left = room;
 	for await (const document of documents) {
@@ -183,7 +178,6 @@ export async function* batches<Origin>(
 	if (batch.length > 0) yield batch;
 }
 
-/** The dependencies and settings of `Storer`. */
 export interface Storing<Origin> {
 	documents: Documents<Origin> | AsyncIterable<Step<Origin>>;
 	batchLimits: BatchLimits;
@@ -192,13 +186,13 @@ export interface Storing<Origin> {
 	/** Path of the request (E3). */
 	path: string;
 	timeoutMs: number;
-	/** Creates the folders that the documents of a batch need, before the batch is sent. */
+	/** Creates the folders of a batch before the batch is sent. */
 	folders?: Folders;
-	/** Makes the journal rows that are sent before and after the documents of each batch. */
+	/** Makes the journal rows that are sent with each batch. */
 	memory?: Pick<SourceMemory, 'journalBatch'>;
 	/** Once `reason` is set, no more batches are sent. */
 	circuitBreaker?: { readonly reason?: string };
-	/** Whether to send no more batches once a document has failed. */
+	/** Whether to stop sending once a document has failed. */
 	stopsAtFailure?: boolean;
 }
 
@@ -212,11 +206,10 @@ export class Storer<Origin> {
 	constructor(private readonly storing: Storing<Origin>) {}
 
 	/**
-	 * Stores the documents, with up to `concurrency` requests at once. Facts in the input are passed on. If the
-	 * execution is stopped, the remaining documents get no fact.
+	 * Stores the documents, with up to `concurrency` requests at once. If the execution is stopped, the remaining
+	 * documents get no fact.
 	 *
-	 * @returns facts, in groups as they arise
-	 * @throws what the source of the documents throws, or an unexpected error of a batch
+	 * @throws an error of the document source, or an unexpected error of a batch
 	 */
 	async *run(): AsyncGenerator<Array<Fact<Origin>>> {
 		const { batchLimits, circuitBreaker, concurrency, documents, stopsAtFailure } = this.storing;
@@ -230,7 +223,8 @@ export class Storer<Origin> {
 					continue;
 				}
 				const ids = batch.map(({ id }) => id.toLowerCase());
-				// While a document with the same ID is being sent, the batch waits, so that the later document wins.
+				// A batch waits while a document with the same ID is being sent, so that the later document is stored
+				// last.
 				const mustWait = () =>
 					running.size >= concurrency ||
 					[...running.values()].some((others) => ids.some((id) => others.has(id)));
@@ -256,9 +250,9 @@ export class Storer<Origin> {
 	}
 
 	/**
-	 * Sends a batch, and repeats it in halves if it can be split, until each of its documents has an outcome.
+	 * Sends a batch. If the batch fails and may be split, sends its halves, until each document has an outcome.
 	 *
-	 * @returns whether any of its documents is certainly not stored
+	 * @returns whether a document of the batch is certainly not stored
 	 */
 	private async settle(attempted: Attempted<Origin>): Promise<boolean> {
 		const { batch, number } = attempted;
@@ -296,7 +290,8 @@ export class Storer<Origin> {
 		if (mayBePartlyDone(failure)) sent.partlyDone = [...sent.partlyDone, failure];
 		let isRefused = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
-			// Earlier requests stopped at the rejected document, and stored no document after it.
+			// The first half has the rejected document. Earlier requests stopped there, and stored nothing of the
+			// second half.
 			if (isRefused) sent.partlyDone = [];
 			isRefused = (await this.settle({ ...sent, batch: half })) || isRefused;
 		}
@@ -304,10 +299,11 @@ export class Storer<Origin> {
 	}
 
 	/**
-	 * Reports the documents of a failed batch. Those that an incomplete answer shows are reported as stored.
+	 * Reports the documents of a failed batch. Documents that an incomplete answer shows are reported as stored.
 	 *
-	 * @param records the record of each document in the last answer; `undefined` if exactly this batch was not sent
-	 * @returns whether all of its documents are certainly not stored
+	 * @param records the record of each document in the last answer; `undefined` if no request had exactly these
+	 * documents
+	 * @returns whether all of the documents are certainly not stored
 	 */
 	private reportFailed(sent: Attempted<Origin>, failure: Failure, records?: unknown[]): boolean {
 		const { attempts, batch: documents, mayBeDone, number: batch, partlyDone } = sent;
@@ -329,29 +325,29 @@ export class Storer<Origin> {
 	}
 }
 
-/** Content hashes by ID. Documents that later runs cannot recognize by their ID are left out. */
+/** Content hashes by ID. Leaves out documents whose ID later runs cannot recognize (`isNew`). */
 const hashesOf = (batch: Batch<unknown>) =>
 	new Map(batch.flatMap(({ id, isNew, contentHash = '' }) => (isNew ? [] : [[id, contentHash]])));
 
-/** A batch, or a part of one after a split, and what is known from earlier requests with its documents. */
+/** A batch or, after a split, a part of a batch, with the results of earlier requests. */
 interface Attempted<Origin> {
 	batch: Batch<Origin>;
 	number: number;
 	/** Number of earlier requests with these documents. */
 	attempts: number;
-	/** Whether the server may have processed an earlier, failed request, or may still do so. */
+	/** Whether the server may have processed an earlier failed request, or may still process it. */
 	mayBeDone: boolean;
 	/**
-	 * Failures of earlier requests that may have stored some of these documents: the server stores the documents before
-	 * the rejected document, and none after it (seen on the live server, E3).
+	 * Failures of earlier requests that may have stored some of these documents. The server stores the documents before
+	 * the rejected document and none after it (seen on the live server, E3).
 	 */
 	partlyDone: Failure[];
 }
 
 /**
- * Whether to repeat a failed batch in halves: if it was too large, or if only some of its documents may be at fault. A
- * failure of the knowledgebase concerns all documents. Servers look the knowledgebase up first, so a 404 is about the
- * knowledgebase, unless a document refers to a file that this run has not uploaded, and that may be missing.
+ * Whether to send a failed batch again in halves: the batch was too large, or single documents may be at fault. A 404
+ * means a missing knowledgebase. If a document refers to a file that this run did not upload, a 404 can also mean a
+ * missing file.
  */
 function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
 	if (batch.length === 1) return false;
@@ -361,9 +357,9 @@ function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
 }
 
 /**
- * Whether an earlier request was certainly rejected because of this document: the server now rejects the document
- * alone, for the same reason. Another reason proves nothing, because the server may object to a document that it has
- * already stored. Nor does a rejection of a document with chunks, which may have the same cause, nor a 500.
+ * Whether this document certainly caused the rejection of an earlier request: the server now rejects the document
+ * alone, for the same reason. Documents with chunks prove nothing, because the server may reject them after it has
+ * stored them.
  */
 function hasRefused(earlier: Failure, batch: Batch<unknown>, failure: Failure): boolean {
 	if (batch.length > 1 || batch[0]?.record.chunks || !isRejection(failure)) return false;

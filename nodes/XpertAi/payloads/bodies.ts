@@ -16,8 +16,8 @@ export const assistantFilter = openObject({
 });
 
 /**
- * The body of a new chat session. `expires_after` is in seconds. The minimum is 1, because servers replace 0 and
- * negative numbers by 600. There is no maximum.
+ * The body of a new chat session. `expires_after` is in seconds. The minimum is 1, because servers replace smaller
+ * numbers by 600.
  */
 export const chatSession = openObject({
 	assistant: z.object({ id: z.string().min(1) }).optional(),
@@ -42,39 +42,38 @@ export const storeNamespace = openObject({
 	offset: z.number().int().min(0).optional(),
 });
 
-/** How thoroughly a server can parse a file context, with display names (recorded, `file-context-parsing`). */
+/** The parse modes of a file context, with display names (recorded, `file-context-parsing`). */
 export const PARSE_MODES = { auto: 'Auto', fast: 'Fast', deep: 'Deep', none: 'None' };
 
-/** The optional text parts of an upload beside the file. `target` is an object that is sent as JSON text. */
+/** The optional text parts of an upload. `target` is sent as JSON text. */
 export const fileParts = openObject({ target: freeForm.optional() });
 
-/** The optional text parts beside the file when a file context is uploaded (E12). */
+/** The optional text parts of a file context upload (E12). */
 export const fileContextParts = fileParts.extend({
 	...eachOf(optionalText, 'purpose', 'conversationId', 'threadId', 'projectId', 'xpertId'),
 	workspacePath: optionalText,
 	parseMode: keyIn(PARSE_MODES).optional(),
 });
 
-/** The body of a new conversation. Every field is optional. `threadId` can be any text. */
+/** The body of a new conversation. `threadId` can be any text. */
 export const conversation = openObject({
 	...eachOf(nullableText, 'title', 'threadId', 'xpertId', 'projectId'),
 	options: freeForm.nullish(),
 });
 
-/** The body of an update of a conversation: the node changes only the title. */
+/** The body of a conversation update. The node changes only the title. */
 export const conversationTitle = openObject({ title: z.string().trim().min(1) });
 
-/** The ratings of an answer, with display names. Servers accept any value, so the node checks it. */
+/** The ratings of an answer, with display names. Servers accept any value, so the node checks the rating. */
 export const RATINGS = { like: 'Like', dislike: 'Dislike' };
 export const rating = openObject({ rating: keyIn(RATINGS), content: z.string().optional() });
 
-/** The roles and statuses that servers store with the messages of a conversation, with display names. */
+/** The roles and statuses of conversation messages, with display names. */
 export const MESSAGE_ROLES = { human: 'Person', ai: 'Assistant' };
 export const MESSAGE_STATUSES = { error: 'Failed', success: 'Complete', thinking: 'Under Way' };
 
 const sortOrder = z.record(z.enum(['ASC', 'DESC']));
 
-/** The filter and the sort order for messages of a conversation. */
 export const messageSearch = openObject({
 	where: openObject({
 		role: keyIn(MESSAGE_ROLES).optional(),
@@ -107,8 +106,8 @@ export const conversationSearch = openObject({
 const id = z.string().min(1);
 
 /**
- * A file attached to a message. `fileId` takes the ID of a file context (E12); `id` takes the ID of a storage file
- * (`storageFileId` of E12, `id` of E16). Servers answer 400 if the two IDs are swapped.
+ * A file attached to a message. `fileId` is the ID of a file context (E12). `id` is the ID of a storage file
+ * (`storageFileId` of E12, `id` of E16).
  */
 const attachedFile = openObject(eachOf(id.optional(), 'fileId', 'id'));
 
@@ -116,7 +115,7 @@ const attachedFile = openObject(eachOf(id.optional(), 'fileId', 'id'));
 export const changedArguments = z.record(id, freeForm);
 
 /**
- * The bodies of E4 and of the route that starts runs, for each kind of run. Only the body of a message names the
+ * The bodies that start a run (E4 and the route for background runs), by kind of run. Only a message names the
  * assistant.
  */
 export const runBodies = {
@@ -136,12 +135,9 @@ export const runBodies = {
 	decision: bodyWith({
 		action: z.literal('resume'),
 		target: freeForm,
-		/**
-		 * Send `payload` only with `confirm`: if a rejection has a payload, the server still executes the rejected
-		 * call.
-		 */
+		/** Send `payload` only with `confirm`. With a payload, the server executes even a rejected call. */
 		decision: openObject({ type: z.enum(['confirm', 'reject']), payload: z.unknown() }),
-		/** New arguments of waiting tool calls; calls that are not listed keep their arguments. */
+		/** New arguments of waiting tool calls. Calls without an entry keep their arguments. */
 		patch: openObject({ toolCalls: z.array(openObject({ id, args: freeForm })) }).optional(),
 	}),
 	/** Makes the assistant answer the last message of the thread again. */

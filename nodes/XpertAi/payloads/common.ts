@@ -8,21 +8,18 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Matches every UUID in a text. */
 export const EVERY_UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
-/** Whether a text is a UUID: Xpert AI servers require this form of most IDs. */
+/** Whether a text is a UUID. Xpert AI servers require UUIDs for most IDs. */
 export const isUuid = (text: string) => UUID.test(text);
 
 const UUID_RULE = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
 
-/**
- * Whether a text holds a lone surrogate, e.g. because it was cut in the middle of an emoji. In UTF-8, a lone surrogate
- * would become another character.
- */
+/** Whether a text contains a lone surrogate, e.g. half of an emoji. UTF-8 would replace it by another character. */
 export const hasLoneSurrogate = (text: string) => !text.isWellFormed();
 
 export const LONE_SURROGATE_RULE =
 	'holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere';
 
-/** A UUID, which the contract requires for `workspaceId`, `integrationId` and `storageFileId`. */
+/** A UUID. The contract requires UUIDs for `workspaceId`, `integrationId` and `storageFileId`. */
 export const uuid = z.string().uuid(UUID_RULE);
 
 /** An ISO 8601 date-time, with or without an offset, e.g. `2026-01-31T08:00:00Z`. */
@@ -32,22 +29,20 @@ export const dateTime = z.string().datetime({
 	message: 'must be an ISO 8601 date-time such as 2026-01-31T08:00:00Z',
 });
 
-/** A finite number: JSON would turn Infinity and NaN into `null`, which clears a field. */
+/** A finite number. JSON turns Infinity and NaN into `null`, which clears a field on the server. */
 export const finite = z.number().finite('must be a number');
 
-/**
- * Schemas that read a value of an unexpected type as missing, so that the other fields of the record can still be read.
- */
+/** Schemas that treat a value of the wrong type as missing. The other fields of the record stay readable. */
 export const textIfAny = z.string().optional().catch(undefined);
 export const numberIfAny = z.number().optional().catch(undefined);
 
-/** An object that has the same schema for each of these keys. */
+/** Returns an object with the same schema for each key. */
 export const eachOf = <Key extends string, Schema extends z.ZodTypeAny>(
 	schema: Schema,
 	...keys: Key[]
 ) => Object.fromEntries(keys.map((key) => [key, schema])) as Record<Key, Schema>;
 
-/** Returns a schema that accepts the keys of `names`; the values of `names` are display names. */
+/** Returns a schema that accepts the keys of `names`. The values are display names. */
 export const keyIn = <Key extends string>(names: Record<Key, string>) =>
 	z.enum(Object.keys(names) as [Key, ...Key[]]);
 
@@ -55,14 +50,11 @@ export const optionalText = z.string().optional();
 export const nullableText = z.string().nullish();
 export const nullableNumber = z.number().nullish();
 
-/**
- * Returns the schema of an object with these fields. Other fields are kept, so that the node also works with newer
- * servers.
- */
+/** Returns the schema of an object. Other fields are kept, so that the node also works with newer servers. */
 export const openObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
 	z.object(shape).passthrough();
 
-/** An object whose keys the contract leaves open (`metadata`, `options`, …). */
+/** An object with arbitrary keys (`metadata`, `options`, …). */
 export const freeForm = z.record(z.unknown());
 
 /** Fields that Document, Page and Chunk share: ID, dates and users. */
@@ -75,8 +67,7 @@ export const recordFields = {
 export const idList = z.array(z.string().min(1)).min(1);
 
 /**
- * Parses JSON. Integers that JavaScript would round become text, because they are usually IDs, in which every digit
- * counts.
+ * Parses JSON. Integers that JavaScript would round become text, because they are usually IDs.
  *
  * @throws SyntaxError if the text is not JSON
  */
@@ -96,24 +87,22 @@ function withExactNumbers(json: string): string {
 	});
 }
 
-/** The texts that an expression gives if its value is missing. */
+/** The texts that an n8n expression gives if its value is missing. */
 const MISSING_VALUES = new Set(['undefined', 'null', 'NaN', 'Invalid Date', 'Invalid DateTime']);
 
 const OBJECT_AS_TEXT = /\[object [A-Z]\w*\]/;
 
 /**
- * Matches `undefined`, `null` or `NaN` without a letter or digit beside it. A dot beside `null` or `NaN` is not allowed
- * either, because Null is also a surname: `john.null@example.com`.
+ * Matches `undefined`, `null` or `NaN` with no letter or digit beside it. Does not match `null` or `NaN` beside a dot,
+ * because Null is also a surname: `john.null@example.com`.
  */
 const MISSING_PART =
 	/(?<![\p{L}\p{N}])undefined(?![\p{L}\p{N}])|(?<![\p{L}\p{N}.])(?:null|NaN)(?![\p{L}\p{N}.])/u;
 
 /**
- * Returns the part of a text that stands for a missing value, such as `null` or `[object Object]`; undefined if there
- * is no such part.
+ * Returns the part of a text that stands for a missing value, such as `null`; undefined if there is none.
  *
- * @param inParts whether `undefined`, `null` and `NaN` also count within a text, as in `chat-undefined`. If false, they
- * count only as the whole text, so `docs/undefined.md` is allowed.
+ * @param inParts whether to also find `undefined`, `null` and `NaN` inside a text, as in `chat-undefined`
  */
 export function missingValueIn(text: string, inParts = false): string | undefined {
 	if (MISSING_VALUES.has(text)) return text;
@@ -122,14 +111,14 @@ export function missingValueIn(text: string, inParts = false): string | undefine
 }
 
 /**
- * Returns the canonical form of a key: in NFC, without blanks around it and without U+0000. `Übersicht.txt` in NFC and
- * in NFD must be the same document.
+ * Normalizes a key: trims it, removes U+0000 and converts it to NFC. Without NFC, `Übersicht.txt` could become two
+ * documents.
  */
 export const canonicalKey = (text: string): string =>
 	text.replaceAll('\0', '').trim().normalize('NFC');
 
 /**
- * Returns the rule that a key in its canonical form breaks; undefined if the key is valid.
+ * Returns the rule that a canonical key breaks; undefined if the key is valid.
  *
  * @param inParts see `missingValueIn`
  */
@@ -140,27 +129,27 @@ export function keyRule(key: string, inParts = false): string | undefined {
 	return missing && `holds "${missing}", which stands for a missing value`;
 }
 
-/** The UUID namespace for owner IDs that are not UUIDs; generated once for this package. */
+/** The UUID namespace of this package, for owner IDs that are not UUIDs. */
 const FOREIGN_OWNERS = '6f1d2c0e-3b7a-5a44-9d0b-2f7c8e51a913';
 
 /**
- * Returns a UUID of version 5 (RFC 9562): the same namespace and name always give the same UUID.
+ * Returns a version 5 UUID (RFC 9562). The same namespace and name always give the same UUID.
  *
  * @param namespace a UUID
  */
 export function uuidV5(namespace: string, name: string): string {
 	const bytes = Buffer.from(namespace.replace(/-/g, ''), 'hex');
-	// `hash` needs a third of the time that a hash object (`createHash`) needs.
+	// `hash` needs a third of the time of `createHash`.
 	const hex = hash('sha1', Buffer.concat([bytes, Buffer.from(name)]));
 	const variant = '89ab'.charAt(parseInt(hex.charAt(16), 16) % 4);
 	return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /**
- * Derives an ID from a key, e.g. the ID of a document from its path or address, or the ID of a thread from its user.
- * Every run derives the same ID from the same owner and key; another owner gives another ID.
+ * Derives an ID from an owner and a key, e.g. a document ID from a knowledgebase and a path. The same owner and key
+ * always give the same ID.
  *
- * @param ownerId the ID of the knowledgebase or assistant that the record belongs to, or another derived ID
+ * @param ownerId ID of a knowledgebase or assistant, or another derived ID
  */
 export const derivedId = (ownerId: string, key: string): string =>
 	uuidV5(isUuid(ownerId) ? ownerId : uuidV5(FOREIGN_OWNERS, ownerId), key);
@@ -171,7 +160,7 @@ export const derivedId = (ownerId: string, key: string): string =>
  */
 export const jsonValue = z.unknown().transform((raw, { addIssue }): unknown => {
 	if (typeof raw !== 'string') return raw ?? undefined;
-	// `trim` also removes a byte order mark, with which the text would be no JSON.
+	// `trim` also removes a byte order mark, which would make the JSON invalid.
 	const text = raw.trim();
 	if (text === '') return undefined;
 	const parsed: unknown = attempt(() => exactJson(text));
@@ -180,12 +169,11 @@ export const jsonValue = z.unknown().transform((raw, { addIssue }): unknown => {
 	return z.NEVER;
 });
 
-/** The text into which n8n converts a luxon DateTime in a parameter. */
+/** Matches a luxon DateTime that n8n has converted to text. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/;
 
 /**
- * Converts a Date, a luxon DateTime, or the text that n8n makes of a DateTime, to ISO 8601 in UTC, ending in `Z`.
- * Returns anything else unchanged.
+ * Converts a Date, a luxon DateTime, or its text form in n8n, to ISO 8601 in UTC. Returns any other value unchanged.
  */
 export function utcText(raw: unknown): unknown {
 	const text = isoText(raw);

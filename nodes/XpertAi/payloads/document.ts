@@ -13,20 +13,17 @@ import {
 } from './common';
 import { parserConfig } from './knowledgebase';
 
-/** A page of a document (contract, Page). */
+/** The Page schema of the API contract. */
 export const page = openObject({
 	...recordFields,
 	...eachOf(nullableText, 'pageContent', 'status'),
 	metadata: freeForm.nullish(),
 });
 
-/** A chunk of a document: a page that may have a parent (contract, Chunk). */
+/** The Chunk schema of the API contract. */
 export const chunk = page.extend({ parent: z.unknown() });
 
-/**
- * One element of the array that E3 takes (contract, Document record). No field is required. The contract spells
- * `processDuation` this way. The field mapper in the editor lists the fields in this order.
- */
+/** A document in the request body of E3. The contract misspells `processDuation`. The field mapper keeps this order. */
 export const document = openObject({
 	...recordFields,
 	...eachOf(nullableText, 'name', 'type'),
@@ -44,16 +41,15 @@ export const document = openObject({
 });
 
 /**
- * The schema of documents with only these fields. A small schema saves time, because a run can check thousands of
- * documents, and checking a missing field takes time too.
+ * Returns a document schema with only these fields. A small schema saves time if a run checks thousands of documents.
  *
- * @param names the names of the fields, separated by spaces
+ * @param names field names, separated by spaces
  */
 const documentWithFields = memoize((names: string) =>
 	openObject(pick(document.shape, names.split(' '))),
 );
 
-/** The schema of a document, reduced to the fields that this value has. */
+/** Returns a document schema with only the fields that `value` has. */
 export function documentWith(value: unknown): typeof document {
 	const names = Object.keys(document.shape).filter((name) => Object.hasOwn(Object(value), name));
 	return documentWithFields(names.join(' ')) as unknown as typeof document;
@@ -64,8 +60,8 @@ export type DocumentRecord = z.infer<typeof document>;
 const AZURE = /^(s[eiprstv]|sig|spr|sip|srt|sdd|ses|sk[estv]|skoid|sktid|s[au]oid|scid)$/;
 
 /**
- * Schemes for signed addresses. `needed` lists the parameters that identify the scheme; `added` matches every parameter
- * that the scheme adds.
+ * Schemes of signed URLs. The query parameters in `needed` identify a scheme. `added` matches all parameters of the
+ * scheme.
  */
 const SIGNATURES: Array<{ needed: string[]; added: RegExp }> = [
 	{ needed: ['x-amz-signature', 'x-amz-date'], added: /^x-amz-/ },
@@ -79,8 +75,8 @@ const SIGNATURES: Array<{ needed: string[]; added: RegExp }> = [
 ];
 
 /**
- * Returns an address without the parameters of its signature, which differ in each run. An address without a known
- * signature is returned unchanged.
+ * Removes the query parameters of a signature, so that a file has the same URL in each run. Returns other URLs
+ * unchanged.
  */
 export function unsignedAddress(address: string): string {
 	const [, path = '', query = '', fragment = ''] = /^([^?#]*)\?([^#]*)(.*)$/s.exec(address) ?? [];

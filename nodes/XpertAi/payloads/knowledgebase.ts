@@ -2,31 +2,31 @@ import { z } from 'zod';
 
 import { eachOf, finite, keyIn, nullableText, openObject, uuid } from './common';
 
-/** Who may see a knowledgebase (contract, Knowledgebase). */
+/** Who may see a knowledgebase. */
 export const PERMISSIONS = { private: 'Private', organization: 'Organization', public: 'Public' };
 
-/** Where the content of a knowledgebase is stored (contract, Knowledgebase). */
+/** Where the content of a knowledgebase is stored. */
 export const KNOWLEDGEBASE_TYPES = { standard: 'Standard', external: 'External' };
 
-/** How many chunks a search returns, and their minimum score (contract, recall). */
+/** How many chunks a search returns, and their minimum score. */
 export const recallSettings = openObject({
 	topK: z.number().int().nullish(),
 	score: finite.nullish(),
 });
 
-/** How documents are cut into chunks (contract, parserConfig). */
+/** How the server cuts documents into chunks. */
 export const parserConfig = openObject({
 	chunkSize: z.number().int().nullish(),
 	chunkOverlap: z.number().int().nullish(),
 	delimiter: z.string().nullish(),
 });
 
-/** The embedding model of a knowledgebase (contract, copilotModel). */
+/** The embedding model of a knowledgebase. */
 export const copilotModel = openObject({
 	...eachOf(nullableText, 'copilotId', 'modelType', 'model'),
 });
 
-/** The types of metadata fields (recorded, `knowledge-filter-4`). */
+/** The types of metadata fields (recorded in `knowledge-filter-4`). */
 export const METADATA_TYPES = {
 	string: 'Text',
 	number: 'Number',
@@ -39,8 +39,8 @@ export const METADATA_TYPES = {
 };
 
 /**
- * A field of the metadata schema. The node checks only this much, because servers give clear reasons for all other
- * errors in a field (recorded, `knowledge-filter-4`).
+ * A field of the metadata schema. The node checks only these properties. For other errors, servers return clear
+ * messages (recorded in `knowledge-filter-4`).
  */
 const metadataField = openObject({
 	key: z.string(),
@@ -48,10 +48,7 @@ const metadataField = openObject({
 	enumValues: z.array(z.unknown()).nullish(),
 });
 
-/**
- * The body of an update. The server keeps fields that are missing, and clears fields that are `null`. Fields beyond the
- * contract are allowed, so that the node also works with newer servers.
- */
+/** The body of an update. The server keeps missing fields, and clears fields that are `null`. */
 export const knowledgebaseChanges = openObject({
 	...eachOf(uuid.nullish(), 'workspaceId', 'integrationId'),
 	...eachOf(nullableText, 'description', 'extKnowledgebaseId'),
@@ -64,7 +61,5 @@ export const knowledgebaseChanges = openObject({
 	metadataSchema: z.array(metadataField).nullish(),
 });
 
-/**
- * The body of a new knowledgebase. The node requires the name, because servers answer a missing name with "Name Exist".
- */
+/** The body of a new knowledgebase. Without a name, servers would return the misleading error "Name Exist". */
 export const knowledgebase = knowledgebaseChanges.extend({ name: z.string().min(1) });

@@ -8,8 +8,8 @@ import { document } from '../payloads/document';
 const SHOWN_FIRST = ['name', 'storageFileId', 'fileUrl'];
 
 /**
- * The display name of a document field: the words of its key. The contract misspells `processDuation`, so the display
- * name of this field has both spellings.
+ * Returns the display name of a document field. For `processDuation`, a misspelling in the contract, the name contains
+ * both spellings.
  */
 export function documentFieldName(id: string): string {
 	if (id === 'id') return 'ID (UUID)';
@@ -27,8 +27,8 @@ const FIELD_HINTS: Record<string, string> = {
 };
 
 /**
- * The fields that the resource mapper offers for a document, with the names from the contract: n8n maps columns that
- * have the same names automatically.
+ * Returns the document fields for n8n's resource mapper. The field IDs are the contract's names, because n8n maps
+ * columns with equal names automatically.
  */
 export async function getDocumentFields(): Promise<ResourceMapperFields> {
 	const fields = Object.entries(document.shape).map(([id, schema]) => ({
@@ -44,8 +44,7 @@ export async function getDocumentFields(): Promise<ResourceMapperFields> {
 }
 
 /**
- * The mapper's type for each class of zod schema. Dates are strings, because the mapper would reformat values of its
- * date type.
+ * The resource mapper's type for each class of zod schema. Dates are strings, because the mapper would reformat them.
  */
 const MAPPER_TYPES: Record<string, FieldType> = {
 	ZodString: 'string',
@@ -56,7 +55,7 @@ const MAPPER_TYPES: Record<string, FieldType> = {
 	ZodRecord: 'object',
 };
 
-/** The fields of a document as parameters of a node, for reading and checking the values in the mapper. */
+/** The document fields as node parameters, for checking the values in the mapper. */
 export const documentFields = Object.entries(document.shape).map(
 	([name, schema]): INodeProperties => {
 		const type = documentFieldType(schema);
@@ -70,7 +69,7 @@ export const documentFields = Object.entries(document.shape).map(
 	},
 );
 
-/** The mapper's type for a schema; undefined for `parent`, whose type the contract leaves open. */
+/** Returns the mapper's type for a schema; undefined for `parent`, which has no type in the contract. */
 function documentFieldType(schema: z.ZodTypeAny): FieldType | undefined {
 	return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
 		? documentFieldType(schema.unwrap() as z.ZodTypeAny)

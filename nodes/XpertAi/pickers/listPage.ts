@@ -12,20 +12,19 @@ import { PAGE_SIZE, collectPages } from '../execution/paging';
 import { isJsonObject, listAnswer } from '../transport/answer';
 import { connectionOf } from '../transport/request';
 
-/** For each list of conversations, the key of the ID that it selects: the ID of the thread, or of the conversation. */
+/** Both lists show conversations. The first list selects a thread ID, the second a conversation ID. */
 const ID_KEYS = { searchThreads: 'threadId', searchConversations: 'id' };
 
-/** The names of the lists in the pickers. Each is also the name of the method that loads the list. */
+/** The names of the lists. The editor loads each list with a method of the same name. */
 export type ListName = 'searchAssistants' | keyof typeof ID_KEYS;
 
 /**
- * One page of conversations, last changed first, or all assistants; with a filter, only those that match. Servers can
- * search the titles of conversations, but not the names of assistants. So all assistants are fetched, and searched
- * here.
+ * Returns a page of conversations, newest change first, or all matching assistants. Servers cannot search assistants by
+ * name. So the node fetches all assistants and filters them.
  *
- * @param filter the text that the user typed into the search box; empty for no filter
- * @param paginationToken the offset of the page, from the result for the previous page
- * @throws NodeApiError or NodeOperationError, which the picker shows instead of a list
+ * @param filter the text in the search box; empty for no filter
+ * @param paginationToken the offset of the page, from the previous result
+ * @throws NodeApiError or NodeOperationError, which the editor shows instead of a list
  */
 export async function searchList(
 	context: ILoadOptionsFunctions,
@@ -63,7 +62,7 @@ const NO_ASSISTANT = 'This key may use no assistant';
 const WHERE_ASSISTANTS_ARE =
 	'Publish one on the server, or enter the key of its workspace in the credential.';
 
-/** Drops entries with the same ID. If several IDs have the same name, the start of the ID is added to each name. */
+/** Removes duplicate IDs. If several entries have the same name, adds the start of the ID to each name. */
 function distinct(all: Array<{ name: string; value: string }>): INodeListSearchItems[] {
 	const entries = uniqBy(all, 'value');
 	const count = countBy(entries, 'name');
@@ -76,15 +75,15 @@ function distinct(all: Array<{ name: string; value: string }>): INodeListSearchI
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 /**
- * The entry of an assistant, shown by its title or, if the key `title` is missing, by its name. If that is no filled
- * text, the ID is shown. No entry if there is no ID.
+ * Returns the list entry of an assistant; empty without an ID. The label is the title, the name or the ID, in this
+ * order.
  */
 function assistantEntry({ assistant_id: value, name, metadata }: IDataObject) {
 	const { title } = isJsonObject(metadata) ? metadata : {};
 	return isText(value) ? [{ value, name: [title, name].find(isText) ?? value }] : [];
 }
 
-/** The entry of a conversation, shown by title, status and last change. No entry if there is no ID. */
+/** Returns the list entry of a conversation; empty without an ID. */
 function conversationEntry(conversation: IDataObject, idKey: string, zone: string) {
 	const { [idKey]: value, title, status, updatedAt } = conversation;
 	const changed = DateTime.fromISO(String(updatedAt), { zone });

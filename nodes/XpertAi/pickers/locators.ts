@@ -3,7 +3,7 @@ import type { ILoadOptionsFunctions, INodeProperties } from 'n8n-workflow';
 import { ID_PLACEHOLDER } from '../execution/fields';
 import type { ListName } from './listPage';
 
-/** Selects a knowledgebase by ID. There is no list, because the contract has no endpoint for one. */
+/** Selects a knowledgebase by ID, because the contract has no endpoint that lists knowledgebases. */
 export const knowledgebaseLocator: INodeProperties = locator(
 	'knowledgebaseId',
 	'Knowledgebase',
@@ -16,8 +16,8 @@ export function threadLocator(description = 'The thread'): INodeProperties {
 }
 
 /**
- * Selects the thread of an existing run. Default: the `threadId` of the input item, where the operations on runs and
- * the trigger put it.
+ * Selects the thread of an existing run. The default is the `threadId` of the input item. Run operations and the
+ * trigger return this field.
  */
 export const threadOfRun: INodeProperties = {
 	...threadLocator('The thread of the run: the threadId of Start Run, of the trigger or of a run'),
@@ -40,7 +40,7 @@ export const conversationLocator: INodeProperties = listLocator(
 	'searchConversations',
 );
 
-/** Selects the file of a file context by its `storageFileId`. Servers reject the other ID that a file has. */
+/** Selects the file of a file context by its `storageFileId`. Servers reject other IDs. */
 export const fileLocator: INodeProperties = locator(
 	'fileId',
 	'File',
@@ -67,7 +67,7 @@ function locator(
 	};
 }
 
-/** A resource locator with a list, in addition to the entry of an ID. */
+/** Returns a resource locator with two modes: from a list or by ID. */
 function listLocator(
 	name: string,
 	displayName: string,
@@ -86,9 +86,8 @@ function listLocator(
 	};
 }
 
-/* These methods of the editor import their code when called, because most n8n processes never call them. */
+/* The methods below load their code when the editor calls them. Most n8n processes never need this code. */
 
-/** The methods that return a page of a list. */
 export const listSearch = {
 	searchAssistants: searchOf('searchAssistants'),
 	searchThreads: searchOf('searchThreads'),
@@ -101,7 +100,6 @@ function searchOf(list: ListName) {
 	};
 }
 
-/** The methods that return the fields of a resource mapper. */
 export const resourceMapping = {
 	getDocumentFields: async () => await (await import('./documentFields')).getDocumentFields(),
 };

@@ -32,9 +32,9 @@ import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { type Failure, failureMessage, isTransient } from '../transport/failure';
 import type { Outcome, Send } from '../transport/request';
 
-/* The request of a run, and its limits. */
+/* The request that starts a run, and its deadline. */
 
-/** An API client whose requests and pauses are limited by a deadline. */
+/** An API client with a deadline for its requests and pauses. */
 export interface Client extends ApiClient {
 	/** When to give up, in milliseconds since the epoch. */
 	deadline: number;
@@ -42,61 +42,60 @@ export interface Client extends ApiClient {
 	remaining: () => number;
 	/** Waits for the given milliseconds. Ends early at the deadline, or when the execution is stopped. */
 	wait: (ms: number) => Promise<void>;
-	/** Sends at once, regardless of the deadline and of a `Retry-After`. Used to cancel a run after the deadline. */
+	/** Sends despite the deadline and `Retry-After`, to cancel a run after the deadline. */
 	sendUnlimited: Send;
 }
 
-/** A client for one run, with the run's IDs and facts. */
+/** A client, with the IDs of one run and the facts about this run. */
 export type RunClient = Client & RunIds & Pick<Run, 'facts'>;
 
-/** A run to start on a thread, and how to wait for it. */
+/** A run to start, with its settings. */
 export interface Run extends Client {
 	threadId: string;
-	/** What is known of the run so far, for the output or the error. */
+	/** Facts collected so far, for the output or the error. */
 	facts: RunFacts;
-	/** Only the body of a message must name an assistant: a decision or a retry uses the assistant of the thread. */
+	/** The request body. A message must name an assistant; a decision or a retry uses the assistant of the thread. */
 	body: RunBody;
 	intent: Intent;
-	/** Whether the thread was created for this run, so that no other run can be on the thread. */
+	/** Whether the node created the thread for this run. If true, no other run uses the thread. */
 	isNew: boolean;
 	/** What to do if another run is active on the thread: wait for its end, fail at once, or run anyway. */
 	whenBusy: 'wait' | 'fail' | 'run';
-	/** After how many milliseconds without an event the node cancels a run that blocks the thread; 0 for never. */
+	/** The node cancels a run that blocks the thread after this many milliseconds without an event; 0 means never. */
 	cancelSilentMs: number;
 	/** Whether the server lacks the routes for background runs. All runs with the same connection share this object. */
 	routes: { areMissing: boolean };
 	/** Receives the answer in pieces, while the assistant writes it. */
 	listener?: Listener;
-	/** Whether to wait in the request that starts the run (E4), as is necessary without background runs. */
+	/** Whether to start the run and wait for it in one request (E4), for servers without background runs. */
 	inOneRequest?: boolean;
 	/** What to do with the run on the server when the execution is stopped or the deadline expires. */
 	whenGivenUp?: 'leave' | 'cancel';
 }
 
 /**
- * The last run in this process whose stream was read to the end. The server ends a stream after it has stored the
- * answer (recorded), so the next run need not wait until it is stored.
+ * The last run whose stream this process read to its end. The server stores the answer before it ends the stream
+ * (recorded). So the next run can start at once.
  */
 export const followedRun: { runId?: string } = {};
 
-/** Shortest timeout of a request, so that one last request can be sent at the deadline. */
+/** Minimum timeout of a request. It allows one last request at the deadline. */
 const MIN_TIMEOUT_MS = 1_000;
 
 /**
- * Limits the requests of an item by a deadline, which no request outlasts by more than a second. After a `Retry-After`
- * the next request waits, even if its route differs; if the wait would end after the deadline, the request fails with
- * the last failure instead. Sends nothing once the execution is stopped.
+ * Adds a deadline to a client. Each request times out at the deadline, or after one second if less time is left. After
+ * a `Retry-After`, the next request waits. If this wait would end after the deadline, the request fails at once. Sends
+ * nothing after the execution was stopped.
  */
 export function withDeadline({ send, ...limits }: ApiClient & { deadline: number }): Client {
 	const { clock, deadline, signal } = limits;
 	const remaining = () => Math.max(0, deadline - clock.now());
 	const wait = async (ms: number) => await clock.sleep(Math.min(ms, remaining()), signal);
-	/** The failure of the last request, and the time before which its `Retry-After` allows no request. */
+	/** The failure of the last request, and the earliest time for the next request (`Retry-After`). */
 	let refusal: Failure | undefined;
 	let earliest = 0;
 	const sendInTime: Send = async (request) => {
 		const { method, path, apiRoot = API_ROOT } = request;
-		// If the pause would end after the deadline, fail at once instead of waiting.
 		const isTooLate = earliest > Math.max(deadline, clock.now());
 		const pause = earliest - clock.now();
 		if (pause > 0 && !isTooLate) await wait(pause);
@@ -113,10 +112,10 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 }
 
 /**
- * Repeats an attempt, with growing pauses, until `isDone`, the deadline expires or the execution is stopped.
+ * Repeats an attempt with growing pauses. Stops when `isDone` returns true, at the deadline, or when the execution is
+ * stopped.
  *
- * @param isDone gets the result of an attempt, and the length of all pauses so far in milliseconds
- * @returns the last result
+ * @param isDone gets the result of an attempt, and the sum of all pauses so far in milliseconds
  */
 export async function repeated<Result>(
 	client: Pick<Client, 'remaining' | 'signal' | 'wait'>,
@@ -133,19 +132,17 @@ export async function repeated<Result>(
 	}
 }
 
-/**
- * Looks up the conversation of a run's thread. Stores the conversation ID in the facts if they lack it. Never throws.
- */
+/** Reads the conversation of a run's thread. Adds a missing conversation ID to the facts. Never throws. */
 export async function conversationOf(run: Client & Pick<Run, 'threadId' | 'facts'>) {
 	const found = await readConversation(run, run.threadId);
 	run.facts.conversationId ??= found.conversationId;
 	return found;
 }
 
-/** The request body of E4, a JSON object. */
+/** The request body that starts a run (E4). */
 export type RunBody = Record<string, unknown>;
 
-/** What a run sends: a new message, a decision on a waiting run, or a request to answer the last message again. */
+/** What the node sends: a new message, a decision on a waiting run, or a request to answer the last message again. */
 export type RunKind = 'message' | 'decision' | 'retry';
 
 const FILES = ['input', 'message', 'input', 'files'];
@@ -159,7 +156,6 @@ export function withFileContexts(message: RunBody, ids: string[]): RunBody {
 	return withValue(message, FILES, [present, ids.map((fileId) => ({ fileId }))].flat());
 }
 
-/** What a run request asks of the server. */
 export interface Intent {
 	kind: RunKind;
 	/** The text of a message; undefined for a decision or a retry. */
@@ -173,29 +169,29 @@ export interface Intent {
 const PATCH = ['input', 'patch'];
 
 /**
- * Key of a random mark that the node adds to a message. If the answer to a start is lost, the mark identifies the run.
- * Models do not get the mark; a thread shows only the mark of its newest message (recorded).
+ * Key of the mark, a random ID that the node adds to a message. If the server's answer is lost, the mark identifies the
+ * run. Models do not get the mark. A thread shows only the mark of its newest message (recorded).
  */
 const MARK = 'n8nMark';
 
-/** The keys in the input of a message that are not values for filters. */
+/** Keys in the input of a message that do not hold filter values. */
 export const MESSAGE_KEYS = ['input', 'files', 'references', 'clientMessageId', MARK];
 
-/** The values for filters in a message body, by key; empty for other bodies. */
+/** Returns the filter values of a message body by key. */
 export const filterValuesIn = (body: RunBody): object =>
 	omit(get(body, ['input', 'message', 'input']) ?? {}, MESSAGE_KEYS);
 
 export const withMessageMark = (message: RunBody, mark: string) =>
 	withValue(message, ['input', 'message', 'input', MARK], mark);
 
-/** The mark of the newest user message on a thread; undefined without a mark. */
+/** Returns the mark that the node added to the newest user message on a thread, if any. */
 export const messageMarkOf = (state: ThreadState | undefined): unknown =>
 	get(state, `values.human.${MARK}`);
 
-/** A copy of a decision, without the changed arguments. */
+/** Returns a copy of a decision without the changed arguments. */
 export const withoutChanges = (decision: RunBody) => withValue(decision, PATCH, undefined);
 
-/** Names the waiting run as the target of a decision, so that the waiting run keeps its run ID (recorded). */
+/** Returns a copy of a decision that targets the waiting run. The run then keeps its ID (recorded). */
 export const withTarget = (decision: RunBody, runId: string) =>
 	withValue(decision, ['input', 'target'], { executionId: runId });
 
@@ -209,48 +205,45 @@ export function intentOf(kind: RunKind, body: RunBody): Intent {
 	};
 }
 
-/* The result of a run, with the messages for the user. */
+/* The results of a run, with the messages for the user. */
 
-/** What the assistant has said and done. */
 type Answer = Pick<RunEvents, 'output' | 'otherParts' | 'parts' | 'usage'> & {
-	/** ID of the assistant's last text. If the thread contains the answer, a message of the thread has this ID. */
+	/** ID of the assistant's last text. The thread's message with this text has the same ID. */
 	answerId?: string;
-	/** Parts of all runs on the thread. Only set if the answer links to passages that this run did not find. */
+	/** Parts of all runs on the thread. Set only if the answer links to passages that this run did not find. */
 	earlier?: Part[];
 };
 
-/** The IDs of a run, and what had to end on the thread for its start. */
+/** The IDs of a run, and the tasks and runs that its start ended. */
 export interface RunFacts {
 	threadId?: string;
 	conversationId?: string;
 	runId?: string;
-	/** What tasks asked a person before this message dropped them, as `requestOf` gives it. */
+	/** Requests of waiting tasks that this message discarded, in the format of `requestOf`. */
 	discarded?: unknown[];
-	/** ID of the silent run that was cancelled to free the thread. */
+	/** ID of a blocking run that the node cancelled after a time without events. */
 	cancelledRun?: string;
 }
 
-/** The result of a run that gave no answer. */
 export interface NoAnswer extends RunFacts {
 	/** `cancelled` if the execution was stopped, or if `cancelRunById` cancelled the run. */
 	status: 'failed' | 'timedOut' | 'cancelled';
-	/** Why there is no answer, as a message for the user; if unset, `failure` gives the message. */
+	/** Message for the user; if unset, the message of `failure` is used. */
 	reason?: string;
-	/** What the user can do next. If there is only a `reason`, the error advises to read the thread. */
+	/** What the user can do next. Default if `reason` is set: read the thread. */
 	advice?: string;
-	/** The failed request, if one failed. */
 	failure?: Failure;
-	/** The text that E4 answered, if it could not be compared with the thread. */
+	/** The answer text of E4, if the node could not compare it with the thread. */
 	unverified?: string;
-	/** Set if no run was started because the server lacks the routes for background runs. */
+	/** Set if the server lacks the routes for background runs. */
 	lacksRoutes?: true;
 }
 
 export interface Completed extends Answer, RunFacts {
 	status: 'completed';
-	/** Set if the waiting tool calls were rejected, so that the server did not run them. */
+	/** Set if a decision rejected the waiting tool calls. */
 	rejected?: true;
-	/** Set if the thread does not contain the answer, so that the assistant will not remember it. */
+	/** Set if the thread lacks the answer. The assistant will not remember this answer. */
 	remembered?: false;
 }
 
@@ -262,48 +255,47 @@ export interface Interrupted extends Answer, RunFacts {
 
 export type RunResult = Completed | Interrupted | NoAnswer;
 
-/** The state of a run is unknown because a request failed. `isThere`: the record was read, so the run exists. */
+/** The state of a run is unknown, because a request failed. `isThere` is true if the run certainly exists. */
 interface Unread extends RunFacts {
 	status: 'unread';
 	failure: Failure;
 	isThere?: boolean;
 }
 
-/** The result of a run, or its state. A run also counts as `running` while the server still stores its answer. */
+/** The result or state of a run. A run stays `running` until the server has stored its answer. */
 export type RunState = RunResult | (RunFacts & { status: 'running' }) | Unread;
 
-/** The result of a run that has ended, read from its events. */
+/** Returns the result of an ended run from its events. */
 export function resultFromEvents(events: RunEvents): RunResult {
 	const { status, error, tasks, agentStatus, isLeftOver } = events.end;
 	const answer = pick(events, ['output', 'otherParts', 'parts', 'usage', 'answerId']);
 	if (status === 'error') return runFailed(error);
 	if (status !== 'interrupted') return { status: 'completed', ...answer };
 	if (waitsForPerson(events.end)) return { status, interrupt: tasks, ...answer };
-	// Another run on the thread that was cancelled may have set the status of the conversation (recorded). So this run
-	// is completed if its own agent succeeded, or if only a leftover task is open and there is no error.
+	// Another run on the thread may cause this status when it is cancelled (recorded). This run has completed if its
+	// own agent succeeded, or if the only open task belongs to the cancelled run.
 	const isDone = agentStatus === 'success' || (isLeftOver && !error);
 	return isDone ? { status: 'completed', ...answer } : runCancelled(error);
 }
 
 /**
- * A failed run.
+ * Returns the result of a failed run.
  *
- * @param reason why it failed, as a message for the user
+ * @param reason why the run failed, as a message for the user
  * @param advice what the user can do next
  */
 export function failed(reason: string, advice?: string): NoAnswer {
 	return { status: 'failed', reason, advice };
 }
 
-/** The result of a run that failed on the server, for the reason that the server gives. */
+/** Returns the result of a failed run, with the server's reason. */
 export const runFailed = (error?: string | null) =>
 	failed(`The run failed: ${error || 'the server gave no reason'}`);
 
-/** The result of a run that somebody cancelled on the server. */
+/** Returns the result of a run that somebody cancelled on the server. */
 export const runCancelled = (error = 'the server does not say why') =>
 	failed(`The run was cancelled on the server: ${error}`);
 
-/** The result of a run that has ended, if no answer is found. */
 export const WITHOUT_ANSWER = failed(
 	'The run ended without an answer, and the server does not say why',
 );
@@ -315,13 +307,13 @@ export const executionStopped = (failure?: Failure): NoAnswer => ({
 	failure,
 });
 
-/** The result if no task waits. No decision is sent then: the server would respond with an empty or an old answer. */
+/** The result if no task waits for a decision. The server would answer a decision with an empty or old answer. */
 export const NOTHING_TO_DECIDE = failed(
 	'Nothing on this thread waits for a decision',
 	'Only a run that comes out with the status "interrupted" can be decided, and only once.',
 );
 
-/** The result if the thread has never run, so that there is nothing to decide or to answer again. */
+/** Returns the result for a thread without any run. */
 export function neverRan(kind: RunKind): NoAnswer {
 	if (kind === 'decision') return NOTHING_TO_DECIDE;
 	const advice = 'Check "Thread", and say something on it with Thread: Ask and Wait first.';
@@ -331,17 +323,16 @@ export function neverRan(kind: RunKind): NoAnswer {
 const HANGING_ADVICE =
 	'If its server was restarted, the run may never end: end it with Thread: Cancel Run, or set "When the Thread Is Busy" to "Run Anyway".';
 
-/** The result if another run is active on the thread and the user chose not to wait. */
+/** Returns the result if the thread is busy and the user chose not to wait. */
 export const busy = (blocking?: RunRecord) =>
 	failed(`Another run is active on this thread${describe(blocking)}`, HANGING_ADVICE);
 
 /**
- * The result if another run was active on the thread until the deadline. The other run may never end, as after a
- * restart of the server.
+ * Returns the result if another run was active on the thread until the deadline.
  *
  * @param blocking the other run, if known
- * @param silentMs the time since the last event of the other run
- * @param cancelledRun ID of a silent run that the node cancelled, although the thread was not free in time
+ * @param silentMs milliseconds since the last event of the other run
+ * @param cancelledRun ID of a silent run that the node cancelled
  */
 export function stillBusy(blocking?: RunRecord, silentMs = 0, cancelledRun?: string): NoAnswer {
 	const cancelled = cancelledRun ? `The silent run ${cancelledRun} was cancelled. ` : '';
@@ -357,13 +348,12 @@ export function timedOut(what: string, advice?: string): NoAnswer {
 	return { ...failed(`${what} when the deadline came`, advice), status: 'timedOut' };
 }
 
-/** The result if the deadline expired before the run ended. */
 export const STILL_RUNNING = timedOut(
 	'The run was still going on',
 	`Raise "Deadline (Minutes)", or look later with Thread: Get Run or Get. ${HANGING_ADVICE}`,
 );
 
-/** The result if it is unknown whether the request reached the assistant. */
+/** Returns the result if it is unknown whether the request reached the assistant. */
 export function mayHaveArrived(kind: RunKind, failure: Failure): NoAnswer {
 	const advice = 'Read the thread before you send it again: the run may still start.';
 	const what = kind === 'retry' ? 'request' : kind;
@@ -371,11 +361,11 @@ export function mayHaveArrived(kind: RunKind, failure: Failure): NoAnswer {
 	return { ...failed(`${reason}. ${failureMessage(failure)}`, advice), failure };
 }
 
-/* Operations on a run by its ID: read its state, follow it to its end, and cancel it. */
+/* Operations on a run by its ID: read, follow and cancel. */
 
 /**
- * Reads the state of a run from its record. If the run has ended, also reads its conversation, and its message or its
- * stream. Never throws.
+ * Reads the state of a run from its record. For an ended run, also reads the answer from the conversation, or else from
+ * the stream. Never throws.
  */
 async function readRunState(run: RunClient): Promise<RunState> {
 	const { answer: record, failure: unread } = await readRun(run);
@@ -387,7 +377,7 @@ async function readRunState(run: RunClient): Promise<RunState> {
 	if (status === 'interrupted') return await readInterrupted(run, facts);
 	const { message, failure } = await findAnswer(run, facts, run.runId);
 	if (failure) return { status: 'unread', failure, isThere: true };
-	// The run may belong to another owner, whose conversations the server hides. It does not hide the streams of runs.
+	// The server hides the conversations of other owners, but not the streams of their runs.
 	if (!message) return (await replay(run)) ?? WITHOUT_ANSWER;
 	if (message.status === 'thinking') return { status: 'running' };
 	if (status !== 'success') return runFailed(message.error ?? status);
@@ -400,8 +390,8 @@ async function readRunState(run: RunClient): Promise<RunState> {
 }
 
 /**
- * The result of a run with the status `interrupted`: the run waits for a person, or was cancelled before or after its
- * end. Only the last run of a thread can wait; the stream shows whether a cancelled run had ended before (recorded).
+ * Returns the result of an `interrupted` run, which waits for a person or was cancelled. Only the last run of a thread
+ * can wait. If a run was cancelled after its end, its stream still shows the end (recorded).
  */
 async function readInterrupted(run: RunClient, facts: ConversationFacts): Promise<RunState> {
 	const { answer: runs, failure } = await listRuns(run, run.threadId);
@@ -417,13 +407,13 @@ async function readInterrupted(run: RunClient, facts: ConversationFacts): Promis
 	return failed('The run was cancelled, or the thread has gone on without a decision');
 }
 
-/** Time limit for the replay of a stream: a stream that the server no longer stores stays open and silent. */
+/** Time limit for reading the stream of an ended run. A stream that is no longer stored stays open without events. */
 const REPLAY_MS = 5_000;
 
 /**
- * The result of an ended run from its stream. Never throws.
+ * Reads the result of an ended run from its stream. Never throws.
  *
- * @returns undefined if the stream cannot be read from start to end, as when the server no longer stores the stream
+ * @returns undefined if the node cannot read the whole stream, e.g. because the server no longer stores it
  */
 async function replay(run: RunClient): Promise<RunResult | undefined> {
 	const events = new RunEvents(run.runId);
@@ -434,27 +424,23 @@ async function replay(run: RunClient): Promise<RunResult | undefined> {
 	return events.isComplete && events.isWhole ? resultFromEvents(events) : undefined;
 }
 
-/** How to follow a run, in particular after a decision. */
 export interface Following {
-	/**
-	 * Run ID of the stream to join; default the run's ID. Differs if the server gave a decision a run ID of its own.
-	 */
+	/** Run ID of the stream to read; default: the run's own ID. The server may give a decision a different run ID. */
 	joinId?: string;
 	/** The tasks that waited for the decision; undefined without a decision. */
 	decided?: unknown[];
 }
 
 /**
- * Follows a run until it ends or waits for a person, the deadline expires or the execution is stopped. Reads the
- * stream, and joins the stream again if it breaks. Reads the run record if the stream does not give the result. Never
- * throws.
+ * Follows a run until it ends or waits for a person. Stops early at the deadline, or when the execution is stopped.
+ * Reconnects if the stream breaks. Reads the run record if the stream gives no result. Never throws.
  */
 export async function waitForRunResult(
 	run: RunClient & Pick<Run, 'listener'>,
 	{ joinId = run.runId, decided }: Following = {},
 ): Promise<RunResult> {
 	const { facts, listener } = run;
-	// After a decision, the stream may first repeat older events. The listener must not get these.
+	// After a decision, the stream may first repeat older events, which the listener must not get.
 	const events = new RunEvents(run.runId, decided ? undefined : listener);
 	if (decided) events.readTasks(decided);
 	for (let pause = FIRST_PAUSE_MS; ; ) {
@@ -465,7 +451,7 @@ export async function waitForRunResult(
 			events.resume(listener);
 			continue;
 		}
-		// A stream that was joined by another ID than the run's may belong to another run, so read the run record.
+		// A stream with a different ID may belong to another run, so read the run record instead.
 		if (events.isComplete && events.isWhole && joinId === run.runId) {
 			followedRun.runId = run.runId;
 			return await resultOfStream(run, events);
@@ -480,7 +466,7 @@ export async function waitForRunResult(
 	}
 }
 
-/** The result of a complete stream. If it has no text and no other parts, reads the stored message of the run. */
+/** Returns the result of a complete stream. If the stream contains no answer, reads the stored message of the run. */
 async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunResult> {
 	const result = resultFromEvents(events);
 	const isSilent = result.status === 'completed' && result.output === '';
@@ -495,8 +481,8 @@ async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunRes
 }
 
 /**
- * Whether the events so far end at an interruption that was decided already: a joined stream first replays every
- * earlier interruption (recorded).
+ * Whether the events so far end at an interruption that already has its decision. A stream first repeats all earlier
+ * interruptions of the run (recorded).
  */
 async function isBeforeDecision(run: RunClient, { end }: RunEvents, decided: unknown[]) {
 	if (end.status !== 'interrupted') return false;
@@ -506,13 +492,12 @@ async function isBeforeDecision(run: RunClient, { end }: RunEvents, decided: unk
 	return !isEqual(taskValues('id', end.tasks), taskValues('id', interrupt));
 }
 
-/** If a stream sends no event for this long, the run record is read, as the run may have ended. */
+/** After this long without an event, the node reads the run record, because the run may have ended. */
 const SILENT_STREAM_MS = 10_000;
 
 /**
- * Reads the stream of a run until the stream ends or breaks. Stops reading a silent stream if the run has ended,
- * because the server may no longer store the stream, or if the run record cannot be read and a retry would not help.
- * Never throws.
+ * Reads the stream of a run until the stream ends or breaks. If the stream sends no events, checks the run record.
+ * Stops if the run has ended, or if reading the record fails permanently. Never throws.
  */
 async function join(run: RunClient, joinId: string, events: RunEvents): Promise<Outcome> {
 	const [abort, done] = [new AbortController(), new AbortController()];
@@ -535,15 +520,14 @@ async function join(run: RunClient, joinId: string, events: RunEvents): Promise<
 }
 
 /**
- * After this many reads in a row that find the thread idle and without the answer, the answer counts as lost. One read
- * is not enough, because the server may store the answer late.
+ * After this many consecutive reads of an idle thread without the answer, the answer counts as lost. One read is not
+ * enough, because the server may not have stored the answer yet.
  */
 const IDLE_READS = 2;
 
 /**
- * Adds to a completed result what only the thread shows. If other runs overlapped and the thread lacks the answer, adds
- * `remembered: false`. If the answer links to passages that this run did not find, adds the parts of all runs on the
- * thread as `earlier`. Returns the result unchanged if the thread cannot be read. Never throws.
+ * Compares a completed result with the thread. Adds `remembered: false` if another run overlapped and the thread lacks
+ * the answer. Adds `earlier` if the answer links to passages that this run did not find. Never throws.
  */
 export async function withThread<State extends RunState>(
 	run: RunClient,
@@ -567,7 +551,7 @@ export async function withThread<State extends RunState>(
 	return { ...result, ...(earlier && { earlier }), ...(isLost && { remembered: false }) };
 }
 
-/** Whether another run was on the thread at the same time; false if the runs cannot be listed. */
+/** Whether another run was active on the thread at the same time; false if the runs cannot be listed. */
 async function overlapsOthers(run: RunClient) {
 	const { answer = [] } = await listRuns(run, run.threadId);
 	const runs = startedRuns(answer);
@@ -579,8 +563,8 @@ async function overlapsOthers(run: RunClient) {
 }
 
 /**
- * Whether the thread contains the answer: a message with the answer's ID (recorded) or, if the answer has no ID, with
- * its text. An empty answer always counts as contained.
+ * Whether the thread contains the answer. Compares message IDs or, if the answer has no ID, texts. An empty answer
+ * counts as contained.
  */
 function holdsAnswer(state: ThreadState, { answerId, output }: Completed) {
 	const isAnswer = ({ id, content }: ThreadMessage) =>
@@ -589,16 +573,14 @@ function holdsAnswer(state: ThreadState, { answerId, output }: Completed) {
 }
 
 /**
- * Reads the state of a run by its ID and, if `waits`, follows the run to its end. Does not follow a run whose record
- * cannot be read, because the ID may be wrong. Never throws.
- *
- * @returns the result of the run, or its state
+ * Reads the state of a run by its ID. If `waits` is true, follows the run to its end. Does not follow a run if its
+ * record cannot be read, because the ID may be wrong. Never throws.
  */
 export async function readOrFollow(
 	run: RunClient & Pick<Run, 'whenGivenUp'>,
 	waits: boolean,
 ): Promise<RunState> {
-	// The record comes first: if the run has ended, the server may no longer store its stream.
+	// Read the record first, because the server may no longer store the stream of an ended run.
 	const state = await readRunState(run);
 	const mayGoOn = state.status === 'running' || (state.status === 'unread' && state.isThere);
 	const followed = mayGoOn && waits ? await waitForRunResult(run) : state;
@@ -606,14 +588,14 @@ export async function readOrFollow(
 	return { ...known, ...run.facts };
 }
 
-/** Time limit, in total, for the requests that cancel an abandoned run. */
+/** Total time limit for the requests that cancel an abandoned run. */
 const CANCEL_LIMIT_MS = 10_000;
 
 /**
- * Cancels a run unless it has ended: the server would mark even a completed run as cancelled (recorded). Never throws.
+ * Cancels a run that has not ended. Reads the record first, because the server would mark even a completed run as
+ * cancelled (recorded). Never throws.
  *
- * @returns the status `cancelled` if the run was cancelled; `unread` if a request failed; otherwise the state of the
- * run, which had ended or completed meanwhile
+ * @returns the status `cancelled` after a cancellation, `unread` if a request failed, or the state of the ended run
  */
 export async function cancelRunById(run: RunClient): Promise<RunState> {
 	const { answer: record, failure } = await readRun(run);
@@ -625,7 +607,7 @@ export async function cancelRunById(run: RunClient): Promise<RunState> {
 /**
  * Cancels a run that has not ended. Never throws.
  *
- * @returns undefined if the run was cancelled; its result if it completed meanwhile; `unread` if the request failed
+ * @returns undefined if the run was cancelled, the result if the run completed first, `unread` if the request failed
  */
 export async function cancelRunning(run: RunClient): Promise<RunState | undefined> {
 	const { failure } = await requestCancel(run);
@@ -638,11 +620,10 @@ export async function cancelRunning(run: RunClient): Promise<RunState | undefine
 }
 
 /**
- * Cancels a run that nobody waits for any more, if `whenGivenUp` is `cancel`. Never throws.
+ * Cancels a run after the node stopped waiting for it, if `whenGivenUp` is `cancel`. Never throws.
  *
- * @param find looks up the run ID, if the answer to the start was lost; the run is not cancelled if this gives
- * undefined
- * @returns the result; if a cancellation was tried, its outcome replaces the advice
+ * @param find returns the run ID; if the ID is unknown, nothing is cancelled
+ * @returns the result. If the node tried to cancel the run, `advice` describes the outcome.
  */
 export async function abandonRun<State extends RunState>(
 	run: Client & Pick<Run, 'facts' | 'threadId' | 'whenGivenUp'>,

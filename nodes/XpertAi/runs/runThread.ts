@@ -44,8 +44,8 @@ import type { NoAnswer, Run, RunFacts, RunResult } from './run';
 import { explainRefusal, explainUnreadable, isElsewhere, startInTurn } from './start';
 
 /**
- * Runs a thread and waits for the answer. Starts the run in the background and joins its stream; with `inOneRequest`,
- * or if the server lacks the routes for background runs, waits in the request that starts the run (E4). Never throws.
+ * Runs a thread and waits for the answer. By default, starts the run in the background and reads its stream. With
+ * `inOneRequest`, or if the server lacks background runs, sends one long request (E4). Never throws.
  */
 export async function runAndWait(run: Run): Promise<RunResult> {
 	const { inOneRequest, routes, signal } = run;
@@ -68,7 +68,7 @@ export async function startOnly(run: Run): Promise<NoAnswer | (RunFacts & { stat
 /**
  * Starts a run in the background and follows it to its end.
  *
- * @returns undefined if no run was started, because the server lacks the routes for background runs
+ * @returns undefined if the server lacks the routes for background runs
  */
 async function startAndFollow(asked: Run): Promise<RunResult | undefined> {
 	const started = await startInTurn(asked);
@@ -77,7 +77,8 @@ async function startAndFollow(asked: Run): Promise<RunResult | undefined> {
 	const run = { ...asked, threadId, runId };
 	const result = await checkDecision(run, await waitForRunResult(run, started), decided);
 	if (run.intent.changes && waitsWithChanges(result, decided)) {
-		// If arguments were changed, the server waits again (recorded). Confirm again, so that it runs the calls.
+		// After a change of arguments, the server waits for a second decision (recorded). Confirm again, so that the
+		// server runs the calls.
 		const intent = { ...run.intent, changes: undefined };
 		const second = { ...asked, intent, body: withoutChanges(run.body) };
 		return (await startAndFollow(second)) ?? result;
@@ -87,7 +88,7 @@ async function startAndFollow(asked: Run): Promise<RunResult | undefined> {
 	return await abandonRun(run, run.isNew ? result : await withThread(run, result));
 }
 
-/** Whether the run waits again for the tasks whose arguments were changed: such tasks have no calls (recorded). */
+/** Whether the run waits again after a change of arguments. The waiting tasks then have no calls (recorded). */
 function waitsWithChanges(result: RunResult, decided?: unknown[]) {
 	if (result.status !== 'interrupted') return false;
 	const { interrupt } = result;
@@ -96,9 +97,8 @@ function waitsWithChanges(result: RunResult, decided?: unknown[]) {
 }
 
 /**
- * Checks on the thread whether a decision took effect. If a rejected call has a result, somebody else confirmed the
- * call before; if a confirmed call has no result, somebody else rejected it before. A confirmation is only checked if
- * the answer is empty.
+ * Checks on the thread whether a decision took effect. A rejected call must have no result, and a confirmed call must
+ * have a result. Otherwise, somebody else decided first. Checks a confirmation only if the answer is empty.
  */
 async function checkDecision(run: Run, result: RunResult, decided?: unknown[]): Promise<RunResult> {
 	if (!decided || result.status !== 'completed') return result;
@@ -129,15 +129,13 @@ const CONFIRMED_TOO_LATE = failed(
 );
 
 /*
- * A run in one request (E4), for servers without background runs. Servers give the same kind of answer whether a run
- * completed, failed, was cancelled or waits for a person (recorded). So the answer is compared with the thread, once no
- * run is active on the thread. If the connection breaks during the wait, the thread is polled until no run is active.
+ * A run in one request (E4). The answer of E4 does not show whether the run completed, failed, was cancelled or waits
+ * for a person (recorded). So the node waits until the thread is idle, and compares the answer with the thread.
  */
 
-/** A run, with the state of its thread before the run in `before`; undefined if the thread had never run. */
+/** A run. `before` is the state of the thread before this run; undefined if the thread had no run yet. */
 type Waited = Run & { before?: ThreadState };
 
-/** The answer of E4: an object with a role and a content (recorded). */
 const runAnswer = z
 	.record(z.unknown())
 	.refine((answer) => 'role' in answer && 'content' in answer, 'it is not the answer of a run');
@@ -152,7 +150,7 @@ export async function waitInOneRequest(run: Run): Promise<RunResult> {
 	if ('status' in free) return free;
 	const { before } = free;
 	run.facts.conversationId ??= before?.metadata?.id;
-	// If the thread has no question yet, the server would reject the request and keep the thread busy for ever
+	// Without a question on the thread, the server would reject the request and keep the thread busy forever
 	// (recorded).
 	if (kind !== 'message' && !before) return await explainUnreadable(run, neverRan(kind));
 	const isIdle = before?.status === 'idle' || before?.status === 'error';
@@ -177,14 +175,14 @@ export async function waitInOneRequest(run: Run): Promise<RunResult> {
 /**
  * Waits until no other run is active on the thread, if `whenBusy` is `wait`.
  *
- * @returns in `before`, the state of the thread, undefined if it has never run; or why the run must not start
+ * @returns the state of the thread in `before` (undefined if the thread had no run yet), or why the run must not start
  */
 async function waitUntilIdle(run: Run): Promise<{ before?: ThreadState } | NoAnswer> {
 	const mayWait = run.whenBusy === 'wait';
 	const look = async () => {
 		const { answer: before, failure } = await readThread(run, run.threadId);
-		// The server may fail to read a thread that never ran, or whose run has just started (recorded). The
-		// conversation shows the status then.
+		// The server may fail to read a thread before its first run, or right after the start of a run (recorded). The
+		// conversation still shows the status.
 		if (failure && mayMeanNoRecord(failure)) return { before, ...(await conversationOf(run)) };
 		return { before, failure, status: before?.status };
 	};
@@ -197,11 +195,11 @@ async function waitUntilIdle(run: Run): Promise<{ before?: ThreadState } | NoAns
 
 const UNVERIFIED = 'The server answered, but what became of the run is not known';
 
-/** The result of a run after E4 answered with this content: compares the content with the thread. */
+/** Compares the content of E4's answer with the thread, and returns the result of the run. */
 async function compareWithThread(run: Waited, content: unknown): Promise<RunResult> {
 	const { output, parts: otherParts } = parseReply(content);
 	const isEmpty = output === '' && otherParts.length === 0;
-	// With Run Anyway, another run may keep the thread busy, so do not wait for an idle thread if there is an answer.
+	// With Run Anyway, another run may keep the thread busy. So accept a busy thread if E4 returned an answer.
 	const mayBeBusy = run.whenBusy === 'run' && !isEmpty;
 	const isSettled = (state?: ThreadState): state is ThreadState =>
 		state !== undefined && (mayBeBusy || state.status !== 'busy');
@@ -212,25 +210,24 @@ async function compareWithThread(run: Waited, content: unknown): Promise<RunResu
 	const shown = isBusy ? undefined : await resultOnThread(run, state);
 	if (isEmpty) return shown ?? WITHOUT_ANSWER;
 	if (shown && (shown.status !== 'completed' || shown.rejected)) return shown;
-	// E4 joins all texts of a run (recorded). The answer is only the last text, which is a separate message on the
+	// E4 concatenates all texts of a run (recorded). The answer is only the last text, a separate message on the
 	// thread.
 	if (shown?.output && output.endsWith(shown.output)) return shown;
 	run.facts.conversationId ??= state.metadata?.id;
 	const answer = { parts: [], ...shown, status: 'completed' as const, output, otherParts };
-	// A null status means unknown, so the answer does not count as lost then.
+	// A null status means an unknown state, so the answer does not count as lost.
 	const isLost = Boolean(state.status) && !isBusy && !run.isNew;
 	return isLost ? { ...answer, remembered: false } : answer;
 }
 
 /**
- * Polling ends after this many reads in a row of an idle thread without the result. One read is not enough, because the
- * run may start after it.
+ * Polling ends after this many consecutive reads of an idle thread without a result. One read is not enough, because
+ * the run may not have started yet.
  */
 const IDLE_READS = 2;
 
 /**
- * After a wait whose connection broke, polls the thread until the thread shows the result of the run or stays idle, or
- * until the deadline expires.
+ * Polls the thread after E4's answer was lost. Ends when the thread shows the result or stays idle, or at the deadline.
  */
 async function pollUntilIdle(run: Waited, failure: Failure): Promise<RunResult> {
 	const { kind } = run.intent;
@@ -239,7 +236,7 @@ async function pollUntilIdle(run: Waited, failure: Failure): Promise<RunResult> 
 		const { answer: state, failure: unread } = await readThread(run, run.threadId, 1);
 		const isBusy = state?.status === 'busy';
 		const isChanged = state && !isBusy && !isEqual(tracesOf(run.before), tracesOf(state));
-		// While the server carries out a decision, the thread looks idle (recorded). So idle reads do not count for a
+		// While the server carries out a decision, the thread looks idle (recorded). So do not count idle reads for a
 		// decision.
 		const isIdle = kind !== 'decision' && (unread ? mayMeanNoRecord(unread) : !isBusy);
 		idleReads = isIdle ? idleReads + 1 : 0;
@@ -256,7 +253,7 @@ async function pollUntilIdle(run: Waited, failure: Failure): Promise<RunResult> 
 
 const tracesOf = (state?: ThreadState) => [state?.status, state?.updated_at, messagesOf(state)];
 
-/** The result of the run, read from a thread that is not busy; undefined if the thread does not show the result. */
+/** Reads the result of the run from a thread that is not busy; undefined if the thread does not show the result. */
 async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResult | undefined> {
 	const own = messagesOfRun(run, state);
 	const events = eventsOn(state, own);
@@ -275,15 +272,15 @@ async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResul
 }
 
 /**
- * The messages of this run: those after the newest question on the thread. None if the run sent a question and the
- * newest question is another one.
+ * Returns the messages after the newest question on the thread. If this run sent a different question, returns an empty
+ * list.
  */
 function messagesOfRun({ intent, before }: Waited, state: ThreadState): ThreadMessage[] {
 	const { kind, text = '' } = intent;
 	const question = messagesOf(state).findLast(isFromUser);
 	if (!question) return [];
 	const isKnown = messagesOf(before).some(({ id }) => id !== undefined && id === question.id);
-	// The text of a question also contains the content of its files; the input of the last run does not.
+	// The user message also contains the text of attached files. `values.input` contains only the question.
 	const isAsked = [state.values?.input, textOf(question.content)].includes(text);
 	return kind !== 'message' || (isAsked && !isKnown) ? afterLastUserMessage(messagesOf(state)) : [];
 }

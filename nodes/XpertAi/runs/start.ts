@@ -59,10 +59,9 @@ import {
 } from './run';
 import type { Client, Following, NoAnswer, Run, RunBody } from './run';
 
-/** How many times `openNew` tries to create a conversation (E13) while the outcome is unknown. */
+/** How often `openNew` tries to create a conversation (E13) if the server's answers are lost. */
 const CREATE_TRIES = 3;
 
-/** The IDs of a thread and its conversation, or why there is no conversation. */
 type Opened = { threadId: string; conversationId: string } | NoAnswer;
 
 const failedBy = (failure: Failure, threadId?: string): NoAnswer => ({
@@ -72,8 +71,8 @@ const failedBy = (failure: Failure, threadId?: string): NoAnswer => ({
 });
 
 /**
- * Creates a conversation (E13) on a thread ID that nobody uses yet. If the answer is lost, looks the conversation up
- * before it sends again, so that it does not create two. Never throws.
+ * Creates a conversation (E13) with an unused thread ID. If the answer is lost, searches for the conversation before
+ * the next attempt, to avoid a duplicate. Never throws.
  */
 export async function openNew(
 	client: ApiClient,
@@ -92,27 +91,26 @@ export async function openNew(
 	}
 }
 
-/** The conversation of a key: what its IDs are derived from, and its title. */
+/** The conversation of the user's "Conversation Key". */
 interface KeyedConversation {
 	/** ID derived from the assistant and the key. */
 	keyId: string;
 	title?: string;
-	/** The owner of the token, kept in this process for each server and token; `openByKey` sets the owner's ID. */
+	/** The owner of the token, cached in this process. `openByKey` sets the owner's ID. */
 	owner: Owner;
 	/** ID of the n8n credential, used if the server names no owner or ignores owners. */
 	credentialId: string;
 }
 
 /**
- * Finds or creates the conversation of a key. Its thread ID and conversation ID are derived from the assistant, the key
- * and the owner of the token. So processes that create the conversation at the same time all get the same one
- * (recorded, `conversation-by-id`). Without an owner, only the thread ID is derived, from the credential instead. Never
- * throws.
+ * Finds or creates the conversation of a key. Derives its IDs from the assistant, the key and the token's owner. So
+ * parallel processes get the same conversation (recorded in `conversation-by-id`). Without an owner, derives only the
+ * thread ID, with the credential in place of the owner. Never throws.
  */
 export async function openByKey(client: Client, keyed: KeyedConversation): Promise<Opened> {
 	const { owner } = keyed;
 	if (owner.id === undefined) {
-		// If the owner stays unknown, fail: with another owner, the key would get a second conversation.
+		// Fail if the owner stays unknown. Without the owner, the key would get a second conversation.
 		const learn = async () => await learnOwner(client, owner);
 		const unread = await repeated(client, learn, (failure) => !failure || isFinal(failure));
 		if (unread) return failedBy(unread);
@@ -121,14 +119,14 @@ export async function openByKey(client: Client, keyed: KeyedConversation): Promi
 	return opened ?? (await openUnowned(client, keyed));
 }
 
-/** Whether a retry cannot help: the request cannot be sent, is redirected, or its token is rejected. */
+/** Whether to stop retrying: nothing could be sent, the server redirects, or the token is rejected. */
 const isFinal = (failure: Failure) =>
 	isNeverSent(failure) || failure.kind === 'redirect' || isTokenRefused(failure);
 
 /**
  * Finds or creates the conversation of a key and an owner.
  *
- * @returns undefined if the server does not show conversations that were created with this owner
+ * @returns undefined if the server ignores owners (see `proveOwner`)
  */
 async function openOwned(
 	client: Client,
@@ -143,7 +141,7 @@ async function openOwned(
 	const wanted = { id, threadId, title, createdById };
 	const { failure: refusal } = await createConversation(client, wanted);
 	if (refusal && !isRejection(refusal)) return failedBy(refusal, threadId);
-	// The server also rejects the request if another process has created the conversation meanwhile: look it up.
+	// A rejection can mean that another process has just created the conversation, so search for it.
 	const { failure, conversationId } = await (refusal
 		? readConversation(client, threadId)
 		: proveOwner(client, owner, threadId));
@@ -154,8 +152,8 @@ async function openOwned(
 }
 
 /**
- * Finds or creates the conversation of a key without an owner. If the thread exists, but the server shows the token no
- * conversation on it, the thread belongs to somebody else.
+ * Finds or creates the conversation of a key without an owner. If the thread exists but the token cannot see its
+ * conversation, the thread belongs to somebody else.
  */
 async function openUnowned(client: Client, keyed: KeyedConversation): Promise<Opened> {
 	const { keyId, title, credentialId } = keyed;
@@ -175,11 +173,11 @@ const SOMEBODY_ELSES = failed(
 );
 
 /**
- * Explains why a run cannot start: the thread is unknown if the server shows the token no conversation on the thread.
+ * Checks whether a run cannot start because the thread has no conversation.
  *
- * @param otherwise the result if the thread is known
- * @returns the explanation, or `otherwise`. If the lookup fails: `otherwise` if it contains a failure, or else the
- * failure of the lookup
+ * @param otherwise the result if the thread has a conversation
+ * @returns the explanation, or `otherwise`. If the check fails, returns its failure, unless `otherwise` contains a
+ * failure.
  */
 export async function explainUnreadable(run: Run, otherwise: NoAnswer): Promise<NoAnswer> {
 	const { failure, conversationId } = await conversationOf(run);
@@ -192,7 +190,7 @@ export async function explainUnreadable(run: Run, otherwise: NoAnswer): Promise<
 	};
 }
 
-/** The result if the server rejected a run. A 500 may mean that the thread is unknown, so the thread is looked up. */
+/** Returns the result if the server rejected a run. After a 500, checks whether the thread exists. */
 export async function explainRefusal(run: Run, failure: Failure): Promise<NoAnswer> {
 	const refused: NoAnswer = { status: 'failed', failure };
 	const mayBeUnknown = mayMeanNoRecord(failure) && failure.missing !== 'record';
@@ -200,24 +198,21 @@ export async function explainRefusal(run: Run, failure: Failure): Promise<NoAnsw
 }
 
 /**
- * A place in the queue of a thread, which all executions of this process share. When the place becomes the first,
- * `isReached` is set and `reached` resolves; `end` then lets the next place become the first.
+ * A place in the queue of a thread. All executions in this process share the queue. At the head of the queue,
+ * `isReached` becomes true and `reached` resolves. `end` lets the next turn start.
  */
 export type Turn = ReturnType<typeof takeTurn>;
 
-/**
- * For each thread ID, a promise that resolves when the last turn in its queue has ended. Threads of two servers with
- * the same ID share a queue. This does no harm: their runs merely wait for each other.
- */
+/** For each thread ID, a promise that resolves after the last turn in the queue. */
 const lastTurns = new Map<string, Promise<void>>();
 
-/** Adds a turn at the end of the queue of a thread, and returns the turn. The caller must call `end` of the turn. */
+/** Appends a turn to the queue of a thread. The caller must call `end` on the turn. */
 export function takeTurn(threadId: string) {
 	const before = lastTurns.get(threadId);
 	let end!: () => void;
 	const ended = new Promise<void>((resolve) => (end = resolve));
 	const turn = { isReached: before === undefined, reached: Promise.resolve(before), end };
-	// Even if this turn ends before it is reached, the next turn still waits for all turns before this one.
+	// If this turn ends while still queued, the next turn still waits for all earlier turns.
 	const passed = turn.reached.then(async () => {
 		turn.isReached = true;
 		await ended;
@@ -228,10 +223,9 @@ export function takeTurn(threadId: string) {
 }
 
 /**
- * Waits until a turn is reached, the deadline expires or the execution is stopped. Does not wait if `whenBusy` is `run`
- * or `fail`.
+ * Waits for a turn, until the deadline at most. Does not wait if `whenBusy` is `run` or `fail`.
  *
- * @returns undefined if the run may start, otherwise why not
+ * @returns undefined if the run may start, or the result if it may not
  */
 export async function waitForTurn(turn: Turn, client: Client, whenBusy: Run['whenBusy']) {
 	if (turn.isReached || whenBusy === 'run') return undefined;
@@ -246,35 +240,33 @@ export async function waitForTurn(turn: Turn, client: Client, whenBusy: Run['whe
 }
 
 /*
- * How a run starts. The workers of n8n share only the Xpert AI server, which accepts two runs on a thread at once but
- * then loses messages. So the server's list of runs serves as the lock (recorded, turns.json):
+ * How a run starts. The server accepts two runs at once on a thread, but then loses messages. n8n's workers share only
+ * the server, so its list of runs serves as the lock (recorded in `turns.json`):
  *
- * 1. Wait until no run of the thread is running.
- * 2. Start in the background, then read the list again: it always contains every run that started earlier.
- * 3. If an older run is running, or completed after the new run started, the new run yields: the node cancels the new
- *    run, and starts it again once the thread is free and the older answer is stored. If two start times are equal, the
- *    run with the lower ID counts as the older.
+ * 1. Wait until no run of the thread is active.
+ * 2. Start the new run in the background, then read the list again. The list contains all runs that started earlier.
+ * 3. If an older run is active, or completed after the start of the new run, cancel the new run. Start it again when
+ *    the thread is free and the older answer is stored.
  *
- * If the new run has ended before it could yield, its result is kept: starting it again would do its work twice.
+ * If the new run ends before it is cancelled, its result is kept. A second start would repeat its work.
  */
 
-/** A run that has started. */
 export interface StartedRun extends RunIds, Following {}
 
-/** What to send once the thread is free, and what is needed to find the run if the answer is lost. */
+/** The request to send, and data to find the run if the server's answer is lost. */
 interface Plan {
 	body: RunBody;
-	/** The runs of the thread before this one. */
+	/** The runs of the thread before this request. */
 	before: RunRecord[];
 	messageMark?: string;
-	/** For a decision: the record of the waiting run before the decision was sent. `decided` are the tasks it is about. */
+	/** For a decision: the record of the waiting run before the decision, and its waiting tasks in `decided`. */
 	waitingRun?: RunRecord;
 	decided?: unknown[];
 }
 
 /**
- * Starts a run once the thread is free, unless `whenBusy` says otherwise, and yields to an older run. Never repeats a
- * start that may have reached the server. Never throws.
+ * Starts a run when the thread is free, or as `whenBusy` says. If an older run overlaps, cancels the new run and tries
+ * again. Does not repeat a request with an unknown outcome. Never throws.
  *
  * @returns the IDs of the started run, or why no run was started
  */
@@ -299,20 +291,18 @@ export async function startInTurn(run: Run): Promise<StartedRun | NoAnswer> {
 	}
 }
 
-/**
- * Whether the server has put a run on another thread than the requested one (recorded, `one-key-two-processes-moved`).
- */
+/** Whether the server moved a run to another thread (recorded in `one-key-two-processes-moved`). */
 export const isElsewhere = (run: Run, started: Pick<StartedRun, 'threadId'>) =>
 	started.threadId.toLowerCase() !== run.threadId.toLowerCase();
 
-/** How long to retry if the list of runs was never read: the address may be wrong, or that of another server. */
+/** Short retry limit for the first read of the run list, because the server's address may be wrong. */
 const UNREACHABLE_MS = 60_000;
 
 /**
- * Lists the runs of a thread, as no run starts without the list. Retries a temporary failure.
+ * Lists the runs of a thread. Retries temporary failures.
  *
- * @param wasReached whether the list was read before. If so, retries until the deadline. If not, the server may be
- * unreachable or have no list: retries for `UNREACHABLE_MS`, and after a network failure or a missing route not at all
+ * @param wasReached whether the list was read before. If true, retries until the deadline. If false, retries for
+ * `UNREACHABLE_MS`, but not after a network failure or a missing route.
  */
 async function listWithRetries(run: Run, wasReached: boolean) {
 	const list = async () => await listRuns(run, run.threadId);
@@ -324,8 +314,8 @@ async function listWithRetries(run: Run, wasReached: boolean) {
 }
 
 /**
- * The result if the server lacks the routes for background runs. That they are missing is noted for other runs only if
- * the API itself reports it: a proxy may answer the same way while the server is down.
+ * Returns the result if the server lacks the routes for background runs. Sets `areMissing` only if the API itself
+ * reports a missing route. A proxy may send the same status while the server is down.
  */
 function withoutRoutes({ routes }: Run, failure: Failure): NoAnswer {
 	routes.areMissing ||= failure.missing === 'route';
@@ -335,7 +325,7 @@ function withoutRoutes({ routes }: Run, failure: Failure): NoAnswer {
 }
 
 /**
- * Waits until no run of the thread is running and the last answer is stored, unless `whenBusy` says otherwise.
+ * Waits until no run is active on the thread and the last answer is stored, unless `whenBusy` says otherwise.
  *
  * @returns the runs of the thread, or why the run cannot start
  */
@@ -345,8 +335,7 @@ async function waitUntilFree(run: Run): Promise<RunRecord[] | NoAnswer> {
 		for (let hasWaited = false; ; hasWaited = true) {
 			const { answer: runs, failure } = await listWithRetries(run, hasWaited);
 			if (run.signal?.aborted) return executionStopped();
-			// Only the first answer can show that the route is missing: a later 404 comes from a proxy whose server is
-			// down.
+			// Only the first answer can report a missing route. A later 404 comes from a proxy whose server is down.
 			if (!runs && !hasWaited && isNoRoute(failure)) return withoutRoutes(run, failure);
 			if (!runs) return { status: 'failed', failure };
 			const blocking = newestOf(runs.filter((one) => stageOf(one) === 'goesOn'));
@@ -361,8 +350,8 @@ async function waitUntilFree(run: Run): Promise<RunRecord[] | NoAnswer> {
 			}
 			const silentMs = await watch.look();
 			if (run.remaining() <= 0) return stillBusy(blocking, silentMs, run.facts.cancelledRun);
-			// No backoff: with growing pauses, the run that waits longest would look least often, and lose to newer
-			// runs.
+			// No backoff: with growing pauses, the run that waits longest would check least often. Newer runs would
+			// start first.
 			await run.wait(FIRST_PAUSE_MS);
 		}
 	} finally {
@@ -370,13 +359,13 @@ async function waitUntilFree(run: Run): Promise<RunRecord[] | NoAnswer> {
 	}
 }
 
-/** Kinds of failure that can break an open stream; any other kind means that the join was refused. */
+/** Failures that can break an open stream. Any other failure means that the server refused the stream. */
 const STREAM_BREAKS = new Set(['network', 'timeout', 'cancelled']);
 
 /**
- * Watches a run that blocks a thread. A run whose server was killed stays `running`, and its stream sends only
- * heartbeats, like the stream of a run whose model is thinking (recorded). Only the time since the last event tells
- * these two runs apart.
+ * Watches the events of a run that blocks a thread. If its server was killed, a run stays `running`, and its stream
+ * sends only heartbeats. The stream looks the same while a model is thinking (recorded). Only the time since the last
+ * event tells these cases apart.
  */
 function watchSilence({ cancelSilentMs: limit, ...asked }: Run, runId: string) {
 	const { clock, facts } = asked;
@@ -400,13 +389,13 @@ function watchSilence({ cancelSilentMs: limit, ...asked }: Run, runId: string) {
 		});
 	};
 	/**
-	 * Cancels the run once if it has sent no event for `limit` and no tool call is open: a tool may take long.
+	 * Cancels the run once after `limit` milliseconds without an event, but not during a tool call.
 	 *
 	 * @returns the milliseconds since the last event of the run
 	 */
 	const look = async () => {
 		join();
-		// After a refused join, silence counts only from the refusal, as events before it may have been missed.
+		// If the server refused the stream, count only the time since then. The node may have missed earlier events.
 		const isSilent = limit > 0 && clock.now() - Math.max(eventAt, refusedAt) >= limit;
 		if (isSilent && !events.isInToolCall && runId !== facts.cancelledRun) {
 			const { status } = await cancelRunById(run);
@@ -418,9 +407,8 @@ function watchSilence({ cancelSilentMs: limit, ...asked }: Run, runId: string) {
 }
 
 /**
- * How many milliseconds to wait until the answer of the run that ended last is stored: the list shows the end of a run
- * before its answer is stored (recorded). The clock of the server may differ a little, so the end may seem to be in the
- * future.
+ * Returns how many milliseconds to wait until the last answer is stored. The run list shows the end of a run before the
+ * server stores its answer (recorded). If the server's clock is ahead, the end seems to be in the future.
  */
 function settlingTime({ clock }: Run, runs: RunRecord[], hasWaited: boolean): number {
 	if (hasWaited) return SETTLING_MS;
@@ -433,10 +421,7 @@ function settlingTime({ clock }: Run, runs: RunRecord[], hasWaited: boolean): nu
 
 type Planned = Omit<Plan, 'before'> | NoAnswer;
 
-/**
- * Plans the request. If it is clear before sending that the server cannot process the request, returns the result of the
- * run in place of a plan.
- */
+/** Plans the request. Returns a failed result instead if the server could not process the request. */
 async function planFor(run: Run, before: RunRecord[]): Promise<Planned> {
 	const { kind } = run.intent;
 	const last = newestOf(before);
@@ -447,45 +432,46 @@ async function planFor(run: Run, before: RunRecord[]): Promise<Planned> {
 		if (waitsForPerson(waiting)) run.facts.discarded = waiting.tasks.map(requestOf);
 		return { body, messageMark };
 	}
-	// If the thread has no question yet, the server would reject the request and keep the thread busy for ever
+	// Without a question on the thread, the server would reject the request and keep the thread busy forever
 	// (recorded).
 	if (!last) return await explainUnreadable(run, neverRan(kind));
 	const body = { assistant_id: last.assistant_id, ...run.body };
 	if (kind === 'decision') return await planDecision(run, body, last);
-	// If the only run of a thread has not ended, the server does not answer the question again (recorded), so fail.
+	// Fail if the thread's only run is active. The server would not answer the question again (recorded).
 	if (stageOf(last) !== 'goesOn' || startedRuns(before).length > 1) return { body };
 	const advice = `Cancel the run ${last.run_id} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
 	return failed('The first question of this thread has not ended', advice);
 }
 
-/**
- * Plans a decision: checks that the last run waits, and targets the decision at this run, so that the run keeps its ID.
- */
+/** Plans a decision. Checks that the last run waits, and names this run as the target. So the run keeps its ID. */
 async function planDecision(run: Run, body: RunBody, waitingRun: RunRecord): Promise<Planned> {
 	if (waitingRun.status !== 'interrupted') return NOTHING_TO_DECIDE;
 	const conversation = await conversationOf(run);
 	const { tasks, failure, error } = conversation;
 	if (failure) return { status: 'failed', failure };
 	if (tasks.length === 0) return NOTHING_TO_DECIDE;
-	// The server would run the tool calls even if the waiting run was cancelled, so fail. An error of the conversation
-	// may come from another run, so the message of the waiting run decides (recorded).
+	// Fail if the waiting run was cancelled, because the server would still run its tool calls. The conversation's
+	// error may come from another run, so check the message of the waiting run (recorded).
 	const stored = error ? await findAnswer(run, conversation, waitingRun.run_id) : undefined;
 	if (stored?.failure) return { status: 'failed', failure: stored.failure };
 	if (stored?.message?.status === 'aborted') return runCancelled(stored.message.error ?? error);
-	// If the changed arguments name a call that does not wait, the server would run the waiting calls with their old
-	// arguments (recorded), so fail.
+	// Fail if the changes name a call that does not wait. The server would run the waiting calls with their old
+	// arguments (recorded).
 	const calls = taskValues('call.id', tasks);
 	if (difference(run.intent.changes, calls).length > 0) return CALLS_NOT_WAITING;
 	return { body: withTarget(body, waitingRun.run_id), waitingRun, decided: tasks };
 }
 
-/** Also the result of a second change: once arguments were changed, the server lists no calls (recorded). */
+/** Also the result of a second change, because the server lists no calls after the first change (recorded). */
 const CALLS_NOT_WAITING = failed(
 	'"Changed Arguments" names a call that does not wait',
 	'Nothing was decided. It takes the callId of each call in interrupt. If arguments were changed before, leave it empty to confirm them.',
 );
 
-/** Sends the request; repeats it only if it certainly had no effect. If the answer is lost, looks for the run. */
+/**
+ * Sends the request. Repeats it only if the server certainly did not process it. If the answer is lost, searches for
+ * the run.
+ */
 async function sendOnce(run: Run, plan: Plan): Promise<StartedRun | NoAnswer> {
 	const { waitingRun, decided } = plan;
 	const { kind } = run.intent;
@@ -521,18 +507,18 @@ async function sendOnce(run: Run, plan: Plan): Promise<StartedRun | NoAnswer> {
 const DECIDE_AGAIN = 'Decide again: what waits still waits.';
 
 /**
- * First pause and time limit of the search for a run whose start was not answered. The list shows such a run at once,
- * and the thread shows its mark within a second (recorded).
+ * First pause and time limit of the search for a run after a lost answer. The list shows the run at once, and the
+ * thread shows its mark within a second (recorded).
  */
 const FIRST_POLL_MS = 500;
 const SEARCH_MS = 6_000;
 
-/** The ID of a run whose start was not answered; undefined if no run matches, or if several may match. */
+/** Finds the run ID after the answer to a start was lost; undefined if no run or several runs may match. */
 async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
 	const { messageMark, waitingRun, before } = plan;
 	if (waitingRun) {
-		// A decision changes the record of the waiting run at once (recorded). If the record is unchanged, no
-		// decision has arrived.
+		// A decision changes the record of the waiting run at once (recorded). An unchanged record means that no
+		// decision arrived.
 		const runId = waitingRun.run_id;
 		const { answer: now = waitingRun } = await readRun({ ...run, runId });
 		const isDecided = now.status !== 'interrupted' || now.updated_at !== waitingRun.updated_at;
@@ -549,8 +535,8 @@ async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
 }
 
 /**
- * Cancels a started run that has not ended, if an older run overlaps with it. If the list lacks the started run, the
- * server may have put it on another thread: sets the thread ID of `started`.
+ * Cancels an active run if an older run overlaps. If the run list lacks the started run, the server may have moved it
+ * to another thread. Then updates `started.threadId`.
  *
  * @returns whether the run was cancelled
  */

@@ -8,8 +8,8 @@ import { isText, openTasks, parseReply, requestOf, textOf } from './thread';
 import type { ConversationFacts, ThreadMessage, ThreadState } from './thread';
 
 /*
- * Reads what a run has done from one of three sources: the events of its stream, its message in the conversation, or
- * the messages of its thread. Each source gives the same parts (recorded, one-question-1 to -6).
+ * A run can be read from three sources: its event stream, its message in the conversation, or the messages of its
+ * thread. All three give the same parts (test/recordings/one-question-1.json to -6).
  */
 
 const listIfAny = z.array(z.unknown()).optional().catch(undefined);
@@ -17,15 +17,15 @@ const listIfAny = z.array(z.unknown()).optional().catch(undefined);
 const partSchema = z
 	.object({
 		/**
-		 * - `type`: `text`, `component` for a tool call or a workflow step, or another, such as an image.
-		 * - `id`: for a text, the ID of the model call; for a component, the ID of the tool call.
+		 * - `type`: `text`, `component` (a tool call or a workflow step), or another type such as an image.
+		 * - `id`: the ID of the model call for a text, the ID of the tool call for a component.
 		 * - `xpertName`: the name of the sub-agent; undefined for the assistant itself.
 		 */
 		...eachOf(textIfAny, 'type', 'id', 'text', 'agentKey', 'executionId', 'xpertName'),
 		data: z
 			.object({
 				...eachOf(textIfAny, 'status', 'type', 'tool'),
-				/** The result of a tool is in `output`, that of a workflow step in `data`. */
+				/** A tool has its result in `output`, a workflow step in `data`. */
 				...eachOf(z.unknown(), 'input', 'output', 'data', 'error'),
 			})
 			.optional()
@@ -37,7 +37,7 @@ const partSchema = z
 export type Part = z.infer<typeof partSchema>;
 
 const eventData = z.object({
-	/** `category` is `workflow` for a step of a workflow; such a step is not a sub-agent. */
+	/** `category` distinguishes a workflow step (`workflow`) from a sub-agent. */
 	...eachOf(textIfAny, 'id', 'agentKey', 'category', 'parentId', 'title', 'status', 'error'),
 	...eachOf(numberIfAny, 'tokens', 'inputTokens', 'outputTokens'),
 	inputs: z.unknown(),
@@ -48,47 +48,42 @@ type EventData = z.infer<typeof eventData>;
 
 const eventSchema = z.object({ type: z.string(), event: textIfAny, data: z.unknown() });
 
-/** Receives the answer in pieces, while the assistant writes it. */
+/** Receives the answer piece by piece, while the assistant writes. */
 export interface Listener {
 	/** A piece of the answer. `isNew` is true for the first piece of each model call. */
 	onText: (piece: string, isNew: boolean) => void;
-	/** The result of a tool or of a workflow step. */
+	/** The result of a tool or workflow step. */
 	onToolResult: (answer: unknown) => void;
 }
 
-/** Compares event IDs. Each ID consists of a time and a counter, so digits are compared as numbers. */
+/** Compares event IDs as numbers. An ID consists of a time and a counter. */
 const EVENT_ORDER = new Intl.Collator('en', { numeric: true });
 
-/**
- * Collects the parts of a run, and how the run ended. Ignores events that come again after the stream is joined again.
- */
+/** Collects the parts and the end of a run. Ignores events that the server sends again after a reconnect. */
 export class RunEvents {
-	/** ID of the last event. */
 	lastId?: string;
 	conversationId?: string;
 	/** Whether the stream reported its end. */
 	isComplete = false;
-	/**
-	 * Whether the first event was read: the server drops the first events of a long stream. Undefined before any event.
-	 */
+	/** Whether the first event of the stream was received. The server drops the oldest events of a long stream. */
 	isWhole?: boolean;
-	/** How the run ended. Other runs on the thread may change `status`, but not `agentStatus`. */
+	/** How the run ended. Another run on the thread can change `status`, but not `agentStatus`. */
 	end: Pick<ConversationFacts, 'status' | 'error' | 'tasks' | 'isLeftOver'> & {
 		agentStatus?: string;
 	} = { tasks: [] };
 	usage?: ReturnType<typeof usageOf>;
-	/** The parts of the run, in the order in which they came. */
+	/** The parts of the run, in order of arrival. */
 	readonly parts: Part[] = [];
 
 	private agentKey?: string;
 	private isMessage = false;
-	/** Components by ID; the call of a sub-agent also by the run ID of the sub-agent. */
+	/** Components by ID. The call that started a sub-agent is also stored under the sub-agent's run ID. */
 	private readonly components = new Map<string, Part>();
-	/** Calls that had no result when they were read, such as those that wait for a person. */
+	/** Tool calls that had no result when `readTasks` added them. */
 	private readonly waiting: Part[] = [];
-	/** The assistant's last text; after a decision, the last text since then. */
+	/** The assistant's last text. `resume` resets this field after a decision. */
 	private lastText?: Part;
-	/** Index of the first part after the last decision; 0 without a decision. */
+	/** Index of the first part after a person's last decision, or 0. */
 	private from = 0;
 
 	constructor(
@@ -96,7 +91,7 @@ export class RunEvents {
 		private listener?: Listener,
 	) {}
 
-	/** Adds an event of the stream. Ignores repeated events, and data that is no event, such as `[DONE]`. */
+	/** Adds an event of the stream. Ignores repeated events and other data, such as `[DONE]`. */
 	addEvent({ id, data }: ServerEvent) {
 		const event = eventSchema.safeParse(parseAnswer(data)).data;
 		const isRepeated = id !== undefined && EVENT_ORDER.compare(id, this.lastId ?? '') <= 0;
@@ -108,7 +103,7 @@ export class RunEvents {
 		if (event.event) this.applyEvent(event.event, eventData.safeParse(event.data).data);
 	}
 
-	/** Adds the content of the run's message, as the conversation stores it. */
+	/** Adds the content of the run's message in the conversation. */
 	readContent(content: unknown) {
 		this.isMessage = true;
 		if (typeof content === 'string' && content) this.readPart({ type: 'text', text: content });
@@ -127,7 +122,7 @@ export class RunEvents {
 		else this.addSubAgentText(part, part.text);
 	}
 
-	/** Adds the calls of tasks that wait for a person. These calls have not started. */
+	/** Adds the tool calls of tasks, without results. Skips calls that were added before. */
 	readTasks(tasks: unknown[]) {
 		for (const task of tasks) {
 			const { callId: id, tool, args: input } = requestOf(task);
@@ -136,21 +131,21 @@ export class RunEvents {
 		}
 	}
 
-	/** Adds a message of a thread: the result of a tool, or a reply of the assistant. Ignores messages of users. */
+	/** Adds a tool result or a reply of the assistant from a thread. Ignores messages of users. */
 	readMessage(message: ThreadMessage) {
 		const { tool_calls: calls, tool_call_id: callId, content } = message;
 		if (typeof callId === 'string')
 			this.readPart(component(callId, { status: 'success', output: textOf(content) }));
 		if (!Array.isArray(calls)) return;
 		const { output: text, parts } = parseReply(content);
-		// A message without an ID gets an ID, so that its text is not appended to the text of the message before.
+		// Sets a missing ID. Otherwise `append` would add this text to the text of the previous message.
 		const { id = String(this.parts.length) } = message;
 		if (text !== '') this.readPart({ type: 'text', id, text });
 		for (const part of parts) this.readPart(part);
 		this.readTasks(calls.map((call: unknown) => ({ call })));
 	}
 
-	/** Continues after a decision: forgets the end and the answer so far, because a new end and answer follow. */
+	/** Resets the end and the answer when the run goes on after a person's decision. */
 	resume(listener: Listener | undefined) {
 		this.from = this.parts.length;
 		this.lastText = undefined;
@@ -159,7 +154,7 @@ export class RunEvents {
 		this.listener = listener;
 	}
 
-	/** ID of the assistant's last text. The message with this text on the thread has the same ID (recorded). */
+	/** ID of the assistant's last text. The message with this text on the thread has the same ID. */
 	get answerId() {
 		return this.lastText?.id;
 	}
@@ -170,12 +165,14 @@ export class RunEvents {
 		return texts.flatMap(({ id, text }) => (id === this.answerId ? (text ?? '') : [])).join('');
 	}
 
-	/** Parts that are neither text nor components, such as images and the thoughts of a model. */
+	/** Parts that are neither text nor components, such as images and model reasoning. */
 	get otherParts(): unknown[] {
 		return this.parts.filter((part) => part.type !== 'component' && !isText(part));
 	}
 
-	/** Whether the last part is running, or is a tool call without status and result, as one that waits for a decision. */
+	/**
+	 * Whether the last part is running or waiting. A tool call that waits for a decision has neither status nor result.
+	 */
 	get isInToolCall() {
 		const { tool, status, output } = this.parts.at(-1)?.data ?? {};
 		const isPending = tool !== undefined && status === undefined && output === undefined;
@@ -190,7 +187,7 @@ export class RunEvents {
 				this.conversationId ??= id;
 				break;
 			case 'on_agent_start':
-				// The first agent that starts is the assistant; the others are its sub-agents.
+				// The first agent that starts is the assistant. All other agents are sub-agents.
 				this.agentKey ??= data.agentKey;
 				if (data.parentId !== undefined && data.category !== 'workflow') this.startSubAgent(data);
 				break;
@@ -213,8 +210,7 @@ export class RunEvents {
 	private addText(part: Part, text: string) {
 		const last = this.parts.at(-1);
 		const isNew = this.answerId !== part.id;
-		// A stored message, unlike a stream, has a line break between a sub-agent's text and this text (recorded):
-		// remove it.
+		// Removes the line break that a stored message, unlike a stream, has after a sub-agent's text.
 		const isAfterSubAgent = this.isMessage && last?.data !== undefined && !last.executionId;
 		const own = isAfterSubAgent ? text.replace(/^\n/, '') : text;
 		this.append(part, own, isNew);
@@ -222,7 +218,7 @@ export class RunEvents {
 		this.listener?.onText(own, isNew);
 	}
 
-	/** Appends a text to the last part if it continues that part; otherwise adds a part. */
+	/** Appends a text to the last part if ID and type match. Otherwise, or if `isNew`, adds a part. */
 	private append(part: Part, text: string, isNew = false) {
 		const last = this.parts.at(-1);
 		const isNext = last?.id === part.id && last?.type === part.type && last?.text !== undefined;
@@ -236,7 +232,7 @@ export class RunEvents {
 		return part;
 	}
 
-	/** Adds the text of a sub-agent to the result of the call that started the sub-agent. */
+	/** Adds a sub-agent's text to the result of the call that started this sub-agent. */
 	private addSubAgentText({ executionId = '', xpertName }: Part, text: string) {
 		const known = this.components.get(executionId);
 		if (!known) this.begin(component(executionId, { tool: xpertName, output: text }));
@@ -253,8 +249,7 @@ export class RunEvents {
 	}
 
 	private addComponent(part: Part) {
-		// The part at the end of a call has neither tool nor input (recorded), so it is merged into the part at the
-		// start.
+		// When a call ends, the server sends another part, without tool and input. Merge both parts.
 		const { id = `#${this.parts.length}` } = part;
 		const known = this.components.get(id);
 		if (known) merge(known, part);
@@ -272,8 +267,8 @@ export class RunEvents {
 const component = (id: string, data: Part['data']) => ({ type: 'component', id, data });
 
 /**
- * The tool calls of a run and their results, in order and in the format of n8n's AI Agent. `agent` is the sub-agent
- * that made a call, if any; `observation` is missing if the call has no result, e.g. because it waits for a person.
+ * The tool calls of a run and their results, in order and in the format of n8n's AI Agent. `agent` names the sub-agent
+ * that made the call, if any. A call without a result has no `observation`.
  */
 export function stepsOf(parts: Part[]) {
 	return parts.flatMap(({ id = '', xpertName: agent, data }) => {
@@ -287,7 +282,7 @@ export function stepsOf(parts: Part[]) {
 }
 
 /**
- * The tokens of all model calls of a run. Input and output tokens are only given if their sum is the total.
+ * The token usage of a run. Omits input and output tokens if their sum differs from the total.
  *
  * @returns undefined if the server gives no total
  */
@@ -298,8 +293,8 @@ function usageOf({ tokens: totalTokens, inputTokens = 0, outputTokens = 0 }: Eve
 }
 
 /**
- * Reads a run from a thread (E15). A thread has one text for each call of the assistant's model, and one value whose
- * key ends with `_channel` for each knowledge step of a workflow.
+ * Reads a run from the messages of its thread (E15). The results of a workflow's knowledge steps are in values whose
+ * keys end with `_channel`.
  *
  * @param messages the messages of the run on the thread
  */
@@ -313,9 +308,9 @@ export function eventsOn(state: ThreadState | undefined, messages: ThreadMessage
 }
 
 /**
- * The sources of a run, numbered in the order in which the run found or cited them.
+ * The passages of a run, numbered in the order in which the run found or cited them.
  *
- * @param earlier parts of earlier runs of the thread: the assistant may repeat links to passages that these runs found
+ * @param earlier parts of earlier runs on the thread; the assistant may link to their passages again
  */
 export function sourcesOf(parts: Part[], earlier: Part[] = []): Sources {
 	const sources = new Sources(earlier.flatMap(passagesOf));
@@ -329,7 +324,7 @@ export function sourcesOf(parts: Part[], earlier: Part[] = []): Sources {
 
 const passagesOf = ({ data }: Part) => passagesIn(data?.output ?? data?.data);
 
-/** A passage that a tool found (recorded, `sources`). */
+/** A passage that a tool found (test/recordings/sources.json). */
 const toolPassage = z.object({
 	documentId: z.string().min(1),
 	/** `snippet` is the text of the passage, on one line. */
@@ -340,7 +335,7 @@ const toolPassage = z.object({
 
 type Passage = z.infer<typeof toolPassage>;
 
-/** A passage that the knowledge step of a workflow found. The step does not say in which knowledgebase. */
+/** A passage that a workflow's knowledge step found. The step does not name the knowledgebase. */
 const stepPassage = z
 	.object({
 		pageContent: z.string(),
@@ -370,34 +365,32 @@ const searchResult = z.union([
 
 /** A passage that the run found or cited. */
 export interface Source extends Passage {
-	/**
-	 * Counted from 1, in the order in which the run found or cited the passages; an answer may cite number 1 as `[1]`.
-	 */
+	/** Counted from 1, in the order in which the run found or cited the passages. */
 	number: number;
 	/** Whether the answer links to the passage. */
 	cited: boolean;
 }
 
 /**
- * The passages in the result of a tool or a step.
+ * The passages in the result of a tool or workflow step.
  *
  * @param raw the result, as a value or as JSON text
- * @returns an empty list if the result is not that of a search
+ * @returns an empty list if the result is not a search result
  */
 export const passagesIn = (raw: unknown): Passage[] =>
 	searchResult.safeParse(typeof raw === 'string' ? parseAnswer(raw) : raw).data ?? [];
 
-/** The passages that a run found or cited, each once, numbered across all searches and knowledgebases of the run. */
+/** The passages that a run found or cited, without duplicates. The numbering covers all searches and knowledgebases. */
 export class Sources {
 	private readonly found = new Map<string, Passage & Pick<Source, 'number'>>();
 	private readonly earlier: Map<string, Passage>;
 
-	/** @param earlier passages of earlier runs of the thread: the assistant may repeat links to them */
+	/** @param earlier passages of earlier runs on the thread; the assistant may link to them again */
 	constructor(earlier: Passage[] = []) {
 		this.earlier = new Map(earlier.map((passage) => [passage.chunkId, passage]));
 	}
 
-	/** Adds the passages that were not added before. */
+	/** Adds new passages and ignores duplicates. */
 	add(more: Passage[]) {
 		for (const passage of more) {
 			if (this.found.has(passage.chunkId)) continue;
@@ -408,7 +401,7 @@ export class Sources {
 	/**
 	 * The number of the passage that a link points to. A passage that this run did not find gets the next number.
 	 *
-	 * @returns undefined if the address is not that of a passage
+	 * @returns undefined if the URL is not a link to a passage
 	 */
 	numberOf(url: string): number | undefined {
 		const linked = passageAt(url);
@@ -428,45 +421,45 @@ export class Sources {
 }
 
 /**
- * The IDs of the passage that a link names: `xpert://knowledgebase/chunk?knowledgebaseId=…&documentId=…&chunkId=…`.
+ * Reads the IDs in a link to a passage: `xpert://knowledgebase/chunk?knowledgebaseId=…&documentId=…&chunkId=…`.
  *
- * @returns undefined if the link lacks the ID of the document or of the chunk
+ * @returns undefined if the document ID or the chunk ID is missing
  */
 function passageAt(url: string): Passage | undefined {
 	const ids = new URLSearchParams(url.slice(url.indexOf('?') + 1));
 	return toolPassage.safeParse(Object.fromEntries(ids)).data;
 }
 
-/** How to write the links to sources in an answer. */
+/** How an answer shows its links to sources, e.g. as numbers such as `[1]`. */
 export type CitationStyle = 'numbers' | 'asWritten' | 'none';
 
-/* The lengths in these patterns are limited, so that matching any text takes linear time. */
+/* The lengths in these patterns are limited, so that matching takes linear time. */
 const CHARACTER = String.raw`(?:\\.|[^[\]\\\n])`;
 const LABEL = String.raw`(?:${CHARACTER}|\[${CHARACTER}{0,30}\]){0,150}`;
 const REST = String.raw`[^\s()<>[\]]{0,1000}`;
 
-/** A link to a passage (`[⟦1⟧](xpert://…)`, recorded) or an address without a label; includes a space before it. */
+/** Matches a link to a passage, e.g. `[⟦1⟧](xpert://…)`, or a bare `xpert://` URL. Includes a preceding space. */
 const LINK = new RegExp(
 	String.raw`( ?)(?:\[(${LABEL})\]\(<?(xpert://${REST})>?(?: "[^"\n]{0,200}")?\)|(xpert://[\w/?&=%-]{0,1000}))`,
 	'g',
 );
 
-/** Pattern for an address that may be cut off anywhere; `after` matches what follows `xpert://`. */
+/** Pattern for an `xpert://` URL that may be cut off anywhere. `after` matches the rest of the URL. */
 const startOf = (after: string) =>
 	[...'xpert://'].reduceRight((inner, sign) => `(?:${sign}${inner})?`, after);
 
-/** A link that is cut off by the end of a text. */
+/** Matches a link that is cut off at the end of a text. */
 const LINK_START = new RegExp(
 	String.raw` ?(?:\[${LABEL}(?:\\|\[${CHARACTER}{0,30}\\?|\](?:\(<?${startOf(`${REST}>?(?: (?:"[^"\\n]{0,200}"?)?)?`)})?)?|${startOf(REST)})$`,
 );
 
-/** How many characters at the end of a text are searched for a link that is cut off. */
+/** Number of characters at the end of a text in which to look for a cut-off link. */
 const MAX_LINK_START = 6_500;
 
-/** A label that consists only of a number, such as `⟦1⟧`, or is empty: it names no document. */
+/** Matches a label that names no document: an empty label, or only a number such as `⟦1⟧`. */
 const MARKER = /^⟦?\d*⟧?$/;
 
-/** Rewrites the links to sources in a text. The text may arrive in pieces, and a link may be split between pieces. */
+/** Rewrites the links to sources in a text. The text, and even a link, may arrive in pieces. */
 export class Citations {
 	/** Numbers of the passages that the text cites. */
 	readonly cited = new Set<number>();
@@ -491,9 +484,9 @@ export class Citations {
 	}
 
 	/**
-	 * Adds the next piece of the text.
+	 * Adds the next piece of the text. Keeps a cut-off link at the end for the next call.
 	 *
-	 * @returns the rewritten text since the last call, without a cut-off link at its end; may be empty
+	 * @returns the rewritten text since the last call; may be empty
 	 */
 	push(piece: string) {
 		this.buffer += piece;
@@ -501,7 +494,7 @@ export class Citations {
 		return this.take(this.buffer.length - open);
 	}
 
-	/** Ends the text. Returns the rest that `push` has held back. */
+	/** Ends the text. Returns the rest that `push` has kept. */
 	end() {
 		return this.take(this.buffer.length);
 	}

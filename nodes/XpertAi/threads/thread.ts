@@ -11,11 +11,11 @@ import { type Failure, isTokenRefused } from '../transport/failure';
 import type { ApiRequest } from '../transport/request';
 import { sanitize } from '../transport/sanitize';
 
-/** An object with these and any other fields; a value of another type counts as missing. */
+/** An object with these and other fields. An invalid value becomes undefined. */
 const loose = <Shape extends z.ZodRawShape>(shape: Shape) =>
 	z.object(shape).passthrough().nullish().catch(undefined);
 
-/** A message of a thread (E15). From these fields, `senderOf` finds out who sent the message (recorded). */
+/** A message of a thread (E15). `senderOf` derives the sender from these fields. */
 const threadMessage = z
 	.object({
 		id: textIfAny,
@@ -25,19 +25,16 @@ const threadMessage = z
 	})
 	.passthrough();
 
-/**
- * The answer of E15. A malformed part counts as missing and does not make the whole answer invalid: one malformed
- * message must not hide that a thread is busy.
- */
+/** The answer of E15. Ignores malformed fields, so that the status of the thread can still be read. */
 export const threadState = z
 	.object({
 		thread_id: textIfAny,
-		/** Null for a conversation that never ran (recorded), which means that the status is unknown. */
+		/** Null means unknown, e.g. for a conversation that has never run. */
 		status: z.string().nullish().catch(undefined),
 		/** `id` is the ID of the conversation. */
 		metadata: loose({ id: textIfAny, assistant_id: textIfAny }),
 		values: loose({
-			/** The input of the last run, even if that run left no message. */
+			/** The input of the last run, even if the run left no message. */
 			input: textIfAny.nullish(),
 			messages: z.array(threadMessage.catch({})).nullish().catch(undefined),
 		}),
@@ -47,7 +44,7 @@ export const threadState = z
 export type ThreadMessage = z.infer<typeof threadMessage>;
 export type ThreadState = z.infer<typeof threadState>;
 
-/** The schema of the answer of E15. Rejects an answer about another thread, or without a status; null is allowed. */
+/** The schema of E15 for this thread. Requires a status, which can be null. */
 export const stateOf = (threadId: string) =>
 	threadState.refine(
 		(state) => state.thread_id === threadId && state.status !== undefined,
@@ -57,8 +54,7 @@ export const stateOf = (threadId: string) =>
 /**
  * Reads a thread (E15). Never throws.
  *
- * @param maxTries attempts in total. With 1, as for polling, no second attempt confirms that the route is missing, so a
- * missing route counts as a transient failure.
+ * @param maxTries maximum number of attempts. With 1, a missing route counts as a temporary failure (see `call`).
  */
 export async function readThread(client: ApiClient, threadId: string, maxTries?: number) {
 	const path = buildPath('/threads/{threadId}', { threadId });
@@ -69,10 +65,9 @@ const READ = { method: 'GET', repeatable: true } as const;
 const SEARCH = { method: 'POST', repeatable: true } as const;
 
 /**
- * Who sent a message: only messages of the assistant have `tool_calls`, and only results of tools have a call ID
- * (recorded, E15).
+ * Who sent a message (E15). Only the assistant's messages have `tool_calls`. Only tool results have a `tool_call_id`.
  *
- * @returns undefined for an object that has neither of these fields nor content, and so is no message
+ * @returns undefined for an object without these fields and without content
  */
 export function senderOf(message: ThreadMessage): 'assistant' | 'tool' | 'user' | undefined {
 	if (Array.isArray(message.tool_calls)) return 'assistant';
@@ -86,7 +81,7 @@ export const isFromUser = (message: ThreadMessage) => senderOf(message) === 'use
 export const messagesOf = (state: ThreadState | undefined): ThreadMessage[] =>
 	state?.values?.messages ?? [];
 
-/** The text of a message. The content is a text, or a list of parts whose texts are joined; other content gives ''. */
+/** The text of a message. If the content is a list of parts, joins their texts. Other content gives ''. */
 export function textOf(content: unknown) {
 	if (typeof content === 'string') return content;
 	if (!Array.isArray(content)) return '';
@@ -94,10 +89,7 @@ export function textOf(content: unknown) {
 	return texts.filter(isString).join('');
 }
 
-/**
- * Reads the content of an assistant's message: its text, in Markdown, and its other parts, such as images and files.
- * The other parts are not changed.
- */
+/** Splits the content of an assistant's message into Markdown text and other parts, such as images. */
 export function parseReply(content: unknown) {
 	const parts: unknown[] = Array.isArray(content)
 		? content.filter((part) => isJsonObject(part) && !isText(part))
@@ -105,7 +97,7 @@ export function parseReply(content: unknown) {
 	return { output: textOf(content), parts };
 }
 
-/** The last reply of the assistant; a message with only tool calls is not a reply. */
+/** The last reply of the assistant. A message with only tool calls is not a reply. */
 export function lastReply(messages: ThreadMessage[]) {
 	const last = messages.findLast(
 		(one) => senderOf(one) === 'assistant' && !(callsTool(one) && textOf(one.content) === ''),
@@ -116,7 +108,7 @@ export function lastReply(messages: ThreadMessage[]) {
 const callsTool = ({ tool_calls: calls }: ThreadMessage) =>
 	Array.isArray(calls) && calls.length > 0;
 
-/** Whether the last message calls a tool. After a rejection this is so, as no result follows the call (recorded). */
+/** Whether the last message calls a tool. True after a rejection: the server adds no result for a rejected call. */
 export function endsWithCall(messages: ThreadMessage[]) {
 	const last = messages.at(-1);
 	return last !== undefined && callsTool(last);
@@ -126,46 +118,43 @@ export const afterLastUserMessage = (messages: ThreadMessage[]): ThreadMessage[]
 	messages.slice(messages.findLastIndex(isFromUser) + 1);
 
 /**
- * Whether a part is text for readers. Components and the thoughts of a model are not, even if they have a text
- * (recorded, `answers-in-parts`).
+ * Whether a part is text for readers. Excludes components and model reasoning, which can also have a text
+ * (test/recordings/answers-in-parts.json).
  */
 export function isText(part: unknown) {
 	const { text, type } = isJsonObject(part) ? part : {};
 	return typeof text === 'string' && type !== 'component' && type !== 'reasoning';
 }
 
-/* The routes of conversations and of their messages. None of these functions throws. */
+/* Functions for conversations and their messages. No function throws. */
 
-/** The timeout for creating a conversation, which may take long. */
+/** Timeout for creating a conversation, which can be slow. */
 const TIMEOUT_MS = 60_000;
 
-/** The conversation of a thread, as the server shows it. */
+/** The state of a thread's conversation on the server. */
 export interface ConversationFacts {
-	/** Why the conversation could not be read; the other fields are then empty or undefined. */
+	/** Why the conversation could not be read. All other fields are then empty or undefined. */
 	failure?: Failure;
-	/** ID of the oldest conversation on the thread; undefined if the token's owner has none on the thread. */
+	/** ID of the oldest conversation on the thread. Undefined if the token's owner has no conversation there. */
 	conversationId?: string;
-	/** IDs of all conversations on the thread, last updated first. Runs write to the first. */
+	/** IDs of all conversations on the thread, last updated first. Runs write to the first conversation. */
 	conversationIds: string[];
 	status?: string;
 	/** Why the last run failed. */
 	error?: string;
-	/** The tasks of the last run that wait for a person. */
+	/** The last run's tasks that wait for a person. */
 	tasks: unknown[];
-	/** Whether the only open task is the leftover of a cancelled run, which waits for nobody (see `openTasks`). */
+	/** Whether the only open tasks are leftovers of a cancelled run (see `openTasks`). */
 	isLeftOver?: boolean;
 }
 
-/**
- * The answer of E5. A bare list is rejected, because E5 never answers with one, and because an empty list would look as
- * if there were no conversation.
- */
+/** The answer of E5. Rejects a bare list, which E5 never sends. */
 const foundConversations = z.object({ items: z.array(conversationRecord.catch({})) });
 
 /**
- * Looks up the conversation of a thread (E5), with the error of its last run and the tasks that wait for a person. The
- * server lists only conversations of the token's owner. If a thread has several conversations, the state comes from the
- * last updated one, because runs change that one. The ID is that of the oldest, so that all executions use the same ID.
+ * Looks up the conversation of a thread (E5). The server lists only conversations of the token's owner. A thread can
+ * have several conversations. The state comes from the last updated conversation, because runs write to it. The ID
+ * comes from the oldest conversation, so that all executions use the same ID.
  */
 export async function readConversation(
 	client: ApiClient,
@@ -175,10 +164,10 @@ export async function readConversation(
 	const { answer, failure } = await searchConversations(client, search);
 	if (!answer) return { failure, conversationIds: [], tasks: [] };
 	const found = answer.items.filter((one) => one.threadId === threadId);
-	// The last updated conversation may never have run, so take the first that has a status.
+	// Prefers a conversation with a status: conversations without a status have never run.
 	const { status, error, operation } = found.find((one) => one.status) ?? found[0] ?? {};
 	return {
-		// If several were created at the same time, the smallest ID counts.
+		// If two conversations were created at the same time, takes the smaller ID.
 		conversationId: minBy(found, ({ createdAt = '', id = '' }) => `${createdAt} ${id}`)?.id,
 		conversationIds: compact(found.map(({ id }) => id)),
 		status,
@@ -197,9 +186,9 @@ async function searchConversations(client: ApiClient, search: object) {
 }
 
 /**
- * Separates the tasks that wait for a person from the task `__start__`, a leftover of another run that was cancelled
- * (recorded, `one-key-cancel-ends-both`). The lack of a call does not identify a leftover: a task whose arguments were
- * changed waits without a call (recorded, `decisions`).
+ * Returns the tasks that wait for a person, without the leftover task `__start__` of a cancelled run
+ * (test/recordings/one-key-cancel-ends-both.json). Does not check for a missing call, because a waiting task with
+ * changed arguments also has no call (test/recordings/decisions.json).
  */
 export function openTasks(all: unknown[] = []) {
 	const [leftOver, tasks] = partition(
@@ -209,11 +198,11 @@ export function openTasks(all: unknown[] = []) {
 	return { tasks, isLeftOver: leftOver.length > 0 && tasks.length === 0 };
 }
 
-/** Whether tasks wait for a decision. If there is an error, the tasks are leftovers of a cancelled run (recorded). */
+/** Whether tasks wait for a person's decision. With an `error`, the tasks are leftovers of a cancelled run. */
 export const waitsForPerson = ({ tasks, error }: { tasks: unknown[]; error?: unknown }) =>
 	tasks.length > 0 && !error;
 
-/** Reads one value of each waiting task. The `id` of a task stays the same until the decision (recorded). */
+/** Reads one field of each waiting task. A task keeps its `id` until the decision. */
 export const taskValues = (path: 'id' | 'name' | 'call.id', tasks: unknown[] = []): unknown[] =>
 	tasks.map((task) => get(task, path) as unknown);
 
@@ -226,8 +215,8 @@ const waitingTask = z
 	.catch({ info: {}, call: {} });
 
 /**
- * What a waiting task asks a person, with the tool call to approve. Once arguments were changed, the task has no call:
- * `args` and `callId` are undefined. The field is called `args` because n8n's expressions cannot read `arguments`.
+ * What a waiting task asks a person, and the tool call to approve. `args` and `callId` are undefined after a person
+ * changed the arguments. The field is named `args`, because n8n expressions cannot read `arguments`.
  */
 export function requestOf(task: unknown) {
 	const { name, info, call } = waitingTask.parse(task);
@@ -238,18 +227,15 @@ export function requestOf(task: unknown) {
 }
 
 /**
- * The output of a run that waits for a decision: the questions, without the arguments of the tool calls, because
- * visitors of a chat may read this output.
+ * The output of a run that waits for a decision. Omits the arguments of tool calls, because chat visitors may read the
+ * output.
  */
 export function waitingMessage(tasks: unknown[] = []): string {
 	const questions = sanitize(tasks.map((task) => requestOf(task).question).join(', '));
 	return `This waits for a person to decide${questions ? `: ${questions}` : ''}.`;
 }
 
-/**
- * Creates a conversation (E13); the answer contains its ID. A request with an ID is repeated if the answer is lost: the
- * server creates only one conversation with this ID and owner (recorded).
- */
+/** Creates a conversation (E13). A request with an `id` can be repeated without creating a second conversation. */
 export async function createConversation(
 	client: ApiClient,
 	conversation: { threadId: string; title?: string; id?: string; createdById?: string },
@@ -269,21 +255,21 @@ export async function createConversation(
 	});
 }
 
-/** What is known of the user who owns a token, on one server. */
+/** The user who owns a token on one server. */
 export interface Owner {
-	/** `undefined` until the server was asked; `null` if the server names nobody, or ignores owners. */
+	/** `undefined` before the server is asked. `null` if the server names no user, or ignores the owner in requests. */
 	id?: string | null;
-	/** Whether E5 has shown a conversation that was created with this owner. */
+	/** Whether E5 has listed a conversation that was created with this owner. */
 	isProven?: boolean;
 }
 
-/** How many accounts are remembered; if there are more, the oldest is forgotten. */
+/** Maximum number of cached owners. Above this limit, `ownerOf` removes the oldest entry. */
 const MAX_OWNERS = 1_000;
 
 const owners = new Map<string, Owner>();
 
 /**
- * What this process knows of the owner of a token.
+ * Returns the cached owner of a token, or adds an empty entry.
  *
  * @param account identifies the server and the token
  */
@@ -295,7 +281,7 @@ export function ownerOf(account: string): Owner {
 	return owner;
 }
 
-/** Forgets the owner of an account. Called after the server rejected the token, as its owner may change. */
+/** Removes a cached owner. Called after the server rejected the token, because the token's owner may change. */
 export function forgetOwner(account: string) {
 	owners.delete(account);
 }
@@ -303,7 +289,7 @@ export function forgetOwner(account: string) {
 /**
  * Asks the server for the owner of the token, and stores the answer in `owner.id`.
  *
- * @returns the failure if the owner stays unknown, as in an outage; undefined if the server names one, or names nobody
+ * @returns the failure if the owner remains unknown, e.g. during an outage; otherwise undefined
  */
 export async function learnOwner(client: ApiClient, owner: Owner): Promise<Failure | undefined> {
 	const me = { ...READ, apiRoot: '/api', path: '/user/me', schema: user };
@@ -313,20 +299,20 @@ export async function learnOwner(client: ApiClient, owner: Owner): Promise<Failu
 	return undefined;
 }
 
-/** Only the ID is kept, because the answer also contains a password hash (recorded, `conversation-by-id`). */
+/** Keeps only the ID, because the server's answer also contains a password hash. */
 const user = z.object({ id: z.string().min(1) }).transform(({ id }) => id);
 
 async function tellsNobody(client: ApiClient, failure: Failure) {
 	if (failure.missing === 'route' || [405, 501].includes(failure.status ?? 0)) return true;
-	// If the token may search conversations, it is valid, and only the route of the user rejects it.
+	// A token that can search conversations is valid. In this case, only `/user/me` rejects the token.
 	return isTokenRefused(failure) && (await searchConversations(client, { limit: 1 })).ok;
 }
 
 /**
- * Checks that E5 shows the conversation that was created with an owner. If E5 does not show it, the server, or a
- * gateway in front of the server, ignores owners: `owner.id` becomes null, so that no owner is used.
+ * Checks whether E5 lists the conversation that was created with an owner. If not, the server ignores the owner.
+ * `owner.id` then becomes null, so that later requests send no owner.
  *
- * @returns what E5 shows; empty if the owner was proven before
+ * @returns the state of the conversation; empty if the owner was proven before
  */
 export async function proveOwner(
 	client: ApiClient,
@@ -344,7 +330,7 @@ export async function proveOwner(
 	return facts;
 }
 
-/** A message in a conversation. The server keeps it even if another run overwrites the message on the thread. */
+/** A message in a conversation. Unlike the message on the thread, no other run overwrites it. */
 const messageRecord = z.object({
 	role: z.string(),
 	content: z.unknown(),
@@ -359,8 +345,7 @@ const foundMessages = z
  * Finds the stored answer of a run in the conversations of its thread.
  *
  * @param executionId the run ID
- * @returns the message, undefined if no conversation contains it; or the failure if a conversation, or the list of
- * conversations, could not be read
+ * @returns the message, if a conversation contains it; the failure, if a request failed
  */
 export async function findAnswer(
 	client: ApiClient,
@@ -381,29 +366,27 @@ export async function findAnswer(
 }
 
 /*
- * The routes of runs. The statuses of a run mean (recorded, background.json):
+ * Functions for runs. The statuses of a run mean (test/recordings/background.json):
  *
- * - `running`: the run is in progress, its server was killed, or the run is a leftover of a decision or of a rejected
- *   message. A leftover never ends and has no assistant; a real run has an assistant from its start.
- * - `success`: the run has completed. Thread, conversation and message may show the end later.
- * - `interrupted`: the run waits for a person, or was cancelled before or after its end. The stream shows which.
+ * - `running`: the run is in progress, or its server was killed. A decision or a rejected message can leave a record
+ *   that stays `running` for ever. Such a leftover has no assistant. A real run always has an assistant.
+ * - `success`: the run has completed. The thread, the conversation and the message may show the end later.
+ * - `interrupted`: the run waits for a person, or was cancelled (even after its end). The stream shows which.
  *
- * The list of runs has no order.
+ * The server lists runs in no order.
  */
 
-/** Starts a run and waits for it in one request (E4); the only run route that every server has. */
+/** Starts a run and waits for its end in one request (E4). Some servers have no other run route. */
 export const WAIT_PATH = '/threads/{threadId}/runs/wait';
 const RUNS_PATH = '/threads/{threadId}/runs';
 const ONE_RUN_PATH = `${RUNS_PATH}/{runId}`;
 const STREAM_PATH = `${ONE_RUN_PATH}/stream`;
 const CANCEL_PATH = `${ONE_RUN_PATH}/cancel`;
 
-/** How long the server may take to store the messages of a run that has ended (recorded: 0.2 to 0.6 s). */
+/** Time for the server to store the messages of an ended run. Recordings show 0.2 to 0.6 s. */
 export const SETTLING_MS = 800;
 
-/**
- * The fields of a run that the node reads. Any status is accepted, as the server has more than the recorded statuses.
- */
+/** The fields of a run that the node reads. Accepts any status, because the known statuses are incomplete. */
 const runRecord = z.object({
 	run_id: z.string().min(1),
 	thread_id: textIfAny,
@@ -413,7 +396,7 @@ const runRecord = z.object({
 	updated_at: textIfAny,
 });
 
-/** What the status of a run means: the run goes on, has ended, or the status is unknown. */
+/** Whether a run goes on or has ended, according to its status. */
 export function stageOf({ status = '' }: RunRecord): 'goesOn' | 'ended' | 'unknown' {
 	if (['running', 'pending'].includes(status)) return 'goesOn';
 	return ['success', 'error', 'interrupted', 'timeout'].includes(status) ? 'ended' : 'unknown';
@@ -427,9 +410,7 @@ export interface RunIds {
 /** A run as the server lists it, without messages. */
 export type RunRecord = z.infer<typeof runRecord>;
 
-/**
- * Reads one run, and checks that the run is on this thread: the server does not check this (recorded). Never throws.
- */
+/** Reads one run. Checks that the run is on this thread, because the server does not check it. Never throws. */
 export async function readRun(client: ApiClient & RunIds): Promise<Result<RunRecord>> {
 	const read = await readRunById(client);
 	const { threadId, runId } = client;
@@ -442,7 +423,7 @@ export async function readRun(client: ApiClient & RunIds): Promise<Result<RunRec
 	return { ...read, ok: false, failure, answer: undefined };
 }
 
-/** ID of the thread that a run is on; the given ID if the run cannot be read. */
+/** ID of a run's thread; the given thread ID if the run cannot be read. */
 export async function threadOfRun(client: ApiClient & RunIds) {
 	return (await readRunById(client)).answer?.thread_id ?? client.threadId;
 }
@@ -458,17 +439,17 @@ const runList = z
 	.array(runRecord.optional().catch(undefined), { message: 'it is not a list of runs' })
 	.transform((runs) => compact(runs));
 
-/** Lists the runs of a thread, in no order. The list of an unknown thread is empty. Never throws. */
+/** Lists the runs of a thread, in no order. An unknown thread gives an empty list. Never throws. */
 export async function listRuns(client: ApiClient, threadId: string) {
 	const path = buildPath(RUNS_PATH, { threadId });
 	return await call(client, { ...READ, path, schema: runList });
 }
 
-/** The runs that really started, which have an assistant; leftovers have none. */
+/** The runs that really started. Only these runs have an assistant. */
 export const startedRuns = (runs: RunRecord[]): RunRecord[] =>
 	runs.filter((run) => run.assistant_id);
 
-/** The run that started last; if two started at the same time, the run with the greater ID. */
+/** The run that started last. If two runs started at the same time, takes the greater ID. */
 export const newestOf = (runs: RunRecord[]): RunRecord | undefined =>
 	maxBy(startedRuns(runs), runSortKey);
 
@@ -476,13 +457,10 @@ export const newestOf = (runs: RunRecord[]): RunRecord | undefined =>
 export const runSortKey = ({ created_at: startedAt, run_id: id }: RunRecord): string =>
 	`${startedAt} ${id}`;
 
-/**
- * At most this many attempts to start a run, as long as the server certainly did not start it. Few, so that an outage
- * is reported soon.
- */
+/** Maximum number of attempts to start a run. The number is low, so that users learn of an outage soon. */
 export const START_TRIES = 5;
 
-/** Starts a run, or sends a decision or a retry. Does not send again if the answer is lost. Never throws. */
+/** Starts a run, or sends a decision or a retry. Does not repeat the request if the answer is lost. Never throws. */
 export async function startRun(client: ApiClient, threadId: string, body: object) {
 	return await call(client, {
 		method: 'POST',
@@ -494,13 +472,10 @@ export async function startRun(client: ApiClient, threadId: string, body: object
 	});
 }
 
-/** After this silence a stream counts as broken, because the server sends a heartbeat every 30 s (recorded). */
+/** A stream without data for this long counts as broken. The server sends a heartbeat every 30 s. */
 const SILENCE_MS = 75_000;
 
-/**
- * The request that joins the stream of a run. The stream continues after the last event in `events`, and ends when
- * `signal` is aborted.
- */
+/** The request for a run's event stream after `events.lastId`. Aborting `signal` ends the stream. */
 export function joinRun(
 	ids: RunIds,
 	events: { lastId?: string; addEvent: EventStream['onEvent'] },
@@ -520,8 +495,8 @@ export function joinRun(
 const cancelled = z.object({ canceledExecutionIds: z.array(z.string()) });
 
 /**
- * Cancels a run. Does not send again if the answer is lost, because the run may have ended by itself meanwhile. Never
- * throws.
+ * Cancels a run. Never throws. Does not repeat the request if the answer is lost, because the server also marks ended
+ * runs as cancelled.
  */
 export async function requestCancel(client: ApiClient & RunIds) {
 	const { threadId, runId } = client;

@@ -8,13 +8,11 @@ import type { Failure } from './failure';
 import { cleanAnswer, titleOf, type Redact } from './sanitize';
 
 /**
- * Parses an answer by its content, because content types are unreliable: E9 sends a number as `text/html`, LangGraph
- * sends JSON as `text/plain`.
+ * Parses an answer by its content. Content types are unreliable: E9 sends a number as `text/html`.
  *
  * @param body as received; a body that is not text is returned unchanged
- * @param redact applied to the error texts in JSON (see `cleanAnswer`); default no redaction
- * @returns the JSON value, in which no record has the key `credentials`; the text itself if it is not JSON; `undefined`
- * for an empty text
+ * @param redact redacts the error texts in JSON (see `cleanAnswer`); default no redaction
+ * @returns the JSON value without `credentials` keys; the body if it is not JSON; `undefined` if the body is empty
  */
 export function parseAnswer(body: unknown, redact: Redact = (text) => text): unknown {
 	if (typeof body !== 'string') return body;
@@ -33,20 +31,17 @@ export function parseAnswer(body: unknown, redact: Redact = (text) => text): unk
 export const isHtml = (text: string): boolean => /^(<!doctype html|<html)/i.test(text.trimStart());
 
 /**
- * The schema of an answer. Errors show the message of an issue after "cannot be read:". The message of an issue about
- * the whole answer must start with "it ".
+ * The schema of an answer. A zod issue about the whole answer needs a message that starts with "it ". Errors show this
+ * message after "cannot be read:".
  */
 export type AnswerSchema<Answer = unknown> = z.ZodType<Answer, z.ZodTypeDef, unknown>;
 
-/** A 2xx answer, parsed. */
+/** A parsed 2xx answer. */
 export interface Answered<Answer> {
 	ok: true;
 	status: number;
 	answer: Answer;
-	/**
-	 * The time of the server when it answered, in milliseconds since the epoch; undefined without a valid `Date`
-	 * header.
-	 */
+	/** The server's time, in milliseconds since the epoch. Undefined without a valid `Date` header. */
 	serverTime?: number;
 	failure?: undefined;
 }
@@ -54,20 +49,20 @@ export interface Answered<Answer> {
 /** A failure without the method and path of its request. */
 export type Details = Omit<Failure, 'method' | 'path'>;
 
-/** Accepts any answer, even an empty one. HTML pages and incomplete JSON are still rejected (see `answerFlaw`). */
+/** Accepts any answer, even an empty answer. `answerFlaw` still rejects HTML pages and incomplete JSON. */
 export const anyAnswer = z.unknown();
 
 const filled = z.unknown().refine((value) => (value ?? '') !== '');
 
-/** Returns the schema of a record that has non-empty values for these keys. Other fields are allowed. */
+/** Returns a schema for a record with non-empty values for these keys. Other fields are allowed. */
 export const recordWith = (...keys: string[]) => openObject(eachOf(filled, ...keys));
 
 /**
- * Returns a function that takes the values of a path and returns the schema of the requested record. The schema rejects
- * a record whose ID is not the first value of the path (ignoring case).
+ * Returns a function that creates a schema from path parameters. The schema rejects a record whose ID differs from the
+ * first path parameter (ignoring case).
  *
- * @param what the kind of record, as users call it
- * @param key the key of the ID in the record
+ * @param what the kind of record, for the error message
+ * @param key the field with the ID of the record
  */
 export function recordAbout(what: string, key = 'id') {
 	return (asked: Record<string, string>) =>
@@ -77,26 +72,25 @@ export function recordAbout(what: string, key = 'id') {
 		);
 }
 
-/** Returns a schema that reads the list in an answer: the answer itself, or its value for `resultsKey`. */
+/** Returns a schema for a list: the answer itself, or its field `resultsKey`. */
 export const listAnswer = (resultsKey?: string): AnswerSchema<unknown[]> =>
 	z.preprocess(
 		(answer) => (resultsKey ? get(answer, [resultsKey]) : answer),
 		z.array(z.unknown(), { message: 'it holds no list of results' }),
 	);
 
-/** Says why an answer does not match its schema, in words that follow "cannot be read:". */
+/** Describes why an answer does not match its schema. Errors show this text after "cannot be read:". */
 export function answerIssue(answer: unknown, { issues }: z.ZodError): string {
 	const [first] = issues;
 	if (answer === undefined && first?.code !== 'custom') return 'it is empty';
-	// Messages of this package start with "it ". All others come from zod and name types, which mean nothing to users.
+	// Messages of this package start with "it ". Other messages come from zod and are too technical for users.
 	if (first?.path.length === 0)
 		return first.message.startsWith('it ') ? first.message : 'it is not what was asked for';
 	return `it holds no ${uniq(issues.map(({ path }) => path.join('.'))).join(' or no ')}`;
 }
 
 /**
- * Says why the text of an answer cannot be accepted, whatever the schema: it is a web page, which this API never sends,
- * or it starts like JSON but does not parse, probably because it was cut off.
+ * Describes a flaw that the schema does not check: the answer is an HTML page, or JSON that does not parse.
  *
  * @param answer the result of `parseAnswer`
  * @param isText whether `answer` is text that did not parse as JSON
@@ -112,7 +106,7 @@ export function answerFlaw(answer: unknown, isText: boolean): string | undefined
 export const isJsonObject = (value: unknown): value is IDataObject =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reasons in plain words for the PostgreSQL error codes that the live server has sent. */
+/** Reasons in plain words for PostgreSQL error codes that a real server has sent. */
 const DATABASE_REASONS: Record<string, string> = {
 	'22001': 'a text is too long for its field',
 	'22P02': 'a value has the wrong form, such as an ID that is not a UUID',
@@ -121,16 +115,15 @@ const DATABASE_REASONS: Record<string, string> = {
 	'23505': 'a record with the same key exists already',
 };
 
-/** The paths in an answer at which servers give the reason of a failure, best first. */
+/** Fields of an error response that can contain the reason, in order of preference. */
 const REASON_PATHS = ['message', 'error.message', 'error', 'detail'];
 
 /**
- * Returns the reason that a server gives in an answer that is not a 2xx. Reads `{message}` with a text or an array, raw
- * database errors (without their SQL and parameters), `{error}`, `{detail}`, plain text and HTML pages. Callers must
- * `sanitize` the reason before it is shown.
+ * Returns the reason in an error response. Reads JSON (see `REASON_PATHS`), database errors, plain text and HTML pages.
+ * Callers must `sanitize` the reason before it is shown.
  *
  * @param answer the parsed answer
- * @returns the reason, or `undefined` if there is none
+ * @returns `undefined` if there is no reason
  */
 export function failureReason(answer: unknown): string | undefined {
 	if (typeof answer === 'string') {
@@ -145,9 +138,8 @@ export function failureReason(answer: unknown): string | undefined {
 }
 
 /**
- * Returns what does not exist according to a 404: the route, if the message is like `Cannot POST /api/ai/…` (recorded),
- * or else a record. Returns undefined for other servers and for proxies, whose answers do not have the form of this
- * API.
+ * Returns what is missing according to a 404: the route if the message is like `Cannot POST /api/ai/…`, otherwise a
+ * record. Returns undefined if the 404 comes from another server, such as a proxy.
  */
 export function missingIn(answer: unknown): Failure['missing'] {
 	const { statusCode, message } = isJsonObject(answer) ? answer : {};
@@ -155,7 +147,7 @@ export function missingIn(answer: unknown): Failure['missing'] {
 	return /^Cannot [A-Z]+ \//.test(message) ? 'route' : 'record';
 }
 
-/** The reason of a database error, from the merged fields of the answer and of its `driverError`. */
+/** The reason of a database error. Takes the merged fields of the answer and of its `driverError`. */
 function databaseReason({ code, detail, column, table }: IDataObject): string {
 	const parts = [
 		DATABASE_REASONS[String(code)] ?? 'a value was not accepted',
@@ -167,10 +159,10 @@ function databaseReason({ code, detail, column, table }: IDataObject): string {
 	return `The server's database refused the data: ${compact(parts).join('; ')}`;
 }
 
-/** Joins the texts of a value that is a text or a list of texts; empty for any other value. */
+/** Joins a list of texts. Returns a single text unchanged, and an empty text for any other value. */
 const textOrList = (value: unknown) => castArray(value).filter(isString).join('; ');
 
-/** Converts a Retry-After header from seconds to milliseconds; undefined for any other form, such as a date. */
+/** Converts a Retry-After header from seconds to milliseconds. Returns undefined for other formats, such as a date. */
 export const parseRetryAfter = (header: unknown) =>
 	/^\d+(\.\d+)?$/.test(String(header)) ? Number(header) * 1000 : undefined;
 
@@ -183,8 +175,7 @@ export function readResponse<Answer>(
 	const requestId = textIn(headers['x-request-id']);
 	const answer = parseAnswer(body, redact);
 	if (status >= 200 && status < 300) {
-		// If `answer` is still the body, the body did not parse. Only then does a bracket at the start mean JSON that was
-		// cut off: a valid JSON string can also start with a bracket.
+		// A valid JSON string can start with a bracket, so `answerFlaw` must know whether the body parsed.
 		const flaw = answerFlaw(answer, answer === body);
 		const { success, data, error } = schema.safeParse(answer);
 		const serverTime = Date.parse(String(headers.date)) || undefined;

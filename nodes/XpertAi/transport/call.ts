@@ -10,18 +10,14 @@ import {
 } from './failure';
 import type { ApiRequest, Send } from './request';
 
-/** How often, and for how long, a request is retried. */
 export interface RetryLimits {
 	/** The maximum number of attempts, including the first. */
 	maxTries: number;
-	/** Time since the first attempt, after which no new attempt starts. */
+	/** Maximum time between the first attempt and the start of another attempt. */
 	maxElapsedMs: number;
 }
 
-/**
- * The limits of a request that has no outage budget. They are low, because n8n's Retry On Fail, or the next run of the
- * workflow, covers longer outages.
- */
+/** The limits of a request without an outage budget. They are low: n8n's Retry On Fail can cover longer outages. */
 export const SINGLE_REQUEST_LIMITS: RetryLimits = { maxTries: 3, maxElapsedMs: 30_000 };
 
 const TIMEOUT_MS = 30_000;
@@ -30,8 +26,8 @@ const BASE_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 
 /**
- * The minimum delay before the next attempt, in milliseconds, if the server sends no Retry-After: after an unreadable
- * answer or a 404, because a container may be restarting, and after a rate limit (429) or an overload (529).
+ * Minimum delay before a retry, in milliseconds, if the server sends no Retry-After. Applies after an unreadable answer
+ * and after the statuses 404, 429 and 529. The server may be restarting or overloaded.
  */
 export const FOREIGN_ANSWER_PAUSE_MS = 1_000;
 
@@ -50,20 +46,19 @@ export interface ApiClient {
 export type Result<Answer> = {
 	attempts: number;
 	/**
-	 * Whether it is possible that the server processed a failed attempt or will still process it. This can be true even
-	 * if a later attempt succeeded.
+	 * Whether the server may have processed a failed attempt, or may still process it. Can be true even if a later
+	 * attempt succeeded.
 	 */
 	mayBeDone: boolean;
 } & (Answered<Answer> | { ok: false; failure: Failure; answer?: undefined });
 
-/** A request, and how it is retried. */
+/** A request and its retry settings. */
 export interface Call<Answer>
 	extends Pick<ApiRequest<Answer>, 'method' | 'path' | 'apiRoot' | 'schema'> {
 	/** JSON text, or a function that builds a form. Sending consumes a form, so each attempt needs a new form. */
 	body?: string | (() => FormData);
 	/**
-	 * Whether the request can be sent twice without harm. If false, the request is repeated only after failures for
-	 * which `certainlyNotDone` is true.
+	 * Whether the request can be sent twice without harm. If false, `call` retries only if `certainlyNotDone` is true.
 	 */
 	repeatable: boolean;
 	maxTries?: number;
@@ -71,8 +66,8 @@ export interface Call<Answer>
 }
 
 /**
- * Sends a request and parses its answer. After a temporary failure, repeats the request as far as `repeatable` and the
- * limits allow, unless the execution is stopped. Never throws: a failure is part of the result.
+ * Sends a request and parses its answer. Retries after temporary failures if `repeatable` and the limits allow. Never
+ * throws: the result contains the failure.
  */
 export async function call<Answer>(
 	{ send, clock, signal, deadline = Infinity, outageBudget }: ApiClient,
@@ -91,8 +86,7 @@ export async function call<Answer>(
 		}
 		const { failure } = outcome;
 		mayBeDone ||= isOutcomeUnknown(failure);
-		// A server that is starting can wrongly answer that a route is missing. The route counts as missing only after
-		// two such answers in a row, so the request is repeated after the first one.
+		// A starting server can wrongly report a missing route. Only a second report in a row counts.
 		const isUnconfirmed = failure.missing === 'route' && !wasRouteMissing;
 		wasRouteMissing = failure.missing === 'route';
 		foreignAnswers = isForeignAnswer(failure) ? foreignAnswers + 1 : 0;
@@ -114,8 +108,8 @@ export async function call<Answer>(
 }
 
 /**
- * The delay before the next attempt, in milliseconds: exponential backoff with full jitter, but at least the server's
- * Retry-After. Without Retry-After, some failures have the minimum `FOREIGN_ANSWER_PAUSE_MS`.
+ * Delay before a retry, in milliseconds: exponential backoff with full jitter. The minimum is Retry-After or, for some
+ * failures, `FOREIGN_ANSWER_PAUSE_MS`.
  */
 function delayAfter(failure: Failure, attempts: number, random: number): number {
 	const { kind, status = 0, retryAfterMs } = failure;
@@ -126,16 +120,14 @@ function delayAfter(failure: Failure, attempts: number, random: number): number 
 }
 
 /**
- * The retry limits that a group of requests shares, so that not every request waits for the end of an outage. After a
- * request that failed temporarily in spite of its retries, each later request is sent only once, until a request
- * succeeds or fails permanently.
+ * Retry limits that several requests share, so that an outage does not delay every request. After all retries of a
+ * request fail, later requests are sent only once. A success or a permanent failure restores the retries.
  */
 export class OutageBudget {
 	isLeft = true;
 
 	constructor(private readonly budget: RetryLimits) {}
 
-	/** The limits of the next request. */
 	get limits(): RetryLimits {
 		return this.isLeft ? this.budget : { ...this.budget, maxTries: 1 };
 	}

@@ -14,7 +14,7 @@ export interface Clock {
 
 export const MINUTE_MS = 60_000;
 
-/** How long a sleep continues at most after the signal is aborted. */
+/** Maximum time between the abort of the signal and the end of a sleep. */
 const SLICE_MS = 500;
 
 export const systemClock: Clock = {
@@ -22,8 +22,7 @@ export const systemClock: Clock = {
 	random: () => Math.random(),
 	later: (ms, work) => AbortSignal.timeout(ms).addEventListener('abort', work, { once: true }),
 	sleep: async (ms, signal) => {
-		// Sleeps in slices, because n8n's `sleep` cannot be cancelled: one long timer would outlive a stopped
-		// execution.
+		// n8n's `sleep` cannot be cancelled. Short slices end the loop soon after an abort.
 		for (let left = ms; left > 0 && !signal?.aborted; left -= SLICE_MS) {
 			await sleep(Math.min(left, SLICE_MS));
 		}
@@ -31,9 +30,9 @@ export const systemClock: Clock = {
 };
 
 /**
- * Logs the progress of `work` every half minute until `work` has ended. The editor shows no progress while a node runs.
+ * Logs the progress of `work` every half minute, because the editor shows no progress while a node runs.
  *
- * @param describe gets the minutes since the start and returns the text to log; an empty or missing text is not logged
+ * @param describe returns the text to log after this many minutes, or undefined to log nothing
  * @returns the result of `work`
  */
 export async function loggingProgress<Result>(
@@ -41,8 +40,7 @@ export async function loggingProgress<Result>(
 	describe: (minutes: number) => string | undefined,
 	{ getNode, logger }: Pick<IExecuteFunctions, 'getNode' | 'logger'>,
 ): Promise<Result> {
-	// The last timer cannot be cancelled and outlives the work. It would keep the data of the execution in memory if it
-	// held `getNode` or, after the work, `describe`.
+	// The last timer outlives `work`. It must not keep the execution's data in memory through `getNode` or `describe`.
 	const { name } = getNode();
 	let open: typeof describe | undefined = describe;
 	const next = (minutes: number) =>
@@ -60,5 +58,5 @@ export const FIRST_PAUSE_MS = 2_000;
 
 const LONGEST_PAUSE_MS = 15_000;
 
-/** Returns the pause that follows `pause`, in milliseconds: half as long again, but at most 15 seconds. */
+/** Returns the next pause, in milliseconds: 1.5 times `pause`, at most 15 seconds. */
 export const longerPause = (pause: number): number => Math.min(LONGEST_PAUSE_MS, pause * 1.5);

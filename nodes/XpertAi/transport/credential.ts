@@ -7,18 +7,17 @@ import type {
 
 import { CREDENTIAL_NAME } from './api';
 
-/** The n8n context that a request is sent from: an execution, a list in the editor, or a poll of the trigger. */
+/** The n8n context of a request: an execution, a dropdown list in the editor, or a poll of the trigger. */
 export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 
-/** The fields of a credential. If n8n could not read the credential, the only field is `refusal`, with the reason. */
+/** The fields of a credential. If n8n cannot read the credential, the only field is `refusal`, with the reason. */
 export type ReadCredential = ICredentialDataDecryptedObject;
 
 /**
- * Reads the credential of the node. Fields of a credential may be expressions, which n8n resolves. Does not throw: if
- * n8n cannot read the credential, the result holds the reason as `refusal`.
+ * Reads the credential of the node. n8n resolves the expressions in its fields. Never throws: if n8n cannot read the
+ * credential, the result has the reason as `refusal`.
  *
- * @param itemIndex the item for which expressions are resolved; undefined for lists in the editor and for polls, which
- * have no items
+ * @param itemIndex the item for which n8n resolves expressions; undefined for dropdown lists and polls
  */
 export async function readCredential(
 	context: RequestContext,
@@ -34,25 +33,24 @@ export async function readCredential(
 	}
 }
 
-/** Where requests are sent to, or the reason (`refusal`) why no request may be sent. */
+/** The root address of the server, or the reason (`refusal`) why the node must not send requests. */
 export type RequestTarget = { root: string; allowedDomains?: string } | { refusal: string };
 
 /**
- * Matches the part of a copied header that precedes the token: `Bearer`, with or without `Authorization:`. The
- * credential's `authenticate` also uses this pattern, because `authenticate` can hold only expressions and cannot call
- * `tokenOf`.
+ * Matches the start of a copied header, before the token: `Authorization: Bearer` or `Bearer`. Exported for the
+ * credential type, whose expressions cannot call `tokenOf`.
  */
 export const BEFORE_TOKEN = /^(?:Authorization:\s*)?Bearer\s+/i;
 
-/** The token as requests send it: trimmed, and without the parts of a copied header. */
+/** Returns the token without surrounding blanks and without a copied `Bearer` prefix. */
 export const tokenOf = ({ accessToken }: ReadCredential) =>
 	String(accessToken ?? '')
 		.trim()
 		.replace(BEFORE_TOKEN, '');
 
 /**
- * Returns the target of a credential, or the reason why nothing may be sent: n8n could not read the credential, its
- * Base URL or token is not valid, or its allowed domains exclude the host of the Base URL.
+ * Returns the server address of a credential. Returns a refusal for an unreadable credential, an invalid Base URL or
+ * token, or a host that is not an allowed domain.
  */
 export function readRequestTarget(credential: ReadCredential): RequestTarget {
 	if (typeof credential.refusal === 'string') return { refusal: credential.refusal };
@@ -61,9 +59,8 @@ export function readRequestTarget(credential: ReadCredential): RequestTarget {
 	if ('refusal' in service) return service;
 	const token = tokenOf(credential);
 	if (!/^[\x21-\x7e]+$/.test(token)) return { refusal: REFUSALS.noToken };
-	// n8n adds these two fields to every credential that authenticates requests. The node reads the fields directly,
-	// because n8n's own functions for them have other parameters in current versions of n8n and are missing in older
-	// versions. The mode "None" only keeps other nodes from using the credential, so it does not restrict this node.
+	// n8n adds these two fields to the credential. The node reads the fields itself, because n8n's own functions for
+	// these fields differ between versions. The mode "None" blocks only other nodes, so this node ignores that mode.
 	const { allowedHttpRequestDomains: mode, allowedDomains: list } = credential;
 	const allowedDomains = mode === 'domains' ? String(list ?? '').trim() : undefined;
 	const { root } = service;
@@ -76,9 +73,8 @@ export function readRequestTarget(credential: ReadCredential): RequestTarget {
 }
 
 /**
- * Whether the list allows the host of an address. An entry such as `*.example.com` allows all hosts below
- * `example.com`; any other entry allows only the same host. Versions of n8n that enforce the list themselves use this
- * rule too.
+ * Whether the allowed domains include the host of the address. `*.example.com` includes all subdomains of
+ * `example.com`, but not `example.com` itself. n8n versions that check the domains use the same rule.
  */
 function isAllowedHost(address: string, allowedDomains: string): boolean {
 	const host = plainHost(new URL(address).hostname);
@@ -91,10 +87,9 @@ function isAllowedHost(address: string, allowedDomains: string): boolean {
 const plainHost = (host: string) => host.trim().toLowerCase().replace(/\.$/, '');
 
 /**
- * Matches a Base URL. Group 1 is scheme, host and port; group 2 is the path before an optional `/api` or `/api/ai`. A
- * query or fragment is ignored. The pattern rejects what programs parse in different ways: blanks anywhere, backslashes
- * and dot segments before the query, and encoded characters or user names in the host. It limits the length to keep
- * matching fast. The credential's test also uses this pattern, because the test can hold only expressions.
+ * Matches a Base URL. Group 1 is the scheme, host and port. Group 2 is the path without a final `/api` or `/api/ai`.
+ * The pattern rejects blanks, backslashes, dot segments and user names, because URL parsers treat these differently.
+ * The length limit keeps matching fast. The credential test also uses this pattern.
  */
 export const BASE_URL =
 	/^(?=.{1,2000}$)(https?:\/\/(?:[^\s/\\?#@:%[\]]+|\[[0-9a-f:.]+\])(?::\d*)?)((?:\/(?!(?:\.|%2e){1,2}(?:[/?#]|$))[^\s/\\?#]*)*?)\/*(?:\/api(?:\/ai)?\/*)?(?:[?#]\S*)?$/i;
@@ -113,19 +108,17 @@ const REFUSALS = {
 };
 
 /**
- * Returns the root address of the server for a Base URL. Removes a slash, `/api` or `/api/ai` at the end of the Base
- * URL, because requests add `/api/ai` (contract, `{base_url}/api/ai`), and removes a query or fragment. Keeps any other
- * path, for servers behind a proxy.
+ * Returns the root address of the server. Removes a final `/api` or `/api/ai` from the Base URL, because requests add
+ * `/api/ai` (contract, `{base_url}/api/ai`). Keeps any other path, for servers behind a proxy.
  *
- * @param baseUrl as the user entered it
- * @param allowInsecureHttp the switch of the credential; if false, only https and loopback hosts are allowed
- * @returns the root without a slash at the end, or the reason why the Base URL is rejected
+ * @param baseUrl the Base URL as the user entered it
+ * @param allowInsecureHttp if false, only https addresses and loopback hosts are allowed
+ * @returns the root address without a final slash, or the reason why the Base URL is rejected
  */
 export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): RequestTarget {
 	const text = baseUrl.trim();
 	const [, start = '', path = ''] = BASE_URL.exec(text) ?? [];
-	// Parsed with the slash that follows the root in requests. Without this slash, the URL parser would ignore a NUL at
-	// the end, although requests would contain the NUL.
+	// The added slash prevents the URL parser from silently removing a NUL character at the end.
 	const url = readUrl(`${start}${path}/`);
 	if (!url) return { refusal: REFUSALS.noAddress };
 	if (!allowInsecureHttp && !SECURE_START.test(text)) return { refusal: REFUSALS.insecure };
@@ -133,10 +126,9 @@ export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): Reques
 }
 
 /**
- * Parses an address. Does not use `URL.canParse`: in Node.js 20, it rejects `https://münchen.example` after some
- * thousand calls.
+ * Parses a URL. Avoids `URL.canParse`, which in Node.js 20 rejects `https://münchen.example` after some thousand calls.
  *
- * @returns `undefined` if the text is not a valid address
+ * @returns `undefined` if the text is not a valid URL
  */
 export function readUrl(text: string): URL | undefined {
 	try {

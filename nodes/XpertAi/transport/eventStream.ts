@@ -4,20 +4,20 @@ import { parseAnswer } from './answer';
 import type { Failure } from './failure';
 import type { Redact } from './sanitize';
 
-/** One event of a stream (server-sent events). */
+/** A server-sent event. */
 export interface ServerEvent {
 	id?: string;
-	/** The value of the field `event`, which most events of Xpert AI servers do not have. */
+	/** The value of the field `event`, which Xpert AI servers rarely send. */
 	name?: string;
 	data: string;
 }
 
-/** How a stream of events is read. */
+/** Options for reading an event stream. */
 export interface EventStream {
-	/** The ID of the last event that was received before this request; the stream continues after that event. */
+	/** The ID of the last received event. The server continues the stream after this event. */
 	lastEventId?: string;
 	onEvent: (event: ServerEvent) => void;
-	/** Ends the stream when aborted. */
+	/** The stream ends when this signal is aborted. */
 	signal?: AbortSignal;
 }
 
@@ -30,8 +30,8 @@ export class EventReader {
 	push(piece: Uint8Array): ServerEvent[] {
 		const text = this.decoder.decode(piece, { stream: true });
 		this.rest += text;
-		// A piece without a line break cannot complete an event. Skipping it here avoids splitting a long event again
-		// for each of its pieces.
+		// A piece without a line break cannot complete an event. Returning early avoids splitting `rest` again for each
+		// piece of a long event.
 		if (!text.includes('\n')) return [];
 		const blocks = this.rest.split(/\r?\n\r?\n/);
 		this.rest = blocks.pop() ?? '';
@@ -39,7 +39,7 @@ export class EventReader {
 	}
 }
 
-/** Parses a block of lines as an event; returns undefined for a block without data, such as a heartbeat. */
+/** Parses a block of lines as an event. Returns undefined for a block without data, such as a heartbeat. */
 function eventOf(block: string): ServerEvent | undefined {
 	const fields = block.split(/\r?\n/).map((line) => /^(id|event|data)(?::|$) ?(.*)$/s.exec(line));
 	const valuesOf = (name: string) =>
@@ -54,14 +54,11 @@ interface Body extends AsyncIterable<Uint8Array> {
 	toArray: () => Promise<Uint8Array[]>;
 }
 
-/** Whether a response is a stream of events. Error responses, and responses of other servers, come as text. */
+/** Whether a response is a successful event stream. */
 export const isEventStream = ({ statusCode: status, headers }: IN8nHttpFullResponse) =>
 	status >= 200 && status < 300 && /^text\/event-stream\b/i.test(String(headers['content-type']));
 
-/**
- * Redacts the error texts in the data of an event (see `cleanAnswer`). Data that is not a JSON object or array is
- * returned unchanged.
- */
+/** Redacts the error texts in JSON data of an event (see `cleanAnswer`). Other data stays unchanged. */
 function redactData(data: string, redact: Redact): string {
 	if (redact(data) === data) return data;
 	const parsed = parseAnswer(data, redact);
@@ -69,11 +66,11 @@ function redactData(data: string, redact: Redact): string {
 }
 
 /**
- * Reads a stream of events to its end. An error response is read as text.
+ * Reads an event stream to its end. Reads an error response as text.
  *
- * @param signal ends the reading when aborted, even while nothing arrives
- * @returns the response, with an empty body after a stream; or the failure, if a 2xx is not a stream or if the stream
- * has an event `error`
+ * @param signal ends the reading when aborted, even while the server sends nothing
+ * @returns the response; its body is empty after a stream. Returns a failure for a 2xx that is not an event stream, and
+ * for an `error` event.
  * @throws the network error if the connection breaks
  */
 export async function readStream(
@@ -84,7 +81,7 @@ export async function readStream(
 ): Promise<IN8nHttpFullResponse | Pick<Failure, 'kind' | 'reason' | 'status'>> {
 	const { statusCode: status } = response;
 	const body = response.body as Body;
-	// n8n's client ignores the signal once the headers have arrived, so an abort has to close the body here.
+	// n8n's client ignores the signal after the headers have arrived. So an abort must close the body here.
 	const close = () => body.destroy();
 	signal.addEventListener('abort', close);
 	if (signal.aborted) close();

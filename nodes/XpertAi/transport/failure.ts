@@ -2,11 +2,11 @@ import { compact } from 'lodash';
 
 import { sanitize } from './sanitize';
 
-/** The hint for each kind of failure, if no more specific hint applies. */
+/** The default hint for each kind of failure. */
 const KIND_HINTS = {
-	/** Not sent: the credential is not valid, or its allowed domains exclude the host. */
+	/** The node did not send the request: the credential is invalid, or its allowed domains exclude the host. */
 	refused: 'Open the Xpert AI credential and correct it there.',
-	/** Not sent: n8n's SSRF protection blocks the address. */
+	/** n8n's SSRF protection blocked the address. */
 	blocked:
 		'If the Base URL of the credential is right, whoever runs n8n can allow its address in N8N_SSRF_ALLOWED_IP_RANGES or its host name in N8N_SSRF_ALLOWED_HOSTNAMES.',
 	/** The execution was stopped. */
@@ -14,48 +14,45 @@ const KIND_HINTS = {
 	/** The answer did not arrive in time. */
 	timeout:
 		'Raise "Timeout (Seconds)" or "Deadline (Minutes)" under Options, or check how busy the server is. It may still have done the work.',
-	/** There was no connection, or it broke. */
+	/** The connection failed or broke. */
 	network: 'Check the Base URL of the credential, the server, and the proxy if n8n uses one.',
 	/** The server answered with a redirect (3xx), which the node does not follow. */
 	redirect: 'Enter the address the server points to as the Base URL of the credential.',
-	/** The request succeeded, but the answer says that the work behind it failed. */
+	/** The server answered, but the operation failed: for example, the run ended with an error. */
 	unsuccessful: '',
-	/**
-	 * A 2xx with an answer that this API does not send: the answer does not match the schema, or is an HTML page,
-	 * incomplete JSON or not the requested stream.
-	 */
+	/** The server sent a 2xx, but not the expected data: for example, an HTML page or incomplete JSON. */
 	unreadable:
 		'Enter the address of an Xpert AI server as Base URL in the credential, not that of a page, and look at proxies on the way. The server may have done the work.',
-	/** An answer with a status that is neither 2xx nor 3xx. */
+	/** The server or a proxy sent a status that is neither 2xx nor 3xx. */
 	status: '',
 };
 
-/** Why a request failed, as plain data, so that callers can decide what to do without catching exceptions. */
+/** Why a request failed. Functions return a failure as a value and do not throw it. */
 export interface Failure {
 	kind: keyof typeof KIND_HINTS;
-	/** HTTP status, if there was an answer. */
+	/** HTTP status, if the server or a proxy answered. */
 	status?: number;
-	/** The error code of Node.js or axios, if there was no complete answer (`ECONNREFUSED`, …). */
+	/** The error code of Node.js or axios, such as `ECONNREFUSED`. Set if no complete answer arrived. */
 	code?: string;
-	/** The reason in one line, given by the server or by the node. */
+	/** The reason from the server or the node, in one line. */
 	reason?: string;
 	/**
-	 * What does not exist according to a 404 of the API: a record or the route. Undefined for all other answers, e.g.
-	 * for a 404 that a proxy sends while a container restarts, and for a missing route that only one answer reported.
+	 * What is missing according to a 404 of the Xpert AI server. Undefined for other answers, such as a 404 of a proxy.
+	 * `call` reports a missing route only after two 404s in a row.
 	 */
 	missing?: 'record' | 'route';
 	/**
-	 * True if this API has not answered any request of the execution so far. Set only for executions that a user
-	 * started in the editor: these give up early if the address is wrong.
+	 * True if no Xpert AI server has answered a request of this execution yet. Set only in executions that a user
+	 * starts in the editor. These executions give up early.
 	 */
 	unanswered?: boolean;
-	/** The `x-request-id` of the answer, by which the request is found in the log of the server. */
+	/** The header `x-request-id` of the answer. It identifies the request in the server's log. */
 	requestId?: string;
-	/** How long the server asks to wait, in milliseconds (`Retry-After`). */
+	/** The wait time that the server asks for (`Retry-After`), in milliseconds. */
 	retryAfterMs?: number;
 	/** How often the request was sent, if known. */
 	attempts?: number;
-	/** The path of the request, without the origin; empty if the failure does not come from a request. */
+	/** The path of the request, without the origin. Empty for a failure without a request. */
 	path: string;
 	method: string;
 }
@@ -80,10 +77,10 @@ const PLAIN_HTTP_HINT =
 /** Matches the Node.js error codes of a failed TLS connection or a rejected certificate. */
 const TLS_CODE = /^(EPROTO|ERR_TLS_.+|CERT_.+|.*SELF_SIGNED_CERT.*|UNABLE_TO_(GET|VERIFY)_.+)$/;
 
-/** Matches the Node.js error codes of a connection that was never made. */
+/** Matches the Node.js error codes of a connection that could not be opened. */
 const UNCONNECTED_CODE = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
 
-/** Reasons for network errors whose Node.js messages are not clear to users. */
+/** User-friendly reasons for network errors, by error code. */
 const NETWORK_REASONS: Record<string, string> = {
 	ECONNREFUSED: 'nothing accepts connections at this address',
 	ENOTFOUND: 'the host name is not known',
@@ -91,17 +88,17 @@ const NETWORK_REASONS: Record<string, string> = {
 	EPROTO: 'no secure connection could be agreed on',
 	ECONNRESET: 'the connection was closed before an answer came',
 	EPIPE: 'the connection was closed while sending',
-	// The code of axios for a connection that closes while the answer is read.
+	// The code of axios for a connection that closes in the middle of an answer.
 	ERR_BAD_RESPONSE: 'the connection was closed in the middle of the answer',
 };
 
-/** Says in one sentence what happened. */
+/** Describes a failure in one sentence. */
 export const failureMessage = (failure: Failure): string => MESSAGES[failure.kind](failure);
 
 const MESSAGES: Record<Failure['kind'], (failure: Failure) => string> = {
 	refused: ({ reason }) => reason ?? 'The request was not sent',
 	blocked: ({ reason }) => `n8n's SSRF protection does not allow requests to ${reason}`,
-	// Contains the word "canceled", by which n8n recognizes a stopped execution.
+	// The text must contain "canceled": n8n recognizes a stopped execution by this word.
 	cancelled: () => 'The execution was canceled before the server answered',
 	timeout: () => 'The server did not answer in time',
 	network: (failure) => {
@@ -113,7 +110,7 @@ const MESSAGES: Record<Failure['kind'], (failure: Failure) => string> = {
 	},
 	redirect: ({ reason, status }) =>
 		`The server redirects to ${reason ?? 'another address'}, which the node does not follow with your token (HTTP ${status})`,
-	// This reason comes from a 2xx answer. Unlike the reasons in error responses, it has not been sanitized yet.
+	// The reason can be text from a 2xx answer that was not sanitized before.
 	unsuccessful: ({ reason = '' }) => sanitize(reason) ?? 'It did not end well',
 	unreadable: ({ reason, status }) =>
 		`The server's answer cannot be read: ${reason} (HTTP ${status})`,
@@ -124,7 +121,7 @@ const MESSAGES: Record<Failure['kind'], (failure: Failure) => string> = {
 	},
 };
 
-/** Messages for statuses that users understand better than the server's reason, which is shown after the message. */
+/** Messages for common statuses. The server's reason follows the message. */
 const STATUS_MESSAGES: Record<number, string> = {
 	401: 'The server does not accept this key',
 	403: 'This key may not do this',
@@ -141,8 +138,8 @@ const speaksPlainHttp = ({ kind, code, reason = '' }: Failure) =>
 	kind === 'network' && PLAIN_HTTP.test(`${code} ${reason}`.replace(/ /g, '_').toUpperCase());
 
 /**
- * Describes what the user can do after a failure: a hint, then the time the server asks to wait. If the server does not
- * offer the operation, the text says so in place of the hint.
+ * Describes what the user can do: a hint, then the wait time that the server asks for. If the server does not offer the
+ * operation, a fixed sentence replaces the hint.
  *
  * @param hint replaces the general hint
  */
@@ -155,7 +152,7 @@ export function failureDescription(failure: Failure, hint = generalHint(failure)
 	]).join(' ');
 }
 
-/** The general hint, by kind and status of the failure; empty if there is none. */
+/** Returns the hint for the kind and status of a failure. Returns an empty text if there is no hint. */
 function generalHint(failure: Failure): string {
 	const { kind, status = 0, missing } = failure;
 	if (missing === 'record') return RECORD_HINT;
@@ -165,32 +162,26 @@ function generalHint(failure: Failure): string {
 }
 
 /**
- * Statuses of temporary failures in servers and proxies; 520 to 524 and 530 come from Cloudflare, 529 from other
- * services. 409, 413, 422 and 500 are missing, because the same request would get the same answer again.
+ * HTTP statuses of temporary failures. Cloudflare sends 520 to 524 and 530; other services send 529. 409, 413, 422 and
+ * 500 are not in the list, because a retry would get the same answer.
  */
 const TRANSIENT_STATUS = [408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530];
 
 /** Whether the failure is temporary, so that a retry can help. */
 export function isTransient(failure: Failure): boolean {
 	const { kind, status = 0, code = '' } = failure;
-	// TLS fails because of the certificate or the protocol, which a retry does not change.
+	// A retry changes neither the certificate nor the protocol, so TLS would fail again.
 	if (failsTls(code)) return false;
 	if (kind === 'network' || kind === 'timeout' || kind === 'unreadable') return true;
 	if (isForeignNotFound(failure) || isBusy(failure)) return true;
 	return kind === 'status' && TRANSIENT_STATUS.includes(status);
 }
 
-/**
- * Whether the failure is a 404 that does not come from the API, but from a proxy whose server is down or from an
- * unrelated server.
- */
+/** Whether the failure is a 404 from a proxy or an unrelated server, not from the Xpert AI server. */
 export const isForeignNotFound = (failure: Failure) =>
 	failure.kind === 'status' && failure.status === 404 && failure.missing === undefined;
 
-/**
- * Whether the answer seems to come from a server of another API: it is unreadable, or this API has not answered any
- * request of the execution so far.
- */
+/** Whether a server other than Xpert AI probably answered: the answer is unreadable, or `unanswered` is true. */
 export const isForeignAnswer = ({ kind, unanswered }: Failure) =>
 	kind === 'unreadable' || unanswered === true;
 
@@ -198,9 +189,8 @@ export const isForeignAnswer = ({ kind, unanswered }: Failure) =>
 export const MAX_FOREIGN_ANSWERS = 3;
 
 /**
- * Whether the failure proves that the server did not process the request. A 503 is a proof only with Retry-After,
- * because servers send this header before they read a request. A 503 without this header can come from a proxy after
- * the server has read the request.
+ * Whether the server certainly did not process the request. A 503 counts only with Retry-After. Without this header, a
+ * proxy may have sent the 503 after the server had read the request.
  */
 export function certainlyNotDone(failure: Failure): boolean {
 	const { status, retryAfterMs, missing } = failure;
@@ -208,36 +198,32 @@ export function certainlyNotDone(failure: Failure): boolean {
 	return status === 429 || (status === 503 && retryAfterMs !== undefined) || isBusy(failure);
 }
 
-/**
- * Whether nothing was sent to the server: the credential or n8n forbids the request, no connection was made, or TLS
- * failed.
- */
+/** Whether nothing was sent to the server: the request was not allowed, or no TCP or TLS connection was made. */
 export const isNeverSent = ({ kind, code = '' }: Failure) =>
 	kind === 'refused' ||
 	kind === 'blocked' ||
 	(kind === 'network' && (UNCONNECTED_CODE.test(code) || failsTls(code)));
 
 /**
- * The start of the reason that servers give while they rebuild the index of a knowledgebase. They reject requests
- * during this time without looking at them (recorded, `knowledge`).
+ * Matches the reason of a server that is rebuilding the index of a knowledgebase. During the rebuild, the server
+ * rejects requests without processing them (recorded, `knowledge`).
  */
 const BUSY_REASON = /^embedding rebuild is running/i;
 
-/** Whether the server rejected the request only because it is rebuilding the index of the knowledgebase. */
+/** Whether the server rejected the request because of an index rebuild (see `BUSY_REASON`). */
 export const isBusy = ({ kind, status, reason = '' }: Failure) =>
 	kind === 'status' && status === 400 && BUSY_REASON.test(reason);
 
 /**
- * Whether it is unknown if the server processed the request or will still process it: after temporary failures and
- * statuses above 501, unless `certainlyNotDone` is true. Proxies send statuses above 501 for a server that did not
- * answer. False for `cancelled`, which callers must check themselves.
+ * Whether the server may have processed the request, or may still process it. Proxies send statuses above 501 if the
+ * server did not answer. Always false for `cancelled`: callers must check that kind themselves.
  */
 export function isOutcomeUnknown(failure: Failure): boolean {
 	const { status = 0 } = failure;
 	return (isTransient(failure) || status > 501) && !certainlyNotDone(failure);
 }
 
-/** Whether the server seems to lack the route: it answered 405, 501, or a 404 that is not about a record. */
+/** Whether the server seems to lack the route: the status is 405 or 501, or 404 without a missing record. */
 export function isNoRoute({ kind, status = 0, missing }: Failure): boolean {
 	if (kind !== 'status') return false;
 	return status === 405 || status === 501 || (status === 404 && missing !== 'record');
@@ -246,21 +232,18 @@ export function isNoRoute({ kind, status = 0, missing }: Failure): boolean {
 /** Whether the server rejects the token, in general (401) or for this request (403). */
 export const isTokenRefused = ({ status = 0 }: Failure) => status === 401 || status === 403;
 
-/**
- * Whether the answer can mean that a record does not exist: a 404 about a record, or a 500, which Xpert AI servers also
- * send for a missing record.
- */
+/** Whether the answer can mean that a record is missing. Xpert AI servers send 404 or 500 for a missing record. */
 export const mayMeanNoRecord = ({ kind, status, missing }: Failure) =>
 	kind === 'status' && (missing === 'record' || status === 500);
 
-/** Whether the request was too large for the server or a proxy. No part of such a request is processed. */
+/** Whether the server or a proxy rejected the whole request because of its size. */
 export const isTooLarge = ({ kind, status }: Failure) => kind === 'status' && status === 413;
 
-/** Whether the server, and not a proxy, has read the request and rejects its content. */
+/** Whether the server itself, not a proxy, rejected the content of the request. */
 export const isRejection = (failure: Failure) =>
 	(failure.status === 400 && !isBusy(failure)) ||
 	failure.status === 422 ||
 	failure.missing === 'record';
 
-/** Whether the server possibly processed some elements of the request before it failed: after a rejection or a 500. */
+/** Whether the server may have processed part of the request: possible after a rejection or a 500. */
 export const mayBePartlyDone = (failure: Failure) => isRejection(failure) || failure.status === 500;

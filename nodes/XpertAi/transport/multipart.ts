@@ -5,21 +5,20 @@ export interface UploadFile {
 	content: Buffer | FileStream;
 }
 
-/** How many files are uploaded at once; more at once are not faster (measured). */
+/** How many files are uploaded in parallel. A higher number was not faster (measured). */
 export const UPLOADS_AT_ONCE = 5;
 
-/** Content that is read while it is sent, so that no file has to fit into memory. */
+/** A file that is read while the node sends it, so that the whole file need not fit into memory. */
 interface FileStream {
-	/** The size in bytes, which the request announces before the content. */
+	/** The size in bytes. The request states this size before the content. */
 	size: number;
 	open: () => AsyncIterable<Uint8Array>;
 }
 
 /**
- * Builds a multipart form for E12 and E16. The file is the part `file` and comes last, so that servers that stream the
- * form know the other parts before the file.
+ * Builds a multipart form (E12, E16). The part `file` comes last, so that the server reads the other parts first.
  *
- * @param parts the other parts by name; a value that is not text is sent as JSON text
+ * @param parts the other parts by name; a value that is not a string is sent as JSON
  */
 export function multipartBody(
 	{ name, mimeType: type, content }: UploadFile,
@@ -28,7 +27,7 @@ export function multipartBody(
 	const form = new FormData();
 	for (const [part, value] of Object.entries(parts))
 		form.append(part, typeof value === 'string' ? value : JSON.stringify(value));
-	// `append` gets no file name as third argument: it would then copy the file, and the copy has no streamed content.
+	// With a file name as third argument, `append` would copy the file. The copy would not have the streamed content.
 	form.append(
 		'file',
 		Buffer.isBuffer(content)
@@ -57,15 +56,13 @@ class StreamedFile extends File {
 		return ReadableStream.from({ [Symbol.asyncIterator]: () => pieces });
 	}
 
-	/**
-	 * Closes the content. Does not wait until it is closed: slow storage must not delay the end of a stopped execution.
-	 */
+	/** Closes the content without waiting: slow storage must not delay a stopped execution. */
 	close(): void {
 		this.pieces?.return?.().catch(() => undefined);
 	}
 }
 
-/** Closes the files of a form after sending. n8n's helper closes only files that it has read to their end. */
+/** Closes the files of a form. n8n's request helper closes only files that it has read to the end. */
 export function closeFiles(form: FormData): void {
 	form.forEach((part) => {
 		if (part instanceof StreamedFile) part.close();

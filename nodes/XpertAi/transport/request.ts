@@ -18,52 +18,43 @@ import { redactor, sanitize, type Redact } from './sanitize';
 
 export interface ApiRequest<Answer = unknown> {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-	/** The path below `apiRoot`, with its parameters already encoded (see `buildPath`). */
+	/** The path below `apiRoot`, with encoded parameters (see `buildPath`). */
 	path: string;
 	/** The root path of the API; default `/api/ai`. */
 	apiRoot?: string;
 	/** JSON text, or a multipart form. */
 	body?: string | FormData;
-	/**
-	 * How long the connection can be silent before the request fails: n8n's client restarts this timeout with every
-	 * byte. Except for streams and forms, this is also the maximum total time.
-	 */
+	/** The maximum idle time of the connection. Except for streams and forms, also the maximum total time. */
 	timeoutMs: number;
-	/**
-	 * The maximum total time of a stream or of a request with a form, even if bytes keep arriving; default no maximum.
-	 * Other requests ignore this value.
-	 */
+	/** The maximum total time of a stream or of a form upload; default no maximum. Other requests ignore this value. */
 	totalMs?: number;
-	/** Whether the request is sent, and continues, even after the execution was stopped. */
+	/** If true, the request runs even after the execution was stopped. */
 	afterStop?: boolean;
 	/** The schema of a 2xx answer. HTML pages and incomplete JSON are rejected even if they match the schema. */
 	schema: AnswerSchema<Answer>;
 	/**
-	 * If set, a 2xx answer is read as a stream of events. `timeoutMs` must then be longer than the pause between
-	 * heartbeats of the server.
+	 * If set, the node reads a 2xx answer as an event stream. `timeoutMs` must exceed the heartbeat interval of the
+	 * server.
 	 */
 	stream?: EventStream;
 }
 
-/** The outcome of a request: the parsed answer of a 2xx, or the failure. */
+/** The outcome of a request: the parsed 2xx answer, or the failure. */
 export type Outcome<Answer = unknown> = Answered<Answer> | { ok: false; failure: Failure };
 
-/** Sends a request once. Does not throw if the network or the server fails: the outcome holds the failure. */
+/** Sends a request once. Network and server failures are returned, not thrown. */
 export type Send = <Answer>(request: ApiRequest<Answer>) => Promise<Outcome<Answer>>;
 
-/** Sends requests with one credential, and identifies the server and the account of this credential. */
+/** A client that sends requests with one credential. */
 export type Connection = ReturnType<typeof connect>;
 
-/**
- * Returns the connection for a list in the editor or for a poll. Both have no items, so the credential is read without
- * an item.
- */
+/** Returns the connection for a dropdown list in the editor or for a poll. Both have no input items. */
 export const connectionOf = async (context: RequestContext): Promise<Connection> =>
 	connect(await readCredential(context), context);
 
 /**
- * Returns the connection of a credential. The token is sent only to the origin of the Base URL: redirects are not
- * followed, and every request passes the allowed domains of the credential to n8n.
+ * Returns the connection of a credential. The token is sent only to the origin of the Base URL: the node does not
+ * follow redirects.
  */
 function connect(credential: ReadCredential, context: RequestContext) {
 	const target = readRequestTarget(credential);
@@ -74,8 +65,7 @@ function connect(credential: ReadCredential, context: RequestContext) {
 		const received = await exchange(request, target, redact, context);
 		const outcome = 'kind' in received ? received : readResponse(received, schema, redact);
 		if ('ok' in outcome) return outcome;
-		// All text of a failure that comes from outside the node is cleaned here. So no failure contains the token or
-		// markup.
+		// A failure can contain text from the server. Cleaning this text keeps the token and markup out of errors.
 		const foreign = pick(outcome, 'code', 'reason', 'requestId');
 		const safe = mapValues(foreign, (text) => text && sanitize(redact(text)));
 		const failure = { ...outcome, ...safe, method, path: redact(apiRoot + path) };
@@ -83,9 +73,9 @@ function connect(credential: ReadCredential, context: RequestContext) {
 	};
 	return {
 		send,
-		/** The root address of the server; empty if nothing may be sent. */
+		/** The root address of the server; empty if the node rejects the credential. */
 		server: 'root' in target ? target.root : '',
-		/** A hash that identifies the server and the token without revealing them. */
+		/** A hash that identifies the server and the token, but does not reveal the token. */
 		account: hash('sha256', JSON.stringify([target, token])),
 		/** The ID of the credential in n8n; empty if the node has no credential. */
 		credentialId: context.getNode().credentials?.[CREDENTIAL_NAME]?.id ?? '',
@@ -93,8 +83,7 @@ function connect(credential: ReadCredential, context: RequestContext) {
 }
 
 /**
- * Rounds a time up to whole milliseconds and limits it to the range of timers. The HTTP client would treat 0.4 as no
- * timeout.
+ * Rounds a time up to whole milliseconds within the range of timers. The HTTP client would treat 0.4 ms as no timeout.
  */
 const wholeMs = (ms: number) => clamp(Math.ceil(ms), 1, 2 ** 31 - 1);
 
@@ -120,7 +109,7 @@ async function exchange(
 			...(stream?.lastEventId !== undefined && { 'Last-Event-ID': stream.lastEventId }),
 			...(typeof body === 'string' && { 'Content-Type': 'application/json' }),
 		},
-		// JSON is sent as bytes, because n8n's client would parse a JSON text once more, which takes time.
+		// Sent as bytes, because n8n's client would parse a JSON text again.
 		body: typeof body === 'string' ? Buffer.from(body) : body,
 		encoding: stream ? 'stream' : 'text',
 		timeout,
@@ -146,9 +135,8 @@ async function exchange(
 type Head = Partial<{ status: number; statusText: string; headers: IDataObject }>;
 
 /**
- * Returns a response with the status and headers of an error response if the connection broke off while its body was
- * read: status and headers say more than the network error. Proxies that reject a tunnel close the connection this way.
- * Returns undefined for all other errors.
+ * Returns an error response without its body if the connection broke while the body was read. The status says more than
+ * the network error. Returns undefined for all other errors.
  */
 function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
 	const { status = 0, statusText, headers } = get(error, 'cause.response', {}) as Head;
@@ -157,16 +145,15 @@ function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
 }
 
 /**
- * Converts an error that n8n threw to a failure. n8n wraps the error of axios. The failure gets only a few texts of
- * these errors, because the error of axios also holds the request with its token.
+ * Converts an error of n8n's HTTP client to a failure. Copies only a few texts, because the error also contains the
+ * request with its token.
  */
 function networkFailure(error: unknown, signal?: AbortSignal, deadline?: AbortSignal): Details {
 	const codes: unknown[] = ['cause.code', 'httpCode', 'code'].map((path) => get(error, path));
 	const code = codes.find((value): value is string => typeof value === 'string');
 	if (deadline?.aborted && !signal?.aborted) return { kind: 'timeout', code: 'ECONNABORTED' };
 	if (signal?.aborted || code === 'ERR_CANCELED') return { kind: 'cancelled', code };
-	// If n8n's SSRF protection blocks an address only while connecting, axios wraps the error of the protection, so all
-	// levels are searched.
+	// If n8n blocks an address while connecting, axios wraps the SSRF error of n8n. So all levels are searched.
 	const causes: unknown[] = [get(error, 'cause.cause'), get(error, 'cause'), error];
 	const block = causes.find((cause) => /^SsrfBlocked/.test(String(get(cause, 'name'))));
 	if (block) return { kind: 'blocked', reason: String(get(block, 'ip') ?? get(block, 'hostname')) };
@@ -175,24 +162,24 @@ function networkFailure(error: unknown, signal?: AbortSignal, deadline?: AbortSi
 	return { kind: 'network', code, reason: typeof reason === 'string' ? reason : undefined };
 }
 
-/** The signal that is aborted when the execution is stopped; undefined for lists in the editor and for polls. */
+/** Returns the signal that n8n aborts when the execution is stopped. Undefined for dropdown lists and polls. */
 export function cancelSignal(context: RequestContext): AbortSignal | undefined {
 	const { getExecutionCancelSignal } = context as Partial<IExecuteFunctions>;
 	return getExecutionCancelSignal?.call(context);
 }
 
 /**
- * Returns the connection of each item; items with the same credential data share a connection. Fields of a credential
- * may be expressions, so the data can differ between items. Each time a credential is read, n8n queries its database.
- * So the credential is read for every item only if the data may differ.
+ * Returns the connection of each item. Items with the same credential data share a connection. The data can differ,
+ * because fields of a credential can be expressions. n8n queries its database for each read, so the credential is read
+ * for every item only if the data may differ.
  */
 export async function connectionsOf(context: IExecuteFunctions): Promise<Connection[]> {
 	const items = context.getInputData();
 	const read = async (index: number) => await readCredential(context, index);
 	const first = await read(0);
-	// Two comparisons with the first item show whether expressions depend on the item. For an index after the last
-	// item, expressions that use data of the item fail. For the last item, expressions that use only the index, also
-	// together with the number of items, give another value.
+	// Two more reads are compared with the first item, to find expressions that depend on the item. At an index after
+	// the last item, expressions with item data fail. At the last item, expressions with the item index change their
+	// value.
 	const isSame = async (index: number) =>
 		!('refusal' in first) && isEqual(first, await read(index));
 	if (items.length <= 1 || ((await isSame(items.length)) && (await isSame(items.length - 1)))) {
@@ -202,13 +189,13 @@ export async function connectionsOf(context: IExecuteFunctions): Promise<Connect
 	const connectOnce = memoize(connect, (credential) => JSON.stringify(credential));
 	const connections: Connection[] = [];
 	for (const index of items.keys()) {
-		// n8n reads the credential again for each request. This method makes n8n read it for this item.
+		// n8n reads the credential again for each request. This override makes n8n use the index of the item.
 		const getCredentials = async (type: string) => await context.getCredentials(type, index);
 		connections.push(connectOnce(await read(index), withMethods(context, { getCredentials })));
 	}
 	return connections;
 }
 
-/** Returns a context that inherits from the given context, but has these methods. */
+/** Returns a context that inherits from `context` and overrides these methods. */
 const withMethods = (context: RequestContext, methods: object) =>
 	Object.assign(Object.create(context) as RequestContext, methods);

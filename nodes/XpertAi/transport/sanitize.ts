@@ -1,6 +1,6 @@
 import { compact, escapeRegExp, forOwn, truncate } from 'lodash';
 
-/** Only this many characters of a text are read, because pages of servers and proxies can have any size. */
+/** The maximum number of characters that are read from a text. Error pages can have any size. */
 const READ_LENGTH = 16 * 1024;
 
 const MAX_LENGTH = 500;
@@ -9,10 +9,10 @@ const MAX_LENGTH = 500;
 export type Redact = (text: string) => string;
 
 /**
- * Sanitizes text from outside the node for an error or a hint. The result is one line of at most 500 characters,
- * without markup, because n8n would render markup. Does not redact the token: see `redactor`.
+ * Sanitizes text from a server for an error or a hint. The result is one line of at most 500 characters, without
+ * markup, because n8n renders markup. Does not redact the token (see `redactor`).
  *
- * @returns `undefined` if nothing is left
+ * @returns `undefined` if no text remains
  */
 export function sanitize(text: string): string | undefined {
 	// Removes tags. Any other `<` that could start a tag gets a space after it.
@@ -24,17 +24,18 @@ export function sanitize(text: string): string | undefined {
 	return line === '' ? undefined : truncate(line, { length: MAX_LENGTH });
 }
 
-/** The title of an HTML page; undefined if it has none. */
+/** Returns the title of an HTML page, if any. */
 export const titleOf = (page: string): string | undefined =>
 	/<title[^<>]*>([^<]*)<\/title>/i.exec(page.slice(0, READ_LENGTH))?.[1]?.trim();
 
 /**
- * Returns a function that redacts a token in a text. It also redacts a word after `Bearer`, in case this is another
- * token: the word must have at least 8 characters and contain a digit. Upper and lower case are treated alike, because
- * some servers repeat a token in lower case. An encoded token is redacted too; the text is then returned decoded.
+ * Returns a function that redacts a token in a text. Ignores case, because some servers repeat the token in lower case.
+ * Also redacts an encoded token, and a word after `Bearer` that looks like a token. A text with an encoded token is
+ * returned decoded.
  */
 export function redactor(token: string): Redact {
-	// If the token itself contains encoded characters, a decoded text holds the decoded token.
+	// A token can contain encoded characters. Decoding a text also decodes the token in the text, so both spellings are
+	// redacted.
 	const spellings = compact([token, decode(token)]).map(escapeRegExp);
 	const pattern = new RegExp(spellings.join('|') || '(?!)', 'gi');
 	return (text) => {
@@ -42,28 +43,27 @@ export function redactor(token: string): Redact {
 			.replace(/\bBearer\s+(?=\S*\d)\S{8,}/gi, 'Bearer ***')
 			.replace(pattern, '***');
 		const decoded = decode(plain);
-		// Uses `search`, because `test` would start at the `lastIndex` that a global pattern keeps.
+		// `search`, unlike `test`, ignores the `lastIndex` of a global pattern.
 		return decoded.search(pattern) < 0 ? plain : decoded.replace(pattern, '***');
 	};
 }
 
 /**
- * Keys whose values are error texts, in which a server describes a failure. `cleanAnswer` also treats `name` within
- * `tasks`, and `output` of a failed tool, as error texts.
+ * Keys whose values are error texts of a server. `cleanAnswer` also redacts the `name` of tasks and the `output` of
+ * failed tools.
  */
 const WORD_KEYS = /^(?:error|processMsg|embeddingRebuildError)$/;
 
 /**
- * The start of the notes that the node stores in the `processMsg` of documents. Notes are not redacted, because the
- * node has to read them again unchanged.
+ * The prefix of the notes that the node stores in the `processMsg` of documents. The node reads the notes back, so they
+ * are not redacted.
  */
 export const OWN_NOTE = 'n8n-memory-';
 
 /**
- * Cleans an answer, in place. Removes every key `credentials`, under which the record of a model provider holds API
- * keys that no workflow may see (E2, beyond the contract). Redacts error texts (see `WORD_KEYS`), including all texts
- * nested in them. Other texts, such as replies of assistants, documents and titles, stay unchanged. Uses a loop,
- * because an answer can be nested too deeply for recursion.
+ * Cleans an answer in place. Deletes every key `credentials`, because model providers have API keys there (E2, beyond
+ * the contract). Redacts error texts (see `WORD_KEYS`), including nested texts. Other texts stay unchanged. Uses a
+ * loop, because an answer can be nested too deeply for recursion.
  */
 export function cleanAnswer(answer: unknown, redact: Redact): void {
 	const left = [{ value: answer, parent: '', isWord: false, isMetadata: false }];
@@ -72,8 +72,7 @@ export function cleanAnswer(answer: unknown, redact: Redact): void {
 		forOwn(value as Record<string, unknown>, (one, key, record) => {
 			const isName = parent === 'tasks' && key === 'name';
 			const isWord = outer.isWord || isName || WORD_KEYS.test(key);
-			// The metadata of a document is the user's own data, in which a key such as `error` means nothing special.
-			// It is not redacted.
+			// The metadata of a document is the user's own data. There, a key such as `error` has no special meaning.
 			const isMetadata = outer.isMetadata || (key === 'metadata' && !outer.isWord);
 			if (key === 'credentials') delete record[key];
 			else if (typeof one !== 'string')
@@ -87,7 +86,7 @@ export function cleanAnswer(answer: unknown, redact: Redact): void {
 /** Whether a text is the output of a tool that failed. */
 const isToolError = (key: string, text: string) => key === 'output' && text.startsWith('Error: ');
 
-/** Matches a character as JSON, URLs and HTML encode it, also if it was encoded two or three times. */
+/** Matches one character in JSON, URL or HTML encoding, even if it was encoded two or three times. */
 const ENCODED_CHARACTER =
 	/(?:\\{1,4}(?:u00|x)|%(?:25){0,2})([\da-f]{2})|&(?:amp;){0,2}(?:#x0{0,4}([\da-f]{2})|#0{0,4}(\d{2,3})|(amp|lt|gt|quot|apos));|\\{1,4}(["\\/])/gi;
 

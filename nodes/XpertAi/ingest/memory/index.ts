@@ -19,22 +19,20 @@ import type {
 } from './notes';
 
 /*
- * The protocol. A note is a disabled document that holds a text in `processMsg`. The rows of a request are the
- * documents in its body; the server stores them in order.
- * 1. One run sends at a time (`Lease`). Each run has a number, which is higher than all run numbers in the lease, the
- *    root and the pages.
- * 2. Each batch has a page of two notes (journal.ts): the IDs of its documents, and their fingerprints. The first two
- *    rows of the request write the IDs and an empty second note. The last row writes the fingerprints. So a page has
- *    fingerprints only if its batch was stored. If the request fails, its page is written again, in a request of its
- *    own, before the next batch is sent. Each page also lists the pages that may not be on the server: if a page is
- *    missing and not listed, it was deleted.
- * 3. The pages of a run are in one of two slots, and the next run uses the other. If pages have a higher run number
- *    than the root, the run with that number crashed. The next run merges these pages before it sends anything, and
- *    reads them again at its end, because requests of the crashed run may have arrived late.
- * 4. The memory consists of a root and pieces. Each piece holds the documents of a part of all IDs. The root is written
- *    after the pieces, and has the number of the last merged run.
- * 5. Names and keys are written to notes of their own when documents are first stored. If a piece cannot be read, its
- *    IDs are derived from the keys.
+ * How the memory works. A note is a disabled document with a text in `processMsg`. The rows of a request are the
+ * documents in its body. The server stores rows in order.
+ * 1. A lease (`Lease`) lets one run at a time send. Each run gets a number above all run numbers in the notes.
+ * 2. The journal (journal.ts) has a page for each batch. A page has two notes: the IDs of the documents, and their
+ *    fingerprints. The first two rows of the request write the IDs and an empty second note. The last row writes the
+ *    fingerprints. So a page has fingerprints only if the server stored the batch. If the request fails, the run writes
+ *    the page again before it sends the next batch. Each page also lists the pages that may not be on the server. A
+ *    page that is missing and not listed was deleted.
+ * 3. There are two slots for pages, and consecutive runs use different slots. Pages with a higher run number than the
+ *    root are from a crashed run. The next run merges these pages before it sends anything. At its end, it reads these
+ *    pages again, because requests of the crashed run may arrive late.
+ * 4. The memory consists of a root and pieces. Each piece holds the documents of a part of all IDs. A run writes the
+ *    pieces first, and then the root with the number of the last merged run.
+ * 5. Separate notes hold names and keys of documents. If a piece cannot be read, a run derives its IDs from the keys.
  * 6. Documents whose IDs cannot be derived are lost. The root records the loss until the user acknowledges it.
  */
 
@@ -47,31 +45,32 @@ const ROOT = ['memory', 'what … has stored'] as const;
 const pieceName = (at: number, of: number) =>
 	[`piece ${at + 1} of ${of}`, `what … has stored, ${at + 1} of ${of}`] as const;
 
-/** The names of all pieces that belong to a root; none if the root cannot be read. */
+/** Returns the names of the pieces that belong to a root. Empty if the root cannot be read. */
 const pieceNames = (root: ReadNote) =>
 	range(isReadable(root) ? root.pieces : 0).map((at, _, all) => pieceName(at, all.length));
 
 /**
- * The names that the first piece can have. The name says how many pieces there are: a power of two, up to 1024 for two
- * million documents.
+ * All possible names of the first piece. The name contains the number of pieces: a power of two, up to 1024 (two
+ * million documents).
  */
 const FIRST_PIECES = range(11).map((power) => pieceName(0, 2 ** power));
 
 /** What went wrong with the memory. */
 export interface MemoryTroubles {
-	/** The server does not return notes, so nothing can be remembered. */
+	/** The server does not return notes, so runs cannot keep a memory. */
 	noRoute?: boolean;
-	/** The start time (ISO 8601) of the run that found that documents were lost. */
+	/** Start time (ISO 8601) of the run that detected a loss of documents. */
 	lost?: string;
-	/** Why the memory was not written. Nothing is lost: the next run merges the journal, which has the same content. */
+	/** Why this run did not write the memory. Nothing is lost: the next run merges the journal instead. */
 	notWritten?: Failure;
 	/** Why the statuses of stored documents could not be read. */
 	notAsked?: Failure;
 }
 
 /**
- * `by`: the title of this run, which other runs show. `processed`: whether this run also starts the processing of its
- * documents; by default, it does what the last run did. `forgetLost`: whether to stop reporting earlier losses.
+ * `by`: the title of this run in messages of other runs.
+ * `processed`: whether this run starts the processing of its documents. Default: as in the last run.
+ * `forgetLost`: whether to stop reporting earlier losses.
  */
 interface MemoryOptions {
 	signal?: AbortSignal;
@@ -81,43 +80,37 @@ interface MemoryOptions {
 	forgetLost?: boolean;
 }
 
-/**
- * The memory of a source: what earlier runs stored. It is kept in the knowledgebase that the source fills, and survives
- * crashes.
- */
+/** Remembers what earlier runs of a source stored. The memory is kept in the knowledgebase, and survives crashes. */
 export class SourceMemory {
-	/** The documents of the source that are in the knowledgebase, or may be. */
+	/** The documents of the source that are, or may be, in the knowledgebase. */
 	readonly known = new Fingerprints();
 	readonly names: Names;
 	readonly troubles: MemoryTroubles = {};
-	/** Whether the notes show no earlier run that stored anything: the source is new, or its notes are gone. */
+	/** Whether the source seems new: the notes show no earlier run that stored documents. */
 	isNew = false;
-	/**
-	 * Whether this run keeps a memory. False if the mode is `if kept` (Send Everything) and no memory can be found: this
-	 * mode updates a memory, but begins none.
-	 */
+	/** Whether this run keeps a memory. False if the mode is `if kept` (Send Everything) and no memory is found. */
 	isKept = true;
-	/** Whether the last run only stored its documents, and did not start their processing. */
+	/** Whether the last run stored its documents without starting their processing. */
 	onlyStored = false;
 	/** Number of documents in the memory when this run began. */
 	knownBefore = 0;
 	/**
-	 * If set, the notes name another run as the holder of the lease, and nothing may be sent. `open('to read')` does not
-	 * find out whether that run is still at work: it may have crashed.
+	 * The other run that holds the lease, if any. This run must then send nothing. After `open('to read')`, the other
+	 * run may have crashed.
 	 */
 	holder?: Holder;
 	private readonly notes: NotesOnServer;
 	private readonly journal: Journal;
 	private readonly lease: Lease;
-	/** The content of the root. */
+	/** The header of the root. */
 	private root: Omit<MemoryNote, 'source' | 'body'> = { run: 0, pieces: 0 };
-	/** Whether the memory must be written before anything is sent. */
+	/** Whether this run must write the memory before it sends anything. */
 	private isStale = false;
-	/** Pieces that must be written again: they could not be read, have changed, or were not written successfully. */
+	/** Numbers of pieces to write: they have changed, could not be read, or could not be written. */
 	private readonly stalePieces = new Set<number>();
-	/** Packed IDs of documents that this run is the first to send, until their outcome is known. */
+	/** Packed IDs of documents that no earlier run has sent. Removed once the outcome is known. */
 	private readonly newIds = new Set<string>();
-	/** The end of the queue in which this class writes notes, so that it writes them one after another. */
+	/** The last task in the queue that writes notes. Tasks run one after another. */
 	private queue: Promise<unknown> = Promise.resolve();
 
 	/** The memory is empty until `open` is called. */
@@ -135,10 +128,10 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Reads what earlier runs stored. Unless the mode is `to read`, also takes the lease, and `close` must be called
-	 * later. Failures of requests are not thrown: they are in `refusal` and `troubles`.
+	 * Reads what earlier runs stored. Unless the mode is `to read`, also takes the lease, and the caller must call
+	 * `close`. Failed requests do not throw: see `refusal` and `troubles`.
 	 *
-	 * @param mode `if kept`: like `to send`, but begins no memory if there is none (see `isKept`)
+	 * @param mode `if kept`: like `to send`, but never creates a memory (see `isKept`)
 	 */
 	async open(mode: 'to send' | 'to read' | 'if kept' = 'to send'): Promise<this> {
 		const { known, lease } = this;
@@ -148,7 +141,7 @@ export class SourceMemory {
 			this.holder = lease.holderBefore;
 		});
 		const { method, missing, status } = failed?.failure ?? {};
-		// If the server lacks the route, or the key may not read it, no earlier run could keep a memory.
+		// Without the route, or the permission to read, no earlier run could keep a memory.
 		const isUnreadable = missing === 'route' || (status === 403 && method === 'GET');
 		if (mode === 'if kept' && isUnreadable) this.isKept = false;
 		else if (missing === 'route') this.troubles.noRoute = true;
@@ -157,9 +150,7 @@ export class SourceMemory {
 		return this;
 	}
 
-	/**
-	 * ID of a note that is certainly on the server, so an answer without it is rejected; `undefined` if none is known.
-	 */
+	/** ID of a note that is certainly on the server, if any. An answer without this note is rejected. */
 	get requiredId(): string | undefined {
 		return this.notes.requiredId;
 	}
@@ -169,23 +160,23 @@ export class SourceMemory {
 		return !this.troubles.noRoute && !this.refusal;
 	}
 
-	/** Why nothing may be sent; `undefined` if there is no known reason. */
+	/** Why this run must not send anything; `undefined` if there is no known reason. */
 	get refusal(): Failure | undefined {
 		return this.lease.refusal;
 	}
 
 	/**
-	 * If a renewal of the lease is overdue, renews the lease, unless another run has taken it.
+	 * Renews the lease if a renewal is overdue.
 	 *
-	 * @returns why nothing may be sent; `undefined` if there is no known reason
+	 * @returns why this run must not send anything; `undefined` if there is no known reason
 	 */
 	async check(): Promise<Failure | undefined> {
 		return (await orFailure(async () => await this.lease.check()))?.failure;
 	}
 
 	/**
-	 * Journals documents before a change such as disabling, which does not send their whole content. Their content then
-	 * counts as unknown.
+	 * Writes documents to the journal before a change that does not send their content, such as disabling. Marks their
+	 * content as unknown.
 	 *
 	 * @returns why the documents must not be changed; `undefined` if they may be
 	 */
@@ -200,10 +191,10 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Makes the journal rows that are sent together with a batch.
+	 * Creates the journal rows to send in the request of a batch.
 	 *
 	 * @param hashes content hashes by ID
-	 * @returns the rows, or why nothing may be sent; `undefined` if the server does not support the memory
+	 * @returns the rows, or why nothing may be sent; `undefined` if the server does not return notes
 	 */
 	async journalBatch(hashes: Map<string, string>) {
 		if (this.troubles.noRoute) return undefined;
@@ -224,8 +215,8 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Records that the server has stored a document with this content. The content stays unknown if a late request (see
-	 * `Journal`) may still overwrite it.
+	 * Records that the server has stored a document with this content. The content stays unknown if an earlier request
+	 * without an answer may still overwrite the document.
 	 */
 	recordStored(id: string, contentHash: string, name: DocumentName = {}): void {
 		const entry = storedEntry(id, contentHash);
@@ -235,8 +226,8 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Records that the server has rejected a document. It is removed from the memory only if no earlier run sent it:
-	 * otherwise the server may still have an earlier version.
+	 * Removes a rejected document from the memory. Keeps a document that an earlier run sent, because the server may
+	 * still have the earlier version.
 	 */
 	recordRejected(id: string): void {
 		const isCertain = this.journal.isCertain([packId(id), '']);
@@ -244,8 +235,8 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Ends the run: writes the memory if it has changed, and releases the lease, in one request if both fit. If the
-	 * execution was stopped, does neither: the lease expires, and the next run merges the journal.
+	 * Ends the run: writes a changed memory, and releases the lease. A stopped execution does neither: the lease
+	 * expires, and the next run merges the journal.
 	 */
 	async close(): Promise<void> {
 		const { known, lease, options } = this;
@@ -254,8 +245,7 @@ export class SourceMemory {
 			if (!needsWrite || !this.isUsable || options.signal?.aborted) return;
 			const failed = await this.exclusively(async () => {
 				await lease.check();
-				// If pages of a crashed run have arrived since they were merged, the contents of their documents become
-				// unknown.
+				// The crashed run may have changed these documents after the merge, so their content is unknown.
 				for (const [packedId] of await this.journal.readLate()) known.set([packedId, UNKNOWN]);
 				await this.write(lease.number, true);
 			});
@@ -265,19 +255,19 @@ export class SourceMemory {
 		}
 	}
 
-	/** Takes the lease and reads the memory. With `if kept`, does neither if there is no memory. */
+	/** Takes the lease and reads the memory. The mode `if kept` requires an existing memory. */
 	private async begin(mode: 'to send' | 'if kept'): Promise<void> {
 		const { journal, lease } = this;
 		const [turn, root] = await lease.look([ROOT]);
 		this.isKept = mode === 'to send' || lease.wasThere || (turn ?? root) !== undefined;
 		if (!this.isKept) return;
-		// If there are few pieces, they are read in the same request as the root.
+		// If there are few pieces, read them together with the root.
 		const pieces = pieceNames(root);
 		const first = [ROOT, ...FIRST_PAGES, ...(pieces.length > SIZES.answer ? [] : pieces)];
 		const taken = await lease.take(first);
 		if (Array.isArray(taken)) await this.read(taken);
 		else if (taken) this.holder = taken;
-		// This server accepts notes but does not return them.
+		// The server accepts notes but does not return them.
 		else this.troubles.noRoute = true;
 		const { crashed } = journal;
 		lease.raiseCounters({ root: this.root.run, sent: crashed }, crashed);
@@ -285,15 +275,14 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Prepares for the next request that changes documents: checks the lease, merges the journal of a crashed run into
-	 * the memory, and records that this run sends.
+	 * Call before a request that changes documents. Checks the lease, writes the merged memory, and records that this
+	 * run sends.
 	 */
 	private async prepareToSend(): Promise<void> {
 		const { journal, lease } = this;
 		await lease.check();
-		// The root gets the number before `last`, so that the pages of a crashed run do not count as merged. If this
-		// run crashes as well, the next run reads them again, with writes that arrived late. Damaged pages are not read
-		// again.
+		// The root gets a lower number than the crashed run, so that the pages of that run do not count as merged. If
+		// this run crashes too, the next run reads the pages of both runs. Damaged pages are not read again.
 		const { isDamaged, crashed } = journal;
 		const last = isDamaged || crashed === 0 ? lease.number : crashed;
 		if (this.isStale) await this.write(last - 1);
@@ -304,7 +293,7 @@ export class SourceMemory {
 	/**
 	 * Reads the memory and merges the journal of a crashed run.
 	 *
-	 * @param held notes that were read when the lease was taken: the root, the first pages and, if they are few, the
+	 * @param held notes that were read with the lease: the root, the first journal pages and, if there are few, the
 	 * pieces
 	 */
 	private async read(held?: ReadNote[]): Promise<void> {
@@ -313,7 +302,7 @@ export class SourceMemory {
 		const pages = others.splice(0, FIRST_PAGES.length);
 		const { counters } = lease;
 		let isRootLost = root === 'damaged' || (root?.run ?? 0) < counters.root;
-		// If root and lease are missing, only a page or a piece can show that there was a memory.
+		// If root and lease are missing, only a journal page or a piece proves that there was a memory.
 		if (root === undefined && !lease.wasThere)
 			isRootLost = compact([...pages, ...(await this.notes.read(FIRST_PIECES))]).length > 0;
 		if (isRootLost) await this.rebuild();
@@ -322,12 +311,12 @@ export class SourceMemory {
 			await this.readUnmergedJournal(counters.sent, isRootLost);
 		const lastRun = Math.max(this.journal.crashed, counters.sent);
 		this.isNew = root === undefined && !isRootLost && lastRun === 0;
-		// If the content of a document is unknown, its name may be missing: a run adds names of stored documents only.
+		// A run adds the names of stored documents only. So a document with unknown content may have no name yet.
 		for (const [packedId, fingerprint] of this.known.entries())
 			if (fingerprint === UNKNOWN) this.names.unnamed.add(packedId);
 	}
 
-	/** Reads the root and its pieces, unless `held` has the pieces. Rebuilds pieces that cannot be read. */
+	/** Applies the root, and reads its pieces unless `held` has them. Rebuilds unreadable pieces. */
 	private async readRoot(root: MemoryNote, held: ReadNote[]): Promise<void> {
 		const { known, names, notes, stalePieces } = this;
 		const { forgetLost, processed = root.processed } = this.options;
@@ -347,8 +336,8 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Rebuilds pieces that cannot be read, or all pieces if the root cannot be read: derives the IDs from keys. The
-	 * contents stay unknown. Records a loss if some IDs may be missing.
+	 * Derives the IDs of unreadable pieces from keys, or all IDs if the root is unreadable. The content of these
+	 * documents stays unknown. Records a loss if some IDs may be missing.
 	 */
 	private async rebuild(): Promise<void> {
 		const { known, names, stalePieces } = this;
@@ -374,17 +363,17 @@ export class SourceMemory {
 		journal.isDamaged ||= isRootLost || Math.max(journal.crashed, root.run) < sent;
 		this.isStale = true;
 		if (!journal.isDamaged) return;
-		// A lost page may have been about any document. If the root is lost, pages of older runs are read as well,
-		// which may be outdated. In both cases, no content is certain.
+		// A lost journal page may concern any document. Without the root, outdated pages of older runs are read too. In
+		// both cases, no content is certain.
 		for (const [packedId] of known.entries()) known.set([packedId, UNKNOWN]);
 		this.troubles.lost = this.lease.holder.since;
 	}
 
 	/**
-	 * Writes the pieces, and then the root, which makes them valid.
+	 * Writes the pieces, then the root.
 	 *
 	 * @param run number of the last merged run
-	 * @param isLast whether to release the lease in the same request
+	 * @param isLast whether to release the lease as well
 	 * @throws NotesFailed
 	 */
 	private async write(run: number, isLast = false): Promise<void> {
@@ -406,8 +395,7 @@ export class SourceMemory {
 			header: {},
 			entries: known.entries(at, pieces),
 		}));
-		// Once a piece is written again, nothing in it shows that documents were lost, so the root records the loss
-		// first.
+		// Record the loss in the root first: once a lost piece is written again, nothing else shows the loss.
 		const lostRoot = lost ? [{ note: ROOT, header: { ...root, lost } }] : [];
 		const notes = [...nameNotes, ...lostRoot, ...pieceNotes, { note: ROOT, header }];
 		const writing = isLast ? lease.release(notes) : this.notes.write(...notes);
@@ -429,48 +417,44 @@ export class SourceMemory {
 const TURN: NoteName = ['turn', 'when … began'];
 export const LEASE: NoteName = ['lease', 'whether … is at work'];
 
-/** Durations in milliseconds. Each run measures them with its own clock, so the clocks of runs need not agree. */
+/** Durations in milliseconds. Each run uses only its own clock, so the clocks of runs need not agree. */
 const MS = { renew: 20_000, overdue: 45_000, expired: 60_000, contended: 30_000, poll: 5000 };
 
-/** The run that holds a lease. `by`: its title. `since`: when it began, by its own clock (ISO 8601). */
+/** The run that holds a lease. `by`: the title of the run. `since`: its start time (ISO 8601). */
 type Holder = Record<'by' | 'since', string>;
 
 type LeaseNotes = Record<'turn' | 'lease', ReadNote> & { others: ReadNote[] };
 
 /*
- * The protocol. It uses two notes, `turn` and `lease`; the server keeps the last write of each.
- * 1. A run reads the lease. If another run holds the lease, this run waits for a renewal, and gives up if one comes. A
- *    run that does not renew for a minute has crashed, and its lease no longer counts.
- * 2. The run writes its ID into `turn` and reads the lease. If another run holds the lease by now, this run gives up.
- *    Otherwise it writes the lease, and reads both notes. If another run has then written the lease, this run gives up.
- *    If its own ID is still in `turn`, it holds the lease. Of two runs, either the second to write `turn` finds the
- *    lease of the first, or the first finds the ID of the second in `turn`.
- * 3. If another ID is in `turn`, it is possible that no run holds the lease. The run waits half a minute for another
- *    run to write the lease. If none does, it repeats rule 2. Runs that came later have found the lease of this run and
- *    given up.
+ * How the lease works. It uses two notes, `turn` and `lease`. The server keeps the last write of each note.
+ * 1. A run reads `lease`. If another run holds the lease, this run waits up to a minute for a renewal. If the other run
+ *    renews the lease, this run gives up. Otherwise the other run has crashed, and its lease no longer counts.
+ * 2. The run writes its ID into `turn` and reads `lease` again. If another run holds the lease now, this run gives up.
+ *    Otherwise it writes `lease`, and reads both notes. If another run has overwritten `lease`, this run gives up. If
+ *    `turn` still contains its own ID, this run holds the lease. Two runs cannot both hold the lease: either the second
+ *    run to write `turn` finds the lease of the first, or the first run finds the ID of the second in `turn`.
+ * 3. If `turn` contains another ID, perhaps no run holds the lease. This run waits half a minute for another run to
+ *    write `lease`. If no run does, this run repeats rule 2. Later runs find the lease of this run and give up.
  * 4. A run that renews every 20 s keeps the lease, even if a slow rival overwrote a note. If the last renewal is 45 s
  *    ago, the run first checks that its ID is still in `lease` or `turn`.
  */
 
-/** The lease of a source: it lets one run at a time send. */
+/** The lease of a source. Only the run that holds the lease may send. */
 export class Lease {
-	/**
-	 * Number of this run. The first run is number 2: before it sends, it may write a root with number 1, and 0 means no
-	 * run.
-	 */
+	/** Number of this run. The first run has number 2, because it may write a root with number 1. 0 means no run. */
 	number = 2;
 	/**
-	 * What the lease tells the next run. `sent`: number of the last run that began to send. `root`: the run number in the
-	 * root, so that the loss of the root is noticed.
+	 * Run numbers for the next run. `sent`: the last run that began to send. `root`: the run number in the root, to
+	 * detect the loss of the root.
 	 */
 	readonly counters = { sent: 0, root: 0 };
-	/** Why nothing may be sent: another run holds the lease, or notes could not be read or written. */
+	/** Why this run must not send: another run holds the lease, or notes could not be read or written. */
 	refusal?: Failure;
 	/** Whether the note `lease` existed before this run. */
 	wasThere = false;
-	/** The run that had not released its lease when this run began. It may have crashed. */
+	/** The run that held the lease when this run began. The other run may have crashed. */
 	holderBefore?: Holder;
-	/** The notes as they were before this run wrote any. */
+	/** The notes that `look` read, before this run wrote any note. */
 	private before?: LeaseNotes;
 	private readonly leaseOwnerId = randomUUID();
 	private writeCount = 0;
@@ -487,7 +471,7 @@ export class Lease {
 	) {}
 
 	/**
-	 * Reads `turn` and `lease`, together with other notes, before this run writes any.
+	 * Reads `turn`, `lease` and other notes, before this run writes any note.
 	 *
 	 * @returns `turn` and the other notes
 	 */
@@ -501,11 +485,10 @@ export class Lease {
 	}
 
 	/**
-	 * Takes the lease. This may last a minute, or longer if several runs compete for the lease.
+	 * Takes the lease. This may last a minute, or longer if several runs compete.
 	 *
-	 * @param others notes to read once the lease is held
-	 * @returns the notes in `others`, or the other run if it holds the lease; `undefined` if the server does not return
-	 * notes
+	 * @param others names of notes to read once this run holds the lease
+	 * @returns the notes in `others`, or the run that holds the lease; `undefined` if the server does not return notes
 	 * @throws NotesFailed
 	 */
 	async take(others: NoteName[] = []): Promise<ReadNote[] | Holder | undefined> {
@@ -520,7 +503,7 @@ export class Lease {
 			this.notes.requiredId = this.notes.idOf(TURN);
 			current = await this.readNotes();
 			if (this.isHeldByOther(current.lease)) break;
-			// A server that does not return notes cannot keep a lease either.
+			// The server does not return notes, so it cannot keep a lease.
 			if (!isReadable(current.turn)) return undefined;
 			await this.write();
 			current = await this.readNotes(others);
@@ -534,8 +517,8 @@ export class Lease {
 	}
 
 	/**
-	 * Raises each counter to the given number if that is higher, and the number of this run above all of them. This run
-	 * does not use the slot of a crashed run, whose requests may still arrive.
+	 * Raises the counters to the given numbers, and the number of this run above them. Avoids the journal slot of a
+	 * crashed run, whose requests may still arrive.
 	 */
 	raiseCounters({ run = 0, sent = 0, root = 0 }, crashed = 0): void {
 		this.counters.sent = Math.max(this.counters.sent, sent);
@@ -545,7 +528,7 @@ export class Lease {
 	}
 
 	/**
-	 * Before the first document is sent, records that this run sends, and writes the first page of its journal.
+	 * Records that this run sends, and writes the first journal page. Only the first call does so.
 	 *
 	 * @throws NotesFailed
 	 */
@@ -556,9 +539,9 @@ export class Lease {
 	}
 
 	/**
-	 * If a renewal is overdue, renews the lease, unless another run has taken it.
+	 * Renews the lease if a renewal is overdue.
 	 *
-	 * @throws NotesFailed if nothing may be sent
+	 * @throws NotesFailed if this run must not send, e.g. because another run has taken the lease
 	 */
 	async check(): Promise<void> {
 		if (this.isHeld && this.isOverdue) await this.renew();
@@ -566,10 +549,10 @@ export class Lease {
 	}
 
 	/**
-	 * Releases the lease, unless another run holds it. If the execution was stopped, does nothing: the lease expires.
+	 * Releases the lease, unless another run holds it. After a stopped execution, does nothing: the lease expires.
 	 *
-	 * @param last the last notes of the run, which are written just before the lease is released
-	 * @throws NotesFailed if the last notes were not written
+	 * @param last notes to write just before the release
+	 * @throws NotesFailed if these notes were not written
 	 */
 	async release(last: WrittenNote[] = []): Promise<void> {
 		if (!this.isHeld || this.signal?.aborted) return;
@@ -590,8 +573,8 @@ export class Lease {
 	private scheduleRenewal(): void {
 		this.clock.later(MS.renew, () => {
 			if (!this.isHeld || this.signal?.aborted) return;
-			// A failed renewal is repeated after the next interval. If it is overdue, it is also repeated before
-			// anything is sent.
+			// If the renewal fails, the run tries again after the next interval. `check` also repeats an overdue
+			// renewal.
 			this.renewal = orFailure(async () => await this.renew()).then(() => this.scheduleRenewal());
 		});
 	}
@@ -608,7 +591,7 @@ export class Lease {
 		await this.write();
 	}
 
-	/** Polls until a run has written the lease, or until `ms` have passed. */
+	/** Polls until another run writes `lease`, or until `ms` have passed. */
 	private async waitForChange(initial: LeaseNotes, ms: number): Promise<LeaseNotes> {
 		const writeId = writeIdOf(initial.lease);
 		let current = initial;
@@ -633,16 +616,16 @@ export class Lease {
 		this.renewedAt = at;
 	}
 
-	/** Whether another run holds the lease: that run has neither released the lease nor crashed. */
+	/** Whether another run has taken the lease, and has neither released the lease nor crashed. */
 	private isHeldByOther(note: ReadNote): boolean {
 		if (note === undefined || this.isOwn(note) || writeIdOf(note) === this.crashedWriteId)
 			return false;
-		// An unreadable lease counts as held. If a run does hold it, the next renewal makes the lease readable again.
+		// An unreadable lease counts as held. If a run holds the lease, its next renewal makes the note readable again.
 		return !isReadable(note) || note.lease?.ended === false;
 	}
 
 	/**
-	 * Ends the attempt to send, because another run holds the lease.
+	 * Sets `refusal`, because another run holds the lease.
 	 *
 	 * @returns the other run
 	 */
@@ -659,11 +642,11 @@ export class Lease {
 	}
 }
 
-/** The run that wrote a lease; `unknown` if the note does not say. */
+/** Returns the run that wrote a lease, with `unknown` for missing values. */
 function holderIn(note: ReadNote): Holder {
 	const { by = '', since = '' } = (isReadable(note) && note.lease) || {};
 	return { by: sanitize(by) ?? 'unknown', since: sanitize(since) ?? 'unknown' };
 }
 
-/** Identifies one write of a note; `undefined` if there is no note, and `damaged` if it cannot be read. */
+/** Identifies one write of a note; `undefined` if the note is missing, `damaged` if the note cannot be read. */
 const writeIdOf = (note: ReadNote) => (isReadable(note) ? (note.writeId ?? '') : note);

@@ -5,15 +5,12 @@ import { SIZES, isReadable } from './notes';
 import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
 
 /**
- * Runs alternate between two slots, because a request of a crashed run may arrive late: it must not overwrite pages of
- * the next run.
+ * Runs alternate between two sets of journal pages. So a delayed request of a crashed run cannot overwrite pages of the
+ * next run.
  */
 export const SLOTS = 2;
 
-/**
- * The names of the two notes of a page: one for the IDs of the documents in a batch, one for their fingerprints. With
- * two notes, the loss of one is noticed.
- */
+/** The names of a page's two notes: one for the document IDs of a batch, one for the documents' fingerprints. */
 function pageNames(run: number, at: number): [documents: NoteName, end: NoteName] {
 	const slot = run % SLOTS;
 	const place = `${slot + 1}.${at + 1}`;
@@ -23,51 +20,47 @@ function pageNames(run: number, at: number): [documents: NoteName, end: NoteName
 	];
 }
 
-/** The first page of each slot. A run writes its first page before all others. */
+/** The notes of the first page in each slot. */
 export const FIRST_PAGES = range(SLOTS).flatMap((slot) => pageNames(slot, 0));
 
-/** Bytes to reserve for the journal in the request of a batch: once, and for each document. */
+/** Bytes to reserve for the journal in each batch request: a fixed part, and a part per document. */
 export const ROOM_IN_BATCH = { once: 8 * 1024, each: 60 };
 
 /**
- * The journal of a run, with a page for each batch, so that later runs know what a crashed run may have stored. Also
- * reads the pages of crashed runs. A request is late if an attempt had no answer from the server, which may still
- * process it.
+ * Records which documents a run sends, with one page per batch. If the run crashes, the next run reads these pages.
+ *
+ * A request is late if the server may still process an unanswered attempt.
  */
 export class Journal {
 	run = 0;
-	/** Number of the last run with pages that are not merged into the memory; 0 if there is no such run. */
+	/** Number of the last crashed run whose pages are not merged into the memory yet; 0 if there is no such run. */
 	crashed = 0;
 	/** Whether pages of crashed runs may be missing or unreadable. */
 	isDamaged = false;
-	/** The pages of crashed runs, as they were first read, each with two notes. */
+	/** The pages of crashed runs, as `readUnmerged` read them. Each page consists of two notes. */
 	private unmerged: ReadNote[][] = [];
 	private pageCount = 1;
-	/** Pages that are being sent with their batches. */
+	/** Numbers of the pages whose batches are being sent. */
 	private readonly open = new Set<number>();
 	/**
-	 * Pages that must still be written alone, mostly because their batches failed, with the packed IDs of the
-	 * documents.
+	 * Pages that need a request of their own, for example after their batch failed. Maps page numbers to packed IDs.
 	 */
 	private readonly unclear = new Map<number, string[]>();
-	/**
-	 * Fingerprints that late requests may still write, by packed ID; `UNKNOWN` if two late requests would write
-	 * different ones.
-	 */
+	/** Fingerprints of documents that late requests may still store, by packed ID. `UNKNOWN` if two requests differ. */
 	private readonly lateFingerprints = new Map<string, string>();
 
 	constructor(private readonly notes: NotesOnServer) {}
 
 	/**
-	 * Whether the state of a document is certain. It is not certain if a late request could still store the document with
-	 * another fingerprint than this; an empty fingerprint means that the document is not stored.
+	 * Returns false if a late request may still store the document with another fingerprint. An empty fingerprint means
+	 * that the document is not stored.
 	 */
 	isCertain([packedId, fingerprint]: Entry): boolean {
 		return (this.lateFingerprints.get(packedId) ?? fingerprint) === fingerprint;
 	}
 
 	/**
-	 * Writes a page, without fingerprints, for documents that are not in a batch.
+	 * Writes a page for documents that the node is about to disable.
 	 *
 	 * @throws NotesFailed
 	 */
@@ -77,11 +70,11 @@ export class Journal {
 	}
 
 	/**
-	 * Makes the rows of a page, which are sent in the request that stores the documents. First writes the pages of
-	 * batches that have failed.
+	 * Makes the journal rows of a batch. The request that stores the batch also contains these rows. First writes the
+	 * pages of failed batches.
 	 *
-	 * @returns `rows`: the JSON to send before and after the documents. `ids`: the IDs of all rows. `onEnded`: to be
-	 * called when the request has ended, with whether it has stored the documents and whether it may be late
+	 * @returns `rows`: JSON to send before and after the documents. `ids`: IDs of the rows. `onEnded`: to be called
+	 * when the request has ended
 	 * @throws NotesFailed
 	 */
 	async rowsFor(entries: Entry[]) {
@@ -112,7 +105,7 @@ export class Journal {
 	/**
 	 * Reads the pages of all crashed runs.
 	 *
-	 * @param after number of the last run that the memory has merged
+	 * @param after number of the last run that is merged into the memory
 	 * @returns the entries of the pages
 	 */
 	async readUnmerged(after: number): Promise<Iterable<Entry>> {
@@ -125,9 +118,9 @@ export class Journal {
 	}
 
 	/**
-	 * Reads the pages of the last crashed run once more.
+	 * Reads the pages of the last crashed run again.
 	 *
-	 * @returns the entries of pages that have arrived or changed since `readUnmerged`
+	 * @returns the entries of pages that are new or changed since `readUnmerged`
 	 */
 	async readLate(): Promise<Iterable<Entry>> {
 		const { crashed, notes } = this;
@@ -143,10 +136,7 @@ export class Journal {
 		for (const [at] of pages) this.unclear.delete(at);
 	}
 
-	/**
-	 * The two notes of a page as they are until its batch is stored: without fingerprints. Page 0 belongs to no batch,
-	 * and is written before all others.
-	 */
+	/** Makes the two notes of a page, still without fingerprints. Page 0 belongs to no batch and is written first. */
 	page(at: number, packedIds: string[] = []): [documents: WrittenNote, end: WrittenNote] {
 		const open = [...this.open, ...this.unclear.keys()];
 		const header = { run: this.run, open };
@@ -161,12 +151,12 @@ export class Journal {
 
 const runOf = (page: ReadNote[]) => page.find(isReadable)?.run ?? 0;
 
-/** Identifies the version of a page, to notice that it was written again. */
+/** Identifies a version of a page, so that a rewritten page is noticed. */
 const versionOf = (page: ReadNote[]) =>
 	JSON.stringify(page.map((note) => isReadable(note) && [note.run, note.open, note.body.length]));
 
 /**
- * Reads the pages in the slot of a run. Pages that a merged run wrote are empty in the result.
+ * Reads the pages in the slot of a run. A page of an already merged run becomes an empty array.
  *
  * @param run number of the run, or of the slot
  * @param after number of the last merged run
@@ -175,8 +165,8 @@ async function readPages(notes: NotesOnServer, run: number, after: number) {
 	const pages: ReadNote[][] = [];
 	for (let at = 0, isMore = true; isMore; at += SIZES.pages) {
 		const names = range(at, at + SIZES.pages).flatMap((page) => pageNames(run, page));
-		// Rows are stored in order: if one of the two notes is from a merged run, the request with the other note ended
-		// before its documents were stored.
+		// The server stores the rows of a request in order. If it wrote only one of the two notes, it stored no
+		// document.
 		const isOlder = (note: ReadNote) => isReadable(note) && !isLater(after, note);
 		const read = chunk(await notes.read(names), 2);
 		pages.push(...read.map((page) => (page.some(isOlder) ? [] : page)));
@@ -185,12 +175,12 @@ async function readPages(notes: NotesOnServer, run: number, after: number) {
 	return pages;
 }
 
-/** Whether a note was written by a run after `after`, the last run that is merged into the memory. */
+/** Whether the note is from a run that is not merged yet. `after` is the number of the last merged run. */
 export const isLater = (after: number, note: ReadNote) => isReadable(note) && note.run > after;
 
 /**
- * Whether the IDs in a page are lost. If both notes are missing, the page may never have arrived on the server: it is
- * lost only if a later page does not list it as open.
+ * Whether the document IDs of a page are lost. Missing pages that all later pages list as open do not count, because
+ * the run may not have written them.
  */
 function isDamagedPage([documents, end]: ReadNote[], at: number, pages: ReadNote[][]): boolean {
 	const behind = pages.slice(at + 1).flat();
@@ -199,7 +189,7 @@ function isDamagedPage([documents, end]: ReadNote[], at: number, pages: ReadNote
 	return at > 0 && !isReadable(documents) && (end !== undefined || behind.some(isMissed));
 }
 
-/** The entries in pages. Documents of a batch that was not stored have the fingerprint `UNKNOWN`. */
+/** The document entries in pages. An entry without a fingerprint on its page gets `UNKNOWN`. */
 function* entriesIn(pages: ReadNote[][]): Generator<Entry> {
 	for (const [documents, end] of pages) {
 		const fingerprints = isReadable(end) ? end.body.toString('latin1') : '';

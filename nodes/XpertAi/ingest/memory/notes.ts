@@ -9,23 +9,22 @@ import { OWN_NOTE } from '../../transport/sanitize';
 import { type KnowledgebaseRoutes, fetchStatuses, listWith } from '../answers';
 import { type Entry, pack, packId } from './fingerprints';
 
-/** The routes of the memory. The server returns the text of a note as `processMsg` in the status of its document. */
+/** The routes that read and write notes. The text of a note is the `processMsg` of a document. */
 export type MemoryRoutes = Pick<KnowledgebaseRoutes, 'send' | 'statusPath' | 'storePath'>;
 
-/** The source that a memory belongs to, and the knowledgebase that holds the memory. */
+/** A source, and the knowledgebase that keeps the memory of this source. */
 export interface MemoryPlace {
 	knowledgebaseId: string;
 	/** Identifies the source within the knowledgebase. */
 	source: string;
-	/** The name of the source that people see. */
+	/** The name of the source, as shown to users. */
 	title: string;
-	/** The ID of a document is derived from this owner and the key of the document. */
+	/** The ID of a document is derived from this value and the key of the document. */
 	owner: string;
 }
 
 /**
- * Names a note. The ID of the note is derived from `name` and the source. The knowledgebase shows `title`, in which `…`
- * stands for the title of the source.
+ * The ID of a note is derived from `name` and the source. Users see `title`, with the source's title in place of `…`.
  */
 export type NoteName = readonly [name: string, title: string];
 
@@ -33,38 +32,39 @@ const count = z.number().int().min(0);
 
 const headerSchema = z.object({
 	source: z.string(),
-	/** Turn and lease: identifies one write of the note. Begins with the `leaseOwnerId` of the run. */
+	/** In the notes `turn` and `lease`: identifies one write. Begins with the `leaseOwnerId` of the run. */
 	writeId: z.string().optional(),
-	/** Number of the run that wrote the note; in the root, number of the last merged run. */
+	/**
+	 * Number of the run that wrote the note. In the root note: number of the last run that is merged into the memory.
+	 */
 	run: count.default(0),
 	/**
-	 * Lease: `by` and `since` describe its holder, and `ended` says whether it was released. `sent` is the number of the
-	 * last run that began to send, and `root` is the run number in the root.
+	 * In the note `lease`. `by`, `since`: the run that holds the lease. `ended`: whether that run released the lease.
+	 * `sent`: number of the last run that began to send. `root`: the `run` of the root note.
 	 */
 	lease: z
 		.object({ by: z.string(), since: z.string(), ended: z.boolean(), sent: count, root: count })
 		.optional(),
-	/** Root: whether the last run also started the processing of its documents. */
+	/** In the root note: whether the last run started the processing of its documents. */
 	processed: z.boolean().optional(),
-	/** Root: the number of pieces. */
+	/** In the root note: number of pieces, which are notes with document entries. */
 	pieces: count.default(0),
 	/**
-	 * Root: `notes` is the number of name notes, `hasRoom` says whether the last of them has room, and `areAll` whether
-	 * the IDs of all documents can be derived from them.
+	 * In the root note. `notes`: number of notes with names. `hasRoom`: whether the last of these notes has room.
+	 * `areAll`: whether the IDs of all documents can be derived from these notes.
 	 */
 	names: z.object({ notes: count, hasRoom: z.boolean(), areAll: z.boolean() }).optional(),
-	/** Root: the start time of the run that found that documents were lost. */
+	/** In the root note: start time of the run that found the memory incomplete. */
 	lost: z.string().optional(),
-	/** Page: the numbers of pages of the same run that may not be on the server. */
+	/** In a journal page: numbers of the run's pages that may not be on the server. */
 	open: z.array(count).optional(),
 });
 
-/** A note that a source keeps on the server beside its documents. */
 export type MemoryNote = z.infer<typeof headerSchema> & { body: Buffer };
 
 /**
- * A note that was read; `undefined` if the server does not have it. `damaged`: its text cannot be read, for example
- * because somebody started the processing of its document, and the server then overwrote the text.
+ * `undefined`: the server does not have the note. `damaged`: the text is not valid, for example because a user
+ * processed the note like a document, which overwrites `processMsg`.
  */
 export type ReadNote = MemoryNote | 'damaged' | undefined;
 
@@ -83,11 +83,11 @@ const BEGINNING = `${OWN_NOTE}1`;
 
 /**
  * Sizes and limits. Tests set lower values.
- * `request`: characters of notes in one request (proxies take 1 MiB).
- * `answer`: pieces, or notes of names, in one answer.
- * `piece`: average number of documents in a piece, whose note then has 61 KB.
- * `names`: characters of new names, before compression, that are enough for a note.
- * `pages`: pages of the journal that are read at a time.
+ * `request`: maximum characters of notes in one request (proxies take 1 MiB).
+ * `answer`: maximum number of pieces, or of notes with names, in one answer.
+ * `piece`: average number of documents in a piece (61 KB).
+ * `names`: number of characters of new names, before compression, at which a note is written.
+ * `pages`: number of journal pages to read in one request.
  */
 export const SIZES = { request: 512 * 1024, answer: 8, piece: 2000, names: 128 * 1024, pages: 32 };
 
@@ -99,10 +99,9 @@ export class NotesFailed extends Error {
 }
 
 /**
- * Runs work that reads or writes notes.
+ * Runs work on notes, and returns the failure of a NotesFailed instead of throwing it.
  *
- * @returns the result of the work, or why notes could not be read or written
- * @throws any error other than NotesFailed
+ * @throws any other error of the work
  */
 export async function orFailure<T>(work: () => Promise<T>): Promise<T | { failure: Failure }> {
 	return await work().catch((caught: unknown) => {
@@ -113,7 +112,7 @@ export async function orFailure<T>(work: () => Promise<T>): Promise<T | { failur
 
 /** Reads and writes the notes of a source. Notes are disabled documents, so assistants do not find them. */
 export class NotesOnServer {
-	/** ID of a document that is certainly on the server. An answer without it is rejected. */
+	/** ID of a document that is certainly on the server. An answer without this ID is rejected. */
 	requiredId?: string;
 
 	constructor(
@@ -126,19 +125,18 @@ export class NotesOnServer {
 	}
 
 	/**
-	 * Reads notes, in the order of `names`. A note that is not on the server is `undefined`.
+	 * Reads notes, in the order of `names`.
 	 *
 	 * @param atOnce maximum number of notes in one answer
 	 * @throws NotesFailed
 	 */
 	async read(names: NoteName[], atOnce = names.length): Promise<ReadNote[]> {
 		const notes: ReadNote[] = [];
-		// The signal is left out: it would end the reading of a stopped execution early, and notes would seem to be
-		// missing.
+		// Does not pass `signal`: after a stop, notes that were not read would look as if they were missing.
 		const routes = pick(this.routes, 'send', 'statusPath');
 		for (const part of chunk(names, atOnce)) {
 			const ids = part.map((name) => this.idOf(name));
-			// With `requiredId`, the empty answer of a proxy is a failure, and does not mean that nothing is stored.
+			// `requiredId` turns the empty answer of a proxy into a failure. Otherwise, all notes would look missing.
 			const { statuses, failure } = await fetchStatuses(ids, routes, this.requiredId);
 			if (failure) throw new NotesFailed(failure);
 			notes.push(...ids.map((id) => this.parseNote(statuses.get(id)?.processMsg ?? undefined)));
@@ -184,11 +182,11 @@ export class NotesOnServer {
 	}
 
 	private parseNote(text?: string): ReadNote {
-		// Without a text, there is no note: a server may list a document that it does not have.
+		// No text means no note: a server may also list documents that do not exist.
 		if (text === undefined) return undefined;
 		const [beginning, sum, ...parts] = text.split(':');
 		if (beginning !== BEGINNING || sum !== checksum(parts.join(':'))) return 'damaged';
-		// The checksum proves that this node wrote the note, so its header is valid JSON.
+		// The checksum is right, so the header is valid JSON.
 		const [header, body] = parts.map((part) => Buffer.from(part, 'base64'));
 		const { data } = headerSchema.safeParse(JSON.parse(String(header)));
 		return data?.source === this.place.source && body ? { ...data, body } : 'damaged';
@@ -198,31 +196,27 @@ export class NotesOnServer {
 const checksum = (text: string) => hash('sha256', text).slice(0, 32);
 
 /**
- * The name of a document that people see, and the key from which its ID is derived. The key is unset if the document
- * came with its own ID.
+ * The displayed name of a document, and the key from which its ID is derived. A document with its own ID has no key.
  */
 export type DocumentName = Partial<Record<'name' | 'key', string>>;
 
-/** A document in a note of names. If it has no key, a hash of its ID identifies it. */
+/** A document in a note with names. `idHash` identifies a document without a key. */
 type NamedDocument = [key: string | null, name: string | null, idHash?: string];
 
 const namesNote = (at: number) => [`names ${at}`, `what … calls its documents, ${at + 1}`] as const;
 
-/**
- * The names and keys of documents. Reports show the names. The keys serve to rebuild lost pieces, because IDs are
- * derived from keys.
- */
+/** The names and keys of documents. Reports show the names. Lost IDs are derived again from the keys. */
 export class Names {
-	/** What the root says about the notes of names. */
+	/** The field `names` of the root note. */
 	counted: NonNullable<MemoryNote['names']> = { notes: 0, hasRoom: false, areAll: true };
 	/** Packed IDs of documents whose names must still be added. */
 	readonly unnamed = new Set<string>();
-	/** Names to be written, each as JSON, so that their length is known. */
+	/** Names that are not written yet, as JSON. */
 	private added: string[] = [];
 
 	constructor(private readonly notes: NotesOnServer) {}
 
-	/** Adds the name of a document that is in `unnamed`. Does nothing for other documents. */
+	/** Adds the name of a document, if the document is in `unnamed`. */
 	add(id: string, { name, key }: DocumentName): void {
 		if (!this.unnamed.delete(packId(id))) return;
 		if (key === undefined) this.counted.areAll = false;
@@ -231,8 +225,8 @@ export class Names {
 	}
 
 	/**
-	 * Moves the added names into a note to be written. Returns no note if there are no names, or if they have fewer
-	 * than `minLength` characters.
+	 * Makes a note of the added names. Returns an empty array if there are no names, or fewer than `minLength`
+	 * characters.
 	 */
 	async collect(minLength = 0): Promise<WrittenNote[]> {
 		const { added, counted } = this;
@@ -264,10 +258,10 @@ export class Names {
 	}
 
 	/**
-	 * The IDs of all documents whose keys are in notes of names. If any of these notes is missing, or may be, sets
-	 * `counted.areAll` to false.
+	 * Derives document IDs from the keys in the notes with names. Sets `counted.areAll` to false if such a note is or
+	 * may be missing.
 	 *
-	 * @param isCounted whether `counted` comes from the root; if not, notes are read until no more are found
+	 * @param isCounted whether `counted` comes from the root note; if not, reads notes until no more are found
 	 * @throws NotesFailed
 	 */
 	async ids(isCounted: boolean): Promise<string[]> {
@@ -283,7 +277,7 @@ export class Names {
 		return keys.map((key) => derivedId(this.notes.place.owner, key));
 	}
 
-	/** The names in some notes. A note that is missing or unreadable has none. */
+	/** Reads the names in some notes. A missing or unreadable note gives an empty array. */
 	private async read(at: number[]): Promise<NamedDocument[][]> {
 		const notes = await this.notes.read(at.map(namesNote), SIZES.answer);
 		const names = notes.map(async (note) => {

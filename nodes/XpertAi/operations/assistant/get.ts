@@ -17,10 +17,6 @@ export const getAssistant = declare({
 	simplify: assistantSummary,
 });
 
-/**
- * What Simplify keeps of an assistant, e.g. its knowledgebases, the values its filters take and the steps that wait for
- * a decision.
- */
 function assistantSummary(assistant: IDataObject): IDataObject {
 	const { assistant_id: assistantId, name, description, updated_at: updatedAt } = assistant;
 	return {
@@ -39,8 +35,8 @@ function assistantSummary(assistant: IDataObject): IDataObject {
 }
 
 /**
- * The schema of a condition whose value comes from the run (`selector`), in a fixed filter. Conditions with a constant
- * value do not match it, and neither do groups of conditions (recorded, `knowledge-filter-4`).
+ * A filter condition whose value comes from the run, through `selector`. Constant conditions and groups of conditions
+ * do not match this schema (recorded, `knowledge-filter-4`).
  */
 const condition = z.object({
 	field: z.string(),
@@ -48,10 +44,7 @@ const condition = z.object({
 	value: z.object({ selector: z.string() }),
 });
 
-/**
- * The values that the filters of knowledgebase tools take from a run. The filters of workflow steps are missing,
- * because the server does not show them.
- */
+/** The values that knowledgebase filters take from a run. The server does not show the filters of workflow steps. */
 function filterConditions(retrievals: unknown): IDataObject[] {
 	return Object.entries(retrievals ?? {}).flatMap(([knowledgebaseId, retrieval]) =>
 		conditionsIn(get(retrieval, 'filtering.fixed')).flatMap((one) => {
@@ -60,8 +53,8 @@ function filterConditions(retrievals: unknown): IDataObject[] {
 			const { field, operator, value } = data;
 			const { selector } = value;
 			const key = selector.replace(/^human\./, '');
-			// State variables stay on the thread, so they also filter later questions. Values of the message (`human.`)
-			// and of the environment (`env.`) do not stay (recorded, `knowledge-filter-3`).
+			// State variables stay on the thread and also filter later questions. Values of the message (`human.`) and
+			// of the environment (`env.`) do not stay (recorded, `knowledge-filter-3`).
 			const staysOnThread = !/^(human|env)\./.test(selector);
 			return { key, selector, field, operator, knowledgebaseId, staysOnThread };
 		}),

@@ -22,7 +22,7 @@ export const create = declare({
 	},
 	simplify: CONVERSATION_SUMMARY,
 	answer: ['id', 'threadId'],
-	// Imported by the first execution, because most n8n processes only show the node and never run it.
+	// Imported at the first execution, because most n8n processes never run the node.
 	sendBody: async (...given) =>
 		await (await import('./createRepeatably')).createRepeatably(...given),
 });

@@ -10,9 +10,9 @@ import type { Send } from '../../transport/request';
 import { systemClock } from '../../transport/clock';
 
 /**
- * Creates a conversation. The request sets the ID and the owner, so that it can be repeated if the answer is lost: the
- * server creates only one conversation (recorded). If the owner is unknown, or if the server ignores owners, sends a
- * request without ID and owner, which is not repeated if its answer is lost.
+ * Creates a conversation. The request sets the ID and the owner, so a repeated request creates no second conversation
+ * (recorded). If the owner is unknown or the server ignores owners, sends a request without ID and owner. That request
+ * is not repeated if its answer is lost.
  *
  * @throws NodeApiError if a request fails
  */

@@ -40,8 +40,8 @@ export const deleteConversation = declare({
 const messageList = z.object({ items: z.array(z.object({ id: z.string().min(1) })) });
 
 /**
- * Deletes the messages of a conversation, newest first. Servers do not delete a conversation with two or more questions
- * while it still has messages (recorded, `conversation-delete`).
+ * Deletes the messages of a conversation, newest first. Servers do not delete a conversation with messages of two or
+ * more questions (recorded, `conversation-delete`).
  *
  * @throws NodeApiError; if a message cannot be deleted, the error says how many messages are left
  */
@@ -72,9 +72,8 @@ async function deleteMessages(item: Item): Promise<void> {
 }
 
 /**
- * Throws if a run is in progress, unless "Delete While Running" is on: servers would delete the conversation, and the
- * run would end with a database error. For a conversation that does not exist, returns the answer of a deletion that
- * affected nothing.
+ * Throws if a run is in progress and "Delete While Running" is off. The deletion would end the run with a database
+ * error. If the conversation does not exist, returns the answer `affected: 0`.
  */
 function unlessRunning(answer: unknown, item: Item): PrecheckResult {
 	if (isMissing(answer)) return { answer: { affected: 0 } };

@@ -36,7 +36,6 @@ export const getMessages = declare({
 	simplify: messageSummary,
 });
 
-/** What Simplify keeps of a message. */
 function messageSummary(message: IDataObject): IDataObject {
 	const { id, role, content, status, error, executionId, attachments, createdAt } = message;
 	return {

@@ -39,10 +39,7 @@ const latestAnswer = z
 	.tuple([z.object({ id: z.string().min(1), role: z.literal('ai') })])
 	.rest(z.unknown());
 
-/**
- * Finds the answer to rate, and throws if there is none. Without this check, servers would also rate a question, and
- * would answer with a database error if the message does not exist.
- */
+/** Finds the answer to rate, and throws if there is none. Servers would also rate a question. */
 async function selectAnswer(
 	item: Item,
 	path: PathValues,

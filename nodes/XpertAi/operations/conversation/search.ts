@@ -57,7 +57,6 @@ export const search = declare({
 	simplify: CONVERSATION_SUMMARY,
 });
 
-/** Puts assistant and thread into `where`, and the column and direction of the sort rule into `order`. */
 function withWhereAndOrder({ order, search: text, ...where }: FieldValues): FieldValues {
 	const { column = 'createdAt', direction = 'DESC' } = (order ?? {}) as FieldValues;
 	return filledOnly({

@@ -7,7 +7,7 @@ import type { Precheck, PrecheckResult } from '../../execution/operation';
 import { isJsonObject, recordAbout } from '../../transport/answer';
 import { buildPath } from '../../transport/api';
 
-/** What Simplify keeps of the 14 fields of a conversation. */
+/** The fields that Simplify keeps of a conversation. */
 export const CONVERSATION_SUMMARY = splitList(
 	'id, threadId, title, status, error, xpertId, createdAt, updatedAt',
 );
@@ -16,12 +16,12 @@ export const titleField = textField('title', 'Title', 'Title shown in the list o
 	placeholder: 'e.g. Question from the website',
 });
 
-/** Whether the answer means that the conversation does not exist: servers then send an empty object. */
+/** Whether the conversation does not exist. Servers then answer with an empty object. */
 export const isMissing = (answer: unknown) => isJsonObject(answer) && isEmpty(answer);
 
 /**
- * Reads a conversation before the main request. Without this check, servers would create a missing conversation on an
- * update, and would answer 500 on a deletion.
+ * Reads a conversation, to check that it exists. Without this check, servers would create a missing conversation on an
+ * update, and answer 500 on a deletion.
  *
  * @returns the conversation; an empty object if it does not exist
  * @throws NodeApiError if the request fails

@@ -48,6 +48,6 @@ export const findChanges: CodedOperation = {
 			{ ...maxGonePercent, displayOptions: { show: { '/whatIsGone': ['disable'] } } },
 		]),
 	],
-	// The code is loaded at the first run, because most n8n processes only show the node.
+	// Imported at the first execution, because most n8n processes never run the node.
 	execute: async (execution) => await (await import('./submit/execute')).findChanges(execution),
 };

@@ -9,10 +9,10 @@ import { knowledgebaseLocator } from '../../pickers/locators';
 
 /**
  * Makes one output item for each requested document, in the requested order. Servers answer in any order, with IDs in
- * lower case, and leave out documents that they do not know.
+ * lower case, and leave out unknown documents.
  *
  * @param answer a list of documents that `listWith` has accepted
- * @param missing fields to output, besides the ID, for a document that the answer leaves out
+ * @param missing fields to output, besides the ID, for a document that is not in the answer
  * @param found fields to add to each document in the answer
  */
 function itemPerDocument(

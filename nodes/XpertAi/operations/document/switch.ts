@@ -30,7 +30,7 @@ const switching = (
 		{ ...sourceName, description },
 		optionsField([timeoutOption()]),
 	],
-	// The code is loaded at the first run, because most n8n processes only show the node.
+	// Imports the code at the first execution, because most n8n processes only display the node.
 	execute: async (execution) => await (await import('./switchAll')).switchAll(execution, disabled),
 });
 

@@ -21,8 +21,7 @@ const identifiedBy = z.enum(['key', 'id']);
  * Disables or enables the documents that the items name. Documents of one knowledgebase and source are switched
  * together.
  *
- * @returns one item per document, in the order of the input items; a failure gives an error item. If the execution was
- * stopped, documents that were not switched have no item
+ * @returns one item per document, in the order of the input items. A failed document gives an error item
  * @throws NodeApiError or NodeOperationError of the first failure, if On Error is Stop Workflow or the execution was
  * stopped
  */
@@ -61,7 +60,7 @@ export async function switchAll(
 	return sortBy(output, 'pairedItem.item');
 }
 
-/** The documents that an item names, by key or by ID. `sourceName` is empty if Source Name is not filled in. */
+/** The documents that an item names, by key or by ID. */
 function requestedDocuments(item: Item) {
 	const knowledgebaseId = item.filledText('knowledgebaseId');
 	const sourceName = keyIfGiven(item, 'sourceName') ?? '';
@@ -76,11 +75,10 @@ function requestedDocuments(item: Item) {
 type RequestedDocument = ReturnType<typeof requestedDocuments>[number];
 
 /**
- * Disables or enables the documents of one group: one knowledgebase and, if Source Name is filled in, one source.
+ * Disables or enables documents of one knowledgebase and, if Source Name is filled in, one source.
  *
  * @param first the item whose connection and timeout apply to all documents
- * @returns `outcomes` by ID in lower case; `failure`: why the other documents have no outcome, or `undefined` if
- * nothing failed
+ * @returns `outcomes` by ID in lower case, and the `failure` if some documents have no outcome
  */
 async function switchGroup(first: Item, documents: RequestedDocument[], disabled: boolean) {
 	const { context, connection } = first;
@@ -107,12 +105,11 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	const failure = await switchDocuments(present, {
 		disabled,
 		routes,
-		// The server clears fields that are not sent, so a name is sent too: the key or, without a key, the name in the
-		// memory.
+		// The server clears omitted fields, so the request contains a name: the key, or else the name in the memory.
 		fieldsOf: (id) => ({ name: keys.get(id) ?? names?.get(id)?.name }),
 		onSwitched: (id) => addOutcome(id, disabled ? 'disabled' : 'enabled'),
 	});
-	// A document that the memory does not know may belong to another source, so a hint asks the user to check.
+	// A document that the memory lacks may belong to another source. The hint asks the user to check.
 	const unknown = filter([...outcomes.values()], { known: false }).length;
 	const hint = `${counted(unknown, 'document was', 'documents were')} not known of this source. Check Knowledgebase, Source Name and the keys.`;
 	const troubles = troubleHints(memory?.troubles ?? {});

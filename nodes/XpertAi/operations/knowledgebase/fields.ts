@@ -13,7 +13,7 @@ import {
 import { KNOWLEDGEBASE_TYPES, METADATA_TYPES, PERMISSIONS } from '../../payloads/knowledgebase';
 import { parserConfigField } from '../shared/fields';
 
-/** What Simplify keeps of the more than 40 fields of a knowledgebase. */
+/** The fields of a knowledgebase that Simplify outputs. */
 export const KNOWLEDGEBASE_SUMMARY = splitList(
 	'id, name, type, permission, description, workspaceId, documentNum, createdAt, updatedAt',
 );
@@ -70,7 +70,7 @@ const metadataSchemaField = rowsField(
 	],
 );
 
-/** All optional fields of the contract's Knowledgebase, and the metadata schema, which only Xpert AI servers have. */
+/** The optional fields of a knowledgebase. Only Xpert AI servers have the metadata schema. */
 export const optionalKnowledgebaseFields = [
 	textField('description', 'Description', 'What the knowledgebase is about', {
 		typeOptions: { rows: 2 },

@@ -7,8 +7,8 @@ import { knowledgebaseLocator } from '../../pickers/locators';
 import { KNOWLEDGEBASE_SUMMARY } from './fields';
 
 /**
- * Reads a knowledgebase by an update without changes, whose answer is the whole knowledgebase. Servers have no route
- * that only reads a knowledgebase (recorded, `knowledge`).
+ * Sends an update without changes, whose answer is the whole knowledgebase. Servers have no route that only reads a
+ * knowledgebase (recorded, `knowledge`).
  */
 export const getKnowledgebase = declare({
 	value: 'get',
@@ -26,10 +26,7 @@ export const getKnowledgebase = declare({
 	answer: recordAbout('knowledgebase'),
 });
 
-/**
- * What Simplify keeps of a knowledgebase, including its status, its embedding model, and the next embedding model while
- * the server rebuilds the index.
- */
+/** The fields that Simplify outputs, including the next embedding model while the server rebuilds the index. */
 function knowledgebaseState(answer: IDataObject): IDataObject {
 	return {
 		...pick(answer, KNOWLEDGEBASE_SUMMARY, 'status', 'metadataSchema', 'embeddingRebuildError'),

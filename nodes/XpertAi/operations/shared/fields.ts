@@ -9,10 +9,9 @@ import {
 	textField,
 } from '../../execution/fields';
 
-/** The default timeout of an upload. */
 export const UPLOAD_TIMEOUT_SECONDS = 600;
 
-/** The field for the part `target` of uploads. */
+/** The field for the multipart part `target` of an upload. */
 export const targetField = jsonField(
 	'target',
 	'Target',
@@ -52,7 +51,7 @@ export function typedRowsField(
 	]);
 }
 
-/** The fields that say how documents are cut into chunks. */
+/** The settings for cutting documents into chunks. */
 export const parserFields = [
 	numberField('chunkOverlap', 'Chunk Overlap', 'How many characters two chunks share', {
 		typeOptions: { minValue: 0, numberPrecision: 0 },
@@ -68,8 +67,7 @@ export const parserFields = [
 ];
 
 /**
- * Returns the field with the chunk settings of a knowledgebase. Xpert AI servers store these settings, but do not use
- * them.
+ * Returns the field with the chunk settings of a knowledgebase. Xpert AI servers store these settings, but ignore them.
  */
 export const parserConfigField = (description: string) =>
 	groupField('parserConfig', 'Parser Config', description, { options: parserFields });

@@ -7,7 +7,7 @@ import { typedValue } from '../../execution/userInput';
 import { utcText } from '../../payloads/common';
 import type { RowType } from './fields';
 
-/** A row as read from the parameter; fields that the user left empty are missing. */
+/** A row of the parameter. Fields that the user left empty are missing. */
 export interface Row {
 	key?: unknown;
 	type?: RowType;
@@ -19,9 +19,8 @@ export interface Row {
  * Returns the values of rows, by key. If several rows have the same key, the last one counts.
  *
  * @param label display name of the parameter with the rows
- * @param whenEmpty returns the value for a row with an empty Value, or undefined to leave the row out; default
- * undefined
- * @throws NodeOperationError naming the row, the item and the requirement
+ * @param whenEmpty returns the value for a row whose Value is empty; `undefined` (the default) omits the row
+ * @throws NodeOperationError if a row is invalid
  */
 export function valuesOfRows(
 	item: Item,
@@ -40,7 +39,7 @@ export function valuesOfRows(
 	return Object.fromEntries(pairs);
 }
 
-/** Returns how messages name a row. */
+/** Returns the name of a row for error messages. */
 export const rowName = (key: string, label: string): string =>
 	`${truncate(key, { length: 60 })} in "${label}"`;
 

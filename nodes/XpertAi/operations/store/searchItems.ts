@@ -5,7 +5,7 @@ import { ID_PLACEHOLDER, fieldCollection, splitList, textField } from '../../exe
 /**
  * Returns a text field for a namespace, with slashes between its elements.
  *
- * @param purpose what the namespace is for, such as `search below`
+ * @param purpose completes "Namespace to …", e.g. `search below`
  */
 export const namespaceField = (name: string, displayName: string, purpose: string) =>
 	textField(
@@ -15,14 +15,11 @@ export const namespaceField = (name: string, displayName: string, purpose: strin
 		{ placeholder: `${ID_PLACEHOLDER}/notes` },
 	);
 
-/**
- * Splits the text of a namespace into its elements. Any other value, such as a list from an expression, is returned
- * unchanged.
- */
+/** Splits the text of a namespace at the slashes. Returns any other value unchanged, e.g. a list from an expression. */
 export const namespaceElements = (value: unknown): unknown =>
 	typeof value === 'string' ? splitList(value, '/') : value;
 
-/** The hint for a 500, which says what Xpert AI servers require of a namespace. */
+/** Returns the hint for HTTP status 500, about namespaces on Xpert AI servers. */
 export const assistantFirst = (displayName: string) =>
 	`On Xpert AI servers the first element of "${displayName}" is the ID of an assistant, and this assistant has an embedding model.`;
 

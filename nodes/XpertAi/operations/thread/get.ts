@@ -15,7 +15,7 @@ export const get = declare({
 	ids: [threadLocator()],
 	answer: ({ threadId = '' }) =>
 		z.unknown().superRefine((answer, { addIssue }) => {
-			// Only checks the answer: the output is the unchanged answer.
+			// Only checks the answer, without changing it.
 			stateOf(threadId).safeParse(answer).error?.issues.forEach(addIssue);
 		}),
 	statusHints: {

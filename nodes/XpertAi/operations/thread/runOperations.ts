@@ -10,7 +10,7 @@ import {
 } from './run/fields';
 import type { OperationById } from './run/execute';
 
-/* The operations on runs. The first execution imports their code, because most n8n processes only show the node. */
+/* The code of these operations is imported at the first execution, because most n8n processes only display the node. */
 
 /** Executes Thread: Ask and Wait, Start Run, Decide and Answer Again. */
 const asking =
@@ -24,7 +24,7 @@ const byId =
 	async (execution) =>
 		await (await import('./run/execute')).executeById(execution, operation);
 
-/** The operations, in the order in which users see them. */
+/** The operations, in display order. */
 const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 	{
 		value: 'run',

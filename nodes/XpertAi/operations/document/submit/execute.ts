@@ -27,10 +27,9 @@ const EXAMPLES = 3;
 const MIRROR = 'Mirror the Source (Disable What Is Gone)';
 
 /**
- * Rejects a choice that disables missing documents, if the node is in a loop: each iteration contains only a part of
- * the documents, so all others would be disabled.
+ * Rejects a choice that disables missing documents if the node is in a loop. Each iteration has only some of the
+ * documents, so all others would be disabled.
  *
- * @param choice the rejected choice
  * @param other a choice that is allowed in a loop
  * @throws NodeOperationError before anything is sent
  */
@@ -43,9 +42,9 @@ function refuseInLoop(item: Item, name: string, choice: string, other: string): 
 }
 
 /**
- * Rejects Mirror the Source behind a Find Changes node that is or may be of the same source. Find Changes passes on
- * only what changed, so all unchanged documents would be disabled. Older versions of n8n do not give the parameters of
- * other nodes; nothing is rejected there.
+ * Rejects "Mirror the Source" behind a Find Changes node that has, or may have, the same source. Find Changes passes on
+ * only changed documents, so all unchanged documents would be disabled. Older n8n versions do not give the parameters
+ * of other nodes, so nothing is rejected there.
  *
  * @throws NodeOperationError before anything is sent
  */
@@ -65,15 +64,15 @@ function refuseBehindFindChanges(item: Item): void {
 }
 
 /**
- * Execution modes in which missing documents may be disabled, because the items are the current state of the source. In
- * a manual execution, a test or a retry, they may be incomplete or outdated.
+ * n8n execution modes in which missing documents may be disabled. In other modes, such as manual or retry, the items
+ * may be incomplete or outdated.
  */
 const REMOVING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error', 'integrated'];
 
 /**
- * Disables the documents that earlier runs of this source stored and that this run does not contain, if the user has
- * chosen that (`mirrors`). Only a complete run in one of the REMOVING_MODES disables documents; a dry run only reports
- * them. If more are missing than Stop If More Than (%) Are Gone allows, none is disabled and an error is recorded.
+ * With `mirrors`, disables stored documents that are missing from this run. Only a complete run in one of the
+ * REMOVING_MODES disables documents; a dry run only reports them. If more are missing than `maxGonePercent` allows,
+ * disables none and records an error.
  */
 async function disableMissing(target: Target): Promise<void> {
 	const { memory, memoryRoutes: routes, seen, submission } = target;
@@ -88,12 +87,12 @@ async function disableMissing(target: Target): Promise<void> {
 		return submission.remark(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${reason}.`);
 	const { statuses, failure } = await fetchStatuses(ids, routes, requiredId);
 	if (failure) return submission.remark(notAll(failure));
-	// A processed document in the state `none` was disabled by hand or deleted. A document that was only stored has
-	// this state too, so it does not count.
+	// A processed document with the state `none` was disabled or deleted by hand. `isDone` excludes documents that were
+	// only stored, because they have the same state.
 	const isOutAlready = (id: string) =>
 		known.isDone(id, true) && processingState(statuses.get(id)) === 'none';
 	const toDisable = ids.filter((id) => statuses.has(id) && !isOutAlready(id));
-	// IDs that were rebuilt from names do not count as missing: their documents may have been disabled long ago.
+	// IDs that were rebuilt from keys do not count as missing: their documents may have been disabled long ago.
 	const missing = ids.filter((id) => !isOutAlready(id) && !known.rebuilt.has(id));
 	const share = `${missing.length} of ${counted(knownBefore, 'document')} are missing from this run`;
 	const isTooMany = exceedsShare(missing.length, knownBefore, maxGonePercent);
@@ -139,10 +138,7 @@ async function disableMissing(target: Target): Promise<void> {
 const notAll = (failure: Failure) =>
 	asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`);
 
-/**
- * Why no document may be disabled: the run may lack documents of the source or have failed, or another run may be at
- * work. `undefined` if nothing prevents it.
- */
+/** Why no document may be disabled, for example because the run is incomplete. `undefined` if nothing prevents it. */
 async function reasonToKeep(
 	{ brokenKey, gaps, seen, submission }: Target,
 	memory: SourceMemory,
@@ -163,32 +159,28 @@ async function reasonToKeep(
 	return (await memory.check()) && 'whether another run of this source is at work is not known';
 }
 
-/**
- * Fewer missing documents than this are allowed whatever the limit in percent, with the exceptions in `exceedsShare`:
- * any source loses a few.
- */
+/** Below this number of missing documents, `exceedsShare` ignores the limit in percent, with two exceptions. */
 const ALWAYS_ALLOWED_BELOW = 10;
 
 /**
- * Whether more documents are missing than `maxPercent` allows. Fewer than ALWAYS_ALLOWED_BELOW are always allowed,
- * unless they are at least half of the source or `maxPercent` is 0.
+ * Whether more documents are missing than `maxPercent` allows. A number below ALWAYS_ALLOWED_BELOW is allowed, unless
+ * it is at least half of the source or `maxPercent` is 0.
  */
 export function exceedsShare(missing: number, before: number, maxPercent: number): boolean {
 	const isFew = missing < ALWAYS_ALLOWED_BELOW && missing * 2 < before && maxPercent > 0;
 	return !isFew && percentage(missing, before) > maxPercent;
 }
 
-/** A share in percent, rounded up: a limit of this number allows the share. 0 if the whole is 0. */
+/** A share in percent, rounded up, because a message proposes the result as a limit. */
 function percentage(part: number, whole: number): number {
 	return whole === 0 ? 0 : Math.ceil((part * 100) / whole);
 }
 
 /**
- * Runs Submit: stores the documents of all items, has them processed, and reports the outcome of each.
+ * Runs Submit: stores the documents of all items, has the server process them, and reports each outcome.
  *
- * @returns what `Submission.output` gives
- * @throws NodeOperationError if a setting is not valid; with On Error = Stop Workflow, NodeApiError or
- * NodeOperationError of the first failure
+ * @returns the result of `Submission.output`
+ * @throws NodeOperationError if a setting is not valid. With On Error = Stop Workflow, the error of the first failure
  */
 export async function execute(execution: Execution): Promise<INodeExecutionData[]> {
 	const [first] = execution.items;
@@ -208,9 +200,8 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 }
 
 /**
- * Groups the items by knowledgebase and source. With On Error = Stop Workflow, all items are read before anything is
- * sent, so that an item with an error leaves nothing stored. Otherwise, each item is read when its turn comes. A file
- * of records may be large, so it is always read when its turn comes.
+ * Groups the items by knowledgebase and source. With On Error = Stop Workflow, reads all items first, so that an
+ * invalid item ends the run before anything is sent. Files of records may be large, so they are always read later.
  */
 function targetsOf(
 	submission: Submission,
@@ -241,8 +232,8 @@ function targetsOf(
 }
 
 /**
- * Sends the documents of all sources, follows their processing, and disables missing ones; a dry run only plans. Except
- * in a dry run, the memory of each source is closed, even after an error.
+ * Sends the documents of all sources, follows their processing, and disables missing documents. Closes the memory of
+ * each source at the end, even after an error. A dry run only plans.
  */
 async function submitTo(submission: Submission, targets: Target[]): Promise<void> {
 	const { first, settings } = submission;
@@ -250,7 +241,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		for (const target of targets)
 			await (settings.dryRun && submission.canSend ? target.plan() : target.store());
 		await endIfStopped(submission, targets);
-		// All sources are followed at once. Documents that could not be processed may be sent again here.
+		// May send documents again if their processing failed.
 		await Promise.all(targets.map(async (target) => await target.followProcessing()));
 		await endIfStopped(submission, targets);
 		remarkEnd(submission, targets);
@@ -260,7 +251,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		if (submission.refusal) throw submission.refusal;
 	} finally {
 		const closing = settings.dryRun ? [] : targets.map(async ({ memory }) => await memory?.close());
-		// An unreleased lease locks its source for a while, so every memory is closed before an error is thrown.
+		// Closes every memory before an error is thrown: an unreleased lease would lock its source for a while.
 		await Promise.allSettled(closing);
 		await Promise.all(closing);
 	}
@@ -268,8 +259,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 }
 
 /**
- * Ends the run if On Error is Stop Workflow and a document failed: starts the processing of the stored documents, then
- * throws.
+ * If On Error is Stop Workflow and a document failed, starts the processing of the stored documents, then throws.
  *
  * @throws the error of the failed document
  */
@@ -285,10 +275,7 @@ const NOT_SENT_IN_RETRY = 'not sent: this is a retry, and what is stored may be 
 const ONLY_WITH_DOCUMENTS =
 	'Mirrored: the sources that brought a document in this run. Others keep what they have.';
 
-/**
- * Adds hints about documents that were not sent, and about processing that could not be started or followed or has not
- * ended. Documents stay stored whatever happens to their processing.
- */
+/** Adds hints about documents that were not sent, and about processing that failed or has not ended. */
 function remarkEnd(submission: Submission, targets: Target[]): void {
 	const { circuitBreaker, tally } = submission;
 	const { reason, streakLength } = circuitBreaker;
@@ -322,12 +309,12 @@ const findChangesParameters = z.object({
 });
 
 /**
- * Runs Find Changes: passes on the items whose documents Submit would send, judged by key and version; with Pass All,
- * all items. Stores no document, but disables missing ones if What Is Gone says so.
+ * Runs Find Changes: passes on the items whose documents Submit would send. Compares documents by key and version.
+ * Stores no document, but disables missing documents if What Is Gone says so.
  *
  * @returns the items that pass, and error items; in a dry run, the plan for each item
- * @throws NodeOperationError if the node is the tool of an agent, or a setting is not valid; with On Error = Stop
- * Workflow, NodeApiError or NodeOperationError of the first failure
+ * @throws NodeOperationError if the node is a tool of an agent, or a setting is not valid. With On Error = Stop
+ * Workflow, the error of the first failure
  */
 export async function findChanges({ items }: Execution): Promise<INodeExecutionData[]> {
 	const [first] = items;
@@ -378,7 +365,7 @@ function listedDocument(item: Item): FoundDocument {
 
 /**
  * Counts the documents that no item names, and disables them if What Is Gone says so. Takes the lease only to disable
- * documents, because reading does not need it.
+ * documents.
  */
 async function handleGone(target: Target): Promise<void> {
 	const { memory: read, seen, submission } = target;

@@ -58,7 +58,7 @@ const documentVersionField = textField(
 	{ placeholder: 'e.g. updated_at' },
 );
 
-/** The settings of a document that the node makes from a text, a file or an address. */
+/** Settings for documents that the node makes from a text, a file or an address. */
 const recordSettings: INodeProperties[] = [
 	...parserFields,
 	textField('folder', 'Folder', 'Made if missing. Left empty, the document leaves its folder.', {
@@ -134,7 +134,7 @@ const textInRecord = textField(
 	{ placeholder: 'e.g. content' },
 );
 
-/** The kinds of input items. `sources.ts` has a reader for each kind. */
+/** The choices of Documents From. `sources.ts` has a reader for each choice. */
 export const SOURCES = {
 	addresses: { name: 'Addresses', description: 'Each item is an address; the server fetches it' },
 	fields: {
@@ -162,15 +162,15 @@ const sourceField = choiceField('source', 'Documents From', 'What each input ite
 });
 
 /**
- * Shows fields only for these choices of Documents From. Inside a collection, `path` must be `/source`: n8n looks for a
- * path without a slash in the collection itself.
+ * Shows fields only for these choices of Documents From. Inside a collection, `path` must be `/source`: n8n resolves a
+ * path without a slash within the collection.
  */
 const shownFor = (sources: SourceValue[], fields: INodeProperties[], path = 'source') =>
 	displayedIf({ show: { [path]: sources } }, fields);
 
-/** The sources from which the node makes the records of documents. */
+/** Sources for which the node itself builds the document records. */
 const MADE: SourceValue[] = ['text', 'files', 'addresses'];
-/** The sources that bring complete records. */
+/** Sources that already contain document records. */
 const WHOLE: SourceValue[] = ['fields', 'json', 'records'];
 
 export const DOCUMENT_SETTINGS = groupField('documentSettings', 'Document Settings', undefined, {
@@ -183,7 +183,7 @@ export const DOCUMENT_SETTINGS = groupField('documentSettings', 'Document Settin
 	]),
 });
 
-/** Part of messages: how to send a document so that servers can read its content. */
+/** Part of error messages: how to send a document so that servers can read it. */
 export const WITH_A_FILE = `with "Documents From" set to ${SOURCES.text.name}, or its file with ${SOURCES.files.name}`;
 
 const mode = choiceField(
@@ -204,7 +204,7 @@ const mode = choiceField(
 			name: 'Mirror the Source (Disable What Is Gone)',
 			description:
 				'Also disable what left the source. Each run must contain the whole of it: not behind Find Changes.',
-			// n8n rejects a `builderHint` on a field called `mode`, but accepts one on each of its options.
+			// n8n rejects a `builderHint` on a field called `mode`, but accepts it on an option of that field.
 			builderHint: {
 				propertyHint:
 					'For schedules that bring the whole source; "changed" where they bring a part.',
@@ -213,7 +213,7 @@ const mode = choiceField(
 	},
 );
 
-/** A named source has its own memory, and its name is part of the document IDs that are derived from keys. */
+/** A named source has its own memory. Document IDs that are derived from keys also depend on the source name. */
 export const sourceName = textField(
 	'sourceName',
 	'Source Name',
@@ -291,7 +291,7 @@ const submitOptions = optionsField([
 	}),
 ]);
 
-/** All parameters of Submit, in the order in which the user sees them. */
+/** All parameters of Submit, in display order. */
 export const submitFields: INodeProperties[] = [
 	knowledgebaseLocator,
 	sourceField,

@@ -16,7 +16,7 @@ import { SOURCES, WITH_A_FILE } from './fields';
 import type { SubmitSettings } from './settings';
 import { type SourceDocuments, readDocuments } from './sources';
 
-/** The outcomes of documents, in the order in which counts list them, with the words for each. */
+/** Possible outcomes of a document, with the words for counts such as `2 stored`. Counts keep this order. */
 const OUTCOMES = {
 	/** Stored and processed. */
 	found: 'can be found',
@@ -32,7 +32,7 @@ const OUTCOMES = {
 
 type OutcomeName = keyof typeof OUTCOMES;
 
-/** What the next run would do with documents, with the words for each in counts. */
+/** What the next run would do with a document: the words for counts such as `3 changed`. */
 const PLANS: Record<PlannedAction, string> = {
 	new: 'new',
 	changed: 'changed',
@@ -41,7 +41,7 @@ const PLANS: Record<PlannedAction, string> = {
 	gone: 'gone',
 };
 
-/** What the run knows about one of its documents, for the reports. The content is not kept. */
+/** Facts about one document of the run, for the reports. The content is not included. */
 export interface Origin {
 	item: Item;
 	name?: string;
@@ -50,26 +50,22 @@ export interface Origin {
 	outcome?: OutcomeName;
 	/** Whether `Target.origins` keeps this origin until the run ends. */
 	isTracked?: boolean;
-	/** Whether the document has a file, which the node uploads before it stores the document. */
+	/** Whether the node uploads a file for the document. */
 	isUploaded?: boolean;
-	/** Whether U+0000 was left out of the record. */
+	/** Whether the node removed U+0000 from the record. */
 	hadNul?: boolean;
 	/** Whether a later document of the run has the same key or ID. */
 	isReplaced?: boolean;
-	/**
-	 * The requests that carried the document: the status of the last one, how many there were, and the number of the
-	 * batch.
-	 */
+	/** Requests for the document: last HTTP status, number of attempts, and batch number. */
 	sent?: { status?: number; attempts: number; batch: number };
-	/** The record in the answer of the server; with Simplify, only its ID and name. */
+	/** The record in the server's answer. With Simplify, only the ID and the name are kept. */
 	record?: IDataObject;
-	/** Why the document was not stored, or why it is not known whether it was. */
+	/** The error of reading, uploading or storing the document. */
 	error?: ItemError;
-	/** Why the document was not sent, if no request failed. */
+	/** Why the node did not send the document. Not set if a request failed. */
 	reason?: string;
-	/** The last known state of the processing. */
+	/** The last known state of the server's processing. */
 	end?: ProcessingEnd;
-	/** What the next run would do with the document. */
 	plan?: PlannedAction;
 }
 
@@ -87,7 +83,6 @@ export function sentences(...texts: Array<string | false | null | undefined>): s
 		.join(' ');
 }
 
-/** Maximum length of a hint, in characters. */
 const HINT_LENGTH = 120;
 
 /** Truncates a text to the length of a hint. */
@@ -116,7 +111,7 @@ function inWords(counts: Record<string, number>, words: Record<string, string> =
 	return `Documents: ${compact(parts).join(', ') || 'none'}`;
 }
 
-/** The hints about what went wrong with the memory. */
+/** Hints about problems with the memory, which records what earlier runs stored. */
 export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTroubles): string[] {
 	return compact([
 		noRoute && 'Nothing is left out: this server does not give back what earlier runs have stored.',
@@ -131,15 +126,15 @@ export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTrou
 
 /* Errors */
 
-/** The failure of a document, with a clearer reason if the reason of the server tells the user nothing. */
+/** Replaces the reason of a failure if the server's reason does not help the user. */
 export function readableFailure(
 	{ file, record }: ReadyDocument<unknown>,
 	failure: Failure,
 ): Failure {
 	const { status, missing, reason = 'Bad Request' } = failure;
 	if (file && missing === 'route') return { ...failure, reason: NO_UPLOADS };
-	// If the chunks of a stored document changed, servers answer with an empty object (recorded). The reason is then
-	// only the text of the status.
+	// Servers answer with an empty object if chunks of a stored document changed (seen in recorded answers). `reason`
+	// is then only the status text.
 	const isChanged = status === 400 && reason === 'Bad Request' && record.chunks;
 	return isChanged ? { ...failure, reason: CHANGED_CHUNKS } : failure;
 }
@@ -147,7 +142,7 @@ export function readableFailure(
 const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. Send its text ${WITH_A_FILE}`;
 const NO_UPLOADS = `this server takes no uploads. Set "Documents From" to ${SOURCES.fields.name}, and send what it can read`;
 
-/** What to do about a document that could not be processed, by a pattern of the server's reason (recorded). */
+/** Advice for documents that the server could not process. The keys are patterns of the server's reason. */
 const ADVICE: Record<string, string> = {
 	'embedding model not set|copilot not set':
 		'The knowledgebase has no embedding model that the server can use. Give it one with Knowledgebase: Create or Update, field Embedding Model: the ID of a copilot that offers it stands in the address of its page on the server.',
@@ -159,11 +154,11 @@ const ADVICE: Record<string, string> = {
 };
 
 /**
- * What to do about a document that is stored, but cannot be found because it was not processed.
+ * Advice for a stored document that assistants cannot find, because the server did not process it.
  *
- * @param reason why it was not processed
- * @param name the name of the document, as its extension may be the cause
- * @returns the state of the document and, if the reason is a known one, what to do
+ * @param reason why the server did not process the document
+ * @param name the document name; its extension may be the cause
+ * @returns the state of the document, then advice if there is any
  */
 export function processingAdvice(reason: string, name = ''): string {
 	const state = 'It is stored, and assistants do not find it.';
@@ -177,8 +172,8 @@ export function processingAdvice(reason: string, name = ''): string {
 }
 
 /**
- * The error to report for a document: it was not stored, it is not known whether it was, or it cannot be found. A
- * replaced document has an error only if the node has an error output. `undefined` if there is no error.
+ * The error to report for a document; `undefined` if there is none. A replaced document has an error only if the node
+ * has an error output.
  */
 export function errorOf(origin: Origin): ItemError | undefined {
 	const { item, name, outcome, error, reason, end } = origin;
@@ -206,17 +201,17 @@ const SECOND_RUN =
 const CONTINUE_HINT =
 	'To have the others come out all the same, set "On Error" in the settings of the node to "Continue (using error output)", and connect that output';
 
-/** Maximum number of different reasons, or of different pieces of advice, in a message. */
+/** Maximum number of different reasons in one message. Pieces of advice have the same limit. */
 const MAX_REASONS = 3;
 
 const firstOf = (texts: string[]) => [...new Set(texts)].slice(0, MAX_REASONS);
 
 /* The tally of a run */
 
-/** What happened in a run: the facts of `ingest`, and those that Submit and Find Changes add. */
+/** A fact about a run, such as the outcome of a document. Adds to the facts from `ingest`. */
 export type SubmitFact =
 	| Exclude<Fact<Origin>, { outcome: 'processed' }>
-	/** Without `origin`, this run stored the document, and does not track it (see `Origin.isTracked`). */
+	/** Without `origin`: a document that this run stored, but does not track (see `Origin.isTracked`). */
 	| { outcome: 'processed'; id: string; end: ProcessingEnd; origin?: Origin }
 	| { outcome: 'begun'; origin: Origin }
 	/** A file of records contained no record. */
@@ -224,34 +219,31 @@ export type SubmitFact =
 	| { outcome: 'unreadable'; document: { origin: Origin }; error: unknown }
 	/** A later document of the run has the same key or ID. */
 	| { outcome: 'replaced'; origin: Origin }
-	/** A document that is missing from the source was disabled. */
+	/** The node disabled a document that is missing from the source. */
 	| ({ outcome: 'disabled'; id: string } & DocumentName)
-	/** What the next run would do with a document. Without `origin`, the document is missing from the source. */
+	/** What the next run would do with a document. Without `origin`: a document that is missing from the source. */
 	| ({ outcome: 'planned'; plan: PlannedAction; origin?: Origin; id: string } & DocumentName);
 
-/** Makes an empty tally: what a run counts and collects for its reports, as plain data. */
+/** Makes an empty tally: the counts and lists of a run, for its reports. */
 export const newTally = () => ({
 	/** Number of documents, in total and by outcome. */
 	counts: { documents: 0, ...mapValues(OUTCOMES, () => 0) },
-	/** Number of documents, by what the next run would do with them. */
+	/** Number of documents by planned action, such as `changed`. */
 	plans: mapValues(PLANS, () => 0),
 	requests: { attempts: 0, batches: 0, retries: 0 },
-	/**
-	 * Documents with a failure of their own: not stored, perhaps not stored, or not processed. At most
-	 * MAX_FAILED_LISTED.
-	 */
+	/** Documents that failed to be read, stored or processed, with the reason. At most MAX_FAILED_LISTED. */
 	failed: [] as Array<
 		Pick<Origin, 'name' | 'outcome' | 'key' | 'id'> & { reason: string; status?: number }
 	>,
-	/** Number of stored documents whose processing failed or could not be started. */
+	/** Number of stored documents that assistants cannot find (see `processingFlaw`). */
 	processingFailed: 0,
-	/** Whether a request to start or follow processing failed, so that the state of the documents is not known. */
+	/** Whether a request to start or follow processing failed. */
 	processingBroken: false,
-	/** All documents, for the output; empty with Output = Summary. */
+	/** All documents of the run. Empty with Output = Summary. */
 	origins: [] as Origin[],
-	/** Documents that are missing from the source, and were disabled or would be. Empty with Output = Summary. */
+	/** Documents that are missing from the source. Empty with Output = Summary. */
 	missing: [] as IDataObject[],
-	/** Errors about a whole source. With On Error = Stop Workflow, `Submission.refusal` has the error instead. */
+	/** Errors about a whole source. With On Error = Stop Workflow, see `Submission.refusal` instead. */
 	refusals: [] as ItemError[],
 	/** Hints for the user, without repetitions. */
 	remarks: new Set<string>(),
@@ -259,10 +251,7 @@ export const newTally = () => ({
 	doubts: mapValues(DOUBTS, () => 0),
 });
 
-/**
- * Input that is allowed, but seldom intended or not supported by servers. The hint about a case consists of the first
- * text, the count, and the second text.
- */
+/** Input that the node accepts but warns about. Each hint consists of the first text, the count and the second text. */
 const DOUBTS = {
 	emptyFiles: ['Files of records that held none', ''],
 	withoutStableId: [
@@ -275,10 +264,9 @@ const DOUBTS = {
 
 export type Tally = ReturnType<typeof newTally>;
 
-/** Maximum number of entries in `failed`. The counts are always complete. */
 const MAX_FAILED_LISTED = 1000;
 
-/** Counts the cases of `DOUBTS` in a document that was sent. */
+/** Counts the `DOUBTS` cases of a document that is stored or may be stored. */
 function addDoubts({ doubts }: Tally, { isNew, origin, record }: ReadyDocument<Origin>): void {
 	const parts = [...(record.pages ?? []), ...(record.chunks ?? [])];
 	if (origin.hadNul) doubts.hadNul += 1;
@@ -286,16 +274,14 @@ function addDoubts({ doubts }: Tally, { isNew, origin, record }: ReadyDocument<O
 	if (parts.some(({ id }) => id)) doubts.withPartIds += 1;
 }
 
-/**
- * Whether this outcome says that the document is on the server, where a later document with the same ID replaces it.
- */
+/** Whether a document with this outcome is on the server and not disabled. */
 function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unchanged' {
 	return outcome === 'found' || outcome === 'stored' || outcome === 'unchanged';
 }
 
 /**
- * Sets and counts the outcome of a document. It is `replaced` if the document is on the server, and a later document of
- * the run has replaced it.
+ * Sets and counts the outcome of a document. The outcome is `replaced` if a later document of the run replaced this
+ * document on the server.
  */
 function count({ counts }: Tally, origin: Origin, outcome: OutcomeName): void {
 	origin.outcome = origin.isReplaced && isOnServer(outcome) ? 'replaced' : outcome;
@@ -303,7 +289,7 @@ function count({ counts }: Tally, origin: Origin, outcome: OutcomeName): void {
 	counts[origin.outcome] += 1;
 }
 
-/** Moves a document from one count to another, and sets the outcome of its origin if that is known. */
+/** Moves a document from one count to another. Also sets the outcome of `origin`, if given. */
 function recount({ counts }: Tally, from: OutcomeName, to: OutcomeName, origin?: Origin): void {
 	counts[from] -= 1;
 	counts[to] += 1;
@@ -313,8 +299,8 @@ function recount({ counts }: Tally, from: OutcomeName, to: OutcomeName, origin?:
 /* The execution */
 
 /**
- * Marks failures as `unanswered` until this API has answered a request. Such failures are retried only a few times, so
- * that a user who tries out a wrong address need not wait long.
+ * Marks failures as `unanswered` until the API answers a first request. The node retries such failures only a few
+ * times, so a user with a wrong address does not wait long.
  */
 function markUnanswered(send: Send): Send {
 	let hasAnswered = false;
@@ -329,10 +315,9 @@ function markUnanswered(send: Send): Send {
 }
 
 /**
- * The mode in which the outermost execution was started, such as `manual`. In a sub-workflow, n8n itself only says
- * `integrated`. From version 2.20, n8n also passes on the outermost mode, except to a workflow that is an agent's tool.
- * If n8n does not pass it on, the result is the mode of the calling workflow, which is `integrated` if that workflow is
- * a sub-workflow too.
+ * The execution mode of the outermost workflow, such as `manual`. In a sub-workflow, `getMode` only returns
+ * `integrated`. Since version 2.20, n8n also passes on the outermost mode, except to a workflow that is the tool of an
+ * agent. If n8n does not pass it on, the result is the mode of the calling workflow.
  */
 export function outermostMode(context: IExecuteFunctions): unknown {
 	const mode = context.getMode();
@@ -343,10 +328,7 @@ export function outermostMode(context: IExecuteFunctions): unknown {
 	);
 }
 
-/**
- * The output item of a document, or its error item. Empty if the run ended before the document had an outcome or a
- * plan.
- */
+/** The output item or error item of a document. Empty if the run ended before the document had an outcome or plan. */
 export function documentItem(origin: Origin, output: AnswerOutput): INodeExecutionData[] {
 	const { item, key, outcome, plan, sent, end, record } = origin;
 	if (!outcome && !plan) return [];
@@ -366,15 +348,15 @@ export function documentItem(origin: Origin, output: AnswerOutput): INodeExecuti
 export class Submission {
 	readonly tally = newTally();
 	readonly circuitBreaker: CircuitBreaker;
-	/** Sends requests with the credential of the first item. The credentials of all items must be the same. */
+	/** Sends requests with the credential of the first item. All items must have the same credential. */
 	readonly send: Send;
 	/** Aborted when the execution is stopped. */
 	readonly signal?: AbortSignal;
-	/** With On Error = Stop Workflow, the first document that failed. No document is sent after it. */
+	/** With On Error = Stop Workflow, the first document that failed. The node sends no document after it. */
 	stoppedBy?: Origin;
 	/**
-	 * With On Error = Stop Workflow, the first error about a whole source. The run fails with it after all other
-	 * sources were sent.
+	 * With On Error = Stop Workflow, the first error about a whole source. The run throws this error after it has sent
+	 * the other sources.
 	 */
 	refusal?: ItemError;
 	/** Number of items that failed before they were assigned to a source. */
@@ -384,7 +366,7 @@ export class Submission {
 		/** The item whose settings apply to all items. */
 		readonly first: Item,
 		readonly settings: SubmitSettings,
-		/** Reads the documents of an item, in their order. */
+		/** Reads the documents of an item, in order. */
 		readonly read: (item: Item) => SourceDocuments = readDocuments,
 	) {
 		const { send } = first.connection;
@@ -394,12 +376,11 @@ export class Submission {
 		first.progress = () => this.line(settings.dryRun || read !== readDocuments);
 	}
 
-	/** Whether sending may continue. */
 	get canSend(): boolean {
 		return !this.stoppedBy && !this.signal?.aborted && this.circuitBreaker.reason === undefined;
 	}
 
-	/** Adds a fact to the tally. With On Error = Stop Workflow, no document is sent after a failed one. */
+	/** Adds a fact to the tally. */
 	take(fact: SubmitFact): void {
 		const { counts, doubts, missing, origins, plans, requests } = this.tally;
 		const isListed = this.settings.output !== 'summary';
@@ -429,7 +410,7 @@ export class Submission {
 		} else this.takeOutcome(fact);
 	}
 
-	/** Adds the outcome of a document that could be read to the tally. */
+	/** Adds the outcome of a readable document to the tally. */
 	private takeOutcome(fact: Exclude<DocumentFact<Origin>, { outcome: 'unreadable' }>): void {
 		const { document, outcome } = fact;
 		const { isUploaded, origin, record: sent } = document;
@@ -450,7 +431,7 @@ export class Submission {
 		} else origin.reason = fact.reason;
 	}
 
-	/** Adds the last known state of the processing of a stored document. */
+	/** Adds the processing state of a stored document to the tally. */
 	private takeProcessed(id: string, end: ProcessingEnd, origin?: Origin): void {
 		if (end.state === 'finish' && (!origin || origin.outcome === 'stored'))
 			recount(this.tally, 'stored', 'found', origin);
@@ -461,7 +442,7 @@ export class Submission {
 		this.list({ ...pick(origin, 'name', 'key'), id, outcome: 'stored', reason });
 	}
 
-	/** Records the error of a document. With On Error = Stop Workflow, no document is sent after it. */
+	/** Records the error of a document. With On Error = Stop Workflow, also stops sending. */
 	private fail(origin: Origin, error: ItemError): void {
 		origin.error = error;
 		const status = origin.sent?.status;
@@ -473,31 +454,24 @@ export class Submission {
 		if (this.tally.failed.length < MAX_FAILED_LISTED) this.tally.failed.push(document);
 	}
 
-	/**
-	 * Records an error for which there is no document, for example because an item could not be read. The error is
-	 * counted as a rejected document.
-	 */
+	/** Records an error that belongs to no document, such as an unreadable item. Counts it as a rejected document. */
 	takeFlaw(item: Item, error: unknown): void {
 		const origin: Origin = { item };
 		this.take({ outcome: 'begun', origin });
 		this.take({ outcome: 'unreadable', document: { origin }, error });
 	}
 
-	/** Records hints for the user. */
 	remark(...texts: string[]): void {
 		for (const text of texts) this.tally.remarks.add(text);
 	}
 
-	/** Records a hint that begins with a number of documents. If the number is 0, there is no hint. */
+	/** Records a hint about a number of documents, unless the number is 0. */
 	remarkOn(count: number, text: string): void {
 		if (count > 0)
 			this.remark(asHint(`${counted(count, 'document was', 'documents were')} ${text}`));
 	}
 
-	/**
-	 * Records an error about a whole source. With On Error = Stop Workflow, the run fails with the first such error
-	 * after all sources were sent.
-	 */
+	/** Records an error about a whole source, in `tally.refusals` or `refusal`. */
 	refuse(error: ItemError): void {
 		this.remark(sentences(error.message));
 		if (mayContinue(this.first.context)) this.tally.refusals.push(error);
@@ -505,10 +479,10 @@ export class Submission {
 	}
 
 	/**
-	 * The output: one item per document in the order of the input, then errors about whole sources, then missing
-	 * documents. With Output = Summary, a single item with counts.
+	 * The output items: documents in input order, errors about whole sources, missing documents. With Output = Summary,
+	 * one item with counts.
 	 *
-	 * @param seconds how long the run took, for the summary
+	 * @param seconds duration of the run, for the summary
 	 */
 	output(seconds = 0): INodeExecutionData[] {
 		const { first, settings } = this;
@@ -532,9 +506,9 @@ export class Submission {
 	}
 
 	/**
-	 * The hints for the user: the run in one line, what went wrong, and what was probably not intended.
+	 * The hints for the user: a summary line, problems, and input that was probably not intended.
 	 *
-	 * @param isPlan whether the line says what the next run would do
+	 * @param isPlan whether the summary line describes the next run
 	 */
 	hints(isPlan: boolean): string[] {
 		const { doubts, remarks } = this.tally;
@@ -545,10 +519,7 @@ export class Submission {
 		return [this.line(isPlan), ...remarks, ...this.notFoundNote(), ...compact(seldom)];
 	}
 
-	/**
-	 * The run in one line: the outcomes of documents, the batches and the retries. With `isPlan`, what the next run
-	 * would do.
-	 */
+	/** The summary line: outcomes, batches and retries. With `isPlan`, what the next run would do. */
 	line(isPlan = false): string {
 		const { counts, plans, requests } = this.tally;
 		const { disabled, rejected } = OUTCOMES;
@@ -565,8 +536,8 @@ export class Submission {
 	}
 
 	/**
-	 * The hint about documents that are stored but not found; empty if there are none. It gives the reason of the first
-	 * document. If documents were not sent, another hint already gives that reason.
+	 * The hint about stored documents that assistants cannot find, with the first reason. If some documents were not
+	 * sent, another hint already gives the reason.
 	 */
 	private notFoundNote(): string[] {
 		const { counts, failed, processingFailed } = this.tally;
@@ -576,8 +547,8 @@ export class Submission {
 	}
 
 	/**
-	 * The error that ends a run with On Error = Stop Workflow: that of the failed document, together with the counts,
-	 * the names of failed documents, and what a second run would do.
+	 * The error that ends a run with On Error = Stop Workflow. Adds counts, names and the effect of a second run to the
+	 * error of the failed document.
 	 */
 	stopError(stopped: Origin): ItemError {
 		const { counts, failed } = this.tally;
@@ -599,9 +570,7 @@ export class Submission {
 		return error;
 	}
 
-	/**
-	 * The error that ends a run with On Error = Stop Workflow if documents could not be processed. They stay stored.
-	 */
+	/** The error that ends a run with On Error = Stop Workflow if stored documents could not be processed. */
 	processingError(): ItemError {
 		const failed = this.tally.failed.filter(({ outcome }) => outcome === 'stored');
 		const names = failed.map(({ name, id = 'one without a name' }) => name ?? id);

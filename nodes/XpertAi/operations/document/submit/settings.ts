@@ -30,21 +30,21 @@ export const submitParameters = z.object({
 		batchMegabytes: finite.positive(),
 		/** Whether the run only reports what the next run would do. */
 		dryRun: z.boolean(),
-		/** Whether to stop reporting that the memory lost documents in an earlier run. */
+		/** Whether to stop reporting that a part of the memory was lost in an earlier run. */
 		forgetDamage: z.boolean(),
 		concurrency: wholeFrom1,
 		output: z.enum(['documents', 'summary']),
 		maxGonePercent: finite.min(0),
 		resendAll: z.boolean(),
 		retryMinutes: minutes,
-		/** Number of consecutive failures with the same reason after which sending stops; 0 means no limit. */
+		/** The run stops sending after this many consecutive failures with the same reason; 0 means no limit. */
 		stopAfterFailures: finite.int().min(0),
 		timeout: timeoutSeconds,
 		waitMinutes: minutes,
 	}),
 });
 
-/** The source name and the shard of an item. Each is empty if it is not filled in. */
+/** The source name and the shard of an item; empty texts if not filled in. */
 export const sourceOf = (item: Item) => ({
 	sourceName: keyIfGiven(item, 'sourceName') ?? '',
 	shard: keyIfGiven(item, 'options.shard') ?? '',
@@ -53,11 +53,10 @@ export const sourceOf = (item: Item) => ({
 export type Source = ReturnType<typeof sourceOf>;
 
 /**
- * Makes a check that the settings of an item equal those of the first item, which apply to all items. Only expressions
- * can give different settings: if there are none, the check does nothing.
+ * Makes a check that an item has the same settings as the first item. Without expressions, settings cannot differ, and
+ * the check does nothing.
  *
- * @param schema the schema of these settings
- * @returns the check, which throws NodeOperationError naming the first setting that differs or is not valid
+ * @returns the check; throws NodeOperationError naming the first setting that differs or is not valid
  * @throws NodeOperationError if a setting of the first item is not valid
  */
 export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Item) => void {
@@ -80,8 +79,8 @@ export interface SubmitSettings
 	extends AnswerOutput,
 		Omit<ReturnType<typeof readSubmitSettings>, 'process'> {
 	/**
-	 * Whether stored documents are processed. If `undefined` (Find Changes), the setting of the last remembered run
-	 * counts.
+	 * Whether the run processes stored documents. `undefined` in Find Changes, which uses the setting of the last
+	 * remembered run.
 	 */
 	process?: boolean;
 }
@@ -101,14 +100,14 @@ export function readSubmitSettings(item: Item) {
 	return {
 		...others,
 		/**
-		 * Whether the memory is used to leave out unchanged documents. Send Everything only updates a memory that
-		 * exists.
+		 * Whether the run uses the memory of earlier runs to skip unchanged documents. Send Everything only updates a
+		 * memory that already exists.
 		 */
 		remembers: mode !== 'all',
-		/** Whether stored documents that are missing from the source are disabled. */
+		/** Whether the run disables stored documents that are missing from the source. */
 		mirrors: mode === 'mirror',
 		batchLimits: { maxCount: batchSize, maxBytes: batchMegabytes * MEGABYTE },
-		// Retries are limited by time and not by number: what matters is how long a server takes to restart.
+		// Retries are limited by time, not by number, because a server needs time to restart.
 		retryLimits: {
 			maxTries: retryMinutes === 0 ? 1 : Infinity,
 			maxElapsedMs: retryMinutes * MINUTE_MS,
@@ -123,9 +122,9 @@ export function readSubmitSettings(item: Item) {
 export const STORE_PATH = '/knowledges/{knowledgebaseId}/bulk';
 
 /**
- * The routes of a knowledgebase: to store documents (E3), to start their processing, and to read their statuses. Only
- * Xpert has the last two routes. All requests share one outage budget. They can safely be repeated, so a request is
- * also sent again if its answer was lost.
+ * The routes of a knowledgebase: store documents (E3), start their processing, and read their statuses. Only Xpert has
+ * the last two routes. All requests share one outage budget. Every request is safe to repeat, so the node also retries
+ * after a lost answer.
  */
 export function knowledgebaseRoutes(
 	knowledgebaseId: string,
@@ -149,8 +148,8 @@ export function knowledgebaseRoutes(
 }
 
 /**
- * The owner that document IDs are derived from, together with a key: the source if it has a name, otherwise the
- * knowledgebase. So the same key stands for different documents in two named sources.
+ * The owner of document keys: a named source, otherwise the knowledgebase. Document IDs are derived from the owner and
+ * the key. Two named sources can therefore use the same key for different documents.
  *
  * @param sourceName empty if the source has no name
  * @returns the ID of the owner
@@ -160,8 +159,8 @@ export function keyOwner(knowledgebaseId: string, sourceName: string): string {
 }
 
 /**
- * The place of a source's memory. A source is identified by its name and its shard. Without a name, the IDs of the node
- * and the workflow take its place; a workflow without an ID is identified by its name.
+ * Where a source's memory is kept. The source name and the shard identify the source. Without a source name, the IDs of
+ * the node and the workflow replace the name.
  */
 export function memoryPlaceOf(
 	knowledgebaseId: string,

@@ -40,30 +40,28 @@ import { parserFields } from '../../shared/fields';
 import { valuesOfRows } from '../../shared/rowValues';
 import { DOCUMENT_SETTINGS, SOURCES, type SourceValue } from './fields';
 
-/** A document that was read from an item and checked. If it has a key, `Target.asDocument` derives its ID later. */
+/** A document that was read from an item and checked. */
 export interface FoundDocument {
 	record: DocumentRecord;
-	/** The record as JSON, as `readyRecord` makes it; Find Changes has none. */
+	/** The record as JSON, from `readyRecord`. Not set in Find Changes. */
 	json?: string;
-	/** The key that the ID is derived from. Without a key, the document keeps its own ID. */
+	/** `Target.asDocument` derives the document ID from this key. Without a key, the document keeps its own ID. */
 	key?: string;
-	/** A text that changes with the document. It is compared in place of the content. */
+	/** A text that changes with the document. Runs compare this text instead of the content. */
 	version?: string;
-	/**
-	 * Reads the file, which is uploaded before the document is stored. The record gets the address of the file after
-	 * the upload.
-	 */
+	/** Reads the file. The node uploads the file before it stores the document. */
 	file?: () => Promise<SourceFile>;
-	/** Whether U+0000 was left out of the record; for a document with a file, the result of `file` says so instead. */
+	/** Whether the node removed U+0000 from the record. For a document with a file, see `SourceFile.hadNul`. */
 	hadNul?: boolean;
 }
 
 /**
- * The keys of rejected documents, by their errors. A document with such a key still counts as present in the source.
+ * Maps the error of a rejected document to the key of that document. Such a document still counts as present in the
+ * source.
  */
 export const refusedKeys = new WeakMap<object, string>();
 
-/** The documents of an item. A file of records is streamed, and gives an error for each record that cannot be read. */
+/** The documents of an item. A file of records is a stream with an error for each unreadable record. */
 export type SourceDocuments = FoundDocument[] | AsyncIterable<FoundDocument | ItemError>;
 
 const sourceValue = z.enum(Object.keys(SOURCES) as [SourceValue, ...SourceValue[]]);
@@ -78,9 +76,9 @@ const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
 };
 
 /**
- * Reads the documents of an item, in order, from the source set in Documents From.
+ * Reads the documents of an item, as set in Documents From.
  *
- * @returns the documents; a file of records is read, and throws, only when the result is iterated
+ * @returns the documents in order. A file of records is read during iteration, which may throw
  * @throws NodeOperationError naming the field, the item and the requirement
  */
 export function readDocuments(item: Item): SourceDocuments {
@@ -88,10 +86,9 @@ export function readDocuments(item: Item): SourceDocuments {
 }
 
 /**
- * Reads the one document of an item, with its key and version. If the item is rejected but its key is known, the key is
- * recorded in `refusedKeys`.
+ * Reads the single document of an item, with its key and version. Records the key of a rejected item in `refusedKeys`.
  *
- * @param defaultKey gives the key if Document Key is not filled in; without it, the document then has no key
+ * @param defaultKey gives the key if Document Key is empty
  * @param name the parameter that the default key comes from, for messages
  * @throws NodeOperationError if the item is rejected
  */
@@ -113,28 +110,24 @@ function readKeyed(
 }
 
 /**
- * Records the key of a rejected document in `refusedKeys`, if the key is known.
+ * Records the key of a rejected document in `refusedKeys`.
  *
- * @param key the key, or the error if the key could not be read
- * @returns the error of the document
+ * @param key the key; not a string if the key is unknown
  */
 function refusedWith(key: unknown, flaw: ItemError): ItemError {
 	if (typeof key === 'string') refusedKeys.set(flaw, key);
 	return flaw;
 }
 
-/**
- * The version that a value gives: a number, or a text that is not blank, as trimmed text. `undefined` for any other
- * value.
- */
+/** Converts a number or a non-blank text to a version, which is trimmed text. Returns `undefined` for other values. */
 export const versionOf = (value: unknown): string | undefined =>
 	isText(value) || typeof value === 'number' ? String(value).trim() : undefined;
 
-/** Whether a value is a text that is not blank. */
+/** Whether a value is a non-blank text. */
 const isText = (value: unknown): value is string =>
 	typeof value === 'string' && value.trim() !== '';
 
-/** The value at a path of a record. `undefined` if a key of the path is missing or inherited, such as `constructor`. */
+/** The value at a path of a record. Ignores inherited keys such as `constructor`. */
 function ownValue(record: DocumentRecord, path: string): unknown {
 	return has(record, path) ? get(record, path) : undefined;
 }
@@ -152,10 +145,7 @@ function readText(item: Item): FoundDocument {
 	return textDocument(item, { ...settingsOf(item), name: nameOfText(item) }, text);
 }
 
-/**
- * The name of a document made of a text: Name in Document Settings or, if that is not filled in, a column such as
- * `name` or `title` (see `ALIASES`).
- */
+/** The name of a text document: Name in Document Settings, or else a column such as `title` (see `ALIASES`). */
 function nameOfText(item: Item): string {
 	const given = textIfGiven(item, NAME);
 	if (given !== undefined) return given;
@@ -188,7 +178,7 @@ function readAddress(item: Item): FoundDocument {
 
 const stableAddress = (item: Item) => unsignedAddress(item.text('url').trim());
 
-/** The last part of the path of an address, decoded; the host if the path is empty. */
+/** The last part of a URL path, decoded. If the path is empty, the host name. */
 function lastPart({ pathname, hostname }: URL): string {
 	const last = pathname.split('/').findLast((part) => part !== '') ?? hostname;
 	const decoded = attempt(decodeURIComponent, last);
@@ -197,7 +187,7 @@ function lastPart({ pathname, hostname }: URL): string {
 
 const PARSER_SETTINGS = parserFields.map(({ name }) => name);
 
-/** How messages name the parts of a record: by the settings in Document Settings that give them. */
+/** Maps the parts of a record to Document Settings, for error messages. */
 const RECORD_NAMING = {
 	fields: [DOCUMENT_SETTINGS],
 	fieldByPath: Object.fromEntries(
@@ -209,7 +199,7 @@ const RECORD_NAMING = {
 } satisfies Naming;
 
 /**
- * The fields of a record that Document Settings give.
+ * Reads the record fields from Document Settings.
  *
  * @param directory the directory of the document's file, for Folder From Directory
  * @throws NodeOperationError naming the setting
@@ -224,7 +214,7 @@ function settingsOf(item: Item, directory = ''): DocumentRecord {
 	const folder = folders.filter(Boolean).join('/');
 	const record = {
 		...pick(settings, 'name', 'metadata', 'mimeType', 'type'),
-		// An empty Folder is sent too: it takes the document out of its folder.
+		// An empty Folder is also sent, because it moves the document out of its folder.
 		...((folder || (isJsonObject(chosen) && 'folder' in chosen)) && { folder }),
 		...(!isEmpty(parserConfig) && { parserConfig }),
 	};
@@ -234,33 +224,32 @@ function settingsOf(item: Item, directory = ''): DocumentRecord {
 
 /* Fields */
 
-/** The fields of a document. For `parserConfig`, the fields inside it are added. */
+/** The fields of a document, with the fields inside `parserConfig`. */
 const DOCUMENT_FIELDS = documentFields.map((field) =>
 	field.name === 'parserConfig' ? { ...field, options: parserFields } : field,
 );
 
 /**
- * The fields with these names, which are separated by spaces. Only the fields that an item has are checked, because
- * checking takes time. Memoized, so that items with the same columns share a schema.
+ * Selects document fields by name. `names` is a space-separated list. Memoized, so that items with the same columns
+ * share a schema.
  */
 const fieldsNamed = memoize((names: string) =>
 	DOCUMENT_FIELDS.filter(({ name }) => names.split(' ').includes(name)),
 );
 
-/** How messages name the fields of a document. */
+/** How error messages name the fields of a document. */
 export const DOCUMENT_NAMING: Naming = {
 	fields: DOCUMENT_FIELDS,
 	parameter: 'Document Fields',
 };
 
 /**
- * Makes a document from the fields of an item. The values are converted to the types of the document fields: a table
- * may hold a number as text, or a text such as a code as a number.
+ * Makes a document from the fields of an item. Converts values to the field types: a table may hold a number as text.
  */
 function readFields(item: Item): FoundDocument {
 	const { text, ...fields } = mapColumns(columnsOf(item));
-	// `id` is never converted, and is left out if there is a key. `folder` is copied, because the check drops an empty
-	// one, which takes the document out of its folder.
+	// `id` is copied without conversion, unless there is a key. `folder` is copied because the check drops an empty
+	// folder. An empty folder moves the document out of its folder.
 	const hasKey = isFilled(item.node, 'documentKey');
 	const own = hasKey ? ['folder'] : ['folder', 'id'];
 	const schema = groupSchema(fieldsNamed(Object.keys(fields).join(' ')));
@@ -270,42 +259,41 @@ function readFields(item: Item): FoundDocument {
 	if (text !== undefined && !mapped.pages && !mapped.chunks)
 		mapped.pages = [{ pageContent: String(text) }];
 	const record = item.check(documentWith(mapped), mapped, DOCUMENT_NAMING);
-	// On Xpert, a record with an ID and only `disabled` disables or enables a stored document. A record with only an ID
-	// would clear the stored document, so it is rejected.
+	// On Xpert, a record with only an ID and `disabled` disables or enables a stored document. A record with only an ID
+	// would clear the stored document, so the node rejects it.
 	if (typeof record.disabled !== 'boolean' || !(hasKey || record.id))
 		refuseEmpty(item, record, DOCUMENT_NAMING);
 	return readyRecord(item, record, DOCUMENT_NAMING);
 }
 
 /**
- * The columns to map: all columns of the item, or only the fields filled in by hand. Reads the part `value` of the
- * parameter: with the whole parameter, n8n would also resolve its list of all fields, for each item.
+ * The columns to map: all columns of the item, or only the fields that the user filled in. Reads only
+ * `documentFields.value`: otherwise, n8n would resolve the list of all fields for each item.
  */
 function columnsOf(item: Item): IDataObject {
 	const { mappingMode } = (item.node.parameters.documentFields ?? {}) as IDataObject;
-	// A `disabled` column of a table may mean something else, so it is mapped only by hand.
+	// A `disabled` column may have another meaning, so it is never mapped automatically.
 	if (mappingMode === 'autoMapInputData') return omit(item.input.json, 'disabled');
 	const byHand = item.parameter('documentFields.value', {});
 	return isJsonObject(byHand) ? omitBy(byHand, isNil) : {};
 }
 
 /**
- * The usual column names for name, text and address, best first. Names are compared without case, blanks, hyphens and
- * underscores: `File_Name` is `filename`. All other fields match only the exact names in the contract, because the `ID`
- * or `created_at` of a row, for example, is not that of the document.
+ * Common column names for name, text and address, best first. Comparison ignores case, spaces, hyphens and underscores:
+ * `File_Name` matches `filename`. Other fields have no aliases: for example, the `ID` of a row is not the ID of the
+ * document.
  */
 const ALIASES = {
-	// A `path` column gives the name and not `filePath`, which the server would look for on its own disk.
+	// `path` is not an alias of `filePath`, because the server looks for `filePath` on its own disk.
 	name: ['name', 'title', 'filename', 'documentname', 'path', 'file'],
 	text: ['text', 'content', 'pagecontent', 'body', 'markdown', 'plaintext'],
 	fileUrl: ['fileurl', 'url', 'link', 'uri', 'href', 'address', 'downloadurl'],
 };
 
 /**
- * Maps columns by name to the fields of a document, and to `text`. Names of the contract come first, then the usual
- * names (`ALIASES`).
+ * Maps columns by name to document fields and `text`. Exact field names take precedence over `ALIASES`.
  *
- * @returns the fields, without empty columns; only an empty folder is kept, as it takes the document out of its folder
+ * @returns the fields without empty columns. An empty `folder` is kept: it moves the document out of its folder
  */
 export function mapColumns(columns: IDataObject): IDataObject {
 	const isBlank = (column: unknown) => typeof column === 'string' && column.trim() === '';
@@ -330,7 +318,7 @@ export function mapColumns(columns: IDataObject): IDataObject {
 
 /**
  * Makes a function that checks a record and reads its key (Key Field) and its version (Version Field). Without a Key
- * Field, the document keeps its own ID. The version is only compared, so it is removed from the record.
+ * Field, the document keeps its own ID. The version is not sent to the server.
  *
  * @returns the function, which throws NodeOperationError if a record is not valid or lacks its key
  * @throws NodeOperationError if Key Field or Version Field cannot be read
@@ -339,8 +327,7 @@ function recordReader(item: Item) {
 	const keyPath = textIfGiven(item, 'documentKeyField');
 	const versionPath = textIfGiven(item, 'documentSettings.documentVersionField');
 	return (given: unknown, parameter: string): FoundDocument => {
-		// With a Key Field, the own ID of the record is not sent, but it may be the key. A numeric ID becomes text, to
-		// pass the check.
+		// With a Key Field, the record's own ID is never sent, so it may be a number. The check accepts only text.
 		const isNumbered = keyPath && isJsonObject(given) && typeof given.id === 'number';
 		const value = isNumbered ? { ...given, id: String(given.id) } : given;
 		const checked = item.check(documentWith(value), value, { parameter });
@@ -367,9 +354,7 @@ function readJson(item: Item): FoundDocument[] {
 	});
 }
 
-/**
- * Reads the documents of a file of records, one at a time. Yields an error in place of each record that cannot be read.
- */
+/** Reads the documents of a file of records, one at a time. Yields an error for each unreadable record. */
 async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemError> {
 	const field = binaryOf(item);
 	const readRecord = recordReader(item);
@@ -393,10 +378,10 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 	}
 }
 
-/** Fields of which a document needs at least one: without any, the server would store an empty row. */
+/** A document needs at least one of these fields. Otherwise, the server would store an empty row. */
 const CONTENT = ['name', 'fileUrl', 'filePath', 'storageFileId', 'pages', 'chunks'];
 
-/** Rejects a record without content, such as an object that contains the list of documents. */
+/** Rejects a record without content, such as an object that wraps the list of documents. */
 function refuseEmpty(item: Item, record: DocumentRecord, naming: Naming): void {
 	const rule = 'has no ID, name, text, page, chunk, file ID or address';
 	if (Object.values(pick(record, CONTENT)).every(isEmpty))
@@ -404,15 +389,15 @@ function refuseEmpty(item: Item, record: DocumentRecord, naming: Naming): void {
 }
 
 /**
- * A document whose record is sent as it is. A document with an ID or a key needs no content: it can change a stored
- * document.
+ * Makes a document from a complete record. A record with an ID or a key needs no content, because it can change a
+ * stored document.
  */
 function jsonDocument(item: Item, found: FoundDocument, naming: Naming): FoundDocument {
 	if (!found.key && !found.record.id) refuseEmpty(item, found.record, naming);
 	return { ...found, ...readyRecord(item, found.record, naming) };
 }
 
-/** Makes a document whose text, at `path` in its record, is uploaded as a file. */
+/** Makes a document from a record with a text at `path`. The node uploads the text as a file. */
 function withText(
 	item: Item,
 	found: FoundDocument,
@@ -426,27 +411,26 @@ function withText(
 		return item.refuse({ field, rule: `names ${quoted(path)}, which holds no text here` });
 	if (hasLoneSurrogate(text)) item.refuse({ field, rule: LONE_SURROGATE_RULE });
 	const rest: DocumentRecord = omit(found.record, path);
-	// The default name contains the name of the file: otherwise, records of several files would have the same name.
+	// The default name includes the file name, so that records of different files have different names.
 	const line = position.replace(' of the file', '').toLowerCase();
 	const name = isText(rest.name) ? rest.name : `${binary.fileName || property}, ${line}`;
 	return { ...found, ...textDocument(item, { ...rest, name }, text) };
 }
 
-/* Records and files as servers need them */
+/* Preparation for the server */
 
-/** The default chunk size and overlap of servers. */
+/** Default chunk size and overlap of servers. */
 const CHUNK_SIZE = 1000;
 const CHUNK_OVERLAP = 200;
 
 /**
- * An escaped U+0000 in JSON text. The number of backslashes before it must be even: otherwise, the last one escapes the
- * backslash of `\u0000`, which then is plain text.
+ * An escaped U+0000 in JSON text, after an even number of backslashes. After an odd number, `\u0000` is literal text.
  */
 const NUL_IN_JSON = /(?<!\\)((?:\\\\)*)\\u0000/g;
 
 /**
- * Prepares a record for the server: adds a text splitter if the record has settings for chunks, converts dates in the
- * metadata to UTC so that filters can compare them, and removes U+0000, which databases cannot store.
+ * Prepares a record for the server: adds a text splitter, converts metadata dates to UTC for filters, and removes
+ * U+0000, which databases cannot store.
  *
  * @throws NodeOperationError if the chunk size or overlap is not valid, or the record cannot be written as JSON
  */
@@ -477,28 +461,26 @@ type Named = DocumentRecord & { name: string };
 /**
  * Makes a document whose text is uploaded as a file.
  *
- * @param given the other fields of the record. Its type and MIME type take precedence over those detected from the text
- * @throws NodeOperationError if `readyRecord` throws
+ * @param given the other fields of the record. A given type or MIME type overrides the type detected in the text
  */
 function textDocument(item: Item, given: Named, text: string): FoundDocument {
-	// Any text but HTML counts as Markdown, which also suits plain text.
+	// Text that is not HTML counts as Markdown, which also suits plain text.
 	const extension = isHtml(text) ? 'html' : 'md';
 	const named = fileType(given.name, given.mimeType ?? MIME_TYPES[extension], given.type);
-	// A text may be named report.pdf, after the file that it was extracted from. Servers would then expect a PDF, so
-	// the extension of a text is added.
+	// A text may be named report.pdf, after its original file. Servers would then expect a PDF, so the node adds `.md`
+	// or `.html`.
 	const isOtherType = named.extension !== undefined && !named.isText;
 	const file = isOtherType ? fileType(`${given.name}.${extension}`) : named;
 	const whole = text.replaceAll(NUL, '');
-	// The bytes are made only for the upload: all texts may be read ahead, and would take twice the memory.
+	// The text is encoded only for its upload, to save memory.
 	const read = async () => ({ content: Buffer.from(whole), hadNul: whole !== text, file });
 	return fileDocument(item, { size: Buffer.byteLength(whole), ...given }, file, read);
 }
 
 /**
- * Makes a document whose file is in a binary field. Text is uploaded in UTF-8, the only encoding that servers read.
+ * Makes a document from the file in a binary field. Text is uploaded in UTF-8, the only encoding that servers read.
  *
- * @throws NodeOperationError if `readyRecord` throws. The function `file` of the document also throws it, if the file
- * is missing or servers could read nothing in it
+ * @throws NodeOperationError if `readyRecord` throws. `file()` throws if the file is missing or unreadable for servers
  */
 function binaryDocument(item: Item, given: Named, field: BinaryField): FoundDocument {
 	const mimeType = given.mimeType ?? field.binary.mimeType;
@@ -531,11 +513,10 @@ const OLD_OFFICE =
 const ZIP_FORMATS = ['docx', 'epub', 'pptx', 'xlsx'];
 
 /**
- * The format that the first bytes of a file show, as an extension.
+ * Detects the format of a file from its first bytes.
  *
- * @param named the format that the name and the MIME type of the file state
- * @returns OLD_OFFICE for an old or locked Office file, which servers cannot read; `undefined` if the bytes show no
- * format
+ * @param named the format according to the file name and the MIME type
+ * @returns the file extension, or OLD_OFFICE for an old or locked Office file; `undefined` if no format was detected
  */
 function shownFormat(
 	head: Buffer,
@@ -546,7 +527,7 @@ function shownFormat(
 	if (bytes.startsWith('\xd0\xcf\x11\xe0')) return OLD_OFFICE;
 	const readsAsText = isTextHead(head, mimeType);
 	if (/^\s*%PDF-/.test(bytes)) return 'pdf';
-	// A PDF may have other bytes before `%PDF-`, and a text may mention `%PDF-` without being a PDF.
+	// A PDF may have other bytes before `%PDF-`. A text file that mentions `%PDF-` is not a PDF.
 	if (bytes.includes('%PDF-') && !(isText && readsAsText)) return 'pdf';
 	const [, old] = /\.(doc|ppt|xls)$/i.exec(fileName) ?? [];
 	if (bytes.startsWith('PK'))
@@ -558,11 +539,11 @@ function shownFormat(
 }
 
 /**
- * Makes a document whose file is uploaded.
+ * Makes a document with a file to upload.
  *
- * @param given the fields of the record, apart from those that depend on the format of the file
- * @param named the format that the name of the file states
- * @param read reads the content of the file, and the format that the content shows
+ * @param given the record fields that do not come from the file format
+ * @param named the format according to the file name
+ * @param read reads the content of the file and detects its format
  */
 function fileDocument(
 	item: Item,
@@ -590,8 +571,8 @@ function fileDocument(
 }
 
 /**
- * Texts up to this many bytes are kept in memory until they are uploaded. A longer text is read twice: to measure it,
- * and to upload it.
+ * Maximum size of a text file that stays in memory until its upload. A larger file is read twice: to measure it, and to
+ * upload it.
  */
 const MAX_KEPT_BYTES = 2 ** 18;
 
@@ -616,25 +597,24 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
 }
 
 /**
- * Extensions of tables. Servers fail to read a file whose record states the type of a table, so the record states the
- * type `txt`. With `txt`, servers read even an xlsx workbook row by row (recorded).
+ * Extensions of tables. Servers cannot read a table if its record states its real type, so the record states `txt`.
+ * With `txt`, servers read even an xlsx workbook row by row (seen in recorded answers).
  */
 const TABLE_TYPES = ['csv', 'tsv', 'xlsx'];
 
 type FileType = ReturnType<typeof fileType>;
 
 /**
- * The name and the format of a file. The extension in the name decides about the format. If it is not the extension of a
- * known format, the extension that the user states decides, and otherwise the MIME type.
+ * Determines the name and the format of a file. The extension in the name decides. If that extension is unknown,
+ * `given` decides, and after it `statedType`.
  *
- * @param statedType the MIME type that the user or the binary field states, or that was found in the content; parameters
- * such as `charset` are ignored
+ * @param statedType a MIME type; parameters such as `charset` are ignored
  * @param given the extension that the user states
  */
 function fileType(name: string, statedType = '', given?: string | null) {
 	const essence = (statedType.split(';')[0] ?? '').trim().toLowerCase();
 	const ownExtension = documentExtension(name);
-	// If several extensions have the same type, such as htm and html, the last one is the usual one.
+	// `MIME_TYPES` lists the usual extension of a type last, such as html after htm.
 	const extension =
 		ownExtension ??
 		documentExtension(`.${given}`) ??
@@ -643,9 +623,9 @@ function fileType(name: string, statedType = '', given?: string | null) {
 	const isText = /^text\/|[/+-](json|xml|yaml|ndjson|jsonl|javascript)$/.test(mimeType);
 	const isTable = TABLE_TYPES.includes(extension ?? '');
 	return {
-		/** The name of the file. If it has no known extension, `extension` is added. */
+		/** The file name. If it has no known extension, `extension` is added. */
 		name: ownExtension === undefined && extension !== undefined ? `${name}.${extension}` : name,
-		/** The extension of the format; `undefined` if the format is not known. */
+		/** The extension of the format; `undefined` if the format is unknown. */
 		extension,
 		/** The type in the record, which tells servers how to read the file. */
 		type: isTable ? 'txt' : extension,
@@ -657,18 +637,18 @@ function fileType(name: string, statedType = '', given?: string | null) {
 }
 
 /**
- * Adds a `textSplitter` to the parser configuration, made from the settings of the contract: Xpert splits files by the
- * `textSplitter`, and ignores those settings (seen on the live server). If a chunk size but no overlap is set, the
- * overlap is at most a fifth of the chunk size, because the default is too large for small chunks.
+ * Adds a `textSplitter` to the parser configuration, made from `chunkSize`, `chunkOverlap` and `delimiter`. Xpert
+ * splits files by `textSplitter` and ignores these three settings (seen on the live server). Without `chunkOverlap`,
+ * the overlap is at most a fifth of `chunkSize`, because the default is too large for small chunks.
  *
- * @returns the same record if it has a `textSplitter`, or none of these settings
+ * @returns the same record if it has a `textSplitter`, or none of the three settings
  */
 export function withTextSplitter(record: DocumentRecord): DocumentRecord {
 	const { parserConfig } = record;
 	if (!parserConfig || 'textSplitter' in parserConfig) return record;
 	const { chunkSize, chunkOverlap, delimiter } = parserConfig;
 	const fittingOverlap = chunkSize && Math.min(CHUNK_OVERLAP, Math.floor(chunkSize / 5));
-	// The list of separators is separated by commas, so a separator with a comma is left out. Line breaks and tabs are
+	// Separators form a comma-separated list, so a separator with a comma is left out. Line breaks and tabs are
 	// escaped, as `\n` and `\t`.
 	const separators = (delimiter ?? '')
 		.split(' ')

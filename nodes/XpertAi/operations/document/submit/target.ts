@@ -23,10 +23,7 @@ import { type FoundDocument, type SourceDocuments, readDocuments, refusedKeys } 
 type Document = ReadyDocument<Origin>;
 type Processed = Extract<Fact<Origin>, { outcome: 'processed' }>;
 
-/**
- * The JSON of `record`. To save time, reuses the JSON that was made when the record was checked, if the record is still
- * the same or only its ID was added.
- */
+/** The record as JSON. To save time, reuses `json` if the record is unchanged or only got an ID. */
 function jsonWithId(
 	{ record: read, json = '' }: FoundDocument,
 	record: DocumentRecord,
@@ -39,15 +36,15 @@ function jsonWithId(
 }
 
 /**
- * The content hash of a document: a mark that says what was hashed (`MARKS`), then the hash with one character per
- * byte. If the document has a version, only the version is hashed. Otherwise, the record and the content of the file to
- * upload are hashed. `fileUrl` counts without its signature, which differs in each run.
+ * The content hash of a document, after a mark (see `MARKS`). If the document has a version, only the version is
+ * hashed. Otherwise, the record and the file are hashed. The signature in `fileUrl` is left out, because it differs in
+ * each run.
  */
 async function hashOf({ json, record, file }: Document, version?: string): Promise<string> {
 	if (version !== undefined) return MARKS.version + hash('sha256', version, 'binary');
 	const { fileUrl } = record;
 	const given = fileUrl ? JSON.stringify({ ...record, fileUrl: unsignedAddress(fileUrl) }) : json;
-	// Normalized to NFC, as keys are: a name that arrives in NFD instead must not count as a change.
+	// Normalizes Unicode to NFC, so that the same name in NFD does not count as a change.
 	const text = given.normalize('NFC');
 	if (!file) return MARKS.content + hash('sha256', text, 'binary');
 	const digest = createHash('sha256').update(text);
@@ -57,19 +54,13 @@ async function hashOf({ json, record, file }: Document, version?: string): Promi
 	return MARKS.content + digest.digest('binary');
 }
 
-/**
- * Number of documents in the first batch. A small batch is processed soon, which reveals errors that affect all
- * documents.
- */
+/** Number of documents in the first batch. A small first batch shows early whether all documents would fail. */
 const FIRST_BATCH = 10;
 
 /** Maximum number of documents that `documentsReportingStored` looks up on the server. */
 const MAX_CHECKED = 100;
 
-/**
- * Maximum size of `begun`, which keeps whole documents in memory. If the processing of a further document fails, this
- * run does not send that document again.
- */
+/** Maximum number of documents in `Target.begun`. The limit saves memory, because `begun` keeps whole documents. */
 const MAX_BEGUN = 1000;
 
 const STORED_TWICE = 'also found without a Source Name. Document: Disable takes them out.';
@@ -81,58 +72,57 @@ const OLDER = 'Not sent: this is a retry, and other content is stored, perhaps n
 const OTHER_RUN_SENDS = 'Not sent: another run of this source is at work';
 
 /**
- * The name and the key of a document. The memory keeps them, so that later runs can name a document that has left the
- * source.
+ * The name and key of a document. The memory keeps both, so that later runs can name a document that was removed from
+ * the source.
  */
 const documentName = ({ record: { name }, key }: Document) => (name ? { name, key } : { key });
 
 /**
- * One source in a run, and the knowledgebase that its documents go to. Reads the documents, compares them with the
- * memory, sends them, and follows their processing.
+ * Handles one source in a run. Reads its documents, compares them with what earlier runs stored, sends them to the
+ * knowledgebase, and follows their processing.
  */
 export class Target {
-	/** The documents of this run, as compact as the memory; only kept if missing documents are disabled or counted. */
+	/**
+	 * IDs of the documents in this run. Only filled if the run disables or counts documents that are missing from the
+	 * source.
+	 */
 	readonly seen = new Fingerprints();
 	/**
-	 * The latest document with each ID, in lower case, if it is tracked, or is in process and was either uploaded or not
-	 * sent. Shows which documents were replaced or have been processed.
+	 * The latest document with each ID (in lower case), to report that the document was replaced or processed. To save
+	 * memory, not every document is kept (see `Origin.isTracked`).
 	 */
 	readonly origins = new Map<string, Origin>();
-	/**
-	 * Items of this source that are still to be read. `documents` is set if the documents of the item were read ahead.
-	 * Without it, the item is read when its turn comes.
-	 */
+	/** Items of this source that are still to be read. `documents` is set if the item was read in advance. */
 	readonly queue: Array<{ item: Item; documents?: SourceDocuments }> = [];
 	/**
-	 * Number of failed documents after which it is uncertain what the source contains or what is stored (see
-	 * `recordGap`). If there are any, nothing is disabled.
+	 * Number of documents that could not be read, or may not have been stored (see `recordGap`). If there are any, this
+	 * run disables no missing documents.
 	 */
 	gaps = 0;
 	/**
-	 * A key that contains a missing value, such as `docs-undefined`. If there is one, nothing is disabled: the same
-	 * document with its correct key only seems to be missing.
+	 * A key with a missing value, such as `docs-undefined`. If set, this run disables no missing documents, because the
+	 * document under its correct key may still exist.
 	 */
 	brokenKey?: string;
 	/**
-	 * What earlier runs stored. `undefined` until `store` or `plan` sets it, and if Send Everything finds no memory to
-	 * update.
+	 * The memory of this source: what earlier runs stored. Unset if the mode is Send Everything and no earlier run kept
+	 * a memory.
 	 */
 	memory?: SourceMemory;
 	/**
-	 * The routes for the memory, the statuses and the folders. They share one outage budget; storing, uploads and
-	 * processing each have another.
+	 * Routes for the memory, the statuses and the folders. They share one `OutageBudget`. Storing, uploads and
+	 * processing each have their own.
 	 */
 	readonly memoryRoutes: ReturnType<typeof knowledgebaseRoutes>;
-	/** Processes the stored documents. `undefined` with After Storing = Nothing, and in Find Changes. */
+	/** Starts and follows the processing on the server. Unset if After Storing is Nothing, and in Find Changes. */
 	readonly processing?: Processing;
-	/** Number of documents that now have a version, but were stored without a version. */
+	/** Number of documents that were stored without a version, but have one now. */
 	unversioned = 0;
-	/** Number of documents that a retried execution did not send, because other and perhaps newer content is stored. */
+	/** Number of documents that a retried execution did not send, because the stored content may be newer. */
 	older = 0;
 	/**
-	 * Unchanged documents that an earlier run stored without processing them, and whose processing this run has
-	 * started, by ID in lower case. A document that the server fails to process stays here until `followProcessing`
-	 * sends it again in full.
+	 * Unchanged documents whose processing this run started, because an earlier run only stored them. By ID in lower
+	 * case. If the processing of a document fails, `followProcessing` sends the document again.
 	 */
 	private readonly begun = new Map<string, Document>();
 	private readonly owner: string;
@@ -156,8 +146,8 @@ export class Target {
 	}
 
 	/**
-	 * Sends the documents of this source: leaves out unchanged ones, uploads files, stores documents, and starts their
-	 * processing. If another run holds the lease, reports all documents as not sent.
+	 * Uploads and stores the documents of this source, except unchanged ones, and starts their processing. If another
+	 * run of this source is active, reports all documents as not sent.
 	 */
 	async store(): Promise<void> {
 		const { submission } = this;
@@ -202,8 +192,8 @@ export class Target {
 	}
 
 	/**
-	 * Ends the work on this source after a failure. Starts the processing of all stored documents, but does not wait
-	 * for its end: the next run fetches their statuses.
+	 * Ends the work on this source after a failure. Starts the processing of all stored documents, without waiting for
+	 * its end.
 	 */
 	async stop(): Promise<void> {
 		await this.processing?.startRemaining();
@@ -212,8 +202,8 @@ export class Target {
 	}
 
 	/**
-	 * Follows the processing of all documents until it ends or the wait is over. The documents that are then left in
-	 * `begun` failed: sends them again in full, and follows their processing too.
+	 * Follows the processing of all documents until it ends or the wait is over. Documents that then remain in `begun`
+	 * failed, so they are sent again and followed too.
 	 */
 	async followProcessing(): Promise<void> {
 		for await (const some of this.processing?.end() ?? [])
@@ -226,8 +216,8 @@ export class Target {
 	}
 
 	/**
-	 * Reports what the next run would do with each document. Only reads from the server. If the memory cannot be read,
-	 * reports an error for each item instead.
+	 * Reports what the next run would do with each document. Changes nothing on the server. If the memory cannot be
+	 * read, reports an error for each item.
 	 */
 	async plan(): Promise<void> {
 		const { settings } = this.submission;
@@ -241,7 +231,7 @@ export class Target {
 		if (holder) {
 			const held = `Another run of this source is at work, or was stopped: ${holder.by}`;
 			this.submission.remark(asHint(`${held}, since ${holder.since}`));
-			// The other run may still be writing its notes, so missing notes are not reported as lost.
+			// The other run may still be writing its memory, so missing parts are not reported as lost.
 			memory.troubles.lost = undefined;
 		}
 		const plans = planDocuments(this.documentsReportingStored(memory), this.comparison(memory));
@@ -258,7 +248,7 @@ export class Target {
 		return asked;
 	}
 
-	/** Creates the memory of this source, which is empty until it is opened. */
+	/** Creates the memory of this source, without reading it. */
 	newMemory(): SourceMemory {
 		const { first, settings, signal } = this.submission;
 		const { context } = first;
@@ -270,8 +260,7 @@ export class Target {
 	}
 
 	/**
-	 * Reports all documents as not sent, because another run of this source holds the lease. The other sources of this
-	 * run are still sent.
+	 * Reports all documents as not sent, because another run of this source is active. Other sources are not affected.
 	 */
 	private async yieldTo({ by, since }: NonNullable<SourceMemory['holder']>): Promise<void> {
 		const { item, submission } = this;
@@ -296,7 +285,7 @@ export class Target {
 			} else yield document;
 	}
 
-	/** What decides which documents count as changed: the memory, the settings, and the statuses on the server. */
+	/** Makes the options of `compareDocuments` from the memory and the settings. */
 	private comparison(memory: SourceMemory) {
 		const { process, remembers, resendAll } = this.submission.settings;
 		return {
@@ -310,8 +299,8 @@ export class Target {
 
 	/**
 	 * Yields the documents of this source, and counts `unversioned`. If the source has no memory yet, first looks up
-	 * some documents on the server, and adds a hint about those that are there: an earlier run or another node may have
-	 * stored them. For a named source, also looks up the IDs that its keys give without a Source Name.
+	 * some documents on the server, and adds a hint if some are stored. For a named source, also looks up the IDs that
+	 * the same keys have without a Source Name.
 	 */
 	private async *documentsReportingStored(memory: SourceMemory): AsyncGenerator<Document> {
 		const documents = this.documents(true);
@@ -343,9 +332,8 @@ export class Target {
 	}
 
 	/**
-	 * Records a fact in the tally, the circuit breaker and the memory. Then starts the processing of a document that
-	 * was stored now, or that is unchanged and not processed yet. A document in `begun` is recorded later, when its
-	 * processing has ended.
+	 * Records a fact in the tally, the circuit breaker and the memory. Starts the processing of a document that needs
+	 * it. A document in `begun` is recorded later, after its processing.
 	 */
 	private take(fact: Fact<Origin>): void {
 		if (fact.outcome === 'processed') return this.takeProcessed(fact);
@@ -360,12 +348,11 @@ export class Target {
 		const memory = isNew ? undefined : this.memory;
 		if (fact.outcome === 'stored') {
 			memory?.recordStored(id, contentHash, documentName(document));
-			// With incremental sync, a server may keep a document under an earlier ID, so processing uses the ID in the
-			// answer.
+			// Uses the ID in the answer: with incremental sync, the server may keep a document under an earlier ID.
 			const { id: storedId } = asJson(fact.record);
 			const isFollowed = origin.isTracked || origin.isUploaded;
-			// A document that is stored as disabled must not be found. So it is not processed, and the memory counts it
-			// as processed.
+			// Assistants must not find a disabled document, so it needs no processing. The memory counts it as
+			// processed.
 			if (document.record.disabled) memory?.known.markProcessed(id);
 			else this.startProcessing(String(storedId), isFollowed ? origin : undefined);
 		} else if (fact.outcome === 'unchanged') {
@@ -376,7 +363,7 @@ export class Target {
 		} else if (fact.outcome !== 'unknown' && 'failure' in fact) memory?.recordRejected(id);
 	}
 
-	/** If a document with this ID is in `begun`, removes it from there and reports it as unchanged. */
+	/** Removes a document from `begun`, if present, and reports it as unchanged. */
 	private endBegun(id: string): void {
 		const document = this.begun.get(id.toLowerCase());
 		this.begun.delete(id.toLowerCase());
@@ -384,8 +371,8 @@ export class Target {
 	}
 
 	/**
-	 * Starts the processing of an unchanged document that an earlier run only stored, and adds the document to `begun`.
-	 * Does so only if the run waits for processing and `begun` has room.
+	 * Starts the processing of an unchanged document that an earlier run only stored, and adds it to `begun`. Does
+	 * nothing if the run does not wait for processing, or `begun` is full.
 	 *
 	 * @returns whether the processing was started
 	 */
@@ -400,13 +387,10 @@ export class Target {
 		return true;
 	}
 
-	/**
-	 * Has a stored document processed; if the server has already begun, follows its processing. Does nothing if this
-	 * run processes no documents.
-	 */
+	/** Starts and follows the processing of a stored document. Does nothing if this run processes no documents. */
 	private startProcessing(id: string, origin: Origin | undefined): void {
 		if (!this.processing) return;
-		// An earlier, unchanged document with the same ID does not count any more.
+		// Removes the origin of an earlier document with the same ID, because this document replaces the earlier one.
 		if (!origin) this.origins.delete(id.toLowerCase());
 		else if (!origin.isReplaced) this.origins.set(id.toLowerCase(), origin);
 		this.processing.add(id);
@@ -417,10 +401,9 @@ export class Target {
 	}
 
 	/**
-	 * Records the last state of a document's processing. A failed document in `begun` is not reported, because
-	 * `followProcessing` sends it again in full. The memory forgets the content of a document whose processing failed
-	 * or is stuck, so that the next run sends it again. It keeps a document that is still in process: the next run
-	 * fetches its status.
+	 * Records the last processing state of a document. If processing failed or is stuck, the memory forgets the
+	 * content, so that the next run sends the document again. A failed document in `begun` is not reported, because
+	 * `followProcessing` sends it again.
 	 */
 	private takeProcessed(fact: Processed): void {
 		const { id, end } = fact;
@@ -431,7 +414,7 @@ export class Target {
 		this.endBegun(id);
 		this.submission.take({ ...fact, origin });
 		this.submission.circuitBreaker.take(fact);
-		// The ID of an untracked file cannot come again, so it need not be kept.
+		// No other document can have the ID of an untracked file, so its origin is no longer needed.
 		if (origin?.isUploaded && !origin.isTracked) this.origins.delete(key);
 		// A server without a route for processing processes documents by itself when it stores them.
 		if (end.state === 'finish' || end.hasNoRoute) this.memory?.known.markProcessed(id);
@@ -439,9 +422,8 @@ export class Target {
 	}
 
 	/**
-	 * Yields the documents of the queued items, and reads them on demand. Once sending has stopped, yields none, and
-	 * reports the remaining documents as not sent. After a failure with On Error = Stop Workflow, files of records are
-	 * not read to their end. After the execution was stopped, no further item is read.
+	 * Reads the queued items on demand, and yields their documents. After sending has stopped, yields nothing, and
+	 * reports the remaining documents as not sent. Stops reading when the execution is stopped.
 	 *
 	 * @param isHashed whether to set `contentHash`, for the comparison with earlier runs
 	 */
@@ -463,16 +445,15 @@ export class Target {
 				}
 				if (count === 0 && !Array.isArray(documents)) submission.take({ outcome: 'noRecords' });
 			} catch (caught) {
-				// The error is recorded and not thrown: the documents that a file yields before it fails are still to
-				// be sent.
+				// Does not throw: the documents that were read before the error must still be sent.
 				this.takeRefused(item, caught);
 			}
 		}
 	}
 
 	/**
-	 * Prepares a document for sending. If the document cannot be read, or sending has stopped, records this and returns
-	 * `undefined`.
+	 * Prepares a document for sending. If the document cannot be read, or sending has stopped, records the outcome and
+	 * returns `undefined`.
 	 */
 	private async ready(
 		found: FoundDocument | ItemError,
@@ -495,9 +476,8 @@ export class Target {
 	}
 
 	/**
-	 * Adds a failed document to `gaps`. Not added is a document that is itself at fault, because it is present in the
-	 * source: its file is not valid, or the server rejects it for a stated reason. A rejected document whose ID later
-	 * runs cannot recognize is always added.
+	 * Counts a failed document in `gaps`. Exceptions are an invalid file, and a rejection for which the server gave a
+	 * reason. A rejected document without a stable ID (`isNew`) always counts.
 	 */
 	private recordGap(fact: Fact<Origin>): void {
 		const isGap =
@@ -510,8 +490,8 @@ export class Target {
 	}
 
 	/**
-	 * Records a document that could not be read. If its key is known, the document counts as present in the source;
-	 * otherwise, it is counted in `gaps`.
+	 * Records a document that could not be read. With a known key, the document counts as present in the source.
+	 * Otherwise, it counts as a gap.
 	 */
 	private takeRefused(item: Item, caught: unknown): undefined {
 		const key = isObject(caught) ? refusedKeys.get(caught) : undefined;
@@ -521,8 +501,8 @@ export class Target {
 	}
 
 	/**
-	 * Makes a document that is ready to be sent. Its ID is derived from its key; without a key, it keeps its own ID. A
-	 * document with neither gets a random ID, so that a repeated request does not store it twice. Also fills `origin`.
+	 * Gives a found document its ID, and fills `origin`. The ID is derived from the key. Without a key, the document
+	 * keeps its own ID. Without either, the ID is random, so that a repeated request does not store the document twice.
 	 */
 	private asDocument(found: FoundDocument, origin: Origin): Document {
 		const { key, file, hadNul } = found;
@@ -531,8 +511,7 @@ export class Target {
 		const record = inFolder({ ...found.record, id }, this.knowledgebaseId);
 		const isUploaded = file !== undefined;
 		const isNew = key === undefined && !isUuid(ownId ?? '');
-		// With Output = Summary, only files with a lasting ID are tracked. There may be too many other documents to
-		// keep, and a new ID cannot occur twice.
+		// With Output = Summary, only files with a stable ID are tracked, to save memory.
 		const isTracked = this.submission.settings.output !== 'summary' || (isUploaded && !isNew);
 		const name = record.name ?? undefined;
 		Object.assign(origin, { name, key, id, hadNul, isUploaded, isTracked });
@@ -540,7 +519,7 @@ export class Target {
 		return { record, json, bytes: Buffer.byteLength(json), origin, id, isNew, key, file };
 	}
 
-	/** Records the ID of a document, unless no run can recognize it again (`isNew`). */
+	/** Records the ID of a document. Skips IDs that later runs cannot recognize (`isNew`). */
 	private recordSeen({ id, isNew, key, origin }: Document): void {
 		if (isNew) return;
 		const earlier = origin.isTracked && this.origins.get(id.toLowerCase());

@@ -81,20 +81,19 @@ import { type RunOptions, runSettings } from './fields';
 import { chatSessionOf, readRunRequest, type RunRequest } from './runRequest';
 
 export interface ThreadWork<Result> {
-	/** Work with the same ID runs one after another, in order; work without an ID does not queue. */
+	/** Work with the same ID runs one after another. Work without an ID never waits. */
 	threadId?: string;
-	/** Does the work. Must wait for `turn` before it uses the thread. */
+	/** Does the work. Must first wait for `turn`, the place in the queue of the thread. */
 	run: (turn: Turn) => Promise<Result>;
 }
 
 /**
- * Runs work on different threads at once, and work on the same thread one after another: two runs at once on one thread
- * lose messages or are rejected (seen on the live server, E4). The queues are shared with all other calls in this
- * process.
+ * Runs work on different threads concurrently, and work on the same thread one after another. Concurrent runs on one
+ * thread lose messages or are rejected (seen on the live server, E4). All calls in this process share the queues.
  *
- * @param concurrency on how many threads work runs at once
- * @param goOn checked before each work starts; after false, no more work starts
- * @returns the results in the order of the work; `undefined` for work that did not start
+ * @param concurrency maximum number of threads at once
+ * @param goOn called before each start; if it returns false, no more work starts
+ * @returns the results in the order of `work`; `undefined` for work that did not start
  */
 export async function inThreadQueues<Result>(
 	work: Array<ThreadWork<Result>>,
@@ -103,7 +102,7 @@ export async function inThreadQueues<Result>(
 ): Promise<Array<Result | undefined>> {
 	const results = work.map((): Result | undefined => undefined);
 	const places = work.map(({ threadId = randomUUID() }, index) => ({ threadId, index }));
-	// Takes the turns of all threads before any work starts, so that two calls cannot wait for each other for ever.
+	// Joins the queues of all threads before any work starts, so that two calls cannot deadlock.
 	const queues = Object.entries(groupBy(places, 'threadId')).map(([threadId, queue]) => ({
 		queue,
 		turn: takeTurn(threadId),
@@ -122,13 +121,12 @@ export async function inThreadQueues<Result>(
 
 /**
  * Executes Thread: Ask and Wait, Decide, Answer Again and Start Run. Items of the same thread run one after another.
- * All items are read before anything is sent: if On Error is "Stop Workflow", one invalid item prevents every run.
+ * Reads all items before it sends anything. With On Error = "Stop Workflow", one invalid item then prevents every run.
  *
  * @param kind what to send to the assistant
  * @param waits whether to wait for the answer
  * @returns the output, in the order of the items
- * @throws the NodeApiError or NodeOperationError of the first failed item, if the execution was stopped, or if On Error
- * is "Stop Workflow" and the item does not output failures as replies
+ * @throws the NodeApiError or NodeOperationError of the first failed item that stops the workflow
  */
 export async function executeAsking(
 	{ context, items }: Execution,
@@ -163,8 +161,8 @@ export async function executeAsking(
 					chat?.say(asReply ? redactIds(failure.message) : NO_ANSWER);
 				if (asReply) return item.output(failureAsReply(failure));
 				const failed = item.failed(failure);
-				// A chat without streaming shows the field `message`. The error output keeps the fields of the input
-				// item, and `message` could replace one of these fields.
+				// A chat without streaming shows the field `message`. On the error output, `message` is not set,
+				// because it could replace a field of the input item.
 				if (failure.node?.onError !== 'continueErrorOutput') failed.json.message = NO_ANSWER;
 				return failed;
 			} finally {
@@ -179,22 +177,20 @@ export async function executeAsking(
 	return output;
 }
 
-/**
- * The chat that shows the answer or, if the request cannot be read, the failure; undefined if no chat is to show
- * either.
- */
+/** The chat that shows the answer or the failure of an item. Undefined if no chat is to show it. */
 function chatOf(item: Item, request: RunRequest | Error): Chat | undefined {
 	const { showInChat, citations } = isError(request)
 		? { showInChat: shownIn(item), citations: undefined }
 		: request.options;
-	// A sub-workflow may be the tool of an agent, which the node cannot detect. So in a sub-workflow, Show in Chat =
-	// Whole shows nothing.
+	// The node cannot detect whether a sub-workflow is the tool of an agent. So in a sub-workflow, Show in Chat = Whole
+	// shows nothing.
 	const isTool = item.context.getMode() === 'integrated' && showInChat === 'whole';
 	return isTool || showInChat === 'hidden' ? undefined : Chat.of(item, citations);
 }
 
 /**
- * The option Show in Chat, read alone because the request cannot be read; hidden if the option cannot be read either.
+ * Reads only the option Show in Chat, for an item with other invalid parameters. Returns `hidden` if this option is
+ * invalid too.
  */
 function shownIn(item: Item) {
 	const schema = runSettings.shape.options.shape.showInChat;
@@ -203,8 +199,8 @@ function shownIn(item: Item) {
 }
 
 /**
- * Hints about answers that are missing on their threads, and about searches that were not filtered as intended. The
- * status of such runs does not show this, as they count as successful.
+ * Hints about problems of successful runs: answers that are missing on their thread, and searches that were not
+ * filtered as intended.
  */
 function hintsAt(output: INodeExecutionData[]): string[] {
 	const lost = output.filter(({ json }) => json.remembered === false).length;
@@ -214,11 +210,10 @@ function hintsAt(output: INodeExecutionData[]): string[] {
 }
 
 /**
- * Runs an item's thread and, if `request.waits`, waits for the result.
+ * Starts the run of an item and, if `request.waits`, waits for the result.
  *
  * @returns the JSON of the output item
- * @throws NodeApiError with reason, thread and item if the run gave no answer or was not started; NodeOperationError if
- * a file cannot be read
+ * @throws NodeApiError if the run did not start or gave no answer; NodeOperationError if a file cannot be read
  */
 async function ask(request: RunRequest, turn: Turn, chat?: Chat): Promise<IDataObject> {
 	const { item, options } = request;
@@ -236,23 +231,22 @@ async function ask(request: RunRequest, turn: Turn, chat?: Chat): Promise<IDataO
 const progressOf = (facts: RunFacts) => (minutes: number) =>
 	`waiting for run ${facts.runId ?? '…'} of thread ${facts.threadId}, ${minutes} minutes`;
 
-/** What is known of a server's routes. All items with the same connection, and so the same `send`, share it. */
+/** Records whether a server lacks the routes for background runs. Items with the same connection share the record. */
 const routesOf = memoize<(send: Send) => Run['routes']>(() => ({ areMissing: false }));
 routesOf.cache = new WeakMap();
 
 /**
- * Waits for the item's turn on its thread, finds or creates the conversation and uploads the files.
+ * Waits until the item is first in the queue of its thread, finds or creates the conversation, and uploads the files.
  *
  * @returns the run to start
- * @throws NodeApiError or NodeOperationError if the turn is not reached, the conversation cannot be opened, or a
- * file cannot be read or uploaded
+ * @throws NodeApiError or NodeOperationError if one of these steps fails
  */
 async function prepare(request: RunRequest, turn: Turn): Promise<Run> {
 	const { item, runOn, options, intent } = request;
 	const client = clientOf(item, options.deadlineMinutes * MINUTE_MS);
 	const refusal = await waitForTurn(turn, client, options.whenBusy);
 	if (refusal) throw resultError(item, refusal);
-	// Reads the files before anything is sent, because the read can fail: n8n deletes the files of old executions.
+	// Reads the files before sending anything. Reading can fail, because n8n deletes the files of old executions.
 	const read = request.attachments.map(async (field) => await readUploadFile(item, field));
 	const files = await Promise.all(read);
 	const thread = await openThread(request, client);
@@ -273,10 +267,7 @@ async function prepare(request: RunRequest, turn: Turn): Promise<Run> {
 	return ids.length > 0 ? { ...run, body: withFileContexts(run.body, ids) } : run;
 }
 
-/**
- * The IDs of the chosen thread, of a new conversation or of a key's conversation; or why the conversation cannot be
- * opened.
- */
+/** Finds or creates the conversation of a run. Returns its IDs, or why the conversation cannot be opened. */
 async function openThread({ item, runOn, threadId = '', title }: RunRequest, client: Client) {
 	if (runOn === 'existing') return { threadId };
 	// The node makes the thread ID, so that the ID is known even if the server's answer is lost.
@@ -285,7 +276,7 @@ async function openThread({ item, runOn, threadId = '', title }: RunRequest, cli
 	return await openByKey(client, { keyId: threadId, title, owner: ownerOf(account), credentialId });
 }
 
-/** A client with a deadline, in milliseconds from now, that also gives up when the execution is stopped. */
+/** A client that gives up after `deadlineMs`, or when the execution is stopped. */
 function clientOf({ context, connection: { send } }: Item, deadlineMs: number): Client {
 	const signal = context.getExecutionCancelSignal();
 	const deadline = systemClock.now() + deadlineMs;
@@ -295,7 +286,7 @@ function clientOf({ context, connection: { send } }: Item, deadlineMs: number): 
 const fileContext = z.object({ id: z.string().min(1) });
 
 /**
- * Uploads files for a thread (E12), a few at once. Repeats an upload if its answer is lost: a second copy of a file
+ * Uploads files for a thread (E12), several at once. Repeats an upload if its answer is lost, because a second copy
  * does no harm.
  *
  * @returns the file context IDs, in the order of the files
@@ -325,9 +316,9 @@ async function uploadAttachments({ item, attachments }: RunRequest, run: Run, fi
 export type OperationById = 'getRun' | 'waitForRun' | 'cancelRun';
 
 /**
- * Executes Thread: Get Run, Wait for Run and Cancel Run, a few items at once.
+ * Executes Thread: Get Run, Wait for Run and Cancel Run, several items at once.
  *
- * @throws the NodeApiError or NodeOperationError of the first failed item when On Error is "Stop Workflow"
+ * @throws the NodeApiError or NodeOperationError of the first failed item, if On Error is "Stop Workflow"
  */
 export async function executeById({ items }: Execution, operation: OperationById) {
 	const runItem = operation === 'cancelRun' ? cancelRun : readAnswer;
@@ -340,7 +331,7 @@ export async function executeById({ items }: Execution, operation: OperationById
 	return await forEachItem(items, work, isError(atOnce) ? 1 : atOnce);
 }
 
-/** Executes Thread: Get Run or, if `waits`, Thread: Wait for Run, for one item. */
+/** Executes Thread: Get Run (or Wait for Run, if `waits`) for one item. */
 async function readAnswer(item: Item, ids: RunIds, waits: boolean): Promise<IDataObject> {
 	const request = { item, ...item.settings(runSettings), ...readAnswerOutput(item) };
 	const { deadlineMinutes, whenGivenUp } = request.options;
@@ -364,7 +355,7 @@ async function cancelRun(item: Item, ids: RunIds): Promise<IDataObject> {
 	return { cancelled: status === 'cancelled', status, ...ids };
 }
 
-/** A client with a timeout for each request, and a deadline that leaves time for all attempts of a request. */
+/** A client with a timeout for each request. Its deadline leaves time for all attempts of a request. */
 function clientWithTimeout(item: Item): Client {
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds) * 1000;
 	const { maxTries, maxElapsedMs } = SINGLE_REQUEST_LIMITS;
@@ -372,19 +363,19 @@ function clientWithTimeout(item: Item): Client {
 	return { ...client, send: async (request) => await client.send({ ...request, timeoutMs }) };
 }
 
-/** The facts of a run that are output. The facts from `rejected` on are only output if they apply. */
+/** The facts of a run that the node outputs. Facts from `rejected` on are set only in special cases. */
 export const FACTS = [
 	...(['status', 'threadId', 'conversationId', 'runId'] as const),
 	...(['rejected', 'remembered', 'discarded', 'cancelledRun'] as const),
 ];
 
-/** The fields of a cited passage in a simplified output without Passages in Include. */
+/** The fields of a cited passage in simplified output, if Include does not contain Passages. */
 const CITED = ['number', 'documentName', 'fileUrl', 'documentId'] as const;
 
 const REJECTED = 'This was rejected, and not carried out.';
 
 /**
- * The answer of a run: its text as chats show it (`output`), and the JSON of the item, simplified or raw.
+ * Returns the text of a run's answer (`output`) and the JSON of the output item.
  *
  * @param hasFilterValues whether the message contained values for filters
  */
@@ -404,12 +395,12 @@ export function answerOf(
 	const text = tasks ? waitingMessage(tasks) : said;
 	const sources = runSources.list(citations.cited);
 	const cited = citedNames(sources, style);
-	// Readers of a chat see only `output`, so `output` lists the sources for a chat.
+	// A chat shows only `output`, so `output` must contain the list of sources.
 	const isForChat = () => isInChat(item.context) || chatSessionOf(item) !== undefined;
 	const isShown = style === 'numbers' && options.showInChat !== 'hidden';
 	const isListed = include.includes('sources') || (isShown && isForChat());
 	const output = isListed && !isEmpty(cited) ? text + listOf(cited) : text;
-	// A waiting run may still search after the decision, so do not report yet that values for filters were not used.
+	// A run that waits for a decision may still search later, so do not report unused filter values yet.
 	const filter = filterReport(all, hasFilterValues && !tasks);
 	const facts: FieldValues = pick(result as Completed & Interrupted, FACTS);
 	if (!request.simplify) {
@@ -434,7 +425,8 @@ export function answerOf(
 const known = (json: FieldValues) => omitBy(json, isUndefined) as IDataObject;
 
 /**
- * How a search was filtered, worst status first. `unknown` includes the steps of a workflow, which report no status.
+ * How a search was filtered, worst status first. A knowledge step of an assistant's workflow reports no status, so its
+ * search is `unknown`.
  */
 const STATUSES = ['not_applied', 'dynamic_fallback', 'unknown', 'applied', 'notSearched'] as const;
 
@@ -447,9 +439,7 @@ export interface FilterReport {
 	status: (typeof STATUSES)[number];
 	/** Number of passages found. */
 	hitCount: number;
-	/**
-	 * Why a search failed, e.g. because the value for its filter was missing. The run still has the status `success`.
-	 */
+	/** Why a search failed, e.g. because a filter value was missing. The run itself still succeeds. */
 	reason?: string;
 }
 
@@ -458,19 +448,19 @@ const diagnostic = z.object({
 	hitCount: z.number().catch(0),
 });
 
-/** The diagnostics that a tool reports about its search (recorded, `filters-retry`). Only the first entry is read. */
+/** The search diagnostics in the answer of a tool (recorded, `filters-retry`). Only the first entry is read. */
 const toolAnswer = z
 	.object({ diagnostics: z.tuple([diagnostic]).rest(z.unknown()) })
 	.transform(({ diagnostics: [{ filterStatus: status, hitCount }] }) => ({ status, hitCount }));
 
-/** Finds the reason in the result of a failed tool. */
+/** Matches the reason in the result of a failed tool call. */
 const TOOL_ERROR = /^Error: (.*?)(?:\n Please fix your mistakes\.)?$/s;
 
 /**
- * Reports how the searches of a run were filtered, according to its tools. The worst status of several searches counts.
+ * Reports how the searches of a run were filtered. For several searches, returns the worst status.
  *
  * @param hasValues whether the message contained values for filters
- * @returns undefined if the message contained no values, no search had a filter, and no search gave a reason
+ * @returns undefined if no filter was involved and no search failed
  */
 export function filterReport(parts: Part[], hasValues: boolean): FilterReport | undefined {
 	const searches = compact(parts.map(searchIn));
@@ -495,7 +485,7 @@ function searchIn({ id, data }: Part): FilterReport | undefined {
 	return isString(reason) ? { status: 'notSearched', hitCount: 0, reason } : undefined;
 }
 
-/** The hint about a search that failed or was not filtered as intended; undefined if there is nothing to say. */
+/** The hint about a search that failed or was not filtered as intended, if any. */
 export function filterHint(filter: FilterReport | undefined) {
 	if (filter?.reason !== undefined) {
 		const reason = sanitize(filter.reason);
@@ -511,13 +501,12 @@ const FILTER_HINTS: Partial<Record<FilterReport['status'], string>> = {
 	notSearched: 'Values for filters were given, but no knowledge was looked into.',
 };
 
-/** The fields that other tools of an agent need to continue a run that has not completed. */
+/** The fields that the other tools of an agent need to continue an incomplete run. */
 const RESUME_FIELDS = ['status', 'threadId', 'runId', 'interrupt'];
 
 /**
- * The JSON of an item. Each word costs tokens in a model, so the tool of an agent gives only the answer, the names of
- * the cited sources, whether the calls were rejected, the steps if chosen and, if the run has not completed, what other
- * tools need.
+ * The JSON of an output item. In an agent's tool, only the necessary fields are kept, because every word costs the
+ * model tokens.
  *
  * @param cited the names of the cited sources
  */
@@ -539,7 +528,10 @@ export function forAudience(
 /** A Markdown list of the cited documents. */
 const listOf = (names: string[]) => `\n\nSources:\n${names.map((name) => `- ${name}`).join('\n')}`;
 
-/** The names of the cited documents, each once; with the numbers of the cited passages if the answer shows numbers. */
+/**
+ * The names of the cited documents. With style `numbers`, the numbers of the cited passages come first, such as
+ * `[1] guide.pdf`.
+ */
 function citedNames(sources: Source[], style: RunOptions['citations']): string[] {
 	const cited = sources.filter((one) => one.cited);
 	return map(groupBy(cited, 'documentId'), (passages, id) => {
@@ -549,16 +541,13 @@ function citedNames(sources: Source[], style: RunOptions['citations']): string[]
 	});
 }
 
-/** Shown to visitors and models instead of an empty answer. */
+/** Replaces an empty answer for chat visitors and agents. */
 const EMPTY_ANSWER = 'The assistant gave no answer in words.';
 
-/** Separates two texts of an answer, such as the texts before and after a tool call. */
+/** Separates the texts of an answer, e.g. before and after a tool call. */
 const BREAK = '\n\n';
 
-/**
- * Streams an answer to a chat while the assistant writes it. At the end, the chat shows the output of the item, or a
- * fixed text if the output is empty.
- */
+/** Shows an answer in a streaming chat, in pieces or as a whole. If the answer is empty, shows a fixed text. */
 export class Chat implements Listener {
 	private readonly sources = new Sources();
 	private text: Citations;
@@ -574,7 +563,7 @@ export class Chat implements Listener {
 		send('begin');
 	}
 
-	/** The chat of an item; undefined if n8n does not stream, as in the tool of an agent. */
+	/** The chat of an item; undefined if n8n does not stream. */
 	static of({ context, index }: Item, style: CitationStyle = 'none'): Chat | undefined {
 		if (!isInChat(context)) return undefined;
 		return new Chat((type, content) => context.sendChunk(type, index, content), style);
@@ -590,7 +579,8 @@ export class Chat implements Listener {
 	}
 
 	/**
-	 * Shows the rest of the output; the whole output if the chat shows another text, or a fixed text if it is empty.
+	 * Shows the rest of the output, or a fixed text if the output is empty. If the chat shows a different text, adds
+	 * the whole output.
 	 */
 	complete(output: string) {
 		if (output.trim() === '') this.say(EMPTY_ANSWER);
@@ -598,7 +588,7 @@ export class Chat implements Listener {
 		else this.say(output);
 	}
 
-	/** Shows a text below the text so far. */
+	/** Shows a text as a new paragraph. */
 	say(text: string) {
 		this.startText();
 		this.show(text);
@@ -624,10 +614,9 @@ export class Chat implements Listener {
 }
 
 /**
- * The error of a run that gave no answer: the reason and the next step, with the IDs of the run in the data of the
- * error.
+ * The error of a run without an answer. It contains the reason, the next step, and the IDs of the run.
  *
- * @param hints what the description of a failed request depends on; default the record that a 404 is about
+ * @param hints facts for the description; by default, the record that a 404 refers to
  */
 export function resultError(
 	item: Item,
@@ -635,7 +624,7 @@ export function resultError(
 	hints: HintContext = { missing: missingRecord(item, result) },
 ): NodeApiError {
 	const { failure, reason, advice, status, unverified } = result;
-	// The server rejected the token. Its owner may change, so the next run asks for the owner again.
+	// The server rejected the token. Its owner may change, so the next run must look up the owner again.
 	if (failure?.status === 401) forgetOwner(item.connection.account);
 	const shown: Failure =
 		failure && reason === undefined
@@ -656,8 +645,8 @@ export function resultError(
 const READ_THREAD_ADVICE = 'Look the thread up on the server, or read it with Thread: Get.';
 
 /**
- * The record that a 404 is about: the assistant, as the server looks up the assistant first (recorded). Undefined if
- * the operation has a run ID.
+ * The record that a 404 refers to: the assistant, because the server looks up the assistant first (recorded). Undefined
+ * if the operation has a run ID.
  */
 function missingRecord(item: Item, { threadId = '' }: NoAnswer): HintContext['missing'] {
 	if (item.has('runId')) return undefined;
@@ -666,7 +655,7 @@ function missingRecord(item: Item, { threadId = '' }: NoAnswer): HintContext['mi
 }
 
 /**
- * The error for a file that was not uploaded, which is why the message was not sent.
+ * The error for a file that was not uploaded. The message was then not sent either.
  *
  * @param property the binary field of the file
  */

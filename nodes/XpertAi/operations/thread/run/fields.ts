@@ -45,7 +45,7 @@ const answerOptions: INodeProperties[] = [
 	),
 ];
 
-/** How an answer reaches chats and agents. */
+/** Options for how chats and agents get the answer. */
 const deliveryOptions: INodeProperties[] = [
 	choiceField(
 		'showInChat',
@@ -110,7 +110,7 @@ const inOneRequest = booleanField(
 	'Whether to wait in the request that starts the run, as servers without run IDs need',
 );
 
-/** Hidden with Wait in One Request, because a run that is started in this way cannot be cancelled. */
+/** Hidden if Wait in One Request is on, because the node cannot cancel that run. */
 const whenGivenUp = choiceField(
 	'whenGivenUp',
 	'When the Wait Ends Early',
@@ -153,7 +153,7 @@ const filterValues = typedRowsField(
 	],
 );
 
-/** Hidden only if Decision is fixed to Reject: an expression may give either decision. */
+/** Hidden if Decision is Reject. Shown for an expression, because the expression may give Confirm. */
 const changedArguments: INodeProperties = {
 	...jsonField(
 		'changedArguments',
@@ -177,8 +177,8 @@ const WAITING = [...SENDING, 'waitForRun'];
 const ANSWERING = [...ASKING, 'getRun', 'waitForRun'];
 
 /**
- * The options of all operations on runs, as one field. This keeps the description of the node short: n8n sends the
- * description to every browser.
+ * The options of all operations on runs. One shared field keeps the node's description small. n8n sends the description
+ * to every browser.
  */
 export const runOptions: INodeProperties = optionsField([
 	concurrency,
@@ -192,7 +192,7 @@ export const runOptions: INodeProperties = optionsField([
 	...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
 ]);
 
-/** Minutes, at most as many as the longest timer of Node.js can wait. */
+/** Minutes, up to the longest timer of Node.js. */
 const minutes = z.number().positive().min(0.001).max(35_791);
 
 /** Settings of the operations on runs. An option that an operation does not show has its default. */
@@ -279,7 +279,7 @@ const message = textField('message', 'Message', 'What to say to the assistant', 
 	displayOptions: { hide: OF_TOOLS },
 });
 
-/** In a tool, the model writes the message. n8n recognizes such a parameter by the comment in the default. */
+/** In a tool, the model writes the message. n8n recognizes this by the comment in `default`. */
 const messageOfModel = {
 	...message,
 	default:
@@ -296,14 +296,12 @@ export const decisionField = choiceField(
 	{ default: '', required: true },
 );
 
-/** The assistant and the message. */
 export const askedFields = [
 	assistantLocator('The assistant that answers'),
 	message,
 	messageOfModel,
 ];
 
-/** The message, its assistant and its conversation. */
 const sentFields: INodeProperties[] = [
 	...askedFields,
 	...threadSources,

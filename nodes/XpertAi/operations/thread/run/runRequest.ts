@@ -26,29 +26,29 @@ const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
 
 const TITLE_LENGTH = 80;
 
-/** What to send for one item and how to output the answer; all parameters are checked. */
+/** What to send for an item, and how to output the answer. All parameters are checked. */
 export type RunRequest = ReturnType<typeof readRunRequest>;
 
 /**
  * Reads the parameters of a run.
  *
  * @param kind what the operation sends to the assistant
- * @param waits whether the operation waits for the answer, unlike Start Run
- * @throws NodeOperationError naming the parameter, the item and the requirement
+ * @param waits false for Start Run, which does not wait for the answer
+ * @throws NodeOperationError if a parameter is invalid
  */
 export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 	const { options } = item.settings(runSettings);
-	// `runOn` is a new conversation, the conversation of a key, or an existing thread. Automatic gives `new` or `key`.
+	// `runOn` is `new`, `key` or `existing`. Automatic becomes `new` or `key`.
 	const { key, threadId, runOn } = placeOf(item, kind);
-	// With a key, Additional Fields (JSON) must not name another assistant: the IDs of the conversation are derived
-	// from the assistant and the key.
+	// The IDs of a key's conversation are derived from the assistant and the key. So Additional Fields (JSON) must not
+	// change the assistant.
 	const body = runBodyOf(item, kind, key === undefined ? [] : ['assistant_id']);
 	const intent = intentOf(kind, body);
 	const start = truncate(intent.text?.trim(), { length: TITLE_LENGTH });
 	return {
 		item,
 		runOn,
-		// For a key, this is not the ID of the thread: `openByKey` derives the thread's ID from this ID.
+		// With a key, this is not the thread ID: `openByKey` derives the thread ID from this value.
 		threadId: key === undefined ? threadId : derivedId(String(body.assistant_id), key),
 		body,
 		intent,
@@ -61,8 +61,8 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 }
 
 /**
- * Where the message goes: an existing thread, the conversation of a key, or a new conversation. Automatic uses the chat
- * session as the key or, if there is no session, a new conversation.
+ * Returns where the message goes. Automatic uses the chat session as the key. Without a session, Automatic starts a new
+ * conversation.
  */
 function placeOf(item: Item, kind: RunKind) {
 	const chosen = kind === 'message' ? item.setting('threadSource', threadSource) : 'existing';
@@ -76,7 +76,7 @@ function placeOf(item: Item, kind: RunKind) {
 
 const CHANGES = 'options.changedArguments';
 
-/** The parameter that sets each path of a body. Error messages name this parameter. */
+/** For error messages: the parameter that sets each path of the body. */
 const FIELD_BY_PATH = {
 	assistant_id: 'assistantId',
 	'input.message.input.input': 'message',
@@ -85,12 +85,10 @@ const FIELD_BY_PATH = {
 };
 
 /**
- * The body of E4 for an item, without the uploaded files. Only a message must name an assistant: a decision or a retry
- * uses the assistant of the thread.
+ * Builds the body of E4 for an item, without the uploaded files.
  *
- * @param reserved paths that Additional Fields (JSON) must not set, in addition to the paths reserved for every run of
- * this kind
- * @throws NodeOperationError naming the field, the item and the requirement
+ * @param reserved further paths that Additional Fields (JSON) must not set
+ * @throws NodeOperationError if a parameter is invalid
  */
 export function runBodyOf(item: Item, kind: RunKind, reserved: string[] = []): RunBody {
 	const { fields, schema, bodyOf } = BODIES[kind];
@@ -121,12 +119,12 @@ function decisionBody(item: Item, values: FieldValues) {
 	const type = decisionOf(values.decision);
 	const isConfirmed = type === 'confirm';
 	const changes = values.changedArguments ?? {};
-	// The user gives the changed arguments as an object by call ID; the server takes a list of calls.
+	// The user enters an object by call ID. The server expects a list of calls.
 	const byCallId = item.check(changedArguments, changes, { parameter: item.labelOf(CHANGES) });
 	const toolCalls = map(byCallId, (args, id) => ({ id, args }));
 	const patch = isEmpty(toolCalls) || !isConfirmed ? {} : { patch: { toolCalls } };
 	// If a rejection has a payload, even an empty one, the server runs the rejected tool call. So Additional Fields
-	// (JSON) must not set any part of a rejection.
+	// (JSON) must not change a rejection.
 	const decided = isConfirmed ? ['input.decision.type'] : ['input.decision', 'input.patch'];
 	return {
 		body: { input: { action: 'resume', target: {}, decision: { type }, ...patch } },
@@ -141,14 +139,13 @@ const retryBody = () => ({
 
 const { message, decision, retry } = runBodies;
 
-/** The fields, the body and the schema of each kind of run (E4). */
 const BODIES = {
 	message: { fields: [...askedFields, runOptions], bodyOf: messageBody, schema: message },
 	decision: { fields: [decisionField, runOptions], bodyOf: decisionBody, schema: decision },
 	retry: { fields: [runOptions], bodyOf: retryBody, schema: retry },
 };
 
-/** Normalizes a decision: people and models write Confirm for confirm, and approvals are often true or false. */
+/** Normalizes a decision. Ignores case, and accepts true for confirm and false for reject. */
 function decisionOf(raw: unknown): unknown {
 	const value = typedValue('string', raw);
 	if (typeof value !== 'string') return raw;
@@ -163,7 +160,7 @@ const APPROVALS = new Map([
 
 const FILTERS = 'options.filterValues';
 
-/** The values for filters from rows, by key. Rejects a key that belongs to the message itself. */
+/** Reads the values for filters, by key. Rejects keys that the message itself uses. */
 function rowsOfFilters(item: Item, rows: unknown): FieldValues {
 	const label = item.labelOf(FILTERS);
 	const values = valuesOfRows(item, label, rows, () => '');
@@ -174,9 +171,8 @@ function rowsOfFilters(item: Item, rows: unknown): FieldValues {
 }
 
 /**
- * Rejects empty values for filters, from rows or from Additional Fields (JSON): the filters `contains` with an empty
- * text and `under` with an empty folder find everything (recorded, `knowledge-filter-5`). A text row with May
- * Be Empty may be empty.
+ * Rejects empty values for filters, except in a text row with May Be Empty. With an empty value, the filters `contains`
+ * and `under` find everything (recorded, `knowledge-filter-5`).
  */
 function checkFilterValues(item: Item, body: RunBody, naming: Naming, rows: unknown = []) {
 	const mayBeEmpty = (rows as Row[]).filter((row) => row.mayBeEmpty && isText(row)).map(keyIn);
@@ -196,25 +192,25 @@ const keyIn = ({ key }: Row) => String(key).trim();
 const EMPTY_FIX =
 	'With an empty value, some filters find everything. Where that is meant, give the value as a row with "May Be Empty".';
 
-/** Whether a value is empty. Slashes and blanks alone count as an empty folder (recorded, `knowledge-filter-2`). */
+/** Whether a value is empty. A text of only slashes and blanks is an empty folder (recorded, `knowledge-filter-2`). */
 const isEmptyValue = (value: unknown): boolean =>
 	isNil(value) ||
 	(typeof value === 'string' && /^[\s/]*$/.test(value)) ||
 	(Array.isArray(value) && value.length === 0);
 
 /**
- * The type of Loop Over Items. Each round of this loop has other items, which must not share the conversation of the
- * chat session. Other loops come back with the same chat message.
+ * The node type of Loop Over Items. Each round of this loop has other items, which must not share the conversation of
+ * the chat session.
  */
 const LOOP_OVER_ITEMS = 'n8n-nodes-base.splitInBatches';
 
 const chatMessage = z.object({ sessionId: z.string().trim().min(1) });
 
 /**
- * The session ID of the chat message that started the execution, as n8n's Chat Trigger gave it.
+ * The session ID of the chat message that started the execution.
  *
- * @returns undefined in the tool of an agent, within Loop Over Items, if no Chat Trigger before the node has run, or if
- * the trigger gave no session ID. In a sub-workflow, only triggers of the sub-workflow count.
+ * @returns undefined in an agent's tool, inside Loop Over Items, or if no Chat Trigger of this workflow gave a session
+ * ID
  */
 export function chatSessionOf({ context, index }: Item): string | undefined {
 	if (isTool(context)) return undefined;
