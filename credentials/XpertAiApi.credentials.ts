@@ -10,8 +10,8 @@ import { booleanField, textField } from '../nodes/XpertAi/execution/fields';
 import { BASE_URL, BEFORE_TOKEN, SECURE_START } from '../nodes/XpertAi/transport/credential';
 
 /**
- * Normalizes the Base URL like `serviceRoot`. A credential test may contain only expressions, so it cannot call
- * `serviceRoot`. An invalid Base URL becomes `data:,`. n8n sends no request to `data:,` and reports status 405.
+ * The expression for the server address in the credential test. Repeats the rules of `serviceRoot`, because expressions
+ * cannot call functions of the node. An invalid Base URL becomes `data:,`, and the test fails with status 405.
  */
 const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	const [, start, path] = ${BASE_URL}.exec(text) ?? [];
@@ -19,7 +19,7 @@ const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	return start && isSafe ? start + path : 'data:,';
 })(String($credentials.baseUrl ?? '').trim(), $credentials.allowInsecureHttp === true) }}`;
 
-/** The `Authorization` header of all requests. The expression normalizes the token like `tokenOf`. */
+/** The `Authorization` header of all requests. Removes a copied `Bearer` prefix, as `tokenOf` does. */
 const AUTHORIZATION = `=Bearer {{ String($credentials.accessToken ?? '').trim().replace(${BEFORE_TOKEN}, '') }}`;
 
 /** The messages of the credential test, by HTTP status. */
@@ -71,10 +71,7 @@ export class XpertAiApi implements ICredentialType {
 		properties: { headers: { Authorization: AUTHORIZATION } },
 	};
 
-	/**
-	 * Counts assistants (E9), because this request needs a valid token and changes nothing. If no server answers, n8n
-	 * shows only a network error code. The hint of the field Base URL explains these codes.
-	 */
+	/** Counts assistants, because this request needs a valid token and changes nothing. */
 	test: ICredentialTestRequest = {
 		request: {
 			method: 'POST',

@@ -17,7 +17,7 @@ export class XpertAi implements INodeType {
 		description: 'Fill knowledgebases with documents and ask the assistants of an Xpert AI server',
 		defaults: { name: 'Xpert AI' },
 		usableAsTool: true,
-		// A chat session's `client_secret` gives the same access as the access token. n8n redacts the secret.
+		// n8n must redact the `client_secret` of a chat session, because the secret gives access to the server.
 		sensitiveOutputFields: ['client_secret'],
 		builderHint: {
 			searchHint:
@@ -44,7 +44,7 @@ export class XpertAi implements INodeType {
 	methods = { listSearch, resourceMapping };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		// Imports the code only at the first execution, because most n8n processes never execute the node.
+		// Loads the code on demand, because most n8n processes never execute the node.
 		const { execute } = await import('./execution/runOperation');
 		return [await execute(this, catalogue)];
 	}

@@ -29,12 +29,12 @@ import { copy } from './operations/thread/copy';
 import { get } from './operations/thread/get';
 import { runOperations } from './operations/thread/runOperations';
 
-/** The preselected resource of a new node. Most new nodes ask an assistant, which is an operation of Thread. */
+/** The preselected resource of a new node. */
 export const DEFAULT_RESOURCE = 'thread';
 
 /**
- * All operations of the node, by resource. n8n's nodes panel shows them in this order, so the most used come first.
- * The first operation of each resource is its default.
+ * All operations of the node, by resource, in the order of n8n's nodes panel. The first operation of each resource is
+ * the preselected operation.
  */
 export const catalogue: Resource[] = resources({
 	document: [submit, findChanges, disable, enable, getStatus, startProcessing],
@@ -56,7 +56,7 @@ export const catalogue: Resource[] = resources({
 	file: [createFile],
 });
 
-/** Derives resource names from keys: `fileContext` becomes "File Context". Adds missing `action` texts. */
+/** Builds the resources. For example, the key `fileContext` gives the name "File Context". */
 function resources(operations: Record<string, Operation[]>): Resource[] {
 	return map(operations, (all, value) => {
 		const name = startCase(value);

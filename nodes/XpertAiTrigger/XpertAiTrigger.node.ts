@@ -14,7 +14,7 @@ export class XpertAiTrigger implements INodeType {
 		group: ['trigger'],
 		version: 1,
 		subtitle: triggerSubtitle,
-		// n8n's nodes panel shows this description for both nodes of the package, so it describes both.
+		// n8n's nodes panel shows this text for both nodes of the package.
 		description:
 			'Starts the workflow when a conversation was answered, failed, was cancelled or waits for a person. The node Xpert AI asks assistants and fills knowledgebases.',
 		defaults: { name: 'Xpert AI Trigger' },

@@ -5,25 +5,18 @@ import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { MINUTE_MS } from '../XpertAi/transport/clock';
 
 /*
- * Each poll stores two times for the next poll: `again` and `since`. Both use the clock of the server, because the
- * clock of the n8n machine may be wrong.
+ * The node stores three values between polls:
  *
- *   … forgotten … | again                      since | not read yet …
- *                 |---- overlap: read again, known ----|
+ * - `again`: the time from which the next poll reads.
+ * - `since`: the time up to which all changes were read.
+ * - `known`: the changes at or after `again`. No change in `known` is emitted twice.
  *
- * - All changes before `since` were read. A poll moves `since` up, but not past a change that it did not handle.
- * - A change can become visible up to `OVERLAP_MS` after a change with a later time. So each poll starts to read at
- *   `again` and reads the overlap once more.
- * - `again` stays at least `OVERLAP_MS` behind the previous `since` and behind the time of the server.
- * - `known` lists the changes at or after `again`. The node does not emit a change in `known` twice.
- * - A change with an unreadable thread holds back both times. After `THREAD_TRIES` polls, the node emits the change
- *   without messages.
+ * The next poll reads the time between `again` and `since` once more, because changes can become visible late.
+ * Both times stop at the first change that is not handled yet.
+ * Both times use the server's clock, because the clock of the n8n machine may be wrong.
  */
 
-/**
- * The length of the overlap. Servers set the time of a change before the change becomes visible, and the clocks of
- * several servers differ.
- */
+/** The assumed maximum delay until a change becomes visible to polls. */
 export const OVERLAP_MS = 5 * MINUTE_MS;
 
 /** A change of a conversation, identified by the ID of the conversation and the time of the change. */
@@ -37,27 +30,24 @@ export interface Change {
 
 /** The state that a poll stores for the next poll (see the top of this file). */
 const memorySchema = z.object({
-	/** Identifies the server, the credential and the assistant. The node ignores a memory with another value. */
+	/** Identifies the server, the credential and the assistant of the memory. */
 	watched: z.string(),
 	since: z.number(),
 	again: z.number(),
-	/**
-	 * The changes at or after `again`, oldest first. `tries` counts the polls that postponed a change. Emitted changes
-	 * have no `tries`.
-	 */
+	/** `tries` counts the polls that postponed a change. A handled change has no `tries`. */
 	known: z.array(z.object({ id: z.string(), at: z.number(), tries: z.number().optional() })),
 });
 
 export type Memory = z.infer<typeof memorySchema>;
 
-/** Returns the stored memory if it is valid and belongs to the same server, credential and assistant. */
+/** Returns the stored memory if it is valid and matches `watched`. */
 export function readMemory(stored: unknown, watched: string): Memory | undefined {
 	const { data } = memorySchema.safeParse(stored);
 	if (data?.watched !== watched) return undefined;
 	return { ...data, again: Math.min(data.again, data.since) };
 }
 
-/** Returns the changes at or after `again` that were not emitted yet, oldest first and without duplicates. */
+/** Returns the changes at or after `again` that were not emitted, oldest first and without duplicates. */
 export function newChanges<One extends Change>({ again, known }: Memory, changes: One[]): One[] {
 	const emitted = new Set(known.filter(({ tries }) => tries === undefined).map(changeKey));
 	const fresh = changes.filter((one) => one.at >= again && !emitted.has(changeKey(one)));
@@ -76,20 +66,19 @@ interface Page<One extends Change> {
 
 /** The changes read so far. `serverTime` comes from the first page. */
 export interface Reading<One extends Change> extends Page<One> {
-	/** The end (exclusive) of the time range that was read completely. */
+	/** The reading is complete up to this time (exclusive). */
 	upTo: number;
-	/** The error that ended the reading early. */
+	/** The error that stopped the reading. */
 	failure?: unknown;
 }
 
 /**
  * Returns the memory after a poll.
  *
- * @param memory the memory as stored now; an overlapping poll may have changed it
+ * @param memory the stored memory, which an overlapping poll may have changed
  * @param before the memory at the start of the poll
  * @param found the changes that the poll read
- * @param outcome `wanted`: changes that the workflow starts for; `handled`: wanted changes that are done; `unread`:
- * wanted changes that the poll postponed
+ * @param outcome the wanted changes, and which of them the poll handled or postponed (`unread`)
  */
 export function nextMemory(
 	memory: Memory,
@@ -99,8 +88,7 @@ export function nextMemory(
 ): Memory {
 	const [firstLeft] = differenceBy(newChanges(memory, wanted), handled, changeKey);
 	const left = firstLeft?.at ?? Infinity;
-	// A change with a future time must not move `since` to that time. Otherwise, polls would miss the changes before
-	// that time.
+	// `serverTime` limits `since`. Otherwise, a change with a wrong future time would hide all earlier changes.
 	const since = Math.min(upTo, left, serverTime + OVERLAP_MS);
 	const settled = Math.min(before.since, serverTime) - OVERLAP_MS;
 	const again = Math.max(memory.again, Math.min(upTo, left, settled));
@@ -135,9 +123,8 @@ export interface ChangesQuery {
 export type FetchChanges<One extends Change> = (query: ChangesQuery) => Promise<Page<One>>;
 
 /**
- * Reads changes page by page, oldest first. Each page starts at the time of the last change on the previous page. An
- * offset would skip conversations if the list changes during the reading. Never throws: the result contains the failure
- * and the changes read until then.
+ * Reads changes page by page, oldest first. Pages start at a time and not at an offset, because the list can change
+ * between two requests. Returns an error as `failure`.
  *
  * @param from the earliest time of the changes, in milliseconds since the epoch
  * @param isEnough called after each page; returns true to end the reading
@@ -148,20 +135,18 @@ export async function readChanges<One extends Change>(
 	isEnough: (soFar: Reading<One>) => boolean = () => false,
 	pageSize = PAGE_SIZE,
 ): Promise<Reading<One>> {
-	/** Changes by key, in reading order. */
 	const seen = new Map<string, One>();
 	const read: Reading<One> = { upTo: from, changes: [] };
 	try {
 		for (let [sameTime, isOver] = [0, false]; !isOver; ) {
 			const since = read.upTo;
-			// If many changes have the same time, a larger page gets past that time.
+			// The limit grows if many changes have the same time. Otherwise, a page could contain only these changes.
 			const limit = Math.max(pageSize, 2 * sameTime) + 1;
 			const page = await fetchChanges({ since, order: 'ASC', limit });
 			for (const change of page.changes) seen.set(changeKey(change), change);
 			const times = timesOf(page.changes);
 			const last = times.at(-1) ?? since;
-			// A page with fewer changes than `limit` is the last page. A page with more changes is complete: the server
-			// ignored `limit`.
+			// A full page means that more changes can follow. A larger page means that the server ignored `limit`.
 			const isEnd = page.changes.length !== limit || times.length === 0;
 			read.upTo = last + Number(isEnd && times.length > 0);
 			read.changes = [...seen.values()];
@@ -180,8 +165,8 @@ export const timesOf = (changes: Change[]): number[] =>
 	changes.map(({ at }) => at).filter((at) => !Number.isNaN(at));
 
 /**
- * Returns the time of the server, or else the time of the newest change. `start` is one overlap before the newest
- * change. For `start`, changes more than one overlap in the future are ignored.
+ * Returns the time of the server, and the time from which to read (`start`). `start` is `OVERLAP_MS` before the newest
+ * change with a plausible time.
  */
 async function readNewest(fetchChanges: FetchChanges<Change>) {
 	const page = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
@@ -201,14 +186,13 @@ export async function readFirstMemory(fetchChanges: FetchChanges<Change>, watche
 	const { start } = await readNewest(fetchChanges);
 	const { upTo, changes, failure } = await readChanges(fetchChanges, start);
 	if (failure !== undefined) throw failure;
-	// The comparison also removes changes with an invalid time (NaN), because JSON has no NaN.
+	// The comparison is false for invalid times (NaN), which the memory cannot store.
 	const known = changes.filter(({ at }) => at >= start).map(toKnown);
 	return { watched, since: upTo, again: start, known };
 }
 
 /**
- * Corrects a memory whose `since` is too far in the future. This happens if the server's clock was wrong earlier. With
- * the corrected memory, polls continue one overlap before the newest change.
+ * Corrects a memory whose `since` is in the future, for example after the server's clock was wrong.
  *
  * @param found the changes that were read with this memory
  * @returns the corrected memory; undefined if the memory is plausible

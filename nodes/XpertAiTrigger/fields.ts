@@ -27,7 +27,7 @@ const event = keyIn(EVENT_NAMES);
 
 export const EVENTS = event.options;
 
-/** The text below the trigger's name on the canvas: the selected events, e.g. `Failed, Waiting for a Person`. */
+/** The subtitle of the trigger on the canvas: the selected events. */
 export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.stringify(EVENT_NAMES)})[event]).join(", ") }}`;
 
 /** The parameters of the trigger, except Poll Times, which n8n adds. */

@@ -39,8 +39,8 @@ import { triggerFields, triggerSettings } from './fields';
 import type { ConversationEvent, TriggerSettings } from './fields';
 
 /**
- * Converts a conversation (E5) to a change. An invalid record becomes a change without an event, because a shorter page
- * would look like the last page.
+ * Converts a conversation to a change. An invalid record becomes a change without an event, so that the page keeps its
+ * length.
  */
 const conversationChange = conversationRecord
 	.extend({ title: textIfAny, xpertId: textIfAny, updatedAt: textIfAny })
@@ -63,8 +63,8 @@ export type ConversationChange = z.infer<typeof conversationChange> & { record: 
 const record = z.custom<IDataObject>(isJsonObject);
 
 /**
- * The schema of the answer of E5. Requires `total`, so that the answer of another API does not count as an empty list.
- * Xpert AI servers always send `total` (recorded).
+ * The schema of the answer to a search for conversations (E5). Requires `total` to reject the answers of other APIs.
+ * Xpert AI servers always send `total`.
  */
 const searchAnswer = z
 	.object({ items: z.array(record.catch({})), total: z.number() })
@@ -90,7 +90,7 @@ export function searchChanges(
 	return async ({ since, order, limit }) => {
 		const updatedAt = since === undefined ? undefined : { $gte: new Date(since).toISOString() };
 		const search = { where: { updatedAt, xpertId }, order: { updatedAt: order }, limit };
-		// Rejects an ascending list that the server did not filter and sort: polls would miss changes.
+		// Polls would miss changes if the server ignored the filter or the order.
 		const schema = searchAnswer.refine((changes) => {
 			const times = [since ?? 0, ...timesOf(changes)];
 			return order === 'DESC' || isEqual(times, sortBy(times));
@@ -103,9 +103,8 @@ export function searchChanges(
 }
 
 /**
- * Returns the event of a conversation from the status of its last run. Returns undefined during a run, before the first
- * run, and for an unknown status. Waiting and cancelled runs are both `interrupted`. Only waiting runs have tasks and
- * no error (seen on the live server). A run with only a leftover task counts as answered (see `openTasks`).
+ * Returns the event of a conversation, or undefined during a run of the assistant. The status `interrupted` can mean
+ * that the last run waits or that it was cancelled.
  */
 function eventOf(status: unknown, open: OpenTasks): ConversationEvent | undefined {
 	if (status === 'idle') return 'answered';
@@ -115,18 +114,18 @@ function eventOf(status: unknown, open: OpenTasks): ConversationEvent | undefine
 	return open.isLeftOver && !open.error ? 'answered' : 'cancelled';
 }
 
-/** The open tasks of a conversation. `error` says why the last run failed or who cancelled the run. */
+/** The open tasks of a conversation, and the error text of the last run. */
 type OpenTasks = ReturnType<typeof openTasks> & { error?: string };
 
-/** How many threads are read in parallel. A poll stops after the same number of unreadable threads. */
+/** How many threads a poll reads in parallel, and how many unreadable threads stop a poll. */
 const THREADS_AT_ONCE = 5;
 
-/** How many polls try to read a thread. If all of them fail, the change is emitted without messages. */
+/** How many polls try to read a thread before the node emits the change without messages. */
 export const THREAD_TRIES = 3;
 
 /**
- * Creates the items of changes, in order. A change with an unreadable thread does not delay later changes. The first
- * batch is processed even without time left, so that every poll makes progress.
+ * Creates the items of changes, in order. Postpones a change if its thread cannot be read. Processes at least one
+ * batch, so that every poll makes progress.
  *
  * @param most the maximum number of changes to handle
  * @param triesOf returns how many earlier polls postponed a change
@@ -144,9 +143,9 @@ export async function makeItems(
 		change,
 		thread: await readMessages(send, needsThreads ? change.threadId : undefined),
 	});
-	/** Handled changes. Without `json`, the conversation does not contain the text `onlyWith` and gets no item. */
+	/** Handled changes. `json` is missing if the conversation does not match `onlyWith`. */
 	const done: Array<ConversationChange & { json?: IDataObject }> = [];
-	/** Changes postponed to the next poll: the thread was unreadable, or the event may be temporary. */
+	/** Changes that the next poll tries again. */
 	const unread: ConversationChange[] = [];
 	let failed = 0;
 	for (let rest = changes; rest.length > 0 && done.length < most; ) {
@@ -155,8 +154,8 @@ export async function makeItems(
 		for (const { change, thread } of await Promise.all(batch.map(read))) {
 			const tries = triesOf(change);
 			const isFailed = !thread.messages && tries + 1 < THREAD_TRIES;
-			// If two runs of a thread collide, the conversation shows a cancelled run. That state can end when the
-			// other run ends (recorded, `turns`). So the first poll postpones a change to `cancelled`.
+			// Two runs on one thread can make the conversation look cancelled for a time. The next poll checks again.
+			// Recorded in `test/recordings/turns.json`.
 			const mayBeTemporary = change.event === 'cancelled' && tries === 0;
 			failed += Number(isFailed);
 			if (isFailed || mayBeTemporary) unread.push(change);
@@ -170,7 +169,7 @@ export async function makeItems(
 /** The messages of a thread, or the reason why they could not be read. */
 type ThreadMessages = { messages?: ThreadMessage[]; notRead?: string };
 
-/** Reads the messages of a thread (E15). Without a thread ID, there are no messages. */
+/** Reads the messages of a thread (E15). */
 async function readMessages(send: Send, threadId?: string): Promise<ThreadMessages> {
 	if (!threadId) return { messages: [] };
 	const { answer, failure } = await readThread({ send, clock: systemClock }, threadId);
@@ -178,8 +177,8 @@ async function readMessages(send: Send, threadId?: string): Promise<ThreadMessag
 }
 
 /**
- * Returns the JSON of an item; undefined if neither the title nor a message contains `onlyWith`. A change with an
- * unreadable thread always gets an item: an extra item is better than a missing item.
+ * Returns the JSON of an item, or undefined if the conversation does not contain the text `onlyWith`. An unreadable
+ * thread counts as a match.
  */
 function itemJson(
 	change: ConversationChange,
@@ -237,7 +236,7 @@ async function pollContext(context: IPollFunctions) {
 	const settings = readTriggerSettings(context);
 	const { send, server, credentialId } = await connectionOf(context);
 	const started = systemClock.now();
-	// Older versions of n8n do not have this function.
+	// Older versions of n8n do not have `getPollBudgetMs`.
 	const { getPollBudgetMs }: Partial<IPollFunctions> = context;
 	const budgetMs = Math.min(MAX_POLL_MS, getPollBudgetMs?.call(context) ?? Infinity);
 	return {
@@ -256,14 +255,14 @@ async function pollContext(context: IPollFunctions) {
 
 type PollContext = Awaited<ReturnType<typeof pollContext>>;
 
-/** The context of a poll after the first poll. Only tests set `pageSize`. */
+/** The parameters of `pollSince`. Only tests set `pageSize`. */
 type Polling = Omit<PollContext, 'context'> & { pageSize?: number };
 
 /**
  * Runs one poll. The first poll only stores the existing changes. A manual test returns the newest change and stores
  * nothing.
  *
- * @returns the changes since the last poll, or the newest change in a manual test; null if there are none
+ * @returns the items of new changes; null if there are none
  * @throws NodeApiError if a request failed and the poll made no progress
  * @throws NodeOperationError if a parameter is invalid, or if a manual test finds no change
  */
@@ -277,11 +276,11 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	return null;
 }
 
-/** Returns the changes whose event the user selected. `makeItems` checks `onlyWith` later, with the messages. */
+/** Returns the changes with an event that the user selected. */
 const wantedChanges = (changes: ConversationChange[], { events }: TriggerSettings) =>
 	changes.filter(({ event }) => event && events.includes(event));
 
-/** Runs a poll with the memory of earlier polls. Returns and throws the same as `poll`. */
+/** Runs a poll with the memory of earlier polls. */
 export async function pollSince(
 	memory: Memory,
 	polling: Polling,
@@ -292,7 +291,7 @@ export async function pollSince(
 		newChanges(memory, wantedChanges(changes, settings));
 	const isEnough = ({ changes, upTo }: Reading<ConversationChange>) =>
 		!hasTime(READING_SHARE) || (upTo >= memory.since && wantedOf(changes).length >= most);
-	// The first page repeats all known changes. It needs additional room for new changes.
+	// The page must hold all known changes and `pageSize` new changes.
 	const room = pageSize + memory.known.length;
 	const found = await readChanges(fetchChanges, memory.again, isEnough, room);
 	const { changes, failure } = found;
@@ -303,15 +302,14 @@ export async function pollSince(
 	}
 	const wanted = wantedOf(changes);
 	const { done, unread } = await makeItems(wanted, polling, most, (one) => triesOf(memory, one));
-	// No `await` from here on: a slow poll can overlap the next poll. With an `await`, both polls could emit the same
-	// change.
+	// Do not use `await` below. Otherwise, an overlapping poll could emit the same changes.
 	const latest = readMemory(stored, watched) ?? memory;
 	const handled = newChanges(latest, done);
 	const next = nextMemory(latest, memory, found, { wanted, handled, unread });
 	Object.assign(stored, next);
 	const items = handled.flatMap(({ json }) => (json ? [{ json }] : []));
 	if (items.length > 0) return [items];
-	// Some versions of n8n drop the stored data of a poll that throws. So a poll throws only if it made no progress.
+	// A poll with progress must not throw: some versions of n8n would drop the stored data.
 	const hasProgressed = handled.length + unread.length > 0 || next.since > latest.since;
 	if (failure !== undefined && !hasProgressed) throw failure;
 	return null;

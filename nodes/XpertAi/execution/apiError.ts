@@ -19,19 +19,16 @@ export interface NamedId {
 /** Hints for failed requests of an operation, by HTTP status. */
 export type StatusHints = Partial<Record<number, string>>;
 
-/** Details about a failed request, for the texts of its error. */
+/** Details for the message and the description of an error. */
 export interface HintContext {
 	statusHints?: StatusHints;
 	/** The record IDs in the path and body of the request. */
 	ids?: NamedId[];
-	/** The record that does not exist if the server answers 404. Replaces `ids`. */
+	/** The record that the error names instead of `ids`. */
 	missing?: NamedId;
 }
 
-/**
- * Returns the n8n error for a failed request. The message says what happened, the description what the user can do.
- * The error contains neither the token nor the request headers.
- */
+/** Returns the n8n error for a failed request. The error contains no token and no request headers. */
 export function apiError(
 	failure: Failure,
 	{ node, itemIndex, ...context }: HintContext & { node: INode; itemIndex?: number },
@@ -46,13 +43,13 @@ export function apiError(
 	const httpCode = failure.status?.toString() ?? failure.code;
 	const shown = { message, description, httpCode, itemIndex };
 	const error = new NodeApiError(node, { message }, shown);
-	// n8n's constructor replaces a message that contains a network error code. So the message is set again.
+	// Restores the message, because n8n's constructor replaces a message that contains a network error code.
 	error.message = message;
 	error.context.data = { ...failure };
 	return error;
 }
 
-/** Returns the specific hint for a failure. If undefined, `failureDescription` uses its general hint. */
+/** Returns a specific hint for a failure. Without a specific hint, `failureDescription` adds a general hint. */
 function hintFor(
 	failure: Failure,
 	{ statusHints, ids }: HintContext & { ids: NamedId[] },
@@ -67,7 +64,7 @@ function hintFor(
 		const why = subjects.includes('"Assistant"') ? ', it was never published' : '';
 		return `The server has no record with this ID${why}, or the key may not see it. Check ${subjects}.`;
 	}
-	// Servers also send a 403 for a wrong ID.
+	// A wrong ID can be the reason for status 403.
 	if (status === 403) return `${FORBIDDEN_HINT}${subjects && ` Also check ${subjects}.`}`;
 	return undefined;
 }
@@ -75,7 +72,7 @@ function hintFor(
 const FOR_LATER_HINT =
 	'The server makes all documents of this knowledgebase searchable anew, as its embedding model was changed. Until then it stores and processes nothing; Knowledgebase: Get tells its status. Run it again then.';
 
-/** Matches the server's only 404 reason that does not name the missing record. */
+/** Matches the reason of a 404 answer that names no record. */
 const UNNAMED_RECORD = /^the requested record was not found$/i;
 
 const FORBIDDEN_HINT =
@@ -107,7 +104,7 @@ export function operationError(
 	options: { description?: string; itemIndex?: number } = {},
 ): NodeOperationError {
 	const error = new NodeOperationError(node, message, options);
-	// n8n replaces a message that contains a network error code, e.g. in a user's value. So the message is set again.
+	// Restores the message, because n8n's constructor replaces a message that contains a network error code.
 	error.message = message;
 	return error;
 }

@@ -22,7 +22,6 @@ export const MIME_TYPES: Record<string, string> = {
 	xml: 'application/xml',
 };
 
-/** File extensions of pictures. `jpg` is missing because `mimeTypeOf` replaces `jpg` with `jpeg`. */
 const PICTURES = ['gif', 'jpeg', 'png', 'webp'];
 
 export const UNKNOWN_TYPE = 'application/octet-stream';
@@ -76,7 +75,7 @@ function binaryNamed(item: Item, name: string, property: string): BinaryField {
 	return item.refuseField(name, `names ${quoted(property)}, but the item ${available}`);
 }
 
-/** Yields the bytes of a binary field. A file that n8n stores inside the item is a single chunk. */
+/** Yields the bytes of a binary field. */
 async function* binaryChunks(item: Item, field: BinaryField): AsyncGenerator<Uint8Array> {
 	const { helpers } = item.context;
 	const { id } = field.binary;
@@ -99,7 +98,7 @@ export async function firstBytes(item: Item, field: BinaryField): Promise<Buffer
 
 const HEAD_BYTES = 1024;
 
-/** Whether the first bytes of a file are text without U+0000. Uses the same encoding as `textChunks`. */
+/** Whether the first bytes of a file are valid text. Valid text contains no U+0000. */
 export function isTextHead(head: Buffer, mimeType: string): boolean {
 	const text: unknown = attempt(() =>
 		new TextDecoder(encodingOf(head, mimeType), { fatal: true }).decode(head, { stream: true }),
@@ -110,17 +109,13 @@ export function isTextHead(head: Buffer, mimeType: string): boolean {
 /** U+0000. The server's database (PostgreSQL) cannot store this character in a text. */
 export const NUL = '\0';
 
-/**
- * A file is not text if at least one in 1,000 characters is U+0000. Such files are binary, or UTF-16 without a byte
- * order mark.
- */
+/** A file with at least one U+0000 per 1,000 characters is treated as binary, not as text. */
 const CHARACTERS_PER_NUL = 1000;
 
 /**
- * Yields the text of a binary field in chunks, without U+0000. The encoding comes from the byte order mark, or else
- * from the MIME type. The default is UTF-8.
+ * Yields the text of a binary field in chunks. Removes each U+0000 from the text.
  *
- * @param onNul called after the last chunk if U+0000 was removed
+ * @param onNul called after the last chunk if the text contained U+0000
  * @throws NodeOperationError if the file is not valid text or cannot be read
  */
 export async function* textChunks(
@@ -172,7 +167,7 @@ function encodingOf(head: Buffer, mimeType: string): string {
 }
 
 /**
- * Returns the file of a binary field for an upload. A file that n8n stores outside the item is streamed.
+ * Returns the file of a binary field for an upload. A file in n8n's binary data storage is streamed.
  *
  * @throws NodeOperationError if the file cannot be read, e.g. because n8n has deleted it
  */
@@ -193,10 +188,7 @@ export async function readUploadFile(item: Item, field: BinaryField): Promise<Up
 	};
 }
 
-/**
- * Reads a file. If reading fails, the error says that n8n no longer has the file. n8n deletes files together with
- * their executions, but pinned data can still refer to deleted files.
- */
+/** Reads a file. Fails, for example, if pinned data refers to a file that n8n has deleted. */
 async function readStored<Result>(
 	item: Item,
 	field: BinaryField,

@@ -26,7 +26,7 @@ type More = Partial<INodeProperties>;
  * Returns a function that builds fields of one type.
  *
  * @param initial the default value of the fields
- * @param ofAll further properties of the fields
+ * @param ofAll additional properties of every field
  */
 const fieldMaker =
 	(type: NodePropertyTypes, initial: NodeParameterValueType, ofAll?: More) =>
@@ -85,7 +85,7 @@ export function rowsField(
 type Choice = string | Omit<INodePropertyOptions, 'value'>;
 
 /**
- * A dropdown list. The default is the first choice, unless `more` sets a default.
+ * A dropdown list. The default is the first choice.
  *
  * @param choices the choices, by value
  */
@@ -104,7 +104,7 @@ export function choiceField<Value extends string>(
 	return fieldMaker('options', initial)(name, displayName, description, { options, ...more });
 }
 
-/** The path of the parameter Additional Fields (JSON), for the methods of `Reader`. */
+/** The path of the parameter Additional Fields (JSON). */
 export const ADDITIONAL_FIELDS_JSON = 'options.additionalFieldsJson';
 
 /** The option for request fields that have no parameter in the node. */
@@ -149,7 +149,7 @@ export const simplify = booleanField(
 	{ default: true, displayOptions: { hide: OF_TOOLS } },
 );
 
-/** The fields that `readAnswerOutput` reads. n8n's UX guidelines require Output, not Simplify, in an agent's tool. */
+/** The fields for the output format. n8n's UX guidelines require the field Output in an agent's tool. */
 export const simplifyFields: INodeProperties[] = [
 	simplify,
 	choiceField(
@@ -175,7 +175,7 @@ export const timeoutOption = (defaultSeconds = DEFAULT_TIMEOUT_SECONDS) =>
 		default: defaultSeconds,
 	});
 
-/** Maximum of Requests at Once. More parallel requests are not faster, and a proxy may reject them. */
+/** The maximum of the option Requests at Once. A proxy may reject more parallel requests. */
 const MOST_AT_ONCE = 20;
 
 export const atOnceOption = numberField(
@@ -195,20 +195,17 @@ export const optionsField = (options: INodeProperties[]): INodeProperties =>
 		options: inPanelOrder(options),
 	});
 
-/** Names of collections that only group fields in the panel. The request body contains their fields directly. */
+/** Names of the collections that group fields in the panel, but not in the request body. */
 const CONTAINERS = ['additionalFields', 'updateFields', 'filters'];
 
-/** A collection of optional body fields. Its name must be in `CONTAINERS`. */
+/** A collection of optional body fields. The name must be in `CONTAINERS`. */
 export const fieldCollection = (name: string, options: INodeProperties[]): INodeProperties =>
 	groupField(name, startCase(name), undefined, {
 		options,
 		...(name === 'filters' && { placeholder: 'Add filter' }),
 	});
 
-/**
- * Adds display conditions to fields. Does not use n8n's own function: its deep merge would take a sixth of the loading
- * time of the nodes.
- */
+/** Adds display conditions to fields. n8n's own function for this purpose is slow. */
 export function displayedIf<Field extends INodeProperties>(
 	{ show }: Pick<IDisplayOptions, 'show'>,
 	fields: Field[],
@@ -219,6 +216,6 @@ export function displayedIf<Field extends INodeProperties>(
 	}));
 }
 
-/** Whether a field only groups other fields (see `CONTAINERS`). */
+/** Whether a field is one of the collections in `CONTAINERS`. */
 export const isContainer = ({ name, type }: INodeProperties): boolean =>
 	type === 'collection' && CONTAINERS.includes(name);

@@ -16,7 +16,7 @@ import { Reader, chosenId } from './userInput';
 
 /** An input item. Reads the parameters of the operation, sends requests, and creates outputs and errors. */
 export class Item extends Reader {
-	/** Returns a progress message for n8n's log, `minutes` after the start. Only long operations set this function. */
+	/** Returns a progress message for n8n's log. Long operations set this function. */
 	progress?: (minutes: number) => string;
 
 	/**
@@ -29,7 +29,7 @@ export class Item extends Reader {
 		fields: INodeProperties[],
 		readonly connection: Connection,
 	) {
-		// Skips n8n's validation, which searches all fields for each value. The node checks values itself.
+		// Skips the slow validation of n8n. `Reader` checks the values.
 		const resolve: Reader['resolve'] = (name, initial) =>
 			context.getNodeParameter(name, index, initial, { skipValidation: true });
 		const suffix = context.getInputData().length > 1 ? ` [item ${index}]` : '';
@@ -37,9 +37,9 @@ export class Item extends Reader {
 	}
 
 	/**
-	 * Returns the error for a failed request of this item.
+	 * Returns the error for a failed request of this item. The error names the IDs in the request.
 	 *
-	 * @param body the JSON text of the request, searched for IDs from parameters
+	 * @param body the request body as JSON text
 	 */
 	apiError(failure: Failure, { ids = [], ...hints }: HintContext = {}, body = ''): NodeApiError {
 		return apiError(failure, {
@@ -51,8 +51,7 @@ export class Item extends Reader {
 	}
 
 	/**
-	 * Finds the IDs in a request that come from parameters. The last parameter comes first, because its record is most
-	 * likely to be missing.
+	 * Finds the IDs in a request that come from parameters.
 	 *
 	 * @param request the path and the body of the request
 	 */
@@ -60,7 +59,7 @@ export class Item extends Reader {
 		const parts = request.split(/[/"?]/);
 		const own = this.fields.filter(isIdField).reverse();
 		return own.flatMap(({ name, displayName }) => {
-			// Ignores failing expressions, because a hidden field can still contain a broken expression.
+			// A hidden field can contain a broken expression, so errors are ignored.
 			const id = chosenId(attempt(() => this.resolve(name, '')));
 			const forms = typeof id === 'string' ? [id, encodeURIComponent(id.toWellFormed())] : [];
 			const isSent = id !== '' && forms.some((form) => parts.includes(form));
@@ -84,10 +83,9 @@ export class Item extends Reader {
 	}
 
 	/**
-	 * Creates the output item for a failure. If On Error is "Continue (using error output)", n8n moves this output item
-	 * to the error output.
+	 * Creates the output item for a failure.
 	 *
-	 * @param facts further details for the output item
+	 * @param facts more details for the output item
 	 */
 	failed(error: ItemError, facts: IDataObject = {}): INodeExecutionData {
 		const { message, description, context } = error;
@@ -97,8 +95,8 @@ export class Item extends Reader {
 		const known = pickBy({ description, httpCode, request, requestId });
 		const details = { ...runFacts(error), ...omitBy(facts, isUndefined), ...known };
 		const item = this.output({ error: message, details });
-		// Before version 2.39, n8n detects a failed item by its `error`. n8n then copies the item. If the copy also has
-		// `error`, n8n reduces its JSON to the message. A non-enumerable `error` is not copied.
+		// n8n before version 2.39 recognizes a failed item by the property `error`, and then copies the item.
+		// A copied `error` would replace the details. A non-enumerable property is not copied.
 		if (this.node.onError !== 'continueErrorOutput') return item;
 		return Object.defineProperty(item, 'error', { value: error, enumerable: false });
 	}
@@ -109,10 +107,9 @@ export class Item extends Reader {
 	}
 
 	/**
-	 * Checks that this item has the same credential data as the first item. Operations that send all items together
-	 * can use only one credential.
+	 * Checks that this item and the first item have the same credential data.
 	 *
-	 * @throws NodeOperationError if the data differs
+	 * @throws NodeOperationError if the credential data differs
 	 */
 	checkSameCredential(first: Item): void {
 		if (this.connection === first.connection) return;
@@ -135,10 +132,7 @@ export class Item extends Reader {
 	}
 }
 
-/**
- * Returns the IDs and the status of a run from its error. `unverified` is an answer that the node could not check.
- * Returns an empty object for other errors.
- */
+/** Returns what an error says about a run of the assistant. Without a run, the result is an empty object. */
 export function runFacts({ context }: ItemError): IDataObject {
 	const { verdict: status, ...facts } = (context.data ?? {}) as IDataObject;
 	const shown = pick(facts, ['threadId', 'conversationId', 'runId', 'unverified']);

@@ -26,7 +26,7 @@ import {
 import type { StatusHints } from './apiError';
 import type { Item } from './item';
 
-/** The number of an endpoint in the contract (the API specification), or `beyond` for any other endpoint. */
+/** The number of an endpoint in the API specification. `beyond` is an endpoint outside the specification. */
 type Endpoint = `E${number}` | 'beyond';
 
 /** The keys that Simplify keeps, or a function that simplifies a result. */
@@ -39,7 +39,7 @@ interface OperationInfo {
 	action?: string;
 	/** The endpoint of the main request. A test generates a table in `docs/endpoints.md` from this property. */
 	endpoint: Endpoint;
-	/** Replaces `endpoint` on servers that have only the endpoints of the contract. */
+	/** The endpoint of the main request on servers that do not have `endpoint`. */
 	fallback?: Endpoint;
 	description: string;
 	/** Additional information for n8n's AI workflow builder. */
@@ -50,9 +50,9 @@ interface OperationInfo {
 
 /** The request body of an operation: a JSON object, a JSON list or a form. */
 export interface OperationBody {
-	/** Set for a multipart form with a file of the item. The fields become text parts. */
+	/** Whether the body is a multipart form with a file of the item. */
 	isForm?: true;
-	/** The fields of the body. Their names are the body keys, unless `compose` changes the keys. */
+	/** The fields of the body. By default, the name of a field is its key in the body. */
 	fields: INodeProperties[];
 	/** The node checks the body with this schema, because servers check almost nothing. */
 	schema: ZodTypeAny;
@@ -62,7 +62,7 @@ export interface OperationBody {
 	fieldByPath?: Record<string, string>;
 	/** Splits a list that is too long for one request into several bodies. */
 	split?: (body: unknown) => unknown[];
-	/** Body paths that only the node sets. Additional Fields (JSON) must not contain these paths. */
+	/** Body paths that the node sets. Additional Fields (JSON) must not contain these paths. */
 	reserved?: string[];
 }
 
@@ -72,17 +72,16 @@ export type PathValues = Record<string, string>;
 /** The schema of an answer, or a function that creates the schema from the path values. */
 export type AnswerForm = AnswerSchema | ((asked: PathValues) => AnswerSchema);
 
-/**
- * The result of a precheck. If `answer` is present, the node outputs this answer and does not send the main request.
- * `found` has the values of the path placeholders `{name!}`.
- */
+/** The result of a precheck. */
 export interface PrecheckResult {
+	/** The node outputs this answer instead of sending the main request. */
 	answer?: unknown;
+	/** Values for the path placeholders `{name!}`. */
 	found?: Record<string, string>;
 }
 
 /**
- * Runs before the main request of an item. Adds checks that the server lacks, or finds IDs for the path.
+ * Runs before the main request of an item, e.g. to find IDs for the path.
  *
  * @throws NodeApiError or NodeOperationError if the main request must not be sent
  */
@@ -91,7 +90,7 @@ export type Precheck = (item: Item, path: PathValues, timeoutMs: number) => Prom
 /**
  * Sends the main request of an item.
  *
- * @param further fields to add to the body
+ * @param further values to add to the body
  * @param isRepeatable whether the request can safely be sent twice; default: `repeatable` of the operation
  * @returns the parsed answer
  */
@@ -99,47 +98,42 @@ export type SendRequest = (further?: IDataObject, isRepeatable?: boolean) => Pro
 
 type Method = ApiRequest['method'];
 
-/** The declaration of an operation with one request per item. */
+/** The declaration of an operation that `runDeclared` runs. */
 interface Declaration extends OperationInfo {
 	/** The fields for IDs in the path. Each field has the name of its placeholder. */
 	ids?: INodeProperties[];
 	/**
-	 * Method, and path below the API root. Placeholders: `{name}` is the value of the parameter `name`, `{name*}` is a
-	 * list of IDs, and `{name!}` is an ID from `precheck`. A list too long for one URL is split into several requests.
+	 * The method, and the path below the API root. The path can contain placeholders:
+	 * - `{name}`: the value of the parameter `name`
+	 * - `{name*}`: the list of IDs in the parameter `name`, split if it is too long for one URL
+	 * - `{name!}`: an ID from `precheck`
 	 */
 	route: `${Method} /${string}`;
-	/**
-	 * Set for list endpoints with `limit` and `offset`. `resultsKey` is the key of the list in the answer. Default: the
-	 * answer is the list.
-	 */
+	/** For endpoints with `limit` and `offset`. `resultsKey` is the key of the list in an answer object. */
 	paging?: { resultsKey?: string };
-	/** The schema of the answer, or its required keys. Default: a list as described by `paging`. */
+	/** The schema of the answer, or the required keys of the answer. Default: a list. */
 	answer?: string[] | AnswerForm;
 	body?: OperationBody;
 	precheck?: Precheck;
 	/** Options of this operation, in addition to general options such as Timeout. */
 	options?: INodeProperties[];
-	/** A constant body. For operations that only read, but use a route that can also change records. */
+	/** The constant body of a PUT request that only reads. */
 	fixedBody?: IDataObject;
 	/**
-	 * Converts the answer to the JSON of the output items. With `paging`, the answer is the array of all results.
-	 * Default: `deletedItem` for DELETE, otherwise `answerItems`.
+	 * Converts the answer to the JSON of the output items. Default: `deletedItem` for DELETE, otherwise `answerItems`.
 	 *
-	 * @param asked the request body, or the path values if there is no body; undefined for an answer from `precheck`
+	 * @param asked the request body, or the path values of a request without a body
 	 */
 	shape?: (answer: unknown, asked: unknown) => IDataObject[];
 	/** The default of the option Timeout, in seconds. */
 	timeoutSeconds?: number;
-	/**
-	 * Whether the request can safely be sent twice. If true, the node also retries after a timeout, when the server may
-	 * have processed the request. Default: true for GET and with `paging`.
-	 */
+	/** Whether the node may send the request twice, e.g. after a timeout. Default: true for GET and with `paging`. */
 	repeatable?: boolean;
-	/** Replaces the default call of `send`, e.g. to add an ID that the node creates. */
+	/** Calls `send`, e.g. with an ID that the node creates. Default: one call without arguments. */
 	sendBody?: (item: Item, send: SendRequest) => Promise<unknown>;
 	/** Hints for HTTP statuses that have a special meaning in this operation. */
 	statusHints?: StatusHints;
-	/** Returns a hint about the answer, if any. n8n shows the hint above the output. */
+	/** Returns a hint about the answer. n8n shows the hint above the output. */
 	answerHint?: (answer: unknown) => string | undefined;
 	/** How to simplify a result. Without this property, the operation has no Simplify switch. */
 	simplify?: Simplification;
@@ -158,7 +152,7 @@ export function declare(declaration: Declaration) {
 	};
 }
 
-/** An operation with one request per item, which `runDeclared` runs. */
+/** An operation that `runDeclared` runs. */
 export type DeclaredOperation = ReturnType<typeof declare>;
 
 /** The input of an operation: n8n's execution context and the input items. */
@@ -188,17 +182,14 @@ export interface Resource {
 export const isCoded = (operation: Operation): operation is CodedOperation =>
 	'execute' in operation;
 
-/** Simplifies a result. A result with none of the keys to keep stays unchanged. */
+/** Simplifies a result. The result stays unchanged if no key would be left. */
 export function simplified(simplification: Simplification, result: IDataObject): IDataObject {
 	if (typeof simplification === 'function') return simplification(result);
 	const kept = pick(result, simplification);
 	return isEmpty(kept) ? result : kept;
 }
 
-/**
- * Whether an operation only reads, so that items can run in parallel. True for repeatable requests, except PATCH
- * requests and PUT requests without `fixedBody`.
- */
+/** Whether an operation only reads. Read operations process several items in parallel. */
 export function onlyReads({ method, repeatable, fixedBody }: DeclaredOperation): boolean {
 	const changes = (method === 'PUT' && !fixedBody) || method === 'PATCH';
 	return repeatable && !changes;
@@ -220,8 +211,8 @@ export function nodeProperties(resources: Resource[], defaultResource: string): 
 }
 
 /**
- * The expression for the subtitle of the node on the canvas, e.g. `Get Many: Conversation`. Expressions cannot read
- * display names, so this expression contains all display names.
+ * The expression for the subtitle of the node on the canvas, e.g. `Get Many: Conversation`. Contains all display names,
+ * because n8n expressions cannot read display names.
  */
 export function nodeSubtitle(resources: Resource[]): string {
 	const names = resources.flatMap(({ value, name, operations }) =>
@@ -231,7 +222,7 @@ export function nodeSubtitle(resources: Resource[]): string {
 	return `={{ (${JSON.stringify(Object.fromEntries(names))})[${chosen}] }}`;
 }
 
-/** The Operation list of a resource. Its default is the first operation. */
+/** The Operation list of a resource. The first operation is the default. */
 function operationList({ value: resource, operations }: Resource): INodeProperties {
 	const choices = operations.map(({ value, builderHint: propertyHint, ...info }) => [
 		value,
@@ -246,10 +237,7 @@ function operationList({ value: resource, operations }: Resource): INodeProperti
 	});
 }
 
-/**
- * The parameters of a resource. Each operation keeps the order of its parameters. Merges equal parameters of several
- * operations to shorten the node description, which n8n sends to every browser.
- */
+/** The parameters of a resource. Operations share identical parameters, to shorten the node description. */
 function resourceFields({ value, operations }: Resource): INodeProperties[] {
 	const all = operations.flatMap((operation) =>
 		operationFields(operation).map((field, at) => ({ field, at, operation: operation.value })),
@@ -266,14 +254,13 @@ export const operationFields = memoize((operation: Operation): INodeProperties[]
 	isCoded(operation) ? operation.fields : declaredFields(operation),
 );
 
-/** The parameters of a declared operation: single fields, then grouping collections, Simplify and Options. */
 function declaredFields(operation: DeclaredOperation): INodeProperties[] {
 	const { body, ids = [], paging, timeoutSeconds } = operation;
 	const [optional, fields] = partition(body?.fields, { name: 'options' });
 	const [groups, single] = partition(fields, isContainer);
 	const options = [
 		...optional.flatMap((field) => field.options as INodeProperties[]),
-		// A body with `split` is a list, to which no fields can be added.
+		// A body with `split` is a list. A list cannot have additional fields.
 		...(body && !body.split ? [additionalFieldsJson] : []),
 		...(operation.options ?? []),
 		...(onlyReads(operation) ? [] : [atOnceOption, timeoutOption(timeoutSeconds)]),

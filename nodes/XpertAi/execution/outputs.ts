@@ -11,7 +11,7 @@ import { type Item, runFacts } from './item';
 
 /* The outputs for the workflow, for the visitors of a streaming chat, and for AI agents. */
 
-/** The text for chat visitors after a failure. The reason is only for the author of the workflow. */
+/** The text that chat visitors get after a failure, without the reason. */
 export const NO_ANSWER = 'Sorry, there is no answer right now, please try again later.';
 
 /** Whether the node runs as the tool of an AI agent. For a tool, n8n adds `Tool` to the node type. */
@@ -20,15 +20,15 @@ export const isTool = (context: IExecuteFunctions): boolean =>
 
 const toolOutputs = z.enum(['simplified', 'raw', 'selected']);
 
-/** The output format of an answer: simplified or raw. If set, `rawFields` are the only fields of a raw output. */
+/** The output format of an answer: simplified or raw. */
 export interface AnswerOutput {
 	simplify: boolean;
+	/** The fields of a raw output. Default: all fields. */
 	rawFields?: string[];
 }
 
 /**
- * Reads the output format from the parameter Simplify, or from Output in an agent's tool. Called before the request,
- * so that an invalid parameter prevents the request.
+ * Reads the output format from the parameters. Call this before the request, to reject invalid parameters early.
  *
  * @throws NodeOperationError if a parameter is invalid
  */
@@ -39,18 +39,15 @@ export function readAnswerOutput(item: Item): AnswerOutput {
 	return { simplify: false, rawFields: splitList(item.filledText('toolFields')) };
 }
 
-/** Returns the raw answer, or only its `rawFields` if they are set. */
+/** Returns a raw answer. Keeps only the fields in `rawFields`, if set. */
 export const rawOutput = ({ rawFields }: AnswerOutput, json: IDataObject): IDataObject =>
 	rawFields ? pick(json, rawFields) : json;
 
-/** Whether a streaming chat shows the output of the node. The output of a tool goes to the agent. */
+/** Whether a streaming chat shows the output of the node. */
 export const isInChat = (context: IExecuteFunctions): boolean =>
 	!isTool(context) && 'isStreaming' in context && context.isStreaming();
 
-/**
- * Moves the description of an n8n error to `messages`, and replaces it with `NO_ANSWER`. A streaming chat would show
- * the description to visitors. Returns other values unchanged.
- */
+/** Replaces the description of an n8n error, because a streaming chat shows the description to visitors. */
 export function forChat(caught: unknown): unknown {
 	if (!(caught instanceof NodeApiError || caught instanceof NodeOperationError)) return caught;
 	if (caught.description) caught.messages.push(caught.description);
@@ -58,23 +55,19 @@ export function forChat(caught: unknown): unknown {
 	return caught;
 }
 
-/**
- * Replaces each UUID with `…`, so that chat visitors get no thread IDs. With a thread ID, any key of the organization
- * can read, rename and delete the thread.
- */
+/** Replaces each UUID with `…`, because chat visitors must not see thread IDs. */
 export const redactIds = (text: string): string => text.replace(EVERY_UUID, '…');
 
-/** Converts an error to an answer. `status` is the status of the run, or `failed` if there is none. */
+/** Converts an error to an answer. `status` is `failed` if the error has no run status. */
 export function failureAsReply(error: ItemError): IDataObject {
 	return { output: redactIds(error.message), status: 'failed', ...runFacts(error) };
 }
 
 /**
- * Returns a failure as the output of an agent's tool, because some agents get an empty text if a tool throws.
+ * Returns a failure as the output of an agent's tool. Some agents do not see an error that a tool throws.
  *
- * @param item the first input item, if any
- * @throws the caught value if there is no item, the node is not a tool, the execution was stopped, or Failures as
- * Replies is off; in a streaming chat, the result of `forChat`
+ * @param item the first input item
+ * @throws the failure if the node is not a tool or must not reply
  */
 export function replyOrFail(
 	caught: unknown,
@@ -89,9 +82,9 @@ export function replyOrFail(
 }
 
 /**
- * Whether the node is part of a loop: another node comes both before and after this node.
+ * Whether this node is part of a loop in the workflow.
  *
- * @param type if set, the loop must contain a node of this type
+ * @param type a node type that the loop must contain; default: any
  */
 export function isInLoop(context: IExecuteFunctions, type?: string): boolean {
 	const { name } = context.getNode();
@@ -111,10 +104,7 @@ export function addHints(context: IExecuteFunctions, messages: string[]): void {
 export const mayContinue = (context: IExecuteFunctions): boolean =>
 	context.continueOnFail() && !context.getExecutionCancelSignal()?.aborted;
 
-/**
- * Converts an answer to the JSON of an item. An object stays unchanged, undefined becomes `{}`, and any other value
- * becomes the field `response`.
- */
+/** Converts an answer to the JSON of an item. A value that is not an object becomes the field `response`. */
 export function asJson(value: unknown): IDataObject {
 	if (isJsonObject(value)) return value;
 	return value === undefined ? {} : { response: value as IDataObject[string] };

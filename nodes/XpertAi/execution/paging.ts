@@ -2,10 +2,7 @@ import { isJsonObject } from '../transport/answer';
 
 export const PAGE_SIZE = 100;
 
-/**
- * Returns a key to detect repeated results: the ID of a result, or the namespace and key of a store item. Other fields
- * may change between two pages, so the whole result is the last resort.
- */
+/** Returns a key to detect repeated results. Prefers IDs, because other fields may change between two pages. */
 function identityOf(result: unknown): string {
 	const { id, assistant_id, thread_id, namespace, key } = isJsonObject(result) ? result : {};
 	const place = namespace && key ? [namespace, key] : result;
@@ -13,8 +10,7 @@ function identityOf(result: unknown): string {
 }
 
 /**
- * Collects the results of a list endpoint, and drops repeated results. Results repeat if the server ignores `offset`,
- * or if the list changes between two pages.
+ * Collects the results of a list endpoint. A result that several pages contain counts once.
  *
  * @param fetchPage requests up to `limit` results, starting at `offset`
  * @param wanted the maximum number of results; default: all
@@ -32,8 +28,9 @@ export async function collectPages<Result>(
 			const identity = identityOf(result);
 			if (!results.has(identity)) results.set(identity, result);
 		}
-		// A page with fewer than `limit` results is the last page. A page with more results is the whole list: the
-		// server ignored `limit`. A page without new results means that the server ignores `offset`.
+		// Fewer results than `limit`: this is the last page.
+		// More results than `limit`: the server ignored `limit` and sent the whole list.
+		// No new results: the server ignored `offset`.
 		if (page.length !== limit || results.size === known) break;
 		offset += page.length;
 	}

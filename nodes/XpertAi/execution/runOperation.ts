@@ -20,12 +20,12 @@ import { collectPages } from './paging';
 import { type Naming, type Schema, fieldName, isNamedIn } from './userInput';
 
 /**
- * Merges Additional Fields (JSON) into the body, if the operation has this option. Then checks the complete body.
+ * Merges Additional Fields (JSON) into the request body, and checks the complete body.
  *
  * @param value the body from the other parameters
- * @param panel how messages name the parts of `value`
+ * @param panel the naming of `value` in error messages
  * @param reserved paths that Additional Fields (JSON) must not contain
- * @returns the complete body, and how messages name its parts
+ * @returns the complete body, and the naming of the body in error messages
  * @throws NodeOperationError if a field is invalid
  */
 export function mergeAdditionalFields<Body>(
@@ -59,7 +59,7 @@ function deepMerged(base: unknown, over: unknown): unknown {
  * Runs a declared operation for all items.
  *
  * @returns the output items, each paired with its input item
- * @throws the error of the item that failed first, if On Error is "Stop Workflow"
+ * @throws the first error, if On Error is "Stop Workflow"
  */
 export async function runDeclared(
 	operation: DeclaredOperation,
@@ -88,10 +88,7 @@ export async function runDeclared(
 export const answerItems = (answer: unknown): IDataObject[] =>
 	(Array.isArray(answer) ? answer : [answer]).map(asJson);
 
-/**
- * The output of a delete operation, in the format of n8n's own nodes. `deleted` is false only if the answer reports
- * zero affected records. Some answers report no number, e.g. E14 returns the deleted record.
- */
+/** The output of a delete operation. Some answers do not contain `affected`, although the record was deleted. */
 export function deletedItem(answer: unknown): IDataObject[] {
 	return [{ deleted: !(isJsonObject(answer) && answer.affected === 0) }];
 }
@@ -101,7 +98,7 @@ const READS_AT_ONCE = 5;
 const wholeNumber = z.number().int().min(1);
 
 /**
- * How many items run in parallel: the option Requests at Once of the first item, or 1 without items.
+ * Reads the option Requests at Once of the first item.
  *
  * @throws NodeOperationError if the option is invalid
  */
@@ -109,11 +106,10 @@ export const atOnceOf = ([first]: Item[]): number =>
 	first?.setting('options.concurrency', wholeNumber) ?? 1;
 
 /**
- * Runs `work` for each item. The output keeps the order of the items. If On Error is a "Continue" setting, a failed
- * item becomes an error item.
+ * Runs `work` for each item. The output keeps the order of the items.
  *
  * @param atOnce how many items run in parallel
- * @throws the error of the item that failed first, if On Error is "Stop Workflow"; no new item starts after this error
+ * @throws the first error, if On Error is "Stop Workflow"
  */
 export async function forEachItem(
 	items: Item[],
@@ -137,9 +133,9 @@ export async function forEachItem(
 }
 
 /**
- * Runs `work` for each entry, with up to `slots` entries in parallel. The entries start in their order.
+ * Runs `work` for each entry, with up to `slots` entries in parallel.
  *
- * @param goOn called before each entry starts; if it returns false, this entry and all later entries are skipped
+ * @param goOn whether to start the next entry
  */
 export async function forEachConcurrently<Entry>(
 	entries: Entry[],
@@ -149,7 +145,7 @@ export async function forEachConcurrently<Entry>(
 ): Promise<void> {
 	const remaining = entries.values();
 	const slot = async () => {
-		// All slots share one iterator, so each entry is processed once.
+		// The parallel loops share one iterator, so each entry is processed once.
 		for (const entry of remaining) {
 			if (!goOn()) return;
 			await work(entry);
@@ -158,10 +154,7 @@ export async function forEachConcurrently<Entry>(
 	await Promise.all(Array.from({ length: slots }, slot));
 }
 
-/**
- * Sends the requests of an item. For each answer, `asked` is the request body, or the path values if there is no body.
- * An answer from `precheck` has no `asked`. All pages of a list form one answer.
- */
+/** Sends the requests of an item. All pages of a list form one answer. */
 async function answersFor(item: Item, operation: DeclaredOperation) {
 	const { answer, method, paging, repeatable, precheck, body, statusHints } = operation;
 	const { timeoutSeconds: initialTimeout = DEFAULT_TIMEOUT_SECONDS } = operation;
@@ -188,7 +181,7 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 		for (const { value, text } of bodies) {
 			const ask = async (further?: IDataObject, isRepeatable = repeatable) => {
 				const json = further ? item.jsonText({ ...(value as object), ...further }, naming) : text;
-				// A form has the file and a text part for each value, not the JSON text.
+				// A form contains the file and the values instead of the JSON text.
 				const sent = file ? () => multipartBody(file, value as FieldValues) : json;
 				const request = { method, path, body: sent, timeoutMs, schema, repeatable: isRepeatable };
 				return await item.call(request, { statusHints });
@@ -200,14 +193,14 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 	return answers;
 }
 
-/** Fields in the body of a list request that the node sets for each page. */
+/** Body fields that the node sets for each page of a list. */
 const PAGE_FIELDS = ['limit', 'offset'];
 
 /**
  * Builds the request body of an item from its parameters, and checks the body.
  *
- * @param reserved paths that only the node sets
- * @returns the body, and how messages name its parts
+ * @param reserved paths that Additional Fields (JSON) must not contain
+ * @returns the body, and the naming of the body in error messages
  * @throws NodeOperationError if a parameter is invalid
  */
 export function bodyOf(item: Item, body: OperationBody, reserved = body.reserved) {
@@ -222,7 +215,7 @@ const MAX_TIMEOUT_SECONDS = 2_147_483;
 /** The schema of a timeout in seconds, within the limits of the HTTP client and of Node.js timers. */
 export const timeoutSeconds = z.number().positive().min(0.001).max(MAX_TIMEOUT_SECONDS);
 
-/** The path values of each request. A list of IDs that is too long for one URL needs several requests. */
+/** The path values of each request. A long list of IDs needs several requests. */
 function pathsOf(item: Item, { path: template }: DeclaredOperation) {
 	let paths: Array<Record<string, string>> = [{}];
 	for (const [, name = '', list] of template.matchAll(/\{(\w+)(\*?)\}/g)) {
@@ -234,7 +227,7 @@ function pathsOf(item: Item, { path: template }: DeclaredOperation) {
 	return paths;
 }
 
-/** Fetches a list page by page: all results if Return All is on, otherwise at most Limit results. */
+/** Fetches the pages of a list. The parameters Return All and Limit set the number of results. */
 async function pagesOf(
 	item: Item,
 	ask: (page: IDataObject) => Promise<unknown>,
@@ -244,12 +237,12 @@ async function pagesOf(
 	return await collectPages(async (page) => (await ask(page)) as unknown[], wanted);
 }
 
-/** Runs the selected operation for all input items. In an agent's tool, a failure can become the output. */
+/** Runs the selected operation for all input items. */
 export async function execute(
 	given: IExecuteFunctions,
 	catalogue: Resource[],
 ): Promise<INodeExecutionData[]> {
-	// n8n's `getNode` copies the whole node at each call, so this function calls it only once.
+	// Caches the node, because n8n's `getNode` copies the whole node at each call.
 	const node = given.getNode();
 	const context = Object.create(given, { getNode: { value: () => node } }) as IExecuteFunctions;
 	const connections = await connectionsOf(given);

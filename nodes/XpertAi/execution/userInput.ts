@@ -48,13 +48,13 @@ type JsonPath = Array<string | number>;
 export interface Naming {
 	/** The node fields of the value. If set, messages show display names instead of JSON keys. */
 	fields?: INodeProperties[];
-	/** The path of the value in `fields`, e.g. `['options', 'timeout']`. Default: the value contains all `fields`. */
+	/** The path to the value within `fields`, e.g. `['options', 'timeout']`. */
 	within?: JsonPath;
 	/** Maps paths in the value to field names, e.g. `assistant.id` to `assistantId`. */
 	fieldByPath?: Record<string, string>;
-	/** The value of Additional Fields (JSON). If this JSON sets a part, messages show the JSON path of the part. */
+	/** The content of Additional Fields (JSON). Messages name parts of this content by JSON path. */
 	additional?: object;
-	/** The display name of the whole value. Default: `Fields` if `fields` is set, otherwise `JSON Body`. */
+	/** The display name of the whole value. */
 	parameter?: string;
 }
 
@@ -71,16 +71,16 @@ interface InputIssue {
 }
 
 /**
- * Reads and checks node parameters, for one input item or for one poll of the trigger. If a value is invalid, methods
- * throw a NodeOperationError that names the parameter, the item and the requirement.
+ * Reads and checks node parameters, for one input item or for one poll of the trigger. Methods throw a
+ * NodeOperationError if a value is invalid.
  */
 export class Reader {
 	/**
 	 * @param fields the parameters, with their display names and defaults
-	 * @param resolve reads a parameter from n8n; returns `initial` if the workflow does not set the parameter
+	 * @param resolve reads a parameter from n8n; returns `initial` if the parameter is not set
 	 * @param unsent tells the user what the node did not do, e.g. `Nothing was sent for this item.`
-	 * @param index the index of the item; undefined for a poll
-	 * @param suffix names the item at the end of messages about rejected values
+	 * @param index the index of the input item; undefined for a poll
+	 * @param suffix the end of error messages, e.g. ` [item 2]`
 	 */
 	constructor(
 		readonly node: INode,
@@ -91,7 +91,7 @@ export class Reader {
 		readonly suffix = '',
 	) {}
 
-	/** Creates a reader of other fields for the same item. */
+	/** Creates a reader of the given fields, for this item. */
 	with(fields: INodeProperties[], resolve: Reader['resolve']): Reader {
 		return new Reader(this.node, fields, resolve, this.unsent, this.index, this.suffix);
 	}
@@ -110,7 +110,7 @@ export class Reader {
 		return this.refuse({ field: `"${this.labelOf(name)}"`, rule, value, fix });
 	}
 
-	/** Throws if a parameter is an expression. Call only for empty parameters. */
+	/** Throws if an empty parameter is an expression. The caller must check that the parameter is empty. */
 	refuseIfExpression(name: string): void {
 		const rule = 'is empty: its expression gave nothing for this item';
 		if (isExpression(givenFor(this.node, name)))
@@ -144,9 +144,9 @@ export class Reader {
 
 	/**
 	 * Reads a parameter, converts its value to the type of the field, and checks the value with a schema. Empty fields
-	 * of a collection get their defaults.
+	 * of a collection get their default values.
 	 *
-	 * @param initial the value of an empty parameter; default: the default of the field
+	 * @param initial the value of an empty parameter. If omitted, the default of the field applies.
 	 */
 	setting<Value>(name: string, schema: Schema<Value>, initial?: NodeParameterValueType): Value {
 		const field = this.fieldOf(name);
@@ -164,26 +164,23 @@ export class Reader {
 		return this.check(schema, defaults({}, value, initials), naming);
 	}
 
-	/** Reads one parameter for each key of a schema. Numbers without a maximum, `int` or `finite` accept Infinity. */
+	/** Reads one parameter for each key of a schema. Limit each number in the schema: `z.number()` accepts Infinity. */
 	settings<Settings extends AnyZodObject>(schema: Settings): z.output<Settings> {
 		return mapValues(schema.shape, (own: ZodTypeAny, name): unknown => this.setting(name, own));
 	}
 
-	/** Reads the values of fields by field name. Leaves out empty fields. */
+	/** Reads several fields. Returns their values by field name, without empty values. */
 	values(fields: INodeProperties[]): FieldValues {
 		const raw = fields.map(({ name }) => [name, this.parameter(name)] as const);
 		return this.check(groupSchema(fields), Object.fromEntries(raw), { fields });
 	}
 
-	/**
-	 * Reads a parameter as text. Converts numbers, booleans and dates. An empty parameter gives `initial`, not the
-	 * field's default, which may be an expression.
-	 */
+	/** Reads a parameter as text. Converts numbers, booleans and dates. An empty parameter gives `initial`. */
 	text(name: string, initial = ''): string {
 		return this.setting(name, textValue, initial);
 	}
 
-	/** Reads a text that must not be empty. For an ID field, extracts the ID. */
+	/** Reads a parameter as text. Throws if the text is empty. */
 	filledText(name: string): string {
 		const text = this.text(name);
 		return text.trim() === '' ? this.refuseField(name, 'must not be empty') : text;
@@ -213,7 +210,7 @@ export class Reader {
 		const text = stringified(value);
 		if (text === undefined)
 			return this.refuse({ field: fieldName([], naming), rule: 'cannot be sent as JSON' });
-		// `JSON.stringify` escapes lone surrogates, and turns Infinity and NaN into null. Other texts need no search.
+		// Search only if the JSON contains `\ud` (a lone surrogate) or `null` (perhaps Infinity or NaN).
 		const path = /\\ud|null/.test(text) ? findPath(value, isUnsendable) : undefined;
 		if (!path) return text;
 		const part = valueAt(value, path);
@@ -222,10 +219,7 @@ export class Reader {
 		return this.refuse({ field: fieldName(path, naming), ...issue });
 	}
 
-	/**
-	 * Returns the display name of a parameter, e.g. of `options.timeout`. Falls back to the display name of the outer
-	 * parameter, then to `name`.
-	 */
+	/** Returns the display name of a parameter such as `options.timeout`. */
 	labelOf(name: string): string {
 		const [outer = ''] = name.split('.');
 		return (this.fieldOf(name) ?? this.fieldOf(outer))?.displayName ?? name;
@@ -250,7 +244,7 @@ const FIXED_EXPRESSION = {
 	fix: 'Fixed and Expression stand above the field.',
 };
 
-/** The usual cause: an approval or form node replaced the fields of `$json`. */
+/** An expression is often empty because an approval or form node replaced the fields of `$json`. */
 const EMPTY_EXPRESSION_FIX =
 	"Correct the expression. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
 
@@ -266,10 +260,10 @@ export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown):
 }
 
 /**
- * Returns a schema that converts and checks a value. One zod transform does both, because transforms are slow. An empty
- * value becomes undefined.
+ * Returns a schema that converts and checks values. An empty value becomes undefined. Both steps share one zod
+ * transform, because zod transforms are slow.
  *
- * @param flawOf returns the requirement that the value violates, or false
+ * @param flawOf returns why the value is invalid; false if the value is valid
  */
 const converted = (
 	convert: (raw: unknown) => unknown = identity,
@@ -316,7 +310,7 @@ const idsValue = z.preprocess(
 /** The schema of a list of binary field names. Names must not be empty. */
 export const namesValue = z.preprocess(asList, z.array(z.string().trim().min(1)));
 
-/** Returns the schema of a field. Converts values, because expressions may return another type. Memoized. */
+/** Returns the schema of a field. The schema converts values, because an expression may return any type. */
 const fieldSchema = memoize((field: INodeProperties): ZodTypeAny => {
 	const ofType = isIdField(field) ? idSchema : TYPE_SCHEMAS[field.type];
 	return ofType?.(field, field.typeOptions) ?? converted();
@@ -333,12 +327,12 @@ const ifGiven = (schema: ZodTypeAny) => converted().pipe(schema.optional());
 
 type TypeOptions = INodeProperties['typeOptions'];
 
-/** Creates the schema of a field, by field type. Fields of other types accept any value. */
+/** Creates the schema of a field, by field type. A field type that is missing here accepts any value. */
 const TYPE_SCHEMAS: Partial<
 	Record<NodePropertyTypes, (field: INodeProperties, options: TypeOptions) => ZodTypeAny>
 > = {
 	json: () => jsonValue,
-	// The n8n editor does not check the maximum if the value is an expression.
+	// n8n does not check `maxValue` for the result of an expression, so the schema does.
 	number: (_, { maxValue = Infinity } = {}) =>
 		converted(
 			(raw) => typedValue('number', raw),
@@ -360,8 +354,8 @@ const TYPE_SCHEMAS: Partial<
 };
 
 /**
- * Returns the schema of an object of field values. Flattens grouping collections (`isContainer`) and drops empty
- * values. Memoized.
+ * Returns the schema of an object with the values of `fields`. Removes empty values. Takes the values out of containers
+ * such as `additionalFields` (see `isContainer`).
  */
 export const groupSchema = memoize((fields: INodeProperties[]) => {
 	const shape = Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]));
@@ -381,7 +375,7 @@ function ruleOf(issue: ZodIssue): string {
 	switch (issue.code) {
 		case 'invalid_type':
 			if (issue.received === 'undefined') return 'is missing';
-			// For an enum, zod sets `expected` to a text such as: 'confirm' | 'reject'.
+			// For an enum, `expected` lists the values, e.g. `'confirm' | 'reject'`.
 			return issue.expected.includes("'")
 				? `must be one of ${issue.expected.replaceAll("'", '').replaceAll(' | ', ', ')}`
 				: `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
@@ -406,10 +400,7 @@ const TYPE_NAMES: Record<string, string> = {
 	object: 'an object (JSON)',
 };
 
-/**
- * Names a part of a value for messages, e.g. `"Top K" in "Recall"`. Uses the JSON path if there are no fields, or if
- * Additional Fields (JSON) sets the part.
- */
+/** Returns the name of a part of a value for messages, e.g. `"Top K" in "Recall"`. */
 export function fieldName(path: JsonPath, naming: Naming): string {
 	const { fields, within = [], fieldByPath = {}, additional } = naming;
 	const { parameter = fields ? 'Fields' : 'JSON Body' } = naming;
@@ -424,19 +415,19 @@ export function fieldName(path: JsonPath, naming: Naming): string {
 	return names.reverse().join(' in ') || `"${parameter}"`;
 }
 
-/** A path in code notation, such as `rows[0].name`. */
+/** Formats a path as in code, e.g. `rows[0].name`. */
 function pathText(path: JsonPath): string {
 	const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`));
 	return parts.join('').replace(/^\./, '');
 }
 
-/** Whether a JSON value sets the part at a path. A value that replaces an outer object also counts, e.g. null. */
+/** Whether a JSON value sets the part at a path. For example, `{ a: null }` sets both `a` and `a.b`. */
 export function isNamedIn(value: unknown, [key, ...rest]: JsonPath): boolean {
 	if (key === undefined || !isPlainObject(value)) return value !== undefined;
 	return Object.hasOwn(value as object, key) && isNamedIn(get(value, [key]), rest);
 }
 
-/** Returns the fields along a path, outermost first. If a key has no field, the rest of the path becomes one entry. */
+/** Returns the fields along a path, outermost first. */
 function fieldsAlong(
 	path: JsonPath,
 	level: INodeProperties[],
@@ -447,7 +438,7 @@ function fieldsAlong(
 		'type' in one && get(one, 'name') === key;
 	const inGroups = () => level.filter(isContainer).flatMap(({ options = [] }) => options);
 	const found = level.find(isFound) ?? inGroups().find(isFound);
-	// Skip row indexes and the key `values` above them: the n8n panel shows neither.
+	// Skip row indexes and the key `values`. The n8n panel does not show them.
 	if (typeof key === 'number' || (!found && key === 'values' && level.length > 0))
 		return fieldsAlong(rest, level);
 	if (!found) return [{ displayName: pathText(path) }];
@@ -466,13 +457,13 @@ export function quoted(value: unknown): string {
 	return truncate(shown ?? 'a value that has no JSON', { length: 80 });
 }
 
-/** Returns the JSON text of a value; undefined if `JSON.stringify` throws or returns no text. */
+/** Returns the JSON text of a value, or undefined if the value has none. */
 function stringified(value: unknown): string | undefined {
 	const text: unknown = attempt(() => JSON.stringify(value));
 	return typeof text === 'string' ? text : undefined;
 }
 
-/** Returns the path of the first matching part. Converts values with `toJSON`, such as dates, before matching. */
+/** Returns the path of the first matching part of a value. Calls `toJSON` before the match, e.g. on dates. */
 export function findPath(
 	value: unknown,
 	isMatch: (part: unknown) => boolean,
@@ -495,44 +486,41 @@ const isUnsendable = (part: unknown) =>
 	isBroken(part) ||
 	(isPlainObject(part) && Object.keys(part as object).some(isBroken));
 
-/** Extracts an ID from a resource locator, text, number or web address (last UUID). Other values stay unchanged. */
+/** Returns the ID in the value of an ID field. In a web address, the last UUID is the ID. */
 export function chosenId(raw: unknown): unknown {
 	const value = isJsonObject(raw) && 'value' in raw ? raw.value : raw;
 	const id = typeof value === 'number' ? String(value) : value;
 	return typeof id === 'string' ? idInAddress(id.trim()) : id;
 }
 
-/** The only ID parameter that accepts text other than UUIDs, because clients can choose thread IDs. */
+/** This ID parameter accepts any text, because clients can choose thread IDs. */
 const CHOSEN_ID = 'threadId';
 
 /**
- * Whether an ID can be sent. `threadId` accepts UUIDs and any other text, except:
- * - lone surrogates, because a URL cannot contain them;
- * - `.` and `..`, which would change the path;
- * - text for a missing value, e.g. `undefined`;
- * - web addresses.
+ * Whether an ID is valid. A UUID is always valid. A thread ID may be any text, except:
+ * - a text with a lone surrogate, which a URL cannot contain;
+ * - `.` and `..`, which would change the path of the URL;
+ * - a text for a missing value, e.g. `undefined`;
+ * - a web address.
  *
- * @param name the name of the parameter; all parameters except `threadId` accept only UUIDs
+ * @param name the name of the ID parameter
  */
 function isId(id: string, name?: string): boolean {
 	if (isUuid(id) || name !== CHOSEN_ID) return isUuid(id);
 	return !isBroken(id) && missingValueIn(id) === undefined && !/^\.\.?$/.test(id) && !isAddress(id);
 }
 
-/** Returns the last UUID of a web address, or any other text unchanged. */
+/** Returns the last UUID of a web address. A text that is no web address stays unchanged. */
 const idInAddress = (text: string): string =>
 	(isAddress(text) ? text.match(EVERY_UUID)?.at(-1) : undefined) ?? text;
 
 const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
 
-/**
- * Returns the value of a resource locator, or any other parameter unchanged. Omits the locator's display name, which
- * may look like an expression.
- */
+/** Returns the value of a resource locator, without its display name. Other parameters stay unchanged. */
 const locatorValue = (parameter: unknown): unknown =>
 	isJsonObject(parameter) && parameter.__rl === true ? parameter.value : parameter;
 
-/** Whether a parameter, or the value of a resource locator, is empty: `''`, null or undefined. */
+/** Whether a parameter is empty. The empty values are `''`, null and undefined. */
 export function isNothing(parameter: unknown): boolean {
 	const value = locatorValue(parameter);
 	return value === '' || isNil(value);
@@ -542,7 +530,7 @@ export function isNothing(parameter: unknown): boolean {
 export const givenFor = ({ parameters }: INode, name: string): unknown =>
 	locatorValue(get(parameters, name));
 
-/** Whether the user filled in a parameter. Every expression counts, except a lone `=`. */
+/** Whether the user filled in a parameter. A lone `=` does not count. */
 export function isFilled(node: INode, name: string): boolean {
 	const given = givenFor(node, name) ?? '';
 	return typeof given !== 'string' || !['', '='].includes(given.trim());
@@ -551,8 +539,7 @@ export function isFilled(node: INode, name: string): boolean {
 /**
  * Reads a key that identifies records, in canonical form (see `canonicalKey`).
  *
- * @param isShared whether all users of a key share one record. If true, rejects a key with a part such as `undefined`,
- * and an expression that adds nothing to its fixed text
+ * @param isShared if true, rejects a key with a missing part, e.g. `chat-undefined`
  * @throws NodeOperationError if the key is invalid
  */
 export function keyOf(item: Reader, name: string, isShared = false): string {
@@ -593,7 +580,7 @@ export function checkedKey(item: Reader, value: unknown, field: string, isShared
 	return rule === undefined ? key : item.refuse({ field, rule });
 }
 
-/** Matches a variable of n8n expressions. Templates of Jinja, Handlebars and Helm do not contain these variables. */
+/** Matches a variable of n8n expressions. Jinja, Handlebars and Helm use double braces too, but not these variables. */
 const VARIABLE =
 	/\$(?:\(|(?:json|binary|input|node|items?|fromAI|now|today|workflow|execution|vars|env|secrets|(?:item|run)Index|prevNode|parameter)\b)/;
 
@@ -601,17 +588,17 @@ const VARIABLE =
 const WITHOUT_BRACES =
 	/^\$(?:(?:json|binary|input)[.[]|\((['"`])[^'"`]*\1\)\.(?:item|first|last|all)\b)\S*$/;
 
-/** Whether a Fixed parameter contains an expression, which n8n would not resolve. */
+/** Whether a Fixed parameter contains an expression. n8n does not resolve expressions in Fixed parameters. */
 const isFixedExpression = (part: unknown): boolean =>
 	typeof part === 'string' &&
 	!part.startsWith('=') &&
 	(WITHOUT_BRACES.test(part.trim()) ||
 		part.match(BRACED)?.some((code) => VARIABLE.test(code)) === true);
 
-/** Matches double braces with their content. Excludes `{{` from the content, for linear matching time. */
+/** Matches double braces with their content. The content excludes `{{`, so that matching takes linear time. */
 const BRACED = /\{\{((?:(?!\{\{)[^])*?)\}\}/g;
 
-/** Returns the text of an expression outside double braces; empty without double braces. */
+/** Returns the text outside the double braces of an expression, e.g. `chat-` for `=chat-{{ $json.id }}`. */
 export function constantPart(expression: unknown): string {
 	if (!isExpression(expression) || !expression.includes('{{')) return '';
 	return expression.slice(1).replace(BRACED, '');

@@ -19,22 +19,22 @@ export interface SourceFile extends UploadFile {
 
 export interface ReadyDocument<Origin> {
 	record: DocumentRecord;
-	/** The record as JSON. Kept, because the node measures, hashes and sends the same text. */
+	/** The record as JSON text. The node measures, hashes and sends this text. */
 	json: string;
-	/** Bytes of `json` in UTF-8. */
+	/** Size of `json` in bytes (UTF-8). */
 	bytes: number;
-	/** The ID of the document. The server replaces an earlier document with the same ID. */
+	/** The ID of the document. The server replaces a stored document that has the same ID. */
 	id: string;
-	/** Whether later runs cannot recognize the document: its ID is random, or is not a UUID. */
+	/** Whether the ID is random or is not a UUID. Later runs do not recognize such a document. */
 	isNew?: boolean;
 	/** The key from which the ID is derived, if any. */
 	key?: string;
 	/**
-	 * A mark (`MARKS`) and a hash, as a binary string. Runs compare this value to find changed documents. Unset if the
-	 * run does not compare documents.
+	 * The hash of the content, as a binary string. The first character is one of `MARKS`. Runs compare hashes to find
+	 * changed documents.
 	 */
 	contentHash?: string;
-	/** Reads the file, which the node uploads before it stores the document. */
+	/** Reads the file to upload, if the document has a file. */
 	file?: () => SourceFile | Promise<SourceFile>;
 	/** Whether this run has uploaded the file. */
 	isUploaded?: boolean;
@@ -52,16 +52,16 @@ export function serialize(record: DocumentRecord): Pick<ReadyDocument<unknown>, 
 	return { json, bytes: Buffer.byteLength(json) };
 }
 
-/** The requests that contained a document. */
+/** The requests for a document. */
 interface Carried {
 	/** Number of the batch, counted from 1; 0 if the document was in no batch. */
 	batch: number;
-	/** How often the document was sent or, if the upload failed, how often its file was sent. */
+	/** How often the document was sent. After a failed upload: how often the file was sent. */
 	attempts: number;
 }
 
 /**
- * The outcome of a document. Each document gets exactly one outcome, or none if the execution is stopped.
+ * The outcome of a document. Each document gets one outcome. If the execution is stopped, a document may get none.
  *
  * `rejected`: the server answered with a failure.
  * `unknown`: the server may or may not have stored the document.
@@ -89,14 +89,14 @@ export type Fact<Origin> =
 	| ProcessedFact
 	/** `hadNul`: the node removed U+0000 from the file. */
 	| { outcome: 'uploaded'; hadNul?: boolean }
-	/** Counts of one call that stores documents. `batches` is 0 if an earlier call has counted this batch. */
+	/** Counts of one call that stores documents. `batches` is 0 for the halves of a split batch. */
 	| { outcome: 'sent'; counts: Record<'attempts' | 'batches' | 'retries', number> };
 
 const NOT_LISTED = 'it does not list the documents that it should';
 
 /**
- * Returns the schema of an answer that lists documents. Each entry needs an ID, and all `ids` must be listed. This
- * check rejects the empty list of a proxy, or a list of another server.
+ * Returns the schema of a list of documents that must contain all `ids`. Without this check, the empty list of a proxy
+ * would be valid.
  *
  * @param ids IDs of documents that are on the server
  */
@@ -109,13 +109,12 @@ export const listWith = (ids: string[] = []) =>
 type Sent = Pick<ReadyDocument<unknown>, 'id' | 'isNew' | 'record'>;
 
 /**
- * Finds the record of each sent document in an answer of E3. A document without a record does not count as stored:
- * every successful answer in the recordings lists all documents in order. Matches records by ID, otherwise by position,
- * because a server may replace an ID (see also `isSameSource`).
+ * Finds the record of each sent document in the answer to a request that stores documents (E3). Matches documents and
+ * records by ID. If the server replaced an ID, matches by position.
  *
- * @param answer the parsed answer with any 2xx status
+ * @param answer the parsed answer
  * @param rows IDs of the journal rows in the request, in lower case
- * @returns one record per document; `undefined` for a document that the answer does not show
+ * @returns one record per document; `undefined` for a document that the answer does not list
  */
 export function answeredRecords(sent: Sent[], answer: unknown, rows: string[] = []): unknown[] {
 	const all: unknown[] = Array.isArray(answer) ? answer : [];
@@ -140,8 +139,8 @@ function recordId(record: unknown): string | undefined {
 }
 
 /**
- * Whether a record has the `sourceType` and `sourceKey` of a document. With incremental sync, a server keeps one record
- * per pair, under the first ID sent. A later document may have another ID.
+ * Whether a record has the `sourceType` and `sourceKey` of a document. With incremental sync, this pair identifies the
+ * record, even if the ID differs.
  */
 function isSameSource({ record: { sourceType, sourceKey } }: Sent, record: unknown): boolean {
 	if (!sourceType || !sourceKey) return false;
@@ -159,7 +158,7 @@ const processingStatus = z
 
 export type ProcessingStatus = z.infer<typeof processingStatus>;
 
-/** `none`: processing has not begun, the document was disabled, or there is no status. */
+/** `none`: for example, the processing has not begun, or the document was disabled. */
 type ProcessingState = 'finish' | 'error' | 'cancel' | 'running' | 'none';
 
 /** Maps a status to a state. Servers use several names for intermediate states, so unknown names become `running`. */
@@ -173,7 +172,7 @@ export function processingState(status: ProcessingStatus | undefined): Processin
 export interface ProcessingEnd {
 	state: ProcessingState;
 	processMsg?: string;
-	/** Whether the run stopped waiting, because processing that an earlier run started made no progress. */
+	/** Whether the run stopped waiting because the processing made no progress. */
 	isStuck?: boolean;
 	/** Whether the server has no route for processing. */
 	hasNoRoute?: boolean;
@@ -195,10 +194,7 @@ const FLAWS: Partial<Record<ProcessingState, string>> = {
 const STUCK =
 	'is stored, but an earlier run has started its processing and the server shows no progress';
 
-/**
- * Explains why assistants cannot find a stored document. Returns `undefined` if the document is processed or making
- * progress, or if the server has no route for processing.
- */
+/** Explains why assistants cannot find a stored document. Returns `undefined` if there is nothing to explain. */
 export function processingFlaw(end: ProcessingEnd): string | undefined {
 	const { state, processMsg, failure, hasNoRoute, isStuck } = end;
 	if (hasNoRoute) return undefined;
@@ -208,7 +204,7 @@ export function processingFlaw(end: ProcessingEnd): string | undefined {
 	return flaw && `The document ${flaw}${processMsg ? `: ${processMsg}` : ''}`;
 }
 
-/** The routes of a knowledgebase: to store documents, to start their processing, and to read their statuses. */
+/** The routes to store documents, to start their processing, and to read their statuses. */
 export interface KnowledgebaseRoutes {
 	/** Sends a request with the retry policy. All requests to these routes are safe to repeat. */
 	send: <Answer>(request: Omit<Call<Answer>, 'repeatable'>) => Promise<Result<Answer>>;
@@ -226,11 +222,11 @@ export interface Statuses {
 }
 
 /**
- * Fetches processing statuses. Sends one request after another: the live server is slower with concurrent requests.
+ * Fetches processing statuses. Sends one request at a time, because the live server is slower with concurrent requests.
  *
- * @param requiredId ID of a document that is certainly on the server. An answer without this document is a failure,
- * e.g. the empty list of a proxy
- * @returns the statuses of documents on the server; some are missing after a failure or a stopped execution
+ * @param requiredId ID of a document on the server. Each answer must list this document. Without this check, the empty
+ * list of a proxy would be valid.
+ * @returns the statuses of documents on the server. Some are missing if a request failed or the execution was stopped.
  */
 export async function fetchStatuses(
 	ids: string[],
@@ -260,30 +256,30 @@ export function statusesById(answer: unknown): Map<string, ProcessingStatus> {
 }
 
 /**
- * Number of documents in one request that starts processing. Servers process five requests in parallel, but the
- * documents of a request one after another. On the live server, ten per request took a quarter of the time of fifty.
+ * Maximum number of documents in one request to start processing. Servers process several requests in parallel, but the
+ * documents of one request in sequence. So several small requests end sooner than a large one.
  */
 export const IDS_TO_START = 10;
 
-/** Number of documents to disable or enable in one request. The server needs some milliseconds for each document. */
+/** Maximum number of documents to disable or enable in one request. */
 const SWITCHED_AT_ONCE = 100;
 
 interface Switching {
 	disabled: boolean;
-	/** Called before each batch. Returns why the documents must not be changed, or `undefined`. */
+	/** Called before each batch. Returns a failure if the batch must not be changed. */
 	beforeChange?: (ids: string[]) => Promise<Failure | undefined>;
 	routes: Pick<KnowledgebaseRoutes, 'send' | 'storePath' | 'signal'>;
-	/** Returns other fields of a document, such as its name. The server clears fields that are not sent. */
+	/** Returns the fields to send with an ID, e.g. the name of the document. The server clears omitted fields. */
 	fieldsOf: (id: string) => object;
 	/** Called for each document that was disabled or enabled. */
 	onSwitched: (id: string) => void;
 }
 
 /**
- * Disables documents, so that assistants do not find them, or enables documents again.
+ * Disables or enables documents. Assistants do not find disabled documents.
  *
- * @param ids IDs of documents on the server: for any other ID, the server would create an empty document
- * @returns the failure that ended the work early, if any; a stopped execution is not a failure
+ * @param ids IDs of documents on the server. For an unknown ID, the server would create an empty document.
+ * @returns the failure that ended the work early, if any
  */
 export async function switchDocuments(
 	ids: string[],

@@ -4,21 +4,18 @@ import { type Fact, processingFlaw } from './answers';
 
 type Stage = 'upload' | 'storing' | 'processing';
 
-/** A failure reason that affects all documents (recorded). It opens the circuit breaker at once. */
+/** A failure with this reason affects all documents, so it opens the circuit breaker at once. */
 const AFFECTS_ALL = /^Embedding model not set/;
 
-/**
- * Minimum number of failed requests that opens the circuit breaker, unless `limit` is lower. A single failed request
- * may hold many documents.
- */
+/** Minimum number of failed requests that opens the circuit breaker. One failed request may hold many documents. */
 const MIN_REQUESTS = 3;
 
 /**
- * Stops a run after `limit` consecutive failures in one stage for the same reason. Each stage has its own count:
- * storing a document must not reset the count of processing failures.
+ * Stops a run after `limit` consecutive failures with the same reason. Each stage has its own count, so that a stored
+ * document does not reset the count of processing failures.
  */
 export class CircuitBreaker {
-	/** The consecutive failures of each stage that have the same reason. */
+	/** The current streak of failures in each stage. All failures of a streak have the same reason. */
 	private readonly streaks = new Map<Stage, ReturnType<typeof newStreak>>();
 
 	/** @param limit number of consecutive failures that opens the circuit breaker; with 0, it never opens */
@@ -29,7 +26,7 @@ export class CircuitBreaker {
 	/** Number of failures that opened the circuit breaker. Unset if the reason matches `AFFECTS_ALL`. */
 	streakLength?: number;
 
-	/** A failure raises the count of its stage, and a success resets the count. Other facts are ignored. */
+	/** Updates the counts. A failure raises the count of its stage, and a success resets this count. */
 	take(fact: Fact<unknown>): void {
 		if (fact.outcome === 'uploaded') this.streaks.delete('upload');
 		else if (fact.outcome === 'stored') this.streaks.delete('storing');

@@ -1,8 +1,9 @@
 import { exactJson } from '../payloads/common';
 
 /**
- * A record of a file, with its position, e.g. `Line 3 of the file`. `flaw`: why there is no valid record at this
- * position.
+ * A record in a file.
+ * `position`: the place of the record, e.g. `Line 3 of the file`.
+ * `flaw`: why the record is invalid.
  */
 export type FileRecord = { position: string } & ({ flaw: string } | { value: unknown });
 
@@ -12,20 +13,19 @@ interface Line {
 	text: string;
 }
 
-/** Maximum length, in characters, of a line, or of a file that is parsed as a whole. */
+/** Maximum number of characters to parse as one JSON text. The JSON text is a line or a whole file. */
 const MAX_VALUE_LENGTH = 32 * 2 ** 20;
 
 /**
- * A file that is not valid JSON may be JSON lines with errors. The file counts as JSON lines if at least one in
- * `LINES_PER_RECORD` of its first `FIRST_LINES` lines is a JSON object.
+ * An invalid JSON file may be JSON lines with errors. In JSON lines, at least one in `LINES_PER_RECORD` lines must be a
+ * JSON object. Only the first `FIRST_LINES` lines are checked.
  */
 const LINES_PER_RECORD = 4;
 const FIRST_LINES = 400;
 
 /**
- * Reads the records of a file. If the first line is a JSON object and another line follows, parses the file line by
- * line (JSON lines). Otherwise parses the whole file, up to 32 MB, as a JSON array, one JSON value, or JSON lines.
- * Yields a `flaw` for each line that cannot be parsed, or for the whole file.
+ * Reads the records of a file. The file contains JSON lines, a JSON array, or one JSON value. Yields a `flaw` for an
+ * invalid line or an invalid file.
  *
  * @param text the text of the file, in chunks of any size
  */
@@ -46,7 +46,7 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 const TOO_LONG =
 	'is larger than 32 MB, and its first line is no JSON object. Write it as JSON lines: one object a line';
 
-/** Yields the lines that are not blank. Stops in a line that exceeds the limit, so this line may be incomplete. */
+/** Yields the lines that are not blank. Stops at a line that is too long. This line may be incomplete. */
 async function* nonEmptyLines(chunks: AsyncIterable<string>): AsyncGenerator<Line> {
 	let number = 1;
 	let text = '';
@@ -83,8 +83,8 @@ function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 	try {
 		value = exactJson(lines.map(({ text }) => text).join('\n'));
 	} catch (error) {
-		// In pretty-printed JSON, hardly any line is a JSON object by itself. Parse errors are slow, so only the first
-		// lines are tried.
+		// In pretty-printed JSON, hardly any line is a complete JSON object. Check some lines only: parse errors are
+		// slow.
 		const first = lines.slice(0, FIRST_LINES);
 		const records = lines[0]?.text.trimStart().startsWith('[') ? [] : first.filter(isRecord);
 		if (records.length * LINES_PER_RECORD >= first.length) return yield* lines.map(parseLine);

@@ -3,50 +3,41 @@ import type { SourceMemory } from './memory';
 import { processingState } from './answers';
 import type { Documents, ProcessingStatus, ReadyDocument, Statuses } from './answers';
 
-/** Statuses are fetched once the documents in `held` have this size in bytes. */
+/** When the documents in `held` reach this size in bytes, `compareDocuments` releases them. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
 export interface Comparison {
 	memory: SourceMemory['known'];
-	/**
-	 * Fetches processing statuses, by ID in lower case. The result leaves out documents that the server does not have.
-	 */
+	/** Fetches processing statuses, by ID in lower case. A document that is not on the server has no status. */
 	statusesOf: (ids: string[]) => Promise<Statuses>;
-	/** If true, a document is done once it is processed; if false, once it is stored. */
+	/** Whether documents must be processed. If false, storing is enough. */
 	processed: boolean;
-	/** Whether the last run stored its documents without starting their processing. */
+	/** Whether the last run only stored documents, and started no processing. */
 	onlyStored?: boolean;
-	/** Whether unchanged documents are sent as well. */
+	/** Whether to send all documents, even unchanged ones. */
 	resends?: boolean;
-	/** Whether n8n retries an earlier execution. Its documents may be outdated, so other stored content is kept. */
+	/** Whether n8n retries an earlier execution. Its documents may be older than the stored documents. */
 	isRetry?: boolean;
 }
 
 /**
  * The result of comparing a document with earlier runs.
- * `missing`: the content is the same, but the server does not have the document, did not process it, or gave no status.
- * `older`: the execution is a retry, and other content is stored, which may be newer.
- * `unchanged`: if `status` is in state `none`, the processing must still be started.
+ * `missing`: the content is the same, but the document must be sent again.
+ * `older`: the execution is a retry, and the stored content may be newer.
+ * `unchanged`: the document need not be sent. If the state is `none`, the node must still start the processing.
  */
 export interface Compared<Origin> {
 	document: ReadyDocument<Origin>;
 	is: 'new' | 'changed' | 'missing' | 'older' | 'unchanged';
-	/** Status of an unchanged document. Unset if the run processes no documents, or did not fetch the status. */
+	/** The processing status of an unchanged document, if it is known. */
 	status?: ProcessingStatus;
 }
 
 /**
- * Decides which documents have changed since earlier runs. If the content is the same, also checks the status on the
- * server, because a user may have deleted or disabled the document. A document with the same content is unchanged in
- * these cases:
- * - Its record disables it.
- * - Its status cannot be read, and an earlier run completed it.
- * - `processed` is true, and the server has processed it or is processing it.
- * - `processed` is true, and the last run only stored it.
- * - `processed` is false, and the server has it.
+ * Compares documents with what earlier runs stored. If the content is the same, checks the status on the server,
+ * because a user may have deleted or disabled the document.
  *
- * With `resends`, no document is unchanged. The memory forgets the content of each document to send, because sending
- * may fail.
+ * Before a document is sent, the memory marks its content as unknown, because the request may fail.
  */
 export async function* compareDocuments<Origin>(
 	documents: Documents<Origin>,
@@ -59,7 +50,7 @@ export async function* compareDocuments<Origin>(
 		for (const [id, document] of held) {
 			const status = statuses.get(id);
 			const state = processingState(status);
-			// If a document is processed in the memory but has no state on the server, it was disabled: send it again.
+			// A processed document with the state `none` was disabled by a user, so it must be sent again.
 			const isOnlyStored = onlyStored && state === 'none' && !memory.isDone(id, true);
 			if (state === 'finish') memory.markProcessed(id);
 			const isDone = !processed || isOnlyStored || state === 'finish' || state === 'running';
@@ -74,7 +65,7 @@ export async function* compareDocuments<Origin>(
 	}
 	for await (const document of documents) {
 		const { id, contentHash = '' } = document;
-		// A second document with the same ID waits for the first comparison, which may change the memory.
+		// Documents with the same ID are compared one after the other, because a comparison changes the memory.
 		const key = id.toLowerCase();
 		if (held.has(key) || held.size >= IDS_PER_ADDRESS || bytes >= MAX_HELD_BYTES) yield* release();
 		const isSame = memory.has(id, contentHash);
@@ -95,12 +86,12 @@ export async function* compareDocuments<Origin>(
 /**
  * What the next run would do with a document.
  * `new`, `changed`: send it.
- * `back`: send it again. The server has it, but assistants cannot find it, for example because it was disabled.
+ * `back`: send it again, because assistants cannot find the stored document.
  * `gone`: disable it, because the source no longer has it.
  */
 export type PlannedAction = 'new' | 'changed' | 'back' | 'unchanged' | 'gone';
 
-/** Plans what the next run would do with each document. Like `compareDocuments`, updates `comparison.memory`. */
+/** Plans what the next run would do with each document. Updates `comparison.memory`. */
 export async function* planDocuments<Origin>(
 	documents: Documents<Origin>,
 	comparison: Comparison,
@@ -120,7 +111,7 @@ export async function* planDocuments<Origin>(
 	if (held.length > 0) yield* release();
 }
 
-/** The planned action for a document to send. `status` is unset if the server gave no status. */
+/** The planned action for a document that must be sent. */
 function planOf({ is }: Compared<unknown>, status: ProcessingStatus | undefined): PlannedAction {
 	if (!status) return 'new';
 	const state = processingState(status);

@@ -8,27 +8,25 @@ import type { KnowledgebaseRoutes, ProcessedFact, ProcessingStatus } from './ans
 
 const REQUESTS_AT_ONCE = 5;
 
-/**
- * A server needs at least this time for a document. With few documents, the first pause is shorter than
- * `FIRST_PAUSE_MS`.
- */
+/** Minimum time that a server needs for a document. If there are few documents, the first poll is earlier. */
 const MIN_PAUSE_PER_DOCUMENT_MS = 250;
 
-/** After this time without progress, documents that an earlier run started may be stuck. */
+/** If nothing progresses for this time, documents in `Processing.notQueued` may be stuck. */
 const STALLED_MS = 5 * MINUTE_MS;
 
 /**
- * Has the server process documents while other documents are still being stored. To start a document means to request
- * its processing.
+ * Requests the processing of stored documents, and polls their statuses.
+ *
+ * In this class, to "start" a document is to request its processing.
  */
 export class Processing {
-	/** IDs of documents that are still to be started. */
+	/** IDs of stored documents to start. */
 	private pending: string[] = [];
 	/** IDs of documents to poll, in starting order. Servers process documents in this order. */
 	private readonly started = new Set<string>();
 	/**
-	 * Documents in `started` that the server did not queue, for example because an earlier run started them. Maps IDs
-	 * to the last status and progress.
+	 * Documents that the server did not queue, for example because an earlier run started them. Maps IDs to the last
+	 * status and progress.
 	 */
 	private readonly notQueued = new Map<string, string>();
 	/** IDs of documents that were started again, because a poll showed the state `none`. */
@@ -39,7 +37,7 @@ export class Processing {
 	/** The pause between polls while documents are being stored. Each poll adapts the pause. */
 	private pause = FIRST_PAUSE_MS;
 	private nextPollAt?: number;
-	/** Time of the last progress: a document was started or ended, or a document in `notQueued` changed its status. */
+	/** Time of the last progress. Progress is a start, an end, or a new status in `notQueued`. */
 	private lastProgressAt = 0;
 	/** Facts that `ended` has not returned yet. */
 	private facts: ProcessedFact[] = [];
@@ -55,7 +53,7 @@ export class Processing {
 		return this.facts.splice(0);
 	}
 
-	/** Adds a stored document. Documents are started once there are enough for a full request. */
+	/** Adds a stored document. Starts documents when there are enough for a full request. */
 	add(id: string): void {
 		this.pending.push(id);
 		if (this.pending.length >= IDS_TO_START) this.startPending();
@@ -65,7 +63,7 @@ export class Processing {
 	async startRemaining(): Promise<void> {
 		for (this.startPending(); this.pending.length > 0; this.startPending())
 			await Promise.race(this.inFlight);
-		// The answer to a start may trigger a poll, which is then also in flight.
+		// Loops, because the end of a request may add a poll to `inFlight`.
 		while (this.inFlight.size > 0) await Promise.all(this.inFlight);
 	}
 
@@ -76,7 +74,7 @@ export class Processing {
 		this.nextPollAt ??= now() + this.pause;
 		if (now() < this.nextPollAt) return;
 		this.nextPollAt = Infinity;
-		// After a failure, only `end` polls again, and reports the failure if it persists.
+		// After a failure, only `end` polls.
 		const work = this.poll().then((failure) => {
 			if (!failure) this.nextPollAt = now() + this.pause;
 		});
@@ -84,8 +82,8 @@ export class Processing {
 	}
 
 	/**
-	 * Starts the remaining documents. Then polls until all have ended or `waitMs` is over. Without `waitMs`, only
-	 * fetches the state of documents that the server did not queue.
+	 * Starts the remaining documents, and polls until all have ended or `waitMs` is over. If `waitMs` is undefined,
+	 * polls only documents that the server did not queue.
 	 */
 	async *end(): AsyncGenerator<ProcessedFact[]> {
 		const { clock, signal } = this.routes;
@@ -96,10 +94,10 @@ export class Processing {
 		let pause = Math.min(FIRST_PAUSE_MS, this.started.size * MIN_PAUSE_PER_DOCUMENT_MS);
 		while (this.started.size > 0 && this.canContinue && clock.now() < deadline) {
 			if (waitMs !== undefined) await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
-			// If nothing progresses or the wait is over, polls all documents and not only the oldest.
+			// Polls all documents if nothing progressed, or if this is the last poll.
 			const wasStalled = this.isStalled;
 			this.failure = await this.poll(wasStalled || clock.now() >= deadline);
-			// If this poll shows no progress either, the documents that an earlier run started are stuck.
+			// Documents in `notQueued` are stuck if this poll still shows no progress.
 			const isStuck = wasStalled && this.isStalled && !this.failure;
 			for (const id of isStuck ? this.notQueued.keys() : [])
 				this.reportEnd(id, { state: 'running', isStuck });
@@ -112,15 +110,16 @@ export class Processing {
 	}
 
 	/**
-	 * How processing ended. `failure`: why documents could not be started or polled. `unfinished`: number of documents
-	 * still in process; 0 after a failure.
+	 * How processing ended.
+	 * `failure`: why documents could not be started or polled.
+	 * `unfinished`: number of documents whose processing has not ended. 0 after a failure.
 	 */
 	get result() {
 		const { failure, hasNoRoute, started } = this;
 		return { failure, hasNoRoute, unfinished: failure ? 0 : started.size };
 	}
 
-	/** Whether the server has no route for processing. If the route worked before, a later 404 has another cause. */
+	/** Whether the server has no route for processing. False if a request to this route has succeeded. */
 	private get hasNoRoute(): boolean {
 		return this.failure?.missing === 'route' && !this.routeWorked;
 	}
@@ -130,8 +129,8 @@ export class Processing {
 	}
 
 	/**
-	 * Starts documents while fewer than REQUESTS_AT_ONCE requests are in flight. After a failure, reports documents as
-	 * not started.
+	 * Starts pending documents, with up to REQUESTS_AT_ONCE requests at once. After a failure, reports them as not
+	 * started.
 	 */
 	private startPending(): void {
 		if (!this.canContinue) this.reportNotStarted(this.pending.splice(0));
@@ -139,7 +138,7 @@ export class Processing {
 			this.track(this.requestStart(this.pending.splice(0, IDS_TO_START)));
 	}
 
-	/** Keeps a request in `inFlight` until it ends. Then starts further documents if they fill a request. */
+	/** Keeps a request in `inFlight` until it ends. After that, starts pending documents if they fill a request. */
 	private track(request: Promise<void>): void {
 		const work = request.finally(() => {
 			this.inFlight.delete(work);
@@ -176,11 +175,11 @@ export class Processing {
 	}
 
 	/**
-	 * Polls documents in groups of IDS_PER_ADDRESS, oldest first. Stops after a group whose last documents are all in
-	 * process: servers process in order, so later documents have not ended either.
+	 * Polls documents in groups, oldest first. Servers process documents in order. So this method stops when a group
+	 * ends with unfinished documents.
 	 *
-	 * @param all whether to poll all groups in any case
-	 * @returns the failure of a poll; `undefined` if there is none, or if the execution was stopped
+	 * @param all whether to poll all groups
+	 * @returns the failure of a poll, if any
 	 */
 	private async poll(all = false): Promise<Failure | undefined> {
 		for (const ids of chunk([...this.started], IDS_PER_ADDRESS)) {
@@ -194,7 +193,7 @@ export class Processing {
 		return undefined;
 	}
 
-	/** Records the status of a document. If its state is `none`, starts the document again, but only once. */
+	/** Records the status of a document. At the first state `none`, starts the document again. */
 	private recordStatus(id: string, status: ProcessingStatus | undefined): void {
 		const { notQueued, restarted, started } = this;
 		const end = processingEndOf(status);
@@ -212,7 +211,6 @@ export class Processing {
 		this.lastProgressAt = this.routes.clock.now();
 	}
 
-	/** Whether documents in `notQueued` may be stuck: nothing progressed for STALLED_MS. */
 	private get isStalled(): boolean {
 		return this.notQueued.size > 0 && this.routes.clock.now() - this.lastProgressAt >= STALLED_MS;
 	}

@@ -11,7 +11,7 @@ import { answeredRecords, listWith, serialize } from './answers';
 import type { Documents, Fact, KnowledgebaseRoutes, ReadyDocument } from './answers';
 import type { SourceMemory } from './memory';
 
-/** A document that is still to be stored, or a fact about a document or a request. */
+/** Either a document to store, or a fact to pass on. */
 type Step<Origin> = ReadyDocument<Origin> | Fact<Origin>;
 
 /** The fields that the node uses from the answer to an upload. */
@@ -23,13 +23,13 @@ interface Uploading<Origin> {
 	timeoutMs: number;
 	/** Uploads start only while `canSend` is true. */
 	gate: { readonly canSend: boolean };
-	/** If `refusal` is set, no document may be stored, so no file is uploaded. */
+	/** If `refusal` is set, no files are uploaded. */
 	memory?: { readonly refusal?: Failure };
 }
 
 /**
  * Uploads the files of documents (E16), several at once. Yields the documents in their original order. If an upload
- * fails, yields a fact in place of its document. Uploads may be repeated, because an unused file does no harm.
+ * fails, yields a fact instead of the document.
  *
  * @throws an error of the document source
  */
@@ -61,22 +61,19 @@ export async function* uploadFiles<Origin>(all: Uploading<Origin>): AsyncGenerat
 	};
 	try {
 		for await (const document of documents) {
-			// A document without a file skips the queue, unless an earlier document is still in the queue.
+			// If uploads are in progress, a document without a file is queued too, to keep the order.
 			if (!document.file && inFlight.length === 0) yield document;
 			else inFlight.push(upload(document));
 			if (inFlight.length >= UPLOADS_AT_ONCE) yield* (await inFlight.shift()) ?? [];
 		}
 		while (inFlight.length > 0) yield* (await inFlight.shift()) ?? [];
 	} finally {
-		// Running uploads still read their files, so wait for them, even if the consumer has stopped.
+		// If the consumer stops early, uploads may still be reading files: wait for them.
 		await Promise.allSettled(inFlight);
 	}
 }
 
-/**
- * The folder records of a path such as `Dept/Sales`, outermost first. Inner folders refer to their outer folder by
- * `parent` (recorded, `folder-moves`). All runs and sources derive the same IDs.
- */
+/** The folder records of a path such as `Dept/Sales`, outermost first. The IDs are the same in all runs and sources. */
 function folderRows(knowledgebaseId: string, folder: string) {
 	const owner = derivedId(knowledgebaseId, 'folders');
 	const names = folderNames(folder);
@@ -87,13 +84,13 @@ function folderRows(knowledgebaseId: string, folder: string) {
 	});
 }
 
-/** The folder names in a path, without empty names, `.` and `..`. */
+/** The folder names in a path. Leaves out empty names, `.` and `..`. */
 const folderNames = (folder: string) =>
 	difference(folder.split('/').map(canonicalKey), ['', '.', '..']);
 
 /**
- * Sets the `parent` of a document to its folder, because Xpert AI servers ignore `folder`. An empty `folder` moves the
- * document out of all folders. A document without `folder`, or with its own `parent`, is returned unchanged.
+ * Derives the `parent` of a record from its `folder`, because Xpert AI servers ignore `folder`. An empty `folder` moves
+ * the document out of all folders.
  */
 export function inFolder(record: DocumentRecord, knowledgebaseId: string): DocumentRecord {
 	const { folder, parent } = record;
@@ -103,7 +100,7 @@ export function inFolder(record: DocumentRecord, knowledgebaseId: string): Docum
 	return { ...record, folder: path, parent: row ? { id: row.id } : null };
 }
 
-/** Creates the folders of a knowledgebase, each once per run. */
+/** Creates each folder of a knowledgebase once per run. */
 export class Folders {
 	private readonly created = new Set<string>();
 	private queue = Promise.resolve<Failure | undefined>(undefined);
@@ -114,8 +111,7 @@ export class Folders {
 	) {}
 
 	/**
-	 * Creates the folders of documents. The server rejects a document whose folder does not exist (recorded,
-	 * `folder-moves`).
+	 * Creates the folders of documents. The server rejects a document whose folder does not exist.
 	 *
 	 * @returns the failure if folders could not be created
 	 */
@@ -127,7 +123,7 @@ export class Folders {
 			const missing = uniqBy(rows, 'id').filter(({ id }) => !this.created.has(id));
 			if (missing.length === 0) return undefined;
 			const { send, storePath: path } = this.routes;
-			// The server does not change a folder that already exists (recorded, `folder-moves`).
+			// The server does not change folders that already exist.
 			const body = JSON.stringify(missing);
 			const outcome = await send({ method: 'POST', path, body, schema: listWith() });
 			if (!outcome.ok) return outcome.failure;
@@ -143,7 +139,7 @@ type Batch<Origin> = Array<ReadyDocument<Origin>>;
 /** Limits of a batch. A document that is larger than `maxBytes` is sent alone. */
 export interface BatchLimits {
 	maxCount: number;
-	/** Maximum number of documents in the first batch. A small batch soon shows errors that affect all documents. */
+	/** Maximum number of documents in the first batch. A small first batch shows early whether all documents fail. */
 	firstCount?: number;
 	maxBytes: number;
 	/** Bytes to keep free for the journal: `once` per batch, and `each` per document. */
@@ -157,7 +153,7 @@ export async function* batches<Origin>(
 ): AsyncGenerator<Batch<Origin> | Fact<Origin>> {
 	let batch: Batch<Origin> = [];
 	let limit = Math.min(firstCount, maxCount);
-	// The opening bracket takes one byte. The comma or bracket after each document takes another byte.
+	// JSON needs one byte for `[`, and one byte after each document for `,` or `]`.
 	const room = maxBytes - reserved.once - 1;
 	let left = room;
 	for await (const document of documents) {
@@ -183,7 +179,7 @@ export interface Storing<Origin> {
 	batchLimits: BatchLimits;
 	concurrency: number;
 	client: ApiClient;
-	/** Path of the request (E3). */
+	/** Path of the request that stores documents (E3). */
 	path: string;
 	timeoutMs: number;
 	/** Creates the folders of a batch before the batch is sent. */
@@ -192,7 +188,7 @@ export interface Storing<Origin> {
 	memory?: Pick<SourceMemory, 'journalBatch'>;
 	/** Once `reason` is set, no more batches are sent. */
 	circuitBreaker?: { readonly reason?: string };
-	/** Whether to stop sending once a document has failed. */
+	/** Whether to stop sending after the first failed document. */
 	stopsAtFailure?: boolean;
 }
 
@@ -206,8 +202,8 @@ export class Storer<Origin> {
 	constructor(private readonly storing: Storing<Origin>) {}
 
 	/**
-	 * Stores the documents, with up to `concurrency` requests at once. If the execution is stopped, the remaining
-	 * documents get no fact.
+	 * Stores the documents, with up to `concurrency` requests at once. If the execution is stopped, yields no facts for
+	 * the remaining documents.
 	 *
 	 * @throws an error of the document source, or an unexpected error of a batch
 	 */
@@ -223,8 +219,7 @@ export class Storer<Origin> {
 					continue;
 				}
 				const ids = batch.map(({ id }) => id.toLowerCase());
-				// A batch waits while a document with the same ID is being sent, so that the later document is stored
-				// last.
+				// Documents with the same ID are sent one after the other, so that the server keeps the last one.
 				const mustWait = () =>
 					running.size >= concurrency ||
 					[...running.values()].some((others) => ids.some((id) => others.has(id)));
@@ -250,9 +245,9 @@ export class Storer<Origin> {
 	}
 
 	/**
-	 * Sends a batch. If the batch fails and may be split, sends its halves, until each document has an outcome.
+	 * Sends a batch. After some failures (see `maySplit`), sends its two halves separately.
 	 *
-	 * @returns whether a document of the batch is certainly not stored
+	 * @returns whether at least one document is certainly not stored
 	 */
 	private async settle(attempted: Attempted<Origin>): Promise<boolean> {
 		const { batch, number } = attempted;
@@ -290,8 +285,8 @@ export class Storer<Origin> {
 		if (mayBePartlyDone(failure)) sent.partlyDone = [...sent.partlyDone, failure];
 		let isRefused = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
-			// The first half has the rejected document. Earlier requests stopped there, and stored nothing of the
-			// second half.
+			// Earlier requests stopped at the rejected document in the first half. They stored nothing of the second
+			// half.
 			if (isRefused) sent.partlyDone = [];
 			isRefused = (await this.settle({ ...sent, batch: half })) || isRefused;
 		}
@@ -299,11 +294,10 @@ export class Storer<Origin> {
 	}
 
 	/**
-	 * Reports the documents of a failed batch. Documents that an incomplete answer shows are reported as stored.
+	 * Reports the documents of a failed batch. If the answer is incomplete, the listed documents count as stored.
 	 *
-	 * @param records the record of each document in the last answer; `undefined` if no request had exactly these
-	 * documents
-	 * @returns whether all of the documents are certainly not stored
+	 * @param records the record of each document in the answer; `undefined` if this batch was not sent
+	 * @returns whether all documents are certainly not stored
 	 */
 	private reportFailed(sent: Attempted<Origin>, failure: Failure, records?: unknown[]): boolean {
 		const { attempts, batch: documents, mayBeDone, number: batch, partlyDone } = sent;
@@ -325,29 +319,28 @@ export class Storer<Origin> {
 	}
 }
 
-/** Content hashes by ID. Leaves out documents whose ID later runs cannot recognize (`isNew`). */
+/** Content hashes by document ID. Skips documents that later runs cannot recognize (`isNew`). */
 const hashesOf = (batch: Batch<unknown>) =>
 	new Map(batch.flatMap(({ id, isNew, contentHash = '' }) => (isNew ? [] : [[id, contentHash]])));
 
-/** A batch or, after a split, a part of a batch, with the results of earlier requests. */
+/** A batch, or a part of a split batch, with the results of earlier requests. */
 interface Attempted<Origin> {
 	batch: Batch<Origin>;
 	number: number;
 	/** Number of earlier requests with these documents. */
 	attempts: number;
-	/** Whether the server may have processed an earlier failed request, or may still process it. */
+	/** Whether the server may have processed an earlier failed request. */
 	mayBeDone: boolean;
 	/**
-	 * Failures of earlier requests that may have stored some of these documents. The server stores the documents before
-	 * the rejected document and none after it (seen on the live server, E3).
+	 * Failures of earlier requests that may have stored some of these documents. The server stores documents in order,
+	 * up to the rejected document.
 	 */
 	partlyDone: Failure[];
 }
 
 /**
- * Whether to send a failed batch again in halves: the batch was too large, or single documents may be at fault. A 404
- * means a missing knowledgebase. If a document refers to a file that this run did not upload, a 404 can also mean a
- * missing file.
+ * Whether to send a failed batch again in halves: the batch was too large, or single documents may be invalid. A 404
+ * means a missing knowledgebase, or a missing file that this run did not upload.
  */
 function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
 	if (batch.length === 1) return false;
@@ -357,9 +350,8 @@ function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
 }
 
 /**
- * Whether this document certainly caused the rejection of an earlier request: the server now rejects the document
- * alone, for the same reason. Documents with chunks prove nothing, because the server may reject them after it has
- * stored them.
+ * Whether a single document is rejected for the same reason as an earlier request. False for a document with chunks,
+ * because the server may have stored it before the rejection.
  */
 function hasRefused(earlier: Failure, batch: Batch<unknown>, failure: Failure): boolean {
 	if (batch.length > 1 || batch[0]?.record.chunks || !isRejection(failure)) return false;

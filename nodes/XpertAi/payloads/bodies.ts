@@ -15,10 +15,7 @@ export const assistantFilter = openObject({
 	metadata: freeForm.optional(),
 });
 
-/**
- * The body of a new chat session. `expires_after` is in seconds. The minimum is 1, because servers replace smaller
- * numbers by 600.
- */
+/** The body of a new chat session. `expires_after` is in seconds. Servers replace numbers below 1 by 600. */
 export const chatSession = openObject({
 	assistant: z.object({ id: z.string().min(1) }).optional(),
 	user: z.string().optional(),
@@ -42,7 +39,7 @@ export const storeNamespace = openObject({
 	offset: z.number().int().min(0).optional(),
 });
 
-/** The parse modes of a file context, with display names (recorded, `file-context-parsing`). */
+/** The parse modes of a file context, with display names. */
 export const PARSE_MODES = { auto: 'Auto', fast: 'Fast', deep: 'Deep', none: 'None' };
 
 /** The optional text parts of an upload. `target` is sent as JSON text. */
@@ -64,7 +61,7 @@ export const conversation = openObject({
 /** The body of a conversation update. The node changes only the title. */
 export const conversationTitle = openObject({ title: z.string().trim().min(1) });
 
-/** The ratings of an answer, with display names. Servers accept any value, so the node checks the rating. */
+/** The ratings of an answer, with display names. The node checks the rating, because servers accept any value. */
 export const RATINGS = { like: 'Like', dislike: 'Dislike' };
 export const rating = openObject({ rating: keyIn(RATINGS), content: z.string().optional() });
 
@@ -105,25 +102,19 @@ export const conversationSearch = openObject({
 
 const id = z.string().min(1);
 
-/**
- * A file attached to a message. `fileId` is the ID of a file context (E12). `id` is the ID of a storage file
- * (`storageFileId` of E12, `id` of E16).
- */
+/** A file attached to a message. `fileId` is the ID of a file context. `id` is the ID of a storage file. */
 const attachedFile = openObject(eachOf(id.optional(), 'fileId', 'id'));
 
-/** The new arguments of waiting tool calls, by call ID, as the user enters them. */
+/** New arguments for waiting tool calls, by call ID. */
 export const changedArguments = z.record(id, freeForm);
 
-/**
- * The bodies that start a run (E4 and the route for background runs), by kind of run. Only a message names the
- * assistant.
- */
+/** The request bodies that start a run, by kind of run. */
 export const runBodies = {
 	message: bodyWith(
 		{
 			action: z.literal('send'),
 			message: openObject({
-				/** Other fields of `input` are values for the filters of the assistant. */
+				/** Any further field of `input` is a value for a filter. */
 				input: openObject({ input: z.string().min(1), files: z.array(attachedFile).optional() }),
 			}),
 			state: freeForm.optional(),
@@ -135,7 +126,7 @@ export const runBodies = {
 	decision: bodyWith({
 		action: z.literal('resume'),
 		target: freeForm,
-		/** Send `payload` only with `confirm`. With a payload, the server executes even a rejected call. */
+		/** A rejection must not have a `payload`. With a payload, the server executes the rejected call. */
 		decision: openObject({ type: z.enum(['confirm', 'reject']), payload: z.unknown() }),
 		/** New arguments of waiting tool calls. Calls without an entry keep their arguments. */
 		patch: openObject({ toolCalls: z.array(openObject({ id, args: freeForm })) }).optional(),

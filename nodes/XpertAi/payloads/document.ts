@@ -23,13 +23,14 @@ export const page = openObject({
 /** The Chunk schema of the API contract. */
 export const chunk = page.extend({ parent: z.unknown() });
 
-/** A document in the request body of E3. The contract misspells `processDuation`. The field mapper keeps this order. */
+/** A document in a bulk request (E3). The resource mapper in the editor shows the fields in this order. */
 export const document = openObject({
 	...recordFields,
 	...eachOf(nullableText, 'name', 'type'),
 	disabled: z.boolean().nullish(),
 	storageFileId: uuid.nullish(),
 	...eachOf(nullableText, 'filePath', 'fileUrl', 'folder', 'mimeType', 'thumbnail', 'parserId'),
+	// `processDuation` is the spelling of the API contract.
 	...eachOf(nullableNumber, 'size', 'tokenNum', 'chunkNum', 'progress', 'processDuation'),
 	...eachOf(freeForm.nullish(), 'metadata', 'sourceConfig', 'options', 'draft'),
 	parserConfig: parserConfig.nullish(),
@@ -41,7 +42,7 @@ export const document = openObject({
 });
 
 /**
- * Returns a document schema with only these fields. A small schema saves time if a run checks thousands of documents.
+ * Returns a document schema with only the named fields. A small schema checks thousands of documents faster.
  *
  * @param names field names, separated by spaces
  */
@@ -60,8 +61,10 @@ export type DocumentRecord = z.infer<typeof document>;
 const AZURE = /^(s[eiprstv]|sig|spr|sip|srt|sdd|ses|sk[estv]|skoid|sktid|s[au]oid|scid)$/;
 
 /**
- * Schemes of signed URLs. The query parameters in `needed` identify a scheme. `added` matches all parameters of the
- * scheme.
+ * Known schemes of signed URLs.
+ *
+ * - `needed`: the query parameters that identify the scheme
+ * - `added`: matches the name of each query parameter that the scheme adds
  */
 const SIGNATURES: Array<{ needed: string[]; added: RegExp }> = [
 	{ needed: ['x-amz-signature', 'x-amz-date'], added: /^x-amz-/ },
@@ -75,8 +78,7 @@ const SIGNATURES: Array<{ needed: string[]; added: RegExp }> = [
 ];
 
 /**
- * Removes the query parameters of a signature, so that a file has the same URL in each run. Returns other URLs
- * unchanged.
+ * Removes the signature from a signed URL, because the signature changes over time. Returns an unsigned URL unchanged.
  */
 export function unsignedAddress(address: string): string {
 	const [, path = '', query = '', fragment = ''] = /^([^?#]*)\?([^#]*)(.*)$/s.exec(address) ?? [];

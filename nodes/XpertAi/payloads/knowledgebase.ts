@@ -26,7 +26,7 @@ export const copilotModel = openObject({
 	...eachOf(nullableText, 'copilotId', 'modelType', 'model'),
 });
 
-/** The types of metadata fields (recorded in `knowledge-filter-4`). */
+/** The types of metadata fields, with their display names. */
 export const METADATA_TYPES = {
 	string: 'Text',
 	number: 'Number',
@@ -38,17 +38,14 @@ export const METADATA_TYPES = {
 	object: 'Object',
 };
 
-/**
- * A field of the metadata schema. The node checks only these properties. For other errors, servers return clear
- * messages (recorded in `knowledge-filter-4`).
- */
+/** A field of the metadata schema. The node checks these properties. The server checks the rest. */
 const metadataField = openObject({
 	key: z.string(),
 	type: keyIn(METADATA_TYPES),
 	enumValues: z.array(z.unknown()).nullish(),
 });
 
-/** The body of an update. The server keeps missing fields, and clears fields that are `null`. */
+/** The body of an update. The server clears a field that is `null`, and keeps a field that is absent. */
 export const knowledgebaseChanges = openObject({
 	...eachOf(uuid.nullish(), 'workspaceId', 'integrationId'),
 	...eachOf(nullableText, 'description', 'extKnowledgebaseId'),
@@ -61,5 +58,5 @@ export const knowledgebaseChanges = openObject({
 	metadataSchema: z.array(metadataField).nullish(),
 });
 
-/** The body of a new knowledgebase. Without a name, servers would return the misleading error "Name Exist". */
+/** The body of a new knowledgebase. Requires a name, because the server reports a missing name as "Name Exist". */
 export const knowledgebase = knowledgebaseChanges.extend({ name: z.string().min(1) });

@@ -4,13 +4,10 @@ import type { FieldType, INodeProperties, ResourceMapperFields } from 'n8n-workf
 
 import { document } from '../payloads/document';
 
-/** Fields that the mapper shows at first. The user can add the other fields. */
+/** Fields that the resource mapper shows by default. The user can add the rest. */
 const SHOWN_FIRST = ['name', 'storageFileId', 'fileUrl'];
 
-/**
- * Returns the display name of a document field. For `processDuation`, a misspelling in the contract, the name contains
- * both spellings.
- */
+/** Returns the display name of a document field. */
 export function documentFieldName(id: string): string {
 	if (id === 'id') return 'ID (UUID)';
 	if (id === 'processDuation') return 'Process Duration (processDuation)';
@@ -19,7 +16,7 @@ export function documentFieldName(id: string): string {
 		.replace(/\bUrl\b/g, 'URL');
 }
 
-/** Hints that are added to display names, because the mapper shows no descriptions. */
+/** Hints to append to display names, because the resource mapper shows no descriptions. */
 const FIELD_HINTS: Record<string, string> = {
 	folder: ' (a path, such as Dept/Sales)',
 	parserConfig: ' (JSON with chunkSize, chunkOverlap, delimiter)',
@@ -27,8 +24,8 @@ const FIELD_HINTS: Record<string, string> = {
 };
 
 /**
- * Returns the document fields for n8n's resource mapper. The field IDs are the contract's names, because n8n maps
- * columns with equal names automatically.
+ * Returns the document fields for n8n's resource mapper. Each ID is the name of the field in the API contract. n8n
+ * automatically maps a column to the field whose ID equals the column name.
  */
 export async function getDocumentFields(): Promise<ResourceMapperFields> {
 	const fields = Object.entries(document.shape).map(([id, schema]) => ({
@@ -44,7 +41,8 @@ export async function getDocumentFields(): Promise<ResourceMapperFields> {
 }
 
 /**
- * The resource mapper's type for each class of zod schema. Dates are strings, because the mapper would reformat them.
+ * The resource mapper's type for each class of zod schema. Dates are strings, because n8n reformats values of the type
+ * `dateTime`.
  */
 const MAPPER_TYPES: Record<string, FieldType> = {
 	ZodString: 'string',
@@ -55,7 +53,7 @@ const MAPPER_TYPES: Record<string, FieldType> = {
 	ZodRecord: 'object',
 };
 
-/** The document fields as node parameters, for checking the values in the mapper. */
+/** The document fields as node parameters. Document: Submit checks the mapped values against these parameters. */
 export const documentFields = Object.entries(document.shape).map(
 	([name, schema]): INodeProperties => {
 		const type = documentFieldType(schema);
@@ -69,7 +67,7 @@ export const documentFields = Object.entries(document.shape).map(
 	},
 );
 
-/** Returns the mapper's type for a schema; undefined for `parent`, which has no type in the contract. */
+/** Returns the resource mapper's type for a schema. Returns undefined for `parent`, which may have any type. */
 function documentFieldType(schema: z.ZodTypeAny): FieldType | undefined {
 	return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
 		? documentFieldType(schema.unwrap() as z.ZodTypeAny)

@@ -12,19 +12,19 @@ import { PAGE_SIZE, collectPages } from '../execution/paging';
 import { isJsonObject, listAnswer } from '../transport/answer';
 import { connectionOf } from '../transport/request';
 
-/** Both lists show conversations. The first list selects a thread ID, the second a conversation ID. */
+/** The lists of conversations, and the field that each list returns as the value of an entry. */
 const ID_KEYS = { searchThreads: 'threadId', searchConversations: 'id' };
 
-/** The names of the lists. The editor loads each list with a method of the same name. */
+/** The names of the lists. Each name is also the name of a method in `listSearch`. */
 export type ListName = 'searchAssistants' | keyof typeof ID_KEYS;
 
 /**
- * Returns a page of conversations, newest change first, or all matching assistants. Servers cannot search assistants by
- * name. So the node fetches all assistants and filters them.
+ * Returns the entries of a list for the editor. For conversations, returns one page, last updated first. For
+ * assistants, fetches all and filters them, because the server cannot search assistants by name.
  *
  * @param filter the text in the search box; empty for no filter
  * @param paginationToken the offset of the page, from the previous result
- * @throws NodeApiError or NodeOperationError, which the editor shows instead of a list
+ * @throws NodeApiError or NodeOperationError, which the editor shows in place of the list
  */
 export async function searchList(
 	context: ILoadOptionsFunctions,
@@ -62,7 +62,7 @@ const NO_ASSISTANT = 'This key may use no assistant';
 const WHERE_ASSISTANTS_ARE =
 	'Publish one on the server, or enter the key of its workspace in the credential.';
 
-/** Removes duplicate IDs. If several entries have the same name, adds the start of the ID to each name. */
+/** Removes entries with duplicate IDs. Adds the start of the ID to each name that occurs more than once. */
 function distinct(all: Array<{ name: string; value: string }>): INodeListSearchItems[] {
 	const entries = uniqBy(all, 'value');
 	const count = countBy(entries, 'name');
@@ -74,16 +74,13 @@ function distinct(all: Array<{ name: string; value: string }>): INodeListSearchI
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/**
- * Returns the list entry of an assistant; empty without an ID. The label is the title, the name or the ID, in this
- * order.
- */
+/** Returns the list entry of an assistant, or an empty list if the assistant has no ID. */
 function assistantEntry({ assistant_id: value, name, metadata }: IDataObject) {
 	const { title } = isJsonObject(metadata) ? metadata : {};
 	return isText(value) ? [{ value, name: [title, name].find(isText) ?? value }] : [];
 }
 
-/** Returns the list entry of a conversation; empty without an ID. */
+/** Returns the list entry of a conversation, or an empty list if the conversation has no ID. */
 function conversationEntry(conversation: IDataObject, idKey: string, zone: string) {
 	const { [idKey]: value, title, status, updatedAt } = conversation;
 	const changed = DateTime.fromISO(String(updatedAt), { zone });

@@ -15,10 +15,7 @@ export function threadLocator(description = 'The thread'): INodeProperties {
 	return listLocator('threadId', 'Thread', description, 'searchThreads');
 }
 
-/**
- * Selects the thread of an existing run. The default is the `threadId` of the input item. Run operations and the
- * trigger return this field.
- */
+/** Selects the thread of an existing run. The default is the `threadId` of the input item. */
 export const threadOfRun: INodeProperties = {
 	...threadLocator('The thread of the run: the threadId of Start Run, of the trigger or of a run'),
 	default: { mode: 'id', value: '={{ $json.threadId }}' },
@@ -40,7 +37,7 @@ export const conversationLocator: INodeProperties = listLocator(
 	'searchConversations',
 );
 
-/** Selects the file of a file context by its `storageFileId`. Servers reject other IDs. */
+/** Selects an uploaded file by its `storageFileId`. */
 export const fileLocator: INodeProperties = locator(
 	'fileId',
 	'File',
@@ -67,7 +64,7 @@ function locator(
 	};
 }
 
-/** Returns a resource locator with two modes: from a list or by ID. */
+/** Returns a resource locator with the modes "From List" and "By ID". */
 function listLocator(
 	name: string,
 	displayName: string,
@@ -86,7 +83,7 @@ function listLocator(
 	};
 }
 
-/* The methods below load their code when the editor calls them. Most n8n processes never need this code. */
+/* Each method below imports its module when the editor calls it. Most n8n processes never call these methods. */
 
 export const listSearch = {
 	searchAssistants: searchOf('searchAssistants'),

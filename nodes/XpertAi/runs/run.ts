@@ -42,26 +42,26 @@ export interface Client extends ApiClient {
 	remaining: () => number;
 	/** Waits for the given milliseconds. Ends early at the deadline, or when the execution is stopped. */
 	wait: (ms: number) => Promise<void>;
-	/** Sends despite the deadline and `Retry-After`, to cancel a run after the deadline. */
+	/** Sends a request without the deadline. Used to cancel a run after the deadline. */
 	sendUnlimited: Send;
 }
 
-/** A client, with the IDs of one run and the facts about this run. */
+/** A client for one run, with the IDs and the facts of this run. */
 export type RunClient = Client & RunIds & Pick<Run, 'facts'>;
 
 /** A run to start, with its settings. */
 export interface Run extends Client {
 	threadId: string;
-	/** Facts collected so far, for the output or the error. */
+	/** What is known about the run so far. The output and the error contain these facts. */
 	facts: RunFacts;
 	/** The request body. A message must name an assistant; a decision or a retry uses the assistant of the thread. */
 	body: RunBody;
 	intent: Intent;
-	/** Whether the node created the thread for this run. If true, no other run uses the thread. */
+	/** Whether the node created the thread for this run. No other run uses this new thread. */
 	isNew: boolean;
 	/** What to do if another run is active on the thread: wait for its end, fail at once, or run anyway. */
 	whenBusy: 'wait' | 'fail' | 'run';
-	/** The node cancels a run that blocks the thread after this many milliseconds without an event; 0 means never. */
+	/** Time limit in milliseconds for a run that blocks the thread and sends no events. 0 means no limit. */
 	cancelSilentMs: number;
 	/** Whether the server lacks the routes for background runs. All runs with the same connection share this object. */
 	routes: { areMissing: boolean };
@@ -74,25 +74,28 @@ export interface Run extends Client {
 }
 
 /**
- * The last run whose stream this process read to its end. The server stores the answer before it ends the stream
- * (recorded). So the next run can start at once.
+ * The last run whose stream this process read to the end. The server stores the answer before it ends the stream. So
+ * the next run need not wait until the answer is stored.
  */
 export const followedRun: { runId?: string } = {};
 
-/** Minimum timeout of a request. It allows one last request at the deadline. */
+/** Minimum timeout of a request, even if the deadline is closer. */
 const MIN_TIMEOUT_MS = 1_000;
 
 /**
- * Adds a deadline to a client. Each request times out at the deadline, or after one second if less time is left. After
- * a `Retry-After`, the next request waits. If this wait would end after the deadline, the request fails at once. Sends
- * nothing after the execution was stopped.
+ * Adds a deadline to a client.
+ *
+ * - A request times out at the deadline, or after `MIN_TIMEOUT_MS` if less time is left.
+ * - After an answer with `Retry-After`, the next request waits. The request fails at once if the deadline is too close.
+ * - After the execution was stopped, every request fails at once.
  */
 export function withDeadline({ send, ...limits }: ApiClient & { deadline: number }): Client {
 	const { clock, deadline, signal } = limits;
 	const remaining = () => Math.max(0, deadline - clock.now());
 	const wait = async (ms: number) => await clock.sleep(Math.min(ms, remaining()), signal);
-	/** The failure of the last request, and the earliest time for the next request (`Retry-After`). */
+	/** Why the last request failed; undefined after a success. */
 	let refusal: Failure | undefined;
+	/** When the next request may be sent, according to `Retry-After`. */
 	let earliest = 0;
 	const sendInTime: Send = async (request) => {
 		const { method, path, apiRoot = API_ROOT } = request;
@@ -132,17 +135,17 @@ export async function repeated<Result>(
 	}
 }
 
-/** Reads the conversation of a run's thread. Adds a missing conversation ID to the facts. Never throws. */
+/** Reads the conversation of a run's thread. Sets `facts.conversationId` if it is undefined. Never throws. */
 export async function conversationOf(run: Client & Pick<Run, 'threadId' | 'facts'>) {
 	const found = await readConversation(run, run.threadId);
 	run.facts.conversationId ??= found.conversationId;
 	return found;
 }
 
-/** The request body that starts a run (E4). */
+/** The body of a request that starts a run. */
 export type RunBody = Record<string, unknown>;
 
-/** What the node sends: a new message, a decision on a waiting run, or a request to answer the last message again. */
+/** The kind of request: a new message, a decision on a waiting run, or a retry of the last message. */
 export type RunKind = 'message' | 'decision' | 'retry';
 
 const FILES = ['input', 'message', 'input', 'files'];
@@ -150,7 +153,7 @@ const FILES = ['input', 'message', 'input', 'files'];
 const withValue = (body: RunBody, path: string[], value: unknown) =>
 	set(cloneDeep(body), path, value);
 
-/** Returns a copy of a message body, with file contexts (E12) appended to its files. */
+/** Returns a copy of a message body with additional files. `ids` are the IDs of uploaded file contexts (E12). */
 export function withFileContexts(message: RunBody, ids: string[]): RunBody {
 	const present: unknown = get(message, FILES) ?? [];
 	return withValue(message, FILES, [present, ids.map((fileId) => ({ fileId }))].flat());
@@ -161,37 +164,37 @@ export interface Intent {
 	/** The text of a message; undefined for a decision or a retry. */
 	text?: string;
 	rejects?: boolean;
-	/** IDs of the tool calls whose arguments a decision changes; undefined if no arguments change. */
+	/** IDs of the tool calls with changed arguments; undefined if a decision changes no arguments. */
 	changes?: unknown[];
 }
 
-/** Path of the changed arguments in a decision. */
+/** Path of the changed arguments in the body of a decision. */
 const PATCH = ['input', 'patch'];
 
 /**
- * Key of the mark, a random ID that the node adds to a message. If the server's answer is lost, the mark identifies the
- * run. Models do not get the mark. A thread shows only the mark of its newest message (recorded).
+ * Key of the message mark, a random ID that the node adds to a message. If the server's answer is lost, the node finds
+ * the run by its message mark. The server does not send the message mark to models.
  */
 const MARK = 'n8nMark';
 
-/** Keys in the input of a message that do not hold filter values. */
+/** Reserved keys in the input of a message. All other keys are filter values. */
 export const MESSAGE_KEYS = ['input', 'files', 'references', 'clientMessageId', MARK];
 
-/** Returns the filter values of a message body by key. */
+/** Returns the filter values of a message body. */
 export const filterValuesIn = (body: RunBody): object =>
 	omit(get(body, ['input', 'message', 'input']) ?? {}, MESSAGE_KEYS);
 
 export const withMessageMark = (message: RunBody, mark: string) =>
 	withValue(message, ['input', 'message', 'input', MARK], mark);
 
-/** Returns the mark that the node added to the newest user message on a thread, if any. */
+/** Returns the message mark of the newest user message on a thread; undefined if this message has none. */
 export const messageMarkOf = (state: ThreadState | undefined): unknown =>
 	get(state, `values.human.${MARK}`);
 
 /** Returns a copy of a decision without the changed arguments. */
 export const withoutChanges = (decision: RunBody) => withValue(decision, PATCH, undefined);
 
-/** Returns a copy of a decision that targets the waiting run. The run then keeps its ID (recorded). */
+/** Returns a copy of a decision with the waiting run as its target. With a target, the run keeps its ID. */
 export const withTarget = (decision: RunBody, runId: string) =>
 	withValue(decision, ['input', 'target'], { executionId: runId });
 
@@ -208,32 +211,32 @@ export function intentOf(kind: RunKind, body: RunBody): Intent {
 /* The results of a run, with the messages for the user. */
 
 type Answer = Pick<RunEvents, 'output' | 'otherParts' | 'parts' | 'usage'> & {
-	/** ID of the assistant's last text. The thread's message with this text has the same ID. */
+	/** ID of the thread message that contains the assistant's last text. */
 	answerId?: string;
-	/** Parts of all runs on the thread. Set only if the answer links to passages that this run did not find. */
+	/** Parts of all runs on the thread. Set if the answer links to passages of an earlier run. */
 	earlier?: Part[];
 };
 
-/** The IDs of a run, and the tasks and runs that its start ended. */
+/** The IDs of a run, and the side effects of its start. */
 export interface RunFacts {
 	threadId?: string;
 	conversationId?: string;
 	runId?: string;
-	/** Requests of waiting tasks that this message discarded, in the format of `requestOf`. */
+	/** Tasks that waited for a decision until a new message discarded them. Each task has the format of `requestOf`. */
 	discarded?: unknown[];
-	/** ID of a blocking run that the node cancelled after a time without events. */
+	/** ID of another run that the node cancelled, because that run blocked the thread and sent no events. */
 	cancelledRun?: string;
 }
 
 export interface NoAnswer extends RunFacts {
-	/** `cancelled` if the execution was stopped, or if `cancelRunById` cancelled the run. */
+	/** `cancelled` means that the execution was stopped, or that `cancelRunById` cancelled the run. */
 	status: 'failed' | 'timedOut' | 'cancelled';
-	/** Message for the user; if unset, the message of `failure` is used. */
+	/** Message for the user. The default is the message of `failure`. */
 	reason?: string;
-	/** What the user can do next. Default if `reason` is set: read the thread. */
+	/** What the user can do next. With a `reason`, the default advice is to read the thread. */
 	advice?: string;
 	failure?: Failure;
-	/** The answer text of E4, if the node could not compare it with the thread. */
+	/** An answer text that the node could not compare with the thread. */
 	unverified?: string;
 	/** Set if the server lacks the routes for background runs. */
 	lacksRoutes?: true;
@@ -243,7 +246,7 @@ export interface Completed extends Answer, RunFacts {
 	status: 'completed';
 	/** Set if a decision rejected the waiting tool calls. */
 	rejected?: true;
-	/** Set if the thread lacks the answer. The assistant will not remember this answer. */
+	/** `false` if the thread does not contain the answer. The assistant will not remember this answer. */
 	remembered?: false;
 }
 
@@ -255,14 +258,15 @@ export interface Interrupted extends Answer, RunFacts {
 
 export type RunResult = Completed | Interrupted | NoAnswer;
 
-/** The state of a run is unknown, because a request failed. `isThere` is true if the run certainly exists. */
+/** A run whose state is unknown, because a request failed. */
 interface Unread extends RunFacts {
 	status: 'unread';
 	failure: Failure;
+	/** Whether the run certainly exists. */
 	isThere?: boolean;
 }
 
-/** The result or state of a run. A run stays `running` until the server has stored its answer. */
+/** The result or the current state of a run. */
 export type RunState = RunResult | (RunFacts & { status: 'running' }) | Unread;
 
 /** Returns the result of an ended run from its events. */
@@ -272,8 +276,8 @@ export function resultFromEvents(events: RunEvents): RunResult {
 	if (status === 'error') return runFailed(error);
 	if (status !== 'interrupted') return { status: 'completed', ...answer };
 	if (waitsForPerson(events.end)) return { status, interrupt: tasks, ...answer };
-	// Another run on the thread may cause this status when it is cancelled (recorded). This run has completed if its
-	// own agent succeeded, or if the only open task belongs to the cancelled run.
+	// A completed run gets the status "interrupted" if another run on the thread is cancelled. In this case, the agent
+	// of the completed run succeeded, or all open tasks belong to the cancelled run.
 	const isDone = agentStatus === 'success' || (isLeftOver && !error);
 	return isDone ? { status: 'completed', ...answer } : runCancelled(error);
 }
@@ -307,7 +311,7 @@ export const executionStopped = (failure?: Failure): NoAnswer => ({
 	failure,
 });
 
-/** The result if no task waits for a decision. The server would answer a decision with an empty or old answer. */
+/** The result of a decision when no task waits. The node does not send the decision to the server. */
 export const NOTHING_TO_DECIDE = failed(
 	'Nothing on this thread waits for a decision',
 	'Only a run that comes out with the status "interrupted" can be decided, and only once.',
@@ -353,7 +357,7 @@ export const STILL_RUNNING = timedOut(
 	`Raise "Deadline (Minutes)", or look later with Thread: Get Run or Get. ${HANGING_ADVICE}`,
 );
 
-/** Returns the result if it is unknown whether the request reached the assistant. */
+/** Returns the result of a request that may or may not have reached the assistant. */
 export function mayHaveArrived(kind: RunKind, failure: Failure): NoAnswer {
 	const advice = 'Read the thread before you send it again: the run may still start.';
 	const what = kind === 'retry' ? 'request' : kind;
@@ -364,8 +368,8 @@ export function mayHaveArrived(kind: RunKind, failure: Failure): NoAnswer {
 /* Operations on a run by its ID: read, follow and cancel. */
 
 /**
- * Reads the state of a run from its record. For an ended run, also reads the answer from the conversation, or else from
- * the stream. Never throws.
+ * Reads the state of a run from its record. If the run has ended, reads the answer from the conversation. If the
+ * conversation does not contain the answer, reads the stream. Never throws.
  */
 async function readRunState(run: RunClient): Promise<RunState> {
 	const { answer: record, failure: unread } = await readRun(run);
@@ -377,7 +381,7 @@ async function readRunState(run: RunClient): Promise<RunState> {
 	if (status === 'interrupted') return await readInterrupted(run, facts);
 	const { message, failure } = await findAnswer(run, facts, run.runId);
 	if (failure) return { status: 'unread', failure, isThere: true };
-	// The server hides the conversations of other owners, but not the streams of their runs.
+	// The server hides the conversations of other owners. It does not hide the streams of their runs.
 	if (!message) return (await replay(run)) ?? WITHOUT_ANSWER;
 	if (message.status === 'thinking') return { status: 'running' };
 	if (status !== 'success') return runFailed(message.error ?? status);
@@ -389,10 +393,7 @@ async function readRunState(run: RunClient): Promise<RunState> {
 	return endsWithCall(messagesOf(state)) ? { ...result, rejected: true } : result;
 }
 
-/**
- * Returns the result of an `interrupted` run, which waits for a person or was cancelled. Only the last run of a thread
- * can wait. If a run was cancelled after its end, its stream still shows the end (recorded).
- */
+/** Returns the result of an `interrupted` run. The run waits for a person, or was cancelled. */
 async function readInterrupted(run: RunClient, facts: ConversationFacts): Promise<RunState> {
 	const { answer: runs, failure } = await listRuns(run, run.threadId);
 	if (failure) return { status: 'unread', failure, isThere: true };
@@ -401,19 +402,20 @@ async function readInterrupted(run: RunClient, facts: ConversationFacts): Promis
 		const parts = { output: '', otherParts: [], parts: [] };
 		return { status: 'interrupted', interrupt: facts.tasks, ...parts };
 	}
+	// Somebody may have cancelled the run after its end. The stream still shows the original result.
 	const replayed = await replay(run);
 	if (replayed && replayed.status !== 'interrupted') return replayed;
 	if (isLast) return runCancelled(facts.error);
 	return failed('The run was cancelled, or the thread has gone on without a decision');
 }
 
-/** Time limit for reading the stream of an ended run. A stream that is no longer stored stays open without events. */
+/** Time limit for reading the stream of an ended run. A stream that is not stored any more never ends. */
 const REPLAY_MS = 5_000;
 
 /**
  * Reads the result of an ended run from its stream. Never throws.
  *
- * @returns undefined if the node cannot read the whole stream, e.g. because the server no longer stores it
+ * @returns undefined if the whole stream cannot be read, e.g. because it is no longer stored
  */
 async function replay(run: RunClient): Promise<RunResult | undefined> {
 	const events = new RunEvents(run.runId);
@@ -425,9 +427,9 @@ async function replay(run: RunClient): Promise<RunResult | undefined> {
 }
 
 export interface Following {
-	/** Run ID of the stream to read; default: the run's own ID. The server may give a decision a different run ID. */
+	/** ID of the stream to read. The stream of a decision can have a different ID than the run. */
 	joinId?: string;
-	/** The tasks that waited for the decision; undefined without a decision. */
+	/** For a decision: the tasks that waited for it. */
 	decided?: unknown[];
 }
 
@@ -440,7 +442,7 @@ export async function waitForRunResult(
 	{ joinId = run.runId, decided }: Following = {},
 ): Promise<RunResult> {
 	const { facts, listener } = run;
-	// After a decision, the stream may first repeat older events, which the listener must not get.
+	// The stream of a decision can begin with events from before the decision. The listener must not get these events.
 	const events = new RunEvents(run.runId, decided ? undefined : listener);
 	if (decided) events.readTasks(decided);
 	for (let pause = FIRST_PAUSE_MS; ; ) {
@@ -451,7 +453,7 @@ export async function waitForRunResult(
 			events.resume(listener);
 			continue;
 		}
-		// A stream with a different ID may belong to another run, so read the run record instead.
+		// Use the stream only if it has the ID of this run. A different ID may belong to another run.
 		if (events.isComplete && events.isWhole && joinId === run.runId) {
 			followedRun.runId = run.runId;
 			return await resultOfStream(run, events);
@@ -481,8 +483,8 @@ async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunRes
 }
 
 /**
- * Whether the events so far end at an interruption that already has its decision. A stream first repeats all earlier
- * interruptions of the run (recorded).
+ * Whether the events so far end at an interruption that was already decided. The stream contains all interruptions of
+ * the run, including the decided ones.
  */
 async function isBeforeDecision(run: RunClient, { end }: RunEvents, decided: unknown[]) {
 	if (end.status !== 'interrupted') return false;
@@ -492,12 +494,12 @@ async function isBeforeDecision(run: RunClient, { end }: RunEvents, decided: unk
 	return !isEqual(taskValues('id', end.tasks), taskValues('id', interrupt));
 }
 
-/** After this long without an event, the node reads the run record, because the run may have ended. */
+/** How long the node waits for an event of a stream before it reads the run record. */
 const SILENT_STREAM_MS = 10_000;
 
 /**
- * Reads the stream of a run until the stream ends or breaks. If the stream sends no events, checks the run record.
- * Stops if the run has ended, or if reading the record fails permanently. Never throws.
+ * Reads the stream of a run until the stream ends or breaks. While no events arrive, polls the run record. Stops if the
+ * record shows that the run has ended. Never throws.
  */
 async function join(run: RunClient, joinId: string, events: RunEvents): Promise<Outcome> {
 	const [abort, done] = [new AbortController(), new AbortController()];
@@ -520,14 +522,16 @@ async function join(run: RunClient, joinId: string, events: RunEvents): Promise<
 }
 
 /**
- * After this many consecutive reads of an idle thread without the answer, the answer counts as lost. One read is not
- * enough, because the server may not have stored the answer yet.
+ * How many times the node looks for an answer on an idle thread before the answer counts as lost. The server may store
+ * the answer after the first read.
  */
 const IDLE_READS = 2;
 
 /**
- * Compares a completed result with the thread. Adds `remembered: false` if another run overlapped and the thread lacks
- * the answer. Adds `earlier` if the answer links to passages that this run did not find. Never throws.
+ * Compares a completed result with the thread. Never throws.
+ *
+ * - Adds `remembered: false` if the answer is missing on the thread because another run overlapped.
+ * - Adds `earlier` if the answer links to passages of an earlier run.
  */
 export async function withThread<State extends RunState>(
 	run: RunClient,
@@ -551,7 +555,7 @@ export async function withThread<State extends RunState>(
 	return { ...result, ...(earlier && { earlier }), ...(isLost && { remembered: false }) };
 }
 
-/** Whether another run was active on the thread at the same time; false if the runs cannot be listed. */
+/** Whether the run overlapped with another run on the thread. Returns false if the runs cannot be listed. */
 async function overlapsOthers(run: RunClient) {
 	const { answer = [] } = await listRuns(run, run.threadId);
 	const runs = startedRuns(answer);
@@ -562,10 +566,7 @@ async function overlapsOthers(run: RunClient) {
 	return runs.some((one) => one !== own && overlaps(one));
 }
 
-/**
- * Whether the thread contains the answer. Compares message IDs or, if the answer has no ID, texts. An empty answer
- * counts as contained.
- */
+/** Whether the thread contains the answer. Always true for an empty answer. */
 function holdsAnswer(state: ThreadState, { answerId, output }: Completed) {
 	const isAnswer = ({ id, content }: ThreadMessage) =>
 		answerId === undefined ? textOf(content) === output : id === answerId;
@@ -573,14 +574,15 @@ function holdsAnswer(state: ThreadState, { answerId, output }: Completed) {
 }
 
 /**
- * Reads the state of a run by its ID. If `waits` is true, follows the run to its end. Does not follow a run if its
- * record cannot be read, because the ID may be wrong. Never throws.
+ * Reads the state of a run by its ID. Never throws.
+ *
+ * @param waits whether to follow a running run to its end
  */
 export async function readOrFollow(
 	run: RunClient & Pick<Run, 'whenGivenUp'>,
 	waits: boolean,
 ): Promise<RunState> {
-	// Read the record first, because the server may no longer store the stream of an ended run.
+	// Start with the record, because the server may no longer store the stream.
 	const state = await readRunState(run);
 	const mayGoOn = state.status === 'running' || (state.status === 'unread' && state.isThere);
 	const followed = mayGoOn && waits ? await waitForRunResult(run) : state;
@@ -592,22 +594,22 @@ export async function readOrFollow(
 const CANCEL_LIMIT_MS = 10_000;
 
 /**
- * Cancels a run that has not ended. Reads the record first, because the server would mark even a completed run as
- * cancelled (recorded). Never throws.
+ * Cancels a run that has not ended. Never throws.
  *
- * @returns the status `cancelled` after a cancellation, `unread` if a request failed, or the state of the ended run
+ * @returns the status `cancelled`, the state of an ended run, or `unread` if a request failed
  */
 export async function cancelRunById(run: RunClient): Promise<RunState> {
 	const { answer: record, failure } = await readRun(run);
 	if (failure) return { status: 'unread', failure };
+	// Do not cancel an ended run, because the server would mark even a completed run as cancelled.
 	if (stageOf(record) === 'ended') return await readRunState(run);
 	return (await cancelRunning(run)) ?? { status: 'cancelled' };
 }
 
 /**
- * Cancels a run that has not ended. Never throws.
+ * Cancels an active run. Never throws.
  *
- * @returns undefined if the run was cancelled, the result if the run completed first, `unread` if the request failed
+ * @returns undefined after a cancellation, the result of a run that has just completed, or `unread` after a failure
  */
 export async function cancelRunning(run: RunClient): Promise<RunState | undefined> {
 	const { failure } = await requestCancel(run);
@@ -620,10 +622,10 @@ export async function cancelRunning(run: RunClient): Promise<RunState | undefine
 }
 
 /**
- * Cancels a run after the node stopped waiting for it, if `whenGivenUp` is `cancel`. Never throws.
+ * Cancels a run that the node no longer waits for, if the user chose this in `whenGivenUp`. Never throws.
  *
- * @param find returns the run ID; if the ID is unknown, nothing is cancelled
- * @returns the result. If the node tried to cancel the run, `advice` describes the outcome.
+ * @param find returns the run ID, or undefined if no run was found
+ * @returns the given result. After an attempt to cancel, `advice` contains the outcome.
  */
 export async function abandonRun<State extends RunState>(
 	run: Client & Pick<Run, 'facts' | 'threadId' | 'whenGivenUp'>,

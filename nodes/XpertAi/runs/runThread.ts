@@ -44,8 +44,8 @@ import type { NoAnswer, Run, RunFacts, RunResult } from './run';
 import { explainRefusal, explainUnreadable, isElsewhere, startInTurn } from './start';
 
 /**
- * Runs a thread and waits for the answer. By default, starts the run in the background and reads its stream. With
- * `inOneRequest`, or if the server lacks background runs, sends one long request (E4). Never throws.
+ * Runs a thread and waits for the answer. Starts the run in the background, or sends one long request (E4) to a server
+ * without background runs. Never throws.
  */
 export async function runAndWait(run: Run): Promise<RunResult> {
 	const { inOneRequest, routes, signal } = run;
@@ -77,8 +77,7 @@ async function startAndFollow(asked: Run): Promise<RunResult | undefined> {
 	const run = { ...asked, threadId, runId };
 	const result = await checkDecision(run, await waitForRunResult(run, started), decided);
 	if (run.intent.changes && waitsWithChanges(result, decided)) {
-		// After a change of arguments, the server waits for a second decision (recorded). Confirm again, so that the
-		// server runs the calls.
+		// After a change of arguments, the server waits for a second decision. Send a confirmation without changes.
 		const intent = { ...run.intent, changes: undefined };
 		const second = { ...asked, intent, body: withoutChanges(run.body) };
 		return (await startAndFollow(second)) ?? result;
@@ -88,22 +87,24 @@ async function startAndFollow(asked: Run): Promise<RunResult | undefined> {
 	return await abandonRun(run, run.isNew ? result : await withThread(run, result));
 }
 
-/** Whether the run waits again after a change of arguments. The waiting tasks then have no calls (recorded). */
+/** Whether the run waits for a second decision after a change of arguments. */
 function waitsWithChanges(result: RunResult, decided?: unknown[]) {
 	if (result.status !== 'interrupted') return false;
 	const { interrupt } = result;
+	// After a change of arguments, the waiting tasks have no calls.
 	const isChanged = taskValues('call.id', interrupt).every(isUndefined);
 	return isChanged && isEqual(taskValues('name', interrupt), taskValues('name', decided));
 }
 
 /**
- * Checks on the thread whether a decision took effect. A rejected call must have no result, and a confirmed call must
- * have a result. Otherwise, somebody else decided first. Checks a confirmation only if the answer is empty.
+ * Checks on the thread whether a decision took effect. Somebody else may have made the opposite decision earlier. A
+ * rejected call must have no result. A confirmed call must have a result.
  */
 async function checkDecision(run: Run, result: RunResult, decided?: unknown[]): Promise<RunResult> {
 	if (!decided || result.status !== 'completed') return result;
 	const { rejects } = run.intent;
 	const isSilent = result.output === '' && result.otherParts.length === 0;
+	// An answer shows that the confirmation took effect.
 	if (!rejects && !isSilent) return result;
 	const read = async () => await readThread(run, run.threadId);
 	const { answer: state, failure } = await repeated(run, read, ({ ok }) => ok);
@@ -129,29 +130,25 @@ const CONFIRMED_TOO_LATE = failed(
 );
 
 /*
- * A run in one request (E4). The answer of E4 does not show whether the run completed, failed, was cancelled or waits
- * for a person (recorded). So the node waits until the thread is idle, and compares the answer with the thread.
+ * A run in one request (E4). The server's answer does not contain the status of the run. So the node waits until the
+ * thread is idle, and compares the answer with the thread.
  */
 
-/** A run. `before` is the state of the thread before this run; undefined if the thread had no run yet. */
+/** A run in one request. `before` is the state of the thread before the run. */
 type Waited = Run & { before?: ThreadState };
 
 const runAnswer = z
 	.record(z.unknown())
 	.refine((answer) => 'role' in answer && 'content' in answer, 'it is not the answer of a run');
 
-/**
- * Runs a thread and waits for the answer in one request (E4). Repeats the request only if the server certainly did not
- * process it. Never throws.
- */
+/** Runs a thread and waits for the answer in one request (E4). Never throws. */
 export async function waitInOneRequest(run: Run): Promise<RunResult> {
 	const { kind } = run.intent;
 	const free = run.isNew ? {} : await waitUntilIdle(run);
 	if ('status' in free) return free;
 	const { before } = free;
 	run.facts.conversationId ??= before?.metadata?.id;
-	// Without a question on the thread, the server would reject the request and keep the thread busy forever
-	// (recorded).
+	// A decision or a retry on a thread without a question would keep the thread busy forever.
 	if (kind !== 'message' && !before) return await explainUnreadable(run, neverRan(kind));
 	const isIdle = before?.status === 'idle' || before?.status === 'error';
 	if (kind === 'decision' && isIdle) return NOTHING_TO_DECIDE;
@@ -173,16 +170,16 @@ export async function waitInOneRequest(run: Run): Promise<RunResult> {
 }
 
 /**
- * Waits until no other run is active on the thread, if `whenBusy` is `wait`.
+ * Waits until the thread is idle, if `whenBusy` is `wait`.
  *
- * @returns the state of the thread in `before` (undefined if the thread had no run yet), or why the run must not start
+ * @returns the state of the thread as `before`, or why the run must not start
  */
 async function waitUntilIdle(run: Run): Promise<{ before?: ThreadState } | NoAnswer> {
 	const mayWait = run.whenBusy === 'wait';
 	const look = async () => {
 		const { answer: before, failure } = await readThread(run, run.threadId);
-		// The server may fail to read a thread before its first run, or right after the start of a run (recorded). The
-		// conversation still shows the status.
+		// Reading a thread can fail before its first run, and shortly after the start of a run. In this case, read the
+		// status from the conversation.
 		if (failure && mayMeanNoRecord(failure)) return { before, ...(await conversationOf(run)) };
 		return { before, failure, status: before?.status };
 	};
@@ -195,11 +192,11 @@ async function waitUntilIdle(run: Run): Promise<{ before?: ThreadState } | NoAns
 
 const UNVERIFIED = 'The server answered, but what became of the run is not known';
 
-/** Compares the content of E4's answer with the thread, and returns the result of the run. */
+/** Compares the server's answer with the thread, and returns the result of the run. */
 async function compareWithThread(run: Waited, content: unknown): Promise<RunResult> {
 	const { output, parts: otherParts } = parseReply(content);
 	const isEmpty = output === '' && otherParts.length === 0;
-	// With Run Anyway, another run may keep the thread busy. So accept a busy thread if E4 returned an answer.
+	// With "Run Anyway", another run may keep the thread busy, so do not wait until the thread is idle.
 	const mayBeBusy = run.whenBusy === 'run' && !isEmpty;
 	const isSettled = (state?: ThreadState): state is ThreadState =>
 		state !== undefined && (mayBeBusy || state.status !== 'busy');
@@ -210,25 +207,19 @@ async function compareWithThread(run: Waited, content: unknown): Promise<RunResu
 	const shown = isBusy ? undefined : await resultOnThread(run, state);
 	if (isEmpty) return shown ?? WITHOUT_ANSWER;
 	if (shown && (shown.status !== 'completed' || shown.rejected)) return shown;
-	// E4 concatenates all texts of a run (recorded). The answer is only the last text, a separate message on the
-	// thread.
+	// `output` contains all texts of the run. `shown.output` contains only the last text, which is the answer.
 	if (shown?.output && output.endsWith(shown.output)) return shown;
 	run.facts.conversationId ??= state.metadata?.id;
 	const answer = { parts: [], ...shown, status: 'completed' as const, output, otherParts };
-	// A null status means an unknown state, so the answer does not count as lost.
+	// If the status is null, it is unknown whether the answer is lost.
 	const isLost = Boolean(state.status) && !isBusy && !run.isNew;
 	return isLost ? { ...answer, remembered: false } : answer;
 }
 
-/**
- * Polling ends after this many consecutive reads of an idle thread without a result. One read is not enough, because
- * the run may not have started yet.
- */
+/** How many times the node looks for a result on an idle thread. The run may start after the first read. */
 const IDLE_READS = 2;
 
-/**
- * Polls the thread after E4's answer was lost. Ends when the thread shows the result or stays idle, or at the deadline.
- */
+/** Polls the thread for the result after the server's answer was lost. Gives up if the thread stays idle. */
 async function pollUntilIdle(run: Waited, failure: Failure): Promise<RunResult> {
 	const { kind } = run.intent;
 	let idleReads = 0;
@@ -236,8 +227,7 @@ async function pollUntilIdle(run: Waited, failure: Failure): Promise<RunResult> 
 		const { answer: state, failure: unread } = await readThread(run, run.threadId, 1);
 		const isBusy = state?.status === 'busy';
 		const isChanged = state && !isBusy && !isEqual(tracesOf(run.before), tracesOf(state));
-		// While the server carries out a decision, the thread looks idle (recorded). So do not count idle reads for a
-		// decision.
+		// The thread looks idle while the server carries out a decision. So do not count idle reads for a decision.
 		const isIdle = kind !== 'decision' && (unread ? mayMeanNoRecord(unread) : !isBusy);
 		idleReads = isIdle ? idleReads + 1 : 0;
 		return { isBusy, result: isChanged ? await resultOnThread(run, state) : undefined };
@@ -253,7 +243,7 @@ async function pollUntilIdle(run: Waited, failure: Failure): Promise<RunResult> 
 
 const tracesOf = (state?: ThreadState) => [state?.status, state?.updated_at, messagesOf(state)];
 
-/** Reads the result of the run from a thread that is not busy; undefined if the thread does not show the result. */
+/** Reads the result of the run from the thread. Returns undefined if the thread contains no result. */
 async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResult | undefined> {
 	const own = messagesOfRun(run, state);
 	const events = eventsOn(state, own);
@@ -271,16 +261,13 @@ async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResul
 	return lastReply(own) && result;
 }
 
-/**
- * Returns the messages after the newest question on the thread. If this run sent a different question, returns an empty
- * list.
- */
+/** Returns the messages after the newest question, or an empty list if another run sent this question. */
 function messagesOfRun({ intent, before }: Waited, state: ThreadState): ThreadMessage[] {
 	const { kind, text = '' } = intent;
 	const question = messagesOf(state).findLast(isFromUser);
 	if (!question) return [];
 	const isKnown = messagesOf(before).some(({ id }) => id !== undefined && id === question.id);
-	// The user message also contains the text of attached files. `values.input` contains only the question.
+	// With attached files, the message contains more text than the question. `values.input` is the question alone.
 	const isAsked = [state.values?.input, textOf(question.content)].includes(text);
 	return kind !== 'message' || (isAsked && !isKnown) ? afterLastUserMessage(messagesOf(state)) : [];
 }

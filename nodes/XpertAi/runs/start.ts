@@ -59,7 +59,7 @@ import {
 } from './run';
 import type { Client, Following, NoAnswer, Run, RunBody } from './run';
 
-/** How often `openNew` tries to create a conversation (E13) if the server's answers are lost. */
+/** Maximum number of attempts to create a conversation in `openNew`. */
 const CREATE_TRIES = 3;
 
 type Opened = { threadId: string; conversationId: string } | NoAnswer;
@@ -71,8 +71,8 @@ const failedBy = (failure: Failure, threadId?: string): NoAnswer => ({
 });
 
 /**
- * Creates a conversation (E13) with an unused thread ID. If the answer is lost, searches for the conversation before
- * the next attempt, to avoid a duplicate. Never throws.
+ * Creates a conversation (E13) with a new thread ID. If the answer is lost, looks for the conversation before it tries
+ * again. Never throws.
  */
 export async function openNew(
 	client: ApiClient,
@@ -91,26 +91,25 @@ export async function openNew(
 	}
 }
 
-/** The conversation of the user's "Conversation Key". */
+/** A conversation that the user identifies by a "Conversation Key". */
 interface KeyedConversation {
 	/** ID derived from the assistant and the key. */
 	keyId: string;
 	title?: string;
-	/** The owner of the token, cached in this process. `openByKey` sets the owner's ID. */
+	/** The owner of the token. If the owner's ID is unknown, `openByKey` asks the server. */
 	owner: Owner;
-	/** ID of the n8n credential, used if the server names no owner or ignores owners. */
+	/** ID of the n8n credential. Replaces the owner on a server that does not support owners. */
 	credentialId: string;
 }
 
 /**
- * Finds or creates the conversation of a key. Derives its IDs from the assistant, the key and the token's owner. So
- * parallel processes get the same conversation (recorded in `conversation-by-id`). Without an owner, derives only the
- * thread ID, with the credential in place of the owner. Never throws.
+ * Finds or creates the conversation of a key. Derives the thread ID from the key and the owner, so that all processes
+ * use one conversation. Never throws.
  */
 export async function openByKey(client: Client, keyed: KeyedConversation): Promise<Opened> {
 	const { owner } = keyed;
 	if (owner.id === undefined) {
-		// Fail if the owner stays unknown. Without the owner, the key would get a second conversation.
+		// Fail if the owner stays unknown. Without the owner, the node would derive a different thread ID.
 		const learn = async () => await learnOwner(client, owner);
 		const unread = await repeated(client, learn, (failure) => !failure || isFinal(failure));
 		if (unread) return failedBy(unread);
@@ -119,14 +118,13 @@ export async function openByKey(client: Client, keyed: KeyedConversation): Promi
 	return opened ?? (await openUnowned(client, keyed));
 }
 
-/** Whether to stop retrying: nothing could be sent, the server redirects, or the token is rejected. */
 const isFinal = (failure: Failure) =>
 	isNeverSent(failure) || failure.kind === 'redirect' || isTokenRefused(failure);
 
 /**
  * Finds or creates the conversation of a key and an owner.
  *
- * @returns undefined if the server ignores owners (see `proveOwner`)
+ * @returns undefined if the server does not support owners (see `proveOwner`)
  */
 async function openOwned(
 	client: Client,
@@ -141,7 +139,7 @@ async function openOwned(
 	const wanted = { id, threadId, title, createdById };
 	const { failure: refusal } = await createConversation(client, wanted);
 	if (refusal && !isRejection(refusal)) return failedBy(refusal, threadId);
-	// A rejection can mean that another process has just created the conversation, so search for it.
+	// After a rejection, look for the conversation. Another process may have just created it.
 	const { failure, conversationId } = await (refusal
 		? readConversation(client, threadId)
 		: proveOwner(client, owner, threadId));
@@ -151,10 +149,7 @@ async function openOwned(
 	return owner.id ? { threadId, conversationId: id } : undefined;
 }
 
-/**
- * Finds or creates the conversation of a key without an owner. If the thread exists but the token cannot see its
- * conversation, the thread belongs to somebody else.
- */
+/** Finds or creates the conversation of a key on a server that does not support owners. */
 async function openUnowned(client: Client, keyed: KeyedConversation): Promise<Opened> {
 	const { keyId, title, credentialId } = keyed;
 	const threadId = derivedId(keyId, `credential ${credentialId}`);
@@ -162,6 +157,7 @@ async function openUnowned(client: Client, keyed: KeyedConversation): Promise<Op
 	if (failure) return failedBy(failure, threadId);
 	if (conversationId) return { threadId, conversationId };
 	const { failure: unread } = await readThread(client, threadId);
+	// The thread exists, but the server hides its conversation from this token.
 	if (!unread) return { ...SOMEBODY_ELSES, threadId };
 	if (mayMeanNoRecord(unread)) return await openNew(client, threadId, title);
 	return failedBy(unread, threadId);
@@ -173,11 +169,9 @@ const SOMEBODY_ELSES = failed(
 );
 
 /**
- * Checks whether a run cannot start because the thread has no conversation.
+ * Explains why a run could not start. Checks whether the thread has a conversation.
  *
  * @param otherwise the result if the thread has a conversation
- * @returns the explanation, or `otherwise`. If the check fails, returns its failure, unless `otherwise` contains a
- * failure.
  */
 export async function explainUnreadable(run: Run, otherwise: NoAnswer): Promise<NoAnswer> {
 	const { failure, conversationId } = await conversationOf(run);
@@ -190,7 +184,7 @@ export async function explainUnreadable(run: Run, otherwise: NoAnswer): Promise<
 	};
 }
 
-/** Returns the result if the server rejected a run. After a 500, checks whether the thread exists. */
+/** Returns the result of a run that the server rejected. The status 500 can mean that the thread does not exist. */
 export async function explainRefusal(run: Run, failure: Failure): Promise<NoAnswer> {
 	const refused: NoAnswer = { status: 'failed', failure };
 	const mayBeUnknown = mayMeanNoRecord(failure) && failure.missing !== 'record';
@@ -198,12 +192,15 @@ export async function explainRefusal(run: Run, failure: Failure): Promise<NoAnsw
 }
 
 /**
- * A place in the queue of a thread. All executions in this process share the queue. At the head of the queue,
- * `isReached` becomes true and `reached` resolves. `end` lets the next turn start.
+ * A place in the queue of a thread. All executions in this process share the queue.
+ *
+ * - `isReached`: whether the turn has reached the head of the queue
+ * - `reached`: resolves when the turn reaches the head of the queue
+ * - `end`: removes the turn from the queue
  */
 export type Turn = ReturnType<typeof takeTurn>;
 
-/** For each thread ID, a promise that resolves after the last turn in the queue. */
+/** For each thread ID: a promise that resolves when the last turn in the queue has ended. */
 const lastTurns = new Map<string, Promise<void>>();
 
 /** Appends a turn to the queue of a thread. The caller must call `end` on the turn. */
@@ -212,7 +209,7 @@ export function takeTurn(threadId: string) {
 	let end!: () => void;
 	const ended = new Promise<void>((resolve) => (end = resolve));
 	const turn = { isReached: before === undefined, reached: Promise.resolve(before), end };
-	// If this turn ends while still queued, the next turn still waits for all earlier turns.
+	// The next turn must wait for all earlier turns, even if this turn ends before it reaches the head of the queue.
 	const passed = turn.reached.then(async () => {
 		turn.isReached = true;
 		await ended;
@@ -223,9 +220,9 @@ export function takeTurn(threadId: string) {
 }
 
 /**
- * Waits for a turn, until the deadline at most. Does not wait if `whenBusy` is `run` or `fail`.
+ * Waits for a turn, if `whenBusy` is `wait`. Gives up at the deadline.
  *
- * @returns undefined if the run may start, or the result if it may not
+ * @returns undefined if the run may start, otherwise the failed result
  */
 export async function waitForTurn(turn: Turn, client: Client, whenBusy: Run['whenBusy']) {
 	if (turn.isReached || whenBusy === 'run') return undefined;
@@ -240,33 +237,32 @@ export async function waitForTurn(turn: Turn, client: Client, whenBusy: Run['whe
 }
 
 /*
- * How a run starts. The server accepts two runs at once on a thread, but then loses messages. n8n's workers share only
- * the server, so its list of runs serves as the lock (recorded in `turns.json`):
+ * How a run starts. Two concurrent runs on one thread would lose messages. n8n's workers have no shared lock, so the
+ * node uses the server's list of runs as a lock:
  *
- * 1. Wait until no run of the thread is active.
- * 2. Start the new run in the background, then read the list again. The list contains all runs that started earlier.
- * 3. If an older run is active, or completed after the start of the new run, cancel the new run. Start it again when
- *    the thread is free and the older answer is stored.
+ * 1. Wait until no run is active on the thread.
+ * 2. Start the new run in the background.
+ * 3. List the runs of the thread. If an older run overlaps with the new run, cancel the new run and go back to step 1.
  *
- * If the new run ends before it is cancelled, its result is kept. A second start would repeat its work.
+ * Recorded in `test/recordings/turns.json`.
  */
 
 export interface StartedRun extends RunIds, Following {}
 
-/** The request to send, and data to find the run if the server's answer is lost. */
+/** The request to send, and data for finding the run if the server's answer is lost. */
 interface Plan {
 	body: RunBody;
 	/** The runs of the thread before this request. */
 	before: RunRecord[];
 	messageMark?: string;
-	/** For a decision: the record of the waiting run before the decision, and its waiting tasks in `decided`. */
+	/** For a decision: the record of the waiting run before the decision. */
 	waitingRun?: RunRecord;
+	/** For a decision: the tasks that wait for it. */
 	decided?: unknown[];
 }
 
 /**
- * Starts a run when the thread is free, or as `whenBusy` says. If an older run overlaps, cancels the new run and tries
- * again. Does not repeat a request with an unknown outcome. Never throws.
+ * Starts a run in the three steps that are described above. Never throws.
  *
  * @returns the IDs of the started run, or why no run was started
  */
@@ -291,18 +287,17 @@ export async function startInTurn(run: Run): Promise<StartedRun | NoAnswer> {
 	}
 }
 
-/** Whether the server moved a run to another thread (recorded in `one-key-two-processes-moved`). */
+/** Whether the server moved the run to another thread. */
 export const isElsewhere = (run: Run, started: Pick<StartedRun, 'threadId'>) =>
 	started.threadId.toLowerCase() !== run.threadId.toLowerCase();
 
-/** Short retry limit for the first read of the run list, because the server's address may be wrong. */
+/** Time limit for retrying the first read of the run list. It is short, because the server's address may be wrong. */
 const UNREACHABLE_MS = 60_000;
 
 /**
- * Lists the runs of a thread. Retries temporary failures.
+ * Lists the runs of a thread. Retries temporary failures until the deadline.
  *
- * @param wasReached whether the list was read before. If true, retries until the deadline. If false, retries for
- * `UNREACHABLE_MS`, but not after a network failure or a missing route.
+ * @param wasReached whether the server was reached before. If not, gives up after `UNREACHABLE_MS` or earlier.
  */
 async function listWithRetries(run: Run, wasReached: boolean) {
 	const list = async () => await listRuns(run, run.threadId);
@@ -313,11 +308,9 @@ async function listWithRetries(run: Run, wasReached: boolean) {
 	});
 }
 
-/**
- * Returns the result if the server lacks the routes for background runs. Sets `areMissing` only if the API itself
- * reports a missing route. A proxy may send the same status while the server is down.
- */
+/** Returns the result of a run on a server without the routes for background runs. */
 function withoutRoutes({ routes }: Run, failure: Failure): NoAnswer {
+	// Remember a missing route only if the API itself reports it. A proxy may send a 404 while the server is down.
 	routes.areMissing ||= failure.missing === 'route';
 	const advice = 'Use Thread: Ask and Wait, which works on every server.';
 	const result = failed('This server starts no runs in the background', advice);
@@ -325,7 +318,7 @@ function withoutRoutes({ routes }: Run, failure: Failure): NoAnswer {
 }
 
 /**
- * Waits until no run is active on the thread and the last answer is stored, unless `whenBusy` says otherwise.
+ * Waits until no run is active on the thread and the last answer is stored.
  *
  * @returns the runs of the thread, or why the run cannot start
  */
@@ -335,7 +328,7 @@ async function waitUntilFree(run: Run): Promise<RunRecord[] | NoAnswer> {
 		for (let hasWaited = false; ; hasWaited = true) {
 			const { answer: runs, failure } = await listWithRetries(run, hasWaited);
 			if (run.signal?.aborted) return executionStopped();
-			// Only the first answer can report a missing route. A later 404 comes from a proxy whose server is down.
+			// After a successful read, a 404 does not mean a missing route. It comes from a proxy whose server is down.
 			if (!runs && !hasWaited && isNoRoute(failure)) return withoutRoutes(run, failure);
 			if (!runs) return { status: 'failed', failure };
 			const blocking = newestOf(runs.filter((one) => stageOf(one) === 'goesOn'));
@@ -350,8 +343,7 @@ async function waitUntilFree(run: Run): Promise<RunRecord[] | NoAnswer> {
 			}
 			const silentMs = await watch.look();
 			if (run.remaining() <= 0) return stillBusy(blocking, silentMs, run.facts.cancelledRun);
-			// No backoff: with growing pauses, the run that waits longest would check least often. Newer runs would
-			// start first.
+			// Keep the pause constant. With growing pauses, the run that has waited longest would check least often.
 			await run.wait(FIRST_PAUSE_MS);
 		}
 	} finally {
@@ -359,13 +351,12 @@ async function waitUntilFree(run: Run): Promise<RunRecord[] | NoAnswer> {
 	}
 }
 
-/** Failures that can break an open stream. Any other failure means that the server refused the stream. */
+/** Kinds of failure that can end an open stream. All other kinds mean that the server did not open the stream. */
 const STREAM_BREAKS = new Set(['network', 'timeout', 'cancelled']);
 
 /**
- * Watches the events of a run that blocks a thread. If its server was killed, a run stays `running`, and its stream
- * sends only heartbeats. The stream looks the same while a model is thinking (recorded). Only the time since the last
- * event tells these cases apart.
+ * Watches a run that blocks a thread, and measures the time since the last event. If the server of the run was killed,
+ * no more events arrive, but the record of the run stays `running`.
  */
 function watchSilence({ cancelSilentMs: limit, ...asked }: Run, runId: string) {
 	const { clock, facts } = asked;
@@ -389,13 +380,13 @@ function watchSilence({ cancelSilentMs: limit, ...asked }: Run, runId: string) {
 		});
 	};
 	/**
-	 * Cancels the run once after `limit` milliseconds without an event, but not during a tool call.
+	 * Cancels the run after `limit` milliseconds without an event. Does not cancel a run during a tool call.
 	 *
 	 * @returns the milliseconds since the last event of the run
 	 */
 	const look = async () => {
 		join();
-		// If the server refused the stream, count only the time since then. The node may have missed earlier events.
+		// The node may have missed events before the server refused the stream. So count from the refusal.
 		const isSilent = limit > 0 && clock.now() - Math.max(eventAt, refusedAt) >= limit;
 		if (isSilent && !events.isInToolCall && runId !== facts.cancelledRun) {
 			const { status } = await cancelRunById(run);
@@ -407,8 +398,8 @@ function watchSilence({ cancelSilentMs: limit, ...asked }: Run, runId: string) {
 }
 
 /**
- * Returns how many milliseconds to wait until the last answer is stored. The run list shows the end of a run before the
- * server stores its answer (recorded). If the server's clock is ahead, the end seems to be in the future.
+ * Returns how many milliseconds to wait until the last answer is stored. The list of runs shows the end of a run before
+ * the server has stored the answer.
  */
 function settlingTime({ clock }: Run, runs: RunRecord[], hasWaited: boolean): number {
 	if (hasWaited) return SETTLING_MS;
@@ -416,12 +407,13 @@ function settlingTime({ clock }: Run, runs: RunRecord[], hasWaited: boolean): nu
 	const last = maxBy(others, 'updated_at');
 	if (last?.run_id === followedRun.runId) return 0;
 	const sinceEnd = clock.now() - Date.parse(last?.updated_at ?? '');
+	// `sinceEnd` is negative if the server's clock is ahead.
 	return Math.abs(sinceEnd) < SETTLING_MS ? SETTLING_MS - Math.max(0, sinceEnd) : 0;
 }
 
 type Planned = Omit<Plan, 'before'> | NoAnswer;
 
-/** Plans the request. Returns a failed result instead if the server could not process the request. */
+/** Prepares the request. Returns a failed result if the server could not process the request. */
 async function planFor(run: Run, before: RunRecord[]): Promise<Planned> {
 	const { kind } = run.intent;
 	const last = newestOf(before);
@@ -432,46 +424,40 @@ async function planFor(run: Run, before: RunRecord[]): Promise<Planned> {
 		if (waitsForPerson(waiting)) run.facts.discarded = waiting.tasks.map(requestOf);
 		return { body, messageMark };
 	}
-	// Without a question on the thread, the server would reject the request and keep the thread busy forever
-	// (recorded).
+	// A decision or a retry on a thread without a question would keep the thread busy forever.
 	if (!last) return await explainUnreadable(run, neverRan(kind));
 	const body = { assistant_id: last.assistant_id, ...run.body };
 	if (kind === 'decision') return await planDecision(run, body, last);
-	// Fail if the thread's only run is active. The server would not answer the question again (recorded).
+	// The server does not answer the first question again while the first run is active.
 	if (stageOf(last) !== 'goesOn' || startedRuns(before).length > 1) return { body };
 	const advice = `Cancel the run ${last.run_id} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
 	return failed('The first question of this thread has not ended', advice);
 }
 
-/** Plans a decision. Checks that the last run waits, and names this run as the target. So the run keeps its ID. */
+/** Prepares a decision on the waiting run. Returns a failed result if nothing waits for a decision. */
 async function planDecision(run: Run, body: RunBody, waitingRun: RunRecord): Promise<Planned> {
 	if (waitingRun.status !== 'interrupted') return NOTHING_TO_DECIDE;
 	const conversation = await conversationOf(run);
 	const { tasks, failure, error } = conversation;
 	if (failure) return { status: 'failed', failure };
 	if (tasks.length === 0) return NOTHING_TO_DECIDE;
-	// Fail if the waiting run was cancelled, because the server would still run its tool calls. The conversation's
-	// error may come from another run, so check the message of the waiting run (recorded).
+	// If the waiting run was cancelled, the server would still run its tool calls. The stored message shows whether the
+	// run was cancelled.
 	const stored = error ? await findAnswer(run, conversation, waitingRun.run_id) : undefined;
 	if (stored?.failure) return { status: 'failed', failure: stored.failure };
 	if (stored?.message?.status === 'aborted') return runCancelled(stored.message.error ?? error);
-	// Fail if the changes name a call that does not wait. The server would run the waiting calls with their old
-	// arguments (recorded).
+	// The server would ignore changes to a call that does not wait, and run the waiting calls unchanged.
 	const calls = taskValues('call.id', tasks);
 	if (difference(run.intent.changes, calls).length > 0) return CALLS_NOT_WAITING;
 	return { body: withTarget(body, waitingRun.run_id), waitingRun, decided: tasks };
 }
 
-/** Also the result of a second change, because the server lists no calls after the first change (recorded). */
 const CALLS_NOT_WAITING = failed(
 	'"Changed Arguments" names a call that does not wait',
 	'Nothing was decided. It takes the callId of each call in interrupt. If arguments were changed before, leave it empty to confirm them.',
 );
 
-/**
- * Sends the request. Repeats it only if the server certainly did not process it. If the answer is lost, searches for
- * the run.
- */
+/** Sends the request. If the server's answer is lost, searches for the started run. */
 async function sendOnce(run: Run, plan: Plan): Promise<StartedRun | NoAnswer> {
 	const { waitingRun, decided } = plan;
 	const { kind } = run.intent;
@@ -506,19 +492,16 @@ async function sendOnce(run: Run, plan: Plan): Promise<StartedRun | NoAnswer> {
 
 const DECIDE_AGAIN = 'Decide again: what waits still waits.';
 
-/**
- * First pause and time limit of the search for a run after a lost answer. The list shows the run at once, and the
- * thread shows its mark within a second (recorded).
- */
+/** First pause in the search for a run after a lost answer. */
 const FIRST_POLL_MS = 500;
+/** Time limit of the search for a run after a lost answer. */
 const SEARCH_MS = 6_000;
 
-/** Finds the run ID after the answer to a start was lost; undefined if no run or several runs may match. */
+/** Finds the ID of the started run after a lost answer. Returns undefined if no run or several runs match. */
 async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
 	const { messageMark, waitingRun, before } = plan;
 	if (waitingRun) {
-		// A decision changes the record of the waiting run at once (recorded). An unchanged record means that no
-		// decision arrived.
+		// A decision changes the record of the waiting run at once. An unchanged record shows that no decision arrived.
 		const runId = waitingRun.run_id;
 		const { answer: now = waitingRun } = await readRun({ ...run, runId });
 		const isDecided = now.status !== 'interrupted' || now.updated_at !== waitingRun.updated_at;
@@ -527,7 +510,7 @@ async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
 	const { answer: runs } = await listRuns(run, run.threadId);
 	const fresh = differenceBy(startedRuns(runs ?? []), before, 'run_id');
 	if (run.isNew) return newestOf(fresh)?.run_id;
-	// The thread shows only the mark of its newest question, so the mark cannot identify one of several new runs.
+	// If there are several new runs, the message mark on the thread does not show which of them was started here.
 	const [found, ...others] = fresh;
 	if (!found || others.length > 0 || !messageMark) return undefined;
 	const { answer: state } = await readThread(run, run.threadId, 1);
@@ -535,8 +518,7 @@ async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
 }
 
 /**
- * Cancels an active run if an older run overlaps. If the run list lacks the started run, the server may have moved it
- * to another thread. Then updates `started.threadId`.
+ * Cancels the started run if an older run on the thread overlaps.
  *
  * @returns whether the run was cancelled
  */
@@ -544,6 +526,7 @@ async function yieldsToOlder(run: Run, started: StartedRun) {
 	const { runId } = started;
 	const listed = await listWithRetries(run, true);
 	const own = listed.answer?.find((one) => one.run_id === runId);
+	// The server may have moved the started run to another thread.
 	if (listed.ok && !own) started.threadId = await threadOfRun({ ...run, runId });
 	if (!own?.assistant_id || stageOf(own) !== 'goesOn') return false;
 	const runs = startedRuns(listed.answer ?? []);

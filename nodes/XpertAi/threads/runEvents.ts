@@ -8,8 +8,9 @@ import { isText, openTasks, parseReply, requestOf, textOf } from './thread';
 import type { ConversationFacts, ThreadMessage, ThreadState } from './thread';
 
 /*
- * A run can be read from three sources: its event stream, its message in the conversation, or the messages of its
- * thread. All three give the same parts (test/recordings/one-question-1.json to -6).
+ * A run of the assistant can be read from three sources: the event stream of the run, the message in the conversation,
+ * or the messages on the thread. All three sources contain the same parts.
+ * Recorded in `test/recordings/one-question-1.json` to `one-question-6.json`.
  */
 
 const listIfAny = z.array(z.unknown()).optional().catch(undefined);
@@ -18,14 +19,14 @@ const partSchema = z
 	.object({
 		/**
 		 * - `type`: `text`, `component` (a tool call or a workflow step), or another type such as an image.
-		 * - `id`: the ID of the model call for a text, the ID of the tool call for a component.
+		 * - `id`: the ID of the model call (for a text) or of the tool call (for a component).
 		 * - `xpertName`: the name of the sub-agent; undefined for the assistant itself.
 		 */
 		...eachOf(textIfAny, 'type', 'id', 'text', 'agentKey', 'executionId', 'xpertName'),
 		data: z
 			.object({
 				...eachOf(textIfAny, 'status', 'type', 'tool'),
-				/** A tool has its result in `output`, a workflow step in `data`. */
+				/** The result of a tool is in `output`. The result of a workflow step is in `data`. */
 				...eachOf(z.unknown(), 'input', 'output', 'data', 'error'),
 			})
 			.optional()
@@ -37,7 +38,7 @@ const partSchema = z
 export type Part = z.infer<typeof partSchema>;
 
 const eventData = z.object({
-	/** `category` distinguishes a workflow step (`workflow`) from a sub-agent. */
+	/** `category` is `workflow` for a workflow step. */
 	...eachOf(textIfAny, 'id', 'agentKey', 'category', 'parentId', 'title', 'status', 'error'),
 	...eachOf(numberIfAny, 'tokens', 'inputTokens', 'outputTokens'),
 	inputs: z.unknown(),
@@ -50,24 +51,24 @@ const eventSchema = z.object({ type: z.string(), event: textIfAny, data: z.unkno
 
 /** Receives the answer piece by piece, while the assistant writes. */
 export interface Listener {
-	/** A piece of the answer. `isNew` is true for the first piece of each model call. */
+	/** A piece of the answer. `isNew` is true if a new text starts with this piece. */
 	onText: (piece: string, isNew: boolean) => void;
 	/** The result of a tool or workflow step. */
 	onToolResult: (answer: unknown) => void;
 }
 
-/** Compares event IDs as numbers. An ID consists of a time and a counter. */
+/** Sorts event IDs by number, e.g. `1795616530693-9` before `1795616530693-10`. */
 const EVENT_ORDER = new Intl.Collator('en', { numeric: true });
 
-/** Collects the parts and the end of a run. Ignores events that the server sends again after a reconnect. */
+/** Collects the parts and the final status of a run. After a reconnect, ignores repeated events. */
 export class RunEvents {
 	lastId?: string;
 	conversationId?: string;
-	/** Whether the stream reported its end. */
+	/** Whether the server reported the end of the stream. */
 	isComplete = false;
 	/** Whether the first event of the stream was received. The server drops the oldest events of a long stream. */
 	isWhole?: boolean;
-	/** How the run ended. Another run on the thread can change `status`, but not `agentStatus`. */
+	/** How the run ended. `agentStatus` is more reliable than `status`, which another run can change. */
 	end: Pick<ConversationFacts, 'status' | 'error' | 'tasks' | 'isLeftOver'> & {
 		agentStatus?: string;
 	} = { tasks: [] };
@@ -77,13 +78,13 @@ export class RunEvents {
 
 	private agentKey?: string;
 	private isMessage = false;
-	/** Components by ID. The call that started a sub-agent is also stored under the sub-agent's run ID. */
+	/** Components by ID. The call that started a sub-agent has two keys: the call ID and the sub-agent's run ID. */
 	private readonly components = new Map<string, Part>();
-	/** Tool calls that had no result when `readTasks` added them. */
+	/** Tool calls from `readTasks`. `startSubAgent` looks here for the call that started the sub-agent. */
 	private readonly waiting: Part[] = [];
-	/** The assistant's last text. `resume` resets this field after a decision. */
+	/** The last text of the assistant, not of a sub-agent. */
 	private lastText?: Part;
-	/** Index of the first part after a person's last decision, or 0. */
+	/** Index of the first part after the last `resume`. */
 	private from = 0;
 
 	constructor(
@@ -91,7 +92,7 @@ export class RunEvents {
 		private listener?: Listener,
 	) {}
 
-	/** Adds an event of the stream. Ignores repeated events and other data, such as `[DONE]`. */
+	/** Adds an event of the stream. Ignores repeated events, and data that is not an event, such as `[DONE]`. */
 	addEvent({ id, data }: ServerEvent) {
 		const event = eventSchema.safeParse(parseAnswer(data)).data;
 		const isRepeated = id !== undefined && EVENT_ORDER.compare(id, this.lastId ?? '') <= 0;
@@ -122,7 +123,7 @@ export class RunEvents {
 		else this.addSubAgentText(part, part.text);
 	}
 
-	/** Adds the tool calls of tasks, without results. Skips calls that were added before. */
+	/** Adds the tool call of each task, without a result. Skips known tool calls. */
 	readTasks(tasks: unknown[]) {
 		for (const task of tasks) {
 			const { callId: id, tool, args: input } = requestOf(task);
@@ -131,21 +132,21 @@ export class RunEvents {
 		}
 	}
 
-	/** Adds a tool result or a reply of the assistant from a thread. Ignores messages of users. */
+	/** Adds a message on the thread: a tool result or a reply of the assistant. Ignores messages of users. */
 	readMessage(message: ThreadMessage) {
 		const { tool_calls: calls, tool_call_id: callId, content } = message;
 		if (typeof callId === 'string')
 			this.readPart(component(callId, { status: 'success', output: textOf(content) }));
 		if (!Array.isArray(calls)) return;
 		const { output: text, parts } = parseReply(content);
-		// Sets a missing ID. Otherwise `append` would add this text to the text of the previous message.
+		// Without an ID, `append` would join this text to the previous message.
 		const { id = String(this.parts.length) } = message;
 		if (text !== '') this.readPart({ type: 'text', id, text });
 		for (const part of parts) this.readPart(part);
 		this.readTasks(calls.map((call: unknown) => ({ call })));
 	}
 
-	/** Resets the end and the answer when the run goes on after a person's decision. */
+	/** Resets the answer and `end`. Called when the run continues after a person's decision. */
 	resume(listener: Listener | undefined) {
 		this.from = this.parts.length;
 		this.lastText = undefined;
@@ -154,7 +155,7 @@ export class RunEvents {
 		this.listener = listener;
 	}
 
-	/** ID of the assistant's last text. The message with this text on the thread has the same ID. */
+	/** ID of the assistant's last text, which is also the ID of the message on the thread. */
 	get answerId() {
 		return this.lastText?.id;
 	}
@@ -165,14 +166,12 @@ export class RunEvents {
 		return texts.flatMap(({ id, text }) => (id === this.answerId ? (text ?? '') : [])).join('');
 	}
 
-	/** Parts that are neither text nor components, such as images and model reasoning. */
+	/** All parts except texts and components, e.g. images and model reasoning. */
 	get otherParts(): unknown[] {
 		return this.parts.filter((part) => part.type !== 'component' && !isText(part));
 	}
 
-	/**
-	 * Whether the last part is running or waiting. A tool call that waits for a decision has neither status nor result.
-	 */
+	/** Whether the last part is running or waits for a decision. A waiting tool call has no status and no output. */
 	get isInToolCall() {
 		const { tool, status, output } = this.parts.at(-1)?.data ?? {};
 		const isPending = tool !== undefined && status === undefined && output === undefined;
@@ -210,7 +209,7 @@ export class RunEvents {
 	private addText(part: Part, text: string) {
 		const last = this.parts.at(-1);
 		const isNew = this.answerId !== part.id;
-		// Removes the line break that a stored message, unlike a stream, has after a sub-agent's text.
+		// Stored messages contain a line break after a sub-agent's text. Streams do not.
 		const isAfterSubAgent = this.isMessage && last?.data !== undefined && !last.executionId;
 		const own = isAfterSubAgent ? text.replace(/^\n/, '') : text;
 		this.append(part, own, isNew);
@@ -218,7 +217,7 @@ export class RunEvents {
 		this.listener?.onText(own, isNew);
 	}
 
-	/** Appends a text to the last part if ID and type match. Otherwise, or if `isNew`, adds a part. */
+	/** Appends a text to the last part, or adds a new part. */
 	private append(part: Part, text: string, isNew = false) {
 		const last = this.parts.at(-1);
 		const isNext = last?.id === part.id && last?.type === part.type && last?.text !== undefined;
@@ -232,7 +231,7 @@ export class RunEvents {
 		return part;
 	}
 
-	/** Adds a sub-agent's text to the result of the call that started this sub-agent. */
+	/** Adds the text of a sub-agent to the output of the tool call that started the sub-agent. */
 	private addSubAgentText({ executionId = '', xpertName }: Part, text: string) {
 		const known = this.components.get(executionId);
 		if (!known) this.begin(component(executionId, { tool: xpertName, output: text }));
@@ -249,7 +248,7 @@ export class RunEvents {
 	}
 
 	private addComponent(part: Part) {
-		// When a call ends, the server sends another part, without tool and input. Merge both parts.
+		// The server sends two parts for a call. The first part has `tool` and `input`. The second part has the result.
 		const { id = `#${this.parts.length}` } = part;
 		const known = this.components.get(id);
 		if (known) merge(known, part);
@@ -266,10 +265,7 @@ export class RunEvents {
 
 const component = (id: string, data: Part['data']) => ({ type: 'component', id, data });
 
-/**
- * The tool calls of a run and their results, in order and in the format of n8n's AI Agent. `agent` names the sub-agent
- * that made the call, if any. A call without a result has no `observation`.
- */
+/** The tool calls of a run in the format of n8n's AI Agent. `agent` is the name of the sub-agent that made the call. */
 export function stepsOf(parts: Part[]) {
 	return parts.flatMap(({ id = '', xpertName: agent, data }) => {
 		if (data?.tool === undefined) return [];
@@ -282,7 +278,7 @@ export function stepsOf(parts: Part[]) {
 }
 
 /**
- * The token usage of a run. Omits input and output tokens if their sum differs from the total.
+ * The token usage of a run. Omits the input and output tokens if they do not add up to the total.
  *
  * @returns undefined if the server gives no total
  */
@@ -293,8 +289,7 @@ function usageOf({ tokens: totalTokens, inputTokens = 0, outputTokens = 0 }: Eve
 }
 
 /**
- * Reads a run from the messages of its thread (E15). The results of a workflow's knowledge steps are in values whose
- * keys end with `_channel`.
+ * Reads a run from a thread. The results of knowledge steps are in values whose names end with `_channel`.
  *
  * @param messages the messages of the run on the thread
  */
@@ -308,9 +303,9 @@ export function eventsOn(state: ThreadState | undefined, messages: ThreadMessage
 }
 
 /**
- * The passages of a run, numbered in the order in which the run found or cited them.
+ * Collects the passages that a run found or cited, numbered in order of appearance.
  *
- * @param earlier parts of earlier runs on the thread; the assistant may link to their passages again
+ * @param earlier parts of earlier runs on the thread; the assistant can link to passages in these parts
  */
 export function sourcesOf(parts: Part[], earlier: Part[] = []): Sources {
 	const sources = new Sources(earlier.flatMap(passagesOf));
@@ -365,7 +360,7 @@ const searchResult = z.union([
 
 /** A passage that the run found or cited. */
 export interface Source extends Passage {
-	/** Counted from 1, in the order in which the run found or cited the passages. */
+	/** The position of the passage in order of appearance, starting at 1. */
 	number: number;
 	/** Whether the answer links to the passage. */
 	cited: boolean;
@@ -380,12 +375,12 @@ export interface Source extends Passage {
 export const passagesIn = (raw: unknown): Passage[] =>
 	searchResult.safeParse(typeof raw === 'string' ? parseAnswer(raw) : raw).data ?? [];
 
-/** The passages that a run found or cited, without duplicates. The numbering covers all searches and knowledgebases. */
+/** The passages that a run found or cited, without duplicates. Each passage has a number that is unique in the run. */
 export class Sources {
 	private readonly found = new Map<string, Passage & Pick<Source, 'number'>>();
 	private readonly earlier: Map<string, Passage>;
 
-	/** @param earlier passages of earlier runs on the thread; the assistant may link to them again */
+	/** @param earlier passages of earlier runs on the thread, to which the assistant can link */
 	constructor(earlier: Passage[] = []) {
 		this.earlier = new Map(earlier.map((passage) => [passage.chunkId, passage]));
 	}
@@ -399,7 +394,7 @@ export class Sources {
 	}
 
 	/**
-	 * The number of the passage that a link points to. A passage that this run did not find gets the next number.
+	 * Returns the number of the passage that a link points to. Adds the passage if it is new.
 	 *
 	 * @returns undefined if the URL is not a link to a passage
 	 */
@@ -430,7 +425,7 @@ function passageAt(url: string): Passage | undefined {
 	return toolPassage.safeParse(Object.fromEntries(ids)).data;
 }
 
-/** How an answer shows its links to sources, e.g. as numbers such as `[1]`. */
+/** How an answer shows links to sources. For example, `numbers` shows `[1]`. */
 export type CitationStyle = 'numbers' | 'asWritten' | 'none';
 
 /* The lengths in these patterns are limited, so that matching takes linear time. */
@@ -444,7 +439,7 @@ const LINK = new RegExp(
 	'g',
 );
 
-/** Pattern for an `xpert://` URL that may be cut off anywhere. `after` matches the rest of the URL. */
+/** Pattern for the start of an `xpert://` URL, e.g. `xp`. `after` matches what follows `xpert://`. */
 const startOf = (after: string) =>
 	[...'xpert://'].reduceRight((inner, sign) => `(?:${sign}${inner})?`, after);
 
@@ -453,13 +448,13 @@ const LINK_START = new RegExp(
 	String.raw` ?(?:\[${LABEL}(?:\\|\[${CHARACTER}{0,30}\\?|\](?:\(<?${startOf(`${REST}>?(?: (?:"[^"\\n]{0,200}"?)?)?`)})?)?|${startOf(REST)})$`,
 );
 
-/** Number of characters at the end of a text in which to look for a cut-off link. */
+/** Maximum length of a cut-off link that `push` recognizes. */
 const MAX_LINK_START = 6_500;
 
-/** Matches a label that names no document: an empty label, or only a number such as `⟦1⟧`. */
+/** Matches a label without a document name: an empty label, or a number such as `⟦1⟧`. */
 const MARKER = /^⟦?\d*⟧?$/;
 
-/** Rewrites the links to sources in a text. The text, and even a link, may arrive in pieces. */
+/** Rewrites the links to sources in a text. Both the text and a single link can arrive in several pieces. */
 export class Citations {
 	/** Numbers of the passages that the text cites. */
 	readonly cited = new Set<number>();
@@ -484,9 +479,9 @@ export class Citations {
 	}
 
 	/**
-	 * Adds the next piece of the text. Keeps a cut-off link at the end for the next call.
+	 * Adds the next piece of the text. Holds back a cut-off link at the end.
 	 *
-	 * @returns the rewritten text since the last call; may be empty
+	 * @returns the next rewritten text, which can be empty
 	 */
 	push(piece: string) {
 		this.buffer += piece;
@@ -494,7 +489,7 @@ export class Citations {
 		return this.take(this.buffer.length - open);
 	}
 
-	/** Ends the text. Returns the rest that `push` has kept. */
+	/** Ends the text. Returns the text that `push` held back. */
 	end() {
 		return this.take(this.buffer.length);
 	}

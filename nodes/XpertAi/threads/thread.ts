@@ -11,7 +11,7 @@ import { type Failure, isTokenRefused } from '../transport/failure';
 import type { ApiRequest } from '../transport/request';
 import { sanitize } from '../transport/sanitize';
 
-/** An object with these and other fields. An invalid value becomes undefined. */
+/** An object schema that keeps unknown fields. An invalid value becomes undefined. */
 const loose = <Shape extends z.ZodRawShape>(shape: Shape) =>
 	z.object(shape).passthrough().nullish().catch(undefined);
 
@@ -25,16 +25,16 @@ const threadMessage = z
 	})
 	.passthrough();
 
-/** The answer of E15. Ignores malformed fields, so that the status of the thread can still be read. */
+/** A thread on the server (E15). Malformed fields become undefined, so that the status stays readable. */
 export const threadState = z
 	.object({
 		thread_id: textIfAny,
-		/** Null means unknown, e.g. for a conversation that has never run. */
+		/** Null if the status is unknown, e.g. before the first run. */
 		status: z.string().nullish().catch(undefined),
 		/** `id` is the ID of the conversation. */
 		metadata: loose({ id: textIfAny, assistant_id: textIfAny }),
 		values: loose({
-			/** The input of the last run, even if the run left no message. */
+			/** The input of the last run. */
 			input: textIfAny.nullish(),
 			messages: z.array(threadMessage.catch({})).nullish().catch(undefined),
 		}),
@@ -44,18 +44,14 @@ export const threadState = z
 export type ThreadMessage = z.infer<typeof threadMessage>;
 export type ThreadState = z.infer<typeof threadState>;
 
-/** The schema of E15 for this thread. Requires a status, which can be null. */
+/** Schema for one thread. The field `status` is required, but can be null. */
 export const stateOf = (threadId: string) =>
 	threadState.refine(
 		(state) => state.thread_id === threadId && state.status !== undefined,
 		'it is not this thread',
 	);
 
-/**
- * Reads a thread (E15). Never throws.
- *
- * @param maxTries maximum number of attempts. With 1, a missing route counts as a temporary failure (see `call`).
- */
+/** Reads a thread (E15). Never throws. */
 export async function readThread(client: ApiClient, threadId: string, maxTries?: number) {
 	const path = buildPath('/threads/{threadId}', { threadId });
 	return await call(client, { ...READ, path, schema: stateOf(threadId), maxTries });
@@ -65,9 +61,9 @@ const READ = { method: 'GET', repeatable: true } as const;
 const SEARCH = { method: 'POST', repeatable: true } as const;
 
 /**
- * Who sent a message (E15). Only the assistant's messages have `tool_calls`. Only tool results have a `tool_call_id`.
+ * Who sent a message. Only the assistant's messages have `tool_calls`. Only tool results have a `tool_call_id`.
  *
- * @returns undefined for an object without these fields and without content
+ * @returns undefined for a malformed message, which was replaced by `{}`
  */
 export function senderOf(message: ThreadMessage): 'assistant' | 'tool' | 'user' | undefined {
 	if (Array.isArray(message.tool_calls)) return 'assistant';
@@ -81,7 +77,7 @@ export const isFromUser = (message: ThreadMessage) => senderOf(message) === 'use
 export const messagesOf = (state: ThreadState | undefined): ThreadMessage[] =>
 	state?.values?.messages ?? [];
 
-/** The text of a message. If the content is a list of parts, joins their texts. Other content gives ''. */
+/** The text of a message. Joins the texts if the content is a list of parts. */
 export function textOf(content: unknown) {
 	if (typeof content === 'string') return content;
 	if (!Array.isArray(content)) return '';
@@ -97,7 +93,7 @@ export function parseReply(content: unknown) {
 	return { output: textOf(content), parts };
 }
 
-/** The last reply of the assistant. A message with only tool calls is not a reply. */
+/** The last reply of the assistant. Skips messages that contain only tool calls. */
 export function lastReply(messages: ThreadMessage[]) {
 	const last = messages.findLast(
 		(one) => senderOf(one) === 'assistant' && !(callsTool(one) && textOf(one.content) === ''),
@@ -108,7 +104,7 @@ export function lastReply(messages: ThreadMessage[]) {
 const callsTool = ({ tool_calls: calls }: ThreadMessage) =>
 	Array.isArray(calls) && calls.length > 0;
 
-/** Whether the last message calls a tool. True after a rejection: the server adds no result for a rejected call. */
+/** Whether the last message calls a tool. After a person rejects a tool call, the server adds no result. */
 export function endsWithCall(messages: ThreadMessage[]) {
 	const last = messages.at(-1);
 	return last !== undefined && callsTool(last);
@@ -118,43 +114,44 @@ export const afterLastUserMessage = (messages: ThreadMessage[]): ThreadMessage[]
 	messages.slice(messages.findLastIndex(isFromUser) + 1);
 
 /**
- * Whether a part is text for readers. Excludes components and model reasoning, which can also have a text
- * (test/recordings/answers-in-parts.json).
+ * Whether a part is text of the answer. A `text` in a component or in model reasoning does not count.
+ * Recorded in `test/recordings/answers-in-parts.json`.
  */
 export function isText(part: unknown) {
 	const { text, type } = isJsonObject(part) ? part : {};
 	return typeof text === 'string' && type !== 'component' && type !== 'reasoning';
 }
 
-/* Functions for conversations and their messages. No function throws. */
+/* Functions that read and create conversations. They never throw. */
 
 /** Timeout for creating a conversation, which can be slow. */
 const TIMEOUT_MS = 60_000;
 
 /** The state of a thread's conversation on the server. */
 export interface ConversationFacts {
-	/** Why the conversation could not be read. All other fields are then empty or undefined. */
+	/** Why the conversation could not be read. In this case, all other fields are empty or undefined. */
 	failure?: Failure;
-	/** ID of the oldest conversation on the thread. Undefined if the token's owner has no conversation there. */
+	/** ID of the oldest conversation on the thread. Undefined if the server lists no conversation. */
 	conversationId?: string;
-	/** IDs of all conversations on the thread, last updated first. Runs write to the first conversation. */
+	/** IDs of all conversations on the thread. The last updated conversation comes first. */
 	conversationIds: string[];
 	status?: string;
 	/** Why the last run failed. */
 	error?: string;
 	/** The last run's tasks that wait for a person. */
 	tasks: unknown[];
-	/** Whether the only open tasks are leftovers of a cancelled run (see `openTasks`). */
+	/** Whether all tasks on the server are leftovers of a cancelled run (see `openTasks`). */
 	isLeftOver?: boolean;
 }
 
-/** The answer of E5. Rejects a bare list, which E5 never sends. */
+/** The answer of the search for conversations (E5). */
 const foundConversations = z.object({ items: z.array(conversationRecord.catch({})) });
 
 /**
- * Looks up the conversation of a thread (E5). The server lists only conversations of the token's owner. A thread can
- * have several conversations. The state comes from the last updated conversation, because runs write to it. The ID
- * comes from the oldest conversation, so that all executions use the same ID.
+ * Reads the conversations of a thread (E5). The server lists only conversations of the token's owner.
+ *
+ * - The state comes from the last updated conversation, because runs write to this conversation.
+ * - `conversationId` comes from the oldest conversation, so that all executions of this node use the same ID.
  */
 export async function readConversation(
 	client: ApiClient,
@@ -164,10 +161,10 @@ export async function readConversation(
 	const { answer, failure } = await searchConversations(client, search);
 	if (!answer) return { failure, conversationIds: [], tasks: [] };
 	const found = answer.items.filter((one) => one.threadId === threadId);
-	// Prefers a conversation with a status: conversations without a status have never run.
+	// A conversation without a status has never run.
 	const { status, error, operation } = found.find((one) => one.status) ?? found[0] ?? {};
 	return {
-		// If two conversations were created at the same time, takes the smaller ID.
+		// The ID decides between conversations that were created at the same time.
 		conversationId: minBy(found, ({ createdAt = '', id = '' }) => `${createdAt} ${id}`)?.id,
 		conversationIds: compact(found.map(({ id }) => id)),
 		status,
@@ -186,9 +183,9 @@ async function searchConversations(client: ApiClient, search: object) {
 }
 
 /**
- * Returns the tasks that wait for a person, without the leftover task `__start__` of a cancelled run
- * (test/recordings/one-key-cancel-ends-both.json). Does not check for a missing call, because a waiting task with
- * changed arguments also has no call (test/recordings/decisions.json).
+ * Returns the tasks that wait for a person. Excludes the task `__start__`, which a cancelled run leaves behind.
+ * A waiting task can lack a `call`, e.g. after a person changed the arguments.
+ * Recorded in `test/recordings/one-key-cancel-ends-both.json` and `test/recordings/decisions.json`.
  */
 export function openTasks(all: unknown[] = []) {
 	const [leftOver, tasks] = partition(
@@ -198,11 +195,11 @@ export function openTasks(all: unknown[] = []) {
 	return { tasks, isLeftOver: leftOver.length > 0 && tasks.length === 0 };
 }
 
-/** Whether tasks wait for a person's decision. With an `error`, the tasks are leftovers of a cancelled run. */
+/** Whether tasks wait for a person's decision. An `error` shows that the tasks are leftovers of a cancelled run. */
 export const waitsForPerson = ({ tasks, error }: { tasks: unknown[]; error?: unknown }) =>
 	tasks.length > 0 && !error;
 
-/** Reads one field of each waiting task. A task keeps its `id` until the decision. */
+/** Reads one field of each waiting task. */
 export const taskValues = (path: 'id' | 'name' | 'call.id', tasks: unknown[] = []): unknown[] =>
 	tasks.map((task) => get(task, path) as unknown);
 
@@ -215,8 +212,8 @@ const waitingTask = z
 	.catch({ info: {}, call: {} });
 
 /**
- * What a waiting task asks a person, and the tool call to approve. `args` and `callId` are undefined after a person
- * changed the arguments. The field is named `args`, because n8n expressions cannot read `arguments`.
+ * The question of a waiting task and the tool call to approve. After a person changed the arguments, the task has no
+ * `args` and no `callId`. The field is named `args`, because n8n expressions cannot read `arguments`.
  */
 export function requestOf(task: unknown) {
 	const { name, info, call } = waitingTask.parse(task);
@@ -235,7 +232,7 @@ export function waitingMessage(tasks: unknown[] = []): string {
 	return `This waits for a person to decide${questions ? `: ${questions}` : ''}.`;
 }
 
-/** Creates a conversation (E13). A request with an `id` can be repeated without creating a second conversation. */
+/** Creates a conversation (E13). With an `id`, a repeated request does not create a second conversation. */
 export async function createConversation(
 	client: ApiClient,
 	conversation: { threadId: string; title?: string; id?: string; createdById?: string },
@@ -257,9 +254,12 @@ export async function createConversation(
 
 /** The user who owns a token on one server. */
 export interface Owner {
-	/** `undefined` before the server is asked. `null` if the server names no user, or ignores the owner in requests. */
+	/**
+	 * - `undefined`: the server was not asked yet.
+	 * - `null`: the server does not support owners.
+	 */
 	id?: string | null;
-	/** Whether E5 has listed a conversation that was created with this owner. */
+	/** Whether the server listed a conversation of this owner (see `proveOwner`). */
 	isProven?: boolean;
 }
 
@@ -281,7 +281,7 @@ export function ownerOf(account: string): Owner {
 	return owner;
 }
 
-/** Removes a cached owner. Called after the server rejected the token, because the token's owner may change. */
+/** Removes the cached owner of a token. Called after the server rejected the token. */
 export function forgetOwner(account: string) {
 	owners.delete(account);
 }
@@ -289,7 +289,7 @@ export function forgetOwner(account: string) {
 /**
  * Asks the server for the owner of the token, and stores the answer in `owner.id`.
  *
- * @returns the failure if the owner remains unknown, e.g. during an outage; otherwise undefined
+ * @returns the failure if the owner could not be determined, e.g. during an outage
  */
 export async function learnOwner(client: ApiClient, owner: Owner): Promise<Failure | undefined> {
 	const me = { ...READ, apiRoot: '/api', path: '/user/me', schema: user };
@@ -304,15 +304,15 @@ const user = z.object({ id: z.string().min(1) }).transform(({ id }) => id);
 
 async function tellsNobody(client: ApiClient, failure: Failure) {
 	if (failure.missing === 'route' || [405, 501].includes(failure.status ?? 0)) return true;
-	// A token that can search conversations is valid. In this case, only `/user/me` rejects the token.
+	// A server can reject `/user/me` for a valid token. A token is valid if it can search conversations.
 	return isTokenRefused(failure) && (await searchConversations(client, { limit: 1 })).ok;
 }
 
 /**
- * Checks whether E5 lists the conversation that was created with an owner. If not, the server ignores the owner.
- * `owner.id` then becomes null, so that later requests send no owner.
+ * Checks that the server lists the conversation that was created with this owner. If the conversation is missing, the
+ * server ignores owners, and `owner.id` becomes null.
  *
- * @returns the state of the conversation; empty if the owner was proven before
+ * @returns the state of the conversation; empty if `owner.isProven` was set
  */
 export async function proveOwner(
 	client: ApiClient,
@@ -330,7 +330,7 @@ export async function proveOwner(
 	return facts;
 }
 
-/** A message in a conversation. Unlike the message on the thread, no other run overwrites it. */
+/** A message in a conversation. Other runs can overwrite messages on the thread, but not in the conversation. */
 const messageRecord = z.object({
 	role: z.string(),
 	content: z.unknown(),
@@ -345,7 +345,7 @@ const foundMessages = z
  * Finds the stored answer of a run in the conversations of its thread.
  *
  * @param executionId the run ID
- * @returns the message, if a conversation contains it; the failure, if a request failed
+ * @returns `message` if found; `failure` if a request failed
  */
 export async function findAnswer(
 	client: ApiClient,
@@ -366,17 +366,17 @@ export async function findAnswer(
 }
 
 /*
- * Functions for runs. The statuses of a run mean (test/recordings/background.json):
+ * Functions for runs of the assistant. Meaning of the statuses:
  *
- * - `running`: the run is in progress, or its server was killed. A decision or a rejected message can leave a record
- *   that stays `running` for ever. Such a leftover has no assistant. A real run always has an assistant.
- * - `success`: the run has completed. The thread, the conversation and the message may show the end later.
- * - `interrupted`: the run waits for a person, or was cancelled (even after its end). The stream shows which.
+ * - `running`: the run is in progress, or the server was killed during the run.
+ * - `success`: the run has completed. The thread and the conversation can show the end of the run with a delay.
+ * - `interrupted`: the run waits for a person, or was cancelled. The event stream shows the reason.
  *
- * The server lists runs in no order.
+ * A decision or a rejected message can create a run record without an assistant. This record is not a real run, but
+ * keeps the status `running`. Recorded in `test/recordings/background.json`.
  */
 
-/** Starts a run and waits for its end in one request (E4). Some servers have no other run route. */
+/** The route that starts a run and waits for the end (E4). On some servers, this is the only route for runs. */
 export const WAIT_PATH = '/threads/{threadId}/runs/wait';
 const RUNS_PATH = '/threads/{threadId}/runs';
 const ONE_RUN_PATH = `${RUNS_PATH}/{runId}`;
@@ -386,7 +386,7 @@ const CANCEL_PATH = `${ONE_RUN_PATH}/cancel`;
 /** Time for the server to store the messages of an ended run. Recordings show 0.2 to 0.6 s. */
 export const SETTLING_MS = 800;
 
-/** The fields of a run that the node reads. Accepts any status, because the known statuses are incomplete. */
+/** The fields of a run that the node reads. Accepts any status, because a server may send an unknown status. */
 const runRecord = z.object({
 	run_id: z.string().min(1),
 	thread_id: textIfAny,
@@ -410,7 +410,7 @@ export interface RunIds {
 /** A run as the server lists it, without messages. */
 export type RunRecord = z.infer<typeof runRecord>;
 
-/** Reads one run. Checks that the run is on this thread, because the server does not check it. Never throws. */
+/** Reads one run. Checks the thread of the run, because the server ignores the thread ID. Never throws. */
 export async function readRun(client: ApiClient & RunIds): Promise<Result<RunRecord>> {
 	const read = await readRunById(client);
 	const { threadId, runId } = client;
@@ -423,7 +423,7 @@ export async function readRun(client: ApiClient & RunIds): Promise<Result<RunRec
 	return { ...read, ok: false, failure, answer: undefined };
 }
 
-/** ID of a run's thread; the given thread ID if the run cannot be read. */
+/** Returns the ID of the thread that contains the run. Returns `client.threadId` if the run cannot be read. */
 export async function threadOfRun(client: ApiClient & RunIds) {
 	return (await readRunById(client)).answer?.thread_id ?? client.threadId;
 }
@@ -445,11 +445,11 @@ export async function listRuns(client: ApiClient, threadId: string) {
 	return await call(client, { ...READ, path, schema: runList });
 }
 
-/** The runs that really started. Only these runs have an assistant. */
+/** Excludes run records without an assistant, because these records are not real runs. */
 export const startedRuns = (runs: RunRecord[]): RunRecord[] =>
 	runs.filter((run) => run.assistant_id);
 
-/** The run that started last. If two runs started at the same time, takes the greater ID. */
+/** The run that started last. */
 export const newestOf = (runs: RunRecord[]): RunRecord | undefined =>
 	maxBy(startedRuns(runs), runSortKey);
 
@@ -460,7 +460,7 @@ export const runSortKey = ({ created_at: startedAt, run_id: id }: RunRecord): st
 /** Maximum number of attempts to start a run. The number is low, so that users learn of an outage soon. */
 export const START_TRIES = 5;
 
-/** Starts a run, or sends a decision or a retry. Does not repeat the request if the answer is lost. Never throws. */
+/** Starts or continues a run. Does not repeat a request that the server may have processed. Never throws. */
 export async function startRun(client: ApiClient, threadId: string, body: object) {
 	return await call(client, {
 		method: 'POST',
@@ -472,10 +472,10 @@ export async function startRun(client: ApiClient, threadId: string, body: object
 	});
 }
 
-/** A stream without data for this long counts as broken. The server sends a heartbeat every 30 s. */
+/** Maximum time without data before a stream counts as broken. The server sends a heartbeat every 30 s. */
 const SILENCE_MS = 75_000;
 
-/** The request for a run's event stream after `events.lastId`. Aborting `signal` ends the stream. */
+/** The request for the event stream of a run. The stream starts after the event `events.lastId`. */
 export function joinRun(
 	ids: RunIds,
 	events: { lastId?: string; addEvent: EventStream['onEvent'] },
@@ -495,8 +495,8 @@ export function joinRun(
 const cancelled = z.object({ canceledExecutionIds: z.array(z.string()) });
 
 /**
- * Cancels a run. Never throws. Does not repeat the request if the answer is lost, because the server also marks ended
- * runs as cancelled.
+ * Cancels a run. Never throws. The request is not `repeatable`, because the server marks a run as cancelled even after
+ * the end of the run.
  */
 export async function requestCancel(client: ApiClient & RunIds) {
 	const { threadId, runId } = client;

@@ -8,11 +8,11 @@ import type { Failure } from './failure';
 import { cleanAnswer, titleOf, type Redact } from './sanitize';
 
 /**
- * Parses an answer by its content. Content types are unreliable: E9 sends a number as `text/html`.
+ * Parses an answer as JSON. Ignores the content type, because servers send even a number as `text/html`.
  *
- * @param body as received; a body that is not text is returned unchanged
+ * @param body as received. A body that is not text is returned unchanged.
  * @param redact redacts the error texts in JSON (see `cleanAnswer`); default no redaction
- * @returns the JSON value without `credentials` keys; the body if it is not JSON; `undefined` if the body is empty
+ * @returns the JSON value without `credentials` keys. Text that is not JSON is returned unchanged.
  */
 export function parseAnswer(body: unknown, redact: Redact = (text) => text): unknown {
 	if (typeof body !== 'string') return body;
@@ -31,8 +31,7 @@ export function parseAnswer(body: unknown, redact: Redact = (text) => text): unk
 export const isHtml = (text: string): boolean => /^(<!doctype html|<html)/i.test(text.trimStart());
 
 /**
- * The schema of an answer. A zod issue about the whole answer needs a message that starts with "it ". Errors show this
- * message after "cannot be read:".
+ * The schema of an answer. Custom messages start with "it ", because errors show the message after "cannot be read:".
  */
 export type AnswerSchema<Answer = unknown> = z.ZodType<Answer, z.ZodTypeDef, unknown>;
 
@@ -49,17 +48,17 @@ export interface Answered<Answer> {
 /** A failure without the method and path of its request. */
 export type Details = Omit<Failure, 'method' | 'path'>;
 
-/** Accepts any answer, even an empty answer. `answerFlaw` still rejects HTML pages and incomplete JSON. */
+/** Accepts any answer, even an empty answer. */
 export const anyAnswer = z.unknown();
 
 const filled = z.unknown().refine((value) => (value ?? '') !== '');
 
-/** Returns a schema for a record with non-empty values for these keys. Other fields are allowed. */
+/** Returns a schema for a record with a non-empty value for each key. The record can have more fields. */
 export const recordWith = (...keys: string[]) => openObject(eachOf(filled, ...keys));
 
 /**
- * Returns a function that creates a schema from path parameters. The schema rejects a record whose ID differs from the
- * first path parameter (ignoring case).
+ * Returns a function that creates a schema for one record. The ID of the record must equal the first path parameter,
+ * ignoring case.
  *
  * @param what the kind of record, for the error message
  * @param key the field with the ID of the record
@@ -90,7 +89,7 @@ export function answerIssue(answer: unknown, { issues }: z.ZodError): string {
 }
 
 /**
- * Describes a flaw that the schema does not check: the answer is an HTML page, or JSON that does not parse.
+ * Describes what is wrong with an HTML page or invalid JSON. Schemas do not check this.
  *
  * @param answer the result of `parseAnswer`
  * @param isText whether `answer` is text that did not parse as JSON
@@ -119,8 +118,8 @@ const DATABASE_REASONS: Record<string, string> = {
 const REASON_PATHS = ['message', 'error.message', 'error', 'detail'];
 
 /**
- * Returns the reason in an error response. Reads JSON (see `REASON_PATHS`), database errors, plain text and HTML pages.
- * Callers must `sanitize` the reason before it is shown.
+ * Returns the reason in an error response. The response can be JSON, plain text or an HTML page.
+ * Callers must `sanitize` the reason before showing it.
  *
  * @param answer the parsed answer
  * @returns `undefined` if there is no reason
@@ -138,8 +137,11 @@ export function failureReason(answer: unknown): string | undefined {
 }
 
 /**
- * Returns what is missing according to a 404: the route if the message is like `Cannot POST /api/ai/…`, otherwise a
- * record. Returns undefined if the 404 comes from another server, such as a proxy.
+ * Returns what a 404 answer reports as missing:
+ *
+ * - `route`: for a message like `Cannot POST /api/ai/…`.
+ * - `record`: for any other message of the Xpert AI server.
+ * - undefined: for an answer of another server, such as a proxy.
  */
 export function missingIn(answer: unknown): Failure['missing'] {
 	const { statusCode, message } = isJsonObject(answer) ? answer : {};
@@ -147,7 +149,6 @@ export function missingIn(answer: unknown): Failure['missing'] {
 	return /^Cannot [A-Z]+ \//.test(message) ? 'route' : 'record';
 }
 
-/** The reason of a database error. Takes the merged fields of the answer and of its `driverError`. */
 function databaseReason({ code, detail, column, table }: IDataObject): string {
 	const parts = [
 		DATABASE_REASONS[String(code)] ?? 'a value was not accepted',
@@ -166,7 +167,7 @@ const textOrList = (value: unknown) => castArray(value).filter(isString).join(';
 export const parseRetryAfter = (header: unknown) =>
 	/^\d+(\.\d+)?$/.test(String(header)) ? Number(header) * 1000 : undefined;
 
-/** Parses a response: returns the answer of a 2xx, or the failure. */
+/** Parses a response. Returns the answer or the failure. */
 export function readResponse<Answer>(
 	{ statusCode: status, headers, body, statusMessage }: IN8nHttpFullResponse,
 	schema: AnswerSchema<Answer>,
@@ -175,7 +176,7 @@ export function readResponse<Answer>(
 	const requestId = textIn(headers['x-request-id']);
 	const answer = parseAnswer(body, redact);
 	if (status >= 200 && status < 300) {
-		// A valid JSON string can start with a bracket, so `answerFlaw` must know whether the body parsed.
+		// `parseAnswer` returns the body unchanged if the body is not JSON.
 		const flaw = answerFlaw(answer, answer === body);
 		const { success, data, error } = schema.safeParse(answer);
 		const serverTime = Date.parse(String(headers.date)) || undefined;

@@ -8,11 +8,10 @@ export const API_ROOT = '/api/ai';
 export const IDS_PER_ADDRESS = 180;
 
 /**
- * Replaces the placeholders of a path with encoded IDs. Ignores the marks `*` and `!` in placeholders.
+ * Replaces the placeholders of a path with encoded IDs. The placeholders `{id*}` and `{id!}` work like `{id}`.
  *
  * @param template e.g. `/knowledges/{knowledgebaseId}/bulk`
- * @param ids the IDs by placeholder name. An empty ID, `.` or `..` would change the path. `Reader.filledText` rejects
- * these values.
+ * @param ids the IDs by placeholder name. `Reader.filledText` prevents IDs that would change the path, such as `..`.
  */
 export function buildPath(template: string, ids: Record<string, string>): string {
 	return template.replace(/\{(\w+)[*!]?\}/g, (_, name: string) =>

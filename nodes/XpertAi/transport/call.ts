@@ -13,11 +13,11 @@ import type { ApiRequest, Send } from './request';
 export interface RetryLimits {
 	/** The maximum number of attempts, including the first. */
 	maxTries: number;
-	/** Maximum time between the first attempt and the start of another attempt. */
+	/** Maximum time from the first attempt to the start of the last attempt. */
 	maxElapsedMs: number;
 }
 
-/** The limits of a request without an outage budget. They are low: n8n's Retry On Fail can cover longer outages. */
+/** Low retry limits for a client without an `outageBudget`, because n8n's Retry On Fail covers longer outages. */
 export const SINGLE_REQUEST_LIMITS: RetryLimits = { maxTries: 3, maxElapsedMs: 30_000 };
 
 const TIMEOUT_MS = 30_000;
@@ -26,8 +26,8 @@ const BASE_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 
 /**
- * Minimum delay before a retry, in milliseconds, if the server sends no Retry-After. Applies after an unreadable answer
- * and after the statuses 404, 429 and 529. The server may be restarting or overloaded.
+ * Minimum delay before a retry, in milliseconds, for a server that may be restarting or overloaded. A Retry-After
+ * header of the server takes precedence.
  */
 export const FOREIGN_ANSWER_PAUSE_MS = 1_000;
 
@@ -36,19 +36,16 @@ export interface ApiClient {
 	send: Send;
 	clock: Clock;
 	signal?: AbortSignal;
-	/** No new attempt starts after this time, in milliseconds since the epoch. Replaces `maxElapsedMs`. */
+	/** No retry starts after this time, in milliseconds since the epoch. Overrides `maxElapsedMs`. */
 	deadline?: number;
-	/** The retry limits that several calls share. Default: `SINGLE_REQUEST_LIMITS` for each call. */
+	/** Retry limits that several calls share. By default, each call has its own `SINGLE_REQUEST_LIMITS`. */
 	outageBudget?: OutageBudget;
 }
 
 /** The result of a call: the answer or the failure, and facts about the attempts. */
 export type Result<Answer> = {
 	attempts: number;
-	/**
-	 * Whether the server may have processed a failed attempt, or may still process it. Can be true even if a later
-	 * attempt succeeded.
-	 */
+	/** Whether the server may have processed a failed attempt. A successful retry does not reset this field. */
 	mayBeDone: boolean;
 } & (Answered<Answer> | { ok: false; failure: Failure; answer?: undefined });
 
@@ -57,18 +54,13 @@ export interface Call<Answer>
 	extends Pick<ApiRequest<Answer>, 'method' | 'path' | 'apiRoot' | 'schema'> {
 	/** JSON text, or a function that builds a form. Sending consumes a form, so each attempt needs a new form. */
 	body?: string | (() => FormData);
-	/**
-	 * Whether the request can be sent twice without harm. If false, `call` retries only if `certainlyNotDone` is true.
-	 */
+	/** Whether the request can be sent twice without harm. If not, `certainlyNotDone` must allow each retry. */
 	repeatable: boolean;
 	maxTries?: number;
 	timeoutMs?: number;
 }
 
-/**
- * Sends a request and parses its answer. Retries after temporary failures if `repeatable` and the limits allow. Never
- * throws: the result contains the failure.
- */
+/** Sends a request and parses the answer. Retries after temporary failures, within the limits. Never throws. */
 export async function call<Answer>(
 	{ send, clock, signal, deadline = Infinity, outageBudget }: ApiClient,
 	{ body, repeatable, maxTries, timeoutMs = TIMEOUT_MS, ...request }: Call<Answer>,
@@ -86,7 +78,7 @@ export async function call<Answer>(
 		}
 		const { failure } = outcome;
 		mayBeDone ||= isOutcomeUnknown(failure);
-		// A starting server can wrongly report a missing route. Only a second report in a row counts.
+		// A starting server can wrongly report a missing route. Two reports in a row confirm that the route is missing.
 		const isUnconfirmed = failure.missing === 'route' && !wasRouteMissing;
 		wasRouteMissing = failure.missing === 'route';
 		foreignAnswers = isForeignAnswer(failure) ? foreignAnswers + 1 : 0;
@@ -107,10 +99,7 @@ export async function call<Answer>(
 	}
 }
 
-/**
- * Delay before a retry, in milliseconds: exponential backoff with full jitter. The minimum is Retry-After or, for some
- * failures, `FOREIGN_ANSWER_PAUSE_MS`.
- */
+/** Delay before a retry, in milliseconds: exponential backoff with full jitter and a minimum. */
 function delayAfter(failure: Failure, attempts: number, random: number): number {
 	const { kind, status = 0, retryAfterMs } = failure;
 	const lasts = kind === 'unreadable' || [404, 429, 529].includes(status);
@@ -120,8 +109,8 @@ function delayAfter(failure: Failure, attempts: number, random: number): number 
 }
 
 /**
- * Retry limits that several requests share, so that an outage does not delay every request. After all retries of a
- * request fail, later requests are sent only once. A success or a permanent failure restores the retries.
+ * Retry limits that several requests share, so that an outage does not delay every request. A request that ends with a
+ * temporary failure disables retries for the next request. Any other result enables retries.
  */
 export class OutageBudget {
 	isLeft = true;

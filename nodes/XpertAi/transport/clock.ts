@@ -4,7 +4,7 @@ import { type IExecuteFunctions, sleep } from 'n8n-workflow';
 export interface Clock {
 	/** The current time, in milliseconds since the epoch. */
 	now: () => number;
-	/** Resolves after `ms` milliseconds, or at most half a second after the signal is aborted. */
+	/** Resolves after `ms` milliseconds, or within half a second after `signal` is aborted. */
 	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 	/** Runs `work` after `ms` milliseconds. The timer does not keep the process alive. */
 	later: (ms: number, work: () => void) => void;
@@ -32,7 +32,7 @@ export const systemClock: Clock = {
 /**
  * Logs the progress of `work` every half minute, because the editor shows no progress while a node runs.
  *
- * @param describe returns the text to log after this many minutes, or undefined to log nothing
+ * @param describe receives the elapsed minutes and returns the text to log, if any
  * @returns the result of `work`
  */
 export async function loggingProgress<Result>(
@@ -40,7 +40,7 @@ export async function loggingProgress<Result>(
 	describe: (minutes: number) => string | undefined,
 	{ getNode, logger }: Pick<IExecuteFunctions, 'getNode' | 'logger'>,
 ): Promise<Result> {
-	// The last timer outlives `work`. It must not keep the execution's data in memory through `getNode` or `describe`.
+	// The last timer outlives `work`, so the timer must not refer to the data of the execution.
 	const { name } = getNode();
 	let open: typeof describe | undefined = describe;
 	const next = (minutes: number) =>

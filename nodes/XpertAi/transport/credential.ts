@@ -10,14 +10,13 @@ import { CREDENTIAL_NAME } from './api';
 /** The n8n context of a request: an execution, a dropdown list in the editor, or a poll of the trigger. */
 export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 
-/** The fields of a credential. If n8n cannot read the credential, the only field is `refusal`, with the reason. */
+/** The fields of a credential, or only `refusal` (the reason why n8n cannot read the credential). */
 export type ReadCredential = ICredentialDataDecryptedObject;
 
 /**
- * Reads the credential of the node. n8n resolves the expressions in its fields. Never throws: if n8n cannot read the
- * credential, the result has the reason as `refusal`.
+ * Reads the credential of the node. Returns a `refusal` instead of throwing an error.
  *
- * @param itemIndex the item for which n8n resolves expressions; undefined for dropdown lists and polls
+ * @param itemIndex the item for the expressions in the credential; undefined for dropdown lists and polls
  */
 export async function readCredential(
 	context: RequestContext,
@@ -36,10 +35,7 @@ export async function readCredential(
 /** The root address of the server, or the reason (`refusal`) why the node must not send requests. */
 export type RequestTarget = { root: string; allowedDomains?: string } | { refusal: string };
 
-/**
- * Matches the start of a copied header, before the token: `Authorization: Bearer` or `Bearer`. Exported for the
- * credential type, whose expressions cannot call `tokenOf`.
- */
+/** Matches `Authorization: Bearer` or `Bearer` before a token that a user copied from a header. */
 export const BEFORE_TOKEN = /^(?:Authorization:\s*)?Bearer\s+/i;
 
 /** Returns the token without surrounding blanks and without a copied `Bearer` prefix. */
@@ -48,10 +44,7 @@ export const tokenOf = ({ accessToken }: ReadCredential) =>
 		.trim()
 		.replace(BEFORE_TOKEN, '');
 
-/**
- * Returns the server address of a credential. Returns a refusal for an unreadable credential, an invalid Base URL or
- * token, or a host that is not an allowed domain.
- */
+/** Checks a credential. Returns the server address, or the reason (`refusal`) to send no request. */
 export function readRequestTarget(credential: ReadCredential): RequestTarget {
 	if (typeof credential.refusal === 'string') return { refusal: credential.refusal };
 	const { baseUrl, allowInsecureHttp } = credential;
@@ -59,8 +52,8 @@ export function readRequestTarget(credential: ReadCredential): RequestTarget {
 	if ('refusal' in service) return service;
 	const token = tokenOf(credential);
 	if (!/^[\x21-\x7e]+$/.test(token)) return { refusal: REFUSALS.noToken };
-	// n8n adds these two fields to the credential. The node reads the fields itself, because n8n's own functions for
-	// these fields differ between versions. The mode "None" blocks only other nodes, so this node ignores that mode.
+	// The node checks the domains itself, because n8n's check differs between versions.
+	// The mode "None" affects only n8n's HTTP Request node.
 	const { allowedHttpRequestDomains: mode, allowedDomains: list } = credential;
 	const allowedDomains = mode === 'domains' ? String(list ?? '').trim() : undefined;
 	const { root } = service;
@@ -73,8 +66,8 @@ export function readRequestTarget(credential: ReadCredential): RequestTarget {
 }
 
 /**
- * Whether the allowed domains include the host of the address. `*.example.com` includes all subdomains of
- * `example.com`, but not `example.com` itself. n8n versions that check the domains use the same rule.
+ * Whether the host of the address is an allowed domain. `*.example.com` allows the subdomains of `example.com`, not
+ * `example.com` itself.
  */
 function isAllowedHost(address: string, allowedDomains: string): boolean {
 	const host = plainHost(new URL(address).hostname);
@@ -88,8 +81,8 @@ const plainHost = (host: string) => host.trim().toLowerCase().replace(/\.$/, '')
 
 /**
  * Matches a Base URL. Group 1 is the scheme, host and port. Group 2 is the path without a final `/api` or `/api/ai`.
- * The pattern rejects blanks, backslashes, dot segments and user names, because URL parsers treat these differently.
- * The length limit keeps matching fast. The credential test also uses this pattern.
+ * Rejects addresses that URL parsers read differently, for example with backslashes, dot segments or user names.
+ * The length limit keeps matching fast.
  */
 export const BASE_URL =
 	/^(?=.{1,2000}$)(https?:\/\/(?:[^\s/\\?#@:%[\]]+|\[[0-9a-f:.]+\])(?::\d*)?)((?:\/(?!(?:\.|%2e){1,2}(?:[/?#]|$))[^\s/\\?#]*)*?)\/*(?:\/api(?:\/ai)?\/*)?(?:[?#]\S*)?$/i;
@@ -109,16 +102,16 @@ const REFUSALS = {
 
 /**
  * Returns the root address of the server. Removes a final `/api` or `/api/ai` from the Base URL, because requests add
- * `/api/ai` (contract, `{base_url}/api/ai`). Keeps any other path, for servers behind a proxy.
+ * the API path. Keeps any other path, for servers behind a proxy.
  *
  * @param baseUrl the Base URL as the user entered it
- * @param allowInsecureHttp if false, only https addresses and loopback hosts are allowed
+ * @param allowInsecureHttp if false, http is allowed only for loopback hosts
  * @returns the root address without a final slash, or the reason why the Base URL is rejected
  */
 export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): RequestTarget {
 	const text = baseUrl.trim();
 	const [, start = '', path = ''] = BASE_URL.exec(text) ?? [];
-	// The added slash prevents the URL parser from silently removing a NUL character at the end.
+	// Without the slash, the URL parser would silently drop a NUL character at the end.
 	const url = readUrl(`${start}${path}/`);
 	if (!url) return { refusal: REFUSALS.noAddress };
 	if (!allowInsecureHttp && !SECURE_START.test(text)) return { refusal: REFUSALS.insecure };
@@ -126,7 +119,7 @@ export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): Reques
 }
 
 /**
- * Parses a URL. Avoids `URL.canParse`, which in Node.js 20 rejects `https://münchen.example` after some thousand calls.
+ * Parses a URL. Do not use `URL.canParse`: in Node.js 20, it rejects some valid URLs after thousands of calls.
  *
  * @returns `undefined` if the text is not a valid URL
  */

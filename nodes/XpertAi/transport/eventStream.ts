@@ -30,8 +30,7 @@ export class EventReader {
 	push(piece: Uint8Array): ServerEvent[] {
 		const text = this.decoder.decode(piece, { stream: true });
 		this.rest += text;
-		// A piece without a line break cannot complete an event. Returning early avoids splitting `rest` again for each
-		// piece of a long event.
+		// Without a line break, no event can be complete. The early return saves time for events in many pieces.
 		if (!text.includes('\n')) return [];
 		const blocks = this.rest.split(/\r?\n\r?\n/);
 		this.rest = blocks.pop() ?? '';
@@ -58,7 +57,7 @@ interface Body extends AsyncIterable<Uint8Array> {
 export const isEventStream = ({ statusCode: status, headers }: IN8nHttpFullResponse) =>
 	status >= 200 && status < 300 && /^text\/event-stream\b/i.test(String(headers['content-type']));
 
-/** Redacts the error texts in JSON data of an event (see `cleanAnswer`). Other data stays unchanged. */
+/** Redacts error texts in the data of an event (see `cleanAnswer`). Data that is not JSON stays unchanged. */
 function redactData(data: string, redact: Redact): string {
 	if (redact(data) === data) return data;
 	const parsed = parseAnswer(data, redact);
@@ -68,9 +67,8 @@ function redactData(data: string, redact: Redact): string {
 /**
  * Reads an event stream to its end. Reads an error response as text.
  *
- * @param signal ends the reading when aborted, even while the server sends nothing
- * @returns the response; its body is empty after a stream. Returns a failure for a 2xx that is not an event stream, and
- * for an `error` event.
+ * @param signal ends the reading when aborted
+ * @returns the response after the last event, or the failure
  * @throws the network error if the connection breaks
  */
 export async function readStream(
@@ -81,7 +79,7 @@ export async function readStream(
 ): Promise<IN8nHttpFullResponse | Pick<Failure, 'kind' | 'reason' | 'status'>> {
 	const { statusCode: status } = response;
 	const body = response.body as Body;
-	// n8n's client ignores the signal after the headers have arrived. So an abort must close the body here.
+	// n8n's client reacts to the signal only until the headers arrive. From then on, `close` ends the stream.
 	const close = () => body.destroy();
 	signal.addEventListener('abort', close);
 	if (signal.aborted) close();

@@ -4,7 +4,7 @@ import { sanitize } from './sanitize';
 
 /** The default hint for each kind of failure. */
 const KIND_HINTS = {
-	/** The node did not send the request: the credential is invalid, or its allowed domains exclude the host. */
+	/** The credential is invalid or does not allow the host, so the node sent no request. */
 	refused: 'Open the Xpert AI credential and correct it there.',
 	/** n8n's SSRF protection blocked the address. */
 	blocked:
@@ -18,32 +18,29 @@ const KIND_HINTS = {
 	network: 'Check the Base URL of the credential, the server, and the proxy if n8n uses one.',
 	/** The server answered with a redirect (3xx), which the node does not follow. */
 	redirect: 'Enter the address the server points to as the Base URL of the credential.',
-	/** The server answered, but the operation failed: for example, the run ended with an error. */
+	/** The server answered, but the operation failed. Example: a run of the assistant ended with an error. */
 	unsuccessful: '',
-	/** The server sent a 2xx, but not the expected data: for example, an HTML page or incomplete JSON. */
+	/** A 2xx answer does not contain the expected data. Example: an HTML page or incomplete JSON. */
 	unreadable:
 		'Enter the address of an Xpert AI server as Base URL in the credential, not that of a page, and look at proxies on the way. The server may have done the work.',
-	/** The server or a proxy sent a status that is neither 2xx nor 3xx. */
+	/** The server or a proxy sent an error status, such as 404 or 502. */
 	status: '',
 };
 
-/** Why a request failed. Functions return a failure as a value and do not throw it. */
+/** Why a request failed. Functions return failures instead of throwing them. */
 export interface Failure {
 	kind: keyof typeof KIND_HINTS;
 	/** HTTP status, if the server or a proxy answered. */
 	status?: number;
-	/** The error code of Node.js or axios, such as `ECONNREFUSED`. Set if no complete answer arrived. */
+	/** The error code of Node.js or axios, such as `ECONNREFUSED`. */
 	code?: string;
 	/** The reason from the server or the node, in one line. */
 	reason?: string;
-	/**
-	 * What is missing according to a 404 of the Xpert AI server. Undefined for other answers, such as a 404 of a proxy.
-	 * `call` reports a missing route only after two 404s in a row.
-	 */
+	/** Whether the record or the route does not exist. Set only for a 404 of the Xpert AI server. */
 	missing?: 'record' | 'route';
 	/**
-	 * True if no Xpert AI server has answered a request of this execution yet. Set only in executions that a user
-	 * starts in the editor. These executions give up early.
+	 * True until the Xpert AI server answers a first request of the execution. Set only if a user started the execution
+	 * in the editor.
 	 */
 	unanswered?: boolean;
 	/** The header `x-request-id` of the answer. It identifies the request in the server's log. */
@@ -52,7 +49,7 @@ export interface Failure {
 	retryAfterMs?: number;
 	/** How often the request was sent, if known. */
 	attempts?: number;
-	/** The path of the request, without the origin. Empty for a failure without a request. */
+	/** The path of the request, without the origin. */
 	path: string;
 	method: string;
 }
@@ -88,7 +85,7 @@ const NETWORK_REASONS: Record<string, string> = {
 	EPROTO: 'no secure connection could be agreed on',
 	ECONNRESET: 'the connection was closed before an answer came',
 	EPIPE: 'the connection was closed while sending',
-	// The code of axios for a connection that closes in the middle of an answer.
+	// axios uses this code if the connection closes in the middle of an answer.
 	ERR_BAD_RESPONSE: 'the connection was closed in the middle of the answer',
 };
 
@@ -98,7 +95,7 @@ export const failureMessage = (failure: Failure): string => MESSAGES[failure.kin
 const MESSAGES: Record<Failure['kind'], (failure: Failure) => string> = {
 	refused: ({ reason }) => reason ?? 'The request was not sent',
 	blocked: ({ reason }) => `n8n's SSRF protection does not allow requests to ${reason}`,
-	// The text must contain "canceled": n8n recognizes a stopped execution by this word.
+	// n8n recognizes a stopped execution by the word "canceled" in this text.
 	cancelled: () => 'The execution was canceled before the server answered',
 	timeout: () => 'The server did not answer in time',
 	network: (failure) => {
@@ -110,7 +107,7 @@ const MESSAGES: Record<Failure['kind'], (failure: Failure) => string> = {
 	},
 	redirect: ({ reason, status }) =>
 		`The server redirects to ${reason ?? 'another address'}, which the node does not follow with your token (HTTP ${status})`,
-	// The reason can be text from a 2xx answer that was not sanitized before.
+	// The reason can be raw text from a 2xx answer.
 	unsuccessful: ({ reason = '' }) => sanitize(reason) ?? 'It did not end well',
 	unreadable: ({ reason, status }) =>
 		`The server's answer cannot be read: ${reason} (HTTP ${status})`,
@@ -121,7 +118,7 @@ const MESSAGES: Record<Failure['kind'], (failure: Failure) => string> = {
 	},
 };
 
-/** Messages for common statuses. The server's reason follows the message. */
+/** Messages for common error statuses. */
 const STATUS_MESSAGES: Record<number, string> = {
 	401: 'The server does not accept this key',
 	403: 'This key may not do this',
@@ -138,10 +135,9 @@ const speaksPlainHttp = ({ kind, code, reason = '' }: Failure) =>
 	kind === 'network' && PLAIN_HTTP.test(`${code} ${reason}`.replace(/ /g, '_').toUpperCase());
 
 /**
- * Describes what the user can do: a hint, then the wait time that the server asks for. If the server does not offer the
- * operation, a fixed sentence replaces the hint.
+ * Describes what the user can do. Includes the wait time that the server asks for.
  *
- * @param hint replaces the general hint
+ * @param hint replaces the default hint
  */
 export function failureDescription(failure: Failure, hint = generalHint(failure)): string {
 	const { status, reason = '', retryAfterMs } = failure;
@@ -152,7 +148,7 @@ export function failureDescription(failure: Failure, hint = generalHint(failure)
 	]).join(' ');
 }
 
-/** Returns the hint for the kind and status of a failure. Returns an empty text if there is no hint. */
+/** Returns the hint for the kind and status of a failure, or an empty text. */
 function generalHint(failure: Failure): string {
 	const { kind, status = 0, missing } = failure;
 	if (missing === 'record') return RECORD_HINT;
@@ -161,36 +157,33 @@ function generalHint(failure: Failure): string {
 	return STATUS_HINTS[status] ?? (status >= 500 ? OUTAGE_HINT : '');
 }
 
-/**
- * HTTP statuses of temporary failures. Cloudflare sends 520 to 524 and 530; other services send 529. 409, 413, 422 and
- * 500 are not in the list, because a retry would get the same answer.
- */
+/** HTTP statuses of temporary failures. Not 500, which Xpert AI servers send for invalid requests. */
 const TRANSIENT_STATUS = [408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530];
 
-/** Whether the failure is temporary, so that a retry can help. */
+/** Whether the failure is temporary, so a retry can succeed. */
 export function isTransient(failure: Failure): boolean {
 	const { kind, status = 0, code = '' } = failure;
-	// A retry changes neither the certificate nor the protocol, so TLS would fail again.
+	// A retry cannot fix a rejected certificate or a wrong protocol.
 	if (failsTls(code)) return false;
 	if (kind === 'network' || kind === 'timeout' || kind === 'unreadable') return true;
 	if (isForeignNotFound(failure) || isBusy(failure)) return true;
 	return kind === 'status' && TRANSIENT_STATUS.includes(status);
 }
 
-/** Whether the failure is a 404 from a proxy or an unrelated server, not from the Xpert AI server. */
+/** Whether a proxy or an unrelated server sent a 404. */
 export const isForeignNotFound = (failure: Failure) =>
 	failure.kind === 'status' && failure.status === 404 && failure.missing === undefined;
 
-/** Whether a server other than Xpert AI probably answered: the answer is unreadable, or `unanswered` is true. */
+/** Whether the failure suggests that the Base URL belongs to a foreign server. */
 export const isForeignAnswer = ({ kind, unanswered }: Failure) =>
 	kind === 'unreadable' || unanswered === true;
 
-/** After this many foreign answers in a row (see `isForeignAnswer`), a request is not repeated. */
+/** `call` stops retrying after this many consecutive foreign answers (see `isForeignAnswer`). */
 export const MAX_FOREIGN_ANSWERS = 3;
 
 /**
- * Whether the server certainly did not process the request. A 503 counts only with Retry-After. Without this header, a
- * proxy may have sent the 503 after the server had read the request.
+ * Whether the server certainly did not process the request. A proxy can send a 503 without `Retry-After` after the
+ * server has received the request.
  */
 export function certainlyNotDone(failure: Failure): boolean {
 	const { status, retryAfterMs, missing } = failure;
@@ -198,15 +191,15 @@ export function certainlyNotDone(failure: Failure): boolean {
 	return status === 429 || (status === 503 && retryAfterMs !== undefined) || isBusy(failure);
 }
 
-/** Whether nothing was sent to the server: the request was not allowed, or no TCP or TLS connection was made. */
+/** Whether the request was never sent to the server. */
 export const isNeverSent = ({ kind, code = '' }: Failure) =>
 	kind === 'refused' ||
 	kind === 'blocked' ||
 	(kind === 'network' && (UNCONNECTED_CODE.test(code) || failsTls(code)));
 
 /**
- * Matches the reason of a server that is rebuilding the index of a knowledgebase. During the rebuild, the server
- * rejects requests without processing them (recorded, `knowledge`).
+ * Matches the reason that a server sends while it rebuilds the index of a knowledgebase. The server does not process
+ * the rejected request. Recorded in `test/recordings/knowledge.json`.
  */
 const BUSY_REASON = /^embedding rebuild is running/i;
 
@@ -215,15 +208,15 @@ export const isBusy = ({ kind, status, reason = '' }: Failure) =>
 	kind === 'status' && status === 400 && BUSY_REASON.test(reason);
 
 /**
- * Whether the server may have processed the request, or may still process it. Proxies send statuses above 501 if the
- * server did not answer. Always false for `cancelled`: callers must check that kind themselves.
+ * Whether the server may have processed the request, or may still process it. Callers must handle the kind `cancelled`
+ * themselves. Statuses above 501 usually come from a proxy.
  */
 export function isOutcomeUnknown(failure: Failure): boolean {
 	const { status = 0 } = failure;
 	return (isTransient(failure) || status > 501) && !certainlyNotDone(failure);
 }
 
-/** Whether the server seems to lack the route: the status is 405 or 501, or 404 without a missing record. */
+/** Whether the response suggests that the route does not exist. */
 export function isNoRoute({ kind, status = 0, missing }: Failure): boolean {
 	if (kind !== 'status') return false;
 	return status === 405 || status === 501 || (status === 404 && missing !== 'record');
@@ -232,18 +225,18 @@ export function isNoRoute({ kind, status = 0, missing }: Failure): boolean {
 /** Whether the server rejects the token, in general (401) or for this request (403). */
 export const isTokenRefused = ({ status = 0 }: Failure) => status === 401 || status === 403;
 
-/** Whether the answer can mean that a record is missing. Xpert AI servers send 404 or 500 for a missing record. */
+/** Whether the record may be missing. Xpert AI servers report a missing record with 404 or 500. */
 export const mayMeanNoRecord = ({ kind, status, missing }: Failure) =>
 	kind === 'status' && (missing === 'record' || status === 500);
 
-/** Whether the server or a proxy rejected the whole request because of its size. */
+/** Whether the request was too large for the server or a proxy. */
 export const isTooLarge = ({ kind, status }: Failure) => kind === 'status' && status === 413;
 
-/** Whether the server itself, not a proxy, rejected the content of the request. */
+/** Whether the server rejected the content of the request. */
 export const isRejection = (failure: Failure) =>
 	(failure.status === 400 && !isBusy(failure)) ||
 	failure.status === 422 ||
 	failure.missing === 'record';
 
-/** Whether the server may have processed part of the request: possible after a rejection or a 500. */
+/** Whether the server may have processed part of the request. */
 export const mayBePartlyDone = (failure: Failure) => isRejection(failure) || failure.status === 500;

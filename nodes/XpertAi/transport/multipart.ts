@@ -5,20 +5,20 @@ export interface UploadFile {
 	content: Buffer | FileStream;
 }
 
-/** How many files are uploaded in parallel. A higher number was not faster (measured). */
+/** How many files are uploaded in parallel. In measurements, a higher number was not faster. */
 export const UPLOADS_AT_ONCE = 5;
 
-/** A file that is read while the node sends it, so that the whole file need not fit into memory. */
+/** A file that is sent piece by piece, to save memory. */
 interface FileStream {
-	/** The size in bytes. The request states this size before the content. */
+	/** The size in bytes. It must be known before the upload starts. */
 	size: number;
 	open: () => AsyncIterable<Uint8Array>;
 }
 
 /**
- * Builds a multipart form (E12, E16). The part `file` comes last, so that the server reads the other parts first.
+ * Builds a multipart form (E12, E16). The file comes last, so that the server reads all other fields before the file.
  *
- * @param parts the other parts by name; a value that is not a string is sent as JSON
+ * @param parts the other fields by name; values that are not strings are sent as JSON
  */
 export function multipartBody(
 	{ name, mimeType: type, content }: UploadFile,
@@ -27,7 +27,7 @@ export function multipartBody(
 	const form = new FormData();
 	for (const [part, value] of Object.entries(parts))
 		form.append(part, typeof value === 'string' ? value : JSON.stringify(value));
-	// With a file name as third argument, `append` would copy the file. The copy would not have the streamed content.
+	// With a file name, `append` would create a copy of the file without the streamed content.
 	form.append(
 		'file',
 		Buffer.isBuffer(content)
@@ -56,13 +56,13 @@ class StreamedFile extends File {
 		return ReadableStream.from({ [Symbol.asyncIterator]: () => pieces });
 	}
 
-	/** Closes the content without waiting: slow storage must not delay a stopped execution. */
+	/** Closes the content. Does not wait for slow storage. */
 	close(): void {
 		this.pieces?.return?.().catch(() => undefined);
 	}
 }
 
-/** Closes the files of a form. n8n's request helper closes only files that it has read to the end. */
+/** Closes the files of a form. n8n's request helper leaves partly read files open. */
 export function closeFiles(form: FormData): void {
 	form.forEach((part) => {
 		if (part instanceof StreamedFile) part.close();

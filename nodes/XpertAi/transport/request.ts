@@ -24,38 +24,32 @@ export interface ApiRequest<Answer = unknown> {
 	apiRoot?: string;
 	/** JSON text, or a multipart form. */
 	body?: string | FormData;
-	/** The maximum idle time of the connection. Except for streams and forms, also the maximum total time. */
+	/** The maximum total time. For a stream or a form upload, the maximum idle time. */
 	timeoutMs: number;
-	/** The maximum total time of a stream or of a form upload; default no maximum. Other requests ignore this value. */
+	/** The maximum total time of a stream or a form upload. Default: no limit. */
 	totalMs?: number;
-	/** If true, the request runs even after the execution was stopped. */
+	/** If true, stopping the execution does not cancel the request. */
 	afterStop?: boolean;
-	/** The schema of a 2xx answer. HTML pages and incomplete JSON are rejected even if they match the schema. */
+	/** The schema of a 2xx answer. */
 	schema: AnswerSchema<Answer>;
-	/**
-	 * If set, the node reads a 2xx answer as an event stream. `timeoutMs` must exceed the heartbeat interval of the
-	 * server.
-	 */
+	/** If set, a 2xx answer is an event stream. `timeoutMs` must exceed the interval of the server's heartbeats. */
 	stream?: EventStream;
 }
 
 /** The outcome of a request: the parsed 2xx answer, or the failure. */
 export type Outcome<Answer = unknown> = Answered<Answer> | { ok: false; failure: Failure };
 
-/** Sends a request once. Network and server failures are returned, not thrown. */
+/** Sends a request once. Returns failures instead of throwing them. */
 export type Send = <Answer>(request: ApiRequest<Answer>) => Promise<Outcome<Answer>>;
 
 /** A client that sends requests with one credential. */
 export type Connection = ReturnType<typeof connect>;
 
-/** Returns the connection for a dropdown list in the editor or for a poll. Both have no input items. */
+/** Returns the connection for a dropdown list or a poll, which have no input items. */
 export const connectionOf = async (context: RequestContext): Promise<Connection> =>
 	connect(await readCredential(context), context);
 
-/**
- * Returns the connection of a credential. The token is sent only to the origin of the Base URL: the node does not
- * follow redirects.
- */
+/** Returns the connection of a credential. Never follows redirects, so that no other server gets the token. */
 function connect(credential: ReadCredential, context: RequestContext) {
 	const target = readRequestTarget(credential);
 	const token = tokenOf(credential);
@@ -65,7 +59,7 @@ function connect(credential: ReadCredential, context: RequestContext) {
 		const received = await exchange(request, target, redact, context);
 		const outcome = 'kind' in received ? received : readResponse(received, schema, redact);
 		if ('ok' in outcome) return outcome;
-		// A failure can contain text from the server. Cleaning this text keeps the token and markup out of errors.
+		// Removes the token and markup from texts of the server.
 		const foreign = pick(outcome, 'code', 'reason', 'requestId');
 		const safe = mapValues(foreign, (text) => text && sanitize(redact(text)));
 		const failure = { ...outcome, ...safe, method, path: redact(apiRoot + path) };
@@ -82,12 +76,10 @@ function connect(credential: ReadCredential, context: RequestContext) {
 	};
 }
 
-/**
- * Rounds a time up to whole milliseconds within the range of timers. The HTTP client would treat 0.4 ms as no timeout.
- */
+/** Rounds a time up to whole milliseconds, within the range of timers. A time of 0 would mean no timeout. */
 const wholeMs = (ms: number) => clamp(Math.ceil(ms), 1, 2 ** 31 - 1);
 
-/** Sends a request. Returns the response, or the failure if there is no response to parse. */
+/** Sends a request. Returns the unparsed response, or a failure. */
 async function exchange(
 	{ method, path, apiRoot = API_ROOT, body, stream, ...limits }: ApiRequest,
 	target: RequestTarget,
@@ -109,7 +101,7 @@ async function exchange(
 			...(stream?.lastEventId !== undefined && { 'Last-Event-ID': stream.lastEventId }),
 			...(typeof body === 'string' && { 'Content-Type': 'application/json' }),
 		},
-		// Sent as bytes, because n8n's client would parse a JSON text again.
+		// n8n's client would parse a JSON text, so the body is sent as bytes.
 		body: typeof body === 'string' ? Buffer.from(body) : body,
 		encoding: stream ? 'stream' : 'text',
 		timeout,
@@ -119,7 +111,7 @@ async function exchange(
 		sendCredentialsOnCrossOriginRedirect: false,
 		allowedDomains,
 	};
-	// n8n takes the abort signal only from the context, not from the options.
+	// n8n reads the abort signal from the context, not from the options.
 	const own = withMethods(context, { getExecutionCancelSignal: () => signal });
 	try {
 		const send = context.helpers.httpRequestWithAuthentication;
@@ -134,10 +126,7 @@ async function exchange(
 
 type Head = Partial<{ status: number; statusText: string; headers: IDataObject }>;
 
-/**
- * Returns an error response without its body if the connection broke while the body was read. The status says more than
- * the network error. Returns undefined for all other errors.
- */
+/** Returns the status and headers of an error response whose body could not be read. */
 function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
 	const { status = 0, statusText, headers } = get(error, 'cause.response', {}) as Head;
 	if (status < 400) return undefined;
@@ -145,15 +134,14 @@ function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
 }
 
 /**
- * Converts an error of n8n's HTTP client to a failure. Copies only a few texts, because the error also contains the
- * request with its token.
+ * Converts an error of n8n's HTTP client to a failure. Copies only some fields, because the error contains the token.
  */
 function networkFailure(error: unknown, signal?: AbortSignal, deadline?: AbortSignal): Details {
 	const codes: unknown[] = ['cause.code', 'httpCode', 'code'].map((path) => get(error, path));
 	const code = codes.find((value): value is string => typeof value === 'string');
 	if (deadline?.aborted && !signal?.aborted) return { kind: 'timeout', code: 'ECONNABORTED' };
 	if (signal?.aborted || code === 'ERR_CANCELED') return { kind: 'cancelled', code };
-	// If n8n blocks an address while connecting, axios wraps the SSRF error of n8n. So all levels are searched.
+	// axios can wrap n8n's SSRF error, so the causes of the error are searched.
 	const causes: unknown[] = [get(error, 'cause.cause'), get(error, 'cause'), error];
 	const block = causes.find((cause) => /^SsrfBlocked/.test(String(get(cause, 'name'))));
 	if (block) return { kind: 'blocked', reason: String(get(block, 'ip') ?? get(block, 'hostname')) };
@@ -169,17 +157,16 @@ export function cancelSignal(context: RequestContext): AbortSignal | undefined {
 }
 
 /**
- * Returns the connection of each item. Items with the same credential data share a connection. The data can differ,
- * because fields of a credential can be expressions. n8n queries its database for each read, so the credential is read
- * for every item only if the data may differ.
+ * Returns the connection of each item. Items with the same credential data share a connection. Avoids one credential
+ * read per item, because each read queries n8n's database.
  */
 export async function connectionsOf(context: IExecuteFunctions): Promise<Connection[]> {
 	const items = context.getInputData();
 	const read = async (index: number) => await readCredential(context, index);
 	const first = await read(0);
-	// Two more reads are compared with the first item, to find expressions that depend on the item. At an index after
-	// the last item, expressions with item data fail. At the last item, expressions with the item index change their
-	// value.
+	// Two more reads detect expressions that depend on the item:
+	// - After the last item, there is no item data.
+	// - At the last item, the item index differs from the first item.
 	const isSame = async (index: number) =>
 		!('refusal' in first) && isEqual(first, await read(index));
 	if (items.length <= 1 || ((await isSame(items.length)) && (await isSame(items.length - 1)))) {
@@ -189,7 +176,7 @@ export async function connectionsOf(context: IExecuteFunctions): Promise<Connect
 	const connectOnce = memoize(connect, (credential) => JSON.stringify(credential));
 	const connections: Connection[] = [];
 	for (const index of items.keys()) {
-		// n8n reads the credential again for each request. This override makes n8n use the index of the item.
+		// n8n reads the credential for each request. With this override, n8n uses the index of the item.
 		const getCredentials = async (type: string) => await context.getCredentials(type, index);
 		connections.push(connectOnce(await read(index), withMethods(context, { getCredentials })));
 	}

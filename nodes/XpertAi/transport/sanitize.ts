@@ -9,13 +9,13 @@ const MAX_LENGTH = 500;
 export type Redact = (text: string) => string;
 
 /**
- * Sanitizes text from a server for an error or a hint. The result is one line of at most 500 characters, without
- * markup, because n8n renders markup. Does not redact the token (see `redactor`).
+ * Sanitizes text from a server for an error or a hint. The result is one line of at most 500 characters without markup.
+ * Does not redact the token (see `redactor`).
  *
  * @returns `undefined` if no text remains
  */
 export function sanitize(text: string): string | undefined {
-	// Removes tags. Any other `<` that could start a tag gets a space after it.
+	// Removes tags. Makes incomplete tags harmless with a space after `<`.
 	const plain = text
 		.slice(0, READ_LENGTH)
 		.replace(/<[a-z/!?][^<>]*>/gi, ' ')
@@ -29,13 +29,11 @@ export const titleOf = (page: string): string | undefined =>
 	/<title[^<>]*>([^<]*)<\/title>/i.exec(page.slice(0, READ_LENGTH))?.[1]?.trim();
 
 /**
- * Returns a function that redacts a token in a text. Ignores case, because some servers repeat the token in lower case.
- * Also redacts an encoded token, and a word after `Bearer` that looks like a token. A text with an encoded token is
- * returned decoded.
+ * Returns a function that redacts a token in a text. Ignores case, because some servers return the token in lower case.
+ * Decodes a text that contains the encoded token.
  */
 export function redactor(token: string): Redact {
-	// A token can contain encoded characters. Decoding a text also decodes the token in the text, so both spellings are
-	// redacted.
+	// Matches the token before and after `decode`, because `decode` can change a token.
 	const spellings = compact([token, decode(token)]).map(escapeRegExp);
 	const pattern = new RegExp(spellings.join('|') || '(?!)', 'gi');
 	return (text) => {
@@ -43,27 +41,20 @@ export function redactor(token: string): Redact {
 			.replace(/\bBearer\s+(?=\S*\d)\S{8,}/gi, 'Bearer ***')
 			.replace(pattern, '***');
 		const decoded = decode(plain);
-		// `search`, unlike `test`, ignores the `lastIndex` of a global pattern.
+		// A global pattern remembers its position for `test`, but not for `search`.
 		return decoded.search(pattern) < 0 ? plain : decoded.replace(pattern, '***');
 	};
 }
 
-/**
- * Keys whose values are error texts of a server. `cleanAnswer` also redacts the `name` of tasks and the `output` of
- * failed tools.
- */
+/** Keys whose values are error texts of a server. */
 const WORD_KEYS = /^(?:error|processMsg|embeddingRebuildError)$/;
 
-/**
- * The prefix of the notes that the node stores in the `processMsg` of documents. The node reads the notes back, so they
- * are not redacted.
- */
+/** The prefix of texts that the node stores in the `processMsg` of documents. These texts are not redacted. */
 export const OWN_NOTE = 'n8n-memory-';
 
 /**
- * Cleans an answer in place. Deletes every key `credentials`, because model providers have API keys there (E2, beyond
- * the contract). Redacts error texts (see `WORD_KEYS`), including nested texts. Other texts stay unchanged. Uses a
- * loop, because an answer can be nested too deeply for recursion.
+ * Cleans an answer in place. Deletes all `credentials`, which can contain API keys of model providers. Redacts error
+ * texts (see `WORD_KEYS`). Uses no recursion, because answers can be nested deeply.
  */
 export function cleanAnswer(answer: unknown, redact: Redact): void {
 	const left = [{ value: answer, parent: '', isWord: false, isMetadata: false }];
@@ -72,7 +63,7 @@ export function cleanAnswer(answer: unknown, redact: Redact): void {
 		forOwn(value as Record<string, unknown>, (one, key, record) => {
 			const isName = parent === 'tasks' && key === 'name';
 			const isWord = outer.isWord || isName || WORD_KEYS.test(key);
-			// The metadata of a document is the user's own data. There, a key such as `error` has no special meaning.
+			// The metadata of a document belongs to the user. A key `error` in metadata is not an error text.
 			const isMetadata = outer.isMetadata || (key === 'metadata' && !outer.isWord);
 			if (key === 'credentials') delete record[key];
 			else if (typeof one !== 'string')
@@ -86,7 +77,7 @@ export function cleanAnswer(answer: unknown, redact: Redact): void {
 /** Whether a text is the output of a tool that failed. */
 const isToolError = (key: string, text: string) => key === 'output' && text.startsWith('Error: ');
 
-/** Matches one character in JSON, URL or HTML encoding, even if it was encoded two or three times. */
+/** Matches one character that was encoded for JSON, a URL or HTML, up to three times. */
 const ENCODED_CHARACTER =
 	/(?:\\{1,4}(?:u00|x)|%(?:25){0,2})([\da-f]{2})|&(?:amp;){0,2}(?:#x0{0,4}([\da-f]{2})|#0{0,4}(\d{2,3})|(amp|lt|gt|quot|apos));|\\{1,4}(["\\/])/gi;
 

@@ -1,15 +1,15 @@
 import { lowerFirst, sumBy, upperFirst } from 'lodash';
 
 const ID_BYTES = 16;
-/** Length of a fingerprint, in bytes: a mark, and the beginning of a hash. */
+/** Length of a fingerprint in bytes. A fingerprint is the beginning of a content hash. */
 export const FINGERPRINT_BYTES = 7;
 
 /**
- * A content hash begins with a mark. The mark says whether the content or the version was hashed. In a fingerprint, a
- * capital mark means that the document needs no more processing.
+ * Marks of content hashes. The mark is the first character. It shows whether the content or the version of a document
+ * was hashed. In the fingerprint of a processed document, the mark is a capital letter.
  */
 export const MARKS = { content: 'c', version: 'v' };
-/** The fingerprint of unknown content. It matches no content, so the next run sends the document again. */
+/** The fingerprint of unknown content. The next run sends a document with this fingerprint. */
 export const UNKNOWN = '?';
 
 export type Entry = [packedId: string, fingerprint: string];
@@ -26,17 +26,17 @@ export function* unpack(body: Buffer): Generator<Entry> {
 	}
 }
 
-/** Length of an entry in bytes. `Fingerprints` pads `UNKNOWN` to the length of a fingerprint. */
+/** Length of an entry in `Fingerprints`, in bytes. Shorter entries are padded. */
 const ENTRY_BYTES = ID_BYTES + FINGERPRINT_BYTES;
 
 /**
- * The entries of a source's documents, grouped by the tail of the ID (`tailOf`). Each group is one string, with one
- * character per byte. One string per document would take four times the memory.
+ * The entries of the documents of a source. To save memory, all entries with the same ID tail (`tailOf`) share one
+ * string.
  */
 export class Fingerprints {
-	/** Tails of entries that changed since the memory was last read or written. */
+	/** ID tails of the entries that have changed. Reset when the memory is written. */
 	changed = new Set<number>();
-	/** IDs that were derived from keys because their entries were lost. Their documents may be disabled. */
+	/** IDs that `SourceMemory` derived from keys. Documents with these IDs may be disabled. */
 	readonly rebuilt = new Set<string>();
 	private readonly byTail = new Map<number, string>();
 
@@ -44,7 +44,7 @@ export class Fingerprints {
 		return sumBy([...this.byTail.values()], 'length') / ENTRY_BYTES;
 	}
 
-	/** Whether a document has an entry, and so may be on the server. */
+	/** Whether a document has an entry. */
 	knows(id: string): boolean {
 		return this.find(packId(id)).at >= 0;
 	}
@@ -54,18 +54,20 @@ export class Fingerprints {
 		return lowerFirst(this.fingerprintOf(id)) === storedEntry(id, contentHash)[1];
 	}
 
-	/** Whether the fingerprint of a document has this mark. */
+	/** Whether the fingerprint of a document begins with this mark (see `MARKS`). */
 	isOf(id: string, mark: string): boolean {
 		return lowerFirst(this.fingerprintOf(id)).startsWith(mark);
 	}
 
-	/** Whether a document was stored with known content. With `processed`, the document must also be processed. */
+	/**
+	 * Whether the stored content of a document is known. If `processed` is true, the document must also be processed.
+	 */
 	isDone(id: string, processed: boolean): boolean {
 		const fingerprint = this.fingerprintOf(id);
 		return fingerprint !== UNKNOWN && (!processed || fingerprint < 'a');
 	}
 
-	/** Records that a document needs no more processing. Does nothing if its content is unknown. */
+	/** Records that a document is processed. Ignores a document with unknown content. */
 	markProcessed(id: string): void {
 		const fingerprint = this.fingerprintOf(id);
 		if (fingerprint >= 'a') this.set([packId(id), upperFirst(fingerprint)]);
@@ -81,12 +83,12 @@ export class Fingerprints {
 		if (this.knows(id)) this.markUnknown(id);
 	}
 
-	/** Removes a document that is not on the server, or is disabled there. */
+	/** Removes the entry of a document. */
 	remove(id: string): void {
 		if (this.knows(id)) this.set([packId(id), '']);
 	}
 
-	/** Adds entries from the server, which do not count as changed. */
+	/** Adds entries that were read from the server. Does not record them as changed. */
 	add(body: Buffer): void {
 		for (const entry of unpack(body)) this.put(entry);
 	}
@@ -96,13 +98,13 @@ export class Fingerprints {
 		this.changed.add(tailOf(entry[0]));
 	}
 
-	/** Yields the IDs of all documents except those in `others`. */
+	/** Yields the IDs of all documents that have no entry in `others`. */
 	*ids(others = new Fingerprints()): Generator<string> {
 		for (const [packedId] of this.entries())
 			if (others.find(packedId).at < 0) yield unpackId(packedId);
 	}
 
-	/** Yields the entries of one piece of the memory: the tail modulo `pieces` is `piece`. Default: all entries. */
+	/** Yields all entries or, if the memory is divided into `pieces`, the entries of one piece. */
 	*entries(piece = 0, pieces = 1): Generator<Entry> {
 		for (const [tail, entries] of this.byTail)
 			for (let at = 0; at < entries.length && tail % pieces === piece; at += ENTRY_BYTES)
@@ -114,7 +116,7 @@ export class Fingerprints {
 		return at < 0 ? UNKNOWN : fingerprintAt(entries, at);
 	}
 
-	/** Returns all entries with the tail of an ID, and the position `at` of the ID's own entry (-1: no entry). */
+	/** Finds the entry of an ID in `entries`, at position `at`. If there is no entry, `at` is -1. */
 	private find(packedId: string) {
 		const entries = this.byTail.get(tailOf(packedId)) ?? '';
 		let at = entries.indexOf(packedId);
@@ -127,7 +129,7 @@ export class Fingerprints {
 		const { entries, at } = this.find(packedId);
 		const others = at < 0 ? [entries] : [entries.slice(0, at), entries.slice(at + ENTRY_BYTES)];
 		const entry = fingerprint && packedId + fingerprint.padEnd(FINGERPRINT_BYTES);
-		// `join` copies the parts. A string made with `+` would keep the old strings in memory.
+		// Use `join` instead of `+`, because `+` would keep the old strings in memory.
 		this.byTail.set(tailOf(packedId), [...others, entry].join(''));
 	}
 }
@@ -143,12 +145,12 @@ export const storedEntry = (id: string, contentHash: string): Entry => [
 	contentHash.slice(0, FINGERPRINT_BYTES),
 ];
 
-/** Packs a UUID into 16 characters, one per byte. Drops the case, which servers ignore. */
+/** Converts a UUID to 16 characters, one per byte. Upper and lower case give the same result. */
 export const packId = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1');
 
 /**
- * Returns the last two bytes of a packed ID as a number, to select a piece of the memory. The first bytes would give
- * pieces of unequal size, because some UUIDs begin with the time.
+ * Returns the tail of a packed ID: the last two bytes, as a number. The first bytes are less random, because they may
+ * be a timestamp.
  */
 export const tailOf = (packedId: string) =>
 	packedId.charCodeAt(ID_BYTES - 1) + 256 * packedId.charCodeAt(ID_BYTES - 2);

@@ -19,21 +19,28 @@ import type {
 } from './notes';
 
 /*
- * How the memory works. A note is a disabled document with a text in `processMsg`. The rows of a request are the
- * documents in its body. The server stores rows in order.
- * 1. A lease (`Lease`) lets one run at a time send. Each run gets a number above all run numbers in the notes.
- * 2. The journal (journal.ts) has a page for each batch. A page has two notes: the IDs of the documents, and their
- *    fingerprints. The first two rows of the request write the IDs and an empty second note. The last row writes the
- *    fingerprints. So a page has fingerprints only if the server stored the batch. If the request fails, the run writes
- *    the page again before it sends the next batch. Each page also lists the pages that may not be on the server. A
- *    page that is missing and not listed was deleted.
- * 3. There are two slots for pages, and consecutive runs use different slots. Pages with a higher run number than the
- *    root are from a crashed run. The next run merges these pages before it sends anything. At its end, it reads these
- *    pages again, because requests of the crashed run may arrive late.
- * 4. The memory consists of a root and pieces. Each piece holds the documents of a part of all IDs. A run writes the
- *    pieces first, and then the root with the number of the last merged run.
- * 5. Separate notes hold names and keys of documents. If a piece cannot be read, a run derives its IDs from the keys.
- * 6. Documents whose IDs cannot be derived are lost. The root records the loss until the user acknowledges it.
+ * How the memory works. The memory of a source consists of notes in the knowledgebase. A note is a disabled document
+ * with a text in `processMsg`. A row is a document in the body of a request. The server stores rows in order.
+ *
+ * Lease: only one run at a time may send (see `Lease`). Each run has a higher number than all earlier runs.
+ *
+ * Pieces and root note: each piece contains the IDs and fingerprints of some of the documents. A fingerprint is a short
+ * content hash. The root note contains the number of the last run that is merged into the pieces. A run writes all
+ * pieces before the root note.
+ *
+ * Journal: records which documents a run sends (journal.ts). Each batch has one journal page. A journal page consists
+ * of two notes, one for document IDs and one for fingerprints. The first two rows of the request write the IDs, and an
+ * empty second note. The last row writes the fingerprints. So a journal page has fingerprints only if the server stored
+ * the batch. If the request fails, the run writes the journal page again before the next batch. Each journal page lists
+ * the pages that may be missing on the server. If a missing page is not listed, it was deleted.
+ *
+ * Crashed runs: journal pages of a crashed run have a higher run number than the root note. The next run merges these
+ * pages into the memory before it sends. At the end, the next run reads these pages a second time, because requests of
+ * the crashed run may arrive late. Consecutive runs use different sets of journal pages (slots), so that late requests
+ * cannot overwrite pages of the next run.
+ *
+ * Names: separate notes contain the names and keys of documents. If a piece cannot be read, a run derives document IDs
+ * from these keys. If some IDs cannot be derived, the root note records a loss until the user acknowledges the loss.
  */
 
 export { Fingerprints, MARKS } from './fingerprints';
@@ -45,32 +52,29 @@ const ROOT = ['memory', 'what … has stored'] as const;
 const pieceName = (at: number, of: number) =>
 	[`piece ${at + 1} of ${of}`, `what … has stored, ${at + 1} of ${of}`] as const;
 
-/** Returns the names of the pieces that belong to a root. Empty if the root cannot be read. */
+/** Returns the names of all pieces. The root note contains the number of pieces. */
 const pieceNames = (root: ReadNote) =>
 	range(isReadable(root) ? root.pieces : 0).map((at, _, all) => pieceName(at, all.length));
 
-/**
- * All possible names of the first piece. The name contains the number of pieces: a power of two, up to 1024 (two
- * million documents).
- */
+/** All names that the first piece can have. The name contains the number of pieces, which is a power of two. */
 const FIRST_PIECES = range(11).map((power) => pieceName(0, 2 ** power));
 
 /** What went wrong with the memory. */
 export interface MemoryTroubles {
 	/** The server does not return notes, so runs cannot keep a memory. */
 	noRoute?: boolean;
-	/** Start time (ISO 8601) of the run that detected a loss of documents. */
+	/** Start time (ISO 8601) of the run that found parts of the memory missing. */
 	lost?: string;
-	/** Why this run did not write the memory. Nothing is lost: the next run merges the journal instead. */
+	/** Why this run could not write the memory. The next run completes the memory from the journal. */
 	notWritten?: Failure;
 	/** Why the statuses of stored documents could not be read. */
 	notAsked?: Failure;
 }
 
 /**
- * `by`: the title of this run in messages of other runs.
- * `processed`: whether this run starts the processing of its documents. Default: as in the last run.
- * `forgetLost`: whether to stop reporting earlier losses.
+ * `by`: a description of this run, e.g. `execution 7`.
+ * `processed`: whether this run starts the processing of its documents. Default: the setting of the last run.
+ * `forgetLost`: whether to clear the loss that the root note records.
  */
 interface MemoryOptions {
 	signal?: AbortSignal;
@@ -82,35 +86,32 @@ interface MemoryOptions {
 
 /** Remembers what earlier runs of a source stored. The memory is kept in the knowledgebase, and survives crashes. */
 export class SourceMemory {
-	/** The documents of the source that are, or may be, in the knowledgebase. */
+	/** The documents of the source that may be in the knowledgebase. */
 	readonly known = new Fingerprints();
 	readonly names: Names;
 	readonly troubles: MemoryTroubles = {};
-	/** Whether the source seems new: the notes show no earlier run that stored documents. */
+	/** Whether this run seems to be the first run of the source. */
 	isNew = false;
-	/** Whether this run keeps a memory. False if the mode is `if kept` (Send Everything) and no memory is found. */
+	/** Whether this run uses the memory. False if `open('if kept')` finds no memory. */
 	isKept = true;
-	/** Whether the last run stored its documents without starting their processing. */
+	/** Whether the last run stored documents but did not start their processing. */
 	onlyStored = false;
 	/** Number of documents in the memory when this run began. */
 	knownBefore = 0;
-	/**
-	 * The other run that holds the lease, if any. This run must then send nothing. After `open('to read')`, the other
-	 * run may have crashed.
-	 */
+	/** Another run that holds the lease. If set, this run must not send. */
 	holder?: Holder;
 	private readonly notes: NotesOnServer;
 	private readonly journal: Journal;
 	private readonly lease: Lease;
-	/** The header of the root. */
+	/** The header of the root note. */
 	private root: Omit<MemoryNote, 'source' | 'body'> = { run: 0, pieces: 0 };
-	/** Whether this run must write the memory before it sends anything. */
+	/** Whether the memory on the server is outdated. If so, this run writes the memory before it sends. */
 	private isStale = false;
-	/** Numbers of pieces to write: they have changed, could not be read, or could not be written. */
+	/** Numbers of the pieces that must be written. */
 	private readonly stalePieces = new Set<number>();
-	/** Packed IDs of documents that no earlier run has sent. Removed once the outcome is known. */
+	/** Packed IDs of documents that no earlier run has sent. */
 	private readonly newIds = new Set<string>();
-	/** The last task in the queue that writes notes. Tasks run one after another. */
+	/** Resolves when all queued tasks have ended. Tasks run one after another. */
 	private queue: Promise<unknown> = Promise.resolve();
 
 	/** The memory is empty until `open` is called. */
@@ -128,10 +129,11 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Reads what earlier runs stored. Unless the mode is `to read`, also takes the lease, and the caller must call
-	 * `close`. Failed requests do not throw: see `refusal` and `troubles`.
+	 * Reads what earlier runs stored. Failed requests do not throw: see `refusal` and `troubles`.
 	 *
-	 * @param mode `if kept`: like `to send`, but never creates a memory (see `isKept`)
+	 * `to read`: does not take the lease.
+	 * `to send`: takes the lease. The caller must call `close`.
+	 * `if kept`: like `to send`, but does not create a memory.
 	 */
 	async open(mode: 'to send' | 'to read' | 'if kept' = 'to send'): Promise<this> {
 		const { known, lease } = this;
@@ -141,7 +143,7 @@ export class SourceMemory {
 			this.holder = lease.holderBefore;
 		});
 		const { method, missing, status } = failed?.failure ?? {};
-		// Without the route, or the permission to read, no earlier run could keep a memory.
+		// If notes cannot be read at all, no earlier run has kept a memory.
 		const isUnreadable = missing === 'route' || (status === 403 && method === 'GET');
 		if (mode === 'if kept' && isUnreadable) this.isKept = false;
 		else if (missing === 'route') this.troubles.noRoute = true;
@@ -150,7 +152,7 @@ export class SourceMemory {
 		return this;
 	}
 
-	/** ID of a note that is certainly on the server, if any. An answer without this note is rejected. */
+	/** ID of a note that exists on the server. An answer without this ID is rejected. */
 	get requiredId(): string | undefined {
 		return this.notes.requiredId;
 	}
@@ -160,7 +162,7 @@ export class SourceMemory {
 		return !this.troubles.noRoute && !this.refusal;
 	}
 
-	/** Why this run must not send anything; `undefined` if there is no known reason. */
+	/** Why this run must not send; `undefined` if sending is allowed. */
 	get refusal(): Failure | undefined {
 		return this.lease.refusal;
 	}
@@ -168,17 +170,16 @@ export class SourceMemory {
 	/**
 	 * Renews the lease if a renewal is overdue.
 	 *
-	 * @returns why this run must not send anything; `undefined` if there is no known reason
+	 * @returns why this run must not send; `undefined` if sending is allowed
 	 */
 	async check(): Promise<Failure | undefined> {
 		return (await orFailure(async () => await this.lease.check()))?.failure;
 	}
 
 	/**
-	 * Writes documents to the journal before a change that does not send their content, such as disabling. Marks their
-	 * content as unknown.
+	 * Prepares to disable documents: writes their IDs to the journal, and marks their content as unknown.
 	 *
-	 * @returns why the documents must not be changed; `undefined` if they may be
+	 * @returns a failure if the documents must not be disabled
 	 */
 	async journalChange(ids: string[]): Promise<Failure | undefined> {
 		if (this.troubles.noRoute) return undefined;
@@ -191,10 +192,10 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Creates the journal rows to send in the request of a batch.
+	 * Creates the journal rows of a batch. The request that stores the batch must contain these rows.
 	 *
-	 * @param hashes content hashes by ID
-	 * @returns the rows, or why nothing may be sent; `undefined` if the server does not return notes
+	 * @param hashes content hashes by document ID
+	 * @returns the rows, or a failure if nothing may be sent; `undefined` if the server does not return notes
 	 */
 	async journalBatch(hashes: Map<string, string>) {
 		if (this.troubles.noRoute) return undefined;
@@ -215,8 +216,8 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Records that the server has stored a document with this content. The content stays unknown if an earlier request
-	 * without an answer may still overwrite the document.
+	 * Records that the server has stored a document with this content. The content stays unknown if a delayed request
+	 * may still overwrite the document.
 	 */
 	recordStored(id: string, contentHash: string, name: DocumentName = {}): void {
 		const entry = storedEntry(id, contentHash);
@@ -225,18 +226,15 @@ export class SourceMemory {
 		if (this.journal.isCertain(entry)) this.known.set(entry);
 	}
 
-	/**
-	 * Removes a rejected document from the memory. Keeps a document that an earlier run sent, because the server may
-	 * still have the earlier version.
-	 */
+	/** Removes a rejected document from the memory. Keeps a document that an earlier run may have stored. */
 	recordRejected(id: string): void {
 		const isCertain = this.journal.isCertain([packId(id), '']);
 		if (this.newIds.delete(packId(id)) && isCertain) this.known.remove(id);
 	}
 
 	/**
-	 * Ends the run: writes a changed memory, and releases the lease. A stopped execution does neither: the lease
-	 * expires, and the next run merges the journal.
+	 * Ends the run: writes the memory if it has changed, and releases the lease. Does nothing if the execution was
+	 * stopped.
 	 */
 	async close(): Promise<void> {
 		const { known, lease, options } = this;
@@ -245,7 +243,7 @@ export class SourceMemory {
 			if (!needsWrite || !this.isUsable || options.signal?.aborted) return;
 			const failed = await this.exclusively(async () => {
 				await lease.check();
-				// The crashed run may have changed these documents after the merge, so their content is unknown.
+				// Late requests of a crashed run may have changed these documents, so their content is unknown.
 				for (const [packedId] of await this.journal.readLate()) known.set([packedId, UNKNOWN]);
 				await this.write(lease.number, true);
 			});
@@ -255,13 +253,13 @@ export class SourceMemory {
 		}
 	}
 
-	/** Takes the lease and reads the memory. The mode `if kept` requires an existing memory. */
+	/** Takes the lease and reads the memory. With `if kept`, does nothing if there is no memory. */
 	private async begin(mode: 'to send' | 'if kept'): Promise<void> {
 		const { journal, lease } = this;
 		const [turn, root] = await lease.look([ROOT]);
 		this.isKept = mode === 'to send' || lease.wasThere || (turn ?? root) !== undefined;
 		if (!this.isKept) return;
-		// If there are few pieces, read them together with the root.
+		// A small number of pieces is read in the same request as the root note.
 		const pieces = pieceNames(root);
 		const first = [ROOT, ...FIRST_PAGES, ...(pieces.length > SIZES.answer ? [] : pieces)];
 		const taken = await lease.take(first);
@@ -274,15 +272,12 @@ export class SourceMemory {
 		journal.run = lease.number;
 	}
 
-	/**
-	 * Call before a request that changes documents. Checks the lease, writes the merged memory, and records that this
-	 * run sends.
-	 */
+	/** Prepares a request that changes documents: checks the lease, writes the memory, and begins the journal. */
 	private async prepareToSend(): Promise<void> {
 		const { journal, lease } = this;
 		await lease.check();
-		// The root gets a lower number than the crashed run, so that the pages of that run do not count as merged. If
-		// this run crashes too, the next run reads the pages of both runs. Damaged pages are not read again.
+		// In the root note, the crashed run does not count as merged yet. If this run crashes too, the next run reads
+		// the journal pages of both runs. Damaged journal pages count as merged.
 		const { isDamaged, crashed } = journal;
 		const last = isDamaged || crashed === 0 ? lease.number : crashed;
 		if (this.isStale) await this.write(last - 1);
@@ -293,8 +288,7 @@ export class SourceMemory {
 	/**
 	 * Reads the memory and merges the journal of a crashed run.
 	 *
-	 * @param held notes that were read with the lease: the root, the first journal pages and, if there are few, the
-	 * pieces
+	 * @param held the notes that `Lease.take` returned
 	 */
 	private async read(held?: ReadNote[]): Promise<void> {
 		const { lease } = this;
@@ -302,7 +296,7 @@ export class SourceMemory {
 		const pages = others.splice(0, FIRST_PAGES.length);
 		const { counters } = lease;
 		let isRootLost = root === 'damaged' || (root?.run ?? 0) < counters.root;
-		// If root and lease are missing, only a journal page or a piece proves that there was a memory.
+		// If the root note and the lease are missing, a journal page or a piece still proves that there was a memory.
 		if (root === undefined && !lease.wasThere)
 			isRootLost = compact([...pages, ...(await this.notes.read(FIRST_PIECES))]).length > 0;
 		if (isRootLost) await this.rebuild();
@@ -311,12 +305,12 @@ export class SourceMemory {
 			await this.readUnmergedJournal(counters.sent, isRootLost);
 		const lastRun = Math.max(this.journal.crashed, counters.sent);
 		this.isNew = root === undefined && !isRootLost && lastRun === 0;
-		// A run adds the names of stored documents only. So a document with unknown content may have no name yet.
+		// Documents with unknown content may have no name yet, because a run adds names after it stores documents.
 		for (const [packedId, fingerprint] of this.known.entries())
 			if (fingerprint === UNKNOWN) this.names.unnamed.add(packedId);
 	}
 
-	/** Applies the root, and reads its pieces unless `held` has them. Rebuilds unreadable pieces. */
+	/** Applies the root note, and reads the pieces if `held` does not contain them. Rebuilds unreadable pieces. */
 	private async readRoot(root: MemoryNote, held: ReadNote[]): Promise<void> {
 		const { known, names, notes, stalePieces } = this;
 		const { forgetLost, processed = root.processed } = this.options;
@@ -336,8 +330,8 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Derives the IDs of unreadable pieces from keys, or all IDs if the root is unreadable. The content of these
-	 * documents stays unknown. Records a loss if some IDs may be missing.
+	 * Replaces unreadable pieces: derives document IDs from keys, and marks the content as unknown. Records a loss if
+	 * some IDs may be missing.
 	 */
 	private async rebuild(): Promise<void> {
 		const { known, names, stalePieces } = this;
@@ -363,17 +357,16 @@ export class SourceMemory {
 		journal.isDamaged ||= isRootLost || Math.max(journal.crashed, root.run) < sent;
 		this.isStale = true;
 		if (!journal.isDamaged) return;
-		// A lost journal page may concern any document. Without the root, outdated pages of older runs are read too. In
-		// both cases, no content is certain.
+		// A lost journal page may be about any document, so no content is certain.
 		for (const [packedId] of known.entries()) known.set([packedId, UNKNOWN]);
 		this.troubles.lost = this.lease.holder.since;
 	}
 
 	/**
-	 * Writes the pieces, then the root.
+	 * Writes the pieces and, after them, the root note.
 	 *
-	 * @param run number of the last merged run
-	 * @param isLast whether to release the lease as well
+	 * @param run number of the last run that is merged into the memory
+	 * @param isLast whether to release the lease afterwards
 	 * @throws NotesFailed
 	 */
 	private async write(run: number, isLast = false): Promise<void> {
@@ -395,7 +388,7 @@ export class SourceMemory {
 			header: {},
 			entries: known.entries(at, pieces),
 		}));
-		// Record the loss in the root first: once a lost piece is written again, nothing else shows the loss.
+		// Record the loss before the lost pieces are written again. Otherwise, a crash in between would hide the loss.
 		const lostRoot = lost ? [{ note: ROOT, header: { ...root, lost } }] : [];
 		const notes = [...nameNotes, ...lostRoot, ...pieceNotes, { note: ROOT, header }];
 		const writing = isLast ? lease.release(notes) : this.notes.write(...notes);
@@ -417,44 +410,53 @@ export class SourceMemory {
 const TURN: NoteName = ['turn', 'when … began'];
 export const LEASE: NoteName = ['lease', 'whether … is at work'];
 
-/** Durations in milliseconds. Each run uses only its own clock, so the clocks of runs need not agree. */
+/** Durations in milliseconds. */
 const MS = { renew: 20_000, overdue: 45_000, expired: 60_000, contended: 30_000, poll: 5000 };
 
-/** The run that holds a lease. `by`: the title of the run. `since`: its start time (ISO 8601). */
+/**
+ * The run that holds a lease.
+ * `by`: a description of the run, e.g. `execution 7`.
+ * `since`: the start time of the run (ISO 8601).
+ */
 type Holder = Record<'by' | 'since', string>;
 
 type LeaseNotes = Record<'turn' | 'lease', ReadNote> & { others: ReadNote[] };
 
 /*
- * How the lease works. It uses two notes, `turn` and `lease`. The server keeps the last write of each note.
- * 1. A run reads `lease`. If another run holds the lease, this run waits up to a minute for a renewal. If the other run
- *    renews the lease, this run gives up. Otherwise the other run has crashed, and its lease no longer counts.
- * 2. The run writes its ID into `turn` and reads `lease` again. If another run holds the lease now, this run gives up.
- *    Otherwise it writes `lease`, and reads both notes. If another run has overwritten `lease`, this run gives up. If
- *    `turn` still contains its own ID, this run holds the lease. Two runs cannot both hold the lease: either the second
- *    run to write `turn` finds the lease of the first, or the first run finds the ID of the second in `turn`.
- * 3. If `turn` contains another ID, perhaps no run holds the lease. This run waits half a minute for another run to
- *    write `lease`. If no run does, this run repeats rule 2. Later runs find the lease of this run and give up.
- * 4. A run that renews every 20 s keeps the lease, even if a slow rival overwrote a note. If the last renewal is 45 s
- *    ago, the run first checks that its ID is still in `lease` or `turn`.
+ * How run A takes the lease while run B may compete. The lease uses two notes, `turn` and `lease`. The server keeps the
+ * last write of each note.
+ * 1. A reads `lease`. If B holds the lease, A waits a minute for B to renew the lease. If B renews it, A gives up.
+ *    Otherwise B has crashed, and A continues.
+ * 2. A writes its ID to `turn`, and reads `lease`. If B holds the lease, A gives up.
+ * 3. A writes its ID to `lease`, and reads both notes. If `lease` contains the ID of B, A gives up. If `turn` still
+ *    contains the ID of A, A holds the lease.
+ * 4. If `turn` contains the ID of B, A waits half a minute for B to write `lease`. If B writes `lease`, A gives up.
+ *    Otherwise A goes back to step 2.
+ *
+ * A and B cannot both hold the lease. Suppose that A writes `turn` before B. Then either B finds the lease of A in step
+ * 2, or A finds the ID of B in step 3.
+ *
+ * A renews the lease every 20 s, even if B has overwritten a note. If the last renewal is 45 s ago, A checks that its
+ * ID is still in `lease` or `turn`.
  */
 
 /** The lease of a source. Only the run that holds the lease may send. */
 export class Lease {
-	/** Number of this run. The first run has number 2, because it may write a root with number 1. 0 means no run. */
+	/** Number of this run. The first run has number 2, so that its root note can have number 1. */
 	number = 2;
 	/**
-	 * Run numbers for the next run. `sent`: the last run that began to send. `root`: the run number in the root, to
-	 * detect the loss of the root.
+	 * Run numbers in the note `lease`.
+	 * `sent`: number of the last run that began to send.
+	 * `root`: number in the root note, to detect the loss of the root note.
 	 */
 	readonly counters = { sent: 0, root: 0 };
-	/** Why this run must not send: another run holds the lease, or notes could not be read or written. */
+	/** Why this run must not send, e.g. because another run holds the lease. */
 	refusal?: Failure;
 	/** Whether the note `lease` existed before this run. */
 	wasThere = false;
-	/** The run that held the lease when this run began. The other run may have crashed. */
+	/** The run that held the lease when this run began. It may have crashed. */
 	holderBefore?: Holder;
-	/** The notes that `look` read, before this run wrote any note. */
+	/** The notes that `look` has read. */
 	private before?: LeaseNotes;
 	private readonly leaseOwnerId = randomUUID();
 	private writeCount = 0;
@@ -471,9 +473,9 @@ export class Lease {
 	) {}
 
 	/**
-	 * Reads `turn`, `lease` and other notes, before this run writes any note.
+	 * Reads `turn`, `lease` and the notes in `others`. To be called before `take`.
 	 *
-	 * @returns `turn` and the other notes
+	 * @returns `turn`, followed by the notes in `others`
 	 */
 	async look(others: NoteName[]): Promise<ReadNote[]> {
 		this.before = await this.readNotes(others);
@@ -487,8 +489,9 @@ export class Lease {
 	/**
 	 * Takes the lease. This may last a minute, or longer if several runs compete.
 	 *
-	 * @param others names of notes to read once this run holds the lease
-	 * @returns the notes in `others`, or the run that holds the lease; `undefined` if the server does not return notes
+	 * @param others names of notes to read when this run holds the lease
+	 * @returns the notes in `others`; or the run that holds the lease; or `undefined` if the server does not return
+	 * notes
 	 * @throws NotesFailed
 	 */
 	async take(others: NoteName[] = []): Promise<ReadNote[] | Holder | undefined> {
@@ -517,8 +520,8 @@ export class Lease {
 	}
 
 	/**
-	 * Raises the counters to the given numbers, and the number of this run above them. Avoids the journal slot of a
-	 * crashed run, whose requests may still arrive.
+	 * Raises `counters` to the given numbers, and `number` above all given numbers. Skips a number that shares the
+	 * journal slot of a crashed run, because late requests may still write to this slot.
 	 */
 	raiseCounters({ run = 0, sent = 0, root = 0 }, crashed = 0): void {
 		this.counters.sent = Math.max(this.counters.sent, sent);
@@ -528,7 +531,7 @@ export class Lease {
 	}
 
 	/**
-	 * Records that this run sends, and writes the first journal page. Only the first call does so.
+	 * Records in `lease` that this run sends, and writes the first journal page. Further calls do nothing.
 	 *
 	 * @throws NotesFailed
 	 */
@@ -549,7 +552,7 @@ export class Lease {
 	}
 
 	/**
-	 * Releases the lease, unless another run holds it. After a stopped execution, does nothing: the lease expires.
+	 * Releases the lease if this run holds the lease. Does nothing if the execution was stopped.
 	 *
 	 * @param last notes to write just before the release
 	 * @throws NotesFailed if these notes were not written
@@ -573,8 +576,7 @@ export class Lease {
 	private scheduleRenewal(): void {
 		this.clock.later(MS.renew, () => {
 			if (!this.isHeld || this.signal?.aborted) return;
-			// If the renewal fails, the run tries again after the next interval. `check` also repeats an overdue
-			// renewal.
+			// A failed renewal is repeated after the next interval.
 			this.renewal = orFailure(async () => await this.renew()).then(() => this.scheduleRenewal());
 		});
 	}
@@ -616,18 +618,18 @@ export class Lease {
 		this.renewedAt = at;
 	}
 
-	/** Whether another run has taken the lease, and has neither released the lease nor crashed. */
+	/** Whether another run holds the lease. */
 	private isHeldByOther(note: ReadNote): boolean {
 		if (note === undefined || this.isOwn(note) || writeIdOf(note) === this.crashedWriteId)
 			return false;
-		// An unreadable lease counts as held. If a run holds the lease, its next renewal makes the note readable again.
+		// An unreadable lease counts as held. A run that holds the lease makes the note readable with its next renewal.
 		return !isReadable(note) || note.lease?.ended === false;
 	}
 
 	/**
 	 * Sets `refusal`, because another run holds the lease.
 	 *
-	 * @returns the other run
+	 * @returns the run that holds the lease
 	 */
 	private yieldTo(note: ReadNote): Holder {
 		const holder = holderIn(note);
@@ -642,11 +644,11 @@ export class Lease {
 	}
 }
 
-/** Returns the run that wrote a lease, with `unknown` for missing values. */
+/** Returns the run that wrote a lease. Missing values become `unknown`. */
 function holderIn(note: ReadNote): Holder {
 	const { by = '', since = '' } = (isReadable(note) && note.lease) || {};
 	return { by: sanitize(by) ?? 'unknown', since: sanitize(since) ?? 'unknown' };
 }
 
-/** Identifies one write of a note; `undefined` if the note is missing, `damaged` if the note cannot be read. */
+/** Returns a value that changes with each write of a note. */
 const writeIdOf = (note: ReadNote) => (isReadable(note) ? (note.writeId ?? '') : note);

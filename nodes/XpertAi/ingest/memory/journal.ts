@@ -5,12 +5,12 @@ import { SIZES, isReadable } from './notes';
 import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
 
 /**
- * Runs alternate between two sets of journal pages. So a delayed request of a crashed run cannot overwrite pages of the
- * next run.
+ * Number of slots. A slot holds the journal pages of one run. Consecutive runs use different slots, so that a late
+ * request of one run cannot overwrite pages of the next run.
  */
 export const SLOTS = 2;
 
-/** The names of a page's two notes: one for the document IDs of a batch, one for the documents' fingerprints. */
+/** Names of the two notes of a journal page: one note with document IDs, one note with fingerprints. */
 function pageNames(run: number, at: number): [documents: NoteName, end: NoteName] {
 	const slot = run % SLOTS;
 	const place = `${slot + 1}.${at + 1}`;
@@ -20,40 +20,34 @@ function pageNames(run: number, at: number): [documents: NoteName, end: NoteName
 	];
 }
 
-/** The notes of the first page in each slot. */
+/** Names of the notes of the first journal page, for each slot. */
 export const FIRST_PAGES = range(SLOTS).flatMap((slot) => pageNames(slot, 0));
 
-/** Bytes to reserve for the journal in each batch request: a fixed part, and a part per document. */
+/** Bytes to reserve for journal rows in the request of a batch: `once`, plus `each` per document. */
 export const ROOM_IN_BATCH = { once: 8 * 1024, each: 60 };
 
-/**
- * Records which documents a run sends, with one page per batch. If the run crashes, the next run reads these pages.
- *
- * A request is late if the server may still process an unanswered attempt.
- */
+/** Records which documents a run sends, with one page per batch. If the run crashes, the next run reads these pages. */
 export class Journal {
 	run = 0;
-	/** Number of the last crashed run whose pages are not merged into the memory yet; 0 if there is no such run. */
+	/** Number of the last crashed run, or 0. Set by `readUnmerged`. */
 	crashed = 0;
 	/** Whether pages of crashed runs may be missing or unreadable. */
 	isDamaged = false;
-	/** The pages of crashed runs, as `readUnmerged` read them. Each page consists of two notes. */
+	/** The pages that `readUnmerged` found. Each page consists of two notes. */
 	private unmerged: ReadNote[][] = [];
 	private pageCount = 1;
 	/** Numbers of the pages whose batches are being sent. */
 	private readonly open = new Set<number>();
-	/**
-	 * Pages that need a request of their own, for example after their batch failed. Maps page numbers to packed IDs.
-	 */
+	/** Pages to write before the next batch is sent. Maps page numbers to packed document IDs. */
 	private readonly unclear = new Map<number, string[]>();
-	/** Fingerprints of documents that late requests may still store, by packed ID. `UNKNOWN` if two requests differ. */
+	/** Maps packed IDs to fingerprints that an unanswered request may still store. `UNKNOWN`: several are possible. */
 	private readonly lateFingerprints = new Map<string, string>();
 
 	constructor(private readonly notes: NotesOnServer) {}
 
 	/**
-	 * Returns false if a late request may still store the document with another fingerprint. An empty fingerprint means
-	 * that the document is not stored.
+	 * Whether a fingerprint is certain. False if an unanswered request may still store a different one. An empty
+	 * fingerprint stands for a document that is not on the server.
 	 */
 	isCertain([packedId, fingerprint]: Entry): boolean {
 		return (this.lateFingerprints.get(packedId) ?? fingerprint) === fingerprint;
@@ -70,11 +64,12 @@ export class Journal {
 	}
 
 	/**
-	 * Makes the journal rows of a batch. The request that stores the batch also contains these rows. First writes the
-	 * pages of failed batches.
+	 * Writes the pages in `unclear`. Then makes the journal rows for the request of a batch.
 	 *
-	 * @returns `rows`: JSON to send before and after the documents. `ids`: IDs of the rows. `onEnded`: to be called
-	 * when the request has ended
+	 * @returns an object:
+	 * - `rows`: JSON to send before and after the documents
+	 * - `ids`: IDs of these rows
+	 * - `onEnded`: function to call when the request has ended
 	 * @throws NotesFailed
 	 */
 	async rowsFor(entries: Entry[]) {
@@ -118,9 +113,9 @@ export class Journal {
 	}
 
 	/**
-	 * Reads the pages of the last crashed run again.
+	 * Reads pages of the last crashed run that the server stored after `readUnmerged`.
 	 *
-	 * @returns the entries of pages that are new or changed since `readUnmerged`
+	 * @returns the entries of these pages
 	 */
 	async readLate(): Promise<Iterable<Entry>> {
 		const { crashed, notes } = this;
@@ -136,7 +131,7 @@ export class Journal {
 		for (const [at] of pages) this.unclear.delete(at);
 	}
 
-	/** Makes the two notes of a page, still without fingerprints. Page 0 belongs to no batch and is written first. */
+	/** Makes the two notes of a page, without fingerprints. Page 0 has no documents. */
 	page(at: number, packedIds: string[] = []): [documents: WrittenNote, end: WrittenNote] {
 		const open = [...this.open, ...this.unclear.keys()];
 		const header = { run: this.run, open };
@@ -151,22 +146,21 @@ export class Journal {
 
 const runOf = (page: ReadNote[]) => page.find(isReadable)?.run ?? 0;
 
-/** Identifies a version of a page, so that a rewritten page is noticed. */
 const versionOf = (page: ReadNote[]) =>
 	JSON.stringify(page.map((note) => isReadable(note) && [note.run, note.open, note.body.length]));
 
 /**
- * Reads the pages in the slot of a run. A page of an already merged run becomes an empty array.
+ * Reads the pages in a slot. Replaces pages of merged runs by empty arrays.
  *
- * @param run number of the run, or of the slot
- * @param after number of the last merged run
+ * @param run number of any run that uses the slot
+ * @param after number of the last run that is merged into the memory
  */
 async function readPages(notes: NotesOnServer, run: number, after: number) {
 	const pages: ReadNote[][] = [];
 	for (let at = 0, isMore = true; isMore; at += SIZES.pages) {
 		const names = range(at, at + SIZES.pages).flatMap((page) => pageNames(run, page));
-		// The server stores the rows of a request in order. If it wrote only one of the two notes, it stored no
-		// document.
+		// The server stores both notes of a page before the documents. If one note is still from an older run, the
+		// server stored no document of the batch.
 		const isOlder = (note: ReadNote) => isReadable(note) && !isLater(after, note);
 		const read = chunk(await notes.read(names), 2);
 		pages.push(...read.map((page) => (page.some(isOlder) ? [] : page)));
@@ -175,12 +169,11 @@ async function readPages(notes: NotesOnServer, run: number, after: number) {
 	return pages;
 }
 
-/** Whether the note is from a run that is not merged yet. `after` is the number of the last merged run. */
+/** Whether a run with a higher number than `after` wrote the note. */
 export const isLater = (after: number, note: ReadNote) => isReadable(note) && note.run > after;
 
 /**
- * Whether the document IDs of a page are lost. Missing pages that all later pages list as open do not count, because
- * the run may not have written them.
+ * Whether a page was written, but its document IDs are lost. Pages listed in `open` may never have been written.
  */
 function isDamagedPage([documents, end]: ReadNote[], at: number, pages: ReadNote[][]): boolean {
 	const behind = pages.slice(at + 1).flat();
@@ -189,7 +182,7 @@ function isDamagedPage([documents, end]: ReadNote[], at: number, pages: ReadNote
 	return at > 0 && !isReadable(documents) && (end !== undefined || behind.some(isMissed));
 }
 
-/** The document entries in pages. An entry without a fingerprint on its page gets `UNKNOWN`. */
+/** Yields the document entries in pages. A missing fingerprint becomes `UNKNOWN`. */
 function* entriesIn(pages: ReadNote[][]): Generator<Entry> {
 	for (const [documents, end] of pages) {
 		const fingerprints = isReadable(end) ? end.body.toString('latin1') : '';

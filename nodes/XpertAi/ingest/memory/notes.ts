@@ -23,54 +23,56 @@ export interface MemoryPlace {
 	owner: string;
 }
 
-/**
- * The ID of a note is derived from `name` and the source. Users see `title`, with the source's title in place of `…`.
- */
+/** The ID of a note is derived from `name` and the source. Users see `title`. `…` stands for the source's title. */
 export type NoteName = readonly [name: string, title: string];
 
 const count = z.number().int().min(0);
 
 const headerSchema = z.object({
 	source: z.string(),
-	/** In the notes `turn` and `lease`: identifies one write. Begins with the `leaseOwnerId` of the run. */
+	/** Identifies one write of the note `turn` or `lease`. Begins with the ID of the run (`leaseOwnerId`). */
 	writeId: z.string().optional(),
-	/**
-	 * Number of the run that wrote the note. In the root note: number of the last run that is merged into the memory.
-	 */
+	/** Number of the run that wrote the note. In the root note: number of the last run that the memory includes. */
 	run: count.default(0),
 	/**
-	 * In the note `lease`. `by`, `since`: the run that holds the lease. `ended`: whether that run released the lease.
-	 * `sent`: number of the last run that began to send. `root`: the `run` of the root note.
+	 * The state of the lease, in the note `lease`.
+	 * `by`, `since`: title and start time of the run that holds the lease.
+	 * `ended`: whether this run has released the lease.
+	 * `sent`: number of the last run that began to send.
+	 * `root`: the `run` of the root note.
 	 */
 	lease: z
 		.object({ by: z.string(), since: z.string(), ended: z.boolean(), sent: count, root: count })
 		.optional(),
-	/** In the root note: whether the last run started the processing of its documents. */
+	/** In the root note: whether the last run started the processing of documents. */
 	processed: z.boolean().optional(),
-	/** In the root note: number of pieces, which are notes with document entries. */
+	/** In the root note: number of pieces. A piece is a note with document entries. */
 	pieces: count.default(0),
 	/**
-	 * In the root note. `notes`: number of notes with names. `hasRoom`: whether the last of these notes has room.
-	 * `areAll`: whether the IDs of all documents can be derived from these notes.
+	 * In the root note: facts about the name notes, which contain names and keys of documents.
+	 * `notes`: number of name notes.
+	 * `hasRoom`: whether the last name note has room.
+	 * `areAll`: whether the name notes contain the keys of all documents.
 	 */
 	names: z.object({ notes: count, hasRoom: z.boolean(), areAll: z.boolean() }).optional(),
-	/** In the root note: start time of the run that found the memory incomplete. */
+	/** In the root note: start time of the run that detected a loss of document IDs. */
 	lost: z.string().optional(),
-	/** In a journal page: numbers of the run's pages that may not be on the server. */
+	/** In a journal page: numbers of pages of the same run that the server may not have stored. */
 	open: z.array(count).optional(),
 });
 
 export type MemoryNote = z.infer<typeof headerSchema> & { body: Buffer };
 
 /**
- * `undefined`: the server does not have the note. `damaged`: the text is not valid, for example because a user
- * processed the note like a document, which overwrites `processMsg`.
+ * A note as read from the server.
+ * `undefined`: the server does not have the note.
+ * `damaged`: the text is not valid, for example because a user processed the note like a document.
  */
 export type ReadNote = MemoryNote | 'damaged' | undefined;
 
 export const isReadable = (note: ReadNote): note is MemoryNote => typeof note === 'object';
 
-/** A note to be written. Its body is made from `entries`, unless `body` is given. */
+/** A note to be written. If `body` is unset, the body is made from `entries`. */
 export interface WrittenNote {
 	note: NoteName;
 	header: Omit<z.input<typeof headerSchema>, 'source'>;
@@ -83,10 +85,10 @@ const BEGINNING = `${OWN_NOTE}1`;
 
 /**
  * Sizes and limits. Tests set lower values.
- * `request`: maximum characters of notes in one request (proxies take 1 MiB).
- * `answer`: maximum number of pieces, or of notes with names, in one answer.
- * `piece`: average number of documents in a piece (61 KB).
- * `names`: number of characters of new names, before compression, at which a note is written.
+ * `request`: maximum characters of notes in one request. Proxies allow 1 MiB.
+ * `answer`: maximum number of pieces or name notes in one answer.
+ * `piece`: average number of documents in a piece.
+ * `names`: when unwritten names have this many characters, a name note is written.
  * `pages`: number of journal pages to read in one request.
  */
 export const SIZES = { request: 512 * 1024, answer: 8, piece: 2000, names: 128 * 1024, pages: 32 };
@@ -98,11 +100,7 @@ export class NotesFailed extends Error {
 	}
 }
 
-/**
- * Runs work on notes, and returns the failure of a NotesFailed instead of throwing it.
- *
- * @throws any other error of the work
- */
+/** Calls `work`. If `work` throws NotesFailed, returns the failure. */
 export async function orFailure<T>(work: () => Promise<T>): Promise<T | { failure: Failure }> {
 	return await work().catch((caught: unknown) => {
 		if (caught instanceof NotesFailed) return { failure: caught.failure };
@@ -132,11 +130,11 @@ export class NotesOnServer {
 	 */
 	async read(names: NoteName[], atOnce = names.length): Promise<ReadNote[]> {
 		const notes: ReadNote[] = [];
-		// Does not pass `signal`: after a stop, notes that were not read would look as if they were missing.
+		// `signal` is left out. It could end the fetch early, and unread notes would look missing.
 		const routes = pick(this.routes, 'send', 'statusPath');
 		for (const part of chunk(names, atOnce)) {
 			const ids = part.map((name) => this.idOf(name));
-			// `requiredId` turns the empty answer of a proxy into a failure. Otherwise, all notes would look missing.
+			// A proxy may answer with an empty list. `requiredId` makes this answer a failure.
 			const { statuses, failure } = await fetchStatuses(ids, routes, this.requiredId);
 			if (failure) throw new NotesFailed(failure);
 			notes.push(...ids.map((id) => this.parseNote(statuses.get(id)?.processMsg ?? undefined)));
@@ -182,11 +180,11 @@ export class NotesOnServer {
 	}
 
 	private parseNote(text?: string): ReadNote {
-		// No text means no note: a server may also list documents that do not exist.
+		// A note without a text does not exist, even if the server lists it.
 		if (text === undefined) return undefined;
 		const [beginning, sum, ...parts] = text.split(':');
 		if (beginning !== BEGINNING || sum !== checksum(parts.join(':'))) return 'damaged';
-		// The checksum is right, so the header is valid JSON.
+		// `JSON.parse` cannot fail here: the checksum proves that the node wrote this text.
 		const [header, body] = parts.map((part) => Buffer.from(part, 'base64'));
 		const { data } = headerSchema.safeParse(JSON.parse(String(header)));
 		return data?.source === this.place.source && body ? { ...data, body } : 'damaged';
@@ -195,21 +193,19 @@ export class NotesOnServer {
 
 const checksum = (text: string) => hash('sha256', text).slice(0, 32);
 
-/**
- * The displayed name of a document, and the key from which its ID is derived. A document with its own ID has no key.
- */
+/** The displayed name of a document, and the key from which its ID is derived. Both are optional. */
 export type DocumentName = Partial<Record<'name' | 'key', string>>;
 
-/** A document in a note with names. `idHash` identifies a document without a key. */
+/** A document in a name note. If the document has no key, `idHash` identifies it. */
 type NamedDocument = [key: string | null, name: string | null, idHash?: string];
 
 const namesNote = (at: number) => [`names ${at}`, `what … calls its documents, ${at + 1}`] as const;
 
-/** The names and keys of documents. Reports show the names. Lost IDs are derived again from the keys. */
+/** Keeps names and keys of documents. Reports show the names. Lost document IDs are rebuilt from the keys. */
 export class Names {
 	/** The field `names` of the root note. */
 	counted: NonNullable<MemoryNote['names']> = { notes: 0, hasRoom: false, areAll: true };
-	/** Packed IDs of documents whose names must still be added. */
+	/** Packed IDs of documents whose names may be missing from the notes. */
 	readonly unnamed = new Set<string>();
 	/** Names that are not written yet, as JSON. */
 	private added: string[] = [];
@@ -224,10 +220,7 @@ export class Names {
 		this.added.push(JSON.stringify(named));
 	}
 
-	/**
-	 * Makes a note of the added names. Returns an empty array if there are no names, or fewer than `minLength`
-	 * characters.
-	 */
+	/** Makes a name note from unwritten names. Makes none if these names have fewer than `minLength` characters. */
 	async collect(minLength = 0): Promise<WrittenNote[]> {
 		const { added, counted } = this;
 		if (added.length === 0 || sumBy(added, 'length') < minLength) return [];
@@ -241,7 +234,7 @@ export class Names {
 	}
 
 	/**
-	 * The names of some documents, by ID. Documents whose names are unknown or cannot be read are left out.
+	 * Returns the known names of documents, by ID.
 	 *
 	 * @param ids IDs in lower case
 	 */
@@ -258,10 +251,10 @@ export class Names {
 	}
 
 	/**
-	 * Derives document IDs from the keys in the notes with names. Sets `counted.areAll` to false if such a note is or
-	 * may be missing.
+	 * Derives document IDs from the keys in the name notes. Sets `counted.areAll` to false if a name note may be
+	 * missing.
 	 *
-	 * @param isCounted whether `counted` comes from the root note; if not, reads notes until no more are found
+	 * @param isCounted whether the number of name notes is known from the root note
 	 * @throws NotesFailed
 	 */
 	async ids(isCounted: boolean): Promise<string[]> {
@@ -277,7 +270,7 @@ export class Names {
 		return keys.map((key) => derivedId(this.notes.place.owner, key));
 	}
 
-	/** Reads the names in some notes. A missing or unreadable note gives an empty array. */
+	/** Reads name notes by number. A missing or unreadable note gives an empty array. */
 	private async read(at: number[]): Promise<NamedDocument[][]> {
 		const notes = await this.notes.read(at.map(namesNote), SIZES.answer);
 		const names = notes.map(async (note) => {
@@ -289,12 +282,12 @@ export class Names {
 	}
 }
 
-/** A hash of an ID in 10 characters (60 bits), long enough to be unique. */
+/** A hash of an ID, shortened to 60 bits to save space. */
 const shortHash = (id: string) => hash('sha1', id.toLowerCase(), 'base64url').slice(0, 10);
 
 type Deflating = CompressionStream | DecompressionStream;
 
-/** Compresses or decompresses with web streams, because n8n's rules do not allow a compression module. */
+/** Compresses or decompresses bytes. Uses web streams, because n8n's rules allow no compression module. */
 async function pipeThrough(bytes: Buffer, stream: Deflating): Promise<Buffer> {
 	const output = new Blob([new Uint8Array(bytes)]).stream().pipeThrough(stream);
 	return Buffer.from(await new Response(output).arrayBuffer());

@@ -34,17 +34,16 @@ function assistantSummary(assistant: IDataObject): IDataObject {
 	};
 }
 
-/**
- * A filter condition whose value comes from the run, through `selector`. Constant conditions and groups of conditions
- * do not match this schema (recorded, `knowledge-filter-4`).
- */
+/** A filter condition that takes its value from a run of the assistant. Constant values do not match this schema. */
 const condition = z.object({
 	field: z.string(),
 	operator: z.string(),
 	value: z.object({ selector: z.string() }),
 });
 
-/** The values that knowledgebase filters take from a run. The server does not show the filters of workflow steps. */
+/**
+ * Lists the values that knowledgebase filters take from a run. The server does not return filters of workflow steps.
+ */
 function filterConditions(retrievals: unknown): IDataObject[] {
 	return Object.entries(retrievals ?? {}).flatMap(([knowledgebaseId, retrieval]) =>
 		conditionsIn(get(retrieval, 'filtering.fixed')).flatMap((one) => {
@@ -53,8 +52,8 @@ function filterConditions(retrievals: unknown): IDataObject[] {
 			const { field, operator, value } = data;
 			const { selector } = value;
 			const key = selector.replace(/^human\./, '');
-			// State variables stay on the thread and also filter later questions. Values of the message (`human.`) and
-			// of the environment (`env.`) do not stay (recorded, `knowledge-filter-3`).
+			// State variables stay on the thread, and filter later questions. Values of the message (`human.`) and of
+			// the environment (`env.`) do not stay.
 			const staysOnThread = !/^(human|env)\./.test(selector);
 			return { key, selector, field, operator, knowledgebaseId, staysOnThread };
 		}),

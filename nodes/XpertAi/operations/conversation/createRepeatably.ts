@@ -10,9 +10,8 @@ import type { Send } from '../../transport/request';
 import { systemClock } from '../../transport/clock';
 
 /**
- * Creates a conversation. The request sets the ID and the owner, so a repeated request creates no second conversation
- * (recorded). If the owner is unknown or the server ignores owners, sends a request without ID and owner. That request
- * is not repeated if its answer is lost.
+ * Creates a conversation. The request sets an ID and an owner, so a repeated request creates no second conversation. If
+ * the owner is unknown, the request has neither, and is not safe to repeat.
  *
  * @throws NodeApiError if a request fails
  */
@@ -22,7 +21,7 @@ export async function createRepeatably(item: Item, request: SendRequest): Promis
 	const client = { send, clock: systemClock, signal: item.context.getExecutionCancelSignal() };
 	const owner = ownerOf(item.connection.account);
 	const failure = owner.id === undefined ? await learnOwner(client, owner) : undefined;
-	// If the request for the owner could not be sent, the request for the conversation cannot be sent either.
+	// If the request for the owner could not be sent, the next request would fail too.
 	if (failure && isNeverSent(failure)) throw item.apiError(failure);
 	if (!owner.id) return await request();
 	const made = await request({ id: randomUUID(), createdById: owner.id }, true);

@@ -40,10 +40,9 @@ export const deleteConversation = declare({
 const messageList = z.object({ items: z.array(z.object({ id: z.string().min(1) })) });
 
 /**
- * Deletes the messages of a conversation, newest first. Servers do not delete a conversation with messages of two or
- * more questions (recorded, `conversation-delete`).
+ * Deletes the messages of a conversation, newest first. Servers do not delete a conversation with several questions.
  *
- * @throws NodeApiError; if a message cannot be deleted, the error says how many messages are left
+ * @throws NodeApiError if a request fails
  */
 async function deleteMessages(item: Item): Promise<void> {
 	const path = '/conversations/{id}/messages';
@@ -72,8 +71,8 @@ async function deleteMessages(item: Item): Promise<void> {
 }
 
 /**
- * Throws if a run is in progress and "Delete While Running" is off. The deletion would end the run with a database
- * error. If the conversation does not exist, returns the answer `affected: 0`.
+ * Throws if a run is in progress, because the deletion would break this run. The option "Delete While Running" allows
+ * the deletion. A missing conversation gives `affected: 0`.
  */
 function unlessRunning(answer: unknown, item: Item): PrecheckResult {
 	if (isMissing(answer)) return { answer: { affected: 0 } };

@@ -39,7 +39,7 @@ const latestAnswer = z
 	.tuple([z.object({ id: z.string().min(1), role: z.literal('ai') })])
 	.rest(z.unknown());
 
-/** Finds the answer to rate, and throws if there is none. Servers would also rate a question. */
+/** Finds the answer to rate, and throws if there is none. */
 async function selectAnswer(
 	item: Item,
 	path: PathValues,

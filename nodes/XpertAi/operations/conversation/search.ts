@@ -31,7 +31,7 @@ const filters = [
 			}),
 			choiceField('direction', 'Direction', undefined, { DESC: 'Descending', ASC: 'Ascending' }),
 		],
-		// No `multipleValues`, because only one sort rule is allowed.
+		// Turns off `multipleValues`: only one sort rule is allowed.
 		{ typeOptions: undefined, placeholder: 'Add sort rule' },
 	),
 	idField('threadId', 'Thread ID', 'ID of the thread of the conversation'),

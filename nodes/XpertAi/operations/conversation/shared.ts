@@ -16,12 +16,11 @@ export const titleField = textField('title', 'Title', 'Title shown in the list o
 	placeholder: 'e.g. Question from the website',
 });
 
-/** Whether the conversation does not exist. Servers then answer with an empty object. */
+/** Whether an answer is empty, which means that the conversation does not exist. */
 export const isMissing = (answer: unknown) => isJsonObject(answer) && isEmpty(answer);
 
 /**
- * Reads a conversation, to check that it exists. Without this check, servers would create a missing conversation on an
- * update, and answer 500 on a deletion.
+ * Reads a conversation, to check that it exists. Without this check, an update would create a missing conversation.
  *
  * @returns the conversation; an empty object if it does not exist
  * @throws NodeApiError if the request fails

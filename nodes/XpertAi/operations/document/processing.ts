@@ -8,12 +8,12 @@ import { idList } from '../../payloads/common';
 import { knowledgebaseLocator } from '../../pickers/locators';
 
 /**
- * Makes one output item for each requested document, in the requested order. Servers answer in any order, with IDs in
- * lower case, and leave out unknown documents.
+ * Makes one output item for each ID, in the order of `ids`. Servers answer in any order, and leave out missing
+ * documents.
  *
  * @param answer a list of documents that `listWith` has accepted
- * @param missing fields to output, besides the ID, for a document that is not in the answer
- * @param found fields to add to each document in the answer
+ * @param missing fields to output for documents that are not in the answer
+ * @param found fields to add to documents in the answer
  */
 function itemPerDocument(
 	answer: unknown,

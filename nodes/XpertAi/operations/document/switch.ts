@@ -30,7 +30,7 @@ const switching = (
 		{ ...sourceName, description },
 		optionsField([timeoutOption()]),
 	],
-	// Imports the code at the first execution, because most n8n processes only display the node.
+	// Imported on demand: a process that only displays the node does not need this code.
 	execute: async (execution) => await (await import('./switchAll')).switchAll(execution, disabled),
 });
 

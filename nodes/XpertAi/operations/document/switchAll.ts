@@ -18,12 +18,10 @@ import { asHint, counted, troubleHints } from './submit/report';
 const identifiedBy = z.enum(['key', 'id']);
 
 /**
- * Disables or enables the documents that the items name. Documents of one knowledgebase and source are switched
- * together.
+ * Disables or enables documents, grouped by knowledgebase and source.
  *
- * @returns one item per document, in the order of the input items. A failed document gives an error item
- * @throws NodeApiError or NodeOperationError of the first failure, if On Error is Stop Workflow or the execution was
- * stopped
+ * @returns one item per document, in the order of the input items
+ * @throws NodeApiError or NodeOperationError of the first failure, if On Error is Stop Workflow
  */
 export async function switchAll(
 	{ items }: Execution,
@@ -60,7 +58,7 @@ export async function switchAll(
 	return sortBy(output, 'pairedItem.item');
 }
 
-/** The documents that an item names, by key or by ID. */
+/** The documents of an item, identified by key or by ID. */
 function requestedDocuments(item: Item) {
 	const knowledgebaseId = item.filledText('knowledgebaseId');
 	const sourceName = keyIfGiven(item, 'sourceName') ?? '';
@@ -75,10 +73,10 @@ function requestedDocuments(item: Item) {
 type RequestedDocument = ReturnType<typeof requestedDocuments>[number];
 
 /**
- * Disables or enables documents of one knowledgebase and, if Source Name is filled in, one source.
+ * Disables or enables documents of one knowledgebase and source.
  *
  * @param first the item whose connection and timeout apply to all documents
- * @returns `outcomes` by ID in lower case, and the `failure` if some documents have no outcome
+ * @returns `outcomes` by ID in lower case; `failure` says why some documents have no outcome
  */
 async function switchGroup(first: Item, documents: RequestedDocument[], disabled: boolean) {
 	const { context, connection } = first;
@@ -105,11 +103,11 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	const failure = await switchDocuments(present, {
 		disabled,
 		routes,
-		// The server clears omitted fields, so the request contains a name: the key, or else the name in the memory.
+		// Sends the name, because the server clears omitted fields.
 		fieldsOf: (id) => ({ name: keys.get(id) ?? names?.get(id)?.name }),
 		onSwitched: (id) => addOutcome(id, disabled ? 'disabled' : 'enabled'),
 	});
-	// A document that the memory lacks may belong to another source. The hint asks the user to check.
+	// A document that is not in the memory may belong to another source.
 	const unknown = filter([...outcomes.values()], { known: false }).length;
 	const hint = `${counted(unknown, 'document was', 'documents were')} not known of this source. Check Knowledgebase, Source Name and the keys.`;
 	const troubles = troubleHints(memory?.troubles ?? {});

@@ -70,7 +70,7 @@ const metadataSchemaField = rowsField(
 	],
 );
 
-/** The optional fields of a knowledgebase. Only Xpert AI servers have the metadata schema. */
+/** The optional fields of a knowledgebase. */
 export const optionalKnowledgebaseFields = [
 	textField('description', 'Description', 'What the knowledgebase is about', {
 		typeOptions: { rows: 2 },
@@ -93,7 +93,7 @@ export const clearFields = choiceField(
 	'Clear Fields',
 	'Fields to empty on the server. A field that is also in Update Fields is emptied.',
 	Object.fromEntries(
-		// Leaves out the embedding model, because servers do not clear it.
+		// Servers do not clear the embedding model.
 		without(optionalKnowledgebaseFields, copilotModelField).map((one) => [
 			one.name,
 			one.displayName,

@@ -6,10 +6,7 @@ import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { KNOWLEDGEBASE_SUMMARY } from './fields';
 
-/**
- * Sends an update without changes, whose answer is the whole knowledgebase. Servers have no route that only reads a
- * knowledgebase (recorded, `knowledge`).
- */
+/** Reads a knowledgebase with an empty update, because servers have no route for reading a knowledgebase. */
 export const getKnowledgebase = declare({
 	value: 'get',
 	name: 'Get',
@@ -26,7 +23,7 @@ export const getKnowledgebase = declare({
 	answer: recordAbout('knowledgebase'),
 });
 
-/** The fields that Simplify outputs, including the next embedding model while the server rebuilds the index. */
+/** The fields that Simplify outputs. `nextEmbeddingModel` is set while the server rebuilds the index. */
 function knowledgebaseState(answer: IDataObject): IDataObject {
 	return {
 		...pick(answer, KNOWLEDGEBASE_SUMMARY, 'status', 'metadataSchema', 'embeddingRebuildError'),

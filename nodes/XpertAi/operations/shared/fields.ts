@@ -11,7 +11,6 @@ import {
 
 export const UPLOAD_TIMEOUT_SECONDS = 600;
 
-/** The field for the multipart part `target` of an upload. */
 export const targetField = jsonField(
 	'target',
 	'Target',

@@ -7,7 +7,7 @@ import { typedValue } from '../../execution/userInput';
 import { utcText } from '../../payloads/common';
 import type { RowType } from './fields';
 
-/** A row of the parameter. Fields that the user left empty are missing. */
+/** A row as the user entered it. Fields that the user left empty are missing. */
 export interface Row {
 	key?: unknown;
 	type?: RowType;
@@ -16,10 +16,10 @@ export interface Row {
 }
 
 /**
- * Returns the values of rows, by key. If several rows have the same key, the last one counts.
+ * Returns the values of rows, by key.
  *
  * @param label display name of the parameter with the rows
- * @param whenEmpty returns the value for a row whose Value is empty; `undefined` (the default) omits the row
+ * @param whenEmpty gives the value of a row with an empty Value; `undefined` leaves out the row
  * @throws NodeOperationError if a row is invalid
  */
 export function valuesOfRows(

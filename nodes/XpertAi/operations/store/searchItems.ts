@@ -3,7 +3,7 @@ import { declare } from '../../execution/operation';
 import { ID_PLACEHOLDER, fieldCollection, splitList, textField } from '../../execution/fields';
 
 /**
- * Returns a text field for a namespace, with slashes between its elements.
+ * Returns a text field for a namespace.
  *
  * @param purpose completes "Namespace to …", e.g. `search below`
  */
@@ -15,11 +15,11 @@ export const namespaceField = (name: string, displayName: string, purpose: strin
 		{ placeholder: `${ID_PLACEHOLDER}/notes` },
 	);
 
-/** Splits the text of a namespace at the slashes. Returns any other value unchanged, e.g. a list from an expression. */
+/** Splits a text at its slashes. A list stays unchanged. */
 export const namespaceElements = (value: unknown): unknown =>
 	typeof value === 'string' ? splitList(value, '/') : value;
 
-/** Returns the hint for HTTP status 500, about namespaces on Xpert AI servers. */
+/** Returns the hint for HTTP status 500: a namespace starts with an assistant ID. */
 export const assistantFirst = (displayName: string) =>
 	`On Xpert AI servers the first element of "${displayName}" is the ID of an assistant, and this assistant has an embedding model.`;
 

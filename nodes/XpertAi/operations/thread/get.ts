@@ -15,7 +15,7 @@ export const get = declare({
 	ids: [threadLocator()],
 	answer: ({ threadId = '' }) =>
 		z.unknown().superRefine((answer, { addIssue }) => {
-			// Only checks the answer, without changing it.
+			// Checks the answer, but outputs it unchanged.
 			stateOf(threadId).safeParse(answer).error?.issues.forEach(addIssue);
 		}),
 	statusHints: {
@@ -24,7 +24,7 @@ export const get = declare({
 	simplify: threadSummary,
 });
 
-/** The status of a thread and its last message. */
+/** Returns the status and the last message of a thread. */
 function threadSummary(answer: IDataObject): IDataObject {
 	const state = threadState.parse(answer);
 	const messages = messagesOf(state);

@@ -10,7 +10,7 @@ import {
 } from './run/fields';
 import type { OperationById } from './run/execute';
 
-/* The code of these operations is imported at the first execution, because most n8n processes only display the node. */
+/* The imports are dynamic, so a process that only displays the node does not load the code of these operations. */
 
 /** Executes Thread: Ask and Wait, Start Run, Decide and Answer Again. */
 const asking =

@@ -27,8 +27,8 @@ const EXAMPLES = 3;
 const MIRROR = 'Mirror the Source (Disable What Is Gone)';
 
 /**
- * Rejects a choice that disables missing documents if the node is in a loop. Each iteration has only some of the
- * documents, so all others would be disabled.
+ * Rejects `choice` if the node is in a loop. `choice` disables missing documents, but each iteration has only some of
+ * the documents.
  *
  * @param other a choice that is allowed in a loop
  * @throws NodeOperationError before anything is sent
@@ -42,9 +42,8 @@ function refuseInLoop(item: Item, name: string, choice: string, other: string): 
 }
 
 /**
- * Rejects "Mirror the Source" behind a Find Changes node that has, or may have, the same source. Find Changes passes on
- * only changed documents, so all unchanged documents would be disabled. Older n8n versions do not give the parameters
- * of other nodes, so nothing is rejected there.
+ * Rejects "Mirror the Source" behind a Find Changes node of the same source. Find Changes passes on only changed
+ * documents, so all unchanged documents would be disabled.
  *
  * @throws NodeOperationError before anything is sent
  */
@@ -64,15 +63,14 @@ function refuseBehindFindChanges(item: Item): void {
 }
 
 /**
- * n8n execution modes in which missing documents may be disabled. In other modes, such as manual or retry, the items
- * may be incomplete or outdated.
+ * n8n execution modes in which the node disables missing documents. In a manual execution or a retry, items may be
+ * incomplete or outdated.
  */
 const REMOVING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error', 'integrated'];
 
 /**
- * With `mirrors`, disables stored documents that are missing from this run. Only a complete run in one of the
- * REMOVING_MODES disables documents; a dry run only reports them. If more are missing than `maxGonePercent` allows,
- * disables none and records an error.
+ * Disables stored documents that are missing from this run, if `mirrors` is set. A dry run only reports these
+ * documents. If too many are missing (`maxGonePercent`), disables none and records an error.
  */
 async function disableMissing(target: Target): Promise<void> {
 	const { memory, memoryRoutes: routes, seen, submission } = target;
@@ -87,12 +85,11 @@ async function disableMissing(target: Target): Promise<void> {
 		return submission.remark(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${reason}.`);
 	const { statuses, failure } = await fetchStatuses(ids, routes, requiredId);
 	if (failure) return submission.remark(notAll(failure));
-	// A processed document with the state `none` was disabled or deleted by hand. `isDone` excludes documents that were
-	// only stored, because they have the same state.
+	// A processed document with the state `none` was disabled or deleted by a user.
 	const isOutAlready = (id: string) =>
 		known.isDone(id, true) && processingState(statuses.get(id)) === 'none';
 	const toDisable = ids.filter((id) => statuses.has(id) && !isOutAlready(id));
-	// IDs that were rebuilt from keys do not count as missing: their documents may have been disabled long ago.
+	// Documents in `known.rebuilt` do not count as missing: they may have been disabled long ago.
 	const missing = ids.filter((id) => !isOutAlready(id) && !known.rebuilt.has(id));
 	const share = `${missing.length} of ${counted(knownBefore, 'document')} are missing from this run`;
 	const isTooMany = exceedsShare(missing.length, knownBefore, maxGonePercent);
@@ -138,7 +135,7 @@ async function disableMissing(target: Target): Promise<void> {
 const notAll = (failure: Failure) =>
 	asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`);
 
-/** Why no document may be disabled, for example because the run is incomplete. `undefined` if nothing prevents it. */
+/** Returns why no documents may be disabled, or `undefined` if they may be disabled. */
 async function reasonToKeep(
 	{ brokenKey, gaps, seen, submission }: Target,
 	memory: SourceMemory,
@@ -159,19 +156,16 @@ async function reasonToKeep(
 	return (await memory.check()) && 'whether another run of this source is at work is not known';
 }
 
-/** Below this number of missing documents, `exceedsShare` ignores the limit in percent, with two exceptions. */
+/** A smaller number of missing documents is usually allowed (see `exceedsShare`). */
 const ALWAYS_ALLOWED_BELOW = 10;
 
-/**
- * Whether more documents are missing than `maxPercent` allows. A number below ALWAYS_ALLOWED_BELOW is allowed, unless
- * it is at least half of the source or `maxPercent` is 0.
- */
+/** Whether more documents are missing than `maxPercent` allows. Ignores the limit if only a few are missing. */
 export function exceedsShare(missing: number, before: number, maxPercent: number): boolean {
 	const isFew = missing < ALWAYS_ALLOWED_BELOW && missing * 2 < before && maxPercent > 0;
 	return !isFew && percentage(missing, before) > maxPercent;
 }
 
-/** A share in percent, rounded up, because a message proposes the result as a limit. */
+/** A share in percent, rounded up. An error message suggests this number as the new limit. */
 function percentage(part: number, whole: number): number {
 	return whole === 0 ? 0 : Math.ceil((part * 100) / whole);
 }
@@ -180,7 +174,8 @@ function percentage(part: number, whole: number): number {
  * Runs Submit: stores the documents of all items, has the server process them, and reports each outcome.
  *
  * @returns the result of `Submission.output`
- * @throws NodeOperationError if a setting is not valid. With On Error = Stop Workflow, the error of the first failure
+ * @throws NodeOperationError if a setting is not valid
+ * @throws the error of the first failure, with On Error = Stop Workflow
  */
 export async function execute(execution: Execution): Promise<INodeExecutionData[]> {
 	const [first] = execution.items;
@@ -200,8 +195,8 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 }
 
 /**
- * Groups the items by knowledgebase and source. With On Error = Stop Workflow, reads all items first, so that an
- * invalid item ends the run before anything is sent. Files of records may be large, so they are always read later.
+ * Groups the items by knowledgebase and source. With On Error = Stop Workflow, reads all items now, so that an invalid
+ * item ends the execution before anything is sent.
  */
 function targetsOf(
 	submission: Submission,
@@ -231,17 +226,14 @@ function targetsOf(
 	return [...targets.values()];
 }
 
-/**
- * Sends the documents of all sources, follows their processing, and disables missing documents. Closes the memory of
- * each source at the end, even after an error. A dry run only plans.
- */
+/** Stores and processes the documents of all sources, and disables missing documents. A dry run only plans. */
 async function submitTo(submission: Submission, targets: Target[]): Promise<void> {
 	const { first, settings } = submission;
 	try {
 		for (const target of targets)
 			await (settings.dryRun && submission.canSend ? target.plan() : target.store());
 		await endIfStopped(submission, targets);
-		// May send documents again if their processing failed.
+		// Documents whose processing failed may be sent again here.
 		await Promise.all(targets.map(async (target) => await target.followProcessing()));
 		await endIfStopped(submission, targets);
 		remarkEnd(submission, targets);
@@ -251,7 +243,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		if (submission.refusal) throw submission.refusal;
 	} finally {
 		const closing = settings.dryRun ? [] : targets.map(async ({ memory }) => await memory?.close());
-		// Closes every memory before an error is thrown: an unreleased lease would lock its source for a while.
+		// Every memory must be closed before an error is thrown, so that each lease is released.
 		await Promise.allSettled(closing);
 		await Promise.all(closing);
 	}
@@ -259,7 +251,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 }
 
 /**
- * If On Error is Stop Workflow and a document failed, starts the processing of the stored documents, then throws.
+ * Ends the run after a failure, if On Error is Stop Workflow. The server still processes the stored documents.
  *
  * @throws the error of the failed document
  */
@@ -275,7 +267,7 @@ const NOT_SENT_IN_RETRY = 'not sent: this is a retry, and what is stored may be 
 const ONLY_WITH_DOCUMENTS =
 	'Mirrored: the sources that brought a document in this run. Others keep what they have.';
 
-/** Adds hints about documents that were not sent, and about processing that failed or has not ended. */
+/** Adds hints about unsent documents, and about failed or unfinished processing. */
 function remarkEnd(submission: Submission, targets: Target[]): void {
 	const { circuitBreaker, tally } = submission;
 	const { reason, streakLength } = circuitBreaker;
@@ -309,12 +301,12 @@ const findChangesParameters = z.object({
 });
 
 /**
- * Runs Find Changes: passes on the items whose documents Submit would send. Compares documents by key and version.
- * Stores no document, but disables missing documents if What Is Gone says so.
+ * Runs Find Changes: passes on the items whose documents are new or changed. Depending on What Is Gone, disables
+ * missing documents.
  *
- * @returns the items that pass, and error items; in a dry run, the plan for each item
- * @throws NodeOperationError if the node is a tool of an agent, or a setting is not valid. With On Error = Stop
- * Workflow, the error of the first failure
+ * @returns the items to pass on, and error items; in a dry run, the plan for each item
+ * @throws NodeOperationError if a setting is not valid, or the node is a tool of an agent
+ * @throws the error of the first failure, with On Error = Stop Workflow
  */
 export async function findChanges({ items }: Execution): Promise<INodeExecutionData[]> {
 	const [first] = items;
@@ -355,18 +347,13 @@ const NO_TOOL =
 const UNVERSIONED =
 	'stored without a version. Set "Document Version" in the node that submits them.';
 
-/**
- * The document that an item lists. Its content is not known here, so a document without a version counts as changed.
- */
+/** The document that an item names. Without a version, the document counts as changed. */
 function listedDocument(item: Item): FoundDocument {
 	const version = versionOf(item.text('documentVersion'));
 	return { record: {}, key: keyOf(item, 'documentKey'), version };
 }
 
-/**
- * Counts the documents that no item names, and disables them if What Is Gone says so. Takes the lease only to disable
- * documents.
- */
+/** Counts the documents that no item names. Depending on What Is Gone, disables these documents. */
 async function handleGone(target: Target): Promise<void> {
 	const { memory: read, seen, submission } = target;
 	const { settings, tally } = submission;

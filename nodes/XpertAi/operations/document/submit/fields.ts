@@ -161,10 +161,7 @@ const sourceField = choiceField('source', 'Documents From', 'What each input ite
 	builderHint: { propertyHint: 'What one item holds: each choice says it in its description.' },
 });
 
-/**
- * Shows fields only for these choices of Documents From. Inside a collection, `path` must be `/source`: n8n resolves a
- * path without a slash within the collection.
- */
+/** Shows fields only for the given choices of Documents From. Inside a collection, `path` must be `/source`. */
 const shownFor = (sources: SourceValue[], fields: INodeProperties[], path = 'source') =>
 	displayedIf({ show: { [path]: sources } }, fields);
 
@@ -183,7 +180,7 @@ export const DOCUMENT_SETTINGS = groupField('documentSettings', 'Document Settin
 	]),
 });
 
-/** Part of error messages: how to send a document so that servers can read it. */
+/** The end of an error message. It says how to send a document that servers can read. */
 export const WITH_A_FILE = `with "Documents From" set to ${SOURCES.text.name}, or its file with ${SOURCES.files.name}`;
 
 const mode = choiceField(
@@ -204,7 +201,7 @@ const mode = choiceField(
 			name: 'Mirror the Source (Disable What Is Gone)',
 			description:
 				'Also disable what left the source. Each run must contain the whole of it: not behind Find Changes.',
-			// n8n rejects a `builderHint` on a field called `mode`, but accepts it on an option of that field.
+			// n8n rejects a `builderHint` on the field `mode` itself.
 			builderHint: {
 				propertyHint:
 					'For schedules that bring the whole source; "changed" where they bring a part.',
@@ -213,7 +210,6 @@ const mode = choiceField(
 	},
 );
 
-/** A named source has its own memory. Document IDs that are derived from keys also depend on the source name. */
 export const sourceName = textField(
 	'sourceName',
 	'Source Name',

@@ -16,7 +16,7 @@ import { SOURCES, WITH_A_FILE } from './fields';
 import type { SubmitSettings } from './settings';
 import { type SourceDocuments, readDocuments } from './sources';
 
-/** Possible outcomes of a document, with the words for counts such as `2 stored`. Counts keep this order. */
+/** Words for the counts of document outcomes, such as `2 stored`. */
 const OUTCOMES = {
 	/** Stored and processed. */
 	found: 'can be found',
@@ -32,7 +32,7 @@ const OUTCOMES = {
 
 type OutcomeName = keyof typeof OUTCOMES;
 
-/** What the next run would do with a document: the words for counts such as `3 changed`. */
+/** Words for the counts of planned actions, such as `3 changed`. */
 const PLANS: Record<PlannedAction, string> = {
 	new: 'new',
 	changed: 'changed',
@@ -41,14 +41,14 @@ const PLANS: Record<PlannedAction, string> = {
 	gone: 'gone',
 };
 
-/** Facts about one document of the run, for the reports. The content is not included. */
+/** Facts about one document of the run, for the reports. */
 export interface Origin {
 	item: Item;
 	name?: string;
 	key?: string;
 	id?: string;
 	outcome?: OutcomeName;
-	/** Whether `Target.origins` keeps this origin until the run ends. */
+	/** Whether `Target.origins` keeps this object to the end of the run. */
 	isTracked?: boolean;
 	/** Whether the node uploads a file for the document. */
 	isUploaded?: boolean;
@@ -56,13 +56,12 @@ export interface Origin {
 	hadNul?: boolean;
 	/** Whether a later document of the run has the same key or ID. */
 	isReplaced?: boolean;
-	/** Requests for the document: last HTTP status, number of attempts, and batch number. */
 	sent?: { status?: number; attempts: number; batch: number };
 	/** The record in the server's answer. With Simplify, only the ID and the name are kept. */
 	record?: IDataObject;
 	/** The error of reading, uploading or storing the document. */
 	error?: ItemError;
-	/** Why the node did not send the document. Not set if a request failed. */
+	/** Why the node did not send the document. */
 	reason?: string;
 	/** The last known state of the server's processing. */
 	end?: ProcessingEnd;
@@ -98,11 +97,7 @@ function someNames(names: string[]): string {
 	return more > 0 ? `${first} and ${more} more` : first;
 }
 
-/**
- * Writes counts as text, such as `Documents: 2 stored, 1 rejected`. Leaves out zeros.
- *
- * @param words the words for each count, in the order of the text
- */
+/** Writes counts as text, such as `Documents: 2 stored, 1 rejected`. Leaves out zeros. */
 function inWords(counts: Record<string, number>, words: Record<string, string> = OUTCOMES): string {
 	const parts = Object.entries(words).map(([name, word]) => {
 		const count = counts[name];
@@ -111,7 +106,7 @@ function inWords(counts: Record<string, number>, words: Record<string, string> =
 	return `Documents: ${compact(parts).join(', ') || 'none'}`;
 }
 
-/** Hints about problems with the memory, which records what earlier runs stored. */
+/** Hints about problems with the memory of earlier runs. */
 export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTroubles): string[] {
 	return compact([
 		noRoute && 'Nothing is left out: this server does not give back what earlier runs have stored.',
@@ -126,15 +121,14 @@ export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTrou
 
 /* Errors */
 
-/** Replaces the reason of a failure if the server's reason does not help the user. */
+/** Adds a helpful reason to failures that the server explains badly. */
 export function readableFailure(
 	{ file, record }: ReadyDocument<unknown>,
 	failure: Failure,
 ): Failure {
 	const { status, missing, reason = 'Bad Request' } = failure;
 	if (file && missing === 'route') return { ...failure, reason: NO_UPLOADS };
-	// Servers answer with an empty object if chunks of a stored document changed (seen in recorded answers). `reason`
-	// is then only the status text.
+	// Servers give no reason if the chunks of a stored document changed. `Bad Request` is the status text.
 	const isChanged = status === 400 && reason === 'Bad Request' && record.chunks;
 	return isChanged ? { ...failure, reason: CHANGED_CHUNKS } : failure;
 }
@@ -142,7 +136,7 @@ export function readableFailure(
 const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. Send its text ${WITH_A_FILE}`;
 const NO_UPLOADS = `this server takes no uploads. Set "Documents From" to ${SOURCES.fields.name}, and send what it can read`;
 
-/** Advice for documents that the server could not process. The keys are patterns of the server's reason. */
+/** Advice for documents that the server could not process. The keys are regular expressions for the reason. */
 const ADVICE: Record<string, string> = {
 	'embedding model not set|copilot not set':
 		'The knowledgebase has no embedding model that the server can use. Give it one with Knowledgebase: Create or Update, field Embedding Model: the ID of a copilot that offers it stands in the address of its page on the server.',
@@ -153,13 +147,7 @@ const ADVICE: Record<string, string> = {
 	'ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get': `The server could not fetch the file from its address. Upload it instead, with "Documents From" set to ${SOURCES.files.name}.`,
 };
 
-/**
- * Advice for a stored document that assistants cannot find, because the server did not process it.
- *
- * @param reason why the server did not process the document
- * @param name the document name; its extension may be the cause
- * @returns the state of the document, then advice if there is any
- */
+/** Says that assistants cannot find a stored document, and adds advice about the reason. */
 export function processingAdvice(reason: string, name = ''): string {
 	const state = 'It is stored, and assistants do not find it.';
 	const advice = find(ADVICE, (_, pattern) => new RegExp(pattern, 'i').test(reason));
@@ -171,10 +159,7 @@ export function processingAdvice(reason: string, name = ''): string {
 		: `${state} Replace the file, as it may be damaged, empty or locked, and run it again.`;
 }
 
-/**
- * The error to report for a document; `undefined` if there is none. A replaced document has an error only if the node
- * has an error output.
- */
+/** The error to report for a document, if there is one. */
 export function errorOf(origin: Origin): ItemError | undefined {
 	const { item, name, outcome, error, reason, end } = origin;
 	if (error) return error;
@@ -201,17 +186,17 @@ const SECOND_RUN =
 const CONTINUE_HINT =
 	'To have the others come out all the same, set "On Error" in the settings of the node to "Continue (using error output)", and connect that output';
 
-/** Maximum number of different reasons in one message. Pieces of advice have the same limit. */
+/** Maximum number of reasons, and of pieces of advice, in one message. */
 const MAX_REASONS = 3;
 
 const firstOf = (texts: string[]) => [...new Set(texts)].slice(0, MAX_REASONS);
 
 /* The tally of a run */
 
-/** A fact about a run, such as the outcome of a document. Adds to the facts from `ingest`. */
+/** A fact about a run, such as the outcome of a document. */
 export type SubmitFact =
 	| Exclude<Fact<Origin>, { outcome: 'processed' }>
-	/** Without `origin`: a document that this run stored, but does not track (see `Origin.isTracked`). */
+	/** To save memory, `origin` is not kept for every document. */
 	| { outcome: 'processed'; id: string; end: ProcessingEnd; origin?: Origin }
 	| { outcome: 'begun'; origin: Origin }
 	/** A file of records contained no record. */
@@ -221,10 +206,10 @@ export type SubmitFact =
 	| { outcome: 'replaced'; origin: Origin }
 	/** The node disabled a document that is missing from the source. */
 	| ({ outcome: 'disabled'; id: string } & DocumentName)
-	/** What the next run would do with a document. Without `origin`: a document that is missing from the source. */
+	/** What the next run would do. `origin` is unset for a document that is missing from the source. */
 	| ({ outcome: 'planned'; plan: PlannedAction; origin?: Origin; id: string } & DocumentName);
 
-/** Makes an empty tally: the counts and lists of a run, for its reports. */
+/** Makes an empty tally for the reports of a run. */
 export const newTally = () => ({
 	/** Number of documents, in total and by outcome. */
 	counts: { documents: 0, ...mapValues(OUTCOMES, () => 0) },
@@ -235,7 +220,7 @@ export const newTally = () => ({
 	failed: [] as Array<
 		Pick<Origin, 'name' | 'outcome' | 'key' | 'id'> & { reason: string; status?: number }
 	>,
-	/** Number of stored documents that assistants cannot find (see `processingFlaw`). */
+	/** Number of stored documents that assistants cannot find. */
 	processingFailed: 0,
 	/** Whether a request to start or follow processing failed. */
 	processingBroken: false,
@@ -243,7 +228,7 @@ export const newTally = () => ({
 	origins: [] as Origin[],
 	/** Documents that are missing from the source. Empty with Output = Summary. */
 	missing: [] as IDataObject[],
-	/** Errors about a whole source. With On Error = Stop Workflow, see `Submission.refusal` instead. */
+	/** Errors about whole sources. */
 	refusals: [] as ItemError[],
 	/** Hints for the user, without repetitions. */
 	remarks: new Set<string>(),
@@ -251,7 +236,7 @@ export const newTally = () => ({
 	doubts: mapValues(DOUBTS, () => 0),
 });
 
-/** Input that the node accepts but warns about. Each hint consists of the first text, the count and the second text. */
+/** Input that the node accepts, but reports in a hint. */
 const DOUBTS = {
 	emptyFiles: ['Files of records that held none', ''],
 	withoutStableId: [
@@ -266,7 +251,7 @@ export type Tally = ReturnType<typeof newTally>;
 
 const MAX_FAILED_LISTED = 1000;
 
-/** Counts the `DOUBTS` cases of a document that is stored or may be stored. */
+/** Counts the `DOUBTS` that apply to a document. */
 function addDoubts({ doubts }: Tally, { isNew, origin, record }: ReadyDocument<Origin>): void {
 	const parts = [...(record.pages ?? []), ...(record.chunks ?? [])];
 	if (origin.hadNul) doubts.hadNul += 1;
@@ -274,22 +259,18 @@ function addDoubts({ doubts }: Tally, { isNew, origin, record }: ReadyDocument<O
 	if (parts.some(({ id }) => id)) doubts.withPartIds += 1;
 }
 
-/** Whether a document with this outcome is on the server and not disabled. */
 function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unchanged' {
 	return outcome === 'found' || outcome === 'stored' || outcome === 'unchanged';
 }
 
-/**
- * Sets and counts the outcome of a document. The outcome is `replaced` if a later document of the run replaced this
- * document on the server.
- */
+/** Sets and counts the outcome of a document. */
 function count({ counts }: Tally, origin: Origin, outcome: OutcomeName): void {
 	origin.outcome = origin.isReplaced && isOnServer(outcome) ? 'replaced' : outcome;
 	counts.documents += 1;
 	counts[origin.outcome] += 1;
 }
 
-/** Moves a document from one count to another. Also sets the outcome of `origin`, if given. */
+/** Moves a document from one count to another. Updates `origin`. */
 function recount({ counts }: Tally, from: OutcomeName, to: OutcomeName, origin?: Origin): void {
 	counts[from] -= 1;
 	counts[to] += 1;
@@ -299,8 +280,8 @@ function recount({ counts }: Tally, from: OutcomeName, to: OutcomeName, origin?:
 /* The execution */
 
 /**
- * Marks failures as `unanswered` until the API answers a first request. The node retries such failures only a few
- * times, so a user with a wrong address does not wait long.
+ * Marks failures as `unanswered` until an Xpert AI server answers. The node gives up early on `unanswered` failures.
+ * A wrong Base URL is therefore reported quickly.
  */
 function markUnanswered(send: Send): Send {
 	let hasAnswered = false;
@@ -315,9 +296,8 @@ function markUnanswered(send: Send): Send {
 }
 
 /**
- * The execution mode of the outermost workflow, such as `manual`. In a sub-workflow, `getMode` only returns
- * `integrated`. Since version 2.20, n8n also passes on the outermost mode, except to a workflow that is the tool of an
- * agent. If n8n does not pass it on, the result is the mode of the calling workflow.
+ * The execution mode of the outermost workflow, such as `manual`. In a sub-workflow, `getMode` returns `integrated`.
+ * `rootExecutionMode` exists since n8n 2.20, but not in workflows that are tools of agents.
  */
 export function outermostMode(context: IExecuteFunctions): unknown {
 	const mode = context.getMode();
@@ -328,7 +308,7 @@ export function outermostMode(context: IExecuteFunctions): unknown {
 	);
 }
 
-/** The output item or error item of a document. Empty if the run ended before the document had an outcome or plan. */
+/** The output item or error item of a document. Empty for a document without an outcome or plan. */
 export function documentItem(origin: Origin, output: AnswerOutput): INodeExecutionData[] {
 	const { item, key, outcome, plan, sent, end, record } = origin;
 	if (!outcome && !plan) return [];
@@ -352,14 +332,11 @@ export class Submission {
 	readonly send: Send;
 	/** Aborted when the execution is stopped. */
 	readonly signal?: AbortSignal;
-	/** With On Error = Stop Workflow, the first document that failed. The node sends no document after it. */
+	/** The failed document that stopped the run. Set with On Error = Stop Workflow. */
 	stoppedBy?: Origin;
-	/**
-	 * With On Error = Stop Workflow, the first error about a whole source. The run throws this error after it has sent
-	 * the other sources.
-	 */
+	/** The first error about a whole source. Set with On Error = Stop Workflow, and thrown at the end of the run. */
 	refusal?: ItemError;
-	/** Number of items that failed before they were assigned to a source. */
+	/** Number of rejected items that belong to no source. */
 	unassigned = 0;
 
 	constructor(
@@ -442,7 +419,7 @@ export class Submission {
 		this.list({ ...pick(origin, 'name', 'key'), id, outcome: 'stored', reason });
 	}
 
-	/** Records the error of a document. With On Error = Stop Workflow, also stops sending. */
+	/** Records the error of a document. Stops the run if On Error is Stop Workflow. */
 	private fail(origin: Origin, error: ItemError): void {
 		origin.error = error;
 		const status = origin.sent?.status;
@@ -454,7 +431,7 @@ export class Submission {
 		if (this.tally.failed.length < MAX_FAILED_LISTED) this.tally.failed.push(document);
 	}
 
-	/** Records an error that belongs to no document, such as an unreadable item. Counts it as a rejected document. */
+	/** Counts an item with an error as a rejected document. */
 	takeFlaw(item: Item, error: unknown): void {
 		const origin: Origin = { item };
 		this.take({ outcome: 'begun', origin });
@@ -465,13 +442,12 @@ export class Submission {
 		for (const text of texts) this.tally.remarks.add(text);
 	}
 
-	/** Records a hint about a number of documents, unless the number is 0. */
 	remarkOn(count: number, text: string): void {
 		if (count > 0)
 			this.remark(asHint(`${counted(count, 'document was', 'documents were')} ${text}`));
 	}
 
-	/** Records an error about a whole source, in `tally.refusals` or `refusal`. */
+	/** Records an error about a whole source. */
 	refuse(error: ItemError): void {
 		this.remark(sentences(error.message));
 		if (mayContinue(this.first.context)) this.tally.refusals.push(error);
@@ -479,8 +455,7 @@ export class Submission {
 	}
 
 	/**
-	 * The output items: documents in input order, errors about whole sources, missing documents. With Output = Summary,
-	 * one item with counts.
+	 * The output items. With Output = Summary, there is a single item with counts.
 	 *
 	 * @param seconds duration of the run, for the summary
 	 */
@@ -506,7 +481,7 @@ export class Submission {
 	}
 
 	/**
-	 * The hints for the user: a summary line, problems, and input that was probably not intended.
+	 * All hints for the user. The summary line comes first.
 	 *
 	 * @param isPlan whether the summary line describes the next run
 	 */
@@ -519,7 +494,7 @@ export class Submission {
 		return [this.line(isPlan), ...remarks, ...this.notFoundNote(), ...compact(seldom)];
 	}
 
-	/** The summary line: outcomes, batches and retries. With `isPlan`, what the next run would do. */
+	/** The summary line about this run or, with `isPlan`, about the next run. */
 	line(isPlan = false): string {
 		const { counts, plans, requests } = this.tally;
 		const { disabled, rejected } = OUTCOMES;
@@ -535,21 +510,16 @@ export class Submission {
 		return `${counted(processingFailed, 'document is', 'documents are')} stored but not found`;
 	}
 
-	/**
-	 * The hint about stored documents that assistants cannot find, with the first reason. If some documents were not
-	 * sent, another hint already gives the reason.
-	 */
+	/** The hint about stored documents that assistants cannot find. Includes one reason. */
 	private notFoundNote(): string[] {
 		const { counts, failed, processingFailed } = this.tally;
 		if (processingFailed === 0) return [];
+		// The hint about unsent documents may already give this reason.
 		const first = counts.notSent > 0 ? undefined : find(failed, { outcome: 'stored' });
 		return [asHint(sentences(this.notFound(), first?.reason))];
 	}
 
-	/**
-	 * The error that ends a run with On Error = Stop Workflow. Adds counts, names and the effect of a second run to the
-	 * error of the failed document.
-	 */
+	/** The error that ends a run after a document failed. Adds facts about the run to the error of the document. */
 	stopError(stopped: Origin): ItemError {
 		const { counts, failed } = this.tally;
 		const { documents, found, stored, unknown } = counts;
@@ -570,7 +540,7 @@ export class Submission {
 		return error;
 	}
 
-	/** The error that ends a run with On Error = Stop Workflow if stored documents could not be processed. */
+	/** The error that ends a run if the server could not process stored documents. */
 	processingError(): ItemError {
 		const failed = this.tally.failed.filter(({ outcome }) => outcome === 'stored');
 		const names = failed.map(({ name, id = 'one without a name' }) => name ?? id);

@@ -28,23 +28,21 @@ export const submitParameters = z.object({
 		afterStoring: z.enum(['wait', 'process', 'nothing']),
 		batchSize: wholeFrom1,
 		batchMegabytes: finite.positive(),
-		/** Whether the run only reports what the next run would do. */
 		dryRun: z.boolean(),
-		/** Whether to stop reporting that a part of the memory was lost in an earlier run. */
 		forgetDamage: z.boolean(),
 		concurrency: wholeFrom1,
 		output: z.enum(['documents', 'summary']),
 		maxGonePercent: finite.min(0),
 		resendAll: z.boolean(),
 		retryMinutes: minutes,
-		/** The run stops sending after this many consecutive failures with the same reason; 0 means no limit. */
+		/** Number of consecutive failures with the same reason that stops the run. 0 means no limit. */
 		stopAfterFailures: finite.int().min(0),
 		timeout: timeoutSeconds,
 		waitMinutes: minutes,
 	}),
 });
 
-/** The source name and the shard of an item; empty texts if not filled in. */
+/** The source name and the shard of an item. An empty parameter gives an empty text. */
 export const sourceOf = (item: Item) => ({
 	sourceName: keyIfGiven(item, 'sourceName') ?? '',
 	shard: keyIfGiven(item, 'options.shard') ?? '',
@@ -53,14 +51,13 @@ export const sourceOf = (item: Item) => ({
 export type Source = ReturnType<typeof sourceOf>;
 
 /**
- * Makes a check that an item has the same settings as the first item. Without expressions, settings cannot differ, and
- * the check does nothing.
+ * Makes a check that throws NodeOperationError if an item has other settings than the first item.
  *
- * @returns the check; throws NodeOperationError naming the first setting that differs or is not valid
  * @throws NodeOperationError if a setting of the first item is not valid
  */
 export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Item) => void {
 	const given = pick(first.context.getNode().parameters, Object.keys(schema.shape));
+	// Without expressions, all items have the same settings.
 	if (!findPath(given, isExpression)) return noop;
 	const read = (item: Item): FieldValues => {
 		const { options, ...others } = item.settings(schema);
@@ -78,17 +75,14 @@ export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Ite
 export interface SubmitSettings
 	extends AnswerOutput,
 		Omit<ReturnType<typeof readSubmitSettings>, 'process'> {
-	/**
-	 * Whether the run processes stored documents. `undefined` in Find Changes, which uses the setting of the last
-	 * remembered run.
-	 */
+	/** Whether the server is to process stored documents. Find Changes takes this setting from the memory. */
 	process?: boolean;
 }
 
 /**
- * Reads and checks the settings that apply to all items. A setting that the operation does not have gets its default.
+ * Reads and checks the settings that apply to all items. Missing settings get their defaults.
  *
- * @returns times in milliseconds and sizes in bytes; `waitMs` is `undefined` if the run does not wait for processing
+ * @returns the settings, with times in milliseconds and sizes in bytes
  * @throws NodeOperationError naming the setting and the requirement
  */
 export function readSubmitSettings(item: Item) {
@@ -99,15 +93,12 @@ export function readSubmitSettings(item: Item) {
 		options;
 	return {
 		...others,
-		/**
-		 * Whether the run uses the memory of earlier runs to skip unchanged documents. Send Everything only updates a
-		 * memory that already exists.
-		 */
+		/** Whether the run uses the memory of earlier runs to skip unchanged documents. */
 		remembers: mode !== 'all',
 		/** Whether the run disables stored documents that are missing from the source. */
 		mirrors: mode === 'mirror',
 		batchLimits: { maxCount: batchSize, maxBytes: batchMegabytes * MEGABYTE },
-		// Retries are limited by time, not by number, because a server needs time to restart.
+		// Retries are limited by time, because a server needs time to restart.
 		retryLimits: {
 			maxTries: retryMinutes === 0 ? 1 : Infinity,
 			maxElapsedMs: retryMinutes * MINUTE_MS,
@@ -122,9 +113,8 @@ export function readSubmitSettings(item: Item) {
 export const STORE_PATH = '/knowledges/{knowledgebaseId}/bulk';
 
 /**
- * The routes of a knowledgebase: store documents (E3), start their processing, and read their statuses. Only Xpert has
- * the last two routes. All requests share one outage budget. Every request is safe to repeat, so the node also retries
- * after a lost answer.
+ * The routes that store and process the documents of a knowledgebase. All requests share one outage budget.
+ * Every request is safe to repeat after a lost answer.
  */
 export function knowledgebaseRoutes(
 	knowledgebaseId: string,
@@ -147,21 +137,12 @@ export function knowledgebaseRoutes(
 	};
 }
 
-/**
- * The owner of document keys: a named source, otherwise the knowledgebase. Document IDs are derived from the owner and
- * the key. Two named sources can therefore use the same key for different documents.
- *
- * @param sourceName empty if the source has no name
- * @returns the ID of the owner
- */
+/** Returns the namespace of document keys. Unnamed sources share the namespace of their knowledgebase. */
 export function keyOwner(knowledgebaseId: string, sourceName: string): string {
 	return sourceName === '' ? knowledgebaseId : derivedId(knowledgebaseId, `source ${sourceName}`);
 }
 
-/**
- * Where a source's memory is kept. The source name and the shard identify the source. Without a source name, the IDs of
- * the node and the workflow replace the name.
- */
+/** Where the memory of a source is kept. A source without a name is identified by its node and workflow. */
 export function memoryPlaceOf(
 	knowledgebaseId: string,
 	{ sourceName, shard }: Source,

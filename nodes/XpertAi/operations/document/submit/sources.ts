@@ -45,23 +45,20 @@ export interface FoundDocument {
 	record: DocumentRecord;
 	/** The record as JSON, from `readyRecord`. Not set in Find Changes. */
 	json?: string;
-	/** `Target.asDocument` derives the document ID from this key. Without a key, the document keeps its own ID. */
+	/** The key from which `Target.asDocument` derives the document ID. */
 	key?: string;
 	/** A text that changes with the document. Runs compare this text instead of the content. */
 	version?: string;
 	/** Reads the file. The node uploads the file before it stores the document. */
 	file?: () => Promise<SourceFile>;
-	/** Whether the node removed U+0000 from the record. For a document with a file, see `SourceFile.hadNul`. */
+	/** Whether the node removed U+0000 from the record. */
 	hadNul?: boolean;
 }
 
-/**
- * Maps the error of a rejected document to the key of that document. Such a document still counts as present in the
- * source.
- */
+/** Maps the error of a rejected document to the document key. Rejected documents are not missing from the source. */
 export const refusedKeys = new WeakMap<object, string>();
 
-/** The documents of an item. A file of records is a stream with an error for each unreadable record. */
+/** The documents of an item. In a file of records, each unreadable record gives an error. */
 export type SourceDocuments = FoundDocument[] | AsyncIterable<FoundDocument | ItemError>;
 
 const sourceValue = z.enum(Object.keys(SOURCES) as [SourceValue, ...SourceValue[]]);
@@ -78,7 +75,6 @@ const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
 /**
  * Reads the documents of an item, as set in Documents From.
  *
- * @returns the documents in order. A file of records is read during iteration, which may throw
  * @throws NodeOperationError naming the field, the item and the requirement
  */
 export function readDocuments(item: Item): SourceDocuments {
@@ -86,10 +82,10 @@ export function readDocuments(item: Item): SourceDocuments {
 }
 
 /**
- * Reads the single document of an item, with its key and version. Records the key of a rejected item in `refusedKeys`.
+ * Reads the single document of an item, with its key and version.
  *
- * @param defaultKey gives the key if Document Key is empty
- * @param name the parameter that the default key comes from, for messages
+ * @param defaultKey returns the key if Document Key is empty
+ * @param name the parameter that contains the default key, for error messages
  * @throws NodeOperationError if the item is rejected
  */
 function readKeyed(
@@ -109,17 +105,13 @@ function readKeyed(
 	}
 }
 
-/**
- * Records the key of a rejected document in `refusedKeys`.
- *
- * @param key the key; not a string if the key is unknown
- */
+/** Records the key of a rejected document in `refusedKeys`, if the key is known. */
 function refusedWith(key: unknown, flaw: ItemError): ItemError {
 	if (typeof key === 'string') refusedKeys.set(flaw, key);
 	return flaw;
 }
 
-/** Converts a number or a non-blank text to a version, which is trimmed text. Returns `undefined` for other values. */
+/** Converts a value to a document version. Only numbers and non-blank texts are versions. */
 export const versionOf = (value: unknown): string | undefined =>
 	isText(value) || typeof value === 'number' ? String(value).trim() : undefined;
 
@@ -145,7 +137,7 @@ function readText(item: Item): FoundDocument {
 	return textDocument(item, { ...settingsOf(item), name: nameOfText(item) }, text);
 }
 
-/** The name of a text document: Name in Document Settings, or else a column such as `title` (see `ALIASES`). */
+/** The name of a text document, from Document Settings or from a column such as `title`. */
 function nameOfText(item: Item): string {
 	const given = textIfGiven(item, NAME);
 	if (given !== undefined) return given;
@@ -178,7 +170,7 @@ function readAddress(item: Item): FoundDocument {
 
 const stableAddress = (item: Item) => unsignedAddress(item.text('url').trim());
 
-/** The last part of a URL path, decoded. If the path is empty, the host name. */
+/** Returns the last part of a URL path, or the host name. */
 function lastPart({ pathname, hostname }: URL): string {
 	const last = pathname.split('/').findLast((part) => part !== '') ?? hostname;
 	const decoded = attempt(decodeURIComponent, last);
@@ -187,7 +179,7 @@ function lastPart({ pathname, hostname }: URL): string {
 
 const PARSER_SETTINGS = parserFields.map(({ name }) => name);
 
-/** Maps the parts of a record to Document Settings, for error messages. */
+/** Error messages name the fields of a record as in Document Settings. */
 const RECORD_NAMING = {
 	fields: [DOCUMENT_SETTINGS],
 	fieldByPath: Object.fromEntries(
@@ -214,7 +206,7 @@ function settingsOf(item: Item, directory = ''): DocumentRecord {
 	const folder = folders.filter(Boolean).join('/');
 	const record = {
 		...pick(settings, 'name', 'metadata', 'mimeType', 'type'),
-		// An empty Folder is also sent, because it moves the document out of its folder.
+		// An empty Folder setting takes the document out of its current folder.
 		...((folder || (isJsonObject(chosen) && 'folder' in chosen)) && { folder }),
 		...(!isEmpty(parserConfig) && { parserConfig }),
 	};
@@ -224,15 +216,11 @@ function settingsOf(item: Item, directory = ''): DocumentRecord {
 
 /* Fields */
 
-/** The fields of a document, with the fields inside `parserConfig`. */
 const DOCUMENT_FIELDS = documentFields.map((field) =>
 	field.name === 'parserConfig' ? { ...field, options: parserFields } : field,
 );
 
-/**
- * Selects document fields by name. `names` is a space-separated list. Memoized, so that items with the same columns
- * share a schema.
- */
+/** Selects document fields by a space-separated list of names. Memoized, so that `groupSchema` can reuse a schema. */
 const fieldsNamed = memoize((names: string) =>
 	DOCUMENT_FIELDS.filter(({ name }) => names.split(' ').includes(name)),
 );
@@ -243,48 +231,38 @@ export const DOCUMENT_NAMING: Naming = {
 	parameter: 'Document Fields',
 };
 
-/**
- * Makes a document from the fields of an item. Converts values to the field types: a table may hold a number as text.
- */
+/** Makes a document from the fields of an item. Converts values to the types of the fields. */
 function readFields(item: Item): FoundDocument {
 	const { text, ...fields } = mapColumns(columnsOf(item));
-	// `id` is copied without conversion, unless there is a key. `folder` is copied because the check drops an empty
-	// folder. An empty folder moves the document out of its folder.
+	// These fields are copied unchanged. The check would convert the ID and drop an empty folder.
 	const hasKey = isFilled(item.node, 'documentKey');
 	const own = hasKey ? ['folder'] : ['folder', 'id'];
 	const schema = groupSchema(fieldsNamed(Object.keys(fields).join(' ')));
 	const typed = item.check(schema, omit(fields, 'id'), DOCUMENT_NAMING);
 	const mapped: FieldValues = { ...pick(fields, own), ...typed };
-	// A text column becomes a page, unless the item has pages or chunks.
 	if (text !== undefined && !mapped.pages && !mapped.chunks)
 		mapped.pages = [{ pageContent: String(text) }];
 	const record = item.check(documentWith(mapped), mapped, DOCUMENT_NAMING);
-	// On Xpert, a record with only an ID and `disabled` disables or enables a stored document. A record with only an ID
-	// would clear the stored document, so the node rejects it.
+	// A record that enables or disables a stored document needs no content. Any other empty record would clear the
+	// document on Xpert.
 	if (typeof record.disabled !== 'boolean' || !(hasKey || record.id))
 		refuseEmpty(item, record, DOCUMENT_NAMING);
 	return readyRecord(item, record, DOCUMENT_NAMING);
 }
 
-/**
- * The columns to map: all columns of the item, or only the fields that the user filled in. Reads only
- * `documentFields.value`: otherwise, n8n would resolve the list of all fields for each item.
- */
+/** The columns to map, from the input item or from the fields that the user filled in. */
 function columnsOf(item: Item): IDataObject {
 	const { mappingMode } = (item.node.parameters.documentFields ?? {}) as IDataObject;
 	// A `disabled` column may have another meaning, so it is never mapped automatically.
 	if (mappingMode === 'autoMapInputData') return omit(item.input.json, 'disabled');
+	// For the whole parameter, n8n would resolve the list of all fields for each item.
 	const byHand = item.parameter('documentFields.value', {});
 	return isJsonObject(byHand) ? omitBy(byHand, isNil) : {};
 }
 
-/**
- * Common column names for name, text and address, best first. Comparison ignores case, spaces, hyphens and underscores:
- * `File_Name` matches `filename`. Other fields have no aliases: for example, the `ID` of a row is not the ID of the
- * document.
- */
+/** Common column names for name, text and address, best first. Case, spaces, hyphens and underscores do not matter. */
 const ALIASES = {
-	// `path` is not an alias of `filePath`, because the server looks for `filePath` on its own disk.
+	// `filePath` has no aliases, because it is a path on the disk of the server.
 	name: ['name', 'title', 'filename', 'documentname', 'path', 'file'],
 	text: ['text', 'content', 'pagecontent', 'body', 'markdown', 'plaintext'],
 	fileUrl: ['fileurl', 'url', 'link', 'uri', 'href', 'address', 'downloadurl'],
@@ -293,7 +271,7 @@ const ALIASES = {
 /**
  * Maps columns by name to document fields and `text`. Exact field names take precedence over `ALIASES`.
  *
- * @returns the fields without empty columns. An empty `folder` is kept: it moves the document out of its folder
+ * @returns the fields without empty columns; an empty `folder` is kept
  */
 export function mapColumns(columns: IDataObject): IDataObject {
 	const isBlank = (column: unknown) => typeof column === 'string' && column.trim() === '';
@@ -305,7 +283,7 @@ export function mapColumns(columns: IDataObject): IDataObject {
 		else usual[name.toLowerCase().replace(/[\s_-]/g, '')] = column;
 	}
 	for (const [field, aliases] of Object.entries(ALIASES)) {
-		// An `address` column may hold a postal address, so only web addresses count.
+		// An `address` column may hold a postal address instead of a web address.
 		const fits = (column: unknown) =>
 			field === 'fileUrl' ? /^\s*https?:\/\//i.test(String(column)) : typeof column !== 'object';
 		const found = aliases.map((alias) => usual[alias]).find((one) => !isNil(one) && fits(one));
@@ -316,18 +294,12 @@ export function mapColumns(columns: IDataObject): IDataObject {
 
 /* JSON and File of Records */
 
-/**
- * Makes a function that checks a record and reads its key (Key Field) and its version (Version Field). Without a Key
- * Field, the document keeps its own ID. The version is not sent to the server.
- *
- * @returns the function, which throws NodeOperationError if a record is not valid or lacks its key
- * @throws NodeOperationError if Key Field or Version Field cannot be read
- */
+/** Makes a function that checks a record and reads its Key Field and its Version Field. */
 function recordReader(item: Item) {
 	const keyPath = textIfGiven(item, 'documentKeyField');
 	const versionPath = textIfGiven(item, 'documentSettings.documentVersionField');
 	return (given: unknown, parameter: string): FoundDocument => {
-		// With a Key Field, the record's own ID is never sent, so it may be a number. The check accepts only text.
+		// A Key Field replaces the ID of the record, so a numeric ID is allowed.
 		const isNumbered = keyPath && isJsonObject(given) && typeof given.id === 'number';
 		const value = isNumbered ? { ...given, id: String(given.id) } : given;
 		const checked = item.check(documentWith(value), value, { parameter });
@@ -378,7 +350,7 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 	}
 }
 
-/** A document needs at least one of these fields. Otherwise, the server would store an empty row. */
+/** Servers store a record without any of these fields as an empty row. */
 const CONTENT = ['name', 'fileUrl', 'filePath', 'storageFileId', 'pages', 'chunks'];
 
 /** Rejects a record without content, such as an object that wraps the list of documents. */
@@ -388,10 +360,7 @@ function refuseEmpty(item: Item, record: DocumentRecord, naming: Naming): void {
 		item.refuse({ field: fieldName([], naming), rule });
 }
 
-/**
- * Makes a document from a complete record. A record with an ID or a key needs no content, because it can change a
- * stored document.
- */
+/** Makes a document from a complete record. A record that changes a stored document needs no content. */
 function jsonDocument(item: Item, found: FoundDocument, naming: Naming): FoundDocument {
 	if (!found.key && !found.record.id) refuseEmpty(item, found.record, naming);
 	return { ...found, ...readyRecord(item, found.record, naming) };
@@ -411,7 +380,7 @@ function withText(
 		return item.refuse({ field, rule: `names ${quoted(path)}, which holds no text here` });
 	if (hasLoneSurrogate(text)) item.refuse({ field, rule: LONE_SURROGATE_RULE });
 	const rest: DocumentRecord = omit(found.record, path);
-	// The default name includes the file name, so that records of different files have different names.
+	// Records of different files need different names.
 	const line = position.replace(' of the file', '').toLowerCase();
 	const name = isText(rest.name) ? rest.name : `${binary.fileName || property}, ${line}`;
 	return { ...found, ...textDocument(item, { ...rest, name }, text) };
@@ -423,14 +392,11 @@ function withText(
 const CHUNK_SIZE = 1000;
 const CHUNK_OVERLAP = 200;
 
-/**
- * An escaped U+0000 in JSON text, after an even number of backslashes. After an odd number, `\u0000` is literal text.
- */
+/** Matches the escape `\u0000` in JSON text, but not `\\u0000`, which is an escaped backslash. */
 const NUL_IN_JSON = /(?<!\\)((?:\\\\)*)\\u0000/g;
 
 /**
- * Prepares a record for the server: adds a text splitter, converts metadata dates to UTC for filters, and removes
- * U+0000, which databases cannot store.
+ * Prepares a record for the server. Adds a text splitter, converts dates in the metadata to UTC, and removes U+0000.
  *
  * @throws NodeOperationError if the chunk size or overlap is not valid, or the record cannot be written as JSON
  */
@@ -458,17 +424,12 @@ function readyRecord(
 
 type Named = DocumentRecord & { name: string };
 
-/**
- * Makes a document whose text is uploaded as a file.
- *
- * @param given the other fields of the record. A given type or MIME type overrides the type detected in the text
- */
+/** Makes a document whose text is uploaded as a file. */
 function textDocument(item: Item, given: Named, text: string): FoundDocument {
-	// Text that is not HTML counts as Markdown, which also suits plain text.
+	// Plain text is valid Markdown.
 	const extension = isHtml(text) ? 'html' : 'md';
 	const named = fileType(given.name, given.mimeType ?? MIME_TYPES[extension], given.type);
-	// A text may be named report.pdf, after its original file. Servers would then expect a PDF, so the node adds `.md`
-	// or `.html`.
+	// A text with a name such as `report.pdf` gets a second extension. Servers would otherwise expect a PDF.
 	const isOtherType = named.extension !== undefined && !named.isText;
 	const file = isOtherType ? fileType(`${given.name}.${extension}`) : named;
 	const whole = text.replaceAll(NUL, '');
@@ -477,11 +438,7 @@ function textDocument(item: Item, given: Named, text: string): FoundDocument {
 	return fileDocument(item, { size: Buffer.byteLength(whole), ...given }, file, read);
 }
 
-/**
- * Makes a document from the file in a binary field. Text is uploaded in UTF-8, the only encoding that servers read.
- *
- * @throws NodeOperationError if `readyRecord` throws. `file()` throws if the file is missing or unreadable for servers
- */
+/** Makes a document from a binary field. Text is converted to UTF-8, the only encoding that servers read. */
 function binaryDocument(item: Item, given: Named, field: BinaryField): FoundDocument {
 	const mimeType = given.mimeType ?? field.binary.mimeType;
 	const named = fileType(given.name, mimeType, given.type);
@@ -516,7 +473,7 @@ const ZIP_FORMATS = ['docx', 'epub', 'pptx', 'xlsx'];
  * Detects the format of a file from its first bytes.
  *
  * @param named the format according to the file name and the MIME type
- * @returns the file extension, or OLD_OFFICE for an old or locked Office file; `undefined` if no format was detected
+ * @returns the file extension, OLD_OFFICE, or `undefined` for an unknown format
  */
 function shownFormat(
 	head: Buffer,
@@ -527,7 +484,7 @@ function shownFormat(
 	if (bytes.startsWith('\xd0\xcf\x11\xe0')) return OLD_OFFICE;
 	const readsAsText = isTextHead(head, mimeType);
 	if (/^\s*%PDF-/.test(bytes)) return 'pdf';
-	// A PDF may have other bytes before `%PDF-`. A text file that mentions `%PDF-` is not a PDF.
+	// Some PDFs have extra bytes before `%PDF-`. Text files may mention `%PDF-`.
 	if (bytes.includes('%PDF-') && !(isText && readsAsText)) return 'pdf';
 	const [, old] = /\.(doc|ppt|xls)$/i.exec(fileName) ?? [];
 	if (bytes.startsWith('PK'))
@@ -541,7 +498,6 @@ function shownFormat(
 /**
  * Makes a document with a file to upload.
  *
- * @param given the record fields that do not come from the file format
  * @param named the format according to the file name
  * @param read reads the content of the file and detects its format
  */
@@ -570,13 +526,10 @@ function fileDocument(
 	return { ...ready, file: readFile };
 }
 
-/**
- * Maximum size of a text file that stays in memory until its upload. A larger file is read twice: to measure it, and to
- * upload it.
- */
+/** Maximum size of a text file that the node keeps in memory. A larger file is read a second time for the upload. */
 const MAX_KEPT_BYTES = 2 ** 18;
 
-/** The content of a text file for the upload; an empty buffer if the text is blank. */
+/** Reads the content of a text file for the upload. Returns an empty buffer for a blank text. */
 async function textContent(text: () => AsyncIterable<string>): Promise<UploadFile['content']> {
 	const kept: string[] = [];
 	let size = 0;
@@ -597,24 +550,23 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
 }
 
 /**
- * Extensions of tables. Servers cannot read a table if its record states its real type, so the record states `txt`.
- * With `txt`, servers read even an xlsx workbook row by row (seen in recorded answers).
+ * File extensions of tables. The node sends tables with the type `txt`, which servers can read. Recorded in
+ * `test/recordings/sheets-as-txt.json`.
  */
 const TABLE_TYPES = ['csv', 'tsv', 'xlsx'];
 
 type FileType = ReturnType<typeof fileType>;
 
 /**
- * Determines the name and the format of a file. The extension in the name decides. If that extension is unknown,
- * `given` decides, and after it `statedType`.
+ * Determines the name and the format of a file.
  *
  * @param statedType a MIME type; parameters such as `charset` are ignored
- * @param given the extension that the user states
+ * @param given the file extension that the user entered as type
  */
 function fileType(name: string, statedType = '', given?: string | null) {
 	const essence = (statedType.split(';')[0] ?? '').trim().toLowerCase();
 	const ownExtension = documentExtension(name);
-	// `MIME_TYPES` lists the usual extension of a type last, such as html after htm.
+	// `findLast` prefers `html` to `htm`, and `md` to `markdown`.
 	const extension =
 		ownExtension ??
 		documentExtension(`.${given}`) ??
@@ -623,9 +575,9 @@ function fileType(name: string, statedType = '', given?: string | null) {
 	const isText = /^text\/|[/+-](json|xml|yaml|ndjson|jsonl|javascript)$/.test(mimeType);
 	const isTable = TABLE_TYPES.includes(extension ?? '');
 	return {
-		/** The file name. If it has no known extension, `extension` is added. */
+		/** The file name, with an extension if the format is known. */
 		name: ownExtension === undefined && extension !== undefined ? `${name}.${extension}` : name,
-		/** The extension of the format; `undefined` if the format is unknown. */
+		/** The extension of the format, if known. */
 		extension,
 		/** The type in the record, which tells servers how to read the file. */
 		type: isTable ? 'txt' : extension,
@@ -637,19 +589,16 @@ function fileType(name: string, statedType = '', given?: string | null) {
 }
 
 /**
- * Adds a `textSplitter` to the parser configuration, made from `chunkSize`, `chunkOverlap` and `delimiter`. Xpert
- * splits files by `textSplitter` and ignores these three settings (seen on the live server). Without `chunkOverlap`,
- * the overlap is at most a fifth of `chunkSize`, because the default is too large for small chunks.
- *
- * @returns the same record if it has a `textSplitter`, or none of the three settings
+ * Adds a `textSplitter` to the parser configuration. Xpert splits files by `textSplitter`, and ignores the settings
+ * `chunkSize`, `chunkOverlap` and `delimiter`.
  */
 export function withTextSplitter(record: DocumentRecord): DocumentRecord {
 	const { parserConfig } = record;
 	if (!parserConfig || 'textSplitter' in parserConfig) return record;
 	const { chunkSize, chunkOverlap, delimiter } = parserConfig;
+	// The default overlap is too large for small chunks.
 	const fittingOverlap = chunkSize && Math.min(CHUNK_OVERLAP, Math.floor(chunkSize / 5));
-	// Separators form a comma-separated list, so a separator with a comma is left out. Line breaks and tabs are
-	// escaped, as `\n` and `\t`.
+	// `separators` is a comma-separated list with escaped line breaks and tabs.
 	const separators = (delimiter ?? '')
 		.split(' ')
 		.filter((one) => one !== '' && !one.includes(','))

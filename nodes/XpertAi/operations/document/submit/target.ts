@@ -23,7 +23,7 @@ import { type FoundDocument, type SourceDocuments, readDocuments, refusedKeys } 
 type Document = ReadyDocument<Origin>;
 type Processed = Extract<Fact<Origin>, { outcome: 'processed' }>;
 
-/** The record as JSON. To save time, reuses `json` if the record is unchanged or only got an ID. */
+/** The record as JSON. Reuses the JSON of the found document if possible, to save time. */
 function jsonWithId(
 	{ record: read, json = '' }: FoundDocument,
 	record: DocumentRecord,
@@ -36,15 +36,15 @@ function jsonWithId(
 }
 
 /**
- * The content hash of a document, after a mark (see `MARKS`). If the document has a version, only the version is
- * hashed. Otherwise, the record and the file are hashed. The signature in `fileUrl` is left out, because it differs in
- * each run.
+ * The content hash of a document. Begins with one of the `MARKS`. Covers the version if there is one, otherwise the
+ * record and the file.
  */
 async function hashOf({ json, record, file }: Document, version?: string): Promise<string> {
 	if (version !== undefined) return MARKS.version + hash('sha256', version, 'binary');
 	const { fileUrl } = record;
+	// Leaves out the signature of a URL, because the signature differs in each run.
 	const given = fileUrl ? JSON.stringify({ ...record, fileUrl: unsignedAddress(fileUrl) }) : json;
-	// Normalizes Unicode to NFC, so that the same name in NFD does not count as a change.
+	// File names in NFC and in NFD must give the same hash.
 	const text = given.normalize('NFC');
 	if (!file) return MARKS.content + hash('sha256', text, 'binary');
 	const digest = createHash('sha256').update(text);
@@ -54,13 +54,13 @@ async function hashOf({ json, record, file }: Document, version?: string): Promi
 	return MARKS.content + digest.digest('binary');
 }
 
-/** Number of documents in the first batch. A small first batch shows early whether all documents would fail. */
+/** Number of documents in the first batch. A small batch shows early whether the server rejects them all. */
 const FIRST_BATCH = 10;
 
-/** Maximum number of documents that `documentsReportingStored` looks up on the server. */
+/** Maximum number of documents to look up on the server for a new source. */
 const MAX_CHECKED = 100;
 
-/** Maximum number of documents in `Target.begun`. The limit saves memory, because `begun` keeps whole documents. */
+/** Maximum number of documents in `Target.begun`, to save memory. */
 const MAX_BEGUN = 1000;
 
 const STORED_TWICE = 'also found without a Source Name. Document: Disable takes them out.';
@@ -71,10 +71,7 @@ const OLDER = 'Not sent: this is a retry, and other content is stored, perhaps n
 
 const OTHER_RUN_SENDS = 'Not sent: another run of this source is at work';
 
-/**
- * The name and key of a document. The memory keeps both, so that later runs can name a document that was removed from
- * the source.
- */
+/** The name and key of a document. The memory keeps both for messages about removed documents. */
 const documentName = ({ record: { name }, key }: Document) => (name ? { name, key } : { key });
 
 /**
@@ -82,47 +79,35 @@ const documentName = ({ record: { name }, key }: Document) => (name ? { name, ke
  * knowledgebase, and follows their processing.
  */
 export class Target {
-	/**
-	 * IDs of the documents in this run. Only filled if the run disables or counts documents that are missing from the
-	 * source.
-	 */
+	/** IDs of the documents that the source contains in this run. Used to find missing documents. */
 	readonly seen = new Fingerprints();
 	/**
-	 * The latest document with each ID (in lower case), to report that the document was replaced or processed. To save
-	 * memory, not every document is kept (see `Origin.isTracked`).
+	 * The latest document with each ID (in lower case). Some documents are left out, to save memory (see
+	 * `Origin.isTracked`).
 	 */
 	readonly origins = new Map<string, Origin>();
 	/** Items of this source that are still to be read. `documents` is set if the item was read in advance. */
 	readonly queue: Array<{ item: Item; documents?: SourceDocuments }> = [];
 	/**
-	 * Number of documents that could not be read, or may not have been stored (see `recordGap`). If there are any, this
-	 * run disables no missing documents.
+	 * Number of documents that could not be read, or may not be stored. If above 0, this run does not disable
+	 * documents.
 	 */
 	gaps = 0;
-	/**
-	 * A key with a missing value, such as `docs-undefined`. If set, this run disables no missing documents, because the
-	 * document under its correct key may still exist.
-	 */
+	/** A key with a missing value, such as `docs-undefined`. If set, this run does not disable documents. */
 	brokenKey?: string;
-	/**
-	 * The memory of this source: what earlier runs stored. Unset if the mode is Send Everything and no earlier run kept
-	 * a memory.
-	 */
+	/** What earlier runs of this source stored. Unset if this run uses no memory. */
 	memory?: SourceMemory;
-	/**
-	 * Routes for the memory, the statuses and the folders. They share one `OutageBudget`. Storing, uploads and
-	 * processing each have their own.
-	 */
+	/** Routes for the memory, the statuses and the folders. They share one `OutageBudget`. */
 	readonly memoryRoutes: ReturnType<typeof knowledgebaseRoutes>;
-	/** Starts and follows the processing on the server. Unset if After Storing is Nothing, and in Find Changes. */
+	/** Starts and follows the processing on the server. Unset if this run starts no processing. */
 	readonly processing?: Processing;
-	/** Number of documents that were stored without a version, but have one now. */
+	/** Number of documents that have a version, but were stored without it. */
 	unversioned = 0;
-	/** Number of documents that a retried execution did not send, because the stored content may be newer. */
+	/** Number of documents that a retry skipped, because their stored content may be newer. */
 	older = 0;
 	/**
-	 * Unchanged documents whose processing this run started, because an earlier run only stored them. By ID in lower
-	 * case. If the processing of a document fails, `followProcessing` sends the document again.
+	 * Documents that an earlier run stored without processing. This run has started the processing. If the processing
+	 * fails, `followProcessing` sends the document again. The keys are IDs in lower case.
 	 */
 	private readonly begun = new Map<string, Document>();
 	private readonly owner: string;
@@ -145,10 +130,7 @@ export class Target {
 		return knowledgebaseRoutes(this.knowledgebaseId, send, settings, signal);
 	}
 
-	/**
-	 * Uploads and stores the documents of this source, except unchanged ones, and starts their processing. If another
-	 * run of this source is active, reports all documents as not sent.
-	 */
+	/** Uploads and stores the documents of this source, and starts their processing. */
 	async store(): Promise<void> {
 		const { submission } = this;
 		if (!submission.canSend) return await this.send(this.documents());
@@ -191,23 +173,18 @@ export class Target {
 		}
 	}
 
-	/**
-	 * Ends the work on this source after a failure. Starts the processing of all stored documents, without waiting for
-	 * its end.
-	 */
+	/** Ends the work on this source after a failure. Starts the processing of the remaining stored documents. */
 	async stop(): Promise<void> {
 		await this.processing?.startRemaining();
 		this.takeEnded();
 		for (const id of this.begun.keys()) this.endBegun(id);
 	}
 
-	/**
-	 * Follows the processing of all documents until it ends or the wait is over. Documents that then remain in `begun`
-	 * failed, so they are sent again and followed too.
-	 */
+	/** Follows the processing of all documents, until it ends or the maximum wait is over. */
 	async followProcessing(): Promise<void> {
 		for await (const some of this.processing?.end() ?? [])
 			for (const fact of some) this.takeProcessed(fact);
+		// Documents whose processing failed are still in `begun`. Sends these documents again.
 		const documents = [...this.begun.values()];
 		if (documents.length === 0) return;
 		this.begun.clear();
@@ -215,10 +192,7 @@ export class Target {
 		await this.followProcessing();
 	}
 
-	/**
-	 * Reports what the next run would do with each document. Changes nothing on the server. If the memory cannot be
-	 * read, reports an error for each item.
-	 */
+	/** Reports what the next run would do with each document. Changes nothing on the server. */
 	async plan(): Promise<void> {
 		const { settings } = this.submission;
 		const memory = this.newMemory();
@@ -231,7 +205,7 @@ export class Target {
 		if (holder) {
 			const held = `Another run of this source is at work, or was stopped: ${holder.by}`;
 			this.submission.remark(asHint(`${held}, since ${holder.since}`));
-			// The other run may still be writing its memory, so missing parts are not reported as lost.
+			// The other run may still be writing the missing parts of the memory, so nothing is lost.
 			memory.troubles.lost = undefined;
 		}
 		const plans = planDocuments(this.documentsReportingStored(memory), this.comparison(memory));
@@ -241,7 +215,7 @@ export class Target {
 		}
 	}
 
-	/** Fetches processing statuses, by ID in lower case. Records the first failure in `troubles.notAsked`. */
+	/** Fetches the processing statuses of documents. Records the first failure for a hint. */
 	async statusesOf(ids: string[], { requiredId, troubles }: SourceMemory): Promise<Statuses> {
 		const asked = await fetchStatuses(ids, this.memoryRoutes, requiredId);
 		troubles.notAsked ??= asked.failure;
@@ -259,9 +233,7 @@ export class Target {
 		return new SourceMemory(place, this.memoryRoutes, { signal, by, forgetLost, processed });
 	}
 
-	/**
-	 * Reports all documents as not sent, because another run of this source is active. Other sources are not affected.
-	 */
+	/** Reports all documents as not sent, because another run of this source is active. */
 	private async yieldTo({ by, since }: NonNullable<SourceMemory['holder']>): Promise<void> {
 		const { item, submission } = this;
 		const error = item.operationError(
@@ -298,9 +270,7 @@ export class Target {
 	}
 
 	/**
-	 * Yields the documents of this source, and counts `unversioned`. If the source has no memory yet, first looks up
-	 * some documents on the server, and adds a hint if some are stored. For a named source, also looks up the IDs that
-	 * the same keys have without a Source Name.
+	 * Yields the documents of this source. For a new source, adds hints about documents that the server already has.
 	 */
 	private async *documentsReportingStored(memory: SourceMemory): AsyncGenerator<Document> {
 		const documents = this.documents(true);
@@ -322,22 +292,21 @@ export class Target {
 	private async checkStored(documents: Array<Document>, memory: SourceMemory): Promise<void> {
 		const ids = documents.flatMap(({ id, isNew }) => (isNew ? [] : id));
 		const keys = this.source.sourceName === '' ? [] : compact(map(documents, 'key'));
+		// The IDs of the same documents if they were stored without a Source Name.
 		const otherIds = keys.map((key) => derivedId(this.knowledgebaseId, key));
 		const { statuses } = await this.statusesOf([...ids, ...otherIds], memory);
 		const stored = ids.filter((id) => statuses.has(id.toLowerCase())).length;
 		this.submission.remarkOn(stored, STORED_BEFORE);
-		// A disabled document has the state `none`. Assistants do not find it, so it does not count as a duplicate.
+		// Documents in the state `none` are not counted, because assistants do not find them.
 		const duplicates = otherIds.filter((id) => processingState(statuses.get(id)) !== 'none').length;
 		this.submission.remarkOn(duplicates, STORED_TWICE);
 	}
 
-	/**
-	 * Records a fact in the tally, the circuit breaker and the memory. Starts the processing of a document that needs
-	 * it. A document in `begun` is recorded later, after its processing.
-	 */
+	/** Records the outcome of a document or a request. Starts the processing of a document that needs it. */
 	private take(fact: Fact<Origin>): void {
 		if (fact.outcome === 'processed') return this.takeProcessed(fact);
 		if ('document' in fact) this.endBegun(fact.document.id);
+		// A document in `begun` is recorded when its processing ends.
 		if (this.begins(fact)) return;
 		this.submission.take(fact);
 		this.recordGap(fact);
@@ -348,11 +317,10 @@ export class Target {
 		const memory = isNew ? undefined : this.memory;
 		if (fact.outcome === 'stored') {
 			memory?.recordStored(id, contentHash, documentName(document));
-			// Uses the ID in the answer: with incremental sync, the server may keep a document under an earlier ID.
+			// The answer contains the ID on the server, which may be an earlier ID of the document.
 			const { id: storedId } = asJson(fact.record);
 			const isFollowed = origin.isTracked || origin.isUploaded;
-			// Assistants must not find a disabled document, so it needs no processing. The memory counts it as
-			// processed.
+			// A disabled document needs no processing, because assistants must not find it.
 			if (document.record.disabled) memory?.known.markProcessed(id);
 			else this.startProcessing(String(storedId), isFollowed ? origin : undefined);
 		} else if (fact.outcome === 'unchanged') {
@@ -371,8 +339,7 @@ export class Target {
 	}
 
 	/**
-	 * Starts the processing of an unchanged document that an earlier run only stored, and adds it to `begun`. Does
-	 * nothing if the run does not wait for processing, or `begun` is full.
+	 * Starts the processing of an unchanged document that an earlier run only stored.
 	 *
 	 * @returns whether the processing was started
 	 */
@@ -387,10 +354,10 @@ export class Target {
 		return true;
 	}
 
-	/** Starts and follows the processing of a stored document. Does nothing if this run processes no documents. */
+	/** Starts and follows the processing of a stored document. */
 	private startProcessing(id: string, origin: Origin | undefined): void {
 		if (!this.processing) return;
-		// Removes the origin of an earlier document with the same ID, because this document replaces the earlier one.
+		// This document replaces any earlier document with the same ID.
 		if (!origin) this.origins.delete(id.toLowerCase());
 		else if (!origin.isReplaced) this.origins.set(id.toLowerCase(), origin);
 		this.processing.add(id);
@@ -401,29 +368,28 @@ export class Target {
 	}
 
 	/**
-	 * Records the last processing state of a document. If processing failed or is stuck, the memory forgets the
-	 * content, so that the next run sends the document again. A failed document in `begun` is not reported, because
-	 * `followProcessing` sends it again.
+	 * Records the last processing state of a document. If the processing failed, the memory forgets the content. The
+	 * next run then sends the document again.
 	 */
 	private takeProcessed(fact: Processed): void {
 		const { id, end } = fact;
 		const key = id.toLowerCase();
 		const origin = this.origins.get(key);
 		const isFailed = end.state !== 'finish' && end.state !== 'running' && !end.failure;
+		// `followProcessing` sends this document again, so its failure is not reported.
 		if (isFailed && this.begun.has(key)) return this.memory?.known.forget(id);
 		this.endBegun(id);
 		this.submission.take({ ...fact, origin });
 		this.submission.circuitBreaker.take(fact);
-		// No other document can have the ID of an untracked file, so its origin is no longer needed.
+		// Saves memory, because the origin of an untracked file is no longer needed.
 		if (origin?.isUploaded && !origin.isTracked) this.origins.delete(key);
-		// A server without a route for processing processes documents by itself when it stores them.
+		// A server without this route processes each document by itself, when it stores the document.
 		if (end.state === 'finish' || end.hasNoRoute) this.memory?.known.markProcessed(id);
 		else if (end.isStuck || isFailed) this.memory?.known.forget(id);
 	}
 
 	/**
-	 * Reads the queued items on demand, and yields their documents. After sending has stopped, yields nothing, and
-	 * reports the remaining documents as not sent. Stops reading when the execution is stopped.
+	 * Reads the queued items one after another, and yields their documents.
 	 *
 	 * @param isHashed whether to set `contentHash`, for the comparison with earlier runs
 	 */
@@ -445,15 +411,16 @@ export class Target {
 				}
 				if (count === 0 && !Array.isArray(documents)) submission.take({ outcome: 'noRecords' });
 			} catch (caught) {
-				// Does not throw: the documents that were read before the error must still be sent.
+				// Does not throw, because the documents before the error must still be sent.
 				this.takeRefused(item, caught);
 			}
 		}
 	}
 
 	/**
-	 * Prepares a document for sending. If the document cannot be read, or sending has stopped, records the outcome and
-	 * returns `undefined`.
+	 * Prepares a document for sending.
+	 *
+	 * @returns undefined if the document must not be sent
 	 */
 	private async ready(
 		found: FoundDocument | ItemError,
@@ -475,10 +442,7 @@ export class Target {
 		}
 	}
 
-	/**
-	 * Counts a failed document in `gaps`. Exceptions are an invalid file, and a rejection for which the server gave a
-	 * reason. A rejected document without a stable ID (`isNew`) always counts.
-	 */
+	/** Counts a document in `gaps` if it was not sent, or its outcome is unclear. */
 	private recordGap(fact: Fact<Origin>): void {
 		const isGap =
 			fact.outcome === 'unknown' ||
@@ -489,10 +453,7 @@ export class Target {
 		if (isGap) this.gaps += 1;
 	}
 
-	/**
-	 * Records a document that could not be read. With a known key, the document counts as present in the source.
-	 * Otherwise, it counts as a gap.
-	 */
+	/** Records a document that could not be read. If the key is known, the document counts as present in the source. */
 	private takeRefused(item: Item, caught: unknown): undefined {
 		const key = isObject(caught) ? refusedKeys.get(caught) : undefined;
 		if (key === undefined) this.gaps += 1;
@@ -500,18 +461,16 @@ export class Target {
 		this.submission.takeFlaw(item, caught);
 	}
 
-	/**
-	 * Gives a found document its ID, and fills `origin`. The ID is derived from the key. Without a key, the document
-	 * keeps its own ID. Without either, the ID is random, so that a repeated request does not store the document twice.
-	 */
+	/** Gives a found document its ID, and fills `origin`. The ID is derived from the key, if there is one. */
 	private asDocument(found: FoundDocument, origin: Origin): Document {
 		const { key, file, hadNul } = found;
 		const ownId = key === undefined ? found.record.id : derivedId(this.owner, key);
+		// With a random ID, the request can be repeated without storing the document twice.
 		const id = ownId || randomUUID();
 		const record = inFolder({ ...found.record, id }, this.knowledgebaseId);
 		const isUploaded = file !== undefined;
 		const isNew = key === undefined && !isUuid(ownId ?? '');
-		// With Output = Summary, only files with a stable ID are tracked, to save memory.
+		// To save memory, Output = Summary tracks only files with a stable ID.
 		const isTracked = this.submission.settings.output !== 'summary' || (isUploaded && !isNew);
 		const name = record.name ?? undefined;
 		Object.assign(origin, { name, key, id, hadNul, isUploaded, isTracked });
@@ -519,7 +478,7 @@ export class Target {
 		return { record, json, bytes: Buffer.byteLength(json), origin, id, isNew, key, file };
 	}
 
-	/** Records the ID of a document. Skips IDs that later runs cannot recognize (`isNew`). */
+	/** Records the ID of a document. Reports an earlier document with the same ID as replaced. */
 	private recordSeen({ id, isNew, key, origin }: Document): void {
 		if (isNew) return;
 		const earlier = origin.isTracked && this.origins.get(id.toLowerCase());

@@ -81,18 +81,18 @@ import { type RunOptions, runSettings } from './fields';
 import { chatSessionOf, readRunRequest, type RunRequest } from './runRequest';
 
 export interface ThreadWork<Result> {
-	/** Work with the same ID runs one after another. Work without an ID never waits. */
+	/** Work with the same thread ID runs in order. Work without a thread ID never waits. */
 	threadId?: string;
-	/** Does the work. Must first wait for `turn`, the place in the queue of the thread. */
+	/** Waits for `turn` in the queue of the thread, then does the work. */
 	run: (turn: Turn) => Promise<Result>;
 }
 
 /**
- * Runs work on different threads concurrently, and work on the same thread one after another. Concurrent runs on one
- * thread lose messages or are rejected (seen on the live server, E4). All calls in this process share the queues.
+ * Runs work on different threads concurrently, and work on one thread in order. Concurrent runs on one thread lose
+ * messages. All executions in this process share the queues.
  *
  * @param concurrency maximum number of threads at once
- * @param goOn called before each start; if it returns false, no more work starts
+ * @param goOn returns whether to start more work
  * @returns the results in the order of `work`; `undefined` for work that did not start
  */
 export async function inThreadQueues<Result>(
@@ -102,7 +102,7 @@ export async function inThreadQueues<Result>(
 ): Promise<Array<Result | undefined>> {
 	const results = work.map((): Result | undefined => undefined);
 	const places = work.map(({ threadId = randomUUID() }, index) => ({ threadId, index }));
-	// Joins the queues of all threads before any work starts, so that two calls cannot deadlock.
+	// Takes all turns before any work starts. Otherwise, two calls could wait for each other forever.
 	const queues = Object.entries(groupBy(places, 'threadId')).map(([threadId, queue]) => ({
 		queue,
 		turn: takeTurn(threadId),
@@ -120,13 +120,12 @@ export async function inThreadQueues<Result>(
 }
 
 /**
- * Executes Thread: Ask and Wait, Decide, Answer Again and Start Run. Items of the same thread run one after another.
- * Reads all items before it sends anything. With On Error = "Stop Workflow", one invalid item then prevents every run.
+ * Executes Thread: Ask and Wait, Decide, Answer Again and Start Run. Reads all items before it sends anything.
  *
  * @param kind what to send to the assistant
  * @param waits whether to wait for the answer
  * @returns the output, in the order of the items
- * @throws the NodeApiError or NodeOperationError of the first failed item that stops the workflow
+ * @throws NodeApiError or NodeOperationError of the first item that stops the workflow
  */
 export async function executeAsking(
 	{ context, items }: Execution,
@@ -156,13 +155,13 @@ export async function executeAsking(
 				return item.output(await ask(request, turn, chat));
 			} catch (caught) {
 				const failure = errorOf(item, caught, asReply);
-				// If the workflow stops because of the error, n8n itself shows the error in the chat.
+				// n8n itself shows an error that stops the workflow.
 				if (asReply || mayContinue(context))
 					chat?.say(asReply ? redactIds(failure.message) : NO_ANSWER);
 				if (asReply) return item.output(failureAsReply(failure));
 				const failed = item.failed(failure);
-				// A chat without streaming shows the field `message`. On the error output, `message` is not set,
-				// because it could replace a field of the input item.
+				// A chat without streaming shows the field `message`. On the error output, keep the `message` of the
+				// input item.
 				if (failure.node?.onError !== 'continueErrorOutput') failed.json.message = NO_ANSWER;
 				return failed;
 			} finally {
@@ -177,31 +176,24 @@ export async function executeAsking(
 	return output;
 }
 
-/** The chat that shows the answer or the failure of an item. Undefined if no chat is to show it. */
+/** The chat that shows the answer or the error of an item, if any. */
 function chatOf(item: Item, request: RunRequest | Error): Chat | undefined {
 	const { showInChat, citations } = isError(request)
 		? { showInChat: shownIn(item), citations: undefined }
 		: request.options;
-	// The node cannot detect whether a sub-workflow is the tool of an agent. So in a sub-workflow, Show in Chat = Whole
-	// shows nothing.
+	// A sub-workflow may be the tool of an agent. The agent then answers in the chat itself.
 	const isTool = item.context.getMode() === 'integrated' && showInChat === 'whole';
 	return isTool || showInChat === 'hidden' ? undefined : Chat.of(item, citations);
 }
 
-/**
- * Reads only the option Show in Chat, for an item with other invalid parameters. Returns `hidden` if this option is
- * invalid too.
- */
+/** Reads only the option Show in Chat. Other parameters of the item may be invalid. */
 function shownIn(item: Item) {
 	const schema = runSettings.shape.options.shape.showInChat;
 	const shown = attempt(() => item.setting('options.showInChat', schema));
 	return isError(shown) ? 'hidden' : shown;
 }
 
-/**
- * Hints about problems of successful runs: answers that are missing on their thread, and searches that were not
- * filtered as intended.
- */
+/** Hints about lost answers and unfiltered searches of successful runs. */
 function hintsAt(output: INodeExecutionData[]): string[] {
 	const lost = output.filter(({ json }) => json.remembered === false).length;
 	const ofLost = `Answers overwritten on the thread by another run at the same time: ${lost}.`;
@@ -210,7 +202,7 @@ function hintsAt(output: INodeExecutionData[]): string[] {
 }
 
 /**
- * Starts the run of an item and, if `request.waits`, waits for the result.
+ * Starts the run of an item, and waits for the answer if `request.waits` is set.
  *
  * @returns the JSON of the output item
  * @throws NodeApiError if the run did not start or gave no answer; NodeOperationError if a file cannot be read
@@ -231,12 +223,12 @@ async function ask(request: RunRequest, turn: Turn, chat?: Chat): Promise<IDataO
 const progressOf = (facts: RunFacts) => (minutes: number) =>
 	`waiting for run ${facts.runId ?? '…'} of thread ${facts.threadId}, ${minutes} minutes`;
 
-/** Records whether a server lacks the routes for background runs. Items with the same connection share the record. */
+/** Whether the server lacks the routes for background runs. All items of a connection share this information. */
 const routesOf = memoize<(send: Send) => Run['routes']>(() => ({ areMissing: false }));
 routesOf.cache = new WeakMap();
 
 /**
- * Waits until the item is first in the queue of its thread, finds or creates the conversation, and uploads the files.
+ * Prepares the run of an item: waits for the turn, opens the conversation, and uploads the files.
  *
  * @returns the run to start
  * @throws NodeApiError or NodeOperationError if one of these steps fails
@@ -246,7 +238,7 @@ async function prepare(request: RunRequest, turn: Turn): Promise<Run> {
 	const client = clientOf(item, options.deadlineMinutes * MINUTE_MS);
 	const refusal = await waitForTurn(turn, client, options.whenBusy);
 	if (refusal) throw resultError(item, refusal);
-	// Reads the files before sending anything. Reading can fail, because n8n deletes the files of old executions.
+	// Reads all files before the first request, because n8n may have deleted a file.
 	const read = request.attachments.map(async (field) => await readUploadFile(item, field));
 	const files = await Promise.all(read);
 	const thread = await openThread(request, client);
@@ -267,10 +259,10 @@ async function prepare(request: RunRequest, turn: Turn): Promise<Run> {
 	return ids.length > 0 ? { ...run, body: withFileContexts(run.body, ids) } : run;
 }
 
-/** Finds or creates the conversation of a run. Returns its IDs, or why the conversation cannot be opened. */
+/** Finds or creates the conversation of a run. */
 async function openThread({ item, runOn, threadId = '', title }: RunRequest, client: Client) {
 	if (runOn === 'existing') return { threadId };
-	// The node makes the thread ID, so that the ID is known even if the server's answer is lost.
+	// The node chooses the thread ID, so the ID is known even without an answer of the server.
 	if (runOn === 'new') return await openNew(client, randomUUID(), title);
 	const { account, credentialId } = item.connection;
 	return await openByKey(client, { keyId: threadId, title, owner: ownerOf(account), credentialId });
@@ -286,8 +278,7 @@ function clientOf({ context, connection: { send } }: Item, deadlineMs: number): 
 const fileContext = z.object({ id: z.string().min(1) });
 
 /**
- * Uploads files for a thread (E12), several at once. Repeats an upload if its answer is lost, because a second copy
- * does no harm.
+ * Uploads files for a thread (E12), several at once.
  *
  * @returns the file context IDs, in the order of the files
  * @throws NodeApiError for the first file that was not uploaded
@@ -296,6 +287,7 @@ async function uploadAttachments({ item, attachments }: RunRequest, run: Run, fi
 	const upload = async (file: UploadFile) =>
 		await call(run, {
 			method: 'POST',
+			// Repeatable, because a second copy of a file does no harm.
 			repeatable: true,
 			path: '/contexts/file',
 			schema: fileContext,
@@ -331,7 +323,7 @@ export async function executeById({ items }: Execution, operation: OperationById
 	return await forEachItem(items, work, isError(atOnce) ? 1 : atOnce);
 }
 
-/** Executes Thread: Get Run (or Wait for Run, if `waits`) for one item. */
+/** Reads the answer of one run. If `waits` is set, waits until the run ends. */
 async function readAnswer(item: Item, ids: RunIds, waits: boolean): Promise<IDataObject> {
 	const request = { item, ...item.settings(runSettings), ...readAnswerOutput(item) };
 	const { deadlineMinutes, whenGivenUp } = request.options;
@@ -355,7 +347,7 @@ async function cancelRun(item: Item, ids: RunIds): Promise<IDataObject> {
 	return { cancelled: status === 'cancelled', status, ...ids };
 }
 
-/** A client with a timeout for each request. Its deadline leaves time for all attempts of a request. */
+/** A client with a timeout for each request. The deadline is long enough for all retries of a request. */
 function clientWithTimeout(item: Item): Client {
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds) * 1000;
 	const { maxTries, maxElapsedMs } = SINGLE_REQUEST_LIMITS;
@@ -363,13 +355,13 @@ function clientWithTimeout(item: Item): Client {
 	return { ...client, send: async (request) => await client.send({ ...request, timeoutMs }) };
 }
 
-/** The facts of a run that the node outputs. Facts from `rejected` on are set only in special cases. */
+/** The facts of a run that the node outputs. Most runs have only the first four facts. */
 export const FACTS = [
 	...(['status', 'threadId', 'conversationId', 'runId'] as const),
 	...(['rejected', 'remembered', 'discarded', 'cancelledRun'] as const),
 ];
 
-/** The fields of a cited passage in simplified output, if Include does not contain Passages. */
+/** The fields of a cited passage in simplified output. */
 const CITED = ['number', 'documentName', 'fileUrl', 'documentId'] as const;
 
 const REJECTED = 'This was rejected, and not carried out.';
@@ -400,7 +392,7 @@ export function answerOf(
 	const isShown = style === 'numbers' && options.showInChat !== 'hidden';
 	const isListed = include.includes('sources') || (isShown && isForChat());
 	const output = isListed && !isEmpty(cited) ? text + listOf(cited) : text;
-	// A run that waits for a decision may still search later, so do not report unused filter values yet.
+	// While a run waits for a decision, it is unknown whether the filter values will be used.
 	const filter = filterReport(all, hasFilterValues && !tasks);
 	const facts: FieldValues = pick(result as Completed & Interrupted, FACTS);
 	if (!request.simplify) {
@@ -424,22 +416,19 @@ export function answerOf(
 
 const known = (json: FieldValues) => omitBy(json, isUndefined) as IDataObject;
 
-/**
- * How a search was filtered, worst status first. A knowledge step of an assistant's workflow reports no status, so its
- * search is `unknown`.
- */
+/** How a search was filtered, worst status first. `unknown` means that the server reported no status. */
 const STATUSES = ['not_applied', 'dynamic_fallback', 'unknown', 'applied', 'notSearched'] as const;
 
 /** The statuses of a search that had a filter. */
 const FILTERED = ['applied', 'dynamic_fallback'];
 
-/** How one search was filtered, or all searches of a run together. */
+/** How searches were filtered: a single search, or all searches of a run. */
 export interface FilterReport {
-	/** `notSearched` if no knowledgebase was searched, or the search failed. */
+	/** `notSearched` means that there was no search, or the search failed. */
 	status: (typeof STATUSES)[number];
 	/** Number of passages found. */
 	hitCount: number;
-	/** Why a search failed, e.g. because a filter value was missing. The run itself still succeeds. */
+	/** Why a search failed, e.g. because a filter value was missing. */
 	reason?: string;
 }
 
@@ -448,19 +437,19 @@ const diagnostic = z.object({
 	hitCount: z.number().catch(0),
 });
 
-/** The search diagnostics in the answer of a tool (recorded, `filters-retry`). Only the first entry is read. */
+/** Reads the first search diagnostics from the answer of a tool. Recorded in `test/recordings/filters-retry.json`. */
 const toolAnswer = z
 	.object({ diagnostics: z.tuple([diagnostic]).rest(z.unknown()) })
 	.transform(({ diagnostics: [{ filterStatus: status, hitCount }] }) => ({ status, hitCount }));
 
-/** Matches the reason in the result of a failed tool call. */
+/** Matches the result of a failed tool call. The first group is the reason. */
 const TOOL_ERROR = /^Error: (.*?)(?:\n Please fix your mistakes\.)?$/s;
 
 /**
  * Reports how the searches of a run were filtered. For several searches, returns the worst status.
  *
  * @param hasValues whether the message contained values for filters
- * @returns undefined if no filter was involved and no search failed
+ * @returns undefined if there is nothing to report
  */
 export function filterReport(parts: Part[], hasValues: boolean): FilterReport | undefined {
 	const searches = compact(parts.map(searchIn));
@@ -485,7 +474,7 @@ function searchIn({ id, data }: Part): FilterReport | undefined {
 	return isString(reason) ? { status: 'notSearched', hitCount: 0, reason } : undefined;
 }
 
-/** The hint about a search that failed or was not filtered as intended, if any. */
+/** Returns a hint if a report shows a problem with a search or a filter. */
 export function filterHint(filter: FilterReport | undefined) {
 	if (filter?.reason !== undefined) {
 		const reason = sanitize(filter.reason);
@@ -501,12 +490,11 @@ const FILTER_HINTS: Partial<Record<FilterReport['status'], string>> = {
 	notSearched: 'Values for filters were given, but no knowledge was looked into.',
 };
 
-/** The fields that the other tools of an agent need to continue an incomplete run. */
+/** The fields that an agent needs to continue an incomplete run. */
 const RESUME_FIELDS = ['status', 'threadId', 'runId', 'interrupt'];
 
 /**
- * The JSON of an output item. In an agent's tool, only the necessary fields are kept, because every word costs the
- * model tokens.
+ * Returns the JSON of an output item. For an agent, leaves out most fields to save tokens.
  *
  * @param cited the names of the cited sources
  */
@@ -528,10 +516,7 @@ export function forAudience(
 /** A Markdown list of the cited documents. */
 const listOf = (names: string[]) => `\n\nSources:\n${names.map((name) => `- ${name}`).join('\n')}`;
 
-/**
- * The names of the cited documents. With style `numbers`, the numbers of the cited passages come first, such as
- * `[1] guide.pdf`.
- */
+/** The names of the cited documents. With the style `numbers`, an entry looks like `[1] guide.pdf`. */
 function citedNames(sources: Source[], style: RunOptions['citations']): string[] {
 	const cited = sources.filter((one) => one.cited);
 	return map(groupBy(cited, 'documentId'), (passages, id) => {
@@ -541,13 +526,13 @@ function citedNames(sources: Source[], style: RunOptions['citations']): string[]
 	});
 }
 
-/** Replaces an empty answer for chat visitors and agents. */
+/** The text that chat visitors and agents get if the answer is empty. */
 const EMPTY_ANSWER = 'The assistant gave no answer in words.';
 
 /** Separates the texts of an answer, e.g. before and after a tool call. */
 const BREAK = '\n\n';
 
-/** Shows an answer in a streaming chat, in pieces or as a whole. If the answer is empty, shows a fixed text. */
+/** Shows an answer in a streaming chat, in pieces or as a whole. */
 export class Chat implements Listener {
 	private readonly sources = new Sources();
 	private text: Citations;
@@ -578,10 +563,7 @@ export class Chat implements Listener {
 		this.show(this.text.push(piece));
 	}
 
-	/**
-	 * Shows the rest of the output, or a fixed text if the output is empty. If the chat shows a different text, adds
-	 * the whole output.
-	 */
+	/** Shows the part of the output that the chat does not show yet. */
 	complete(output: string) {
 		if (output.trim() === '') this.say(EMPTY_ANSWER);
 		else if (output.startsWith(this.shown)) this.show(output.slice(this.shown.length));
@@ -616,7 +598,7 @@ export class Chat implements Listener {
 /**
  * The error of a run without an answer. It contains the reason, the next step, and the IDs of the run.
  *
- * @param hints facts for the description; by default, the record that a 404 refers to
+ * @param hints facts for the error description; default: see `missingRecord`
  */
 export function resultError(
 	item: Item,
@@ -624,7 +606,7 @@ export function resultError(
 	hints: HintContext = { missing: missingRecord(item, result) },
 ): NodeApiError {
 	const { failure, reason, advice, status, unverified } = result;
-	// The server rejected the token. Its owner may change, so the next run must look up the owner again.
+	// A rejected token may have a different owner later, so the cached owner is removed.
 	if (failure?.status === 401) forgetOwner(item.connection.account);
 	const shown: Failure =
 		failure && reason === undefined
@@ -644,10 +626,7 @@ export function resultError(
 
 const READ_THREAD_ADVICE = 'Look the thread up on the server, or read it with Thread: Get.';
 
-/**
- * The record that a 404 refers to: the assistant, because the server looks up the assistant first (recorded). Undefined
- * if the operation has a run ID.
- */
+/** The record that a 404 refers to: the assistant. Unknown if the operation has a run ID. */
 function missingRecord(item: Item, { threadId = '' }: NoAnswer): HintContext['missing'] {
 	if (item.has('runId')) return undefined;
 	if (item.has('assistantId')) return { field: '"Assistant"', id: item.filledText('assistantId') };
@@ -655,7 +634,7 @@ function missingRecord(item: Item, { threadId = '' }: NoAnswer): HintContext['mi
 }
 
 /**
- * The error for a file that was not uploaded. The message was then not sent either.
+ * The error for a file that was not uploaded.
  *
  * @param property the binary field of the file
  */

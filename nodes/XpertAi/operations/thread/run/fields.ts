@@ -110,7 +110,7 @@ const inOneRequest = booleanField(
 	'Whether to wait in the request that starts the run, as servers without run IDs need',
 );
 
-/** Hidden if Wait in One Request is on, because the node cannot cancel that run. */
+/** The node cannot cancel a run of Wait in One Request, so the field is hidden for such runs. */
 const whenGivenUp = choiceField(
 	'whenGivenUp',
 	'When the Wait Ends Early',
@@ -122,7 +122,7 @@ const whenGivenUp = choiceField(
 	{ default: 'leave', displayOptions: { hide: { inOneRequest: [true] } } },
 );
 
-/** Hidden in the tool of an agent, because the input of a tool has no files. */
+/** The tool of an agent gets no files, so the field is hidden in tools. */
 export const attachments = textField(
 	'attachments',
 	'Attach Files',
@@ -153,7 +153,7 @@ const filterValues = typedRowsField(
 	],
 );
 
-/** Hidden if Decision is Reject. Shown for an expression, because the expression may give Confirm. */
+/** Hidden for Reject only, because an expression may result in Confirm. */
 const changedArguments: INodeProperties = {
 	...jsonField(
 		'changedArguments',
@@ -176,10 +176,7 @@ const WAITING = [...SENDING, 'waitForRun'];
 /** Operations that output an answer. */
 const ANSWERING = [...ASKING, 'getRun', 'waitForRun'];
 
-/**
- * The options of all operations on runs. One shared field keeps the node's description small. n8n sends the description
- * to every browser.
- */
+/** The options of all operations on runs. One shared field keeps the description of the node small. */
 export const runOptions: INodeProperties = optionsField([
 	concurrency,
 	...shownFor(ANSWERING, answerOptions),
@@ -192,10 +189,10 @@ export const runOptions: INodeProperties = optionsField([
 	...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
 ]);
 
-/** Minutes, up to the longest timer of Node.js. */
+/** A duration in minutes. The maximum is the longest timer of Node.js. */
 const minutes = z.number().positive().min(0.001).max(35_791);
 
-/** Settings of the operations on runs. An option that an operation does not show has its default. */
+/** Settings of the operations on runs. Hidden options have their default values. */
 export const runSettings = z.object({
 	options: z.object({
 		cancelSilentMinutes: z.number().min(0).max(35_791),
@@ -232,7 +229,7 @@ const sources = {
 	},
 };
 
-/** The tool of an agent does not offer Automatic, because a tool does not read the session of a Chat Trigger. */
+/** The tool of an agent does not know the chat session, so tools do not offer Automatic. */
 const threadSources = [
 	choiceField(
 		'threadSource',
@@ -279,7 +276,7 @@ const message = textField('message', 'Message', 'What to say to the assistant', 
 	displayOptions: { hide: OF_TOOLS },
 });
 
-/** In a tool, the model writes the message. n8n recognizes this by the comment in `default`. */
+/** In the tool of an agent, the model writes the message. n8n detects this by the comment in `default`. */
 const messageOfModel = {
 	...message,
 	default:

@@ -38,17 +38,15 @@ export type RunRequest = ReturnType<typeof readRunRequest>;
  */
 export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 	const { options } = item.settings(runSettings);
-	// `runOn` is `new`, `key` or `existing`. Automatic becomes `new` or `key`.
 	const { key, threadId, runOn } = placeOf(item, kind);
-	// The IDs of a key's conversation are derived from the assistant and the key. So Additional Fields (JSON) must not
-	// change the assistant.
+	// The conversation of a key belongs to one assistant, so Additional Fields (JSON) must not change the assistant.
 	const body = runBodyOf(item, kind, key === undefined ? [] : ['assistant_id']);
 	const intent = intentOf(kind, body);
 	const start = truncate(intent.text?.trim(), { length: TITLE_LENGTH });
 	return {
 		item,
 		runOn,
-		// With a key, this is not the thread ID: `openByKey` derives the thread ID from this value.
+		// With a key, this is the `keyId` of `openByKey`.
 		threadId: key === undefined ? threadId : derivedId(String(body.assistant_id), key),
 		body,
 		intent,
@@ -60,10 +58,7 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 	};
 }
 
-/**
- * Returns where the message goes. Automatic uses the chat session as the key. Without a session, Automatic starts a new
- * conversation.
- */
+/** Returns where the message goes. Automatic means the conversation of the chat session, or a new one. */
 function placeOf(item: Item, kind: RunKind) {
 	const chosen = kind === 'message' ? item.setting('threadSource', threadSource) : 'existing';
 	if (chosen === 'existing') return { runOn: chosen, threadId: item.filledText('threadId') };
@@ -76,7 +71,7 @@ function placeOf(item: Item, kind: RunKind) {
 
 const CHANGES = 'options.changedArguments';
 
-/** For error messages: the parameter that sets each path of the body. */
+/** The parameter that sets each path of the body. Used in error messages. */
 const FIELD_BY_PATH = {
 	assistant_id: 'assistantId',
 	'input.message.input.input': 'message',
@@ -85,9 +80,9 @@ const FIELD_BY_PATH = {
 };
 
 /**
- * Builds the body of E4 for an item, without the uploaded files.
+ * Builds the request body of a run (E4), without the uploaded files.
  *
- * @param reserved further paths that Additional Fields (JSON) must not set
+ * @param reserved paths that Additional Fields (JSON) must not set
  * @throws NodeOperationError if a parameter is invalid
  */
 export function runBodyOf(item: Item, kind: RunKind, reserved: string[] = []): RunBody {
@@ -119,12 +114,11 @@ function decisionBody(item: Item, values: FieldValues) {
 	const type = decisionOf(values.decision);
 	const isConfirmed = type === 'confirm';
 	const changes = values.changedArguments ?? {};
-	// The user enters an object by call ID. The server expects a list of calls.
+	// The user enters arguments by call ID, but the server expects a list of calls.
 	const byCallId = item.check(changedArguments, changes, { parameter: item.labelOf(CHANGES) });
 	const toolCalls = map(byCallId, (args, id) => ({ id, args }));
 	const patch = isEmpty(toolCalls) || !isConfirmed ? {} : { patch: { toolCalls } };
-	// If a rejection has a payload, even an empty one, the server runs the rejected tool call. So Additional Fields
-	// (JSON) must not change a rejection.
+	// A rejection must not have a payload. With a payload, the server executes the rejected call.
 	const decided = isConfirmed ? ['input.decision.type'] : ['input.decision', 'input.patch'];
 	return {
 		body: { input: { action: 'resume', target: {}, decision: { type }, ...patch } },
@@ -160,7 +154,7 @@ const APPROVALS = new Map([
 
 const FILTERS = 'options.filterValues';
 
-/** Reads the values for filters, by key. Rejects keys that the message itself uses. */
+/** Reads the values for filters, by key. Rejects the keys in `MESSAGE_KEYS`. */
 function rowsOfFilters(item: Item, rows: unknown): FieldValues {
 	const label = item.labelOf(FILTERS);
 	const values = valuesOfRows(item, label, rows, () => '');
@@ -171,8 +165,8 @@ function rowsOfFilters(item: Item, rows: unknown): FieldValues {
 }
 
 /**
- * Rejects empty values for filters, except in a text row with May Be Empty. With an empty value, the filters `contains`
- * and `under` find everything (recorded, `knowledge-filter-5`).
+ * Rejects empty values for filters, because some filters find everything with an empty value. Recorded in
+ * `test/recordings/knowledge-filter-5.json`.
  */
 function checkFilterValues(item: Item, body: RunBody, naming: Naming, rows: unknown = []) {
 	const mayBeEmpty = (rows as Row[]).filter((row) => row.mayBeEmpty && isText(row)).map(keyIn);
@@ -192,16 +186,13 @@ const keyIn = ({ key }: Row) => String(key).trim();
 const EMPTY_FIX =
 	'With an empty value, some filters find everything. Where that is meant, give the value as a row with "May Be Empty".';
 
-/** Whether a value is empty. A text of only slashes and blanks is an empty folder (recorded, `knowledge-filter-2`). */
+/** Whether a filter value is empty. A text such as `/` counts as an empty folder. */
 const isEmptyValue = (value: unknown): boolean =>
 	isNil(value) ||
 	(typeof value === 'string' && /^[\s/]*$/.test(value)) ||
 	(Array.isArray(value) && value.length === 0);
 
-/**
- * The node type of Loop Over Items. Each round of this loop has other items, which must not share the conversation of
- * the chat session.
- */
+/** The node type of Loop Over Items. Items in a loop must not share the conversation of the chat session. */
 const LOOP_OVER_ITEMS = 'n8n-nodes-base.splitInBatches';
 
 const chatMessage = z.object({ sessionId: z.string().trim().min(1) });
@@ -209,8 +200,7 @@ const chatMessage = z.object({ sessionId: z.string().trim().min(1) });
 /**
  * The session ID of the chat message that started the execution.
  *
- * @returns undefined in an agent's tool, inside Loop Over Items, or if no Chat Trigger of this workflow gave a session
- * ID
+ * @returns undefined without a session, in the tool of an agent, and inside Loop Over Items
  */
 export function chatSessionOf({ context, index }: Item): string | undefined {
 	if (isTool(context)) return undefined;
