@@ -71,6 +71,13 @@ interface InputIssue {
 }
 
 /**
+ * The settings of a node that contain no expression, so that they are read once for all items. By name: the two
+ * arguments of `setting`, and its result.
+ */
+const constantsOf = memoize((_: INode) => new Map<string, [object, unknown, result: unknown]>());
+constantsOf.cache = new WeakMap();
+
+/**
  * Reads and checks node parameters, for one input item or for one poll of the trigger. Methods throw a
  * NodeOperationError if a value is invalid.
  */
@@ -149,19 +156,24 @@ export class Reader {
 	 * @param initial the value of an empty parameter. If omitted, the default of the field applies.
 	 */
 	setting<Value>(name: string, schema: Schema<Value>, initial?: NodeParameterValueType): Value {
+		const constants = constantsOf(this.node);
+		const [knownSchema, knownInitial, known] = constants.get(name) ?? [];
+		if (knownSchema === schema && knownInitial === initial) return known as Value;
 		const field = this.fieldOf(name);
-		initial ??= field?.default;
-		const raw = this.parameter(name, initial);
-		const given = isNothing(raw) ? initial : raw;
+		const start = initial ?? field?.default;
+		const raw = this.parameter(name, start);
+		const given = isNothing(raw) ? start : raw;
 		const naming =
 			field?.type === 'json'
 				? { parameter: field.displayName }
 				: { fields: this.fields, within: name.split('.') };
 		const value = field ? this.check(fieldSchema(field), given, naming) : given;
-		if (field?.type !== 'collection') return this.check(schema, value, naming);
-		const options = field.options as INodeProperties[];
-		const initials = Object.fromEntries(options.map((one) => [one.name, one.default]));
-		return this.check(schema, defaults({}, value, initials), naming);
+		const options = (field?.type === 'collection' && field.options) as INodeProperties[] | false;
+		const initials = options && Object.fromEntries(options.map((one) => [one.name, one.default]));
+		const whole = this.check(schema, initials ? defaults({}, value, initials) : value, naming);
+		if (!findPath([this.node.parameters[name.replace(/\..*/, '')], start], isExpression))
+			constants.set(name, [schema, initial, whole]);
+		return whole;
 	}
 
 	/** Reads one parameter for each key of a schema. Limit each number in the schema: `z.number()` accepts Infinity. */
@@ -221,8 +233,7 @@ export class Reader {
 
 	/** Returns the display name of a parameter such as `options.timeout`. */
 	labelOf(name: string): string {
-		const [outer = ''] = name.split('.');
-		return (this.fieldOf(name) ?? this.fieldOf(outer))?.displayName ?? name;
+		return (this.fieldOf(name) ?? this.fieldOf(name.replace(/\..*/, '')))?.displayName ?? name;
 	}
 
 	has(name: string): boolean {

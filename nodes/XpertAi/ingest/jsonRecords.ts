@@ -37,7 +37,7 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 		held.push(line);
 		length += line.text.length;
 		areLines ||= held.length === 2 && isRecord(held[0]);
-		if (areLines) yield* held.splice(0).map(parseLine);
+		if (areLines) for (const one of held.splice(0)) yield parseLine(one);
 		else if (length > MAX_VALUE_LENGTH) return yield { position: 'The file', flaw: TOO_LONG };
 	}
 	if (held.length > 0) yield* recordsInWholeFile(held);

@@ -1,4 +1,4 @@
-import { chunk } from 'lodash';
+import { chunk, clamp } from 'lodash';
 
 import { IDS_PER_ADDRESS } from '../transport/api';
 import type { Failure } from '../transport/failure';
@@ -7,6 +7,7 @@ import { IDS_TO_START, fetchStatuses, listWith, processingEndOf, statusesById } 
 import type { KnowledgebaseRoutes, ProcessedFact, ProcessingStatus } from './answers';
 
 const REQUESTS_AT_ONCE = 5;
+const MAX_IDS_TO_START = 100;
 
 /** Minimum time that a server needs for a document. If there are few documents, the first poll is earlier. */
 const MIN_PAUSE_PER_DOCUMENT_MS = 250;
@@ -134,8 +135,10 @@ export class Processing {
 	 */
 	private startPending(): void {
 		if (!this.canContinue) this.reportNotStarted(this.pending.splice(0));
+		// If documents are stored faster than they are started, the requests share what is pending.
+		const size = clamp(this.pending.length / REQUESTS_AT_ONCE, IDS_TO_START, MAX_IDS_TO_START);
 		while (this.pending.length > 0 && this.inFlight.size < REQUESTS_AT_ONCE)
-			this.track(this.requestStart(this.pending.splice(0, IDS_TO_START)));
+			this.track(this.requestStart(this.pending.splice(0, size)));
 	}
 
 	/** Keeps a request in `inFlight` until it ends. After that, starts pending documents if they fill a request. */

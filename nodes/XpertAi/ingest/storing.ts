@@ -263,8 +263,7 @@ export class Storer<Origin> {
 			if (shown < batch.length) addIssue({ code: 'custom', message });
 		});
 		const [before, behind] = journaled?.rows ?? [];
-		const rows = compact([before, ...batch.map(({ json }) => json), behind]);
-		const body = `[${rows.join(',')}]`;
+		const body = `[${compact([before, ...map(batch, 'json'), behind]).join(',')}]`;
 		const request = { method: 'POST', repeatable: true, path, body, timeoutMs, schema } as const;
 		const result = await call(client, request);
 		journaled?.onEnded(result.ok, result.mayBeDone);

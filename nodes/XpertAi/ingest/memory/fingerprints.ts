@@ -14,8 +14,7 @@ export const UNKNOWN = '?';
 
 export type Entry = [packedId: string, fingerprint: string];
 
-export const pack = (entries: Iterable<Entry>) =>
-	Buffer.from([...entries].flat().join(''), 'latin1');
+export const pack = (all: Iterable<Entry>) => Buffer.from([...all].flat().join(''), 'latin1');
 
 export function* unpack(body: Buffer): Generator<Entry> {
 	for (let at = 0; at < body.length; ) {
@@ -140,13 +139,21 @@ const fingerprintAt = (entries: string, at: number) =>
 		: entries.slice(at + ID_BYTES, at + ENTRY_BYTES);
 
 /** Returns the entry of a stored document that is not yet processed. */
-export const storedEntry = (id: string, contentHash: string): Entry => [
-	packId(id),
-	contentHash.slice(0, FINGERPRINT_BYTES),
-];
+export function storedEntry(id: string, contentHash: string): Entry {
+	return [packId(id), contentHash.slice(0, FINGERPRINT_BYTES)];
+}
 
-/** Converts a UUID to 16 characters, one per byte. Upper and lower case give the same result. */
-export const packId = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1');
+let last = { id: '', packedId: '' };
+
+/**
+ * Converts a UUID to 16 characters, one per byte. Upper and lower case give the same result. Keeps the last result,
+ * because several questions about the same document follow one another.
+ */
+export function packId(id: string): string {
+	if (id !== last.id)
+		last = { id, packedId: Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1') };
+	return last.packedId;
+}
 
 /**
  * Returns the tail of a packed ID: the last two bytes, as a number. The first bytes are less random, because they may

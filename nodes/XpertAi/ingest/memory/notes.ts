@@ -223,7 +223,7 @@ export class Names {
 	/** Makes a name note from unwritten names. Makes none if these names have fewer than `minLength` characters. */
 	async collect(minLength = 0): Promise<WrittenNote[]> {
 		const { added, counted } = this;
-		if (added.length === 0 || sumBy(added, 'length') < minLength) return [];
+		if (added.length === 0 || added.join().length < minLength) return [];
 		const [last = []] = counted.hasRoom ? await this.read([counted.notes - 1]) : [];
 		const at = last.length > 0 ? counted.notes - 1 : counted.notes;
 		const text = `[${[...last.map((one) => JSON.stringify(one)), ...this.added].join(',')}]`;

@@ -297,6 +297,7 @@ export function mapColumns(columns: IDataObject): IDataObject {
 /** Makes a function that checks a record and reads its Key Field and its Version Field. */
 function recordReader(item: Item) {
 	const keyPath = textIfGiven(item, 'documentKeyField');
+	const label = item.labelOf('documentKeyField');
 	const versionPath = textIfGiven(item, 'documentSettings.documentVersionField');
 	return (given: unknown, parameter: string): FoundDocument => {
 		// A Key Field replaces the ID of the record, so a numeric ID is allowed.
@@ -307,7 +308,7 @@ function recordReader(item: Item) {
 		const record = versionPath ? omit(checked, versionPath) : checked;
 		if (keyPath === undefined) return { record, version };
 		const key = ownValue(checked, keyPath);
-		const field = `${parameter}: "${item.labelOf('documentKeyField')}"`;
+		const field = `${parameter}: "${label}"`;
 		if (!isText(key) && typeof key !== 'number') {
 			const rule = `names ${quoted(keyPath)}, which this document does not have`;
 			return item.refuse({ field, rule });

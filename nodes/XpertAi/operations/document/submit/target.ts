@@ -24,11 +24,8 @@ type Document = ReadyDocument<Origin>;
 type Processed = Extract<Fact<Origin>, { outcome: 'processed' }>;
 
 /** The record as JSON. Reuses the JSON of the found document if possible, to save time. */
-function jsonWithId(
-	{ record: read, json = '' }: FoundDocument,
-	record: DocumentRecord,
-	id: string,
-) {
+function jsonWithId(found: FoundDocument, record: DocumentRecord, id: string) {
+	const { record: read, json = '' } = found;
 	const isSame = record.parent === read.parent && record.folder === read.folder;
 	if (!isSame || json.length <= 2) return JSON.stringify(record);
 	if (read.id === undefined) return `{"id":"${id}",${json.slice(1)}`;
@@ -44,8 +41,8 @@ async function hashOf({ json, record, file }: Document, version?: string): Promi
 	const { fileUrl } = record;
 	// Leaves out the signature of a URL, because the signature differs in each run.
 	const given = fileUrl ? JSON.stringify({ ...record, fileUrl: unsignedAddress(fileUrl) }) : json;
-	// File names in NFC and in NFD must give the same hash.
-	const text = given.normalize('NFC');
+	// File names in NFC and in NFD must give the same hash. ASCII text is the same in both.
+	const text = Buffer.byteLength(given) === given.length ? given : given.normalize('NFC');
 	if (!file) return MARKS.content + hash('sha256', text, 'binary');
 	const digest = createHash('sha256').update(text);
 	const { content } = await file();
@@ -422,11 +419,7 @@ export class Target {
 	 *
 	 * @returns undefined if the document must not be sent
 	 */
-	private async ready(
-		found: FoundDocument | ItemError,
-		item: Item,
-		isHashed: boolean,
-	): Promise<Document | undefined> {
+	private async ready(found: FoundDocument | ItemError, item: Item, isHashed: boolean) {
 		if (found instanceof Error) return this.takeRefused(item, found);
 		const { submission } = this;
 		const origin: Origin = { item };
