@@ -491,3 +491,65 @@ describe('settings', () => {
 		expect(thrownBy(() => read(parameters)).message).toBe(message);
 	});
 });
+
+describe('a setting of two items', () => {
+	const minutes = numberField('minutes', 'Minutes', undefined, { default: 15 });
+	const name = textField('name', 'Name', undefined, { default: '={{ $json.name }}' });
+	const settings = [optionsField([minutes, textField('title', 'Title')]), name];
+
+	/** How often n8n is asked, where each item reads the setting in these ways, and what they get. */
+	function readings(parameters: INodeParameters, ways: Array<(item: Reader) => unknown>) {
+		const own = { ...node, parameters };
+		let asked = 0;
+		const items = [0, 1].map(
+			(index) => new Reader(own, settings, () => (asked += 1), 'Nothing was sent.', index),
+		);
+		return { values: items.map((one) => ways.map((way) => way(one))), asked };
+	}
+
+	const ofOptions = (one: Reader) => one.setting('options.minutes', finite);
+	const named = (one: Reader) => one.text('name');
+
+	it.each<[string, INodeParameters, (item: Reader) => unknown, number]>([
+		['once, with a value', { options: { minutes: 3 } }, ofOptions, 1],
+		['once, where it is not given', {}, ofOptions, 1],
+		['for each, with an expression', { options: { minutes: '={{ 1 }}' } }, ofOptions, 2],
+		[
+			'for each, beside an expression',
+			{ options: { minutes: 3, title: '={{ 1 }}' } },
+			ofOptions,
+			2,
+		],
+		['for each, with an expression for all of them', { options: '={{ {} }}' }, ofOptions, 2],
+		['once, with a text', { name: 'a' }, named, 1],
+		[
+			'for each, with a default that is an expression',
+			{},
+			(one) => one.setting('name', z.any()),
+			2,
+		],
+	])('is read %s', (_, parameters, way, times) => {
+		const { asked, values } = readings(parameters, [way]);
+		expect(asked).toBe(times);
+		expect(values.flat().map(Number)).toEqual(times === 1 ? [1, 1] : [1, 2]);
+	});
+
+	it('is read anew with another schema, or another initial value', () => {
+		const other = finite.transform((value) => value * 10);
+		const { values } = readings({}, [
+			ofOptions,
+			(one) => one.setting('options.minutes', other),
+			(one) => one.setting('options.minutes', other, 5),
+		]);
+		expect(values[0]).toEqual([1, 20, 30]);
+	});
+
+	it('is refused for each item that reads it', () => {
+		const strict = finite.max(0);
+		const refused = (one: Reader) => thrownBy(() => one.setting('options.minutes', strict)).message;
+		expect(readings({}, [refused]).values.flat()).toEqual([
+			'"Minutes" in "Options" must be at most 0, but is 1',
+			'"Minutes" in "Options" must be at most 0, but is 2',
+		]);
+	});
+});
