@@ -11,7 +11,7 @@ import { BASE_URL, BEFORE_TOKEN, SECURE_START } from '../nodes/XpertAi/transport
 
 /**
  * The expression for the server address in the credential test. Repeats the rules of `serviceRoot`, because expressions
- * cannot call functions of the node. An invalid Base URL becomes `data:,`, and the test fails with status 405.
+ * cannot call functions of the node. An invalid Base URL becomes `data:,`. A POST to `data:,` gives status 405.
  */
 const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	const [, start, path] = ${BASE_URL}.exec(text) ?? [];
@@ -71,7 +71,7 @@ export class XpertAiApi implements ICredentialType {
 		properties: { headers: { Authorization: AUTHORIZATION } },
 	};
 
-	/** Counts assistants, because this request needs a valid token and changes nothing. */
+	/** The test counts assistants, because this request needs a valid token and changes nothing. */
 	test: ICredentialTestRequest = {
 		request: {
 			method: 'POST',

@@ -11,8 +11,8 @@ import { MINUTE_MS } from '../XpertAi/transport/clock';
  * - `since`: the time up to which all changes were read.
  * - `known`: the changes at or after `again`. No change in `known` is emitted twice.
  *
- * The next poll reads the time between `again` and `since` once more, because changes can become visible late.
- * Both times stop at the first change that is not handled yet.
+ * The next poll reads the changes between `again` and `since` once more, because changes can become visible late.
+ * Both times stop at the oldest unhandled change.
  * Both times use the server's clock, because the clock of the n8n machine may be wrong.
  */
 
@@ -78,7 +78,7 @@ export interface Reading<One extends Change> extends Page<One> {
  * @param memory the stored memory, which an overlapping poll may have changed
  * @param before the memory at the start of the poll
  * @param found the changes that the poll read
- * @param outcome the wanted changes, and which of them the poll handled or postponed (`unread`)
+ * @param outcome three lists: the wanted changes, the handled changes and the postponed changes (`unread`)
  */
 export function nextMemory(
 	memory: Memory,
@@ -106,7 +106,6 @@ export function nextMemory(
 	};
 }
 
-/** Returns the entry of `known` for an emitted change. */
 const toKnown = ({ id, at }: Change): Memory['known'][number] => ({ id, at });
 
 const changeKey = ({ id, at }: Pick<Change, 'id' | 'at'>): string => `${id} ${at}`;
@@ -140,7 +139,7 @@ export async function readChanges<One extends Change>(
 	try {
 		for (let [sameTime, isOver] = [0, false]; !isOver; ) {
 			const since = read.upTo;
-			// The limit grows if many changes have the same time. Otherwise, a page could contain only these changes.
+			// The limit grows if many changes have the same time, so that a page can go beyond this time.
 			const limit = Math.max(pageSize, 2 * sameTime) + 1;
 			const page = await fetchChanges({ since, order: 'ASC', limit });
 			for (const change of page.changes) seen.set(changeKey(change), change);
@@ -164,10 +163,7 @@ export async function readChanges<One extends Change>(
 export const timesOf = (changes: Change[]): number[] =>
 	changes.map(({ at }) => at).filter((at) => !Number.isNaN(at));
 
-/**
- * Returns the time of the server, and the time from which to read (`start`). `start` is `OVERLAP_MS` before the newest
- * change with a plausible time.
- */
+/** Returns the time of the server, and the time from which to read changes (`start`). */
 async function readNewest(fetchChanges: FetchChanges<Change>) {
 	const page = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
 	const times = timesOf(page.changes);

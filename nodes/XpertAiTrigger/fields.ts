@@ -30,7 +30,7 @@ export const EVENTS = event.options;
 /** The subtitle of the trigger on the canvas: the selected events. */
 export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.stringify(EVENT_NAMES)})[event]).join(", ") }}`;
 
-/** The parameters of the trigger, except Poll Times, which n8n adds. */
+/** The parameters of the trigger, except "Poll Times", which n8n adds. */
 export const triggerFields: INodeProperties[] = [
 	{
 		displayName:

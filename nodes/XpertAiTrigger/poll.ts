@@ -39,8 +39,8 @@ import { triggerFields, triggerSettings } from './fields';
 import type { ConversationEvent, TriggerSettings } from './fields';
 
 /**
- * Converts a conversation to a change. An invalid record becomes a change without an event, so that the page keeps its
- * length.
+ * Converts a conversation to a change. An invalid record becomes a change without an event, because `readChanges`
+ * counts all records of a page.
  */
 const conversationChange = conversationRecord
 	.extend({ title: textIfAny, xpertId: textIfAny, updatedAt: textIfAny })
@@ -63,8 +63,8 @@ export type ConversationChange = z.infer<typeof conversationChange> & { record: 
 const record = z.custom<IDataObject>(isJsonObject);
 
 /**
- * The schema of the answer to a search for conversations (E5). Requires `total` to reject the answers of other APIs.
- * Xpert AI servers always send `total`.
+ * The schema of the answer to a search for conversations (E5). A missing `total` means that the answer comes from
+ * another API.
  */
 const searchAnswer = z
 	.object({ items: z.array(record.catch({})), total: z.number() })
@@ -103,8 +103,8 @@ export function searchChanges(
 }
 
 /**
- * Returns the event of a conversation, or undefined during a run of the assistant. The status `interrupted` can mean
- * that the last run waits or that it was cancelled.
+ * Returns the event of a conversation, or undefined during a run of the assistant. The status `interrupted` does not
+ * show whether the last run waits or was cancelled.
  */
 function eventOf(status: unknown, open: OpenTasks): ConversationEvent | undefined {
 	if (status === 'idle') return 'answered';
@@ -124,8 +124,8 @@ const THREADS_AT_ONCE = 5;
 export const THREAD_TRIES = 3;
 
 /**
- * Creates the items of changes, in order. Postpones a change if its thread cannot be read. Processes at least one
- * batch, so that every poll makes progress.
+ * Creates the output items for changes, in order. Postpones changes whose thread cannot be read. Processes at least
+ * one batch, so that every poll makes progress.
  *
  * @param most the maximum number of changes to handle
  * @param triesOf returns how many earlier polls postponed a change
@@ -248,7 +248,7 @@ async function pollContext(context: IPollFunctions) {
 		watched: JSON.stringify([credentialId, settings.assistantId ?? '', server]),
 		/** The node's static data in n8n, which holds the memory. */
 		stored: context.getWorkflowStaticData('node'),
-		/** Whether the poll has used less than this share of its time. */
+		/** Whether the poll has used less than `share` of its time. */
 		hasTime: (share = 1) => systemClock.now() - started < share * budgetMs,
 	};
 }

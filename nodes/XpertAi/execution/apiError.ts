@@ -24,7 +24,7 @@ export interface HintContext {
 	statusHints?: StatusHints;
 	/** The record IDs in the path and body of the request. */
 	ids?: NamedId[];
-	/** The record that the error names instead of `ids`. */
+	/** If set, the error names this record instead of `ids`. */
 	missing?: NamedId;
 }
 
@@ -72,7 +72,7 @@ function hintFor(
 const FOR_LATER_HINT =
 	'The server makes all documents of this knowledgebase searchable anew, as its embedding model was changed. Until then it stores and processes nothing; Knowledgebase: Get tells its status. Run it again then.';
 
-/** Matches the reason of a 404 answer that names no record. */
+/** Matches a 404 reason that does not name the missing record. */
 const UNNAMED_RECORD = /^the requested record was not found$/i;
 
 const FORBIDDEN_HINT =

@@ -26,7 +26,7 @@ const PICTURES = ['gif', 'jpeg', 'png', 'webp'];
 
 export const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** The extension of a file name in lower case, or undefined if `MIME_TYPES` does not contain the extension. */
+/** The lower-case extension of a file name; undefined if `MIME_TYPES` does not contain the extension. */
 export function documentExtension(name: string): string | undefined {
 	const extension = extensionOf(name);
 	return Object.hasOwn(MIME_TYPES, extension) ? extension : undefined;

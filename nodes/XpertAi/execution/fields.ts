@@ -149,7 +149,7 @@ export const simplify = booleanField(
 	{ default: true, displayOptions: { hide: OF_TOOLS } },
 );
 
-/** The fields for the output format. n8n's UX guidelines require the field Output in an agent's tool. */
+/** The fields for the output format. n8n's UX guidelines require the field "Output" in an agent's tool. */
 export const simplifyFields: INodeProperties[] = [
 	simplify,
 	choiceField(

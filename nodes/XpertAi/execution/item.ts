@@ -95,8 +95,8 @@ export class Item extends Reader {
 		const known = pickBy({ description, httpCode, request, requestId });
 		const details = { ...runFacts(error), ...omitBy(facts, isUndefined), ...known };
 		const item = this.output({ error: message, details });
-		// n8n before version 2.39 recognizes a failed item by the property `error`, and then copies the item.
-		// A copied `error` would replace the details. A non-enumerable property is not copied.
+		// n8n before version 2.39 recognizes a failed item by the property `error`.
+		// An enumerable `error` would replace `details` in the output.
 		if (this.node.onError !== 'continueErrorOutput') return item;
 		return Object.defineProperty(item, 'error', { value: error, enumerable: false });
 	}

@@ -39,7 +39,7 @@ interface OperationInfo {
 	action?: string;
 	/** The endpoint of the main request. A test generates a table in `docs/endpoints.md` from this property. */
 	endpoint: Endpoint;
-	/** The endpoint of the main request on servers that do not have `endpoint`. */
+	/** Replaces `endpoint` on servers that support only the API specification. */
 	fallback?: Endpoint;
 	description: string;
 	/** Additional information for n8n's AI workflow builder. */
@@ -60,7 +60,7 @@ export interface OperationBody {
 	compose?: (values: FieldValues) => unknown;
 	/** Maps body paths to field names for messages, e.g. `assistant.id` to `assistantId`. */
 	fieldByPath?: Record<string, string>;
-	/** Splits a list that is too long for one request into several bodies. */
+	/** Splits a long list into the bodies of several requests. */
 	split?: (body: unknown) => unknown[];
 	/** Body paths that the node sets. Additional Fields (JSON) must not contain these paths. */
 	reserved?: string[];
@@ -129,7 +129,7 @@ interface Declaration extends OperationInfo {
 	timeoutSeconds?: number;
 	/** Whether the node may send the request twice, e.g. after a timeout. Default: true for GET and with `paging`. */
 	repeatable?: boolean;
-	/** Calls `send`, e.g. with an ID that the node creates. Default: one call without arguments. */
+	/** Sends the main request by calling `send`. Default: one call without arguments. */
 	sendBody?: (item: Item, send: SendRequest) => Promise<unknown>;
 	/** Hints for HTTP statuses that have a special meaning in this operation. */
 	statusHints?: StatusHints;
@@ -182,14 +182,14 @@ export interface Resource {
 export const isCoded = (operation: Operation): operation is CodedOperation =>
 	'execute' in operation;
 
-/** Simplifies a result. The result stays unchanged if no key would be left. */
+/** Simplifies a result. A result with none of the keys stays unchanged. */
 export function simplified(simplification: Simplification, result: IDataObject): IDataObject {
 	if (typeof simplification === 'function') return simplification(result);
 	const kept = pick(result, simplification);
 	return isEmpty(kept) ? result : kept;
 }
 
-/** Whether an operation only reads. Read operations process several items in parallel. */
+/** Whether an operation only reads. The node processes the items of such operations in parallel. */
 export function onlyReads({ method, repeatable, fixedBody }: DeclaredOperation): boolean {
 	const changes = (method === 'PUT' && !fixedBody) || method === 'PATCH';
 	return repeatable && !changes;
@@ -237,7 +237,7 @@ function operationList({ value: resource, operations }: Resource): INodeProperti
 	});
 }
 
-/** The parameters of a resource. Operations share identical parameters, to shorten the node description. */
+/** The parameters of a resource. Merges identical parameters of several operations, to shorten the node description. */
 function resourceFields({ value, operations }: Resource): INodeProperties[] {
 	const all = operations.flatMap((operation) =>
 		operationFields(operation).map((field, at) => ({ field, at, operation: operation.value })),

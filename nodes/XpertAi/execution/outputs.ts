@@ -11,7 +11,7 @@ import { type Item, runFacts } from './item';
 
 /* The outputs for the workflow, for the visitors of a streaming chat, and for AI agents. */
 
-/** The text that chat visitors get after a failure, without the reason. */
+/** The text that chat visitors get after a failure. Hides the reason. */
 export const NO_ANSWER = 'Sorry, there is no answer right now, please try again later.';
 
 /** Whether the node runs as the tool of an AI agent. For a tool, n8n adds `Tool` to the node type. */
@@ -67,7 +67,7 @@ export function failureAsReply(error: ItemError): IDataObject {
  * Returns a failure as the output of an agent's tool. Some agents do not see an error that a tool throws.
  *
  * @param item the first input item
- * @throws the failure if the node is not a tool or must not reply
+ * @throws the failure if no reply is possible or wanted
  */
 export function replyOrFail(
 	caught: unknown,

@@ -10,7 +10,7 @@ function identityOf(result: unknown): string {
 }
 
 /**
- * Collects the results of a list endpoint. A result that several pages contain counts once.
+ * Collects the results of a list endpoint, each result once.
  *
  * @param fetchPage requests up to `limit` results, starting at `offset`
  * @param wanted the maximum number of results; default: all

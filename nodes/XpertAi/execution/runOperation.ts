@@ -181,7 +181,6 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 		for (const { value, text } of bodies) {
 			const ask = async (further?: IDataObject, isRepeatable = repeatable) => {
 				const json = further ? item.jsonText({ ...(value as object), ...further }, naming) : text;
-				// A form contains the file and the values instead of the JSON text.
 				const sent = file ? () => multipartBody(file, value as FieldValues) : json;
 				const request = { method, path, body: sent, timeoutMs, schema, repeatable: isRepeatable };
 				return await item.call(request, { statusHints });

@@ -46,7 +46,7 @@ type JsonPath = Array<string | number>;
 
 /** Tells error messages how to name the parts of a value. */
 export interface Naming {
-	/** The node fields of the value. If set, messages show display names instead of JSON keys. */
+	/** The fields of the node that form the value. If set, messages show display names instead of JSON keys. */
 	fields?: INodeProperties[];
 	/** The path to the value within `fields`, e.g. `['options', 'timeout']`. */
 	within?: JsonPath;
@@ -71,8 +71,8 @@ interface InputIssue {
 }
 
 /**
- * The settings of a node that contain no expression, so that they are read once for all items. By name: the two
- * arguments of `setting`, and its result.
+ * The cache of `Reader.setting`, by node and parameter name. An entry contains `schema`, `initial` and the result.
+ * Settings with expressions are not cached.
  */
 const constantsOf = memoize((_: INode) => new Map<string, [object, unknown, result: unknown]>());
 constantsOf.cache = new WeakMap();
@@ -117,7 +117,7 @@ export class Reader {
 		return this.refuse({ field: `"${this.labelOf(name)}"`, rule, value, fix });
 	}
 
-	/** Throws if an empty parameter is an expression. The caller must check that the parameter is empty. */
+	/** Throws if a parameter contains an expression. Call this only for an empty parameter. */
 	refuseIfExpression(name: string): void {
 		const rule = 'is empty: its expression gave nothing for this item';
 		if (isExpression(givenFor(this.node, name)))
@@ -176,7 +176,7 @@ export class Reader {
 		return whole;
 	}
 
-	/** Reads one parameter for each key of a schema. Limit each number in the schema: `z.number()` accepts Infinity. */
+	/** Reads one parameter for each key of a schema. Give each number a maximum: `z.number()` accepts Infinity. */
 	settings<Settings extends AnyZodObject>(schema: Settings): z.output<Settings> {
 		return mapValues(schema.shape, (own: ZodTypeAny, name): unknown => this.setting(name, own));
 	}
@@ -255,7 +255,7 @@ const FIXED_EXPRESSION = {
 	fix: 'Fixed and Expression stand above the field.',
 };
 
-/** An expression is often empty because an approval or form node replaced the fields of `$json`. */
+/** The fix for an empty result. Often, an approval or form node has replaced the fields of `$json`. */
 const EMPTY_EXPRESSION_FIX =
 	"Correct the expression. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
 
@@ -504,7 +504,7 @@ export function chosenId(raw: unknown): unknown {
 	return typeof id === 'string' ? idInAddress(id.trim()) : id;
 }
 
-/** This ID parameter accepts any text, because clients can choose thread IDs. */
+/** This ID parameter does not require a UUID, because clients can choose thread IDs. */
 const CHOSEN_ID = 'threadId';
 
 /**

@@ -25,7 +25,7 @@ export interface ReadyDocument<Origin> {
 	bytes: number;
 	/** The ID of the document. The server replaces a stored document that has the same ID. */
 	id: string;
-	/** Whether the ID is random or is not a UUID. Later runs do not recognize such a document. */
+	/** Whether each run takes the document for new, because the ID is random or not a UUID. */
 	isNew?: boolean;
 	/** The key from which the ID is derived, if any. */
 	key?: string;
@@ -56,7 +56,7 @@ export function serialize(record: DocumentRecord): Pick<ReadyDocument<unknown>, 
 interface Carried {
 	/** Number of the batch, counted from 1; 0 if the document was in no batch. */
 	batch: number;
-	/** How often the document was sent. After a failed upload: how often the file was sent. */
+	/** How often the document was sent, or how often the file was sent if the upload failed. */
 	attempts: number;
 }
 
@@ -89,14 +89,14 @@ export type Fact<Origin> =
 	| ProcessedFact
 	/** `hadNul`: the node removed U+0000 from the file. */
 	| { outcome: 'uploaded'; hadNul?: boolean }
-	/** Counts of one call that stores documents. `batches` is 0 for the halves of a split batch. */
+	/** Counts of one call that stores documents. `batches`: 1 for a new batch, 0 for half of a failed batch. */
 	| { outcome: 'sent'; counts: Record<'attempts' | 'batches' | 'retries', number> };
 
 const NOT_LISTED = 'it does not list the documents that it should';
 
 /**
- * Returns the schema of a list of documents that must contain all `ids`. Without this check, the empty list of a proxy
- * would be valid.
+ * Returns the schema of a list of documents. The list must contain all `ids`, because a proxy may answer with an empty
+ * list.
  *
  * @param ids IDs of documents that are on the server
  */
@@ -109,8 +109,8 @@ export const listWith = (ids: string[] = []) =>
 type Sent = Pick<ReadyDocument<unknown>, 'id' | 'isNew' | 'record'>;
 
 /**
- * Finds the record of each sent document in the answer to a request that stores documents (E3). Matches documents and
- * records by ID. If the server replaced an ID, matches by position.
+ * Finds the record of each sent document in the answer of the server. Matches by ID. If the server replaced an ID,
+ * matches by position.
  *
  * @param answer the parsed answer
  * @param rows IDs of the journal rows in the request, in lower case
@@ -158,7 +158,7 @@ const processingStatus = z
 
 export type ProcessingStatus = z.infer<typeof processingStatus>;
 
-/** `none`: for example, the processing has not begun, or the document was disabled. */
+/** `none`: no processing, e.g. because the document was disabled. */
 type ProcessingState = 'finish' | 'error' | 'cancel' | 'running' | 'none';
 
 /** Maps a status to a state. Servers use several names for intermediate states, so unknown names become `running`. */
@@ -168,7 +168,7 @@ export function processingState(status: ProcessingStatus | undefined): Processin
 	return name === 'finish' || name === 'error' || name === 'cancel' ? name : 'running';
 }
 
-/** How the processing of a document ended, or its state when the run stopped waiting. */
+/** The last known state of the processing of a document. */
 export interface ProcessingEnd {
 	state: ProcessingState;
 	processMsg?: string;
@@ -224,9 +224,9 @@ export interface Statuses {
 /**
  * Fetches processing statuses. Sends one request at a time, because the live server is slower with concurrent requests.
  *
- * @param requiredId ID of a document on the server. Each answer must list this document. Without this check, the empty
- * list of a proxy would be valid.
- * @returns the statuses of documents on the server. Some are missing if a request failed or the execution was stopped.
+ * @param requiredId ID of a document on the server. Each answer must list this document, because a proxy may answer
+ * with an empty list.
+ * @returns the statuses of documents on the server; incomplete if a request failed or the execution was stopped
  */
 export async function fetchStatuses(
 	ids: string[],

@@ -7,7 +7,7 @@ type Stage = 'upload' | 'storing' | 'processing';
 /** A failure with this reason affects all documents, so it opens the circuit breaker at once. */
 const AFFECTS_ALL = /^Embedding model not set/;
 
-/** Minimum number of failed requests that opens the circuit breaker. One failed request may hold many documents. */
+/** Minimum number of failed requests before the circuit breaker opens. One failed request may hold many documents. */
 const MIN_REQUESTS = 3;
 
 /**

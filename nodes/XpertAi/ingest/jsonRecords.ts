@@ -17,8 +17,8 @@ interface Line {
 const MAX_VALUE_LENGTH = 32 * 2 ** 20;
 
 /**
- * An invalid JSON file may be JSON lines with errors. In JSON lines, at least one in `LINES_PER_RECORD` lines must be a
- * JSON object. Only the first `FIRST_LINES` lines are checked.
+ * An invalid JSON file counts as JSON lines if at least one in `LINES_PER_RECORD` lines is a JSON object. Only the
+ * first `FIRST_LINES` lines are checked.
  */
 const LINES_PER_RECORD = 4;
 const FIRST_LINES = 400;
@@ -46,7 +46,7 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 const TOO_LONG =
 	'is larger than 32 MB, and its first line is no JSON object. Write it as JSON lines: one object a line';
 
-/** Yields the lines that are not blank. Stops at a line that is too long. This line may be incomplete. */
+/** Yields the lines that are not blank. Cuts a line that is too long, and ends after this line. */
 async function* nonEmptyLines(chunks: AsyncIterable<string>): AsyncGenerator<Line> {
 	let number = 1;
 	let text = '';
@@ -83,8 +83,8 @@ function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 	try {
 		value = exactJson(lines.map(({ text }) => text).join('\n'));
 	} catch (error) {
-		// In pretty-printed JSON, hardly any line is a complete JSON object. Check some lines only: parse errors are
-		// slow.
+		// In pretty-printed JSON, hardly any line is a complete JSON object. Check only the first lines, because each
+		// parse error takes time.
 		const first = lines.slice(0, FIRST_LINES);
 		const records = lines[0]?.text.trimStart().startsWith('[') ? [] : first.filter(isRecord);
 		if (records.length * LINES_PER_RECORD >= first.length) return yield* lines.map(parseLine);

@@ -3,12 +3,12 @@ import type { SourceMemory } from './memory';
 import { processingState } from './answers';
 import type { Documents, ProcessingStatus, ReadyDocument, Statuses } from './answers';
 
-/** When the documents in `held` reach this size in bytes, `compareDocuments` releases them. */
+/** Size in bytes at which `compareDocuments` stops collecting documents and checks their statuses. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
 export interface Comparison {
 	memory: SourceMemory['known'];
-	/** Fetches processing statuses, by ID in lower case. A document that is not on the server has no status. */
+	/** Fetches the processing statuses of documents that are on the server. The keys are IDs in lower case. */
 	statusesOf: (ids: string[]) => Promise<Statuses>;
 	/** Whether documents must be processed. If false, storing is enough. */
 	processed: boolean;
@@ -16,7 +16,7 @@ export interface Comparison {
 	onlyStored?: boolean;
 	/** Whether to send all documents, even unchanged ones. */
 	resends?: boolean;
-	/** Whether n8n retries an earlier execution. Its documents may be older than the stored documents. */
+	/** Whether n8n retries an earlier execution. The documents of a retry may be older than the stored ones. */
 	isRetry?: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface Comparison {
  * The result of comparing a document with earlier runs.
  * `missing`: the content is the same, but the document must be sent again.
  * `older`: the execution is a retry, and the stored content may be newer.
- * `unchanged`: the document need not be sent. If the state is `none`, the node must still start the processing.
+ * `unchanged`: the document need not be sent. Its processing must be started if the state is `none`.
  */
 export interface Compared<Origin> {
 	document: ReadyDocument<Origin>;
@@ -37,7 +37,7 @@ export interface Compared<Origin> {
  * Compares documents with what earlier runs stored. If the content is the same, checks the status on the server,
  * because a user may have deleted or disabled the document.
  *
- * Before a document is sent, the memory marks its content as unknown, because the request may fail.
+ * Calls `memory.forget` for each document to send, because the request may fail.
  */
 export async function* compareDocuments<Origin>(
 	documents: Documents<Origin>,
@@ -50,7 +50,7 @@ export async function* compareDocuments<Origin>(
 		for (const [id, document] of held) {
 			const status = statuses.get(id);
 			const state = processingState(status);
-			// A processed document with the state `none` was disabled by a user, so it must be sent again.
+			// Excludes documents that were processed earlier: their state is `none` because a user disabled them.
 			const isOnlyStored = onlyStored && state === 'none' && !memory.isDone(id, true);
 			if (state === 'finish') memory.markProcessed(id);
 			const isDone = !processed || isOnlyStored || state === 'finish' || state === 'running';

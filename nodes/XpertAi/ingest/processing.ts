@@ -9,10 +9,10 @@ import type { KnowledgebaseRoutes, ProcessedFact, ProcessingStatus } from './ans
 const REQUESTS_AT_ONCE = 5;
 const MAX_IDS_TO_START = 100;
 
-/** Minimum time that a server needs for a document. If there are few documents, the first poll is earlier. */
+/** The node waits this time per document before the first poll, at most FIRST_PAUSE_MS in total. */
 const MIN_PAUSE_PER_DOCUMENT_MS = 250;
 
-/** If nothing progresses for this time, documents in `Processing.notQueued` may be stuck. */
+/** Time without progress after which documents in `Processing.notQueued` may be stuck. */
 const STALLED_MS = 5 * MINUTE_MS;
 
 /**
@@ -23,7 +23,7 @@ const STALLED_MS = 5 * MINUTE_MS;
 export class Processing {
 	/** IDs of stored documents to start. */
 	private pending: string[] = [];
-	/** IDs of documents to poll, in starting order. Servers process documents in this order. */
+	/** IDs of documents to poll, in the order in which they were started. Servers process them in this order. */
 	private readonly started = new Set<string>();
 	/**
 	 * Documents that the server did not queue, for example because an earlier run started them. Maps IDs to the last
@@ -38,7 +38,7 @@ export class Processing {
 	/** The pause between polls while documents are being stored. Each poll adapts the pause. */
 	private pause = FIRST_PAUSE_MS;
 	private nextPollAt?: number;
-	/** Time of the last progress. Progress is a start, an end, or a new status in `notQueued`. */
+	/** Time of the last progress. Progress is the start or end of a document, or a new status in `notQueued`. */
 	private lastProgressAt = 0;
 	/** Facts that `ended` has not returned yet. */
 	private facts: ProcessedFact[] = [];
@@ -64,7 +64,7 @@ export class Processing {
 	async startRemaining(): Promise<void> {
 		for (this.startPending(); this.pending.length > 0; this.startPending())
 			await Promise.race(this.inFlight);
-		// Loops, because the end of a request may add a poll to `inFlight`.
+		// Repeats, because a request that ends may add a poll to `inFlight`.
 		while (this.inFlight.size > 0) await Promise.all(this.inFlight);
 	}
 
@@ -75,7 +75,7 @@ export class Processing {
 		this.nextPollAt ??= now() + this.pause;
 		if (now() < this.nextPollAt) return;
 		this.nextPollAt = Infinity;
-		// After a failure, only `end` polls.
+		// After a failure, `nextPollAt` stays Infinity, and only the method `end` sends polls.
 		const work = this.poll().then((failure) => {
 			if (!failure) this.nextPollAt = now() + this.pause;
 		});
@@ -83,8 +83,8 @@ export class Processing {
 	}
 
 	/**
-	 * Starts the remaining documents, and polls until all have ended or `waitMs` is over. If `waitMs` is undefined,
-	 * polls only documents that the server did not queue.
+	 * Starts the remaining documents. Polls until all processing has ended or `waitMs` is over. Without `waitMs`, polls
+	 * only documents that the server did not queue.
 	 */
 	async *end(): AsyncGenerator<ProcessedFact[]> {
 		const { clock, signal } = this.routes;
@@ -120,7 +120,7 @@ export class Processing {
 		return { failure, hasNoRoute, unfinished: failure ? 0 : started.size };
 	}
 
-	/** Whether the server has no route for processing. False if a request to this route has succeeded. */
+	/** Whether the route for processing is missing on the server, and has never worked. */
 	private get hasNoRoute(): boolean {
 		return this.failure?.missing === 'route' && !this.routeWorked;
 	}
@@ -135,7 +135,7 @@ export class Processing {
 	 */
 	private startPending(): void {
 		if (!this.canContinue) this.reportNotStarted(this.pending.splice(0));
-		// If documents are stored faster than they are started, the requests share what is pending.
+		// If many documents are pending, divides them evenly among the requests.
 		const size = clamp(this.pending.length / REQUESTS_AT_ONCE, IDS_TO_START, MAX_IDS_TO_START);
 		while (this.pending.length > 0 && this.inFlight.size < REQUESTS_AT_ONCE)
 			this.track(this.requestStart(this.pending.splice(0, size)));
@@ -178,8 +178,8 @@ export class Processing {
 	}
 
 	/**
-	 * Polls documents in groups, oldest first. Servers process documents in order. So this method stops when a group
-	 * ends with unfinished documents.
+	 * Polls documents in groups, oldest first. Stops after a group whose last documents are all unfinished, because
+	 * servers process documents in order.
 	 *
 	 * @param all whether to poll all groups
 	 * @returns the failure of a poll, if any
@@ -196,7 +196,7 @@ export class Processing {
 		return undefined;
 	}
 
-	/** Records the status of a document. At the first state `none`, starts the document again. */
+	/** Records the status of a document. If the state is `none`, starts the document again, but only once. */
 	private recordStatus(id: string, status: ProcessingStatus | undefined): void {
 		const { notQueued, restarted, started } = this;
 		const end = processingEndOf(status);

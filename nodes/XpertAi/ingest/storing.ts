@@ -28,7 +28,7 @@ interface Uploading<Origin> {
 }
 
 /**
- * Uploads the files of documents (E16), several at once. Yields the documents in their original order. If an upload
+ * Uploads the files of documents, several at once (E16). Yields the documents in their original order. If an upload
  * fails, yields a fact instead of the document.
  *
  * @throws an error of the document source
@@ -68,7 +68,7 @@ export async function* uploadFiles<Origin>(all: Uploading<Origin>): AsyncGenerat
 		}
 		while (inFlight.length > 0) yield* (await inFlight.shift()) ?? [];
 	} finally {
-		// If the consumer stops early, uploads may still be reading files: wait for them.
+		// Waits for all uploads, because they may still read files when the consumer stops early.
 		await Promise.allSettled(inFlight);
 	}
 }
@@ -284,8 +284,7 @@ export class Storer<Origin> {
 		if (mayBePartlyDone(failure)) sent.partlyDone = [...sent.partlyDone, failure];
 		let isRefused = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
-			// Earlier requests stopped at the rejected document in the first half. They stored nothing of the second
-			// half.
+			// The first half has a rejected document. Earlier requests stopped there and did not reach the second half.
 			if (isRefused) sent.partlyDone = [];
 			isRefused = (await this.settle({ ...sent, batch: half })) || isRefused;
 		}
@@ -293,7 +292,7 @@ export class Storer<Origin> {
 	}
 
 	/**
-	 * Reports the documents of a failed batch. If the answer is incomplete, the listed documents count as stored.
+	 * Reports the documents of a failed batch. If the answer is incomplete, the documents in it count as stored.
 	 *
 	 * @param records the record of each document in the answer; `undefined` if this batch was not sent
 	 * @returns whether all documents are certainly not stored
@@ -338,8 +337,8 @@ interface Attempted<Origin> {
 }
 
 /**
- * Whether to send a failed batch again in halves: the batch was too large, or single documents may be invalid. A 404
- * means a missing knowledgebase, or a missing file that this run did not upload.
+ * Whether to send a failed batch again in halves: the batch was too large, or single documents may be invalid.
+ * If no document refers to a file of an earlier upload, a 404 means that the knowledgebase is missing.
  */
 function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
 	if (batch.length === 1) return false;

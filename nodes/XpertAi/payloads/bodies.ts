@@ -83,7 +83,7 @@ export const messageSearch = openObject({
 /** The fields of a conversation that the node reads. A field of an unexpected type counts as missing. */
 export const conversationRecord = z.object({
 	...eachOf(textIfAny, 'id', 'threadId', 'status', 'createdAt'),
-	/** Why the last run failed; an object is converted to JSON text. */
+	/** Why the last run failed. An error object is converted to JSON text. */
 	error: z
 		.union([z.string().min(1), freeForm.transform((error) => JSON.stringify(error))])
 		.optional()
@@ -114,7 +114,7 @@ export const runBodies = {
 		{
 			action: z.literal('send'),
 			message: openObject({
-				/** Any further field of `input` is a value for a filter. */
+				/** Fields that are not in `MESSAGE_KEYS` are values for filters. */
 				input: openObject({ input: z.string().min(1), files: z.array(attachedFile).optional() }),
 			}),
 			state: freeForm.optional(),
@@ -131,7 +131,7 @@ export const runBodies = {
 		/** New arguments of waiting tool calls. Calls without an entry keep their arguments. */
 		patch: openObject({ toolCalls: z.array(openObject({ id, args: freeForm })) }).optional(),
 	}),
-	/** Makes the assistant answer the last message of the thread again. */
+	/** Requests a new answer to the last message of the thread. */
 	retry: bodyWith({ action: z.literal('retry'), source: freeForm }),
 };
 

@@ -58,5 +58,5 @@ export const knowledgebaseChanges = openObject({
 	metadataSchema: z.array(metadataField).nullish(),
 });
 
-/** The body of a new knowledgebase. Requires a name, because the server reports a missing name as "Name Exist". */
+/** The body of a new knowledgebase. Requires a name, because the server's error "Name Exist" would be misleading. */
 export const knowledgebase = knowledgebaseChanges.extend({ name: z.string().min(1) });

@@ -12,15 +12,15 @@ import { PAGE_SIZE, collectPages } from '../execution/paging';
 import { isJsonObject, listAnswer } from '../transport/answer';
 import { connectionOf } from '../transport/request';
 
-/** The lists of conversations, and the field that each list returns as the value of an entry. */
+/** For each list of conversations, the field that identifies a conversation. */
 const ID_KEYS = { searchThreads: 'threadId', searchConversations: 'id' };
 
 /** The names of the lists. Each name is also the name of a method in `listSearch`. */
 export type ListName = 'searchAssistants' | keyof typeof ID_KEYS;
 
 /**
- * Returns the entries of a list for the editor. For conversations, returns one page, last updated first. For
- * assistants, fetches all and filters them, because the server cannot search assistants by name.
+ * Returns the entries of a list for the editor. For conversations, returns one page. For assistants, fetches all and
+ * filters them, because the server cannot search assistants by name.
  *
  * @param filter the text in the search box; empty for no filter
  * @param paginationToken the offset of the page, from the previous result
@@ -74,13 +74,13 @@ function distinct(all: Array<{ name: string; value: string }>): INodeListSearchI
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** Returns the list entry of an assistant, or an empty list if the assistant has no ID. */
+/** Returns an array with the entry of an assistant. The array is empty if the assistant has no ID. */
 function assistantEntry({ assistant_id: value, name, metadata }: IDataObject) {
 	const { title } = isJsonObject(metadata) ? metadata : {};
 	return isText(value) ? [{ value, name: [title, name].find(isText) ?? value }] : [];
 }
 
-/** Returns the list entry of a conversation, or an empty list if the conversation has no ID. */
+/** Returns an array with the entry of a conversation. The array is empty if the conversation has no ID. */
 function conversationEntry(conversation: IDataObject, idKey: string, zone: string) {
 	const { [idKey]: value, title, status, updatedAt } = conversation;
 	const changed = DateTime.fromISO(String(updatedAt), { zone });

@@ -83,7 +83,7 @@ function listLocator(
 	};
 }
 
-/* Each method below imports its module when the editor calls it. Most n8n processes never call these methods. */
+/* The imports are dynamic, because most n8n processes never call these methods. */
 
 export const listSearch = {
 	searchAssistants: searchOf('searchAssistants'),

@@ -32,7 +32,7 @@ import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { type Failure, failureMessage, isTransient } from '../transport/failure';
 import type { Outcome, Send } from '../transport/request';
 
-/* The request that starts a run, and its deadline. */
+/* The client, the settings and the request body of a run. */
 
 /** An API client with a deadline for its requests and pauses. */
 export interface Client extends ApiClient {
@@ -61,21 +61,21 @@ export interface Run extends Client {
 	isNew: boolean;
 	/** What to do if another run is active on the thread: wait for its end, fail at once, or run anyway. */
 	whenBusy: 'wait' | 'fail' | 'run';
-	/** Time limit in milliseconds for a run that blocks the thread and sends no events. 0 means no limit. */
+	/** Time limit in milliseconds for another run that blocks the thread and sends no events. 0 means no limit. */
 	cancelSilentMs: number;
 	/** Whether the server lacks the routes for background runs. All runs with the same connection share this object. */
 	routes: { areMissing: boolean };
 	/** Receives the answer in pieces, while the assistant writes it. */
 	listener?: Listener;
-	/** Whether to start the run and wait for it in one request (E4), for servers without background runs. */
+	/** Whether to start the run and wait for it in one request, for servers without background runs. */
 	inOneRequest?: boolean;
 	/** What to do with the run on the server when the execution is stopped or the deadline expires. */
 	whenGivenUp?: 'leave' | 'cancel';
 }
 
 /**
- * The last run whose stream this process read to the end. The server stores the answer before it ends the stream. So
- * the next run need not wait until the answer is stored.
+ * The last run whose stream this process read to the end. The server stores the answer before the stream ends. So the
+ * next run can start at once.
  */
 export const followedRun: { runId?: string } = {};
 
@@ -233,7 +233,7 @@ export interface NoAnswer extends RunFacts {
 	status: 'failed' | 'timedOut' | 'cancelled';
 	/** Message for the user. The default is the message of `failure`. */
 	reason?: string;
-	/** What the user can do next. With a `reason`, the default advice is to read the thread. */
+	/** What the user can do next. */
 	advice?: string;
 	failure?: Failure;
 	/** An answer text that the node could not compare with the thread. */
@@ -276,8 +276,8 @@ export function resultFromEvents(events: RunEvents): RunResult {
 	if (status === 'error') return runFailed(error);
 	if (status !== 'interrupted') return { status: 'completed', ...answer };
 	if (waitsForPerson(events.end)) return { status, interrupt: tasks, ...answer };
-	// A completed run gets the status "interrupted" if another run on the thread is cancelled. In this case, the agent
-	// of the completed run succeeded, or all open tasks belong to the cancelled run.
+	// A completed run gets the status "interrupted" if another run on the thread is cancelled. The node recognizes this
+	// case if the agent succeeded, or if all open tasks belong to the cancelled run.
 	const isDone = agentStatus === 'success' || (isLeftOver && !error);
 	return isDone ? { status: 'completed', ...answer } : runCancelled(error);
 }
@@ -381,7 +381,7 @@ async function readRunState(run: RunClient): Promise<RunState> {
 	if (status === 'interrupted') return await readInterrupted(run, facts);
 	const { message, failure } = await findAnswer(run, facts, run.runId);
 	if (failure) return { status: 'unread', failure, isThere: true };
-	// The server hides the conversations of other owners. It does not hide the streams of their runs.
+	// If the run has another owner, the server hides the conversation, but not the stream.
 	if (!message) return (await replay(run)) ?? WITHOUT_ANSWER;
 	if (message.status === 'thinking') return { status: 'running' };
 	if (status !== 'success') return runFailed(message.error ?? status);
@@ -483,8 +483,8 @@ async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunRes
 }
 
 /**
- * Whether the events so far end at an interruption that was already decided. The stream contains all interruptions of
- * the run, including the decided ones.
+ * Whether the stream is still at an interruption that already has a decision. The stream contains all interruptions of
+ * the run.
  */
 async function isBeforeDecision(run: RunClient, { end }: RunEvents, decided: unknown[]) {
 	if (end.status !== 'interrupted') return false;
@@ -609,7 +609,7 @@ export async function cancelRunById(run: RunClient): Promise<RunState> {
 /**
  * Cancels an active run. Never throws.
  *
- * @returns undefined after a cancellation, the result of a run that has just completed, or `unread` after a failure
+ * @returns undefined if the run was cancelled; the result if the run completed first; `unread` if a request failed
  */
 export async function cancelRunning(run: RunClient): Promise<RunState | undefined> {
 	const { failure } = await requestCancel(run);

@@ -43,10 +43,7 @@ import {
 import type { NoAnswer, Run, RunFacts, RunResult } from './run';
 import { explainRefusal, explainUnreadable, isElsewhere, startInTurn } from './start';
 
-/**
- * Runs a thread and waits for the answer. Starts the run in the background, or sends one long request (E4) to a server
- * without background runs. Never throws.
- */
+/** Runs a thread and waits for the answer. Never throws. */
 export async function runAndWait(run: Run): Promise<RunResult> {
 	const { inOneRequest, routes, signal } = run;
 	const ended =
@@ -97,8 +94,8 @@ function waitsWithChanges(result: RunResult, decided?: unknown[]) {
 }
 
 /**
- * Checks on the thread whether a decision took effect. Somebody else may have made the opposite decision earlier. A
- * rejected call must have no result. A confirmed call must have a result.
+ * Checks whether a decision took effect. Somebody else may have made the opposite decision earlier. On the thread, a
+ * rejected call must have no result, and a confirmed call must have a result.
  */
 async function checkDecision(run: Run, result: RunResult, decided?: unknown[]): Promise<RunResult> {
 	if (!decided || result.status !== 'completed') return result;
@@ -178,8 +175,8 @@ async function waitUntilIdle(run: Run): Promise<{ before?: ThreadState } | NoAns
 	const mayWait = run.whenBusy === 'wait';
 	const look = async () => {
 		const { answer: before, failure } = await readThread(run, run.threadId);
-		// Reading a thread can fail before its first run, and shortly after the start of a run. In this case, read the
-		// status from the conversation.
+		// The server may fail to read a thread before its first run, or shortly after a run starts. So read the status
+		// from the conversation.
 		if (failure && mayMeanNoRecord(failure)) return { before, ...(await conversationOf(run)) };
 		return { before, failure, status: before?.status };
 	};
@@ -211,7 +208,7 @@ async function compareWithThread(run: Waited, content: unknown): Promise<RunResu
 	if (shown?.output && output.endsWith(shown.output)) return shown;
 	run.facts.conversationId ??= state.metadata?.id;
 	const answer = { parts: [], ...shown, status: 'completed' as const, output, otherParts };
-	// If the status is null, it is unknown whether the answer is lost.
+	// If the status is null, it is unknown whether the thread contains the answer.
 	const isLost = Boolean(state.status) && !isBusy && !run.isNew;
 	return isLost ? { ...answer, remembered: false } : answer;
 }

@@ -71,8 +71,8 @@ const failedBy = (failure: Failure, threadId?: string): NoAnswer => ({
 });
 
 /**
- * Creates a conversation (E13) with a new thread ID. If the answer is lost, looks for the conversation before it tries
- * again. Never throws.
+ * Creates a conversation with a new thread ID. Never throws. If the server's answer is lost, looks for the conversation
+ * before the next attempt.
  */
 export async function openNew(
 	client: ApiClient,
@@ -184,9 +184,10 @@ export async function explainUnreadable(run: Run, otherwise: NoAnswer): Promise<
 	};
 }
 
-/** Returns the result of a run that the server rejected. The status 500 can mean that the thread does not exist. */
+/** Returns the result of a run that the server rejected. */
 export async function explainRefusal(run: Run, failure: Failure): Promise<NoAnswer> {
 	const refused: NoAnswer = { status: 'failed', failure };
+	// The status 500 can mean that the thread does not exist.
 	const mayBeUnknown = mayMeanNoRecord(failure) && failure.missing !== 'record';
 	return run.isNew || !mayBeUnknown ? refused : await explainUnreadable(run, refused);
 }
@@ -297,7 +298,7 @@ const UNREACHABLE_MS = 60_000;
 /**
  * Lists the runs of a thread. Retries temporary failures until the deadline.
  *
- * @param wasReached whether the server was reached before. If not, gives up after `UNREACHABLE_MS` or earlier.
+ * @param wasReached whether an earlier request reached the server. If false, gives up after at most `UNREACHABLE_MS`.
  */
 async function listWithRetries(run: Run, wasReached: boolean) {
 	const list = async () => await listRuns(run, run.threadId);
@@ -386,7 +387,7 @@ function watchSilence({ cancelSilentMs: limit, ...asked }: Run, runId: string) {
 	 */
 	const look = async () => {
 		join();
-		// The node may have missed events before the server refused the stream. So count from the refusal.
+		// While the server refuses the stream, no events arrive. So measure the silence from the last refusal.
 		const isSilent = limit > 0 && clock.now() - Math.max(eventAt, refusedAt) >= limit;
 		if (isSilent && !events.isInToolCall && runId !== facts.cancelledRun) {
 			const { status } = await cancelRunById(run);
@@ -428,7 +429,7 @@ async function planFor(run: Run, before: RunRecord[]): Promise<Planned> {
 	if (!last) return await explainUnreadable(run, neverRan(kind));
 	const body = { assistant_id: last.assistant_id, ...run.body };
 	if (kind === 'decision') return await planDecision(run, body, last);
-	// The server does not answer the first question again while the first run is active.
+	// The server cannot retry a question while the first run of the thread is active.
 	if (stageOf(last) !== 'goesOn' || startedRuns(before).length > 1) return { body };
 	const advice = `Cancel the run ${last.run_id} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
 	return failed('The first question of this thread has not ended', advice);
@@ -441,8 +442,7 @@ async function planDecision(run: Run, body: RunBody, waitingRun: RunRecord): Pro
 	const { tasks, failure, error } = conversation;
 	if (failure) return { status: 'failed', failure };
 	if (tasks.length === 0) return NOTHING_TO_DECIDE;
-	// If the waiting run was cancelled, the server would still run its tool calls. The stored message shows whether the
-	// run was cancelled.
+	// A decision would execute the tool calls even if the run was cancelled. The stored message shows a cancellation.
 	const stored = error ? await findAnswer(run, conversation, waitingRun.run_id) : undefined;
 	if (stored?.failure) return { status: 'failed', failure: stored.failure };
 	if (stored?.message?.status === 'aborted') return runCancelled(stored.message.error ?? error);
@@ -510,7 +510,7 @@ async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
 	const { answer: runs } = await listRuns(run, run.threadId);
 	const fresh = differenceBy(startedRuns(runs ?? []), before, 'run_id');
 	if (run.isNew) return newestOf(fresh)?.run_id;
-	// If there are several new runs, the message mark on the thread does not show which of them was started here.
+	// If there are several new runs, the message mark on the thread does not identify the started run.
 	const [found, ...others] = fresh;
 	if (!found || others.length > 0 || !messageMark) return undefined;
 	const { answer: state } = await readThread(run, run.threadId, 1);

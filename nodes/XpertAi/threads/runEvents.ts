@@ -123,7 +123,7 @@ export class RunEvents {
 		else this.addSubAgentText(part, part.text);
 	}
 
-	/** Adds the tool call of each task, without a result. Skips known tool calls. */
+	/** Adds the tool call of each task. Skips known tool calls. */
 	readTasks(tasks: unknown[]) {
 		for (const task of tasks) {
 			const { callId: id, tool, args: input } = requestOf(task);
@@ -155,7 +155,7 @@ export class RunEvents {
 		this.listener = listener;
 	}
 
-	/** ID of the assistant's last text, which is also the ID of the message on the thread. */
+	/** ID of the assistant's last text. The message on the thread has the same ID. */
 	get answerId() {
 		return this.lastText?.id;
 	}
@@ -305,7 +305,7 @@ export function eventsOn(state: ThreadState | undefined, messages: ThreadMessage
 /**
  * Collects the passages that a run found or cited, numbered in order of appearance.
  *
- * @param earlier parts of earlier runs on the thread; the assistant can link to passages in these parts
+ * @param earlier the parts of previous runs on the thread. The assistant can link to passages of previous runs.
  */
 export function sourcesOf(parts: Part[], earlier: Part[] = []): Sources {
 	const sources = new Sources(earlier.flatMap(passagesOf));
@@ -380,7 +380,7 @@ export class Sources {
 	private readonly found = new Map<string, Passage & Pick<Source, 'number'>>();
 	private readonly earlier: Map<string, Passage>;
 
-	/** @param earlier passages of earlier runs on the thread, to which the assistant can link */
+	/** @param earlier the passages of previous runs on the thread. The assistant can link to these passages. */
 	constructor(earlier: Passage[] = []) {
 		this.earlier = new Map(earlier.map((passage) => [passage.chunkId, passage]));
 	}
@@ -439,7 +439,7 @@ const LINK = new RegExp(
 	'g',
 );
 
-/** Pattern for the start of an `xpert://` URL, e.g. `xp`. `after` matches what follows `xpert://`. */
+/** Pattern for a cut-off `xpert://` URL, e.g. `xp`. The text after `xpert://` must match `after`. */
 const startOf = (after: string) =>
 	[...'xpert://'].reduceRight((inner, sign) => `(?:${sign}${inner})?`, after);
 

@@ -63,7 +63,7 @@ const SEARCH = { method: 'POST', repeatable: true } as const;
 /**
  * Who sent a message. Only the assistant's messages have `tool_calls`. Only tool results have a `tool_call_id`.
  *
- * @returns undefined for a malformed message, which was replaced by `{}`
+ * @returns undefined for a malformed message
  */
 export function senderOf(message: ThreadMessage): 'assistant' | 'tool' | 'user' | undefined {
 	if (Array.isArray(message.tool_calls)) return 'assistant';
@@ -104,7 +104,7 @@ export function lastReply(messages: ThreadMessage[]) {
 const callsTool = ({ tool_calls: calls }: ThreadMessage) =>
 	Array.isArray(calls) && calls.length > 0;
 
-/** Whether the last message calls a tool. After a person rejects a tool call, the server adds no result. */
+/** Whether the last message is a tool call that has no result, e.g. after a person rejected the call. */
 export function endsWithCall(messages: ThreadMessage[]) {
 	const last = messages.at(-1);
 	return last !== undefined && callsTool(last);
@@ -129,11 +129,11 @@ const TIMEOUT_MS = 60_000;
 
 /** The state of a thread's conversation on the server. */
 export interface ConversationFacts {
-	/** Why the conversation could not be read. In this case, all other fields are empty or undefined. */
+	/** Why the conversation could not be read. If set, all other fields are empty or undefined. */
 	failure?: Failure;
 	/** ID of the oldest conversation on the thread. Undefined if the server lists no conversation. */
 	conversationId?: string;
-	/** IDs of all conversations on the thread. The last updated conversation comes first. */
+	/** IDs of all conversations on the thread. The most recently updated conversation comes first. */
 	conversationIds: string[];
 	status?: string;
 	/** Why the last run failed. */
@@ -150,7 +150,7 @@ const foundConversations = z.object({ items: z.array(conversationRecord.catch({}
 /**
  * Reads the conversations of a thread (E5). The server lists only conversations of the token's owner.
  *
- * - The state comes from the last updated conversation, because runs write to this conversation.
+ * - The state comes from the most recently updated conversation, because runs write to this conversation.
  * - `conversationId` comes from the oldest conversation, so that all executions of this node use the same ID.
  */
 export async function readConversation(
@@ -212,8 +212,8 @@ const waitingTask = z
 	.catch({ info: {}, call: {} });
 
 /**
- * The question of a waiting task and the tool call to approve. After a person changed the arguments, the task has no
- * `args` and no `callId`. The field is named `args`, because n8n expressions cannot read `arguments`.
+ * The question of a waiting task and the tool call to approve. After a person changed the arguments, `args` and
+ * `callId` are undefined. n8n expressions cannot read a field named `arguments`, so the field is named `args`.
  */
 export function requestOf(task: unknown) {
 	const { name, info, call } = waitingTask.parse(task);
@@ -309,10 +309,10 @@ async function tellsNobody(client: ApiClient, failure: Failure) {
 }
 
 /**
- * Checks that the server lists the conversation that was created with this owner. If the conversation is missing, the
- * server ignores owners, and `owner.id` becomes null.
+ * Checks whether the server lists the conversation of this owner. If the conversation is missing, the server ignores
+ * owners, and `owner.id` becomes null.
  *
- * @returns the state of the conversation; empty if `owner.isProven` was set
+ * @returns the state of the conversation, or an empty object if `owner.isProven` was already true
  */
 export async function proveOwner(
 	client: ApiClient,
@@ -495,8 +495,8 @@ export function joinRun(
 const cancelled = z.object({ canceledExecutionIds: z.array(z.string()) });
 
 /**
- * Cancels a run. Never throws. The request is not `repeatable`, because the server marks a run as cancelled even after
- * the end of the run.
+ * Cancels a run. Never throws. Does not repeat a request that the server may have processed, because the server marks
+ * even an ended run as cancelled.
  */
 export async function requestCancel(client: ApiClient & RunIds) {
 	const { threadId, runId } = client;

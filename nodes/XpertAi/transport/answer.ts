@@ -71,7 +71,7 @@ export function recordAbout(what: string, key = 'id') {
 		);
 }
 
-/** Returns a schema for a list: the answer itself, or its field `resultsKey`. */
+/** Returns a schema for a list of results. With `resultsKey`, the list is in this field of the answer. */
 export const listAnswer = (resultsKey?: string): AnswerSchema<unknown[]> =>
 	z.preprocess(
 		(answer) => (resultsKey ? get(answer, [resultsKey]) : answer),
@@ -89,11 +89,11 @@ export function answerIssue(answer: unknown, { issues }: z.ZodError): string {
 }
 
 /**
- * Describes what is wrong with an HTML page or invalid JSON. Schemas do not check this.
+ * Detects an HTML page or invalid JSON, because a schema may accept such text.
  *
  * @param answer the result of `parseAnswer`
  * @param isText whether `answer` is text that did not parse as JSON
- * @returns undefined if the answer can be accepted
+ * @returns what is wrong, or undefined if the answer can be accepted
  */
 export function answerFlaw(answer: unknown, isText: boolean): string | undefined {
 	if (typeof answer !== 'string' || !isText) return undefined;

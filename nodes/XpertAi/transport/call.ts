@@ -17,7 +17,7 @@ export interface RetryLimits {
 	maxElapsedMs: number;
 }
 
-/** Low retry limits for a client without an `outageBudget`, because n8n's Retry On Fail covers longer outages. */
+/** Retry limits of a client without an `outageBudget`. n8n's setting "Retry On Fail" covers longer outages. */
 export const SINGLE_REQUEST_LIMITS: RetryLimits = { maxTries: 3, maxElapsedMs: 30_000 };
 
 const TIMEOUT_MS = 30_000;
@@ -54,7 +54,7 @@ export interface Call<Answer>
 	extends Pick<ApiRequest<Answer>, 'method' | 'path' | 'apiRoot' | 'schema'> {
 	/** JSON text, or a function that builds a form. Sending consumes a form, so each attempt needs a new form. */
 	body?: string | (() => FormData);
-	/** Whether the request can be sent twice without harm. If not, `certainlyNotDone` must allow each retry. */
+	/** Whether the request can be sent twice without harm. */
 	repeatable: boolean;
 	maxTries?: number;
 	timeoutMs?: number;
@@ -78,7 +78,7 @@ export async function call<Answer>(
 		}
 		const { failure } = outcome;
 		mayBeDone ||= isOutcomeUnknown(failure);
-		// A starting server can wrongly report a missing route. Two reports in a row confirm that the route is missing.
+		// A server can wrongly report a missing route while it starts. A second report in a row is trusted.
 		const isUnconfirmed = failure.missing === 'route' && !wasRouteMissing;
 		wasRouteMissing = failure.missing === 'route';
 		foreignAnswers = isForeignAnswer(failure) ? foreignAnswers + 1 : 0;

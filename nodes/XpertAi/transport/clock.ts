@@ -1,6 +1,6 @@
 import { type IExecuteFunctions, sleep } from 'n8n-workflow';
 
-/** Time, timers and random numbers, so that tests can replace all three. */
+/** Time, timers and random numbers. Tests can replace all three. */
 export interface Clock {
 	/** The current time, in milliseconds since the epoch. */
 	now: () => number;

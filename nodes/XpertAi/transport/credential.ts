@@ -16,7 +16,7 @@ export type ReadCredential = ICredentialDataDecryptedObject;
 /**
  * Reads the credential of the node. Returns a `refusal` instead of throwing an error.
  *
- * @param itemIndex the item for the expressions in the credential; undefined for dropdown lists and polls
+ * @param itemIndex the input item that expressions in the credential read; undefined for dropdown lists and polls
  */
 export async function readCredential(
 	context: RequestContext,
@@ -81,7 +81,7 @@ const plainHost = (host: string) => host.trim().toLowerCase().replace(/\.$/, '')
 
 /**
  * Matches a Base URL. Group 1 is the scheme, host and port. Group 2 is the path without a final `/api` or `/api/ai`.
- * Rejects addresses that URL parsers read differently, for example with backslashes, dot segments or user names.
+ * Rejects backslashes, dot segments and user names, because URL parsers disagree about them.
  * The length limit keeps matching fast.
  */
 export const BASE_URL =

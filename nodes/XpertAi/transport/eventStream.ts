@@ -68,7 +68,7 @@ function redactData(data: string, redact: Redact): string {
  * Reads an event stream to its end. Reads an error response as text.
  *
  * @param signal ends the reading when aborted
- * @returns the response after the last event, or the failure
+ * @returns the response, or the failure
  * @throws the network error if the connection breaks
  */
 export async function readStream(

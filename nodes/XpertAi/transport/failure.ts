@@ -36,12 +36,9 @@ export interface Failure {
 	code?: string;
 	/** The reason from the server or the node, in one line. */
 	reason?: string;
-	/** Whether the record or the route does not exist. Set only for a 404 of the Xpert AI server. */
+	/** What does not exist: the record or the route. Set only for a 404 of the Xpert AI server. */
 	missing?: 'record' | 'route';
-	/**
-	 * True until the Xpert AI server answers a first request of the execution. Set only if a user started the execution
-	 * in the editor.
-	 */
+	/** Whether no Xpert AI server has answered yet. Set only in executions that a user started in the editor. */
 	unanswered?: boolean;
 	/** The header `x-request-id` of the answer. It identifies the request in the server's log. */
 	requestId?: string;
@@ -174,7 +171,7 @@ export function isTransient(failure: Failure): boolean {
 export const isForeignNotFound = (failure: Failure) =>
 	failure.kind === 'status' && failure.status === 404 && failure.missing === undefined;
 
-/** Whether the failure suggests that the Base URL belongs to a foreign server. */
+/** Whether the failure suggests that there is no Xpert AI server at the Base URL. */
 export const isForeignAnswer = ({ kind, unanswered }: Failure) =>
 	kind === 'unreadable' || unanswered === true;
 
@@ -182,8 +179,8 @@ export const isForeignAnswer = ({ kind, unanswered }: Failure) =>
 export const MAX_FOREIGN_ANSWERS = 3;
 
 /**
- * Whether the server certainly did not process the request. A proxy can send a 503 without `Retry-After` after the
- * server has received the request.
+ * Whether the server certainly did not process the request. A 503 must have a `Retry-After` header.
+ * A proxy can send a plain 503 while the server processes the request.
  */
 export function certainlyNotDone(failure: Failure): boolean {
 	const { status, retryAfterMs, missing } = failure;
@@ -198,8 +195,8 @@ export const isNeverSent = ({ kind, code = '' }: Failure) =>
 	(kind === 'network' && (UNCONNECTED_CODE.test(code) || failsTls(code)));
 
 /**
- * Matches the reason that a server sends while it rebuilds the index of a knowledgebase. The server does not process
- * the rejected request. Recorded in `test/recordings/knowledge.json`.
+ * Matches the server's reason for rejecting requests during an index rebuild of a knowledgebase. Recorded in
+ * `test/recordings/knowledge.json`.
  */
 const BUSY_REASON = /^embedding rebuild is running/i;
 
@@ -208,8 +205,8 @@ export const isBusy = ({ kind, status, reason = '' }: Failure) =>
 	kind === 'status' && status === 400 && BUSY_REASON.test(reason);
 
 /**
- * Whether the server may have processed the request, or may still process it. Callers must handle the kind `cancelled`
- * themselves. Statuses above 501 usually come from a proxy.
+ * Whether the server may have processed the request, or may still process it. False for the kind `cancelled`, which
+ * callers must check. A status above 501 usually comes from a proxy, so the server may still be working.
  */
 export function isOutcomeUnknown(failure: Failure): boolean {
 	const { status = 0 } = failure;

@@ -16,9 +16,9 @@ interface FileStream {
 }
 
 /**
- * Builds a multipart form (E12, E16). The file comes last, so that the server reads all other fields before the file.
+ * Builds a multipart form. The file comes last, so that the server reads all other fields before the file.
  *
- * @param parts the other fields by name; values that are not strings are sent as JSON
+ * @param parts all fields except the file, by name; values that are not strings are sent as JSON
  */
 export function multipartBody(
 	{ name, mimeType: type, content }: UploadFile,
@@ -27,7 +27,7 @@ export function multipartBody(
 	const form = new FormData();
 	for (const [part, value] of Object.entries(parts))
 		form.append(part, typeof value === 'string' ? value : JSON.stringify(value));
-	// With a file name, `append` would create a copy of the file without the streamed content.
+	// Do not pass a file name to `append`. It would replace the file with a copy without the streamed content.
 	form.append(
 		'file',
 		Buffer.isBuffer(content)

@@ -157,16 +157,16 @@ export function cancelSignal(context: RequestContext): AbortSignal | undefined {
 }
 
 /**
- * Returns the connection of each item. Items with the same credential data share a connection. Avoids one credential
- * read per item, because each read queries n8n's database.
+ * Returns the connection of each item. Items with the same credential data share a connection. Reads the credential
+ * as rarely as possible, because each read queries n8n's database.
  */
 export async function connectionsOf(context: IExecuteFunctions): Promise<Connection[]> {
 	const items = context.getInputData();
 	const read = async (index: number) => await readCredential(context, index);
 	const first = await read(0);
 	// Two more reads detect expressions that depend on the item:
-	// - After the last item, there is no item data.
-	// - At the last item, the item index differs from the first item.
+	// - The index `items.length` has no item data.
+	// - The last item has another index than the first item.
 	const isSame = async (index: number) =>
 		!('refusal' in first) && isEqual(first, await read(index));
 	if (items.length <= 1 || ((await isSame(items.length)) && (await isSame(items.length - 1)))) {

@@ -28,10 +28,7 @@ export function sanitize(text: string): string | undefined {
 export const titleOf = (page: string): string | undefined =>
 	/<title[^<>]*>([^<]*)<\/title>/i.exec(page.slice(0, READ_LENGTH))?.[1]?.trim();
 
-/**
- * Returns a function that redacts a token in a text. Ignores case, because some servers return the token in lower case.
- * Decodes a text that contains the encoded token.
- */
+/** Returns a function that redacts a token in a text, even if the token is encoded or in lower case. */
 export function redactor(token: string): Redact {
 	// Matches the token before and after `decode`, because `decode` can change a token.
 	const spellings = compact([token, decode(token)]).map(escapeRegExp);
@@ -77,7 +74,7 @@ export function cleanAnswer(answer: unknown, redact: Redact): void {
 /** Whether a text is the output of a tool that failed. */
 const isToolError = (key: string, text: string) => key === 'output' && text.startsWith('Error: ');
 
-/** Matches one character that was encoded for JSON, a URL or HTML, up to three times. */
+/** Matches one character that was encoded up to three times for JSON, a URL or HTML. */
 const ENCODED_CHARACTER =
 	/(?:\\{1,4}(?:u00|x)|%(?:25){0,2})([\da-f]{2})|&(?:amp;){0,2}(?:#x0{0,4}([\da-f]{2})|#0{0,4}(\d{2,3})|(amp|lt|gt|quot|apos));|\\{1,4}(["\\/])/gi;
 

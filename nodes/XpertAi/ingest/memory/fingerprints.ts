@@ -5,11 +5,11 @@ const ID_BYTES = 16;
 export const FINGERPRINT_BYTES = 7;
 
 /**
- * Marks of content hashes. The mark is the first character. It shows whether the content or the version of a document
- * was hashed. In the fingerprint of a processed document, the mark is a capital letter.
+ * A mark is the first character of a content hash. The mark shows what was hashed: the content or the version of a
+ * document. In the fingerprint of a processed document, the mark is a capital letter.
  */
 export const MARKS = { content: 'c', version: 'v' };
-/** The fingerprint of unknown content. The next run sends a document with this fingerprint. */
+/** The fingerprint of a document whose content is unknown. The next run sends this document. */
 export const UNKNOWN = '?';
 
 export type Entry = [packedId: string, fingerprint: string];
@@ -28,14 +28,11 @@ export function* unpack(body: Buffer): Generator<Entry> {
 /** Length of an entry in `Fingerprints`, in bytes. Shorter entries are padded. */
 const ENTRY_BYTES = ID_BYTES + FINGERPRINT_BYTES;
 
-/**
- * The entries of the documents of a source. To save memory, all entries with the same ID tail (`tailOf`) share one
- * string.
- */
+/** The document entries of a source. To save RAM, entries with the same ID tail (see `tailOf`) share one string. */
 export class Fingerprints {
-	/** ID tails of the entries that have changed. Reset when the memory is written. */
+	/** Tails (see `tailOf`) of the IDs whose entries have changed. Reset when the memory is written. */
 	changed = new Set<number>();
-	/** IDs that `SourceMemory` derived from keys. Documents with these IDs may be disabled. */
+	/** IDs that `SourceMemory` derived from keys. Some of these documents may already be disabled. */
 	readonly rebuilt = new Set<string>();
 	private readonly byTail = new Map<number, string>();
 
@@ -59,7 +56,9 @@ export class Fingerprints {
 	}
 
 	/**
-	 * Whether the stored content of a document is known. If `processed` is true, the document must also be processed.
+	 * Whether the stored content of a document is known.
+	 *
+	 * @param processed if true, the document must be processed as well
 	 */
 	isDone(id: string, processed: boolean): boolean {
 		const fingerprint = this.fingerprintOf(id);
@@ -103,7 +102,7 @@ export class Fingerprints {
 			if (others.find(packedId).at < 0) yield unpackId(packedId);
 	}
 
-	/** Yields all entries or, if the memory is divided into `pieces`, the entries of one piece. */
+	/** Yields the entries of one piece of the memory. By default, there is one piece with all entries. */
 	*entries(piece = 0, pieces = 1): Generator<Entry> {
 		for (const [tail, entries] of this.byTail)
 			for (let at = 0; at < entries.length && tail % pieces === piece; at += ENTRY_BYTES)
@@ -115,7 +114,7 @@ export class Fingerprints {
 		return at < 0 ? UNKNOWN : fingerprintAt(entries, at);
 	}
 
-	/** Finds the entry of an ID in `entries`, at position `at`. If there is no entry, `at` is -1. */
+	/** Finds the entry of an ID. `at` is the position of the entry in the string `entries`, or -1. */
 	private find(packedId: string) {
 		const entries = this.byTail.get(tailOf(packedId)) ?? '';
 		let at = entries.indexOf(packedId);
@@ -147,7 +146,7 @@ let last = { id: '', packedId: '' };
 
 /**
  * Converts a UUID to 16 characters, one per byte. Upper and lower case give the same result. Keeps the last result,
- * because several questions about the same document follow one another.
+ * because callers often convert the same ID several times in a row.
  */
 export function packId(id: string): string {
 	if (id !== last.id)

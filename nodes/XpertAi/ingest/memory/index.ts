@@ -29,15 +29,19 @@ import type {
  * pieces before the root note.
  *
  * Journal: records which documents a run sends (journal.ts). Each batch has one journal page. A journal page consists
- * of two notes, one for document IDs and one for fingerprints. The first two rows of the request write the IDs, and an
- * empty second note. The last row writes the fingerprints. So a journal page has fingerprints only if the server stored
- * the batch. If the request fails, the run writes the journal page again before the next batch. Each journal page lists
- * the pages that may be missing on the server. If a missing page is not listed, it was deleted.
+ * of two notes, one for document IDs and one for fingerprints. The request of a batch has these rows:
+ * 1. the note with the document IDs
+ * 2. the note for fingerprints, still empty
+ * 3. the documents of the batch
+ * 4. the note with the fingerprints
+ * So a journal page has fingerprints only if the server stored the batch. If the request fails, the run writes the
+ * journal page separately, before the next batch. Each journal page lists the pages that the server may not have
+ * stored. Any other missing page was deleted.
  *
  * Crashed runs: journal pages of a crashed run have a higher run number than the root note. The next run merges these
- * pages into the memory before it sends. At the end, the next run reads these pages a second time, because requests of
- * the crashed run may arrive late. Consecutive runs use different sets of journal pages (slots), so that late requests
- * cannot overwrite pages of the next run.
+ * pages into the memory before it sends. Late requests of the crashed run may add pages, so the next run reads the
+ * pages a second time at the end. Consecutive runs use different sets of journal pages (slots). So late requests cannot
+ * overwrite pages of the next run.
  *
  * Names: separate notes contain the names and keys of documents. If a piece cannot be read, a run derives document IDs
  * from these keys. If some IDs cannot be derived, the root note records a loss until the user acknowledges the loss.
@@ -74,7 +78,7 @@ export interface MemoryTroubles {
 /**
  * `by`: a description of this run, e.g. `execution 7`.
  * `processed`: whether this run starts the processing of its documents. Default: the setting of the last run.
- * `forgetLost`: whether to clear the loss that the root note records.
+ * `forgetLost`: whether to remove the field `lost` from the root note.
  */
 interface MemoryOptions {
 	signal?: AbortSignal;
@@ -129,7 +133,7 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Reads what earlier runs stored. Failed requests do not throw: see `refusal` and `troubles`.
+	 * Reads what earlier runs stored. Reports failed requests in `refusal` and `troubles`.
 	 *
 	 * `to read`: does not take the lease.
 	 * `to send`: takes the lease. The caller must call `close`.
@@ -143,7 +147,7 @@ export class SourceMemory {
 			this.holder = lease.holderBefore;
 		});
 		const { method, missing, status } = failed?.failure ?? {};
-		// If notes cannot be read at all, no earlier run has kept a memory.
+		// Assume that there is no memory if the server does not let this run read notes.
 		const isUnreadable = missing === 'route' || (status === 403 && method === 'GET');
 		if (mode === 'if kept' && isUnreadable) this.isKept = false;
 		else if (missing === 'route') this.troubles.noRoute = true;
@@ -152,7 +156,7 @@ export class SourceMemory {
 		return this;
 	}
 
-	/** ID of a note that exists on the server. An answer without this ID is rejected. */
+	/** ID of a note that exists on the server. `fetchStatuses` rejects an answer without this ID. */
 	get requiredId(): string | undefined {
 		return this.notes.requiredId;
 	}
@@ -276,8 +280,8 @@ export class SourceMemory {
 	private async prepareToSend(): Promise<void> {
 		const { journal, lease } = this;
 		await lease.check();
-		// In the root note, the crashed run does not count as merged yet. If this run crashes too, the next run reads
-		// the journal pages of both runs. Damaged journal pages count as merged.
+		// Until this run ends, the root note does not count the crashed run as merged. If this run crashes too, the
+		// next run reads the journal pages of both runs. A damaged journal counts as merged at once.
 		const { isDamaged, crashed } = journal;
 		const last = isDamaged || crashed === 0 ? lease.number : crashed;
 		if (this.isStale) await this.write(last - 1);
@@ -305,7 +309,7 @@ export class SourceMemory {
 			await this.readUnmergedJournal(counters.sent, isRootLost);
 		const lastRun = Math.max(this.journal.crashed, counters.sent);
 		this.isNew = root === undefined && !isRootLost && lastRun === 0;
-		// Documents with unknown content may have no name yet, because a run adds names after it stores documents.
+		// A crashed run may not have written the names of documents with unknown content.
 		for (const [packedId, fingerprint] of this.known.entries())
 			if (fingerprint === UNKNOWN) this.names.unnamed.add(packedId);
 	}
@@ -388,7 +392,7 @@ export class SourceMemory {
 			header: {},
 			entries: known.entries(at, pieces),
 		}));
-		// Record the loss before the lost pieces are written again. Otherwise, a crash in between would hide the loss.
+		// Record the loss before the lost pieces are replaced. Otherwise, a crash in between would hide the loss.
 		const lostRoot = lost ? [{ note: ROOT, header: { ...root, lost } }] : [];
 		const notes = [...nameNotes, ...lostRoot, ...pieceNotes, { note: ROOT, header }];
 		const writing = isLast ? lease.release(notes) : this.notes.write(...notes);
@@ -433,16 +437,16 @@ type LeaseNotes = Record<'turn' | 'lease', ReadNote> & { others: ReadNote[] };
  * 4. If `turn` contains the ID of B, A waits half a minute for B to write `lease`. If B writes `lease`, A gives up.
  *    Otherwise A goes back to step 2.
  *
- * A and B cannot both hold the lease. Suppose that A writes `turn` before B. Then either B finds the lease of A in step
- * 2, or A finds the ID of B in step 3.
+ * A and B cannot both hold the lease, even if B writes `turn` just after A. Either B finds the lease of A in step 2, or
+ * A finds the ID of B in step 3.
  *
- * A renews the lease every 20 s, even if B has overwritten a note. If the last renewal is 45 s ago, A checks that its
- * ID is still in `lease` or `turn`.
+ * A renews the lease every 20 s, even if B has overwritten a note. If the last renewal was 45 s ago, A checks whether
+ * `lease` or `turn` still contains the ID of A.
  */
 
 /** The lease of a source. Only the run that holds the lease may send. */
 export class Lease {
-	/** Number of this run. The first run has number 2, so that its root note can have number 1. */
+	/** Number of this run. Starts at 2: the first root note has number 1, and 0 means no root note. */
 	number = 2;
 	/**
 	 * Run numbers in the note `lease`.
@@ -454,7 +458,7 @@ export class Lease {
 	refusal?: Failure;
 	/** Whether the note `lease` existed before this run. */
 	wasThere = false;
-	/** The run that held the lease when this run began. It may have crashed. */
+	/** The run that held the lease when this run began. That run may have crashed. */
 	holderBefore?: Holder;
 	/** The notes that `look` has read. */
 	private before?: LeaseNotes;
@@ -520,8 +524,8 @@ export class Lease {
 	}
 
 	/**
-	 * Raises `counters` to the given numbers, and `number` above all given numbers. Skips a number that shares the
-	 * journal slot of a crashed run, because late requests may still write to this slot.
+	 * Raises `counters` to at least the given numbers. Raises `number` above all of them. Avoids the journal slot of a
+	 * crashed run, because late requests may still write to this slot.
 	 */
 	raiseCounters({ run = 0, sent = 0, root = 0 }, crashed = 0): void {
 		this.counters.sent = Math.max(this.counters.sent, sent);
@@ -622,7 +626,7 @@ export class Lease {
 	private isHeldByOther(note: ReadNote): boolean {
 		if (note === undefined || this.isOwn(note) || writeIdOf(note) === this.crashedWriteId)
 			return false;
-		// An unreadable lease counts as held. A run that holds the lease makes the note readable with its next renewal.
+		// An unreadable lease counts as held. If a run holds the lease, its next renewal makes the note readable.
 		return !isReadable(note) || note.lease?.ended === false;
 	}
 

@@ -40,14 +40,14 @@ export class Journal {
 	private readonly open = new Set<number>();
 	/** Pages to write before the next batch is sent. Maps page numbers to packed document IDs. */
 	private readonly unclear = new Map<number, string[]>();
-	/** Maps packed IDs to fingerprints that an unanswered request may still store. `UNKNOWN`: several are possible. */
+	/** Fingerprints of content that a late request may still store, by packed ID. `UNKNOWN`: several fingerprints. */
 	private readonly lateFingerprints = new Map<string, string>();
 
 	constructor(private readonly notes: NotesOnServer) {}
 
 	/**
-	 * Whether a fingerprint is certain. False if an unanswered request may still store a different one. An empty
-	 * fingerprint stands for a document that is not on the server.
+	 * Whether a fingerprint is certain. False if a late request may still store other content. An empty fingerprint
+	 * means that the document is not on the server.
 	 */
 	isCertain([packedId, fingerprint]: Entry): boolean {
 		return (this.lateFingerprints.get(packedId) ?? fingerprint) === fingerprint;
@@ -113,9 +113,9 @@ export class Journal {
 	}
 
 	/**
-	 * Reads pages of the last crashed run that the server stored after `readUnmerged`.
+	 * Reads the pages of the last crashed run a second time.
 	 *
-	 * @returns the entries of these pages
+	 * @returns the entries of the pages that the server stored after `readUnmerged`
 	 */
 	async readLate(): Promise<Iterable<Entry>> {
 		const { crashed, notes } = this;
@@ -172,9 +172,7 @@ async function readPages(notes: NotesOnServer, run: number, after: number) {
 /** Whether a run with a higher number than `after` wrote the note. */
 export const isLater = (after: number, note: ReadNote) => isReadable(note) && note.run > after;
 
-/**
- * Whether a page was written, but its document IDs are lost. Pages listed in `open` may never have been written.
- */
+/** Whether the document IDs of a stored page are lost. `open` lists pages that the server may not have stored. */
 function isDamagedPage([documents, end]: ReadNote[], at: number, pages: ReadNote[][]): boolean {
 	const behind = pages.slice(at + 1).flat();
 	const isMissed = (note: ReadNote) => isReadable(note) && !note.open?.includes(at);

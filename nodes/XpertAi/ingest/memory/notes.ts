@@ -23,7 +23,7 @@ export interface MemoryPlace {
 	owner: string;
 }
 
-/** The ID of a note is derived from `name` and the source. Users see `title`. `…` stands for the source's title. */
+/** The ID of a note is derived from `name` and the source. Users see `title`, with the source in place of `…`. */
 export type NoteName = readonly [name: string, title: string];
 
 const count = z.number().int().min(0);
@@ -37,7 +37,7 @@ const headerSchema = z.object({
 	/**
 	 * The state of the lease, in the note `lease`.
 	 * `by`, `since`: title and start time of the run that holds the lease.
-	 * `ended`: whether this run has released the lease.
+	 * `ended`: whether the lease has been released.
 	 * `sent`: number of the last run that began to send.
 	 * `root`: the `run` of the root note.
 	 */
@@ -57,7 +57,7 @@ const headerSchema = z.object({
 	names: z.object({ notes: count, hasRoom: z.boolean(), areAll: z.boolean() }).optional(),
 	/** In the root note: start time of the run that detected a loss of document IDs. */
 	lost: z.string().optional(),
-	/** In a journal page: numbers of pages of the same run that the server may not have stored. */
+	/** In a journal page: numbers of the pages that the server may not have stored. */
 	open: z.array(count).optional(),
 });
 
@@ -88,7 +88,7 @@ const BEGINNING = `${OWN_NOTE}1`;
  * `request`: maximum characters of notes in one request. Proxies allow 1 MiB.
  * `answer`: maximum number of pieces or name notes in one answer.
  * `piece`: average number of documents in a piece.
- * `names`: when unwritten names have this many characters, a name note is written.
+ * `names`: number of characters to collect before a name note is written.
  * `pages`: number of journal pages to read in one request.
  */
 export const SIZES = { request: 512 * 1024, answer: 8, piece: 2000, names: 128 * 1024, pages: 32 };
@@ -110,7 +110,7 @@ export async function orFailure<T>(work: () => Promise<T>): Promise<T | { failur
 
 /** Reads and writes the notes of a source. Notes are disabled documents, so assistants do not find them. */
 export class NotesOnServer {
-	/** ID of a document that is certainly on the server. An answer without this ID is rejected. */
+	/** ID of a document that is certainly on the server. `fetchStatuses` rejects an answer without this ID. */
 	requiredId?: string;
 
 	constructor(
@@ -180,7 +180,7 @@ export class NotesOnServer {
 	}
 
 	private parseNote(text?: string): ReadNote {
-		// A note without a text does not exist, even if the server lists it.
+		// The server may list a note without a text. This note counts as missing.
 		if (text === undefined) return undefined;
 		const [beginning, sum, ...parts] = text.split(':');
 		if (beginning !== BEGINNING || sum !== checksum(parts.join(':'))) return 'damaged';

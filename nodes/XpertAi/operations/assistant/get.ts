@@ -42,7 +42,8 @@ const condition = z.object({
 });
 
 /**
- * Lists the values that knowledgebase filters take from a run. The server does not return filters of workflow steps.
+ * Lists the values that knowledgebase filters take from a run of the assistant. Servers do not return filters of
+ * workflow steps.
  */
 function filterConditions(retrievals: unknown): IDataObject[] {
 	return Object.entries(retrievals ?? {}).flatMap(([knowledgebaseId, retrieval]) =>
@@ -52,8 +53,8 @@ function filterConditions(retrievals: unknown): IDataObject[] {
 			const { field, operator, value } = data;
 			const { selector } = value;
 			const key = selector.replace(/^human\./, '');
-			// State variables stay on the thread, and filter later questions. Values of the message (`human.`) and of
-			// the environment (`env.`) do not stay.
+			// A thread keeps the values of state variables for its later questions. It does not keep values of the
+			// message (`human.`) or of the environment (`env.`).
 			const staysOnThread = !/^(human|env)\./.test(selector);
 			return { key, selector, field, operator, knowledgebaseId, staysOnThread };
 		}),

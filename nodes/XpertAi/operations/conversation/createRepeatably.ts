@@ -11,7 +11,7 @@ import { systemClock } from '../../transport/clock';
 
 /**
  * Creates a conversation. The request sets an ID and an owner, so a repeated request creates no second conversation. If
- * the owner is unknown, the request has neither, and is not safe to repeat.
+ * the owner is unknown, the request is sent without these fields, and is not repeated.
  *
  * @throws NodeApiError if a request fails
  */

@@ -13,7 +13,7 @@ import {
 import { KNOWLEDGEBASE_TYPES, METADATA_TYPES, PERMISSIONS } from '../../payloads/knowledgebase';
 import { parserConfigField } from '../shared/fields';
 
-/** The fields of a knowledgebase that Simplify outputs. */
+/** The fields of a knowledgebase in simplified output. */
 export const KNOWLEDGEBASE_SUMMARY = splitList(
 	'id, name, type, permission, description, workspaceId, documentNum, createdAt, updatedAt',
 );

@@ -23,7 +23,7 @@ export const getKnowledgebase = declare({
 	answer: recordAbout('knowledgebase'),
 });
 
-/** The fields that Simplify outputs. `nextEmbeddingModel` is set while the server rebuilds the index. */
+/** The simplified output. `nextEmbeddingModel` is set while the server rebuilds the index. */
 function knowledgebaseState(answer: IDataObject): IDataObject {
 	return {
 		...pick(answer, KNOWLEDGEBASE_SUMMARY, 'status', 'metadataSchema', 'embeddingRebuildError'),

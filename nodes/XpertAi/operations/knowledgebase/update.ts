@@ -38,7 +38,7 @@ export const update = declare({
 const REBUILDING_HINT =
 	'The server is rebuilding the index. Until then it stores and processes nothing; Knowledgebase: Get shows the status.';
 
-/** Sets the fields in Clear Fields to `null`, so that the server clears them. */
+/** Sets the fields listed in "Clear Fields" to `null`, so that the server clears them. */
 function withClearedFields({ clearFields: names, ...changes }: FieldValues): FieldValues {
 	const cleared = ((names ?? []) as string[]).map((name) => [name, null]);
 	return { ...changes, ...Object.fromEntries(cleared) };

@@ -19,7 +19,7 @@ export interface Row {
  * Returns the values of rows, by key.
  *
  * @param label display name of the parameter with the rows
- * @param whenEmpty gives the value of a row with an empty Value; `undefined` leaves out the row
+ * @param whenEmpty returns the value of a row whose `content` is empty; `undefined` leaves out the row
  * @throws NodeOperationError if a row is invalid
  */
 export function valuesOfRows(

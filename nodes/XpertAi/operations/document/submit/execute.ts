@@ -85,7 +85,7 @@ async function disableMissing(target: Target): Promise<void> {
 		return submission.remark(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${reason}.`);
 	const { statuses, failure } = await fetchStatuses(ids, routes, requiredId);
 	if (failure) return submission.remark(notAll(failure));
-	// A processed document with the state `none` was disabled or deleted by a user.
+	// Processing had finished, but the state is now `none`: a user has disabled or deleted the document.
 	const isOutAlready = (id: string) =>
 		known.isDone(id, true) && processingState(statuses.get(id)) === 'none';
 	const toDisable = ids.filter((id) => statuses.has(id) && !isOutAlready(id));
@@ -156,7 +156,7 @@ async function reasonToKeep(
 	return (await memory.check()) && 'whether another run of this source is at work is not known';
 }
 
-/** A smaller number of missing documents is usually allowed (see `exceedsShare`). */
+/** Fewer missing documents than this number are usually allowed (see `exceedsShare`). */
 const ALWAYS_ALLOWED_BELOW = 10;
 
 /** Whether more documents are missing than `maxPercent` allows. Ignores the limit if only a few are missing. */
@@ -171,7 +171,7 @@ function percentage(part: number, whole: number): number {
 }
 
 /**
- * Runs Submit: stores the documents of all items, has the server process them, and reports each outcome.
+ * Runs Submit: stores the documents of all items, requests their processing, and reports each outcome.
  *
  * @returns the result of `Submission.output`
  * @throws NodeOperationError if a setting is not valid
@@ -233,7 +233,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		for (const target of targets)
 			await (settings.dryRun && submission.canSend ? target.plan() : target.store());
 		await endIfStopped(submission, targets);
-		// Documents whose processing failed may be sent again here.
+		// `followProcessing` may send documents again, if their processing failed.
 		await Promise.all(targets.map(async (target) => await target.followProcessing()));
 		await endIfStopped(submission, targets);
 		remarkEnd(submission, targets);
@@ -301,8 +301,8 @@ const findChangesParameters = z.object({
 });
 
 /**
- * Runs Find Changes: passes on the items whose documents are new or changed. Depending on What Is Gone, disables
- * missing documents.
+ * Runs Find Changes: passes on the items whose documents are new or changed. The setting "What Is Gone" decides whether
+ * missing documents are disabled.
  *
  * @returns the items to pass on, and error items; in a dry run, the plan for each item
  * @throws NodeOperationError if a setting is not valid, or the node is a tool of an agent
@@ -353,7 +353,7 @@ function listedDocument(item: Item): FoundDocument {
 	return { record: {}, key: keyOf(item, 'documentKey'), version };
 }
 
-/** Counts the documents that no item names. Depending on What Is Gone, disables these documents. */
+/** Counts the documents that no item names. Disables these documents if `mirrors` is set. */
 async function handleGone(target: Target): Promise<void> {
 	const { memory: read, seen, submission } = target;
 	const { settings, tally } = submission;

@@ -134,7 +134,7 @@ const textInRecord = textField(
 	{ placeholder: 'e.g. content' },
 );
 
-/** The choices of Documents From. `sources.ts` has a reader for each choice. */
+/** The choices of the setting "Documents From". `sources.ts` has a reader for each choice. */
 export const SOURCES = {
 	addresses: { name: 'Addresses', description: 'Each item is an address; the server fetches it' },
 	fields: {
@@ -161,7 +161,7 @@ const sourceField = choiceField('source', 'Documents From', 'What each input ite
 	builderHint: { propertyHint: 'What one item holds: each choice says it in its description.' },
 });
 
-/** Shows fields only for the given choices of Documents From. Inside a collection, `path` must be `/source`. */
+/** Shows fields only for the given choices of "Documents From". Inside a collection, `path` must be `/source`. */
 const shownFor = (sources: SourceValue[], fields: INodeProperties[], path = 'source') =>
 	displayedIf({ show: { [path]: sources } }, fields);
 

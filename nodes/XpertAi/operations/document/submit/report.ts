@@ -128,7 +128,7 @@ export function readableFailure(
 ): Failure {
 	const { status, missing, reason = 'Bad Request' } = failure;
 	if (file && missing === 'route') return { ...failure, reason: NO_UPLOADS };
-	// Servers give no reason if the chunks of a stored document changed. `Bad Request` is the status text.
+	// If the chunks of a stored document changed, servers answer only with the status text `Bad Request`.
 	const isChanged = status === 400 && reason === 'Bad Request' && record.chunks;
 	return isChanged ? { ...failure, reason: CHANGED_CHUNKS } : failure;
 }
@@ -196,7 +196,7 @@ const firstOf = (texts: string[]) => [...new Set(texts)].slice(0, MAX_REASONS);
 /** A fact about a run, such as the outcome of a document. */
 export type SubmitFact =
 	| Exclude<Fact<Origin>, { outcome: 'processed' }>
-	/** To save memory, `origin` is not kept for every document. */
+	/** `origin` may be unset, because keeping it for every document needs too much RAM. */
 	| { outcome: 'processed'; id: string; end: ProcessingEnd; origin?: Origin }
 	| { outcome: 'begun'; origin: Origin }
 	/** A file of records contained no record. */
@@ -332,9 +332,9 @@ export class Submission {
 	readonly send: Send;
 	/** Aborted when the execution is stopped. */
 	readonly signal?: AbortSignal;
-	/** The failed document that stopped the run. Set with On Error = Stop Workflow. */
+	/** The first failed document, if On Error is Stop Workflow. Its failure stops the run. */
 	stoppedBy?: Origin;
-	/** The first error about a whole source. Set with On Error = Stop Workflow, and thrown at the end of the run. */
+	/** The first error about a whole source, if On Error is Stop Workflow. Thrown at the end of the run. */
 	refusal?: ItemError;
 	/** Number of rejected items that belong to no source. */
 	unassigned = 0;
@@ -514,7 +514,7 @@ export class Submission {
 	private notFoundNote(): string[] {
 		const { counts, failed, processingFailed } = this.tally;
 		if (processingFailed === 0) return [];
-		// The hint about unsent documents may already give this reason.
+		// If documents were not sent, the hint about them may already give the reason.
 		const first = counts.notSent > 0 ? undefined : find(failed, { outcome: 'stored' });
 		return [asHint(sentences(this.notFound(), first?.reason))];
 	}

@@ -35,14 +35,14 @@ export const submitParameters = z.object({
 		maxGonePercent: finite.min(0),
 		resendAll: z.boolean(),
 		retryMinutes: minutes,
-		/** Number of consecutive failures with the same reason that stops the run. 0 means no limit. */
+		/** The run stops after this number of consecutive failures with the same reason. 0 means no limit. */
 		stopAfterFailures: finite.int().min(0),
 		timeout: timeoutSeconds,
 		waitMinutes: minutes,
 	}),
 });
 
-/** The source name and the shard of an item. An empty parameter gives an empty text. */
+/** The source name and the shard of an item. */
 export const sourceOf = (item: Item) => ({
 	sourceName: keyIfGiven(item, 'sourceName') ?? '',
 	shard: keyIfGiven(item, 'options.shard') ?? '',
@@ -51,7 +51,7 @@ export const sourceOf = (item: Item) => ({
 export type Source = ReturnType<typeof sourceOf>;
 
 /**
- * Makes a check that throws NodeOperationError if an item has other settings than the first item.
+ * Returns a check that an item has the same settings as the first item. The check throws NodeOperationError.
  *
  * @throws NodeOperationError if a setting of the first item is not valid
  */
@@ -75,7 +75,7 @@ export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Ite
 export interface SubmitSettings
 	extends AnswerOutput,
 		Omit<ReturnType<typeof readSubmitSettings>, 'process'> {
-	/** Whether the server is to process stored documents. Find Changes takes this setting from the memory. */
+	/** Whether the server is to process stored documents. Unset in Find Changes. */
 	process?: boolean;
 }
 
@@ -98,7 +98,7 @@ export function readSubmitSettings(item: Item) {
 		/** Whether the run disables stored documents that are missing from the source. */
 		mirrors: mode === 'mirror',
 		batchLimits: { maxCount: batchSize, maxBytes: batchMegabytes * MEGABYTE },
-		// Retries are limited by time, because a server needs time to restart.
+		// Limits the duration of the retries, not the number, because a server needs time to restart.
 		retryLimits: {
 			maxTries: retryMinutes === 0 ? 1 : Infinity,
 			maxElapsedMs: retryMinutes * MINUTE_MS,

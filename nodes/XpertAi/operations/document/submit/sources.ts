@@ -55,7 +55,7 @@ export interface FoundDocument {
 	hadNul?: boolean;
 }
 
-/** Maps the error of a rejected document to the document key. Rejected documents are not missing from the source. */
+/** Maps the error of a rejected document to the document key. Rejected documents count as present in the source. */
 export const refusedKeys = new WeakMap<object, string>();
 
 /** The documents of an item. In a file of records, each unreadable record gives an error. */
@@ -73,7 +73,7 @@ const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
 };
 
 /**
- * Reads the documents of an item, as set in Documents From.
+ * Reads the documents of an item. The parameter "Documents From" selects the reader.
  *
  * @throws NodeOperationError naming the field, the item and the requirement
  */
@@ -84,8 +84,8 @@ export function readDocuments(item: Item): SourceDocuments {
 /**
  * Reads the single document of an item, with its key and version.
  *
- * @param defaultKey returns the key if Document Key is empty
- * @param name the parameter that contains the default key, for error messages
+ * @param defaultKey returns the key if "Document Key" is empty
+ * @param name the parameter with the default key, for error messages
  * @throws NodeOperationError if the item is rejected
  */
 function readKeyed(
@@ -179,7 +179,7 @@ function lastPart({ pathname, hostname }: URL): string {
 
 const PARSER_SETTINGS = parserFields.map(({ name }) => name);
 
-/** Error messages name the fields of a record as in Document Settings. */
+/** How error messages name the fields in "Document Settings". */
 const RECORD_NAMING = {
 	fields: [DOCUMENT_SETTINGS],
 	fieldByPath: Object.fromEntries(
@@ -193,7 +193,7 @@ const RECORD_NAMING = {
 /**
  * Reads the record fields from Document Settings.
  *
- * @param directory the directory of the document's file, for Folder From Directory
+ * @param directory the directory of the document's file, for the setting "Folder From Directory"
  * @throws NodeOperationError naming the setting
  */
 function settingsOf(item: Item, directory = ''): DocumentRecord {
@@ -220,7 +220,7 @@ const DOCUMENT_FIELDS = documentFields.map((field) =>
 	field.name === 'parserConfig' ? { ...field, options: parserFields } : field,
 );
 
-/** Selects document fields by a space-separated list of names. Memoized, so that `groupSchema` can reuse a schema. */
+/** Selects document fields by a space-separated list of names. Memoized, because `groupSchema` caches by list. */
 const fieldsNamed = memoize((names: string) =>
 	DOCUMENT_FIELDS.filter(({ name }) => names.split(' ').includes(name)),
 );
@@ -243,7 +243,7 @@ function readFields(item: Item): FoundDocument {
 	if (text !== undefined && !mapped.pages && !mapped.chunks)
 		mapped.pages = [{ pageContent: String(text) }];
 	const record = item.check(documentWith(mapped), mapped, DOCUMENT_NAMING);
-	// A record that enables or disables a stored document needs no content. Any other empty record would clear the
+	// A record that enables or disables a stored document may be empty. Otherwise, an empty record would clear the
 	// document on Xpert.
 	if (typeof record.disabled !== 'boolean' || !(hasKey || record.id))
 		refuseEmpty(item, record, DOCUMENT_NAMING);
@@ -255,7 +255,7 @@ function columnsOf(item: Item): IDataObject {
 	const { mappingMode } = (item.node.parameters.documentFields ?? {}) as IDataObject;
 	// A `disabled` column may have another meaning, so it is never mapped automatically.
 	if (mappingMode === 'autoMapInputData') return omit(item.input.json, 'disabled');
-	// For the whole parameter, n8n would resolve the list of all fields for each item.
+	// Reads only `value`. n8n would otherwise resolve the list of all fields for each item.
 	const byHand = item.parameter('documentFields.value', {});
 	return isJsonObject(byHand) ? omitBy(byHand, isNil) : {};
 }
@@ -294,13 +294,13 @@ export function mapColumns(columns: IDataObject): IDataObject {
 
 /* JSON and File of Records */
 
-/** Makes a function that checks a record and reads its Key Field and its Version Field. */
+/** Makes a function that checks a record and reads its key and its version. */
 function recordReader(item: Item) {
 	const keyPath = textIfGiven(item, 'documentKeyField');
 	const label = item.labelOf('documentKeyField');
 	const versionPath = textIfGiven(item, 'documentSettings.documentVersionField');
 	return (given: unknown, parameter: string): FoundDocument => {
-		// A Key Field replaces the ID of the record, so a numeric ID is allowed.
+		// The key replaces the ID of the record, so the ID may be a number.
 		const isNumbered = keyPath && isJsonObject(given) && typeof given.id === 'number';
 		const value = isNumbered ? { ...given, id: String(given.id) } : given;
 		const checked = item.check(documentWith(value), value, { parameter });
@@ -351,7 +351,7 @@ async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemErro
 	}
 }
 
-/** Servers store a record without any of these fields as an empty row. */
+/** Servers store an empty document for a record with none of these fields. */
 const CONTENT = ['name', 'fileUrl', 'filePath', 'storageFileId', 'pages', 'chunks'];
 
 /** Rejects a record without content, such as an object that wraps the list of documents. */
@@ -361,7 +361,7 @@ function refuseEmpty(item: Item, record: DocumentRecord, naming: Naming): void {
 		item.refuse({ field: fieldName([], naming), rule });
 }
 
-/** Makes a document from a complete record. A record that changes a stored document needs no content. */
+/** Makes a document from a record. A record with a key or an ID may be empty. */
 function jsonDocument(item: Item, found: FoundDocument, naming: Naming): FoundDocument {
 	if (!found.key && !found.record.id) refuseEmpty(item, found.record, naming);
 	return { ...found, ...readyRecord(item, found.record, naming) };
@@ -434,7 +434,7 @@ function textDocument(item: Item, given: Named, text: string): FoundDocument {
 	const isOtherType = named.extension !== undefined && !named.isText;
 	const file = isOtherType ? fileType(`${given.name}.${extension}`) : named;
 	const whole = text.replaceAll(NUL, '');
-	// The text is encoded only for its upload, to save memory.
+	// Encodes the text when it is uploaded, to save memory.
 	const read = async () => ({ content: Buffer.from(whole), hadNul: whole !== text, file });
 	return fileDocument(item, { size: Buffer.byteLength(whole), ...given }, file, read);
 }
@@ -580,7 +580,7 @@ function fileType(name: string, statedType = '', given?: string | null) {
 		name: ownExtension === undefined && extension !== undefined ? `${name}.${extension}` : name,
 		/** The extension of the format, if known. */
 		extension,
-		/** The type in the record, which tells servers how to read the file. */
+		/** The `type` of the record. Tells servers how to read the file. */
 		type: isTable ? 'txt' : extension,
 		mimeType: isTable && isText ? 'text/plain' : mimeType,
 		/** Whether the content is text, in any encoding. */

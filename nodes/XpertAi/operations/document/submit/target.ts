@@ -32,10 +32,7 @@ function jsonWithId(found: FoundDocument, record: DocumentRecord, id: string) {
 	return read.id === id ? json : JSON.stringify(record);
 }
 
-/**
- * The content hash of a document. Begins with one of the `MARKS`. Covers the version if there is one, otherwise the
- * record and the file.
- */
+/** The content hash of a document, with a prefix from `MARKS`. Without a version, hashes the record and the file. */
 async function hashOf({ json, record, file }: Document, version?: string): Promise<string> {
 	if (version !== undefined) return MARKS.version + hash('sha256', version, 'binary');
 	const { fileUrl } = record;
@@ -86,7 +83,7 @@ export class Target {
 	/** Items of this source that are still to be read. `documents` is set if the item was read in advance. */
 	readonly queue: Array<{ item: Item; documents?: SourceDocuments }> = [];
 	/**
-	 * Number of documents that could not be read, or may not be stored. If above 0, this run does not disable
+	 * Number of documents that could not be read, or are perhaps not stored. If above 0, this run does not disable
 	 * documents.
 	 */
 	gaps = 0;
@@ -202,7 +199,7 @@ export class Target {
 		if (holder) {
 			const held = `Another run of this source is at work, or was stopped: ${holder.by}`;
 			this.submission.remark(asHint(`${held}, since ${holder.since}`));
-			// The other run may still be writing the missing parts of the memory, so nothing is lost.
+			// The other run may still be writing the parts of the memory that seem lost.
 			memory.troubles.lost = undefined;
 		}
 		const plans = planDocuments(this.documentsReportingStored(memory), this.comparison(memory));
@@ -219,7 +216,7 @@ export class Target {
 		return asked;
 	}
 
-	/** Creates the memory of this source, without reading it. */
+	/** Creates the memory object of this source. Sends no request. */
 	newMemory(): SourceMemory {
 		const { first, settings, signal } = this.submission;
 		const { context } = first;
@@ -289,7 +286,7 @@ export class Target {
 	private async checkStored(documents: Array<Document>, memory: SourceMemory): Promise<void> {
 		const ids = documents.flatMap(({ id, isNew }) => (isNew ? [] : id));
 		const keys = this.source.sourceName === '' ? [] : compact(map(documents, 'key'));
-		// The IDs of the same documents if they were stored without a Source Name.
+		// The IDs that these documents have if they were stored without a Source Name.
 		const otherIds = keys.map((key) => derivedId(this.knowledgebaseId, key));
 		const { statuses } = await this.statusesOf([...ids, ...otherIds], memory);
 		const stored = ids.filter((id) => statuses.has(id.toLowerCase())).length;
@@ -314,7 +311,7 @@ export class Target {
 		const memory = isNew ? undefined : this.memory;
 		if (fact.outcome === 'stored') {
 			memory?.recordStored(id, contentHash, documentName(document));
-			// The answer contains the ID on the server, which may be an earlier ID of the document.
+			// Uses the ID in the answer, because the server may keep an earlier ID of the document.
 			const { id: storedId } = asJson(fact.record);
 			const isFollowed = origin.isTracked || origin.isUploaded;
 			// A disabled document needs no processing, because assistants must not find it.
@@ -336,7 +333,7 @@ export class Target {
 	}
 
 	/**
-	 * Starts the processing of an unchanged document that an earlier run only stored.
+	 * Starts the processing of an unchanged document that an earlier run stored without processing.
 	 *
 	 * @returns whether the processing was started
 	 */
@@ -380,7 +377,7 @@ export class Target {
 		this.submission.circuitBreaker.take(fact);
 		// Saves memory, because the origin of an untracked file is no longer needed.
 		if (origin?.isUploaded && !origin.isTracked) this.origins.delete(key);
-		// A server without this route processes each document by itself, when it stores the document.
+		// Without a route for processing, a server processes documents when it stores them.
 		if (end.state === 'finish' || end.hasNoRoute) this.memory?.known.markProcessed(id);
 		else if (end.isStuck || isFailed) this.memory?.known.forget(id);
 	}
@@ -463,7 +460,7 @@ export class Target {
 		const record = inFolder({ ...found.record, id }, this.knowledgebaseId);
 		const isUploaded = file !== undefined;
 		const isNew = key === undefined && !isUuid(ownId ?? '');
-		// To save memory, Output = Summary tracks only files with a stable ID.
+		// For a summary, tracks only files with a stable ID, to save memory.
 		const isTracked = this.submission.settings.output !== 'summary' || (isUploaded && !isNew);
 		const name = record.name ?? undefined;
 		Object.assign(origin, { name, key, id, hadNul, isUploaded, isTracked });

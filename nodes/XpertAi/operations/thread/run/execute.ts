@@ -81,19 +81,19 @@ import { type RunOptions, runSettings } from './fields';
 import { chatSessionOf, readRunRequest, type RunRequest } from './runRequest';
 
 export interface ThreadWork<Result> {
-	/** Work with the same thread ID runs in order. Work without a thread ID never waits. */
+	/** Tasks with the same thread ID are executed in order. A task without a thread ID has its own queue. */
 	threadId?: string;
-	/** Waits for `turn` in the queue of the thread, then does the work. */
+	/** Waits for `turn` in the queue of the thread, then executes the task. */
 	run: (turn: Turn) => Promise<Result>;
 }
 
 /**
- * Runs work on different threads concurrently, and work on one thread in order. Concurrent runs on one thread lose
- * messages. All executions in this process share the queues.
+ * Executes tasks of different threads concurrently, and tasks of one thread in order. Concurrent runs on one thread
+ * lose messages. All executions in this process share the queues.
  *
  * @param concurrency maximum number of threads at once
- * @param goOn returns whether to start more work
- * @returns the results in the order of `work`; `undefined` for work that did not start
+ * @param goOn returns whether to start more tasks
+ * @returns the results in the order of `work`; `undefined` for a task that did not start
  */
 export async function inThreadQueues<Result>(
 	work: Array<ThreadWork<Result>>,
@@ -102,7 +102,7 @@ export async function inThreadQueues<Result>(
 ): Promise<Array<Result | undefined>> {
 	const results = work.map((): Result | undefined => undefined);
 	const places = work.map(({ threadId = randomUUID() }, index) => ({ threadId, index }));
-	// Takes all turns before any work starts. Otherwise, two calls could wait for each other forever.
+	// Takes all turns before the first task starts. Otherwise, two calls could wait for each other forever.
 	const queues = Object.entries(groupBy(places, 'threadId')).map(([threadId, queue]) => ({
 		queue,
 		turn: takeTurn(threadId),
@@ -238,7 +238,7 @@ async function prepare(request: RunRequest, turn: Turn): Promise<Run> {
 	const client = clientOf(item, options.deadlineMinutes * MINUTE_MS);
 	const refusal = await waitForTurn(turn, client, options.whenBusy);
 	if (refusal) throw resultError(item, refusal);
-	// Reads all files before the first request, because n8n may have deleted a file.
+	// Reads all files before the first request, so that nothing is sent if n8n has deleted a file.
 	const read = request.attachments.map(async (field) => await readUploadFile(item, field));
 	const files = await Promise.all(read);
 	const thread = await openThread(request, client);
@@ -278,7 +278,7 @@ function clientOf({ context, connection: { send } }: Item, deadlineMs: number): 
 const fileContext = z.object({ id: z.string().min(1) });
 
 /**
- * Uploads files for a thread (E12), several at once.
+ * Uploads files for a thread, several at once (E12).
  *
  * @returns the file context IDs, in the order of the files
  * @throws NodeApiError for the first file that was not uploaded
@@ -422,7 +422,7 @@ const STATUSES = ['not_applied', 'dynamic_fallback', 'unknown', 'applied', 'notS
 /** The statuses of a search that had a filter. */
 const FILTERED = ['applied', 'dynamic_fallback'];
 
-/** How searches were filtered: a single search, or all searches of a run. */
+/** The filter status and the hits of one search, or of all searches of a run. */
 export interface FilterReport {
 	/** `notSearched` means that there was no search, or the search failed. */
 	status: (typeof STATUSES)[number];
@@ -626,7 +626,7 @@ export function resultError(
 
 const READ_THREAD_ADVICE = 'Look the thread up on the server, or read it with Thread: Get.';
 
-/** The record that a 404 refers to: the assistant. Unknown if the operation has a run ID. */
+/** The assistant that a 404 is about. Undefined if the item has a run ID, because the run may be missing. */
 function missingRecord(item: Item, { threadId = '' }: NoAnswer): HintContext['missing'] {
 	if (item.has('runId')) return undefined;
 	if (item.has('assistantId')) return { field: '"Assistant"', id: item.filledText('assistantId') };

@@ -110,7 +110,7 @@ const inOneRequest = booleanField(
 	'Whether to wait in the request that starts the run, as servers without run IDs need',
 );
 
-/** The node cannot cancel a run of Wait in One Request, so the field is hidden for such runs. */
+/** Hidden if "Wait in One Request" is set. The node cannot cancel a run that it starts in this way. */
 const whenGivenUp = choiceField(
 	'whenGivenUp',
 	'When the Wait Ends Early',
@@ -153,7 +153,7 @@ const filterValues = typedRowsField(
 	],
 );
 
-/** Hidden for Reject only, because an expression may result in Confirm. */
+/** Hidden if "Decision" is "Reject". Shown for an expression, which may result in "Confirm". */
 const changedArguments: INodeProperties = {
 	...jsonField(
 		'changedArguments',
@@ -229,7 +229,7 @@ const sources = {
 	},
 };
 
-/** The tool of an agent does not know the chat session, so tools do not offer Automatic. */
+/** Tools do not offer "Automatic", because the tool of an agent does not know the chat session. */
 const threadSources = [
 	choiceField(
 		'threadSource',
@@ -276,7 +276,7 @@ const message = textField('message', 'Message', 'What to say to the assistant', 
 	displayOptions: { hide: OF_TOOLS },
 });
 
-/** In the tool of an agent, the model writes the message. n8n detects this by the comment in `default`. */
+/** The message field in tools. The comment in `default` tells n8n that the model writes the message. */
 const messageOfModel = {
 	...message,
 	default:

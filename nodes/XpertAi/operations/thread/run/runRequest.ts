@@ -26,7 +26,7 @@ const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
 
 const TITLE_LENGTH = 80;
 
-/** What to send for an item, and how to output the answer. All parameters are checked. */
+/** What to send for an item, and how to output the answer. */
 export type RunRequest = ReturnType<typeof readRunRequest>;
 
 /**
@@ -39,14 +39,14 @@ export type RunRequest = ReturnType<typeof readRunRequest>;
 export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 	const { options } = item.settings(runSettings);
 	const { key, threadId, runOn } = placeOf(item, kind);
-	// The conversation of a key belongs to one assistant, so Additional Fields (JSON) must not change the assistant.
+	// With a key, additional fields must not change the assistant: the assistant's ID determines the conversation.
 	const body = runBodyOf(item, kind, key === undefined ? [] : ['assistant_id']);
 	const intent = intentOf(kind, body);
 	const start = truncate(intent.text?.trim(), { length: TITLE_LENGTH });
 	return {
 		item,
 		runOn,
-		// With a key, this is the `keyId` of `openByKey`.
+		// With a key, `openByKey` derives the actual thread ID from this value.
 		threadId: key === undefined ? threadId : derivedId(String(body.assistant_id), key),
 		body,
 		intent,
@@ -58,7 +58,7 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 	};
 }
 
-/** Returns where the message goes. Automatic means the conversation of the chat session, or a new one. */
+/** Returns where the message goes. Without a chat session, "Automatic" means a new conversation. */
 function placeOf(item: Item, kind: RunKind) {
 	const chosen = kind === 'message' ? item.setting('threadSource', threadSource) : 'existing';
 	if (chosen === 'existing') return { runOn: chosen, threadId: item.filledText('threadId') };
@@ -80,7 +80,7 @@ const FIELD_BY_PATH = {
 };
 
 /**
- * Builds the request body of a run (E4), without the uploaded files.
+ * Builds the request body of a run, without the uploaded files.
  *
  * @param reserved paths that Additional Fields (JSON) must not set
  * @throws NodeOperationError if a parameter is invalid
@@ -165,7 +165,7 @@ function rowsOfFilters(item: Item, rows: unknown): FieldValues {
 }
 
 /**
- * Rejects empty values for filters, because some filters find everything with an empty value. Recorded in
+ * Rejects empty filter values. An empty value makes some filters match everything. Recorded in
  * `test/recordings/knowledge-filter-5.json`.
  */
 function checkFilterValues(item: Item, body: RunBody, naming: Naming, rows: unknown = []) {
@@ -186,7 +186,7 @@ const keyIn = ({ key }: Row) => String(key).trim();
 const EMPTY_FIX =
 	'With an empty value, some filters find everything. Where that is meant, give the value as a row with "May Be Empty".';
 
-/** Whether a filter value is empty. A text such as `/` counts as an empty folder. */
+/** Whether a filter value is empty. A text such as `/` is an empty folder path. */
 const isEmptyValue = (value: unknown): boolean =>
 	isNil(value) ||
 	(typeof value === 'string' && /^[\s/]*$/.test(value)) ||
