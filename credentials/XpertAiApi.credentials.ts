@@ -11,7 +11,8 @@ import { BASE_URL, BEFORE_TOKEN, SECURE_START } from '../nodes/XpertAi/transport
 
 /**
  * The expression for the server address in the credential test. Repeats the rules of `serviceRoot`, because expressions
- * cannot call functions of the node. An invalid Base URL becomes `data:,`. A POST to `data:,` gives status 405.
+ * cannot call functions of the node. An invalid Base URL becomes `data:,`. A POST to `data:,` gives status 405, and
+ * `REFUSALS` has a message for this status.
  */
 const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	const [, start, path] = ${BASE_URL}.exec(text) ?? [];

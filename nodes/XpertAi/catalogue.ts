@@ -33,8 +33,8 @@ import { runOperations } from './operations/thread/runOperations';
 export const DEFAULT_RESOURCE = 'thread';
 
 /**
- * All operations of the node, by resource, in the order of n8n's nodes panel. The first operation of each resource is
- * the preselected operation.
+ * All operations of the node, by resource. n8n shows the resources and operations in this order. The first operation of
+ * each resource is the preselected operation.
  */
 export const catalogue: Resource[] = resources({
 	document: [submit, findChanges, disable, enable, getStatus, startProcessing],

@@ -5,14 +5,14 @@ import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { MINUTE_MS } from '../XpertAi/transport/clock';
 
 /*
- * The node stores three values between polls:
+ * The node stores these values between polls:
  *
- * - `again`: the time from which the next poll reads.
- * - `since`: the time up to which all changes were read.
- * - `known`: the changes at or after `again`. No change in `known` is emitted twice.
+ * - `again`: the next poll reads changes from this time on.
+ * - `since`: earlier polls read all changes up to this time.
+ * - `known`: the read changes at or after `again`, so that the node emits no change twice.
  *
  * The next poll reads the changes between `again` and `since` once more, because changes can become visible late.
- * Both times stop at the oldest unhandled change.
+ * Neither time advances past the oldest unhandled change.
  * Both times use the server's clock, because the clock of the n8n machine may be wrong.
  */
 
@@ -30,7 +30,7 @@ export interface Change {
 
 /** The state that a poll stores for the next poll (see the top of this file). */
 const memorySchema = z.object({
-	/** Identifies the server, the credential and the assistant of the memory. */
+	/** Identifies the server, the credential and the assistant that the memory belongs to. */
 	watched: z.string(),
 	since: z.number(),
 	again: z.number(),
@@ -88,7 +88,7 @@ export function nextMemory(
 ): Memory {
 	const [firstLeft] = differenceBy(newChanges(memory, wanted), handled, changeKey);
 	const left = firstLeft?.at ?? Infinity;
-	// `serverTime` limits `since`. Otherwise, a change with a wrong future time would hide all earlier changes.
+	// `serverTime` limits `since` and `again`, so that a change with a wrong future time cannot hide other changes.
 	const since = Math.min(upTo, left, serverTime + OVERLAP_MS);
 	const settled = Math.min(before.since, serverTime) - OVERLAP_MS;
 	const again = Math.max(memory.again, Math.min(upTo, left, settled));

@@ -125,7 +125,7 @@ export const THREAD_TRIES = 3;
 
 /**
  * Creates the output items for changes, in order. Postpones changes whose thread cannot be read. Processes at least
- * one batch, so that every poll makes progress.
+ * one batch even if no time is left, so that every poll makes progress.
  *
  * @param most the maximum number of changes to handle
  * @param triesOf returns how many earlier polls postponed a change
@@ -154,8 +154,8 @@ export async function makeItems(
 		for (const { change, thread } of await Promise.all(batch.map(read))) {
 			const tries = triesOf(change);
 			const isFailed = !thread.messages && tries + 1 < THREAD_TRIES;
-			// Two runs on one thread can make the conversation look cancelled for a time. The next poll checks again.
-			// Recorded in `test/recordings/turns.json`.
+			// Two runs on one thread can make the conversation look cancelled for a time (recorded in
+			// `test/recordings/turns.json`). The next poll checks the conversation again.
 			const mayBeTemporary = change.event === 'cancelled' && tries === 0;
 			failed += Number(isFailed);
 			if (isFailed || mayBeTemporary) unread.push(change);

@@ -49,7 +49,7 @@ export function apiError(
 	return error;
 }
 
-/** Returns a specific hint for a failure. Without a specific hint, `failureDescription` adds a general hint. */
+/** Returns a specific hint for a failure, or undefined. `failureDescription` replaces undefined with a general hint. */
 function hintFor(
 	failure: Failure,
 	{ statusHints, ids }: HintContext & { ids: NamedId[] },

@@ -51,7 +51,7 @@ export class Item extends Reader {
 	}
 
 	/**
-	 * Finds the IDs in a request that come from parameters.
+	 * Finds the ID parameters whose values occur in a request.
 	 *
 	 * @param request the path and the body of the request
 	 */
@@ -95,8 +95,8 @@ export class Item extends Reader {
 		const known = pickBy({ description, httpCode, request, requestId });
 		const details = { ...runFacts(error), ...omitBy(facts, isUndefined), ...known };
 		const item = this.output({ error: message, details });
-		// n8n before version 2.39 recognizes a failed item by the property `error`.
-		// An enumerable `error` would replace `details` in the output.
+		// n8n before version 2.39 sends the item to the error output only if `item.error` is set.
+		// With an enumerable `item.error`, n8n removes `details` from the output.
 		if (this.node.onError !== 'continueErrorOutput') return item;
 		return Object.defineProperty(item, 'error', { value: error, enumerable: false });
 	}
@@ -132,7 +132,7 @@ export class Item extends Reader {
 	}
 }
 
-/** Returns what an error says about a run of the assistant. Without a run, the result is an empty object. */
+/** Returns the details of an assistant run from an error, e.g. `runId`. Without such details, returns `{}`. */
 export function runFacts({ context }: ItemError): IDataObject {
 	const { verdict: status, ...facts } = (context.data ?? {}) as IDataObject;
 	const shown = pick(facts, ['threadId', 'conversationId', 'runId', 'unverified']);

@@ -76,7 +76,7 @@ export type AnswerForm = AnswerSchema | ((asked: PathValues) => AnswerSchema);
 export interface PrecheckResult {
 	/** The node outputs this answer instead of sending the main request. */
 	answer?: unknown;
-	/** Values for the path placeholders `{name!}`. */
+	/** Values for path placeholders such as `{messageId!}`, by name. */
 	found?: Record<string, string>;
 }
 
@@ -111,7 +111,7 @@ interface Declaration extends OperationInfo {
 	route: `${Method} /${string}`;
 	/** For endpoints with `limit` and `offset`. `resultsKey` is the key of the list in an answer object. */
 	paging?: { resultsKey?: string };
-	/** The schema of the answer, or the required keys of the answer. Default: a list. */
+	/** The schema of the answer, or the keys that the answer must contain. Default: `listAnswer`. */
 	answer?: string[] | AnswerForm;
 	body?: OperationBody;
 	precheck?: Precheck;
@@ -127,7 +127,7 @@ interface Declaration extends OperationInfo {
 	shape?: (answer: unknown, asked: unknown) => IDataObject[];
 	/** The default of the option Timeout, in seconds. */
 	timeoutSeconds?: number;
-	/** Whether the node may send the request twice, e.g. after a timeout. Default: true for GET and with `paging`. */
+	/** Whether the node may repeat the request, e.g. after a timeout. Default: true for GET or if `paging` is set. */
 	repeatable?: boolean;
 	/** Sends the main request by calling `send`. Default: one call without arguments. */
 	sendBody?: (item: Item, send: SendRequest) => Promise<unknown>;
@@ -182,7 +182,7 @@ export interface Resource {
 export const isCoded = (operation: Operation): operation is CodedOperation =>
 	'execute' in operation;
 
-/** Simplifies a result. A result with none of the keys stays unchanged. */
+/** Simplifies a result. A result stays unchanged if it has none of the keys in `simplification`. */
 export function simplified(simplification: Simplification, result: IDataObject): IDataObject {
 	if (typeof simplification === 'function') return simplification(result);
 	const kept = pick(result, simplification);

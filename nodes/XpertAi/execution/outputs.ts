@@ -58,7 +58,7 @@ export function forChat(caught: unknown): unknown {
 /** Replaces each UUID with `…`, because chat visitors must not see thread IDs. */
 export const redactIds = (text: string): string => text.replace(EVERY_UUID, '…');
 
-/** Converts an error to an answer. `status` is `failed` if the error has no run status. */
+/** Converts an error to the JSON of an output item. `status` is `failed` if the error has no run status. */
 export function failureAsReply(error: ItemError): IDataObject {
 	return { output: redactIds(error.message), status: 'failed', ...runFacts(error) };
 }
@@ -67,7 +67,7 @@ export function failureAsReply(error: ItemError): IDataObject {
  * Returns a failure as the output of an agent's tool. Some agents do not see an error that a tool throws.
  *
  * @param item the first input item
- * @throws the failure if no reply is possible or wanted
+ * @throws the failure if the node is not a tool, has no items, is stopped, or has Failures as Replies switched off
  */
 export function replyOrFail(
 	caught: unknown,

@@ -2,7 +2,7 @@ import { isJsonObject } from '../transport/answer';
 
 export const PAGE_SIZE = 100;
 
-/** Returns a key to detect repeated results. Prefers IDs, because other fields may change between two pages. */
+/** Returns a text that identifies a result. Prefers IDs, because other fields may change between requests. */
 function identityOf(result: unknown): string {
 	const { id, assistant_id, thread_id, namespace, key } = isJsonObject(result) ? result : {};
 	const place = namespace && key ? [namespace, key] : result;

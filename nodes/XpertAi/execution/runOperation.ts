@@ -23,9 +23,9 @@ import { type Naming, type Schema, fieldName, isNamedIn } from './userInput';
  * Merges Additional Fields (JSON) into the request body, and checks the complete body.
  *
  * @param value the body from the other parameters
- * @param panel the naming of `value` in error messages
+ * @param panel how error messages name the parts of `value`
  * @param reserved paths that Additional Fields (JSON) must not contain
- * @returns the complete body, and the naming of the body in error messages
+ * @returns the complete body, and how error messages name the parts of the body
  * @throws NodeOperationError if a field is invalid
  */
 export function mergeAdditionalFields<Body>(
@@ -108,7 +108,7 @@ export const atOnceOf = ([first]: Item[]): number =>
 /**
  * Runs `work` for each item. The output keeps the order of the items.
  *
- * @param atOnce how many items run in parallel
+ * @param atOnce how many items are processed in parallel
  * @throws the first error, if On Error is "Stop Workflow"
  */
 export async function forEachItem(
@@ -135,7 +135,7 @@ export async function forEachItem(
 /**
  * Runs `work` for each entry, with up to `slots` entries in parallel.
  *
- * @param goOn whether to start the next entry
+ * @param goOn whether to process the next entry
  */
 export async function forEachConcurrently<Entry>(
 	entries: Entry[],
@@ -199,7 +199,7 @@ const PAGE_FIELDS = ['limit', 'offset'];
  * Builds the request body of an item from its parameters, and checks the body.
  *
  * @param reserved paths that Additional Fields (JSON) must not contain
- * @returns the body, and the naming of the body in error messages
+ * @returns the body, and how error messages name the parts of the body
  * @throws NodeOperationError if a parameter is invalid
  */
 export function bodyOf(item: Item, body: OperationBody, reserved = body.reserved) {

@@ -117,7 +117,7 @@ export class Reader {
 		return this.refuse({ field: `"${this.labelOf(name)}"`, rule, value, fix });
 	}
 
-	/** Throws if a parameter contains an expression. Call this only for an empty parameter. */
+	/** Throws an "is empty" error if a parameter is an expression. The caller checks that the result is empty. */
 	refuseIfExpression(name: string): void {
 		const rule = 'is empty: its expression gave nothing for this item';
 		if (isExpression(givenFor(this.node, name)))
@@ -153,7 +153,7 @@ export class Reader {
 	 * Reads a parameter, converts its value to the type of the field, and checks the value with a schema. Empty fields
 	 * of a collection get their default values.
 	 *
-	 * @param initial the value of an empty parameter. If omitted, the default of the field applies.
+	 * @param initial the value to use if the parameter is empty. If omitted, the default of the field is used.
 	 */
 	setting<Value>(name: string, schema: Schema<Value>, initial?: NodeParameterValueType): Value {
 		const constants = constantsOf(this.node);
@@ -176,7 +176,7 @@ export class Reader {
 		return whole;
 	}
 
-	/** Reads one parameter for each key of a schema. Give each number a maximum: `z.number()` accepts Infinity. */
+	/** Reads one parameter for each key of a schema. Each `z.number()` needs a maximum, because it accepts Infinity. */
 	settings<Settings extends AnyZodObject>(schema: Settings): z.output<Settings> {
 		return mapValues(schema.shape, (own: ZodTypeAny, name): unknown => this.setting(name, own));
 	}
@@ -255,7 +255,7 @@ const FIXED_EXPRESSION = {
 	fix: 'Fixed and Expression stand above the field.',
 };
 
-/** The fix for an empty result. Often, an approval or form node has replaced the fields of `$json`. */
+/** How to correct an expression with an empty result. Often, an approval or form node has replaced `$json`. */
 const EMPTY_EXPRESSION_FIX =
 	"Correct the expression. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
 
@@ -271,8 +271,8 @@ export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown):
 }
 
 /**
- * Returns a schema that converts and checks values. An empty value becomes undefined. Both steps share one zod
- * transform, because zod transforms are slow.
+ * Returns a schema that converts and checks values in one zod transform, because zod transforms are slow. An empty
+ * value becomes undefined.
  *
  * @param flawOf returns why the value is invalid; false if the value is valid
  */
@@ -432,7 +432,7 @@ function pathText(path: JsonPath): string {
 	return parts.join('').replace(/^\./, '');
 }
 
-/** Whether a JSON value sets the part at a path. For example, `{ a: null }` sets both `a` and `a.b`. */
+/** Whether a JSON value sets the part at a path. `{ a: null }` also sets `a.b`, because null replaces all of `a`. */
 export function isNamedIn(value: unknown, [key, ...rest]: JsonPath): boolean {
 	if (key === undefined || !isPlainObject(value)) return value !== undefined;
 	return Object.hasOwn(value as object, key) && isNamedIn(get(value, [key]), rest);
@@ -548,7 +548,7 @@ export function isFilled(node: INode, name: string): boolean {
 }
 
 /**
- * Reads a key that identifies records, in canonical form (see `canonicalKey`).
+ * Reads a key and converts it to canonical form (see `canonicalKey`).
  *
  * @param isShared if true, rejects a key with a missing part, e.g. `chat-undefined`
  * @throws NodeOperationError if the key is invalid
@@ -591,7 +591,7 @@ export function checkedKey(item: Reader, value: unknown, field: string, isShared
 	return rule === undefined ? key : item.refuse({ field, rule });
 }
 
-/** Matches a variable of n8n expressions. Jinja, Handlebars and Helm use double braces too, but not these variables. */
+/** Matches a variable of n8n expressions. Other `{{ }}` templates, e.g. Jinja, rarely contain such variables. */
 const VARIABLE =
 	/\$(?:\(|(?:json|binary|input|node|items?|fromAI|now|today|workflow|execution|vars|env|secrets|(?:item|run)Index|prevNode|parameter)\b)/;
 

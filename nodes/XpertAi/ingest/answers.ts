@@ -25,7 +25,7 @@ export interface ReadyDocument<Origin> {
 	bytes: number;
 	/** The ID of the document. The server replaces a stored document that has the same ID. */
 	id: string;
-	/** Whether each run takes the document for new, because the ID is random or not a UUID. */
+	/** Whether later runs cannot recognize the document. True if its ID is random or is not a UUID. */
 	isNew?: boolean;
 	/** The key from which the ID is derived, if any. */
 	key?: string;
@@ -52,11 +52,10 @@ export function serialize(record: DocumentRecord): Pick<ReadyDocument<unknown>, 
 	return { json, bytes: Buffer.byteLength(json) };
 }
 
-/** The requests for a document. */
 interface Carried {
 	/** Number of the batch, counted from 1; 0 if the document was in no batch. */
 	batch: number;
-	/** How often the document was sent, or how often the file was sent if the upload failed. */
+	/** How often the document was sent. If the upload of its file failed, how often the file was sent. */
 	attempts: number;
 }
 
@@ -89,7 +88,7 @@ export type Fact<Origin> =
 	| ProcessedFact
 	/** `hadNul`: the node removed U+0000 from the file. */
 	| { outcome: 'uploaded'; hadNul?: boolean }
-	/** Counts of one call that stores documents. `batches`: 1 for a new batch, 0 for half of a failed batch. */
+	/** Counts of one call that stores documents. `batches`: 1 for a new batch, 0 for a part of a split batch. */
 	| { outcome: 'sent'; counts: Record<'attempts' | 'batches' | 'retries', number> };
 
 const NOT_LISTED = 'it does not list the documents that it should';
@@ -245,7 +244,7 @@ export async function fetchStatuses(
 	return { statuses };
 }
 
-/** Returns the statuses in an answer by document ID in lower case. Ignores invalid entries. */
+/** Reads the statuses in an answer. The map keys are document IDs in lower case. Ignores invalid entries. */
 export function statusesById(answer: unknown): Map<string, ProcessingStatus> {
 	const entries: unknown[] = Array.isArray(answer) ? answer : [];
 	return new Map(

@@ -7,7 +7,10 @@ type Stage = 'upload' | 'storing' | 'processing';
 /** A failure with this reason affects all documents, so it opens the circuit breaker at once. */
 const AFFECTS_ALL = /^Embedding model not set/;
 
-/** Minimum number of failed requests before the circuit breaker opens. One failed request may hold many documents. */
+/**
+ * Minimum number of failed requests in a streak, because one request can contain many documents. If `limit` is lower,
+ * `limit` is the minimum.
+ */
 const MIN_REQUESTS = 3;
 
 /**

@@ -17,8 +17,8 @@ interface Line {
 const MAX_VALUE_LENGTH = 32 * 2 ** 20;
 
 /**
- * An invalid JSON file counts as JSON lines if at least one in `LINES_PER_RECORD` lines is a JSON object. Only the
- * first `FIRST_LINES` lines are checked.
+ * If a whole file is not one JSON value, it counts as JSON lines only if at least one line in
+ * `LINES_PER_RECORD` is a JSON object. Only the first `FIRST_LINES` lines are checked.
  */
 const LINES_PER_RECORD = 4;
 const FIRST_LINES = 400;
@@ -83,8 +83,8 @@ function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 	try {
 		value = exactJson(lines.map(({ text }) => text).join('\n'));
 	} catch (error) {
-		// In pretty-printed JSON, hardly any line is a complete JSON object. Check only the first lines, because each
-		// parse error takes time.
+		// If hardly any line is a complete JSON object, the file is not JSON lines. It may be pretty-printed JSON with
+		// an error. Check only the first lines, because each parse error takes time.
 		const first = lines.slice(0, FIRST_LINES);
 		const records = lines[0]?.text.trimStart().startsWith('[') ? [] : first.filter(isRecord);
 		if (records.length * LINES_PER_RECORD >= first.length) return yield* lines.map(parseLine);

@@ -24,7 +24,7 @@ export interface Comparison {
  * The result of comparing a document with earlier runs.
  * `missing`: the content is the same, but the document must be sent again.
  * `older`: the execution is a retry, and the stored content may be newer.
- * `unchanged`: the document need not be sent. Its processing must be started if the state is `none`.
+ * `unchanged`: the document need not be sent, but its processing may not have been started yet.
  */
 export interface Compared<Origin> {
 	document: ReadyDocument<Origin>;
@@ -50,7 +50,7 @@ export async function* compareDocuments<Origin>(
 		for (const [id, document] of held) {
 			const status = statuses.get(id);
 			const state = processingState(status);
-			// Excludes documents that were processed earlier: their state is `none` because a user disabled them.
+			// `isDone` is true for a document that was processed earlier. Its state is `none` if a user disabled it.
 			const isOnlyStored = onlyStored && state === 'none' && !memory.isDone(id, true);
 			if (state === 'finish') memory.markProcessed(id);
 			const isDone = !processed || isOnlyStored || state === 'finish' || state === 'running';

@@ -30,7 +30,7 @@ export class Processing {
 	 * status and progress.
 	 */
 	private readonly notQueued = new Map<string, string>();
-	/** IDs of documents that were started again, because a poll showed the state `none`. */
+	/** IDs of documents whose processing is requested a second time, because a poll showed the state `none`. */
 	private readonly restarted = new Set<string>();
 	private readonly inFlight = new Set<Promise<void>>();
 	private failure?: Failure;
@@ -38,7 +38,7 @@ export class Processing {
 	/** The pause between polls while documents are being stored. Each poll adapts the pause. */
 	private pause = FIRST_PAUSE_MS;
 	private nextPollAt?: number;
-	/** Time of the last progress. Progress is the start or end of a document, or a new status in `notQueued`. */
+	/** Time when the processing of a document last started or ended, or when a status in `notQueued` last changed. */
 	private lastProgressAt = 0;
 	/** Facts that `ended` has not returned yet. */
 	private facts: ProcessedFact[] = [];

@@ -245,7 +245,7 @@ export class Storer<Origin> {
 	}
 
 	/**
-	 * Sends a batch. After some failures (see `maySplit`), sends its two halves separately.
+	 * Sends a batch. If the request fails and `maySplit` returns true, sends the two halves of the batch separately.
 	 *
 	 * @returns whether at least one document is certainly not stored
 	 */
@@ -284,7 +284,8 @@ export class Storer<Origin> {
 		if (mayBePartlyDone(failure)) sent.partlyDone = [...sent.partlyDone, failure];
 		let isRefused = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
-			// The first half has a rejected document. Earlier requests stopped there and did not reach the second half.
+			// If the first half has a rejected document, earlier requests stopped at this document and did not reach
+			// the second half.
 			if (isRefused) sent.partlyDone = [];
 			isRefused = (await this.settle({ ...sent, batch: half })) || isRefused;
 		}
@@ -294,7 +295,7 @@ export class Storer<Origin> {
 	/**
 	 * Reports the documents of a failed batch. If the answer is incomplete, the documents in it count as stored.
 	 *
-	 * @param records the record of each document in the answer; `undefined` if this batch was not sent
+	 * @param records for each document, its record from the answer; `undefined` if this batch was not sent
 	 * @returns whether all documents are certainly not stored
 	 */
 	private reportFailed(sent: Attempted<Origin>, failure: Failure, records?: unknown[]): boolean {
@@ -337,8 +338,9 @@ interface Attempted<Origin> {
 }
 
 /**
- * Whether to send a failed batch again in halves: the batch was too large, or single documents may be invalid.
- * If no document refers to a file of an earlier upload, a 404 means that the knowledgebase is missing.
+ * Whether to send the halves of a failed batch separately. True if the batch was too large, or if an invalid document
+ * may have caused the failure. If no document refers to a file of an earlier upload, a 404 means that the
+ * knowledgebase is missing, so splitting does not help.
  */
 function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
 	if (batch.length === 1) return false;
@@ -348,8 +350,8 @@ function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
 }
 
 /**
- * Whether a single document is rejected for the same reason as an earlier request. False for a document with chunks,
- * because the server may have stored it before the rejection.
+ * Whether the batch is a single document that caused both failures. Always false if the document has chunks, because
+ * the server may have stored it before rejecting it.
  */
 function hasRefused(earlier: Failure, batch: Batch<unknown>, failure: Failure): boolean {
 	if (batch.length > 1 || batch[0]?.record.chunks || !isRejection(failure)) return false;

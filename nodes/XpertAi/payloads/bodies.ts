@@ -105,7 +105,7 @@ const id = z.string().min(1);
 /** A file attached to a message. `fileId` is the ID of a file context. `id` is the ID of a storage file. */
 const attachedFile = openObject(eachOf(id.optional(), 'fileId', 'id'));
 
-/** New arguments for waiting tool calls, by call ID. */
+/** New arguments for tool calls that wait for a decision, by call ID. */
 export const changedArguments = z.record(id, freeForm);
 
 /** The request bodies that start a run, by kind of run. */

@@ -58,5 +58,5 @@ export const knowledgebaseChanges = openObject({
 	metadataSchema: z.array(metadataField).nullish(),
 });
 
-/** The body of a new knowledgebase. Requires a name, because the server's error "Name Exist" would be misleading. */
+/** The body of a new knowledgebase. If the name is missing, the server sends the misleading error "Name Exist". */
 export const knowledgebase = knowledgebaseChanges.extend({ name: z.string().min(1) });

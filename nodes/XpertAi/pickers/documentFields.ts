@@ -53,7 +53,7 @@ const MAPPER_TYPES: Record<string, FieldType> = {
 	ZodRecord: 'object',
 };
 
-/** The document fields as node parameters. "Submit" checks the mapped values against these parameters. */
+/** The document fields as node parameters. The operation Document: Submit uses them to check the mapped values. */
 export const documentFields = Object.entries(document.shape).map(
 	([name, schema]): INodeProperties => {
 		const type = documentFieldType(schema);

@@ -54,14 +54,14 @@ export interface Run extends Client {
 	threadId: string;
 	/** What is known about the run so far. The output and the error contain these facts. */
 	facts: RunFacts;
-	/** The request body. A message must name an assistant; a decision or a retry uses the assistant of the thread. */
+	/** The request body. A message requires `assistant_id`. For a decision or a retry, the node adds a missing ID. */
 	body: RunBody;
 	intent: Intent;
-	/** Whether the node created the thread for this run. No other run uses this new thread. */
+	/** Whether the node created the thread for this run. If true, no other run uses the thread. */
 	isNew: boolean;
 	/** What to do if another run is active on the thread: wait for its end, fail at once, or run anyway. */
 	whenBusy: 'wait' | 'fail' | 'run';
-	/** Time limit in milliseconds for another run that blocks the thread and sends no events. 0 means no limit. */
+	/** After this many milliseconds without events, the node cancels another run on the thread. 0 means never. */
 	cancelSilentMs: number;
 	/** Whether the server lacks the routes for background runs. All runs with the same connection share this object. */
 	routes: { areMissing: boolean };
@@ -74,8 +74,8 @@ export interface Run extends Client {
 }
 
 /**
- * The last run whose stream this process read to the end. The server stores the answer before the stream ends. So the
- * next run can start at once.
+ * The last run whose stream this process read to the end. The server stores an answer before it ends the stream. So
+ * the node does not wait for this answer to be stored.
  */
 export const followedRun: { runId?: string } = {};
 
@@ -177,7 +177,7 @@ const PATCH = ['input', 'patch'];
  */
 const MARK = 'n8nMark';
 
-/** Reserved keys in the input of a message. All other keys are filter values. */
+/** Keys in the input of a message that do not contain filter values. */
 export const MESSAGE_KEYS = ['input', 'files', 'references', 'clientMessageId', MARK];
 
 /** Returns the filter values of a message body. */
@@ -194,7 +194,7 @@ export const messageMarkOf = (state: ThreadState | undefined): unknown =>
 /** Returns a copy of a decision without the changed arguments. */
 export const withoutChanges = (decision: RunBody) => withValue(decision, PATCH, undefined);
 
-/** Returns a copy of a decision with the waiting run as its target. With a target, the run keeps its ID. */
+/** Returns a copy of a decision with the waiting run as its target. Without a target, the run would get a new ID. */
 export const withTarget = (decision: RunBody, runId: string) =>
 	withValue(decision, ['input', 'target'], { executionId: runId });
 
@@ -276,8 +276,8 @@ export function resultFromEvents(events: RunEvents): RunResult {
 	if (status === 'error') return runFailed(error);
 	if (status !== 'interrupted') return { status: 'completed', ...answer };
 	if (waitsForPerson(events.end)) return { status, interrupt: tasks, ...answer };
-	// A completed run gets the status "interrupted" if another run on the thread is cancelled. The node recognizes this
-	// case if the agent succeeded, or if all open tasks belong to the cancelled run.
+	// If another run on the thread is cancelled, a completed run gets the status "interrupted". This run completed if
+	// its agent succeeded, or if there is no error and all tasks are leftovers of the other run.
 	const isDone = agentStatus === 'success' || (isLeftOver && !error);
 	return isDone ? { status: 'completed', ...answer } : runCancelled(error);
 }
@@ -409,7 +409,7 @@ async function readInterrupted(run: RunClient, facts: ConversationFacts): Promis
 	return failed('The run was cancelled, or the thread has gone on without a decision');
 }
 
-/** Time limit for reading the stream of an ended run. A stream that is not stored any more never ends. */
+/** Time limit for reading the stream of an ended run. If the stream is no longer stored, the request never ends. */
 const REPLAY_MS = 5_000;
 
 /**
@@ -483,8 +483,7 @@ async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunRes
 }
 
 /**
- * Whether the stream is still at an interruption that already has a decision. The stream contains all interruptions of
- * the run.
+ * Whether the events so far end with an interruption that already has a decision. If so, the stream sends more events.
  */
 async function isBeforeDecision(run: RunClient, { end }: RunEvents, decided: unknown[]) {
 	if (end.status !== 'interrupted') return false;

@@ -43,7 +43,7 @@ import {
 import type { NoAnswer, Run, RunFacts, RunResult } from './run';
 import { explainRefusal, explainUnreadable, isElsewhere, startInTurn } from './start';
 
-/** Runs a thread and waits for the answer. Never throws. */
+/** Starts a run and waits for the answer. Never throws. */
 export async function runAndWait(run: Run): Promise<RunResult> {
 	const { inOneRequest, routes, signal } = run;
 	const ended =
@@ -138,7 +138,7 @@ const runAnswer = z
 	.record(z.unknown())
 	.refine((answer) => 'role' in answer && 'content' in answer, 'it is not the answer of a run');
 
-/** Runs a thread and waits for the answer in one request (E4). Never throws. */
+/** Starts a run and gets the answer from the same request (E4). Never throws. */
 export async function waitInOneRequest(run: Run): Promise<RunResult> {
 	const { kind } = run.intent;
 	const free = run.isNew ? {} : await waitUntilIdle(run);

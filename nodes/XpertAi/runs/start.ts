@@ -187,7 +187,7 @@ export async function explainUnreadable(run: Run, otherwise: NoAnswer): Promise<
 /** Returns the result of a run that the server rejected. */
 export async function explainRefusal(run: Run, failure: Failure): Promise<NoAnswer> {
 	const refused: NoAnswer = { status: 'failed', failure };
-	// The status 500 can mean that the thread does not exist.
+	// If the thread does not exist, the server may answer 500 instead of 404.
 	const mayBeUnknown = mayMeanNoRecord(failure) && failure.missing !== 'record';
 	return run.isNew || !mayBeUnknown ? refused : await explainUnreadable(run, refused);
 }
@@ -245,7 +245,7 @@ export async function waitForTurn(turn: Turn, client: Client, whenBusy: Run['whe
  * 2. Start the new run in the background.
  * 3. List the runs of the thread. If an older run overlaps with the new run, cancel the new run and go back to step 1.
  *
- * Recorded in `test/recordings/turns.json`.
+ * `test/recordings/turns.json` shows concurrent runs with and without this lock.
  */
 
 export interface StartedRun extends RunIds, Following {}
@@ -414,7 +414,7 @@ function settlingTime({ clock }: Run, runs: RunRecord[], hasWaited: boolean): nu
 
 type Planned = Omit<Plan, 'before'> | NoAnswer;
 
-/** Prepares the request. Returns a failed result if the server could not process the request. */
+/** Prepares the request. Returns a failed result if the node must not send the request. */
 async function planFor(run: Run, before: RunRecord[]): Promise<Planned> {
 	const { kind } = run.intent;
 	const last = newestOf(before);
@@ -442,7 +442,7 @@ async function planDecision(run: Run, body: RunBody, waitingRun: RunRecord): Pro
 	const { tasks, failure, error } = conversation;
 	if (failure) return { status: 'failed', failure };
 	if (tasks.length === 0) return NOTHING_TO_DECIDE;
-	// A decision would execute the tool calls even if the run was cancelled. The stored message shows a cancellation.
+	// Even if the run was cancelled, a decision would execute its tool calls. So look for a cancellation first.
 	const stored = error ? await findAnswer(run, conversation, waitingRun.run_id) : undefined;
 	if (stored?.failure) return { status: 'failed', failure: stored.failure };
 	if (stored?.message?.status === 'aborted') return runCancelled(stored.message.error ?? error);

@@ -8,9 +8,9 @@ import { isText, openTasks, parseReply, requestOf, textOf } from './thread';
 import type { ConversationFacts, ThreadMessage, ThreadState } from './thread';
 
 /*
- * A run of the assistant can be read from three sources: the event stream of the run, the message in the conversation,
- * or the messages on the thread. All three sources contain the same parts.
- * Recorded in `test/recordings/one-question-1.json` to `one-question-6.json`.
+ * A run of the assistant can be read from three sources: the event stream of the run, the run's message in the
+ * conversation, or the run's messages on the thread. All three sources contain the same parts, as
+ * `test/recordings/one-question-1.json` to `one-question-6.json` show.
  */
 
 const listIfAny = z.array(z.unknown()).optional().catch(undefined);
@@ -66,7 +66,7 @@ export class RunEvents {
 	conversationId?: string;
 	/** Whether the server reported the end of the stream. */
 	isComplete = false;
-	/** Whether the first event of the stream was received. The server drops the oldest events of a long stream. */
+	/** False if the server dropped the first events of a long stream. */
 	isWhole?: boolean;
 	/** How the run ended. `agentStatus` is more reliable than `status`, which another run can change. */
 	end: Pick<ConversationFacts, 'status' | 'error' | 'tasks' | 'isLeftOver'> & {
@@ -132,7 +132,7 @@ export class RunEvents {
 		}
 	}
 
-	/** Adds a message on the thread: a tool result or a reply of the assistant. Ignores messages of users. */
+	/** Reads a tool result or a reply of the assistant from a message on the thread. Ignores messages of users. */
 	readMessage(message: ThreadMessage) {
 		const { tool_calls: calls, tool_call_id: callId, content } = message;
 		if (typeof callId === 'string')
@@ -155,7 +155,7 @@ export class RunEvents {
 		this.listener = listener;
 	}
 
-	/** ID of the assistant's last text. The message on the thread has the same ID. */
+	/** ID of the assistant's last text. On the thread, the message with this text has the same ID. */
 	get answerId() {
 		return this.lastText?.id;
 	}
@@ -289,12 +289,13 @@ function usageOf({ tokens: totalTokens, inputTokens = 0, outputTokens = 0 }: Eve
 }
 
 /**
- * Reads a run from a thread. The results of knowledge steps are in values whose names end with `_channel`.
+ * Reads a run from the state of its thread.
  *
  * @param messages the messages of the run on the thread
  */
 export function eventsOn(state: ThreadState | undefined, messages: ThreadMessage[]): RunEvents {
 	const events = new RunEvents('');
+	// The results of knowledge steps are in fields of `state.values` whose names end with `_channel`.
 	const channels = z.record(z.object({ result: z.unknown() }).catch({}));
 	for (const [name, { result }] of Object.entries(channels.parse(state?.values ?? {})))
 		if (name.endsWith('_channel') && result) events.readPart(component(name, { output: result }));
@@ -439,7 +440,7 @@ const LINK = new RegExp(
 	'g',
 );
 
-/** Pattern for a cut-off `xpert://` URL, e.g. `xp`. The text after `xpert://` must match `after`. */
+/** Pattern for a cut-off URL: either the start of `xpert://`, e.g. `xp`, or `xpert://` followed by `after`. */
 const startOf = (after: string) =>
 	[...'xpert://'].reduceRight((inner, sign) => `(?:${sign}${inner})?`, after);
 

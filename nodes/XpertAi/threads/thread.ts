@@ -140,7 +140,7 @@ export interface ConversationFacts {
 	error?: string;
 	/** The last run's tasks that wait for a person. */
 	tasks: unknown[];
-	/** Whether all tasks on the server are leftovers of a cancelled run (see `openTasks`). */
+	/** Whether the conversation has tasks, but all are leftovers of a cancelled run (see `openTasks`). */
 	isLeftOver?: boolean;
 }
 
@@ -161,7 +161,7 @@ export async function readConversation(
 	const { answer, failure } = await searchConversations(client, search);
 	if (!answer) return { failure, conversationIds: [], tasks: [] };
 	const found = answer.items.filter((one) => one.threadId === threadId);
-	// A conversation without a status has never run.
+	// Prefer a conversation with a status. A conversation gets its status from its first run.
 	const { status, error, operation } = found.find((one) => one.status) ?? found[0] ?? {};
 	return {
 		// The ID decides between conversations that were created at the same time.
@@ -184,8 +184,8 @@ async function searchConversations(client: ApiClient, search: object) {
 
 /**
  * Returns the tasks that wait for a person. Excludes the task `__start__`, which a cancelled run leaves behind.
- * A waiting task can lack a `call`, e.g. after a person changed the arguments.
- * Recorded in `test/recordings/one-key-cancel-ends-both.json` and `test/recordings/decisions.json`.
+ * Includes tasks without a `call`, e.g. tasks that wait for a second decision after a change of the arguments.
+ * Both cases are recorded in `test/recordings/one-key-cancel-ends-both.json` and `test/recordings/decisions.json`.
  */
 export function openTasks(all: unknown[] = []) {
 	const [leftOver, tasks] = partition(
@@ -309,8 +309,8 @@ async function tellsNobody(client: ApiClient, failure: Failure) {
 }
 
 /**
- * Checks whether the server lists the conversation of this owner. If the conversation is missing, the server ignores
- * owners, and `owner.id` becomes null.
+ * Checks whether the server supports owners. Reads the conversation that was created for this owner. If the server does
+ * not list the conversation, sets `owner.id` to null.
  *
  * @returns the state of the conversation, or an empty object if `owner.isProven` was already true
  */
@@ -372,8 +372,8 @@ export async function findAnswer(
  * - `success`: the run has completed. The thread and the conversation can show the end of the run with a delay.
  * - `interrupted`: the run waits for a person, or was cancelled. The event stream shows the reason.
  *
- * A decision or a rejected message can create a run record without an assistant. This record is not a real run, but
- * keeps the status `running`. Recorded in `test/recordings/background.json`.
+ * The server can create a run record for a decision, or for a request that the server rejects. This record is not a
+ * real run: it has no assistant, and keeps the status `running`. Recorded in `test/recordings/background.json`.
  */
 
 /** The route that starts a run and waits for the end (E4). On some servers, this is the only route for runs. */
@@ -495,8 +495,8 @@ export function joinRun(
 const cancelled = z.object({ canceledExecutionIds: z.array(z.string()) });
 
 /**
- * Cancels a run. Never throws. Does not repeat a request that the server may have processed, because the server marks
- * even an ended run as cancelled.
+ * Cancels a run. Never throws. Does not repeat a request that the server may have processed. If the run has completed
+ * in the meantime, a repeated request would mark the completed run as cancelled.
  */
 export async function requestCancel(client: ApiClient & RunIds) {
 	const { threadId, runId } = client;

@@ -57,8 +57,8 @@ const filled = z.unknown().refine((value) => (value ?? '') !== '');
 export const recordWith = (...keys: string[]) => openObject(eachOf(filled, ...keys));
 
 /**
- * Returns a function that creates a schema for one record. The ID of the record must equal the first path parameter,
- * ignoring case.
+ * Returns a function that creates a schema for one record. The record must have the ID that the request asked for,
+ * which is the first path parameter. The comparison ignores case.
  *
  * @param what the kind of record, for the error message
  * @param key the field with the ID of the record
@@ -71,7 +71,11 @@ export function recordAbout(what: string, key = 'id') {
 		);
 }
 
-/** Returns a schema for a list of results. With `resultsKey`, the list is in this field of the answer. */
+/**
+ * Returns a schema for a list of results.
+ *
+ * @param resultsKey the field of the answer that contains the list; by default, the answer itself is the list
+ */
 export const listAnswer = (resultsKey?: string): AnswerSchema<unknown[]> =>
 	z.preprocess(
 		(answer) => (resultsKey ? get(answer, [resultsKey]) : answer),

@@ -16,7 +16,7 @@ export type ReadCredential = ICredentialDataDecryptedObject;
 /**
  * Reads the credential of the node. Returns a `refusal` instead of throwing an error.
  *
- * @param itemIndex the input item that expressions in the credential read; undefined for dropdown lists and polls
+ * @param itemIndex the index of the input item for the credential's expressions; undefined for dropdown lists and polls
  */
 export async function readCredential(
 	context: RequestContext,
@@ -53,7 +53,7 @@ export function readRequestTarget(credential: ReadCredential): RequestTarget {
 	const token = tokenOf(credential);
 	if (!/^[\x21-\x7e]+$/.test(token)) return { refusal: REFUSALS.noToken };
 	// The node checks the domains itself, because n8n's check differs between versions.
-	// The mode "None" affects only n8n's HTTP Request node.
+	// The node ignores the mode "None", because this mode is only for n8n's HTTP Request node.
 	const { allowedHttpRequestDomains: mode, allowedDomains: list } = credential;
 	const allowedDomains = mode === 'domains' ? String(list ?? '').trim() : undefined;
 	const { root } = service;
@@ -111,7 +111,7 @@ const REFUSALS = {
 export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): RequestTarget {
 	const text = baseUrl.trim();
 	const [, start = '', path = ''] = BASE_URL.exec(text) ?? [];
-	// Without the slash, the URL parser would silently drop a NUL character at the end.
+	// The slash prevents the URL parser from dropping control characters at the end of the Base URL.
 	const url = readUrl(`${start}${path}/`);
 	if (!url) return { refusal: REFUSALS.noAddress };
 	if (!allowInsecureHttp && !SECURE_START.test(text)) return { refusal: REFUSALS.insecure };

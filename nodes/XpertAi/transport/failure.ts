@@ -38,7 +38,7 @@ export interface Failure {
 	reason?: string;
 	/** What does not exist: the record or the route. Set only for a 404 of the Xpert AI server. */
 	missing?: 'record' | 'route';
-	/** Whether no Xpert AI server has answered yet. Set only in executions that a user started in the editor. */
+	/** True until an Xpert AI server has answered. Set only in executions that a user started in the editor. */
 	unanswered?: boolean;
 	/** The header `x-request-id` of the answer. It identifies the request in the server's log. */
 	requestId?: string;
@@ -179,8 +179,8 @@ export const isForeignAnswer = ({ kind, unanswered }: Failure) =>
 export const MAX_FOREIGN_ANSWERS = 3;
 
 /**
- * Whether the server certainly did not process the request. A 503 must have a `Retry-After` header.
- * A proxy can send a plain 503 while the server processes the request.
+ * Whether the server certainly did not process the request. False for a 503 without a `Retry-After` header, because a
+ * proxy can send such a 503 while the server processes the request.
  */
 export function certainlyNotDone(failure: Failure): boolean {
 	const { status, retryAfterMs, missing } = failure;
@@ -205,8 +205,9 @@ export const isBusy = ({ kind, status, reason = '' }: Failure) =>
 	kind === 'status' && status === 400 && BUSY_REASON.test(reason);
 
 /**
- * Whether the server may have processed the request, or may still process it. False for the kind `cancelled`, which
- * callers must check. A status above 501 usually comes from a proxy, so the server may still be working.
+ * Whether the server may have processed the request, or may still process it. The server may still process the
+ * request after a status above 501, because a proxy usually sends such a status. Always false for the kind
+ * `cancelled`, so callers must handle this kind separately.
  */
 export function isOutcomeUnknown(failure: Failure): boolean {
 	const { status = 0 } = failure;

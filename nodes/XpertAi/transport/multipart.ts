@@ -27,7 +27,7 @@ export function multipartBody(
 	const form = new FormData();
 	for (const [part, value] of Object.entries(parts))
 		form.append(part, typeof value === 'string' ? value : JSON.stringify(value));
-	// Do not pass a file name to `append`. It would replace the file with a copy without the streamed content.
+	// With a file name as third argument, `append` would copy the file. The copy of a `StreamedFile` would be empty.
 	form.append(
 		'file',
 		Buffer.isBuffer(content)
@@ -37,7 +37,7 @@ export function multipartBody(
 	return form;
 }
 
-/** A file whose content n8n's request helper reads as a stream. */
+/** A file that streams its content to n8n's request helper. */
 class StreamedFile extends File {
 	private pieces?: AsyncIterator<Uint8Array>;
 

@@ -49,7 +49,7 @@ export type Connection = ReturnType<typeof connect>;
 export const connectionOf = async (context: RequestContext): Promise<Connection> =>
 	connect(await readCredential(context), context);
 
-/** Returns the connection of a credential. Never follows redirects, so that no other server gets the token. */
+/** Returns the connection of a credential. Requests never follow redirects, so that no other server gets the token. */
 function connect(credential: ReadCredential, context: RequestContext) {
 	const target = readRequestTarget(credential);
 	const token = tokenOf(credential);
@@ -164,9 +164,8 @@ export async function connectionsOf(context: IExecuteFunctions): Promise<Connect
 	const items = context.getInputData();
 	const read = async (index: number) => await readCredential(context, index);
 	const first = await read(0);
-	// Two more reads detect expressions that depend on the item:
-	// - The index `items.length` has no item data.
-	// - The last item has another index than the first item.
+	// Two more reads detect expressions that depend on the item: a read without item data (index `items.length`), and a
+	// read for the last item.
 	const isSame = async (index: number) =>
 		!('refusal' in first) && isEqual(first, await read(index));
 	if (items.length <= 1 || ((await isSame(items.length)) && (await isSame(items.length - 1)))) {
@@ -176,7 +175,7 @@ export async function connectionsOf(context: IExecuteFunctions): Promise<Connect
 	const connectOnce = memoize(connect, (credential) => JSON.stringify(credential));
 	const connections: Connection[] = [];
 	for (const index of items.keys()) {
-		// n8n reads the credential for each request. With this override, n8n uses the index of the item.
+		// n8n reads the credential for each request, but without an item index. The override adds the index.
 		const getCredentials = async (type: string) => await context.getCredentials(type, index);
 		connections.push(connectOnce(await read(index), withMethods(context, { getCredentials })));
 	}

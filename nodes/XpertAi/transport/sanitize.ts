@@ -30,7 +30,7 @@ export const titleOf = (page: string): string | undefined =>
 
 /** Returns a function that redacts a token in a text, even if the token is encoded or in lower case. */
 export function redactor(token: string): Redact {
-	// Matches the token before and after `decode`, because `decode` can change a token.
+	// Matches the token and the decoded token, because `decode` can change the token in a text.
 	const spellings = compact([token, decode(token)]).map(escapeRegExp);
 	const pattern = new RegExp(spellings.join('|') || '(?!)', 'gi');
 	return (text) => {

@@ -58,7 +58,7 @@ export class Fingerprints {
 	/**
 	 * Whether the stored content of a document is known.
 	 *
-	 * @param processed if true, the document must be processed as well
+	 * @param processed if true, returns false for a document that is not yet processed
 	 */
 	isDone(id: string, processed: boolean): boolean {
 		const fingerprint = this.fingerprintOf(id);

@@ -36,7 +36,7 @@ import type {
  * 4. the note with the fingerprints
  * So a journal page has fingerprints only if the server stored the batch. If the request fails, the run writes the
  * journal page separately, before the next batch. Each journal page lists the pages that the server may not have
- * stored. Any other missing page was deleted.
+ * stored. If a page is missing but not listed, it was deleted.
  *
  * Crashed runs: journal pages of a crashed run have a higher run number than the root note. The next run merges these
  * pages into the memory before it sends. Late requests of the crashed run may add pages, so the next run reads the
@@ -65,7 +65,7 @@ const FIRST_PIECES = range(11).map((power) => pieceName(0, 2 ** power));
 
 /** What went wrong with the memory. */
 export interface MemoryTroubles {
-	/** The server does not return notes, so runs cannot keep a memory. */
+	/** If true, the server does not return notes, so runs cannot keep a memory. */
 	noRoute?: boolean;
 	/** Start time (ISO 8601) of the run that found parts of the memory missing. */
 	lost?: string;
@@ -263,13 +263,13 @@ export class SourceMemory {
 		const [turn, root] = await lease.look([ROOT]);
 		this.isKept = mode === 'to send' || lease.wasThere || (turn ?? root) !== undefined;
 		if (!this.isKept) return;
-		// A small number of pieces is read in the same request as the root note.
+		// If there are few pieces, read them in the same request as the root note.
 		const pieces = pieceNames(root);
 		const first = [ROOT, ...FIRST_PAGES, ...(pieces.length > SIZES.answer ? [] : pieces)];
 		const taken = await lease.take(first);
 		if (Array.isArray(taken)) await this.read(taken);
 		else if (taken) this.holder = taken;
-		// The server accepts notes but does not return them.
+		// If `taken` is undefined, the server accepts notes but does not return them.
 		else this.troubles.noRoute = true;
 		const { crashed } = journal;
 		lease.raiseCounters({ root: this.root.run, sent: crashed }, crashed);
@@ -280,8 +280,9 @@ export class SourceMemory {
 	private async prepareToSend(): Promise<void> {
 		const { journal, lease } = this;
 		await lease.check();
-		// Until this run ends, the root note does not count the crashed run as merged. If this run crashes too, the
-		// next run reads the journal pages of both runs. A damaged journal counts as merged at once.
+		// Until this run ends, the root note does not count the crashed run as merged. So if this run crashes too, the
+		// next run reads the journal pages of both runs. If the journal is damaged, the root note counts the crashed
+		// run at once.
 		const { isDamaged, crashed } = journal;
 		const last = isDamaged || crashed === 0 ? lease.number : crashed;
 		if (this.isStale) await this.write(last - 1);
@@ -446,7 +447,7 @@ type LeaseNotes = Record<'turn' | 'lease', ReadNote> & { others: ReadNote[] };
 
 /** The lease of a source. Only the run that holds the lease may send. */
 export class Lease {
-	/** Number of this run. Starts at 2: the first root note has number 1, and 0 means no root note. */
+	/** Number of this run. At least 2, because a root note may contain `number - 1`, and 0 means no root note. */
 	number = 2;
 	/**
 	 * Run numbers in the note `lease`.
@@ -510,7 +511,7 @@ export class Lease {
 			this.notes.requiredId = this.notes.idOf(TURN);
 			current = await this.readNotes();
 			if (this.isHeldByOther(current.lease)) break;
-			// The server does not return notes, so it cannot keep a lease.
+			// If the server does not return the note, it cannot keep a lease.
 			if (!isReadable(current.turn)) return undefined;
 			await this.write();
 			current = await this.readNotes(others);

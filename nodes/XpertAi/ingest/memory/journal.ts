@@ -40,14 +40,17 @@ export class Journal {
 	private readonly open = new Set<number>();
 	/** Pages to write before the next batch is sent. Maps page numbers to packed document IDs. */
 	private readonly unclear = new Map<number, string[]>();
-	/** Fingerprints of content that a late request may still store, by packed ID. `UNKNOWN`: several fingerprints. */
+	/**
+	 * Content that late requests may still store. Maps packed document IDs to a fingerprint, or to `UNKNOWN` if late
+	 * requests have different content.
+	 */
 	private readonly lateFingerprints = new Map<string, string>();
 
 	constructor(private readonly notes: NotesOnServer) {}
 
 	/**
-	 * Whether a fingerprint is certain. False if a late request may still store other content. An empty fingerprint
-	 * means that the document is not on the server.
+	 * Whether a fingerprint is certain. False if a late request may still store other content. For a document that is
+	 * not on the server, pass an empty fingerprint.
 	 */
 	isCertain([packedId, fingerprint]: Entry): boolean {
 		return (this.lateFingerprints.get(packedId) ?? fingerprint) === fingerprint;
@@ -159,8 +162,8 @@ async function readPages(notes: NotesOnServer, run: number, after: number) {
 	const pages: ReadNote[][] = [];
 	for (let at = 0, isMore = true; isMore; at += SIZES.pages) {
 		const names = range(at, at + SIZES.pages).flatMap((page) => pageNames(run, page));
-		// The server stores both notes of a page before the documents. If one note is still from an older run, the
-		// server stored no document of the batch.
+		// The server stores both notes of a page first, and then the documents of the batch. So if one note is still
+		// from an older run, the server stored no document of the batch, and the page is ignored.
 		const isOlder = (note: ReadNote) => isReadable(note) && !isLater(after, note);
 		const read = chunk(await notes.read(names), 2);
 		pages.push(...read.map((page) => (page.some(isOlder) ? [] : page)));
@@ -172,7 +175,10 @@ async function readPages(notes: NotesOnServer, run: number, after: number) {
 /** Whether a run with a higher number than `after` wrote the note. */
 export const isLater = (after: number, note: ReadNote) => isReadable(note) && note.run > after;
 
-/** Whether the document IDs of a stored page are lost. `open` lists pages that the server may not have stored. */
+/**
+ * Whether the server stored a page, but its document IDs are lost. The page counts as stored if the note `end` exists,
+ * or if a note of a later page does not list the page in `open`.
+ */
 function isDamagedPage([documents, end]: ReadNote[], at: number, pages: ReadNote[][]): boolean {
 	const behind = pages.slice(at + 1).flat();
 	const isMissed = (note: ReadNote) => isReadable(note) && !note.open?.includes(at);
@@ -180,7 +186,7 @@ function isDamagedPage([documents, end]: ReadNote[], at: number, pages: ReadNote
 	return at > 0 && !isReadable(documents) && (end !== undefined || behind.some(isMissed));
 }
 
-/** Yields the document entries in pages. A missing fingerprint becomes `UNKNOWN`. */
+/** Yields one entry for each document of these pages. A missing fingerprint becomes `UNKNOWN`. */
 function* entriesIn(pages: ReadNote[][]): Generator<Entry> {
 	for (const [documents, end] of pages) {
 		const fingerprints = isReadable(end) ? end.body.toString('latin1') : '';

@@ -34,7 +34,7 @@ function assistantSummary(assistant: IDataObject): IDataObject {
 	};
 }
 
-/** A filter condition that takes its value from a run of the assistant. Constant values do not match this schema. */
+/** A filter condition whose value comes from a run of the assistant. Excludes conditions with a constant value. */
 const condition = z.object({
 	field: z.string(),
 	operator: z.string(),
@@ -42,8 +42,8 @@ const condition = z.object({
 });
 
 /**
- * Lists the values that knowledgebase filters take from a run of the assistant. Servers do not return filters of
- * workflow steps.
+ * Lists the values that knowledgebase filters take from a run of the assistant. Filters of workflow steps are missing,
+ * because servers do not return them.
  */
 function filterConditions(retrievals: unknown): IDataObject[] {
 	return Object.entries(retrievals ?? {}).flatMap(([knowledgebaseId, retrieval]) =>

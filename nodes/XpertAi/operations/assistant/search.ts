@@ -4,7 +4,7 @@ import { fieldCollection, idField, textField, type FieldValues } from '../../exe
 import { declare } from '../../execution/operation';
 import { assistantFilter } from '../../payloads/bodies';
 
-/** The body of Get Many and Count. */
+/** The request body of the operations "Get Many" and "Count". */
 export const filterBody = {
 	fields: [
 		fieldCollection('filters', [

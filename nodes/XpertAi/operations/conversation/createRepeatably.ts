@@ -21,7 +21,7 @@ export async function createRepeatably(item: Item, request: SendRequest): Promis
 	const client = { send, clock: systemClock, signal: item.context.getExecutionCancelSignal() };
 	const owner = ownerOf(item.connection.account);
 	const failure = owner.id === undefined ? await learnOwner(client, owner) : undefined;
-	// If the request for the owner could not be sent, the next request would fail too.
+	// If `learnOwner` could not send its request, the next request would fail too.
 	if (failure && isNeverSent(failure)) throw item.apiError(failure);
 	if (!owner.id) return await request();
 	const made = await request({ id: randomUUID(), createdById: owner.id }, true);

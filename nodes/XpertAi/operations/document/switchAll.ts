@@ -76,7 +76,7 @@ type RequestedDocument = ReturnType<typeof requestedDocuments>[number];
  * Disables or enables documents of one knowledgebase and source.
  *
  * @param first the item whose connection and timeout apply to all documents
- * @returns `outcomes` by ID in lower case; `failure` says why some documents have no outcome
+ * @returns `outcomes`, keyed by the lower-case document ID; `failure` says why some documents have no outcome
  */
 async function switchGroup(first: Item, documents: RequestedDocument[], disabled: boolean) {
 	const { context, connection } = first;
@@ -107,7 +107,6 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 		fieldsOf: (id) => ({ name: keys.get(id) ?? names?.get(id)?.name }),
 		onSwitched: (id) => addOutcome(id, disabled ? 'disabled' : 'enabled'),
 	});
-	// A document that is not in the memory may belong to another source.
 	const unknown = filter([...outcomes.values()], { known: false }).length;
 	const hint = `${counted(unknown, 'document was', 'documents were')} not known of this source. Check Knowledgebase, Source Name and the keys.`;
 	const troubles = troubleHints(memory?.troubles ?? {});

@@ -156,7 +156,7 @@ async function reasonToKeep(
 	return (await memory.check()) && 'whether another run of this source is at work is not known';
 }
 
-/** Fewer missing documents than this number are usually allowed (see `exceedsShare`). */
+/** If fewer documents than this are missing, `exceedsShare` usually ignores the limit. */
 const ALWAYS_ALLOWED_BELOW = 10;
 
 /** Whether more documents are missing than `maxPercent` allows. Ignores the limit if only a few are missing. */
@@ -165,7 +165,7 @@ export function exceedsShare(missing: number, before: number, maxPercent: number
 	return !isFew && percentage(missing, before) > maxPercent;
 }
 
-/** A share in percent, rounded up. An error message suggests this number as the new limit. */
+/** Returns a share in percent. Rounds up, because `disableMissing` suggests this number as a sufficient limit. */
 function percentage(part: number, whole: number): number {
 	return whole === 0 ? 0 : Math.ceil((part * 100) / whole);
 }
@@ -233,7 +233,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		for (const target of targets)
 			await (settings.dryRun && submission.canSend ? target.plan() : target.store());
 		await endIfStopped(submission, targets);
-		// `followProcessing` may send documents again, if their processing failed.
+		// `followProcessing` may store documents again. If this fails, the second `endIfStopped` ends the run.
 		await Promise.all(targets.map(async (target) => await target.followProcessing()));
 		await endIfStopped(submission, targets);
 		remarkEnd(submission, targets);

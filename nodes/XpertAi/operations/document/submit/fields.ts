@@ -180,7 +180,7 @@ export const DOCUMENT_SETTINGS = groupField('documentSettings', 'Document Settin
 	]),
 });
 
-/** The end of an error message. It says how to send a document that servers can read. */
+/** Completes the sentence "Send its text …" in error messages. */
 export const WITH_A_FILE = `with "Documents From" set to ${SOURCES.text.name}, or its file with ${SOURCES.files.name}`;
 
 const mode = choiceField(

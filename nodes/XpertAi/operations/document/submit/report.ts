@@ -136,7 +136,7 @@ export function readableFailure(
 const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. Send its text ${WITH_A_FILE}`;
 const NO_UPLOADS = `this server takes no uploads. Set "Documents From" to ${SOURCES.fields.name}, and send what it can read`;
 
-/** Advice for documents that the server could not process. The keys are regular expressions for the reason. */
+/** Advice for documents whose processing failed. Each key is a regular expression that matches the failure reason. */
 const ADVICE: Record<string, string> = {
 	'embedding model not set|copilot not set':
 		'The knowledgebase has no embedding model that the server can use. Give it one with Knowledgebase: Create or Update, field Embedding Model: the ID of a copilot that offers it stands in the address of its page on the server.',
@@ -147,7 +147,7 @@ const ADVICE: Record<string, string> = {
 	'ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get': `The server could not fetch the file from its address. Upload it instead, with "Documents From" set to ${SOURCES.files.name}.`,
 };
 
-/** Says that assistants cannot find a stored document, and adds advice about the reason. */
+/** Says that assistants cannot find a stored document. If the cause of the failure is known, adds advice. */
 export function processingAdvice(reason: string, name = ''): string {
 	const state = 'It is stored, and assistants do not find it.';
 	const advice = find(ADVICE, (_, pattern) => new RegExp(pattern, 'i').test(reason));
@@ -336,14 +336,14 @@ export class Submission {
 	stoppedBy?: Origin;
 	/** The first error about a whole source, if On Error is Stop Workflow. Thrown at the end of the run. */
 	refusal?: ItemError;
-	/** Number of rejected items that belong to no source. */
+	/** Number of items that were rejected before the node assigned them to a source. */
 	unassigned = 0;
 
 	constructor(
 		/** The item whose settings apply to all items. */
 		readonly first: Item,
 		readonly settings: SubmitSettings,
-		/** Reads the documents of an item, in order. */
+		/** Reads the documents of an item. */
 		readonly read: (item: Item) => SourceDocuments = readDocuments,
 	) {
 		const { send } = first.connection;
@@ -510,11 +510,11 @@ export class Submission {
 		return `${counted(processingFailed, 'document is', 'documents are')} stored but not found`;
 	}
 
-	/** The hint about stored documents that assistants cannot find. Includes one reason. */
+	/** The hint about stored documents that assistants cannot find. May name the cause for one document. */
 	private notFoundNote(): string[] {
 		const { counts, failed, processingFailed } = this.tally;
 		if (processingFailed === 0) return [];
-		// If documents were not sent, the hint about them may already give the reason.
+		// If documents were not sent, `remarkEnd` may already have added a hint with the same cause.
 		const first = counts.notSent > 0 ? undefined : find(failed, { outcome: 'stored' });
 		return [asHint(sentences(this.notFound(), first?.reason))];
 	}

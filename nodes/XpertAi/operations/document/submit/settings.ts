@@ -51,9 +51,10 @@ export const sourceOf = (item: Item) => ({
 export type Source = ReturnType<typeof sourceOf>;
 
 /**
- * Returns a check that an item has the same settings as the first item. The check throws NodeOperationError.
+ * Returns a function that checks an item. The function throws NodeOperationError if a setting of the item is not valid
+ * or differs from the first item.
  *
- * @throws NodeOperationError if a setting of the first item is not valid
+ * @throws NodeOperationError if a setting is an expression, and a setting of the first item is not valid
  */
 export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Item) => void {
 	const given = pick(first.context.getNode().parameters, Object.keys(schema.shape));
@@ -98,7 +99,7 @@ export function readSubmitSettings(item: Item) {
 		/** Whether the run disables stored documents that are missing from the source. */
 		mirrors: mode === 'mirror',
 		batchLimits: { maxCount: batchSize, maxBytes: batchMegabytes * MEGABYTE },
-		// Limits the duration of the retries, not the number, because a server needs time to restart.
+		// A server may need minutes to restart, so the limit for retries is a duration. 0 minutes means no retry.
 		retryLimits: {
 			maxTries: retryMinutes === 0 ? 1 : Infinity,
 			maxElapsedMs: retryMinutes * MINUTE_MS,

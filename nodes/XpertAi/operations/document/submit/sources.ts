@@ -55,7 +55,7 @@ export interface FoundDocument {
 	hadNul?: boolean;
 }
 
-/** Maps the error of a rejected document to the document key. Rejected documents count as present in the source. */
+/** Maps the error of a rejected document to the document key. The key marks the document as present in the source. */
 export const refusedKeys = new WeakMap<object, string>();
 
 /** The documents of an item. In a file of records, each unreadable record gives an error. */
@@ -85,7 +85,7 @@ export function readDocuments(item: Item): SourceDocuments {
  * Reads the single document of an item, with its key and version.
  *
  * @param defaultKey returns the key if "Document Key" is empty
- * @param name the parameter with the default key, for error messages
+ * @param name the node parameter to name in error messages about the default key
  * @throws NodeOperationError if the item is rejected
  */
 function readKeyed(
@@ -124,7 +124,7 @@ function ownValue(record: DocumentRecord, path: string): unknown {
 	return has(record, path) ? get(record, path) : undefined;
 }
 
-/* Text, Files and Addresses */
+/* Readers for "Text", "Files" and "Addresses" */
 
 const NAME = 'documentSettings.name';
 
@@ -214,13 +214,16 @@ function settingsOf(item: Item, directory = ''): DocumentRecord {
 	return isEmpty(rows) ? checked : { ...checked, metadata: { ...checked.metadata, ...rows } };
 }
 
-/* Fields */
+/* Reader for "Fields" */
 
 const DOCUMENT_FIELDS = documentFields.map((field) =>
 	field.name === 'parserConfig' ? { ...field, options: parserFields } : field,
 );
 
-/** Selects document fields by a space-separated list of names. Memoized, because `groupSchema` caches by list. */
+/**
+ * Returns the document fields with the given space-separated names. Memoized, because the cache of `groupSchema` needs
+ * the same array object each time.
+ */
 const fieldsNamed = memoize((names: string) =>
 	DOCUMENT_FIELDS.filter(({ name }) => names.split(' ').includes(name)),
 );
@@ -234,8 +237,8 @@ export const DOCUMENT_NAMING: Naming = {
 /** Makes a document from the fields of an item. Converts values to the types of the fields. */
 function readFields(item: Item): FoundDocument {
 	const { text, ...fields } = mapColumns(columnsOf(item));
-	// These fields are copied unchanged. The check would convert the ID and drop an empty folder.
 	const hasKey = isFilled(item.node, 'documentKey');
+	// Fields to copy, because the check below would convert the ID and drop an empty folder. A key replaces the ID.
 	const own = hasKey ? ['folder'] : ['folder', 'id'];
 	const schema = groupSchema(fieldsNamed(Object.keys(fields).join(' ')));
 	const typed = item.check(schema, omit(fields, 'id'), DOCUMENT_NAMING);
@@ -243,8 +246,8 @@ function readFields(item: Item): FoundDocument {
 	if (text !== undefined && !mapped.pages && !mapped.chunks)
 		mapped.pages = [{ pageContent: String(text) }];
 	const record = item.check(documentWith(mapped), mapped, DOCUMENT_NAMING);
-	// A record that enables or disables a stored document may be empty. Otherwise, an empty record would clear the
-	// document on Xpert.
+	// Only a record that enables or disables a stored document may be empty. On Xpert, any other empty record could
+	// clear a stored document.
 	if (typeof record.disabled !== 'boolean' || !(hasKey || record.id))
 		refuseEmpty(item, record, DOCUMENT_NAMING);
 	return readyRecord(item, record, DOCUMENT_NAMING);
@@ -262,7 +265,7 @@ function columnsOf(item: Item): IDataObject {
 
 /** Common column names for name, text and address, best first. Case, spaces, hyphens and underscores do not matter. */
 const ALIASES = {
-	// `filePath` has no aliases, because it is a path on the disk of the server.
+	// A column such as `path` is never used as `filePath`, because `filePath` is a path on the server's disk.
 	name: ['name', 'title', 'filename', 'documentname', 'path', 'file'],
 	text: ['text', 'content', 'pagecontent', 'body', 'markdown', 'plaintext'],
 	fileUrl: ['fileurl', 'url', 'link', 'uri', 'href', 'address', 'downloadurl'],
@@ -292,7 +295,7 @@ export function mapColumns(columns: IDataObject): IDataObject {
 	return fields;
 }
 
-/* JSON and File of Records */
+/* Readers for "JSON" and "File of Records" */
 
 /** Makes a function that checks a record and reads its key and its version. */
 function recordReader(item: Item) {
@@ -300,7 +303,7 @@ function recordReader(item: Item) {
 	const label = item.labelOf('documentKeyField');
 	const versionPath = textIfGiven(item, 'documentSettings.documentVersionField');
 	return (given: unknown, parameter: string): FoundDocument => {
-		// The key replaces the ID of the record, so the ID may be a number.
+		// If a key field is set, a number is accepted as ID, because the key replaces the ID.
 		const isNumbered = keyPath && isJsonObject(given) && typeof given.id === 'number';
 		const value = isNumbered ? { ...given, id: String(given.id) } : given;
 		const checked = item.check(documentWith(value), value, { parameter });
@@ -393,7 +396,7 @@ function withText(
 const CHUNK_SIZE = 1000;
 const CHUNK_OVERLAP = 200;
 
-/** Matches the escape `\u0000` in JSON text, but not `\\u0000`, which is an escaped backslash. */
+/** Matches the escape `\u0000` in JSON text. Does not match `\\u0000`, which means a backslash and `u0000`. */
 const NUL_IN_JSON = /(?<!\\)((?:\\\\)*)\\u0000/g;
 
 /**
@@ -551,8 +554,8 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
 }
 
 /**
- * File extensions of tables. The node sends tables with the type `txt`, which servers can read. Recorded in
- * `test/recordings/sheets-as-txt.json`.
+ * File extensions of tables. Servers cannot read tables with their own type, so the node sends the type `txt` (see
+ * `test/recordings/sheets-as-txt.json`).
  */
 const TABLE_TYPES = ['csv', 'tsv', 'xlsx'];
 

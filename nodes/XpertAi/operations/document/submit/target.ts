@@ -38,7 +38,7 @@ async function hashOf({ json, record, file }: Document, version?: string): Promi
 	const { fileUrl } = record;
 	// Leaves out the signature of a URL, because the signature differs in each run.
 	const given = fileUrl ? JSON.stringify({ ...record, fileUrl: unsignedAddress(fileUrl) }) : json;
-	// File names in NFC and in NFD must give the same hash. ASCII text is the same in both.
+	// Normalizes the text, so that a file name has the same hash in NFC and in NFD. ASCII text needs no normalization.
 	const text = Buffer.byteLength(given) === given.length ? given : given.normalize('NFC');
 	if (!file) return MARKS.content + hash('sha256', text, 'binary');
 	const digest = createHash('sha256').update(text);
@@ -48,7 +48,7 @@ async function hashOf({ json, record, file }: Document, version?: string): Promi
 	return MARKS.content + digest.digest('binary');
 }
 
-/** Number of documents in the first batch. A small batch shows early whether the server rejects them all. */
+/** Number of documents in the first batch. If the server rejects all documents, a small batch shows this early. */
 const FIRST_BATCH = 10;
 
 /** Maximum number of documents to look up on the server for a new source. */
@@ -65,7 +65,7 @@ const OLDER = 'Not sent: this is a retry, and other content is stored, perhaps n
 
 const OTHER_RUN_SENDS = 'Not sent: another run of this source is at work';
 
-/** The name and key of a document. The memory keeps both for messages about removed documents. */
+/** The name and key of a document, as the memory stores them. */
 const documentName = ({ record: { name }, key }: Document) => (name ? { name, key } : { key });
 
 /**
@@ -80,7 +80,7 @@ export class Target {
 	 * `Origin.isTracked`).
 	 */
 	readonly origins = new Map<string, Origin>();
-	/** Items of this source that are still to be read. `documents` is set if the item was read in advance. */
+	/** Items of this source that the run has not handled yet. `documents` is set if the item was read in advance. */
 	readonly queue: Array<{ item: Item; documents?: SourceDocuments }> = [];
 	/**
 	 * Number of documents that could not be read, or are perhaps not stored. If above 0, this run does not disable
@@ -209,7 +209,7 @@ export class Target {
 		}
 	}
 
-	/** Fetches the processing statuses of documents. Records the first failure for a hint. */
+	/** Fetches the processing statuses of documents. Records the first failure in `troubles`. */
 	async statusesOf(ids: string[], { requiredId, troubles }: SourceMemory): Promise<Statuses> {
 		const asked = await fetchStatuses(ids, this.memoryRoutes, requiredId);
 		troubles.notAsked ??= asked.failure;
@@ -351,7 +351,7 @@ export class Target {
 	/** Starts and follows the processing of a stored document. */
 	private startProcessing(id: string, origin: Origin | undefined): void {
 		if (!this.processing) return;
-		// This document replaces any earlier document with the same ID.
+		// `origins` must contain only the latest document with this ID.
 		if (!origin) this.origins.delete(id.toLowerCase());
 		else if (!origin.isReplaced) this.origins.set(id.toLowerCase(), origin);
 		this.processing.add(id);
@@ -375,7 +375,7 @@ export class Target {
 		this.endBegun(id);
 		this.submission.take({ ...fact, origin });
 		this.submission.circuitBreaker.take(fact);
-		// Saves memory, because the origin of an untracked file is no longer needed.
+		// The origin of an untracked file is no longer needed. Deletes it to save RAM.
 		if (origin?.isUploaded && !origin.isTracked) this.origins.delete(key);
 		// Without a route for processing, a server processes documents when it stores them.
 		if (end.state === 'finish' || end.hasNoRoute) this.memory?.known.markProcessed(id);

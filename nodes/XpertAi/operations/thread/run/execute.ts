@@ -102,7 +102,8 @@ export async function inThreadQueues<Result>(
 ): Promise<Array<Result | undefined>> {
 	const results = work.map((): Result | undefined => undefined);
 	const places = work.map(({ threadId = randomUUID() }, index) => ({ threadId, index }));
-	// Takes all turns before the first task starts. Otherwise, two calls could wait for each other forever.
+	// Takes all turns before the first task starts. Otherwise, two calls of this function could wait for each
+	// other forever.
 	const queues = Object.entries(groupBy(places, 'threadId')).map(([threadId, queue]) => ({
 		queue,
 		turn: takeTurn(threadId),
@@ -155,13 +156,13 @@ export async function executeAsking(
 				return item.output(await ask(request, turn, chat));
 			} catch (caught) {
 				const failure = errorOf(item, caught, asReply);
-				// n8n itself shows an error that stops the workflow.
+				// If the error stops the workflow, n8n shows the error in the chat.
 				if (asReply || mayContinue(context))
 					chat?.say(asReply ? redactIds(failure.message) : NO_ANSWER);
 				if (asReply) return item.output(failureAsReply(failure));
 				const failed = item.failed(failure);
-				// A chat without streaming shows the field `message`. On the error output, keep the `message` of the
-				// input item.
+				// Without streaming, a chat shows the field `message`. On the error output, this field would overwrite
+				// the `message` of the input item.
 				if (failure.node?.onError !== 'continueErrorOutput') failed.json.message = NO_ANSWER;
 				return failed;
 			} finally {
@@ -176,12 +177,12 @@ export async function executeAsking(
 	return output;
 }
 
-/** The chat that shows the answer or the error of an item, if any. */
+/** The chat for the answer or the error of an item. Undefined if the node shows nothing in a chat. */
 function chatOf(item: Item, request: RunRequest | Error): Chat | undefined {
 	const { showInChat, citations } = isError(request)
 		? { showInChat: shownIn(item), citations: undefined }
 		: request.options;
-	// A sub-workflow may be the tool of an agent. The agent then answers in the chat itself.
+	// In a sub-workflow (`integrated`), the caller may be an agent. An agent writes its own answer to the chat.
 	const isTool = item.context.getMode() === 'integrated' && showInChat === 'whole';
 	return isTool || showInChat === 'hidden' ? undefined : Chat.of(item, citations);
 }
@@ -419,7 +420,7 @@ const known = (json: FieldValues) => omitBy(json, isUndefined) as IDataObject;
 /** How a search was filtered, worst status first. `unknown` means that the server reported no status. */
 const STATUSES = ['not_applied', 'dynamic_fallback', 'unknown', 'applied', 'notSearched'] as const;
 
-/** The statuses of a search that had a filter. */
+/** The statuses to report even if the message contained no values for filters. */
 const FILTERED = ['applied', 'dynamic_fallback'];
 
 /** The filter status and the hits of one search, or of all searches of a run. */
@@ -437,7 +438,7 @@ const diagnostic = z.object({
 	hitCount: z.number().catch(0),
 });
 
-/** Reads the first search diagnostics from the answer of a tool. Recorded in `test/recordings/filters-retry.json`. */
+/** Reads the first entry of `diagnostics` in a tool's answer. Example: `test/recordings/filters-retry.json`. */
 const toolAnswer = z
 	.object({ diagnostics: z.tuple([diagnostic]).rest(z.unknown()) })
 	.transform(({ diagnostics: [{ filterStatus: status, hitCount }] }) => ({ status, hitCount }));
@@ -606,7 +607,7 @@ export function resultError(
 	hints: HintContext = { missing: missingRecord(item, result) },
 ): NodeApiError {
 	const { failure, reason, advice, status, unverified } = result;
-	// A rejected token may have a different owner later, so the cached owner is removed.
+	// If the server rejects the token, the cached owner may be out of date.
 	if (failure?.status === 401) forgetOwner(item.connection.account);
 	const shown: Failure =
 		failure && reason === undefined
@@ -626,7 +627,7 @@ export function resultError(
 
 const READ_THREAD_ADVICE = 'Look the thread up on the server, or read it with Thread: Get.';
 
-/** The assistant that a 404 is about. Undefined if the item has a run ID, because the run may be missing. */
+/** The assistant that a 404 is about. Undefined if the item has a run ID, because the 404 may be about the run. */
 function missingRecord(item: Item, { threadId = '' }: NoAnswer): HintContext['missing'] {
 	if (item.has('runId')) return undefined;
 	if (item.has('assistantId')) return { field: '"Assistant"', id: item.filledText('assistantId') };

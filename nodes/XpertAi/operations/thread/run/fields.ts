@@ -153,7 +153,7 @@ const filterValues = typedRowsField(
 	],
 );
 
-/** Hidden if "Decision" is "Reject". Shown for an expression, which may result in "Confirm". */
+/** Hidden if "Decision" is "Reject". Shown if "Decision" is an expression, because its result may be "Confirm". */
 const changedArguments: INodeProperties = {
 	...jsonField(
 		'changedArguments',

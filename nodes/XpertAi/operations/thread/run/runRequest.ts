@@ -39,7 +39,8 @@ export type RunRequest = ReturnType<typeof readRunRequest>;
 export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 	const { options } = item.settings(runSettings);
 	const { key, threadId, runOn } = placeOf(item, kind);
-	// With a key, additional fields must not change the assistant: the assistant's ID determines the conversation.
+	// If a conversation key is set, the thread ID below depends on the assistant, so additional fields must not change
+	// the assistant.
 	const body = runBodyOf(item, kind, key === undefined ? [] : ['assistant_id']);
 	const intent = intentOf(kind, body);
 	const start = truncate(intent.text?.trim(), { length: TITLE_LENGTH });
