@@ -74,7 +74,7 @@ interface InputIssue {
  * The cache of `Reader.setting`, by node and parameter name. An entry contains `schema`, `initial` and the result.
  * Settings with expressions are not cached.
  */
-const constantsOf = memoize((_: INode) => new Map<string, [object, unknown, result: unknown]>());
+const constantsOf = memoize<(node: INode) => Map<string, unknown[]>>(() => new Map());
 constantsOf.cache = new WeakMap();
 
 /**
