@@ -122,8 +122,8 @@ export interface ChangesQuery {
 export type FetchChanges<One extends Change> = (query: ChangesQuery) => Promise<Page<One>>;
 
 /**
- * Reads changes page by page, oldest first. Pages start at a time and not at an offset, because the list can change
- * between two requests. Returns an error as `failure`.
+ * Reads changes page by page, oldest first. Each page starts at a timestamp. An offset would be wrong if the list
+ * changes between two requests. Returns an error as `failure`.
  *
  * @param from the earliest time of the changes, in milliseconds since the epoch
  * @param isEnough called after each page; returns true to end the reading

@@ -146,7 +146,7 @@ export interface BatchLimits {
 	reserved?: { once: number; each: number };
 }
 
-/** Groups documents into batches, in order. Passes facts on immediately. */
+/** Groups documents into batches, in order. Facts among the documents are yielded immediately. */
 export async function* batches<Origin>(
 	documents: Storing<Origin>['documents'],
 	{ maxCount, firstCount = maxCount, maxBytes, reserved = { once: 0, each: 0 } }: BatchLimits,
@@ -284,8 +284,8 @@ export class Storer<Origin> {
 		if (mayBePartlyDone(failure)) sent.partlyDone = [...sent.partlyDone, failure];
 		let isRefused = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
-			// If the first half has a rejected document, earlier requests stopped at this document and did not reach
-			// the second half.
+			// If the first half has a rejected document, the requests with the whole batch stopped at this document.
+			// They did not reach the second half.
 			if (isRefused) sent.partlyDone = [];
 			isRefused = (await this.settle({ ...sent, batch: half })) || isRefused;
 		}

@@ -61,7 +61,7 @@ export interface Run extends Client {
 	isNew: boolean;
 	/** What to do if another run is active on the thread: wait for its end, fail at once, or run anyway. */
 	whenBusy: 'wait' | 'fail' | 'run';
-	/** After this many milliseconds without events, the node cancels another run on the thread. 0 means never. */
+	/** The node cancels another run on the thread after this many milliseconds without events of that run. 0: never. */
 	cancelSilentMs: number;
 	/** Whether the server lacks the routes for background runs. All runs with the same connection share this object. */
 	routes: { areMissing: boolean };
@@ -276,8 +276,8 @@ export function resultFromEvents(events: RunEvents): RunResult {
 	if (status === 'error') return runFailed(error);
 	if (status !== 'interrupted') return { status: 'completed', ...answer };
 	if (waitsForPerson(events.end)) return { status, interrupt: tasks, ...answer };
-	// If another run on the thread is cancelled, a completed run gets the status "interrupted". This run completed if
-	// its agent succeeded, or if there is no error and all tasks are leftovers of the other run.
+	// A completed run gets the status "interrupted" if another run on the thread is cancelled. So the run is completed
+	// if its agent succeeded, or if there is no error and all tasks are left over from the other run.
 	const isDone = agentStatus === 'success' || (isLeftOver && !error);
 	return isDone ? { status: 'completed', ...answer } : runCancelled(error);
 }

@@ -31,12 +31,12 @@ import type {
  * Journal: records which documents a run sends (journal.ts). Each batch has one journal page. A journal page consists
  * of two notes, one for document IDs and one for fingerprints. The request of a batch has these rows:
  * 1. the note with the document IDs
- * 2. the note for fingerprints, still empty
+ * 2. the other note, without fingerprints
  * 3. the documents of the batch
- * 4. the note with the fingerprints
- * So a journal page has fingerprints only if the server stored the batch. If the request fails, the run writes the
- * journal page separately, before the next batch. Each journal page lists the pages that the server may not have
- * stored. If a page is missing but not listed, it was deleted.
+ * 4. the other note again, with the fingerprints
+ * So a journal page has fingerprints only if the server stored the batch. If the request fails, the run writes both
+ * notes in a request of their own, without fingerprints, before the next batch. Each journal page lists the pages that
+ * the server may not have stored. If a page is missing but not listed, it was deleted.
  *
  * Crashed runs: journal pages of a crashed run have a higher run number than the root note. The next run merges these
  * pages into the memory before it sends. Late requests of the crashed run may add pages, so the next run reads the
@@ -438,11 +438,11 @@ type LeaseNotes = Record<'turn' | 'lease', ReadNote> & { others: ReadNote[] };
  * 4. If `turn` contains the ID of B, A waits half a minute for B to write `lease`. If B writes `lease`, A gives up.
  *    Otherwise A goes back to step 2.
  *
- * A and B cannot both hold the lease, even if B writes `turn` just after A. Either B finds the lease of A in step 2, or
- * A finds the ID of B in step 3.
+ * A and B cannot both hold the lease. If B writes `turn` after A has read it in step 3, then B reads `lease` after A
+ * has written it, and gives up in step 2.
  *
- * A renews the lease every 20 s, even if B has overwritten a note. If the last renewal was 45 s ago, A checks whether
- * `lease` or `turn` still contains the ID of A.
+ * A renews the lease every 20 s. If the last renewal was 45 s ago, A first reads both notes. If none of them contains
+ * the ID of A, another run has taken the lease, and A sends no more.
  */
 
 /** The lease of a source. Only the run that holds the lease may send. */
@@ -627,7 +627,7 @@ export class Lease {
 	private isHeldByOther(note: ReadNote): boolean {
 		if (note === undefined || this.isOwn(note) || writeIdOf(note) === this.crashedWriteId)
 			return false;
-		// An unreadable lease counts as held. If a run holds the lease, its next renewal makes the note readable.
+		// An unreadable note counts as held: if a run holds the lease, the run soon writes a readable note.
 		return !isReadable(note) || note.lease?.ended === false;
 	}
 

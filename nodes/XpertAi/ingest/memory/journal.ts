@@ -20,7 +20,7 @@ function pageNames(run: number, at: number): [documents: NoteName, end: NoteName
 	];
 }
 
-/** Names of the notes of the first journal page, for each slot. */
+/** Names of the notes of the first journal page. Each slot has its own. */
 export const FIRST_PAGES = range(SLOTS).flatMap((slot) => pageNames(slot, 0));
 
 /** Bytes to reserve for journal rows in the request of a batch: `once`, plus `each` per document. */

@@ -12,13 +12,13 @@ import type { OperationById } from './run/execute';
 
 /* The imports are dynamic, so a process that only displays the node does not load the code of these operations. */
 
-/** Executes Thread: Ask and Wait, Start Run, Decide and Answer Again. */
+/** Executes the operations "Ask and Wait", "Start Run", "Decide" and "Answer Again". */
 const asking =
 	(kind: RunKind, waits?: boolean): CodedOperation['execute'] =>
 	async (execution) =>
 		await (await import('./run/execute')).executeAsking(execution, kind, waits);
 
-/** Executes Thread: Get Run, Wait for Run and Cancel Run. */
+/** Executes the operations "Get Run", "Wait for Run" and "Cancel Run". */
 const byId =
 	(operation: OperationById): CodedOperation['execute'] =>
 	async (execution) =>

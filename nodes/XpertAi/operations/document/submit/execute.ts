@@ -353,7 +353,7 @@ function listedDocument(item: Item): FoundDocument {
 	return { record: {}, key: keyOf(item, 'documentKey'), version };
 }
 
-/** Counts the documents that no item names. Disables these documents if `mirrors` is set. */
+/** Counts the known documents that are missing from the items. Disables these documents if `mirrors` is set. */
 async function handleGone(target: Target): Promise<void> {
 	const { memory: read, seen, submission } = target;
 	const { settings, tally } = submission;

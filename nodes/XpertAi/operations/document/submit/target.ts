@@ -468,7 +468,7 @@ export class Target {
 		return { record, json, bytes: Buffer.byteLength(json), origin, id, isNew, key, file };
 	}
 
-	/** Records the ID of a document. Reports an earlier document with the same ID as replaced. */
+	/** Records the ID of a document. If an earlier document has this ID, reports the earlier document as replaced. */
 	private recordSeen({ id, isNew, key, origin }: Document): void {
 		if (isNew) return;
 		const earlier = origin.isTracked && this.origins.get(id.toLowerCase());
