@@ -57,9 +57,9 @@ interface Body extends AsyncIterable<Uint8Array> {
 export const isEventStream = ({ statusCode: status, headers }: IN8nHttpFullResponse) =>
 	status >= 200 && status < 300 && /^text\/event-stream\b/i.test(String(headers['content-type']));
 
-/** Redacts error texts in the data of an event (see `cleanAnswer`). Data that is not JSON stays unchanged. */
+/** Cleans the data of an event (see `cleanAnswer`). Data that is not JSON stays unchanged. */
 function redactData(data: string, redact: Redact): string {
-	if (redact(data) === data) return data;
+	if (redact(data) === data && !data.includes('"credentials"')) return data;
 	const parsed = parseAnswer(data, redact);
 	return typeof parsed === 'string' ? data : JSON.stringify(parsed);
 }

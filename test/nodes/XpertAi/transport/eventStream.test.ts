@@ -111,12 +111,17 @@ describe('a body that comes in pieces', () => {
 		['{"text":"a s3cret"}', '{"text":"a s3cret"}'],
 		['"s3cret"', '"s3cret"'],
 		['no s3cret', 'no s3cret'],
-	])('hides the token in words of the server only: %j', async (data, redacted) => {
-		const { body, heard, hearing } = open();
-		body.end(`data: ${data}\n\n`);
-		await hearing;
-		expect(heard).toEqual([{ data: redacted }]);
-	});
+		['{"copilot":{"credentials":{"key":"k"},"id":1}}', '{"copilot":{"id":1}}'],
+		['"credentials"', '"credentials"'],
+	])(
+		'hides the token in words of the server, and credentials of others: %j',
+		async (data, redacted) => {
+			const { body, heard, hearing } = open();
+			body.end(`data: ${data}\n\n`);
+			await hearing;
+			expect(heard).toEqual([{ data: redacted }]);
+		},
+	);
 
 	it('is read as text where it is a rejection, also in the middle of a letter', async () => {
 		const bytes = Buffer.from('die Größe');
