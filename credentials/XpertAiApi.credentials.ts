@@ -11,8 +11,8 @@ import { BASE_URL, BEFORE_TOKEN, SECURE_START } from '../nodes/XpertAi/transport
 
 /**
  * The expression for the server address in the credential test. Repeats the rules of `serviceRoot`, because expressions
- * cannot call functions of the node. An invalid Base URL becomes `data:,`. A POST to `data:,` gives status 405, and
- * `REFUSALS` has a message for this status.
+ * cannot call functions of the node. An invalid Base URL becomes `data:,`. For a POST to `data:,`, n8n sends nothing
+ * and reports status 405. `REFUSALS` has a message for this status.
  */
 const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	const [, start, path] = ${BASE_URL}.exec(text) ?? [];
@@ -72,7 +72,10 @@ export class XpertAiApi implements ICredentialType {
 		properties: { headers: { Authorization: AUTHORIZATION } },
 	};
 
-	/** The test counts assistants, because this request needs a valid token and changes nothing. */
+	/**
+	 * The test counts assistants, because this request needs a valid token and changes nothing. If no server answers,
+	 * n8n shows only an error code. The hint of "Base URL" explains these codes.
+	 */
 	test: ICredentialTestRequest = {
 		request: {
 			method: 'POST',

@@ -12,6 +12,7 @@ import { MINUTE_MS } from '../XpertAi/transport/clock';
  * - `known`: the read changes at or after `again`, so that the node emits no change twice.
  *
  * The next poll reads the changes between `again` and `since` once more, because changes can become visible late.
+ * A poll moves `again` at most to `OVERLAP_MS` before the `since` with which the poll started.
  * Neither time advances past the oldest unhandled change.
  * Both times use the server's clock, because the clock of the n8n machine may be wrong.
  */
@@ -126,7 +127,7 @@ export type FetchChanges<One extends Change> = (query: ChangesQuery) => Promise<
  * changes between two requests. Returns an error as `failure`.
  *
  * @param from the earliest time of the changes, in milliseconds since the epoch
- * @param isEnough called after each page; returns true to end the reading
+ * @param isEnough returns true to end the reading; has no effect after a page that does not go beyond its start time
  */
 export async function readChanges<One extends Change>(
 	fetchChanges: FetchChanges<One>,
@@ -188,7 +189,8 @@ export async function readFirstMemory(fetchChanges: FetchChanges<Change>, watche
 }
 
 /**
- * Corrects a memory whose `since` is in the future, for example after the server's clock was wrong.
+ * Corrects a memory whose `since` is more than `OVERLAP_MS` after the server's time, because the server's clock was
+ * wrong before.
  *
  * @param found the changes that were read with this memory
  * @returns the corrected memory; undefined if the memory is plausible

@@ -103,8 +103,9 @@ export function searchChanges(
 }
 
 /**
- * Returns the event of a conversation, or undefined during a run of the assistant. The status `interrupted` does not
- * show whether the last run waits or was cancelled.
+ * Returns the event of a conversation. Returns undefined during a run, before the first run, and for an unknown status.
+ * The status `interrupted` does not show whether the last run waits or was cancelled. If only leftover tasks of another
+ * run remain (see `openTasks`), the last run has answered.
  */
 function eventOf(status: unknown, open: OpenTasks): ConversationEvent | undefined {
 	if (status === 'idle') return 'answered';
@@ -154,8 +155,8 @@ export async function makeItems(
 		for (const { change, thread } of await Promise.all(batch.map(read))) {
 			const tries = triesOf(change);
 			const isFailed = !thread.messages && tries + 1 < THREAD_TRIES;
-			// Two runs on one thread can make the conversation look cancelled for a time (recorded in
-			// `test/recordings/turns.json`). The next poll checks the conversation again.
+			// Two runs on one thread can make the conversation look cancelled for a time. The next poll checks the
+			// conversation again. Recorded in `test/recordings/turns.json`.
 			const mayBeTemporary = change.event === 'cancelled' && tries === 0;
 			failed += Number(isFailed);
 			if (isFailed || mayBeTemporary) unread.push(change);
@@ -225,7 +226,7 @@ export function readTriggerSettings(context: IPollFunctions): TriggerSettings {
 	return reader.settings(triggerSettings);
 }
 
-/** The maximum time of a poll. n8n stops waiting for a poll after about this time. */
+/** The time limit of a poll, if n8n sets no lower limit. Recent versions of n8n abandon a poll after 45 s (default). */
 const MAX_POLL_MS = 30_000;
 
 /** The share of a poll's time for reading changes; the rest is for reading threads. */
@@ -291,7 +292,8 @@ export async function pollSince(
 		newChanges(memory, wantedChanges(changes, settings));
 	const isEnough = ({ changes, upTo }: Reading<ConversationChange>) =>
 		!hasTime(READING_SHARE) || (upTo >= memory.since && wantedOf(changes).length >= most);
-	// The page must hold all known changes and `pageSize` new changes.
+	// A page must hold all known changes and `pageSize` new changes. Otherwise, a poll with time for only one page
+	// might read no new changes.
 	const room = pageSize + memory.known.length;
 	const found = await readChanges(fetchChanges, memory.again, isEnough, room);
 	const { changes, failure } = found;

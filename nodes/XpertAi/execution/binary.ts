@@ -98,7 +98,7 @@ export async function firstBytes(item: Item, field: BinaryField): Promise<Buffer
 
 const HEAD_BYTES = 1024;
 
-/** Whether the first bytes of a file are valid text. Valid text contains no U+0000. */
+/** Whether the first bytes of a file are text without U+0000, in the encoding that `textChunks` uses. */
 export function isTextHead(head: Buffer, mimeType: string): boolean {
 	const text: unknown = attempt(() =>
 		new TextDecoder(encodingOf(head, mimeType), { fatal: true }).decode(head, { stream: true }),

@@ -37,7 +37,8 @@ export class Item extends Reader {
 	}
 
 	/**
-	 * Returns the error for a failed request of this item. The error names the IDs in the request.
+	 * Returns the error for a failed request of this item. An error with status 403 or 404 can name ID parameters whose
+	 * values occur in the request.
 	 *
 	 * @param body the request body as JSON text
 	 */
@@ -51,7 +52,8 @@ export class Item extends Reader {
 	}
 
 	/**
-	 * Finds the ID parameters whose values occur in a request.
+	 * Finds the ID parameters whose values occur in a request. Skips parameters in collections. The last parameter
+	 * comes first, because its record is the most likely to be missing.
 	 *
 	 * @param request the path and the body of the request
 	 */

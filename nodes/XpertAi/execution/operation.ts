@@ -74,7 +74,7 @@ export type AnswerForm = AnswerSchema | ((asked: PathValues) => AnswerSchema);
 
 /** The result of a precheck. */
 export interface PrecheckResult {
-	/** The node outputs this answer instead of sending the main request. */
+	/** If this key is present, the node outputs its value instead of sending the main request. */
 	answer?: unknown;
 	/** Values for path placeholders such as `{messageId!}`, by name. */
 	found?: Record<string, string>;
@@ -111,7 +111,7 @@ interface Declaration extends OperationInfo {
 	route: `${Method} /${string}`;
 	/** For endpoints with `limit` and `offset`. `resultsKey` is the key of the list in an answer object. */
 	paging?: { resultsKey?: string };
-	/** The schema of the answer, or the keys that the answer must contain. Default: `listAnswer`. */
+	/** The schema of the answer, or the keys that must have a value in the answer. Default: `listAnswer`. */
 	answer?: string[] | AnswerForm;
 	body?: OperationBody;
 	precheck?: Precheck;
@@ -122,12 +122,16 @@ interface Declaration extends OperationInfo {
 	/**
 	 * Converts the answer to the JSON of the output items. Default: `deletedItem` for DELETE, otherwise `answerItems`.
 	 *
-	 * @param asked the request body, or the path values of a request without a body
+	 * @param asked the request body, or the path values of a request without a body; undefined if the answer comes from
+	 * `precheck`
 	 */
 	shape?: (answer: unknown, asked: unknown) => IDataObject[];
 	/** The default of the option Timeout, in seconds. */
 	timeoutSeconds?: number;
-	/** Whether the node may repeat the request, e.g. after a timeout. Default: true for GET or if `paging` is set. */
+	/**
+	 * Whether the request can be sent twice without harm, e.g. after a timeout. `onlyReads` also depends on this
+	 * property. Default: true for GET or if `paging` is set.
+	 */
 	repeatable?: boolean;
 	/** Sends the main request by calling `send`. Default: one call without arguments. */
 	sendBody?: (item: Item, send: SendRequest) => Promise<unknown>;
@@ -189,7 +193,10 @@ export function simplified(simplification: Simplification, result: IDataObject):
 	return isEmpty(kept) ? result : kept;
 }
 
-/** Whether an operation only reads. The node processes the items of such operations in parallel. */
+/**
+ * Whether an operation only reads. The node processes the items of such operations in parallel. A repeatable request
+ * counts as a read, except PATCH, and PUT without `fixedBody`.
+ */
 export function onlyReads({ method, repeatable, fixedBody }: DeclaredOperation): boolean {
 	const changes = (method === 'PUT' && !fixedBody) || method === 'PATCH';
 	return repeatable && !changes;

@@ -104,7 +104,10 @@ export function addHints(context: IExecuteFunctions, messages: string[]): void {
 export const mayContinue = (context: IExecuteFunctions): boolean =>
 	context.continueOnFail() && !context.getExecutionCancelSignal()?.aborted;
 
-/** Converts an answer to the JSON of an item. A value that is not an object becomes the field `response`. */
+/**
+ * Converts an answer to the JSON of an item. Undefined becomes `{}`. Any other value that is not an object becomes the
+ * field `response`.
+ */
 export function asJson(value: unknown): IDataObject {
 	if (isJsonObject(value)) return value;
 	return value === undefined ? {} : { response: value as IDataObject[string] };

@@ -59,7 +59,8 @@ function deepMerged(base: unknown, over: unknown): unknown {
  * Runs a declared operation for all items.
  *
  * @returns the output items, each paired with its input item
- * @throws the first error, if On Error is "Stop Workflow"
+ * @throws the first error of an item, if `mayContinue` is false
+ * @throws NodeOperationError if the option "Requests at Once" is invalid
  */
 export async function runDeclared(
 	operation: DeclaredOperation,
@@ -109,7 +110,7 @@ export const atOnceOf = ([first]: Item[]): number =>
  * Runs `work` for each item. The output keeps the order of the items.
  *
  * @param atOnce how many items are processed in parallel
- * @throws the first error, if On Error is "Stop Workflow"
+ * @throws the first error, if `mayContinue` is false
  */
 export async function forEachItem(
 	items: Item[],

@@ -176,7 +176,10 @@ export class Reader {
 		return whole;
 	}
 
-	/** Reads one parameter for each key of a schema. Each `z.number()` needs a maximum, because it accepts Infinity. */
+	/**
+	 * Reads one parameter for each key of a schema. Each `z.number()` needs `int`, `finite` or a maximum, because
+	 * `z.number()` alone accepts Infinity.
+	 */
 	settings<Settings extends AnyZodObject>(schema: Settings): z.output<Settings> {
 		return mapValues(schema.shape, (own: ZodTypeAny, name): unknown => this.setting(name, own));
 	}
@@ -187,7 +190,10 @@ export class Reader {
 		return this.check(groupSchema(fields), Object.fromEntries(raw), { fields });
 	}
 
-	/** Reads a parameter as text. Converts numbers, booleans and dates. An empty parameter gives `initial`. */
+	/**
+	 * Reads a parameter as text. Converts numbers, booleans and dates. An empty parameter gives `initial`. It does not
+	 * give the default of the field, because this default may be an expression.
+	 */
 	text(name: string, initial = ''): string {
 		return this.setting(name, textValue, initial);
 	}
@@ -527,7 +533,10 @@ const idInAddress = (text: string): string =>
 
 const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
 
-/** Returns the value of a resource locator, without its display name. Other parameters stay unchanged. */
+/**
+ * Returns the value of a resource locator, without its display name. The display name can look like an expression.
+ * Other parameters stay unchanged.
+ */
 const locatorValue = (parameter: unknown): unknown =>
 	isJsonObject(parameter) && parameter.__rl === true ? parameter.value : parameter;
 
@@ -550,7 +559,8 @@ export function isFilled(node: INode, name: string): boolean {
 /**
  * Reads a key and converts it to canonical form (see `canonicalKey`).
  *
- * @param isShared if true, rejects a key with a missing part, e.g. `chat-undefined`
+ * @param isShared whether all users of the same key share a record; if true, rejects a key with a missing part, e.g.
+ * `chat-undefined`, or `chat-` from `=chat-{{ $json.id }}`
  * @throws NodeOperationError if the key is invalid
  */
 export function keyOf(item: Reader, name: string, isShared = false): string {

@@ -13,7 +13,7 @@ import { sanitize } from '../transport/sanitize';
 export interface SourceFile extends UploadFile {
 	/** The record fields that depend on the format of the content. */
 	fields?: Pick<DocumentRecord, 'name' | 'type' | 'mimeType'>;
-	/** Whether the node removed U+0000 from the content. */
+	/** Whether the node removed U+0000 from the content or from the record. */
 	hadNul?: boolean;
 }
 
@@ -30,8 +30,8 @@ export interface ReadyDocument<Origin> {
 	/** The key from which the ID is derived, if any. */
 	key?: string;
 	/**
-	 * The hash of the content, as a binary string. The first character is one of `MARKS`. Runs compare hashes to find
-	 * changed documents.
+	 * The hash of the content or the version, as a binary string. The first character is one of `MARKS`. Runs compare
+	 * hashes to find changed documents.
 	 */
 	contentHash?: string;
 	/** Reads the file to upload, if the document has a file. */
@@ -65,7 +65,8 @@ interface Carried {
  * `rejected`: the server answered with a failure.
  * `unknown`: the server may or may not have stored the document.
  * `notSent`: the document was not sent, or did not reach the server.
- * `unchanged`: an earlier run stored the same content. `status` is set if this run fetched the processing status.
+ * `unchanged`: an earlier run stored the same content. `status`: the processing status, if this run fetched the status.
+ * Always unset if storing is enough.
  * `unreadable`: the document or its file could not be read.
  */
 export type DocumentFact<Origin> = { document: ReadyDocument<Origin> } & (
@@ -86,7 +87,7 @@ export interface ProcessedFact {
 export type Fact<Origin> =
 	| DocumentFact<Origin>
 	| ProcessedFact
-	/** `hadNul`: the node removed U+0000 from the file. */
+	/** `hadNul`: the node removed U+0000 from the file or from its record. */
 	| { outcome: 'uploaded'; hadNul?: boolean }
 	/** Counts of one call that stores documents. `batches`: 1 for a new batch, 0 for a part of a split batch. */
 	| { outcome: 'sent'; counts: Record<'attempts' | 'batches' | 'retries', number> };
@@ -95,7 +96,7 @@ const NOT_LISTED = 'it does not list the documents that it should';
 
 /**
  * Returns the schema of a list of documents. The list must contain all `ids`, because a proxy may answer with an empty
- * list.
+ * list. Each entry must have an ID, because another server may answer with another list.
  *
  * @param ids IDs of documents that are on the server
  */
@@ -109,7 +110,8 @@ type Sent = Pick<ReadyDocument<unknown>, 'id' | 'isNew' | 'record'>;
 
 /**
  * Finds the record of each sent document in the answer of the server. Matches by ID. If the server replaced an ID,
- * matches by position.
+ * matches by position, because servers keep the order of the request. The server may replace only two kinds of IDs: the
+ * ID of a new document (`isNew`), and an ID with incremental sync (see `isSameSource`).
  *
  * @param answer the parsed answer
  * @param rows IDs of the journal rows in the request, in lower case
@@ -255,8 +257,9 @@ export function statusesById(answer: unknown): Map<string, ProcessingStatus> {
 }
 
 /**
- * Maximum number of documents in one request to start processing. Servers process several requests in parallel, but the
- * documents of one request in sequence. So several small requests end sooner than a large one.
+ * Number of documents in one request to start processing. If many documents wait, `Processing` sends larger requests.
+ * Servers process several requests in parallel, but the documents of one request in sequence. So several small requests
+ * end sooner than a large one.
  */
 export const IDS_TO_START = 10;
 
@@ -278,7 +281,7 @@ interface Switching {
  * Disables or enables documents. Assistants do not find disabled documents.
  *
  * @param ids IDs of documents on the server. For an unknown ID, the server would create an empty document.
- * @returns the failure that ended the work early, if any
+ * @returns the failure that ended the work early, if any; `undefined` if the execution was stopped
  */
 export async function switchDocuments(
 	ids: string[],

@@ -47,7 +47,8 @@ export class CircuitBreaker {
 	/**
 	 * Counts a failed document, and opens the circuit breaker if there are enough failures.
 	 *
-	 * @param batch number of the batch that contained the document; 0 if the document was in no batch
+	 * @param batch number of the batch that contained the document. 0 if the document was in no batch. Such a document
+	 * counts as one request.
 	 */
 	private failed(stage: Stage, reason: string, batch = 0): void {
 		if (this.limit === 0 || this.reason !== undefined) return;

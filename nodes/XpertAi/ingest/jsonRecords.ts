@@ -18,7 +18,8 @@ const MAX_VALUE_LENGTH = 32 * 2 ** 20;
 
 /**
  * If a whole file is not one JSON value, it counts as JSON lines only if at least one line in
- * `LINES_PER_RECORD` is a JSON object. Only the first `FIRST_LINES` lines are checked.
+ * `LINES_PER_RECORD` is a JSON object. Only the first `FIRST_LINES` lines are checked. A file that begins with `[` does
+ * not count as JSON lines.
  */
 const LINES_PER_RECORD = 4;
 const FIRST_LINES = 400;

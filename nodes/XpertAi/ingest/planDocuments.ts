@@ -8,7 +8,9 @@ const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
 export interface Comparison {
 	memory: SourceMemory['known'];
-	/** Fetches the processing statuses of documents that are on the server. The keys are IDs in lower case. */
+	/**
+	 * Fetches processing statuses. The keys are IDs in lower case. A document that is not on the server has no entry.
+	 */
 	statusesOf: (ids: string[]) => Promise<Statuses>;
 	/** Whether documents must be processed. If false, storing is enough. */
 	processed: boolean;
@@ -29,13 +31,14 @@ export interface Comparison {
 export interface Compared<Origin> {
 	document: ReadyDocument<Origin>;
 	is: 'new' | 'changed' | 'missing' | 'older' | 'unchanged';
-	/** The processing status of an unchanged document, if it is known. */
+	/** The processing status of an unchanged document. Unset if `processed` is false, or if no status was fetched. */
 	status?: ProcessingStatus;
 }
 
 /**
  * Compares documents with what earlier runs stored. If the content is the same, checks the status on the server,
- * because a user may have deleted or disabled the document.
+ * because a user may have deleted or disabled the document. Skips this check for documents that are disabled by
+ * their record. The server clears the status of a disabled document.
  *
  * Calls `memory.forget` for each document to send, because the request may fail.
  */
@@ -50,7 +53,8 @@ export async function* compareDocuments<Origin>(
 		for (const [id, document] of held) {
 			const status = statuses.get(id);
 			const state = processingState(status);
-			// `isDone` is true for a document that was processed earlier. Its state is `none` if a user disabled it.
+			// `memory.isDone(id, true)` means that the document was processed earlier. If its state is `none` now, a
+			// user has disabled the document. Such a document is sent again.
 			const isOnlyStored = onlyStored && state === 'none' && !memory.isDone(id, true);
 			if (state === 'finish') memory.markProcessed(id);
 			const isDone = !processed || isOnlyStored || state === 'finish' || state === 'running';

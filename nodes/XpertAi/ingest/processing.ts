@@ -9,7 +9,10 @@ import type { KnowledgebaseRoutes, ProcessedFact, ProcessingStatus } from './ans
 const REQUESTS_AT_ONCE = 5;
 const MAX_IDS_TO_START = 100;
 
-/** The node waits this time per document before the first poll, at most FIRST_PAUSE_MS in total. */
+/**
+ * The method `end` waits this time per document before its first poll, at most FIRST_PAUSE_MS in total. A server needs
+ * at least this time for a document.
+ */
 const MIN_PAUSE_PER_DOCUMENT_MS = 250;
 
 /** Time without progress after which documents in `Processing.notQueued` may be stuck. */
@@ -84,7 +87,7 @@ export class Processing {
 
 	/**
 	 * Starts the remaining documents. Polls until all processing has ended or `waitMs` is over. Without `waitMs`, polls
-	 * only documents that the server did not queue.
+	 * only documents that the server did not queue, and does not wait for the end of their processing.
 	 */
 	async *end(): AsyncGenerator<ProcessedFact[]> {
 		const { clock, signal } = this.routes;
@@ -98,7 +101,8 @@ export class Processing {
 			// Polls all documents if nothing progressed, or if this is the last poll.
 			const wasStalled = this.isStalled;
 			this.failure = await this.poll(wasStalled || clock.now() >= deadline);
-			// Documents in `notQueued` are stuck if this poll still shows no progress.
+			// Documents in `notQueued` are stuck if this poll still shows no progress. While other documents end, the
+			// documents in `notQueued` may still wait in the queue of the server.
 			const isStuck = wasStalled && this.isStalled && !this.failure;
 			for (const id of isStuck ? this.notQueued.keys() : [])
 				this.reportEnd(id, { state: 'running', isStuck });
@@ -120,7 +124,10 @@ export class Processing {
 		return { failure, hasNoRoute, unfinished: failure ? 0 : started.size };
 	}
 
-	/** Whether the route for processing is missing on the server, and has never worked. */
+	/**
+	 * Whether the server has no route for processing. If the route has worked in this run, a later 404 has another
+	 * cause.
+	 */
 	private get hasNoRoute(): boolean {
 		return this.failure?.missing === 'route' && !this.routeWorked;
 	}

@@ -29,7 +29,7 @@ interface Uploading<Origin> {
 
 /**
  * Uploads the files of documents, several at once (E16). Yields the documents in their original order. If an upload
- * fails, yields a fact instead of the document.
+ * fails, yields a fact instead of the document. An upload can be repeated, because an unused file does no harm.
  *
  * @throws an error of the document source
  */
@@ -100,7 +100,7 @@ export function inFolder(record: DocumentRecord, knowledgebaseId: string): Docum
 	return { ...record, folder: path, parent: row ? { id: row.id } : null };
 }
 
-/** Creates each folder of a knowledgebase once per run. */
+/** Creates the folders of documents in a knowledgebase. Each instance creates a folder only once. */
 export class Folders {
 	private readonly created = new Set<string>();
 	private queue = Promise.resolve<Failure | undefined>(undefined);
@@ -123,7 +123,7 @@ export class Folders {
 			const missing = uniqBy(rows, 'id').filter(({ id }) => !this.created.has(id));
 			if (missing.length === 0) return undefined;
 			const { send, storePath: path } = this.routes;
-			// The server does not change folders that already exist.
+			// A folder that already exists can be sent again, because its row is the same in all runs.
 			const body = JSON.stringify(missing);
 			const outcome = await send({ method: 'POST', path, body, schema: listWith() });
 			if (!outcome.ok) return outcome.failure;
@@ -350,8 +350,9 @@ function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
 }
 
 /**
- * Whether the batch is a single document that caused both failures. Always false if the document has chunks, because
- * the server may have stored it before rejecting it.
+ * Whether the batch is a single document that caused both failures. A different reason proves nothing, because the
+ * server may reject a document that it has already stored. Always false if the document has chunks, because the server
+ * may have stored it before rejecting it.
  */
 function hasRefused(earlier: Failure, batch: Batch<unknown>, failure: Failure): boolean {
 	if (batch.length > 1 || batch[0]?.record.chunks || !isRejection(failure)) return false;

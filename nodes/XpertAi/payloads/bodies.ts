@@ -15,7 +15,7 @@ export const assistantFilter = openObject({
 	metadata: freeForm.optional(),
 });
 
-/** The body of a new chat session. `expires_after` is in seconds. Servers replace numbers below 1 by 600. */
+/** The body of a new chat session. `expires_after` is in seconds. Servers replace 0 and negative numbers by 600. */
 export const chatSession = openObject({
 	assistant: z.object({ id: z.string().min(1) }).optional(),
 	user: z.string().optional(),
@@ -65,9 +65,14 @@ export const conversationTitle = openObject({ title: z.string().trim().min(1) })
 export const RATINGS = { like: 'Like', dislike: 'Dislike' };
 export const rating = openObject({ rating: keyIn(RATINGS), content: z.string().optional() });
 
-/** The roles and statuses of conversation messages, with display names. */
+/** Filters for conversation messages, with display names. */
 export const MESSAGE_ROLES = { human: 'Person', ai: 'Assistant' };
-export const MESSAGE_STATUSES = { error: 'Failed', success: 'Complete', thinking: 'Under Way' };
+export const MESSAGE_STATUSES = {
+	aborted: 'Cancelled',
+	error: 'Failed',
+	success: 'Complete',
+	thinking: 'Under Way',
+};
 
 const sortOrder = z.record(z.enum(['ASC', 'DESC']));
 
@@ -126,7 +131,7 @@ export const runBodies = {
 	decision: bodyWith({
 		action: z.literal('resume'),
 		target: freeForm,
-		/** A rejection must not have a `payload`. With a payload, the server executes the rejected call. */
+		/** A rejection must not have a `payload`. With a payload, even null, the server executes the rejected call. */
 		decision: openObject({ type: z.enum(['confirm', 'reject']), payload: z.unknown() }),
 		/** New arguments of waiting tool calls. Calls without an entry keep their arguments. */
 		patch: openObject({ toolCalls: z.array(openObject({ id, args: freeForm })) }).optional(),

@@ -23,7 +23,10 @@ export const page = openObject({
 /** The Chunk schema of the API contract. */
 export const chunk = page.extend({ parent: z.unknown() });
 
-/** A document in a bulk request (E3). The resource mapper in the editor shows the fields in this order. */
+/**
+ * A document in a bulk request (E3). The resource mapper in the editor shows the fields in this order, after those in
+ * `SHOWN_FIRST`.
+ */
 export const document = openObject({
 	...recordFields,
 	...eachOf(nullableText, 'name', 'type'),
@@ -78,7 +81,8 @@ const SIGNATURES: Array<{ needed: string[]; added: RegExp }> = [
 ];
 
 /**
- * Removes the signature from a signed URL, because the signature changes over time. Returns an unsigned URL unchanged.
+ * Removes a signature of a known scheme from a URL, because the signature changes over time. Returns any other URL
+ * unchanged.
  */
 export function unsignedAddress(address: string): string {
 	const [, path = '', query = '', fragment = ''] = /^([^?#]*)\?([^#]*)(.*)$/s.exec(address) ?? [];

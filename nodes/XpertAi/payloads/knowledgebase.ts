@@ -14,7 +14,10 @@ export const recallSettings = openObject({
 	score: finite.nullish(),
 });
 
-/** How the server cuts documents into chunks. */
+/**
+ * The settings of the API contract for cutting documents into chunks. Xpert AI servers ignore these settings. For a
+ * document, `withTextSplitter` adds the settings that the servers use.
+ */
 export const parserConfig = openObject({
 	chunkSize: z.number().int().nullish(),
 	chunkOverlap: z.number().int().nullish(),

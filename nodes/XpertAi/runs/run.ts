@@ -79,13 +79,13 @@ export interface Run extends Client {
  */
 export const followedRun: { runId?: string } = {};
 
-/** Minimum timeout of a request, even if the deadline is closer. */
+/** Minimum timeout of a request, even if the deadline is closer. So a last request can be sent at the deadline. */
 const MIN_TIMEOUT_MS = 1_000;
 
 /**
  * Adds a deadline to a client.
  *
- * - A request times out at the deadline, or after `MIN_TIMEOUT_MS` if less time is left.
+ * - A request times out at the deadline at the latest, or after `MIN_TIMEOUT_MS` if less time is left.
  * - After an answer with `Retry-After`, the next request waits. The request fails at once if the deadline is too close.
  * - After the execution was stopped, every request fails at once.
  */
@@ -211,7 +211,7 @@ export function intentOf(kind: RunKind, body: RunBody): Intent {
 /* The results of a run, with the messages for the user. */
 
 type Answer = Pick<RunEvents, 'output' | 'otherParts' | 'parts' | 'usage'> & {
-	/** ID of the thread message that contains the assistant's last text. */
+	/** ID of the assistant's last text. If the thread contains the answer, a message on the thread has this ID. */
 	answerId?: string;
 	/** Parts of all runs on the thread. Set if the answer links to passages of an earlier run. */
 	earlier?: Part[];
@@ -266,7 +266,7 @@ interface Unread extends RunFacts {
 	isThere?: boolean;
 }
 
-/** The result or the current state of a run. */
+/** The result or the current state of a run. A run is still `running` while the server stores its answer. */
 export type RunState = RunResult | (RunFacts & { status: 'running' }) | Unread;
 
 /** Returns the result of an ended run from its events. */
@@ -311,7 +311,10 @@ export const executionStopped = (failure?: Failure): NoAnswer => ({
 	failure,
 });
 
-/** The result of a decision when no task waits. The node does not send the decision to the server. */
+/**
+ * The result of a decision when no task waits. The node does not send the decision to the server, because the server
+ * would respond with an empty or an old answer.
+ */
 export const NOTHING_TO_DECIDE = failed(
 	'Nothing on this thread waits for a decision',
 	'Only a run that comes out with the status "interrupted" can be decided, and only once.',
@@ -393,7 +396,10 @@ async function readRunState(run: RunClient): Promise<RunState> {
 	return endsWithCall(messagesOf(state)) ? { ...result, rejected: true } : result;
 }
 
-/** Returns the result of an `interrupted` run. The run waits for a person, or was cancelled. */
+/**
+ * Returns the result of an `interrupted` run. The run waits for a person, waited earlier, or was cancelled. Only the
+ * last run of a thread can wait.
+ */
 async function readInterrupted(run: RunClient, facts: ConversationFacts): Promise<RunState> {
 	const { answer: runs, failure } = await listRuns(run, run.threadId);
 	if (failure) return { status: 'unread', failure, isThere: true };
@@ -498,7 +504,7 @@ const SILENT_STREAM_MS = 10_000;
 
 /**
  * Reads the stream of a run until the stream ends or breaks. While no events arrive, polls the run record. Stops if the
- * record shows that the run has ended. Never throws.
+ * record shows that the run has ended. Also stops after a permanent failure to read the record. Never throws.
  */
 async function join(run: RunClient, joinId: string, events: RunEvents): Promise<Outcome> {
 	const [abort, done] = [new AbortController(), new AbortController()];
@@ -573,7 +579,8 @@ function holdsAnswer(state: ThreadState, { answerId, output }: Completed) {
 }
 
 /**
- * Reads the state of a run by its ID. Never throws.
+ * Reads the state of a run by its ID. Does not follow a run whose record cannot be read, because the ID may be wrong.
+ * Never throws.
  *
  * @param waits whether to follow a running run to its end
  */

@@ -193,7 +193,8 @@ const UNVERIFIED = 'The server answered, but what became of the run is not known
 async function compareWithThread(run: Waited, content: unknown): Promise<RunResult> {
 	const { output, parts: otherParts } = parseReply(content);
 	const isEmpty = output === '' && otherParts.length === 0;
-	// With "Run Anyway", another run may keep the thread busy, so do not wait until the thread is idle.
+	// With "Run Anyway", another run may keep the thread busy. So do not wait until the thread is idle, unless the
+	// answer is empty.
 	const mayBeBusy = run.whenBusy === 'run' && !isEmpty;
 	const isSettled = (state?: ThreadState): state is ThreadState =>
 		state !== undefined && (mayBeBusy || state.status !== 'busy');
@@ -240,7 +241,7 @@ async function pollUntilIdle(run: Waited, failure: Failure): Promise<RunResult> 
 
 const tracesOf = (state?: ThreadState) => [state?.status, state?.updated_at, messagesOf(state)];
 
-/** Reads the result of the run from the thread. Returns undefined if the thread contains no result. */
+/** Reads the result of the run from a thread that is not busy. Returns undefined if the thread contains no result. */
 async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResult | undefined> {
 	const own = messagesOfRun(run, state);
 	const events = eventsOn(state, own);
@@ -258,7 +259,10 @@ async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResul
 	return lastReply(own) && result;
 }
 
-/** Returns the messages after the newest question, or an empty list if another run sent this question. */
+/**
+ * Returns the messages after the newest question. A run that sent a message gets an empty list if another run sent the
+ * newest question.
+ */
 function messagesOfRun({ intent, before }: Waited, state: ThreadState): ThreadMessage[] {
 	const { kind, text = '' } = intent;
 	const question = messagesOf(state).findLast(isFromUser);

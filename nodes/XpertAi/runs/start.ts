@@ -103,8 +103,8 @@ interface KeyedConversation {
 }
 
 /**
- * Finds or creates the conversation of a key. Derives the thread ID from the key and the owner, so that all processes
- * use one conversation. Never throws.
+ * Finds or creates the conversation of a key. Never throws. Derives the thread ID and the conversation ID from the key
+ * and the owner. So processes that create the conversation at the same time get the same conversation.
  */
 export async function openByKey(client: Client, keyed: KeyedConversation): Promise<Opened> {
 	const { owner } = keyed;
@@ -149,7 +149,10 @@ async function openOwned(
 	return owner.id ? { threadId, conversationId: id } : undefined;
 }
 
-/** Finds or creates the conversation of a key on a server that does not support owners. */
+/**
+ * Finds or creates the conversation of a key on a server that does not support owners. Derives only the thread ID, from
+ * the key and the credential.
+ */
 async function openUnowned(client: Client, keyed: KeyedConversation): Promise<Opened> {
 	const { keyId, title, credentialId } = keyed;
 	const threadId = derivedId(keyId, `credential ${credentialId}`);
@@ -245,6 +248,7 @@ export async function waitForTurn(turn: Turn, client: Client, whenBusy: Run['whe
  * 2. Start the new run in the background.
  * 3. List the runs of the thread. If an older run overlaps with the new run, cancel the new run and go back to step 1.
  *
+ * A new run that has already ended keeps its result, because a second start would repeat its work.
  * `test/recordings/turns.json` shows concurrent runs with and without this lock.
  */
 
@@ -319,7 +323,7 @@ function withoutRoutes({ routes }: Run, failure: Failure): NoAnswer {
 }
 
 /**
- * Waits until no run is active on the thread and the last answer is stored.
+ * Waits until no run is active on the thread, if `whenBusy` is `wait`. Then waits until the last answer is stored.
  *
  * @returns the runs of the thread, or why the run cannot start
  */
@@ -352,12 +356,12 @@ async function waitUntilFree(run: Run): Promise<RunRecord[] | NoAnswer> {
 	}
 }
 
-/** Kinds of failure that can end an open stream. All other kinds mean that the server did not open the stream. */
+/** Kinds of failure that can break an open stream. The node treats all other kinds as a refusal of the stream. */
 const STREAM_BREAKS = new Set(['network', 'timeout', 'cancelled']);
 
 /**
  * Watches a run that blocks a thread, and measures the time since the last event. If the server of the run was killed,
- * no more events arrive, but the record of the run stays `running`.
+ * no more events arrive, but the record of the run stays `running`. While a model thinks, its run looks the same.
  */
 function watchSilence({ cancelSilentMs: limit, ...asked }: Run, runId: string) {
 	const { clock, facts } = asked;
@@ -442,7 +446,8 @@ async function planDecision(run: Run, body: RunBody, waitingRun: RunRecord): Pro
 	const { tasks, failure, error } = conversation;
 	if (failure) return { status: 'failed', failure };
 	if (tasks.length === 0) return NOTHING_TO_DECIDE;
-	// Even if the run was cancelled, a decision would execute its tool calls. So look for a cancellation first.
+	// Even if the run was cancelled, a decision would execute its tool calls. So look for a cancellation first. The
+	// `error` of the conversation may come from another run, so only the message of the waiting run is proof.
 	const stored = error ? await findAnswer(run, conversation, waitingRun.run_id) : undefined;
 	if (stored?.failure) return { status: 'failed', failure: stored.failure };
 	if (stored?.message?.status === 'aborted') return runCancelled(stored.message.error ?? error);
@@ -494,7 +499,7 @@ const DECIDE_AGAIN = 'Decide again: what waits still waits.';
 
 /** First pause in the search for a run after a lost answer. */
 const FIRST_POLL_MS = 500;
-/** Time limit of the search for a run after a lost answer. */
+/** Time limit of the search for a run after a lost answer. The thread shows the message mark after about a second. */
 const SEARCH_MS = 6_000;
 
 /** Finds the ID of the started run after a lost answer. Returns undefined if no run or several runs match. */
@@ -510,7 +515,7 @@ async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
 	const { answer: runs } = await listRuns(run, run.threadId);
 	const fresh = differenceBy(startedRuns(runs ?? []), before, 'run_id');
 	if (run.isNew) return newestOf(fresh)?.run_id;
-	// If there are several new runs, the message mark on the thread does not identify the started run.
+	// The thread shows only the message mark of its newest question. This mark cannot identify one of several new runs.
 	const [found, ...others] = fresh;
 	if (!found || others.length > 0 || !messageMark) return undefined;
 	const { answer: state } = await readThread(run, run.threadId, 1);

@@ -136,7 +136,7 @@ export interface ConversationFacts {
 	/** IDs of all conversations on the thread. The most recently updated conversation comes first. */
 	conversationIds: string[];
 	status?: string;
-	/** Why the last run failed. */
+	/** Why the last run failed or was cancelled. */
 	error?: string;
 	/** The last run's tasks that wait for a person. */
 	tasks: unknown[];
@@ -199,7 +199,7 @@ export function openTasks(all: unknown[] = []) {
 export const waitsForPerson = ({ tasks, error }: { tasks: unknown[]; error?: unknown }) =>
 	tasks.length > 0 && !error;
 
-/** Reads one field of each waiting task. */
+/** Reads one field of each waiting task. The `id` of a task stays the same until the decision. */
 export const taskValues = (path: 'id' | 'name' | 'call.id', tasks: unknown[] = []): unknown[] =>
 	tasks.map((task) => get(task, path) as unknown);
 
@@ -373,7 +373,8 @@ export async function findAnswer(
  * - `interrupted`: the run waits for a person, or was cancelled. The event stream shows the reason.
  *
  * The server can create a run record for a decision, or for a request that the server rejects. This record is not a
- * real run: it has no assistant, and keeps the status `running`. Recorded in `test/recordings/background.json`.
+ * real run: it has no assistant, and keeps the status `running`. Recorded in `test/recordings/background.json`. A real
+ * run can also have no assistant, until the server answers the request that starts the run.
  */
 
 /** The route that starts a run and waits for the end (E4). On some servers, this is the only route for runs. */
@@ -445,7 +446,7 @@ export async function listRuns(client: ApiClient, threadId: string) {
 	return await call(client, { ...READ, path, schema: runList });
 }
 
-/** Excludes run records without an assistant, because these records are not real runs. */
+/** Excludes run records without an assistant, because most of these records are not real runs. */
 export const startedRuns = (runs: RunRecord[]): RunRecord[] =>
 	runs.filter((run) => run.assistant_id);
 

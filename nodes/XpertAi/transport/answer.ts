@@ -12,7 +12,7 @@ import { cleanAnswer, titleOf, type Redact } from './sanitize';
  *
  * @param body as received. A body that is not text is returned unchanged.
  * @param redact redacts the error texts in JSON (see `cleanAnswer`); default no redaction
- * @returns the JSON value without `credentials` keys. Text that is not JSON is returned unchanged.
+ * @returns the JSON value without `credentials` keys; undefined for blank text. Text that is not JSON stays unchanged.
  */
 export function parseAnswer(body: unknown, redact: Redact = (text) => text): unknown {
 	if (typeof body !== 'string') return body;

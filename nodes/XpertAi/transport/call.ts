@@ -26,8 +26,8 @@ const BASE_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 
 /**
- * Minimum delay before a retry, in milliseconds, for a server that may be restarting or overloaded. A Retry-After
- * header of the server takes precedence.
+ * Minimum delay before a retry, in milliseconds, after an unreadable answer or a status 404, 429 or 529. The server may
+ * be restarting or overloaded. A Retry-After header of the server takes precedence.
  */
 export const FOREIGN_ANSWER_PAUSE_MS = 1_000;
 
@@ -45,7 +45,10 @@ export interface ApiClient {
 /** The result of a call: the answer or the failure, and facts about the attempts. */
 export type Result<Answer> = {
 	attempts: number;
-	/** Whether the server may have processed a failed attempt. A successful retry does not reset this field. */
+	/**
+	 * Whether the server may have processed a failed attempt, or may still process it. A successful retry does not
+	 * reset this field. A cancelled attempt does not set this field (see `isOutcomeUnknown`).
+	 */
 	mayBeDone: boolean;
 } & (Answered<Answer> | { ok: false; failure: Failure; answer?: undefined });
 
@@ -54,7 +57,7 @@ export interface Call<Answer>
 	extends Pick<ApiRequest<Answer>, 'method' | 'path' | 'apiRoot' | 'schema'> {
 	/** JSON text, or a function that builds a form. Sending consumes a form, so each attempt needs a new form. */
 	body?: string | (() => FormData);
-	/** Whether the request can be sent twice without harm. */
+	/** Whether the request can be sent twice without harm. If false, retries require `certainlyNotDone`. */
 	repeatable: boolean;
 	maxTries?: number;
 	timeoutMs?: number;

@@ -35,7 +35,10 @@ export async function readCredential(
 /** The root address of the server, or the reason (`refusal`) why the node must not send requests. */
 export type RequestTarget = { root: string; allowedDomains?: string } | { refusal: string };
 
-/** Matches `Authorization: Bearer` or `Bearer` before a token that a user copied from a header. */
+/**
+ * Matches `Authorization: Bearer` or `Bearer` before a token that a user copied from a header. The expressions of
+ * `XpertAiApi.credentials.ts` also contain this pattern.
+ */
 export const BEFORE_TOKEN = /^(?:Authorization:\s*)?Bearer\s+/i;
 
 /** Returns the token without surrounding blanks and without a copied `Bearer` prefix. */
@@ -52,8 +55,9 @@ export function readRequestTarget(credential: ReadCredential): RequestTarget {
 	if ('refusal' in service) return service;
 	const token = tokenOf(credential);
 	if (!/^[\x21-\x7e]+$/.test(token)) return { refusal: REFUSALS.noToken };
+	// n8n adds these two fields to the credential.
 	// The node checks the domains itself, because n8n's check differs between versions.
-	// The node ignores the mode "None", because this mode is only for n8n's HTTP Request node.
+	// The node ignores the mode "None", because this mode is only for n8n's own request nodes, such as "HTTP Request".
 	const { allowedHttpRequestDomains: mode, allowedDomains: list } = credential;
 	const allowedDomains = mode === 'domains' ? String(list ?? '').trim() : undefined;
 	const { root } = service;
@@ -81,13 +85,17 @@ const plainHost = (host: string) => host.trim().toLowerCase().replace(/\.$/, '')
 
 /**
  * Matches a Base URL. Group 1 is the scheme, host and port. Group 2 is the path without a final `/api` or `/api/ai`.
- * Rejects backslashes, dot segments and user names, because URL parsers disagree about them.
- * The length limit keeps matching fast.
+ * Ignores a query or fragment.
+ * Rejects backslashes, dot segments and user names before the query, because URL parsers disagree about them.
+ * The length limit keeps matching fast. The expressions of `XpertAiApi.credentials.ts` also contain this pattern.
  */
 export const BASE_URL =
 	/^(?=.{1,2000}$)(https?:\/\/(?:[^\s/\\?#@:%[\]]+|\[[0-9a-f:.]+\])(?::\d*)?)((?:\/(?!(?:\.|%2e){1,2}(?:[/?#]|$))[^\s/\\?#]*)*?)\/*(?:\/api(?:\/ai)?\/*)?(?:[?#]\S*)?$/i;
 
-/** Matches the start of a secure Base URL: https with any host, or http with a loopback host. */
+/**
+ * Matches the start of a secure Base URL: https with any host, or http with a loopback host. The expressions of
+ * `XpertAiApi.credentials.ts` also contain this pattern.
+ */
 export const SECURE_START =
 	/^(?:https:\/\/|http:\/\/(?:(?:[\w-]+\.)*localhost|127(?:\.\d+){1,3}|\[[0:]*1\])(?:[:/?#]|$))/i;
 

@@ -67,7 +67,7 @@ function redactData(data: string, redact: Redact): string {
 /**
  * Reads an event stream to its end. Reads an error response as text.
  *
- * @param signal ends the reading when aborted
+ * @param signal ends the reading with an error when aborted
  * @returns the response, or the failure
  * @throws the network error if the connection breaks
  */

@@ -36,9 +36,15 @@ export interface Failure {
 	code?: string;
 	/** The reason from the server or the node, in one line. */
 	reason?: string;
-	/** What does not exist: the record or the route. Set only for a 404 of the Xpert AI server. */
+	/**
+	 * What does not exist: the record or the route. Set only for a 404 of the Xpert AI server. `call` removes `route`
+	 * if only one answer reported a missing route.
+	 */
 	missing?: 'record' | 'route';
-	/** True until an Xpert AI server has answered. Set only in executions that a user started in the editor. */
+	/**
+	 * True until a server has answered; a 404 of a proxy or an unrelated server does not count. Set only in executions
+	 * that a user started in the editor.
+	 */
 	unanswered?: boolean;
 	/** The header `x-request-id` of the answer. It identifies the request in the server's log. */
 	requestId?: string;
@@ -46,7 +52,7 @@ export interface Failure {
 	retryAfterMs?: number;
 	/** How often the request was sent, if known. */
 	attempts?: number;
-	/** The path of the request, without the origin. */
+	/** The path of the request, without the origin. Empty if the failure does not come from a request. */
 	path: string;
 	method: string;
 }
@@ -195,8 +201,8 @@ export const isNeverSent = ({ kind, code = '' }: Failure) =>
 	(kind === 'network' && (UNCONNECTED_CODE.test(code) || failsTls(code)));
 
 /**
- * Matches the server's reason for rejecting requests during an index rebuild of a knowledgebase. Recorded in
- * `test/recordings/knowledge.json`.
+ * Matches the server's reason for rejecting requests during an index rebuild of a knowledgebase. The server processes
+ * no part of these requests. Recorded in `test/recordings/knowledge.json`.
  */
 const BUSY_REASON = /^embedding rebuild is running/i;
 
@@ -227,7 +233,7 @@ export const isTokenRefused = ({ status = 0 }: Failure) => status === 401 || sta
 export const mayMeanNoRecord = ({ kind, status, missing }: Failure) =>
 	kind === 'status' && (missing === 'record' || status === 500);
 
-/** Whether the request was too large for the server or a proxy. */
+/** Whether the request was too large for the server or a proxy. No part of such a request is processed. */
 export const isTooLarge = ({ kind, status }: Failure) => kind === 'status' && status === 413;
 
 /** Whether the server rejected the content of the request. */

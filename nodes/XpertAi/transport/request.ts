@@ -59,7 +59,7 @@ function connect(credential: ReadCredential, context: RequestContext) {
 		const received = await exchange(request, target, redact, context);
 		const outcome = 'kind' in received ? received : readResponse(received, schema, redact);
 		if ('ok' in outcome) return outcome;
-		// Removes the token and markup from texts of the server.
+		// Removes the token and markup from the texts of a failure, because n8n shows these texts.
 		const foreign = pick(outcome, 'code', 'reason', 'requestId');
 		const safe = mapValues(foreign, (text) => text && sanitize(redact(text)));
 		const failure = { ...outcome, ...safe, method, path: redact(apiRoot + path) };
@@ -101,7 +101,7 @@ async function exchange(
 			...(stream?.lastEventId !== undefined && { 'Last-Event-ID': stream.lastEventId }),
 			...(typeof body === 'string' && { 'Content-Type': 'application/json' }),
 		},
-		// n8n's client would parse a JSON text, so the body is sent as bytes.
+		// The node sends JSON as bytes, because n8n's client would parse a JSON text once more, which takes time.
 		body: typeof body === 'string' ? Buffer.from(body) : body,
 		encoding: stream ? 'stream' : 'text',
 		timeout,
@@ -164,8 +164,8 @@ export async function connectionsOf(context: IExecuteFunctions): Promise<Connect
 	const items = context.getInputData();
 	const read = async (index: number) => await readCredential(context, index);
 	const first = await read(0);
-	// Two more reads detect expressions that depend on the item: a read without item data (index `items.length`), and a
-	// read for the last item.
+	// Two more reads detect expressions that depend on the item. At the index `items.length`, expressions with item
+	// data fail. For the last item, expressions that use only the index give another value.
 	const isSame = async (index: number) =>
 		!('refusal' in first) && isEqual(first, await read(index));
 	if (items.length <= 1 || ((await isSame(items.length)) && (await isSame(items.length - 1)))) {

@@ -9,8 +9,8 @@ const MAX_LENGTH = 500;
 export type Redact = (text: string) => string;
 
 /**
- * Sanitizes text from a server for an error or a hint. The result is one line of at most 500 characters without markup.
- * Does not redact the token (see `redactor`).
+ * Sanitizes text from a server for an error or a hint. The result is one line of at most 500 characters. It has no
+ * markup, because n8n would render markup. Does not redact the token (see `redactor`).
  *
  * @returns `undefined` if no text remains
  */
@@ -28,7 +28,10 @@ export function sanitize(text: string): string | undefined {
 export const titleOf = (page: string): string | undefined =>
 	/<title[^<>]*>([^<]*)<\/title>/i.exec(page.slice(0, READ_LENGTH))?.[1]?.trim();
 
-/** Returns a function that redacts a token in a text, even if the token is encoded or in lower case. */
+/**
+ * Returns a function that redacts a token in a text, even if the token is encoded or in lower case. A text with an
+ * encoded token is returned decoded. The function also redacts other tokens after `Bearer`.
+ */
 export function redactor(token: string): Redact {
 	// Matches the token and the decoded token, because `decode` can change the token in a text.
 	const spellings = compact([token, decode(token)]).map(escapeRegExp);
@@ -43,15 +46,21 @@ export function redactor(token: string): Redact {
 	};
 }
 
-/** Keys whose values are error texts of a server. */
+/**
+ * Keys whose values are error texts of a server. `cleanAnswer` also treats the names of `tasks` and the outputs of
+ * failed tools as error texts.
+ */
 const WORD_KEYS = /^(?:error|processMsg|embeddingRebuildError)$/;
 
-/** The prefix of texts that the node stores in the `processMsg` of documents. These texts are not redacted. */
+/**
+ * The prefix of texts that the node stores in the `processMsg` of documents. These texts are not redacted, because the
+ * node must read them unchanged.
+ */
 export const OWN_NOTE = 'n8n-memory-';
 
 /**
  * Cleans an answer in place. Deletes all `credentials`, which can contain API keys of model providers. Redacts error
- * texts (see `WORD_KEYS`). Uses no recursion, because answers can be nested deeply.
+ * texts (see `WORD_KEYS`). Other texts stay unchanged. Uses no recursion, because answers can be nested deeply.
  */
 export function cleanAnswer(answer: unknown, redact: Redact): void {
 	const left = [{ value: answer, parent: '', isWord: false, isMetadata: false }];

@@ -6,7 +6,7 @@ export const FINGERPRINT_BYTES = 7;
 
 /**
  * A mark is the first character of a content hash. The mark shows what was hashed: the content or the version of a
- * document. In the fingerprint of a processed document, the mark is a capital letter.
+ * document. In a fingerprint, a capital mark means that the document is processed, or needs no processing.
  */
 export const MARKS = { content: 'c', version: 'v' };
 /** The fingerprint of a document whose content is unknown. The next run sends this document. */
@@ -65,7 +65,7 @@ export class Fingerprints {
 		return fingerprint !== UNKNOWN && (!processed || fingerprint < 'a');
 	}
 
-	/** Records that a document is processed. Ignores a document with unknown content. */
+	/** Records that a document is processed, or needs no processing. Ignores a document with unknown content. */
 	markProcessed(id: string): void {
 		const fingerprint = this.fingerprintOf(id);
 		if (fingerprint >= 'a') this.set([packId(id), upperFirst(fingerprint)]);
@@ -155,8 +155,8 @@ export function packId(id: string): string {
 }
 
 /**
- * Returns the tail of a packed ID: the last two bytes, as a number. The first bytes are less random, because they may
- * be a timestamp.
+ * Returns the tail of a packed ID: the last two bytes, as a number. The tail decides which piece contains the ID. The
+ * first bytes are less random, because they may be a timestamp.
  */
 export const tailOf = (packedId: string) =>
 	packedId.charCodeAt(ID_BYTES - 1) + 256 * packedId.charCodeAt(ID_BYTES - 2);

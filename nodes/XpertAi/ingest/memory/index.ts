@@ -25,8 +25,8 @@ import type {
  * Lease: only one run at a time may send (see `Lease`). Each run has a higher number than all earlier runs.
  *
  * Pieces and root note: each piece contains the IDs and fingerprints of some of the documents. A fingerprint is a short
- * content hash. The root note contains the number of the last run that is merged into the pieces. A run writes all
- * pieces before the root note.
+ * content hash. The root note contains the number of the last run that is merged into the pieces. A run writes the
+ * changed pieces before the root note.
  *
  * Journal: records which documents a run sends (journal.ts). Each batch has one journal page. A journal page consists
  * of two notes, one for document IDs and one for fingerprints. The request of a batch has these rows:
@@ -60,7 +60,10 @@ const pieceName = (at: number, of: number) =>
 const pieceNames = (root: ReadNote) =>
 	range(isReadable(root) ? root.pieces : 0).map((at, _, all) => pieceName(at, all.length));
 
-/** All names that the first piece can have. The name contains the number of pieces, which is a power of two. */
+/**
+ * Names that the first piece can have. The name contains the number of pieces, which is a power of two. The list ends
+ * at 1024 pieces, which hold two million documents.
+ */
 const FIRST_PIECES = range(11).map((power) => pieceName(0, 2 ** power));
 
 /** What went wrong with the memory. */
@@ -102,18 +105,21 @@ export class SourceMemory {
 	onlyStored = false;
 	/** Number of documents in the memory when this run began. */
 	knownBefore = 0;
-	/** Another run that holds the lease. If set, this run must not send. */
+	/**
+	 * Another run that holds the lease. If set, this run must not send. After `open('to read')`, the other run may have
+	 * crashed.
+	 */
 	holder?: Holder;
 	private readonly notes: NotesOnServer;
 	private readonly journal: Journal;
 	private readonly lease: Lease;
 	/** The header of the root note. */
 	private root: Omit<MemoryNote, 'source' | 'body'> = { run: 0, pieces: 0 };
-	/** Whether the memory on the server is outdated. If so, this run writes the memory before it sends. */
+	/** Whether this run must write the memory before it sends the next request. */
 	private isStale = false;
 	/** Numbers of the pieces that must be written. */
 	private readonly stalePieces = new Set<number>();
-	/** Packed IDs of documents that no earlier run has sent. */
+	/** Packed IDs of documents that no earlier run has sent, until their outcome is known. */
 	private readonly newIds = new Set<string>();
 	/** Resolves when all queued tasks have ended. Tasks run one after another. */
 	private queue: Promise<unknown> = Promise.resolve();
@@ -166,7 +172,7 @@ export class SourceMemory {
 		return !this.troubles.noRoute && !this.refusal;
 	}
 
-	/** Why this run must not send; `undefined` if sending is allowed. */
+	/** Why this run must not send; `undefined` if no reason is known. */
 	get refusal(): Failure | undefined {
 		return this.lease.refusal;
 	}
@@ -220,8 +226,8 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Records that the server has stored a document with this content. The content stays unknown if a delayed request
-	 * may still overwrite the document.
+	 * Records that the server has stored a document with this content. The content stays unknown if a late request (see
+	 * `Journal`) may still overwrite the document.
 	 */
 	recordStored(id: string, contentHash: string, name: DocumentName = {}): void {
 		const entry = storedEntry(id, contentHash);
@@ -230,7 +236,7 @@ export class SourceMemory {
 		if (this.journal.isCertain(entry)) this.known.set(entry);
 	}
 
-	/** Removes a rejected document from the memory. Keeps a document that an earlier run may have stored. */
+	/** Removes a rejected document from the memory, unless an earlier run or a late request may have stored it. */
 	recordRejected(id: string): void {
 		const isCertain = this.journal.isCertain([packId(id), '']);
 		if (this.newIds.delete(packId(id)) && isCertain) this.known.remove(id);
@@ -310,7 +316,7 @@ export class SourceMemory {
 			await this.readUnmergedJournal(counters.sent, isRootLost);
 		const lastRun = Math.max(this.journal.crashed, counters.sent);
 		this.isNew = root === undefined && !isRootLost && lastRun === 0;
-		// A crashed run may not have written the names of documents with unknown content.
+		// The names of documents with unknown content may be missing, because runs add names of stored documents only.
 		for (const [packedId, fingerprint] of this.known.entries())
 			if (fingerprint === UNKNOWN) this.names.unnamed.add(packedId);
 	}
@@ -362,13 +368,14 @@ export class SourceMemory {
 		journal.isDamaged ||= isRootLost || Math.max(journal.crashed, root.run) < sent;
 		this.isStale = true;
 		if (!journal.isDamaged) return;
-		// A lost journal page may be about any document, so no content is certain.
+		// A lost journal page may be about any document, so no content is certain. If the root note is lost, the pages
+		// that this run has read may be outdated.
 		for (const [packedId] of known.entries()) known.set([packedId, UNKNOWN]);
 		this.troubles.lost = this.lease.holder.since;
 	}
 
 	/**
-	 * Writes the pieces and, after them, the root note.
+	 * Writes the changed and the unreadable pieces and, after them, the root note.
 	 *
 	 * @param run number of the last run that is merged into the memory
 	 * @param isLast whether to release the lease afterwards
@@ -415,7 +422,7 @@ export class SourceMemory {
 const TURN: NoteName = ['turn', 'when … began'];
 export const LEASE: NoteName = ['lease', 'whether … is at work'];
 
-/** Durations in milliseconds. */
+/** Durations in milliseconds. Each run measures them with its own clock, so the clocks of runs may differ. */
 const MS = { renew: 20_000, overdue: 45_000, expired: 60_000, contended: 30_000, poll: 5000 };
 
 /**
@@ -443,6 +450,9 @@ type LeaseNotes = Record<'turn' | 'lease', ReadNote> & { others: ReadNote[] };
  *
  * A renews the lease every 20 s. If the last renewal was 45 s ago, A first reads both notes. If none of them contains
  * the ID of A, another run has taken the lease, and A sends no more.
+ *
+ * A slow run may overwrite `lease`, and then wait in step 4. Within this half minute, A renews the lease without
+ * reading the notes. So the slow run gives up, and A keeps the lease.
  */
 
 /** The lease of a source. Only the run that holds the lease may send. */
@@ -655,5 +665,5 @@ function holderIn(note: ReadNote): Holder {
 	return { by: sanitize(by) ?? 'unknown', since: sanitize(since) ?? 'unknown' };
 }
 
-/** Returns a value that changes with each write of a note. */
+/** Returns a value that changes with each write of a readable note `lease`. */
 const writeIdOf = (note: ReadNote) => (isReadable(note) ? (note.writeId ?? '') : note);

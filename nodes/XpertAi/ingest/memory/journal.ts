@@ -10,7 +10,10 @@ import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
  */
 export const SLOTS = 2;
 
-/** Names of the two notes of a journal page: one note with document IDs, one note with fingerprints. */
+/**
+ * Names of the two notes of a journal page: one note with document IDs, one note with fingerprints. With two notes, the
+ * loss of one note is noticed.
+ */
 function pageNames(run: number, at: number): [documents: NoteName, end: NoteName] {
 	const slot = run % SLOTS;
 	const place = `${slot + 1}.${at + 1}`;
@@ -26,7 +29,10 @@ export const FIRST_PAGES = range(SLOTS).flatMap((slot) => pageNames(slot, 0));
 /** Bytes to reserve for journal rows in the request of a batch: `once`, plus `each` per document. */
 export const ROOM_IN_BATCH = { once: 8 * 1024, each: 60 };
 
-/** Records which documents a run sends, with one page per batch. If the run crashes, the next run reads these pages. */
+/**
+ * Records which documents a run sends, with one page per batch. If the run crashes, the next run reads these pages. A
+ * request is late if the server may still process one of its failed attempts.
+ */
 export class Journal {
 	run = 0;
 	/** Number of the last crashed run, or 0. Set by `readUnmerged`. */

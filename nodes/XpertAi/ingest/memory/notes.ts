@@ -30,7 +30,7 @@ const count = z.number().int().min(0);
 
 const headerSchema = z.object({
 	source: z.string(),
-	/** Identifies one write of the note `turn` or `lease`. Begins with the ID of the run (`leaseOwnerId`). */
+	/** In the note `turn`: the ID of the run (`leaseOwnerId`). In the note `lease`: this ID, and a number per write. */
 	writeId: z.string().optional(),
 	/** Number of the run that wrote the note. In the root note: number of the last run that the memory includes. */
 	run: count.default(0),
@@ -87,7 +87,7 @@ const BEGINNING = `${OWN_NOTE}1`;
  * Sizes and limits. Tests set lower values.
  * `request`: maximum characters of notes in one request. Proxies allow 1 MiB.
  * `answer`: maximum number of pieces or name notes in one answer.
- * `piece`: average number of documents in a piece.
+ * `piece`: highest average number of documents in a piece. The note of such a piece has 61 KB.
  * `names`: number of characters to collect before a name note is written.
  * `pages`: number of journal pages to read in one request.
  */

@@ -11,7 +11,8 @@ import { systemClock } from '../../transport/clock';
 
 /**
  * Creates a conversation. The request sets an ID and an owner, so a repeated request creates no second conversation. If
- * the owner is unknown, the request is sent without these fields, and is not repeated.
+ * the owner is unknown, or the server ignores owners, sends a request without these fields. If the answer to that
+ * request is lost, the request is not repeated.
  *
  * @throws NodeApiError if a request fails
  */

@@ -40,7 +40,8 @@ export const deleteConversation = declare({
 const messageList = z.object({ items: z.array(z.object({ id: z.string().min(1) })) });
 
 /**
- * Deletes the messages of a conversation, newest first. Servers do not delete a conversation with several questions.
+ * Deletes the messages of a conversation, newest first. Servers do not delete a conversation with several questions
+ * while it still has messages.
  *
  * @throws NodeApiError if a request fails
  */

@@ -39,7 +39,10 @@ const latestAnswer = z
 	.tuple([z.object({ id: z.string().min(1), role: z.literal('ai') })])
 	.rest(z.unknown());
 
-/** Finds the answer to rate, and throws if there is none. */
+/**
+ * Finds the answer to rate, and throws if there is none. Checks that the role is `ai`, because servers also accept a
+ * rating of a question.
+ */
 async function selectAnswer(
 	item: Item,
 	path: PathValues,

@@ -20,7 +20,8 @@ export const titleField = textField('title', 'Title', 'Title shown in the list o
 export const isMissing = (answer: unknown) => isJsonObject(answer) && isEmpty(answer);
 
 /**
- * Reads a conversation, to check that it exists. Without this check, an update would create a missing conversation.
+ * Reads a conversation, to check that it exists. Without this check, an update would create a missing conversation. A
+ * deletion of a missing conversation would get the status 500.
  *
  * @returns the conversation; an empty object if it does not exist
  * @throws NodeApiError if the request fails

@@ -21,7 +21,8 @@ const identifiedBy = z.enum(['key', 'id']);
  * Disables or enables documents, grouped by knowledgebase and source.
  *
  * @returns one item per document, in the order of the input items
- * @throws NodeApiError or NodeOperationError of the first failure, if On Error is "Stop Workflow"
+ * @throws NodeApiError or NodeOperationError of the first failure, if "On Error" is "Stop Workflow" or the execution
+ * was stopped
  */
 export async function switchAll(
 	{ items }: Execution,

@@ -42,8 +42,9 @@ function refuseInLoop(item: Item, name: string, choice: string, other: string): 
 }
 
 /**
- * Rejects "Mirror the Source" behind a Find Changes node of the same source. Find Changes passes on only changed
- * documents, so all unchanged documents would be disabled.
+ * Rejects "Mirror the Source" behind a Find Changes node that has, or may have, the same source. Find Changes passes on
+ * only changed documents, so all unchanged documents would be disabled. Rejects nothing in older versions of n8n,
+ * because they do not return the parameters of other nodes.
  *
  * @throws NodeOperationError before anything is sent
  */
@@ -69,8 +70,9 @@ function refuseBehindFindChanges(item: Item): void {
 const REMOVING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error', 'integrated'];
 
 /**
- * Disables stored documents that are missing from this run, if `mirrors` is set. A dry run only reports these
- * documents. If too many are missing (`maxGonePercent`), disables none and records an error.
+ * Disables stored documents that are missing from this run, if `mirrors` is set. Only a complete run in one of the
+ * REMOVING_MODES disables documents (see `reasonToKeep`). A dry run only reports these documents. If too many are
+ * missing (`maxGonePercent`), disables none and records an error.
  */
 async function disableMissing(target: Target): Promise<void> {
 	const { memory, memoryRoutes: routes, seen, submission } = target;
@@ -159,7 +161,10 @@ async function reasonToKeep(
 /** If fewer documents than this are missing, `exceedsShare` usually ignores the limit. */
 const ALWAYS_ALLOWED_BELOW = 10;
 
-/** Whether more documents are missing than `maxPercent` allows. Ignores the limit if only a few are missing. */
+/**
+ * Whether more documents are missing than `maxPercent` allows. Ignores the limit if only a few are missing. Even then,
+ * the limit applies if at least half of the documents are missing, or if `maxPercent` is 0.
+ */
 export function exceedsShare(missing: number, before: number, maxPercent: number): boolean {
 	const isFew = missing < ALWAYS_ALLOWED_BELOW && missing * 2 < before && maxPercent > 0;
 	return !isFew && percentage(missing, before) > maxPercent;
@@ -196,7 +201,8 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 
 /**
  * Groups the items by knowledgebase and source. With On Error = Stop Workflow, reads all items now, so that an invalid
- * item ends the execution before anything is sent.
+ * item ends the execution before anything is sent. Files and files of records may be large, so they
+ * are read later.
  */
 function targetsOf(
 	submission: Submission,
@@ -301,7 +307,7 @@ const findChangesParameters = z.object({
 });
 
 /**
- * Runs Find Changes: passes on the items whose documents are new or changed. The setting "What Is Gone" decides whether
+ * Runs Find Changes: passes on the items whose documents Submit would send. The setting "What Is Gone" decides whether
  * missing documents are disabled.
  *
  * @returns the items to pass on, and error items; in a dry run, the plan for each item

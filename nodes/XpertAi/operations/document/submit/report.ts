@@ -147,7 +147,10 @@ const ADVICE: Record<string, string> = {
 	'ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get': `The server could not fetch the file from its address. Upload it instead, with "Documents From" set to ${SOURCES.files.name}.`,
 };
 
-/** Says that assistants cannot find a stored document. If the cause of the failure is known, adds advice. */
+/**
+ * Says that assistants cannot find a stored document. If the cause of the failure is known, adds advice. If the server
+ * could not process the document for another cause, adds general advice.
+ */
 export function processingAdvice(reason: string, name = ''): string {
 	const state = 'It is stored, and assistants do not find it.';
 	const advice = find(ADVICE, (_, pattern) => new RegExp(pattern, 'i').test(reason));
@@ -196,7 +199,10 @@ const firstOf = (texts: string[]) => [...new Set(texts)].slice(0, MAX_REASONS);
 /** A fact about a run, such as the outcome of a document. */
 export type SubmitFact =
 	| Exclude<Fact<Origin>, { outcome: 'processed' }>
-	/** `origin` may be unset, because keeping it for every document needs too much RAM. */
+	/**
+	 * If `origin` is unset, this run has stored the document, and does not track it (see `Origin.isTracked`). To keep
+	 * `origin` for every document needs too much RAM.
+	 */
 	| { outcome: 'processed'; id: string; end: ProcessingEnd; origin?: Origin }
 	| { outcome: 'begun'; origin: Origin }
 	/** A file of records contained no record. */
@@ -220,7 +226,7 @@ export const newTally = () => ({
 	failed: [] as Array<
 		Pick<Origin, 'name' | 'outcome' | 'key' | 'id'> & { reason: string; status?: number }
 	>,
-	/** Number of stored documents that assistants cannot find. */
+	/** Number of stored documents whose processing failed or could not be started. */
 	processingFailed: 0,
 	/** Whether a request to start or follow processing failed. */
 	processingBroken: false,
@@ -280,8 +286,8 @@ function recount({ counts }: Tally, from: OutcomeName, to: OutcomeName, origin?:
 /* The execution */
 
 /**
- * Marks failures as `unanswered` until an Xpert AI server answers. The node gives up early on `unanswered` failures.
- * A wrong Base URL is therefore reported quickly.
+ * Marks failures as `unanswered` until a server answers. A 404 of a proxy or an unrelated server does not count as an
+ * answer. The node gives up early on `unanswered` failures. A wrong Base URL is therefore reported quickly.
  */
 function markUnanswered(send: Send): Send {
 	let hasAnswered = false;
@@ -297,7 +303,8 @@ function markUnanswered(send: Send): Send {
 
 /**
  * The execution mode of the outermost workflow, such as `manual`. In a sub-workflow, `getMode` returns `integrated`.
- * `rootExecutionMode` exists since n8n 2.20, but not in workflows that are tools of agents.
+ * `rootExecutionMode` exists since n8n 2.20, but not in workflows that are tools of agents. Without
+ * `rootExecutionMode`, returns the mode of the calling workflow, which is `integrated` for a sub-workflow.
  */
 export function outermostMode(context: IExecuteFunctions): unknown {
 	const mode = context.getMode();

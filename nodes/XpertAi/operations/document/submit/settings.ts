@@ -35,7 +35,7 @@ export const submitParameters = z.object({
 		maxGonePercent: finite.min(0),
 		resendAll: z.boolean(),
 		retryMinutes: minutes,
-		/** The run stops after this number of consecutive failures with the same reason. 0 means no limit. */
+		/** The run stops sending after this number of consecutive failures with the same reason. 0 means no limit. */
 		stopAfterFailures: finite.int().min(0),
 		timeout: timeoutSeconds,
 		waitMinutes: minutes,
@@ -76,7 +76,7 @@ export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Ite
 export interface SubmitSettings
 	extends AnswerOutput,
 		Omit<ReturnType<typeof readSubmitSettings>, 'process'> {
-	/** Whether the server is to process stored documents. Unset in Find Changes. */
+	/** Whether the server is to process stored documents. Unset in Find Changes: the setting of the last run counts. */
 	process?: boolean;
 }
 

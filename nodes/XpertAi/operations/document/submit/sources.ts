@@ -51,7 +51,7 @@ export interface FoundDocument {
 	version?: string;
 	/** Reads the file. The node uploads the file before it stores the document. */
 	file?: () => Promise<SourceFile>;
-	/** Whether the node removed U+0000 from the record. */
+	/** Whether the node removed U+0000 from the record. Not set if there is a file: see `SourceFile.hadNul`. */
 	hadNul?: boolean;
 }
 
@@ -75,6 +75,7 @@ const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
 /**
  * Reads the documents of an item. The parameter "Documents From" selects the reader.
  *
+ * @returns the documents; a file of records is read, and can throw, only when the caller iterates the result
  * @throws NodeOperationError naming the field, the item and the requirement
  */
 export function readDocuments(item: Item): SourceDocuments {
@@ -263,7 +264,10 @@ function columnsOf(item: Item): IDataObject {
 	return isJsonObject(byHand) ? omitBy(byHand, isNil) : {};
 }
 
-/** Common column names for name, text and address, best first. Case, spaces, hyphens and underscores do not matter. */
+/**
+ * Common column names for name, text and address, best first. Case, spaces, hyphens and underscores do not matter. All
+ * other fields need their exact name, because a column such as `ID` may not be about the document.
+ */
 const ALIASES = {
 	// A column such as `path` is never used as `filePath`, because `filePath` is a path on the server's disk.
 	name: ['name', 'title', 'filename', 'documentname', 'path', 'file'],
@@ -274,7 +278,7 @@ const ALIASES = {
 /**
  * Maps columns by name to document fields and `text`. Exact field names take precedence over `ALIASES`.
  *
- * @returns the fields without empty columns; an empty `folder` is kept
+ * @returns the fields without blank texts and undefined values; a blank `folder` is kept
  */
 export function mapColumns(columns: IDataObject): IDataObject {
 	const isBlank = (column: unknown) => typeof column === 'string' && column.trim() === '';
@@ -401,6 +405,7 @@ const NUL_IN_JSON = /(?<!\\)((?:\\\\)*)\\u0000/g;
 
 /**
  * Prepares a record for the server. Adds a text splitter, converts dates in the metadata to UTC, and removes U+0000.
+ * The dates are in UTC so that filters can compare them.
  *
  * @throws NodeOperationError if the chunk size or overlap is not valid, or the record cannot be written as JSON
  */
@@ -477,7 +482,7 @@ const ZIP_FORMATS = ['docx', 'epub', 'pptx', 'xlsx'];
  * Detects the format of a file from its first bytes.
  *
  * @param named the format according to the file name and the MIME type
- * @returns the file extension, OLD_OFFICE, or `undefined` for an unknown format
+ * @returns the file extension, OLD_OFFICE, or `undefined` if the bytes show no format
  */
 function shownFormat(
 	head: Buffer,
@@ -502,7 +507,7 @@ function shownFormat(
 /**
  * Makes a document with a file to upload.
  *
- * @param named the format according to the file name
+ * @param named the format according to the file name and the MIME type
  * @param read reads the content of the file and detects its format
  */
 function fileDocument(

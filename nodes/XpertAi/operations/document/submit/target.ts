@@ -48,7 +48,7 @@ async function hashOf({ json, record, file }: Document, version?: string): Promi
 	return MARKS.content + digest.digest('binary');
 }
 
-/** Number of documents in the first batch. If the server rejects all documents, a small batch shows this early. */
+/** Number of documents in the first batch. A small batch is processed soon, and shows early if all documents fail. */
 const FIRST_BATCH = 10;
 
 /** Maximum number of documents to look up on the server for a new source. */
@@ -73,7 +73,10 @@ const documentName = ({ record: { name }, key }: Document) => (name ? { name, ke
  * knowledgebase, and follows their processing.
  */
 export class Target {
-	/** IDs of the documents that the source contains in this run. Used to find missing documents. */
+	/**
+	 * IDs of the documents that the source contains in this run. Used to find missing documents. Empty in a run that
+	 * does not look for missing documents.
+	 */
 	readonly seen = new Fingerprints();
 	/**
 	 * The latest document with each ID (in lower case). Some documents are left out, to save memory (see
@@ -83,11 +86,14 @@ export class Target {
 	/** Items of this source that the run has not handled yet. `documents` is set if the item was read in advance. */
 	readonly queue: Array<{ item: Item; documents?: SourceDocuments }> = [];
 	/**
-	 * Number of documents that could not be read, or are perhaps not stored. If above 0, this run does not disable
-	 * documents.
+	 * Number of failed documents that leave unclear what the source contains, or what is stored (see `recordGap`). If
+	 * above 0, this run does not disable documents.
 	 */
 	gaps = 0;
-	/** A key with a missing value, such as `docs-undefined`. If set, this run does not disable documents. */
+	/**
+	 * A key with a missing value, such as `docs-undefined`. If set, this run does not disable documents, because the
+	 * document with the correct key may only seem to be missing.
+	 */
 	brokenKey?: string;
 	/** What earlier runs of this source stored. Unset if this run uses no memory. */
 	memory?: SourceMemory;
@@ -178,7 +184,7 @@ export class Target {
 	async followProcessing(): Promise<void> {
 		for await (const some of this.processing?.end() ?? [])
 			for (const fact of some) this.takeProcessed(fact);
-		// Documents whose processing failed are still in `begun`. Sends these documents again.
+		// Only documents whose processing failed are still in `begun`. Sends these documents again.
 		const documents = [...this.begun.values()];
 		if (documents.length === 0) return;
 		this.begun.clear();
@@ -333,9 +339,10 @@ export class Target {
 	}
 
 	/**
-	 * Starts the processing of an unchanged document that an earlier run stored without processing.
+	 * Starts the processing of an unchanged document that an earlier run stored without processing. Does nothing if
+	 * this run does not wait for processing, or if `begun` is full. In these cases, `take` starts the processing.
 	 *
-	 * @returns whether the processing was started
+	 * @returns whether the document was added to `begun`
 	 */
 	private begins(fact: Fact<Origin>): boolean {
 		const { waitMs } = this.submission.settings;
@@ -362,8 +369,8 @@ export class Target {
 	}
 
 	/**
-	 * Records the last processing state of a document. If the processing failed, the memory forgets the content. The
-	 * next run then sends the document again.
+	 * Records the last processing state of a document. If the processing failed or is stuck, the memory forgets the
+	 * content. The next run then sends the document again.
 	 */
 	private takeProcessed(fact: Processed): void {
 		const { id, end } = fact;
@@ -383,7 +390,8 @@ export class Target {
 	}
 
 	/**
-	 * Reads the queued items one after another, and yields their documents.
+	 * Reads the queued items one after another, and yields their documents. If sending has stopped, reports the
+	 * documents as not sent instead.
 	 *
 	 * @param isHashed whether to set `contentHash`, for the comparison with earlier runs
 	 */
@@ -432,7 +440,11 @@ export class Target {
 		}
 	}
 
-	/** Counts a document in `gaps` if it was not sent, or its outcome is unclear. */
+	/**
+	 * Counts a document in `gaps` if it was not sent, or if its outcome is unclear. Does not count a document with an
+	 * invalid file, or a document that the server rejected for a stated reason. Such a document is certainly present in
+	 * the source. But a rejected document that later runs cannot recognize (`isNew`) always counts.
+	 */
 	private recordGap(fact: Fact<Origin>): void {
 		const isGap =
 			fact.outcome === 'unknown' ||

@@ -121,12 +121,14 @@ export async function inThreadQueues<Result>(
 }
 
 /**
- * Executes Thread: Ask and Wait, Decide, Answer Again and Start Run. Reads all items before it sends anything.
+ * Executes Thread: Ask and Wait, Decide, Answer Again and Start Run. Reads all items before it sends anything. So an
+ * invalid item can stop the workflow before any run starts.
  *
  * @param kind what to send to the assistant
  * @param waits whether to wait for the answer
  * @returns the output, in the order of the items
- * @throws NodeApiError or NodeOperationError of the first item that stops the workflow
+ * @throws NodeApiError or NodeOperationError of the first failed item, if the failure stops the workflow or the
+ * execution was stopped
  */
 export async function executeAsking(
 	{ context, items }: Execution,
@@ -362,7 +364,7 @@ export const FACTS = [
 	...(['rejected', 'remembered', 'discarded', 'cancelledRun'] as const),
 ];
 
-/** The fields of a cited passage in simplified output. */
+/** The fields of a cited passage in simplified output, unless "Include" contains "Passages". */
 const CITED = ['number', 'documentName', 'fileUrl', 'documentId'] as const;
 
 const REJECTED = 'This was rejected, and not carried out.';
@@ -417,7 +419,7 @@ export function answerOf(
 
 const known = (json: FieldValues) => omitBy(json, isUndefined) as IDataObject;
 
-/** How a search was filtered, worst status first. `unknown` means that the server reported no status. */
+/** How a search was filtered, worst status first. `unknown` means that the server reported no known status. */
 const STATUSES = ['not_applied', 'dynamic_fallback', 'unknown', 'applied', 'notSearched'] as const;
 
 /** The statuses to report even if the message contained no values for filters. */
@@ -627,7 +629,10 @@ export function resultError(
 
 const READ_THREAD_ADVICE = 'Look the thread up on the server, or read it with Thread: Get.';
 
-/** The assistant that a 404 is about. Undefined if the item has a run ID, because the 404 may be about the run. */
+/**
+ * The assistant that a 404 is about. The server looks up the assistant first. Undefined if the item has a run ID,
+ * because the 404 may be about the run.
+ */
 function missingRecord(item: Item, { threadId = '' }: NoAnswer): HintContext['missing'] {
 	if (item.has('runId')) return undefined;
 	if (item.has('assistantId')) return { field: '"Assistant"', id: item.filledText('assistantId') };

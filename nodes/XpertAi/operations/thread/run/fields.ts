@@ -229,7 +229,7 @@ const sources = {
 	},
 };
 
-/** Tools do not offer "Automatic", because the tool of an agent does not know the chat session. */
+/** Tools do not offer "Automatic", because `chatSessionOf` finds no chat session in the tool of an agent. */
 const threadSources = [
 	choiceField(
 		'threadSource',

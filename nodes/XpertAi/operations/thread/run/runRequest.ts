@@ -83,7 +83,7 @@ const FIELD_BY_PATH = {
 /**
  * Builds the request body of a run, without the uploaded files.
  *
- * @param reserved paths that Additional Fields (JSON) must not set
+ * @param reserved paths that Additional Fields (JSON) must not set, in addition to those of every run of this kind
  * @throws NodeOperationError if a parameter is invalid
  */
 export function runBodyOf(item: Item, kind: RunKind, reserved: string[] = []): RunBody {
@@ -119,7 +119,8 @@ function decisionBody(item: Item, values: FieldValues) {
 	const byCallId = item.check(changedArguments, changes, { parameter: item.labelOf(CHANGES) });
 	const toolCalls = map(byCallId, (args, id) => ({ id, args }));
 	const patch = isEmpty(toolCalls) || !isConfirmed ? {} : { patch: { toolCalls } };
-	// A rejection must not have a payload. With a payload, the server executes the rejected call.
+	// A rejection must not have a payload. With any payload, even null, the server executes the rejected call.
+	// So Additional Fields (JSON) must not set any part of a rejection.
 	const decided = isConfirmed ? ['input.decision.type'] : ['input.decision', 'input.patch'];
 	return {
 		body: { input: { action: 'resume', target: {}, decision: { type }, ...patch } },
@@ -166,8 +167,8 @@ function rowsOfFilters(item: Item, rows: unknown): FieldValues {
 }
 
 /**
- * Rejects empty filter values. An empty value makes some filters match everything. Recorded in
- * `test/recordings/knowledge-filter-5.json`.
+ * Rejects empty filter values, except text rows with "May Be Empty". An empty value makes some filters match
+ * everything. Recorded in `test/recordings/knowledge-filter-5.json`.
  */
 function checkFilterValues(item: Item, body: RunBody, naming: Naming, rows: unknown = []) {
 	const mayBeEmpty = (rows as Row[]).filter((row) => row.mayBeEmpty && isText(row)).map(keyIn);
@@ -193,7 +194,10 @@ const isEmptyValue = (value: unknown): boolean =>
 	(typeof value === 'string' && /^[\s/]*$/.test(value)) ||
 	(Array.isArray(value) && value.length === 0);
 
-/** The node type of Loop Over Items. Items in a loop must not share the conversation of the chat session. */
+/**
+ * The node type of Loop Over Items. Each round of this loop has other items. These items must not share the
+ * conversation of the chat session. Other loops come back with the same chat message, so they keep its conversation.
+ */
 const LOOP_OVER_ITEMS = 'n8n-nodes-base.splitInBatches';
 
 const chatMessage = z.object({ sessionId: z.string().trim().min(1) });
