@@ -65,13 +65,16 @@ async function* nonEmptyLines(chunks: AsyncIterable<string>): AsyncGenerator<Lin
 	if (text) yield { number, text };
 }
 
+const TOO_LONG_A_LINE = 'is longer than 32 MB, so nothing after it was read';
+
 function parseLine({ number, text }: Line): FileRecord {
 	const position = `Line ${number} of the file`;
 	try {
 		return { position, value: exactJson(text) };
 	} catch {
+		// Reading ends at such a line.
 		const isCut = text.length > MAX_VALUE_LENGTH;
-		return { position, flaw: isCut ? 'is longer than 32 MB' : 'is not valid JSON' };
+		return { position, flaw: isCut ? TOO_LONG_A_LINE : 'is not valid JSON' };
 	}
 }
 

@@ -166,7 +166,7 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/;
 export function utcText(raw: unknown): unknown {
 	const text = isoText(raw);
 	const isDate = typeof text === 'string' && (text !== raw || DATE_TIME.test(text));
-	// A text can have the form of a date without being one, such as the 31st of June.
+	// A text can have the form of a date without being one, such as a day of a 13th month.
 	const utc = isDate && attempt(() => new Date(text).toISOString());
 	return typeof utc === 'string' ? utc : raw;
 }

@@ -58,12 +58,14 @@ const WORD_KEYS = /^(?:error|processMsg|embeddingRebuildError)$/;
  */
 export const OWN_NOTE = 'n8n-memory-';
 
+/** Keys whose values belong to the user: of a document, of the store, and of the call of a tool. */
+const USER_KEYS = /^(?:args|metadata|value)$/;
+
 /**
- * Cleans an answer in place. Deletes all `credentials`, which can contain API keys of model providers. Redacts error
- * texts (see `WORD_KEYS`). Other texts stay unchanged. Uses no recursion, because answers can be nested deeply.
+ * Cleans an answer in place. Deletes `credentials`, which can contain API keys of model providers. Redacts error texts (see `WORD_KEYS`). Other texts stay unchanged. Uses no recursion, because answers can be nested deeply.
  */
 export function cleanAnswer(answer: unknown, redact: Redact): void {
-	const left = [{ value: answer, parent: '', isWord: false, isMetadata: false }];
+	const left = [{ value: answer, parent: '', isWord: false, isMetadata: false, isOwn: false }];
 	for (let next = left.pop(); next; next = left.pop()) {
 		const { value, parent, ...outer } = next;
 		forOwn(value as Record<string, unknown>, (one, key, record) => {
@@ -71,9 +73,11 @@ export function cleanAnswer(answer: unknown, redact: Redact): void {
 			const isWord = outer.isWord || isName || WORD_KEYS.test(key);
 			// The metadata of a document belongs to the user. A key `error` in metadata is not an error text.
 			const isMetadata = outer.isMetadata || (key === 'metadata' && !outer.isWord);
-			if (key === 'credentials') delete record[key];
+			const isOwn = outer.isOwn || USER_KEYS.test(key);
+			const ownParent = Array.isArray(value) ? parent : key;
+			if (key === 'credentials' && (!isOwn || parent === 'modelProvider')) delete record[key];
 			else if (typeof one !== 'string')
-				left.push({ value: one, parent: Array.isArray(value) ? parent : key, isWord, isMetadata });
+				left.push({ value: one, parent: ownParent, isWord, isMetadata, isOwn });
 			else if (!isMetadata && ((isWord && !one.startsWith(OWN_NOTE)) || isToolError(key, one)))
 				record[key] = redact(one);
 		});

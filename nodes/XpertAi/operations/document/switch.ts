@@ -15,7 +15,7 @@ const documentKey = textField('documentKey', 'Document Key', 'One for each item'
 });
 
 const description =
-	'As in the node that submits these documents. Left empty, the memory of no source is changed.';
+	'As in the node that submits these documents. Leave it empty where it is empty there.';
 
 /** The fields and the code that Disable and Enable share. */
 const switching = (

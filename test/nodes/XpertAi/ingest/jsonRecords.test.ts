@@ -103,7 +103,10 @@ describe('a file with one record a line', () => {
 		const text = `{"a":1}\n{"a":2}\n{"a":"${'x'.repeat(33 * MB)}"}\n{"a":4}\n`;
 		const records = await recordsOf(text, [MB, 20 * MB, 33 * MB]);
 		expect(records.slice(2)).toEqual([
-			{ position: 'Line 3 of the file', flaw: 'is longer than 32 MB' },
+			{
+				position: 'Line 3 of the file',
+				flaw: 'is longer than 32 MB, so nothing after it was read',
+			},
 		]);
 	});
 });

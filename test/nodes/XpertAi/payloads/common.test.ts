@@ -180,6 +180,7 @@ it.each([
 	['a DateTime', DateTime.fromMillis(0, { zone: 'Asia/Tokyo' }), '1970-01-01T00:00:00.000Z'],
 	['what n8n makes of one', '1970-01-01T09:00:00.000+09:00', '1970-01-01T00:00:00.000Z'],
 	['a day', '1970-01-01', '1970-01-01'],
+	['no day', '2026-13-01T10:00:00.000+01:00', '2026-13-01T10:00:00.000+01:00'],
 	['a number', 5, 5],
 ])('%s is a time in UTC, where it is one', (_, value, text) => {
 	expect(utcText(value)).toBe(text);

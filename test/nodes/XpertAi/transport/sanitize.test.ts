@@ -85,6 +85,15 @@ describe('the words in an answer', () => {
 			{ error: '', errors: TOKEN, lasterror: TOKEN, title: `Error: ${TOKEN}`, pages: [TOKEN] },
 			{ error: '', errors: TOKEN, lasterror: TOKEN, title: `Error: ${TOKEN}`, pages: [TOKEN] },
 		],
+		// The keys of a provider; what a user calls so stays.
+		[
+			{ copilot: [{ credentials: 1, modelProvider: { credentials: { a: 1 }, id: 1 } }] },
+			{ copilot: [{ modelProvider: { id: 1 } }] },
+		],
+		...['args', 'metadata', 'value'].map((key): [unknown, unknown] => [
+			{ [key]: { modelProvider: { credentials: 1 }, deep: [{ credentials: 1 }], credentials: 2 } },
+			{ [key]: { modelProvider: {}, deep: [{ credentials: 1 }], credentials: 2 } },
+		]),
 		[[TOKEN], [TOKEN]],
 		[null, null],
 	])('%j are hidden as in %j', (answer, redacted) => {
