@@ -1,5 +1,7 @@
 import { cpus, totalmem } from 'node:os';
 
+import { compact } from 'lodash';
+
 /** One line of the table. */
 export interface Row {
 	what: string;
@@ -83,11 +85,13 @@ function judged(values: number[], { least, most }: Bound, { unit = '' }: Unit) {
 /** Rows as a table of Markdown. */
 export function tableOf(rows: Row[]): string {
 	const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
-	const header = ['what', 'measured', 'beside', 'ratio', 'aim', ''];
-	const cells = ({ what, measured, beside = '', ratio = '', aim = '', met }: Row) => {
-		const verdict = met === undefined ? '' : met ? 'met' : '**not met**';
-		return [what, measured, beside, ratio, aim, verdict];
-	};
+	const header = ['what', 'measured', 'beside, and the ratio', 'aim'];
+	const cells = ({ what, measured, beside, ratio, aim, met }: Row) => [
+		what,
+		measured,
+		compact([beside, ratio]).join('; '),
+		compact([aim, met === false && '**not met**']).join(', '),
+	];
 	return [header, header.map(() => '---'), ...rows.map(cells)].map(line).join('\n');
 }
 
@@ -101,9 +105,9 @@ export function pageOf(rows: Row[], minutes: number, n8n: string): string {
 
 <!-- Made by "npm run bench"; the words stand in bench/report.ts. -->
 
-Fast enough that the server sets the pace: [how big it can get](sizes.md). This page is for those who change the code: \`npm run bench\` measures all of it, contenders in turns, and writes it; \`-- --quick\` is a trial that prints its table only, \`-- --only questions,sources\` takes parts.
+Fast enough that the server sets the pace: [how big it can get](sizes.md). \`npm run bench\` measures all of it, contenders in turns, and writes this page; \`-- --quick\` and \`-- --only questions,sources\` print a table only.
 
-Measured on ${new Date().toISOString().slice(0, 10)} in ${figure(minutes, 1)} minutes on ${cpus().length} processor cores (${processor?.model.trim()}) with ${gigabytes} GB of memory, Node ${process.version}, n8n ${n8n}. Of several rounds the middle one is given, with the lowest and the highest; an aim is met where every round has met it: ${met} are met and ${missed} are not. Documents and records have 1 KB. In the row where requests go wrong, one in five is answered with 503, breaks, or gets a 504 after storing, and HTTP Request has Retry On Fail. _Notes_ are what a source's memory writes into the knowledgebase.
+Measured on ${new Date().toISOString().slice(0, 10)} in ${figure(minutes, 1)} minutes on ${cpus().length} processor cores (${processor?.model.trim()}) with ${gigabytes} GB of memory, Node ${process.version}, n8n ${n8n}. Of several rounds the middle one is given, with the lowest and the highest; an aim is met where every round has met it: ${met} are met and ${missed} are not. Documents and records have 1 KB. Where requests go wrong, one in five is answered with 503, breaks, or gets a 504 after storing.
 
 ${tableOf(rows)}
 `;

@@ -33,14 +33,9 @@ export const changesPart: Part = {
 			};
 			await measured('first', true);
 			const [found, all] = [await measured('second', true), await measured('third', false)];
-			const name = `${CHANGED} of ${figure(documents)} changed, behind Find Changes`;
-			const row = (cost: 'requests' | 'seconds' | 'bytes', unit: string, per = 1) =>
-				compared(`${name}: ${cost}`, [found[cost] / per], ['all downloaded', [all[cost] / per]], {
-					unit,
-					digits: unit === '' ? 0 : 1,
-					most: 1,
-				});
-			return [row('requests', ''), row('seconds', ' s'), row('bytes', ' MB', 1e6)];
+			const what = `${CHANGED} of ${figure(documents)} changed, behind Find Changes`;
+			const row = { unit: ' s', digits: 1, most: 1 };
+			return [compared(what, [found.seconds], ['all downloaded', [all.seconds]], row)];
 		});
 	},
 };

@@ -30,10 +30,7 @@ const PLACES: Record<Place, string> = {
 const MESSAGE = 'How do I descale the machine?';
 const ANSWER = `Echo: ${MESSAGE}`;
 
-/** The thread that each process makes before its first question. */
-const REQUESTS_BEFORE = 1;
-
-/** How long a question takes and how many requests, beside what somebody would send by hand. */
+/** How long a question takes, beside what somebody would send by hand. */
 export const questionsPart: Part = {
 	name: 'questions',
 	measure: async ({ quick }) => {
@@ -47,23 +44,13 @@ export const questionsPart: Part = {
 			const hand = await ask({ by: 'hand', place: beside, questions }, modelMs);
 			const what = `a question ${PLACES[place]}, a model of ${modelMs / 1000} s`;
 			const time = { digits: 2, unit: ' s', most: 1.2 };
-			rows.push(
-				compared(what, node.seconds, ['by hand', hand.seconds], time),
-				compared(
-					`a question ${PLACES[place]}: requests`,
-					[node.requests],
-					['by hand', [hand.requests]],
-					{
-						digits: 1,
-					},
-				),
-			);
+			rows.push(compared(what, node, ['by hand', hand], time));
 		}
 		return rows;
 	},
 };
 
-/** The time of each question after the first, which loads code, and the requests of all of them. */
+/** The time of each question after the first, which loads code. */
 async function ask(work: Omit<QuestionTask, 'target'>, modelMs: number) {
 	return await onServer('sandbox', async (server) => {
 		const slow = { ms: modelMs, do: 'run' as const };
@@ -73,8 +60,7 @@ async function ask(work: Omit<QuestionTask, 'target'>, modelMs: number) {
 		]);
 		const task: QuestionTask = { ...work, target: server.target };
 		const { seconds } = await runInChild<{ seconds: number[] }>(__filename, task);
-		const { requests } = await server.ask('arrived');
-		return { seconds: seconds.slice(1), requests: (requests - REQUESTS_BEFORE) / work.questions };
+		return seconds.slice(1);
 	});
 }
 

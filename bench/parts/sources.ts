@@ -60,11 +60,12 @@ export const sourcesPart: Part = {
 		const middle = await nights(sizes.middle);
 		const large = await nights(sizes.large);
 		const items = [await itemsOf(sizes.small), await itemsOf(sizes.middle)] as const;
-		const steps = [sizes.small, sizes.middle] as [number, number];
 		return [
 			...noteRows(sizes.middle, middle, sizes.large, large),
-			...REMEMBERED.flatMap((name) => growthRows(name, steps, [small[name], middle[name]])),
-			...growthRows("items in n8n's engine", steps, items),
+			...growthRows(
+				[sizes.small, sizes.middle],
+				[...REMEMBERED.map((name) => [small[name], middle[name]] as const), items],
+			),
 			await heapRow('changed', 128, sizes.most),
 			await heapRow('mirror', 192, sizes.most),
 		];
@@ -97,17 +98,14 @@ async function measure(server: Server, night: Night, execArgv?: string[]): Promi
 
 /** What it costs to remember a source. */
 function noteRows(middle: number, ofMiddle: Nights, large: number, ofLarge: Nights): Row[] {
-	const time = (size: number, measured: Nights) =>
-		compared(
-			`first load of ${figure(size)}, time`,
-			[measured['first load'].seconds],
-			['without a memory', [measured['without a memory'].seconds]],
-			{ digits: 1, unit: ' s', most: 1.5 },
-		);
 	const noteBytes = (measured: Nights, name: NightName) => measured[name].noteBytes;
 	return [
-		time(middle, ofMiddle),
-		time(large, ofLarge),
+		compared(
+			`first load of ${figure(large)}, time`,
+			[ofLarge['first load'].seconds],
+			['without a memory', [ofLarge['without a memory'].seconds]],
+			{ digits: 1, unit: ' s', most: 1.5 },
+		),
 		bounded(
 			`first load of ${figure(large)}, notes a document`,
 			[noteBytes(ofLarge, 'first load') / large],
@@ -129,25 +127,22 @@ function noteRows(middle: number, ofMiddle: Nights, large: number, ofLarge: Nigh
 	];
 }
 
-/** How costs grow between two sizes. */
+/** How costs grow between two sizes, for each kind of work. */
 function growthRows(
-	name: string,
 	sizes: [number, number],
-	[first, last]: readonly [GrowthCost, GrowthCost],
+	works: Array<readonly [small: GrowthCost, middle: GrowthCost]>,
 ): Row[] {
-	const costs = [
-		['requests', 1.02],
-		['bytes', 1.02],
-		['cpuSeconds', 1.1],
-	] as const;
-	return costs.map(([cost, most]) =>
-		bounded(
-			`${name}, ${figure(sizes[0])} to ${figure(sizes[1])}: exponent of ${cost === 'cpuSeconds' ? 'processor time' : cost}`,
-			[exponent(sizes, [first[cost], last[cost]])],
-			{ most },
-			{ digits: 2 },
-		),
-	);
+	const row = (what: string, costs: Array<keyof GrowthCost>, most: number) => {
+		const exponents = works.flatMap(([small, middle]) =>
+			costs.map((cost) => exponent(sizes, [small[cost], middle[cost]])),
+		);
+		const between = `${figure(sizes[0])} to ${figure(sizes[1])} documents`;
+		return bounded(`${what}, ${between}: exponent`, exponents, { most }, { digits: 2 });
+	};
+	return [
+		row('requests and bytes', ['requests', 'bytes'], 1.02),
+		row('processor time', ['cpuSeconds'], 1.1),
+	];
 }
 
 type GrowthCost = Pick<Measured, 'requests' | 'bytes' | 'cpuSeconds'>;
