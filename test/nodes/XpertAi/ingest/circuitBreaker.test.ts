@@ -110,3 +110,11 @@ it('opens at once for a reason that certainly holds for all, unless the limit is
 	expect([brake.reason, brake.streakLength]).toEqual([said, undefined]);
 	expect(braked(0, [['processing', said]])).toBeUndefined();
 });
+
+it('takes no notice of a document that failed for no reason of the server', () => {
+	const brake = new CircuitBreaker(1);
+	brake.take({ outcome: 'notSent', document, reason: 'This is a retry' });
+	brake.take({ outcome: 'unchanged', document });
+	brake.take({ outcome: 'sent', counts: { attempts: 1, batches: 1, retries: 0 } });
+	expect(brake.reason).toBeUndefined();
+});

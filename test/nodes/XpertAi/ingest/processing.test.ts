@@ -92,6 +92,26 @@ describe('starting the processing of documents', () => {
 		expect(most).toBe(5);
 	});
 
+	it('polls no more while documents are stored, once a poll has failed', async () => {
+		const clock = virtualTime();
+		const asked: string[][] = [];
+		const send = calling(async (request) => {
+			if (request.method === 'POST') return all(sentIds(request), 'running');
+			asked.push(idsOf(request));
+			return answered(403);
+		});
+		const statusPath = (part: string[]) => `/knowledges/1/status?ids=${part.join(',')}`;
+		const routes = { startPath: '/knowledges/1/process', statusPath, send, clock };
+		const processing = new Processing(routes, MINUTE);
+		some(20).forEach((id) => processing.add(id));
+		for (let hour = 0; hour < 3; hour += 1) {
+			await processing.startRemaining();
+			clock.pass(60 * MINUTE);
+			processing.pollWhenDue();
+		}
+		expect(asked).toHaveLength(1);
+	});
+
 	it('ends with a failure; documents started before stay in process', async () => {
 		const { failure, said, starts, asked } = await process(some(200), [], {
 			queues: (ids) => (ids.includes('10') ? answered(403) : all(ids, 'running')),

@@ -6,14 +6,14 @@ import { add, map, mergeWith, pick, range } from 'lodash';
 import { serialize } from 'nodes/XpertAi/ingest/answers';
 import type { DocumentFact, Documents, ReadyDocument } from 'nodes/XpertAi/ingest/answers';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
-import { Storer, batches, uploadFiles } from 'nodes/XpertAi/ingest/storing';
+import { Folders, Storer, batches, uploadFiles } from 'nodes/XpertAi/ingest/storing';
 import type { BatchLimits, Storing } from 'nodes/XpertAi/ingest/storing';
 import { OutageBudget, type RetryLimits } from 'nodes/XpertAi/transport/call';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
 import type { Clock } from 'nodes/XpertAi/transport/clock';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
 import { prepared } from '../../support/documents';
-import { type RawSend, parsing } from '../../support/send';
+import { type RawSend, calling, parsing } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
 import { BulkServer, type Fault, type ModelDocument, REBUILDING } from './support/bulkServer';
 import { answered, broken, failed, succeeded } from './support/outcomes';
@@ -687,4 +687,29 @@ it('uploads whose consumer has left are still waited for', async () => {
 	];
 	const { ready, begun, underWay } = await uploadAll(list, undefined, 1);
 	expect([ready, begun, underWay]).toEqual([[0], AT_ONCE, 0]);
+});
+
+describe('an unexpected error of a batch', () => {
+	it('ends the run, and nothing more is sent', async () => {
+		const journalBatch = jest.fn(async () => await Promise.reject(new Error('Broken')));
+		const server = { send: jest.fn() };
+		const run = submitTo(server, withIds(50), { memory: { journalBatch } });
+		await expect(run).rejects.toThrow('Broken');
+		expect(journalBatch).toHaveBeenCalledTimes(1);
+		expect(server.send).not.toHaveBeenCalled();
+	});
+});
+
+it('the folders of a batch are made before its documents', async () => {
+	const asked: unknown[] = [];
+	const answer = ({ body }: { body?: unknown }) => {
+		const rows = JSON.parse(String(body)) as Array<{ id: string; name: string }>;
+		asked.push(map(rows, 'name'));
+		return succeeded(rows.map((row) => ({ ...row, id: row.id ?? 'id-0' })));
+	};
+	const routes = { send: calling(answer), storePath: '/bulk' };
+	const folders = new Folders('7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60', routes);
+	const document = prepared({ name: 'a.md', folder: 'Dept/Sales' }, 0, 'id-0');
+	await submitTo({ send: answer }, [], { documents: [document], folders });
+	expect(asked).toEqual([['Dept', 'Sales'], ['a.md']]);
 });

@@ -101,6 +101,14 @@ describe('ids derived from a key', () => {
 		expect(identify({ name: 'a' }, parameters, true)).toEqual({ name: 'a' });
 	});
 
+	it('take a number for the ID that they replace, and for no other', () => {
+		const document = { id: 7, path: 'a' } as unknown as DocumentRecord;
+		expect(identify(document, withKeyField('path')).id).toBe(derivedId(KNOWLEDGEBASE, 'a'));
+		expect(thrownBy(() => identify(document, {})).message).toBe(
+			'"JSON Body" at id must be text, but is 7',
+		);
+	});
+
 	it.each([undefined, null, '', '  ', {}, true])('are not made of %j', (path) => {
 		const document = { path } as DocumentRecord;
 		expect(thrownBy(() => identify(document, withKeyField('path'))).message).toBe(
@@ -162,6 +170,15 @@ describe('documents mapped by hand', () => {
 	it.each([null, undefined, {}])('may not be empty: %j', (value) =>
 		expect(thrownBy(() => byHand(value)).message).toMatch(/^"Document Fields" has no ID/),
 	);
+
+	it('may say only that a stored document is disabled, where they name it', () => {
+		const value = { disabled: true };
+		const documentFields = { mappingMode: 'defineBelow', value };
+		const keyed = itemWith({ documentFields, documentKey: 'a' });
+		expect(documentFromFields(keyed)).toEqual({ disabled: true });
+		expect(byHand({ ...value, id: ID })).toEqual({ disabled: true, id: ID });
+		expect(thrownBy(() => byHand(value)).message).toMatch(/^"Document Fields" has no ID/);
+	});
 
 	it('take objects and lists as JSON text too', () => {
 		const document = { metadata: '{"k":1}', pages: '[{"pageContent":"x"}]', parserConfig: {} };

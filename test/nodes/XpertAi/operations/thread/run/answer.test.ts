@@ -199,6 +199,15 @@ describe('several searches', () => {
 		expect(filterReport(parts, true)).toEqual({ status, hitCount });
 	});
 
+	it.each([
+		['Error: Why', 'Why'],
+		['Error: Why\n Please fix your mistakes.', 'Why'],
+		['No Error: Why', undefined],
+	])('say why one failed by the text %j', (output, reason) => {
+		const part: Part = { type: 'component', data: { tool: 'retriever-1', output } };
+		expect(filterReport([part, look('applied', 1)], true)?.reason).toBe(reason);
+	});
+
 	it('say why one failed beside one that did not', () => {
 		expect(filterReport([failed, look('applied', 1)], false)).toEqual({ ...HR, reason: 'Why' });
 	});

@@ -11,6 +11,7 @@ import {
 	runFields,
 } from 'nodes/XpertAi/operations/thread/run/fields';
 import { readRunRequest, runBodyOf } from 'nodes/XpertAi/operations/thread/run/runRequest';
+import { derivedId } from 'nodes/XpertAi/payloads/common';
 import type { RunKind } from 'nodes/XpertAi/runs/run';
 import { contextWith, itemOf, unconnected } from 'test/nodes/support/context';
 import { node } from 'test/nodes/support/node';
@@ -155,6 +156,26 @@ const named = (parameters: Record<string, unknown>) =>
 	requestOf(parameters).attachments.map(({ property }) => property);
 const attachmentRefusal = (attachments: unknown, binary?: Record<string, IBinaryData>) =>
 	thrownBy(() => requestOf({ options: { attachments } }, binary)).message;
+
+describe('the place of a run', () => {
+	const assistantId = 'd0000000-0000-4000-8000-000000000001';
+
+	it.each([
+		['existing', {}, { runOn: 'existing', threadId: 't1' }],
+		['new', {}, { runOn: 'new', threadId: undefined }],
+		['key', { conversationKey: 'k' }, { runOn: 'key', threadId: derivedId(assistantId, 'k') }],
+	])('with %s', (threadSource, parameters, place) => {
+		const { runOn, threadId } = requestOf({ threadSource, ...parameters });
+		expect({ runOn, threadId }).toEqual(place);
+	});
+
+	it('of a decision is the thread that is named, and no file goes with it', () => {
+		const given = { threadId: 't1', decision: 'confirm', options: { attachments: 'data' } };
+		const item = itemOf(given, { fields: decideFields });
+		const { runOn, threadId, attachments: files } = readRunRequest(item, 'decision', false);
+		expect({ runOn, threadId, files }).toEqual({ runOn: 'existing', threadId: 't1', files: [] });
+	});
+});
 
 describe('the files to attach', () => {
 	it.each([
