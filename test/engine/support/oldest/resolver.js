@@ -6,7 +6,7 @@ const path = require('node:path');
 const PROJECT = path.resolve(__dirname, '../../../..');
 /** What the oldest host brings, n8n's own modules and those it lends to nodes. */
 const HOST = path.join(PROJECT, '.host', 'versions', '1.123.81');
-const OF_HOST = /^(n8n-core|n8n-workflow|@n8n\/di|lodash|luxon|zod)(\/.*)?$/;
+const OF_HOST = /^(n8n-core|n8n-workflow|@n8n\/(?:backend-common|di)|lodash|luxon|zod)(\/.*)?$/;
 
 /** Modules the oldest host has not, or not all of, and what stands in for them in tests. */
 /** @type {Record<string, string>} */
