@@ -12,7 +12,7 @@ import { MINUTE_MS } from '../XpertAi/transport/clock';
  * - `known`: the read changes at or after `again`, so that the node emits no change twice.
  *
  * The next poll reads the changes between `again` and `since` once more, because changes can become visible late.
- * A poll moves `again` at most to `OVERLAP_MS` before the `since` with which the poll started.
+ * A poll moves `again` forward, but never beyond `OVERLAP_MS` before the old `since`.
  * Neither time advances past the oldest unhandled change.
  * Both times use the server's clock, because the clock of the n8n machine may be wrong.
  */

@@ -284,8 +284,8 @@ export class Storer<Origin> {
 		if (mayBePartlyDone(failure)) sent.partlyDone = [...sent.partlyDone, failure];
 		let isRefused = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
-			// If the first half has a rejected document, the requests with the whole batch stopped at this document.
-			// They did not reach the second half.
+			// The server stops at a rejected document. So if the first half has one, the server has stored nothing of the
+			// second half.
 			if (isRefused) sent.partlyDone = [];
 			isRefused = (await this.settle({ ...sent, batch: half })) || isRefused;
 		}

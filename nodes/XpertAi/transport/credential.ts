@@ -55,9 +55,9 @@ export function readRequestTarget(credential: ReadCredential): RequestTarget {
 	if ('refusal' in service) return service;
 	const token = tokenOf(credential);
 	if (!/^[\x21-\x7e]+$/.test(token)) return { refusal: REFUSALS.noToken };
-	// n8n adds these two fields to the credential.
-	// The node checks the domains itself, because n8n's check differs between versions.
-	// The node ignores the mode "None", because this mode is only for n8n's own request nodes, such as "HTTP Request".
+	// n8n adds the field "Allowed HTTP Request Domains" to each credential.
+	// The node checks these domains itself, because n8n's check differs between versions.
+	// The node ignores the choice "None", because it is only for n8n's own request nodes, such as "HTTP Request".
 	const { allowedHttpRequestDomains: mode, allowedDomains: list } = credential;
 	const allowedDomains = mode === 'domains' ? String(list ?? '').trim() : undefined;
 	const { root } = service;

@@ -30,8 +30,9 @@ export const FIRST_PAGES = range(SLOTS).flatMap((slot) => pageNames(slot, 0));
 export const ROOM_IN_BATCH = { once: 8 * 1024, each: 60 };
 
 /**
- * Records which documents a run sends, with one page per batch. If the run crashes, the next run reads these pages. A
- * request is late if the server may still process one of its failed attempts.
+ * Records which documents a run sends, with one page per batch. If the run crashes, the next run reads these pages.
+ *
+ * "Late request" in this class: a failed request that the server may still process.
  */
 export class Journal {
 	run = 0;
@@ -47,8 +48,8 @@ export class Journal {
 	/** Pages to write before the next batch is sent. Maps page numbers to packed document IDs. */
 	private readonly unclear = new Map<number, string[]>();
 	/**
-	 * Content that late requests may still store. Maps packed document IDs to a fingerprint, or to `UNKNOWN` if late
-	 * requests have different content.
+	 * Content that late requests may still store. Maps packed document IDs to the fingerprint of this content, or to
+	 * `UNKNOWN` if two late requests contain different versions of the document.
 	 */
 	private readonly lateFingerprints = new Map<string, string>();
 

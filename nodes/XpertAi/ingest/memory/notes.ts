@@ -220,7 +220,7 @@ export class Names {
 		this.added.push(JSON.stringify(named));
 	}
 
-	/** Makes a name note from unwritten names. Makes none if these names have fewer than `minLength` characters. */
+	/** Makes a name note from `added`. Makes no note if these names have fewer than `minLength` characters in total. */
 	async collect(minLength = 0): Promise<WrittenNote[]> {
 		const { added, counted } = this;
 		if (added.length === 0 || added.join().length < minLength) return [];

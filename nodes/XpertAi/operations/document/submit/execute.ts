@@ -158,7 +158,7 @@ async function reasonToKeep(
 	return (await memory.check()) && 'whether another run of this source is at work is not known';
 }
 
-/** If fewer documents than this are missing, `exceedsShare` usually ignores the limit. */
+/** Fewer missing documents than this are always allowed, with the exceptions in `exceedsShare`. */
 const ALWAYS_ALLOWED_BELOW = 10;
 
 /**

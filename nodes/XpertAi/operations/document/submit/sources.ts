@@ -481,7 +481,7 @@ const ZIP_FORMATS = ['docx', 'epub', 'pptx', 'xlsx'];
 /**
  * Detects the format of a file from its first bytes.
  *
- * @param named the format according to the file name and the MIME type
+ * @param named the format that the file name and the MIME type give
  * @returns the file extension, OLD_OFFICE, or `undefined` if the bytes show no format
  */
 function shownFormat(
