@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export async function waitFor<T>(
 	what: string,
 	ask: () => Promise<T | undefined>,
-	{ timeoutMs = 60_000, everyMs = 100 } = {},
+	{ timeoutMs = 120_000, everyMs = 100 } = {},
 ): Promise<T> {
 	const deadline = Date.now() + timeoutMs;
 	for (;;) {

@@ -103,7 +103,7 @@ afterAll(async () => {
 	await harness.end();
 	await registry.stop();
 	rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** The tests go one after another through the life of a package in an n8n. */
 describe('the node, installed from n8n\'s settings under "Community nodes"', () => {

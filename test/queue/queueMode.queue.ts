@@ -61,7 +61,7 @@ const queue = new QueueMode();
 const { harness } = queue;
 
 beforeAll(async () => await queue.start(), 240_000);
-afterAll(async () => await queue.end(), 60_000);
+afterAll(async () => await queue.end());
 afterEach(() => harness.sandbox.faults.clear());
 
 describe('first messages under twelve keys that come at once', () => {

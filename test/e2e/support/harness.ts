@@ -103,7 +103,7 @@ export class Harness<Used extends N8n = Host> {
 	 *
 	 * @param trigger the name of the node to start at; the workflow's first trigger when left out
 	 */
-	async runManually(workflowId: string, trigger?: string, timeoutMs = 60_000): Promise<Execution> {
+	async runManually(workflowId: string, trigger?: string, timeoutMs = 120_000): Promise<Execution> {
 		const id = await this.startManually(workflowId, trigger);
 		return await this.execution(id, timeoutMs);
 	}
@@ -115,7 +115,7 @@ export class Harness<Used extends N8n = Host> {
 	}
 
 	/** Waits until an execution has ended and reads what it left. */
-	async execution(id: string, timeoutMs = 60_000): Promise<Execution> {
+	async execution(id: string, timeoutMs = 120_000): Promise<Execution> {
 		const ask = async () => {
 			const stored = await this.host.rest.findExecution(id);
 			const ended = FINISHED.includes(String(stored?.status)) && stored?.data !== NOT_STORED_YET;
@@ -125,7 +125,7 @@ export class Harness<Used extends N8n = Host> {
 	}
 
 	/** The newest execution of a workflow, e.g. the one behind a webhook call, once it has ended. */
-	async latestExecution(workflowId: string, timeoutMs = 60_000): Promise<Execution> {
+	async latestExecution(workflowId: string, timeoutMs = 120_000): Promise<Execution> {
 		const id = await waitFor(
 			`an execution of workflow ${workflowId}`,
 			async () => (await this.host.rest.listExecutions(workflowId))[0],
@@ -186,7 +186,7 @@ export class Harness<Used extends N8n = Host> {
 export function useHarness(options?: Partial<HostOptions>, sandbox?: SandboxOptions): Harness {
 	const harness = new Harness();
 	beforeAll(async () => await harness.start(await ownN8n(options), sandbox), 240_000);
-	afterAll(async () => await harness.end(), 60_000);
+	afterAll(async () => await harness.end());
 	return harness;
 }
 
@@ -196,8 +196,8 @@ export function useHarness(options?: Partial<HostOptions>, sandbox?: SandboxOpti
  */
 export function useSharedHarness(): Harness<N8n> {
 	const harness = new Harness<N8n>();
-	beforeAll(async () => await harness.start(sharedN8n()), 60_000);
-	afterAll(async () => await harness.end(), 60_000);
+	beforeAll(async () => await harness.start(sharedN8n()));
+	afterAll(async () => await harness.end());
 	return harness;
 }
 
