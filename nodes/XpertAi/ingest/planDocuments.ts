@@ -72,16 +72,16 @@ export async function* compareDocuments<Origin>(
 		// Documents with the same ID are compared one after the other, because a comparison changes the memory.
 		const key = id.toLowerCase();
 		if (held.has(key) || held.size >= IDS_PER_ADDRESS || bytes >= MAX_HELD_BYTES) yield* release();
-		const isSame = memory.has(id, contentHash);
+		const isKnown = memory.knows(id);
+		const isSame = isKnown && memory.has(id, contentHash);
 		if (isSame && !resends && document.record.disabled) yield { document, is: 'unchanged' };
 		else if (isSame && !resends) {
 			held.set(key, document);
 			bytes += document.bytes;
 		} else if (!isSame && isRetry && memory.isDone(id, false)) yield { document, is: 'older' };
 		else {
-			const is = memory.knows(id) ? 'changed' : 'new';
-			memory.forget(id);
-			yield { document, is };
+			if (isKnown) memory.markUnknown(id);
+			yield { document, is: isKnown ? 'changed' : 'new' };
 		}
 	}
 	if (held.size > 0) yield* release();

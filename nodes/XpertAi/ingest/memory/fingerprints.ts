@@ -25,6 +25,9 @@ export function* unpack(body: Buffer): Generator<Entry> {
 	}
 }
 
+/** Number of possible results of `tailOf`. */
+const TAILS = 2 ** 16;
+
 /** Length of an entry in `Fingerprints`, in bytes. Shorter entries are padded. */
 const ENTRY_BYTES = ID_BYTES + FINGERPRINT_BYTES;
 
@@ -104,9 +107,11 @@ export class Fingerprints {
 
 	/** Yields the entries of one piece of the memory. By default, there is one piece with all entries. */
 	*entries(piece = 0, pieces = 1): Generator<Entry> {
-		for (const [tail, entries] of this.byTail)
-			for (let at = 0; at < entries.length && tail % pieces === piece; at += ENTRY_BYTES)
+		for (let tail = piece; tail < TAILS; tail += pieces) {
+			const entries = this.byTail.get(tail) ?? '';
+			for (let at = 0; at < entries.length; at += ENTRY_BYTES)
 				yield [entries.slice(at, at + ID_BYTES), fingerprintAt(entries, at)];
+		}
 	}
 
 	private fingerprintOf(id: string): string {

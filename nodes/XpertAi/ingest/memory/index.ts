@@ -51,10 +51,10 @@ export { Fingerprints, MARKS } from './fingerprints';
 export type { DocumentName, MemoryPlace } from './notes';
 export { ROOM_IN_BATCH } from './journal';
 
-const ROOT = ['memory', 'what … has stored'] as const;
+const ROOT = ['memory', 'what * has stored'] as const;
 
 const pieceName = (at: number, of: number) =>
-	[`piece ${at + 1} of ${of}`, `what … has stored, ${at + 1} of ${of}`] as const;
+	[`piece ${at + 1} of ${of}`, `what * has stored, ${at + 1} of ${of}`] as const;
 
 /** Returns the names of all pieces. The root note contains the number of pieces. */
 const pieceNames = (root: ReadNote) =>
@@ -419,8 +419,8 @@ export class SourceMemory {
 	}
 }
 
-const TURN: NoteName = ['turn', 'when … began'];
-export const LEASE: NoteName = ['lease', 'whether … is at work'];
+const TURN: NoteName = ['turn', 'when * began'];
+export const LEASE: NoteName = ['lease', 'whether * is at work'];
 
 /** Durations in milliseconds. Each run measures them with its own clock, so the clocks of runs may differ. */
 const MS = { renew: 20_000, overdue: 45_000, expired: 60_000, contended: 30_000, poll: 5000 };

@@ -18,8 +18,8 @@ function pageNames(run: number, at: number): [documents: NoteName, end: NoteName
 	const slot = run % SLOTS;
 	const place = `${slot + 1}.${at + 1}`;
 	return [
-		[`journal ${slot}.${at} documents`, `what … is storing, ${place}`],
-		[`journal ${slot}.${at} end`, `how far … has come, ${place}`],
+		[`journal ${slot}.${at} documents`, `what * is storing, ${place}`],
+		[`journal ${slot}.${at} end`, `how far * has come, ${place}`],
 	];
 }
 

@@ -23,7 +23,7 @@ export interface MemoryPlace {
 	owner: string;
 }
 
-/** The ID of a note is derived from `name` and the source. Users see `title`, with the source in place of `…`. */
+/** The ID of a note is derived from `name` and the source. Users see `title`, with the source in place of `*`. */
 export type NoteName = readonly [name: string, title: string];
 
 const count = z.number().int().min(0);
@@ -173,7 +173,7 @@ export class NotesOnServer {
 		const text = [head, body].map((part) => part.toString('base64')).join(':');
 		return {
 			id: this.idOf(note),
-			name: `n8n: ${note[1].replace('…', () => title)} (do not process)`,
+			name: `n8n: ${note[1].replace('*', () => title)} (do not process)`,
 			disabled: true,
 			processMsg: `${BEGINNING}:${checksum(text)}:${text}`,
 		};
@@ -199,7 +199,7 @@ export type DocumentName = Partial<Record<'name' | 'key', string>>;
 /** A document in a name note. If the document has no key, `idHash` identifies it. */
 type NamedDocument = [key: string | null, name: string | null, idHash?: string];
 
-const namesNote = (at: number) => [`names ${at}`, `what … calls its documents, ${at + 1}`] as const;
+const namesNote = (at: number) => [`names ${at}`, `what * calls its documents, ${at + 1}`] as const;
 
 /** Keeps names and keys of documents. Reports show the names. Lost document IDs are rebuilt from the keys. */
 export class Names {
@@ -207,8 +207,8 @@ export class Names {
 	counted: NonNullable<MemoryNote['names']> = { notes: 0, hasRoom: false, areAll: true };
 	/** Packed IDs of documents whose names may be missing from the notes. */
 	readonly unnamed = new Set<string>();
-	/** Names that are not written yet, as JSON. */
-	private added: string[] = [];
+	/** Names that are not written yet, as JSON with commas in between. */
+	private added = '';
 
 	constructor(private readonly notes: NotesOnServer) {}
 
@@ -217,17 +217,17 @@ export class Names {
 		if (!this.unnamed.delete(packId(id))) return;
 		if (key === undefined) this.counted.areAll = false;
 		const named = key === undefined ? [null, name ?? null, shortHash(id)] : [key, name ?? key];
-		this.added.push(JSON.stringify(named));
+		this.added += (this.added && ',') + JSON.stringify(named);
 	}
 
 	/** Makes a name note from `added`. Makes no note if these names have fewer than `minLength` characters in total. */
 	async collect(minLength = 0): Promise<WrittenNote[]> {
 		const { added, counted } = this;
-		if (added.length === 0 || added.join().length < minLength) return [];
+		if (added === '' || added.length < minLength) return [];
 		const [last = []] = counted.hasRoom ? await this.read([counted.notes - 1]) : [];
 		const at = last.length > 0 ? counted.notes - 1 : counted.notes;
-		const text = `[${[...last.map((one) => JSON.stringify(one)), ...this.added].join(',')}]`;
-		this.added = [];
+		const text = `[${[...last.map((one) => JSON.stringify(one)), this.added].join(',')}]`;
+		this.added = '';
 		const body = await pipeThrough(Buffer.from(text), new CompressionStream('deflate-raw'));
 		this.counted = { ...this.counted, notes: at + 1, hasRoom: text.length < SIZES.names / 2 };
 		return [{ note: namesNote(at), header: {}, body }];

@@ -15,7 +15,7 @@ import {
 import { derivedId } from 'nodes/XpertAi/payloads/common';
 import { Knowledgebase, PLACE } from '../support/knowledgebase';
 
-const NOTE: NoteName = ['a note', 'what … says'];
+const NOTE: NoteName = ['a note', 'what * says'];
 const FACTS = {
 	writeId: 'one',
 	run: 3,
