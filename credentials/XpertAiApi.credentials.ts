@@ -1,5 +1,5 @@
 import type {
-	IAuthenticateGeneric,
+	IAuthenticate,
 	ICredentialTestRequest,
 	ICredentialType,
 	Icon,
@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { booleanField, textField } from '../nodes/XpertAi/execution/fields';
-import { BASE_URL, BEFORE_TOKEN, SECURE_START } from '../nodes/XpertAi/transport/credential';
+import { BASE_URL, SECURE_START, tokenOf } from '../nodes/XpertAi/transport/credential';
 
 /**
  * The expression for the server address in the credential test. Repeats the rules of `serviceRoot`, because expressions
@@ -19,9 +19,6 @@ const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	const isSafe = allowInsecureHttp || ${SECURE_START}.test(text);
 	return start && isSafe ? start + path : 'data:,';
 })(String($credentials.baseUrl ?? '').trim(), $credentials.allowInsecureHttp === true) }}`;
-
-/** The `Authorization` header of all requests. Removes a copied `Bearer` prefix, as `tokenOf` does. */
-const AUTHORIZATION = `=Bearer {{ String($credentials.accessToken ?? '').trim().replace(${BEFORE_TOKEN}, '') }}`;
 
 /** The messages of the credential test, by HTTP status. */
 const REFUSALS = {
@@ -67,10 +64,11 @@ export class XpertAiApi implements ICredentialType {
 		),
 	];
 
-	authenticate: IAuthenticateGeneric = {
-		type: 'generic',
-		properties: { headers: { Authorization: AUTHORIZATION } },
-	};
+	// A function, because n8n would resolve an expression for each request, which takes longer than the rest of it.
+	authenticate = (async (credentials, request) => {
+		const headers = { ...request.headers, Authorization: `Bearer ${tokenOf(credentials)}` };
+		return { ...request, headers };
+	}) satisfies IAuthenticate;
 
 	/**
 	 * The test counts assistants, because this request needs a valid token and changes nothing. If no server answers,

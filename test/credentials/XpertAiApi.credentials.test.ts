@@ -45,10 +45,12 @@ describe('the credential', () => {
 	it.each([
 		...['t0k', ' t0k\n', 'Bearer t0k', 'bearer\tt0k\r\n', 'Authorization: Bearer t0k'],
 		'sk-t0k-{{1}}$&',
-	])('signs with the bare token where %j was pasted', (accessToken) => {
+	])('signs with the bare token where %j was pasted', async (accessToken) => {
 		const token = accessToken.trim().split(/\s/).at(-1);
-		const { Authorization } = credential.authenticate.properties.headers ?? {};
-		expect(evaluate(Authorization, { accessToken })).toBe(`Bearer ${token}`);
+		const sent = { url: 'https://host', headers: { Accept: 'application/json' } };
+		const signed = await credential.authenticate({ accessToken }, sent);
+		const Authorization = `Bearer ${token}`;
+		expect(signed).toEqual({ ...sent, headers: { ...sent.headers, Authorization } });
 		expect(tokenOf({ accessToken })).toBe(token);
 	});
 

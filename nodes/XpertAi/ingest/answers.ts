@@ -42,9 +42,8 @@ export interface ReadyDocument<Origin> {
 	origin: Origin;
 }
 
-export type Documents<Origin> =
-	| Iterable<ReadyDocument<Origin>>
-	| AsyncIterable<ReadyDocument<Origin>>;
+/** Documents in groups, because each step of an async iterable takes time. */
+export type Documents<Origin, One = ReadyDocument<Origin>> = Iterable<One[]> | AsyncIterable<One[]>;
 
 /** Returns a record as JSON, with the size in bytes. */
 export function serialize(record: DocumentRecord): Pick<ReadyDocument<unknown>, 'json' | 'bytes'> {

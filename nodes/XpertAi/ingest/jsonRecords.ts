@@ -1,3 +1,5 @@
+import { chunk, sumBy } from 'lodash';
+
 import { exactJson } from '../payloads/common';
 
 /**
@@ -13,6 +15,9 @@ interface Line {
 	text: string;
 }
 
+/** Maximum number of records of a JSON array in one group. */
+const RECORDS_AT_ONCE = 100;
+
 /** Maximum number of characters to parse as one JSON text. The JSON text is a line or a whole file. */
 const MAX_VALUE_LENGTH = 32 * 2 ** 20;
 
@@ -25,44 +30,46 @@ const LINES_PER_RECORD = 4;
 const FIRST_LINES = 400;
 
 /**
- * Reads the records of a file. The file contains JSON lines, a JSON array, or one JSON value. Yields a `flaw` for an
- * invalid line or an invalid file.
+ * Reads the records of a file, in groups. The file contains JSON lines, a JSON array, or one JSON value. Yields a
+ * `flaw` for an invalid line or an invalid file.
  *
  * @param text the text of the file, in chunks of any size
  */
-export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<FileRecord> {
+export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<FileRecord[]> {
 	/** Lines that wait until the format of the file is known. */
 	const held: Line[] = [];
-	let [length, areLines] = [0, false];
-	for await (const line of nonEmptyLines(text)) {
-		held.push(line);
-		length += line.text.length;
-		areLines ||= held.length === 2 && isRecord(held[0]);
-		if (areLines) for (const one of held.splice(0)) yield parseLine(one);
-		else if (length > MAX_VALUE_LENGTH) return yield { position: 'The file', flaw: TOO_LONG };
+	let areLines: boolean | undefined;
+	for await (const lines of nonEmptyLines(text)) {
+		held.push(...lines);
+		if (held.length > 1) areLines ??= isRecord(held[0]);
+		if (areLines) yield held.splice(0).map(parseLine);
+		else if (sumBy(held, 'text.length') > MAX_VALUE_LENGTH)
+			return yield [{ position: 'The file', flaw: TOO_LONG }];
 	}
-	if (held.length > 0) yield* recordsInWholeFile(held);
+	if (held.length > 0) yield* chunk([...recordsInWholeFile(held)], RECORDS_AT_ONCE);
 }
 
 const TOO_LONG =
 	'is larger than 32 MB, and its first line is no JSON object. Write it as JSON lines: one object a line';
 
-/** Yields the lines that are not blank. Cuts a line that is too long, and ends after this line. */
-async function* nonEmptyLines(chunks: AsyncIterable<string>): AsyncGenerator<Line> {
+/** Yields the lines of each chunk that are not blank. Cuts a line that is too long, and ends after this line. */
+async function* nonEmptyLines(chunks: AsyncIterable<string>): AsyncGenerator<Line[]> {
 	let number = 1;
 	let text = '';
-	for await (const chunk of chunks) {
-		for (const [index, part] of chunk.split('\n').entries()) {
+	for await (const piece of chunks) {
+		const lines: Line[] = [];
+		for (const [index, part] of piece.split('\n').entries()) {
 			if (index > 0) {
-				if (text) yield { number, text };
+				if (text) lines.push({ number, text });
 				number += 1;
 				text = '';
 			}
 			if (text || part.trim()) text += part;
 		}
+		yield lines;
 		if (text.length > MAX_VALUE_LENGTH) break;
 	}
-	if (text) yield { number, text };
+	if (text) yield [{ number, text }];
 }
 
 const TOO_LONG_A_LINE = 'is longer than 32 MB, so nothing after it was read';

@@ -45,10 +45,11 @@ export interface Compared<Origin> {
 export async function* compareDocuments<Origin>(
 	documents: Documents<Origin>,
 	{ memory, statusesOf, processed, onlyStored, resends, isRetry }: Comparison,
-): AsyncGenerator<Compared<Origin>> {
+): AsyncGenerator<Array<Compared<Origin>>> {
 	const held = new Map<string, ReadyDocument<Origin>>();
 	let bytes = 0;
-	async function* release(): AsyncGenerator<Compared<Origin>> {
+	let compared: Array<Compared<Origin>> = [];
+	const release = async () => {
 		const { statuses, failure } = await statusesOf([...held.keys()]);
 		for (const [id, document] of held) {
 			const status = statuses.get(id);
@@ -61,30 +62,40 @@ export async function* compareDocuments<Origin>(
 			const isAssumedDone = failure !== undefined && memory.isDone(id, processed);
 			const isUnchanged = status ? isDone : isAssumedDone;
 			if (!isUnchanged) memory.forget(id);
-			if (isUnchanged) yield { document, is: 'unchanged', status: processed ? status : undefined };
-			else yield { document, is: 'missing' };
+			const found = { status: processed ? status : undefined };
+			compared.push({
+				document,
+				...(isUnchanged ? { is: 'unchanged', ...found } : { is: 'missing' }),
+			});
 		}
 		held.clear();
 		bytes = 0;
-	}
-	for await (const document of documents) {
-		const { id, contentHash = '' } = document;
-		// Documents with the same ID are compared one after the other, because a comparison changes the memory.
-		const key = id.toLowerCase();
-		if (held.has(key) || held.size >= IDS_PER_ADDRESS || bytes >= MAX_HELD_BYTES) yield* release();
-		const isKnown = memory.knows(id);
-		const isSame = isKnown && memory.has(id, contentHash);
-		if (isSame && !resends && document.record.disabled) yield { document, is: 'unchanged' };
-		else if (isSame && !resends) {
-			held.set(key, document);
-			bytes += document.bytes;
-		} else if (!isSame && isRetry && memory.isDone(id, false)) yield { document, is: 'older' };
-		else {
-			if (isKnown) memory.markUnknown(id);
-			yield { document, is: isKnown ? 'changed' : 'new' };
+	};
+	for await (const group of documents) {
+		for (const document of group) {
+			const { id, contentHash = '' } = document;
+			// Documents with the same ID are compared one after the other, because a comparison changes the memory.
+			const key = id.toLowerCase();
+			if (held.has(key) || held.size >= IDS_PER_ADDRESS || bytes >= MAX_HELD_BYTES) await release();
+			const isKnown = memory.knows(id);
+			const isSame = isKnown && memory.has(id, contentHash);
+			if (isSame && !resends && document.record.disabled)
+				compared.push({ document, is: 'unchanged' });
+			else if (isSame && !resends) {
+				held.set(key, document);
+				bytes += document.bytes;
+			} else if (!isSame && isRetry && memory.isDone(id, false))
+				compared.push({ document, is: 'older' });
+			else {
+				if (isKnown) memory.markUnknown(id);
+				compared.push({ document, is: isKnown ? 'changed' : 'new' });
+			}
 		}
+		yield compared;
+		compared = [];
 	}
-	if (held.size > 0) yield* release();
+	if (held.size > 0) await release();
+	yield compared;
 }
 
 /**
@@ -107,11 +118,12 @@ export async function* planDocuments<Origin>(
 		for (const one of held.splice(0))
 			yield { document: one.document, plan: planOf(one, statuses.get(idOf(one))) };
 	}
-	for await (const one of compareDocuments(documents, comparison)) {
-		if (one.is === 'unchanged') yield { document: one.document, plan: one.is };
-		else held.push(one);
-		if (held.length >= IDS_PER_ADDRESS) yield* release();
-	}
+	for await (const group of compareDocuments(documents, comparison))
+		for (const one of group) {
+			if (one.is === 'unchanged') yield { document: one.document, plan: one.is };
+			else held.push(one);
+			if (held.length >= IDS_PER_ADDRESS) yield* release();
+		}
 	if (held.length > 0) yield* release();
 }
 

@@ -1,4 +1,4 @@
-import { chunk, compact, difference, map, omit, uniq, uniqBy } from 'lodash';
+import { chunk, compact, difference, map, omit, some, uniq, uniqBy } from 'lodash';
 import { z } from 'zod';
 
 import { canonicalKey, derivedId, numberIfAny, textIfAny } from '../payloads/common';
@@ -33,7 +33,9 @@ interface Uploading<Origin> {
  *
  * @throws an error of the document source
  */
-export async function* uploadFiles<Origin>(all: Uploading<Origin>): AsyncGenerator<Step<Origin>> {
+export async function* uploadFiles<Origin>(
+	all: Uploading<Origin>,
+): AsyncGenerator<Array<Step<Origin>>> {
 	const { documents, client, timeoutMs, gate, memory } = all;
 	const inFlight: Array<Promise<Array<Step<Origin>>>> = [];
 	const upload = async (document: ReadyDocument<Origin>): Promise<Array<Step<Origin>>> => {
@@ -60,13 +62,16 @@ export async function* uploadFiles<Origin>(all: Uploading<Origin>): AsyncGenerat
 		}
 	};
 	try {
-		for await (const document of documents) {
-			// If uploads are in progress, a document without a file is queued too, to keep the order.
-			if (!document.file && inFlight.length === 0) yield document;
-			else inFlight.push(upload(document));
-			if (inFlight.length >= UPLOADS_AT_ONCE) yield* (await inFlight.shift()) ?? [];
+		for await (const group of documents) {
+			// If uploads are in progress, documents without a file are queued too, to keep the order.
+			const isQueued = inFlight.length > 0 || some(group, 'file');
+			if (!isQueued) yield group;
+			for (const document of isQueued ? group : []) {
+				inFlight.push(upload(document));
+				if (inFlight.length >= UPLOADS_AT_ONCE) yield (await inFlight.shift()) ?? [];
+			}
 		}
-		while (inFlight.length > 0) yield* (await inFlight.shift()) ?? [];
+		while (inFlight.length > 0) yield (await inFlight.shift()) ?? [];
 	} finally {
 		// Waits for all uploads, because they may still read files when the consumer stops early.
 		await Promise.allSettled(inFlight);
@@ -156,26 +161,27 @@ export async function* batches<Origin>(
 	// JSON needs one byte for `[`, and one byte after each document for `,` or `]`.
 	const room = maxBytes - reserved.once - 1;
 	let left = room;
-	for await (const document of documents) {
-		if ('outcome' in document) {
-			yield document;
-			continue;
+	for await (const group of documents)
+		for (const document of group) {
+			if ('outcome' in document) {
+				yield document;
+				continue;
+			}
+			const bytes = document.bytes + 1 + reserved.each;
+			if (batch.length > 0 && (batch.length >= limit || bytes > left)) {
+				yield batch;
+				batch = [];
+				left = room;
+				limit = maxCount;
+			}
+			left -= bytes;
+			batch.push(document);
 		}
-		const bytes = document.bytes + 1 + reserved.each;
-		if (batch.length > 0 && (batch.length >= limit || bytes > left)) {
-			yield batch;
-			batch = [];
-			left = room;
-			limit = maxCount;
-		}
-		left -= bytes;
-		batch.push(document);
-	}
 	if (batch.length > 0) yield batch;
 }
 
 export interface Storing<Origin> {
-	documents: Documents<Origin> | AsyncIterable<Step<Origin>>;
+	documents: Documents<Origin, Step<Origin>>;
 	batchLimits: BatchLimits;
 	concurrency: number;
 	client: ApiClient;

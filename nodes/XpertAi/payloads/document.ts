@@ -55,7 +55,7 @@ const documentWithFields = memoize((names: string) =>
 
 /** Returns a document schema with only the fields that `value` has. */
 export function documentWith(value: unknown): typeof document {
-	const names = Object.keys(document.shape).filter((name) => Object.hasOwn(Object(value), name));
+	const names = Object.keys(Object(value)).filter((name) => Object.hasOwn(document.shape, name));
 	return documentWithFields(names.join(' ')) as unknown as typeof document;
 }
 

@@ -35,11 +35,8 @@ export async function readCredential(
 /** The root address of the server, or the reason (`refusal`) why the node must not send requests. */
 export type RequestTarget = { root: string; allowedDomains?: string } | { refusal: string };
 
-/**
- * Matches `Authorization: Bearer` or `Bearer` before a token that a user copied from a header. The expressions of
- * `XpertAiApi.credentials.ts` also contain this pattern.
- */
-export const BEFORE_TOKEN = /^(?:Authorization:\s*)?Bearer\s+/i;
+/** Matches `Authorization: Bearer` or `Bearer` before a token that a user copied from a header. */
+const BEFORE_TOKEN = /^(?:Authorization:\s*)?Bearer\s+/i;
 
 /** Returns the token without surrounding blanks and without a copied `Bearer` prefix. */
 export const tokenOf = ({ accessToken }: ReadCredential) =>

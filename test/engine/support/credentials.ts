@@ -24,25 +24,12 @@ const mockNode: INode = {
 	parameters: {},
 };
 
-/** Resolves the fields of a credential and applies its type's generic `authenticate`, as n8n's own helper does. */
+/** Resolves the fields of a credential and calls its type's `authenticate`, as n8n's own helper does. */
 export function credentialsHelper(
 	type: ICredentialType,
 	data: CredentialData,
 	nodeTypes: INodeTypes,
 ): ICredentialsHelper {
-	const workflow = new Workflow({ nodes: [], connections: {}, active: false, nodeTypes });
-	const resolve = (value: unknown, credentials: ICredentialDataDecryptedObject) =>
-		typeof value === 'string' && value.startsWith('=')
-			? workflow.expression.getSimpleParameterValue(
-					mockNode,
-					value,
-					'internal',
-					{ $credentials: credentials },
-					undefined,
-					'',
-				)
-			: value;
-
 	const helper: Partial<ICredentialsHelper> = {
 		getParentTypes: () => [],
 		isCredentialUsableByNode: () => true,
@@ -89,16 +76,9 @@ export function credentialsHelper(
 		getCredentialsProperties: () => type.properties,
 		authenticate: async (credentials, _typeName, options) => {
 			const { authenticate } = type;
-			if (typeof authenticate !== 'object')
-				throw new Error('the credential has no generic authenticate');
-			const headers = Object.entries(authenticate.properties.headers ?? {}).map(([name, value]) => [
-				name,
-				resolve(value, credentials),
-			]);
-			return {
-				...options,
-				headers: { ...options.headers, ...Object.fromEntries(headers) },
-			} as IHttpRequestOptions;
+			if (typeof authenticate !== 'function')
+				throw new Error('the credential has no function to authenticate');
+			return await authenticate(credentials, options as IHttpRequestOptions);
 		},
 	};
 	// The engine calls no other method of the helper for a node like ours.

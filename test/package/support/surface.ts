@@ -46,8 +46,8 @@ export async function nodeSurface(
 }
 
 /** Of a credential, which has no versions. */
-export function credentialSurface({ name, properties, authenticate }: ICredentialType): Surface {
-	return inOrder({ name, authenticate, parameters: parameters(properties, 1) });
+export function credentialSurface({ name, properties }: ICredentialType): Surface {
+	return inOrder({ name, parameters: parameters(properties, 1) });
 }
 
 const OPERATION = ['resource', 'operation'] as const;

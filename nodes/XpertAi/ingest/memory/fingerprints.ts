@@ -148,14 +148,16 @@ export function storedEntry(id: string, contentHash: string): Entry {
 }
 
 let last = { id: '', packedId: '' };
+const scratch = Buffer.alloc(ID_BYTES);
 
 /**
  * Converts a UUID to 16 characters, one per byte. Upper and lower case give the same result. Keeps the last result,
  * because callers often convert the same ID several times in a row.
  */
 export function packId(id: string): string {
-	if (id !== last.id)
-		last = { id, packedId: Buffer.from(id.replaceAll('-', ''), 'hex').toString('latin1') };
+	if (id === last.id) return last.packedId;
+	const length = scratch.write(id.replaceAll('-', ''), 'hex');
+	last = { id, packedId: scratch.toString('latin1', 0, length) };
 	return last.packedId;
 }
 

@@ -16,7 +16,7 @@ async function* pieces(text: string, cuts: number[]): AsyncGenerator<string> {
 
 async function recordsOf(text: string, cuts: number[] = []) {
 	const records: FileRecord[] = [];
-	for await (const record of jsonRecords(pieces(text, cuts))) records.push(record);
+	for await (const group of jsonRecords(pieces(text, cuts))) records.push(...group);
 	return records;
 }
 
@@ -217,7 +217,10 @@ describe('a file', () => {
 			}
 		}
 		const first = await jsonRecords(endless()).next();
-		expect(first.value).toEqual({ position: 'Line 1 of the file', value: { n: 1 } });
+		expect(first.value).toEqual([
+			{ position: 'Line 1 of the file', value: { n: 1 } },
+			{ position: 'Line 2 of the file', value: { n: 2 } },
+		]);
 		expect(taken).toBe(1);
 	});
 

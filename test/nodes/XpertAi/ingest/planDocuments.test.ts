@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-import { range } from 'lodash';
+import { chunk, range } from 'lodash';
 
 import { compareDocuments, planDocuments } from 'nodes/XpertAi/ingest/planDocuments';
 import type { Comparison } from 'nodes/XpertAi/ingest/planDocuments';
@@ -64,10 +64,12 @@ async function sift(
 	const sent: Array<string | undefined> = [];
 	const { asked, statusesOf } = answering(server);
 	const older: Array<string | undefined> = [];
-	const all = compareDocuments(documents, { memory, processed, statusesOf, ...more });
-	for await (const { document: one, is, status } of all)
-		if (is === 'unchanged') unchanged.push([nameOf(one), status?.status]);
-		else (is === 'older' ? older : sent).push(nameOf(one));
+	const groups = chunk(documents, 3);
+	const all = compareDocuments(groups, { memory, processed, statusesOf, ...more });
+	for await (const compared of all)
+		for (const { document: one, is, status } of compared)
+			if (is === 'unchanged') unchanged.push([nameOf(one), status?.status]);
+			else (is === 'older' ? older : sent).push(nameOf(one));
 	return { sent, unchanged, older, asked };
 }
 
@@ -241,7 +243,7 @@ describe('a plan', () => {
 		const { asked, statusesOf } = answering({ has });
 		const told: Array<[string | undefined, string]> = [];
 		const settings = { memory, processed: true, onlyStored: true, statusesOf };
-		for await (const { document: one, plan } of planDocuments(documents, settings))
+		for await (const { document: one, plan } of planDocuments(chunk(documents, 3), settings))
 			told.push([nameOf(one), plan]);
 		expect(Object.fromEntries(told)).toEqual(Object.fromEntries(plans));
 		const known = documents.map(({ id }) => id.toLowerCase());
@@ -255,7 +257,7 @@ describe('a plan', () => {
 			const given = range(IDS_PER_ADDRESS + more).map((at) => document(`${at}`));
 			const told: unknown[] = [];
 			const settings = { memory: new Fingerprints(), processed: true, statusesOf };
-			for await (const { document: one, plan } of planDocuments(given, settings))
+			for await (const { document: one, plan } of planDocuments(chunk(given, 50), settings))
 				told.push([one, plan]);
 			expect(told).toEqual(given.map((one) => [one, 'new']));
 			expect(asked.map(({ length }) => length)).toEqual([IDS_PER_ADDRESS, 1].slice(0, 1 + more));

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import fc from 'fast-check';
-import { add, map, mergeWith, pick, range } from 'lodash';
+import { add, chunk, map, mergeWith, pick, range } from 'lodash';
 
 import { serialize } from 'nodes/XpertAi/ingest/answers';
-import type { DocumentFact, Documents, ReadyDocument } from 'nodes/XpertAi/ingest/answers';
+import type { DocumentFact, ReadyDocument } from 'nodes/XpertAi/ingest/answers';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { Folders, Storer, batches, uploadFiles } from 'nodes/XpertAi/ingest/storing';
 import type { BatchLimits, Storing } from 'nodes/XpertAi/ingest/storing';
@@ -60,7 +60,7 @@ async function submitTo(
 ) {
 	const counts = { attempts: 0, batches: 0, retries: 0 };
 	const storer = new Storer<number>({
-		documents: waiting(models),
+		documents: chunk(waiting(models), 7),
 		batchLimits: { maxCount: 10, maxBytes: Infinity },
 		concurrency: 1,
 		client: {
@@ -103,9 +103,10 @@ const limits = fc.record({
 	reserved: fc.option(fc.record({ once: fc.nat(60), each: fc.nat(20) }), { nil: undefined }),
 });
 
-async function split(list: Documents<number>, limit: BatchLimits) {
+async function split(list: Array<ReadyDocument<number>>, limit: BatchLimits) {
 	const all: Array<Array<ReadyDocument<number>>> = [];
-	for await (const batch of batches(list, limit)) if (Array.isArray(batch)) all.push(batch);
+	for await (const batch of batches(chunk(list, 4), limit))
+		if (Array.isArray(batch)) all.push(batch);
 	return all;
 }
 
@@ -151,7 +152,7 @@ describe('batches', () => {
 	it('are made one at a time, before all documents are read', async () => {
 		let taken = 0;
 		async function* endless() {
-			for (;;) yield prepared({}, taken++);
+			for (;;) yield [prepared({}, taken++)];
 		}
 		const first = await batches(endless(), { maxCount: 3, maxBytes: 1000 }).next();
 		expect(first.value).toHaveLength(3);
@@ -221,7 +222,7 @@ it('makes the next batch while the server works on the current one', async () =>
 	function* source() {
 		for (const document of waiting(withIds(6))) {
 			log.push(document.origin);
-			yield document;
+			yield [document];
 		}
 	}
 	const batchLimits = { maxCount: 2, maxBytes: Infinity };
@@ -350,7 +351,7 @@ describe('a knowledgebase that is missing', () => {
 		['whose files this run uploads', { file }],
 	])('rejects each batch of documents %s with one request', async (_, more) => {
 		const documents = uploadFiles({
-			documents: waiting(withIds(100)).map((one) => ({ ...one, ...more })),
+			documents: [waiting(withIds(100)).map((one) => ({ ...one, ...more }))],
 			client: { send, clock: virtualTime() },
 			timeoutMs: 1000,
 			gate: { canSend: true },
@@ -533,7 +534,7 @@ it.each([1, 3])(
 	'a source that breaks waits for what is being sent, %i at once',
 	async (concurrency) => {
 		async function* breaking() {
-			yield* waiting(withIds(25));
+			yield* chunk(waiting(withIds(25)), 5);
 			throw new Error('the file ends here');
 		}
 		const server = new BulkServer();
@@ -623,15 +624,18 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken 
 		},
 	};
 	const client = { send, clock: virtualTime() };
-	for await (const one of uploadFiles({ documents, client, timeoutMs: 1000, gate })) {
-		if ('outcome' in one) {
-			if ('document' in one) told[one.outcome]?.push(one.document.origin);
-			continue;
+	const groups = chunk(documents, 3);
+	for await (const some of uploadFiles({ documents: groups, client, timeoutMs: 1000, gate })) {
+		for (const one of some) {
+			if ('outcome' in one) {
+				if ('document' in one) told[one.outcome]?.push(one.document.origin);
+				continue;
+			}
+			const { record, json, bytes, origin } = one;
+			ready.push(origin);
+			records.push(record);
+			expect({ json, bytes }).toEqual(serialize(record));
 		}
-		const { record, json, bytes, origin } = one;
-		ready.push(origin);
-		records.push(record);
-		expect({ json, bytes }).toEqual(serialize(record));
 		if (ready.length >= taken) break;
 	}
 	return { ready, told, records, most, begun, underWay };
@@ -710,6 +714,6 @@ it('the folders of a batch are made before its documents', async () => {
 	const routes = { send: calling(answer), storePath: '/bulk' };
 	const folders = new Folders('7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60', routes);
 	const document = prepared({ name: 'a.md', folder: 'Dept/Sales' }, 0, 'id-0');
-	await submitTo({ send: answer }, [], { documents: [document], folders });
+	await submitTo({ send: answer }, [], { documents: [[document]], folders });
 	expect(asked).toEqual([['Dept', 'Sales'], ['a.md']]);
 });

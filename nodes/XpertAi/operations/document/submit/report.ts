@@ -1,4 +1,4 @@
-import { compact, find, get, mapValues, pick, pickBy, sortBy, trimEnd, truncate } from 'lodash';
+import { compact, find, get, mapValues, pick, sortBy, trimEnd, truncate } from 'lodash';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
@@ -323,7 +323,8 @@ export function documentItem(origin: Origin, output: AnswerOutput): INodeExecuti
 	const { state = record && 'none', processMsg } = end ?? {};
 	const processing = { processing: state, processMsg };
 	const facts = { name, outcome, ...processing, key, id, ...sent, plan };
-	const known = pickBy(facts, (fact) => fact !== undefined);
+	const known: IDataObject = {};
+	for (const [name, fact] of Object.entries(facts)) if (fact !== undefined) known[name] = fact;
 	const error = errorOf(origin);
 	if (error && outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
 	if (error) return [item.failed(error, facts)];
@@ -405,7 +406,8 @@ export class Submission {
 		else if (outcome === 'stored') {
 			const record = asJson(fact.record);
 			origin.record = this.settings.simplify ? { id: record.id, name: record.name } : record;
-			origin.sent = pick(fact, 'status', 'attempts', 'batch');
+			const { status, attempts, batch } = fact;
+			origin.sent = { status, attempts, batch };
 		} else if (fact.failure) {
 			const failure = readableFailure(document, fact.failure);
 			origin.sent = { status: failure.status, ...pick(fact, 'attempts', 'batch') };

@@ -30,7 +30,7 @@ import {
 	textIfGiven,
 } from '../../../execution/userInput';
 import type { SourceFile } from '../../../ingest/answers';
-import { jsonRecords } from '../../../ingest/jsonRecords';
+import { type FileRecord, jsonRecords } from '../../../ingest/jsonRecords';
 import { LONE_SURROGATE_RULE, hasLoneSurrogate, utcText } from '../../../payloads/common';
 import { type DocumentRecord, documentWith, unsignedAddress } from '../../../payloads/document';
 import { documentFields } from '../../../pickers/documentFields';
@@ -58,8 +58,8 @@ export interface FoundDocument {
 /** Maps the error of a rejected document to the document key. The key marks the document as present in the source. */
 export const refusedKeys = new WeakMap<object, string>();
 
-/** The documents of an item. In a file of records, each unreadable record gives an error. */
-export type SourceDocuments = FoundDocument[] | AsyncIterable<FoundDocument | ItemError>;
+/** The documents of an item. A file of records gives groups, with an error for each unreadable record. */
+export type SourceDocuments = FoundDocument[] | AsyncIterable<Array<FoundDocument | ItemError>>;
 
 const sourceValue = z.enum(Object.keys(SOURCES) as [SourceValue, ...SourceValue[]]);
 
@@ -320,7 +320,8 @@ function recordReader(item: Item) {
 			const rule = `names ${quoted(keyPath)}, which this document does not have`;
 			return item.refuse({ field, rule });
 		}
-		return { record: { ...record, id: undefined }, key: checkedKey(item, key, field), version };
+		const unnamed = checked.id ? { ...record, id: undefined } : record;
+		return { record: unnamed, key: checkedKey(item, key, field), version };
 	};
 }
 
@@ -334,28 +335,29 @@ function readJson(item: Item): FoundDocument[] {
 	});
 }
 
-/** Reads the documents of a file of records, one at a time. Yields an error for each unreadable record. */
-async function* readRecords(item: Item): AsyncGenerator<FoundDocument | ItemError> {
+/** Reads the documents of a file of records, in groups. Yields an error for each unreadable record. */
+async function* readRecords(item: Item): AsyncGenerator<Array<FoundDocument | ItemError>> {
 	const field = binaryOf(item);
 	const readRecord = recordReader(item);
 	const path = textIfGiven(item, 'textField');
-	for await (const read of jsonRecords(textChunks(item, field))) {
+	const documentOf = (read: FileRecord) => {
 		const { position: parameter } = read;
 		let key: string | undefined;
 		try {
-			if ('flaw' in read) item.refuse({ field: parameter, rule: read.flaw });
+			if ('flaw' in read) return item.refuse({ field: parameter, rule: read.flaw });
 			const found = readRecord(read.value, parameter);
 			({ key } = found);
-			yield path === undefined
+			return path === undefined
 				? jsonDocument(item, found, { parameter })
 				: withText(item, found, path, parameter, field);
 		} catch (caught) {
 			const flaw = item.asError(caught);
 			flaw.description =
 				'This record was not sent. Correct it in the file, then run the node again.';
-			yield refusedWith(key, flaw);
+			return refusedWith(key, flaw);
 		}
-	}
+	};
+	for await (const group of jsonRecords(textChunks(item, field))) yield group.map(documentOf);
 }
 
 /** Servers store an empty document for a record with none of these fields. */
@@ -371,7 +373,7 @@ function refuseEmpty(item: Item, record: DocumentRecord, naming: Naming): void {
 /** Makes a document from a record. A record with a key or an ID may be empty. */
 function jsonDocument(item: Item, found: FoundDocument, naming: Naming): FoundDocument {
 	if (!found.key && !found.record.id) refuseEmpty(item, found.record, naming);
-	return { ...found, ...readyRecord(item, found.record, naming) };
+	return Object.assign(found, readyRecord(item, found.record, naming));
 }
 
 /** Makes a document from a record with a text at `path`. The node uploads the text as a file. */

@@ -1,6 +1,6 @@
 import { createHash, hash, randomUUID } from 'crypto';
 
-import { compact, isObject, map } from 'lodash';
+import { compact, isObject, map, sumBy } from 'lodash';
 import { NodeOperationError } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
@@ -33,14 +33,17 @@ function jsonWithId(found: FoundDocument, record: DocumentRecord, id: string) {
 }
 
 /** The content hash of a document, with a prefix from `MARKS`. Without a version, hashes the record and the file. */
-async function hashOf({ json, record, file }: Document, version?: string): Promise<string> {
+function hashOf({ json, record, file }: Document, version?: string): string | Promise<string> {
 	if (version !== undefined) return MARKS.version + hash('sha256', version, 'binary');
 	const { fileUrl } = record;
 	// Leaves out the signature of a URL, because the signature differs in each run.
 	const given = fileUrl ? JSON.stringify({ ...record, fileUrl: unsignedAddress(fileUrl) }) : json;
 	// Normalizes the text, so that a file name has the same hash in NFC and in NFD. ASCII text needs no normalization.
 	const text = Buffer.byteLength(given) === given.length ? given : given.normalize('NFC');
-	if (!file) return MARKS.content + hash('sha256', text, 'binary');
+	return file ? hashWithFile(text, file) : MARKS.content + hash('sha256', text, 'binary');
+}
+
+async function hashWithFile(text: string, file: NonNullable<Document['file']>): Promise<string> {
 	const digest = createHash('sha256').update(text);
 	const { content } = await file();
 	for await (const piece of Buffer.isBuffer(content) ? [content] : content.open())
@@ -50,6 +53,9 @@ async function hashOf({ json, record, file }: Document, version?: string): Promi
 
 /** Number of documents in the first batch. A small batch is processed soon, and shows early if all documents fail. */
 const FIRST_BATCH = 10;
+
+/** Limits of a group of documents. A group may exceed `bytes` by its last document. */
+const GROUP = { count: 10, bytes: 2 ** 20 };
 
 /** Maximum number of documents to look up on the server for a new source. */
 const MAX_CHECKED = 100;
@@ -188,7 +194,7 @@ export class Target {
 		const documents = [...this.begun.values()];
 		if (documents.length === 0) return;
 		this.begun.clear();
-		await this.send(documents);
+		await this.send([documents]);
 		await this.followProcessing();
 	}
 
@@ -241,20 +247,25 @@ export class Target {
 			`Run it again when that one has ended; one that has crashed counts as ended a minute later. Runs that bring different documents need different names in "${item.labelOf('sourceName')}".`,
 		);
 		submission.refuse(error);
-		for await (const document of this.documents())
-			submission.take({ outcome: 'notSent', document, reason: OTHER_RUN_SENDS });
+		for await (const group of this.documents())
+			for (const document of group)
+				submission.take({ outcome: 'notSent', document, reason: OTHER_RUN_SENDS });
 	}
 
-	private async *changedDocuments(memory: SourceMemory): AsyncGenerator<Document> {
+	private async *changedDocuments(memory: SourceMemory): AsyncGenerator<Document[]> {
 		const isRetry = outermostMode(this.submission.first.context) === 'retry';
 		const comparison = { ...this.comparison(memory), isRetry };
 		const all = compareDocuments(this.documentsReportingStored(memory), comparison);
-		for await (const { document, is, status } of all)
-			if (is === 'unchanged') this.take({ document, outcome: is, status });
-			else if (is === 'older') {
-				this.older += 1;
-				this.take({ document, outcome: 'notSent', reason: OLDER });
-			} else yield document;
+		for await (const group of all) {
+			const changed: Document[] = [];
+			for (const { document, is, status } of group)
+				if (is === 'unchanged') this.take({ document, outcome: is, status });
+				else if (is === 'older') {
+					this.older += 1;
+					this.take({ document, outcome: 'notSent', reason: OLDER });
+				} else changed.push(document);
+			yield changed;
+		}
 	}
 
 	/** Makes the options of `compareDocuments` from the memory and the settings. */
@@ -272,20 +283,22 @@ export class Target {
 	/**
 	 * Yields the documents of this source. For a new source, adds hints about documents that the server already has.
 	 */
-	private async *documentsReportingStored(memory: SourceMemory): AsyncGenerator<Document> {
+	private async *documentsReportingStored(memory: SourceMemory): AsyncGenerator<Document[]> {
 		const documents = this.documents(true);
-		const held: Array<Document> = [];
+		const held: Document[] = [];
 		while (memory.isNew && held.length < MAX_CHECKED) {
 			const { done, value } = await documents.next();
 			if (done) break;
-			held.push(value);
+			held.push(...value);
 		}
-		if (held.length > 0) await this.checkStored(held, memory);
-		yield* held;
-		for await (const document of documents) {
-			const isVersion = document.contentHash?.startsWith(MARKS.version);
-			if (isVersion && memory.known.isOf(document.id, MARKS.content)) this.unversioned += 1;
-			yield document;
+		if (held.length > 0) await this.checkStored(held.slice(0, MAX_CHECKED), memory);
+		yield held;
+		for await (const group of documents) {
+			for (const { contentHash, id } of group) {
+				const isVersion = contentHash?.startsWith(MARKS.version);
+				if (isVersion && memory.known.isOf(id, MARKS.content)) this.unversioned += 1;
+			}
+			yield group;
 		}
 	}
 
@@ -390,33 +403,44 @@ export class Target {
 	}
 
 	/**
-	 * Reads the queued items one after another, and yields their documents. If sending has stopped, reports the
-	 * documents as not sent instead.
+	 * Reads the queued items one after another, and yields their documents in groups. If sending has stopped, reports
+	 * the documents as not sent instead.
 	 *
 	 * @param isHashed whether to set `contentHash`, for the comparison with earlier runs
 	 */
-	async *documents(isHashed = false): AsyncGenerator<Document> {
+	async *documents(isHashed = false): AsyncGenerator<Document[]> {
 		const { submission } = this;
+		const group: Document[] = [];
 		this.queue.reverse();
 		while (!submission.signal?.aborted) {
 			const queued = this.queue.pop();
-			if (!queued) return;
+			if (!queued) break;
 			const { item } = queued;
 			let count = 0;
 			try {
 				const documents = queued.documents ?? submission.read(item);
-				for await (const found of documents) {
-					count += 1;
-					const document = await this.ready(found, item, isHashed);
-					if (document) yield document;
-					if (submission.stoppedBy && !Array.isArray(documents)) break;
+				const isFile = !Array.isArray(documents);
+				const isOver = () => isFile && submission.stoppedBy;
+				for await (const some of isFile ? documents : [documents]) {
+					for (const found of some) {
+						count += 1;
+						const document = await this.ready(found, item, isHashed);
+						if (document) group.push(document);
+						// A file is passed on at once, so that its upload starts while the next file is read.
+						const isFull =
+							document?.file || group.length >= GROUP.count || sumBy(group, 'bytes') >= GROUP.bytes;
+						if (isFull) yield group.splice(0);
+						if (isOver()) break;
+					}
+					if (isOver()) break;
 				}
-				if (count === 0 && !Array.isArray(documents)) submission.take({ outcome: 'noRecords' });
+				if (count === 0 && isFile) submission.take({ outcome: 'noRecords' });
 			} catch (caught) {
 				// Does not throw, because the documents before the error must still be sent.
 				this.takeRefused(item, caught);
 			}
 		}
+		yield group;
 	}
 
 	/**
@@ -427,9 +451,8 @@ export class Target {
 	private async ready(found: FoundDocument | ItemError, item: Item, isHashed: boolean) {
 		if (found instanceof Error) return this.takeRefused(item, found);
 		const { submission } = this;
-		const origin: Origin = { item };
-		submission.take({ outcome: 'begun', origin });
-		const document = this.asDocument(found, origin);
+		const document = this.asDocument(found, item);
+		submission.take({ outcome: 'begun', origin: document.origin });
 		if (!submission.canSend) return void this.take({ outcome: 'notSent', document });
 		this.recordSeen(document);
 		try {
@@ -463,8 +486,8 @@ export class Target {
 		this.submission.takeFlaw(item, caught);
 	}
 
-	/** Gives a found document its ID, and fills `origin`. The ID is derived from the key, if there is one. */
-	private asDocument(found: FoundDocument, origin: Origin): Document {
+	/** Gives a found document its ID and its `origin`. The ID is derived from the key, if there is one. */
+	private asDocument(found: FoundDocument, item: Item): Document {
 		const { key, file, hadNul } = found;
 		const ownId = key === undefined ? found.record.id : derivedId(this.owner, key);
 		// With a random ID, the request can be repeated without storing the document twice.
@@ -475,7 +498,7 @@ export class Target {
 		// For a summary, tracks only files with a stable ID, to save memory.
 		const isTracked = this.submission.settings.output !== 'summary' || (isUploaded && !isNew);
 		const name = record.name ?? undefined;
-		Object.assign(origin, { name, key, id, hadNul, isUploaded, isTracked });
+		const origin: Origin = { item, name, key, id, hadNul, isUploaded, isTracked };
 		const json = jsonWithId(found, record, id);
 		return { record, json, bytes: Buffer.byteLength(json), origin, id, isNew, key, file };
 	}

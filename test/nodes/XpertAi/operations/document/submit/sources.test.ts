@@ -375,12 +375,14 @@ async function reading(source: string, { parameters, input, file = '' }: Omit<Ca
 	};
 	const item = itemOf({ ...parameters, source }, { fields: submitFields, methods });
 	const found: object[] = [];
-	for await (const document of readDocuments(item)) {
-		if (document instanceof Error) throw document;
-		const { file: open, ...rest } = document;
-		const { content, fields, hadNul } = (await open?.()) ?? {};
-		found.push({ hadNul, ...rest, ...(content && { text: content.toString(), fields }) });
-	}
+	const documents = readDocuments(item);
+	for await (const group of Array.isArray(documents) ? [documents] : documents)
+		for (const document of group) {
+			if (document instanceof Error) throw document;
+			const { file: open, ...rest } = document;
+			const { content, fields, hadNul } = (await open?.()) ?? {};
+			found.push({ hadNul, ...rest, ...(content && { text: content.toString(), fields }) });
+		}
 	return found;
 }
 

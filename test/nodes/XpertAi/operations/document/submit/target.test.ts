@@ -91,6 +91,7 @@ it('a record that is read leaves it known that an unchanged one with its ID is i
 	const { item, target } = summaryOf([{ id: KNOWLEDGEBASE_ID }], { mode: 'mirror' });
 	const unchanged: Origin = { item, outcome: 'unchanged' };
 	target.origins.set(KNOWLEDGEBASE_ID, unchanged);
-	for await (const { id } of target.documents()) expect(target.origins.get(id)).toBe(unchanged);
+	for await (const documents of target.documents())
+		for (const { id } of documents) expect(target.origins.get(id)).toBe(unchanged);
 	expect.assertions(1);
 });
