@@ -28,6 +28,7 @@ import {
 	EVERY_UUID,
 	LONE_SURROGATE_RULE,
 	canonicalKey,
+	converting,
 	hasLoneSurrogate,
 	isUuid,
 	isoText,
@@ -277,8 +278,7 @@ export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown):
 }
 
 /**
- * Returns a schema that converts and checks values in one zod transform, because zod transforms are slow. An empty
- * value becomes undefined.
+ * Returns a schema that converts and checks values. An empty value becomes undefined.
  *
  * @param flawOf returns why the value is invalid; false if the value is valid
  */
@@ -286,10 +286,10 @@ const converted = (
 	convert: (raw: unknown) => unknown = identity,
 	flawOf: (value: unknown, raw: unknown) => string | false = () => false,
 ) =>
-	z.unknown().transform((raw, { addIssue }) => {
+	converting(z.unknown(), (raw, refuse) => {
 		const value = isNothing(raw) ? undefined : convert(raw);
-		const message = flawOf(value, raw);
-		if (message) addIssue({ code: 'custom', message });
+		const flaw = flawOf(value, raw);
+		if (flaw) refuse(flaw);
 		return value;
 	});
 
@@ -376,11 +376,11 @@ const TYPE_SCHEMAS: Partial<
  */
 export const groupSchema = memoize((fields: INodeProperties[]) => {
 	const shape = Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]));
-	return z.object(shape).transform((given) => {
-		const parts = fields.map((field) =>
-			isContainer(field) ? (given[field.name] as FieldValues) : pick(given, field.name),
-		);
-		return filledOnly(Object.assign({}, ...parts) as FieldValues);
+	return converting(z.object(shape), (given) => {
+		const values: FieldValues = {};
+		for (const field of fields)
+			Object.assign(values, isContainer(field) ? given[field.name] : pick(given, field.name));
+		return filledOnly(values);
 	});
 });
 groupSchema.cache = new WeakMap();
