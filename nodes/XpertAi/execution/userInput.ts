@@ -10,7 +10,6 @@ import {
 	isPlainObject,
 	mapValues,
 	memoize,
-	pick,
 	truncate,
 } from 'lodash';
 import { isExpression, validateFieldType } from 'n8n-workflow';
@@ -248,10 +247,18 @@ export class Reader {
 	}
 
 	private fieldOf(name: string): INodeProperties | undefined {
-		const found = fieldsAlong(name.split('.'), this.fields).at(-1);
-		return found && 'type' in found ? found : undefined;
+		return fieldFinder(this.fields)(name);
 	}
 }
+
+/** Returns a function that finds a field by its path, such as `options.timeout`. */
+const fieldFinder = memoize((fields: INodeProperties[]) =>
+	memoize((name: string) => {
+		const found = fieldsAlong(name.split('.'), fields).at(-1);
+		return found && 'type' in found ? found : undefined;
+	}),
+);
+fieldFinder.cache = new WeakMap();
 
 const GENERAL_FIX = 'Correct the value, or the expression or column it comes from.';
 
@@ -377,10 +384,11 @@ const TYPE_SCHEMAS: Partial<
 export const groupSchema = memoize((fields: INodeProperties[]) => {
 	const shape = Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]));
 	return converting(z.object(shape), (given) => {
-		const values: FieldValues = {};
-		for (const field of fields)
-			Object.assign(values, isContainer(field) ? given[field.name] : pick(given, field.name));
-		return filledOnly(values);
+		const parts = fields.map((field) => {
+			const value: unknown = given[field.name];
+			return isContainer(field) ? (value as FieldValues) : { [field.name]: value };
+		});
+		return filledOnly(Object.assign({}, ...parts) as FieldValues);
 	});
 });
 groupSchema.cache = new WeakMap();

@@ -1,4 +1,16 @@
-import { attempt, get, has, isEmpty, isNil, mapValues, memoize, omit, omitBy, pick } from 'lodash';
+import {
+	attempt,
+	get,
+	has,
+	isEmpty,
+	isNil,
+	map,
+	mapValues,
+	memoize,
+	omit,
+	omitBy,
+	pick,
+} from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -221,6 +233,8 @@ const DOCUMENT_FIELDS = documentFields.map((field) =>
 	field.name === 'parserConfig' ? { ...field, options: parserFields } : field,
 );
 
+const FIELD_NAMES = new Set(map(DOCUMENT_FIELDS, 'name'));
+
 /**
  * Returns the document fields with the given space-separated names. Memoized, because the cache of `groupSchema` needs
  * the same array object each time.
@@ -242,7 +256,7 @@ function readFields(item: Item): FoundDocument {
 	// Fields to copy, because the check below would convert the ID and drop an empty folder. A key replaces the ID.
 	const own = hasKey ? ['folder'] : ['folder', 'id'];
 	const schema = groupSchema(fieldsNamed(Object.keys(fields).join(' ')));
-	const typed = item.check(schema, omit(fields, 'id'), DOCUMENT_NAMING);
+	const typed = item.check(schema, { ...fields, id: undefined }, DOCUMENT_NAMING);
 	const mapped: FieldValues = { ...pick(fields, own), ...typed };
 	if (text !== undefined && !mapped.pages && !mapped.chunks)
 		mapped.pages = [{ pageContent: String(text) }];
@@ -258,7 +272,7 @@ function readFields(item: Item): FoundDocument {
 function columnsOf(item: Item): IDataObject {
 	const { mappingMode } = (item.node.parameters.documentFields ?? {}) as IDataObject;
 	// A `disabled` column may have another meaning, so it is never mapped automatically.
-	if (mappingMode === 'autoMapInputData') return omit(item.input.json, 'disabled');
+	if (mappingMode === 'autoMapInputData') return { ...item.input.json, disabled: undefined };
 	// Reads only `value`. n8n would otherwise resolve the list of all fields for each item.
 	const byHand = item.parameter('documentFields.value', {});
 	return isJsonObject(byHand) ? omitBy(byHand, isNil) : {};
@@ -286,15 +300,15 @@ export function mapColumns(columns: IDataObject): IDataObject {
 	const usual: IDataObject = {};
 	for (const [name, column] of Object.entries(columns)) {
 		if (column === undefined || (isBlank(column) && name !== 'folder')) continue;
-		if (DOCUMENT_FIELDS.some((field) => field.name === name)) fields[name] = column;
+		if (FIELD_NAMES.has(name)) fields[name] = column;
 		else usual[name.toLowerCase().replace(/[\s_-]/g, '')] = column;
 	}
 	for (const [field, aliases] of Object.entries(ALIASES)) {
 		// An `address` column may hold a postal address instead of a web address.
 		const fits = (column: unknown) =>
 			field === 'fileUrl' ? /^\s*https?:\/\//i.test(String(column)) : typeof column !== 'object';
-		const found = aliases.map((alias) => usual[alias]).find((one) => !isNil(one) && fits(one));
-		if (isNil(fields[field]) && found !== undefined) fields[field] = found;
+		const found = aliases.find((alias) => !isNil(usual[alias]) && fits(usual[alias]));
+		if (isNil(fields[field]) && found !== undefined) fields[field] = usual[found];
 	}
 	return fields;
 }
@@ -366,7 +380,7 @@ const CONTENT = ['name', 'fileUrl', 'filePath', 'storageFileId', 'pages', 'chunk
 /** Rejects a record without content, such as an object that wraps the list of documents. */
 function refuseEmpty(item: Item, record: DocumentRecord, naming: Naming): void {
 	const rule = 'has no ID, name, text, page, chunk, file ID or address';
-	if (Object.values(pick(record, CONTENT)).every(isEmpty))
+	if (CONTENT.every((name) => isEmpty(record[name])))
 		item.refuse({ field: fieldName([], naming), rule });
 }
 
