@@ -32,14 +32,26 @@ function jsonWithId(found: FoundDocument, record: DocumentRecord, id: string) {
 	return read.id === id ? json : JSON.stringify(record);
 }
 
+/** Leaves out the content of a record, which is in the JSON, to save memory. */
+function withoutContent(record: DocumentRecord): DocumentRecord {
+	const [pages, chunks] = [record.pages, record.chunks].map((parts) =>
+		parts?.map(({ id }) => ({ id })),
+	);
+	return { ...record, metadata: undefined, pages, chunks };
+}
+
 /** The content hash of a document, with a prefix from `MARKS`. Without a version, hashes the record and the file. */
-function hashOf({ json, record, file }: Document, version?: string): string | Promise<string> {
+function hashOf(
+	{ bytes, json, record, file }: Document,
+	version?: string,
+): string | Promise<string> {
 	if (version !== undefined) return MARKS.version + hash('sha256', version, 'binary');
 	const { fileUrl } = record;
 	// Leaves out the signature of a URL, because the signature differs in each run.
-	const given = fileUrl ? JSON.stringify({ ...record, fileUrl: unsignedAddress(fileUrl) }) : json;
+	const unsigned = () => JSON.stringify(unsignedAddress(fileUrl ?? ''));
+	const given = fileUrl ? json.replace(JSON.stringify(fileUrl), unsigned) : json;
 	// Normalizes the text, so that a file name has the same hash in NFC and in NFD. ASCII text needs no normalization.
-	const text = Buffer.byteLength(given) === given.length ? given : given.normalize('NFC');
+	const text = bytes === json.length ? given : given.normalize('NFC');
 	return file ? hashWithFile(text, file) : MARKS.content + hash('sha256', text, 'binary');
 }
 
@@ -500,7 +512,8 @@ export class Target {
 		const name = record.name ?? undefined;
 		const origin: Origin = { item, name, key, id, hadNul, isUploaded, isTracked };
 		const json = jsonWithId(found, record, id);
-		return { record, json, bytes: Buffer.byteLength(json), origin, id, isNew, key, file };
+		const kept = file ? record : withoutContent(record);
+		return { record: kept, json, bytes: Buffer.byteLength(json), origin, id, isNew, key, file };
 	}
 
 	/** Records the ID of a document. If an earlier document has this ID, reports the earlier document as replaced. */
