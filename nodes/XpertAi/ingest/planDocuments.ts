@@ -49,6 +49,11 @@ export async function* compareDocuments<Origin>(
 	const held = new Map<string, ReadyDocument<Origin>>();
 	let bytes = 0;
 	let compared: Array<Compared<Origin>> = [];
+	const add = (
+		document: ReadyDocument<Origin>,
+		is: Compared<Origin>['is'],
+		status?: ProcessingStatus,
+	) => compared.push({ document, is, status });
 	const release = async () => {
 		const { statuses, failure } = await statusesOf([...held.keys()]);
 		for (const [id, document] of held) {
@@ -62,11 +67,8 @@ export async function* compareDocuments<Origin>(
 			const isAssumedDone = failure !== undefined && memory.isDone(id, processed);
 			const isUnchanged = status ? isDone : isAssumedDone;
 			if (!isUnchanged) memory.forget(id);
-			const found = { status: processed ? status : undefined };
-			compared.push({
-				document,
-				...(isUnchanged ? { is: 'unchanged', ...found } : { is: 'missing' }),
-			});
+			if (isUnchanged) add(document, 'unchanged', processed ? status : undefined);
+			else add(document, 'missing');
 		}
 		held.clear();
 		bytes = 0;
@@ -79,16 +81,14 @@ export async function* compareDocuments<Origin>(
 			if (held.has(key) || held.size >= IDS_PER_ADDRESS || bytes >= MAX_HELD_BYTES) await release();
 			const isKnown = memory.knows(id);
 			const isSame = isKnown && memory.has(id, contentHash);
-			if (isSame && !resends && document.record.disabled)
-				compared.push({ document, is: 'unchanged' });
+			if (isSame && !resends && document.record.disabled) add(document, 'unchanged');
 			else if (isSame && !resends) {
 				held.set(key, document);
 				bytes += document.bytes;
-			} else if (!isSame && isRetry && memory.isDone(id, false))
-				compared.push({ document, is: 'older' });
+			} else if (!isSame && isRetry && memory.isDone(id, false)) add(document, 'older');
 			else {
 				if (isKnown) memory.markUnknown(id);
-				compared.push({ document, is: isKnown ? 'changed' : 'new' });
+				add(document, isKnown ? 'changed' : 'new');
 			}
 		}
 		yield compared;

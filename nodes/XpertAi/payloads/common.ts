@@ -55,7 +55,7 @@ export const openObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
 	z.object(shape).passthrough();
 
 /** An object with arbitrary keys (`metadata`, `options`, …). */
-export const freeForm = z.record(z.unknown());
+export const freeForm = openObject({});
 
 /** Fields that Document, Page and Chunk share: ID, dates and users. */
 export const recordFields = {

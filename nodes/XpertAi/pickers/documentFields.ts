@@ -50,7 +50,6 @@ const MAPPER_TYPES: Record<string, FieldType> = {
 	ZodBoolean: 'boolean',
 	ZodArray: 'array',
 	ZodObject: 'object',
-	ZodRecord: 'object',
 };
 
 /** The document fields as node parameters. The operation Document: Submit uses them to check the mapped values. */

@@ -20,11 +20,7 @@ export const findChanges: CodedOperation = {
 	displayOptions: { hide: OF_TOOLS },
 	fields: [
 		knowledgebaseLocator,
-		{
-			...sourceName,
-			description: 'As in the node that submits them',
-			required: true,
-		},
+		{ ...sourceName, description: 'As in the node that submits them', required: true },
 		textField('documentKey', 'Document Key', 'As in the node that submits it', {
 			required: true,
 			placeholder: 'e.g. {{ $json.path }}',

@@ -1,4 +1,4 @@
-import { compact, find, get, mapValues, pick, sortBy, trimEnd, truncate } from 'lodash';
+import { compact, find, get, keys, mapValues, pick, sortBy, trimEnd, truncate } from 'lodash';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
@@ -322,9 +322,9 @@ export function documentItem(origin: Origin, output: AnswerOutput): INodeExecuti
 	const { name = origin.name, id = origin.id } = record ?? {};
 	const { state = record && 'none', processMsg } = end ?? {};
 	const processing = { processing: state, processMsg };
-	const facts = { name, outcome, ...processing, key, id, ...sent, plan };
+	const facts: IDataObject = { name, outcome, ...processing, key, id, ...sent, plan };
 	const known: IDataObject = {};
-	for (const [name, fact] of Object.entries(facts)) if (fact !== undefined) known[name] = fact;
+	for (const name of keys(facts)) if (facts[name] !== undefined) known[name] = facts[name];
 	const error = errorOf(origin);
 	if (error && outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
 	if (error) return [item.failed(error, facts)];

@@ -1,16 +1,4 @@
-import {
-	attempt,
-	get,
-	has,
-	isEmpty,
-	isNil,
-	map,
-	mapValues,
-	memoize,
-	omit,
-	omitBy,
-	pick,
-} from 'lodash';
+import { attempt, get, has, isEmpty, isNil, mapValues, memoize, omit, omitBy, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -233,7 +221,7 @@ const DOCUMENT_FIELDS = documentFields.map((field) =>
 	field.name === 'parserConfig' ? { ...field, options: parserFields } : field,
 );
 
-const FIELD_NAMES = new Set(map(DOCUMENT_FIELDS, 'name'));
+const FIELD_NAMES = new Set(DOCUMENT_FIELDS.map(({ name }) => name));
 
 /**
  * Returns the document fields with the given space-separated names. Memoized, because the cache of `groupSchema` needs
@@ -244,10 +232,7 @@ const fieldsNamed = memoize((names: string) =>
 );
 
 /** How error messages name the fields of a document. */
-export const DOCUMENT_NAMING: Naming = {
-	fields: DOCUMENT_FIELDS,
-	parameter: 'Document Fields',
-};
+export const DOCUMENT_NAMING: Naming = { fields: DOCUMENT_FIELDS, parameter: 'Document Fields' };
 
 /** Makes a document from the fields of an item. Converts values to the types of the fields. */
 function readFields(item: Item): FoundDocument {
@@ -439,7 +424,8 @@ function readyRecord(
 	if (size <= 0) refuse('chunkSize', 'must be more than 0', size);
 	if (overlap < 0 || overlap >= size)
 		refuse('chunkOverlap', `must be from 0 to less than the chunk size (${size})`, overlap);
-	const record = metadata ? { ...split, metadata: mapValues(metadata, utcText) } : split;
+	const hasDate = Object.values(metadata ?? {}).some((value) => utcText(value) !== value);
+	const record = hasDate ? { ...split, metadata: mapValues(metadata, utcText) } : split;
 	const json = item.jsonText(record, naming);
 	const cleaned = json.replace(NUL_IN_JSON, '$1');
 	return cleaned === json

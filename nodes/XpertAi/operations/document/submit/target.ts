@@ -1,6 +1,6 @@
 import { createHash, hash, randomUUID } from 'crypto';
 
-import { compact, isObject, map, sumBy } from 'lodash';
+import { compact, isObject, map } from 'lodash';
 import { NodeOperationError } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
@@ -32,42 +32,25 @@ function jsonWithId(found: FoundDocument, record: DocumentRecord, id: string) {
 	return read.id === id ? json : JSON.stringify(record);
 }
 
-/** Leaves out the content of a record, which is in the JSON, to save memory. */
-function withoutContent(record: DocumentRecord): DocumentRecord {
-	const [pages, chunks] = [record.pages, record.chunks].map((parts) =>
-		parts?.map(({ id }) => ({ id })),
-	);
-	return { ...record, metadata: undefined, pages, chunks };
-}
+/** The IDs of pages or chunks. */
+const idsOf = (parts: DocumentRecord['pages']) => parts?.map(({ id }) => ({ id }));
 
-/** The content hash of a document, with a prefix from `MARKS`. Without a version, hashes the record and the file. */
-function hashOf(
-	{ bytes, json, record, file }: Document,
-	version?: string,
-): string | Promise<string> {
+/** The hash of a version or of a record, with a prefix from `MARKS`. */
+function hashOf({ bytes, json, record: { fileUrl } }: Document, version?: string): string {
 	if (version !== undefined) return MARKS.version + hash('sha256', version, 'binary');
-	const { fileUrl } = record;
 	// Leaves out the signature of a URL, because the signature differs in each run.
 	const unsigned = () => JSON.stringify(unsignedAddress(fileUrl ?? ''));
 	const given = fileUrl ? json.replace(JSON.stringify(fileUrl), unsigned) : json;
 	// Normalizes the text, so that a file name has the same hash in NFC and in NFD. ASCII text needs no normalization.
 	const text = bytes === json.length ? given : given.normalize('NFC');
-	return file ? hashWithFile(text, file) : MARKS.content + hash('sha256', text, 'binary');
-}
-
-async function hashWithFile(text: string, file: NonNullable<Document['file']>): Promise<string> {
-	const digest = createHash('sha256').update(text);
-	const { content } = await file();
-	for await (const piece of Buffer.isBuffer(content) ? [content] : content.open())
-		digest.update(piece);
-	return MARKS.content + digest.digest('binary');
+	return MARKS.content + hash('sha256', text, 'binary');
 }
 
 /** Number of documents in the first batch. A small batch is processed soon, and shows early if all documents fail. */
 const FIRST_BATCH = 10;
 
-/** Limits of a group of documents. A group may exceed `bytes` by its last document. */
-const GROUP = { count: 10, bytes: 2 ** 20 };
+/** Maximum number of documents that are passed on together. */
+const MAX_GROUPED = 10;
 
 /** Maximum number of documents to look up on the server for a new source. */
 const MAX_CHECKED = 100;
@@ -436,12 +419,11 @@ export class Target {
 				for await (const some of isFile ? documents : [documents]) {
 					for (const found of some) {
 						count += 1;
-						const document = await this.ready(found, item, isHashed);
-						if (document) group.push(document);
+						const document = this.ready(found, item, isHashed);
+						if (document && (!document.file || (await this.hashFile(document))))
+							group.push(document);
 						// A file is passed on at once, so that its upload starts while the next file is read.
-						const isFull =
-							document?.file || group.length >= GROUP.count || sumBy(group, 'bytes') >= GROUP.bytes;
-						if (isFull) yield group.splice(0);
+						if (document?.file || group.length >= MAX_GROUPED) yield group.splice(0);
 						if (isOver()) break;
 					}
 					if (isOver()) break;
@@ -460,18 +442,31 @@ export class Target {
 	 *
 	 * @returns undefined if the document must not be sent
 	 */
-	private async ready(found: FoundDocument | ItemError, item: Item, isHashed: boolean) {
+	private ready(found: FoundDocument | ItemError, item: Item, isHashed: boolean) {
 		if (found instanceof Error) return this.takeRefused(item, found);
 		const { submission } = this;
 		const document = this.asDocument(found, item);
 		submission.take({ outcome: 'begun', origin: document.origin });
 		if (!submission.canSend) return void this.take({ outcome: 'notSent', document });
 		this.recordSeen(document);
+		if (isHashed) document.contentHash = hashOf(document, found.version);
+		return document;
+	}
+
+	/** Adds the content of the file to the hash, unless it is the hash of a version. Returns whether this was possible. */
+	private async hashFile(document: Document): Promise<boolean> {
+		const { contentHash = '', file } = document;
+		if (!file || !contentHash.startsWith(MARKS.content)) return true;
+		const digest = createHash('sha256').update(contentHash);
 		try {
-			if (isHashed) document.contentHash = await hashOf(document, found.version);
-			return document;
+			const { content } = await file();
+			for await (const piece of Buffer.isBuffer(content) ? [content] : content.open())
+				digest.update(piece);
+			document.contentHash = MARKS.content + digest.digest('binary');
+			return true;
 		} catch (error) {
-			return void this.take({ outcome: 'unreadable', document, error });
+			this.take({ outcome: 'unreadable', document, error });
+			return false;
 		}
 	}
 
@@ -512,8 +507,11 @@ export class Target {
 		const name = record.name ?? undefined;
 		const origin: Origin = { item, name, key, id, hadNul, isUploaded, isTracked };
 		const json = jsonWithId(found, record, id);
-		const kept = file ? record : withoutContent(record);
-		return { record: kept, json, bytes: Buffer.byteLength(json), origin, id, isNew, key, file };
+		const { pages, chunks } = record;
+		// The content is in the JSON. A second copy would only need memory.
+		if (!file)
+			Object.assign(record, { metadata: null, pages: idsOf(pages), chunks: idsOf(chunks) });
+		return { record, json, bytes: Buffer.byteLength(json), origin, id, isNew, key, file };
 	}
 
 	/** Records the ID of a document. If an earlier document has this ID, reports the earlier document as replaced. */
