@@ -32,7 +32,7 @@ export interface AnswerOutput {
  *
  * @throws NodeOperationError if a parameter is invalid
  */
-export function readAnswerOutput(item: Item): AnswerOutput {
+export function readOutput(item: Item): AnswerOutput {
 	if (!isTool(item.context)) return { simplify: item.setting('simplify', z.boolean()) };
 	const output = item.setting('toolOutput', toolOutputs);
 	if (output !== 'selected') return { simplify: output === 'simplified' };

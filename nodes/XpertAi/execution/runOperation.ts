@@ -3,7 +3,7 @@ import { NodeOperationError } from 'n8n-workflow';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { freeForm } from '../payloads/common';
+import { type Schema, freeForm } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
 import { IDS_PER_ADDRESS, buildPath } from '../transport/api';
 import { loggingProgress } from '../transport/clock';
@@ -15,9 +15,9 @@ import type { ItemError } from './apiError';
 import { Item } from './item';
 import { isCoded, onlyReads, operationFields, simplified } from './operation';
 import type { DeclaredOperation, Execution, Operation, OperationBody, Resource } from './operation';
-import { addHints, asJson, mayContinue, rawOutput, readAnswerOutput, replyOrFail } from './outputs';
+import { addHints, asJson, mayContinue, rawOutput, readOutput, replyOrFail } from './outputs';
 import { collectPages } from './paging';
-import { type Naming, type Schema, fieldName, isNamedIn } from './userInput';
+import { type Naming, fieldName, isNamedIn } from './userInput';
 
 /**
  * Merges Additional Fields (JSON) into the request body, and checks the complete body.
@@ -70,7 +70,7 @@ export async function runDeclared(
 	const { shape = operation.method === 'DELETE' ? deletedItem : answerItems } = operation;
 	const hints = new Set<string | undefined>();
 	const work = async (item: Item) => {
-		const output = simplify && readAnswerOutput(item);
+		const output = simplify && readOutput(item);
 		const answers = await answersFor(item, operation);
 		for (const { answer } of answers) hints.add(answerHint?.(answer));
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));

@@ -12,7 +12,7 @@ import {
 	memoize,
 	truncate,
 } from 'lodash';
-import { isExpression, validateFieldType } from 'n8n-workflow';
+import { isExpression } from 'n8n-workflow';
 import type {
 	INode,
 	INodeProperties,
@@ -24,22 +24,21 @@ import type {
 import { z, type AnyZodObject, type ZodIssue, type ZodTypeAny } from 'zod';
 
 import {
+	Converting,
 	EVERY_UUID,
 	LONE_SURROGATE_RULE,
+	type Schema,
 	canonicalKey,
-	converting,
 	hasLoneSurrogate,
 	isUuid,
-	isoText,
 	jsonValue,
 	keyRule,
 	missingValueIn,
+	typedValue,
 } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
 import { type FieldValues, filledOnly, isContainer, isIdField, splitList } from './fields';
 import { operationError } from './apiError';
-
-export type Schema<Value> = z.ZodType<Value, z.ZodTypeDef, unknown>;
 
 /** The path to a part of a value, outermost key first. */
 type JsonPath = Array<string | number>;
@@ -273,17 +272,6 @@ const FIXED_EXPRESSION = {
 const EMPTY_EXPRESSION_FIX =
 	"Correct the expression. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
 
-/** Converts a value to the type of its field, if possible. */
-export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
-	if (type === 'string') {
-		const text = isoText(raw);
-		return typeof text === 'number' || typeof text === 'boolean' ? String(text) : text;
-	}
-	if (typeof raw !== 'string' || raw.trim() === '') return raw;
-	const parsed = validateFieldType('value', raw, type);
-	return parsed.valid ? parsed.newValue : raw;
-}
-
 /**
  * Returns a schema that converts and checks values. An empty value becomes undefined.
  *
@@ -293,7 +281,7 @@ const converted = (
 	convert: (raw: unknown) => unknown = identity,
 	flawOf: (value: unknown, raw: unknown) => string | false = () => false,
 ) =>
-	converting(z.unknown(), (raw, refuse) => {
+	new Converting(z.unknown(), (raw, refuse) => {
 		const value = isNothing(raw) ? undefined : convert(raw);
 		const flaw = flawOf(value, raw);
 		if (flaw) refuse(flaw);
@@ -383,7 +371,7 @@ const TYPE_SCHEMAS: Partial<
  */
 export const groupSchema = memoize((fields: INodeProperties[]) => {
 	const shape = Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]));
-	return converting(z.object(shape), (given) => {
+	return new Converting(z.object(shape), (given) => {
 		const parts = fields.map((field) => {
 			const value: unknown = given[field.name];
 			return isContainer(field) ? (value as FieldValues) : { [field.name]: value };

@@ -90,9 +90,9 @@ const isRecord = (line?: Line) =>
 
 /** Parses a whole file as a JSON array, one JSON value, or JSON lines. Yields one `flaw` if no format fits. */
 function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
-	let value: unknown;
+	let json: unknown;
 	try {
-		value = exactJson(lines.map(({ text }) => text).join('\n'));
+		json = exactJson(lines.map(({ text }) => text).join('\n'));
 	} catch (error) {
 		// If hardly any line is a complete JSON object, the file is not JSON lines. It may be pretty-printed JSON with
 		// an error. Check only the first lines, because each parse error takes time.
@@ -103,8 +103,8 @@ function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 		const flaw = `is neither JSON lines nor one JSON array or object (${message})`;
 		return yield { position: 'The file', flaw };
 	}
-	if (!Array.isArray(value))
-		return yield { position: `Line ${lines[0]?.number} of the file`, value };
-	for (const [index, one] of (value as unknown[]).entries())
-		yield { position: `Record ${index + 1} of the file`, value: one };
+	if (!Array.isArray(json))
+		return yield { position: `Line ${lines[0]?.number} of the file`, value: json };
+	for (const [index, value] of (json as unknown[]).entries())
+		yield { position: `Record ${index + 1} of the file`, value };
 }

@@ -48,12 +48,7 @@ export async function* compareDocuments<Origin>(
 ): AsyncGenerator<Array<Compared<Origin>>> {
 	const held = new Map<string, ReadyDocument<Origin>>();
 	let bytes = 0;
-	let compared: Array<Compared<Origin>> = [];
-	const add = (
-		document: ReadyDocument<Origin>,
-		is: Compared<Origin>['is'],
-		status?: ProcessingStatus,
-	) => compared.push({ document, is, status });
+	let all: Array<Compared<Origin>> = [];
 	const release = async () => {
 		const { statuses, failure } = await statusesOf([...held.keys()]);
 		for (const [id, document] of held) {
@@ -67,8 +62,8 @@ export async function* compareDocuments<Origin>(
 			const isAssumedDone = failure !== undefined && memory.isDone(id, processed);
 			const isUnchanged = status ? isDone : isAssumedDone;
 			if (!isUnchanged) memory.forget(id);
-			if (isUnchanged) add(document, 'unchanged', processed ? status : undefined);
-			else add(document, 'missing');
+			const shown = isUnchanged && processed ? status : undefined;
+			all.push({ document, is: isUnchanged ? 'unchanged' : 'missing', status: shown });
 		}
 		held.clear();
 		bytes = 0;
@@ -81,21 +76,22 @@ export async function* compareDocuments<Origin>(
 			if (held.has(key) || held.size >= IDS_PER_ADDRESS || bytes >= MAX_HELD_BYTES) await release();
 			const isKnown = memory.knows(id);
 			const isSame = isKnown && memory.has(id, contentHash);
-			if (isSame && !resends && document.record.disabled) add(document, 'unchanged');
+			if (isSame && !resends && document.record.disabled) all.push({ document, is: 'unchanged' });
 			else if (isSame && !resends) {
 				held.set(key, document);
 				bytes += document.bytes;
-			} else if (!isSame && isRetry && memory.isDone(id, false)) add(document, 'older');
+			} else if (!isSame && isRetry && memory.isDone(id, false))
+				all.push({ document, is: 'older' });
 			else {
 				if (isKnown) memory.markUnknown(id);
-				add(document, isKnown ? 'changed' : 'new');
+				all.push({ document, is: isKnown ? 'changed' : 'new' });
 			}
 		}
-		yield compared;
-		compared = [];
+		yield all;
+		all = [];
 	}
 	if (held.size > 0) await release();
-	yield compared;
+	yield all;
 }
 
 /**

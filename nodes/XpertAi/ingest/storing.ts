@@ -13,6 +13,7 @@ import type { SourceMemory } from './memory';
 
 /** Either a document to store, or a fact to pass on. */
 type Step<Origin> = ReadyDocument<Origin> | Fact<Origin>;
+type Steps<Origin> = Array<Step<Origin>>;
 
 /** The fields that the node uses from the answer to an upload. */
 const uploadedFile = z.object({ url: z.string().min(1), id: textIfAny, size: numberIfAny });
@@ -33,12 +34,10 @@ interface Uploading<Origin> {
  *
  * @throws an error of the document source
  */
-export async function* uploadFiles<Origin>(
-	all: Uploading<Origin>,
-): AsyncGenerator<Array<Step<Origin>>> {
+export async function* uploadFiles<Origin>(all: Uploading<Origin>): AsyncGenerator<Steps<Origin>> {
 	const { documents, client, timeoutMs, gate, memory } = all;
-	const inFlight: Array<Promise<Array<Step<Origin>>>> = [];
-	const upload = async (document: ReadyDocument<Origin>): Promise<Array<Step<Origin>>> => {
+	const inFlight: Array<Promise<Steps<Origin>>> = [];
+	const upload = async (document: ReadyDocument<Origin>): Promise<Steps<Origin>> => {
 		try {
 			if (!document.file) return [document];
 			if (!gate.canSend) return [{ document, outcome: 'notSent' }];

@@ -1,6 +1,7 @@
 import { hash } from 'crypto';
 
 import { attempt, get, isError } from 'lodash';
+import { validateFieldType } from 'n8n-workflow';
 import { z } from 'zod';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -151,13 +152,17 @@ export function uuidV5(namespace: string, name: string): string {
 export const derivedId = (ownerId: string, key: string): string =>
 	uuidV5(isUuid(ownerId) ? ownerId : uuidV5(FOREIGN_OWNERS, ownerId), key);
 
-/** Converts a value. Calls `refuse` with a message if the value is not valid. */
-type Convert<Given, Value> = (given: Given, refuse: (message: string) => void) => Value;
+export type Schema<Value> = z.ZodType<Value, z.ZodTypeDef, unknown>;
 
-class Converting<Given, Value> extends z.ZodType<Value, z.ZodTypeDef, unknown> {
+/**
+ * A schema that converts the values of another schema. Use it for values of each document, instead of `transform`: for
+ * each value, `transform` makes a getter, which V8 keeps until a full garbage collection.
+ */
+export class Converting<Given, Value> extends z.ZodType<Value, z.ZodTypeDef, unknown> {
+	/** @param convert calls `refuse` with a message if the value is not valid */
 	constructor(
-		private readonly convert: Convert<Given, Value>,
-		private readonly inner: z.ZodType<Given, z.ZodTypeDef, unknown>,
+		private readonly inner: Schema<Given>,
+		private readonly convert: (given: Given, refuse: (message: string) => void) => Value,
 	) {
 		super({});
 	}
@@ -165,25 +170,17 @@ class Converting<Given, Value> extends z.ZodType<Value, z.ZodTypeDef, unknown> {
 	_parse(input: z.ParseInput): z.SyncParseReturnType<Value> {
 		const parsed = this.inner._parseSync(input);
 		if (!z.isValid(parsed)) return z.INVALID;
-		const flaws: string[] = [];
-		const value = this.convert(parsed.value, (message) => flaws.push(message));
-		for (const message of flaws)
+		let status: z.SyncParseReturnType['status'] = 'valid';
+		const value = this.convert(parsed.value, (message) => {
 			z.addIssueToContext(this._getOrReturnCtx(input), { code: 'custom', message });
-		return flaws.length > 0 ? z.INVALID : z.OK(value);
+			status = 'aborted';
+		});
+		return status === 'valid' ? z.OK(value) : z.INVALID;
 	}
 }
 
-/**
- * Returns a schema that converts the values of another schema. Use it for values of each document, instead of
- * `transform`: for each value, `transform` makes a getter, which V8 keeps until a full garbage collection.
- */
-export const converting = <Given, Value>(
-	inner: z.ZodType<Given, z.ZodTypeDef, unknown>,
-	convert: Convert<Given, Value>,
-): z.ZodType<Value, z.ZodTypeDef, unknown> => new Converting(convert, inner);
-
 /** A schema that parses JSON text. Blank text and null become undefined. An object stays unchanged. */
-export const jsonValue = converting(z.unknown(), (raw, refuse): unknown => {
+export const jsonValue = new Converting(z.unknown(), (raw, refuse): unknown => {
 	if (typeof raw !== 'string') return raw ?? undefined;
 	// `trim` also removes a byte order mark, which would make the JSON invalid.
 	const text = raw.trim();
@@ -210,4 +207,15 @@ export function isoText(raw: unknown): unknown {
 	if (raw instanceof Date) return Number.isNaN(raw.getTime()) ? raw : raw.toISOString();
 	const toISO: unknown = get(raw, 'toISO');
 	return typeof toISO === 'function' ? ((toISO.call(raw) as unknown) ?? raw) : raw;
+}
+
+/** Converts a value to the type of its field, if possible. */
+export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
+	if (type === 'string') {
+		const text = isoText(raw);
+		return typeof text === 'number' || typeof text === 'boolean' ? String(text) : text;
+	}
+	if (typeof raw !== 'string' || raw.trim() === '') return raw;
+	const parsed = validateFieldType('value', raw, type);
+	return parsed.valid ? parsed.newValue : raw;
 }

@@ -2,7 +2,7 @@ import { castArray, compact, get, isNil, isString, omitBy, uniq } from 'lodash';
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { eachOf, openObject } from '../payloads/common';
+import { type Schema, eachOf, openObject } from '../payloads/common';
 import { readUrl } from './credential';
 import type { Failure } from './failure';
 import { cleanAnswer, titleOf, type Redact } from './sanitize';
@@ -33,7 +33,7 @@ export const isHtml = (text: string): boolean => /^(<!doctype html|<html)/i.test
 /**
  * The schema of an answer. Custom messages start with "it ", because errors show the message after "cannot be read:".
  */
-export type AnswerSchema<Answer = unknown> = z.ZodType<Answer, z.ZodTypeDef, unknown>;
+export type AnswerSchema<Answer = unknown> = Schema<Answer>;
 
 /** A parsed 2xx answer. */
 export interface Answered<Answer> {

@@ -25,9 +25,6 @@ export function* unpack(body: Buffer): Generator<Entry> {
 	}
 }
 
-/** Number of possible results of `tailOf`. */
-const TAILS = 2 ** 16;
-
 /** Length of an entry in `Fingerprints`, in bytes. Shorter entries are padded. */
 const ENTRY_BYTES = ID_BYTES + FINGERPRINT_BYTES;
 
@@ -101,13 +98,12 @@ export class Fingerprints {
 
 	/** Yields the IDs of all documents that have no entry in `others`. */
 	*ids(others = new Fingerprints()): Generator<string> {
-		for (const [packedId] of this.entries())
-			if (others.find(packedId).at < 0) yield unpackId(packedId);
+		for (const [id] of this.entries()) if (others.find(id).at < 0) yield unpackId(id);
 	}
 
 	/** Yields the entries of one piece of the memory. By default, there is one piece with all entries. */
 	*entries(piece = 0, pieces = 1): Generator<Entry> {
-		for (let tail = piece; tail < TAILS; tail += pieces) {
+		for (let tail = piece; tail < 2 ** 16; tail += pieces) {
 			const entries = this.byTail.get(tail) ?? '';
 			for (let at = 0; at < entries.length; at += ENTRY_BYTES)
 				yield [entries.slice(at, at + ID_BYTES), fingerprintAt(entries, at)];
@@ -137,10 +133,8 @@ export class Fingerprints {
 	}
 }
 
-const fingerprintAt = (entries: string, at: number) =>
-	entries.startsWith(UNKNOWN, at + ID_BYTES)
-		? UNKNOWN
-		: entries.slice(at + ID_BYTES, at + ENTRY_BYTES);
+const fingerprintAt = (text: string, at: number) =>
+	text.startsWith(UNKNOWN, at + ID_BYTES) ? UNKNOWN : text.slice(at + ID_BYTES, at + ENTRY_BYTES);
 
 /** Returns the entry of a stored document that is not yet processed. */
 export function storedEntry(id: string, contentHash: string): Entry {

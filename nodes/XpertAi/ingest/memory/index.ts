@@ -635,8 +635,7 @@ export class Lease {
 
 	/** Whether another run holds the lease. */
 	private isHeldByOther(note: ReadNote): boolean {
-		if (note === undefined || this.isOwn(note) || writeIdOf(note) === this.crashedWriteId)
-			return false;
+		if (!note || this.isOwn(note) || writeIdOf(note) === this.crashedWriteId) return false;
 		// An unreadable note counts as held: if a run holds the lease, the run soon writes a readable note.
 		return !isReadable(note) || note.lease?.ended === false;
 	}

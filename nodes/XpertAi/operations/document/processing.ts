@@ -11,17 +11,12 @@ import { knowledgebaseLocator } from '../../pickers/locators';
  * Makes one output item for each ID, in the order of `ids`. Servers answer in any order, and leave out missing
  * documents.
  *
- * @param answer a list of documents that `listWith` has accepted
+ * @param list a list of documents that `listWith` has accepted
  * @param missing fields to output for documents that are not in the answer
  * @param found fields to add to documents in the answer
  */
-function itemPerDocument(
-	answer: unknown,
-	ids: string[],
-	missing: IDataObject,
-	found?: IDataObject,
-) {
-	const documents = keyBy(answer as IDataObject[], ({ id }) => String(id).toLowerCase());
+function itemPerDocument(list: unknown, ids: string[], missing: IDataObject, found?: IDataObject) {
+	const documents = keyBy(list as IDataObject[], ({ id }) => String(id).toLowerCase());
 	return ids.map((id): IDataObject => {
 		const document = documents[id.toLowerCase()];
 		return document ? { ...document, ...found } : { id, ...missing };

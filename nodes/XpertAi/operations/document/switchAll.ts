@@ -65,9 +65,8 @@ function requestedDocuments(item: Item) {
 	const sourceName = keyIfGiven(item, 'sourceName') ?? '';
 	const isByKey = item.setting('documentsBy', identifiedBy) === 'key';
 	const key = isByKey ? keyOf(item, 'documentKey') : undefined;
-	const ids = key
-		? [derivedId(keyOwner(knowledgebaseId, sourceName), key)]
-		: item.ids('documentIds');
+	const owner = keyOwner(knowledgebaseId, sourceName);
+	const ids = key ? [derivedId(owner, key)] : item.ids('documentIds');
 	return ids.map((id) => ({ item, knowledgebaseId, sourceName, key, id }));
 }
 
@@ -87,8 +86,7 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	const signal = cancelSignal(context);
 	const routes = knowledgebaseRoutes(knowledgebaseId, connection.send, limits, signal);
 	const place = memoryPlaceOf(knowledgebaseId, { sourceName, shard: '' }, context);
-	const source =
-		sourceName === '' ? undefined : await new SourceMemory(place, routes).open('to read');
+	const source = sourceName ? await new SourceMemory(place, routes).open('to read') : undefined;
 	const outcomes = new Map<string, IDataObject>();
 	if (source?.refusal) return { outcomes, failure: source.refusal };
 	const memory = source?.isUsable ? source : undefined;

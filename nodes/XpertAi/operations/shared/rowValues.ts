@@ -3,8 +3,7 @@ import { DateTime } from 'luxon';
 
 import { type FieldValues, splitList } from '../../execution/fields';
 import type { Item } from '../../execution/item';
-import { typedValue } from '../../execution/userInput';
-import { utcText } from '../../payloads/common';
+import { typedValue, utcText } from '../../payloads/common';
 import type { RowType } from './fields';
 
 /** A row as the user entered it. Fields that the user left empty are missing. */

@@ -4,13 +4,7 @@ import { type AnyZodObject, z } from 'zod';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import {
-	addHints,
-	isInLoop,
-	isTool,
-	mayContinue,
-	readAnswerOutput,
-} from '../../../execution/outputs';
+import { addHints, isInLoop, isTool, mayContinue, readOutput } from '../../../execution/outputs';
 import { givenFor, keyOf, quoted } from '../../../execution/userInput';
 import { fetchStatuses, processingState, switchDocuments } from '../../../ingest/answers';
 import type { SourceMemory } from '../../../ingest/memory';
@@ -82,9 +76,8 @@ async function disableMissing(target: Target): Promise<void> {
 	const { known, knownBefore, requiredId } = memory;
 	const ids = [...known.ids(seen)];
 	if (ids.length === 0) return;
-	const reason = await reasonToKeep(target, memory);
-	if (reason)
-		return submission.remark(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${reason}.`);
+	const why = await reasonToKeep(target, memory);
+	if (why) return submission.remark(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${why}.`);
 	const { statuses, failure } = await fetchStatuses(ids, routes, requiredId);
 	if (failure) return submission.remark(notAll(failure));
 	// Processing had finished, but the state is now `none`: a user has disabled or deleted the document.
@@ -185,7 +178,7 @@ function percentage(part: number, whole: number): number {
 export async function execute(execution: Execution): Promise<INodeExecutionData[]> {
 	const [first] = execution.items;
 	if (!first) return [];
-	const settings = { ...readSubmitSettings(first), ...readAnswerOutput(first) };
+	const settings = { ...readSubmitSettings(first), ...readOutput(first) };
 	if (settings.mirrors) {
 		refuseInLoop(first, 'mode', MIRROR, 'Send New and Changed');
 		refuseBehindFindChanges(first);
@@ -276,11 +269,9 @@ const ONLY_WITH_DOCUMENTS =
 /** Adds hints about unsent documents, and about failed or unfinished processing. */
 function remarkEnd(submission: Submission, targets: Target[]): void {
 	const { circuitBreaker, tally } = submission;
-	const { reason, streakLength } = circuitBreaker;
-	const why =
-		streakLength === undefined ? 'none would be found' : `${streakLength} in a row failed`;
-	if (reason !== undefined)
-		submission.remarkOn(tally.counts.notSent, `not sent, as ${why}: ${reason}`);
+	const { reason, streakLength: length } = circuitBreaker;
+	const why = length === undefined ? 'none would be found' : `${length} in a row failed`;
+	if (reason) submission.remarkOn(tally.counts.notSent, `not sent, as ${why}: ${reason}`);
 	submission.remarkOn(sumBy(targets, 'older'), NOT_SENT_IN_RETRY);
 	const results = compact(targets.map(({ processing }) => processing?.result));
 	for (const { failure, hasNoRoute } of results) {
@@ -318,13 +309,9 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 	const [first] = items;
 	if (!first) return [];
 	if (isTool(first.context)) throw first.operationError(NO_TOOL);
-	const settings = {
-		...readSubmitSettings(first),
-		remembers: true,
-		mirrors: first.settings(findChangesParameters).whatIsGone === 'disable',
-		process: undefined,
-		simplify: true,
-	};
+	const mirrors = first.settings(findChangesParameters).whatIsGone === 'disable';
+	const fixed = { remembers: true, process: undefined, simplify: true };
+	const settings = { ...readSubmitSettings(first), ...fixed, mirrors };
 	if (settings.mirrors)
 		refuseInLoop(first, 'whatIsGone', 'Disable It: the Items Are the Whole Source', 'Leave It');
 	const submission = new Submission(first, settings, (item) => [listedDocument(item)]);
@@ -350,8 +337,7 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 const NO_TOOL =
 	'Find Changes passes items on to the next node, which the tool of an agent does not have';
 
-const UNVERSIONED =
-	'stored without a version. Set "Document Version" in the node that submits them.';
+const UNVERSIONED = 'stored without a version. Set "Document Version" in the node that submits.';
 
 /** The document that an item names. Without a version, the document counts as changed. */
 function listedDocument(item: Item): FoundDocument {

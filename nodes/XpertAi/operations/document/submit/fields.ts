@@ -64,11 +64,7 @@ const recordSettings: INodeProperties[] = [
 	textField('folder', 'Folder', 'Made if missing. Left empty, the document leaves its folder.', {
 		placeholder: 'e.g. Dept/Sales',
 	}),
-	jsonField(
-		'metadata',
-		'Metadata',
-		'What to keep with the document, such as what filters look for',
-	),
+	jsonField('metadata', 'Metadata', 'What to keep with the document, and what filters look for'),
 	typedRowsField('metadataRows', 'Metadata Rows', 'The same as Metadata, row by row'),
 	textField('mimeType', 'MIME Type', 'Kind of the content, where the name does not tell it', {
 		placeholder: 'e.g. text/plain',
@@ -137,18 +133,9 @@ const textInRecord = textField(
 /** The choices of the setting "Documents From". `sources.ts` has a reader for each choice. */
 export const SOURCES = {
 	addresses: { name: 'Addresses', description: 'Each item is an address; the server fetches it' },
-	fields: {
-		name: 'Fields',
-		description: 'Each item is a document, field by field. Its text is not found: use Text.',
-	},
-	records: {
-		name: 'File of Records',
-		description: 'Each item is a file of JSON lines, or an array',
-	},
-	files: {
-		name: 'Files',
-		description: 'Each item is a file: PDF, Word, Markdown, a table, others',
-	},
+	fields: { name: 'Fields', description: 'A document per item. Its text is not found: use Text.' },
+	records: { name: 'File of Records', description: 'Each item: a file of JSON lines or an array' },
+	files: { name: 'Files', description: 'Each item is a file: PDF, Word, Markdown, tables, others' },
 	json: { name: 'JSON', description: 'Each item brings an array of documents as JSON' },
 	text: { name: 'Text', description: 'Each item has a text, such as a row of a table' },
 };
@@ -188,23 +175,15 @@ const mode = choiceField(
 	'When Run Again',
 	'What the next run sends. What is stored is remembered in disabled documents of the knowledgebase.',
 	{
-		all: {
-			name: 'Send Everything',
-			description: 'A document with the same key takes the place of the earlier one',
-		},
-		changed: {
-			name: 'Send New and Changed',
-			description:
-				'Leave out what an earlier run stored with the same content, if it is still there',
-		},
+		all: { name: 'Send Everything', description: 'The same key replaces the earlier document' },
+		changed: { name: 'Send New and Changed', description: 'Leave out what is there unchanged' },
 		mirror: {
 			name: 'Mirror the Source (Disable What Is Gone)',
 			description:
 				'Also disable what left the source. Each run must contain the whole of it: not behind Find Changes.',
 			// n8n rejects a `builderHint` on the field `mode` itself.
 			builderHint: {
-				propertyHint:
-					'For schedules that bring the whole source; "changed" where they bring a part.',
+				propertyHint: 'For schedules that bring the whole source; "changed" if they bring a part.',
 			},
 		},
 	},

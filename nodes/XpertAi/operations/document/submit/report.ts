@@ -122,10 +122,7 @@ export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTrou
 /* Errors */
 
 /** Adds a helpful reason to failures that the server explains badly. */
-export function readableFailure(
-	{ file, record }: ReadyDocument<unknown>,
-	failure: Failure,
-): Failure {
+export function plainFailure({ file, record }: ReadyDocument<unknown>, failure: Failure): Failure {
 	const { status, missing, reason = 'Bad Request' } = failure;
 	if (file && missing === 'route') return { ...failure, reason: NO_UPLOADS };
 	// If the chunks of a stored document changed, servers answer only with the status text `Bad Request`.
@@ -409,7 +406,7 @@ export class Submission {
 			const { status, attempts, batch } = fact;
 			origin.sent = { status, attempts, batch };
 		} else if (fact.failure) {
-			const failure = readableFailure(document, fact.failure);
+			const failure = plainFailure(document, fact.failure);
 			origin.sent = { status: failure.status, ...pick(fact, 'attempts', 'batch') };
 			const id = isUploaded ? undefined : sent.storageFileId;
 			const ids = id ? [{ field: '"Storage File ID"', id }] : [];

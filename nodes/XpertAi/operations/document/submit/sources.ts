@@ -117,8 +117,7 @@ export const versionOf = (value: unknown): string | undefined =>
 	isText(value) || typeof value === 'number' ? String(value).trim() : undefined;
 
 /** Whether a value is a non-blank text. */
-const isText = (value: unknown): value is string =>
-	typeof value === 'string' && value.trim() !== '';
+const isText = (raw: unknown): raw is string => typeof raw === 'string' && raw.trim() !== '';
 
 /** The value at a path of a record. Ignores inherited keys such as `constructor`. */
 function ownValue(record: DocumentRecord, path: string): unknown {
@@ -351,8 +350,7 @@ async function* readRecords(item: Item): AsyncGenerator<Array<FoundDocument | It
 				: withText(item, found, path, parameter, field);
 		} catch (caught) {
 			const flaw = item.asError(caught);
-			flaw.description =
-				'This record was not sent. Correct it in the file, then run the node again.';
+			flaw.description = 'This record was not sent. Correct the file, then run the node again.';
 			return refusedWith(key, flaw);
 		}
 	};
@@ -472,8 +470,7 @@ function binaryDocument(item: Item, given: Named, field: BinaryField): FoundDocu
 	});
 }
 
-const NO_WORKBOOK =
-	'is no .xlsx workbook inside: nothing could be found in it. Save it as .xlsx again';
+const NO_WORKBOOK = 'is no .xlsx workbook inside: nothing could be found. Save it as .xlsx again';
 
 const OLD_OFFICE =
 	'is of an old Office format, or locked with a password: servers cannot read it. Save it as .docx, .xlsx or .pptx, without a password';
@@ -538,7 +535,7 @@ function fileDocument(
 }
 
 /** Maximum size of a text file that the node keeps in memory. A larger file is read a second time for the upload. */
-const MAX_KEPT_BYTES = 2 ** 18;
+const KEPT_BYTES = 2 ** 18;
 
 /** Reads the content of a text file for the upload. Returns an empty buffer for a blank text. */
 async function textContent(text: () => AsyncIterable<string>): Promise<UploadFile['content']> {
@@ -548,12 +545,10 @@ async function textContent(text: () => AsyncIterable<string>): Promise<UploadFil
 	for await (const piece of text()) {
 		isBlank &&= piece.trim() === '';
 		size += Buffer.byteLength(piece);
-		if (size <= MAX_KEPT_BYTES) kept.push(piece);
+		if (size <= KEPT_BYTES) kept.push(piece);
 	}
 	if (isBlank) return Buffer.alloc(0);
-	return size <= MAX_KEPT_BYTES
-		? Buffer.from(kept.join(''))
-		: { size, open: () => encoded(text()) };
+	return size <= KEPT_BYTES ? Buffer.from(kept.join('')) : { size, open: () => encoded(text()) };
 }
 
 async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array> {

@@ -281,6 +281,8 @@ export class Target {
 	private async *documentsReportingStored(memory: SourceMemory): AsyncGenerator<Document[]> {
 		const documents = this.documents(true);
 		const held: Document[] = [];
+		const isUnversioned = ({ contentHash = '', id }: Document) =>
+			contentHash.startsWith(MARKS.version) && memory.known.isOf(id, MARKS.content);
 		while (memory.isNew && held.length < MAX_CHECKED) {
 			const { done, value } = await documents.next();
 			if (done) break;
@@ -289,10 +291,7 @@ export class Target {
 		if (held.length > 0) await this.checkStored(held.slice(0, MAX_CHECKED), memory);
 		yield held;
 		for await (const group of documents) {
-			for (const { contentHash, id } of group) {
-				const isVersion = contentHash?.startsWith(MARKS.version);
-				if (isVersion && memory.known.isOf(id, MARKS.content)) this.unversioned += 1;
-			}
+			this.unversioned += group.filter(isUnversioned).length;
 			yield group;
 		}
 	}
@@ -334,8 +333,7 @@ export class Target {
 		} else if (fact.outcome === 'unchanged') {
 			memory?.names.add(id, documentName(document));
 			const state = processingState(fact.status);
-			if (fact.status && (state === 'running' || state === 'none'))
-				this.startProcessing(id, origin);
+			if (fact.status && ['running', 'none'].includes(state)) this.startProcessing(id, origin);
 		} else if (fact.outcome !== 'unknown' && 'failure' in fact) memory?.recordRejected(id);
 	}
 
@@ -507,10 +505,9 @@ export class Target {
 		const name = record.name ?? undefined;
 		const origin: Origin = { item, name, key, id, hadNul, isUploaded, isTracked };
 		const json = jsonWithId(found, record, id);
-		const { pages, chunks } = record;
+		const [pages, chunks] = [record.pages, record.chunks].map(idsOf);
 		// The content is in the JSON. A second copy would only need memory.
-		if (!file)
-			Object.assign(record, { metadata: null, pages: idsOf(pages), chunks: idsOf(chunks) });
+		if (!file) Object.assign(record, { metadata: null, pages, chunks });
 		return { record, json, bytes: Buffer.byteLength(json), origin, id, isNew, key, file };
 	}
 

@@ -33,7 +33,7 @@ import {
 	mayContinue,
 	NO_ANSWER,
 	rawOutput,
-	readAnswerOutput,
+	readOutput,
 	redactIds,
 } from '../../../execution/outputs';
 import {
@@ -328,7 +328,7 @@ export async function executeById({ items }: Execution, operation: OperationById
 
 /** Reads the answer of one run. If `waits` is set, waits until the run ends. */
 async function readAnswer(item: Item, ids: RunIds, waits: boolean): Promise<IDataObject> {
-	const request = { item, ...item.settings(runSettings), ...readAnswerOutput(item) };
+	const request = { item, ...item.settings(runSettings), ...readOutput(item) };
 	const { deadlineMinutes, whenGivenUp } = request.options;
 	const client = waits ? clientOf(item, deadlineMinutes * MINUTE_MS) : clientWithTimeout(item);
 	const run = { ...client, ...ids, facts: { ...ids }, whenGivenUp };

@@ -3,19 +3,12 @@ import { CHAT_TRIGGER_NODE_TYPE, type INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { binariesOf } from '../../../execution/binary';
-import { isInLoop, isTool, readAnswerOutput } from '../../../execution/outputs';
-import {
-	type Naming,
-	checkedKey,
-	fieldName,
-	isNamedIn,
-	keyOf,
-	typedValue,
-} from '../../../execution/userInput';
+import { isInLoop, isTool, readOutput } from '../../../execution/outputs';
+import { type Naming, checkedKey, fieldName, isNamedIn, keyOf } from '../../../execution/userInput';
 import { mergeAdditionalFields } from '../../../execution/runOperation';
 import type { FieldValues } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
-import { derivedId } from '../../../payloads/common';
+import { derivedId, typedValue } from '../../../payloads/common';
 import { changedArguments, runBodies } from '../../../payloads/bodies';
 import { MESSAGE_KEYS, filterValuesIn, intentOf } from '../../../runs/run';
 import type { RunBody, RunKind } from '../../../runs/run';
@@ -55,7 +48,7 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 		waits,
 		attachments: kind === 'message' ? binariesOf(item, 'options.attachments') : [],
 		title: options.title || start || undefined,
-		...(waits ? readAnswerOutput(item) : { simplify: true }),
+		...(waits ? readOutput(item) : { simplify: true }),
 	};
 }
 

@@ -9,7 +9,7 @@ import {
 	counted,
 	documentItem,
 	processingAdvice,
-	readableFailure,
+	plainFailure,
 } from 'nodes/XpertAi/operations/document/submit/report';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
@@ -373,5 +373,5 @@ it.each<[string, DocumentRecord, { status: number; reason?: string }, RegExp]>([
 	['of chunks with another status', { chunks }, { status: 500 }, NO_REASON],
 ])('why a document is not stored is said %s', (_, record, facts, words) => {
 	const reported = failure({ kind: 'status', ...facts });
-	expect(failureMessage(readableFailure(prepared(record, 0), reported))).toMatch(words);
+	expect(failureMessage(plainFailure(prepared(record, 0), reported))).toMatch(words);
 });
