@@ -134,7 +134,7 @@ describe('Find Changes', () => {
 		const result = await find('abc', { versions: { b: '' } });
 		expect(passed(result)).toBe('abc');
 		expect(hintsOf(result)).toContain(
-			'1 document was stored without a version. Set "Document Version" in the node that submits them.',
+			'1 document was stored without a version. Set "Document Version" in the node that submits.',
 		);
 	});
 

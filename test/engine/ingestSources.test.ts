@@ -60,7 +60,7 @@ describe('documents from a file', () => {
 			'Line 6 of the file is not valid JSON. Documents: 5 stored, 1 rejected',
 		);
 		expect(error).toMatchObject({
-			description: expect.stringMatching(/^This record was not sent\. Correct it in the file/),
+			description: expect.stringMatching(/^This record was not sent\. Correct the file/),
 		});
 		expect(storedNames()).toEqual(names(5));
 	});

@@ -1,6 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { optionalKnowledgebaseFields } from 'nodes/XpertAi/operations/knowledgebase/fields';
+import { optionalFields } from 'nodes/XpertAi/operations/knowledgebase/fields';
 import { bodyOf } from '../nodes/support/operations';
 import { EMPTY_WORDS } from '../nodes/support/thrown';
 import { AN_HOUR, type Fixture, useFixture } from './support/fixture';
@@ -255,6 +255,6 @@ describe('the editor', () => {
 		const { options = [] } = fields.find(({ name }) => name === 'clearFields') ?? {};
 		const offered = options.map((option) => 'value' in option && option.value);
 		expect(offered).not.toContain('copilotModel');
-		expect(offered).toHaveLength(optionalKnowledgebaseFields.length - 1);
+		expect(offered).toHaveLength(optionalFields.length - 1);
 	});
 });

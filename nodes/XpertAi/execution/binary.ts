@@ -39,8 +39,7 @@ function mimeTypeOf(name = ''): string {
 	return MIME_TYPES[documentExtension(name) ?? ''] ?? UNKNOWN_TYPE;
 }
 
-const extensionOf = (name: string): string =>
-	/\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
+const extensionOf = (name: string) => /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
 
 /** A binary field of an input item. `property` is the name of the field. */
 export interface BinaryField {

@@ -183,8 +183,7 @@ export interface Resource {
 }
 
 /** Whether an operation has its own `execute` function. */
-export const isCoded = (operation: Operation): operation is CodedOperation =>
-	'execute' in operation;
+export const isCoded = (one: Operation): one is CodedOperation => 'execute' in one;
 
 /** Simplifies a result. A result stays unchanged if it has none of the keys in `simplification`. */
 export function simplified(simplification: Simplification, result: IDataObject): IDataObject {

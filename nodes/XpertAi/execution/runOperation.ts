@@ -186,7 +186,7 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 				const request = { method, path, body: sent, timeoutMs, schema, repeatable: isRepeatable };
 				return await item.call(request, { statusHints });
 			};
-			const send = paging ? pagesOf : operation.sendBody;
+			const send = paging ? pages : operation.sendBody;
 			answers.push({ answer: await (send ? send(item, ask) : ask()), asked: value ?? values });
 		}
 	}
@@ -228,10 +228,7 @@ function pathsOf(item: Item, { path: template }: DeclaredOperation) {
 }
 
 /** Fetches the pages of a list. The parameters Return All and Limit set the number of results. */
-async function pagesOf(
-	item: Item,
-	ask: (page: IDataObject) => Promise<unknown>,
-): Promise<unknown[]> {
+async function pages(item: Item, ask: (page: IDataObject) => Promise<unknown>): Promise<unknown[]> {
 	const all = item.setting('returnAll', z.boolean());
 	const wanted = all ? Infinity : item.setting('limit', wholeNumber);
 	return await collectPages(async (page) => (await ask(page)) as unknown[], wanted);

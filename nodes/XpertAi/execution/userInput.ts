@@ -12,7 +12,7 @@ import {
 	memoize,
 	truncate,
 } from 'lodash';
-import { isExpression } from 'n8n-workflow';
+import { isExpression, validateFieldType } from 'n8n-workflow';
 import type {
 	INode,
 	INodeProperties,
@@ -31,10 +31,10 @@ import {
 	canonicalKey,
 	hasLoneSurrogate,
 	isUuid,
+	isoText,
 	jsonValue,
 	keyRule,
 	missingValueIn,
-	typedValue,
 } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
 import { type FieldValues, filledOnly, isContainer, isIdField, splitList } from './fields';
@@ -272,6 +272,17 @@ const FIXED_EXPRESSION = {
 const EMPTY_EXPRESSION_FIX =
 	"Correct the expression. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
 
+/** Converts a value to the type of its field, if possible. */
+export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
+	if (type === 'string') {
+		const text = isoText(raw);
+		return typeof text === 'number' || typeof text === 'boolean' ? String(text) : text;
+	}
+	if (typeof raw !== 'string' || raw.trim() === '') return raw;
+	const parsed = validateFieldType('value', raw, type);
+	return parsed.valid ? parsed.newValue : raw;
+}
+
 /**
  * Returns a schema that converts and checks values. An empty value becomes undefined.
  *
@@ -447,10 +458,9 @@ function fieldsAlong(
 ): Array<INodeProperties | { displayName: string }> {
 	const [key, ...rest] = path;
 	if (key === undefined) return [];
-	const isFound = (one: object): one is INodeProperties =>
-		'type' in one && get(one, 'name') === key;
+	const isThis = (one: object): one is INodeProperties => 'type' in one && get(one, 'name') === key;
 	const inGroups = () => level.filter(isContainer).flatMap(({ options = [] }) => options);
-	const found = level.find(isFound) ?? inGroups().find(isFound);
+	const found = level.find(isThis) ?? inGroups().find(isThis);
 	// Skip row indexes and the key `values`. The n8n panel does not show them.
 	if (typeof key === 'number' || (!found && key === 'values' && level.length > 0))
 		return fieldsAlong(rest, level);
@@ -477,16 +487,13 @@ function stringified(value: unknown): string | undefined {
 }
 
 /** Returns the path of the first matching part of a value. Calls `toJSON` before the match, e.g. on dates. */
-export function findPath(
-	value: unknown,
-	isMatch: (part: unknown) => boolean,
-): JsonPath | undefined {
+export function findPath(value: unknown, fits: (part: unknown) => boolean): JsonPath | undefined {
 	const toJson: unknown = get(value, 'toJSON');
 	const part: unknown = typeof toJson === 'function' ? toJson.call(value) : value;
-	if (isMatch(part)) return [];
+	if (fits(part)) return [];
 	if (typeof part !== 'object' || part === null) return undefined;
 	for (const [name, inner] of Object.entries(part)) {
-		const path = findPath(inner, isMatch);
+		const path = findPath(inner, fits);
 		if (path) return [Array.isArray(part) ? Number(name) : name, ...path];
 	}
 	return undefined;

@@ -1,7 +1,6 @@
 import { hash } from 'crypto';
 
 import { attempt, get, isError } from 'lodash';
-import { validateFieldType } from 'n8n-workflow';
 import { z } from 'zod';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -207,15 +206,4 @@ export function isoText(raw: unknown): unknown {
 	if (raw instanceof Date) return Number.isNaN(raw.getTime()) ? raw : raw.toISOString();
 	const toISO: unknown = get(raw, 'toISO');
 	return typeof toISO === 'function' ? ((toISO.call(raw) as unknown) ?? raw) : raw;
-}
-
-/** Converts a value to the type of its field, if possible. */
-export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
-	if (type === 'string') {
-		const text = isoText(raw);
-		return typeof text === 'number' || typeof text === 'boolean' ? String(text) : text;
-	}
-	if (typeof raw !== 'string' || raw.trim() === '') return raw;
-	const parsed = validateFieldType('value', raw, type);
-	return parsed.valid ? parsed.newValue : raw;
 }

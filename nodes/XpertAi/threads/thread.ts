@@ -5,7 +5,7 @@ import { conversationRecord } from '../payloads/bodies';
 import { eachOf, textIfAny } from '../payloads/common';
 import { anyAnswer, isJsonObject } from '../transport/answer';
 import { API_ROOT, buildPath } from '../transport/api';
-import { type ApiClient, call, FOREIGN_ANSWER_PAUSE_MS, type Result } from '../transport/call';
+import { type ApiClient, call, FOREIGN_PAUSE_MS, type Result } from '../transport/call';
 import type { EventStream } from '../transport/eventStream';
 import { type Failure, isTokenRefused } from '../transport/failure';
 import type { ApiRequest } from '../transport/request';
@@ -322,7 +322,7 @@ export async function proveOwner(
 	if (owner.isProven) return {};
 	let facts = await readConversation(client, threadId);
 	if (!facts.failure && !facts.conversationId) {
-		await client.clock.sleep(FOREIGN_ANSWER_PAUSE_MS, client.signal);
+		await client.clock.sleep(FOREIGN_PAUSE_MS, client.signal);
 		facts = await readConversation(client, threadId);
 	}
 	if (facts.conversationId) owner.isProven = true;

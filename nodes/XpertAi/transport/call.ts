@@ -18,7 +18,7 @@ export interface RetryLimits {
 }
 
 /** Retry limits of a client without an `outageBudget`. n8n's setting "Retry On Fail" covers longer outages. */
-export const SINGLE_REQUEST_LIMITS: RetryLimits = { maxTries: 3, maxElapsedMs: 30_000 };
+export const SINGLE_LIMITS: RetryLimits = { maxTries: 3, maxElapsedMs: 30_000 };
 
 const TIMEOUT_MS = 30_000;
 
@@ -29,7 +29,7 @@ const MAX_DELAY_MS = 30_000;
  * Minimum delay before a retry, in milliseconds, after an unreadable answer or a status 404, 429 or 529. The server may
  * be restarting or overloaded. A Retry-After header of the server takes precedence.
  */
-export const FOREIGN_ANSWER_PAUSE_MS = 1_000;
+export const FOREIGN_PAUSE_MS = 1_000;
 
 /** What `call` needs in addition to the request. */
 export interface ApiClient {
@@ -38,7 +38,7 @@ export interface ApiClient {
 	signal?: AbortSignal;
 	/** No retry starts after this time, in milliseconds since the epoch. Overrides `maxElapsedMs`. */
 	deadline?: number;
-	/** Retry limits that several calls share. By default, each call has its own `SINGLE_REQUEST_LIMITS`. */
+	/** Retry limits that several calls share. By default, each call has its own `SINGLE_LIMITS`. */
 	outageBudget?: OutageBudget;
 }
 
@@ -68,7 +68,7 @@ export async function call<Answer>(
 	{ send, clock, signal, deadline = Infinity, outageBudget }: ApiClient,
 	{ body, repeatable, maxTries, timeoutMs = TIMEOUT_MS, ...request }: Call<Answer>,
 ): Promise<Result<Answer>> {
-	const limits = outageBudget?.limits ?? SINGLE_REQUEST_LIMITS;
+	const limits = outageBudget?.limits ?? SINGLE_LIMITS;
 	const started = clock.now();
 	const longestMs = Number.isFinite(deadline) ? deadline - started : limits.maxElapsedMs;
 	let [mayBeDone, wasRouteMissing, foreignAnswers] = [false, false, 0];
@@ -106,7 +106,7 @@ export async function call<Answer>(
 function delayAfter(failure: Failure, attempts: number, random: number): number {
 	const { kind, status = 0, retryAfterMs } = failure;
 	const lasts = kind === 'unreadable' || [404, 429, 529].includes(status);
-	const least = retryAfterMs ?? (lasts ? FOREIGN_ANSWER_PAUSE_MS : 0);
+	const least = retryAfterMs ?? (lasts ? FOREIGN_PAUSE_MS : 0);
 	const ceiling = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempts - 1));
 	return Math.max(least, Math.round(ceiling * random));
 }

@@ -8,7 +8,7 @@ import { isJsonObject, recordAbout } from '../../transport/answer';
 import { buildPath } from '../../transport/api';
 
 /** The fields that Simplify keeps of a conversation. */
-export const CONVERSATION_SUMMARY = splitList(
+export const SUMMARY = splitList(
 	'id, threadId, title, status, error, xpertId, createdAt, updatedAt',
 );
 

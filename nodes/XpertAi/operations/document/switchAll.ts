@@ -11,7 +11,7 @@ import { SourceMemory } from '../../ingest/memory';
 import { fetchStatuses, switchDocuments } from '../../ingest/answers';
 import { derivedId } from '../../payloads/common';
 import { cancelSignal } from '../../transport/request';
-import { SINGLE_REQUEST_LIMITS } from '../../transport/call';
+import { SINGLE_LIMITS } from '../../transport/call';
 import { keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './submit/settings';
 import { asHint, counted, troubleHints } from './submit/report';
 
@@ -82,7 +82,7 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	const { context, connection } = first;
 	const [{ knowledgebaseId = '', sourceName = '' } = {}] = documents;
 	const timeoutMs = first.setting('options.timeout', timeoutSeconds) * 1000;
-	const limits = { timeoutMs, retryLimits: SINGLE_REQUEST_LIMITS };
+	const limits = { timeoutMs, retryLimits: SINGLE_LIMITS };
 	const signal = cancelSignal(context);
 	const routes = knowledgebaseRoutes(knowledgebaseId, connection.send, limits, signal);
 	const place = memoryPlaceOf(knowledgebaseId, { sourceName, shard: '' }, context);

@@ -4,12 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { knowledgebase } from '../../payloads/knowledgebase';
 import { declare } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
-import {
-	KNOWLEDGEBASE_HINTS,
-	KNOWLEDGEBASE_SUMMARY,
-	nameField,
-	optionalKnowledgebaseFields,
-} from './fields';
+import { HINTS, SUMMARY, nameField, optionalFields } from './fields';
 
 export const create = declare({
 	value: 'create',
@@ -18,14 +13,11 @@ export const create = declare({
 	description: 'Create a knowledgebase that documents can be submitted to',
 	route: 'POST /knowledges',
 	body: {
-		fields: [
-			{ ...nameField, required: true },
-			fieldCollection('additionalFields', optionalKnowledgebaseFields),
-		],
+		fields: [{ ...nameField, required: true }, fieldCollection('additionalFields', optionalFields)],
 		schema: knowledgebase,
 	},
-	statusHints: KNOWLEDGEBASE_HINTS,
-	simplify: KNOWLEDGEBASE_SUMMARY,
+	statusHints: HINTS,
+	simplify: SUMMARY,
 	answer: ['id'],
 	answerHint: withoutModel,
 });

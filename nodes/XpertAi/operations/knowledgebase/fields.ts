@@ -14,7 +14,7 @@ import { KNOWLEDGEBASE_TYPES, METADATA_TYPES, PERMISSIONS } from '../../payloads
 import { parserConfigField } from '../shared/fields';
 
 /** The fields of a knowledgebase in simplified output. */
-export const KNOWLEDGEBASE_SUMMARY = splitList(
+export const SUMMARY = splitList(
 	'id, name, type, permission, description, workspaceId, documentNum, createdAt, updatedAt',
 );
 
@@ -71,7 +71,7 @@ const metadataSchemaField = rowsField(
 );
 
 /** The optional fields of a knowledgebase. */
-export const optionalKnowledgebaseFields = [
+export const optionalFields = [
 	textField('description', 'Description', 'What the knowledgebase is about', {
 		typeOptions: { rows: 2 },
 	}),
@@ -94,16 +94,13 @@ export const clearFields = choiceField(
 	'Fields to empty on the server. A field that is also in Update Fields is emptied.',
 	Object.fromEntries(
 		// Servers do not clear the embedding model.
-		without(optionalKnowledgebaseFields, copilotModelField).map((one) => [
-			one.name,
-			one.displayName,
-		]),
+		without(optionalFields, copilotModelField).map((one) => [one.name, one.displayName]),
 	),
 	{ type: 'multiOptions', default: [] },
 );
 
 /** Hints for Create and Update, by HTTP status. */
-export const KNOWLEDGEBASE_HINTS: StatusHints = {
+export const HINTS: StatusHints = {
 	400: 'If it says Name Exist, a knowledgebase has this name already: choose another name, or update that one with Knowledgebase: Update.',
 	403: "A workspace's key creates and updates no knowledgebases: use the key of a user or an assistant.",
 };

@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { recordAbout } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { KNOWLEDGEBASE_SUMMARY } from './fields';
+import { SUMMARY } from './fields';
 
 /** Reads a knowledgebase with an empty update, because servers have no route for reading a knowledgebase. */
 export const getKnowledgebase = declare({
@@ -26,7 +26,7 @@ export const getKnowledgebase = declare({
 /** The simplified output. `nextEmbeddingModel` is set while the server rebuilds the index. */
 function knowledgebaseState(answer: IDataObject): IDataObject {
 	return {
-		...pick(answer, KNOWLEDGEBASE_SUMMARY, 'status', 'metadataSchema', 'embeddingRebuildError'),
+		...pick(answer, SUMMARY, 'status', 'metadataSchema', 'embeddingRebuildError'),
 		embeddingModel: get(answer, 'copilotModel.model') ?? null,
 		nextEmbeddingModel: get(answer, 'pendingCopilotModel.model') ?? null,
 	};

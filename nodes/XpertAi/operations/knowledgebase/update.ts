@@ -5,13 +5,7 @@ import { recordAbout } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { fieldCollection, type FieldValues } from '../../execution/fields';
-import {
-	KNOWLEDGEBASE_HINTS,
-	KNOWLEDGEBASE_SUMMARY,
-	clearFields,
-	nameField,
-	optionalKnowledgebaseFields,
-} from './fields';
+import { HINTS, SUMMARY, clearFields, nameField, optionalFields } from './fields';
 
 export const update = declare({
 	value: 'update',
@@ -21,16 +15,13 @@ export const update = declare({
 	route: 'PUT /knowledges/{knowledgebaseId}',
 	ids: [knowledgebaseLocator],
 	body: {
-		fields: [
-			fieldCollection('updateFields', [nameField, ...optionalKnowledgebaseFields]),
-			clearFields,
-		],
+		fields: [fieldCollection('updateFields', [nameField, ...optionalFields]), clearFields],
 		schema: knowledgebaseChanges,
 		compose: withClearedFields,
 	},
 	repeatable: true,
-	statusHints: KNOWLEDGEBASE_HINTS,
-	simplify: KNOWLEDGEBASE_SUMMARY,
+	statusHints: HINTS,
+	simplify: SUMMARY,
 	answer: recordAbout('knowledgebase'),
 	answerHint: (answer) => (get(answer, 'status') === 'rebuilding' ? REBUILDING_HINT : undefined),
 });

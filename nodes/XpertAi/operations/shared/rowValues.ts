@@ -3,7 +3,8 @@ import { DateTime } from 'luxon';
 
 import { type FieldValues, splitList } from '../../execution/fields';
 import type { Item } from '../../execution/item';
-import { typedValue, utcText } from '../../payloads/common';
+import { typedValue } from '../../execution/userInput';
+import { utcText } from '../../payloads/common';
 import type { RowType } from './fields';
 
 /** A row as the user entered it. Fields that the user left empty are missing. */

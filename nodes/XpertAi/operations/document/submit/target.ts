@@ -15,7 +15,7 @@ import { Folders, Storer, inFolder, uploadFiles } from '../../../ingest/storing'
 import { derivedId, isUuid, keyRule } from '../../../payloads/common';
 import { type DocumentRecord, unsignedAddress } from '../../../payloads/document';
 import { isRejection } from '../../../transport/failure';
-import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
+import { UPLOAD_SECONDS } from '../../shared/fields';
 import { type Origin, type Submission, asHint, outermostMode } from './report';
 import { type Source, keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './settings';
 import { type FoundDocument, type SourceDocuments, readDocuments, refusedKeys } from './sources';
@@ -156,7 +156,7 @@ export class Target {
 			documents: uploadFiles({
 				documents,
 				client: this.newRoutes().client,
-				timeoutMs: Math.max(settings.timeoutMs, UPLOAD_TIMEOUT_SECONDS * 1000),
+				timeoutMs: Math.max(settings.timeoutMs, UPLOAD_SECONDS * 1000),
 				gate: submission,
 				memory,
 			}),
@@ -209,7 +209,7 @@ export class Target {
 			// The other run may still be writing the parts of the memory that seem lost.
 			memory.troubles.lost = undefined;
 		}
-		const plans = planDocuments(this.documentsReportingStored(memory), this.comparison(memory));
+		const plans = planDocuments(this.hashedDocuments(memory), this.comparison(memory));
 		for await (const { document, plan } of plans) {
 			const { id, origin } = document;
 			this.submission.take({ outcome: 'planned', plan, origin, id });
@@ -239,7 +239,7 @@ export class Target {
 		const { item, submission } = this;
 		const error = item.operationError(
 			`Nothing was sent: another run of this source is at work, ${by}, since ${since}`,
-			`Run it again when that one has ended; one that has crashed counts as ended a minute later. Runs that bring different documents need different names in "${item.labelOf('sourceName')}".`,
+			`Run it again when that one has ended, or a minute after it crashed. Runs that bring other documents need another name in "${item.labelOf('sourceName')}".`,
 		);
 		submission.refuse(error);
 		for await (const group of this.documents())
@@ -250,7 +250,7 @@ export class Target {
 	private async *changedDocuments(memory: SourceMemory): AsyncGenerator<Document[]> {
 		const isRetry = outermostMode(this.submission.first.context) === 'retry';
 		const comparison = { ...this.comparison(memory), isRetry };
-		const all = compareDocuments(this.documentsReportingStored(memory), comparison);
+		const all = compareDocuments(this.hashedDocuments(memory), comparison);
 		for await (const group of all) {
 			const changed: Document[] = [];
 			for (const { document, is, status } of group)
@@ -276,9 +276,10 @@ export class Target {
 	}
 
 	/**
-	 * Yields the documents of this source. For a new source, adds hints about documents that the server already has.
+	 * Yields the documents of this source with their hashes. For a new source, adds hints about documents that the
+	 * server already has.
 	 */
-	private async *documentsReportingStored(memory: SourceMemory): AsyncGenerator<Document[]> {
+	private async *hashedDocuments(memory: SourceMemory): AsyncGenerator<Document[]> {
 		const documents = this.documents(true);
 		const held: Document[] = [];
 		const isUnversioned = ({ contentHash = '', id }: Document) =>

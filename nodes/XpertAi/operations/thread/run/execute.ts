@@ -71,7 +71,7 @@ import {
 	waitingMessage,
 } from '../../../threads/thread';
 import { parseAnswer } from '../../../transport/answer';
-import { call, SINGLE_REQUEST_LIMITS } from '../../../transport/call';
+import { call, SINGLE_LIMITS } from '../../../transport/call';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import type { Failure } from '../../../transport/failure';
 import { multipartBody, type UploadFile, UPLOADS_AT_ONCE } from '../../../transport/multipart';
@@ -353,7 +353,7 @@ async function cancelRun(item: Item, ids: RunIds): Promise<IDataObject> {
 /** A client with a timeout for each request. The deadline is long enough for all retries of a request. */
 function clientWithTimeout(item: Item): Client {
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds) * 1000;
-	const { maxTries, maxElapsedMs } = SINGLE_REQUEST_LIMITS;
+	const { maxTries, maxElapsedMs } = SINGLE_LIMITS;
 	const client = clientOf(item, maxTries * timeoutMs + maxElapsedMs);
 	return { ...client, send: async (request) => await client.send({ ...request, timeoutMs }) };
 }

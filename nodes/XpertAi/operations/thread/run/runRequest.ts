@@ -4,11 +4,18 @@ import { z } from 'zod';
 
 import { binariesOf } from '../../../execution/binary';
 import { isInLoop, isTool, readOutput } from '../../../execution/outputs';
-import { type Naming, checkedKey, fieldName, isNamedIn, keyOf } from '../../../execution/userInput';
+import {
+	type Naming,
+	checkedKey,
+	fieldName,
+	isNamedIn,
+	keyOf,
+	typedValue,
+} from '../../../execution/userInput';
 import { mergeAdditionalFields } from '../../../execution/runOperation';
 import type { FieldValues } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
-import { derivedId, typedValue } from '../../../payloads/common';
+import { derivedId } from '../../../payloads/common';
 import { changedArguments, runBodies } from '../../../payloads/bodies';
 import { MESSAGE_KEYS, filterValuesIn, intentOf } from '../../../runs/run';
 import type { RunBody, RunKind } from '../../../runs/run';
