@@ -166,10 +166,10 @@ export const simplifyFields: INodeProperties[] = [
 	}),
 ];
 
-export const DEFAULT_TIMEOUT_SECONDS = 120;
+export const TIMEOUT_SECONDS = 120;
 
 /** The option Timeout. It applies to each request and replaces n8n's own timeout of 300 seconds. */
-export const timeoutOption = (defaultSeconds = DEFAULT_TIMEOUT_SECONDS) =>
+export const timeoutOption = (defaultSeconds = TIMEOUT_SECONDS) =>
 	numberField('timeout', 'Timeout (Seconds)', 'How long to wait for the answer to one request', {
 		typeOptions: { minValue: 1 },
 		default: defaultSeconds,

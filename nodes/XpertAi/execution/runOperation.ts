@@ -10,7 +10,7 @@ import { loggingProgress } from '../transport/clock';
 import { multipartBody } from '../transport/multipart';
 import { connectionsOf } from '../transport/request';
 import { binaryOf, readUploadFile } from './binary';
-import { ADDITIONAL_FIELDS_JSON, DEFAULT_TIMEOUT_SECONDS, type FieldValues } from './fields';
+import { ADDITIONAL_FIELDS_JSON, TIMEOUT_SECONDS, type FieldValues } from './fields';
 import type { ItemError } from './apiError';
 import { Item } from './item';
 import { isCoded, onlyReads, operationFields, simplified } from './operation';
@@ -158,7 +158,7 @@ export async function forEachConcurrently<Entry>(
 /** Sends the requests of an item. All pages of a list form one answer. */
 async function answersFor(item: Item, operation: DeclaredOperation) {
 	const { answer, method, paging, repeatable, precheck, body, statusHints } = operation;
-	const { timeoutSeconds: initialTimeout = DEFAULT_TIMEOUT_SECONDS } = operation;
+	const { timeoutSeconds: initialTimeout = TIMEOUT_SECONDS } = operation;
 	const paths = pathsOf(item, operation);
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
 	// Checks all bodies before the first request, so that an item with an invalid body sends nothing.

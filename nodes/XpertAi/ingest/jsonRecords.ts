@@ -15,8 +15,8 @@ interface Line {
 	text: string;
 }
 
-/** Maximum number of records of a JSON array in one group. */
-const RECORDS_AT_ONCE = 100;
+/** Maximum number of lines or records in one group. */
+const MAX_GROUPED = 100;
 
 /** Maximum number of characters to parse as one JSON text. The JSON text is a line or a whole file. */
 const MAX_VALUE_LENGTH = 32 * 2 ** 20;
@@ -38,41 +38,42 @@ const FIRST_LINES = 400;
 export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<FileRecord[]> {
 	/** Lines that wait until the format of the file is known. */
 	const held: Line[] = [];
+	let length = 0;
 	let areLines: boolean | undefined;
 	for await (const lines of nonEmptyLines(text)) {
 		held.push(...lines);
+		length += sumBy(lines, 'text.length');
 		if (held.length > 1) areLines ??= isRecord(held[0]);
 		if (areLines) yield held.splice(0).map(parseLine);
-		else if (sumBy(held, 'text.length') > MAX_VALUE_LENGTH)
-			return yield [{ position: 'The file', flaw: TOO_LONG }];
+		else if (length > MAX_VALUE_LENGTH) return yield [{ position: 'The file', flaw: TOO_LONG }];
 	}
-	if (held.length > 0) yield* chunk([...recordsInWholeFile(held)], RECORDS_AT_ONCE);
+	if (held.length > 0) yield* chunk([...recordsInWholeFile(held)], MAX_GROUPED);
 }
 
 const TOO_LONG =
 	'is larger than 32 MB, and its first line is no JSON object. Write it as JSON lines: one object a line';
 
-/** Yields the lines of each chunk that are not blank. Cuts a line that is too long, and ends after this line. */
+/** Yields the lines that are not blank, in groups. Cuts a line that is too long, and ends after this line. */
 async function* nonEmptyLines(chunks: AsyncIterable<string>): AsyncGenerator<Line[]> {
-	let number = 1;
-	let text = '';
+	let [number, text] = [1, ''];
+	const lines: Line[] = [];
 	for await (const piece of chunks) {
-		const lines: Line[] = [];
 		for (const [index, part] of piece.split('\n').entries()) {
 			if (index > 0) {
 				if (text) lines.push({ number, text });
+				if (lines.length >= MAX_GROUPED) yield lines.splice(0);
 				number += 1;
 				text = '';
 			}
 			if (text || part.trim()) text += part;
 		}
-		yield lines;
+		yield lines.splice(0);
 		if (text.length > MAX_VALUE_LENGTH) break;
 	}
 	if (text) yield [{ number, text }];
 }
 
-const TOO_LONG_A_LINE = 'is longer than 32 MB, so nothing after it was read';
+const LONG_LINE = 'is longer than 32 MB, so nothing after it was read';
 
 function parseLine({ number, text }: Line): FileRecord {
 	const position = `Line ${number} of the file`;
@@ -81,7 +82,7 @@ function parseLine({ number, text }: Line): FileRecord {
 	} catch {
 		// Reading ends at such a line.
 		const isCut = text.length > MAX_VALUE_LENGTH;
-		return { position, flaw: isCut ? TOO_LONG_A_LINE : 'is not valid JSON' };
+		return { position, flaw: isCut ? LONG_LINE : 'is not valid JSON' };
 	}
 }
 

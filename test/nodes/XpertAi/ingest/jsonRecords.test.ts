@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { sum } from 'lodash';
 
 import { type FileRecord, jsonRecords } from 'nodes/XpertAi/ingest/jsonRecords';
 
@@ -222,6 +223,16 @@ describe('a file', () => {
 			{ position: 'Line 2 of the file', value: { n: 2 } },
 		]);
 		expect(taken).toBe(1);
+	});
+
+	it.each([
+		['lines', '{"n":1}\n'.repeat(200_000)],
+		['an array', `[${'{"n":1},'.repeat(199_999)}{"n":1}]`],
+	])('comes in groups of at most a hundred records, in one piece of %s', async (_, text) => {
+		const lengths: number[] = [];
+		for await (const group of jsonRecords(pieces(text, []))) lengths.push(group.length);
+		expect(Math.max(...lengths)).toBe(100);
+		expect(sum(lengths)).toBe(200_000);
 	});
 
 	it.each([
