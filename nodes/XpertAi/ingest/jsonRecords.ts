@@ -40,7 +40,7 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 	const held: Line[] = [];
 	let length = 0;
 	let areLines: boolean | undefined;
-	for await (const lines of nonEmptyLines(text)) {
+	for await (const lines of filledLines(text)) {
 		held.push(...lines);
 		length += sumBy(lines, 'text.length');
 		if (held.length > 1) areLines ??= isRecord(held[0]);
@@ -54,7 +54,7 @@ const TOO_LONG =
 	'is larger than 32 MB, and its first line is no JSON object. Write it as JSON lines: one object a line';
 
 /** Yields the lines that are not blank, in groups. Cuts a line that is too long, and ends after this line. */
-async function* nonEmptyLines(chunks: AsyncIterable<string>): AsyncGenerator<Line[]> {
+async function* filledLines(chunks: AsyncIterable<string>): AsyncGenerator<Line[]> {
 	let [number, text] = [1, ''];
 	const lines: Line[] = [];
 	for await (const piece of chunks) {

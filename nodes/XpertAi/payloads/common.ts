@@ -72,12 +72,12 @@ export const idList = z.array(z.string().min(1)).min(1);
  * @throws SyntaxError if the text is not JSON
  */
 export const exactJson = (text: string): unknown =>
-	JSON.parse(ROUNDABLE.test(text) ? withExactNumbers(text) : text) as unknown;
+	JSON.parse(ROUNDABLE.test(text) ? exactNumbers(text) : text) as unknown;
 
 /** Matches 16 digits in a row. `JSON.parse` may round such numbers. */
 const ROUNDABLE = /\d{16}/;
 
-function withExactNumbers(json: string): string {
+function exactNumbers(json: string): string {
 	let inString = false;
 	return json.replace(/\\.|"|-?\d[\d.eE+-]*/g, (token) => {
 		if (token === '"') inString = !inString;
