@@ -386,6 +386,35 @@ async function reading(source: string, { parameters, input, file = '' }: Omit<Ca
 	return found;
 }
 
+it.each([2 ** 18, 2 ** 18 + 1])('a text file of %i bytes is uploaded whole', async (size) => {
+	const methods = {
+		getInputData: () => [{ json: {}, binary: { data: { ...BINARY, data: '' } } }],
+		helpers: { getBinaryDataBuffer: async () => Buffer.alloc(size, 'a') } as never,
+	};
+	const item = itemOf(
+		{ source: 'files', binaryPropertyName: 'data' },
+		{ fields: submitFields, methods },
+	);
+	const [found] = readDocuments(item) as FoundDocument[];
+	const { content = Buffer.alloc(0) } = (await found?.file?.()) ?? {};
+	const pieces: Uint8Array[] = [];
+	for await (const piece of Buffer.isBuffer(content) ? [content] : content.open())
+		pieces.push(piece);
+	expect([Buffer.isBuffer(content), Buffer.concat(pieces).length]).toEqual([
+		size === 2 ** 18,
+		size,
+	]);
+});
+
+it.each(['text/plain;charset=utf-8', 'text/plain; Charset=x'])(
+	'a type such as %s is sent without its charset',
+	async (mimeType) => {
+		const documentSettings = { name: 'a.txt', mimeType };
+		const [found] = await reading('text', { parameters: { documentSettings, text: 'hello' } });
+		expect(found).toMatchObject({ record: { mimeType: 'text/plain' } });
+	},
+);
+
 it.each([...Object.entries(CASES), ...MORE])(
 	'an item is read as its documents: %s',
 	async (source, one) => expect(await reading(source, one)).toMatchObject(one.brings),

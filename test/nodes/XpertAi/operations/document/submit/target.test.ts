@@ -1,4 +1,4 @@
-import { range } from 'lodash';
+import { map, range } from 'lodash';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
@@ -94,4 +94,35 @@ it('a record that is read leaves it known that an unchanged one with its ID is i
 	for await (const documents of target.documents())
 		for (const { id } of documents) expect(target.origins.get(id)).toBe(unchanged);
 	expect.assertions(1);
+});
+
+describe('documents are passed on', () => {
+	const found = (name: string) => ({ record: { name }, json: JSON.stringify({ name }), key: name });
+	const content = Buffer.from('a');
+	const file = async () => await Promise.resolve({ name: 'a', mimeType: 'text/plain', content });
+	const gone = async () => await Promise.reject(new Error('the file is gone'));
+
+	/** The names of the documents that are passed on together. */
+	async function groupsOf(documents: Array<ReturnType<typeof found> & { file?: typeof file }>) {
+		const { item, submission, target } = summaryOf([], {});
+		target.queue.splice(0, 1, { item, documents });
+		const groups: unknown[] = [];
+		for await (const group of target.documents(true)) groups.push(map(group, 'record.name'));
+		return { groups, rejected: submission.tally.counts.rejected };
+	}
+
+	it('ten at a time', async () => {
+		const { groups } = await groupsOf(range(12).map((at) => found(`${at}`)));
+		expect(groups).toEqual([range(10).map(String), ['10', '11']]);
+	});
+
+	it('at once if they have a file, so that its upload starts', async () => {
+		const { groups } = await groupsOf([found('a'), { ...found('b'), file }, found('c')]);
+		expect(groups).toEqual([['a', 'b'], ['c']]);
+	});
+
+	it('unless their file cannot be read, which is reported', async () => {
+		const { groups, rejected } = await groupsOf([{ ...found('a'), file: gone }, found('b')]);
+		expect([groups.flat(), rejected]).toEqual([['b'], 1]);
+	});
 });
