@@ -64,7 +64,7 @@ export class XpertAiApi implements ICredentialType {
 		),
 	];
 
-	// A function, because n8n would resolve an expression for each request, which takes longer than the rest of it.
+	// A function, because n8n would evaluate an expression for each request, which takes time.
 	authenticate = (async (credentials, request) => {
 		const headers = { ...request.headers, Authorization: `Bearer ${tokenOf(credentials)}` };
 		return { ...request, headers };

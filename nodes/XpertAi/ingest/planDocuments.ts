@@ -40,7 +40,7 @@ export interface Compared<Origin> {
  * because a user may have deleted or disabled the document. Skips this check for documents that are disabled by
  * their record. The server clears the status of a disabled document.
  *
- * Calls `memory.forget` for each document to send, because the request may fail.
+ * Marks the content of each document to send as unknown in the memory, because the request may fail.
  */
 export async function* compareDocuments<Origin>(
 	documents: Documents<Origin>,

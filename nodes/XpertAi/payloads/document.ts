@@ -56,7 +56,8 @@ const documentWithFields = memoize((names: string) =>
 /** Returns a document schema with only the fields that `value` has. */
 export function documentWith(value: unknown): typeof document {
 	const names = Object.keys(Object(value)).filter((name) => Object.hasOwn(document.shape, name));
-	return documentWithFields(names.join(' ')) as unknown as typeof document;
+	// Sorted, because each order of the fields would otherwise have a schema of its own.
+	return documentWithFields(names.sort().join(' ')) as unknown as typeof document;
 }
 
 export type DocumentRecord = z.infer<typeof document>;

@@ -1,4 +1,10 @@
-import { chunk, document, page, unsignedAddress } from 'nodes/XpertAi/payloads/document';
+import {
+	chunk,
+	document,
+	documentWith,
+	page,
+	unsignedAddress,
+} from 'nodes/XpertAi/payloads/document';
 import { CONTRACT, followsTable } from '../../support/contract';
 
 describe('a page', () => followsTable(page, CONTRACT.page));
@@ -17,6 +23,13 @@ describe('a document record', () => {
 	it.each([{ processDuration: 'x' }, { id: 'manual-1' }])('takes %j', (record) => {
 		expect(document.parse(record)).toEqual(record);
 	});
+});
+
+it('the fields of a record in another order are checked with the same schema', () => {
+	const record = { name: 'a', id: 'b', size: 1, mood: 'good' };
+	const reversed = Object.fromEntries(Object.entries(record).reverse());
+	expect(documentWith(reversed)).toBe(documentWith(record));
+	expect(documentWith({ name: 'a' })).not.toBe(documentWith(record));
 });
 
 describe('the signature of an address', () => {

@@ -239,7 +239,7 @@ function readFields(item: Item): FoundDocument {
 	const hasKey = isFilled(item.node, 'documentKey');
 	// Fields to copy, because the check below would convert the ID and drop an empty folder. A key replaces the ID.
 	const own = hasKey ? ['folder'] : ['folder', 'id'];
-	const schema = groupSchema(fieldsNamed(Object.keys(fields).join(' ')));
+	const schema = groupSchema(fieldsNamed(Object.keys(fields).sort().join(' ')));
 	const typed = item.check(schema, { ...fields, id: undefined }, DOCUMENT_NAMING);
 	const mapped: FieldValues = { ...pick(fields, own), ...typed };
 	if (text !== undefined && !mapped.pages && !mapped.chunks)

@@ -297,7 +297,7 @@ export class Target {
 		}
 	}
 
-	private async checkStored(documents: Array<Document>, memory: SourceMemory): Promise<void> {
+	private async checkStored(documents: Document[], memory: SourceMemory): Promise<void> {
 		const ids = documents.flatMap(({ id, isNew }) => (isNew ? [] : id));
 		const keys = this.source.sourceName === '' ? [] : compact(map(documents, 'key'));
 		// The IDs that these documents have if they were stored without a Source Name.
@@ -306,8 +306,8 @@ export class Target {
 		const stored = ids.filter((id) => statuses.has(id.toLowerCase())).length;
 		this.submission.remarkOn(stored, STORED_BEFORE);
 		// Documents in the state `none` are not counted, because assistants do not find them.
-		const duplicates = otherIds.filter((id) => processingState(statuses.get(id)) !== 'none').length;
-		this.submission.remarkOn(duplicates, STORED_TWICE);
+		const twice = otherIds.filter((id) => processingState(statuses.get(id)) !== 'none').length;
+		this.submission.remarkOn(twice, STORED_TWICE);
 	}
 
 	/** Records the outcome of a document or a request. Starts the processing of a document that needs it. */
