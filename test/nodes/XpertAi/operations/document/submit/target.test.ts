@@ -126,3 +126,19 @@ describe('documents are passed on', () => {
 		expect([groups.flat(), rejected]).toEqual([['b'], 1]);
 	});
 });
+
+it('the signature of an address does not change what is compared, the address does', async () => {
+	const { item, target } = summaryOf([], {});
+	const signed = (path: string, at: number) =>
+		`https://a.example/${path}?X-Amz-Date=${at}&X-Amz-Signature=${at}`;
+	const documents = [signed('a', 1), signed('a', 2), signed('b', 2)].map((fileUrl) => ({
+		record: { fileUrl },
+		json: JSON.stringify({ fileUrl }),
+		key: 'a',
+	}));
+	target.queue.splice(0, 1, { item, documents });
+	const hashes: unknown[] = [];
+	for await (const group of target.documents(true)) hashes.push(...map(group, 'contentHash'));
+	expect(hashes[0]).toBe(hashes[1]);
+	expect(hashes[2]).not.toBe(hashes[1]);
+});
