@@ -79,6 +79,23 @@ it('a run that stops takes how the processing of what it stored went', async () 
 	expect(submission.tally.processingFailed).toBe(1);
 });
 
+it('a document that the server keeps under another ID is processed under that ID', async () => {
+	const KEPT_ID = 'e0000000-0000-4000-8000-00000000000b';
+	const started: string[] = [];
+	const renaming: RawSend = async (request) => {
+		const { path, body } = request;
+		const sent = path.endsWith('/bulk') && (JSON.parse(String(body)) as object[]);
+		if (sent) return succeeded(sent.map((document) => ({ ...document, id: KEPT_ID })));
+		if (path.endsWith('/process')) started.push(...(JSON.parse(String(body)) as string[]));
+		return await server(request);
+	};
+	const options = { afterStoring: 'process', output: 'summary' };
+	const { target } = summaryOf([{ name: 'a' }], { mode: 'all', options }, renaming);
+	await target.store();
+	await target.stop();
+	expect(started).toEqual([KEPT_ID]);
+});
+
 it('documents that had no turn when the run stopped are not sent', async () => {
 	const { item, submission, target } = summaryOf([], {});
 	target.queue.splice(0, 1, { item, documents: range(3).map(() => ({ record: {} })) });
