@@ -29,9 +29,29 @@ module.exports = {
 		],
 	},
 	pickers: { folder: 'nodes/XpertAi/pickers', files: ['!(locators)'], engine: ['pickers'] },
+	payloads: { folder: 'nodes/XpertAi/payloads' },
+	// Simple operations are data: what they send, and make of answers, is held by the cases of all operations.
+	operations: {
+		folder: 'nodes/XpertAi/operations',
+		files: ['!(document|thread)/*'],
+		engine: [
+			...['../nodes/XpertAi/operations/answers', '../nodes/XpertAi/catalogue'],
+			...[
+				'assistants',
+				'conversations',
+				'knowledgebases',
+				'lists',
+				'outcomes',
+				'requests',
+				'uploads',
+			],
+		],
+		without: ['test/nodes/XpertAi/operations/{document,thread}/**', LONG],
+	},
+	credentials: { folder: 'credentials', engine: ['credentials'] },
 	documents: {
 		folder: 'nodes/XpertAi/operations/document',
-		files: ['submit/!(fields)'],
+		files: ['*', 'submit/!(fields)'],
 		engine: ['ingest*', 'documents', 'keys'],
 	},
 	thread: {

@@ -16,7 +16,12 @@ class Sample {
 
 	/** @param {any} mutant */
 	verdictOn({ mutatorName, replacement, location, fileName }) {
-		const place = [fileName.split('/nodes/')[1], location, mutatorName, replacement];
+		const place = [
+			/(nodes|credentials)\/.*/.exec(fileName)?.[0],
+			location,
+			mutatorName,
+			replacement,
+		];
 		const hash = createHash('md5')
 			.update(JSON.stringify([MUTANTS_SEED, place]))
 			.digest();
