@@ -36,6 +36,8 @@ export function documentExtension(name: string): string | undefined {
 function mimeTypeOf(name = ''): string {
 	const extension = extensionOf(name).replace('jpg', 'jpeg');
 	if (PICTURES.includes(extension)) return `image/${extension}`;
+	// Missing in `MIME_TYPES`, because Submit detects the format of old Office files from their content.
+	if (extension === 'xls') return 'application/vnd.ms-excel';
 	return MIME_TYPES[documentExtension(name) ?? ''] ?? UNKNOWN_TYPE;
 }
 

@@ -63,6 +63,7 @@ describe('a binary field', () => {
 		['picture.jpeg', undefined, 'image/jpeg'],
 		['picture.gif', undefined, 'image/gif'],
 		['picture.webp', undefined, 'image/webp'],
+		['prices.xls', undefined, 'application/vnd.ms-excel'],
 		['notes.md.bak', undefined, 'application/octet-stream'],
 		['md', undefined, 'application/octet-stream'],
 		['notes.constructor', undefined, 'application/octet-stream'],
