@@ -604,9 +604,9 @@ export function checkedKey(item: Reader, value: unknown, field: string, isShared
 	return rule === undefined ? key : item.refuse({ field, rule });
 }
 
-/** Matches a variable of n8n expressions. Other `{{ }}` templates, e.g. Jinja, rarely contain such variables. */
+/** Matches a variable or function of n8n expressions. Other `{{ }}` templates, e.g. Jinja, rarely contain these. */
 const VARIABLE =
-	/\$(?:\(|(?:json|binary|input|node|items?|fromAI|now|today|workflow|execution|vars|env|secrets|(?:item|run)Index|prevNode|parameter)\b)/;
+	/\$(?:\(|(?:json|binary|input|node|items?|from(?:AI|ai)|now|today|workflow|execution(?:Id)?|vars|env|secrets|(?:item|run)Index|prevNode|parameter|data|nodeVersion|jmespath|if|ifEmpty|max|min|agentInfo|getPairedItem)\b)/;
 
 /** Matches an n8n expression without braces, such as `$json.text`. */
 const WITHOUT_BRACES =
