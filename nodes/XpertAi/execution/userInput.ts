@@ -1,6 +1,8 @@
 import {
 	attempt,
+	compact,
 	defaults,
+	findKey,
 	findLastIndex,
 	get,
 	identity,
@@ -225,8 +227,10 @@ export class Reader {
 	/** Converts a value to JSON text. Throws if JSON cannot represent a part of the value, e.g. Infinity. */
 	jsonText(value: unknown, naming: Naming = {}): string {
 		const text = stringified(value);
-		if (text === undefined)
-			return this.refuse({ field: fieldName([], naming), rule: 'cannot be sent as JSON' });
+		if (text === undefined) {
+			const part = findKey(Object(value), (one) => one !== undefined && !stringified(one));
+			return this.refuse({ field: fieldName(compact([part]), naming), rule: TOO_DEEP });
+		}
 		// Search only if the JSON contains `\ud` (a lone surrogate) or `null` (perhaps Infinity or NaN).
 		const path = /\\ud|null/.test(text) ? findPath(value, isUnsendable) : undefined;
 		if (!path) return text;
@@ -260,6 +264,8 @@ const fieldFinder = memoize((fields: INodeProperties[]) =>
 fieldFinder.cache = new WeakMap();
 
 const GENERAL_FIX = 'Correct the value, or the expression or column it comes from.';
+
+const TOO_DEEP = 'is nested too deeply or too long to be sent';
 
 const BROKEN_TEXT = { rule: LONE_SURROGATE_RULE };
 

@@ -171,8 +171,8 @@ describe('what JSON cannot hold', () => {
 	it('is a value of many levels', () => {
 		let deep: unknown = 'x';
 		for (let level = 0; level < 20_000; level++) deep = { a: deep };
-		const rule = 'cannot be sent as JSON';
-		expect(refusal({ deep })).toBe(`"JSON Body" ${rule}`);
+		const rule = 'is nested too deeply or too long to be sent';
+		expect(refusal({ fine: 1, missing: undefined, deep })).toBe(`"JSON Body" at deep ${rule}`);
 	});
 
 	it('is named where it stands first', () => {
