@@ -55,12 +55,18 @@ describe('what to do after a failure', () => {
 			NO_COPILOT,
 			'Check the IDs and names you have given.',
 		],
-		['a name that is taken', create, NAME_EXISTS, 'choose another name, or update that one'],
+		['a name that is taken', create, NAME_EXISTS, 'Choose another name, or update that one'],
 	])('is said for %s', async (_, parameters, body, words) => {
 		if (body) add({ do: 'status', status: body.statusCode, body });
 		const { error } = await fixture.run(parameters);
 		expect(error?.description).toContain(words);
 		expect(error?.description).not.toMatch(EMPTY_WORDS);
+	});
+
+	it('is nothing about the name of a knowledgebase that is refused for another reason', async () => {
+		const body = { statusCode: 400, message: 'Recall is not valid' };
+		add({ do: 'status', status: 400, body });
+		expect((await fixture.run(create)).error?.description ?? '').not.toContain('name');
 	});
 });
 

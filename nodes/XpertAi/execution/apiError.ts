@@ -16,8 +16,10 @@ export interface NamedId {
 	id: string;
 }
 
-/** Hints for failed requests of an operation, by HTTP status. */
-export type StatusHints = Partial<Record<number, string>>;
+/** Hints for failed requests of an operation, by HTTP status. A function may return undefined: no special hint. */
+export type StatusHints = Partial<
+	Record<number, string | ((failure: Failure) => string | undefined)>
+>;
 
 /** Details for the message and the description of an error. */
 export interface HintContext {
@@ -58,7 +60,9 @@ function hintFor(
 	const { kind, status = 0 } = failure;
 	if (kind !== 'status') return undefined;
 	if (isBusy(failure)) return FOR_LATER_HINT;
-	if (statusHints?.[status]) return statusHints[status];
+	const known = statusHints?.[status];
+	const statusHint = typeof known === 'function' ? known(failure) : known;
+	if (statusHint !== undefined) return statusHint;
 	const subjects = uniq(ids.map(({ field }) => field)).join(' and ');
 	if (isMissing) {
 		const why = subjects.includes('"Assistant"') ? ', it was never published' : '';

@@ -101,6 +101,9 @@ export const clearFields = choiceField(
 
 /** Hints for Create and Update, by HTTP status. */
 export const HINTS: StatusHints = {
-	400: 'If it says Name Exist, a knowledgebase has this name already: choose another name, or update that one with Knowledgebase: Update.',
+	400: ({ reason = '' }) => (/^name exist/i.test(reason) ? NAME_IN_USE : undefined),
 	403: "A workspace's key creates and updates no knowledgebases: use the key of a user or an assistant.",
 };
+
+const NAME_IN_USE =
+	'A knowledgebase has this name already. Choose another name, or update that one with Knowledgebase: Update.';

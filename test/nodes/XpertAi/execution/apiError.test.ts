@@ -20,7 +20,7 @@ const ids = ['"Thread"', '"Assistant"', '"Assistant"'].map((field) => ({ field, 
 const statusHints = {
 	403: 'known',
 	409: 'again',
-	400: 'taken',
+	400: ({ reason }: Failure) => (reason === 'Name Exist' ? 'taken' : undefined),
 };
 const NO_RECORD = 'The server has no record with this ID, or the key may not see it.';
 const NEVER_PUBLISHED =
@@ -41,6 +41,7 @@ describe('the hint', () => {
 		[failed(0, { kind: 'timeout' }), { statusHints }, undefined],
 		[failed(410), { statusHints }, undefined],
 		[failed(400, { reason: 'Name Exist' }), { statusHints }, 'taken'],
+		[failed(400, { reason: 'other' }), { statusHints }, undefined],
 		[failed(409, { kind: 'unreadable' }), { statusHints }, undefined],
 	])('for %j with %j is: %s', (failure, context, hint) => {
 		expect(hintFor(failure, context) ?? '').toBe(hint ?? failureDescription(failure));
