@@ -22,6 +22,11 @@ const update = {
 };
 const create = { resource: 'knowledgebase', operation: 'create', name: 'Manuals' };
 const session = { resource: 'chatSession', operation: 'create', assistantId: byId(UNKNOWN) };
+const searchOf = (xpertId: string) => ({
+	resource: 'conversation',
+	operation: 'search',
+	filters: { xpertId },
+});
 const deleteFile = { resource: 'fileContext', operation: 'delete', fileId: byId(UNKNOWN) };
 
 const BROKEN = { statusCode: 500, message: 'Internal server error' };
@@ -56,6 +61,7 @@ describe('what to do after a failure', () => {
 			'Check the IDs and names you have given.',
 		],
 		['a name that is taken', create, NAME_EXISTS, 'Choose another name, or update that one'],
+		['an unknown record of a filter', searchOf(UNKNOWN), NO_RECORD, 'Check "Assistant ID".'],
 	])('is said for %s', async (_, parameters, body, words) => {
 		if (body) add({ do: 'status', status: body.statusCode, body });
 		const { error } = await fixture.run(parameters);

@@ -12,7 +12,7 @@ import type { Failure } from '../transport/failure';
 import type { Connection } from '../transport/request';
 import { isIdField } from './fields';
 import { type HintContext, type ItemError, type NamedId, apiError, callOrThrow } from './apiError';
-import { Reader, chosenId } from './userInput';
+import { Reader, chosenId, fieldName } from './userInput';
 
 /** An input item. Reads the parameters of the operation, sends requests, and creates outputs and errors. */
 export class Item extends Reader {
@@ -52,20 +52,19 @@ export class Item extends Reader {
 	}
 
 	/**
-	 * Finds the ID parameters whose values occur in a request. Skips parameters in collections. The last parameter
-	 * comes first, because its record is the most likely to be missing.
+	 * Finds the ID parameters whose values occur in a request. The last parameter comes first, because its record is the
+	 * most likely to be missing.
 	 *
 	 * @param request the path and the body of the request
 	 */
 	private idsIn(request: string): NamedId[] {
 		const parts = request.split(/[/"?]/);
-		const own = this.fields.filter(isIdField).reverse();
-		return own.flatMap(({ name, displayName }) => {
+		return idPaths(this.fields).flatMap((path) => {
 			// A hidden field can contain a broken expression, so errors are ignored.
-			const id = chosenId(attempt(() => this.resolve(name, '')));
+			const id = chosenId(attempt(() => this.resolve(path.join('.'), '')));
 			const forms = typeof id === 'string' ? [id, encodeURIComponent(id.toWellFormed())] : [];
 			const isSent = id !== '' && forms.some((form) => parts.includes(form));
-			return isSent ? [{ field: `"${displayName}"`, id: String(id) }] : [];
+			return isSent ? [{ field: fieldName(path, { fields: this.fields }), id: String(id) }] : [];
 		});
 	}
 
@@ -124,15 +123,30 @@ export class Item extends Reader {
 	/**
 	 * Sends a request of this item, with retries.
 	 *
+	 * @param body the request body as JSON text; for a form, its fields
 	 * @returns the parsed answer
 	 * @throws NodeApiError if the request fails
 	 */
-	async call<Answer>(request: Call<Answer>, hints?: HintContext): Promise<Answer> {
-		const body = typeof request.body === 'string' ? request.body : undefined;
+	async call<Answer>(
+		request: Call<Answer>,
+		hints?: HintContext,
+		body = typeof request.body === 'string' ? request.body : undefined,
+	): Promise<Answer> {
 		const toError = (failure: Failure) => this.apiError(failure, hints, body);
 		return (await callOrThrow(this.context, this.connection.send, request, toError)).answer;
 	}
 }
+
+/** The paths of the ID fields, also of those in collections, last field first. */
+const idPaths = (fields: INodeProperties[]): string[][] =>
+	fields
+		.flatMap((field) => {
+			if (isIdField(field)) return [[field.name]];
+			if (field.type !== 'collection') return [];
+			const inside = (field.options as INodeProperties[]).filter(isIdField);
+			return inside.map(({ name }) => [field.name, name]);
+		})
+		.reverse();
 
 /** Returns the details of an assistant run from an error, e.g. `runId`. Without such details, returns `{}`. */
 export function runFacts({ context }: ItemError): IDataObject {

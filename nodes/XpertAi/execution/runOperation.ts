@@ -184,7 +184,7 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 				const json = further ? item.jsonText({ ...(value as object), ...further }, naming) : text;
 				const sent = file ? () => multipartBody(file, value as FieldValues) : json;
 				const request = { method, path, body: sent, timeoutMs, schema, repeatable: isRepeatable };
-				return await item.call(request, { statusHints });
+				return await item.call(request, { statusHints }, json);
 			};
 			const send = paging ? pages : operation.sendBody;
 			answers.push({ answer: await (send ? send(item, ask) : ask()), asked: value ?? values });

@@ -1,7 +1,7 @@
 import { type INodeProperties, NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { optionsField } from 'nodes/XpertAi/execution/fields';
+import { fieldCollection, idField, optionsField } from 'nodes/XpertAi/execution/fields';
 import { checkedKey, keyIfGiven, keyOf, textIfGiven } from 'nodes/XpertAi/execution/userInput';
 import { knowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';
 import { apiError } from 'nodes/XpertAi/execution/apiError';
@@ -199,6 +199,18 @@ describe('the error of a request', () => {
 		expect(error.context.itemIndex).toBe(4);
 		expect(error.description).toContain('Check "runId" and "Thread" and "Body ID".');
 		expect(item.apiError(missing).message).toBe('Thread 1 was not found');
+	});
+
+	it('names IDs in collections as the panel does', () => {
+		const [xpertId, runId] = [idField('xpertId', 'Assistant ID'), idField('runId', 'Run ID')];
+		const fields = [fieldCollection('filters', [xpertId]), optionsField([runId, TIMEOUT])];
+		const parameters = { filters: { xpertId: '2' }, options: { runId: '3', timeout: 3 } };
+		const { message } = itemOf(parameters, { fields }).apiError(
+			missing,
+			{},
+			'{"xpertId":"2","id":"3"}',
+		);
+		expect(message).toBe('Run ID in Options 3 or Assistant ID 2 was not found');
 	});
 
 	it('does not depend on a hidden field, whose expression may be broken', () => {

@@ -15,6 +15,7 @@ import {
 	deletedItem,
 	forEachConcurrently,
 	forEachItem,
+	runDeclared,
 } from 'nodes/XpertAi/execution/runOperation';
 import { contextWith, itemOf, unconnected } from '../../support/context';
 import { bodyOf, operationOf } from '../../support/operations';
@@ -181,6 +182,35 @@ function threeItems(continues: boolean, stopped = false): Item[] {
 	});
 	return [0, 1, 2].map((index) => new Item(context, index, [], unconnected));
 }
+
+it('a form that is refused names the IDs among its fields', async () => {
+	const failure = {
+		kind: 'status',
+		status: 404,
+		method: 'POST',
+		path: '/api/ai/contexts/file',
+		missing: 'record',
+		reason: 'The requested record was not found',
+	} as const;
+	const operation = operationOf('fileContext', 'create') as DeclaredOperation;
+	const data = { data: '', mimeType: 'text/plain', fileName: 'a.txt' };
+	const item = itemOf(
+		{ additionalFields: { xpertId: ID } },
+		{
+			fields: operationFields(operation),
+			connection: { ...unconnected, send: async () => ({ ok: false, failure }) },
+			methods: {
+				getInputData: () => [{ json: {}, binary: { data } }],
+				helpers: { getBinaryDataBuffer: async () => Buffer.from('a') } as never,
+				continueOnFail: () => false,
+				getExecutionCancelSignal: () => undefined,
+			},
+		},
+	);
+	await expect(
+		runDeclared(operation, { context: item.context, items: [item] }),
+	).rejects.toMatchObject({ message: `Assistant ID ${ID} was not found` });
+});
 
 describe('forEachItem', () => {
 	const failingAt = (bad: number, done: number[]) => async (item: Item) => {
