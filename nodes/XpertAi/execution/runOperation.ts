@@ -265,5 +265,6 @@ function chosenOperation(context: IExecuteFunctions, catalogue: Resource[]): Ope
 	const operation = find(find(catalogue, { value: resource })?.operations, { value: name });
 	if (operation) return operation;
 	const message = `The node has no operation "${name}" for "${resource}"`;
-	throw new NodeOperationError(context.getNode(), message);
+	const description = 'Choose Resource and Operation from their lists.';
+	throw new NodeOperationError(context.getNode(), message, { description });
 }

@@ -36,6 +36,7 @@ it.each([
 		await expect(work).rejects.toBeInstanceOf(NodeOperationError);
 		await expect(work).rejects.toMatchObject({
 			message: `The node has no operation "${operation}" for "${resource}"`,
+			description: 'Choose Resource and Operation from their lists.',
 		});
 	},
 );
