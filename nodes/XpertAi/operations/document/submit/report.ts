@@ -1,4 +1,15 @@
-import { compact, find, get, keys, mapValues, pick, sortBy, trimEnd, truncate } from 'lodash';
+import {
+	compact,
+	escapeRegExp,
+	find,
+	get,
+	keys,
+	mapValues,
+	pick,
+	sortBy,
+	trimEnd,
+	truncate,
+} from 'lodash';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
@@ -201,7 +212,7 @@ export type SubmitFact =
 	 * `origin` for every document needs too much RAM.
 	 */
 	| { outcome: 'processed'; id: string; end: ProcessingEnd; origin?: Origin }
-	| { outcome: 'begun'; origin: Origin }
+	| { outcome: 'begun'; origin: Origin; unusedColumns?: string[] }
 	/** A file of records contained no record. */
 	| { outcome: 'noRecords' }
 	| { outcome: 'unreadable'; document: { origin: Origin }; error: unknown }
@@ -235,6 +246,8 @@ export const newTally = () => ({
 	refusals: [] as ItemError[],
 	/** Hints for the user, without repetitions. */
 	remarks: new Set<string>(),
+	/** The columns that match no field of a document, with Map Automatically. */
+	unusedColumns: new Set<string>(),
 	/** How often each case of `DOUBTS` occurred. */
 	doubts: mapValues(DOUBTS, () => 0),
 });
@@ -368,6 +381,7 @@ export class Submission {
 		const isListed = this.settings.output !== 'summary';
 		if (fact.outcome === 'begun') {
 			if (isListed) origins.push(fact.origin);
+			for (const column of fact.unusedColumns ?? []) this.tally.unusedColumns.add(column);
 		} else if (fact.outcome === 'noRecords') doubts.emptyFiles += 1;
 		else if (fact.outcome === 'uploaded') doubts.hadNul += Number(fact.hadNul ?? false);
 		else if (fact.outcome === 'sent') {
@@ -497,7 +511,26 @@ export class Submission {
 		const seldom = kinds.map(
 			([kind, [what, meaning]]) => doubts[kind] > 0 && `${what}: ${doubts[kind]}.${meaning}`,
 		);
-		return [this.line(isPlan), ...remarks, ...this.notFoundNote(), ...compact(seldom)];
+		return [
+			this.line(isPlan),
+			...remarks,
+			...this.notFoundNote(),
+			...compact([...seldom, this.unusedColumnsHint()]),
+		];
+	}
+
+	/** Names the columns that match no field. Leaves out columns that an expression of the node uses. */
+	private unusedColumnsHint(): string | undefined {
+		const { unusedColumns } = this.tally;
+		if (unusedColumns.size === 0) return undefined;
+		const parameters = JSON.stringify(this.first.node.parameters);
+		// Matches `$json.name`, `$json?.name` and `$json["name"]`, whose quotes are escaped here.
+		const used = (name: string) =>
+			new RegExp(`json\\W{1,5}${escapeRegExp(name)}(?![\\p{L}\\p{N}_])`, 'u');
+		const names = [...unusedColumns].filter((name) => !used(name).test(parameters));
+		if (names.length === 0) return undefined;
+		const hint = `Columns that match no field of a document: ${names.join(', ')}`;
+		return truncate(hint, { length: HINT_LENGTH, separator: ', ' });
 	}
 
 	/** The summary line about this run or, with `isPlan`, about the next run. */

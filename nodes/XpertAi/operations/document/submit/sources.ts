@@ -1,4 +1,16 @@
-import { attempt, get, has, isEmpty, isNil, mapValues, memoize, omit, omitBy, pick } from 'lodash';
+import {
+	attempt,
+	get,
+	groupBy,
+	has,
+	isEmpty,
+	isNil,
+	mapValues,
+	memoize,
+	omit,
+	omitBy,
+	pick,
+} from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -28,10 +40,11 @@ import {
 	keyIfGiven,
 	quoted,
 	textIfGiven,
+	typedValue,
 } from '../../../execution/userInput';
 import type { SourceFile } from '../../../ingest/answers';
 import { type FileRecord, jsonRecords } from '../../../ingest/jsonRecords';
-import { LONE_SURROGATE_RULE, hasLoneSurrogate, utcText } from '../../../payloads/common';
+import { LONE_SURROGATE_RULE, hasLoneSurrogate, isUuid, utcText } from '../../../payloads/common';
 import { type DocumentRecord, documentWith, unsignedAddress } from '../../../payloads/document';
 import { documentFields } from '../../../pickers/documentFields';
 import { isHtml, isJsonObject } from '../../../transport/answer';
@@ -53,6 +66,8 @@ export interface FoundDocument {
 	file?: () => Promise<SourceFile>;
 	/** Whether the node removed U+0000 from the record. Not set if there is a file: see `SourceFile.hadNul`. */
 	hadNul?: boolean;
+	/** The columns of the item that match no field of a document. Only set for Fields. */
+	unusedColumns?: string[];
 }
 
 /** Maps the error of a rejected document to the document key. The key marks the document as present in the source. */
@@ -141,7 +156,7 @@ function readText(item: Item): FoundDocument {
 function nameOfText(item: Item): string {
 	const given = textIfGiven(item, NAME);
 	if (given !== undefined) return given;
-	const { name } = mapColumns(item.input.json);
+	const { name } = mapColumns(item.input.json).fields;
 	const text = isNil(name) ? '' : String(name).trim();
 	const field = `"${item.labelOf(NAME)}"`;
 	const rule = 'must be given, as the item has no name and no title';
@@ -235,66 +250,90 @@ export const DOCUMENT_NAMING: Naming = { fields: DOCUMENT_FIELDS, parameter: 'Do
 
 /** Makes a document from the fields of an item. Converts values to the types of the fields. */
 function readFields(item: Item): FoundDocument {
-	const { text, ...fields } = mapColumns(columnsOf(item));
+	const { columns, fields, text, unused: unusedColumns } = mappedColumns(item);
 	const hasKey = isFilled(item.node, 'documentKey');
 	// Fields to copy, because the check below would convert the ID and drop an empty folder. A key replaces the ID.
 	const own = hasKey ? ['folder'] : ['folder', 'id'];
 	const schema = groupSchema(fieldsNamed(Object.keys(fields).sort().join(' ')));
 	const typed = item.check(schema, { ...fields, id: undefined }, DOCUMENT_NAMING);
 	const mapped: FieldValues = { ...pick(fields, own), ...typed };
-	if (text !== undefined && !mapped.pages && !mapped.chunks)
-		mapped.pages = [{ pageContent: String(text) }];
+	if (text !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(text);
+	else if (text !== undefined) mapped.pages = [{ pageContent: String(columns[text]) }];
 	const record = item.check(documentWith(mapped), mapped, DOCUMENT_NAMING);
 	// Only a record that enables or disables a stored document may be empty. On Xpert, any other empty record could
 	// clear a stored document.
-	if (typeof record.disabled !== 'boolean' || !(hasKey || record.id))
-		refuseEmpty(item, record, DOCUMENT_NAMING);
-	return readyRecord(item, record, DOCUMENT_NAMING);
+	const isSwitch = typeof record.disabled === 'boolean' && (hasKey || record.id);
+	if (!isSwitch && isWithoutContent(record)) refuseUnmapped(item);
+	return { ...readyRecord(item, record, DOCUMENT_NAMING), unusedColumns };
 }
 
-/** The columns to map, from the input item or from the fields that the user filled in. */
-function columnsOf(item: Item): IDataObject {
+/** Maps the columns of the input item, or the fields that the user filled in. */
+function mappedColumns(item: Item) {
 	const { mappingMode } = (item.node.parameters.documentFields ?? {}) as IDataObject;
 	// A `disabled` column may have another meaning, so it is never mapped automatically.
-	if (mappingMode === 'autoMapInputData') return { ...item.input.json, disabled: undefined };
+	if (mappingMode === 'autoMapInputData') return mapColumns(item.input.json, 'disabled');
 	// Reads only `value`. n8n would otherwise resolve the list of all fields for each item.
 	const byHand = item.parameter('documentFields.value', {});
-	return isJsonObject(byHand) ? omitBy(byHand, isNil) : {};
+	return mapColumns(isJsonObject(byHand) ? omitBy(byHand, isNil) : {});
 }
 
 /**
- * Common column names for name, text and address, best first. Case, spaces, hyphens and underscores do not matter. All
- * other fields need their exact name, because a column such as `ID` may not be about the document.
+ * Common column names for each field and for the text, best first. Case, spaces, hyphens and underscores do not matter.
+ * All other fields need their exact name, because a column such as `ID` may not be about the document.
  */
-const ALIASES = {
+const ALIASES: Record<string, string[]> = {
 	// A column such as `path` is never used as `filePath`, because `filePath` is a path on the server's disk.
 	name: ['name', 'title', 'filename', 'documentname', 'path', 'file'],
 	text: ['text', 'content', 'pagecontent', 'body', 'markdown', 'plaintext'],
 	fileUrl: ['fileurl', 'url', 'link', 'uri', 'href', 'address', 'downloadurl'],
+	filePath: ['filepath'],
+	storageFileId: ['storagefileid'],
+	mimeType: ['mimetype', 'contenttype', 'mediatype'],
+	type: ['type'],
+	size: ['size', 'filesize', 'bytes'],
+	metadata: ['metadata', 'meta'],
 };
+
+/** Whether a column with a common name fits its field. An `address` column, for example, may hold a postal address. */
+const FITS: Record<string, (column: unknown) => boolean> = {
+	fileUrl: (column) => /^\s*https?:\/\//i.test(String(column)),
+	storageFileId: (column) => isUuid(String(column).trim()),
+	size: (column) => typeof typedValue('number', column) === 'number',
+	metadata: isJsonObject,
+};
+
+const isPlain = (column: unknown) => typeof column !== 'object';
 
 /**
  * Maps columns by name to document fields and `text`. Exact field names take precedence over `ALIASES`.
  *
- * @returns the fields without blank texts and undefined values; a blank `folder` is kept
+ * @param except a field name that is not mapped
+ * @returns `fields` without blank texts and undefined values (a blank `folder` is kept); `text`: the name of the column
+ * with the text; `unused`: the names of the filled columns that match nothing
  */
-export function mapColumns(columns: IDataObject): IDataObject {
+export function mapColumns(columns: IDataObject, except?: string) {
 	const isBlank = (column: unknown) => typeof column === 'string' && column.trim() === '';
 	const fields: IDataObject = {};
-	const usual: IDataObject = {};
+	const others: string[] = [];
 	for (const [name, column] of Object.entries(columns)) {
 		if (column === undefined || (isBlank(column) && name !== 'folder')) continue;
-		if (FIELD_NAMES.has(name)) fields[name] = column;
-		else usual[name.toLowerCase().replace(/[\s_-]/g, '')] = column;
+		if (FIELD_NAMES.has(name) && name !== except) fields[name] = column;
+		else if (column !== null) others.push(name);
 	}
+	const byName = groupBy(others, (name) => name.toLowerCase().replace(/[\s_-]/g, ''));
+	const unused = new Set(others);
+	let text: string | undefined;
 	for (const [field, aliases] of Object.entries(ALIASES)) {
-		// An `address` column may hold a postal address instead of a web address.
-		const fits = (column: unknown) =>
-			field === 'fileUrl' ? /^\s*https?:\/\//i.test(String(column)) : typeof column !== 'object';
-		const found = aliases.find((alias) => !isNil(usual[alias]) && fits(usual[alias]));
-		if (isNil(fields[field]) && found !== undefined) fields[field] = usual[found];
+		if (!isNil(fields[field])) continue;
+		const fits = FITS[field] ?? isPlain;
+		const named = aliases.flatMap((alias) => byName[alias] ?? []);
+		const name = named.find((one) => fits(columns[one]));
+		if (name === undefined) continue;
+		unused.delete(name);
+		if (field === 'text') text = name;
+		else fields[field] = columns[name];
 	}
-	return fields;
+	return { columns, fields, text, unused: [...unused] };
 }
 
 /* Readers for "JSON" and "File of Records" */
@@ -360,16 +399,32 @@ async function* readRecords(item: Item): AsyncGenerator<Array<FoundDocument | It
 /** Servers store an empty document for a record with none of these fields. */
 const CONTENT = ['name', 'fileUrl', 'filePath', 'storageFileId', 'pages', 'chunks'];
 
-/** Rejects a record without content, such as an object that wraps the list of documents. */
-function refuseEmpty(item: Item, record: DocumentRecord, naming: Naming): void {
-	const rule = 'has no ID, name, text, page, chunk, file ID or address';
-	if (CONTENT.every((name) => isEmpty(record[name])))
-		item.refuse({ field: fieldName([], naming), rule });
+const isWithoutContent = (record: DocumentRecord) => CONTENT.every((name) => isEmpty(record[name]));
+
+/** Why a record without content is rejected. An object may wrap the list of the documents. */
+function emptyRule(record: DocumentRecord): string {
+	const lists = Object.entries(record).filter(([, value]) => Array.isArray(value));
+	const [[name, list] = []] = lists;
+	const isWrapper = lists.length === 1 && (list as unknown[]).some(isJsonObject);
+	return isWrapper
+		? `is one object whose list ${quoted(name)} holds the documents: give that list alone`
+		: 'has no ID, name, text, page, chunk, file ID or address';
 }
+
+/** Rejects an item of which no field of a document was filled. Names the columns of the item. */
+function refuseUnmapped(item: Item): never {
+	const columns = Object.keys(item.input.json).slice(0, MAX_COLUMNS_NAMED);
+	const found = columns.length > 0 ? `; the item has ${columns.join(', ')}` : '';
+	const rule = `must give the document a name, a text, a page, a chunk, a file ID or an address${found}`;
+	return item.refuseField('documentFields', rule);
+}
+
+const MAX_COLUMNS_NAMED = 5;
 
 /** Makes a document from a record. A record with a key or an ID may be empty. */
 function jsonDocument(item: Item, found: FoundDocument, naming: Naming): FoundDocument {
-	if (!found.key && !found.record.id) refuseEmpty(item, found.record, naming);
+	if (!found.key && !found.record.id && isWithoutContent(found.record))
+		item.refuse({ field: fieldName([], naming), rule: emptyRule(found.record) });
 	return Object.assign(found, readyRecord(item, found.record, naming));
 }
 

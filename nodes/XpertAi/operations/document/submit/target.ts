@@ -445,7 +445,8 @@ export class Target {
 		if (found instanceof Error) return this.takeRefused(item, found);
 		const { submission } = this;
 		const document = this.asDocument(found, item);
-		submission.take({ outcome: 'begun', origin: document.origin });
+		const { unusedColumns } = found;
+		submission.take({ outcome: 'begun', origin: document.origin, unusedColumns });
 		if (!submission.canSend) return void this.take({ outcome: 'notSent', document });
 		this.recordSeen(document);
 		if (isHashed) document.contentHash = hashOf(document, found.version);
