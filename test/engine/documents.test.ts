@@ -1,7 +1,7 @@
 import { range } from 'lodash';
 
 import { answering } from './support/faults';
-import { BY_NAME, column, useIngest, rows } from './support/ingest';
+import { BY_NAME, column, hintsOf, useIngest, rows } from './support/ingest';
 
 const { fixture, add, sent, submit, storedNames, batchSizes } = useIngest();
 
@@ -27,13 +27,13 @@ describe('Document: Submit', () => {
 		});
 	});
 
-	it('takes columns with the usual names', async () => {
-		await submit(
+	it('takes columns with the usual names, and says which match nothing', async () => {
+		const result = await submit(
 			{ ...BY_NAME, documentKey: '={{ $json.row_id }}' },
 			{
 				items: [
 					{ json: { title: 'a', content: 'hello', url: 'https://a.example/a.md', row_id: 1 } },
-					{ json: { title: 'b', content: 'world', mood: 'good', row_id: 2 } },
+					{ json: { title: 'b', content: 'world', mood: 'good', weather: 'fine', row_id: 2 } },
 				],
 			},
 		);
@@ -45,16 +45,21 @@ describe('Document: Submit', () => {
 			}),
 			expect.objectContaining({ name: 'b', pages: [{ pageContent: 'world' }] }),
 		]);
+		expect(hintsOf(result)).toContain('Columns that match no field of a document: mood, weather');
 	});
 
 	it.each([
-		['nothing', {}],
-		['only what says nothing of the document', { mood: 'good', type: 'md' }],
-		['only an ID, which would clear that document', { id: '2f78e81b-096f-42ff-8ac0-8403fd81392d' }],
-	])('sends no document to which %s was mapped', async (_, json) => {
+		['nothing', {}, ''],
+		['only what says nothing of it', { mood: 'good', type: 'md' }, '; the item has mood, type'],
+		[
+			'only an ID, which would clear that document',
+			{ id: '2f78e81b-096f-42ff-8ac0-8403fd81392d' },
+			'; the item has id',
+		],
+	])('sends no document to which %s was mapped', async (_, json, has) => {
 		const { error } = await submit(BY_NAME, { items: [{ json }] });
 		expect(error?.message).toBe(
-			'"Document Fields" has no ID, name, text, page, chunk, file ID or address. Documents: 1 rejected',
+			`"Document Fields" must give the document a name, a text, a page, a chunk, a file ID or an address${has}. Documents: 1 rejected`,
 		);
 		expect(sent()).toEqual([]);
 	});

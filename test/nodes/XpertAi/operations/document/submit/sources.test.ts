@@ -12,58 +12,96 @@ import { itemOf, unconnected } from 'test/nodes/support/context';
 import { node } from 'test/nodes/support/node';
 import { thrownBy } from 'test/nodes/support/thrown';
 
-it.each<[string, IDataObject, IDataObject]>([
-	[
-		'names of the contract are its fields, null included, empty ones left out',
-		{ name: 'a', folder: null, size: '12', type: '', filePath: '/a.md' },
-		{ name: 'a', folder: null, size: '12', filePath: '/a.md' },
-	],
-	[
-		'names of the contract come before all others, whatever their order',
-		{ title: 'T', url: 'https://a.example/1', name: 'N', fileUrl: 'https://b.example' },
-		{ name: 'N', fileUrl: 'https://b.example' },
-	],
-	[
-		// Servers look for a file path on their own disk, so a path is a name.
-		'usual names are taken best first',
-		{ path: '/a/b.md', body: 'x', text: 'y' },
-		{ name: '/a/b.md', text: 'y' },
-	],
-	['empty columns are no matter', { mood: ' ', score: null, title: null }, {}],
-	['a name that is null gives way', { name: null, title: 'T' }, { name: 'T' }],
-	[
-		'what is blank gives way',
-		{ name: '  ', title: 'T', fileUrl: ' ', url: 'http://a', text: '\n', body: 'x' },
-		{ name: 'T', fileUrl: 'http://a', text: 'x' },
-	],
-])('%s', (_, columns, fields) => {
-	expect(mapColumns(columns)).toStrictEqual(fields);
-});
+/** A mapping that leaves out what is empty. */
+interface Mapped {
+	fields?: IDataObject;
+	text?: string;
+	unused?: string[];
+}
 
-it.each<[string, unknown, string]>([
-	['Title', 'a', 'name'],
-	['file_name', 'a.md', 'name'],
-	['URL', 'https://a.example/1', 'fileUrl'],
-	['link', 'http://a.example/1', 'fileUrl'],
-	['file_url', 'https://a.example/1', 'fileUrl'],
-	...['Text', 'content', 'body', 'markdown', 'page_content'].map(
-		(name): [string, unknown, string] => [name, 'hello', 'text'],
-	),
-])('a column called %s with %j is %s', (name, column, field) => {
-	expect(mapColumns({ [name]: column } as IDataObject)).toEqual({ [field]: column });
-});
+describe('columns', () => {
+	it.each<[string, IDataObject, Mapped]>([
+		[
+			'with names of the contract are its fields, null included, empty ones left out',
+			{ name: 'a', folder: null, size: '12', type: '', filePath: '/a.md' },
+			{ fields: { name: 'a', folder: null, size: '12', filePath: '/a.md' } },
+		],
+		[
+			'with names of the contract come before all others, whatever their order',
+			{ title: 'T', url: 'https://a.example/1', name: 'N', fileUrl: 'https://b.example' },
+			{ fields: { name: 'N', fileUrl: 'https://b.example' }, unused: ['title', 'url'] },
+		],
+		[
+			'with usual names are taken best first; the others match nothing',
+			{ path: '/a/b.md', title: 'B', body: 'x', text: 'y' },
+			{ fields: { name: 'B' }, text: 'text', unused: ['path', 'body'] },
+		],
+		[
+			// Servers look for a file path on their own disk.
+			'called path are the name, never the file path',
+			{ path: '/a/b.md' },
+			{ fields: { name: '/a/b.md' } },
+		],
+		['that are empty are no matter', { mood: ' ', score: null, title: null }, {}],
+		['give way where they are null', { name: null, title: 'T' }, { fields: { name: 'T' } }],
+		[
+			'give way where they are blank',
+			{ name: '  ', title: 'T', fileUrl: ' ', url: 'http://a', text: '\n', body: 'x' },
+			{ fields: { name: 'T', fileUrl: 'http://a' }, text: 'body' },
+		],
+		[
+			'give way where they do not fit',
+			{ Title: null, title: 'T', address: '5 High Street', link: 'http://a', bytes: '1 kB' },
+			{ fields: { name: 'T', fileUrl: 'http://a' }, unused: ['address', 'bytes'] },
+		],
+	])('%s', (_, given, { fields = {}, text, unused = [] }) => {
+		const mapped = mapColumns(given);
+		expect(mapped).toStrictEqual({ columns: given, fields, text, unused });
+	});
 
-it.each<[string, unknown]>([
-	['address', '5 High Street'],
-	['url', 5],
-	['file', { a: 1 }],
-	['body', ['x']],
-	// These may be the row's own.
-	...['ID', 'created_at', 'updatedat', 'Status', 'mood', 'constructor'].map(
-		(name): [string, unknown] => [name, 'x'],
-	),
-])('a column called %s with %j matches nothing', (name, column) => {
-	expect(mapColumns({ [name]: column } as IDataObject)).toEqual({});
+	it.each<[string, string, unknown]>([
+		['Title', 'name', 'a'],
+		['file_name', 'name', 'a.md'],
+		['URL', 'fileUrl', 'https://a.example/1'],
+		['link', 'fileUrl', 'http://a.example/1'],
+		['file_url', 'fileUrl', 'https://a.example/1'],
+		['File Path', 'filePath', '/a.md'],
+		['storage_file_id', 'storageFileId', '2f78e81b-096f-42ff-8ac0-8403fd81392d'],
+		['Mime-Type', 'mimeType', 'text/plain'],
+		['content type', 'mimeType', 'text/plain'],
+		['Type', 'type', 'md'],
+		['file_size', 'size', 5],
+		['bytes', 'size', '5'],
+		['Meta', 'metadata', { a: 1 }],
+	])('called %s are %s', (name, field, column) => {
+		const mapped = mapColumns({ [name]: column } as IDataObject);
+		expect(mapped).toMatchObject({ fields: { [field]: column }, unused: [] });
+	});
+
+	it.each(['Text', 'content', 'body', 'markdown', 'page_content'])(
+		'called %s are the text',
+		(name) => {
+			const mapped = mapColumns({ [name]: 'hello' });
+			expect(mapped).toMatchObject({ fields: {}, unused: [], text: name });
+		},
+	);
+
+	it.each<[string, string, unknown]>([
+		['an address of a house', 'address', '5 High Street'],
+		['an address that is a number', 'url', 5],
+		['a file that is an object', 'file', { a: 1 }],
+		['a text that is a list', 'body', ['x']],
+		['a size with its unit', 'bytes', '12 kB'],
+		['metadata that are a text', 'Metadata', 'abc'],
+		['a file ID that is no UUID', 'storage_file_id', 'abc'],
+		// These may be the row's own.
+		...['ID', 'created_at', 'updatedat', 'Status', 'mood', 'constructor'].map(
+			(name): [string, string, unknown] => [name, name, 'x'],
+		),
+	])('match nothing: %s', (_, name, column) => {
+		const mapped = mapColumns({ [name]: column } as IDataObject);
+		expect(mapped).toMatchObject({ fields: {}, unused: [name] });
+	});
 });
 
 const KNOWLEDGEBASE = '7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60';
@@ -168,7 +206,9 @@ describe('documents mapped by hand', () => {
 	});
 
 	it.each([null, undefined, {}])('may not be empty: %j', (value) =>
-		expect(thrownBy(() => byHand(value)).message).toMatch(/^"Document Fields" has no ID/),
+		expect(thrownBy(() => byHand(value)).message).toBe(
+			'"Document Fields" must give the document a name, a text, a page, a chunk, a file ID or an address',
+		),
 	);
 
 	it('may say only that a stored document is disabled, where they name it', () => {
@@ -177,7 +217,7 @@ describe('documents mapped by hand', () => {
 		const keyed = itemWith({ documentFields, documentKey: 'a' });
 		expect(documentFromFields(keyed)).toEqual({ disabled: true });
 		expect(byHand({ ...value, id: ID })).toEqual({ disabled: true, id: ID });
-		expect(thrownBy(() => byHand(value)).message).toMatch(/^"Document Fields" has no ID/);
+		expect(thrownBy(() => byHand(value)).message).toMatch(/^"Document Fields" must give/);
 	});
 
 	it('take objects and lists as JSON text too', () => {
@@ -200,11 +240,11 @@ describe('documents mapped by hand', () => {
 describe('documents mapped from columns', () => {
 	it('hold a text once: pages and chunks come before a column', () => {
 		const pages = [{ pageContent: 'p' }];
-		const reader = itemWith(
-			{ documentFields: { mappingMode: 'autoMapInputData' } },
-			{ pages, content: 'hello', mood: 'good' },
-		);
-		expect(documentFromFields(reader)).toEqual({ pages });
+		const json = { pages, content: 'hello', mood: 'good', disabled: true };
+		const parameters = { documentFields: { mappingMode: 'autoMapInputData' } };
+		const [found] = readDocuments(itemWith(parameters, json)) as FoundDocument[];
+		expect(found?.record).toEqual({ pages });
+		expect(found?.unusedColumns).toEqual(['mood', 'disabled', 'content']);
 	});
 
 	it('take the dates of a database as ISO 8601', () => {
@@ -546,7 +586,7 @@ describe('a file that is one object', () => {
 
 	it('is none when it wraps the list of the records, as in JSON', async () => {
 		const wrapped = JSON.stringify({ total: 1, documents: [{ name: 'a' }] });
-		const words = 'has no ID, name, text, page, chunk, file ID or address';
+		const words = 'is one object whose list "documents" holds the documents: give that list alone';
 		const inFile = readingFile('application/json', wrapped, 'records');
 		await expect(inFile).rejects.toThrow(`"Line 1 of the file" ${words}`);
 		const inJson = reading('json', { parameters: { jsonBody: wrapped } });
