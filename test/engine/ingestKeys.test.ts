@@ -15,7 +15,8 @@ describe('the key of a workspace and a new knowledgebase of it', () => {
 			workspaceId: WORKSPACE_ID,
 		});
 	});
-	const FIRST = 'and stores no first document of one';
+	const FIRST =
+		"The key of a workspace cannot store the first document of a new knowledgebase, as that sets the structure of the knowledgebase. Store one document with a user's or an assistant's key; after that, this key works.";
 
 	it.each([
 		['all', 'rejected'],
@@ -28,6 +29,7 @@ describe('the key of a workspace and a new knowledgebase of it', () => {
 				`This key may not do this: Access denied to workspace (HTTP 403). Documents: 1 ${outcome}`,
 			);
 			expect(error?.description).toContain(FIRST);
+			expect(error?.description).not.toContain('creates and updates no knowledgebases');
 		},
 	);
 

@@ -13,7 +13,7 @@ import { derivedId } from '../../payloads/common';
 import { cancelSignal } from '../../transport/request';
 import { SINGLE_LIMITS } from '../../transport/call';
 import { keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './submit/settings';
-import { asHint, counted, troubleHints } from './submit/report';
+import { asHint, counted, documentsError, troubleHints } from './submit/report';
 
 const identifiedBy = z.enum(['key', 'id']);
 
@@ -53,7 +53,7 @@ export async function switchAll(
 		for (const { item, id, key } of group) {
 			const outcome = outcomes.get(id.toLowerCase());
 			if (outcome) output.push(item.output({ ...(key && { key }), id, ...outcome }));
-			else if (failure) fail(item, item.apiError(failure));
+			else if (failure) fail(item, documentsError(item, failure));
 		}
 	}
 	return sortBy(output, 'pairedItem.item');

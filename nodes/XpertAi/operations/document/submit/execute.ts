@@ -10,7 +10,15 @@ import { fetchStatuses, processingState, switchDocuments } from '../../../ingest
 import type { SourceMemory } from '../../../ingest/memory';
 import { systemClock } from '../../../transport/clock';
 import { type Failure, failureMessage } from '../../../transport/failure';
-import { Submission, asHint, counted, outermostMode, sentences, troubleHints } from './report';
+import {
+	Submission,
+	asHint,
+	counted,
+	documentsError,
+	outermostMode,
+	sentences,
+	troubleHints,
+} from './report';
 import { readSubmitSettings, sameSettingsCheck, sourceOf, submitParameters } from './settings';
 import { type FoundDocument, versionOf } from './sources';
 import { Target } from './target';
@@ -359,7 +367,7 @@ async function handleGone(target: Target): Promise<void> {
 	try {
 		if (memory.holder)
 			submission.remark('Nothing was disabled: another run of this source is at work.');
-		else if (memory.refusal) submission.refuse(target.item.apiError(memory.refusal));
+		else if (memory.refusal) submission.refuse(documentsError(target.item, memory.refusal));
 		else await disableMissing(target);
 	} finally {
 		await memory.close();

@@ -14,7 +14,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import type { Item } from '../../../execution/item';
 import { documentExtension } from '../../../execution/binary';
-import type { ItemError } from '../../../execution/apiError';
+import type { ItemError, NamedId } from '../../../execution/apiError';
 import { type AnswerOutput, asJson, mayContinue, rawOutput } from '../../../execution/outputs';
 import { processingEndOf, processingFlaw } from '../../../ingest/answers';
 import type { DocumentFact, Fact, ProcessingEnd, ReadyDocument } from '../../../ingest/answers';
@@ -143,6 +143,24 @@ export function plainFailure({ file, record }: ReadyDocument<unknown>, failure: 
 
 const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. Send its text ${WITH_A_FILE}`;
 const NO_UPLOADS = `this server takes no uploads. Set "Documents From" to ${SOURCES.fields.name}, and send what it can read`;
+
+/** The reason of a server when a workspace's key stores the first document of a knowledgebase (recorded). */
+const FIRST_DOCUMENT_DENIED = /^access denied to workspace/i;
+
+const FIRST_DOCUMENT =
+	"The key of a workspace cannot store the first document of a new knowledgebase, as that sets the structure of the knowledgebase. Store one document with a user's or an assistant's key; after that, this key works.";
+
+/**
+ * Returns the error for a failed request about the documents of a knowledgebase.
+ *
+ * @param ids other IDs in the request
+ */
+export function documentsError(item: Item, failure: Failure, ids: NamedId[] = []): ItemError {
+	const { path, reason = '' } = failure;
+	// An upload has no knowledgebase in its path.
+	const isFirst = path.endsWith('/bulk') && FIRST_DOCUMENT_DENIED.test(reason);
+	return item.apiError(failure, { ids, statusHints: isFirst ? { 403: FIRST_DOCUMENT } : {} });
+}
 
 /** Advice for documents whose processing failed. Each key is a regular expression that matches the failure reason. */
 const ADVICE: Record<string, string> = {
@@ -424,7 +442,7 @@ export class Submission {
 			origin.sent = { status: failure.status, ...pick(fact, 'attempts', 'batch') };
 			const id = isUploaded ? undefined : sent.storageFileId;
 			const ids = id ? [{ field: '"Storage File ID"', id }] : [];
-			this.fail(origin, origin.item.apiError(failure, { ids }));
+			this.fail(origin, documentsError(origin.item, failure, ids));
 		} else origin.reason = fact.reason;
 	}
 

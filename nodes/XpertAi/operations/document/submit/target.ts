@@ -16,7 +16,7 @@ import { derivedId, isUuid, keyRule } from '../../../payloads/common';
 import { type DocumentRecord, unsignedAddress } from '../../../payloads/document';
 import { isRejection } from '../../../transport/failure';
 import { UPLOAD_SECONDS } from '../../shared/fields';
-import { type Origin, type Submission, asHint, outermostMode } from './report';
+import { type Origin, type Submission, asHint, documentsError, outermostMode } from './report';
 import { type Source, keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './settings';
 import { type FoundDocument, type SourceDocuments, readDocuments, refusedKeys } from './sources';
 
@@ -202,7 +202,7 @@ export class Target {
 		const { holder, refusal } = memory;
 		if (refusal)
 			for (const { item } of this.queue.splice(0))
-				this.submission.takeFlaw(item, item.apiError(refusal));
+				this.submission.takeFlaw(item, documentsError(item, refusal));
 		if (holder) {
 			const held = `Another run of this source is at work, or was stopped: ${holder.by}`;
 			this.submission.remark(asHint(`${held}, since ${holder.since}`));
