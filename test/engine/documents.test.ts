@@ -1,4 +1,5 @@
 import { range } from 'lodash';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { answering } from './support/faults';
 import { BY_NAME, column, hintsOf, useIngest, rows } from './support/ingest';
@@ -159,12 +160,21 @@ describe('Document: Get Processing Status', () => {
 	});
 });
 
-it('half a character in the name of a field is refused as in a value', async () => {
-	const metadata = { ['cut \ud83d']: 'a' };
+describe('half a character in the name of a field', () => {
+	const given = { name: 'a', metadata: { ['cut \ud83d']: 'a' } };
 	const documentSettings = { metadata: '={{ $json.metadata }}' };
-	const text = { source: 'text', name: 'a', text: 'A text', documentSettings };
-	const { error } = await submit(text, { items: [{ json: { metadata } }] });
-	expect(error?.message).toContain('"Metadata" in "Document Settings" holds half of a character');
-	expect(error?.message).not.toMatch(/\p{Surrogate}/u);
-	expect(sent()).toEqual([]);
+
+	it.each<[string, INodeParameters, string]>([
+		['JSON', { source: 'json', jsonBody: '={{ [$json] }}' }, '"JSON Body" at metadata'],
+		[
+			'Text',
+			{ source: 'text', text: 'A text', documentSettings },
+			'"Metadata" in "Document Settings"',
+		],
+	])('is refused as in a value, from %s', async (_, parameters, subject) => {
+		const { error } = await submit(parameters, { items: [{ json: given }] });
+		expect(error?.message).toContain(`${subject} has a field whose name holds half of a character`);
+		expect(error?.message).not.toMatch(/\p{Surrogate}/u);
+		expect(sent()).toEqual([]);
+	});
 });

@@ -235,9 +235,11 @@ export class Reader {
 		const path = /\\ud|null/.test(text) ? findPath(value, isUnsendable) : undefined;
 		if (!path) return text;
 		const part = valueAt(value, path);
-		const isNumber = typeof part === 'number';
-		const issue = isNumber ? { rule: 'must be a number', value: part } : BROKEN_TEXT;
-		return this.refuse({ field: fieldName(path, naming), ...issue });
+		const field = fieldName(path, naming);
+		if (typeof part === 'number')
+			return this.refuse({ field, rule: 'must be a number', value: part });
+		const which = isBroken(part) ? '' : 'has a field whose name ';
+		return this.refuse({ field, rule: `${which}${LONE_SURROGATE_RULE}` });
 	}
 
 	/** Returns the display name of a parameter such as `options.timeout`. */
@@ -266,8 +268,6 @@ fieldFinder.cache = new WeakMap();
 const GENERAL_FIX = 'Correct the value, or the expression or column it comes from.';
 
 const TOO_DEEP = 'is nested too deeply or too long to be sent';
-
-const BROKEN_TEXT = { rule: LONE_SURROGATE_RULE };
 
 const FIXED_EXPRESSION = {
 	rule: 'is Fixed and holds an expression: switch it to Expression',
@@ -315,7 +315,7 @@ const hasLostDigits = (value: unknown) => Number.isInteger(value) && !Number.isS
 /** Converts numbers, booleans and dates to text. Rejects rounded integers and lone surrogates. */
 const stringSchema = converted(
 	(raw) => typedValue('string', raw),
-	(_, raw) => (hasLostDigits(raw) && LOST_DIGITS) || (isBroken(raw) && BROKEN_TEXT.rule),
+	(_, raw) => (hasLostDigits(raw) && LOST_DIGITS) || (isBroken(raw) && LONE_SURROGATE_RULE),
 );
 
 /** Splits a comma-separated text into a list. A missing value gives an empty list. */
