@@ -103,7 +103,7 @@ describe('Document: Disable', () => {
 		expect(column(result.items, 'outcome')).toEqual(['disabled', 'missing']);
 		expect(column(result.items, 'known')).toEqual([true, false]);
 		expect(hintsOf(result)).toEqual([
-			'1 document was not known of this source (one of a Shard never is). Check Source Name and the keys.',
+			'1 document was not known of this source (one of a Shard never is). Check Knowledgebase, Source Name and the keys.',
 		]);
 		expect(fixture.sandbox.store.documents.has(idOf('z'))).toBe(false);
 		expect(sent()).toHaveLength(1);

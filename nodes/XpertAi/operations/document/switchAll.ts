@@ -107,7 +107,7 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 		onSwitched: (id) => addOutcome(id, disabled ? 'disabled' : 'enabled'),
 	});
 	const unknown = filter([...outcomes.values()], { known: false }).length;
-	const hint = `${counted(unknown, 'document was', 'documents were')} not known of this source (one of a Shard never is). Check Source Name and the keys.`;
+	const hint = `${counted(unknown, 'document was', 'documents were')} not known of this source (one of a Shard never is). Check Knowledgebase, Source Name and the keys.`;
 	const troubles = troubleHints(memory?.troubles ?? {});
 	addHints(context, unknown > 0 ? [asHint(hint), ...troubles] : troubles);
 	return { outcomes, failure };
