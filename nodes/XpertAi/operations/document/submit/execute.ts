@@ -96,7 +96,8 @@ async function disableMissing(target: Target): Promise<void> {
 	const missing = ids.filter((id) => !isOutAlready(id) && !known.rebuilt.has(id));
 	const share = `${missing.length} of ${counted(knownBefore, 'document')} are missing from this run`;
 	const isTooMany = exceedsShare(missing.length, knownBefore, maxGonePercent);
-	if (!dryRun && !REMOVING_MODES.includes(outermostMode(first.context))) {
+	const mode = outermostMode(first.context);
+	if (!dryRun && !REMOVING_MODES.includes(mode)) {
 		const plan = isTooMany ? `disable none: more than ${maxGonePercent} %` : 'disable them';
 		return submission.remark(`${share}. A scheduled run would ${plan}.`);
 	}
@@ -110,7 +111,7 @@ async function disableMissing(target: Target): Promise<void> {
 		const percent = percentage(missing.length, knownBefore);
 		const error = first.operationError(
 			`Nothing was disabled: ${tooMany}`,
-			`Missing are for example ${examples.join(', ')}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
+			`${submission.isListing ? '' : 'All that came is stored. '}Missing are for example ${examples.join(', ')}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
 		);
 		return submission.refuse(error);
 	}
@@ -121,6 +122,7 @@ async function disableMissing(target: Target): Promise<void> {
 			submission.take({ outcome: 'planned', plan: 'gone', ...names.get(id), id });
 		return;
 	}
+	if (mode === 'integrated' && toDisable.length > 0) submission.remark(MODE_UNKNOWN);
 	for (const id of difference(ids, toDisable)) known.remove(id);
 	const notDisabled = await switchDocuments(byName, {
 		disabled: true,
@@ -134,6 +136,9 @@ async function disableMissing(target: Target): Promise<void> {
 	});
 	if (notDisabled) submission.remark(notAll(notDisabled));
 }
+
+const MODE_UNKNOWN =
+	'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 
 const notAll = (failure: Failure) =>
 	asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`);
@@ -196,7 +201,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	const { tally } = submission;
 	await submitTo(submission, targetsOf(submission, execution.items));
 	if (tally.processingFailed > 0 && !mayContinue(first.context)) throw submission.processingError();
-	addHints(first.context, submission.hints(settings.dryRun));
+	addHints(first.context, submission.hints());
 	return submission.output((systemClock.now() - started) / 1000);
 }
 
@@ -289,7 +294,9 @@ function remarkEnd(submission: Submission, targets: Target[]): void {
 			submission.remark(sentences(PROCESSING_BROKEN, failureMessage(failure)));
 		}
 	}
-	submission.remarkOn(sumBy(results, 'unfinished'), 'still being processed when the wait ended.');
+	const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
+	const unfinished = `still being processed when the wait ended${next}.`;
+	submission.remarkOn(sumBy(results, 'unfinished'), unfinished);
 }
 
 const PROCESSING_BROKEN =
@@ -329,7 +336,7 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 	for (const target of targets) await handleGone(target);
 	if (submission.refusal) throw submission.refusal;
 	submission.remarkOn(sumBy(targets, 'unversioned'), UNVERSIONED);
-	addHints(first.context, submission.hints(true));
+	addHints(first.context, submission.hints());
 	if (settings.dryRun) return submission.output();
 	return [
 		...sortBy(submission.tally.origins, 'item.index').flatMap(({ item, error, plan }) => {

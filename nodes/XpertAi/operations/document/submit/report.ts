@@ -5,8 +5,10 @@ import {
 	get,
 	keys,
 	mapValues,
+	omit,
 	pick,
 	sortBy,
+	sum,
 	trimEnd,
 	truncate,
 } from 'lodash';
@@ -170,6 +172,12 @@ const ADVICE: Record<string, string> = {
 	'unable to resolve a readable file': `The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to ${SOURCES.files.name}.`,
 	EISDIR:
 		'The server cannot read sheets. A CSV is read as text with Type set to txt and MIME Type to text/plain; turn an Excel file into text first.',
+	'server shows no progress':
+		'With "When Run Again" set to "Send New and Changed", the next run sends it again. If that does not help, process it by hand in the list of documents on the server, or store it under another key or ID.',
+	'did not begin, though':
+		'The next run sends it again. Look up on the server whether it is working, and whether its queue is.',
+	'no password given':
+		'The server cannot open a locked file. Remove its password, then run it again.',
 	'ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get': `The server could not fetch the file from its address. Upload it instead, with "Documents From" set to ${SOURCES.files.name}.`,
 };
 
@@ -264,6 +272,8 @@ export const newTally = () => ({
 	refusals: [] as ItemError[],
 	/** Hints for the user, without repetitions. */
 	remarks: new Set<string>(),
+	/** Documents that a later document of the run replaces, with the names of the first. */
+	replaced: { count: 0, names: [] as string[] },
 	/** The columns that match no field of a document, with Map Automatically. */
 	unusedColumns: new Set<string>(),
 	/** How often each case of `DOUBTS` occurred. */
@@ -278,6 +288,8 @@ const DOUBTS = {
 		' A second run stores them again. A Document Key prevents that.',
 	],
 	withPartIds: ['Documents whose pages or chunks have IDs', ' On Xpert, one that changes is lost.'],
+	pagesBesideFile: ['Documents with pages beside an address', ' The pages are not read.'],
+	filePath: ['Documents with a File Path', ' The server looks for it on its own disk.'],
 	hadNul: ['Documents with characters that cannot be stored (U+0000)', ' They were left out.'],
 } satisfies Record<string, [what: string, meaning: string]>;
 
@@ -285,12 +297,21 @@ export type Tally = ReturnType<typeof newTally>;
 
 const MAX_FAILED_LISTED = 1000;
 
+/** Maximum number of names in the hint about replaced documents. */
+const MAX_REPLACED_NAMED = 3;
+
+/** Sources with which each item is one document. */
+const ONE_IN_ITEM: unknown[] = ['text', 'files', 'addresses', 'fields'];
+
 /** Counts the `DOUBTS` that apply to a document. */
 function addDoubts({ doubts }: Tally, { isNew, origin, record }: ReadyDocument<Origin>): void {
-	const parts = [...(record.pages ?? []), ...(record.chunks ?? [])];
+	const { filePath, fileUrl, pages, chunks } = record;
+	const parts = [...(pages ?? []), ...(chunks ?? [])];
 	if (origin.hadNul) doubts.hadNul += 1;
 	if (isNew) doubts.withoutStableId += 1;
 	if (parts.some(({ id }) => id)) doubts.withPartIds += 1;
+	if (fileUrl && parts.length > 0) doubts.pagesBesideFile += 1;
+	if (filePath && !fileUrl) doubts.filePath += 1;
 }
 
 function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unchanged' {
@@ -386,7 +407,12 @@ export class Submission {
 		this.send = outermostMode(first.context) === 'manual' ? markUnanswered(send) : send;
 		this.signal = first.context.getExecutionCancelSignal();
 		this.circuitBreaker = new CircuitBreaker(settings.stopAfterFailures);
-		first.progress = () => this.line(settings.dryRun || read !== readDocuments);
+		first.progress = () => this.progress();
+	}
+
+	/** Whether this is a run of Find Changes, which has no documents but their keys. */
+	get isListing(): boolean {
+		return this.read !== readDocuments;
 	}
 
 	get canSend(): boolean {
@@ -395,7 +421,7 @@ export class Submission {
 
 	/** Adds a fact to the tally. */
 	take(fact: SubmitFact): void {
-		const { counts, doubts, missing, origins, plans, requests } = this.tally;
+		const { counts, doubts, missing, origins, plans, replaced, requests } = this.tally;
 		const isListed = this.settings.output !== 'summary';
 		if (fact.outcome === 'begun') {
 			if (isListed) origins.push(fact.origin);
@@ -407,6 +433,9 @@ export class Submission {
 				requests[name] += fact.counts[name];
 		} else if (fact.outcome === 'processed') this.takeProcessed(fact.id, fact.end, fact.origin);
 		else if (fact.outcome === 'replaced') {
+			const { name, key, id = '' } = fact.origin;
+			replaced.count += 1;
+			if (replaced.names.length < MAX_REPLACED_NAMED) replaced.names.push(name ?? key ?? id);
 			fact.origin.isReplaced = true;
 			if (isOnServer(fact.origin.outcome))
 				recount(this.tally, fact.origin.outcome, 'replaced', fact.origin);
@@ -509,7 +538,7 @@ export class Submission {
 		const { dryRun } = settings;
 		const notes = [...this.tally.remarks, ...this.notFoundNote()];
 		const json = {
-			...(dryRun ? { ...plans, rejected: counts.rejected, plan: this.line(true) } : counts),
+			...(dryRun ? { ...plans, rejected: counts.rejected, plan: this.line() } : counts),
 			...(notes.length > 0 && { notes }),
 			failed: failed as unknown as IDataObject[],
 			seconds: Math.round(seconds * 1000) / 1000,
@@ -518,22 +547,18 @@ export class Submission {
 		return [{ json, pairedItem: first.context.getInputData().map((_, item) => ({ item })) }];
 	}
 
-	/**
-	 * All hints for the user. The summary line comes first.
-	 *
-	 * @param isPlan whether the summary line describes the next run
-	 */
-	hints(isPlan: boolean): string[] {
+	/** All hints for the user. The summary line comes first. */
+	hints(): string[] {
 		const { doubts, remarks } = this.tally;
 		const kinds = Object.entries(DOUBTS) as Array<[keyof typeof DOUBTS, [string, string]]>;
 		const seldom = kinds.map(
 			([kind, [what, meaning]]) => doubts[kind] > 0 && `${what}: ${doubts[kind]}.${meaning}`,
 		);
 		return [
-			this.line(isPlan),
+			this.line(),
 			...remarks,
 			...this.notFoundNote(),
-			...compact([...seldom, this.unusedColumnsHint()]),
+			...compact([this.replacedHint(), ...seldom, this.unusedColumnsHint()]),
 		];
 	}
 
@@ -551,15 +576,45 @@ export class Submission {
 		return truncate(hint, { length: HINT_LENGTH, separator: ', ' });
 	}
 
-	/** The summary line about this run or, with `isPlan`, about the next run. */
-	line(isPlan = false): string {
+	/** Names documents that a later document of the run replaces. */
+	private replacedHint(): string | undefined {
+		const { count: replaced, names } = this.tally.replaced;
+		if (replaced === 0) return undefined;
+		const documents = counted(replaced, 'document has', 'documents have');
+		const them = replaced === 1 ? 'it' : 'them';
+		return asHint(
+			`${documents} the key or ID of a later one, which replaces ${them}: ${names.join(', ')}`,
+		);
+	}
+
+	/** The summary line: what this run did, what it found (Find Changes), or what the next run would do (dry run). */
+	private line(): string {
 		const { counts, plans, requests } = this.tally;
 		const { disabled, rejected } = OUTCOMES;
-		if (isPlan) return `${inWords({ ...counts, ...plans }, { ...PLANS, disabled, rejected })}.`;
+		if (this.isListing)
+			return `${inWords({ ...counts, ...plans }, { ...PLANS, disabled, rejected })}.`;
+		if (this.settings.dryRun) {
+			const sent = `send ${plans.new} new, ${plans.changed} changed, ${plans.back} back again`;
+			const refused = counts.rejected > 0 ? `, refuse ${counts.rejected}` : '';
+			return `The next run would ${sent}, leave out ${plans.unchanged}, disable ${plans.gone}${refused}.`;
+		}
 		const { batches, retries } = requests;
 		const tried = retries > 0 ? `, ${counted(retries, 'request')} tried again` : '';
 		const sent = batches > 0 ? ` (${counted(batches, 'batch', 'batches')}${tried})` : '';
 		return `${inWords(counts)}${sent}.`;
+	}
+
+	/** How far the run is. The number of all documents is known only if each item is one document. */
+	private progress(): string {
+		const { counts, plans } = this.tally;
+		const { first, isListing, settings } = this;
+		const isOneEach = isListing || ONE_IN_ITEM.includes(first.node.parameters.source);
+		const inFull = (count: number) => count.toLocaleString('en');
+		const all = isOneEach ? ` of ${inFull(first.context.getInputData().length)}` : '';
+		if (isListing || settings.dryRun)
+			return `${inFull(counts.documents + sum(Object.values(omit(plans, 'gone'))))}${all} compared`;
+		const stored = counts.found + counts.stored;
+		return `${inFull(counts.documents)}${all} done, ${inFull(stored)} stored, ${inFull(counts.found)} found`;
 	}
 
 	private notFound(): string {

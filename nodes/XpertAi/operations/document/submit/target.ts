@@ -18,7 +18,7 @@ import { isRejection } from '../../../transport/failure';
 import { UPLOAD_SECONDS } from '../../shared/fields';
 import { type Origin, type Submission, asHint, documentsError, outermostMode } from './report';
 import { type Source, keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './settings';
-import { type FoundDocument, type SourceDocuments, readDocuments, refusedKeys } from './sources';
+import { type FoundDocument, type SourceDocuments, refusedKeys } from './sources';
 
 type Document = ReadyDocument<Origin>;
 type Processed = Extract<Fact<Origin>, { outcome: 'processed' }>;
@@ -524,7 +524,7 @@ export class Target {
 
 	/** Records that a document is present in the source. */
 	private recordKey(key: string | undefined, id: string): void {
-		if (!this.submission.settings.mirrors && this.submission.read === readDocuments) return;
+		if (!this.submission.settings.mirrors && !this.submission.isListing) return;
 		if (key !== undefined && keyRule(key, true)) this.brokenKey = key;
 		this.seen.markUnknown(id);
 	}
