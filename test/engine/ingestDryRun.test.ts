@@ -43,7 +43,7 @@ describe('Only Show What Would Happen', () => {
 			{ name: 'e.md', key: 'e', id: idOf('e'), plan: 'gone' },
 		]);
 		expect(hintsOf(result)).toEqual([
-			'Documents: 1 new, 1 changed, 1 on the server but not found, 2 unchanged, 2 gone.',
+			'The next run would send 1 new, 1 changed, 1 back again, leave out 2, disable 2.',
 		]);
 		expect(sent()).toEqual([]);
 	});
@@ -65,7 +65,7 @@ describe('Only Show What Would Happen', () => {
 				unchanged: 2,
 				gone: 1,
 				rejected: 0,
-				plan: 'Documents: 1 new, 2 unchanged, 1 gone.',
+				plan: 'The next run would send 1 new, 0 changed, 0 back again, leave out 2, disable 1.',
 				failed: [],
 				seconds: expect.any(Number) as number,
 			},
@@ -89,6 +89,9 @@ describe('Only Show What Would Happen', () => {
 		expect(column(result.items, 'plan')).toEqual(['unchanged', undefined]);
 		expect(hintsOf(result)).toContain(
 			'Nothing would be disabled: 1 document was not read, or not stored for certain.',
+		);
+		expect(hintsOf(result)).toContain(
+			'The next run would send 0 new, 0 changed, 0 back again, leave out 1, disable 0, refuse 1.',
 		);
 	});
 

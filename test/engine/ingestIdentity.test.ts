@@ -37,6 +37,8 @@ describe('ids derived from a key', () => {
 		expect(column(result.items, 'outcome')).toEqual([...Array(9).fill('replaced'), 'stored']);
 		expect(hintsOf(result)).toEqual([
 			'Documents: 1 stored, 9 replaced by a later one (10 batches).',
+			'9 documents have the key or ID of a later one, which replaces them: doc 0, doc 1, doc 2',
+			'Documents with a File Path: 10. The server looks for it on its own disk.',
 		]);
 	});
 });

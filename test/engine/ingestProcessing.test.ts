@@ -94,7 +94,7 @@ describe('After Storing: Process and Wait', () => {
 		expect(column(result.items, 'processing')).toEqual(['running']);
 		expect(hintsOf(result)).toContain('1 document was still being processed when the wait ended.');
 		expect(info.mock.calls.map(([line]) => line)).toContainEqual(
-			expect.stringMatching(/: Documents: 1 stored \(1 batch\)\.$/),
+			expect.stringMatching(/: 1 of 1 done, 1 stored, 0 found$/),
 		);
 	});
 

@@ -257,7 +257,9 @@ describe('with processing, a document is only left out when it was processed as 
 		expect(first.items.map(({ json }) => [json.outcome, json.processing])).toEqual([
 			['stored', 'running'],
 		]);
-		expect(hintsOf(first)).toContain('1 document was still being processed when the wait ended.');
+		expect(hintsOf(first)).toContain(
+			'1 document was still being processed when the wait ended; the next run asks for the end.',
+		);
 		sentNames();
 		const second = await submit(impatient, { items: slow });
 		expect(second.items.map(({ json }) => [json.outcome, json.processing])).toEqual([

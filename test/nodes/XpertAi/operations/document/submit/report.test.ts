@@ -25,9 +25,15 @@ const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
 const KEY = 'a.md';
 
 /** A run of one item, and what happens to its documents, which all have one ID. */
-function runOf({ continues = true, output = 'documents' } = {}) {
+function runOf({
+	continues = true,
+	output = 'documents',
+	source = 'text',
+	dryRun = false,
+	isListing = false,
+} = {}) {
 	const item = itemOf(
-		{ knowledgebaseId: ID, options: { output } },
+		{ knowledgebaseId: ID, source, options: { output, dryRun } },
 		{
 			index: 4,
 			fields: submitFields,
@@ -39,7 +45,7 @@ function runOf({ continues = true, output = 'documents' } = {}) {
 		},
 	);
 	const settings = { ...readSubmitSettings(item), simplify: true };
-	const run = new Submission(item, settings);
+	const run = new Submission(item, settings, isListing ? () => [] : undefined);
 	const { tally } = run;
 	/** A document that was read. */
 	const read = (name = 'a', more: DocumentRecord = {}) => {
@@ -61,7 +67,7 @@ function runOf({ continues = true, output = 'documents' } = {}) {
 		run.take({ outcome: 'processed', id: ID, end, origin: document?.origin });
 	const outputs = () => run.output(1.2345);
 	const items = () => outputs().map(({ json }) => json);
-	const hints = () => run.hints(false);
+	const hints = () => run.hints();
 	const stopped = () => run.stopError(run.stoppedBy ?? { item });
 	return { run, tally, item, read, stored, failed, processed, outputs, items, hints, stopped };
 }
@@ -136,6 +142,25 @@ describe('of two documents that come with one key', () => {
 		processed({ state: 'finish' }, found);
 		for (const { origin } of [unchanged.document, found]) run.take({ outcome: 'replaced', origin });
 		expect(tally.counts).toMatchObject({ replaced: 2, unchanged: 0, found: 0, stored: 0 });
+	});
+
+	it.each([
+		['one', ['a'], '1 document has the key or ID of a later one, which replaces it: a'],
+		['three', ['a', 'b', 'c'], '3 documents … replaces them: a, b, c'],
+		['the first three of four', ['a', 'b', 'c', 'd'], '4 documents … replaces them: a, b, c'],
+	])('a hint names %s', (_, names, hint) => {
+		const { run, read, hints } = runOf();
+		for (const name of names) run.take({ outcome: 'replaced', origin: read(name).document.origin });
+		expect(hints()[1]).toBe(hint.replace('…', 'have the key or ID of a later one, which'));
+	});
+
+	it.each([
+		['the key', { key: KEY }, KEY],
+		['the ID', {}, ID],
+	])('a hint has %s of one without a name', (_, known, words) => {
+		const { run, item, hints } = runOf();
+		run.take({ outcome: 'replaced', origin: { item, id: ID, ...known } });
+		expect(hints()[1]).toMatch(new RegExp(`: ${words}$`));
 	});
 
 	it('the earlier stays what it is where it was not stored, and so does a later one', () => {
@@ -242,6 +267,35 @@ describe('the summary of a run', () => {
 	});
 });
 
+describe('the line in the log', () => {
+	it('tells what is done, stored and found, which differ at each stage', () => {
+		const { item, stored, failed, processed } = runOf();
+		expect(item.progress?.(0)).toBe('0 of 5 done, 0 stored, 0 found');
+		const document = stored();
+		stored();
+		failed();
+		expect(item.progress?.(0)).toBe('3 of 5 done, 2 stored, 0 found');
+		processed({ state: 'finish' }, document);
+		expect(item.progress?.(0)).toBe('3 of 5 done, 2 stored, 1 found');
+	});
+
+	it('does not say how many there are where items bring several', () => {
+		const { item, stored } = runOf({ source: 'records' });
+		repeat(1000, stored);
+		expect(item.progress?.(0)).toBe('1,000 done, 1,000 stored, 0 found');
+	});
+
+	it.each<[string, Parameters<typeof runOf>[0]]>([
+		['a dry run', { dryRun: true }],
+		['Find Changes', { isListing: true }],
+	])('of %s tells how many are compared, without those that are gone', (_, of) => {
+		const { run, item } = runOf(of);
+		for (const plan of ['new', 'unchanged', 'gone'] as const)
+			run.take({ outcome: 'planned', plan, id: ID });
+		expect(item.progress?.(0)).toBe('2 of 5 compared');
+	});
+});
+
 describe('the error with Stop', () => {
 	it('says what became of all other documents, so that the numbers add up, and names it', () => {
 		const { run, read, stored, failed, stopped } = runOf({ continues: false });
@@ -285,16 +339,29 @@ describe('the error with Stop', () => {
 });
 
 describe('the warnings of a run', () => {
+	const fileUrl = 'https://a.example/a.md';
 	const pages = [{ pageContent: 'x' }];
 
-	it.each<[DocumentRecord, string[]]>([
-		[{}, []],
-		[{ pages }, []],
+	it.each<[string, DocumentRecord, string[]]>([
+		['a record without content', {}, []],
+		['pages alone', { pages }, []],
+		['a File Path beside an address', { fileUrl, filePath: '/a' }, []],
 		[
+			'pages beside an address',
+			{ fileUrl, pages },
+			['Documents with pages beside an address: 1. The pages are not read.'],
+		],
+		[
+			'a File Path',
+			{ filePath: '/a' },
+			['Documents with a File Path: 1. The server looks for it on its own disk.'],
+		],
+		[
+			'a page with an ID',
 			{ pages: [{ ...pages[0], id: ID }] },
 			['Documents whose pages or chunks have IDs: 1. On Xpert, one that changes is lost.'],
 		],
-	])('name what a record like %j is sent with in vain', (record, expected) => {
+	])('name what is sent in vain: %s', (_, record, expected) => {
 		const { read, stored, hints } = runOf();
 		stored(read('a', record));
 		expect(hints().slice(1)).toEqual(expected);
@@ -334,6 +401,26 @@ describe('a document that a server could not process', () => {
 		const flaw = processingFlaw(end) ?? '';
 		expect(flaw).toBe(`The document could not be processed: ${processMsg}`);
 		expect(processingAdvice(flaw)).toContain(advice);
+	});
+
+	it.each([
+		[
+			'stopped in an earlier run',
+			'is stored, but an earlier run has started its processing and the server shows no progress',
+			'the next run sends it again',
+		],
+		[
+			'was never begun',
+			'is stored, but not being processed: the server did not begin, though it was asked to twice',
+			'Look up on the server whether it is working',
+		],
+		[
+			'needs a password',
+			'could not be processed: No password given',
+			'Remove its password, then run it again',
+		],
+	])('comes out with what to do where it %s', (_, flaw, advice) => {
+		expect(processingAdvice(`The document ${flaw}`)).toContain(advice);
 	});
 
 	it.each([
