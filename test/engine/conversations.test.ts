@@ -166,7 +166,7 @@ describe('Conversation: Rate looks for the answer first', () => {
 
 	it.each<[RegExp, object]>([
 		[/^"Comment" holds half of a char/, { additionalFields: { content: 'cut in \ud83d' } }],
-		[/^"Run ID" in "Options" must be an ID/, { options: { runId: 'abc' } }],
+		[/^"Run ID" in "Options" must be a UUID such as/, { options: { runId: 'abc' } }],
 	])('looks for nothing where %s', async (words, more) => {
 		const { error } = await fixture.run(conversation('rate', more));
 		expect(error?.message).toMatch(words);

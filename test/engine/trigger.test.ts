@@ -407,7 +407,7 @@ describe('a setting that cannot be used', () => {
 	});
 
 	it.each<[INodeParameters, object, string]>([
-		[{ assistantId: byId('nope') }, {}, '"Assistant" must be an ID'],
+		[{ assistantId: byId('nope') }, {}, '"Assistant" must be a UUID such as'],
 		[
 			{},
 			{ baseUrl: '={{ $json.server }}' },

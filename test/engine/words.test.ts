@@ -149,7 +149,7 @@ describe('the commonest mistakes', () => {
 		[
 			'an address without an ID',
 			() => [get('https://xpert.example.com/settings')],
-			'"Knowledgebase" must be an ID, but is "https://xpert.example.com/settings"',
+			'"Knowledgebase" must be a UUID such as 123e4567-e89b-42d3-a456-426614174000, but is "https://xpert.example.com/settings"',
 			`${NOT_SENT} Paste the ID, or the address of its own page`,
 		],
 		[

@@ -30,6 +30,7 @@ import {
 	EVERY_UUID,
 	LONE_SURROGATE_RULE,
 	type Schema,
+	UUID_RULE,
 	canonicalKey,
 	hasLoneSurrogate,
 	isUuid,
@@ -220,7 +221,8 @@ export class Reader {
 			field: fieldName(issue.path, naming),
 			rule,
 			value: valueAt(value, issue.path),
-			fix: rule === ID_RULE ? ID_FIX : undefined,
+			// An address can be pasted into an ID field, whose schema converts it, and not into JSON.
+			fix: issue.code === 'custom' && isIdRule(rule) ? ID_FIX : undefined,
 		});
 	}
 
@@ -321,7 +323,9 @@ const stringSchema = converted(
 /** Splits a comma-separated text into a list. A missing value gives an empty list. */
 const asList = (raw: unknown) => (typeof raw === 'string' ? splitList(raw) : (raw ?? []));
 
-const ID_RULE = 'must be an ID';
+/** The rule of an ID that may be any text, with a few exceptions. All other IDs have `UUID_RULE`. */
+const CHOSEN_ID_RULE = 'must be an ID';
+const isIdRule = (rule: string) => rule === UUID_RULE || rule === CHOSEN_ID_RULE;
 const ID_FIX = 'Paste the ID, or the address of its own page: a name is no ID.';
 
 const idsValue = z.preprocess(
@@ -331,7 +335,7 @@ const idsValue = z.preprocess(
 			z
 				.unknown()
 				.transform(chosenId)
-				.pipe(z.string().refine((id) => isId(id), ID_RULE)),
+				.pipe(z.string().refine((id) => isId(id), UUID_RULE)),
 		)
 		.min(1),
 );
@@ -349,7 +353,10 @@ fieldSchema.cache = new WeakMap();
 const idSchema = ({ name }: INodeProperties) =>
 	converted(
 		(raw) => chosenId(raw) || undefined,
-		(id) => typeof id === 'string' && !isId(id, name) && ID_RULE,
+		(id) =>
+			typeof id === 'string' &&
+			!isId(id, name) &&
+			(name === CHOSEN_ID ? CHOSEN_ID_RULE : UUID_RULE),
 	);
 
 const ifGiven = (schema: ZodTypeAny) => converted().pipe(schema.optional());

@@ -11,7 +11,7 @@ export const EVERY_UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 /** Whether a text is a UUID. Xpert AI servers require UUIDs for most IDs. */
 export const isUuid = (text: string) => UUID.test(text);
 
-const UUID_RULE = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
+export const UUID_RULE = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
 
 /** Whether a text contains a lone surrogate, e.g. half of an emoji. UTF-8 cannot encode a lone surrogate. */
 export const hasLoneSurrogate = (text: string) => !text.isWellFormed();

@@ -138,7 +138,7 @@ const CASES: Case[] = [
 			knowledgebaseId: byId(knowledgebaseId),
 			updateFields: { workspaceId: 'not-a-uuid' },
 		}),
-		refusal: /"Workspace ID" must be an ID, but is "not-a-uuid"$/,
+		refusal: /"Workspace ID" must be a UUID such as .*, but is "not-a-uuid"$/,
 		answer: { id: ID },
 	},
 	{
@@ -271,7 +271,7 @@ const CASES: Case[] = [
 		good: ({ ranThreadId, ranRunId }) => ofRun(ranThreadId, ranRunId),
 		sends: 'GET /threads/{ranThreadId}/runs/{ranRunId}',
 		bad: ({ ranThreadId }) => ofRun(ranThreadId, 'abc'),
-		refusal: /"Run ID" must be an ID, but is "abc"$/,
+		refusal: /"Run ID" must be a UUID such as .*, but is "abc"$/,
 		answer: recordedRun('running', ID),
 	},
 	{

@@ -69,7 +69,7 @@ describe('a parameter', () => {
 		const fields = [parameter('resourceLocator', 'knowledgebaseId', 'Knowledgebase')];
 		const item = itemOf({ knowledgebaseId }, { fields, index: 1 });
 		expect(thrownBy(() => item.filledText('knowledgebaseId')).message).toBe(
-			`"Knowledgebase" must be an ID, but is "${knowledgebaseId}" [item 1]`,
+			`"Knowledgebase" must be a UUID such as 123e4567-e89b-42d3-a456-426614174000, but is "${knowledgebaseId}" [item 1]`,
 		);
 	});
 
