@@ -39,8 +39,29 @@ describe('the list of assistants', () => {
 		},
 	);
 
-	it('leaves out what has no ID, and tells those with one title apart by it', async () => {
-		const record = { name: 'a', metadata: { title: 'Twin' } };
+	it('tells assistants with one title apart by slug, name or description, or by ID', async () => {
+		const put = (more: object) =>
+			fixture.sandbox.store.putAssistant({ title: 'Help', name: 'help', slug: 'desk', ...more });
+		const all = [
+			put({ slug: 'sales' }),
+			put({ name: 'help-us', description: 'For customers' }),
+			put({ name: 'Help', description: 'For customers in Europe' }),
+			put({ description: 'For partners' }),
+			put({ description: 'For partners', id: 'd0000000-0000-4000-8000-00000000000f' }),
+		];
+		const { results } = await list('searchAssistants', 'help');
+		expect(results.map(({ value }) => value)).toEqual(all.map(({ id }) => id));
+		expect(results.map(({ name }) => name)).toEqual([
+			'Help (sales)',
+			'Help (help-us)',
+			'Help (For customers in Europe)',
+			expect.stringMatching(/^Help \([0-9a-f]{8}\)$/),
+			'Help (d0000000)',
+		]);
+	});
+
+	it('leaves out what has no ID, and takes an empty slug or description for none', async () => {
+		const record = { name: 'a', metadata: { title: 'Twin', slug: '' }, description: null };
 		const body = [
 			null,
 			{ ...record, assistant_id: 5 },

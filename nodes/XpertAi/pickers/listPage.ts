@@ -1,4 +1,4 @@
-import { countBy, uniqBy } from 'lodash';
+import { groupBy, truncate, uniqBy, without } from 'lodash';
 import { DateTime } from 'luxon';
 import type {
 	IDataObject,
@@ -62,22 +62,37 @@ const NO_ASSISTANT = 'This key may use no assistant';
 const WHERE_ASSISTANTS_ARE =
 	'Publish one on the server, or enter the key of its workspace in the credential.';
 
-/** Removes entries with duplicate IDs. Adds the start of the ID to each name that occurs more than once. */
-function distinct(all: Array<{ name: string; value: string }>): INodeListSearchItems[] {
+/** An entry of a list. `aliases`: texts that may tell it from entries with the same name, best first. */
+interface Entry {
+	name: string;
+	value: string;
+	aliases?: string[];
+}
+
+/**
+ * Removes entries with duplicate IDs. To each name that occurs more than once, adds the first alias that no other entry
+ * of this name has, or else the start of the ID.
+ */
+function distinct(all: Entry[]): INodeListSearchItems[] {
 	const entries = uniqBy(all, 'value');
-	const count = countBy(entries, 'name');
-	return entries.map(({ name, value }) => ({
-		name: count[name] === 1 ? name : `${name} (${value.slice(0, 8)})`,
-		value,
-	}));
+	const named = groupBy(entries, 'name');
+	return entries.map((entry) => {
+		const { name, value, aliases = [] } = entry;
+		const others = without(named[name], entry);
+		if (others.length === 0) return { name, value };
+		const taken = others.flatMap((other) => other.aliases ?? []);
+		const own = aliases.find((alias) => alias !== name && !taken.includes(alias));
+		return { name: `${name} (${own ?? value.slice(0, 8)})`, value };
+	});
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 /** Returns an array with the entry of an assistant. The array is empty if the assistant has no ID. */
-function assistantEntry({ assistant_id: value, name, metadata }: IDataObject) {
-	const { title } = isJsonObject(metadata) ? metadata : {};
-	return isText(value) ? [{ value, name: [title, name].find(isText) ?? value }] : [];
+function assistantEntry({ assistant_id: value, name, description, metadata }: IDataObject) {
+	const { title, slug } = isJsonObject(metadata) ? metadata : {};
+	const aliases = [slug, name, description].filter(isText).map((text) => truncate(text));
+	return isText(value) ? [{ value, name: [title, name].find(isText) ?? value, aliases }] : [];
 }
 
 /** Returns an array with the entry of a conversation. The array is empty if the conversation has no ID. */
