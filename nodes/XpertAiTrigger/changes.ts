@@ -1,4 +1,4 @@
-import { differenceBy, max, sortBy, uniqBy } from 'lodash';
+import { clamp, compact, differenceBy, max, sortBy, uniqBy } from 'lodash';
 import { z } from 'zod';
 
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
@@ -29,23 +29,44 @@ export interface Change {
 	at: number;
 }
 
+/** A change that the memory knows. `tries` counts the polls that postponed it. A handled change has no `tries`. */
+const knownSchema = z.object({ id: z.string(), at: z.number(), tries: z.number().optional() });
+
 /** The state that a poll stores for the next poll (see the top of this file). */
-const memorySchema = z.object({
+export interface Memory {
 	/** Identifies the server, the credential and the assistant that the memory belongs to. */
+	watched: string;
+	since: number;
+	again: number;
+	known: Array<z.infer<typeof knownSchema>>;
+}
+
+/** A time that a request can hold. A corrupt time becomes undefined. */
+const time = z
+	.number()
+	.transform((ms) => clamp(ms, 0, Date.UTC(9999, 0)))
+	.optional()
+	.catch(undefined);
+
+/** A stored memory, in which each part may be corrupt. */
+const storedMemory = z.object({
 	watched: z.string(),
-	since: z.number(),
-	again: z.number(),
-	/** `tries` counts the polls that postponed a change. A handled change has no `tries`. */
-	known: z.array(z.object({ id: z.string(), at: z.number(), tries: z.number().optional() })),
+	since: time,
+	again: time,
+	known: z.array(knownSchema.nullable().catch(null)).catch([]),
 });
 
-export type Memory = z.infer<typeof memorySchema>;
-
-/** Returns the stored memory if it is valid and matches `watched`. */
+/**
+ * Returns the stored memory if it matches `watched`. A corrupt part does not cost the others: if a time is corrupt, the
+ * other replaces it; if both are, there is no memory.
+ */
 export function readMemory(stored: unknown, watched: string): Memory | undefined {
-	const { data } = memorySchema.safeParse(stored);
+	const { data } = storedMemory.safeParse(stored);
 	if (data?.watched !== watched) return undefined;
-	return { ...data, again: Math.min(data.again, data.since) };
+	const since = data.since ?? data.again;
+	if (since === undefined) return undefined;
+	const again = Math.min(data.again ?? since - OVERLAP_MS, since);
+	return { watched, since, again, known: compact(data.known) };
 }
 
 /** Returns the changes at or after `again` that were not emitted, oldest first and without duplicates. */

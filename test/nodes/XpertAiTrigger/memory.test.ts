@@ -55,11 +55,32 @@ describe('what was stored', () => {
 		expect(readMemory(stored, 'me')).toEqual(memory);
 	});
 
+	it('loses no more than the known change that cannot be read', () => {
+		const known = [{ id: 'a', at: NOON }];
+		const stored = { ...UP_TO_NOON, known: [{ id: 'b', at: null }, null, ...known] };
+		expect(readMemory(stored, 'me')).toEqual({ ...UP_TO_NOON, known });
+	});
+
+	it('goes on where nothing of what is known can be read', () => {
+		expect(readMemory({ ...UP_TO_NOON, known: 'a' }, 'me')).toEqual({ ...UP_TO_NOON, known: [] });
+	});
+
+	it.each([
+		['where reading begins', { again: null }, [NOON, NOON - OVERLAP_MS]],
+		['where reading ended', { since: undefined }, [NOON - OVERLAP_MS, NOON - OVERLAP_MS]],
+		['a time far in the future', { since: 1e300 }, [Date.UTC(9999, 0), NOON - OVERLAP_MS]],
+		['a time far in the past', { since: -1e300 }, [0, 0]],
+		['a beginning behind the end', { again: 1e300 }, [NOON, NOON]],
+	])('has times that can be asked for, whatever became of %s', (_, changed, times) => {
+		const { since, again } = readMemory({ ...UP_TO_NOON, ...changed }, 'me') ?? {};
+		expect([since, again]).toEqual(times);
+	});
+
 	it.each([
 		['nothing', {}],
 		['about something else', { ...UP_TO_NOON, watched: 'others' }],
-		['of another form', { watched: 'me', since: NOON, known: [] }],
-		['without a time', { ...UP_TO_NOON, since: null }],
+		['of another form', { watched: 'me', from: NOON, known: [] }],
+		['without any time', { ...UP_TO_NOON, since: null, again: null }],
 	])('is no memory when it is %s', (_, stored) => expect(readMemory(stored, 'me')).toBeUndefined());
 });
 
