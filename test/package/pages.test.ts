@@ -16,7 +16,12 @@ const others = readdirSync(projectRoot).filter((file) => file.endsWith('.md'));
 const shipped = readdirSync(path.join(projectRoot, 'nodes'), { recursive: true }).map(String);
 const textOf = (page: string) => readFileSync(path.join(projectRoot, page), 'utf8');
 
-const wordsOf = (page: string) => textOf(page).split(/\s+/).filter(Boolean).length;
+/** Parts that `npm run generate` writes, and the page that `npm run bench` writes. */
+const GENERATED = /<!-- (\w+) -->[^]*?<!-- \/\1 -->|<!-- Made by [^]*/g;
+
+/** How many words of a page somebody has written. */
+const wordsOf = (page: string) =>
+	textOf(page).replaceAll(GENERATED, '').split(/\s+/).filter(Boolean).length;
 
 /** The heading that a link inside of a page leads to, as GitHub names it. */
 const anchorsOf = (text: string) =>
