@@ -4,7 +4,13 @@ import { z } from 'zod';
 import { canonicalKey, derivedId, numberIfAny, textIfAny } from '../payloads/common';
 import type { DocumentRecord } from '../payloads/document';
 import { type ApiClient, call } from '../transport/call';
-import { isRejection, isTooLarge, mayBePartlyDone } from '../transport/failure';
+import {
+	isCutOff,
+	isOverdue,
+	isRejection,
+	isTooLarge,
+	mayBePartlyDone,
+} from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import { UPLOADS_AT_ONCE, multipartBody } from '../transport/multipart';
 import { answeredRecords, listWith, serialize } from './answers';
@@ -250,7 +256,8 @@ export class Storer<Origin> {
 	}
 
 	/**
-	 * Sends a batch. If the request fails and `maySplit` returns true, sends the two halves of the batch separately.
+	 * Sends a batch. If the request fails and `maySplit` returns true, or if the batch overloads the server, sends the
+	 * two halves of the batch separately.
 	 *
 	 * @returns whether at least one document is certainly not stored
 	 */
@@ -269,8 +276,11 @@ export class Storer<Origin> {
 		});
 		const [before, behind] = journaled?.rows ?? [];
 		const body = `[${compact([before, ...map(batch, 'json'), behind]).join(',')}]`;
+		const canHalve = batch.length > 1 && client.outageBudget?.isLeft !== false;
+		const stopRetrying = (failure: Failure, attempts: number) =>
+			canHalve && attempts >= TRIES_BEFORE_HALVING && isOverload(failure, body);
 		const request = { method: 'POST', repeatable: true, path, body, timeoutMs, schema } as const;
-		const result = await call(client, request);
+		const result = await call(client, { ...request, stopRetrying });
 		journaled?.onEnded(result.ok, result.mayBeDone);
 		const sent = { ...attempted, attempts: attempted.attempts + result.attempts };
 		sent.mayBeDone ||= result.mayBeDone;
@@ -285,7 +295,8 @@ export class Storer<Origin> {
 			return false;
 		}
 		const { failure } = result;
-		if (!maySplit(batch, failure)) return this.reportFailed(sent, failure, records);
+		if (!maySplit(batch, failure) && !stopRetrying(failure, result.attempts))
+			return this.reportFailed(sent, failure, records);
 		if (mayBePartlyDone(failure)) sent.partlyDone = [...sent.partlyDone, failure];
 		let isRefused = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
@@ -322,6 +333,16 @@ export class Storer<Origin> {
 		return !isUnknown;
 	}
 }
+
+/** A batch is sent this often before it is halved because no answer came. */
+const TRIES_BEFORE_HALVING = 3;
+
+/** From this size on, a closed connection may mean that the request is too large: nginx takes 1 MiB by default. */
+const LARGE_BYTES = 1024 * 1024;
+
+/** Whether a request may be more than the server, or a proxy before it, can handle at once. */
+const isOverload = (failure: Failure, body: string) =>
+	isOverdue(failure) || (isCutOff(failure) && Buffer.byteLength(body) >= LARGE_BYTES);
 
 /** Content hashes by document ID. Skips documents that later runs cannot recognize (`isNew`). */
 const hashesOf = (batch: Batch<unknown>) =>

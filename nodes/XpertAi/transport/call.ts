@@ -61,12 +61,14 @@ export interface Call<Answer>
 	repeatable: boolean;
 	maxTries?: number;
 	timeoutMs?: number;
+	/** Whether the caller wants no further attempt. Such a failure uses up no outage budget. */
+	stopRetrying?: (failure: Failure, attempts: number) => boolean;
 }
 
 /** Sends a request and parses the answer. Retries after temporary failures, within the limits. Never throws. */
 export async function call<Answer>(
 	{ send, clock, signal, deadline = Infinity, outageBudget }: ApiClient,
-	{ body, repeatable, maxTries, timeoutMs = TIMEOUT_MS, ...request }: Call<Answer>,
+	{ body, repeatable, maxTries, timeoutMs = TIMEOUT_MS, stopRetrying, ...request }: Call<Answer>,
 ): Promise<Result<Answer>> {
 	const limits = outageBudget?.limits ?? SINGLE_LIMITS;
 	const started = clock.now();
@@ -85,16 +87,18 @@ export async function call<Answer>(
 		const isUnconfirmed = failure.missing === 'route' && !wasRouteMissing;
 		wasRouteMissing = failure.missing === 'route';
 		foreignAnswers = isForeignAnswer(failure) ? foreignAnswers + 1 : 0;
+		const isStopped = stopRetrying?.(failure, attempts) === true;
 		const delay = delayAfter(failure, attempts, clock.random());
 		const mayRetry =
 			(isTransient(failure) || isUnconfirmed) &&
 			(repeatable || certainlyNotDone(failure)) &&
 			attempts < (maxTries ?? limits.maxTries) &&
 			foreignAnswers < MAX_FOREIGN_ANSWERS &&
+			!isStopped &&
 			clock.now() - started + delay <= longestMs;
 		if (mayRetry) await clock.sleep(delay, signal);
 		if (mayRetry && !signal?.aborted) continue;
-		outageBudget?.record(failure);
+		if (!isStopped) outageBudget?.record(failure);
 		const { method, path, missing } = failure;
 		const reported = { ...failure, attempts, missing: isUnconfirmed ? undefined : missing };
 		const cancelled = { kind: 'cancelled', method, path } as const;

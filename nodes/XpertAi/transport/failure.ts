@@ -236,6 +236,14 @@ export const mayMeanNoRecord = ({ kind, status, missing }: Failure) =>
 /** Whether the request was too large for the server or a proxy. No part of such a request is processed. */
 export const isTooLarge = ({ kind, status }: Failure) => kind === 'status' && status === 413;
 
+/** Whether no answer came in time. A smaller request may get an answer in time. */
+export const isOverdue = ({ kind, status = 0 }: Failure) =>
+	kind === 'timeout' || (kind === 'status' && [408, 504, 524].includes(status));
+
+/** Whether the connection was closed. Some servers and proxies do this with a request that is too large. */
+export const isCutOff = ({ kind, code = '' }: Failure) =>
+	kind === 'network' && ['ECONNRESET', 'EPIPE'].includes(code);
+
 /** Whether the server rejected the content of the request. */
 export const isRejection = (failure: Failure) =>
 	(failure.status === 400 && !isBusy(failure)) ||

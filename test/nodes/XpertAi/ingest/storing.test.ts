@@ -319,7 +319,7 @@ describe('a batch the server rejects', () => {
 	});
 });
 
-describe('a batch that is too large', () => {
+describe('a batch that is too much for the server', () => {
 	/** A gateway that gives up on more than three documents, some of which are stored by then. */
 	function impatient(giveUp: Outcome, most = 3) {
 		const server = new BulkServer();
@@ -331,6 +331,39 @@ describe('a batch that is too large', () => {
 		};
 		return { server, send };
 	}
+
+	it.each([
+		['504', answered(504)],
+		['no answer in time', failed({ kind: 'timeout' })],
+	])('is split after three attempts: %s', async (_, giveUp) => {
+		const { server, send } = impatient(giveUp);
+		const retryLimits = { maxTries: 100, maxElapsedMs: Infinity };
+		const { placesOf, counts } = await submitTo({ send }, withIds(10), { retryLimits });
+		expect(placesOf('stored')).toEqual(range(0, 10));
+		expect(server.rows).toHaveLength(10);
+		// Ten, then twice five, three times each; then four of two or three.
+		expect(counts).toMatchObject({ attempts: 3 + 2 * 3 + 4 });
+	});
+
+	it('is sent once each after the outage budget is spent', async () => {
+		const { send } = impatient(answered(504), 0);
+		const { placesOf, counts } = await submitTo({ send }, withIds(80));
+		expect(placesOf('unknown')).toEqual(range(0, 80));
+		expect(counts.attempts).toBeLessThanOrEqual(5 * 3 + 4 + 7);
+	});
+
+	it.each([
+		['large', 400_000, 'stored'],
+		['small', 10, 'unknown'],
+	])(
+		'that is %s, with documents of %i characters, ends %s when its connection is closed',
+		async (_, length, outcome) => {
+			const { send } = impatient(broken('ECONNRESET'));
+			const models = withIds(10).map((model) => ({ ...model, text: 'x'.repeat(length) }));
+			const { placesOf } = await submitTo({ send }, models);
+			expect(placesOf(outcome as 'stored')).toEqual(range(0, 10));
+		},
+	);
 
 	it('is split at once where it is too large: 413', async () => {
 		const { placesOf, counts } = await submitTo(impatient(answered(413)), withIds(10));

@@ -29,6 +29,10 @@ const within = (maxTries: number, seconds = 600) => ({
 });
 const ONCE = { ...within(5), repeatable: false };
 const BY_THEN = { ...within(5, 1), deadline: 40_000 };
+const KNOWS_BETTER = {
+	...within(5),
+	stopRetrying: ({ status }: Failure, attempts: number) => status === 504 && attempts === 2,
+};
 
 /** Calls a server that gives these outcomes one after another, and the last of them for ever. */
 async function send(
@@ -87,6 +91,8 @@ describe('call', () => {
 		['does not retry a missing record', [answered(404), OK], { attempts: 1, mayBeDone: false }],
 		['does not retry a 500', [answered(500), OK], { attempts: 1, mayBeDone: false }],
 		['does not retry a cancelled request', [CANCELLED, OK], { attempts: 1 }],
+		['stops when its caller says so', [answered(504)], { attempts: 2 }, KNOWS_BETTER],
+		['goes on when its caller does not', [answered(504), BUSY, OK], { attempts: 3 }, KNOWS_BETTER],
 
 		['retries a 404 of another server', [STRAY, STRAY, OK], { waits: [1000, 1000] }],
 		['retries it as often as others', [STRAY], { attempts: 5 }],
@@ -193,18 +199,22 @@ describe('call', () => {
 describe('OutageBudget', () => {
 	const AWAY = answered(502);
 
-	it.each<[string, number[], Outcome[]]>([
+	type BudgetRow = [string, number[], Outcome[], boolean?];
+
+	it.each<BudgetRow>([
 		['waits for the server once', [3, 1, 1, 1], [AWAY, AWAY, AWAY, AWAY, AWAY, OK, AWAY]],
 		['waits again after a success', [3, 1, 3], [AWAY, AWAY, AWAY, OK, AWAY, AWAY]],
 		['waits again after a rejection', [3, 1, 3], [AWAY, AWAY, AWAY, answered(400), AWAY, AWAY]],
-	])('%s', async (_, tries, answers) => {
+		['waits again after a stop', [2, 3, 1], [AWAY, AWAY, AWAY, AWAY, AWAY], true],
+	])('%s', async (...[, tries, answers, stops]: BudgetRow) => {
 		const outageBudget = new OutageBudget({ maxTries: 3, maxElapsedMs: Infinity });
 		const counts: number[] = [];
-		while (counts.length < tries.length) {
+		for (const index of tries.keys()) {
 			const respond = () => answers.shift() ?? AWAY;
+			const isStopped = (_: Failure, attempts: number) => index === 0 && attempts === 2;
 			const { attempts } = await call(
 				{ send: parsing(respond), clock: virtualTime(), outageBudget },
-				{ ...REQUEST, repeatable: true },
+				{ ...REQUEST, repeatable: true, stopRetrying: stops ? isStopped : undefined },
 			);
 			counts.push(attempts);
 		}
