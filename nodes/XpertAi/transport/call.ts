@@ -26,10 +26,13 @@ const BASE_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 
 /**
- * Minimum delay before a retry, in milliseconds, after an unreadable answer or a status 404, 429 or 529. The server may
- * be restarting or overloaded. A Retry-After header of the server takes precedence.
+ * Minimum delay before a retry, in milliseconds, after an unreadable answer or a status 404. The server may be
+ * restarting. A Retry-After header of the server takes precedence.
  */
 export const FOREIGN_PAUSE_MS = 1_000;
+
+/** Minimum delay before a retry, in milliseconds, after a rate limit (429) or an overload (529) without Retry-After. */
+const OVERLOAD_PAUSE_MS = 2_000;
 
 /** What `call` needs in addition to the request. */
 export interface ApiClient {
@@ -109,8 +112,9 @@ export async function call<Answer>(
 /** Delay before a retry, in milliseconds: exponential backoff with full jitter and a minimum. */
 function delayAfter(failure: Failure, attempts: number, random: number): number {
 	const { kind, status = 0, retryAfterMs } = failure;
-	const lasts = kind === 'unreadable' || [404, 429, 529].includes(status);
-	const least = retryAfterMs ?? (lasts ? FOREIGN_PAUSE_MS : 0);
+	const isForeign = kind === 'unreadable' || status === 404;
+	const usual = [429, 529].includes(status) ? OVERLOAD_PAUSE_MS : 0;
+	const least = retryAfterMs ?? (isForeign ? FOREIGN_PAUSE_MS : usual);
 	const ceiling = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempts - 1));
 	return Math.max(least, Math.round(ceiling * random));
 }
