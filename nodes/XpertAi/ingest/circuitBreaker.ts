@@ -20,6 +20,7 @@ const MIN_REQUESTS = 3;
 export class CircuitBreaker {
 	/** The current streak of failures in each stage. All failures of a streak have the same reason. */
 	private readonly streaks = new Map<Stage, ReturnType<typeof newStreak>>();
+	private hasUploaded = false;
 
 	/** @param limit number of consecutive failures that opens the circuit breaker; with 0, it never opens */
 	constructor(private readonly limit: number) {}
@@ -31,16 +32,21 @@ export class CircuitBreaker {
 
 	/** Updates the counts. A failure raises the count of its stage, and a success resets this count. */
 	take(fact: Fact<unknown>): void {
-		if (fact.outcome === 'uploaded') this.streaks.delete('upload');
-		else if (fact.outcome === 'stored') this.streaks.delete('storing');
+		if (fact.outcome === 'uploaded') {
+			this.hasUploaded = true;
+			this.streaks.delete('upload');
+		} else if (fact.outcome === 'stored') this.streaks.delete('storing');
 		else if (fact.outcome === 'processed') {
 			const { end } = fact;
 			const flaw = processingFlaw(end);
 			if (flaw !== undefined) this.failed('processing', end.processMsg ?? flaw);
 			else if (end.state === 'finish') this.streaks.delete('processing');
 		} else if ('failure' in fact && fact.failure) {
-			const stage = fact.batch > 0 ? 'storing' : 'upload';
-			this.failed(stage, failureMessage(fact.failure), fact.batch);
+			const { batch, failure } = fact;
+			const stage = batch > 0 ? 'storing' : 'upload';
+			// A key without the right to upload files gets the status 403 for every file.
+			const mayAffectAll = stage === 'upload' && failure.status === 403 && !this.hasUploaded;
+			this.failed(stage, failureMessage(failure), batch, mayAffectAll);
 		}
 	}
 
@@ -49,8 +55,9 @@ export class CircuitBreaker {
 	 *
 	 * @param batch number of the batch that contained the document. 0 if the document was in no batch. Such a document
 	 * counts as one request.
+	 * @param mayAffectAll whether MIN_REQUESTS failures are enough
 	 */
-	private failed(stage: Stage, reason: string, batch = 0): void {
+	private failed(stage: Stage, reason: string, batch = 0, mayAffectAll = false): void {
 		if (this.limit === 0 || this.reason !== undefined) return;
 		// A reason may contain the ID of the document, so compare reasons without IDs.
 		const sharedReason = reason.replace(EVERY_UUID, '');
@@ -60,7 +67,9 @@ export class CircuitBreaker {
 		streak.count += 1;
 		const requests = batch > 0 ? streak.batches.add(batch).size : streak.count;
 		const isCertain = AFFECTS_ALL.test(reason);
-		const isStreak = streak.count >= this.limit && requests >= Math.min(this.limit, MIN_REQUESTS);
+		const least = Math.min(this.limit, MIN_REQUESTS);
+		const limit = mayAffectAll ? least : this.limit;
+		const isStreak = streak.count >= limit && requests >= least;
 		if (!isStreak && !isCertain) return;
 		this.reason = reason;
 		this.streakLength = isCertain ? undefined : streak.count;

@@ -18,10 +18,15 @@ const PASSED: Record<Stage, Fact<number>> = {
 	processing: { outcome: 'processed', id: 'a', end: { state: 'finish' } },
 };
 
-function failing(stage: Stage, processMsg: string, batch = (batches += 1)): Fact<number> {
+function failing(
+	stage: Stage,
+	processMsg: string,
+	batch = (batches += 1),
+	status?: number,
+): Fact<number> {
 	if (stage === 'processing')
 		return { outcome: 'processed', id: 'a', end: { state: 'error', processMsg } };
-	const refusal = failure({ kind: 'refused', reason: processMsg });
+	const refusal = failure({ kind: 'refused', reason: processMsg, status });
 	const carried = { batch: stage === 'storing' ? batch : 0, attempts: 1 };
 	return { outcome: 'rejected', document, failure: refusal, ...carried };
 }
@@ -109,6 +114,26 @@ it('opens at once for a reason that certainly holds for all, unless the limit is
 	brake.take(failing('processing', said));
 	expect([brake.reason, brake.streakLength]).toEqual([said, undefined]);
 	expect(braked(0, [['processing', said]])).toBeUndefined();
+});
+
+describe('uploads that the key has no right to', () => {
+	const forbidden = (count: number, more: Event[] = []) => {
+		const brake = new CircuitBreaker(100);
+		for (const [stage] of more) brake.take(PASSED[stage]);
+		for (let n = 0; n < count; n += 1) brake.take(failing('upload', 'Forbidden', 0, 403));
+		return [brake.reason, brake.streakLength];
+	};
+
+	it('open the circuit breaker after three when no file has passed', () => {
+		expect(forbidden(2)).toEqual([undefined, undefined]);
+		expect(forbidden(3)).toEqual(['Forbidden', 3]);
+	});
+
+	it('count like any others when a file has passed', () => {
+		const passed: Event[] = [['upload', undefined]];
+		expect(forbidden(99, passed)).toEqual([undefined, undefined]);
+		expect(forbidden(100, passed)).toEqual(['Forbidden', 100]);
+	});
 });
 
 it('takes no notice of a document that failed for no reason of the server', () => {
