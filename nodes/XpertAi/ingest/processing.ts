@@ -33,7 +33,10 @@ export class Processing {
 	 * status and progress.
 	 */
 	private readonly notQueued = new Map<string, string>();
-	/** IDs of documents whose processing is requested a second time, because a poll showed the state `none`. */
+	/**
+	 * IDs of documents whose processing is requested a second time, because a poll showed the state `none`. Without the
+	 * documents that were seen in process after that, because a server that restarts forgets its queue each time.
+	 */
 	private readonly restarted = new Set<string>();
 	private readonly inFlight = new Set<Promise<void>>();
 	private failure?: Failure;
@@ -110,7 +113,10 @@ export class Processing {
 			yield this.ended();
 			pause = longerPause(pause);
 		}
-		for (const id of this.started) this.report(id, { state: 'running' });
+		// A document that the server did not queue, and that no poll has shown, may not be in process at all.
+		for (const id of this.started)
+			if (this.failure && this.notQueued.get(id) === '') this.reportNotStarted([id]);
+			else this.report(id, { state: 'running' });
 		yield this.ended();
 	}
 
@@ -203,7 +209,7 @@ export class Processing {
 		return undefined;
 	}
 
-	/** Records the status of a document. If the state is `none`, starts the document again, but only once. */
+	/** Records the status of a document. If the state is `none`, starts the document again, but not twice in a row. */
 	private recordStatus(id: string, status: ProcessingStatus | undefined): void {
 		const { notQueued, restarted, started } = this;
 		const end = processingEndOf(status);
@@ -213,11 +219,15 @@ export class Processing {
 			this.pending.push(id);
 			return;
 		}
+		if (end.state === 'running') restarted.delete(id);
 		if (end.state === 'running' && this.waitMs !== undefined) {
 			const progress = `${status?.status} ${status?.progress}`;
 			if ((notQueued.get(id) ?? progress) === progress) return;
 			notQueued.set(id, progress);
-		} else this.reportEnd(id, end.state === 'none' ? { ...end, processMsg: NOT_STARTED } : end);
+		} else {
+			const processMsg = status ? NOT_STARTED : NOT_KNOWN;
+			this.reportEnd(id, end.state === 'none' ? { ...end, processMsg } : end);
+		}
 		this.lastProgressAt = this.routes.clock.now();
 	}
 
@@ -235,4 +245,5 @@ export class Processing {
 	}
 }
 
+const NOT_KNOWN = 'the server does not know it in this knowledgebase';
 const NOT_STARTED = 'the server did not begin, though it was asked to twice';

@@ -172,19 +172,21 @@ describe('documents that the server has not queued', () => {
 	});
 
 	it.each([
-		['no record', () => succeeded([])],
-		['no status', (ids: string[]) => all(ids, null)],
-	])('are started once more, and then reported as not processed: %s', async (_, status) => {
-		const { said, starts, asked } = await process(['a', 'b'], [status], {
-			queues,
-			waitMs: undefined,
-		});
-		expect(starts).toEqual([['a', 'b'], ['b']]);
-		expect(asked).toEqual([['b'], ['b']]);
-		const processMsg = 'the server did not begin, though it was asked to twice';
-		expect(said.get('b')).toEqual({ state: 'none', processMsg });
-		expect(said.get('a')).toEqual({ state: 'running' });
-	});
+		['the server does not know it in this knowledgebase', () => succeeded([])],
+		['the server did not begin, though it was asked to twice', (ids: string[]) => all(ids, null)],
+	])(
+		'are started once more, and then reported as not processed: %s',
+		async (processMsg, status) => {
+			const { said, starts, asked } = await process(['a', 'b'], [status], {
+				queues,
+				waitMs: undefined,
+			});
+			expect(starts).toEqual([['a', 'b'], ['b']]);
+			expect(asked).toEqual([['b'], ['b']]);
+			expect(said.get('b')).toEqual({ state: 'none', processMsg });
+			expect(said.get('a')).toEqual({ state: 'running' });
+		},
+	);
 
 	it('may be in process although one answer leaves them out', async () => {
 		const { said } = await process(['b'], [() => succeeded([]), (ids) => all(ids, 'running')], {
@@ -204,12 +206,13 @@ describe('documents that the server has not queued', () => {
 		expect(said.get('a')).toMatchObject({ state: 'none', failure: { kind: 'unreadable' } });
 	});
 
-	it('count as in process when their statuses cannot be read', async () => {
+	it('are reported as not started when their statuses cannot be read', async () => {
 		const { failure, said } = await process(['a', 'b'], [() => answered(503)], {
 			queues,
 		});
 		expect(failure).toMatchObject({ status: 503 });
-		for (const id of ['a', 'b']) expect(said.get(id)).toEqual({ state: 'running' });
+		expect(said.get('a')).toEqual({ state: 'running' });
+		expect(said.get('b')).toMatchObject({ state: 'none', failure });
 	});
 });
 
@@ -219,6 +222,15 @@ describe('a queued document without a status', () => {
 		expect(starts).toEqual([['a'], ['a']]);
 		expect(waits).toEqual([250, 375]);
 		expect(said.get('a')).toMatchObject({ state: 'none' });
+	});
+
+	it('is started again each time it was seen in process in between', async () => {
+		const { said, starts } = await process(
+			['a'],
+			[null, 'running', null, 'running', 'finish'].map((status) => (ids) => all(ids, status)),
+		);
+		expect(starts).toEqual([['a'], ['a'], ['a']]);
+		expect(said.get('a')).toEqual({ state: 'finish' });
 	});
 });
 
