@@ -603,7 +603,7 @@ export class Lease {
 	private async renew(): Promise<void> {
 		if (this.isOverdue) {
 			const { turn, lease } = await this.readNotes();
-			if (!this.isOwn(turn) && !this.isOwn(lease)) return void this.yieldTo(lease);
+			if (!this.isOwn(turn) && !this.isOwn(lease)) return void this.yieldTo(lease, TAKEN_OVER);
 		}
 		await this.write();
 	}
@@ -643,11 +643,12 @@ export class Lease {
 	/**
 	 * Sets `refusal`, because another run holds the lease.
 	 *
+	 * @param activity what the other run does, for the reason
 	 * @returns the run that holds the lease
 	 */
-	private yieldTo(note: ReadNote): Holder {
+	private yieldTo(note: ReadNote, activity = 'is at work'): Holder {
 		const holder = holderIn(note);
-		const reason = `Another run of this source is at work: ${holder.by}, since ${holder.since}`;
+		const reason = `Another run of this source ${activity}: ${holder.by}, since ${holder.since}`;
 		this.refusal = { kind: 'unsuccessful', reason, path: '', method: 'GET' };
 		this.isHeld = false;
 		return holder;
@@ -657,6 +658,8 @@ export class Lease {
 		return isReadable(note) && note.writeId?.split(':')[0] === this.leaseOwnerId;
 	}
 }
+
+const TAKEN_OVER = 'has taken over, as this one had not renewed its lease for a minute';
 
 /** Returns the run that wrote a lease. Missing values become `unknown`. */
 function holderIn(note: ReadNote): Holder {

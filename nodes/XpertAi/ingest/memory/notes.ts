@@ -80,8 +80,8 @@ export interface WrittenNote {
 	body?: Buffer;
 }
 
-/** The beginning of every note: a prefix, and the version of the format. */
-const BEGINNING = `${OWN_NOTE}1`;
+/** The version of the format. It follows the prefix of every note. */
+const VERSION = 1;
 
 /**
  * Sizes and limits. Tests set lower values.
@@ -175,21 +175,33 @@ export class NotesOnServer {
 			id: this.idOf(note),
 			name: `n8n: ${note[1].replace('*', () => title)} (do not process)`,
 			disabled: true,
-			processMsg: `${BEGINNING}:${checksum(text)}:${text}`,
+			processMsg: `${OWN_NOTE}${VERSION}:${checksum(text)}:${text}`,
 		};
 	}
 
+	/** @throws NotesFailed if a later version of the node wrote the note, because this version would damage it */
 	private parseNote(text?: string): ReadNote {
 		// The server may list a note without a text. This note counts as missing.
 		if (text === undefined) return undefined;
-		const [beginning, sum, ...parts] = text.split(':');
-		if (beginning !== BEGINNING || sum !== checksum(parts.join(':'))) return 'damaged';
+		const [beginning = '', sum, ...parts] = text.split(':');
+		const version = beginning.startsWith(OWN_NOTE) ? Number(beginning.slice(OWN_NOTE.length)) : 0;
+		if (version > VERSION) throw new NotesFailed(LATER_VERSION);
+		if (version !== VERSION || sum !== checksum(parts.join(':'))) return 'damaged';
 		// `JSON.parse` cannot fail here: the checksum proves that the node wrote this text.
 		const [header, body] = parts.map((part) => Buffer.from(part, 'base64'));
 		const { data } = headerSchema.safeParse(JSON.parse(String(header)));
 		return data?.source === this.place.source && body ? { ...data, body } : 'damaged';
 	}
 }
+
+const LATER_VERSION: Failure = {
+	kind: 'unreadable',
+	status: 200,
+	path: '',
+	method: 'GET',
+	reason:
+		'what this source has stored was noted by a later version of this node, which has to be installed here as well',
+};
 
 const checksum = (text: string) => hash('sha256', text).slice(0, 32);
 

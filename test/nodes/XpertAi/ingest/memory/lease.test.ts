@@ -194,7 +194,7 @@ describe('a run that has not renewed its lease for long', () => {
 			failure: {
 				kind: 'unsuccessful',
 				reason: expect.stringMatching(
-					/^Another run .* is at work: execution two, since 19/,
+					/^Another run .* has taken over.*: execution two, since 19/,
 				) as string,
 			},
 		});

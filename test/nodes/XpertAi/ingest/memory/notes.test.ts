@@ -13,6 +13,7 @@ import {
 	orFailure,
 } from 'nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { failureMessage } from 'nodes/XpertAi/transport/failure';
 import { Knowledgebase, PLACE } from '../support/knowledgebase';
 
 const NOTE: NoteName = ['a note', 'what * says'];
@@ -71,7 +72,7 @@ describe('a note', () => {
 	it.each([
 		['its place is empty', () => ''],
 		['the server has processed it', () => 'Invalid PDF structure'],
-		['it is of another version', (text: string) => text.replace('-1:', '-2:')],
+		['its version is none', (text: string) => text.replace('-1:', '-x:')],
 	])('is damaged when %s', async (_, change) => {
 		const { note } = await kept({ header: FACTS }, change);
 		expect(note).toBe('damaged');
@@ -104,6 +105,14 @@ describe('a note', () => {
 		const other = new NotesOnServer({ ...PLACE, source: 'another' }, server.routes());
 		server.put({ ...row, id: other.idOf(NOTE) });
 		expect(await other.read([NOTE])).toEqual(['damaged']);
+	});
+
+	it('of a later version is a failure', async () => {
+		const later = () => 'n8n-memory-2:what nobody knows';
+		const read = await orFailure(async () => await kept({ header: FACTS }, later));
+		expect('failure' in read && failureMessage(read.failure)).toMatch(
+			/^The server's answer cannot be read: .* a later version of this node/,
+		);
 	});
 
 	it('does not hide other errors', async () => {
