@@ -230,7 +230,7 @@ describe('the commonest mistakes', () => {
 				return [{ ...create, options: { timeout: 1 } }];
 			},
 			'The server did not answer in time',
-			'Raise "Timeout (Seconds)" or "Deadline (Minutes)" under Options, or check how busy',
+			'Raise "Timeout (Seconds)" under Options, or check how busy',
 		],
 		[
 			'a slow server of a run',
@@ -239,7 +239,7 @@ describe('the commonest mistakes', () => {
 				return saying({ message: 'Hi', options: { deadlineMinutes: 0.1 } });
 			},
 			'The server did not answer in time',
-			'or "Deadline (Minutes)" under Options',
+			'Raise "Deadline (Minutes)" under Options',
 		],
 		[
 			'a server that limits requests',

@@ -28,6 +28,8 @@ export interface HintContext {
 	ids?: NamedId[];
 	/** If set, the error names this record instead of `ids`. */
 	missing?: NamedId;
+	/** The display name of the option that limits the time of a request. */
+	timeLimit?: string;
 }
 
 /** Returns the n8n error for a failed request. The error contains no token and no request headers. */
@@ -54,10 +56,12 @@ export function apiError(
 /** Returns a specific hint for a failure, or undefined. `failureDescription` replaces undefined with a general hint. */
 function hintFor(
 	failure: Failure,
-	{ statusHints, ids }: HintContext & { ids: NamedId[] },
+	{ statusHints, ids, timeLimit }: HintContext & { ids: NamedId[] },
 	isMissing: boolean,
 ): string | undefined {
 	const { kind, status = 0 } = failure;
+	if (kind === 'timeout' && timeLimit !== undefined)
+		return `Raise "${timeLimit}" under Options, or check how busy the server is. It may still have done the work.`;
 	if (kind !== 'status') return undefined;
 	if (isBusy(failure)) return FOR_LATER_HINT;
 	const known = statusHints?.[status];

@@ -46,9 +46,21 @@ export class Item extends Reader {
 		return apiError(failure, {
 			...hints,
 			ids: [...this.idsIn(`${failure.path}"${body}`), ...ids],
+			timeLimit: this.timeLimit,
 			node: this.node,
 			itemIndex: this.index,
 		});
+	}
+
+	/** The display name of the option that limits the time of a request; undefined if the operation has none. */
+	private get timeLimit(): string | undefined {
+		const operation = String(this.node.parameters.operation);
+		const options = ['options.timeout', 'options.deadlineMinutes'].map((name) =>
+			this.fieldOf(name),
+		);
+		const isShown = (field?: INodeProperties) =>
+			field?.displayOptions?.show?.['/operation']?.includes(operation) ?? field !== undefined;
+		return options.find(isShown)?.displayName;
 	}
 
 	/**

@@ -253,7 +253,7 @@ export class Reader {
 		return this.fieldOf(name) !== undefined;
 	}
 
-	private fieldOf(name: string): INodeProperties | undefined {
+	protected fieldOf(name: string): INodeProperties | undefined {
 		return fieldFinder(this.fields)(name);
 	}
 }

@@ -12,8 +12,7 @@ const KIND_HINTS = {
 	/** The execution was stopped. */
 	cancelled: '',
 	/** The answer did not arrive in time. */
-	timeout:
-		'Raise "Timeout (Seconds)" or "Deadline (Minutes)" under Options, or check how busy the server is. It may still have done the work.',
+	timeout: 'Check how busy the server is. It may still have done the work.',
 	/** The connection failed or broke. */
 	network: 'Check the Base URL of the credential, the server, and the proxy if n8n uses one.',
 	/** The server answered with a redirect (3xx), which the node does not follow. */
