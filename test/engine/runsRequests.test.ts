@@ -6,6 +6,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { projectRoot } from 'host/paths';
 import { type FaultRule, INTERRUPTING_INPUT } from 'sandbox';
 import { clock } from './support/clock';
+import { byId } from './support/locators';
 import {
 	answering,
 	again,
@@ -103,6 +104,27 @@ describe('what others have left on a thread', () => {
 		expect(failed?.json.error).toBe('The first question of this thread has not ended');
 		expect(detailsOf(failed).description).toContain(`Cancel the run ${dead}`);
 		expect(fixture.sandbox.requests.of('runs')).toEqual([]);
+	});
+});
+
+describe('a conversation made for a run that is refused', () => {
+	it.each(['run', 'start'])('is deleted again (%s)', async (operation) => {
+		const assistantId = byId('11111111-1111-4111-8111-111111111111');
+		const { failed } = await call(ask({ operation, threadSource: 'new', assistantId }));
+		expect(failed?.json.error).toContain('was not found');
+		const { conversationId } = detailsOf(failed);
+		expect(conversationId).toBeDefined();
+		expect(fixture.sandbox.store.conversations.has(String(conversationId))).toBe(false);
+	});
+
+	it.each([
+		['something may have run in it', { do: 'drop', when: 'before' }],
+		['a run began in it, although it was refused', { do: 'status', when: 'after', status: 403 }],
+	] as const)('stays where %s', async (_, fault) => {
+		add({ endpoint: 'runs', ...fault });
+		const { failed } = await call(NEW);
+		const { conversationId } = detailsOf(failed);
+		expect(fixture.sandbox.store.conversations.has(String(conversationId))).toBe(true);
 	});
 });
 

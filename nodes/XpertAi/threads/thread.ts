@@ -124,7 +124,9 @@ export function isText(part: unknown) {
 
 /* Functions that read and create conversations. They never throw. */
 
-/** Timeout for creating a conversation, which can be slow. */
+const CONVERSATION_PATH = '/conversations/{id}';
+
+/** Timeout for creating or deleting a conversation, which can be slow. */
 const TIMEOUT_MS = 60_000;
 
 /** The state of a thread's conversation on the server. */
@@ -250,6 +252,20 @@ export async function createConversation(
 				'it is not a conversation on the thread that was asked for',
 			),
 	});
+}
+
+/** Whether an ID belongs to a conversation. False if the server cannot tell. */
+export async function isConversationId(client: ApiClient, id: string) {
+	const path = buildPath(CONVERSATION_PATH, { id });
+	// For an unknown ID, the server answers with an empty object.
+	const schema = z.object({ threadId: z.string().min(1) });
+	return (await call(client, { ...READ, path, schema, maxTries: 1 })).ok;
+}
+
+/** Deletes a conversation in which nothing has run. Ignores failures, because an empty conversation does no harm. */
+export async function deleteConversation({ send }: ApiClient, id: string) {
+	const path = buildPath(CONVERSATION_PATH, { id });
+	await send({ method: 'DELETE', path, timeoutMs: TIMEOUT_MS, schema: anyAnswer });
 }
 
 /** The user who owns a token on one server. */

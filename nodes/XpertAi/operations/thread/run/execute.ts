@@ -64,7 +64,9 @@ import { openByKey, openNew, takeTurn, type Turn, waitForTurn } from '../../../r
 import { Citations, passagesIn, Sources, sourcesOf, stepsOf } from '../../../threads/runEvents';
 import type { CitationStyle, Listener, Part, Source } from '../../../threads/runEvents';
 import {
+	deleteConversation,
 	forgetOwner,
+	listRuns,
 	ownerOf,
 	requestOf,
 	type RunIds,
@@ -217,10 +219,22 @@ async function ask(request: RunRequest, turn: Turn, chat?: Chat): Promise<IDataO
 	const listener = options.showInChat === 'asWritten' ? chat : undefined;
 	const result = await (request.waits ? runAndWait({ ...run, listener }) : startOnly(run));
 	if (result.status === 'running') return forAudience(item, pick(result, FACTS));
-	if (!('output' in result)) throw resultError(item, result);
+	if (!('output' in result)) {
+		await deleteUnused(run, result);
+		throw resultError(item, result);
+	}
 	const { output, json } = answerOf(request, result, !isEmpty(filterValuesIn(request.body)));
 	chat?.complete(output);
 	return json;
+}
+
+/** Deletes the conversation created for a run, if the server refused the run and nothing has run in it. Never throws. */
+async function deleteUnused(run: Run, { status, failure, reason }: NoAnswer) {
+	const { isNew, threadId, facts } = run;
+	const isRefused = status === 'failed' && failure?.kind === 'status' && reason === undefined;
+	if (!isNew || !isRefused || facts.conversationId === undefined) return;
+	const { answer: runs } = await listRuns(run, threadId);
+	if (runs?.length === 0) await deleteConversation(run, facts.conversationId);
 }
 
 const progressOf = (facts: RunFacts) => (minutes: number) =>
