@@ -67,6 +67,13 @@ describe('a message, a decision or another answer, on a thread', () => {
 		);
 	});
 
+	it.each(operations)('by the ID of its conversation: the mix-up is named', async (parameters) => {
+		const { json } = await say(`${INTERRUPTING_INPUT} first`);
+		const mixedUp = [says(String(json?.conversationId), 'Hello')];
+		const { error } = await fixture.run(parameters(), { items: mixedUp });
+		expect(error?.message).toBe('"Thread" holds the ID of a conversation, not that of its thread');
+	});
+
 	it('whose assistant is gone: it names no field that there is not', async () => {
 		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
 		const body = {

@@ -107,6 +107,22 @@ describe('a run by its ID', () => {
 		},
 	);
 
+	it('left over of a decision is reported, and not waited for', async () => {
+		const { threadId } = await ended(`${INTERRUPTING_INPUT} first`);
+		const { run_id: runId = '' } = await post(fixture.sandbox, `threads/${threadId}/runs`, {
+			assistant_id: ECHO_ASSISTANT_ID,
+			input: { action: 'resume', target: {}, decision: { type: 'confirm' } },
+		});
+		await clock.settled();
+		for (const operation of ['getRun', 'waitForRun'])
+			expect((await read({ threadId, runId }, operation)).error).toBe(
+				'Nothing runs under this run ID',
+			);
+		// A decision is carried out under such an ID as well.
+		Object.assign(fixture.sandbox.store.conversationOf(threadId) ?? {}, { status: 'busy' });
+		expect((await read({ threadId, runId })).json).toMatchObject(RUNNING);
+	});
+
 	it.each(['success', 'running'])(
 		'has no assistant at first, and goes on (then it is %s)',
 		async (status) => {
@@ -179,6 +195,16 @@ describe('a run that has ended', () => {
 		expect((await read(ids)).json).toMatchObject(ANSWERED);
 		fixture.sandbox.expireStream(ids.runId);
 		expect((await read(ids)).error).toBe(NO_ANSWER);
+	});
+
+	it('failed for the reason of the conversation where its own message and stream are gone', async () => {
+		add({ endpoint: 'runs', nth: 1, do: 'run', outcome: 'fail', error: 'No' });
+		const ids = await ended();
+		add(answering('getMessages', 201, { body: { items: [] } }));
+		fixture.sandbox.expireStream(ids.runId);
+		expect((await read(ids)).error).toBe('The run failed: No');
+		await ended('later', ids.threadId);
+		expect((await read(ids)).error).toBe('The run failed: the server gave no reason');
 	});
 
 	it('still runs while its message is being stored', async () => {

@@ -102,15 +102,16 @@ describe('changed arguments', () => {
 		const { thread, callId } = await waiting();
 		const unknown = await change(thread, 'another call');
 		expect(unknown.error).toBe('"Changed Arguments" names a call that does not wait');
+		expect(unknown.details.description).toContain(`Waiting: ${callId}.`);
 		add(
 			{ ...onThread(thread, { do: 'drop', when: 'after' }), nth: 1 },
 			{ ...onThread(thread, { do: 'status', status: 403, body: 'no' }), nth: 2 },
 			{ endpoint: 'run', nth: 1, do: 'delay', ms: 200 },
 		);
-		const { error } = await change(thread, callId);
+		const { error, details } = await change(thread, callId);
 		expect(error).toBe('This key may not do this: no (HTTP 403)');
-		const { details } = await change(thread, callId);
-		expect(details.description).toMatch(/If arguments were changed before, leave it empty/);
+		expect(details.description).toMatch(/The changed arguments have arrived\. .* left empty\./);
+		expect((await change(thread, callId)).error).toBe('The waiting run lists no calls');
 	});
 });
 

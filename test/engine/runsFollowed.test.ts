@@ -135,10 +135,15 @@ describe('a run by its ID', () => {
 	});
 
 	it.each<[string, FaultRule[], string, string]>([
-		['at once', [answering('run', 503)], 'failed', 'The server answered 503: no'],
-		['at the deadline', [answering('run', 503, LATER)], 'timedOut', GOES_ON],
-	])('that cannot be read is given up %s, where it was there before or not', async (...row) => {
-		const [, faults, status, words] = row;
+		[
+			'a minute where it never could',
+			[answering('run', 503)],
+			'failed',
+			'The server answered 503: no',
+		],
+		['the deadline where it was there', [answering('run', 503, LATER)], 'timedOut', GOES_ON],
+	])('that cannot be read is given up after %s', async (_, faults, status, words) => {
+		const waited = measureWaiting();
 		const { busyThreadId: threadId, busyRunId: runId } = fixture.world;
 		add(answering('join', 502), ...faults);
 		const { error, details } = await byNumber(
@@ -147,6 +152,7 @@ describe('a run by its ID', () => {
 			{ deadlineMinutes: 5 },
 		);
 		expect([error, details.status]).toEqual([words, status]);
+		expect(waited() / 60_000).toBeCloseTo(status === 'failed' ? 1.3 : 5, 0);
 		expect(sent('join').length).toBeLessThan(30);
 	});
 
@@ -174,7 +180,7 @@ describe('a run by its ID', () => {
 		const named = await started();
 		add(shows(named.runId, 'timeout'));
 		const { error } = await byNumber('waitForRun', named);
-		expect(error).toBe('The run failed: timeout');
+		expect(error).toBe('The run failed: it took longer than the server allows');
 	});
 });
 
@@ -319,6 +325,21 @@ describe('a start', () => {
 });
 
 describe('a message that is answered again', () => {
+	it('has its new answer when its start is lost, once', async () => {
+		const thread = await newThread();
+		await call(ask(), 'ours', thread);
+		const before = fixture.sandbox.store.threads.get(thread)?.messages.at(-1);
+		// A question is stored some moments before the message of its answer (recorded).
+		const question = fixture.sandbox.store.messages.findLast(({ role }) => role === 'human');
+		Object.assign(question ?? {}, { createdAt: new Date(clock.now() - 1_000).toISOString() });
+		add(lasting(700, { nth: 1 }), losing('runs', 'after', { nth: 1 }));
+		const { json } = await call(again(), '', thread);
+		expect(json).toMatchObject(ANSWERED);
+		const messages = fixture.sandbox.store.threads.get(thread)?.messages ?? [];
+		expect(messages.map(({ from }) => from)).toEqual(['person', 'assistant']);
+		expect(messages[1]).not.toEqual(before);
+	});
+
 	it('does not come out with the answer to somebody who asked the same meanwhile', async () => {
 		const thread = await newThread();
 		await call(ask(), 'ours', thread);

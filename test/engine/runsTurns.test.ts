@@ -307,6 +307,7 @@ describe('a run that blocks a thread', () => {
 
 	it.each<[string, Parameters<typeof blocked>[0], INodeParameters, FaultRule[]]>([
 		['where nothing is allowed to', {}, { cancelSilentMinutes: 0 }, []],
+		['where it began less than thrice as long ago', { age: 0 }, { cancelSilentMinutes: 0.2 }, []],
 		['where it cannot be heard', {}, {}, [deaf]],
 	])('is not cancelled %s', async (_, blocking, options, faults) => {
 		const { thread, run } = await blocked(blocking);

@@ -79,6 +79,9 @@ export interface Run extends Client {
  */
 export const followedRun: { runId?: string } = {};
 
+/** Time limit for retrying the first read of a run or a list. It is short, because the server's address may be wrong. */
+export const UNREACHABLE_MS = 60_000;
+
 /** Minimum timeout of a request, even if the deadline is closer. So a last request can be sent at the deadline. */
 const MIN_TIMEOUT_MS = 1_000;
 
@@ -377,23 +380,64 @@ export function mayHaveArrived(kind: RunKind, failure: Failure): NoAnswer {
 async function readRunState(run: RunClient): Promise<RunState> {
 	const { answer: record, failure: unread } = await readRun(run);
 	if (unread) return { status: 'unread', failure: unread };
-	const { status } = record;
-	if (stageOf(record) !== 'ended') return { status: 'running' };
+	const stage = stageOf(record);
+	if (stage !== 'ended' && record.assistant_id) return { status: 'running' };
 	const facts = await conversationOf(run);
 	if (facts.failure) return { status: 'unread', failure: facts.failure, isThere: true };
+	return stage === 'ended' ? await readEnded(run, record, facts) : await readUnassigned(run, facts);
+}
+
+/**
+ * Returns the state of a run that has not ended and has no assistant. While such a run starts or carries out a
+ * decision, its conversation is busy. Otherwise, the record is left over and never ends.
+ */
+async function readUnassigned(run: RunClient, facts: ConversationFacts): Promise<RunState> {
+	// Without a status, nothing has run in the conversation yet, or the server hides the conversation.
+	const mayRun = ({ status }: ConversationFacts) => !status || status === 'busy';
+	if (mayRun(facts)) return { status: 'running' };
+	// The record and the conversation show the start of a run with a delay.
+	await run.wait(FIRST_PAUSE_MS);
+	const { answer: again, failure } = await readRun(run);
+	if (failure) return { status: 'unread', failure, isThere: true };
+	const hasBegun = again.assistant_id || stageOf(again) === 'ended';
+	if (hasBegun || mayRun(await conversationOf(run))) return { status: 'running' };
+	return failed(
+		'Nothing runs under this run ID',
+		'Such an ID is left over of a decision, or of a message that was refused. Take the runId of the run itself.',
+	);
+}
+
+/** Returns the result of an ended run from its message in the conversation. */
+async function readEnded(
+	run: RunClient,
+	{ status }: RunRecord,
+	facts: ConversationFacts,
+): Promise<RunState> {
 	if (status === 'interrupted') return await readInterrupted(run, facts);
 	const { message, failure } = await findAnswer(run, facts, run.runId);
 	if (failure) return { status: 'unread', failure, isThere: true };
+	if (message?.status === 'thinking') return { status: 'running' };
 	// If the run has another owner, the server hides the conversation, but not the stream.
-	if (!message) return (await replay(run)) ?? WITHOUT_ANSWER;
-	if (message.status === 'thinking') return { status: 'running' };
-	if (status !== 'success') return runFailed(message.error ?? status);
+	const replayed = message ? undefined : await replay(run);
+	if (replayed) return replayed;
+	if (status === 'timeout') return runFailed(message?.error ?? TOOK_TOO_LONG);
+	if (status !== 'success') return runFailed(message?.error ?? (await errorOfLast(run, facts)));
+	if (!message) return WITHOUT_ANSWER;
 	const events = new RunEvents(run.runId);
 	events.readContent(message.content);
 	const result = resultFromEvents(events);
 	if (result.status !== 'completed' || result.output !== '') return result;
 	const { answer: state } = await readThread(run, run.threadId);
 	return endsWithCall(messagesOf(state)) ? { ...result, rejected: true } : result;
+}
+
+const TOOK_TOO_LONG = 'it took longer than the server allows';
+
+/** Returns the error of the conversation, if it belongs to this run: if no later run has started. */
+async function errorOfLast(run: RunClient, { error }: ConversationFacts) {
+	if (!error) return undefined;
+	const { answer: runs } = await listRuns(run, run.threadId);
+	return newestOf(runs ?? [])?.run_id === run.runId ? error : undefined;
 }
 
 /**
@@ -580,7 +624,7 @@ function holdsAnswer(state: ThreadState, { answerId, output }: Completed) {
 
 /**
  * Reads the state of a run by its ID. Does not follow a run whose record cannot be read, because the ID may be wrong.
- * Never throws.
+ * Before it follows a run, it retries temporary failures to read the record for `UNREACHABLE_MS`. Never throws.
  *
  * @param waits whether to follow a running run to its end
  */
@@ -589,12 +633,20 @@ export async function readOrFollow(
 	waits: boolean,
 ): Promise<RunState> {
 	// Start with the record, because the server may no longer store the stream.
-	const state = await readRunState(run);
+	const state = await repeated(
+		run,
+		async () => await readRunState(run),
+		(read, waitedMs) => !waits || !isUnreachable(read) || waitedMs >= UNREACHABLE_MS,
+	);
 	const mayGoOn = state.status === 'running' || (state.status === 'unread' && state.isThere);
 	const followed = mayGoOn && waits ? await waitForRunResult(run) : state;
 	const known = await withThread(run, await abandonRun(run, followed));
 	return { ...known, ...run.facts };
 }
+
+/** Whether the server could not be asked for the run, which a later read may change. */
+const isUnreachable = (state: RunState) =>
+	state.status === 'unread' && !state.isThere && isTransient(state.failure);
 
 /** Total time limit for the requests that cancel an abandoned run. */
 const CANCEL_LIMIT_MS = 10_000;

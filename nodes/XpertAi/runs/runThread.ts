@@ -1,4 +1,4 @@
-import { isEqual, isString, isUndefined } from 'lodash';
+import { compact, isEqual, isString, isUndefined } from 'lodash';
 import { z } from 'zod';
 
 import { eventsOn } from '../threads/runEvents';
@@ -20,7 +20,7 @@ import type { ThreadMessage, ThreadState } from '../threads/thread';
 import { buildPath } from '../transport/api';
 import { call } from '../transport/call';
 import { FIRST_PAUSE_MS } from '../transport/clock';
-import { type Failure, mayMeanNoRecord } from '../transport/failure';
+import { mayMeanNoRecord } from '../transport/failure';
 import {
 	abandonRun,
 	busy,
@@ -77,12 +77,18 @@ async function startAndFollow(asked: Run): Promise<RunResult | undefined> {
 		// After a change of arguments, the server waits for a second decision. Send a confirmation without changes.
 		const intent = { ...run.intent, changes: undefined };
 		const second = { ...asked, intent, body: withoutChanges(run.body) };
-		return (await startAndFollow(second)) ?? result;
+		const confirmed = (await startAndFollow(second)) ?? result;
+		if ('output' in confirmed) return confirmed;
+		return { ...confirmed, advice: compact([UNCONFIRMED_ADVICE, confirmed.advice]).join(' ') };
 	}
 	if (result.status === 'completed' && isElsewhere(asked, started))
 		return { ...result, remembered: false };
 	return await abandonRun(run, run.isNew ? result : await withThread(run, result));
 }
+
+/** The advice if the server took the changed arguments, but not the confirmation that carries them out. */
+const UNCONFIRMED_ADVICE =
+	'The changed arguments have arrived. If the thread still waits, decide again, with "Changed Arguments" left empty.';
 
 /** Whether the run waits for a second decision after a change of arguments. */
 function waitsWithChanges(result: RunResult, decided?: unknown[]) {
@@ -163,7 +169,8 @@ export async function waitInOneRequest(run: Run): Promise<RunResult> {
 	const waited = { ...run, before };
 	if (sent.ok) return await compareWithThread(waited, sent.answer.content);
 	const { failure, mayBeDone } = sent;
-	return await (mayBeDone ? pollUntilIdle(waited, failure) : explainRefusal(run, failure));
+	if (!mayBeDone) return await explainRefusal(run, failure);
+	return await pollUntilIdle(waited, mayHaveArrived(kind, failure));
 }
 
 /**
@@ -201,6 +208,8 @@ async function compareWithThread(run: Waited, content: unknown): Promise<RunResu
 	const read = async () => await readThread(run, run.threadId);
 	const { answer: state, failure } = await repeated(run, read, ({ answer }) => isSettled(answer));
 	if (!isSettled(state)) return { ...failed(UNVERIFIED), failure, unverified: output };
+	// Without a status, the thread does not show the run yet.
+	if (isEmpty && !state.status) return await pollUntilIdle(run, failed(UNVERIFIED));
 	const isBusy = state.status === 'busy';
 	const shown = isBusy ? undefined : await resultOnThread(run, state);
 	if (isEmpty) return shown ?? WITHOUT_ANSWER;
@@ -217,8 +226,12 @@ async function compareWithThread(run: Waited, content: unknown): Promise<RunResu
 /** How many times the node looks for a result on an idle thread. The run may start after the first read. */
 const IDLE_READS = 2;
 
-/** Polls the thread for the result after the server's answer was lost. Gives up if the thread stays idle. */
-async function pollUntilIdle(run: Waited, failure: Failure): Promise<RunResult> {
+/**
+ * Polls the thread for the result after the server's answer was lost or empty. Gives up if the thread stays idle.
+ *
+ * @param unknown the result if the thread does not show the run
+ */
+async function pollUntilIdle(run: Waited, unknown: NoAnswer): Promise<RunResult> {
 	const { kind } = run.intent;
 	let idleReads = 0;
 	const look = async () => {
@@ -235,7 +248,6 @@ async function pollUntilIdle(run: Waited, failure: Failure): Promise<RunResult> 
 	const { isBusy, result } = await repeated(run, look, isDone);
 	if (result) return result;
 	if (isBusy) return STILL_RUNNING;
-	const unknown = mayHaveArrived(kind, failure);
 	return idleReads >= IDLE_READS ? unknown : { ...unknown, status: 'timedOut' };
 }
 

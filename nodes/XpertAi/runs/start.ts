@@ -1,11 +1,13 @@
 import { randomUUID } from 'crypto';
-import { difference, differenceBy, maxBy } from 'lodash';
+import { compact, difference, differenceBy, isString, maxBy } from 'lodash';
 
 import { derivedId } from '../payloads/common';
 import { RunEvents } from '../threads/runEvents';
 import {
 	createConversation,
 	findAnswer,
+	isConversationId,
+	isUnasked,
 	joinRun,
 	learnOwner,
 	listRuns,
@@ -37,6 +39,7 @@ import {
 	mayMeanNoRecord,
 } from '../transport/failure';
 import type { Failure } from '../transport/failure';
+import { sanitize } from '../transport/sanitize';
 import {
 	abandonRun,
 	busy,
@@ -54,6 +57,7 @@ import {
 	runCancelled,
 	stillBusy,
 	timedOut,
+	UNREACHABLE_MS,
 	withMessageMark,
 	withTarget,
 } from './run';
@@ -180,11 +184,11 @@ export async function explainUnreadable(run: Run, otherwise: NoAnswer): Promise<
 	const { failure, conversationId } = await conversationOf(run);
 	if (failure && !otherwise.failure) return failedBy(failure);
 	if (failure || conversationId) return otherwise;
+	const reason = (await isConversationId(run, run.threadId))
+		? '"Thread" holds the ID of a conversation, not that of its thread'
+		: 'There is no conversation with this thread';
 	const advice = 'Check "Thread": it takes a threadId, not a conversationId, of the same token.';
-	return {
-		...failed('There is no conversation with this thread', advice),
-		failure: otherwise.failure,
-	};
+	return { ...failed(reason, advice), failure: otherwise.failure };
 }
 
 /** Returns the result of a run that the server rejected. */
@@ -296,9 +300,6 @@ export async function startInTurn(run: Run): Promise<StartedRun | NoAnswer> {
 export const isElsewhere = (run: Run, started: Pick<StartedRun, 'threadId'>) =>
 	started.threadId.toLowerCase() !== run.threadId.toLowerCase();
 
-/** Time limit for retrying the first read of the run list. It is short, because the server's address may be wrong. */
-const UNREACHABLE_MS = 60_000;
-
 /**
  * Lists the runs of a thread. Retries temporary failures until the deadline.
  *
@@ -344,7 +345,7 @@ async function waitUntilFree(run: Run): Promise<RunRecord[] | NoAnswer> {
 			if (run.whenBusy === 'fail') return busy(blocking);
 			if (watch?.runId !== blocking.run_id) {
 				watch?.end();
-				watch = watchSilence(run, blocking.run_id);
+				watch = watchSilence(run, blocking);
 			}
 			const silentMs = await watch.look();
 			if (run.remaining() <= 0) return stillBusy(blocking, silentMs, run.facts.cancelledRun);
@@ -359,12 +360,16 @@ async function waitUntilFree(run: Run): Promise<RunRecord[] | NoAnswer> {
 /** Kinds of failure that can break an open stream. The node treats all other kinds as a refusal of the stream. */
 const STREAM_BREAKS = new Set(['network', 'timeout', 'cancelled']);
 
+/** The node cancels a silent run only if it started at least this many silence limits ago. */
+const MIN_AGE_FACTOR = 3;
+
 /**
  * Watches a run that blocks a thread, and measures the time since the last event. If the server of the run was killed,
  * no more events arrive, but the record of the run stays `running`. While a model thinks, its run looks the same.
  */
-function watchSilence({ cancelSilentMs: limit, ...asked }: Run, runId: string) {
+function watchSilence({ cancelSilentMs: limit, ...asked }: Run, blocking: RunRecord) {
 	const { clock, facts } = asked;
+	const { run_id: runId, created_at: startedAt } = blocking;
 	const run = { ...asked, runId };
 	const events = new RunEvents(runId);
 	const abort = new AbortController();
@@ -385,7 +390,8 @@ function watchSilence({ cancelSilentMs: limit, ...asked }: Run, runId: string) {
 		});
 	};
 	/**
-	 * Cancels the run after `limit` milliseconds without an event. Does not cancel a run during a tool call.
+	 * Cancels the run after `limit` milliseconds without an event. Does not cancel a run during a tool call, or a run
+	 * that started less than three times the limit ago: its model may still think.
 	 *
 	 * @returns the milliseconds since the last event of the run
 	 */
@@ -393,7 +399,8 @@ function watchSilence({ cancelSilentMs: limit, ...asked }: Run, runId: string) {
 		join();
 		// While the server refuses the stream, no events arrive. So measure the silence from the last refusal.
 		const isSilent = limit > 0 && clock.now() - Math.max(eventAt, refusedAt) >= limit;
-		if (isSilent && !events.isInToolCall && runId !== facts.cancelledRun) {
+		const isYoung = clock.now() - Date.parse(startedAt) < MIN_AGE_FACTOR * limit;
+		if (isSilent && !isYoung && !events.isInToolCall && runId !== facts.cancelledRun) {
 			const { status } = await cancelRunById(run);
 			if (status === 'cancelled') facts.cancelledRun = runId;
 		}
@@ -453,14 +460,22 @@ async function planDecision(run: Run, body: RunBody, waitingRun: RunRecord): Pro
 	if (stored?.message?.status === 'aborted') return runCancelled(stored.message.error ?? error);
 	// The server would ignore changes to a call that does not wait, and run the waiting calls unchanged.
 	const calls = taskValues('call.id', tasks);
-	if (difference(run.intent.changes, calls).length > 0) return CALLS_NOT_WAITING;
+	if (difference(run.intent.changes, calls).length > 0) return callsNotWaiting(calls);
 	return { body: withTarget(body, waitingRun.run_id), waitingRun, decided: tasks };
 }
 
-const CALLS_NOT_WAITING = failed(
-	'"Changed Arguments" names a call that does not wait',
-	'Nothing was decided. It takes the callId of each call in interrupt. If arguments were changed before, leave it empty to confirm them.',
-);
+/** Returns the result if a decision changes the arguments of a call that does not wait. */
+function callsNotWaiting(calls: unknown[]) {
+	const shown = compact(calls.map((id) => isString(id) && sanitize(id)));
+	if (shown.length > 0) {
+		const advice = `Nothing was decided. Waiting: ${shown.join(', ')}.`;
+		return failed('"Changed Arguments" names a call that does not wait', advice);
+	}
+	return failed(
+		'The waiting run lists no calls',
+		'Nothing was decided. The server lists no calls after arguments were changed. Leave "Changed Arguments" empty to confirm them, or reject.',
+	);
+}
 
 /** Sends the request. If the server's answer is lost, searches for the started run. */
 async function sendOnce(run: Run, plan: Plan): Promise<StartedRun | NoAnswer> {
@@ -517,9 +532,12 @@ async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
 	if (run.isNew) return newestOf(fresh)?.run_id;
 	// The thread shows only the message mark of its newest question. This mark cannot identify one of several new runs.
 	const [found, ...others] = fresh;
-	if (!found || others.length > 0 || !messageMark) return undefined;
-	const { answer: state } = await readThread(run, run.threadId, 1);
-	return messageMarkOf(state) === messageMark ? found.run_id : undefined;
+	if (!found || others.length > 0) return undefined;
+	// A retry has no mark. The new run is the retry unless somebody has asked a question since.
+	const isOurs = messageMark
+		? messageMarkOf((await readThread(run, run.threadId, 1)).answer) === messageMark
+		: await isUnasked(run, await conversationOf(run), newestOf(before)?.updated_at);
+	return isOurs ? found.run_id : undefined;
 }
 
 /**

@@ -350,12 +350,21 @@ export async function proveOwner(
 const messageRecord = z.object({
 	role: z.string(),
 	content: z.unknown(),
+	createdAt: textIfAny,
 	...eachOf(textIfAny.nullish(), 'status', 'error'),
 });
 
 const foundMessages = z
 	.object({ items: z.array(messageRecord.optional().catch(undefined)) })
 	.transform(({ items }) => compact(items));
+
+const findMessages = async (client: ApiClient, id: string, where: object) =>
+	await call(client, {
+		...SEARCH,
+		path: buildPath('/conversations/{id}/messages/search', { id }),
+		body: JSON.stringify({ where }),
+		schema: foundMessages,
+	});
 
 /**
  * Finds the stored answer of a run in the conversations of its thread.
@@ -369,16 +378,25 @@ export async function findAnswer(
 	executionId: string,
 ) {
 	for (const id of conversationIds) {
-		const { answer, failure } = await call(client, {
-			...SEARCH,
-			path: buildPath('/conversations/{id}/messages/search', { id }),
-			body: JSON.stringify({ where: { executionId } }),
-			schema: foundMessages,
-		});
+		const { answer, failure } = await findMessages(client, id, { executionId });
 		const message = answer?.findLast(({ role }) => role === 'ai');
 		if (failure || message) return { message, failure };
 	}
 	return { message: undefined, failure: unread };
+}
+
+/** Whether no message of a user is newer than a time. False if the messages cannot be read. */
+export async function isUnasked(
+	client: ApiClient,
+	{ failure: unread, conversationIds }: Pick<ConversationFacts, 'failure' | 'conversationIds'>,
+	since = '',
+) {
+	if (unread) return false;
+	for (const id of conversationIds) {
+		const { answer } = await findMessages(client, id, { role: 'human' });
+		if (answer?.every(({ createdAt = '' }) => createdAt <= since) !== true) return false;
+	}
+	return true;
 }
 
 /*
