@@ -198,7 +198,8 @@ describe('a run that has ended', () => {
 	});
 
 	it('failed for the reason of the conversation where its own message and stream are gone', async () => {
-		add({ endpoint: 'runs', nth: 1, do: 'run', outcome: 'fail', error: 'No' });
+		const failing: FaultRule = { endpoint: 'runs', do: 'run', outcome: 'fail' };
+		add({ ...failing, nth: 1, error: 'No' }, { ...failing, nth: 2, error: 'Another reason' });
 		const ids = await ended();
 		add(answering('getMessages', 201, { body: { items: [] } }));
 		fixture.sandbox.expireStream(ids.runId);
