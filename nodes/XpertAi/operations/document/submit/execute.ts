@@ -219,7 +219,7 @@ function targetsOf(
 	const readsAhead = !mayContinue(first.context);
 	const checkSettings = sameSettingsCheck(first, schema);
 	const targets = new Map<string, Target>();
-	for (const item of items) {
+	for (const [at, item] of items.entries()) {
 		try {
 			item.checkSameCredential(first);
 			checkSettings(item);
@@ -233,6 +233,7 @@ function targetsOf(
 			submission.unassigned += 1;
 			submission.takeFlaw(item, caught);
 		}
+		submission.itemsNotRead = items.length - at - 1;
 		if (submission.stoppedBy) break;
 	}
 	return [...targets.values()];

@@ -395,6 +395,8 @@ export class Submission {
 	refusal?: ItemError;
 	/** Number of items that were rejected before the node assigned them to a source. */
 	unassigned = 0;
+	/** Number of items after the one that stopped the run. */
+	itemsNotRead = 0;
 
 	constructor(
 		/** The item whose settings apply to all items. */
@@ -641,11 +643,14 @@ export class Submission {
 			if (name === undefined || outcome === 'stored') return [];
 			return outcome === 'unknown' ? `${name} (stored or not)` : name;
 		});
+		const reasons = failed.flatMap((one) => (one.outcome === 'stored' ? [] : one.reason));
 		const hasOthers = item.context.getInputData().length > 1 || documents > 1;
-		error.message = trimEnd(sentences(error.message, inWords(counts)), '.');
+		const unread = this.itemsNotRead > 0 && `, ${counted(this.itemsNotRead, 'item')} not read`;
+		error.message = trimEnd(sentences(error.message, `${inWords(counts)}${unread || ''}`), '.');
 		error.description = sentences(
 			error.description,
 			names.length > 0 && `Failed: ${someNames(names)}`,
+			new Set(reasons).size > 1 && `Reasons: ${firstOf(reasons).join('; ')}`,
 			found + stored + unknown > 0 && SECOND_RUN,
 			hasOthers && CONTINUE_HINT,
 		);

@@ -303,12 +303,27 @@ describe('the error with Stop', () => {
 		failed();
 		failed('unknown', read('b'));
 		for (const { document } of [read(), read()]) run.take({ document, outcome: 'notSent' });
+		run.itemsNotRead = 2;
 		const error = stopped();
 		expect(error.message).toBe(
-			'The server answered 422: no. Documents: 1 stored, 1 rejected, 1 unknown, 2 not sent',
+			'The server answered 422: no. Documents: 1 stored, 1 rejected, 1 unknown, 2 not sent, 2 items not read',
 		);
 		expect(error.description).toContain(
 			'Failed: a, b (stored or not). A second run replaces documents that carry a UUID as ID and stores all others again. To have the others come out all the same, set "On Error"',
+		);
+	});
+
+	it('gives the first three reasons where they differ', () => {
+		const { run, read, failed, stopped } = runOf({ continues: false });
+		failed();
+		failed();
+		expect(stopped().description).not.toContain('Reasons');
+		for (const reason of ['b', 'c', 'd']) {
+			const facts = { kind: 'status', status: 400, reason } as const;
+			run.take({ ...read(), outcome: 'rejected', failure: failure(facts) });
+		}
+		expect(stopped().description).toContain(
+			'Reasons: The server answered 422: no.; The server answered 400: b; The server answered 400: c. ',
 		);
 	});
 
