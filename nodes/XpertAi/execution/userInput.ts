@@ -7,6 +7,7 @@ import {
 	get,
 	identity,
 	isEmpty,
+	isEqual,
 	isError,
 	isNil,
 	isPlainObject,
@@ -378,8 +379,10 @@ const TYPE_SCHEMAS: Partial<
 	string: (_, { multipleValues } = {}) => (multipleValues ? converted() : stringSchema),
 	multiOptions: () => ifGiven(z.array(z.string())),
 	// An expression may return the whole collection, as an object or as JSON text.
-	collection: ({ options }) =>
-		ifGiven(jsonValue.pipe(groupSchema(options as INodeProperties[]).transform(ifFilled))),
+	collection: ({ options }) => {
+		const group = groupSchema(options as INodeProperties[]).transform(ifFilled);
+		return jsonValue.pipe(converted(unlessEmptyList)).pipe(group.optional());
+	},
 	fixedCollection: ({ options }, { multipleValues } = {}) => {
 		const [{ name, values }] = options as [INodePropertyCollection];
 		const row = groupSchema(values);
@@ -404,6 +407,9 @@ export const groupSchema = memoize((fields: INodeProperties[]) => {
 	});
 });
 groupSchema.cache = new WeakMap();
+
+/** Some expressions and generated workflows give an empty list for a collection without fields. */
+const unlessEmptyList = (raw: unknown) => (isEqual(raw, []) ? undefined : raw);
 
 /** Turns an empty object or list into undefined, because servers would store the empty value. */
 const ifFilled = (values: object) => (isEmpty(values) ? undefined : values);

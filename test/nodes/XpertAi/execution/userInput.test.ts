@@ -327,7 +327,9 @@ describe('collections', () => {
 		[created, { ...more({ ofAnOlderVersion: 1 }), other: 2 }, { name: 'M' }],
 		[created, more({ recall: { topK: '', score: null }, parserConfig: {} }), { name: 'M' }],
 		[created, more({ recall: { topK: '', score: 1 } }), { name: 'M', recall: { score: 1 } }],
-		...[undefined, null, '', {}].map((nothing) => [created, more(nothing), { name: 'M' }] as never),
+		...[undefined, null, '', {}, [], '[]'].map(
+			(nothing) => [created, more(nothing), { name: 'M' }] as never,
+		),
 		[
 			created,
 			more({ copilotModel: JSON.stringify(EMBEDDING) }),
