@@ -1,4 +1,4 @@
-import { runBodies } from 'nodes/XpertAi/payloads/bodies';
+import { conversationRecord, rating, runBodies } from 'nodes/XpertAi/payloads/bodies';
 
 const send = (input: unknown, more = {}) => ({ action: 'send', message: { input }, ...more });
 const withInput = (input: unknown) => ({ assistant_id: 'a', input });
@@ -31,5 +31,39 @@ describe('the body of E4', () => {
 		['decision', withInput({ action: 'resume', target: {}, decision: { type: 'perhaps' } })],
 	] as const)('of the kind %s is not taken as %j', (kind, body) => {
 		expect(runBodies[kind].safeParse(body).success).toBe(false);
+	});
+});
+
+describe('the body of a rating', () => {
+	it('takes the two ratings, with a comment or without', () => {
+		for (const body of [{ rating: 'like' }, { rating: 'dislike', content: 'Too long' }])
+			expect(rating.parse(body)).toEqual(body);
+	});
+
+	it.each([
+		['no rating', {}, 'rating'],
+		['a rating of another kind', { rating: 'LIKE' }, 'rating'],
+		['a comment that is no text', { rating: 'like', content: 5 }, 'content'],
+	])('refuses %s', (_what, body, path) => {
+		const { issues = [] } = rating.safeParse(body).error ?? {};
+		expect(issues.map((issue) => issue.path.join('.'))).toEqual([path]);
+	});
+});
+
+describe('the record of a conversation', () => {
+	it('has what the node reads, and why its last run failed as text', () => {
+		const record = { id: 'c', threadId: 't', status: 'error', createdAt: 'now' };
+		const operation = { tasks: [{ id: 1 }] };
+		expect(conversationRecord.parse({ ...record, operation, error: 'No model' })).toEqual({
+			...record,
+			operation,
+			error: 'No model',
+		});
+		expect(conversationRecord.parse({ error: { code: 1 } }).error).toBe('{"code":1}');
+	});
+
+	it('lacks what is of another type', () => {
+		const record = { id: 5, threadId: null, status: {}, createdAt: 1, error: '', operation: 'no' };
+		expect(conversationRecord.parse(record)).toEqual({ operation: null });
 	});
 });

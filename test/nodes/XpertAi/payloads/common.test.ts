@@ -7,8 +7,10 @@ import {
 	canonicalKey,
 	dateTime,
 	derivedId,
+	exactJson,
 	hasLoneSurrogate,
 	isUuid,
+	jsonValue,
 	keyRule,
 	missingValueIn,
 	utcText,
@@ -181,7 +183,60 @@ it.each([
 	['what n8n makes of one', '1970-01-01T09:00:00.000+09:00', '1970-01-01T00:00:00.000Z'],
 	['a day', '1970-01-01', '1970-01-01'],
 	['no day', '2026-13-01T10:00:00.000+01:00', '2026-13-01T10:00:00.000+01:00'],
+	[
+		'more than a time',
+		'1970-01-01T09:00:00.000+09:00 (JST)',
+		'1970-01-01T09:00:00.000+09:00 (JST)',
+	],
 	['a number', 5, 5],
 ])('%s is a time in UTC, where it is one', (_, value, text) => {
 	expect(utcText(value)).toBe(text);
+});
+
+describe('JSON', () => {
+	it('is read as it was written, whatever the value', () => {
+		fc.assert(
+			fc.property(fc.jsonValue(), (value) => {
+				const text = JSON.stringify(value);
+				expect(exactJson(text)).toEqual(JSON.parse(text));
+			}),
+		);
+	});
+
+	it('keeps each digit of an integer, as text where JavaScript would round it', () => {
+		fc.assert(
+			fc.property(fc.bigInt(), (integer) => {
+				const isExact =
+					BigInt(Number(integer)) === integer && String(Number(integer)) === `${integer}`;
+				const expected = isExact ? Number(integer) : `${integer}`;
+				expect(exactJson(`{"id":${integer}}`)).toEqual({ id: expected });
+			}),
+		);
+	});
+
+	it.each([
+		['in a text', '["-12345678901234567891"]', ['-12345678901234567891']],
+		['behind a quote in a text', '["\\"12345678901234567891"]', ['"12345678901234567891']],
+		['of a fraction', '[0.1234567890123456789]', [0.1234567890123456789]],
+		['of a number with an exponent', '[1234567890123456789e-3]', [1234567890123456.8]],
+		['that JavaScript does not round', '[9007199254740992]', [9007199254740992]],
+	])('leaves many digits alone %s', (_place, text, value) => {
+		expect(exactJson(text)).toEqual(value);
+	});
+
+	it.each([
+		['blanks are no value', ' \n', undefined],
+		['null is no value', null, undefined],
+		['a byte order mark is left out', '\ufeff{"a":1}', { a: 1 }],
+		['an object stays as it is', { a: 1 }, { a: 1 }],
+	])('in a field: %s', (_rule, given, value) => {
+		expect(jsonValue.parse(given)).toEqual(value);
+	});
+
+	it('in a field that cannot be read is refused with the reason', () => {
+		const { issues = [] } = jsonValue.safeParse('{a').error ?? {};
+		expect(issues).toEqual([
+			expect.objectContaining({ message: expect.stringMatching(/^must be JSON \(.+\)$/) }),
+		]);
+	});
 });

@@ -48,6 +48,11 @@ describe('the signature of an address', () => {
 		expect(unsignedAddress(`https://a.example/b?${query}`)).toBe('https://a.example/b');
 	});
 
+	it('is kept in a fragment, which no server gets', () => {
+		const address = 'https://a.example/b#page?Expires=1&Signature=s&Key-Pair-Id=k';
+		expect(unsignedAddress(address)).toBe(address);
+	});
+
 	it.each([
 		'X-Amz-Date=1',
 		'sig=s&sp=r',
