@@ -1,4 +1,4 @@
-import { lowerCase, map, startCase } from 'lodash';
+import { lowerCase, map, startCase, upperFirst } from 'lodash';
 
 import type { Operation, Resource } from './execution/operation';
 import { count } from './operations/assistant/count';
@@ -56,11 +56,15 @@ export const catalogue: Resource[] = resources({
 	file: [createFile],
 });
 
-/** Builds the resources. For example, the key `fileContext` gives the name "File Context". */
+/**
+ * Builds the resources. For example, the key `fileContext` gives the name "File Context", and the operation "Get Status"
+ * in it the action "Get status file context".
+ */
 function resources(operations: Record<string, Operation[]>): Resource[] {
 	return map(operations, (all, value) => {
 		const name = startCase(value);
-		const withAction = all.map((one) => ({ action: `${one.name} ${lowerCase(name)}`, ...one }));
+		const actionOf = (one: Operation) => upperFirst(lowerCase(`${one.name} ${name}`));
+		const withAction = all.map((one) => ({ action: actionOf(one), ...one }));
 		return { value, name, operations: withAction };
 	});
 }

@@ -1,13 +1,30 @@
-import { range, sortBy, uniq, without } from 'lodash';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { globSync } from 'fast-glob';
+import { map, range, sortBy, uniq, without } from 'lodash';
 import type { INodeProperties } from 'n8n-workflow';
 
+import { projectRoot } from 'host/paths';
 import { catalogue } from 'nodes/XpertAi/catalogue';
 import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
 import { isCoded, operationFields } from 'nodes/XpertAi/execution/operation';
-import { OPERATIONS, endpointOf } from '../support/properties';
+import { OPERATIONS, allProperties, endpointOf } from '../support/properties';
 
 /** What an operation is called that changes nothing. */
 const READS = /^(Check|Count|Find|Get|List|Search|Test)\b/;
+
+/** All code that may read a field. */
+const CODE = globSync('nodes/XpertAi/**/*.ts', { cwd: projectRoot })
+	.map((file) => readFileSync(path.join(projectRoot, file), 'utf8'))
+	.join('\n');
+
+/** Whether code reads a field: by its path (`'options.timeout'`), out of settings, or by its name. */
+function isRead(name: string): boolean {
+	const taken = `\\{[^{}]*\\b${name}\\b[^{}]*\\}(: \\w+)?\\)? =[^=>]`;
+	const byName = `(?<!(Field|[lL]ocator)\\(\\s*|name: )'${name}'`;
+	return new RegExp(`\\.${name}\\b|${taken}|${byName}`).test(CODE);
+}
 
 describe('the catalogue', () => {
 	it('has every endpoint of the contract', () => {
@@ -25,12 +42,26 @@ describe('the catalogue', () => {
 
 	it('lets nobody set how many go at once of what only reads, and one after another what changes something', () => {
 		const declared = OPERATIONS.filter(({ operation }) => !isCoded(operation));
+		const advice = `What only reads is \`repeatable\` and called ${READS.source}; what else is, may change something`;
 		for (const { operation, title } of declared) {
 			const options = operationFields(operation).find(({ name }) => name === 'options')?.options;
 			const atOnce = options?.find(({ name }) => name === 'concurrency') as INodeProperties;
 			const onlyReads = READS.test(operation.name);
-			expect([title, atOnce?.default]).toEqual([title, onlyReads ? undefined : 1]);
+			expect({ advice, [title]: atOnce?.default }).toEqual({
+				advice,
+				[title]: onlyReads ? undefined : 1,
+			});
 		}
+	});
+
+	it('has no field that no code reads', () => {
+		// The fields of a body are read together.
+		const fields = OPERATIONS.flatMap(({ operation, title }) =>
+			allProperties(isCoded(operation) ? operation.fields : (operation.options ?? []), title),
+		);
+		const unread = fields.filter(({ property }) => !isRead(property.name));
+		const advice = "read these, as item.setting('options.<name>', <schema>) does, or take them out";
+		expect({ [advice]: map(unread, 'place') }).toEqual({ [advice]: [] });
 	});
 
 	it('names no resource twice, and no operation twice within one', () => {
