@@ -12,15 +12,28 @@ import { PAGE_SIZE, collectPages } from '../execution/paging';
 import { isJsonObject, listAnswer } from '../transport/answer';
 import { connectionOf } from '../transport/request';
 
-/** For each list of conversations, the field that identifies a conversation. */
-const ID_KEYS = { searchThreads: 'threadId', searchConversations: 'id' };
+/** What the editor asks of a list. */
+interface Asked {
+	/** The text in the search box; empty for no filter. */
+	filter: string;
+	/** The number of entries on the pages before. */
+	offset: number;
+	context: ILoadOptionsFunctions;
+	/** Posts a search request, and returns the records in the answer. `resultsKey`: see `listAnswer`. */
+	fetchList: (path: string, body: object, resultsKey?: string) => Promise<IDataObject[]>;
+}
 
-/** The names of the lists. Each name is also the name of a method in `listSearch`. */
-export type ListName = 'searchAssistants' | keyof typeof ID_KEYS;
+/** The lists, by name. Each name is also the name of a method in `listSearch`. */
+const LISTS = {
+	searchAssistants,
+	searchThreads: conversationsBy('threadId'),
+	searchConversations: conversationsBy('id'),
+};
+
+export type ListName = keyof typeof LISTS;
 
 /**
- * Returns the entries of a list for the editor. For conversations, returns one page. For assistants, fetches all and
- * filters them, because the server cannot search assistants by name.
+ * Returns the entries of a list for the editor.
  *
  * @param filter the text in the search box; empty for no filter
  * @param paginationToken the offset of the page, from the previous result
@@ -33,28 +46,37 @@ export async function searchList(
 	paginationToken = '0',
 ): Promise<INodeListSearchResult> {
 	const { send } = await connectionOf(context);
-	const fetchList = async (path: string, body: object, resultsKey?: string) => {
+	const fetchList: Asked['fetchList'] = async (path, body, resultsKey) => {
 		const request = { method: 'POST', path, repeatable: true } as const;
 		const schema = listAnswer(resultsKey);
 		const asked = { ...request, body: JSON.stringify(body), schema };
 		return (await callOrThrow(context, send, asked)).answer.filter(isJsonObject);
 	};
-	if (name === 'searchAssistants') {
-		const all = await collectPages(async (page) => await fetchList('/assistants/search', page));
-		const entries = distinct(all.flatMap(assistantEntry));
-		if (entries.length === 0)
-			throw operationError(context.getNode(), NO_ASSISTANT, { description: WHERE_ASSISTANTS_ARE });
-		const isWanted = (entry: INodeListSearchItems) =>
-			`${entry.name} ${entry.value}`.toLowerCase().includes(filter.toLowerCase());
-		return { results: entries.filter(isWanted) };
-	}
-	const page = { limit: PAGE_SIZE, offset: Number(paginationToken), search: filter || undefined };
-	const body = { order: { updatedAt: 'DESC' }, ...page };
-	const found = await fetchList('/conversations/search', body, 'items');
-	const next = found.length === PAGE_SIZE ? String(page.offset + PAGE_SIZE) : undefined;
-	const zone = context.getTimezone();
-	const entries = found.flatMap((one) => conversationEntry(one, ID_KEYS[name], zone));
-	return { results: distinct(entries), paginationToken: next };
+	return await LISTS[name]({ context, filter, offset: Number(paginationToken), fetchList });
+}
+
+/** Fetches and filters all assistants, because the server cannot search them by name. */
+async function searchAssistants({ context, filter, fetchList }: Asked) {
+	const all = await collectPages(async (page) => await fetchList('/assistants/search', page));
+	const entries = distinct(all.flatMap(assistantEntry));
+	if (entries.length === 0)
+		throw operationError(context.getNode(), NO_ASSISTANT, { description: WHERE_ASSISTANTS_ARE });
+	const isWanted = (entry: INodeListSearchItems) =>
+		`${entry.name} ${entry.value}`.toLowerCase().includes(filter.toLowerCase());
+	return { results: entries.filter(isWanted) };
+}
+
+/** Returns a list of conversations that fetches one page. `idKey`: the field that identifies a conversation. */
+function conversationsBy(idKey: 'threadId' | 'id') {
+	return async ({ context, filter, offset, fetchList }: Asked) => {
+		const page = { limit: PAGE_SIZE, offset, search: filter || undefined };
+		const body = { order: { updatedAt: 'DESC' }, ...page };
+		const found = await fetchList('/conversations/search', body, 'items');
+		const next = found.length === PAGE_SIZE ? String(offset + PAGE_SIZE) : undefined;
+		const zone = context.getTimezone();
+		const entries = found.flatMap((one) => conversationEntry(one, idKey, zone));
+		return { results: distinct(entries), paginationToken: next };
+	};
 }
 
 const NO_ASSISTANT = 'This key may use no assistant';

@@ -89,7 +89,7 @@ export const listSearch = {
 	searchAssistants: searchOf('searchAssistants'),
 	searchThreads: searchOf('searchThreads'),
 	searchConversations: searchOf('searchConversations'),
-};
+} satisfies Record<ListName, unknown>;
 
 function searchOf(list: ListName) {
 	return async function search(this: ILoadOptionsFunctions, ...args: [string?, string?]) {
