@@ -117,8 +117,14 @@ const nightly = {
 	testMatch: ['<rootDir>/test/!(e2e)/**/*.nightly.test.ts'],
 };
 
-const e2e = {
+/** What runs a real n8n: beside other work each step may take long. */
+const onHost = {
 	...shared,
+	setupFilesAfterEnv: ['<rootDir>/test/support/patience.ts'],
+};
+
+const e2e = {
+	...onHost,
 	displayName: 'e2e',
 	testMatch: ['<rootDir>/test/e2e/**/*.e2e.test.ts'],
 	globalSetup: '<rootDir>/test/e2e/support/globalSetup.ts',
@@ -126,7 +132,7 @@ const e2e = {
 };
 
 const queue = {
-	...shared,
+	...onHost,
 	displayName: 'queue',
 	testMatch: ['<rootDir>/test/queue/**/*.queue.ts'],
 	globalSetup: '<rootDir>/test/queue/support/globalSetup.ts',
@@ -134,7 +140,7 @@ const queue = {
 
 /** The node out of a registry: published, installed, updated and removed as its users do. */
 const install = {
-	...shared,
+	...onHost,
 	displayName: 'install',
 	testMatch: ['<rootDir>/test/install/**/*.install.ts'],
 	globalSetup: '<rootDir>/test/install/support/globalSetup.ts',
@@ -142,7 +148,7 @@ const install = {
 
 /** The packed node in one real n8n after another, with `XPERTAI_HOST`: scripts/testHosts.js. */
 const hosts = {
-	...shared,
+	...onHost,
 	displayName: 'hosts',
 	testMatch: ['<rootDir>/test/hosts/**/*.hosts.ts'],
 };

@@ -127,9 +127,7 @@ async function bootN8n(
 	});
 	try {
 		const ready = async () =>
-			await waitFor('n8n to answer', async () => await readyOrEnded(server, rest), {
-				timeoutMs: 180_000,
-			});
+			await waitFor('n8n to answer', async () => await readyOrEnded(server, rest));
 		await withHeartbeat(start.say, (seconds) => startingLine(server.log, seconds), ready);
 	} catch (error) {
 		await server.kill();

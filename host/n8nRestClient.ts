@@ -3,6 +3,8 @@ import { Agent } from 'node:http';
 import axios, { type AxiosInstance, type Method } from 'axios';
 import { z } from 'zod';
 
+import { PATIENCE_MS } from './waitFor';
+
 const envelopeSchema = z.object({ data: z.unknown() });
 const failureSchema = z.object({ message: z.string() });
 const identified = z.object({ id: z.string() }).passthrough();
@@ -66,7 +68,12 @@ export class N8nRestClient {
 		// n8n is on this machine, where a proxy the user may have does not lead. A connection that is used again may
 		// be closed by an n8n that was busy for longer than it keeps one.
 		const httpAgent = new Agent({ keepAlive: false });
-		const own = { timeout: 60_000, proxy: false, httpAgent, validateStatus: () => true } as const;
+		const own = {
+			timeout: PATIENCE_MS,
+			proxy: false,
+			httpAgent,
+			validateStatus: () => true,
+		} as const;
 		this.http = axios.create({ baseURL: url, ...own });
 	}
 

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** How long to wait for what is sure to come: only what hangs takes longer, also beside other work. */
+export const PATIENCE_MS = 300_000;
+
 /**
  * Asks again and again until there is an answer.
  *
@@ -10,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export async function waitFor<T>(
 	what: string,
 	ask: () => Promise<T | undefined>,
-	{ timeoutMs = 120_000, everyMs = 100 } = {},
+	{ timeoutMs = PATIENCE_MS, everyMs = 100 } = {},
 ): Promise<T> {
 	const deadline = Date.now() + timeoutMs;
 	for (;;) {

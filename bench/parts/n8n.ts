@@ -165,7 +165,7 @@ async function run({ host, server, credential }: N8n, way: keyof typeof WAYS, lo
 			const found = await host.rest.findExecution(execution);
 			return FINISHED.includes(String(found?.status)) ? found : undefined;
 		},
-		{ timeoutMs: 300_000, everyMs: 500 },
+		{ everyMs: 500 },
 	);
 	const tasks: Tasks = executionSchema.parse(parse(String(stored.data))).resultData.runData;
 	const ends = (some: Tasks[string]) =>

@@ -221,11 +221,11 @@ describe('the example "human in the loop" in n8n', () => {
 		await page.getByRole('button', { name: 'Ask' }).click();
 		// The words stand in the task that the conversation holds, as recorded.
 		const words = /would like to call SubAgent \(.+\)\.\s*input: ASK A PERSON whether to delete/;
-		await page.getByText(words).waitFor({ timeout: 30_000 });
+		await page.getByText(words).waitFor();
 		await page.getByLabel('Decision').selectOption(decision);
 		await window.screenshot(picturePath(`human-in-the-loop-${type}`));
 		await page.getByRole('button', { name: 'Decide' }).click();
-		await page.getByText(done).first().waitFor({ timeout: 30_000 });
+		await page.getByText(done).first().waitFor();
 		const decided = harness.sandbox.requests.of('runs').at(-1)?.body;
 		expect(decided).toMatchObject({ input: { action: 'resume', decision: { type } } });
 	});

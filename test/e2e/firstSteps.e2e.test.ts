@@ -153,9 +153,7 @@ describe('the first five minutes', () => {
 	it('run the first workflow as it is, and show what became of its files', async () => {
 		await window.openWorkflow(idOf('folder-of-files.json'));
 		await window.page.getByRole('button', { name: 'Execute workflow' }).last().click();
-		await window
-			.find('canvas-node-status-success', window.node('Submit Documents'))
-			.waitFor({ timeout: 30_000 });
+		await window.find('canvas-node-status-success', window.node('Submit Documents')).waitFor();
 		await window.page.locator('button[aria-busy="true"]').waitFor({ state: 'hidden' });
 		await window.screenshot(picturePath('first-run'));
 
@@ -173,7 +171,7 @@ describe('the first five minutes', () => {
 		await window.openWorkflow(idOf('ask-an-assistant.json'));
 		await window.page.setViewportSize({ width: 1440, height: 1200 });
 		await window.say(QUESTION);
-		await shown(ANSWER).waitFor({ timeout: 30_000 });
+		await shown(ANSWER).waitFor();
 	});
 
 	it('answer while it is written, with the documents it rests on', async () => {
@@ -182,7 +180,7 @@ describe('the first five minutes', () => {
 		await window.page.setViewportSize({ width: 1440, height: 1360 });
 		harness.sandbox.requests.clear();
 		await window.say(QUESTION);
-		await shown(/^\[1\] warranty\.pdf$/).waitFor({ timeout: 30_000 });
+		await shown(/^\[1\] warranty\.pdf$/).waitFor();
 		await shown(ANSWER).waitFor();
 		// With a key it takes its turn, and is heard once it has begun.
 		expect(harness.sandbox.requests.of('join')).toHaveLength(1);
@@ -209,9 +207,7 @@ describe('the first five minutes', () => {
 		await page.locator('input[type="file"]').setInputFiles(file);
 		await window.screenshot(picturePath('form'));
 		await page.getByRole('button', { name: 'Ask' }).click();
-		await shown(/According to "cleaning-and-care.md": "Brush the inside of the drum/).waitFor({
-			timeout: 30_000,
-		});
+		await shown(/According to "cleaning-and-care.md": "Brush the inside of the drum/).waitFor();
 		await window.screenshot(picturePath('form-answer'));
 		expect(harness.sandbox.requests.of('E12')).toHaveLength(1);
 	});

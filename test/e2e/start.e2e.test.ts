@@ -16,7 +16,7 @@ beforeAll(async () => {
 		cwd: projectRoot,
 	});
 	requireSuccess(compile, 'Compiling the host did not work');
-}, 240_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -5,12 +5,9 @@ import { useSharedHarness } from './support/harness';
 
 const harness = useSharedHarness();
 
-/** n8n polls once a minute at most. */
-const NEXT_POLL = { timeoutMs: 90_000 };
-
 const executions = async (workflowId: string) => await harness.host.rest.listExecutions(workflowId);
 const firstExecution = async (workflowId: string) =>
-	await waitFor('the trigger', async () => (await executions(workflowId))[0], NEXT_POLL);
+	await waitFor('the trigger', async () => (await executions(workflowId))[0]);
 const deactivate = async (workflowId: string) =>
 	await harness.host.rest.deactivateWorkflow(workflowId);
 

@@ -97,7 +97,7 @@ beforeAll(async () => {
 	const userFolder = `${folder}/home`;
 	const env = await installsFromRegistry();
 	await harness.start(await ownN8n({ userFolder, withoutNode: true, env }));
-}, 240_000);
+});
 
 afterAll(async () => {
 	await harness.end();

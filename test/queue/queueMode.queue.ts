@@ -15,7 +15,6 @@ import { QueueMode } from './support/queueMode';
 const RUNS = 24;
 const KEYS = 12;
 const DOCUMENTS = 5_000;
-const MINUTE_MS = 60_000;
 
 const SHARDS = 4;
 
@@ -60,7 +59,7 @@ const QUIET_MS = 3_000;
 const queue = new QueueMode();
 const { harness } = queue;
 
-beforeAll(async () => await queue.start(), 240_000);
+beforeAll(async () => await queue.start());
 afterAll(async () => await queue.end());
 afterEach(() => harness.sandbox.faults.clear());
 
@@ -83,15 +82,11 @@ describe('first messages under twelve keys that come at once', () => {
 		const calls = times(RUNS, (n) => ({ key: `person ${n % KEYS}`, message: `message ${n}` }));
 		await Promise.all(calls.map(async (call) => await harness.callWebhook('keyed', call)));
 
-		const ended = await waitFor(
-			'the answers',
-			async () => {
-				const ids = await harness.host.rest.listExecutions(workflowId);
-				const all = await Promise.all(ids.map(async (id) => await harness.execution(id, 240_000)));
-				return all.length >= RUNS ? all : undefined;
-			},
-			{ timeoutMs: 4 * MINUTE_MS },
-		);
+		const ended = await waitFor('the answers', async () => {
+			const ids = await harness.host.rest.listExecutions(workflowId);
+			const all = await Promise.all(ids.map(async (id) => await harness.execution(id)));
+			return all.length >= RUNS ? all : undefined;
+		});
 		expect(ended.flatMap(({ error }) => error?.message ?? [])).toEqual([]);
 		const answers = ended.flatMap((execution) => execution.json(ASK_NODE));
 		expect(answers.map(({ status }) => status)).toEqual(times(RUNS, () => 'completed'));
@@ -148,7 +143,7 @@ it('an ingestion on a worker ends when Stop is pressed in the main n8n, and send
 });
 
 describe('the examples that shard a source', () => {
-	beforeAll(async () => await queue.startWorker('worker-3'), 120_000);
+	beforeAll(async () => await queue.startWorker('worker-3'));
 
 	let knowledgebaseId: string;
 	let roundId: string;
@@ -184,7 +179,7 @@ describe('the examples that shard a source', () => {
 		const began = workers.map(({ executions }) => executions);
 		const id = await begin(text);
 		await within?.(id);
-		const execution = await harness.execution(id, 300_000);
+		const execution = await harness.execution(id);
 		const shards = workers.map(
 			({ executions }, worker) => difference(executions, began[worker] ?? [], [id]).length,
 		);
@@ -235,7 +230,7 @@ describe('the examples that shard a source', () => {
 		expect(countBy(stored(), ({ disabled }) => disabled === true)).toEqual({ false: SHARDED });
 		expect(timesStored()).toEqual({ once: SHARDED });
 		expect(findable('third words')).toBe(SHARDED);
-	}, 360_000);
+	});
 
 	it('are mended by the next night when all workers are killed, that of the round among them', async () => {
 		await begin('fifth words');
@@ -246,5 +241,5 @@ describe('the examples that shard a source', () => {
 		expect(counts(execution).shards).toBe(SHARDS);
 		expect(timesStored()).toEqual({ once: SHARDED });
 		expect(findable('fifth words')).toBe(SHARDED);
-	}, 300_000);
+	});
 });

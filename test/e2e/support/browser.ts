@@ -2,6 +2,7 @@ import { chromium, type Browser, type Locator, type Page } from 'playwright-core
 import type { N8n } from '../../../host/host';
 import { SESSION_COOKIE, type Session } from '../../../host/n8nRestClient';
 import { LOOPBACK } from '../../../host/ports';
+import { PATIENCE_MS } from '../../../host/waitFor';
 
 const CHROMIUM = process.env.CHROMIUM_PATH || '/usr/bin/chromium';
 const FLAGS = [
@@ -16,9 +17,6 @@ const FLAGS = [
 	// It reaches this machine only. Held back by Playwright's routes, requests would go past the cache.
 	`--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE ${LOOPBACK}`,
 ];
-/** Only for what hangs: a busy machine takes long to draw. */
-const PATIENCE_MS = 60_000;
-
 /** n8n takes what is typed into a parameter when nothing has followed for 200 ms. */
 const TYPING_PAUSE_MS = 250;
 

@@ -2,7 +2,6 @@ import type { Locator } from 'playwright-core';
 import { waitFor } from '../../../host/waitFor';
 import type { EditorWindow } from './browser';
 
-const DRAWING_MS = 20_000;
 const COVERED_MS = 5_000;
 
 /** The open panel of a node: its parameters, its output and its credential. */
@@ -30,7 +29,7 @@ export class NodePanel {
 			const lines = await this.lines();
 			return labels.every((label) => lines.includes(label)) ? lines : undefined;
 		};
-		const wait = waitFor('the labels', all, { timeoutMs: DRAWING_MS });
+		const wait = waitFor('the labels', all);
 		return await wait.catch(async () => await this.lines());
 	}
 

@@ -103,9 +103,9 @@ export class Harness<Used extends N8n = Host> {
 	 *
 	 * @param trigger the name of the node to start at; the workflow's first trigger when left out
 	 */
-	async runManually(workflowId: string, trigger?: string, timeoutMs = 120_000): Promise<Execution> {
+	async runManually(workflowId: string, trigger?: string): Promise<Execution> {
 		const id = await this.startManually(workflowId, trigger);
-		return await this.execution(id, timeoutMs);
+		return await this.execution(id);
 	}
 
 	/** Clicks "Execute workflow" and returns the execution's id at once. */
@@ -115,23 +115,22 @@ export class Harness<Used extends N8n = Host> {
 	}
 
 	/** Waits until an execution has ended and reads what it left. */
-	async execution(id: string, timeoutMs = 120_000): Promise<Execution> {
+	async execution(id: string): Promise<Execution> {
 		const ask = async () => {
 			const stored = await this.host.rest.findExecution(id);
 			const ended = FINISHED.includes(String(stored?.status)) && stored?.data !== NOT_STORED_YET;
 			return ended ? new Execution(id, String(stored?.status), String(stored?.data)) : undefined;
 		};
-		return await waitFor(`execution ${id} to end`, ask, { timeoutMs });
+		return await waitFor(`execution ${id} to end`, ask);
 	}
 
 	/** The newest execution of a workflow, e.g. the one behind a webhook call, once it has ended. */
-	async latestExecution(workflowId: string, timeoutMs = 120_000): Promise<Execution> {
+	async latestExecution(workflowId: string): Promise<Execution> {
 		const id = await waitFor(
 			`an execution of workflow ${workflowId}`,
 			async () => (await this.host.rest.listExecutions(workflowId))[0],
-			{ timeoutMs },
 		);
-		return await this.execution(id, timeoutMs);
+		return await this.execution(id);
 	}
 
 	/** Publishes a workflow, so that its webhooks and schedules work. */
@@ -185,7 +184,7 @@ export class Harness<Used extends N8n = Host> {
  */
 export function useHarness(options?: Partial<HostOptions>, sandbox?: SandboxOptions): Harness {
 	const harness = new Harness();
-	beforeAll(async () => await harness.start(await ownN8n(options), sandbox), 240_000);
+	beforeAll(async () => await harness.start(await ownN8n(options), sandbox));
 	afterAll(async () => await harness.end());
 	return harness;
 }

@@ -50,7 +50,7 @@ export class NpmStart {
 			if (this.child.exitCode !== null) throw new Error(`It ended:\n${this.output}`);
 			return words.test(this.output) || undefined;
 		};
-		await waitFor(`"${words.source}"`, ask, { timeoutMs: 150_000 });
+		await waitFor(`"${words.source}"`, ask);
 	}
 
 	/** Presses Ctrl-C and waits for the end. */
@@ -69,7 +69,7 @@ export class NpmStart {
 export async function nothingRunsIn(folder: string): Promise<void> {
 	const inThere = async () =>
 		workingFolders().some((cwd) => cwd.startsWith(folder)) ? undefined : true;
-	await waitFor(`all processes in ${folder} to end`, inThere, { timeoutMs: 20_000 });
+	await waitFor(`all processes in ${folder} to end`, inThere);
 }
 
 function workingFolders(): string[] {

@@ -14,7 +14,7 @@ export function publishedNode(folder: string): { registry: () => Registry } {
 	beforeAll(async () => {
 		started = await Registry.start(join(folder, 'registry'));
 		await started.publish(packedNode());
-	}, 120_000);
+	});
 
 	afterAll(async () => {
 		await started?.stop();

@@ -79,5 +79,5 @@ async function untilReady(
 		if (child.exitCode !== null) throw new Error(`${name} ended while starting`);
 		return (await runCommand(command, args, { cwd: '/' })).code === 0 || undefined;
 	};
-	await waitFor(`${name} to answer`, ask, { timeoutMs: 30_000, everyMs: 100 });
+	await waitFor(`${name} to answer`, ask);
 }

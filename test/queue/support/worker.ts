@@ -55,7 +55,7 @@ export class Worker {
 			logFile,
 		});
 		const worker = new Worker(name, process, logFile);
-		await waitFor(`${name} to be ready`, async () => worker.readyOrEnded(), { timeoutMs: 120_000 });
+		await waitFor(`${name} to be ready`, async () => worker.readyOrEnded());
 		return worker;
 	}
 
