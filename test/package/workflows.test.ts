@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 import { projects } from '../../jest.config.js';
 import { projectRoot } from 'host/paths';
-import { scripts } from '../../package.json';
+import { engines, scripts } from '../../package.json';
 
 const FOLDER = path.join(projectRoot, '.github', 'workflows');
 const permissions = z.record(z.enum(['read', 'write', 'none'])).default({});
@@ -20,6 +20,7 @@ const job = z.object({
 	uses: z.string().optional(),
 	permissions,
 	'timeout-minutes': z.number().optional(),
+	strategy: z.object({ matrix: z.record(z.array(z.coerce.string())) }).optional(),
 	steps: z.array(step).default([]),
 });
 const workflow = z.object({ permissions, jobs: z.record(job) });
@@ -86,6 +87,11 @@ describe('the workflows', () => {
 	it('end by themselves', () => {
 		const unlimited = jobs.filter((one) => !one.uses && !one['timeout-minutes']);
 		expect(unlimited.map(({ id }) => id)).toEqual([]);
+	});
+
+	it('test each change on the oldest Node.js that the package names, and on newer ones', () => {
+		const tested = jobs.find(({ id }) => id === 'ci.yml: test')?.strategy?.matrix.node;
+		expect(tested).toEqual([engines.node.replace('>=', ''), '22', '24']);
 	});
 
 	it('run what there is, and every kind of test', () => {
