@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+
+import { attempt, isError } from 'lodash';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
 
@@ -24,7 +26,7 @@ function readOptions() {
 	});
 	const wanted = values.only?.split(',') ?? names;
 	if (wanted.some((name) => !names.includes(name)))
-		throw new Error(`--only takes ${names.join(', ')}`);
+		throw new Error(`--only takes ${names.join(', ')}, separated by commas`);
 	return { quick: values.quick, parts: PARTS.filter(({ name }) => wanted.includes(name)) };
 }
 
@@ -38,7 +40,13 @@ function n8nVersion(): string {
 }
 
 async function main(): Promise<void> {
-	const { quick, parts } = readOptions();
+	const options = attempt(readOptions);
+	if (isError(options)) {
+		console.error(`npm run bench: ${options.message}`);
+		process.exitCode = 1;
+		return;
+	}
+	const { quick, parts } = options;
 	// What is measured is what users install, so it has to be what the sources say.
 	await buildIfStale(console.log);
 	const started = performance.now();

@@ -66,6 +66,22 @@ export function compared(
 	};
 }
 
+/** What a cost of ours adds to that of something else, round by round: the difference is judged. */
+export function added(
+	what: string,
+	ours: number[],
+	[name, theirs]: [name: string, values: number[]],
+	{ most, ...shown }: { most: number } & Unit,
+): Row {
+	const differences = ours.map((one, round) => one - (theirs[round] ?? Number.NaN));
+	return {
+		what,
+		measured: spread(differences, shown),
+		beside: `${name}: ${spread(theirs, shown)}`,
+		...judged(differences, { most }, shown),
+	};
+}
+
 /** The middle value, and the lowest and the highest of several. */
 function spread(values: number[], { digits = 0, unit = '' }: Unit): string {
 	const middle = `${figure(median(values), digits)}${unit}`;

@@ -52,21 +52,26 @@ const code = (name: string, jsCode: string, to: string): Node => ({
 	to: [[to]],
 });
 
-const documentsCode = ({ documents, withIds }: Load) => `
+const makeDocuments = ({ documents, withIds }: Load) => `
 const text = ${JSON.stringify('The quick brown fox jumps over the lazy dog. '.repeat(18))};
-return Array.from({ length: ${documents} }, (_, index) => ({ json: {
+const documents = Array.from({ length: ${documents} }, (_, index) => ({
 	${withIds ? "id: '00000000-0000-4000-8000-' + String(index).padStart(12, '0')," : ''}
 	name: 'document-' + index + '.md',
 	filePath: 'manuals/document-' + index + '.md',
 	pages: [{ pageContent: text }],
-} }));`;
+}));`;
 
-const batchesCode = (size: number) => `
-const documents = $input.all().map((item) => item.json);
+const documentsCode = (load: Load) =>
+	`${makeDocuments(load)}\nreturn documents.map((json) => ({ json }));`;
+
+const inBatches = (size: number) => `
 const batches = [];
 for (let from = 0; from < documents.length; from += ${size})
 	batches.push({ json: { documents: documents.slice(from, from + ${size}) } });
 return batches;`;
+
+const batchesCode = (size: number) => `
+const documents = $input.all().map((item) => item.json);${inBatches(size)}`;
 
 /** Document: Submit after a node that makes documents. */
 export function submitWorkflow(
@@ -99,14 +104,59 @@ export function submitWorkflow(
 	]);
 }
 
-/** A Code node that makes batches, and HTTP Request in a loop that sends so many at once. */
+/** HTTP Request, which sends the documents of an item. It sends those of all items it is given at once. */
+const httpRequest = (
+	{ url }: Target,
+	credential: CredentialReference,
+	to: string[][],
+	more: Record<string, unknown> = {},
+): Node => ({
+	name: SENT,
+	type: 'n8n-nodes-base.httpRequest',
+	typeVersion: 4.2,
+	parameters: {
+		method: 'POST',
+		url,
+		authentication: 'predefinedCredentialType',
+		nodeCredentialType: 'xpertAiApi',
+		sendBody: true,
+		specifyBody: 'json',
+		jsonBody: '={{ $json.documents }}',
+		options: {},
+	},
+	to,
+	more: { credentials: { xpertAiApi: credential }, ...more },
+});
+
+/** The best by hand: the documents come as batches, and one HTTP Request sends them. */
+export function readyWorkflow(
+	load: Load,
+	target: Target,
+	credential: CredentialReference,
+): Record<string, unknown> {
+	const batches = makeDocuments(load) + inBatches(load.batchSize);
+	return workflow('Ready Batches', [
+		TRIGGER,
+		code(SOURCE, batches, SENT),
+		httpRequest(target, credential, []),
+	]);
+}
+
+/** A second Code node that makes batches, and HTTP Request in a loop that sends so many at once. */
 export function requestWorkflow(
 	load: Load,
-	{ url }: Target,
+	target: Target,
 	credential: CredentialReference,
 ): Record<string, unknown> {
 	const loop = 'Loop Over Items';
-	return workflow('Code and HTTP Request', [
+	const { careful } = load;
+	const patience = {
+		onError: 'continueErrorOutput',
+		retryOnFail: true,
+		maxTries: 3,
+		waitBetweenTries: 1000,
+	};
+	return workflow('Code, Loop and HTTP Request', [
 		TRIGGER,
 		code(SOURCE, documentsCode(load), BATCHES),
 		code(BATCHES, batchesCode(load.batchSize), loop),
@@ -117,33 +167,7 @@ export function requestWorkflow(
 			parameters: { batchSize: load.concurrency, options: {} },
 			to: [[], [SENT]],
 		},
-		{
-			name: SENT,
-			type: 'n8n-nodes-base.httpRequest',
-			typeVersion: 4.2,
-			parameters: {
-				method: 'POST',
-				url,
-				authentication: 'predefinedCredentialType',
-				nodeCredentialType: 'xpertAiApi',
-				sendBody: true,
-				specifyBody: 'json',
-				jsonBody: '={{ $json.documents }}',
-				options: {},
-			},
-			to: load.careful ? [[loop], [loop]] : [[loop]],
-			more: {
-				credentials: { xpertAiApi: credential },
-				...(load.careful
-					? {
-							onError: 'continueErrorOutput',
-							retryOnFail: true,
-							maxTries: 3,
-							waitBetweenTries: 1000,
-						}
-					: {}),
-			},
-		},
+		httpRequest(target, credential, careful ? [[loop], [loop]] : [[loop]], careful ? patience : {}),
 	]);
 }
 
