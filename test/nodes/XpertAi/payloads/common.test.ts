@@ -218,7 +218,11 @@ describe('JSON', () => {
 		['in a text', '["-12345678901234567891"]', ['-12345678901234567891']],
 		['behind a quote in a text', '["\\"12345678901234567891"]', ['"12345678901234567891']],
 		['of a fraction', '[0.1234567890123456789]', [0.1234567890123456789]],
-		['of a number with an exponent', '[1234567890123456789e-3]', [1234567890123456.8]],
+		[
+			'of a number with an exponent',
+			'[1234567890123456789e-3]',
+			[Number('1234567890123456789e-3')],
+		],
 		['that JavaScript does not round', '[9007199254740992]', [9007199254740992]],
 	])('leaves many digits alone %s', (_place, text, value) => {
 		expect(exactJson(text)).toEqual(value);
