@@ -83,8 +83,18 @@ describe('a message, a decision or another answer, on a thread', () => {
 		};
 		add(onThread(thread, { do: 'status', status: 404, body }));
 		const { error } = await fixture.run(decide(), { items: [says(thread, '')] });
-		expect(error?.message).toBe(`Assistant of Thread ${thread} was not found`);
+		expect(error?.message).toBe(`The assistant of thread ${thread} was not found`);
+		expect(error?.description).toContain('The assistant of this thread is not there any more');
 		expect(error?.description).not.toContain('"Assistant"');
+	});
+
+	it('that the key may not run: it is said which key may', async () => {
+		const { thread } = await say(`${INTERRUPTING_INPUT} first`);
+		add(onThread(thread, { do: 'status', status: 403, body: 'no' }));
+		for (const parameters of [decide(), ask()]) {
+			const { error } = await fixture.run(parameters, { items: [says(thread, 'Hello')] });
+			expect(error?.description).toContain('Use a key made for that workspace, or for this');
+		}
 	});
 
 	it('whose conversation has never run says so as before', async () => {

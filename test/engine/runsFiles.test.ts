@@ -127,7 +127,7 @@ describe('an upload that fails', () => {
 			'The file in "data" was not uploaded: this is too large for the server: too large (HTTP 413)',
 		);
 		expect(error?.description).toMatch(
-			/^The message was not sent, as "Attach Files" names this file\. Make it smaller/,
+			/^The message was not sent, as "Attach Files" names this file\. The file is larger than/,
 		);
 		expect(error?.context).toMatchObject({ itemIndex: 0, data: { threadId: thread } });
 		expect(messages()).toEqual([]);
@@ -150,6 +150,16 @@ describe('an upload that fails', () => {
 		expect(status).toBe('failed');
 		expect(fixture.sandbox.store.conversationOf(String(threadId))?.id).toBe(conversationId);
 		expect(saidOn(fixture.sandbox, String(threadId))).toEqual([]);
+	});
+
+	it.each([
+		[404, 'The server takes no files for runs.'],
+		[500, 'Look up the request ID in the log of the server.'],
+	])('says after a %i how to go on', async (status, words) => {
+		const thread = await newThread();
+		add(answering('E12', status));
+		const { error } = await fixture.run(read(), { items: [asks(thread, otters())] });
+		expect(error?.description).toContain(words);
 	});
 });
 

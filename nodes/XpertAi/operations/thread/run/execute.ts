@@ -21,7 +21,7 @@ import { z } from 'zod';
 
 import { readUploadFile } from '../../../execution/binary';
 import type { FieldValues } from '../../../execution/fields';
-import type { HintContext, ItemError } from '../../../execution/apiError';
+import type { HintContext, ItemError, StatusHints } from '../../../execution/apiError';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import {
@@ -615,12 +615,12 @@ export class Chat implements Listener {
 /**
  * The error of a run without an answer. It contains the reason, the next step, and the IDs of the run.
  *
- * @param hints facts for the error description; default: see `missingRecord`
+ * @param hints facts for the error description; default: see `runHints`
  */
 export function resultError(
 	item: Item,
 	result: NoAnswer,
-	hints: HintContext = { missing: missingRecord(item, result) },
+	hints = runHints(item, result),
 ): NodeApiError {
 	const { failure, reason, advice, status, unverified } = result;
 	// If the server rejects the token, the cached owner may be out of date.
@@ -644,14 +644,30 @@ export function resultError(
 const READ_THREAD_ADVICE = 'Look the thread up on the server, or read it with Thread: Get.';
 
 /**
- * The assistant that a 404 is about. The server looks up the assistant first. Undefined if the item has a run ID,
- * because the 404 may be about the run.
+ * Hints for the start of a run, and for requests about a run. At the start, a 404 is about the assistant, because the
+ * server looks up the assistant first. With a run ID, a 404 may be about the run.
  */
-function missingRecord(item: Item, { threadId = '' }: NoAnswer): HintContext['missing'] {
-	if (item.has('runId')) return undefined;
-	if (item.has('assistantId')) return { field: '"Assistant"', id: item.filledText('assistantId') };
-	return { field: 'Assistant of "Thread"', id: threadId };
+function runHints(item: Item, { threadId = '' }: NoAnswer): HintContext {
+	const statusHints: StatusHints = { 403: PRIVATE_WORKSPACE };
+	if (item.has('runId')) return { statusHints };
+	if (item.has('assistantId'))
+		return { statusHints, missing: { field: '"Assistant"', id: item.filledText('assistantId') } };
+	statusHints[404] = ASSISTANT_GONE;
+	return { statusHints, missing: { field: 'The assistant of thread', id: threadId } };
 }
+
+const PRIVATE_WORKSPACE =
+	'A key of a user may not run the assistants of a private workspace. Use a key made for that workspace, or for this assistant.';
+
+const ASSISTANT_GONE =
+	'The assistant of this thread is not there any more, or the key may not see it. Check "Thread".';
+
+/** Hints for a failed upload (E12), by HTTP status. */
+const UPLOAD_HINTS: StatusHints = {
+	404: 'The server takes no files for runs. Leave "Attach Files" empty, and check that the Base URL of the credential leads to an Xpert AI server.',
+	413: 'The file is larger than the server, or a proxy before it, takes. Make it smaller, or have the limit raised.',
+	500: 'The server could not take the file. Look up the request ID in the log of the server.',
+};
 
 /**
  * The error for a file that was not uploaded.
@@ -665,7 +681,7 @@ export function uploadError(
 	property = '',
 ): NodeApiError {
 	const status = failure.kind === 'cancelled' ? 'cancelled' : 'failed';
-	const error = resultError(item, { ...facts, status, failure }, {});
+	const error = resultError(item, { ...facts, status, failure }, { statusHints: UPLOAD_HINTS });
 	if (status === 'cancelled') return error;
 	error.message = `The file in ${quoted(property)} was not uploaded: ${lowerFirst(error.message)}`;
 	error.description = `The message was not sent, as "Attach Files" names this file. ${error.description}`;
