@@ -27,7 +27,7 @@ import {
 	waitsForPerson,
 } from '../threads/thread';
 import type { Owner, RunIds, RunRecord } from '../threads/thread';
-import type { ApiClient } from '../transport/call';
+import { type ApiClient, FOREIGN_PAUSE_MS } from '../transport/call';
 import { FIRST_PAUSE_MS } from '../transport/clock';
 import {
 	failureMessage,
@@ -160,14 +160,28 @@ async function openOwned(
 async function openUnowned(client: Client, keyed: KeyedConversation): Promise<Opened> {
 	const { keyId, title, credentialId } = keyed;
 	const threadId = derivedId(keyId, `credential ${credentialId}`);
-	const { failure, conversationId } = await readConversation(client, threadId);
-	if (failure) return failedBy(failure, threadId);
-	if (conversationId) return { threadId, conversationId };
-	const { failure: unread } = await readThread(client, threadId);
-	// The thread exists, but the server hides its conversation from this token.
-	if (!unread) return { ...SOMEBODY_ELSES, threadId };
-	if (mayMeanNoRecord(unread)) return await openNew(client, threadId, title);
-	return failedBy(unread, threadId);
+	for (let wasKnown = false; ; wasKnown = true) {
+		const { failure, conversationId } = await readConversation(client, threadId);
+		if (failure) return failedBy(failure, threadId);
+		if (conversationId) return { threadId, conversationId };
+		// The thread exists, but the server hides its conversation from this token.
+		if (wasKnown) return { ...SOMEBODY_ELSES, threadId };
+		const unread = await missingThread(client, threadId);
+		if (unread && !mayMeanNoRecord(unread)) return failedBy(unread, threadId);
+		if (unread) return await openNew(client, threadId, title);
+		// Another message with this key may have created the conversation since. Look for it again.
+	}
+}
+
+/**
+ * Returns why a thread cannot be read. Reads a thread that seems to be missing twice, because two owners would otherwise
+ * share it.
+ */
+async function missingThread(client: Client, threadId: string): Promise<Failure | undefined> {
+	const { failure } = await readThread(client, threadId);
+	if (!failure || !mayMeanNoRecord(failure)) return failure;
+	await client.wait(FOREIGN_PAUSE_MS);
+	return (await readThread(client, threadId)).failure;
 }
 
 const SOMEBODY_ELSES = failed(

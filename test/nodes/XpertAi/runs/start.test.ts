@@ -147,10 +147,27 @@ describe('openByKey without an owner', () => {
 
 	it.each<[string, Answer[], string, object]>([
 		['finds it', [shown], 'search', FOUND],
-		['creates it', [...looked, created], 'search thread create', { conversationId: 'new' }],
-		['refuses what is somebody else’s', [listed(), there], 'search thread', theirs],
+		[
+			'creates it',
+			[...looked, noThread, created],
+			'search thread thread create',
+			{ conversationId: 'new' },
+		],
+		['takes what came meanwhile', [...looked, there, shown], 'search thread thread search', FOUND],
+		[
+			'refuses what is somebody else’s',
+			[listed(), there, listed()],
+			'search thread search',
+			theirs,
+		],
 		['creates nothing while E5 fails', [status(500)], 'search', failedWith(500)],
 		['creates nothing unread', [listed(), status(403)], 'search thread', failedWith(403)],
+		[
+			'creates nothing unread twice',
+			[...looked, status(403)],
+			'search thread thread',
+			failedWith(403),
+		],
 	])('%s', async (_, answers, names, result) => {
 		const course = await open(nobody(), ...answers);
 		expect(course.names.join(' ')).toBe(names);
@@ -158,9 +175,10 @@ describe('openByKey without an owner', () => {
 	});
 
 	it('derives the thread from the key and the credential, and gives no ID', async () => {
-		const { opened, bodies } = await open(nobody(), ...looked, created);
+		const { opened, bodies, clock } = await open(nobody(), ...looked, noThread, created);
 		expect(bodies.at(-1)).toEqual({ threadId: opened.threadId, title: 'Hi' });
 		expect(opened.threadId).not.toBe((await open({ id: 'n8n' }, shown)).opened.threadId);
+		expect(clock.waits).toEqual([1_000]);
 	});
 });
 
