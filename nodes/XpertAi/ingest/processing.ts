@@ -39,6 +39,7 @@ export class Processing {
 	 */
 	private readonly restarted = new Set<string>();
 	private readonly inFlight = new Set<Promise<void>>();
+	private allStarted = true;
 	private failure?: Failure;
 	private routeWorked = false;
 	/** The pause between polls while documents are being stored. Each poll adapts the pause. */
@@ -123,11 +124,12 @@ export class Processing {
 	/**
 	 * How processing ended.
 	 * `failure`: why documents could not be started or polled.
+	 * `allStarted`: whether only polling failed, if anything.
 	 * `unfinished`: number of documents whose processing has not ended. 0 after a failure.
 	 */
 	get result() {
-		const { failure, hasNoRoute, started } = this;
-		return { failure, hasNoRoute, unfinished: failure ? 0 : started.size };
+		const { allStarted, failure, hasNoRoute, started } = this;
+		return { failure, hasNoRoute, allStarted, unfinished: failure ? 0 : started.size };
 	}
 
 	/**
@@ -165,6 +167,7 @@ export class Processing {
 
 	private reportNotStarted(ids: string[]): void {
 		const { failure, hasNoRoute } = this;
+		this.allStarted &&= ids.length === 0;
 		if (failure) for (const id of ids) this.report(id, { state: 'none', failure, hasNoRoute });
 	}
 

@@ -113,11 +113,11 @@ describe('starting the processing of documents', () => {
 	});
 
 	it('ends with a failure; documents started before stay in process', async () => {
-		const { failure, said, starts, asked } = await process(some(200), [], {
+		const { failure, said, starts, asked, allStarted } = await process(some(200), [], {
 			queues: (ids) => (ids.includes('10') ? answered(403) : all(ids, 'running')),
 		});
 		expect(failure).toMatchObject({ status: 403 });
-		expect(asked).toEqual([]);
+		expect({ allStarted, asked }).toEqual({ allStarted: false, asked: [] });
 		expect(starts.length).toBeLessThan(10);
 		const running = [...said.values()].filter(({ state }) => state === 'running');
 		const accepted = starts.filter((ids) => !ids.includes('10'));
@@ -145,8 +145,8 @@ describe('a server without a route to process', () => {
 	});
 
 	it('is not one that lacks the route for statuses', async () => {
-		const { hasNoRoute, failure } = await process(['a'], [() => routeMissing]);
-		expect(hasNoRoute).toBe(false);
+		const { hasNoRoute, failure, allStarted } = await process(['a'], [() => routeMissing]);
+		expect({ hasNoRoute, allStarted }).toEqual({ hasNoRoute: false, allStarted: true });
 		expect(failure).toMatchObject({ status: 404 });
 	});
 });
@@ -207,10 +207,11 @@ describe('documents that the server has not queued', () => {
 	});
 
 	it('are reported as not started when their statuses cannot be read', async () => {
-		const { failure, said } = await process(['a', 'b'], [() => answered(503)], {
+		const { failure, said, allStarted } = await process(['a', 'b'], [() => answered(503)], {
 			queues,
 		});
 		expect(failure).toMatchObject({ status: 503 });
+		expect(allStarted).toBe(false);
 		expect(said.get('a')).toEqual({ state: 'running' });
 		expect(said.get('b')).toMatchObject({ state: 'none', failure });
 	});

@@ -288,20 +288,19 @@ function remarkEnd(submission: Submission, targets: Target[]): void {
 	if (reason) submission.remarkOn(tally.counts.notSent, `not sent, as ${why}: ${reason}`);
 	submission.remarkOn(sumBy(targets, 'older'), NOT_SENT_IN_RETRY);
 	const results = compact(targets.map(({ processing }) => processing?.result));
-	for (const { failure, hasNoRoute } of results) {
+	for (const { failure, hasNoRoute, allStarted } of results) {
 		if (hasNoRoute) submission.remark(NO_PROCESSING_ROUTE);
 		else if (failure) {
 			tally.processingBroken = true;
-			submission.remark(sentences(PROCESSING_BROKEN, failureMessage(failure)));
+			const step = allStarted ? 'followed' : 'started';
+			const broken = `The documents are stored, but their processing could not be ${step}`;
+			submission.remark(sentences(broken, failureMessage(failure)));
 		}
 	}
 	const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
 	const unfinished = `still being processed when the wait ended${next}.`;
 	submission.remarkOn(sumBy(results, 'unfinished'), unfinished);
 }
-
-const PROCESSING_BROKEN =
-	'The documents are stored, but their processing could not be started or followed';
 
 const NO_PROCESSING_ROUTE =
 	'This server decides by itself when documents are found: it takes no request to process them.';
