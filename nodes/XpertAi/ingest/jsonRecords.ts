@@ -22,7 +22,7 @@ const MAX_GROUPED = 100;
 const MAX_VALUE_LENGTH = 32 * 2 ** 20;
 
 /**
- * If a whole file is not one JSON value, it counts as JSON lines only if at least one line in
+ * A file that is not one JSON value, or too long to be one, counts as JSON lines only if at least one line in
  * `LINES_PER_RECORD` is a JSON object. Only the first `FIRST_LINES` lines are checked. A file that begins with `[` does
  * not count as JSON lines.
  */
@@ -44,6 +44,7 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 		held.push(...lines);
 		length += sumBy(lines, 'text.length');
 		if (held.length > 1) areLines ??= isRecord(held[0]);
+		if (length > MAX_VALUE_LENGTH) areLines ||= areJsonLines(held);
 		if (areLines) yield held.splice(0).map(parseLine);
 		else if (length > MAX_VALUE_LENGTH) return yield [{ position: 'The file', flaw: TOO_LONG }];
 	}
@@ -51,7 +52,7 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 }
 
 const TOO_LONG =
-	'is larger than 32 MB, and its first line is no JSON object. Write it as JSON lines: one object a line';
+	'is larger than 32 MB, and its lines are no JSON objects. Write it as JSON lines: one object a line';
 
 /** Yields the lines that are not blank, in groups. Cuts a line that is too long, and ends after this line. */
 async function* filledLines(chunks: AsyncIterable<string>): AsyncGenerator<Line[]> {
@@ -89,17 +90,23 @@ function parseLine({ number, text }: Line): FileRecord {
 const isRecord = (line?: Line) =>
 	line !== undefined && /^\s*\{/.test(line.text) && 'value' in parseLine(line);
 
+/**
+ * Whether the first lines of a file show JSON lines, of which some may be invalid. If hardly any line is a complete
+ * JSON object, the file may be pretty-printed JSON. Checks only the first lines, because each parse error takes time.
+ */
+function areJsonLines(lines: Line[]): boolean {
+	if (lines[0]?.text.trimStart().startsWith('[')) return false;
+	const first = lines.slice(0, FIRST_LINES);
+	return first.filter(isRecord).length * LINES_PER_RECORD >= first.length;
+}
+
 /** Parses a whole file as a JSON array, one JSON value, or JSON lines. Yields one `flaw` if no format fits. */
 function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 	let json: unknown;
 	try {
 		json = exactJson(lines.map(({ text }) => text).join('\n'));
 	} catch (error) {
-		// If hardly any line is a complete JSON object, the file is not JSON lines. It may be pretty-printed JSON with
-		// an error. Check only the first lines, because each parse error takes time.
-		const first = lines.slice(0, FIRST_LINES);
-		const records = lines[0]?.text.trimStart().startsWith('[') ? [] : first.filter(isRecord);
-		if (records.length * LINES_PER_RECORD >= first.length) return yield* lines.map(parseLine);
+		if (areJsonLines(lines)) return yield* lines.map(parseLine);
 		const { message } = error as SyntaxError;
 		const flaw = `is neither JSON lines nor one JSON array or object (${message})`;
 		return yield { position: 'The file', flaw };

@@ -100,6 +100,14 @@ describe('a file with one record a line', () => {
 		expect(await recordsOf(text)).toEqual(expected);
 	});
 
+	it('may be of more than 32 MB although its first line is broken', async () => {
+		const text = `{"a":\n${`{"a":"${'x'.repeat(MB)}"}\n`.repeat(34)}`;
+		const records = await recordsOf(text, [1, MB, 5 * MB, 32 * MB]);
+		expect(records).toHaveLength(35);
+		expect(records[0]).toEqual({ position: 'Line 1 of the file', flaw: 'is not valid JSON' });
+		expect(records.slice(1).every((record) => 'value' in record)).toBe(true);
+	});
+
 	it('ends at a line of more than 32 MB, which is a flaw', async () => {
 		const text = `{"a":1}\n{"a":2}\n{"a":"${'x'.repeat(33 * MB)}"}\n{"a":4}\n`;
 		const records = await recordsOf(text, [MB, 20 * MB, 33 * MB]);
