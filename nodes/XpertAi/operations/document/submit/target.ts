@@ -1,6 +1,6 @@
 import { createHash, hash, randomUUID } from 'crypto';
 
-import { compact, isObject, map } from 'lodash';
+import { compact, isObject, map, sumBy } from 'lodash';
 import { NodeOperationError } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
@@ -52,8 +52,9 @@ const FIRST_BATCH = 10;
 /** Maximum number of documents that are passed on together. */
 const MAX_GROUPED = 10;
 
-/** Maximum number of documents to look up on the server for a new source. */
+/** Maximum number of documents, and about how many bytes of JSON, to look up on the server for a new source. */
 const MAX_CHECKED = 100;
+const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
 
 /** Maximum number of documents in `Target.begun`, to save memory. */
 const MAX_BEGUN = 1000;
@@ -284,10 +285,13 @@ export class Target {
 		const held: Document[] = [];
 		const isUnversioned = ({ contentHash = '', id }: Document) =>
 			contentHash.startsWith(MARKS.version) && memory.known.isOf(id, MARKS.content);
-		while (memory.isNew && held.length < MAX_CHECKED) {
+		// The documents are held in memory until the server has answered.
+		let bytes = 0;
+		while (memory.isNew && held.length < MAX_CHECKED && bytes < MAX_CHECKED_BYTES) {
 			const { done, value } = await documents.next();
 			if (done) break;
 			held.push(...value);
+			bytes += sumBy(value, 'bytes');
 		}
 		if (held.length > 0) await this.checkStored(held.slice(0, MAX_CHECKED), memory);
 		yield held;
