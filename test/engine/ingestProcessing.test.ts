@@ -42,6 +42,18 @@ describe('After Storing: Start Processing', () => {
 	});
 });
 
+it.each([
+	['process', 'started'],
+	['status', 'followed'],
+])('a hint says what the processing could not be: %s, %s', async (route, step) => {
+	add(answering(route, 403));
+	const onError = 'continueErrorOutput';
+	const result = await submit(parameters('wait'), { items: rows(2), onError });
+	expect(hintsOf(result)).toContainEqual(
+		expect.stringContaining(`The documents are stored, but their processing could not be ${step}.`),
+	);
+});
+
 describe('After Storing: Process and Wait', () => {
 	const wait = parameters('wait');
 	it('gives each document the end of its processing; one that failed is on the error output', async () => {
