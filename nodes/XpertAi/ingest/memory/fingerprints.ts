@@ -1,4 +1,4 @@
-import { lowerFirst, sumBy, upperFirst } from 'lodash';
+import { lowerFirst, range, sumBy, upperFirst } from 'lodash';
 
 const ID_BYTES = 16;
 /** Length of a fingerprint in bytes. A fingerprint is the beginning of a content hash. */
@@ -25,6 +25,9 @@ export function* unpack(body: Buffer): Generator<Entry> {
 	}
 }
 
+/** Number of ID tails (see `tailOf`). */
+const TAILS = 2 ** 16;
+
 /** Length of an entry in `Fingerprints`, in bytes. Shorter entries are padded. */
 const ENTRY_BYTES = ID_BYTES + FINGERPRINT_BYTES;
 
@@ -38,6 +41,13 @@ export class Fingerprints {
 
 	get size(): number {
 		return sumBy([...this.byTail.values()], 'length') / ENTRY_BYTES;
+	}
+
+	/** Counts the entries of one piece (see `entries`). */
+	count(piece: number, pieces: number): number {
+		return (
+			sumBy(range(piece, TAILS, pieces), (tail) => this.byTail.get(tail)?.length ?? 0) / ENTRY_BYTES
+		);
 	}
 
 	/** Whether a document has an entry. */
@@ -103,7 +113,7 @@ export class Fingerprints {
 
 	/** Yields the entries of one piece of the memory. By default, there is one piece with all entries. */
 	*entries(piece = 0, pieces = 1): Generator<Entry> {
-		for (let tail = piece; tail < 2 ** 16; tail += pieces) {
+		for (let tail = piece; tail < TAILS; tail += pieces) {
 			const entries = this.byTail.get(tail) ?? '';
 			for (let at = 0; at < entries.length; at += ENTRY_BYTES)
 				yield [entries.slice(at, at + ID_BYTES), fingerprintAt(entries, at)];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'crypto';
 
-import { compact, pick, range } from 'lodash';
+import { compact, pick, range, sumBy } from 'lodash';
 
 import type { Failure } from '../../transport/failure';
 import { type Clock, systemClock } from '../../transport/clock';
@@ -56,9 +56,9 @@ const ROOT = ['memory', 'what * has stored'] as const;
 const pieceName = (at: number, of: number) =>
 	[`piece ${at + 1} of ${of}`, `what * has stored, ${at + 1} of ${of}`] as const;
 
-/** Returns the names of all pieces. The root note contains the number of pieces. */
+/** Returns the names of all pieces. */
 const pieceNames = (root: ReadNote) =>
-	range(isReadable(root) ? root.pieces : 0).map((at, _, all) => pieceName(at, all.length));
+	(isReadable(root) ? root.pieces : []).map((_, at, all) => pieceName(at, all.length));
 
 /**
  * Names that the first piece can have. The name contains the number of pieces, which is a power of two. The list ends
@@ -70,8 +70,8 @@ const FIRST_PIECES = range(11).map((power) => pieceName(0, 2 ** power));
 export interface MemoryTroubles {
 	/** If true, the server does not return notes, so runs cannot keep a memory. */
 	noRoute?: boolean;
-	/** Start time (ISO 8601) of the run that found parts of the memory missing. */
-	lost?: string;
+	/** When parts of the memory were found missing, and how many documents they held at most, if this is known. */
+	lost?: MemoryNote['lost'];
 	/** Why this run could not write the memory. The next run completes the memory from the journal. */
 	notWritten?: Failure;
 	/** Why the statuses of stored documents could not be read. */
@@ -114,7 +114,7 @@ export class SourceMemory {
 	private readonly journal: Journal;
 	private readonly lease: Lease;
 	/** The header of the root note. */
-	private root: Omit<MemoryNote, 'source' | 'body'> = { run: 0, pieces: 0 };
+	private root: Omit<MemoryNote, 'source' | 'body'> = { run: 0, pieces: [] };
 	/** Whether this run must write the memory before it sends the next request. */
 	private isStale = false;
 	/** Numbers of the pieces that must be written. */
@@ -334,9 +334,9 @@ export class SourceMemory {
 		notes.requiredId ??= notes.idOf(ROOT);
 		const all = pieceNames(root);
 		const pieces = held.length === all.length ? held : await notes.read(all, SIZES.answer);
-		for (const [at, piece] of pieces.entries())
+		for (const [index, piece] of pieces.entries())
 			if (isReadable(piece)) known.add(piece.body);
-			else stalePieces.add(at);
+			else stalePieces.add(index);
 		if (stalePieces.size > 0) await this.rebuild();
 	}
 
@@ -347,15 +347,24 @@ export class SourceMemory {
 	private async rebuild(): Promise<void> {
 		const { known, names, stalePieces } = this;
 		const { pieces } = this.root;
-		const isAll = pieces === 0;
+		const isAll = pieces.length === 0;
+		let missing = isAll ? NaN : sumBy([...stalePieces], (piece) => pieces[piece] ?? 0);
 		for (const id of await names.ids(!isAll)) {
-			const isIn = isAll || stalePieces.has(tailOf(packId(id)) % pieces);
+			const isIn = isAll || stalePieces.has(tailOf(packId(id)) % pieces.length);
 			if (!isIn || known.knows(id)) continue;
+			missing -= 1;
 			known.markUnknown(id);
 			known.rebuilt.add(id);
 		}
 		this.isStale = true;
-		if (isAll || !names.counted.areAll) this.troubles.lost = this.lease.holder.since;
+		if (isAll || !names.counted.areAll) this.markLost(missing);
+	}
+
+	/** Records a loss of document IDs. The numbers of several losses add up, as long as all of them are known. */
+	private markLost(count = NaN): void {
+		const { lost = { count: 0 } } = this.troubles;
+		const all = count + (lost.count ?? NaN);
+		this.troubles.lost = { at: this.lease.holder.since, ...(all > 0 && { count: all }) };
 	}
 
 	/** Reads and merges the journals of crashed runs. */
@@ -371,7 +380,7 @@ export class SourceMemory {
 		// A lost journal page may be about any document, so no content is certain. If the root note is lost, the pages
 		// that this run has read may be outdated.
 		for (const [packedId] of known.entries()) known.set([packedId, UNKNOWN]);
-		this.troubles.lost = this.lease.holder.since;
+		this.markLost();
 	}
 
 	/**
@@ -386,19 +395,22 @@ export class SourceMemory {
 		const { lost } = this.troubles;
 		const nameNotes = await names.collect();
 		const wanted = 2 ** Math.ceil(Math.log2(known.size / SIZES.piece));
-		const pieces = Math.max(root.pieces, wanted, 1);
-		if (pieces !== root.pieces) for (const at of range(pieces)) stalePieces.add(at);
-		for (const tail of known.changed) stalePieces.add(tail % pieces);
+		const length = Math.max(root.pieces.length, wanted, 1);
+		if (length !== root.pieces.length) for (const piece of range(length)) stalePieces.add(piece);
+		for (const tail of known.changed) stalePieces.add(tail % length);
+		const pieces = range(length).map((piece) =>
+			stalePieces.has(piece) ? known.count(piece, length) : (root.pieces[piece] ?? 0),
+		);
 		known.changed = new Set();
 		this.isStale = true;
 		const areAll =
 			names.counted.areAll && ![...names.unnamed].some((id) => known.knows(unpackId(id)));
 		const { processed = root.processed } = this.options;
 		const header = { run, pieces, names: { ...names.counted, areAll }, lost, processed };
-		const pieceNotes = [...stalePieces].map((at) => ({
-			note: pieceName(at, pieces),
+		const pieceNotes = [...stalePieces].map((piece) => ({
+			note: pieceName(piece, length),
 			header: {},
-			entries: known.entries(at, pieces),
+			entries: known.entries(piece, length),
 		}));
 		// Record the loss before the lost pieces are replaced. Otherwise, a crash in between would hide the loss.
 		const lostRoot = lost ? [{ note: ROOT, header: { ...root, lost } }] : [];

@@ -46,8 +46,8 @@ const headerSchema = z.object({
 		.optional(),
 	/** In the root note: whether the last run started the processing of documents. */
 	processed: z.boolean().optional(),
-	/** In the root note: number of pieces. A piece is a note with document entries. */
-	pieces: count.default(0),
+	/** In the root note: number of entries in each piece. A piece is a note with document entries. */
+	pieces: z.array(count).default([]),
 	/**
 	 * In the root note: facts about the name notes, which contain names and keys of documents.
 	 * `notes`: number of name notes.
@@ -55,8 +55,12 @@ const headerSchema = z.object({
 	 * `areAll`: whether the name notes contain the keys of all documents.
 	 */
 	names: z.object({ notes: count, hasRoom: z.boolean(), areAll: z.boolean() }).optional(),
-	/** In the root note: start time of the run that detected a loss of document IDs. */
-	lost: z.string().optional(),
+	/**
+	 * In the root note: a loss of document IDs.
+	 * `at`: start time of the run that detected the loss.
+	 * `count`: the maximum number of lost IDs. Not set if unknown.
+	 */
+	lost: z.object({ at: z.string(), count: count.optional() }).optional(),
 	/** In a journal page: numbers of the pages that the server may not have stored. */
 	open: z.array(count).optional(),
 });

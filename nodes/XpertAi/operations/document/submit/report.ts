@@ -121,10 +121,11 @@ function inWords(counts: Record<string, number>, words: Record<string, string> =
 
 /** Hints about problems with the memory of earlier runs. */
 export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTroubles): string[] {
+	const documents = lost?.count ? `up to ${counted(lost.count, 'document')}` : 'documents';
 	return compact([
 		noRoute && 'Nothing is left out: this server does not give back what earlier runs have stored.',
 		lost &&
-			`Notes from before ${lost.slice(0, 10)} are missing: documents may still be found although they left the source. See "Forget Earlier Damage".`,
+			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may still be found although they left the source. See "Forget Earlier Damage".`,
 		notWritten &&
 			asHint(`Not all was remembered: the next run completes it. ${failureMessage(notWritten)}`),
 		notAsked &&

@@ -334,13 +334,13 @@ describe('what is lost', () => {
 		expect(await remembered(server)).toMatchObject({ ids: IDS, lost: undefined });
 	});
 
-	it('of a piece without names is reported until Forget Earlier Damage', async () => {
+	it('of a piece without names is reported with a number until Forget Earlier Damage', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
 		server.harm(server.notes('has stored, 2 of'), 'processes');
 		server.harm(server.notes('calls its documents'), 'deletes');
 		const { ids, lost } = await remembered(server);
-		expect([ids.length < IDS.length, lost]).toEqual([true, expect.any(String)]);
+		expect(lost?.count).toBe(IDS.length - ids.length);
 		const crash = { ofBatches: false, rows: 1, crash: true, again: false };
 		for (const request of range(12)) {
 			const other = server.copy();
@@ -348,7 +348,7 @@ describe('what is lost', () => {
 			expect((await remembered(other)).lost).toBeDefined();
 		}
 		const first = await night(server, []);
-		expect(first.troubles.lost).toBeDefined();
+		expect(first.troubles.lost?.count).toBe(lost?.count);
 		expect((await night(server, [])).troubles).toEqual(first.troubles);
 		expect((await remembered(server)).lost).toEqual(first.troubles.lost);
 		const forgetful = await open(server.routes(), { forgetLost: true });
@@ -384,6 +384,19 @@ describe('what is lost', () => {
 		expect(ids.length).toBeLessThan(IDS.length / 2);
 	});
 
+	it('of a piece is counted without the documents that names give', async () => {
+		const server = new Knowledgebase();
+		const own = KEYS.map((key) => derivedId('somewhere else', key));
+		const memory = await open(server.routes());
+		await send(server, memory, [...IDS, ...own]);
+		await memory.close();
+		const all = (await recall(server.routes())).known.size;
+		server.harm(server.notes('has stored, 2 of'), 'deletes');
+		const { known, troubles } = await recall(server.routes());
+		expect([all, known.size + (troubles.lost?.count ?? 0)]).toEqual([26, 26]);
+		expect(IDS.filter((id) => !known.knows(id))).toEqual([]);
+	});
+
 	it('is reported when a late request overwrote the root with an earlier one', async () => {
 		const server = new Knowledgebase();
 		await night(server, [A]);
@@ -404,7 +417,7 @@ describe('what is lost', () => {
 			server.harm(server.notes(words), 'deletes');
 		expect(await remembered(server)).toMatchObject({
 			ids: IDS,
-			lost: expect.any(String) as string,
+			lost: { at: expect.any(String) as string },
 		});
 		for (const id of [A, B]) expect((await night(server, [id])).troubles.lost).toBeDefined();
 		await (await open(server.routes(), { forgetLost: true })).close();
@@ -425,13 +438,29 @@ describe('what is lost', () => {
 			const before = IDS.slice(0, 4 * notes);
 			expect(await rebuilt()).toMatchObject({
 				ids: before,
-				lost: expect.any(String) as string,
+				lost: { at: expect.any(String) as string },
 			});
 			// One that brings its own ID is in names, which do not give it back.
 			await night(server, [...IDS.slice(12), derivedId('somewhere else', 'own')]);
 			expect((await rebuilt()).ids).toEqual([...before, ...IDS.slice(12)]);
 		},
 	);
+
+	it('of several pieces is reported with their sum, as long as each number is known', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		const before = (await remembered(server)).ids.length;
+		server.harm(server.notes('calls its documents'), 'deletes');
+		for (const piece of ['has stored, 2 of', 'has stored, 3 of']) {
+			server.harm(server.notes(piece), 'processes');
+			await night(server, []);
+		}
+		const { ids, lost } = await remembered(server);
+		expect(lost?.count).toBe(before - ids.length);
+		server.harm(server.notes('has stored ('), 'deletes');
+		await night(server, []);
+		expect((await remembered(server)).lost).toEqual({ at: expect.any(String) as string });
+	});
 
 	it('adds no writes to a run that changes nothing', async () => {
 		const server = new Knowledgebase();

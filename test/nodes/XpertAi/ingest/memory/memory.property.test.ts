@@ -81,7 +81,7 @@ class Working {
 		const memory = await open(routes);
 		// Who finds none of its notes looks for its documents; here, it also notes that they may be lost.
 		if (memory.isNew && server.found.size > 0)
-			Object.assign(memory, { isStale: true, troubles: { lost: 'once' } });
+			Object.assign(memory, { isStale: true, troubles: { lost: { at: 'once' } } });
 		const again = faults.some((fault) => fault.again);
 		return new Working(server, memory, routes, again);
 	}

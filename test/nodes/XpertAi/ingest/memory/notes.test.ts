@@ -21,9 +21,9 @@ const FACTS = {
 	writeId: 'one',
 	run: 3,
 	lease: { by: 'execution 7', since: 'today', ended: false, sent: 3, root: 2 },
-	pieces: 2,
+	pieces: [5, 0],
 	names: { notes: 1, hasRoom: true, areAll: false },
-	lost: 'yesterday',
+	lost: { at: 'yesterday', count: 4 },
 	open: [2, 3],
 };
 

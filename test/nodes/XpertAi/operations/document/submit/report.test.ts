@@ -10,6 +10,7 @@ import {
 	documentItem,
 	processingAdvice,
 	plainFailure,
+	troubleHints,
 } from 'nodes/XpertAi/operations/document/submit/report';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
@@ -351,6 +352,16 @@ describe('the error with Stop', () => {
 			/^The document could not be processed: EISDIR: no\. It is stored, and assistants do not find it\. The server cannot read sheets\./,
 		);
 	});
+});
+
+it.each([
+	[{ count: 12 }, 'up to 12 documents may still be found'],
+	[{ count: 1 }, 'up to 1 document may still be found'],
+	[{}, 'documents may still be found'],
+])('notes that are lost with %j tell how many documents they held at most', (more, words) => {
+	expect(troubleHints({ lost: { at: '2026-11-25T03:00:00.000Z', ...more } })).toEqual([
+		`Notes from before 2026-11-25 are missing: ${words} although they left the source. See "Forget Earlier Damage".`,
+	]);
 });
 
 describe('the warnings of a run', () => {
