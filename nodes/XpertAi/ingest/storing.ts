@@ -276,9 +276,8 @@ export class Storer<Origin> {
 		});
 		const [before, behind] = journaled?.rows ?? [];
 		const body = `[${compact([before, ...map(batch, 'json'), behind]).join(',')}]`;
-		const canHalve = batch.length > 1 && client.outageBudget?.isLeft !== false;
 		const stopRetrying = (failure: Failure, attempts: number) =>
-			canHalve && attempts >= TRIES_BEFORE_HALVING && isOverload(failure, body);
+			batch.length > 1 && attempts >= TRIES_BEFORE_HALVING && isOverload(failure, body);
 		const request = { method: 'POST', repeatable: true, path, body, timeoutMs, schema } as const;
 		const result = await call(client, { ...request, stopRetrying });
 		journaled?.onEnded(result.ok, result.mayBeDone);
