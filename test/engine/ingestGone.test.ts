@@ -324,6 +324,14 @@ describe('When Run Again: Mirror the Source', () => {
 		);
 	});
 
+	it('says nothing of its parent where all that is gone is out of answers already', async () => {
+		await night(ALL);
+		const { knowledgebaseId } = fixture.world;
+		const byId = { documentsBy: 'id', documentIds: `${idOf('i')}, ${idOf('j')}` };
+		await fixture.run({ resource: 'document', operation: 'disable', knowledgebaseId, ...byId });
+		expect(hintsOf(await night('abcdefgh', integrated({})))).not.toContain(UNTOLD);
+	});
+
 	it('leaves what is newer in a retry, and counts it', async () => {
 		await night('ab');
 		const result = await night('', {

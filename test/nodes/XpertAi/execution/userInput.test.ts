@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { attempt, cloneDeep, isError } from 'lodash';
 import { DateTime } from 'luxon';
-import type { INodeParameters, INodeProperties } from 'n8n-workflow';
+import type { INodeParameters, INodeProperties, NodeOperationError } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { type Naming, Reader, constantPart } from 'nodes/XpertAi/execution/userInput';
@@ -16,7 +16,7 @@ import {
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { DOCUMENT_NAMING } from 'nodes/XpertAi/operations/document/submit/sources';
 import { document } from 'nodes/XpertAi/payloads/document';
-import { finite } from 'nodes/XpertAi/payloads/common';
+import { finite, uuid } from 'nodes/XpertAi/payloads/common';
 import { knowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';
 import { itemOf } from '../../support/context';
 import { node } from '../../support/node';
@@ -146,6 +146,13 @@ describe('the message for a JSON body', () => {
 			expect(message.length).toBeLessThan(160);
 		}
 	});
+});
+
+it('an ID in JSON is not told to be pasted as an address, which only its field takes', () => {
+	const schema = z.object({ storageFileId: uuid });
+	const error = thrownBy(() => item.check(schema, { storageFileId: 'a' })) as NodeOperationError;
+	expect(error.message).toBe(`"JSON Body" at storageFileId must be ${UUID}, but is "a"`);
+	expect(error.description).toContain('Correct the value, or the expression');
 });
 
 describe('what JSON cannot hold', () => {

@@ -8,6 +8,7 @@ import {
 	Submission,
 	counted,
 	documentItem,
+	documentsError,
 	processingAdvice,
 	plainFailure,
 	troubleHints,
@@ -398,6 +399,15 @@ describe('the warnings of a run', () => {
 		failed('rejected', read('a', { pages: [{ ...pages[0], id: ID }] }));
 		expect(hints()).toHaveLength(1);
 	});
+});
+
+it.each([
+	['storing', '/knowledges/1/bulk', 'cannot store the first document of a new knowledgebase'],
+	['an upload', '/v1/file', 'The server knows this key.'],
+])('a key of a workspace that is denied is told what to do, after %s', (_, path, advice) => {
+	const reason = 'Access denied to workspace';
+	const denied = { ...failure({ kind: 'status', status: 403, reason }), path };
+	expect(documentsError(runOf().item, denied).description).toContain(advice);
 });
 
 /** What the recorded server says of documents that it could not process. */
