@@ -43,9 +43,13 @@ describe('the credential', () => {
 	});
 
 	it.each([
-		...['t0k', ' t0k\n', 'Bearer t0k', 'bearer\tt0k\r\n', 'Authorization: Bearer t0k'],
-		'sk-t0k-{{1}}$&',
-	])('signs with the bare token where %j was pasted', async (accessToken) => {
+		['the token', 't0k'],
+		['the token in blanks', ' t0k\n'],
+		['Bearer before it', 'Bearer t0k'],
+		['bearer before it, and a line break behind', 'bearer\tt0k\r\n'],
+		['the whole header', 'Authorization: Bearer t0k'],
+		['a token that looks like an expression', 'sk-t0k-{{1}}$&'],
+	])('signs with the bare token where somebody pasted %s', async (_, accessToken) => {
 		const token = accessToken.trim().split(/\s/).at(-1);
 		const sent = { url: 'https://host', headers: { Accept: 'application/json' } };
 		const signed = await credential.authenticate({ accessToken }, sent);

@@ -106,11 +106,11 @@ describe('a workbook', () => {
 		['Quokka', 10.5],
 	]);
 
-	it.each<[string, string | undefined, { type?: string }]>([
-		['PRICES.XLSX', undefined, {}],
-		['prices', XLSX, {}],
-		['prices', 'application/octet-stream', { type: 'xlsx' }],
-	])('is found row by row: %s, %s, %j', async (name, mimeType, documentSettings) => {
+	it.each<[string, string, string | undefined, { type?: string }]>([
+		['by its name in capitals', 'PRICES.XLSX', undefined, {}],
+		['by its MIME type', 'prices', XLSX, {}],
+		['by the type that is given', 'prices', 'application/octet-stream', { type: 'xlsx' }],
+	])('is found row by row, %s', async (_, name, mimeType, documentSettings) => {
 		const items = [await fileItem(name, mimeType, book, 'in memory')];
 		const result = await submit({ ...FILES, documentSettings: { ...documentSettings } }, { items });
 		expect(column(result.items, 'outcome')).toEqual(['found']);

@@ -248,11 +248,16 @@ describe('What Is Gone: Disable It', () => {
 	});
 
 	it.each([
-		{ ...DISABLE, harmed: /none/, keys: 'e' },
-		{ whatIsGone: 'keep', harmed: /stored, 1 of 1|calls its documents/, keys: 'ae' },
+		{ what: 'to disable what is gone', ...DISABLE, harmed: /none/, keys: 'e' },
+		{
+			what: 'where notes are missing',
+			whatIsGone: 'keep',
+			harmed: /stored, 1 of 1|calls its documents/,
+			keys: 'ae',
+		},
 	])(
-		'says that another run of the source is at work, tells no damage, and disables nothing: %j',
-		async ({ harmed, keys, ...parameters }) => {
+		'says that another run of the source is at work, tells no damage, and disables nothing: $what',
+		async ({ what: _, harmed, keys, ...parameters }) => {
 			await store('abcd');
 			add({ endpoint: 'E16', nth: 1, do: 'hold' });
 			const running = store('e');

@@ -26,9 +26,9 @@ describe.each(OPERATIONS)('Runs at Once of %s', (_, parameters) => {
 	});
 
 	it.each([
-		['={{ "51" }}', 'at most 50, but is "51"'],
-		[0, 'at least 1, but is 0'],
-	])('fails its item with %s', async (concurrency, demand) => {
+		['at most 50, but is "51"', '={{ "51" }}'],
+		['at least 1, but is 0', 0],
+	])('fails its item with: %s', async (demand, concurrency) => {
 		const { outputs } = await fixture.run(
 			{ ...parameters, options: { concurrency } },
 			{ items: [{ json: { thread: RUN } }], onError: 'continueErrorOutput' },

@@ -5,7 +5,7 @@ const fixture = useFixture();
 const { add, sent } = fixture;
 
 describe('bad input', () => {
-	it.each(ALL_CASES)('$endpoint is refused before anything is sent', async ({ bad, refusal }) => {
+	it.each(ALL_CASES)('$calls is refused before anything is sent', async ({ bad, refusal }) => {
 		const { error } = await fixture.run(bad(fixture.world));
 		expect(error?.message).toMatch(refusal);
 		expect(error?.name).toBe('NodeOperationError');
@@ -39,7 +39,7 @@ const CONFLICT = {
 
 describe('a server that answers with an error', () => {
 	it.each(ALL_CASES)(
-		'$endpoint fails with reason, status and request ID',
+		'$calls fails with reason, status and request ID',
 		async ({ endpoint, good, request }) => {
 			add({ ...CONFLICT, endpoint });
 			const { error, outputs } = await fixture.run(good(fixture.world));

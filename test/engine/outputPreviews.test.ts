@@ -96,13 +96,13 @@ function fileOf({ good }: (typeof OPERATIONS)[number]): string {
 }
 
 describe('the preview of the output that the editor shows before a node has run', () => {
-	it.each(OPERATIONS)('$endpoint is what the recorded answers come out as', async (operation) => {
+	it.each(OPERATIONS)('$calls is what the recorded answers come out as', async (operation) => {
 		const preview = previewOf(await outputsOf(operation));
 		const file = fileOf(operation);
 		expectGenerated(file, jsonText({ ...preview, version: 1 }));
 	});
 
-	it.each(OPERATIONS)('$endpoint is found by n8n in the built package', (operation) => {
+	it.each(OPERATIONS)('$calls is found by n8n in the built package', (operation) => {
 		const { resource, operation: name } = operation.good(fixture.world);
 		const found = loadOutputSchema({
 			nodeDir: BUILT,

@@ -29,7 +29,7 @@ describe('the request each operation sends, as it arrives at a server', () => {
 
 	// Find Changes asks several times: ingestFindChanges.test.ts has what for.
 	const askingOnce = ALL_CASES.filter(({ calls }) => calls !== 'document: findChanges');
-	it.each(askingOnce)('$endpoint, with its output paired', async ({ endpoint, good, request }) => {
+	it.each(askingOnce)('$calls, with its output paired', async ({ endpoint, good, request }) => {
 		const { items, error } = await fixture.run(good(fixture.world));
 
 		// A run also reads its thread before and after (E15).
@@ -56,7 +56,7 @@ describe('the request each operation sends, as it arrives at a server', () => {
 	});
 
 	it.each(ALL_CASES.filter((one) => uploads(calledBy(one))))(
-		'$endpoint uploads the file as the one part "file", with its name and type',
+		'$calls uploads the file as the one part "file", with its name and type',
 		async ({ good }) => {
 			const binary = await fixture.engine.binary(Buffer.from('Grüße'), '文件 1.txt', 'text/plain');
 			await fixture.run(good(fixture.world), { items: [{ json: {}, binary: { data: binary } }] });
@@ -105,7 +105,7 @@ describe('the request each operation sends, as it arrives at a server', () => {
 			{ ...one, given: 'an expression', json: '={{ $json }}' },
 		]),
 	)(
-		'$endpoint takes additional fields as JSON, as $given',
+		'$calls takes additional fields as JSON, as $given',
 		async ({ endpoint, good, request, json }) => {
 			const { body } = request(fixture.world);
 			const { options, ...called } = good(fixture.world);

@@ -131,11 +131,11 @@ describe('a failure of the node as a tool of an agent', () => {
 		});
 	});
 
-	it.each([false, '={{ false }}'])(
-		'stops the tool where Failures as Replies is switched off (%s)',
-		async (failuresAsReplies) => {
-			const { error } = await asTool(ask({ ...broken, options: { failuresAsReplies } }));
-			expect(error?.message).toMatch(FAILED);
-		},
-	);
+	it.each([
+		['', false],
+		[' by an expression', '={{ false }}'],
+	])('stops the tool where Failures as Replies is switched off%s', async (_, failuresAsReplies) => {
+		const { error } = await asTool(ask({ ...broken, options: { failuresAsReplies } }));
+		expect(error?.message).toMatch(FAILED);
+	});
 });

@@ -137,24 +137,24 @@ describe('a run by its ID', () => {
 });
 
 describe('a run that has ended', () => {
-	it.each([false, true])(
-		'says what it said, or why it failed (its stream is gone: %s)',
-		async (isGone) => {
-			const ids = await ended();
-			// Another conversation on the thread, which has no messages.
-			fixture.sandbox.store.putConversation({ threadId: ids.threadId, updatedAt: '2026-01-01' });
-			if (isGone) fixture.sandbox.expireStream(ids.runId);
-			const { json } = await read(ids);
-			expect(json).toMatchObject({ ...ANSWERED, ...ids });
-			add({ endpoint: 'runs', nth: 1, do: 'run', outcome: 'fail', error: 'No' });
-			const failing = await ended();
-			if (isGone) fixture.sandbox.expireStream(failing.runId);
-			const { error, details } = await read(failing);
-			expect([error, details]).toEqual(['The run failed: No', expect.objectContaining(failing)]);
-			expect(details).not.toHaveProperty('request');
-			expect([sent('join').length, sent('E15').length]).toEqual([2, 0]);
-		},
-	);
+	it.each([
+		['by its stream', false],
+		['without its stream', true],
+	])('says what it said, or why it failed, %s', async (_, isGone) => {
+		const ids = await ended();
+		// Another conversation on the thread, which has no messages.
+		fixture.sandbox.store.putConversation({ threadId: ids.threadId, updatedAt: '2026-01-01' });
+		if (isGone) fixture.sandbox.expireStream(ids.runId);
+		const { json } = await read(ids);
+		expect(json).toMatchObject({ ...ANSWERED, ...ids });
+		add({ endpoint: 'runs', nth: 1, do: 'run', outcome: 'fail', error: 'No' });
+		const failing = await ended();
+		if (isGone) fixture.sandbox.expireStream(failing.runId);
+		const { error, details } = await read(failing);
+		expect([error, details]).toEqual(['The run failed: No', expect.objectContaining(failing)]);
+		expect(details).not.toHaveProperty('request');
+		expect([sent('join').length, sent('E15').length]).toEqual([2, 0]);
+	});
 
 	it('is read in its own words, not in those of others meanwhile, where the beginning of its stream is gone', async () => {
 		add({ endpoint: 'runs', do: 'delay', when: 'after', ms: 100 });

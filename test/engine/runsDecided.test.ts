@@ -67,13 +67,13 @@ describe('a run that asks a person', () => {
 		},
 	);
 
-	it.each<[string, object]>([
-		['reject', { decision: { payload: null } }],
-		['reject', { decision: { payload: { only: 1 } } }],
-		['confirm', { decision: { type: 'reject', payload: {} } }],
-		['confirm', { action: 'send' }],
-		['reject', { target: { agentKey: 'x' } }],
-	])('is not %sed with %j: the server could carry out what was rejected', async (...row) => {
+	it.each<[string, string, object]>([
+		['rejected with a payload that is null', 'reject', { decision: { payload: null } }],
+		['rejected with a payload', 'reject', { decision: { payload: { only: 1 } } }],
+		['confirmed with a rejection', 'confirm', { decision: { type: 'reject', payload: {} } }],
+		['confirmed as a message', 'confirm', { action: 'send' }],
+		['rejected for another agent', 'reject', { target: { agentKey: 'x' } }],
+	])('is not carried out after all: %s', async (_, ...row) => {
 		const [decision, input] = row;
 		const { thread } = await waiting();
 		const options = { additionalFieldsJson: JSON.stringify({ input }) };

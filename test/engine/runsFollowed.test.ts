@@ -186,11 +186,11 @@ describe('a run by its ID', () => {
 
 describe("a thread with a run of somebody else's", () => {
 	it.each([
-		['pending', ECHO_ASSISTANT_ID, true],
-		['pending', null, false],
-		['timeout', ECHO_ASSISTANT_ID, false],
-		['a word nobody knows', ECHO_ASSISTANT_ID, false],
-	])('that is %s, of the assistant %s, is busy: %s', async (status, assistant_id, isBusy) => {
+		['that is pending is busy', 'pending', ECHO_ASSISTANT_ID, true],
+		['that is pending without an assistant is free', 'pending', null, false],
+		['that took too long is free', 'timeout', ECHO_ASSISTANT_ID, false],
+		['with a status nobody knows is free', 'a word nobody knows', ECHO_ASSISTANT_ID, false],
+	])('%s', async (_, status, assistant_id, isBusy) => {
 		const thread = await newThread();
 		const theirs = {
 			run_id: 'theirs',

@@ -201,7 +201,7 @@ describe('an answer', () => {
 	});
 
 	it.each(['busy', null])(
-		'stays, or is waited for, where the thread does not show it yet (%s)',
+		'stays, or is waited for, where the thread shows as its status: %s',
 		async (status) => {
 			const thread = await said();
 			add(showsNothing(thread, status));
@@ -280,11 +280,10 @@ describe('a wait that breaks', () => {
 	});
 
 	it.each([
-		['ours', 'q', { output: 'Found' }],
-		['ours', undefined, { output: 'Found' }],
-		['not ours', 'q', undefined],
-	])('finds the answer to a message with files by its input (%s, ID %s)', async (...row) => {
-		const [input, id, expected] = row;
+		['found', 'ours', 'q', { output: 'Found' }],
+		['found without the ID of the question', 'ours', undefined, { output: 'Found' }],
+		['not that to another message', 'not ours', 'q', undefined],
+	])('has the answer to a message with files by its input: %s', async (_, input, id, expected) => {
 		const thread = await said('before', LOST);
 		// The server adds what is in a file to the text.
 		const question = { id, content: 'Attachment File: a.txt\nours' };
@@ -311,10 +310,15 @@ describe('a wait that breaks', () => {
 	);
 
 	it.each([
-		['reject', 'confirm', { output: confirmed }],
-		['confirm', 'reject', undefined],
-		['confirm', undefined, undefined],
-	])('of a decision to %s is told as it went where others %s', async (ours, theirs, expected) => {
+		[
+			'to reject is told as it went where others confirm',
+			'reject',
+			'confirm',
+			{ output: confirmed },
+		],
+		['to confirm is told as it went where others reject', 'confirm', 'reject', undefined],
+		['to confirm is told as it went where nobody decides', 'confirm', undefined, undefined],
+	])('of a decision %s', async (_, ours, theirs, expected) => {
 		const thread = await said(QUESTION, UNREAD);
 		const deciding = call(decide({ decision: ours }), '', thread, { deadlineMinutes: 0.02 });
 		await clock.until(() => sent('E4').length >= 2);

@@ -186,20 +186,23 @@ describe("a key's first message, whatever the server answers", () => {
 
 	const page = answering('E15', 404, { body, nth: [1, 2] });
 
-	it.each([losing('me', 'before', { nth: [1, 2] }), sees(1), sees([1, 2]), page, lost])(
-		'is never said into the memory of somebody else: %j',
-		async (fault) => {
-			await say('chat', 'I earn 5,000');
-			add(fault);
-			for (const word of ['b1', 'b2'])
-				expect((await say('chat', word, {}, `bert${used}`)).json?.output).toEqual(
-					expect.stringMatching(/^You said: b[12] \[users seen: [12]\]$/),
-				);
-			const { threadId } = idsOf('chat');
-			const onAnns = server.store.runs.filter((one) => one.threadId === threadId);
-			expect(onAnns.map(({ text }) => text)).toEqual(['I earn 5,000']);
-		},
-	);
+	it.each([
+		['nobody says whose the key is', losing('me', 'before', { nth: [1, 2] })],
+		['one list shows no conversation', sees(1)],
+		['two lists show no conversation', sees([1, 2])],
+		['a page comes in place of the thread', page],
+		['the answer to a new conversation is lost', lost],
+	])('is never said into the memory of somebody else: %s', async (_, fault) => {
+		await say('chat', 'I earn 5,000');
+		add(fault);
+		for (const word of ['b1', 'b2'])
+			expect((await say('chat', word, {}, `bert${used}`)).json?.output).toEqual(
+				expect.stringMatching(/^You said: b[12] \[users seen: [12]\]$/),
+			);
+		const { threadId } = idsOf('chat');
+		const onAnns = server.store.runs.filter((one) => one.threadId === threadId);
+		expect(onAnns.map(({ text }) => text)).toEqual(['I earn 5,000']);
+	});
 });
 
 describe('a conversation that is chosen by itself', () => {

@@ -134,7 +134,10 @@ describe('what a run has used', () => {
 
 describe('the steps of a run', () => {
 	const decided = 'are told where they are wanted, with those before a decision';
-	it.each([false, true])(`${decided} (its stream is gone: %s)`, async (isGone) => {
+	it.each([
+		['by its stream', false],
+		['without its stream', true],
+	])(`${decided}, %s`, async (_, isGone) => {
 		const helper = { name: 'helper', title: 'Helper', description: 'Helps', waits: true };
 		knowing({ tools: [helper], counts: [3, 1] });
 		const options = { include: ['steps'] };

@@ -88,9 +88,12 @@ describe('a chat in which answers appear as they are written', () => {
 		expect(error).toMatchObject({ messages: expect.arrayContaining([advice]) });
 	});
 
-	it.each([undefined, 'continueRegularOutput'] as const)(
-		'tells them of what was filled in wrongly in the same sentence (On Error: %s)',
-		async (onError) => {
+	it.each([
+		['Stop Workflow', undefined],
+		['Continue', 'continueRegularOutput'],
+	] as const)(
+		'tells them of what was filled in wrongly in the same sentence, with On Error: %s',
+		async (_, onError) => {
 			const { chunks, error, items } = await chat(
 				['Hello'],
 				{ assistantId: byId('={{ "" }}') },
@@ -124,12 +127,12 @@ describe('a chat in which answers appear as they are written', () => {
 		expect(json?.output).toBe(answer);
 	});
 
-	it.each<[string, 'integrated' | undefined, string]>([
-		['whole', 'integrated', ''],
-		['asWritten', 'integrated', 'Echo: Hello'],
-		['hidden', undefined, ''],
-		['hidden', 'integrated', ''],
-	])('shows with %s in the mode %s: %j', async (showInChat, mode, answer) => {
+	it.each<[string, string, 'integrated' | undefined, string]>([
+		['nothing before the end, where it is to be whole', 'whole', 'integrated', ''],
+		['the answer as it is written', 'asWritten', 'integrated', 'Echo: Hello'],
+		['nothing outside of a chat, where it is to be hidden', 'hidden', undefined, ''],
+		['nothing in a chat, where it is to be hidden', 'hidden', 'integrated', ''],
+	])('shows %s', async (_, showInChat, mode, answer) => {
 		// A sub-workflow may be the tool of an agent.
 		const { chunks, shown, json } = await chat(
 			['Hello'],
@@ -217,21 +220,33 @@ describe('a stream of somebody who means no good', () => {
 });
 
 describe('a stream that breaks', () => {
-	it.each<FaultRule>([
-		{ do: 'drop', when: 'during', ms: 50 },
-		{ do: 'truncate' },
-		{ do: 'contentType', value: 'text/html' },
-		{ do: 'status', when: 'after', status: 201, contentType: 'text/event-stream', body: '' },
-		{ do: 'status', when: 'after', status: 204, contentType: 'application/json', body: '' },
-		{ do: 'status', when: 'after', status: 404, body: 'page not found' },
-		{ do: 'status', when: 'after', status: 502, body: 'bad gateway' },
-	])('is joined again, or its answer read: nothing twice, nothing missing (%j)', async (fault) => {
-		add({ endpoint: 'join', times: 1, ...fault });
-		const { shown, threads } = await chat(['Hello to you']);
-		expect(shown(0)).toBe('Echo: Hello to you');
-		const runs = fixture.sandbox.store.runs.filter(({ threadId }) => threadId === threads[0]);
-		expect(runs).toHaveLength(1);
-	});
+	it.each<[string, FaultRule]>([
+		['dropped on its way', { do: 'drop', when: 'during', ms: 50 }],
+		['cut off', { do: 'truncate' }],
+		['of another type', { do: 'contentType', value: 'text/html' }],
+		[
+			'with nothing in it',
+			{ do: 'status', when: 'after', status: 201, contentType: 'text/event-stream', body: '' },
+		],
+		[
+			'without a body',
+			{ do: 'status', when: 'after', status: 204, contentType: 'application/json', body: '' },
+		],
+		[
+			'with a page of a proxy',
+			{ do: 'status', when: 'after', status: 404, body: 'page not found' },
+		],
+		['from a bad gateway', { do: 'status', when: 'after', status: 502, body: 'bad gateway' }],
+	])(
+		'is joined again, or its answer read, nothing twice and nothing missing: %s',
+		async (_, fault) => {
+			add({ endpoint: 'join', times: 1, ...fault });
+			const { shown, threads } = await chat(['Hello to you']);
+			expect(shown(0)).toBe('Echo: Hello to you');
+			const runs = fixture.sandbox.store.runs.filter(({ threadId }) => threadId === threads[0]);
+			expect(runs).toHaveLength(1);
+		},
+	);
 
 	it('is joined again also where nothing else can be read of the run', async () => {
 		add({ endpoint: 'join', nth: 1, do: 'truncate' });

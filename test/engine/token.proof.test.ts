@@ -46,7 +46,7 @@ const withIds = (parameters: INodeParameters, id: string): INodeParameters =>
 const WITH_IDS = ALL_CASES.filter(({ good }) => Object.keys(good({} as never)).some(isId));
 
 describe('an ID that looks like an address', () => {
-	it.each(WITH_IDS)('stays an ID ($endpoint)', async ({ good }) => {
+	it.each(WITH_IDS)('stays an ID ($calls)', async ({ good }) => {
 		const lookup = jest.spyOn(dns, 'lookup');
 		try {
 			for (const id of HOSTILE_IDS) {
@@ -70,7 +70,7 @@ describe('an ID that looks like an address', () => {
 describe('the hosts a credential allows', () => {
 	const elsewhere = { allowedHttpRequestDomains: 'domains', allowedDomains: 'api.example.com' };
 
-	it.each(ALL_CASES)('hold for $endpoint', async ({ good }) => {
+	it.each(ALL_CASES)('hold for $calls', async ({ good }) => {
 		const { error } = await fixture.run(good(fixture.world), { credential: elsewhere });
 		expect(error?.name).toBe('NodeApiError');
 		expect(error?.message).toMatch(
@@ -100,7 +100,7 @@ const refusing = (headers: object | undefined, body: string) =>
 	createServer((_request, response) => response.writeHead(400, { ...headers }).end(body));
 
 describe('a redirect to another origin', () => {
-	it.each(ALL_CASES)('is not followed ($endpoint)', async ({ good }) => {
+	it.each(ALL_CASES)('is not followed ($calls)', async ({ good }) => {
 		const reached: unknown[] = [];
 		const other = createServer((request, response) => {
 			reached.push(request.headers);

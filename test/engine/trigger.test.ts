@@ -388,17 +388,17 @@ describe('a poll that fails', () => {
 });
 
 describe('a setting that cannot be used', () => {
-	it.each<[INodeParameters, string]>([
+	it.each<[string, INodeParameters]>([
 		[
-			{ options: { onlyWith: '{{ $json.text }}' } },
 			'"Only With Title or Text" in "Options" is Fixed and holds an expression: switch it to Expression',
+			{ options: { onlyWith: '{{ $json.text }}' } },
 		],
-		[{ events: '={{ [] }}' }, '"Events" must not be empty, but is []'],
+		['"Events" must not be empty, but is []', { events: '={{ [] }}' }],
 		[
-			{ options: { conversationsPerPoll: 0 } },
 			'"Conversations per Poll" in "Options" must be at least 1, but is 0',
+			{ options: { conversationsPerPoll: 0 } },
 		],
-	])('%j is refused by its label', async (parameters, message) => {
+	])('is refused by its label: %s', async (message, parameters) => {
 		const { error } = await engine.test({ parameters, credential: credential() });
 		expect(error?.message).toBe(message);
 		expect(error?.description).toMatch(/^No poll was made\. [A-Z]/);
@@ -406,14 +406,14 @@ describe('a setting that cannot be used', () => {
 		expect(sandbox.requests.all).toEqual([]);
 	});
 
-	it.each<[INodeParameters, object, string]>([
-		[{ assistantId: byId('nope') }, {}, '"Assistant" must be a UUID such as'],
+	it.each<[string, INodeParameters, object]>([
+		['"Assistant" must be a UUID such as', { assistantId: byId('nope') }, {}],
 		[
+			'The credential could not be read here, where its expressions have no item',
 			{},
 			{ baseUrl: '={{ $json.server }}' },
-			'The credential could not be read here, where its expressions have no item',
 		],
-	])('is refused on activation: %j, %j', async (parameters, changes, message) => {
+	])('is refused on activation: %s', async (message, parameters, changes) => {
 		const changed = { credential: { ...credential(), ...changes } };
 		await expect(activate({ ...ALL, ...parameters }, changed)).rejects.toThrow(message);
 		expect(sandbox.requests.all).toEqual([]);

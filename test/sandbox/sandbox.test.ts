@@ -69,9 +69,14 @@ describe('cutting a text', () => {
 	});
 
 	it.each([
-		[{ chunkSize: 8, separators: '\\n,;' }, 'one;two\nthree;four', ['one;two', 'three;', 'four']],
-		[{ chunkSize: 3 }, 'abcdefgh', ['abc', 'def', 'gh']],
-	])('heeds textSplitter: %j', (textSplitter, text, chunks) => {
+		[
+			'separators',
+			{ chunkSize: 8, separators: '\\n,;' },
+			'one;two\nthree;four',
+			['one;two', 'three;', 'four'],
+		],
+		['chunk size alone', { chunkSize: 3 }, 'abcdefgh', ['abc', 'def', 'gh']],
+	])('heeds the %s of textSplitter', (_, textSplitter, text, chunks) => {
 		const cut = cutOf({ textSplitter: { chunkOverlap: 0, ...textSplitter } });
 		expect(split(text, cut)).toEqual(chunks);
 	});

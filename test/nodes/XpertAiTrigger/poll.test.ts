@@ -19,12 +19,12 @@ describe('the time of a change', () => {
 	};
 
 	it.each([
-		['2026-01-01T12:00:00.000Z', NOON],
-		['2026-01-01T13:00:00.000+01:00', NOON],
-		['2026-01-01T12:00:00', NOON],
-		['2026-01-01T12:00:00.000999Z', NOON],
-		['', NaN],
-	])('%j is read, as one of UTC where it names no zone', async (text, time) => {
+		['in UTC', '2026-01-01T12:00:00.000Z', NOON],
+		['with an offset', '2026-01-01T13:00:00.000+01:00', NOON],
+		['without a zone', '2026-01-01T12:00:00', NOON],
+		['with microseconds', '2026-01-01T12:00:00.000999Z', NOON],
+		['not there', '', NaN],
+	])('is read, as one of UTC where it names no zone: %s', async (_, text, time) => {
 		const { defaultZone } = Settings;
 		Settings.defaultZone = 'Asia/Tokyo';
 		expect(await timeOf(text)).toBe(time);

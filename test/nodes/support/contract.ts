@@ -44,40 +44,33 @@ function samples(type: ContractType): { good: unknown[]; bad: unknown[] } {
 	}
 }
 
-/** One row of a contract table with one value for it. */
-interface Row {
-	field: string;
-	value: unknown;
-	shown: string;
-}
-
-function rows(table: ContractTable, pick: 'good' | 'bad'): Row[] {
-	return Object.entries(table).flatMap(([field, type]) =>
-		samples(type)[pick].map((value) => ({
-			field,
-			value,
-			shown: JSON.stringify(value) ?? String(value),
-		})),
-	);
-}
-
 /** Asserts that a schema is a table of the contract: its fields, their types, and nothing else. */
 export function followsTable(
 	schema: ZodTypeAny & { shape: Record<string, ZodTypeAny> },
 	table: ContractTable,
 ): void {
+	const fields = Object.entries(table).map(([field, type]) => ({
+		field,
+		type: typeof type === 'string' ? type : `one of ${type.join(', ')}`,
+		...samples(type),
+	}));
+
 	it('knows exactly the fields of the contract', () => {
 		expect(Object.keys(schema.shape).sort()).toEqual(Object.keys(table).sort());
 	});
 
-	it.each(rows(table, 'good'))('takes $field $shown', ({ field, value }) => {
-		const record = { [field]: value };
-		expect(schema.parse(record)).toEqual(record);
+	it.each(fields)('takes $field as $type', ({ field, good }) => {
+		for (const value of good) {
+			const record = { [field]: value };
+			expect(schema.parse(record)).toEqual(record);
+		}
 	});
 
-	it.each(rows(table, 'bad'))('refuses $field $shown', ({ field, value }) => {
-		const result = schema.safeParse({ [field]: value });
-		expect(result.error?.issues.map(({ path }) => path[0])).toEqual([field]);
+	it.each(fields)('refuses $field as anything but $type', ({ field, bad }) => {
+		for (const value of bad) {
+			const result = schema.safeParse({ [field]: value });
+			expect([value, result.error?.issues.map(({ path }) => path[0])]).toEqual([value, [field]]);
+		}
 	});
 
 	it('lets fields of newer servers pass', () => {

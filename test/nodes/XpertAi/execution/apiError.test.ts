@@ -28,22 +28,57 @@ const NEVER_PUBLISHED =
 const FORBIDDEN = 'The server knows this key.';
 
 describe('the hint', () => {
-	it.each<[Failure, HintContext, string | undefined]>([
-		[missing, { ids: ids.slice(0, 1) }, `${NO_RECORD} Check "Thread".`],
-		[missing, { ids: ids.slice(1) }, NEVER_PUBLISHED],
-		[missing, {}, undefined],
-		[failed(404, { reason: 'Cannot POST /x' }), { ids }, undefined],
-		[NAMED, { ids }, undefined],
-		[{ ...missing, reason: `Model: ${missing.reason}` }, { ids }, undefined],
-		[{ ...missing, reason: `${missing.reason}: m` }, { ids }, undefined],
-		[failed(403), { ids, statusHints }, 'known'],
-		[failed(409), { statusHints }, 'again'],
-		[failed(0, { kind: 'timeout' }), { statusHints }, undefined],
-		[failed(410), { statusHints }, undefined],
-		[failed(400, { reason: 'Name Exist' }), { statusHints }, 'taken'],
-		[failed(400, { reason: 'other' }), { statusHints }, undefined],
-		[failed(409, { kind: 'unreadable' }), { statusHints }, undefined],
-	])('for %j with %j is: %s', (failure, context, hint) => {
+	it.each<[string, Failure, HintContext, string | undefined]>([
+		[
+			'a missing record names the one field with an ID',
+			missing,
+			{ ids: ids.slice(0, 1) },
+			`${NO_RECORD} Check "Thread".`,
+		],
+		[
+			'a missing assistant says that it may not be published',
+			missing,
+			{ ids: ids.slice(1) },
+			NEVER_PUBLISHED,
+		],
+		['a missing record without IDs is none', missing, {}, undefined],
+		[
+			'a route that is not there is none',
+			failed(404, { reason: 'Cannot POST /x' }),
+			{ ids },
+			undefined,
+		],
+		['a record that the reason names is none', NAMED, { ids }, undefined],
+		[
+			'a reason with more before it is none',
+			{ ...missing, reason: `Model: ${missing.reason}` },
+			{ ids },
+			undefined,
+		],
+		[
+			'a reason with more behind it is none',
+			{ ...missing, reason: `${missing.reason}: m` },
+			{ ids },
+			undefined,
+		],
+		['a status is that of the operation', failed(403), { ids, statusHints }, 'known'],
+		['a status without IDs is that of the operation', failed(409), { statusHints }, 'again'],
+		['a timeout is none', failed(0, { kind: 'timeout' }), { statusHints }, undefined],
+		['another status is none', failed(410), { statusHints }, undefined],
+		[
+			'a 400 of a name that is taken is that of the operation',
+			failed(400, { reason: 'Name Exist' }),
+			{ statusHints },
+			'taken',
+		],
+		['another 400 is none', failed(400, { reason: 'other' }), { statusHints }, undefined],
+		[
+			'an unreadable answer is none',
+			failed(409, { kind: 'unreadable' }),
+			{ statusHints },
+			undefined,
+		],
+	])('for %s', (_, failure, context, hint) => {
 		expect(hintFor(failure, context) ?? '').toBe(hint ?? failureDescription(failure));
 	});
 

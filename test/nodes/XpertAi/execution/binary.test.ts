@@ -67,7 +67,7 @@ describe('a binary field', () => {
 		['notes.md.bak', undefined, 'application/octet-stream'],
 		['md', undefined, 'application/octet-stream'],
 		['notes.constructor', undefined, 'application/octet-stream'],
-	])('%s has the document extension %s and the type %s', (fileName, extension, type) => {
+	])('%s has its document extension, if any, and its type', (fileName, extension, type) => {
 		const item = named('data', { binary: { data: { data: '', mimeType: '', fileName } } });
 		expect([documentExtension(fileName), binaryOf(item).binary.mimeType]).toEqual([
 			extension,
@@ -151,10 +151,10 @@ it('no more is read of a file than its first bytes', async () => {
 });
 
 it.each([
-	['Grü', true],
-	['Gr\0', false],
-	[CP1252, false],
-])('%j is the head of a text, which may be cut: %s', (text, isText) => {
+	['is text in the middle of a letter', 'Grü', true],
+	['is no text with a NUL', 'Gr\0', false],
+	['is no text in another encoding', CP1252, false],
+])('the head of a file that may be cut, %s', (_, text, isText) => {
 	expect(isTextHead(Buffer.from(text).subarray(0, 3), '')).toBe(isText);
 });
 

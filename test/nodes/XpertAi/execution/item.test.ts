@@ -34,34 +34,47 @@ describe('a parameter', () => {
 	const idOf = (threadId: unknown) =>
 		itemOf({ threadId }, { fields: [THREAD] }).filledText('threadId');
 
-	it.each<[unknown, unknown]>([
-		[limitOf({ limit: 5 }), 5],
-		[limitOf({ limit: '5' }), 5],
-		[limitOf({}), 50],
-		[limitOf({ limit: '' }), 50],
-		[all(true, false), true],
-		[all('true', false), true],
-		[all('false', true), false],
-		[all(undefined, true), true],
-		[all(null, false), false],
-		[idOf('  t-1\n'), 't-1'],
-		[idOf(17), '17'],
-		[idOf(locator(' t-1 ')), 't-1'],
-		[idOf(locator(5)), '5'],
-		[idOf('any text/with ? marks'), 'any text/with ? marks'],
-		[idOf(`https://xpert.example/pages/${ID}/documents`), ID],
-		[idOf(`see https://xpert.example/${ID}`), `see https://xpert.example/${ID}`],
-		[idOf('...'), '...'],
-		[idOf('😀'), '😀'],
-		[itemOf({}, { fields: [optionsField([TIMEOUT])] }).setting('options.timeout', z.number()), 120],
-	])('%# is %j', (value, expected) => expect(value).toBe(expected));
+	it.each<[string, unknown, unknown]>([
+		['Limit is a number', limitOf({ limit: 5 }), 5],
+		['Limit is a number that is given as text', limitOf({ limit: '5' }), 5],
+		['Limit is 50 where it is not given', limitOf({}), 50],
+		['Limit is 50 where it is empty', limitOf({ limit: '' }), 50],
+		['Return All is on', all(true, false), true],
+		['Return All is on as text', all('true', false), true],
+		['Return All is off as text', all('false', true), false],
+		['Return All is its default where it is not given', all(undefined, true), true],
+		['Return All is its default where it is null', all(null, false), false],
+		['an ID is trimmed', idOf('  t-1\n'), 't-1'],
+		['an ID may be a number', idOf(17), '17'],
+		['an ID is that of a picker', idOf(locator(' t-1 ')), 't-1'],
+		['an ID of a picker may be a number', idOf(locator(5)), '5'],
+		['an ID may be any text', idOf('any text/with ? marks'), 'any text/with ? marks'],
+		['an ID is taken out of an address', idOf(`https://xpert.example/pages/${ID}/documents`), ID],
+		[
+			'an ID is not taken out of a sentence',
+			idOf(`see https://xpert.example/${ID}`),
+			`see https://xpert.example/${ID}`,
+		],
+		['an ID may be dots', idOf('...'), '...'],
+		['an ID may be an emoji', idOf('😀'), '😀'],
+		[
+			'a setting is the default of its field',
+			itemOf({}, { fields: [optionsField([TIMEOUT])] }).setting('options.timeout', z.number()),
+			120,
+		],
+	])('%s', (_, value, expected) => expect(value).toBe(expected));
 
-	it.each(['maybe', 7, ['true'], {}])('Return All %j is refused', (raw) => {
+	it.each([
+		['a word', 'maybe'],
+		['a number', 7],
+		['a list', ['true']],
+		['an object', {}],
+	])('Return All is refused as %s', (_, raw) => {
 		const { message } = thrownBy(() => all(raw, false));
 		expect(message).toMatch(/^"Return All" must be true or false, but is /);
 	});
 
-	it.each([0, 'many'])('Limit %j is refused', (limit) => {
+	it.each([0, 'many'])('Limit is refused as %s', (limit) => {
 		expect(thrownBy(() => limitOf({ limit })).message).toMatch(/^"Limit" must be /);
 	});
 
@@ -75,15 +88,17 @@ describe('a parameter', () => {
 
 	const EMPTY = ['', ' \n', null, undefined, locator(''), locator(null)];
 	const NO_ID = ['.', ' .. ', 'a\ud800b', '\udc00', 'undefined', 'Invalid DateTime'];
-	it.each<[unknown, string]>([
-		...EMPTY.map((raw) => [raw, 'must not be empty'] as [unknown, string]),
-		...[...NO_ID, '[object Promise]'].map((raw) => [raw, 'must be an ID, but'] as [string, string]),
-		['https://xpert.example/settings', 'must be an ID, but is'],
-		...[{ id: 'x' }, ['x'], true].map((raw) => [raw, 'must be text'] as [unknown, string]),
-	])('Thread %j is refused: %s', (raw, rule) => {
-		const { message } = thrownBy(() => idOf(raw));
-		expect(message).toContain(`"Thread" ${rule}`);
-		expect(message).not.toMatch(EMPTY_WORDS);
+	it.each<[string, string, unknown[]]>([
+		['is empty', 'must not be empty', EMPTY],
+		['is no ID', 'must be an ID, but', [...NO_ID, '[object Promise]']],
+		['is an address without one', 'must be an ID, but is', ['https://xpert.example/settings']],
+		['is no text', 'must be text', [{ id: 'x' }, ['x'], true]],
+	])('an ID is refused where it %s', (_, rule, all) => {
+		for (const raw of all) {
+			const { message } = thrownBy(() => idOf(raw));
+			expect(message).toContain(`"Thread" ${rule}`);
+			expect(message).not.toMatch(EMPTY_WORDS);
+		}
 	});
 
 	it('is not replaced by the expression that is its default', () => {
@@ -108,17 +123,17 @@ describe('a parameter', () => {
 		expect(itemOf({ name: '' }, { methods: { getNode } }).parameter('name')).toBe('');
 	});
 
-	it.each([keyIfGiven, textIfGiven])(
-		'that may not be empty is refused where its expression gives nothing (%#)',
-		(read) => {
-			const getNode = () => ({ ...node, parameters: { name: '={{ $json.nope }}' } });
-			const { message } = thrownBy(() =>
-				read(itemOf({ name: '' }, { methods: { getNode } }), 'name'),
-			);
-			expect(message).toBe('"name" is empty: its expression gave nothing for this item');
-			expect(read(itemOf({ name: 'a' }), 'name')).toBe('a');
-		},
-	);
+	it.each([
+		['a key', keyIfGiven],
+		['a text', textIfGiven],
+	])('that may not be empty is refused where its expression gives nothing: %s', (_, read) => {
+		const getNode = () => ({ ...node, parameters: { name: '={{ $json.nope }}' } });
+		const { message } = thrownBy(() =>
+			read(itemOf({ name: '' }, { methods: { getNode } }), 'name'),
+		);
+		expect(message).toBe('"name" is empty: its expression gave nothing for this item');
+		expect(read(itemOf({ name: 'a' }), 'name')).toBe('a');
+	});
 
 	it('with a body is read as JSON', () => {
 		const read = (jsonBody: string) =>
@@ -236,19 +251,19 @@ describe('what was caught', () => {
 	const item = itemOf({}, { index: 3 });
 
 	it.each([
-		[new NodeOperationError(node, 'no'), 3],
-		[apiError(failure, { node, itemIndex: 1 }), 1],
-		[new NodeOperationError(node, 'no', { itemIndex: 0 }), 0],
-	])('stays itself where it is an error of n8n (%#), of item %i', (error, index) => {
+		['without an item, which it gets', new NodeOperationError(node, 'no'), 3],
+		['of a server', apiError(failure, { node, itemIndex: 1 }), 1],
+		['of another item', new NodeOperationError(node, 'no', { itemIndex: 0 }), 0],
+	])('stays itself where it is an error of n8n, %s', (_, error, index) => {
 		expect(item.asError(error)).toBe(error);
 		expect(error.context.itemIndex).toBe(index);
 	});
 
 	it.each([
-		[new TypeError('x is not a function'), 'x is not a function'],
-		['text', 'text'],
-		[undefined, 'undefined'],
-	])('becomes an error of the node: %p', (caught, message) => {
+		['another error', new TypeError('x is not a function'), 'x is not a function'],
+		['a text', 'text', 'text'],
+		['nothing', undefined, 'undefined'],
+	])('becomes an error of the node: %s', (_, caught, message) => {
 		const error = item.asError(caught);
 		expect(error).toBeInstanceOf(NodeOperationError);
 		expect(error).toMatchObject({ message, node, context: { itemIndex: 3 } });

@@ -94,9 +94,12 @@ it('hints stand above the output', () => {
 });
 
 it.each([
-	() => new NodeOperationError(node, 'No', { description: 'for the builder' }),
-	() => new NodeApiError(node, {}, { message: 'No', description: 'for the builder' }),
-])('visitors of a chat do not read the description of an error (%#)', (errorOf) => {
+	['the node', () => new NodeOperationError(node, 'No', { description: 'for the builder' })],
+	[
+		'the server',
+		() => new NodeApiError(node, {}, { message: 'No', description: 'for the builder' }),
+	],
+])('visitors of a chat do not read the description of an error of %s', (_, errorOf) => {
 	const error = errorOf();
 	expect(forChat(error)).toBe(error);
 	expect([error.description, error.messages.at(-1)]).toEqual([NO_ANSWER, 'for the builder']);
@@ -119,32 +122,40 @@ it('a failure as a reply names no ID in its words, and those of its run beside t
 });
 
 it.each([
-	['xpertAiTool', {}, false, true],
-	['xpertAiTool', { options: { failuresAsReplies: false } }, false, false],
-	['xpertAiTool', {}, true, false],
-	['xpertAi', {}, false, false],
-])(
-	'as a %s with %j, stopped %s, it replies with a failure: %s',
-	(type, given, stopped, replies) => {
-		const item = itemOf(given, {
-			methods: {
-				getNode: () => ({ ...node, type }),
-				getExecutionCancelSignal: () => (stopped ? AbortSignal.abort() : undefined),
-				isStreaming: () => true,
-			},
-		});
-		const [caught, json] = [new Error('no'), { output: 'no', status: 'failed' }];
-		expect(attempt(() => replyOrFail(caught, item.context, item))).toEqual(
-			replies ? [{ json, pairedItem: { item: 0 } }] : caught,
-		);
-		expect(isInChat(item.context)).toBe(type === 'xpertAi');
-	},
-);
+	['a tool replies', 'xpertAiTool', {}, false, true],
+	[
+		'a tool in which that is switched off does not reply',
+		'xpertAiTool',
+		{ options: { failuresAsReplies: false } },
+		false,
+		false,
+	],
+	['a tool that was stopped does not reply', 'xpertAiTool', {}, true, false],
+	['a node does not reply', 'xpertAi', {}, false, false],
+])('%s with a failure', (_, type, given, stopped, replies) => {
+	const item = itemOf(given, {
+		methods: {
+			getNode: () => ({ ...node, type }),
+			getExecutionCancelSignal: () => (stopped ? AbortSignal.abort() : undefined),
+			isStreaming: () => true,
+		},
+	});
+	const [caught, json] = [new Error('no'), { output: 'no', status: 'failed' }];
+	expect(attempt(() => replyOrFail(caught, item.context, item))).toEqual(
+		replies ? [{ json, pairedItem: { item: 0 } }] : caught,
+	);
+	expect(isInChat(item.context)).toBe(type === 'xpertAi');
+});
 
 it.each([
-	[['Loop', 'Start'], ['Loop', 'End'], true],
-	[['Start'], ['End'], false],
-])('behind %j and before %j the node is in a loop: %s', (before, after, expected) => {
+	[
+		'behind and before the same node the node is in a loop',
+		['Loop', 'Start'],
+		['Loop', 'End'],
+		true,
+	],
+	['between two nodes the node is in none', ['Start'], ['End'], false],
+])('%s', (_, before, after, expected) => {
 	const named = (names: string[]) => () =>
 		names.map((name) => ({ name, type: name, typeVersion: 1, disabled: false }));
 	const context = contextWith({ getParentNodes: named(before), getChildNodes: named(after) });

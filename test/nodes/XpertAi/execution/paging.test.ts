@@ -45,11 +45,11 @@ describe('collectPages', () => {
 		);
 	});
 
-	it.each<[number, number | undefined, Page[]]>([
-		[230, undefined, [0, 100, 200].map((offset) => ({ limit: 100, offset }))],
-		[500, 50, [{ limit: 50, offset: 0 }]],
-		[500, 100, [{ limit: 100, offset: 0 }]],
-	])('asks for pages of %i results, of which %s are wanted', async (count, wanted, pages) => {
+	it.each<[string, number, number | undefined, Page[]]>([
+		['all of 230', 230, undefined, [0, 100, 200].map((offset) => ({ limit: 100, offset }))],
+		['50 of 500', 500, 50, [{ limit: 50, offset: 0 }]],
+		['100 of 500', 500, 100, [{ limit: 100, offset: 0 }]],
+	])('asks for the pages of %s results', async (_, count, wanted, pages) => {
 		expect((await collect(count, wanted)).asked).toEqual(pages);
 	});
 

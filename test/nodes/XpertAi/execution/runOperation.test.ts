@@ -41,14 +41,18 @@ it.each([
 	},
 );
 
-it.each<[boolean, Partial<DeclaredOperation>]>([
-	[true, { method: 'GET', repeatable: true }],
-	[true, { method: 'POST', repeatable: true }],
-	[true, { method: 'PUT', repeatable: true, fixedBody: {} }],
-	[false, { method: 'PUT', repeatable: true }],
-	[false, { method: 'PATCH', repeatable: true, fixedBody: {} }],
-	[false, { method: 'POST', repeatable: false }],
-])('onlyReads is %s for %j', (reads, operation) => {
+it.each<[string, boolean, Partial<DeclaredOperation>]>([
+	['a GET only reads', true, { method: 'GET', repeatable: true }],
+	['a search that may be repeated only reads', true, { method: 'POST', repeatable: true }],
+	['a PUT with a fixed body only reads', true, { method: 'PUT', repeatable: true, fixedBody: {} }],
+	['a PUT changes something', false, { method: 'PUT', repeatable: true }],
+	['a PATCH changes something', false, { method: 'PATCH', repeatable: true, fixedBody: {} }],
+	[
+		'a POST that may not be repeated changes something',
+		false,
+		{ method: 'POST', repeatable: false },
+	],
+])('%s', (_, reads, operation) => {
 	expect(onlyReads(operation as DeclaredOperation)).toBe(reads);
 });
 
@@ -70,106 +74,163 @@ const json = (additionalFieldsJson: unknown) => ({ options: { additionalFieldsJs
 const filters = (values: object) => ({ filters: values });
 
 describe('the body', () => {
-	it.each<[string, Record<string, unknown>, unknown]>([
+	it.each<[string, string, Record<string, unknown>, unknown]>([
 		[
+			'of a new knowledgebase has its fields',
 			'knowledgebase create',
 			{ name: 'Manuals', additionalFields: { recall: { topK: 5 } } },
 			{ name: 'Manuals', recall: { topK: 5 } },
 		],
-		['knowledgebase update', {}, {}],
-		['knowledgebase update', { updateFields: {}, clearFields: [] }, {}],
-		['knowledgebase update', { updateFields: { type: 'external' } }, { type: 'external' }],
+		['of an update is empty where nothing is given', 'knowledgebase update', {}, {}],
 		[
+			'of an update is empty where its collections are',
+			'knowledgebase update',
+			{ updateFields: {}, clearFields: [] },
+			{},
+		],
+		[
+			'of an update has its fields',
+			'knowledgebase update',
+			{ updateFields: { type: 'external' } },
+			{ type: 'external' },
+		],
+		[
+			'of an update has null for what is cleared',
 			'knowledgebase update',
 			{ updateFields: { type: 'external' }, clearFields: ['recall', 'description'] },
 			{ type: 'external', recall: null, description: null },
 		],
 		[
+			'of an update clears what is given too',
 			'knowledgebase update',
 			{ updateFields: { description: 'new' }, clearFields: ['description'] },
 			{ description: null },
 		],
-		['conversation create', { title: '' }, {}],
+		['of a new conversation lacks an empty title', 'conversation create', { title: '' }, {}],
 		[
+			'of a new conversation has its fields',
 			'conversation create',
 			{ title: 'T', additionalFields: { xpertId: ID } },
 			{ title: 'T', xpertId: ID },
 		],
-		['conversation search', filters({}), {}],
+		['of a search is empty without filters', 'conversation search', filters({}), {}],
 		[
+			'of a search has its order',
 			'conversation search',
 			filters({ order: { values: { column: 'title', direction: 'ASC' } }, search: 's' }),
 			{ order: { title: 'ASC' }, search: 's' },
 		],
-		['conversation search', filters({ order: { values: {} } }), { order: { createdAt: 'DESC' } }],
-		['chatSession create', { assistantId: { __rl: true, mode: 'id', value: '' } }, {}],
 		[
+			'of a search has the usual order where only a row is given',
+			'conversation search',
+			filters({ order: { values: {} } }),
+			{ order: { createdAt: 'DESC' } },
+		],
+		[
+			'of a chat session lacks an empty assistant',
+			'chatSession create',
+			{ assistantId: { __rl: true, mode: 'id', value: '' } },
+			{},
+		],
+		[
+			'of a chat session has its fields',
 			'chatSession create',
 			{ assistantId: ID, additionalFields: { expires_after: '60' } },
 			{ assistant: { id: ID }, expires_after: 60 },
 		],
-		['assistant count', {}, {}],
-		['assistant search', filters({ slug: 's' }), { metadata: { slug: 's' } }],
-		['store searchItems', {}, { namespace_prefix: [] }],
+		['of a count is empty without filters', 'assistant count', {}, {}],
 		[
+			'of a search of assistants has filters as metadata',
+			'assistant search',
+			filters({ slug: 's' }),
+			{ metadata: { slug: 's' } },
+		],
+		[
+			'of a search of the store has an empty namespace',
+			'store searchItems',
+			{},
+			{ namespace_prefix: [] },
+		],
+		[
+			'of a search of the store splits the namespace',
 			'store searchItems',
 			{ namespace_prefix: '/memories/ user-1 //', filters: { query: 'q' } },
 			{ namespace_prefix: ['memories', 'user-1'], query: 'q' },
 		],
 		[
+			'of a new namespace keeps a list as it is',
 			'store createNamespace',
 			{ prefix: ['a/b', 'c'], additionalFields: { max_depth: 2 } },
 			{ prefix: ['a/b', 'c'], max_depth: 2 },
 		],
-		['store createNamespace', { prefix: '' }, {}],
+		['of a new namespace lacks an empty one', 'store createNamespace', { prefix: '' }, {}],
 		// Additional Fields (JSON): plain objects are merged, also those inside; anything else replaces.
-		['knowledgebase create', json('{"name":"M","newer":null}'), { name: 'M', newer: null }],
-		['knowledgebase create', { name: 'M', ...json({ name: 'N' }) }, { name: 'N' }],
-		['knowledgebase create', { name: 'M', ...json('') }, { name: 'M' }],
 		[
+			'has what JSON adds',
+			'knowledgebase create',
+			json('{"name":"M","newer":null}'),
+			{ name: 'M', newer: null },
+		],
+		[
+			'has what JSON says in place of a field',
+			'knowledgebase create',
+			{ name: 'M', ...json({ name: 'N' }) },
+			{ name: 'N' },
+		],
+		[
+			'has nothing of empty JSON',
+			'knowledgebase create',
+			{ name: 'M', ...json('') },
+			{ name: 'M' },
+		],
+		[
+			'merges JSON into the objects of fields',
 			'knowledgebase update',
 			{ updateFields: { recall: { topK: 5 } }, ...json({ recall: { score: 1 }, type: null }) },
 			{ recall: { topK: 5, score: 1 }, type: null },
 		],
 		[
+			'has null of JSON in place of an object',
 			'knowledgebase update',
 			{ updateFields: { recall: { topK: 5 } }, ...json({ recall: null }) },
 			{ recall: null },
 		],
 		[
+			'has a list of JSON in place of a list',
 			'store searchItems',
 			{ namespace_prefix: 'a/b', ...json({ namespace_prefix: ['c'] }) },
 			{ namespace_prefix: ['c'] },
 		],
 		[
+			'has no prototype of JSON',
 			'conversation search',
 			{ filters: { xpertId: ID }, ...json('{"where":{"xpertId":"x","__proto__":{"a":1}}}') },
 			{ where: { xpertId: 'x' } },
 		],
-		['thread copy', json('{"a":[1]}'), { a: [1] }],
-	])('of %s from %j is %j', (operation, parameters, expected) => {
+		['of what takes no fields is the JSON', 'thread copy', json('{"a":[1]}'), { a: [1] }],
+	])('%s', (_, operation, parameters, expected) => {
 		expect(body(operation, parameters)).toEqual(expected);
 	});
 
-	it.each<[string, Record<string, unknown>, RegExp]>([
-		['knowledgebase update', { clearFields: ['name'] }, /^"Name" must be text, but is null$/],
-		['knowledgebase create', json(null), /^"Name" is missing$/],
-		['knowledgebase update', json('{"type":"x"}'), /^AF at type must be one of .+ "x"$/],
+	it.each<[RegExp, string, Record<string, unknown>]>([
+		[/^"Name" must be text, but is null$/, 'knowledgebase update', { clearFields: ['name'] }],
+		[/^"Name" is missing$/, 'knowledgebase create', json(null)],
+		[/^AF at type must be one of .+ "x"$/, 'knowledgebase update', json('{"type":"x"}')],
 		[
+			/^"Top K" in "Recall" must be a whole number, but is 1.5$/,
 			'knowledgebase update',
 			{ updateFields: { recall: { topK: 1.5 } }, ...json({ recall: { score: 1 } }) },
-			/^"Top K" in "Recall" must be a whole number, but is 1.5$/,
 		],
 		[
+			/^AF at metadataSchema\[0\]\.key is missing$/,
 			'knowledgebase update',
 			json({ metadataSchema: [{ type: 'string' }] }),
-			/^AF at metadataSchema\[0\]\.key is missing$/,
 		],
-		['assistant count', json('{"a":'), /^AF must be JSON \(.+\), but is "\{"a":"$/],
-		['assistant count', json('[1]'), /^AF must be an object \(JSON\), but is \[1\]$/],
-		['conversation create', json({ id: {} }), /^AF at id is what the node sets itself/],
-		['conversation create', json('{"createdById":"x"}'), /^AF at createdById is what the node/],
-	])('of %s is refused from %j', (operation, parameters, message) => {
+		[/^AF must be JSON \(.+\), but is "\{"a":"$/, 'assistant count', json('{"a":')],
+		[/^AF must be an object \(JSON\), but is \[1\]$/, 'assistant count', json('[1]')],
+		[/^AF at id is what the node sets itself/, 'conversation create', json({ id: {} })],
+		[/^AF at createdById is what the node/, 'conversation create', json('{"createdById":"x"}')],
+	])('is refused with the message %s', (message, operation, parameters) => {
 		const words = thrownBy(() => body(operation, parameters)).message;
 		expect(words.replace('"Additional Fields (JSON)"', 'AF')).toMatch(message);
 	});
@@ -293,25 +354,22 @@ describe('the output of an answer', () => {
 	const TWO = [{ a: 1 }, { b: 2 }];
 
 	it.each([
-		[{ a: 1 }, [{ a: 1 }]],
-		[TWO, TWO],
-		[[], []],
-		[
-			['a', [2]],
-			[{ response: 'a' }, { response: [2] }],
-		],
-		[false, [{ response: false }]],
-		[null, [{ response: null }]],
-		[undefined, [{}]],
-	])('of %j is %j', (answer, items) => expect(answerItems(answer)).toStrictEqual(items));
+		['an object is the object', { a: 1 }, [{ a: 1 }]],
+		['a list is an item for each', TWO, TWO],
+		['an empty list is none', [], []],
+		['values has each as response', ['a', [2]], [{ response: 'a' }, { response: [2] }]],
+		['false is a response', false, [{ response: false }]],
+		['null is a response', null, [{ response: null }]],
+		['nothing is an empty item', undefined, [{}]],
+	])('of %s', (_, answer, items) => expect(answerItems(answer)).toStrictEqual(items));
 
 	it.each([
-		[{ raw: [], affected: 1 }, true],
-		[{ originalName: 'hello.txt', deletedAt: null }, true],
-		[undefined, true],
-		['ok', true],
-		[{ raw: [], affected: 0 }, false],
-	])('of a delete that answered %j is %s', (answer, deleted) =>
+		['with one affected says deleted', { raw: [], affected: 1 }, true],
+		['with the record says deleted', { originalName: 'hello.txt', deletedAt: null }, true],
+		['with nothing says deleted', undefined, true],
+		['with a word says deleted', 'ok', true],
+		['with none affected says not deleted', { raw: [], affected: 0 }, false],
+	])('of a delete that answered %s', (_, answer, deleted) =>
 		expect(deletedItem(answer)).toEqual([{ deleted }]),
 	);
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { attempt, cloneDeep, isError } from 'lodash';
+import { attempt, cloneDeep, isError, omit } from 'lodash';
 import { DateTime } from 'luxon';
 import type { INodeParameters, INodeProperties, NodeOperationError } from 'n8n-workflow';
 import { z } from 'zod';
@@ -37,41 +37,41 @@ const refusal = (value: unknown, naming: Naming = {}): string =>
 const UUID = 'a UUID such as 123e4567-e89b-42d3-a456-426614174000';
 
 describe('the message for a field', () => {
-	it.each<[string, unknown, string]>([
-		['knowledgebase create', {}, '"Name" is missing'],
-		['knowledgebase create', { name: '' }, '"Name" must not be empty, but is ""'],
+	it.each<[string, string, unknown]>([
+		['knowledgebase create', '"Name" is missing', {}],
+		['knowledgebase create', '"Name" must not be empty, but is ""', { name: '' }],
 		[
 			'knowledgebase create',
-			{ name: 'a', recall: { topK: 2.5 } },
 			'"Top K" in "Recall" must be a whole number, but is 2.5',
+			{ name: 'a', recall: { topK: 2.5 } },
 		],
 		[
 			'knowledgebase create',
-			{ name: 'a', permission: 'Private', recall: { topK: 'y' } },
 			'"Permission" must be one of private, organization, public, but is "Private"',
+			{ name: 'a', permission: 'Private', recall: { topK: 'y' } },
 		],
 		[
 			'knowledgebase update',
-			{ workspaceId: 'main' },
 			`"Workspace ID" must be ${UUID}, but is "main"`,
+			{ workspaceId: 'main' },
 		],
 		[
 			'knowledgebase update',
-			{ recall: { score: 1 / 0 } },
 			'"Score" in "Recall" must be a number, but is Infinity',
+			{ recall: { score: 1 / 0 } },
 		],
 		[
 			'knowledgebase update',
-			{ parserConfig: { chunkSize: [500] } },
 			'"Chunk Size" in "Parser Config" must be a number, but is [500]',
+			{ parserConfig: { chunkSize: [500] } },
 		],
-		['chatSession create', { assistant: { id: 5 } }, '"Assistant" must be text, but is 5'],
+		['chatSession create', '"Assistant" must be text, but is 5', { assistant: { id: 5 } }],
 		[
 			'store searchItems',
-			{ namespace_prefix: ['a', 5] },
 			'"Namespace Prefix" must be text, but is 5',
+			{ namespace_prefix: ['a', 5] },
 		],
-	])('of %s in %j is: %s', (operation, body, message) => {
+	])('of %s is: %s', (operation, message, body) => {
 		const [resource = '', name = ''] = operation.split(' ');
 		const { schema, fields, fieldByPath } = bodyOf(resource, name);
 		expect(messageOf(schema, body, { fields, fieldByPath })).toBe(message);
@@ -81,29 +81,57 @@ describe('the message for a field', () => {
 	const PARTS = { fields: [pagesField, chunksField] };
 	const DATE = 'an ISO 8601 date-time such as 2026-01-31T08:00:00Z';
 
-	it.each<[unknown, Naming, string]>([
-		[{ pages: [{ pageContent: 1 }] }, PARTS, '"Content" in "Pages" must be text, but is 1'],
+	it.each<[string, unknown, Naming, string]>([
 		[
+			'in a row of pages',
+			{ pages: [{ pageContent: 1 }] },
+			PARTS,
+			'"Content" in "Pages" must be text, but is 1',
+		],
+		[
+			'in a row of chunks',
 			{ chunks: [{ createdAt: 'x' }] },
 			PARTS,
 			`"Created At" in "Chunks" must be ${DATE}, but is "x"`,
 		],
-		[{ size: 'big' }, PARTS, '"size" must be a number, but is "big"'],
-		[{ size: 'big' }, DOCUMENT_NAMING, '"Size" must be a number, but is "big"'],
 		[
+			'without a field in the editor',
+			{ size: 'big' },
+			PARTS,
+			'"size" must be a number, but is "big"',
+		],
+		[
+			'under the name of its field',
+			{ size: 'big' },
+			DOCUMENT_NAMING,
+			'"Size" must be a number, but is "big"',
+		],
+		[
+			'in a group under the name of its field',
 			{ parserConfig: { chunkSize: 'big' } },
 			DOCUMENT_NAMING,
 			'"Chunk Size" in "Parser Config" must be a number, but is "big"',
 		],
-		[5, { fields: [], additional: {} }, '"Fields" must be an object (JSON), but is 5'],
 		[
+			'that is no object',
+			5,
+			{ fields: [], additional: {} },
+			'"Fields" must be an object (JSON), but is 5',
+		],
+		[
+			'by a path of the request',
 			{ parserConfig: { chunkSize: 'big' } },
 			{ fields: [], fieldByPath: { parserConfig: 'all' } },
 			'"all.chunkSize" must be a number, but is "big"',
 		],
 		// A name that every object inherits is no name of a field.
-		[{ size: 'big' }, { fields: [], fieldByPath: {} }, '"size" must be a number, but is "big"'],
-	])('of a document %j is (%#): %s', (body, naming, message) => {
+		[
+			'without a name for its path',
+			{ size: 'big' },
+			{ fields: [], fieldByPath: {} },
+			'"size" must be a number, but is "big"',
+		],
+	])('of a document %s is right', (_, body, naming, message) => {
 		expect(messageOf(document, body, naming)).toBe(message);
 	});
 
@@ -119,23 +147,23 @@ describe('the message for a JSON body', () => {
 	const documents = z.array(document);
 
 	it.each([
-		[documents, 5, ' must be a list (JSON array), but is 5'],
-		[documents, null, ' must be a list (JSON array), but is null'],
-		[documents, [5], ' at [0] must be an object (JSON), but is 5'],
-		[documents, [{}, { size: 'x' }], ' at [1].size must be a number, but is "x"'],
-		[documents, [{ pages: [{ status: 1 }] }], ' at [0].pages[0].status must be text, but is 1'],
+		[' must be a list (JSON array), but is 5', documents, 5],
+		[' must be a list (JSON array), but is null', documents, null],
+		[' at [0] must be an object (JSON), but is 5', documents, [5]],
+		[' at [1].size must be a number, but is "x"', documents, [{}, { size: 'x' }]],
+		[' at [0].pages[0].status must be text, but is 1', documents, [{ pages: [{ status: 1 }] }]],
 		[
+			' at recall.topK must be a number, but is "5"',
 			knowledgebase,
 			{ name: 'a', recall: { topK: '5' } },
-			' at recall.topK must be a number, but is "5"',
 		],
-		[z.array(z.string()).min(1), [], ' must not be empty, but is []'],
-		[z.number().min(1), 0, ' must be at least 1, but is 0'],
-		[z.number().max(9), 10, ' must be at most 9, but is 10'],
-		[z.number().positive(), 0, ' must be more than 0, but is 0'],
-		[z.number().int(), Infinity, ' must be a whole number, but is Infinity'],
-		[z.boolean(), 'maybe', ' must be true or false, but is "maybe"'],
-	])('(%#) of %j is: %s', (schema, body, message) => {
+		[' must not be empty, but is []', z.array(z.string()).min(1), []],
+		[' must be at least 1, but is 0', z.number().min(1), 0],
+		[' must be at most 9, but is 10', z.number().max(9), 10],
+		[' must be more than 0, but is 0', z.number().positive(), 0],
+		[' must be a whole number, but is Infinity', z.number().int(), Infinity],
+		[' must be true or false, but is "maybe"', z.boolean(), 'maybe'],
+	])('is: "JSON Body"%s', (message, schema, body) => {
 		expect(messageOf(schema, body, naming)).toBe(`"JSON Body"${message}`);
 	});
 
@@ -159,14 +187,18 @@ describe('what JSON cannot hold', () => {
 	const HALF =
 		'holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere';
 
-	it.each(['\ud83d', 'cut \ud83d', '\ude00\ud83d'])('is half of a character: %j', (text) => {
+	it.each([
+		['alone', '\ud83d'],
+		['at the end of a text', 'cut \ud83d'],
+		['twice', '\ude00\ud83d'],
+	])('is half of a character: %s', (_, text) => {
 		expect(refusal({ a: [{ text }] })).toBe(`"JSON Body" at a[0].text ${HALF}`);
 		expect(refusal({ name: text }, DOCUMENT_NAMING)).toBe(`"Name" ${HALF}`);
 		const inName = `"Document Fields" has a field whose name ${HALF}`;
 		expect(refusal({ [text]: 1 }, DOCUMENT_NAMING)).toBe(inName);
 	});
 
-	it.each([Infinity, -Infinity, NaN])('is the number %p', (number) => {
+	it.each([Infinity, -Infinity, NaN])('is the number %s', (number) => {
 		const words = `must be a number, but is ${number}`;
 		expect(refusal({ where: { all: [1, { size: number }] } })).toBe(
 			`"JSON Body" at where.all[1].size ${words}`,
@@ -250,40 +282,61 @@ describe('a Fixed text', () => {
 	])('holds an expression: %s', (text) => expect(saidOf(text)).toBe('"Text"'));
 
 	it.each([
-		'/repo/{{cookiecutter.slug}}/readme.md',
-		'How {{ placeholders }} work',
-		'{{ .Values.image }} costs $5',
-		'{{ $labels.instance }} is down',
-		'{{ $t("hello") }}',
-		'{{ $jsonld }}',
-		'Write {{ and $json.text',
-		'Close $json.text with }}',
-		'$json.text is what an item holds',
-		'US$json',
-		'$data.csv',
-		"$('#menu').hide()",
-		'={{ $json.text }}',
-		'',
-		undefined,
-		5,
-	])('holds none: %s', (text) => expect(saidOf(text)).toBeUndefined());
+		['braces in a path', '/repo/{{cookiecutter.slug}}/readme.md'],
+		['words in braces', 'How {{ placeholders }} work'],
+		['a template of Helm', '{{ .Values.image }} costs $5'],
+		['a template of Prometheus', '{{ $labels.instance }} is down'],
+		['a function of a framework', '{{ $t("hello") }}'],
+		['a longer name', '{{ $jsonld }}'],
+		['braces that are not closed', 'Write {{ and $json.text'],
+		['braces that are not opened', 'Close $json.text with }}'],
+		['a sentence that begins with a variable', '$json.text is what an item holds'],
+		['a currency', 'US$json'],
+		['a variable with the name of a file', '$data.csv'],
+		['a call with a selector', "$('#menu').hide()"],
+		['an expression as n8n saves it', '={{ $json.text }}'],
+		['nothing', ''],
+		['no value', undefined],
+		['a number', 5],
+	])('holds none: %s', (_, text) => expect(saidOf(text)).toBeUndefined());
 
 	const LEFT = '{{ $json.x }}';
 	const locator = (value: string) => ({ __rl: true, mode: 'list', value, cachedResultName: LEFT });
 
-	it.each<[string, unknown, string | undefined]>([
-		['documentSettings', { name: LEFT }, '"Name" in "Document Settings"'],
-		['documentSettings', { metadata: `{"a": "${LEFT}"}` }, '"Metadata" in "Document Settings"'],
+	it.each<[string, string, unknown, string | undefined]>([
 		[
+			'a text of a collection is named',
+			'documentSettings',
+			{ name: LEFT },
+			'"Name" in "Document Settings"',
+		],
+		[
+			'JSON of a collection is named',
+			'documentSettings',
+			{ metadata: `{"a": "${LEFT}"}` },
+			'"Metadata" in "Document Settings"',
+		],
+		[
+			'a row of a collection is named',
 			'documentSettings',
 			{ metadataRows: { values: [{}, { content: LEFT }] } },
 			'"Value" in "Metadata Rows" in "Document Settings"',
 		],
-		['documentFields', { value: { name: LEFT } }, '"name" in "Document Fields"'],
-		['knowledgebaseId', locator(LEFT), '"Knowledgebase"'],
+		[
+			'a mapped field is named',
+			'documentFields',
+			{ value: { name: LEFT } },
+			'"name" in "Document Fields"',
+		],
+		['a picker is named', 'knowledgebaseId', locator(LEFT), '"Knowledgebase"'],
 		// What a locator shows of what was chosen may be any text.
-		['knowledgebaseId', locator('x'), undefined],
-	])('in %s %j is named: %s', (name, value, field) => expect(saidOf(value, name)).toBe(field));
+		[
+			'what a picker shows of its choice may be anything',
+			'knowledgebaseId',
+			locator('x'),
+			undefined,
+		],
+	])('in %s', (_, name, value, field) => expect(saidOf(value, name)).toBe(field));
 });
 
 it('a Fixed text with an expression is refused with a way out', () => {
@@ -299,7 +352,7 @@ it.each([
 	['=a {{ $json.a }}-{{ $json.b }}b', 'a -b'],
 	['=a{{}}b', 'ab'],
 	['=a', ''],
-])('%s says %j where its braces give nothing', (expression, said) => {
+])('%s says "%s" where its braces give nothing', (expression, said) => {
 	expect(constantPart(expression)).toBe(said);
 });
 
@@ -320,60 +373,109 @@ const ID = '335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
 const search = bodyOf('conversation', 'search').fields;
 const EMBEDDING = { copilotId: ID, model: 'm' };
 
+/** What n8n gives for what nobody filled in. */
+const NOTHINGS = { 'not there': undefined, null: null, 'an empty text': '', empty: {} };
+
 describe('collections', () => {
 	const more = (additionalFields: unknown) => ({ name: 'M', additionalFields });
 
-	it.each<[INodeProperties[], Record<string, unknown>, object]>([
-		[created, more({ permission: 'public' }), { name: 'M', permission: 'public' }],
-		[created, more({ recall: { topK: '7' } }), { name: 'M', recall: { topK: 7 } }],
+	it.each<[string, INodeProperties[], Record<string, unknown>, object]>([
 		[
+			'give what was filled in',
+			created,
+			more({ permission: 'public' }),
+			{ name: 'M', permission: 'public' },
+		],
+		[
+			'give numbers where texts stand for them',
+			created,
+			more({ recall: { topK: '7' } }),
+			{ name: 'M', recall: { topK: 7 } },
+		],
+		[
+			'leave out empty fields of a group',
 			created,
 			more({ integrationId: '', copilotModel: { copilotId: '', model: 5 } }),
 			{ name: 'M', copilotModel: { model: '5' } },
 		],
-		[created, { ...more({ ofAnOlderVersion: 1 }), other: 2 }, { name: 'M' }],
-		[created, more({ recall: { topK: '', score: null }, parserConfig: {} }), { name: 'M' }],
-		[created, more({ recall: { topK: '', score: 1 } }), { name: 'M', recall: { score: 1 } }],
-		...[undefined, null, '', {}, [], '[]'].map(
-			(nothing) => [created, more(nothing), { name: 'M' }] as never,
+		[
+			'leave out what an older version had',
+			created,
+			{ ...more({ ofAnOlderVersion: 1 }), other: 2 },
+			{ name: 'M' },
+		],
+		[
+			'leave out groups of empty fields',
+			created,
+			more({ recall: { topK: '', score: null }, parserConfig: {} }),
+			{ name: 'M' },
+		],
+		[
+			'keep a zero beside an empty field',
+			created,
+			more({ recall: { topK: '', score: 1 } }),
+			{ name: 'M', recall: { score: 1 } },
+		],
+		...Object.entries({
+			...NOTHINGS,
+			'an empty list': [],
+			'an empty list in JSON': '[]',
+		}).map(
+			([nothing, value]) =>
+				[
+					`give nothing where the collection is ${nothing}`,
+					created,
+					more(value),
+					{ name: 'M' },
+				] as never,
 		),
 		[
+			'read JSON in place of a group',
 			created,
 			more({ copilotModel: JSON.stringify(EMBEDDING) }),
 			{ name: 'M', copilotModel: EMBEDDING },
 		],
 		[
+			'read JSON in place of the collection',
 			created,
 			more(JSON.stringify({ copilotModel: EMBEDDING })),
 			{ name: 'M', copilotModel: EMBEDDING },
 		],
 		[
+			'give the only row of a group',
 			search,
 			{ filters: { order: { values: { column: 'title', direction: 'ASC' } } } },
 			{ order: { column: 'title', direction: 'ASC' } },
 		],
 		[
+			'give the rows of a list',
 			[pagesField],
 			{ pages: { values: [{ pageContent: 'one' }, { pageContent: 2, additionalFields: {} }] } },
 			{ pages: [{ pageContent: 'one' }, { pageContent: '2' }] },
 		],
 		[
+			'read JSON in a row',
 			[chunksField],
 			{ chunks: { values: [{ additionalFields: { metadata: '{"k":1}', parent: '{"id":"p"}' } }] } },
 			{ chunks: [{ metadata: { k: 1 }, parent: { id: 'p' } }] },
 		],
-		...[{}, undefined, '', { other: [] }, { values: [{}, { pageContent: '' }] }].map(
-			(nothing) => [[pagesField], { pages: nothing }, {}] as never,
+		...Object.entries({
+			...NOTHINGS,
+			'other rows': { other: [] },
+			'rows without a value': { values: [{}, { pageContent: '' }] },
+		}).map(
+			([nothing, value]) =>
+				[`give nothing where the list is ${nothing}`, [pagesField], { pages: value }, {}] as never,
 		),
-	])('(%#) with %j give %j', (fields, raw, values) => {
+	])('%s', (_, fields, raw, values) => {
 		expect(valuesOf(fields, raw)).toEqual(values);
 	});
 
 	it.each([
-		['text', /^"Embedding Model" must be JSON \(.+\), but is "text"$/],
-		['[1]', /^"Embedding Model" must be an object \(JSON\), but is "\[1\]"$/],
-		[7, /^"Embedding Model" must be an object \(JSON\), but is 7$/],
-	])('given as %j are refused: servers drop what is no object', (copilotModel, words) => {
+		['text', 'text', /^"Embedding Model" must be JSON \(.+\), but is "text"$/],
+		['a list in JSON', '[1]', /^"Embedding Model" must be an object \(JSON\), but is "\[1\]"$/],
+		['a number', 7, /^"Embedding Model" must be an object \(JSON\), but is 7$/],
+	])('given as %s are refused: servers drop what is no object', (_, copilotModel, words) => {
 		const act = () => valuesOf(created, more({ copilotModel }));
 		expect(thrownBy(act).message).toMatch(words);
 		const whole = () => valuesOf(created, more(copilotModel));
@@ -384,34 +486,39 @@ describe('collections', () => {
 
 describe('single fields', () => {
 	it.each([
-		['number', '7', 7],
-		['number', ' 0.5 ', 0.5],
-		['number', '1e3', 1000],
-		['number', -3, -3],
-		['number', 0, 0],
-		['boolean', false, false],
-		['number', 'seven', 'seven'],
-		['number', ' ', ' '],
-		['boolean', 'true', true],
-		['boolean', 'FALSE', false],
-		['boolean', true, true],
-		['boolean', 'maybe', 'maybe'],
-		['string', 5, '5'],
-		['string', false, 'false'],
-		['string', ' a ', ' a '],
-		['string', { an: 'object' }, { an: 'object' }],
-		['options', 'x', 'x'],
-		['multiOptions', ['x', 'y'], ['x', 'y']],
-		['json', '{"a": [1, null]}', { a: [1, null] }],
-		['json', '\ufeff{"a": 1}', { a: 1 }],
-		['json', { already: 'parsed' }, { already: 'parsed' }],
-		['json', [1], [1]],
-		['json', '5', 5],
-		['resourceLocator', { __rl: true, mode: 'id', value: ID }, ID],
-		['resourceLocator', ID, ID],
-	] as Array<[INodeProperties['type'], unknown, unknown]>)(
-		'of the type %s read %j as %j',
-		(type, raw, value) => expect(readOne(type, raw)).toEqual({ a: value }),
+		['number read a whole number as text', 'number', '7', 7],
+		['number read a fraction with blanks', 'number', ' 0.5 ', 0.5],
+		['number read an exponent', 'number', '1e3', 1000],
+		['number keep a negative number', 'number', -3, -3],
+		['number keep zero', 'number', 0, 0],
+		['boolean keep false', 'boolean', false, false],
+		['number keep words, to be refused', 'number', 'seven', 'seven'],
+		['number keep blanks, to be refused', 'number', ' ', ' '],
+		['boolean read true', 'boolean', 'true', true],
+		['boolean read false in capitals', 'boolean', 'FALSE', false],
+		['boolean keep true', 'boolean', true, true],
+		['boolean keep other words, to be refused', 'boolean', 'maybe', 'maybe'],
+		['string make a number text', 'string', 5, '5'],
+		['string make a boolean text', 'string', false, 'false'],
+		['string keep blanks', 'string', ' a ', ' a '],
+		['string keep an object, to be refused', 'string', { an: 'object' }, { an: 'object' }],
+		['options keep the choice', 'options', 'x', 'x'],
+		['multiOptions keep the choices', 'multiOptions', ['x', 'y'], ['x', 'y']],
+		['json read an object', 'json', '{"a": [1, null]}', { a: [1, null] }],
+		['json read behind a byte order mark', 'json', '\ufeff{"a": 1}', { a: 1 }],
+		['json keep an object', 'json', { already: 'parsed' }, { already: 'parsed' }],
+		['json keep a list', 'json', [1], [1]],
+		['json read a number', 'json', '5', 5],
+		[
+			'resourceLocator read the chosen ID',
+			'resourceLocator',
+			{ __rl: true, mode: 'id', value: ID },
+			ID,
+		],
+		['resourceLocator read an ID alone', 'resourceLocator', ID, ID],
+	] as Array<[string, INodeProperties['type'], unknown, unknown]>)(
+		'of the type %s',
+		(_, type, raw, value) => expect(readOne(type, raw)).toEqual({ a: value }),
 	);
 
 	it.each(['string', 'number', 'json', 'resourceLocator', 'boolean'] as const)(
@@ -482,33 +589,34 @@ const OPTIONS = { minutes: 15, title: 'Untitled', key: '' };
 const BY_DEFAULT = { simplify: true, tags: ['a', 'b'], options: OPTIONS };
 
 describe('settings', () => {
-	it.each<[Record<string, unknown>, object]>([
-		[{}, {}],
-		[{ options: {} }, {}],
-		...[undefined, null, ''].flatMap(
-			(nothing): Array<[Record<string, unknown>, object]> => [
-				[{ simplify: nothing, tags: undefined, options: { minutes: nothing, title: nothing } }, {}],
-				[{ options: nothing }, {}],
+	it.each<[string, Record<string, unknown>, object]>([
+		['the defaults where nothing is given', {}, {}],
+		['the defaults where no option is given', { options: {} }, {}],
+		...Object.entries(omit(NOTHINGS, 'empty')).flatMap(
+			([nothing, value]): Array<[string, Record<string, unknown>, object]> => [
+				[
+					`the defaults where each is ${nothing}`,
+					{ simplify: value, tags: undefined, options: { minutes: value, title: value } },
+					{},
+				],
+				[`the defaults where the options are ${nothing}`, { options: value }, {}],
 			],
 		),
-		[
-			{ simplify: 'false', tags: ['c'] },
-			{ simplify: false, tags: ['c'] },
-		],
-		[{ threadId: { mode: 'id', value: ' 7 ' } }, { threadId: '7' }],
-		[{ options: { title: ' 5 ' } }, { options: { ...OPTIONS, title: '5' } }],
-		[{ options: '{"minutes": 3}' }, { options: { ...OPTIONS, minutes: 3 } }],
-	])('in %j are %j', (parameters, expected) => {
+		['what is given', { simplify: 'false', tags: ['c'] }, { simplify: false, tags: ['c'] }],
+		['the ID that was chosen', { threadId: { mode: 'id', value: ' 7 ' } }, { threadId: '7' }],
+		['trimmed', { options: { title: ' 5 ' } }, { options: { ...OPTIONS, title: '5' } }],
+		['read from JSON', { options: '{"minutes": 3}' }, { options: { ...OPTIONS, minutes: 3 } }],
+	])('are %s', (_, parameters, expected) => {
 		expect(read(parameters)).toEqual({ ...BY_DEFAULT, ...expected });
 	});
 
 	it.each([
-		[{ options: { minutes: 0 } }, '"Minutes" in "Options" must be at least 1, but is 0'],
-		[{ options: { minutes: 1 / 0 } }, '"Minutes" in "Options" must be a number, but is Infinity'],
-		[{ options: { title: {} } }, '"Title" in "Options" must be text, but is {}'],
-		[{ options: [1] }, '"Options" must be an object (JSON), but is [1]'],
-		[{ simplify: 'perhaps' }, '"Simplify" must be true or false, but is "perhaps"'],
-	])('in %j are refused: %s', (parameters, message) => {
+		['"Minutes" in "Options" must be at least 1, but is 0', { options: { minutes: 0 } }],
+		['"Minutes" in "Options" must be a number, but is Infinity', { options: { minutes: 1 / 0 } }],
+		['"Title" in "Options" must be text, but is {}', { options: { title: {} } }],
+		['"Options" must be an object (JSON), but is [1]', { options: [1] }],
+		['"Simplify" must be true or false, but is "perhaps"', { simplify: 'perhaps' }],
+	])('are refused: %s', (message, parameters) => {
 		expect(thrownBy(() => read(parameters)).message).toBe(message);
 	});
 });

@@ -100,13 +100,14 @@ describe('the record of a source, which a knowledgebase with incremental sync ke
 		expect(answeredRecords([moved], [record])).toEqual([undefined]);
 	});
 
-	it.each([{}, { sourceType: 'file' }, { sourceKey: 'crm:42' }])(
-		'is not looked for where the document names none: %j',
-		(named) => {
-			const document = prepared({ name: 'A', ...named }, 0, ID_A);
-			expect(answeredRecords([document], [{ ...recordC, ...named }])).toEqual([undefined]);
-		},
-	);
+	it.each([
+		['none', {}],
+		['a type alone', { sourceType: 'file' }],
+		['a key alone', { sourceKey: 'crm:42' }],
+	])('is not looked for where the document names %s', (_, named) => {
+		const document = prepared({ name: 'A', ...named }, 0, ID_A);
+		expect(answeredRecords([document], [{ ...recordC, ...named }])).toEqual([undefined]);
+	});
 });
 
 /** Every recorded success of E3 that is there as a whole. */
@@ -162,15 +163,20 @@ it('why the processing of a document could not be started is said', () => {
 	expect(flaw).toMatch(/could not be started\. This key may not do this/);
 });
 
-it.each<[string[], unknown, boolean]>([
-	[['a', 'B'], [{ id: 'b' }, { id: 'A' }, { id: 'c' }], true],
-	[['a', 'b'], [{ id: 'a' }], false],
-	[['a', 'b'], { a: 1, b: 2 }, false],
-	[['a', 'b'], [{}, 'a', 'b'], false],
-	[[], [], true],
-	[[], [{ id: '' }], false],
-	[[], {}, false],
-])('a list that must name %j may be %j: %s', (ids, answer, isRight) => {
+it.each<[string, string[], unknown, boolean]>([
+	[
+		'is right with more, in any case and order',
+		['a', 'B'],
+		[{ id: 'b' }, { id: 'A' }, { id: 'c' }],
+		true,
+	],
+	['is wrong where one is missing', ['a', 'b'], [{ id: 'a' }], false],
+	['is wrong where it is an object', ['a', 'b'], { a: 1, b: 2 }, false],
+	['is wrong where its entries have no ID', ['a', 'b'], [{}, 'a', 'b'], false],
+	['is right where it is empty and none is asked for', [], [], true],
+	['is wrong where an ID is empty', [], [{ id: '' }], false],
+	['is wrong where it is an empty object', [], {}, false],
+])('a list of documents %s', (_, ids, answer, isRight) => {
 	const { error } = listWith(ids).safeParse(answer);
 	const flaw = isRight ? undefined : 'it does not list the documents that it should';
 	expect(error && answerIssue(answer, error)).toBe(flaw);

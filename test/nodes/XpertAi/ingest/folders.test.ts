@@ -48,14 +48,14 @@ describe('a document in a folder', () => {
 	});
 
 	it.each([
-		['/Dept/Sales/', 'Dept/Sales'],
-		[' Dept / Sales ', 'Dept/Sales'],
-		['Dept//Sales', 'Dept/Sales'],
-		['./docs', 'docs'],
-		['../docs', 'docs'],
+		['Dept/Sales', '/Dept/Sales/'],
+		['Dept/Sales', ' Dept / Sales '],
+		['Dept/Sales', 'Dept//Sales'],
+		['docs', './docs'],
+		['docs', '../docs'],
 		['docs/..a', 'docs/..a'],
-		['A\u0308', '\u00c4'],
-	])('in %j is in %j', (folder, path) => {
+		['\u00c4', 'A\u0308'],
+	])('is in "%s"', (path, folder) => {
 		expect(inFolder({ folder }, KB)).toEqual(inFolder({ folder: path }, KB));
 		expect(inFolder({ folder }, KB).folder).toBe(path);
 	});
@@ -65,15 +65,20 @@ describe('a document in a folder', () => {
 		expect(new Set(paths.map((path) => parentOf(path)?.id)).size).toBe(paths.length);
 	});
 
-	it.each(['', '/', '..', null])('has no parent with the folder %j', (folder) => {
+	it.each([
+		['an empty folder', ''],
+		['the root', '/'],
+		['a folder above the root', '..'],
+		['a folder that is null', null],
+	])('has no parent with %s', (_, folder) => {
 		expect(inFolder({ name: 'a', folder }, KB)).toEqual({ name: 'a', folder: '', parent: null });
 	});
 
-	it.each<DocumentRecord>([
-		{ name: 'a' },
-		{ folder: 'A', parent: { id: KB } },
-		{ folder: '', parent: null },
-	])('is unchanged as %j', (record) => {
+	it.each<[string, DocumentRecord]>([
+		['without a folder', { name: 'a' }],
+		['with a parent of its own', { folder: 'A', parent: { id: KB } }],
+		['with an empty folder and no parent', { folder: '', parent: null }],
+	])('is unchanged %s', (_, record) => {
 		expect(inFolder(record, KB)).toBe(record);
 	});
 });

@@ -89,10 +89,14 @@ describe('a file with one record a line', () => {
 	});
 
 	it.each([
-		[[1, -2, -3, -4, 6], '{"a":1}\nnot json\n{"a":2\n{"a":3}}\n\n{"a":4}\n'],
-		[[-1, 2, -3], '{"a":\n{"a":2}\noops\n'],
-		[[1, -2], '{"a":1}\n{"a":'],
-	])('reports each line that does not parse, and continues: %j', async (lines, text) => {
+		[
+			'several kinds of them',
+			[1, -2, -3, -4, 6],
+			'{"a":1}\nnot json\n{"a":2\n{"a":3}}\n\n{"a":4}\n',
+		],
+		['an object that begins and does not end', [-1, 2, -3], '{"a":\n{"a":2}\noops\n'],
+		['an end that is cut off', [1, -2], '{"a":1}\n{"a":'],
+	])('reports each line that does not parse, and continues behind %s', async (_, lines, text) => {
 		const expected = lines.map((line) => ({
 			position: `Line ${Math.abs(line)} of the file`,
 			...(line < 0 ? { flaw: 'is not valid JSON' } : { value: expect.anything() as unknown }),
@@ -205,9 +209,14 @@ describe('whole numbers that JavaScript would round', () => {
 });
 
 describe('a file', () => {
-	it.each(['', '\n', ' \r\n\t\n ', '[]', ' [ ] ', '[\n]\n'])('may be empty: %j', async (text) =>
-		expect(await read(text)).toEqual([]),
-	);
+	it.each([
+		['no byte', ''],
+		['a line break', '\n'],
+		['blank lines', ' \r\n\t\n '],
+		['an empty list', '[]'],
+		['an empty list in blanks', ' [ ] '],
+		['an empty list over lines', '[\n]\n'],
+	])('may be empty, as %s', async (_, text) => expect(await read(text)).toEqual([]));
 
 	it('of any text is read without an error', async () => {
 		await fc.assert(

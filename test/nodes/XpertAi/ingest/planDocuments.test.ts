@@ -110,31 +110,28 @@ describe('with processing', () => {
 		expect([sent, unchanged]).toEqual([['a'], []]);
 	});
 
-	it.each([true, false])(
-		'statuses decide which of the stored documents are sent again; where they were only stored: %s',
-		async (onlyStored) => {
-			const ids = ['f', 'r', 'e', 'c', 'n', 'u'];
-			const memory = knowing(ids);
-			const { sent, unchanged, asked } = await sift(
-				ids.map((id) => document(id)),
-				memory,
-				{ has: { f: 'finish', r: 'embedding', e: 'error', c: 'cancel', n: null } },
-				{ onlyStored },
-			);
-			expect(asked).toEqual([ids.map(idOf)]);
-			expect(unchanged).toEqual([
-				['f', 'finish'],
-				['r', 'embedding'],
-				// What is left out without a state is processed.
-				...(onlyStored ? [['n', null]] : []),
-			]);
-			expect(sent).toEqual(['e', 'c', ...(onlyStored ? [] : ['n']), 'u']);
-			expect([memory.isDone(idOf('f'), true), memory.isDone(idOf('r'), true)]).toEqual([
-				true,
-				false,
-			]);
-		},
-	);
+	it.each([
+		['stored and processed', false],
+		['only stored', true],
+	])('statuses decide which documents are sent again that were %s', async (_, onlyStored) => {
+		const ids = ['f', 'r', 'e', 'c', 'n', 'u'];
+		const memory = knowing(ids);
+		const { sent, unchanged, asked } = await sift(
+			ids.map((id) => document(id)),
+			memory,
+			{ has: { f: 'finish', r: 'embedding', e: 'error', c: 'cancel', n: null } },
+			{ onlyStored },
+		);
+		expect(asked).toEqual([ids.map(idOf)]);
+		expect(unchanged).toEqual([
+			['f', 'finish'],
+			['r', 'embedding'],
+			// What is left out without a state is processed.
+			...(onlyStored ? [['n', null]] : []),
+		]);
+		expect(sent).toEqual(['e', 'c', ...(onlyStored ? [] : ['n']), 'u']);
+		expect([memory.isDone(idOf('f'), true), memory.isDone(idOf('r'), true)]).toEqual([true, false]);
+	});
 
 	it.each([
 		['180 documents', 400, 1, [180, 180, 40]],

@@ -71,7 +71,10 @@ async function process(
 }
 
 describe('starting the processing of documents', () => {
-	it.each([undefined, 0])('polls nothing with a wait of %s', async (waitMs) => {
+	it.each([
+		['without a wait', undefined],
+		['with a wait of no time', 0],
+	])('polls nothing %s', async (_, waitMs) => {
 		const { asked, waits, ends } = await process(['a'], [], { waitMs });
 		expect({ asked, waits, ends }).toEqual({
 			asked: [],

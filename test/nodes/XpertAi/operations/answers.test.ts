@@ -48,15 +48,15 @@ const UNCHECKED = 'no flaw: declare what the answer must be as `answer`';
 
 describe.each(DECLARED)('$action', (operation) => {
 	it.each([
-		[undefined],
-		[{}],
-		['ok'],
-		[null],
-		[{ statusCode: 500, message: 'Internal server error' }],
-		[{ success: false }],
-		[{ service: 'billing', healthy: true }],
-		[[{ service: 'billing' }]],
-	])('does not take %j for its answer', (answer) => {
+		['nothing', undefined],
+		['an empty object', {}],
+		['a word', 'ok'],
+		['null', null],
+		['an error in a success', { statusCode: 500, message: 'Internal server error' }],
+		['a failure in a success', { success: false }],
+		['the answer of another service', { service: 'billing', healthy: true }],
+		['a list of another service', [{ service: 'billing' }]],
+	])('does not take %s for its answer', (_, answer) => {
 		// What stands in a list is the server's own.
 		if (Array.isArray(answer) && operation.paging && flawOf(operation, []) === undefined) return;
 		// A conversation that was deleted is answered with nothing (recorded).

@@ -5,31 +5,60 @@ const withInput = (input: unknown) => ({ assistant_id: 'a', input });
 
 describe('the body of E4', () => {
 	it.each([
-		['message', withInput(send({ input: 'Hi' }))],
-		['message', withInput(send({ input: 'Hi', files: [{ id: 'f' }, { fileId: 'g' }] }))],
-		['message', withInput(send({ input: 'Hi' }, { state: { a: 1 }, environmentId: 'e' }))],
-		['message', { ...withInput(send({ input: 'Hi' })), context: { user: 'u' } }],
-		['decision', withInput({ action: 'resume', target: {}, decision: { type: 'confirm' } })],
+		['a message', 'message', withInput(send({ input: 'Hi' }))],
 		[
+			'a message with files',
+			'message',
+			withInput(send({ input: 'Hi', files: [{ id: 'f' }, { fileId: 'g' }] })),
+		],
+		[
+			'a message with state and environment',
+			'message',
+			withInput(send({ input: 'Hi' }, { state: { a: 1 }, environmentId: 'e' })),
+		],
+		[
+			'a message with a context',
+			'message',
+			{ ...withInput(send({ input: 'Hi' })), context: { user: 'u' } },
+		],
+		[
+			'a decision',
+			'decision',
+			withInput({ action: 'resume', target: {}, decision: { type: 'confirm' } }),
+		],
+		[
+			'a decision with target and payload',
 			'decision',
 			withInput({ action: 'resume', target: { a: 1 }, decision: { type: 'reject', payload: [1] } }),
 		],
-		['retry', withInput({ action: 'retry', source: {} })],
-	] as const)('of the kind %s is taken as %j', (kind, body) => {
+		['a retry', 'retry', withInput({ action: 'retry', source: {} })],
+	] as const)('is taken as %s', (_, kind, body) => {
 		expect(runBodies[kind].parse(body)).toEqual(body);
 	});
 
 	it.each([
-		['message', { input: send({ input: 'Hi' }) }],
-		['message', withInput(send({ input: '' }))],
-		['message', withInput(send({ input: 5 }))],
-		['message', withInput(send({ input: 'Hi', files: [{ id: '' }] }))],
-		['message', withInput(send({ input: 'Hi', files: ['f'] }))],
-		['message', withInput(send({ input: 'Hi' }, { state: 'a' }))],
-		['message', { ...withInput(send({ input: 'Hi' })), context: 'user' }],
-		['decision', withInput({ action: 'resume', target: [], decision: { type: 'confirm' } })],
-		['decision', withInput({ action: 'resume', target: {}, decision: { type: 'perhaps' } })],
-	] as const)('of the kind %s is not taken as %j', (kind, body) => {
+		['a message without an assistant', 'message', { input: send({ input: 'Hi' }) }],
+		['an empty message', 'message', withInput(send({ input: '' }))],
+		['a message that is a number', 'message', withInput(send({ input: 5 }))],
+		['a file without an ID', 'message', withInput(send({ input: 'Hi', files: [{ id: '' }] }))],
+		['a file that is a text', 'message', withInput(send({ input: 'Hi', files: ['f'] }))],
+		['a state that is a text', 'message', withInput(send({ input: 'Hi' }, { state: 'a' }))],
+		[
+			'a context that is a text',
+			'message',
+			{ ...withInput(send({ input: 'Hi' })), context: 'user' },
+		],
+		[
+			'a target that is a list',
+			'decision',
+			withInput({ action: 'resume', target: [], decision: { type: 'confirm' } }),
+		],
+		[
+			'another decision',
+			'decision',
+			withInput({ action: 'resume', target: {}, decision: { type: 'perhaps' } }),
+		],
+	] as const)('is not taken as %s', (_, kind, body) => {
 		expect(runBodies[kind].safeParse(body).success).toBe(false);
 	});
 });

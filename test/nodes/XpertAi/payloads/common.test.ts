@@ -33,8 +33,15 @@ describe('a UUID', () => {
 		expect(isUuid('00000000-0000-0000-0000-000000000000')).toBe(true);
 	});
 
-	const others = ['', '42', ` ${UUID}`, `${UUID}\n`, `{${UUID}}`, UUID.replace(/-/g, '')];
-	it.each([...others, UUID.replace('3', 'g')])('is not %j', (text) => {
+	it.each([
+		['empty', ''],
+		['a number', '42'],
+		['one behind a blank', ` ${UUID}`],
+		['one before a line break', `${UUID}\n`],
+		['one in braces', `{${UUID}}`],
+		['one without hyphens', UUID.replace(/-/g, '')],
+		['one with another letter', UUID.replace('3', 'g')],
+	])('is not %s', (_, text) => {
 		expect([isUuid(text), uuid.safeParse(text).success]).toEqual([false, false]);
 	});
 });
@@ -56,11 +63,11 @@ describe('a date-time of the contract', () => {
 });
 
 it.each([
-	['cut \ud83d', true],
-	['\ude00', true],
-	['ä \ud83d!', true],
-	['ä 漢 😀', false],
-])('in %j there is half of a character: %s', (text, isHalf) => {
+	['half of a character at the end', 'cut \ud83d', true],
+	['half of a character alone', '\ude00', true],
+	['half of a character inside', 'ä \ud83d!', true],
+	['no half of a character in whole ones', 'ä 漢 😀', false],
+])('there is %s', (_, text, isHalf) => {
 	expect(hasLoneSurrogate(text)).toBe(isHalf);
 });
 
@@ -86,9 +93,10 @@ describe('a key', () => {
 		expect(keyRule(key)).toMatch(/^holds "[^"]+", which stands for a missing value$/),
 	);
 
-	it.each(['', 'a\ud83d'])('is none that is empty or broken: %j', (key) =>
-		expect(keyRule(key)).toBeDefined(),
-	);
+	it.each([
+		['empty', ''],
+		['broken', 'a\ud83d'],
+	])('is none that is %s', (_, key) => expect(keyRule(key)).toBeDefined());
 });
 
 describe('a key that people share', () => {

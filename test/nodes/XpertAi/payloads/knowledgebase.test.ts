@@ -18,7 +18,12 @@ describe('a knowledgebase to create', () => {
 		expect(knowledgebase.parse({ name: 'Manuals' })).toEqual({ name: 'Manuals' });
 	});
 
-	it.each([{}, { name: '' }, { name: null }, { name: 1 }])('is refused as %j', (body) => {
+	it.each([
+		['without a name', {}],
+		['with an empty name', { name: '' }],
+		['with a name that is null', { name: null }],
+		['with a name that is a number', { name: 1 }],
+	])('is refused %s', (_, body) => {
 		expect(knowledgebase.safeParse(body).error?.issues.map(({ path }) => path)).toEqual([['name']]);
 	});
 });
@@ -42,7 +47,11 @@ describe('the changes of an update', () => {
 		expect(knowledgebaseChanges.parse(changes)).toEqual(changes);
 	});
 
-	it.each([null, '', 5])('does not set the name to %j, which servers do not take', (name) => {
+	it.each([
+		['null', null],
+		['nothing', ''],
+		['a number', 5],
+	])('does not set the name to %s, which servers do not take', (_, name) => {
 		expect(knowledgebaseChanges.safeParse({ name }).success).toBe(false);
 	});
 });

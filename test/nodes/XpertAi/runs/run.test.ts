@@ -36,14 +36,24 @@ it('withTarget names the run', () => {
 	expect(withTarget(about({}), 'r')).toEqual(about({ executionId: 'r' }));
 });
 
-it.each<[RunKind, object, object]>([
-	['message', saying({ input: 'Hi' }), { text: 'Hi', rejects: false }],
-	['decision', { input: { decision: { type: 'confirm' } } }, { rejects: false }],
-	['decision', { input: { decision: { type: 'reject' } } }, { rejects: true }],
-	['decision', { input: { patch: { toolCalls: [] } } }, { rejects: false }],
-	['decision', { input: { patch: { toolCalls: [{ id: 'c' }] } } }, { changes: ['c'] }],
-	['retry', { input: {} }, { rejects: false }],
-])('intentOf says what a %s with %j asks for', (kind, body, intent) =>
+it.each<[string, RunKind, object, object]>([
+	['a message', 'message', saying({ input: 'Hi' }), { text: 'Hi', rejects: false }],
+	['a confirmation', 'decision', { input: { decision: { type: 'confirm' } } }, { rejects: false }],
+	['a rejection', 'decision', { input: { decision: { type: 'reject' } } }, { rejects: true }],
+	[
+		'changes that change nothing',
+		'decision',
+		{ input: { patch: { toolCalls: [] } } },
+		{ rejects: false },
+	],
+	[
+		'changes of a call',
+		'decision',
+		{ input: { patch: { toolCalls: [{ id: 'c' }] } } },
+		{ changes: ['c'] },
+	],
+	['a retry', 'retry', { input: {} }, { rejects: false }],
+])('intentOf says what is asked for by %s', (_, kind, body, intent) =>
 	expect(intentOf(kind, body as RunBody)).toEqual({ kind, rejects: false, ...intent }),
 );
 
@@ -66,10 +76,18 @@ it('takes a key with dots for no path', () => {
 });
 
 it.each([
-	[{ input: 'Hi', department: 'hr' }, { department: 'hr' }],
-	[{ input: 'Hi', files: [], references: [], clientMessageId: 'c', n8nMark: 'm' }, {}],
-	[undefined, {}],
-])('the message %j holds the values for filters %j', (input, values) => {
+	[
+		'the values for filters beside its text',
+		{ input: 'Hi', department: 'hr' },
+		{ department: 'hr' },
+	],
+	[
+		'no values in what servers know',
+		{ input: 'Hi', files: [], references: [], clientMessageId: 'c', n8nMark: 'm' },
+		{},
+	],
+	['no values where it is none', undefined, {}],
+])('a message holds %s', (_, input, values) => {
 	expect(filterValuesIn(saying(input as object))).toEqual(values);
 });
 
@@ -347,9 +365,12 @@ describe('a run on a thread whose last run has ended', () => {
 	});
 });
 
-it.each(['route', undefined] as const)(
-	'a server is known to list no runs only if it says so itself (missing: %s)',
-	async (missing) => {
+it.each([
+	['itself', 'route'],
+	['by somebody else, for now', undefined],
+] as const)(
+	'a server is known to list no runs only if it says so itself: said %s',
+	async (_, missing) => {
 		const routes = { areMissing: false };
 		const { asking } = answering(no({ ...failure, status: 404, missing }));
 		expect(await start(asking.send, virtualTime(), { routes })).toMatchObject({
@@ -360,13 +381,12 @@ it.each(['route', undefined] as const)(
 );
 
 it.each([
-	['running', '09', true],
-	['success', '09', false],
-	['success', '10', true],
-	['error', '11', false],
-	['interrupted', '11', false],
-])('beside an older run (%s since %s), one that began at 10 gives way: %s', async (...course) => {
-	const [status, updated_at, givesWay] = course;
+	['gives way to an older run that goes on', 'running', '09', true],
+	['does not give way to one that had ended before', 'success', '09', false],
+	['gives way to one that ended as it began', 'success', '10', true],
+	['does not give way to one that failed', 'error', '11', false],
+	['does not give way to one that was interrupted', 'interrupted', '11', false],
+])('a run %s', async (_, status, updated_at, givesWay) => {
 	const own = { ...RUN, status: 'running', created_at: '10' };
 	const older = { ...RUN, run_id: 'older', status, created_at: '08', updated_at };
 	// The list cannot be read at first, which is no reason to give up.
@@ -405,30 +425,58 @@ describe('resultFromEvents', () => {
 	const cancelled = { status: 'failed' };
 	const because = 'The run was cancelled on the server: ';
 
-	it.each<[Partial<RunEvents['end']>, object]>([
-		[{ status: 'idle' }, { status: 'completed', output: 'Hi', answerId: 'm' }],
-		[{ status: undefined }, { status: 'completed', output: 'Hi' }],
+	it.each<[string, Partial<RunEvents['end']>, object]>([
 		[
+			'an idle thread completes it',
+			{ status: 'idle' },
+			{ status: 'completed', output: 'Hi', answerId: 'm' },
+		],
+		[
+			'an end without a status completes it',
+			{ status: undefined },
+			{ status: 'completed', output: 'Hi' },
+		],
+		[
+			'an error is its reason',
 			{ status: 'error', error: 'No' },
 			{ ...cancelled, reason: 'The run failed: No' },
 		],
-		[{ status: 'error' }, { reason: 'The run failed: the server gave no reason' }],
 		[
+			'an error without words says so',
+			{ status: 'error' },
+			{ reason: 'The run failed: the server gave no reason' },
+		],
+		[
+			'tasks interrupt it',
 			{ status: 'interrupted', tasks: [TASK] },
 			{ status: 'interrupted', interrupt: [TASK] },
 		],
 		[
+			'tasks with an error cancel it',
 			{ status: 'interrupted', tasks: [TASK], error: 'By user' },
 			{ ...cancelled, reason: `${because}By user` },
 		],
-		[{ status: 'interrupted' }, { reason: `${because}the server does not say why` }],
-		[{ status: 'interrupted', agentStatus: 'success', error: 'x' }, { status: 'completed' }],
 		[
+			'an interruption without tasks cancels it',
+			{ status: 'interrupted' },
+			{ reason: `${because}the server does not say why` },
+		],
+		[
+			'an agent that succeeded completes it',
+			{ status: 'interrupted', agentStatus: 'success', error: 'x' },
+			{ status: 'completed' },
+		],
+		[
+			'an interruption left over completes it',
 			{ status: 'interrupted', isLeftOver: true },
 			{ status: 'completed', output: 'Hi' },
 		],
-		[{ status: 'interrupted', isLeftOver: true, error: 'By user' }, { status: 'failed' }],
-	])('%j', (end, result) => expect(resultFromEvents(ended(end))).toMatchObject(result));
+		[
+			'an interruption left over with an error fails it',
+			{ status: 'interrupted', isLeftOver: true, error: 'By user' },
+			{ status: 'failed' },
+		],
+	])('%s', (_, end, result) => expect(resultFromEvents(ended(end))).toMatchObject(result));
 
 	it('counts a whole answer, though the cancelling of another run interrupted it (recorded)', () => {
 		const events = recordedEvents('01af66de-3a9d-4bd5-97fb-e4e94346fa5d');

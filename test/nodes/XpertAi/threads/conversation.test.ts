@@ -30,37 +30,44 @@ describe('readConversation', () => {
 	});
 
 	it.each([
-		[{ id: 'c', error: 'No model' }, { error: 'No model' }],
-		[{ id: 'c', error: { code: 1 } }, { error: '{"code":1}' }],
-		[{ id: 'c', error: null, status: 'busy' }, { status: 'busy' }],
-		[{ id: 'c', error: '', operation: null }, {}],
-		[{ id: 'c', status: {}, operation: { tasks: 'no' } }, {}],
-	])('reads %j', async (item, facts) => {
+		['an error', { id: 'c', error: 'No model' }, { error: 'No model' }],
+		['an error that is an object', { id: 'c', error: { code: 1 } }, { error: '{"code":1}' }],
+		['a status without an error', { id: 'c', error: null, status: 'busy' }, { status: 'busy' }],
+		['nothing of empty fields', { id: 'c', error: '', operation: null }, {}],
+		['nothing of fields of another type', { id: 'c', status: {}, operation: { tasks: 'no' } }, {}],
+	])('reads %s', async (_, item, facts) => {
 		const { asking } = answering(listed({ threadId: 't', ...item }));
 		const ids = { conversationId: 'c', conversationIds: ['c'] };
 		const nothing = { tasks: [], isLeftOver: false };
 		expect(await readConversation(asking, 't')).toEqual({ ...nothing, ...ids, ...facts });
 	});
 
-	it.each([{ id: 5, threadId: 't' }, { threadId: 'another', id: 'c' }, { id: 'c' }, null, 7])(
-		'finds no conversation in %j, and one beside it',
-		async (item) => {
-			const one = await readConversation(answering(success({ items: [item] })).asking, 't');
-			expect(one).toMatchObject({ conversationIds: [], tasks: [] });
-			expect(one.conversationId).toBeFalsy();
-			const { asking } = answering(success({ items: [item, mine('d')] }));
-			expect(await readConversation(asking, 't')).toMatchObject({ conversationIds: ['d'] });
-		},
-	);
+	it.each([
+		['an ID that is a number', { id: 5, threadId: 't' }],
+		['another thread', { threadId: 'another', id: 'c' }],
+		['a record without a thread', { id: 'c' }],
+		['null', null],
+		['a number', 7],
+	])('finds no conversation in %s, and one beside it', async (_, item) => {
+		const one = await readConversation(answering(success({ items: [item] })).asking, 't');
+		expect(one).toMatchObject({ conversationIds: [], tasks: [] });
+		expect(one.conversationId).toBeFalsy();
+		const { asking } = answering(success({ items: [item, mine('d')] }));
+		expect(await readConversation(asking, 't')).toMatchObject({ conversationIds: ['d'] });
+	});
 
-	it.each([[], {}, 'OK', undefined, { total: 0 }, { items: null }])(
-		'is tried again after %j',
-		async (answer) => {
-			const { asking, asked } = answering(success(answer), listed(mine('c')));
-			expect(await readConversation(asking, 't')).toMatchObject({ conversationId: 'c' });
-			expect(asked).toHaveLength(2);
-		},
-	);
+	it.each([
+		['a list', []],
+		['an empty object', {}],
+		['a word', 'OK'],
+		['nothing', undefined],
+		['a count alone', { total: 0 }],
+		['no list of items', { items: null }],
+	])('is tried again after %s', async (_, answer) => {
+		const { asking, asked } = answering(success(answer), listed(mine('c')));
+		expect(await readConversation(asking, 't')).toMatchObject({ conversationId: 'c' });
+		expect(asked).toHaveLength(2);
+	});
 
 	it('says why nothing is known', async () => {
 		const { asking, asked } = answering(no(lost));
@@ -120,11 +127,11 @@ describe('openTasks', () => {
 		expect(openTasks(undefined)).toEqual({ tasks: [], isLeftOver: false }));
 
 	it.each([
-		[[{}], undefined, true],
-		[[{}], null, true],
-		[[{}], 'Canceled', false],
-		[[], undefined, false],
-	])('%j with the error %j wait for a person: %s', (tasks, error, waits) => {
+		['tasks wait for a person', [{}], undefined, true],
+		['tasks with an error that is null wait for a person', [{}], null, true],
+		['tasks with an error wait for nobody', [{}], 'Canceled', false],
+		['no tasks wait for nobody', [], undefined, false],
+	])('%s', (_, tasks, error, waits) => {
 		expect(waitsForPerson({ tasks, error })).toBe(waits);
 	});
 });
@@ -143,12 +150,14 @@ describe('createConversation', () => {
 	});
 
 	it.each([
-		...[undefined, [], {}, 'OK', { id: 'c' }],
-		...[
-			{ id: '', threadId: 't' },
-			{ id: 'c', threadId: 'other' },
-		],
-	])('does not take %j', async (answer) => {
+		['nothing', undefined],
+		['a list', []],
+		['an empty object', {}],
+		['a word', 'OK'],
+		['one without a thread', { id: 'c' }],
+		['one with an empty ID', { id: '', threadId: 't' }],
+		['one with another thread', { id: 'c', threadId: 'other' }],
+	])('does not take %s', async (_, answer) => {
 		const created = await createConversation(answering(success(answer)).asking, NEW);
 		expect(created).toMatchObject({ failure: { kind: 'unreadable' }, mayBeDone: true });
 	});
@@ -263,13 +272,18 @@ describe('messages of a conversation', () => {
 });
 
 it.each([
-	[undefined, 'This waits for a person to decide.'],
-	[[{ name: 'mail' }, { name: 'pay' }], 'This waits for a person to decide: mail, pay.'],
+	['no tasks', undefined, 'This waits for a person to decide.'],
 	[
+		'tasks with a name',
+		[{ name: 'mail' }, { name: 'pay' }],
+		'This waits for a person to decide: mail, pay.',
+	],
+	[
+		'a task with title and description',
 		[{ name: 'mail', info: { title: 'Mail', description: 'Send a mail' } }],
 		'This waits for a person to decide: Mail (Send a mail).',
 	],
-	[[null], 'This waits for a person to decide.'],
-])('the tasks %j are named in words', (tasks, words) => {
+	['a task that is null', [null], 'This waits for a person to decide.'],
+])('%s are named in words', (_, tasks, words) => {
 	expect(waitingMessage(tasks)).toBe(words);
 });

@@ -24,13 +24,17 @@ describe('who says a message', () => {
 
 describe('the text of a message', () => {
 	it.each([
-		['text', 'text'],
-		['', ''],
-		[['a', { type: 'text', text: 'b' }, { type: 'image_url' }, null, 7, { text: 8 }], 'ab'],
-		[null, ''],
-		[undefined, ''],
-		[{ text: 'no list' }, ''],
-	])('of %j is "%s"', (content, text) => expect(textOf(content)).toBe(text));
+		['a text is the text', 'text', 'text'],
+		['an empty text is empty', '', ''],
+		[
+			'parts is the texts among them',
+			['a', { type: 'text', text: 'b' }, { type: 'image_url' }, null, 7, { text: 8 }],
+			'ab',
+		],
+		['null is empty', null, ''],
+		['nothing is empty', undefined, ''],
+		['an object is empty', { text: 'no list' }, ''],
+	])('of %s', (_, content, text) => expect(textOf(content)).toBe(text));
 
 	it('is what people read of a reply, beside the parts that are no text', () => {
 		const image = { type: 'image_url', image_url: 'u' };
@@ -50,9 +54,14 @@ describe('the text of a message', () => {
 });
 
 describe('the messages of a thread', () => {
-	it.each([undefined, {}, { values: null }, { values: {} }, { values: { messages: null } }])(
-		'are none with the state %j',
-		(state) => expect(messagesOf(state && threadState.parse(state))).toEqual([]),
+	it.each([
+		['without a state', undefined],
+		['in an empty state', {}],
+		['where values are null', { values: null }],
+		['where values are empty', { values: {} }],
+		['where messages are null', { values: { messages: null } }],
+	])('are none %s', (_, state) =>
+		expect(messagesOf(state && threadState.parse(state))).toEqual([]),
 	);
 
 	it('are read from a recording', () => {

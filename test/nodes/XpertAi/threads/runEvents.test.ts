@@ -58,19 +58,21 @@ describe('what a stream of events says', () => {
 		);
 	});
 
-	it.each(['no JSON', '7', '{"kind":"another"}', '[DONE]'])(
-		'goes on after an event that is not of this API: %s',
-		(data) => {
-			const { events, heard } = listening();
-			const reader = new EventReader();
-			for (const event of withHelper.split('\n\n')) {
-				hear(events, Buffer.from(`${event}\n\n`), reader);
-				events.addEvent({ id: 'another', name: 'another', data });
-			}
-			expect(heard.join('')).toBe(SAID);
-			expect(events.isComplete).toBe(true);
-		},
-	);
+	it.each([
+		['no JSON', 'no JSON'],
+		['a number', '7'],
+		['an object', '{"kind":"another"}'],
+		['a mark of its end', '[DONE]'],
+	])('goes on after an event that is not of this API: %s', (_, data) => {
+		const { events, heard } = listening();
+		const reader = new EventReader();
+		for (const event of withHelper.split('\n\n')) {
+			hear(events, Buffer.from(`${event}\n\n`), reader);
+			events.addEvent({ id: 'another', name: 'another', data });
+		}
+		expect(heard.join('')).toBe(SAID);
+		expect(events.isComplete).toBe(true);
+	});
 
 	it('is one text for each call of the model, cut where something else comes or is decided', () => {
 		const heard: unknown[] = [];

@@ -18,18 +18,12 @@ import { answering, failure, lost } from './support/answering';
 const RUN = { run_id: 'r', thread_id: 't', status: 'success', created_at: '10' };
 const IDS = { threadId: 't', runId: 'r' };
 
-it.each<[string | undefined, string]>([
-	['running', 'goesOn'],
-	['pending', 'goesOn'],
-	...['success', 'error', 'interrupted', 'timeout'].map((status): [string, string] => [
-		status,
-		'ended',
-	]),
-	['rolled_back', 'unknown'],
-	['', 'unknown'],
-	[undefined, 'unknown'],
-])('the status %s: %s', (status, stage) => {
-	expect(stageOf({ ...RUN, status })).toBe(stage);
+it.each([
+	['goesOn', ['running', 'pending']],
+	['ended', ['success', 'error', 'interrupted', 'timeout']],
+	['unknown', ['rolled_back', '', undefined]],
+])('the stage of a run is "%s" by its status', (stage, statuses) => {
+	for (const status of statuses) expect(stageOf({ ...RUN, status })).toBe(stage);
 });
 
 describe('listRuns', () => {

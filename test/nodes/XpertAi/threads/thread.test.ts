@@ -21,9 +21,15 @@ describe('reading a thread', () => {
 	});
 
 	it.each([
-		...[undefined, [], {}, 'OK', { statusCode: 500 }, { ...THREAD, status: 5 }],
-		...[{ status: 'idle' }, { ...THREAD, thread_id: 'another' }],
-	])('takes a success that is not this thread for none: %j', async (answer) => {
+		['nothing', undefined],
+		['a list', []],
+		['an empty object', {}],
+		['a word', 'OK'],
+		['an error', { statusCode: 500 }],
+		['a status that is a number', { ...THREAD, status: 5 }],
+		['no ID', { status: 'idle' }],
+		['another ID', { ...THREAD, thread_id: 'another' }],
+	])('takes a success that is not this thread for none: %s', async (_, answer) => {
 		expect(await read(answer)).toMatchObject({ failure: { kind: 'unreadable' } });
 	});
 
@@ -72,12 +78,15 @@ describe('readThread', () => {
 
 describe('the state of a thread', () => {
 	it.each([
-		{},
-		{ ...THREAD, values: { messages: [] } },
-		{ values: null },
-		{ values: { messages: null, documents: [1] } },
-		{ values: { messages: [{ content: [{ type: 'text' }], id: 'm', more: 1 }] }, more: 1 },
-	])('is read from %j, and nothing is lost', (state) => {
+		['from an empty one', {}],
+		['from one of a thread', { ...THREAD, values: { messages: [] } }],
+		['where values are null', { values: null }],
+		['where messages are null', { values: { messages: null, documents: [1] } }],
+		[
+			'with fields that nobody knows',
+			{ values: { messages: [{ content: [{ type: 'text' }], id: 'm', more: 1 }] }, more: 1 },
+		],
+	])('is read %s, and nothing is lost', (_, state) => {
 		expect(threadState.parse(state)).toEqual(state);
 	});
 });

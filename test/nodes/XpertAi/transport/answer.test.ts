@@ -18,54 +18,113 @@ import { recordings } from 'test/sandbox/support/recordings';
 describe('answerIssue', () => {
 	const deep = z.object({ a: z.object({ b: z.string() }), c: z.number() });
 
-	it.each<[string, AnswerSchema, unknown, string | undefined]>([
-		['any answer', anyAnswer, undefined, undefined],
-		['a list', listAnswer(), [], undefined],
-		['a list', listAnswer(), { items: [] }, 'it holds no list of results'],
-		['items', listAnswer('items'), { items: [1], total: 1 }, undefined],
-		['items', listAnswer('items'), { items: null }, 'it holds no list of results'],
-		['items', listAnswer('items'), [], 'it holds no list of results'],
-		['items', listAnswer('items'), undefined, 'it is empty'],
-		['a record', recordWith('id', 'url'), { id: 1, url: 'x' }, undefined],
-		['a record', recordWith('id', 'url'), { id: 'a' }, 'it holds no url'],
-		['a record', recordWith('id', 'url'), {}, 'it holds no id or no url'],
-		['a record', recordWith('id'), { id: '' }, 'it holds no id'],
-		['a record', recordWith('id'), { id: null }, 'it holds no id'],
-		['a record', recordWith('id'), [{ id: 'a' }], 'it is not what was asked for'],
-		['a record', recordWith('id'), undefined, 'it is empty'],
-		['an object', deep, 'OK', 'it is not what was asked for'],
-		['one of two', z.union([deep, z.number()]), {}, 'it is not what was asked for'],
-		['deep fields', deep, { a: {}, c: '1' }, 'it holds no a.b or no c'],
-		['a refined one', z.unknown().refine(() => false, 'it is odd'), undefined, 'it is odd'],
-	])('of %s: %#', (_, schema, answer, flaw) => {
+	it.each<[string, string, AnswerSchema, unknown, string | undefined]>([
+		['any answer may be nothing', 'any answer', anyAnswer, undefined, undefined],
+		['a list may be empty', 'a list', listAnswer(), [], undefined],
+		['a list is no object', 'a list', listAnswer(), { items: [] }, 'it holds no list of results'],
+		[
+			'items may have a total beside them',
+			'items',
+			listAnswer('items'),
+			{ items: [1], total: 1 },
+			undefined,
+		],
+		[
+			'items are not null',
+			'items',
+			listAnswer('items'),
+			{ items: null },
+			'it holds no list of results',
+		],
+		['items are no list alone', 'items', listAnswer('items'), [], 'it holds no list of results'],
+		['items are not nothing', 'items', listAnswer('items'), undefined, 'it is empty'],
+		['a record may have more', 'a record', recordWith('id', 'url'), { id: 1, url: 'x' }, undefined],
+		['a record has each key', 'a record', recordWith('id', 'url'), { id: 'a' }, 'it holds no url'],
+		['a record is not empty', 'a record', recordWith('id', 'url'), {}, 'it holds no id or no url'],
+		[
+			'a record has an ID that is not empty',
+			'a record',
+			recordWith('id'),
+			{ id: '' },
+			'it holds no id',
+		],
+		[
+			'a record has an ID that is not null',
+			'a record',
+			recordWith('id'),
+			{ id: null },
+			'it holds no id',
+		],
+		[
+			'a record is no list',
+			'a record',
+			recordWith('id'),
+			[{ id: 'a' }],
+			'it is not what was asked for',
+		],
+		['a record is not nothing', 'a record', recordWith('id'), undefined, 'it is empty'],
+		['an object is no word', 'an object', deep, 'OK', 'it is not what was asked for'],
+		[
+			'one of two is one of them',
+			'one of two',
+			z.union([deep, z.number()]),
+			{},
+			'it is not what was asked for',
+		],
+		['deep fields are named', 'deep fields', deep, { a: {}, c: '1' }, 'it holds no a.b or no c'],
+		[
+			'a refined one says why',
+			'a refined one',
+			z.unknown().refine(() => false, 'it is odd'),
+			undefined,
+			'it is odd',
+		],
+	])('of %s', (_, _kind, schema, answer, flaw) => {
 		const { error } = schema.safeParse(answer);
 		expect(error && answerIssue(answer, error)).toBe(flaw);
 	});
 });
 
 describe('parseAnswer', () => {
-	it.each<[string, unknown]>([
-		['3', 3],
-		['{"a":1}', { a: 1 }],
-		['"text"', 'text'],
-		['null', null],
-		['\n\n{"a":1}\n', { a: 1 }],
-		['\uFEFF{"a":1}', { a: 1 }],
-		[' \n', undefined],
-		['upstream gone', 'upstream gone'],
-		['{"a":', '{"a":'],
-		[' plain ', ' plain '],
-		['"credentials"', 'credentials'],
+	it.each<[string, string, unknown]>([
+		['a number', '3', 3],
+		['an object', '{"a":1}', { a: 1 }],
+		['a text in JSON', '"text"', 'text'],
+		['null', 'null', null],
+		['an object in blank lines', '\n\n{"a":1}\n', { a: 1 }],
+		['an object behind a byte order mark', '\uFEFF{"a":1}', { a: 1 }],
+		['blanks as nothing', ' \n', undefined],
+		['text as text', 'upstream gone', 'upstream gone'],
+		['JSON that is cut off as text', '{"a":', '{"a":'],
+		['text with blanks as it is', ' plain ', ' plain '],
+		['the word credentials', '"credentials"', 'credentials'],
 		// The keys of a provider, however deep and however written.
 		[
+			'an object without deep credentials',
 			'[{"copilot":{"provider":{"x":1,"credentials":{"key":"sk"}}}}]',
 			[{ copilot: { provider: { x: 1 } } }],
 		],
-		['{"id":"a","credentials" : {"api_key":"sk-1"}}', { id: 'a' }],
-		['{ "id": "a",\n\t"credentials"\r\n\t:\n\t"sk-1" }', { id: 'a' }],
-		['{"id":"a","credenti\\u0061ls":"sk-1"}', { id: 'a' }],
-		['{"id":"a","credential\\u0073":"sk-1"}', { id: 'a' }],
-	])('reads %j as %j', (text, answer) => expect(parseAnswer(text)).toEqual(answer));
+		[
+			'an object without its credentials',
+			'{"id":"a","credentials" : {"api_key":"sk-1"}}',
+			{ id: 'a' },
+		],
+		[
+			'an object without credentials over lines',
+			'{ "id": "a",\n\t"credentials"\r\n\t:\n\t"sk-1" }',
+			{ id: 'a' },
+		],
+		[
+			'an object without credentials in an escape',
+			'{"id":"a","credenti\\u0061ls":"sk-1"}',
+			{ id: 'a' },
+		],
+		[
+			'an object without credentials that end in an escape',
+			'{"id":"a","credential\\u0073":"sk-1"}',
+			{ id: 'a' },
+		],
+	])('reads %s', (_, text, answer) => expect(parseAnswer(text)).toEqual(answer));
 
 	it('reads an answer that is nested deeper than calls can be, and hides the words in it', () => {
 		const text = `${'['.repeat(20_000)}{"error":"sk","credentials":1}${']'.repeat(20_000)}`;
@@ -87,18 +146,21 @@ describe('parseAnswer', () => {
 describe('the flaw of an answer', () => {
 	const PAGE = 'it is an HTML page, not an answer of this API';
 
-	it.each<[unknown, boolean, string | undefined]>([
-		['<html><body>x</body></html>', true, PAGE],
-		['  <!DOCTYPE html>\n<html>', true, PAGE],
-		['<HTML lang="en">', true, PAGE],
-		['a <html> tag', true, undefined],
-		['deleted', true, undefined],
-		// JSON that is a text may look like anything.
-		['<html>', false, undefined],
-		['[draft] hello', false, undefined],
-		...[undefined, null, 3, true, {}, []].map((answer) => [answer, true, undefined] as never),
-	])('%j (text: %s) is: %s', (answer, isText, flaw) => {
+	it.each<[string, unknown, boolean, string | undefined]>([
+		['told of a page', '<html><body>x</body></html>', true, PAGE],
+		['told of a page behind blanks', '  <!DOCTYPE html>\n<html>', true, PAGE],
+		['told of a page in capitals', '<HTML lang="en">', true, PAGE],
+		['none of a text with a tag', 'a <html> tag', true, undefined],
+		['none of a word', 'deleted', true, undefined],
+		['none of JSON that is a text with a tag', '<html>', false, undefined],
+		['none of JSON that is a text in brackets', '[draft] hello', false, undefined],
+	])('is %s', (_, answer, isText, flaw) => {
 		expect(answerFlaw(answer, isText)).toBe(flaw);
+	});
+
+	it('is none of what is no text', () => {
+		for (const answer of [undefined, null, 3, true, {}, []])
+			expect(answerFlaw(answer, true)).toBeUndefined();
 	});
 
 	it('is that JSON was cut off, wherever', () => {
@@ -171,22 +233,29 @@ describe('the reason in a raw database answer', () => {
 		expect(failureReason(raw({ code }))).toMatch(new RegExp(`; database code ${code}$`));
 	});
 
-	it.each<[object, string]>([
-		[{}, `${START} a value was not accepted`],
-		[{ code: 5, detail: 5, column: 5 }, `${START} a value was not accepted`],
+	it.each<[string, object, string]>([
+		['of an error without facts', {}, `${START} a value was not accepted`],
 		[
+			'of facts that are numbers',
+			{ code: 5, detail: 5, column: 5 },
+			`${START} a value was not accepted`,
+		],
+		[
+			'of a record that is referred to',
 			{ code: '23503', detail: KEY, column: 'c', table: 't' },
 			`${START} it refers to a record that does not exist; ${KEY}; field c of t; database code 23503`,
 		],
 		[
+			'of a row that is in the details',
 			{ code: '23502', detail: 'Failing row contains (secret).' },
 			`${START} a required value is missing; database code 23502`,
 		],
 		[
+			'of a row in another language',
 			{ code: '23502', detail: 'Fehlgeschlagene Zeile enthält (geheim).' },
 			`${START} a required value is missing; database code 23502`,
 		],
-	])('quotes no more than the field and the key of %j', (facts, reason) => {
+	])('quotes no more than field and key: %s', (_, facts, reason) => {
 		expect(failureReason(raw(facts))).toBe(reason);
 	});
 
@@ -197,22 +266,32 @@ describe('the reason in a raw database answer', () => {
 });
 
 describe('the reason in another answer', () => {
-	it.each<[unknown, string | undefined]>([
-		[{ message: 'Name Exist', error: 'Bad Request', statusCode: 400 }, 'Name Exist'],
-		[{ message: ['a must be text', 'b is missing'] }, 'a must be text; b is missing'],
-		[{ message: [5, 'a must be text', {}] }, 'a must be text'],
-		[{ message: [], error: 'Bad Request' }, 'Bad Request'],
-		[{ message: '', error: 'Bad Request' }, 'Bad Request'],
-		[{ error: { message: 'inner' } }, 'inner'],
-		[{ detail: 'Thread not found' }, 'Thread not found'],
-		['Not Found', 'Not Found'],
-		['two\r\n  lines\t', 'two lines'],
-		['<html><title>502 Bad</title></html>', 'an HTML page with the title "502 Bad"'],
-		['<!doctype html><p>Sign in</p>', 'an HTML page'],
-		...[undefined, null, 5, true, {}, [], '', ' \n', { message: 5 }, { error: [{}] }].map(
-			(nothing) => [nothing, undefined] as [unknown, undefined],
-		),
-	])('%j is %j', (answer, reason) => expect(failureReason(answer)).toBe(reason));
+	it.each<[string, unknown, string]>([
+		['the message', { message: 'Name Exist', error: 'Bad Request', statusCode: 400 }, 'Name Exist'],
+		[
+			'all messages',
+			{ message: ['a must be text', 'b is missing'] },
+			'a must be text; b is missing',
+		],
+		['what is text among messages', { message: [5, 'a must be text', {}] }, 'a must be text'],
+		['the error where there are no messages', { message: [], error: 'Bad Request' }, 'Bad Request'],
+		['the error where the message is empty', { message: '', error: 'Bad Request' }, 'Bad Request'],
+		['the message in an error', { error: { message: 'inner' } }, 'inner'],
+		['the detail', { detail: 'Thread not found' }, 'Thread not found'],
+		['the text itself', 'Not Found', 'Not Found'],
+		['a text on one line', 'two\r\n  lines\t', 'two lines'],
+		[
+			'the title of a page',
+			'<html><title>502 Bad</title></html>',
+			'an HTML page with the title "502 Bad"',
+		],
+		['a page without a title', '<!doctype html><p>Sign in</p>', 'an HTML page'],
+	])('is %s', (_, answer, reason) => expect(failureReason(answer)).toBe(reason));
+
+	it('is none where an answer gives none', () => {
+		const nothing = [undefined, null, 5, true, {}, [], '', ' \n', { message: 5 }, { error: [{}] }];
+		for (const answer of nothing) expect(failureReason(answer)).toBeUndefined();
+	});
 
 	it('is one line of at most 500 characters', () => {
 		const text = fc.string({ maxLength: 2000 });
@@ -231,10 +310,13 @@ describe('the reason in another answer', () => {
 describe('Retry-After', () => {
 	const NOTHING = ['', ' ', 'soon', '-5', '1e3', '0x10', '5 s', '5.', '2026-01-31', null];
 
-	it.each<[unknown, number | undefined]>([
+	it.each([
 		['0', 0],
 		['120', 120_000],
 		['1.25', 1250],
-		...NOTHING.map((nothing) => [nothing, undefined] as [unknown, undefined]),
-	])('%j is %s ms', (header, ms) => expect(parseRetryAfter(header)).toBe(ms));
+	])('%s is %i ms', (header, ms) => expect(parseRetryAfter(header)).toBe(ms));
+
+	it('is nothing else', () => {
+		for (const header of NOTHING) expect(parseRetryAfter(header)).toBeUndefined();
+	});
 });

@@ -15,29 +15,53 @@ const SUFFIXES = ['', '/', '//', '/api', '/api/', '/api/ai', '/api/ai/', '/API',
 
 describe('the service root', () => {
 	it.each([
-		['https://api.example.com', 'https://api.example.com'],
-		['  https://api.example.com\n', 'https://api.example.com'],
-		['HTTPS://API.Example.COM', 'https://api.example.com'],
-		['https://api.example.com:443', 'https://api.example.com'],
-		['https://api.example.com:8443/api', 'https://api.example.com:8443'],
-		['https://example.com/xpert', 'https://example.com/xpert'],
-		['https://example.com/xpert/api/ai/', 'https://example.com/xpert'],
-		['https://example.com/Xpert/API/', 'https://example.com/Xpert'],
-		['https://example.com/my-api', 'https://example.com/my-api'],
-		['https://example.com/ai', 'https://example.com/ai'],
-		['https://example.com/api/v2', 'https://example.com/api/v2'],
-		['https://example.com/api/ai?tenant=1#top', 'https://example.com'],
-		['https://[2001:db8::1]:8443/api', 'https://[2001:db8::1]:8443'],
-		['https://api', 'https://api'],
-		['https://api/ai', 'https://api/ai'],
-		['https://api/api', 'https://api'],
-		['https://example.com/a.b/..c/...', 'https://example.com/a.b/..c/...'],
-		['https://münchen.example', 'https://xn--mnchen-3ya.example'],
-		['https://example.com:/api', 'https://example.com'],
-		['https://example.com/a//b', 'https://example.com/a//b'],
-		['https://example.com/https://a@b', 'https://example.com/https://a@b'],
-		[`https://example.com/${'a'.repeat(1980)}`, `https://example.com/${'a'.repeat(1980)}`],
-	])('of %j is %s', (baseUrl, root) => {
+		['is an address', 'https://api.example.com', 'https://api.example.com'],
+		['is trimmed', '  https://api.example.com\n', 'https://api.example.com'],
+		['is in small letters', 'HTTPS://API.Example.COM', 'https://api.example.com'],
+		['has no default port', 'https://api.example.com:443', 'https://api.example.com'],
+		['has no path of the API', 'https://api.example.com:8443/api', 'https://api.example.com:8443'],
+		['has a path', 'https://example.com/xpert', 'https://example.com/xpert'],
+		[
+			'has no path of the API behind its own',
+			'https://example.com/xpert/api/ai/',
+			'https://example.com/xpert',
+		],
+		[
+			'has its path in its own letters',
+			'https://example.com/Xpert/API/',
+			'https://example.com/Xpert',
+		],
+		[
+			'has a path that ends like the API',
+			'https://example.com/my-api',
+			'https://example.com/my-api',
+		],
+		['has a path called ai', 'https://example.com/ai', 'https://example.com/ai'],
+		['has a path below the API', 'https://example.com/api/v2', 'https://example.com/api/v2'],
+		['has no query and no hash', 'https://example.com/api/ai?tenant=1#top', 'https://example.com'],
+		['may be an IPv6', 'https://[2001:db8::1]:8443/api', 'https://[2001:db8::1]:8443'],
+		['may be one word', 'https://api', 'https://api'],
+		['may be a word before /ai', 'https://api/ai', 'https://api/ai'],
+		['may be the word api', 'https://api/api', 'https://api'],
+		[
+			'may have dots in its path',
+			'https://example.com/a.b/..c/...',
+			'https://example.com/a.b/..c/...',
+		],
+		['may have other letters', 'https://münchen.example', 'https://xn--mnchen-3ya.example'],
+		['may lack its port', 'https://example.com:/api', 'https://example.com'],
+		['may have doubled slashes', 'https://example.com/a//b', 'https://example.com/a//b'],
+		[
+			'may have an address in its path',
+			'https://example.com/https://a@b',
+			'https://example.com/https://a@b',
+		],
+		[
+			'may be long',
+			`https://example.com/${'a'.repeat(1980)}`,
+			`https://example.com/${'a'.repeat(1980)}`,
+		],
+	])('%s', (_, baseUrl, root) => {
 		expect(serviceRoot(baseUrl, false)).toEqual({ root });
 	});
 
@@ -123,16 +147,21 @@ describe('what is no Base URL', () => {
 	];
 
 	it.each([
-		...[
-			'',
-			'   ',
-			...NO_ADDRESS,
-			'https://user:pass@api.example.com',
-			'https://user@api.example.com',
+		['nothing', ['', '   ']],
+		['what is no address', NO_ADDRESS],
+		[
+			'a user in the address',
+			[
+				'https://user:pass@api.example.com',
+				'https://user@api.example.com',
+				'http://user@localhost',
+			],
 		],
-		...['http://user@localhost', 'https://:pass@api.example.com/api'],
-	])('refuses %j with a way out', (baseUrl) => {
-		for (const allowInsecureHttp of [false, true]) {
+		['a password in the address', ['https://:pass@api.example.com/api']],
+	])('refuses %s with a way out', (_, addresses) => {
+		for (const [baseUrl, allowInsecureHttp] of addresses.flatMap((address) =>
+			[false, true].map((allows) => [address, allows] as const),
+		)) {
 			const { refusal } = serviceRoot(baseUrl, allowInsecureHttp) as { refusal: string };
 			expect(refusal).toContain('such as https://');
 			expect(refusal).not.toMatch(EMPTY_WORDS);
@@ -201,22 +230,22 @@ describe('the restriction of a credential', () => {
 });
 
 it.each([
-	['a-token', 'a-token'],
-	[' a-token\n', 'a-token'],
-	['bearer  a-token', 'a-token'],
-	['Authorization: Bearer a-token', 'a-token'],
-	['Authorization:\tBearer\ta-token', 'a-token'],
-	['my Bearer a-token', 'my Bearer a-token'],
-	['Bearera-token', 'Bearera-token'],
-])('the token in %j is %j', (accessToken, token) => {
+	['is the text', 'a-token', 'a-token'],
+	['has no blanks around it', ' a-token\n', 'a-token'],
+	['has no "bearer" before it', 'bearer  a-token', 'a-token'],
+	['is that of a header', 'Authorization: Bearer a-token', 'a-token'],
+	['is that of a header with tabs', 'Authorization:\tBearer\ta-token', 'a-token'],
+	['is all of a text that begins otherwise', 'my Bearer a-token', 'my Bearer a-token'],
+	['is all of a word', 'Bearera-token', 'Bearera-token'],
+])('the token %s', (_, accessToken, token) => {
 	expect(tokenOf({ accessToken })).toBe(token);
 });
 
 describe('a credential whose expressions give nothing', () => {
 	it.each([
-		[undefined, 'here, where its expressions have no item'],
-		[3, 'for item 3'],
-	])('refuses all requests, of item %s in these words: %s', async (itemIndex, where) => {
+		['here, where its expressions have no item', undefined],
+		['for item 3', 3],
+	])('refuses all requests, with the words: %s', async (where, itemIndex) => {
 		const getCredentials = async () => await Promise.reject(new Error('no such node'));
 		const context = { getCredentials } as unknown as IExecuteFunctions;
 		const credential = await readCredential(context, itemIndex);

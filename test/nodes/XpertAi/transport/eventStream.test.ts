@@ -5,20 +5,39 @@ import { redactor } from 'nodes/XpertAi/transport/sanitize';
 import type { ServerEvent } from 'nodes/XpertAi/transport/eventStream';
 
 describe('an event', () => {
-	it.each<[string, ServerEvent[]]>([
-		['\n: keep-alive\n\nid: 1-0\ndata: a\n\n', [{ id: '1-0', data: 'a' }]],
-		['event: complete\nid: 1\ndata:b\n\n', [{ id: '1', name: 'complete', data: 'b' }]],
-		['data: a\r\ndata:  b\r\n\r\n', [{ data: 'a\n b' }]],
-		['data:\n\nid: 1-0\nevent: ping\ndata: \ndata\n\ndata: b\n\n', [{ data: 'b' }]],
-		['retry: 5\n: data: a\nid\ndata\ndata: b\n\n', [{ id: '', data: '\nb' }]],
-		['id: 1-0\nevent: complete\n\ndata: b\n\n', [{ data: 'b' }]],
-		['data: a\n', []],
-		['data: a', []],
-	])('is read from %j', (text, events) => {
+	it.each<[string, string, ServerEvent[]]>([
+		[
+			'behind a comment, with its ID',
+			'\n: keep-alive\n\nid: 1-0\ndata: a\n\n',
+			[{ id: '1-0', data: 'a' }],
+		],
+		[
+			'with its name',
+			'event: complete\nid: 1\ndata:b\n\n',
+			[{ id: '1', name: 'complete', data: 'b' }],
+		],
+		['from lines that end in CRLF', 'data: a\r\ndata:  b\r\n\r\n', [{ data: 'a\n b' }]],
+		[
+			'of several that say nothing',
+			'data:\n\nid: 1-0\nevent: ping\ndata: \ndata\n\ndata: b\n\n',
+			[{ data: 'b' }],
+		],
+		[
+			'with fields that nobody knows',
+			'retry: 5\n: data: a\nid\ndata\ndata: b\n\n',
+			[{ id: '', data: '\nb' }],
+		],
+		['after one without data', 'id: 1-0\nevent: complete\n\ndata: b\n\n', [{ data: 'b' }]],
+		['not before its end', 'data: a\n', []],
+		['not from a line alone', 'data: a', []],
+	])('is read %s', (_, text, events) => {
 		expect(new EventReader().push(Buffer.from(text))).toEqual(events);
 	});
 
-	it.each(['\n', '\r\n'])('may be cut anywhere, also inside of a letter: %j', (end) => {
+	it.each([
+		['LF', '\n'],
+		['CRLF', '\r\n'],
+	])('may be cut anywhere, also inside of a letter, with lines that end in %s', (_, end) => {
 		const bytes = Buffer.from(['id: 1-0', 'data: ⟦1⟧ für 🦓', 'data: b', '', ''].join(end));
 		for (let at = 0; at <= bytes.length; at++) {
 			const reader = new EventReader();
@@ -30,14 +49,14 @@ describe('an event', () => {
 });
 
 it.each([
-	[200, 'text/event-stream', true],
-	[299, 'Text/Event-Stream; charset=utf-8', true],
-	[199, 'text/event-stream', false],
-	[300, 'text/event-stream', false],
-	[200, 'text/event-streams', false],
-	[200, 'x-text/event-stream', false],
-	[200, undefined, false],
-])('an answer of %i and %s is a stream: %s', (statusCode, type, isStream) => {
+	['is a stream by status and type', 200, 'text/event-stream', true],
+	['is a stream in any case', 299, 'Text/Event-Stream; charset=utf-8', true],
+	['is none with a lower status', 199, 'text/event-stream', false],
+	['is none with a higher status', 300, 'text/event-stream', false],
+	['is none with a longer type', 200, 'text/event-streams', false],
+	['is none with more before its type', 200, 'x-text/event-stream', false],
+	['is none without a type', 200, undefined, false],
+])('an answer %s', (_, statusCode, type, isStream) => {
 	expect(isEventStream({ statusCode, headers: { 'content-type': type }, body: '' })).toBe(isStream);
 });
 
@@ -107,21 +126,26 @@ describe('a body that comes in pieces', () => {
 	});
 
 	it.each([
-		['{"error":"no s3cret","text":"a s3cret"}', '{"error":"no ***","text":"a s3cret"}'],
-		['{"text":"a s3cret"}', '{"text":"a s3cret"}'],
-		['"s3cret"', '"s3cret"'],
-		['no s3cret', 'no s3cret'],
-		['{"copilot":{"credentials":{"key":"k"},"id":1}}', '{"copilot":{"id":1}}'],
-		['"credentials"', '"credentials"'],
-	])(
-		'hides the token in words of the server, and credentials of others: %j',
-		async (data, redacted) => {
-			const { body, heard, hearing } = open();
-			body.end(`data: ${data}\n\n`);
-			await hearing;
-			expect(heard).toEqual([{ data: redacted }]);
-		},
-	);
+		[
+			'hides the token in an error',
+			'{"error":"no s3cret","text":"a s3cret"}',
+			'{"error":"no ***","text":"a s3cret"}',
+		],
+		['leaves a text of the model alone', '{"text":"a s3cret"}', '{"text":"a s3cret"}'],
+		['leaves a text alone', '"s3cret"', '"s3cret"'],
+		['leaves what is no JSON alone', 'no s3cret', 'no s3cret'],
+		[
+			'hides credentials of others',
+			'{"copilot":{"credentials":{"key":"k"},"id":1}}',
+			'{"copilot":{"id":1}}',
+		],
+		['leaves the word credentials alone', '"credentials"', '"credentials"'],
+	])('%s', async (_, data, redacted) => {
+		const { body, heard, hearing } = open();
+		body.end(`data: ${data}\n\n`);
+		await hearing;
+		expect(heard).toEqual([{ data: redacted }]);
+	});
 
 	it('is read as text where it is a rejection, also in the middle of a letter', async () => {
 		const bytes = Buffer.from('die Größe');

@@ -27,81 +27,81 @@ const status = (value: number, facts: Partial<Facts> = {}): Facts => ({
 const UNREACHED = 'The server could not be reached:';
 
 describe('the error a user reads', () => {
-	it.each<[Facts, string, string]>([
-		[{ kind: 'refused' }, 'The request was not sent', 'Open the Xpert AI credential'],
+	it.each<[string, Facts, string]>([
+		['The request was not sent', { kind: 'refused' }, 'Open the Xpert AI credential'],
 		[
-			{ kind: 'blocked', reason: '10.0.0.5' },
 			"n8n's SSRF protection does not allow requests to 10.0.0.5",
+			{ kind: 'blocked', reason: '10.0.0.5' },
 			'N8N_SSRF_ALLOWED_IP_RANGES',
 		],
-		[{ kind: 'cancelled' }, 'The execution was canceled before the server answered', ''],
+		['The execution was canceled before the server answered', { kind: 'cancelled' }, ''],
 		[
-			{ kind: 'unreadable', reason: 'it is empty', status: 201 },
 			"The server's answer cannot be read: it is empty (HTTP 201)",
+			{ kind: 'unreadable', reason: 'it is empty', status: 201 },
 			'Enter the address of an Xpert AI server as Base URL in the credential',
 		],
 		[
-			{ kind: 'redirect', status: 302, reason: 'https://sso.example.com' },
 			'The server redirects to https://sso.example.com, which the node does not follow with your token (HTTP 302)',
+			{ kind: 'redirect', status: 302, reason: 'https://sso.example.com' },
 			'Enter the address the server points to',
 		],
 		[
-			{ kind: 'redirect', status: 301 },
 			'The server redirects to another address, which the node does not follow with your token (HTTP 301)',
+			{ kind: 'redirect', status: 301 },
 			'Enter the address the server points to',
 		],
 		[
-			{ kind: 'unsuccessful', reason: 'Failed: <img src=x onerror=alert(1)>no <b>model</b>' },
 			'Failed: no model',
+			{ kind: 'unsuccessful', reason: 'Failed: <img src=x onerror=alert(1)>no <b>model</b>' },
 			'',
 		],
-		[{ kind: 'unsuccessful' }, 'It did not end well', ''],
-		[{ kind: 'timeout' }, 'The server did not answer in time', 'It may still have done the work'],
-		[{ kind: 'network' }, `${UNREACHED} the connection broke`, 'Check the Base URL'],
+		['It did not end well', { kind: 'unsuccessful' }, ''],
+		['The server did not answer in time', { kind: 'timeout' }, 'It may still have done the work'],
+		[`${UNREACHED} the connection broke`, { kind: 'network' }, 'Check the Base URL'],
 		[
-			network('ERR_SSL_PACKET_LENGTH_TOO_LONG'),
 			`${UNREACHED} the address speaks http, not https (ERR_SSL_PACKET_LENGTH_TOO_LONG)`,
+			network('ERR_SSL_PACKET_LENGTH_TOO_LONG'),
 			'Allow Insecure HTTP',
 		],
 		[
-			network('EPROTO', 'write EPROTO: sslv3 alert handshake failure'),
 			`${UNREACHED} no secure connection could be agreed on (EPROTO)`,
+			network('EPROTO', 'write EPROTO: sslv3 alert handshake failure'),
 			'Check the Base URL',
 		],
-		[network(undefined, 'No proxy'), `${UNREACHED} No proxy`, 'the proxy if n8n uses one'],
-		[network('EODD', 'odd'), `${UNREACHED} odd (EODD)`, 'Check the Base URL'],
-		[status(407), 'The proxy answered 407: it gave no reason', 'a user name and password'],
+		[`${UNREACHED} No proxy`, network(undefined, 'No proxy'), 'the proxy if n8n uses one'],
+		[`${UNREACHED} odd (EODD)`, network('EODD', 'odd'), 'Check the Base URL'],
+		['The proxy answered 407: it gave no reason', status(407), 'a user name and password'],
 		[
-			status(403),
 			'This key may not do this (HTTP 403)',
+			status(403),
 			"The server knows this key. A user's key runs no threads in private workspaces, an assistant's key only those of its assistant; a workspace's key creates and updates no knowledgebases, and stores no first document of one.",
 		],
 		[
-			status(404),
 			'The server answered 404: it gave no reason',
+			status(404),
 			'the address of an Xpert AI server',
 		],
 		[
-			status(404, { missing: 'record' }),
 			'The server answered 404: it gave no reason',
+			status(404, { missing: 'record' }),
 			'Check the IDs and names you have given',
 		],
-		[status(408), 'The server answered 408: it gave no reason', ''],
-		[status(418), 'The server answered 418: it gave no reason', ''],
+		['The server answered 408: it gave no reason', status(408), ''],
+		['The server answered 418: it gave no reason', status(418), ''],
 		[
-			status(429),
 			'The server takes no more requests just now (HTTP 429)',
+			status(429),
 			'Wait, then run it again',
 		],
-		[status(500), 'The server answered 500: it gave no reason', 'an ID that is not a UUID'],
-		[status(501), 'The server answered 501: it gave no reason', 'does not offer this operation'],
+		['The server answered 500: it gave no reason', status(500), 'an ID that is not a UUID'],
+		['The server answered 501: it gave no reason', status(501), 'does not offer this operation'],
 		[
-			status(400, { reason: 'This is not yet implemented.' }),
 			'The server answered 400: This is not yet implemented.',
+			status(400, { reason: 'This is not yet implemented.' }),
 			'does not offer this operation',
 		],
-		[status(502), 'The server answered 502: it gave no reason', 'Run it again later'],
-	])('for %j is "%s"', (facts, message, hint) => {
+		['The server answered 502: it gave no reason', status(502), 'Run it again later'],
+	])('is: %s', (message, facts, hint) => {
 		const error = errorFor(facts, 3);
 		expect(error.message).toBe(message);
 		expect(error.description ?? '').toEqual(hint && expect.stringContaining(hint));
@@ -172,7 +172,7 @@ describe('a status without more', () => {
 		['isForeignAnswer', []],
 		['isNoRoute', [404, 405, 501]],
 		['isBusy', []],
-	])('%s: %j', (name, statuses) => {
+	])('%s is meant by its statuses', (name, statuses) => {
 		const found = STATUSES.filter((status) =>
 			PREDICATES[name](failure({ kind: 'status', status })),
 		);
@@ -192,33 +192,35 @@ const NEVER_SENT: Predicate[] = ['isTransient', 'certainlyNotDone', 'isNeverSent
 const LOST: Predicate[] = ['isTransient', 'isOutcomeUnknown'];
 
 describe('a failure', () => {
-	it.each<[Facts, Predicate[]]>([
-		[{ kind: 'network' }, LOST],
-		[{ kind: 'timeout' }, LOST],
-		[{ kind: 'timeout', code: 'ECONNREFUSED' }, LOST],
-		[{ kind: 'timeout', code: 'ECONNRESET' }, LOST],
-		[{ kind: 'unreadable', status: 200 }, [...LOST, 'isForeignAnswer']],
-		[{ kind: 'refused' }, ['certainlyNotDone', 'isNeverSent']],
-		[{ kind: 'blocked' }, ['certainlyNotDone', 'isNeverSent']],
-		[{ kind: 'cancelled' }, []],
-		[{ kind: 'redirect' }, []],
-		[{ kind: 'unsuccessful' }, []],
-		[{ kind: 'status' }, []],
+	it.each<[string, Facts, Predicate[]]>([
+		['network', { kind: 'network' }, LOST],
+		['timeout', { kind: 'timeout' }, LOST],
+		['timeout with ECONNREFUSED', { kind: 'timeout', code: 'ECONNREFUSED' }, LOST],
+		['timeout with ECONNRESET', { kind: 'timeout', code: 'ECONNRESET' }, LOST],
+		['unreadable', { kind: 'unreadable', status: 200 }, [...LOST, 'isForeignAnswer']],
+		['refused', { kind: 'refused' }, ['certainlyNotDone', 'isNeverSent']],
+		['blocked', { kind: 'blocked' }, ['certainlyNotDone', 'isNeverSent']],
+		['cancelled', { kind: 'cancelled' }, []],
+		['redirect', { kind: 'redirect' }, []],
+		['unsuccessful', { kind: 'unsuccessful' }, []],
+		['status', { kind: 'status' }, []],
 
-		[{ kind: 'network', code: 'ECONNREFUSED' }, NEVER_SENT],
-		[{ kind: 'network', code: 'ENOTFOUND' }, NEVER_SENT],
-		[{ kind: 'network', code: 'EAI_AGAIN' }, NEVER_SENT],
-		[{ kind: 'network', code: 'EHOSTUNREACH' }, NEVER_SENT],
-		[{ kind: 'network', code: 'ENETUNREACH' }, NEVER_SENT],
-		[{ kind: 'network', code: 'ECONNRESET' }, LOST],
-		[{ kind: 'network', code: 'EPIPE' }, LOST],
-		[{ kind: 'network', code: 'ERR_SOCKET_CLOSED' }, LOST],
-		[{ kind: 'network', code: 'EPROTO' }, ['certainlyNotDone', 'isNeverSent']],
+		['ECONNREFUSED', { kind: 'network', code: 'ECONNREFUSED' }, NEVER_SENT],
+		['ENOTFOUND', { kind: 'network', code: 'ENOTFOUND' }, NEVER_SENT],
+		['EAI_AGAIN', { kind: 'network', code: 'EAI_AGAIN' }, NEVER_SENT],
+		['EHOSTUNREACH', { kind: 'network', code: 'EHOSTUNREACH' }, NEVER_SENT],
+		['ENETUNREACH', { kind: 'network', code: 'ENETUNREACH' }, NEVER_SENT],
+		['ECONNRESET', { kind: 'network', code: 'ECONNRESET' }, LOST],
+		['EPIPE', { kind: 'network', code: 'EPIPE' }, LOST],
+		['ERR_SOCKET_CLOSED', { kind: 'network', code: 'ERR_SOCKET_CLOSED' }, LOST],
+		['EPROTO', { kind: 'network', code: 'EPROTO' }, ['certainlyNotDone', 'isNeverSent']],
 		[
+			'ERR_SSL_WRONG_VERSION_NUMBER',
 			{ kind: 'network', code: 'ERR_SSL_WRONG_VERSION_NUMBER' },
 			['certainlyNotDone', 'isNeverSent'],
 		],
 		[
+			'ERR_SSL_PACKET_LENGTH_TOO_LONG',
 			{ kind: 'network', code: 'ERR_SSL_PACKET_LENGTH_TOO_LONG' },
 			['certainlyNotDone', 'isNeverSent'],
 		],
@@ -229,22 +231,43 @@ describe('a failure', () => {
 			'SELF_SIGNED_CERT_IN_CHAIN',
 			'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 			'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-		].map((code): [Facts, Predicate[]] => [
+		].map((code): [string, Facts, Predicate[]] => [
+			code,
 			{ kind: 'network', code },
 			['certainlyNotDone', 'isNeverSent'],
 		]),
 
-		[{ kind: 'status', status: 503, retryAfterMs: 0 }, ['isTransient', 'certainlyNotDone']],
-		[{ kind: 'status', status: 502, retryAfterMs: 0 }, LOST],
-		[BUSY, ['isTransient', 'certainlyNotDone', 'isBusy']],
-		[{ ...BUSY, reason: 'No embedding rebuild is running' }, ['isRejection', 'mayBePartlyDone']],
-		[{ ...BUSY, status: 500 }, ['mayMeanNoRecord', 'mayBePartlyDone']],
+		[
+			'status 503 with Retry-After',
+			{ kind: 'status', status: 503, retryAfterMs: 0 },
+			['isTransient', 'certainlyNotDone'],
+		],
+		['status 502 with Retry-After', { kind: 'status', status: 502, retryAfterMs: 0 }, LOST],
+		['a knowledgebase that is being rebuilt', BUSY, ['isTransient', 'certainlyNotDone', 'isBusy']],
+		[
+			'another 409 of a knowledgebase',
+			{ ...BUSY, reason: 'No embedding rebuild is running' },
+			['isRejection', 'mayBePartlyDone'],
+		],
+		[
+			'the same reason with status 500',
+			{ ...BUSY, status: 500 },
+			['mayMeanNoRecord', 'mayBePartlyDone'],
+		],
 
-		[of404({ missing: 'record' }), ['mayMeanNoRecord', 'isRejection', 'mayBePartlyDone']],
-		[of404({ missing: 'route' }), ['certainlyNotDone', 'isNoRoute']],
-		[of404(), [...LOST, 'isForeignNotFound', 'isNoRoute']],
-		[of404({ unanswered: true }), [...LOST, 'isForeignNotFound', 'isForeignAnswer', 'isNoRoute']],
-	])('%j means %j', (facts, expected) => {
+		[
+			'404 of a record',
+			of404({ missing: 'record' }),
+			['mayMeanNoRecord', 'isRejection', 'mayBePartlyDone'],
+		],
+		['404 of a route', of404({ missing: 'route' }), ['certainlyNotDone', 'isNoRoute']],
+		['404 of somebody else', of404(), [...LOST, 'isForeignNotFound', 'isNoRoute']],
+		[
+			'404 of a proxy',
+			of404({ unanswered: true }),
+			[...LOST, 'isForeignNotFound', 'isForeignAnswer', 'isNoRoute'],
+		],
+	])('%s means what follows from it', (_, facts, expected) => {
 		expect(meanings(facts).sort()).toEqual([...expected].sort());
 	});
 });

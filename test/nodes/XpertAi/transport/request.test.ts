@@ -83,9 +83,9 @@ describe('what is handed to n8n', () => {
 	});
 
 	it.each([
-		[stream, {}],
-		[{ ...stream, lastEventId: '1-0' }, { 'Last-Event-ID': '1-0' }],
-	])('asks for a stream from behind the last event: %j', async (asked, further) => {
+		['from its beginning', stream, {}],
+		['from behind the last event', { ...stream, lastEventId: '1-0' }, { 'Last-Event-ID': '1-0' }],
+	])('asks for a stream %s', async (_, asked, further) => {
 		const options = await handed({ request: { body: undefined, stream: asked } });
 		expect(options?.headers).toEqual({ Accept: 'text/event-stream', ...further });
 	});
@@ -114,19 +114,23 @@ describe('a credential that cannot be used', () => {
 		allowedDomains,
 	});
 
-	it.each<[string, Record<string, unknown>]>([
-		['is empty', { accessToken: '' }],
-		['a line break', { accessToken: 'abc\r\nX-Evil: 1' }],
-		['holds a space', { accessToken: 'abc def' }],
-		['another character', { accessToken: 'ключ' }],
-		['not a plain web address', { baseUrl: '' }],
-		['Allow Insecure HTTP', http],
-		['Allow Insecure HTTP', { ...http, allowInsecureHttp: 'false' }],
-		['user name or password', { baseUrl: 'https://a:b@example.com' }],
-		['do not include the host', listed()],
-		['do not include the host of its Base URL (https://api.example.com)', listed('example.com')],
-		['do not include the host', listed('*.api.example.com')],
-	])('sends nothing and says "%s": %j', async (words, credential) => {
+	it.each<[string, string, Record<string, unknown>]>([
+		['an empty token', 'is empty', { accessToken: '' }],
+		['a token with a line break', 'a line break', { accessToken: 'abc\r\nX-Evil: 1' }],
+		['a token with a space', 'holds a space', { accessToken: 'abc def' }],
+		['a token in other letters', 'another character', { accessToken: 'ключ' }],
+		['an empty address', 'not a plain web address', { baseUrl: '' }],
+		['http to another host', 'Allow Insecure HTTP', http],
+		['a switch that is a text', 'Allow Insecure HTTP', { ...http, allowInsecureHttp: 'false' }],
+		['a password in the address', 'user name or password', { baseUrl: 'https://a:b@example.com' }],
+		['no allowed host', 'do not include the host', listed()],
+		[
+			'another allowed host',
+			'do not include the host of its Base URL (https://api.example.com)',
+			listed('example.com'),
+		],
+		['an allowed host below it', 'do not include the host', listed('*.api.example.com')],
+	])('sends nothing with %s', async (_, words, credential) => {
 		const { outcome, sent } = await sendOnce({ credential });
 		expect(sent).toEqual([]);
 		const reason = expect.stringContaining(words) as string;
@@ -149,15 +153,25 @@ describe('a success', () => {
 	const schema = z.custom<number>((answer) => answer === 7, 'it is not a seven');
 	const { accessToken } = CREDENTIAL;
 
-	it.each<[Exchange, unknown]>([
-		...[200, 201, 202, 204, 299].map((status) => [{ status, body: '{"a":1}' }, { a: 1 }] as never),
-		[{ body: '"{name} is here"' }, '{name} is here'],
-		[{ body: { parsedByN8n: 1 } }, { parsedByN8n: 1 }],
-		[{ body: '7', request: { schema } }, 7],
-		[{ body: `{"id":"${accessToken}"}` }, { id: accessToken }],
-		[{ body: `{"error":"no ${accessToken}"}` }, { error: 'no ***' }],
-		[{ headers: { date: 'Thu, 01 Jan 2026 12:00:00 GMT' } }, 3],
-	])('%j is %j', async (exchange, answer) => {
+	it.each<[string, Exchange, unknown]>([
+		...[200, 201, 202, 204, 299].map(
+			(status) => [`read of status ${status}`, { status, body: '{"a":1}' }, { a: 1 }] as never,
+		),
+		['a text with braces', { body: '"{name} is here"' }, '{name} is here'],
+		['what n8n has parsed', { body: { parsedByN8n: 1 } }, { parsedByN8n: 1 }],
+		['held against its schema', { body: '7', request: { schema } }, 7],
+		['given with the token in an ID', { body: `{"id":"${accessToken}"}` }, { id: accessToken }],
+		[
+			'given without the token in an error',
+			{ body: `{"error":"no ${accessToken}"}` },
+			{ error: 'no ***' },
+		],
+		[
+			'given with the time of the server',
+			{ headers: { date: 'Thu, 01 Jan 2026 12:00:00 GMT' } },
+			3,
+		],
+	])('is %s', async (_, exchange, answer) => {
 		const { outcome } = await sendOnce(exchange);
 		const serverTime = exchange.headers && Date.UTC(2026, 0, 1, 12);
 		expect(outcome).toEqual({ ok: true, status: exchange.status ?? 201, answer, serverTime });
@@ -170,15 +184,16 @@ describe('a success', () => {
 		expect(failure).toEqual({ ...WHERE, kind: 'unreadable', ...expected });
 	});
 
-	it.each(['', '{"status":"done"}', 'done'])(
-		'is unreadable in place of a stream: %j',
-		async (text) => {
-			const body = Readable.from([Buffer.from(text)]);
-			const failure = await failureOf({ body, request: { stream: { onEvent: () => undefined } } });
-			const expected = { kind: 'unreadable', reason: 'it is no stream of events' };
-			expect(failure).toMatchObject(expected);
-		},
-	);
+	it.each([
+		['nothing', ''],
+		['JSON', '{"status":"done"}'],
+		['a word', 'done'],
+	])('is unreadable in place of a stream: %s', async (_, text) => {
+		const body = Readable.from([Buffer.from(text)]);
+		const failure = await failureOf({ body, request: { stream: { onEvent: () => undefined } } });
+		const expected = { kind: 'unreadable', reason: 'it is no stream of events' };
+		expect(failure).toMatchObject(expected);
+	});
 });
 
 /** The error for an answer that broke off behind its head. */
@@ -195,62 +210,89 @@ describe('a failure', () => {
 	const NOT_NOW = { reason: 'Not now', requestId: 'r-1' };
 	const TORN = { kind: 'network', code: 'ERR_BAD_RESPONSE' };
 
-	const rows: Array<[Exchange, Partial<Failure> | object]> = [
+	it.each<[string, Exchange, Partial<Failure> | object]>([
 		[
+			'JSON that breaks off',
 			{ status: 200, body: '[1, 2' },
 			{ kind: 'unreadable', reason: 'it breaks off or is not valid JSON' },
 		],
-		...[400, 503].map((status): [Exchange, object] => [
+		...[400, 503].map((status): [string, Exchange, object] => [
+			`status ${status} with a reason`,
 			{ status, body: '{"message":"Name Exist"}', headers },
 			{ kind: 'status', status, reason: 'Name Exist', requestId: 'r-1' },
 		]),
 		[
+			'a status with no more than its message',
 			{ status: 503, body: '', statusMessage: 'Away' },
 			{ kind: 'status', reason: 'Away' },
 		],
 		[
+			'a status with Retry-After',
 			{ status: 429, headers: { 'retry-after': '7' } },
 			{ kind: 'status', retryAfterMs: 7000 },
 		],
-		...[300, 301, 302, 303, 307, 308].map((status): [Exchange, object] => [
+		...[300, 301, 302, 303, 307, 308].map((status): [string, Exchange, object] => [
+			`status ${status}, which leads elsewhere`,
 			{ status, headers: { location: 'https://sso.example.com/login?state=abc' } },
 			{ kind: 'redirect', status, reason: 'https://sso.example.com' },
 		]),
 		[
+			'a redirect to a path',
 			{ status: 302, headers: { location: '/login' } },
 			{ kind: 'redirect', reason: undefined },
 		],
-		[{ status: 302 }, { kind: 'redirect', reason: undefined }],
-		[{ thrown: torn(400) }, { kind: 'status', status: 400, ...NOT_NOW }],
-		[{ thrown: torn(502) }, { kind: 'status', status: 502, ...NOT_NOW }],
-		[{ thrown: torn(302) }, TORN],
-		[{ thrown: wrapped('ECONNABORTED', 'x') }, { kind: 'timeout', code: 'ECONNABORTED' }],
-		[{ thrown: wrapped('ETIMEDOUT', 'x') }, { kind: 'timeout', code: 'ETIMEDOUT' }],
-		[{ thrown: wrapped('ERR_CANCELED', 'x') }, { kind: 'cancelled' }],
-		[{ thrown: wrapped('ECONNRESET', 'x'), stopped: true }, { kind: 'cancelled' }],
+		['a redirect to nowhere', { status: 302 }, { kind: 'redirect', reason: undefined }],
 		[
+			'a stream that was refused',
+			{ thrown: torn(400) },
+			{ kind: 'status', status: 400, ...NOT_NOW },
+		],
+		[
+			'a stream of a bad gateway',
+			{ thrown: torn(502) },
+			{ kind: 'status', status: 502, ...NOT_NOW },
+		],
+		['a stream that leads elsewhere', { thrown: torn(302) }, TORN],
+		...['ECONNABORTED', 'ETIMEDOUT'].map((code): [string, Exchange, object] => [
+			`a timeout (${code})`,
+			{ thrown: wrapped(code, 'x') },
+			{ kind: 'timeout', code },
+		]),
+		[
+			'an execution that was stopped',
+			{ thrown: wrapped('ERR_CANCELED', 'x') },
+			{ kind: 'cancelled' },
+		],
+		[
+			'a connection that broke when the execution was stopped',
+			{ thrown: wrapped('ECONNRESET', 'x'), stopped: true },
+			{ kind: 'cancelled' },
+		],
+		[
+			'a connection that was refused',
 			{ thrown: wrapped('ECONNREFUSED', 'connect 127.0.0.1:1') },
 			{ kind: 'network', code: 'ECONNREFUSED', reason: 'connect 127.0.0.1:1' },
 		],
-		[{ thrown: new UserError('Domain not allowed') }, { reason: 'Domain not allowed' }],
 		[
+			'a domain that is not allowed',
+			{ thrown: new UserError('Domain not allowed') },
+			{ reason: 'Domain not allowed' },
+		],
+		[
+			'a host that is not known',
 			{ thrown: { code: 'ENOTFOUND', message: 'getaddrinfo' } },
 			{ kind: 'network', code: 'ENOTFOUND', reason: 'getaddrinfo' },
 		],
-		...['odd', undefined, null].map((thrown): [Exchange, object] => [
-			{ thrown },
-			{ kind: 'network', reason: undefined },
-		]),
-	];
-	// n8n's errors carry the time, and the name of a test is to be the same in each run.
-	const nameOf = (row: unknown) =>
-		JSON.stringify(row, (key, value: unknown) => (key === 'timestamp' ? undefined : value));
-	it.each(rows.map((row) => [nameOf(row), ...row] as const))(
-		'%s',
-		async (_, exchange, expected) => {
-			expect(await failureOf(exchange)).toMatchObject({ ...WHERE, ...expected });
-		},
-	);
+		...Object.entries({ 'a text': 'odd', nothing: undefined, null: null }).map(
+			([name, thrown]): [string, Exchange, object] => [
+				`an error that is ${name}`,
+				{ thrown },
+				{ kind: 'network', reason: undefined },
+			],
+		),
+	])('is told of %s', async (_, exchange, expected) => {
+		expect(await failureOf(exchange)).toMatchObject({ ...WHERE, ...expected });
+	});
 
 	it.each(['ip', 'hostname'])(
 		"is n8n's SSRF protection before and while connecting: %s",
@@ -269,18 +311,15 @@ describe('a failure', () => {
 	);
 
 	it.each([
-		[false, 'timeout', 'ECONNABORTED'],
-		[true, 'cancelled', 'ERR_CANCELED'],
-	])(
-		'is a timeout after totalMs, unless the execution was stopped: %s',
-		async (stopped, kind, code) => {
-			const timer = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
-			const thrown = wrapped('ERR_CANCELED', 'canceled');
-			const failure = await failureOf({ thrown, stopped, request: { totalMs: 60_000 } });
-			timer.mockRestore();
-			expect(failure).toMatchObject({ kind, code });
-		},
-	);
+		['is a timeout', false, 'timeout', 'ECONNABORTED'],
+		['is cancelled where the execution was stopped', true, 'cancelled', 'ERR_CANCELED'],
+	])('after totalMs %s', async (_, stopped, kind, code) => {
+		const timer = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
+		const thrown = wrapped('ERR_CANCELED', 'canceled');
+		const failure = await failureOf({ thrown, stopped, request: { totalMs: 60_000 } });
+		timer.mockRestore();
+		expect(failure).toMatchObject({ kind, code });
+	});
 
 	it('keeps nothing of the request that an error of axios carries', async () => {
 		const config = { headers: { Authorization: `Bearer ${CREDENTIAL.accessToken}` } };
@@ -313,20 +352,40 @@ describe('a 404', () => {
 	const RECORD = '{"message":"The requested record was not found","statusCode":404}';
 	const ROUTE = '{"message":"Cannot POST /api/ai/knowledges/search","statusCode":404}';
 
-	it.each<[number, string, Failure['missing']]>([
-		[404, RECORD, 'record'],
-		[404, `{"message":"Workspace 'Cannot GET /x' was not found","statusCode":404}`, 'record'],
-		[404, ROUTE, 'route'],
-		[404, '{"message":"no Route matched with those values"}', undefined],
-		[404, '{"message":["Cannot POST /api/ai/x"],"statusCode":404}', undefined],
-		[404, '{"message":"Not Found","statusCode":400}', undefined],
-		[404, '<pre>Cannot POST /api/ai/x</pre>', undefined],
-		[404, 'Cannot POST /api/ai/x', undefined],
-		[404, '[]', undefined],
-		[404, '', undefined],
-		[400, RECORD, undefined],
-		[500, ROUTE, undefined],
-	])('with %i %s misses: %s', async (status, body, missing) => {
+	it.each<[string, number, string, Failure['missing']]>([
+		['a record that is missing', 404, RECORD, 'record'],
+		[
+			'a record with a route in its name',
+			404,
+			`{"message":"Workspace 'Cannot GET /x' was not found","statusCode":404}`,
+			'record',
+		],
+		['a route that is missing', 404, ROUTE, 'route'],
+		[
+			'nothing with the words of a proxy',
+			404,
+			'{"message":"no Route matched with those values"}',
+			undefined,
+		],
+		[
+			'nothing with a list of messages',
+			404,
+			'{"message":["Cannot POST /api/ai/x"],"statusCode":404}',
+			undefined,
+		],
+		[
+			'nothing with another status in the body',
+			404,
+			'{"message":"Not Found","statusCode":400}',
+			undefined,
+		],
+		['nothing with a page', 404, '<pre>Cannot POST /api/ai/x</pre>', undefined],
+		['nothing with text', 404, 'Cannot POST /api/ai/x', undefined],
+		['nothing with a list', 404, '[]', undefined],
+		['nothing without a body', 404, '', undefined],
+		['nothing with status 400', 400, RECORD, undefined],
+		['nothing with status 500', 500, ROUTE, undefined],
+	])('is told of %s', async (_, status, body, missing) => {
 		expect((await failureOf({ status, body })).missing).toBe(missing);
 	});
 });

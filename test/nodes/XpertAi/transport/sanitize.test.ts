@@ -8,22 +8,22 @@ const redact = redactor(TOKEN);
 
 describe('words of a server', () => {
 	it.each([
-		['Name Exist', 'Name Exist'],
-		[' two\r\n  lines\t', 'two lines'],
-		['<b>not</b> <i class="a">now</i>', 'not now'],
-		['<h1>404</h1><!-- x --><p>Not Found</p>', '404 Not Found'],
-		['a<br/>b', 'a b'],
-		['<script>alert(1)</script>', 'alert(1)'],
-		['<img alt=">" onerror=alert(1)>', '" onerror=alert(1)>'],
+		['stay as they are', 'Name Exist', 'Name Exist'],
+		['stand on one line', ' two\r\n  lines\t', 'two lines'],
+		['have no tags', '<b>not</b> <i class="a">now</i>', 'not now'],
+		['have no comments', '<h1>404</h1><!-- x --><p>Not Found</p>', '404 Not Found'],
+		['are apart where a tag was', 'a<br/>b', 'a b'],
+		['have no script', '<script>alert(1)</script>', 'alert(1)'],
+		['have no tag with a > in it', '<img alt=">" onerror=alert(1)>', '" onerror=alert(1)>'],
 		// What is no tag says something.
-		['5 < 6 and 7 > 6', '5 < 6 and 7 > 6'],
-		['size <limit', 'size < limit'],
-		['<<b>script>x', '< script>x'],
-		['&lt;b&gt; is escaped', '&lt;b&gt; is escaped'],
-		['', undefined],
-		[' \n\t', undefined],
-		['<p> </p>', undefined],
-	])('%j read %j', (text, words) => expect(sanitize(text)).toBe(words));
+		['may have < and >', '5 < 6 and 7 > 6', '5 < 6 and 7 > 6'],
+		['are not cut at a <', 'size <limit', 'size < limit'],
+		['have no tag in a tag', '<<b>script>x', '< script>x'],
+		['keep what is escaped', '&lt;b&gt; is escaped', '&lt;b&gt; is escaped'],
+		['are nothing where there are none', '', undefined],
+		['are nothing where there are blanks', ' \n\t', undefined],
+		['are nothing where there are tags alone', '<p> </p>', undefined],
+	])('%s', (_, text, words) => expect(sanitize(text)).toBe(words));
 
 	/** Texts made of what markup is made of. */
 	const hostile = fc
@@ -55,48 +55,65 @@ describe('words of a server', () => {
 describe('the words in an answer', () => {
 	it.each([
 		[
+			'in an error',
 			{ error: `no ${TOKEN}`, status: 'error' },
 			{ error: 'no ***', status: 'error' },
 		],
 		[
+			'deep in an error',
 			{ a: [{ error: { deep: [TOKEN, 1, null] } }] },
 			{ a: [{ error: { deep: ['***', 1, null] } }] },
 		],
 		[
+			'in words of processing, not in a name',
 			{ processMsg: TOKEN, name: TOKEN },
 			{ processMsg: '***', name: TOKEN },
 		],
-		[{ embeddingRebuildError: TOKEN }, { embeddingRebuildError: '***' }],
-		[{ tasks: [{ name: TOKEN, call: TOKEN }] }, { tasks: [{ name: '***', call: TOKEN }] }],
-		[{ tasks: [{ call: { name: TOKEN } }] }, { tasks: [{ call: { name: TOKEN } }] }],
-		// What a tool says that failed, not what one has found or an assistant has answered.
+		['in words of a rebuild', { embeddingRebuildError: TOKEN }, { embeddingRebuildError: '***' }],
 		[
+			'in the name of a task',
+			{ tasks: [{ name: TOKEN, call: TOKEN }] },
+			{ tasks: [{ name: '***', call: TOKEN }] },
+		],
+		[
+			'not in the call of a task',
+			{ tasks: [{ call: { name: TOKEN } }] },
+			{ tasks: [{ call: { name: TOKEN } }] },
+		],
+		[
+			'in what a tool says that failed, not in what one has found',
 			[{ output: `Error: Bearer ${TOKEN}` }, { output: `An Error: ${TOKEN}` }],
 			[{ output: 'Error: Bearer ***' }, { output: `An Error: ${TOKEN}` }],
 		],
-		// The metadata of a document is its own.
 		[
+			'not in the metadata of a document',
 			{ metadata: { error: TOKEN, tasks: [{ name: TOKEN }] }, error: { metadata: [TOKEN] } },
 			{ metadata: { error: TOKEN, tasks: [{ name: TOKEN }] }, error: { metadata: ['***'] } },
 		],
-		// The notes of the node itself, which are compared byte by byte.
-		[{ processMsg: `n8n-memory-1:${TOKEN}` }, { processMsg: `n8n-memory-1:${TOKEN}` }],
+		// They are compared byte by byte.
 		[
+			'not in notes of the node',
+			{ processMsg: `n8n-memory-1:${TOKEN}` },
+			{ processMsg: `n8n-memory-1:${TOKEN}` },
+		],
+		[
+			'not in fields with other names',
 			{ error: '', errors: TOKEN, lasterror: TOKEN, title: `Error: ${TOKEN}`, pages: [TOKEN] },
 			{ error: '', errors: TOKEN, lasterror: TOKEN, title: `Error: ${TOKEN}`, pages: [TOKEN] },
 		],
-		// The keys of a provider; what a user calls so stays.
 		[
+			'with the keys of a provider',
 			{ copilot: [{ credentials: 1, modelProvider: { credentials: { a: 1 }, id: 1 } }] },
 			{ copilot: [{ modelProvider: { id: 1 } }] },
 		],
-		...['args', 'metadata', 'value'].map((key): [unknown, unknown] => [
+		...['args', 'metadata', 'value'].map((key): [string, unknown, unknown] => [
+			`not what a user calls credentials in ${key}`,
 			{ [key]: { modelProvider: { credentials: 1 }, deep: [{ credentials: 1 }], credentials: 2 } },
 			{ [key]: { modelProvider: {}, deep: [{ credentials: 1 }], credentials: 2 } },
 		]),
-		[[TOKEN], [TOKEN]],
-		[null, null],
-	])('%j are hidden as in %j', (answer, redacted) => {
+		['not in a list of texts', [TOKEN], [TOKEN]],
+		['not in nothing', null, null],
+	])('are hidden %s', (_, answer, redacted) => {
 		cleanAnswer(answer, redact);
 		expect(answer).toEqual(redacted);
 	});
@@ -171,9 +188,9 @@ describe('the ways to write a token', () => {
 });
 
 it.each([
-	['<html><head><title>502 Bad Gateway</title></head>', '502 Bad Gateway'],
-	['<TITLE lang="en"> Sign in\n</TITLE>', 'Sign in'],
-	['<title></title>', ''],
-	['<title>never ends', undefined],
-	['<title<title>x</title>', 'x'],
-])('the title of %j is %j', (page, title) => expect(titleOf(page)).toBe(title));
+	['is told', '<html><head><title>502 Bad Gateway</title></head>', '502 Bad Gateway'],
+	['is told on one line', '<TITLE lang="en"> Sign in\n</TITLE>', 'Sign in'],
+	['may be empty', '<title></title>', ''],
+	['is none where it does not end', '<title>never ends', undefined],
+	['is told where a tag is doubled', '<title<title>x</title>', 'x'],
+])('the title of a page %s', (_, page, title) => expect(titleOf(page)).toBe(title));

@@ -46,16 +46,16 @@ const AT = '1970-01-01T00:00:00.000Z';
 
 describe('the number of a run', () => {
 	it.each([
-		[{}, 0, 2],
-		[{ run: 5 }, 0, 6],
-		[{ sent: 5 }, 0, 6],
-		[{ root: 5 }, 0, 6],
-		[{ run: 5, sent: 7, root: 3 }, 0, 8],
-		[{ sent: 4 }, 4, 5],
-		[{ sent: 4 }, 3, 6],
+		['where there are no notes', {}, 0, 2],
+		['than that of the last run', { run: 5 }, 0, 6],
+		['than that of what was sent', { sent: 5 }, 0, 6],
+		['than that of the root', { root: 5 }, 0, 6],
+		['than the highest of them', { run: 5, sent: 7, root: 3 }, 0, 8],
+		['beside a crashed run in the same slot', { sent: 4 }, 4, 5],
+		['beside a crashed run in the other slot', { sent: 4 }, 3, 6],
 	])(
-		'is one more than any that the notes show, in the other slot than a crashed run: %j, %i',
-		(said, crashed, number) => {
+		'is one more than any that the notes show, in the other slot than a crashed run: %s',
+		(_, said, crashed, number) => {
 			const lease = scene().lease('one');
 			lease.raiseCounters(said, crashed);
 			expect(lease.number).toBe(number);

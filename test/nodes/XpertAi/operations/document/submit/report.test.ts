@@ -113,7 +113,7 @@ describe('the item of a document', () => {
 		['error', undefined, { error: 'The document could not be processed' }],
 		['cancel', undefined, { error: 'The document was stored, but its processing was cancelled' }],
 		['none', 'no', { error: 'The document is stored, but not being processed: no' }],
-	])('shows the last state of its processing: %s (%s)', (state, processMsg, expected) => {
+	])('shows the last state of its processing: %s', (state, processMsg, expected) => {
 		const { stored, processed, items } = runOf();
 		processed({ state, processMsg }, stored());
 		const isFailed = 'error' in expected;

@@ -57,12 +57,32 @@ describe('the settings of a submission', () => {
 	});
 
 	it.each([
-		[{}, { mode: 'changed' }, { remembers: true, mirrors: false }],
-		[{ retryMinutes: 0 }, {}, { retryLimits: { maxTries: 1, maxElapsedMs: 0 } }],
-		[{ afterStoring: 'nothing' }, {}, { process: false, waitMs: undefined }],
-		[{ afterStoring: 'process' }, {}, { process: true, waitMs: undefined }],
-		[{ waitMinutes: 0 }, {}, { process: true, waitMs: 0 }],
-	])('with %j and %j are %j', (options, more, expected) => {
+		[
+			'remember with the mode "changed"',
+			{},
+			{ mode: 'changed' },
+			{ remembers: true, mirrors: false },
+		],
+		[
+			'try once with no minutes to retry',
+			{ retryMinutes: 0 },
+			{},
+			{ retryLimits: { maxTries: 1, maxElapsedMs: 0 } },
+		],
+		[
+			'process nothing where they say so',
+			{ afterStoring: 'nothing' },
+			{},
+			{ process: false, waitMs: undefined },
+		],
+		[
+			'wait for nothing where they only start',
+			{ afterStoring: 'process' },
+			{},
+			{ process: true, waitMs: undefined },
+		],
+		['wait for no time where they say so', { waitMinutes: 0 }, {}, { process: true, waitMs: 0 }],
+	])('%s', (_, options, more, expected) => {
 		expect(read(options, more)).toMatchObject(expected);
 	});
 
@@ -74,16 +94,16 @@ describe('the settings of a submission', () => {
 	});
 
 	it.each([
-		[{ batchSize: 0 }, '"Batch Size" in "Options" must be at least 1'],
-		[{ batchSize: 1.5 }, '"Batch Size" in "Options" must be a whole number'],
-		[{ batchMegabytes: 0 }, '"Batch Size (MB)" in "Options" must be more than 0'],
-		[{ concurrency: 21 }, '"Requests at Once" in "Options" must be at most 20'],
-		[{ concurrency: 0 }, '"Requests at Once" in "Options" must be at least 1'],
-		[{ retryMinutes: -1 }, '"Retry for (Minutes)" in "Options" must be at least 0'],
-		[{ waitMinutes: -1 }, '"Wait for Processing (Minutes)" in "Options" must be at least 0'],
-		[{ timeout: 0 }, 'must be more than 0'],
-		[{ batchSize: 'many' }, '"Batch Size" in "Options" must be a number, but is "many"'],
-	])('refuse %j', (options, message) => {
+		['"Batch Size" in "Options" must be at least 1', { batchSize: 0 }],
+		['"Batch Size" in "Options" must be a whole number', { batchSize: 1.5 }],
+		['"Batch Size (MB)" in "Options" must be more than 0', { batchMegabytes: 0 }],
+		['"Requests at Once" in "Options" must be at most 20', { concurrency: 21 }],
+		['"Requests at Once" in "Options" must be at least 1', { concurrency: 0 }],
+		['"Retry for (Minutes)" in "Options" must be at least 0', { retryMinutes: -1 }],
+		['"Wait for Processing (Minutes)" in "Options" must be at least 0', { waitMinutes: -1 }],
+		['must be more than 0', { timeout: 0 }],
+		['"Batch Size" in "Options" must be a number, but is "many"', { batchSize: 'many' }],
+	])('refuse: %s', (message, options) => {
 		expect(thrownBy(() => read(options)).message).toContain(message);
 	});
 });

@@ -133,7 +133,12 @@ describe('ids derived from a key', () => {
 		);
 	});
 
-	it.each([undefined, '', ' ', '='])('need a key: with %j documents keep their own id', (key) => {
+	it.each([
+		['no value', undefined],
+		['an empty text', ''],
+		['blanks', ' '],
+		['an empty expression', '='],
+	])('need a key: documents keep their own id with %s', (_, key) => {
 		const parameters = { documentKeyField: key, documentKey: key };
 		expect(identify({ id: ID }, parameters)).toEqual({ id: ID });
 		expect(identify({ name: 'a' }, parameters, true)).toEqual({ name: 'a' });
@@ -147,7 +152,14 @@ describe('ids derived from a key', () => {
 		);
 	});
 
-	it.each([undefined, null, '', '  ', {}, true])('are not made of %j', (path) => {
+	it.each([
+		['no value', undefined],
+		['null', null],
+		['an empty text', ''],
+		['blanks', '  '],
+		['an object', {}],
+		['a boolean', true],
+	])('are not made of %s', (_, path) => {
 		const document = { path } as DocumentRecord;
 		expect(thrownBy(() => identify(document, withKeyField('path'))).message).toBe(
 			'JSON Body: "Key Field" names "path", which this document does not have',
@@ -205,7 +217,11 @@ describe('documents mapped by hand', () => {
 		});
 	});
 
-	it.each([null, undefined, {}])('may not be empty: %j', (value) =>
+	it.each([
+		['null', null],
+		['no value', undefined],
+		['an object', {}],
+	])('may not be empty: %s', (_, value) =>
 		expect(thrownBy(() => byHand(value)).message).toBe(
 			'"Document Fields" must give the document a name, a text, a page, a chunk, a file ID or an address',
 		),
@@ -460,26 +476,49 @@ it.each([...Object.entries(CASES), ...MORE])(
 	async (source, one) => expect(await reading(source, one)).toMatchObject(one.brings),
 );
 
-it.each<[string, INodeParameters, string]>([
-	['files', { binaryPropertyName: 'constructor' }, '"Input Binary Field" names "constructor"'],
-	['files', { binaryPropertyName: '__proto__' }, '"Input Binary Field" names "__proto__"'],
+it.each<[string, string, INodeParameters, string]>([
 	[
+		'a binary field that every object inherits',
+		'files',
+		{ binaryPropertyName: 'constructor' },
+		'"Input Binary Field" names "constructor"',
+	],
+	[
+		'a binary field called as a prototype',
+		'files',
+		{ binaryPropertyName: '__proto__' },
+		'"Input Binary Field" names "__proto__"',
+	],
+	[
+		'a text that every object inherits',
 		'records',
 		{ binaryPropertyName: 'data', textField: 'constructor.name' },
 		'"Text Field" names "constructor.name", which holds no text here',
 	],
-	['files', { binaryPropertyName: 'other' }, '"Input Binary Field" names "other"'],
-	['addresses', { url: ' ' }, '"Address" must be a web address'],
-	['addresses', { url: 'manual.pdf' }, '"Address" must be a web address'],
-	['addresses', { url: 'ftp://example.com/a' }, '"Address" must be a web address'],
-])(
-	'what is none of the %s of an item is refused, also what every object inherits: %j',
-	async (source, parameters, words) => {
-		const { input } = CASES.files;
-		const file = '{"name":"a"}';
-		await expect(reading(source, { parameters, input, file })).rejects.toThrow(words);
-	},
-);
+	[
+		'a binary field',
+		'files',
+		{ binaryPropertyName: 'other' },
+		'"Input Binary Field" names "other"',
+	],
+	['an empty address', 'addresses', { url: ' ' }, '"Address" must be a web address'],
+	[
+		'an address that is a name',
+		'addresses',
+		{ url: 'manual.pdf' },
+		'"Address" must be a web address',
+	],
+	[
+		'an address of another scheme',
+		'addresses',
+		{ url: 'ftp://example.com/a' },
+		'"Address" must be a web address',
+	],
+])('what an item does not have is refused: %s', async (_, source, parameters, words) => {
+	const { input } = CASES.files;
+	const file = '{"name":"a"}';
+	await expect(reading(source, { parameters, input, file })).rejects.toThrow(words);
+});
 
 /** A file of this type that an item holds in its memory. */
 async function readingFile(
@@ -501,28 +540,31 @@ describe('the first bytes of a file', () => {
 	const OLD = Buffer.from('d0cf11e0a1b11ae1', 'hex');
 	const BINARY_PDF = Buffer.from('mail \n%PDF-1.7\n%\xe2\xe3', 'latin1');
 
-	it.each<[string, string, Buffer | string, string, string | undefined, object]>([
-		['Contract.docx', PDF, '%PDF-1.7', 'Contract.docx.pdf', 'pdf', {}],
-		['Contract.docx', DOCX, `${' '.repeat(1018)}%PDF-1.7`, 'Contract.docx.pdf', 'pdf', {}],
-		['Contract.docx', DOCX, `${' '.repeat(1022)}%PDF-1.7`, 'Contract.docx', 'docx', {}],
-		['Plan 2.md', 'text/markdown', BINARY_PDF, 'Plan 2.md.pdf', 'pdf', {}],
-		['about.md', 'text/markdown', 'It begins with %PDF-', 'about.md', 'md', {}],
-		['a.PDF', PDF, '%PDF-1.7', 'a.PDF', 'pdf', {}],
-		['a.docx', DOCX, '%PDF-1.7', 'a.docx', 'docx', { type: 'docx' }],
-		['a.docx', DOCX, '%PDF-1.7', 'a.docx', 'docx', { mimeType: DOCX }],
-		['prices.xls', XLS, 'name\tprice', 'prices.xls.txt', 'txt', {}],
-		['page.DOC', DOC, '<html>', 'page.DOC.html', 'html', {}],
-		['a.bin', DOC, 'text', 'a.bin', undefined, {}],
-		['prices.XLS', XLS, 'PK\x03\x04', 'prices.XLS.xlsx', 'txt', {}],
-		['Plan.md', DOCX, 'PK\x03\x04', 'Plan.md.docx', 'docx', {}],
-		['a.pptx', DOCX, 'PK\x03\x04', 'a.pptx', 'pptx', {}],
-		['a.odt', 'application/vnd.oasis.opendocument.text', 'PK\x03\x04', 'a.odt', undefined, {}],
-		['a.doc', DOC, OLD, 'a.doc', 'doc', { type: 'doc' }],
-	])('of %s, %s, %s make it %s', async (fileName, mimeType, file, name, type, documentSettings) => {
-		const more = { fileName, documentSettings } as INodeParameters;
-		const [read] = await readingFile(mimeType, file, 'files', more);
-		expect(read).toMatchObject({ key: fileName, fields: { name, type } });
-	});
+	it.each<[string, string, string, Buffer | string, string | undefined, object]>([
+		['Contract.docx', PDF, 'Contract.docx.pdf', '%PDF-1.7', 'pdf', {}],
+		['Contract.docx', DOCX, 'Contract.docx.pdf', `${' '.repeat(1018)}%PDF-1.7`, 'pdf', {}],
+		['Contract.docx', DOCX, 'Contract.docx', `${' '.repeat(1022)}%PDF-1.7`, 'docx', {}],
+		['Plan 2.md', 'text/markdown', 'Plan 2.md.pdf', BINARY_PDF, 'pdf', {}],
+		['about.md', 'text/markdown', 'about.md', 'It begins with %PDF-', 'md', {}],
+		['a.PDF', PDF, 'a.PDF', '%PDF-1.7', 'pdf', {}],
+		['a.docx', DOCX, 'a.docx', '%PDF-1.7', 'docx', { type: 'docx' }],
+		['a.docx', DOCX, 'a.docx', '%PDF-1.7', 'docx', { mimeType: DOCX }],
+		['prices.xls', XLS, 'prices.xls.txt', 'name\tprice', 'txt', {}],
+		['page.DOC', DOC, 'page.DOC.html', '<html>', 'html', {}],
+		['a.bin', DOC, 'a.bin', 'text', undefined, {}],
+		['prices.XLS', XLS, 'prices.XLS.xlsx', 'PK\x03\x04', 'txt', {}],
+		['Plan.md', DOCX, 'Plan.md.docx', 'PK\x03\x04', 'docx', {}],
+		['a.pptx', DOCX, 'a.pptx', 'PK\x03\x04', 'pptx', {}],
+		['a.odt', 'application/vnd.oasis.opendocument.text', 'a.odt', 'PK\x03\x04', undefined, {}],
+		['a.doc', DOC, 'a.doc', OLD, 'doc', { type: 'doc' }],
+	])(
+		'of %s with the type %s make it %s',
+		async (fileName, mimeType, name, file, type, documentSettings) => {
+			const more = { fileName, documentSettings } as INodeParameters;
+			const [read] = await readingFile(mimeType, file, 'files', more);
+			expect(read).toMatchObject({ key: fileName, fields: { name, type } });
+		},
+	);
 
 	it.each([
 		['old.doc', DOC],
@@ -593,11 +635,11 @@ describe('a file that is one object', () => {
 		await expect(inJson).rejects.toThrow(`"JSON Body" ${words}`);
 	});
 
-	it.each([{ id: 'a' }, { name: 'a' }])(
-		'is one document of JSON with %j beside its list',
-		async (own) => {
-			const jsonBody = JSON.stringify({ list: [{}], ...own });
-			expect(await reading('json', { parameters: { jsonBody } })).toHaveLength(1);
-		},
-	);
+	it.each([
+		['an ID', { id: 'a' }],
+		['a name', { name: 'a' }],
+	])('is one document of JSON with %s beside its list', async (_, own) => {
+		const jsonBody = JSON.stringify({ list: [{}], ...own });
+		expect(await reading('json', { parameters: { jsonBody } })).toHaveLength(1);
+	});
 });

@@ -200,10 +200,10 @@ describe('several searches', () => {
 	});
 
 	it.each([
-		['Error: Why', 'Why'],
-		['Error: Why\n Please fix your mistakes.', 'Why'],
-		['No Error: Why', undefined],
-	])('say why one failed by the text %j', (output, reason) => {
+		['by its words', 'Error: Why', 'Why'],
+		['without advice to the model', 'Error: Why\n Please fix your mistakes.', 'Why'],
+		['only where the text begins so', 'No Error: Why', undefined],
+	])('say why one failed %s', (_, output, reason) => {
 		const part: Part = { type: 'component', data: { tool: 'retriever-1', output } };
 		expect(filterReport([part, look('applied', 1)], true)?.reason).toBe(reason);
 	});

@@ -36,13 +36,33 @@ describe('the body of a run', () => {
 		});
 	});
 
-	it.each<[RunKind, object, object]>([
-		['message', { context: { user: 'u' } }, { context: { user: 'u' } }],
-		['message', { input: { environmentId: 'e' } }, { input: { environmentId: 'e' } }],
-		['message', { input: { state: { order: 7 } } }, { input: { state: { order: 7 } } }],
-		['decision', { input: { decision: { payload: 1 } } }, { input: { decision: { payload: 1 } } }],
-		['retry', { input: { source: { a: 1 } } }, { input: { action: 'retry', source: { a: 1 } } }],
-	])('of a %s holds what Additional Fields (JSON) add: %j', (kind, additionalFieldsJson, sent) => {
+	it.each<[string, RunKind, object, object]>([
+		['the context of a message', 'message', { context: { user: 'u' } }, { context: { user: 'u' } }],
+		[
+			'the environment of a message',
+			'message',
+			{ input: { environmentId: 'e' } },
+			{ input: { environmentId: 'e' } },
+		],
+		[
+			'the state of a message',
+			'message',
+			{ input: { state: { order: 7 } } },
+			{ input: { state: { order: 7 } } },
+		],
+		[
+			'the payload of a decision',
+			'decision',
+			{ input: { decision: { payload: 1 } } },
+			{ input: { decision: { payload: 1 } } },
+		],
+		[
+			'the source of a retry',
+			'retry',
+			{ input: { source: { a: 1 } } },
+			{ input: { action: 'retry', source: { a: 1 } } },
+		],
+	])('holds what Additional Fields (JSON) add: %s', (_, kind, additionalFieldsJson, sent) => {
 		const given = { ...DECISION, message: 'Hi', options: { additionalFieldsJson } };
 		expect(body(given, kind)).toMatchObject(sent);
 	});
@@ -59,29 +79,31 @@ describe('the body of a run', () => {
 	});
 
 	it.each([
-		['confirm', '{}'],
-		['reject', '{"call_1":{"amount":20}}'],
-	])('holds none with %s and %s', (decision, changedArguments) => {
+		['where there are none', 'confirm', '{}'],
+		['where it rejects', 'reject', '{"call_1":{"amount":20}}'],
+	])('holds no changed arguments %s', (_, decision, changedArguments) => {
 		const sent = body({ decision, options: { changedArguments } }, 'decision');
 		expect(sent.input).not.toHaveProperty('patch');
 	});
 
-	it.each([
-		...['confirm', 'Confirm', ' CONFIRM\n', true, 'true', 'True'].map((given) => [
-			given,
-			'confirm',
-		]),
-		...['reject', 'Reject', 'REJECT', false, 'false', 'FALSE'].map((given) => [given, 'reject']),
-	])('takes %j for %s', (decision, type) => {
-		expect(get(body({ decision }, 'decision'), 'input.decision')).toEqual({ type });
+	it.each<[string, unknown[]]>([
+		['confirm', ['confirm', 'Confirm', ' CONFIRM\n', true, 'true', 'True']],
+		['reject', ['reject', 'Reject', 'REJECT', false, 'false', 'FALSE']],
+	])('takes the word, a boolean and either case for %s', (type, given) => {
+		for (const decision of given)
+			expect(get(body({ decision }, 'decision'), 'input.decision')).toEqual({ type });
 	});
 
-	it.each(['perhaps', 'yes', 7, ['confirm'], { type: 'confirm' }])(
-		'refuses any other decision in one wording: %j',
-		(decision) =>
-			expect(refusal({ decision }, 'decision')).toMatch(
-				/^"Decision" must be one of confirm, reject, but is .* \[item 3\]$/,
-			),
+	it.each([
+		['perhaps', 'perhaps'],
+		['yes', 'yes'],
+		['a number', 7],
+		['a list', ['confirm']],
+		['an object', { type: 'confirm' }],
+	])('refuses any other decision in one wording: %s', (_, decision) =>
+		expect(refusal({ decision }, 'decision')).toMatch(
+			/^"Decision" must be one of confirm, reject, but is .* \[item 3\]$/,
+		),
 	);
 
 	it('has the last message answered again', () => {
@@ -92,11 +114,11 @@ describe('the body of a run', () => {
 });
 
 describe('what cannot be sent', () => {
-	it.each<[string, Record<string, unknown>, RunKind]>([
-		['"Message" is missing', { message: '' }, 'message'],
-		['"Message" is missing', { message: undefined }, 'message'],
-		['"Decision" is missing', { decision: '' }, 'decision'],
-	])('is told as %s with %j', (words, parameters, kind) => {
+	it.each<[string, string, Record<string, unknown>, RunKind]>([
+		['an empty message', '"Message" is missing', { message: '' }, 'message'],
+		['no message', '"Message" is missing', { message: undefined }, 'message'],
+		['an empty decision', '"Decision" is missing', { decision: '' }, 'decision'],
+	])('is told by its field: %s', (_, words, parameters, kind) => {
 		expect(refusal(parameters, kind)).toBe(`${words} [item 3]`);
 	});
 
@@ -106,16 +128,33 @@ describe('what cannot be sent', () => {
 		expect(refusal({ assistantId, message: 'Hi' })).toMatch(words);
 	});
 
-	it.each<[string, Record<string, unknown>, object?]>([
-		['Changed Arguments', { changedArguments: '[1]' }, DECISION],
-		['Changed Arguments', { changedArguments: '{"call_1":20}' }, DECISION],
-		['Changed Arguments', { changedArguments: '{"":{}}' }, DECISION],
-		['Additional Fields (JSON)', { additionalFieldsJson: '{' }],
-		['Additional Fields (JSON)', { additionalFieldsJson: '[]' }],
-		['Additional Fields (JSON)', { additionalFieldsJson: '{"context":"u"}' }],
-		['Additional Fields (JSON)', { additionalFieldsJson: '{"input":{"state":[1]}}' }],
-		['Additional Fields (JSON)', { additionalFieldsJson: '{"input":{"message":1}}' }],
-	])('is told by its field "%s": %j', (name, options, given = { message: 'Hi' }) => {
+	it.each<[string, string, Record<string, unknown>, object?]>([
+		['arguments that are a list', 'Changed Arguments', { changedArguments: '[1]' }, DECISION],
+		[
+			'arguments of a call that are a number',
+			'Changed Arguments',
+			{ changedArguments: '{"call_1":20}' },
+			DECISION,
+		],
+		['arguments of no call', 'Changed Arguments', { changedArguments: '{"":{}}' }, DECISION],
+		['JSON that is not closed', 'Additional Fields (JSON)', { additionalFieldsJson: '{' }],
+		['JSON that is a list', 'Additional Fields (JSON)', { additionalFieldsJson: '[]' }],
+		[
+			'a context that is a text',
+			'Additional Fields (JSON)',
+			{ additionalFieldsJson: '{"context":"u"}' },
+		],
+		[
+			'a state that is a list',
+			'Additional Fields (JSON)',
+			{ additionalFieldsJson: '{"input":{"state":[1]}}' },
+		],
+		[
+			'a message that is a number',
+			'Additional Fields (JSON)',
+			{ additionalFieldsJson: '{"input":{"message":1}}' },
+		],
+	])('is told by its field: %s', (_, name, options, given = { message: 'Hi' }) => {
 		const said = refusal({ ...given, options }, given === DECISION ? 'decision' : 'message');
 		expect(said).toContain(`"${name}"`);
 		expect(said).toMatch(/ must .*\[item 3\]$/);
@@ -179,20 +218,17 @@ describe('the place of a run', () => {
 
 describe('the files to attach', () => {
 	it.each([
-		['data', ['data']],
-		[' attachment_0 , data,', ['attachment_0', 'data']],
-		[
-			['data', ' 7 '],
-			['data', '7'],
-		],
-		[7, ['7']],
-		['data, data', ['data']],
-		['', []],
-		[' , ', []],
-		[[], []],
-		[null, []],
-		[undefined, []],
-	])('are named by %j', (attachments, names) => {
+		['by a text', 'data', ['data']],
+		['by a text with commas and blanks', ' attachment_0 , data,', ['attachment_0', 'data']],
+		['by a list', ['data', ' 7 '], ['data', '7']],
+		['by a number', 7, ['7']],
+		['once each', 'data, data', ['data']],
+		['by no empty text', '', []],
+		['by no commas alone', ' , ', []],
+		['by no empty list', [], []],
+		['by no null', null, []],
+		['by nothing', undefined, []],
+	])('are named %s', (_, attachments, names) => {
 		expect(named({ options: { attachments } })).toEqual(names);
 	});
 
@@ -226,18 +262,24 @@ describe('the parameter that names them', () => {
 
 describe('what names no file', () => {
 	it.each([
-		['scan', BINARY, '"scan", but the item has only 7, data, attachment_0'],
-		['data, scan', BINARY, '"scan", but the item has only 7, data, attachment_0'],
-		['toString', BINARY, '"toString", but the item has only 7, data, attachment_0'],
-		['data', {}, '"data", but the item has no binary field'],
-	])('is refused with the names there are: %j', (attachments, binary, says) => {
+		['one', 'scan', BINARY, '"scan", but the item has only 7, data, attachment_0'],
+		['one of two', 'data, scan', BINARY, '"scan", but the item has only 7, data, attachment_0'],
+		[
+			'what every object inherits',
+			'toString',
+			BINARY,
+			'"toString", but the item has only 7, data, attachment_0',
+		],
+		['one of none', 'data', {}, '"data", but the item has no binary field'],
+	])('is refused with the names there are: %s', (_, attachments, binary, says) => {
 		expect(attachmentRefusal(attachments, binary)).toBe(`"Attach Files" names ${says} [item 1]`);
 	});
 
-	it.each([[{ mimeType: 'a/b' }], [['data', { mimeType: 'a/b' }]], [['data', '']]])(
-		'is refused as what it is: %j',
-		(attachments) => {
-			expect(attachmentRefusal(attachments)).toMatch(/^"Attach Files".* must .*\[item 1\]$/);
-		},
-	);
+	it.each([
+		['a file', { mimeType: 'a/b' }],
+		['a file in a list', ['data', { mimeType: 'a/b' }]],
+		['an empty name in a list', ['data', '']],
+	])('is refused as what it is: %s', (_, attachments) => {
+		expect(attachmentRefusal(attachments)).toMatch(/^"Attach Files".* must .*\[item 1\]$/);
+	});
 });
