@@ -198,5 +198,9 @@ module.exports = {
 	// A worker that is slow to end on a busy machine has no leak; openResources.proof looks for those.
 	workerGracefulExitTimeout: 10_000,
 	testSequencer: '<rootDir>/scripts/longestFirst.js',
-	reporters: ['default', '<rootDir>/scripts/resultsReporter.js'],
+	reporters: [
+		'default',
+		'<rootDir>/scripts/resultsReporter.js',
+		'<rootDir>/scripts/titlesReporter.js',
+	],
 };
