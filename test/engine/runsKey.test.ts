@@ -302,8 +302,11 @@ describe('a run that fails, with Failures as Replies', () => {
 		expect(outputs.map((items) => items?.map((one) => one.json))).toEqual([[json], []]);
 	});
 
-	it('says so of a message that cannot be sent, and the others go on', async () => {
-		const items = [says('ann', ''), says('bob', 'one')];
+	it.each([
+		['empty', ''],
+		['of blanks', ' \n '],
+	])('says so of a message that is %s, and the others go on', async (_, text) => {
+		const items = [says('ann', text), says('bob', 'one')];
 		const { items: out, error } = await run({ ...KEYED, ...asReply }, {}, { items });
 		expect(error).toBeUndefined();
 		expect(out.map(({ json }) => json.output)).toEqual([

@@ -148,7 +148,7 @@ export class Reader {
 			this.refuseField(name, 'is nested too deeply');
 		}
 		const value = locatorValue(resolved);
-		if (isNothing(value) && this.fieldOf(name)?.required) this.refuseIfExpression(name);
+		if (isBlank(value) && this.fieldOf(name)?.required) this.refuseIfExpression(name);
 		return value;
 	}
 
@@ -321,6 +321,9 @@ const stringSchema = converted(
 	(_, raw) => (hasLostDigits(raw) && LOST_DIGITS) || (isBroken(raw) && LONE_SURROGATE_RULE),
 );
 
+/** The schema of a required text. A text of blanks is an empty text. */
+const filledString = z.preprocess((raw) => (isBlank(raw) ? undefined : raw), stringSchema);
+
 /** Splits a comma-separated text into a list. A missing value gives an empty list. */
 const asList = (raw: unknown) => (typeof raw === 'string' ? splitList(raw) : (raw ?? []));
 
@@ -376,7 +379,10 @@ const TYPE_SCHEMAS: Partial<
 			(value) => typeof value === 'number' && value > maxValue && `must be at most ${maxValue}`,
 		),
 	boolean: () => converted((raw) => typedValue('boolean', raw)),
-	string: (_, { multipleValues } = {}) => (multipleValues ? converted() : stringSchema),
+	string: ({ required }, { multipleValues } = {}) => {
+		if (multipleValues) return converted();
+		return required ? filledString : stringSchema;
+	},
 	multiOptions: () => ifGiven(z.array(z.string())),
 	// An expression may return the whole collection, as an object or as JSON text.
 	collection: ({ options }) => {
@@ -566,6 +572,12 @@ const locatorValue = (parameter: unknown): unknown =>
 export function isNothing(parameter: unknown): boolean {
 	const value = locatorValue(parameter);
 	return value === '' || isNil(value);
+}
+
+/** Whether a parameter is empty, or a text of nothing but blanks. */
+function isBlank(parameter: unknown): boolean {
+	const value = locatorValue(parameter);
+	return isNil(value) || (typeof value === 'string' && value.trim() === '');
 }
 
 /** Returns the value of a parameter before n8n resolves expressions. */

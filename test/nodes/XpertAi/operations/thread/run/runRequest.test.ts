@@ -117,6 +117,7 @@ describe('what cannot be sent', () => {
 	it.each<[string, string, Record<string, unknown>, RunKind]>([
 		['an empty message', '"Message" is missing', { message: '' }, 'message'],
 		['no message', '"Message" is missing', { message: undefined }, 'message'],
+		['a message of blanks', '"Message" is missing', { message: ' \n\t\u00a0' }, 'message'],
 		['an empty decision', '"Decision" is missing', { decision: '' }, 'decision'],
 	])('is told by its field: %s', (_, words, parameters, kind) => {
 		expect(refusal(parameters, kind)).toBe(`${words} [item 3]`);
