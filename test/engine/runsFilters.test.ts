@@ -13,6 +13,9 @@ const BY_HUMAN = condition('metadata.department', 'eq', { selector: 'human.depar
 const BY_STATE = condition('metadata.department', 'eq', { selector: 'department' });
 const MISSING = "Required fixed-filter variable 'human.department' is missing.";
 
+const UNKNOWN_FIELD =
+	'The knowledgebase does not know this field: add it to its Metadata Schema, or correct the filter of the assistant.';
+
 const row = (content: unknown, more = {}) => ({ key: 'department', content, ...more });
 const rows = (...values: object[]) => ({ filterValues: { values } }) as INodeParameters;
 const department = (name: string) => rows(row(name));
@@ -101,6 +104,38 @@ describe('a value for the filter of a tool', () => {
 		]);
 	});
 
+	it.each<[what: string, filter: Parameters<typeof condition>, content: string, advice: string]>([
+		[
+			'a field that the knowledgebase does not know',
+			['metadata.nothere', 'eq', { selector: 'human.department' }],
+			'hr',
+			UNKNOWN_FIELD,
+		],
+		[
+			'a variable of the environment',
+			['metadata.department', 'eq', { selector: 'env.department' }],
+			'hr',
+			'Only the filter of a step takes it: {"context": {"env": …}} in "Additional Fields (JSON)".',
+		],
+		[
+			'a value of another type',
+			['metadata.year', 'eq', { selector: 'human.department' }],
+			'hr',
+			'Correct the value in "Values for Filters", and ask anew.',
+		],
+		[
+			'a text that is too long',
+			['metadata.department', 'eq', { selector: 'human.department' }],
+			'x'.repeat(513),
+			'Correct the value in "Values for Filters", and ask anew.',
+		],
+	])('has advice that fits in the hint about %s', async (_, filter, content, advice) => {
+		const assistant = putTool(fixture.sandbox, { fixed: condition(...filter) });
+		const { filter: report, hints } = await asks(assistant, department(content));
+		const reason = String((report as { reason?: string }).reason);
+		expect(hints).toEqual([`A search found nothing: ${reason} ${advice}`]);
+	});
+
 	it('is the same where the message is answered again', async () => {
 		const assistant = putTool(fixture.sandbox, { fixed: BY_HUMAN });
 		const { threadId } = await asks(assistant, department('hr'));
@@ -154,9 +189,18 @@ describe('a value for the filter of a step', () => {
 		});
 	});
 
-	it('that is missing lets the run fail', async () => {
+	it('that is missing lets the run fail, and the error says where to give it', async () => {
 		const assistant = putStep(fixture.sandbox, BY_HUMAN);
-		expect((await asks(assistant)).error?.message).toContain(MISSING);
+		const { error } = await asks(assistant);
+		expect(error?.message).toContain(MISSING);
+		expect(error?.description).toContain('Give it in "Values for Filters", and ask anew.');
+	});
+
+	it('on a field that the knowledgebase does not know lets the run fail, and the error says so', async () => {
+		const fixed = condition('metadata.nothere', 'eq', { selector: 'human.department' });
+		const { error } = await asks(putStep(fixture.sandbox, fixed), department('hr'));
+		expect(error?.message).toContain("Unknown knowledge filter field 'metadata.nothere'.");
+		expect(error?.description).toContain(UNKNOWN_FIELD);
 	});
 });
 

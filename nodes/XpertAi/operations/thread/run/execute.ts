@@ -3,6 +3,7 @@ import {
 	attempt,
 	chunk,
 	compact,
+	find,
 	groupBy,
 	isEmpty,
 	isError,
@@ -494,11 +495,26 @@ function searchIn({ id, data }: Part): FilterReport | undefined {
 /** Returns a hint if a report shows a problem with a search or a filter. */
 export function filterHint(filter: FilterReport | undefined) {
 	if (filter?.reason !== undefined) {
-		const reason = sanitize(filter.reason);
-		return `A search found nothing: ${reason} Give it in "Values for Filters", and ask anew.`;
+		const { reason } = filter;
+		return compact(['A search found nothing:', sanitize(reason), filterAdvice(reason)]).join(' ');
 	}
 	return filter && FILTER_HINTS[filter.status];
 }
+
+/** What to do about a search that failed because of its filter. Returns `undefined` for other reasons. */
+const filterAdvice = (reason = '') =>
+	find(FILTER_ADVICE, (_, pattern) => new RegExp(pattern).test(reason));
+
+/** Each key is a regular expression that matches a reason. Recorded in `test/recordings/knowledge-filter*.json`. */
+const FILTER_ADVICE: Record<string, string> = {
+	"Required fixed-filter variable 'env":
+		'Only the filter of a step takes it: {"context": {"env": …}} in "Additional Fields (JSON)".',
+	'Required fixed-filter variable': 'Give it in "Values for Filters", and ask anew.',
+	'Unknown knowledge filter field':
+		'The knowledgebase does not know this field: add it to its Metadata Schema, or correct the filter of the assistant.',
+	"Value type does not match|Filter strings cannot|Field '.*' requires|Value is not allowed for":
+		'Correct the value in "Values for Filters", and ask anew.',
+};
 
 const FILTER_HINTS: Partial<Record<FilterReport['status'], string>> = {
 	not_applied:
@@ -630,7 +646,8 @@ export function resultError(
 			? failure
 			: { method: '', path: '', ...failure, kind: 'unsuccessful', reason };
 	const error = item.apiError(shown, hints);
-	const nextStep = advice ?? (reason === undefined ? undefined : READ_THREAD_ADVICE);
+	const nextStep =
+		advice ?? filterAdvice(reason) ?? (reason === undefined ? undefined : READ_THREAD_ADVICE);
 	error.description = compact([nextStep, error.description]).join(' ');
 	error.context.data = {
 		...(error.context.data as IDataObject),
