@@ -1,3 +1,4 @@
+import { mapValues } from 'lodash';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { EVENTS } from 'nodes/XpertAiTrigger/fields';
@@ -14,6 +15,10 @@ import type { ActiveTrigger, PollEngine, TriggerRun } from './support/pollEngine
 const FAILING_INPUT = 'BOOM';
 const HELPER_ID = 'd0000000-0000-4000-8000-000000000001';
 const ALL: INodeParameters = { events: [...EVENTS] };
+const ofHelper: INodeParameters = { ...ALL, assistantId: byId(HELPER_ID) };
+const ofEcho: INodeParameters = { ...ALL, assistantId: byId(ECHO_ASSISTANT_ID) };
+/** Another token of the same user. */
+const ROTATED = 'another-token';
 
 useClock();
 
@@ -27,7 +32,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
 	clock.reset();
-	sandbox = await startSandbox({ clock });
+	sandbox = await startSandbox({ clock, tokens: [{ token: ROTATED, kind: 'plain' }] });
 });
 
 afterEach(async () => {
@@ -264,31 +269,55 @@ describe('each change', () => {
 		expect(titles(trigger)).toEqual(['One']);
 	});
 
-	it('is only of the time from now on with another assistant, credential or server', async () => {
+	it.each<
+		[
+			what: string,
+			before: INodeParameters,
+			then: INodeParameters,
+			access?: { credentialId?: string; accessToken?: string },
+		]
+	>([
+		['Assistant is filled in', ALL, ofHelper],
+		['Assistant is another', ofEcho, ofHelper],
+		['Assistant is emptied', ofEcho, ALL],
+		['other events are chosen', { events: ['failed'] }, ALL],
+		['the credential is another', ofHelper, ofHelper, { credentialId: '2' }],
+		['the token is another', ofHelper, ofHelper, { accessToken: ROTATED }],
+	])(
+		'is given from the last poll on, and none from before, when %s',
+		async (_, before, then, { credentialId, ...token } = {}) => {
+			const first = await activate(before);
+			await talk(sandbox, 'Hello', { title: 'Before' });
+			await clock.advance(10 * OVERLAP_MS);
+			await talk(sandbox, 'Hello', { title: 'Before as well', assistantId: HELPER_ID });
+			await first.poll();
+			await first.poll();
+			await clock.advance(10 * OVERLAP_MS);
+			await talk(sandbox, 'Hello', { title: 'Since then', assistantId: HELPER_ID });
+			// As a newer n8n keeps it: also of polls that started nothing.
+			const staticData = mapValues(first.stored(), () => ({ ...first.memory() }));
+			const own = { credentialId, credential: { ...credential(), ...token }, staticData };
+			const second = await activate(then, own);
+			await second.poll();
+			expect(titles(second)).toEqual(['Since then']);
+		},
+	);
+
+	it('is only of the time from now on with another server', async () => {
 		const first = await activate();
-		await first.poll();
-		await clock.advance(10 * OVERLAP_MS);
-		await talk(sandbox, 'Hello', { assistantId: HELPER_ID });
 		const staticData = first.stored();
 		const elsewhere = await startSandbox({ clock });
 		elsewhere.store.putConversation({ title: 'Past of the other', status: 'idle' });
 		const moved = { baseUrl: elsewhere.url, accessToken: elsewhere.accessToken };
-		const others: Array<[INodeParameters, Partial<TriggerRun>]> = [
-			[{ ...ALL, assistantId: byId(HELPER_ID) }, {}],
-			[ALL, { credentialId: '2' }],
-			[{ ...ALL, simplify: false }, { credential: moved }],
-		];
 		try {
-			for (const [parameters, more] of others) {
-				const own = { staticData: structuredClone(staticData), ...more };
-				const other = await activate(parameters, own);
-				await other.poll();
-				expect(other.started).toEqual([]);
-			}
+			const parameters = { ...ALL, simplify: false };
+			const other = await activate(parameters, { staticData, credential: moved });
+			await other.poll();
+			expect(other.started).toEqual([]);
 			await clock.advance(1_000);
 			elsewhere.store.putConversation({ title: 'From now on', status: 'idle' });
-			await active?.poll();
-			expect(active && titles(active)).toEqual(['From now on']);
+			await other.poll();
+			expect(titles(other)).toEqual(['From now on']);
 		} finally {
 			await elsewhere.close();
 		}
