@@ -34,7 +34,7 @@ const knownSchema = z.object({ id: z.string(), at: z.number(), tries: z.number()
 
 /** The state that a poll stores for the next poll (see the top of this file). */
 export interface Memory {
-	/** Identifies the server, the credential and the assistant that the memory belongs to. */
+	/** The server that the memory belongs to. */
 	watched: string;
 	since: number;
 	again: number;

@@ -1,4 +1,4 @@
-import { isEqual, mapValues, orderBy, sortBy } from 'lodash';
+import { difference, filter, isEqual, mapValues, orderBy, sortBy } from 'lodash';
 import { DateTime } from 'luxon';
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod';
@@ -235,7 +235,7 @@ const READING_SHARE = 0.8;
 /** Collects the settings, the connection and the stored data of a poll. */
 async function pollContext(context: IPollFunctions) {
 	const settings = readTriggerSettings(context);
-	const { send, server, credentialId } = await connectionOf(context);
+	const { send, server } = await connectionOf(context);
 	const started = systemClock.now();
 	// Older versions of n8n do not have `getPollBudgetMs`.
 	const { getPollBudgetMs }: Partial<IPollFunctions> = context;
@@ -244,9 +244,13 @@ async function pollContext(context: IPollFunctions) {
 		context,
 		settings,
 		send,
-		fetchChanges: searchChanges(context, send, settings.assistantId),
-		/** Identifies the credential, assistant and server that the memory belongs to. */
-		watched: JSON.stringify([credentialId, settings.assistantId ?? '', server]),
+		/**
+		 * Fetches the changes with all assistants. So the memory is the same whatever the user selects: after another
+		 * selection, it goes on from the last poll.
+		 */
+		fetchChanges: searchChanges(context, send),
+		/** The server that the memory belongs to. */
+		watched: server,
 		/** The node's static data in n8n, which holds the memory. */
 		stored: context.getWorkflowStaticData('node'),
 		/** Whether the poll has used less than `share` of its time. */
@@ -277,9 +281,14 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	return null;
 }
 
-/** Returns the changes with an event that the user selected. */
-const wantedChanges = (changes: ConversationChange[], { events }: TriggerSettings) =>
-	changes.filter(({ event }) => event && events.includes(event));
+/** Returns the changes with an event and an assistant that the user selected. */
+const wantedChanges = (changes: ConversationChange[], settings: TriggerSettings) =>
+	changes.filter(({ event, assistantId }) => {
+		const wanted = settings.assistantId ?? assistantId;
+		return event && settings.events.includes(event) && isSameId(assistantId, wanted);
+	});
+
+const isSameId = (a?: string, b?: string) => a?.toLowerCase() === b?.toLowerCase();
 
 /** Runs a poll with the memory of earlier polls. */
 export async function pollSince(
@@ -307,7 +316,10 @@ export async function pollSince(
 	// Do not use `await` below. Otherwise, an overlapping poll could emit the same changes.
 	const latest = readMemory(stored, watched) ?? memory;
 	const handled = newChanges(latest, done);
-	const next = nextMemory(latest, memory, found, { wanted, handled, unread });
+	// The user did not select these changes. They count as handled, so that another selection does not emit them.
+	const skipped = difference(filter(changes, 'event'), wantedChanges(changes, settings));
+	const settled = [...handled, ...skipped];
+	const next = nextMemory(latest, memory, found, { wanted, handled: settled, unread });
 	Object.assign(stored, next);
 	const items = handled.flatMap(({ json }) => (json ? [{ json }] : []));
 	if (items.length > 0) return [items];
@@ -319,7 +331,8 @@ export async function pollSince(
 
 /** Returns the item of the newest change that matches the settings. */
 async function newestItem(polling: PollContext): Promise<IDataObject> {
-	const { context, settings, fetchChanges } = polling;
+	const { context, settings, send } = polling;
+	const fetchChanges = searchChanges(context, send, settings.assistantId);
 	const { changes } = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
 	for (const change of orderBy(wantedChanges(changes, settings), 'at', 'desc')) {
 		const { done } = await makeItems([change], polling, 1, () => THREAD_TRIES);
