@@ -36,7 +36,8 @@ const byKey = async (
 		{ items: [...letters].map((name) => ({ json: { name } })), ...run },
 	);
 const NOT_TAKEN = { statusCode: 400, message: 'not taken' };
-const idOf = (name: string) => derivedId(keyOwner(fixture.world.knowledgebaseId, SOURCE), name);
+const idOf = (name: string, source = SOURCE) =>
+	derivedId(keyOwner(fixture.world.knowledgebaseId, source), name);
 const found = () =>
 	[...'abcdefghij'].filter((name) => fixture.sandbox.store.findable(idOf(name))).join('');
 /** The bodies that were sent to store documents since the last look, without notes. */
@@ -69,18 +70,23 @@ describe('Document: Disable', () => {
 	});
 
 	it.each([
-		['their key, by key', 'b', () => ({})],
+		['what their source remembers, by key', SOURCE, 'b.md', () => ({})],
 		[
 			'what their source remembers, by ID',
+			SOURCE,
 			'b.md',
 			() => ({ documentsBy: 'id', documentIds: idOf('b') }),
 		],
-	])('leaves them a name on the server, which clears what is not sent: %s', async (_, name, by) => {
-		await night('ab');
-		await byKey('disable', 'b', by());
-		const document = fixture.sandbox.store.documents.get(idOf('b'));
-		expect(document).toMatchObject({ name, disabled: true });
-	});
+		['their key, of a source without a name', '', 'b', () => ({})],
+	])(
+		'leaves them a name on the server, which clears what is not sent: %s',
+		async (_, sourceName, name, by) => {
+			await night('ab', { sourceName });
+			await byKey('disable', 'b', { sourceName, ...by() });
+			const document = fixture.sandbox.store.documents.get(idOf('b', sourceName));
+			expect(document).toMatchObject({ name, disabled: true });
+		},
+	);
 
 	it('needs no source: by ID, only the documents are changed, and the night sends what it still brings', async () => {
 		await night('abc');
@@ -215,5 +221,44 @@ describe('Document: Enable', () => {
 			expect.objectContaining({ id: idOf('b'), name: 'b.md' }),
 			expect.objectContaining({ id: idOf('c'), name: 'c.md' }),
 		]);
+	});
+
+	it.each([
+		['1', 'c', 'it', 'it is', 'it'],
+		['2', 'bc', 'them', 'they are', 'them'],
+	])(
+		'keeps the names, and says that filters do not find %s documents until the next Submit, which sends them',
+		async (_, letters, it, itIs, them) => {
+			const documentSettings = { metadata: '={{ { department: $json.name } }}' };
+			await night('abc', { documentSettings });
+			await byKey('disable', letters);
+			const result = await byKey('enable', letters);
+			expect(hintsOf(result)).toEqual([
+				`Enabled without metadata and address: filters do not find ${it} until ${itIs} submitted again. The next Submit sends ${them}.`,
+			]);
+			const { documents } = fixture.sandbox.store;
+			const enabled = [...letters].map((name) => documents.get(idOf(name)));
+			expect(enabled).toMatchObject([...letters].map((name) => ({ name: `${name}.md` })));
+			expect(enabled.map((document) => document?.metadata)).not.toContainEqual(expect.anything());
+			sent();
+			await night('abc', { documentSettings });
+			expect(sent().flat()).toMatchObject(
+				[...letters].map((name) => ({ id: idOf(name), metadata: { department: name } })),
+			);
+		},
+	);
+
+	it('says that Resend All sends them where documents are only stored', async () => {
+		const onlyStored = { afterStoring: 'nothing' };
+		await night('a', onlyStored);
+		await byKey('disable', 'a');
+		expect(hintsOf(await byKey('enable', 'a')).join()).toContain(
+			'Submit with Resend All sends it.',
+		);
+		sent();
+		await night('a', onlyStored);
+		expect(sent()).toEqual([]);
+		await night('a', { ...onlyStored, resendAll: true });
+		expect(sent().flat()).toMatchObject([{ id: idOf('a') }]);
 	});
 });

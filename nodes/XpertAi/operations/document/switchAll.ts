@@ -1,4 +1,4 @@
-import { filter, groupBy, partition, sortBy, uniq } from 'lodash';
+import { compact, filter, groupBy, partition, sortBy, uniq } from 'lodash';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -98,17 +98,36 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	const [present, missing] = partition(ids, (id) => statuses.has(id));
 	for (const id of missing) addOutcome(id, 'missing');
 	const keys = new Map(documents.map(({ id, key }) => [id.toLowerCase(), key]));
-	const names = await memory?.names.of(present.filter((id) => keys.get(id) === undefined));
+	const names = await memory?.names.of(present);
 	const failure = await switchDocuments(present, {
 		disabled,
 		routes,
-		// Sends the name, because the server clears omitted fields.
-		fieldsOf: (id) => ({ name: keys.get(id) ?? names?.get(id)?.name }),
+		// Sends the name, because the server clears omitted fields. Without a remembered name, the key is the name.
+		fieldsOf: (id) => ({ name: names?.get(id)?.name ?? keys.get(id) }),
 		onSwitched: (id) => addOutcome(id, disabled ? 'disabled' : 'enabled'),
 	});
 	const unknown = filter([...outcomes.values()], { known: false }).length;
 	const hint = `${counted(unknown, 'document was', 'documents were')} not known of this source (one of a Shard never is). Check Knowledgebase, Source Name and the keys.`;
 	const troubles = troubleHints(memory?.troubles ?? {});
-	addHints(context, unknown > 0 ? [asHint(hint), ...troubles] : troubles);
+	const enabled = filter([...outcomes.values()], { outcome: 'enabled' }).length;
+	addHints(
+		context,
+		compact([
+			unknown > 0 && asHint(hint),
+			enabled > 0 && enabledHint(enabled, memory?.onlyStored),
+			...troubles,
+		]),
+	);
 	return { outcomes, failure };
+}
+
+/**
+ * The server clears what Enable does not send, which is all but the name.
+ *
+ * @param onlyStored whether Submit takes a document for unchanged that has no processing status
+ */
+function enabledHint(count: number, onlyStored = false): string {
+	const [them, are] = count === 1 ? ['it', 'it is'] : ['them', 'they are'];
+	const how = onlyStored ? 'Submit with Resend All sends' : 'The next Submit sends';
+	return `Enabled without metadata and address: filters do not find ${them} until ${are} submitted again. ${how} ${them}.`;
 }
