@@ -103,6 +103,8 @@ export class SourceMemory {
 	isKept = true;
 	/** Whether the last run stored documents but did not start their processing. */
 	onlyStored = false;
+	/** What the first run of the source found, if no run has told the user yet. */
+	unsaid?: MemoryNote['unsaid'];
 	/** Number of documents in the memory when this run began. */
 	knownBefore = 0;
 	/**
@@ -225,6 +227,12 @@ export class SourceMemory {
 		});
 	}
 
+	/** Keeps what the first run has found in the root note, in case this run crashes, until `close` forgets it. */
+	recordUnsaid(found: NonNullable<MemoryNote['unsaid']>): void {
+		this.unsaid = found;
+		this.isStale = true;
+	}
+
 	/**
 	 * Records that the server has stored a document with this content. The content stays unknown if a late request (see
 	 * `Journal`) may still overwrite the document.
@@ -245,10 +253,13 @@ export class SourceMemory {
 	/**
 	 * Ends the run: writes the memory if it has changed, and releases the lease. Does nothing if the execution was
 	 * stopped.
+	 *
+	 * @param isSaid whether the run has told the user what `unsaid` contains
 	 */
-	async close(): Promise<void> {
+	async close(isSaid = false): Promise<void> {
 		const { known, lease, options } = this;
-		const needsWrite = this.isStale || known.changed.size > 0;
+		const needsWrite = this.isStale || known.changed.size > 0 || (isSaid && this.unsaid);
+		if (isSaid) this.unsaid = undefined;
 		try {
 			if (!needsWrite || !this.isUsable || options.signal?.aborted) return;
 			const failed = await this.exclusively(async () => {
@@ -326,7 +337,8 @@ export class SourceMemory {
 		const { known, names, notes, stalePieces } = this;
 		const { forgetLost, processed = root.processed } = this.options;
 		const { lost } = root;
-		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'processed');
+		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'processed', 'unsaid');
+		this.unsaid = root.unsaid;
 		this.onlyStored = root.processed === false;
 		this.isStale = (forgetLost && lost !== undefined) || root.processed !== processed;
 		if (!forgetLost) this.troubles.lost = lost;
@@ -391,7 +403,7 @@ export class SourceMemory {
 	 * @throws NotesFailed
 	 */
 	private async write(run: number, isLast = false): Promise<void> {
-		const { known, lease, names, root, stalePieces } = this;
+		const { known, lease, names, root, stalePieces, unsaid } = this;
 		const { lost } = this.troubles;
 		const nameNotes = await names.collect();
 		const wanted = 2 ** Math.ceil(Math.log2(known.size / SIZES.piece));
@@ -406,7 +418,8 @@ export class SourceMemory {
 		const areAll =
 			names.counted.areAll && ![...names.unnamed].some((id) => known.knows(unpackId(id)));
 		const { processed = root.processed } = this.options;
-		const header = { run, pieces, names: { ...names.counted, areAll }, lost, processed };
+		const counted = { ...names.counted, areAll };
+		const header = { run, pieces, names: counted, lost, processed, unsaid };
 		const pieceNotes = [...stalePieces].map((piece) => ({
 			note: pieceName(piece, length),
 			header: {},

@@ -61,6 +61,12 @@ const headerSchema = z.object({
 	 * `count`: the maximum number of lost IDs. Not set if unknown.
 	 */
 	lost: z.object({ at: z.string(), count: count.optional() }).optional(),
+	/**
+	 * In the root note: what the first run found on the server, until a run has told the user.
+	 * `stored`: number of its documents that were stored before the source had a memory.
+	 * `twice`: number of its documents that are also stored without a source name.
+	 */
+	unsaid: z.object({ stored: count, twice: count }).optional(),
 	/** In a journal page: numbers of the pages that the server may not have stored. */
 	open: z.array(count).optional(),
 });

@@ -127,6 +127,28 @@ describe('a source that was stored', () => {
 		expect([A, B].map((id) => memory.known.knows(id))).toEqual([true, false]);
 	});
 
+	it('keeps what the first run found until a run has said it, whatever becomes of the runs before', async () => {
+		const server = new Knowledgebase();
+		const found = { stored: 3, twice: 2 };
+		const first = await open(server.routes());
+		first.recordUnsaid(found);
+		await send(server, first, [A]);
+		const unsaid = async () => (await recall(server.routes())).unsaid;
+		expect(await unsaid()).toEqual(found);
+		// The first one is killed, and the second ends without having said it.
+		await night(server, [B]);
+		expect(await unsaid()).toEqual(found);
+		const saying = async () => {
+			const memory = await open(server.routes());
+			await memory.close(true);
+		};
+		await saying();
+		expect(await unsaid()).toBeUndefined();
+		server.written.length = 0;
+		await saying();
+		expect(server.written.filter((name) => name.includes('has stored'))).toEqual([]);
+	});
+
 	it('is new until a run has sent something, however earlier runs ended', async () => {
 		const server = new Knowledgebase();
 		const crash = { ofBatches: false, rows: 0, crash: true, again: false };
