@@ -1,6 +1,7 @@
 import { derivedId } from 'nodes/XpertAi/payloads/common';
 import { answering } from './support/faults';
 import { clock } from './support/clock';
+import { stopOnce } from './support/fixture';
 import { TEXTS, column, hintsOf, useIngest, isNote } from './support/ingest';
 
 const { fixture, add, sent, documents, submit } = useIngest();
@@ -8,7 +9,7 @@ const { fixture, add, sent, documents, submit } = useIngest();
 const night = async (
 	sourceName: string,
 	names: string,
-	{ parameters, ...more }: { parameters?: object; mode?: 'manual'; name?: string } = {},
+	{ parameters, ...more }: { parameters?: object } & Parameters<typeof submit>[1] = {},
 ) =>
 	await submit(
 		{
@@ -122,6 +123,75 @@ it('a source whose documents were stored before it was remembered is told once h
 		).join();
 	expect(await mirror()).toContain('2 documents were stored before this source was remembered');
 	expect(await mirror()).not.toMatch(/before this source|Notes from before/);
+});
+
+describe('what the first run with a memory finds', () => {
+	const BEFORE =
+		'2 documents were stored before this source was remembered: what is gone may be found.';
+	const TWICE =
+		'2 documents were also found without a Source Name. Document: Disable takes them out.';
+	/** Two documents are stored without a memory, with and without a name. */
+	beforeEach(async () => {
+		for (const source of ['', 'x']) await night(source, 'ab', { parameters: { mode: 'all' } });
+	});
+	const said = async (more: Parameters<typeof night>[2] = {}) =>
+		hintsOf(await night('x', 'abc', more)).filter((hint) => [BEFORE, TWICE].includes(hint));
+
+	it('is said once by a run that comes to its end', async () => {
+		expect(await said()).toEqual([BEFORE, TWICE]);
+		expect(await said()).toEqual([]);
+	});
+
+	it('is said by the next run where the first one is killed', async () => {
+		fixture.sandbox.requests.clear();
+		add({ endpoint: 'process', do: 'hold' });
+		const { onStart } = stopOnce(() => sent('process').length > 0);
+		expect(hintsOf(await night('x', 'abc', { onStart }))).toEqual([]);
+		fixture.sandbox.faults.clear();
+		expect(await said()).toEqual([BEFORE, TWICE]);
+		expect(await said()).toEqual([]);
+	});
+
+	it.each([
+		['a document that is refused', answering('E16', 422, { nth: 1 })],
+		['one that cannot be processed', undefined],
+	])(
+		'is said by the error of Stop Workflow for %s, and by the next run that comes to its end',
+		async (_, fault) => {
+			if (fault) add(fault);
+			const metadata = { sandbox: { process: fault ? 'finish' : 'error' } };
+			const documentSettings = { metadata: JSON.stringify(metadata) };
+			const { error } = await night('x', 'abc', { parameters: { documentSettings } });
+			expect(error?.description).toContain(BEFORE);
+			expect(error?.description).toContain(TWICE);
+			fixture.sandbox.faults.clear();
+			expect(await said()).toEqual([BEFORE, TWICE]);
+			expect(await said()).toEqual([]);
+		},
+	);
+
+	it('is said by the error of a run that disables nothing, as too much is missing', async () => {
+		add(answering('E16', 422, { nth: 3 }));
+		await night('x', 'abc');
+		const { error } = await night('x', 'q', { parameters: { mode: 'mirror' } });
+		expect(error?.message).toMatch(/^Nothing was disabled: 2 of 2 documents/);
+		expect(error?.description).toContain(BEFORE);
+		expect(error?.description).not.toContain('Nothing was disabled');
+		expect(await said()).toEqual([BEFORE, TWICE]);
+	});
+
+	it('is added up for all sources of a run', async () => {
+		await night('y', 'ab', { parameters: { mode: 'all' } });
+		const result = await submit(
+			{ ...TEXTS, mode: 'changed', sourceName: '={{ $json.source }}' },
+			{
+				items: ['x', 'y'].flatMap((source) =>
+					[...'ab'].map((name) => ({ json: { name, source, text: 'new' } })),
+				),
+			},
+		);
+		expect(hintsOf(result)).toContain(BEFORE.replace('2', '4'));
+	});
 });
 
 describe('Send Everything', () => {

@@ -198,9 +198,8 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	}
 	const started = systemClock.now();
 	const submission = new Submission(first, settings);
-	const { tally } = submission;
 	await submitTo(submission, targetsOf(submission, execution.items));
-	if (tally.processingFailed > 0 && !mayContinue(first.context)) throw submission.processingError();
+	if (submission.failsAtEnd) throw submission.processingError();
 	addHints(first.context, submission.hints());
 	return submission.output((systemClock.now() - started) / 1000);
 }
@@ -242,6 +241,7 @@ function targetsOf(
 /** Stores and processes the documents of all sources, and disables missing documents. A dry run only plans. */
 async function submitTo(submission: Submission, targets: Target[]): Promise<void> {
 	const { first, settings } = submission;
+	let isSaid = false;
 	try {
 		for (const target of targets)
 			await (settings.dryRun && submission.canSend ? target.plan() : target.store());
@@ -253,9 +253,11 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		for (const target of targets) await disableMissing(target);
 		if (settings.mirrors && isExpression(givenFor(first.context.getNode(), 'sourceName')))
 			submission.remark(ONLY_WITH_DOCUMENTS);
-		if (submission.refusal) throw submission.refusal;
+		if (submission.refusal) throw submission.withRemarks(submission.refusal);
+		isSaid = !submission.failsAtEnd;
 	} finally {
-		const closing = settings.dryRun ? [] : targets.map(async ({ memory }) => await memory?.close());
+		const opened = settings.dryRun ? [] : targets;
+		const closing = opened.map(async ({ memory }) => await memory?.close(isSaid));
 		// Every memory must be closed before an error is thrown, so that each lease is released.
 		await Promise.allSettled(closing);
 		await Promise.all(closing);
@@ -332,9 +334,10 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 	const submission = new Submission(first, settings, (item) => [listedDocument(item)]);
 	const targets = targetsOf(submission, items, findChangesParameters);
 	for (const target of targets) if (!submission.stoppedBy) await target.plan();
-	if (submission.stoppedBy) throw submission.stoppedBy.error;
+	const { error } = submission.stoppedBy ?? {};
+	if (error) throw submission.withRemarks(error);
 	for (const target of targets) await handleGone(target);
-	if (submission.refusal) throw submission.refusal;
+	if (submission.refusal) throw submission.withRemarks(submission.refusal);
 	submission.remarkOn(sumBy(targets, 'unversioned'), UNVERSIONED);
 	addHints(first.context, submission.hints());
 	if (settings.dryRun) return submission.output();

@@ -271,8 +271,8 @@ export const newTally = () => ({
 	missing: [] as IDataObject[],
 	/** Errors about whole sources. */
 	refusals: [] as ItemError[],
-	/** Hints for the user, without repetitions. */
-	remarks: new Set<string>(),
+	/** Hints for the user, without repetitions. A number above 0 is a number of documents, and begins the hint. */
+	remarks: new Map<string, number>(),
 	/** Documents that a later document of the run replaces, with the names of the first. */
 	replaced: { count: 0, names: [] as string[] },
 	/** The columns that match no field of a document, with Map Automatically. */
@@ -418,6 +418,11 @@ export class Submission {
 		return this.read !== readDocuments;
 	}
 
+	/** Whether the run ends with an error, because the server could not process all stored documents. */
+	get failsAtEnd(): boolean {
+		return this.tally.processingFailed > 0 && !mayContinue(this.first.context);
+	}
+
 	get canSend(): boolean {
 		return !this.stoppedBy && !this.signal?.aborted && this.circuitBreaker.reason === undefined;
 	}
@@ -509,12 +514,27 @@ export class Submission {
 	}
 
 	remark(...texts: string[]): void {
-		for (const text of texts) this.tally.remarks.add(text);
+		for (const text of texts) this.tally.remarks.set(text, 0);
 	}
 
+	/** Adds a hint that begins with a number of documents. The numbers of hints with the same text are added up. */
 	remarkOn(count: number, text: string): void {
-		if (count > 0)
-			this.remark(asHint(`${counted(count, 'document was', 'documents were')} ${text}`));
+		const { remarks } = this.tally;
+		if (count > 0) remarks.set(text, (remarks.get(text) ?? 0) + count);
+	}
+
+	private get remarks(): string[] {
+		return [...this.tally.remarks].map(([text, count]) => {
+			const documents = counted(count, 'document was', 'documents were');
+			return count > 0 ? asHint(`${documents} ${text}`) : text;
+		});
+	}
+
+	/** Adds the hints of the run to an error that ends the run, because n8n shows no hints then. */
+	withRemarks(error: ItemError): ItemError {
+		const others = this.remarks.filter((text) => text !== sentences(error.message));
+		error.description = sentences(error.description, ...others);
+		return error;
 	}
 
 	/** Records an error about a whole source. */
@@ -539,7 +559,7 @@ export class Submission {
 				...missing.map((json) => first.output(json)),
 			];
 		const { dryRun } = settings;
-		const notes = [...this.tally.remarks, ...this.notFoundNote()];
+		const notes = [...this.remarks, ...this.notFoundNote()];
 		const json = {
 			...(dryRun ? { ...plans, rejected: counts.rejected, plan: this.line() } : counts),
 			...(notes.length > 0 && { notes }),
@@ -552,14 +572,14 @@ export class Submission {
 
 	/** All hints for the user. The summary line comes first. */
 	hints(): string[] {
-		const { doubts, remarks } = this.tally;
+		const { doubts } = this.tally;
 		const kinds = Object.entries(DOUBTS) as Array<[keyof typeof DOUBTS, [string, string]]>;
 		const seldom = kinds.map(
 			([kind, [what, meaning]]) => doubts[kind] > 0 && `${what}: ${doubts[kind]}.${meaning}`,
 		);
 		return [
 			this.line(),
-			...remarks,
+			...this.remarks,
 			...this.notFoundNote(),
 			...compact([this.replacedHint(), ...seldom, this.unusedColumnsHint()]),
 		];
@@ -652,6 +672,7 @@ export class Submission {
 			error.description,
 			names.length > 0 && `Failed: ${someNames(names)}`,
 			new Set(reasons).size > 1 && `Reasons: ${firstOf(reasons).join('; ')}`,
+			...this.remarks,
 			found + stored + unknown > 0 && SECOND_RUN,
 			hasOthers && CONTINUE_HINT,
 		);
@@ -667,7 +688,7 @@ export class Submission {
 			sentences(
 				...firstOf(failed.map(({ reason }) => reason)),
 				...firstOf(failed.map(({ reason, name }) => processingAdvice(reason, name))),
-				...this.tally.remarks,
+				...this.remarks,
 				inWords(this.tally.counts),
 				CONTINUE_HINT,
 			),

@@ -277,8 +277,8 @@ export class Target {
 	}
 
 	/**
-	 * Yields the documents of this source with their hashes. For a new source, adds hints about documents that the
-	 * server already has.
+	 * Yields the documents of this source with their hashes. For a new source, looks for documents that the server
+	 * already has. Adds hints about these documents, until a run has ended that has told the user.
 	 */
 	private async *hashedDocuments(memory: SourceMemory): AsyncGenerator<Document[]> {
 		const documents = this.documents(true);
@@ -294,6 +294,9 @@ export class Target {
 			bytes += sumBy(value, 'bytes');
 		}
 		if (held.length > 0) await this.checkStored(held.slice(0, MAX_CHECKED), memory);
+		const { stored = 0, twice = 0 } = memory.unsaid ?? {};
+		this.submission.remarkOn(stored, STORED_BEFORE);
+		this.submission.remarkOn(twice, STORED_TWICE);
 		yield held;
 		for await (const group of documents) {
 			this.unversioned += group.filter(isUnversioned).length;
@@ -308,10 +311,9 @@ export class Target {
 		const otherIds = keys.map((key) => derivedId(this.knowledgebaseId, key));
 		const { statuses } = await this.statusesOf([...ids, ...otherIds], memory);
 		const stored = ids.filter((id) => statuses.has(id.toLowerCase())).length;
-		this.submission.remarkOn(stored, STORED_BEFORE);
 		// Documents in the state `none` are not counted, because assistants do not find them.
 		const twice = otherIds.filter((id) => processingState(statuses.get(id)) !== 'none').length;
-		this.submission.remarkOn(twice, STORED_TWICE);
+		if (stored + twice > 0) memory.recordUnsaid({ stored, twice });
 	}
 
 	/** Records the outcome of a document or a request. Starts the processing of a document that needs it. */

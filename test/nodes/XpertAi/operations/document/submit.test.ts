@@ -93,7 +93,7 @@ it('every memory is closed, also when one before it cannot be', async () => {
 	const of = (at: number) => ({
 		knowledgebaseId: `e0000000-0000-4000-8000-00000000000${at}`,
 		source: 'json',
-		jsonBody: { id: KNOWLEDGEBASE_ID, name: 'a' },
+		jsonBody: { id: `e0000000-0000-4000-8000-00000000001${at}`, name: 'a' },
 		mode: 'changed',
 		options: { afterStoring: 'nothing' },
 	});
