@@ -311,7 +311,7 @@ describe('the error with Stop', () => {
 			'The server answered 422: no. Documents: 1 stored, 1 rejected, 1 unknown, 2 not sent, 2 items not read',
 		);
 		expect(error.description).toContain(
-			'Failed: a, b (stored or not). A second run replaces documents that carry a UUID as ID and stores all others again. To have the others come out all the same, set "On Error"',
+			'Failed: a, b (stored or not). To have the others come out all the same, set "On Error"',
 		);
 	});
 
