@@ -1,8 +1,19 @@
 import { range } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
+import type { FaultRule } from 'sandbox';
 import { answering } from './support/faults';
-import { BY_NAME, column, hintsOf, useIngest, rows } from './support/ingest';
+import {
+	BY_NAME,
+	REFUSED_SOURCE_TYPE,
+	TEXTS,
+	column,
+	hintsOf,
+	useIngest,
+	rows,
+} from './support/ingest';
+
+const NO_RECORD = { statusCode: 404, message: 'The requested record was not found' };
 
 const { fixture, add, sent, submit, storedNames, batchSizes } = useIngest();
 
@@ -88,6 +99,73 @@ describe('Document: Submit', () => {
 		expect(error?.message).toBe(
 			'The server answered 400: it does not take a document again whose chunks changed. Send its text with "Documents From" set to Text, or its file with Files. Documents: 1 rejected',
 		);
+	});
+
+	describe('with Stop', () => {
+		const texts = (count: number, more: (at: number) => object) =>
+			range(count).map((at) => ({ json: { name: `doc ${at}`, text: 'A word.', ...more(at) } }));
+		const CONTINUE = 'To have the others come out all the same, set "On Error"';
+
+		it.each<[string, INodeParameters, (at: number) => object]>([
+			['the tenth text is empty', TEXTS, (at) => (at === 9 ? { text: '' } : {})],
+			[
+				'a setting of the tenth differs',
+				{ ...TEXTS, options: { batchSize: '={{ $json.size }}' } },
+				(at) => ({ size: at === 9 ? 2 : 1 }),
+			],
+			[
+				'the tenth record has no content',
+				{ source: 'json', jsonBody: '={{ $json.record }}' },
+				(at) => ({ record: at === 9 ? {} : { name: 'a' } }),
+			],
+		])('counts every item where %s', async (_, parameters, more) => {
+			const { error } = await submit(parameters, { items: texts(100, more) });
+			expect(error?.message).toMatch(
+				/ \[item 9\]\. Documents: 1 rejected, 9 not sent, 90 items not read$/,
+			);
+			expect(error?.description).toContain(CONTINUE);
+			expect(sent()).toEqual([]);
+		});
+
+		it.each<[string, number, FaultRule]>([
+			['there is only one', 1, answering('E16', 422)],
+			['the key may not store any', 3, answering('E16', 403)],
+			['there is no such knowledgebase', 3, answering('E3', 404, { body: NO_RECORD })],
+			['the server is away', 3, answering('E16', 503)],
+		])('does not advise to go on with the other documents where %s', async (_, count, fault) => {
+			add(fault);
+			const parameters = { ...TEXTS, options: { retryMinutes: 0 } };
+			const { error } = await submit(parameters, { items: texts(count, () => ({})) });
+			expect(error?.description).toBeTruthy();
+			expect(error?.description).not.toContain(CONTINUE);
+		});
+
+		it('advises to go on with the other documents where the server refuses one, or its file', async () => {
+			for (const fault of [
+				answering('E16', 413, { nth: 1 }),
+				answering('E16', 422, { nth: 1 }),
+				answering('E16', 500, { nth: 1 }),
+			]) {
+				add(fault);
+				const { error } = await submit(TEXTS, { items: texts(3, () => ({})) });
+				expect(error?.description).toContain(CONTINUE);
+			}
+		});
+
+		it('speaks of a second run only where that stores something twice', async () => {
+			const SECOND = 'A second run replaces';
+			const record = (more: object) => [...'ab'].map((name) => ({ name, ...more }));
+			for (const [documents, isSaid] of [
+				[record({}), true],
+				[record({ id: '2f78e81b-096f-42ff-8ac0-8403fd81392d' }).slice(0, 1), false],
+			] as const) {
+				const bad = { name: 'c', sourceType: REFUSED_SOURCE_TYPE };
+				const jsonBody = JSON.stringify([...documents, bad]);
+				const { error } = await submit({ source: 'json', jsonBody });
+				expect(error?.message).toContain('1 rejected');
+				expect(error?.description?.includes(SECOND)).toBe(isSaid);
+			}
+		});
 	});
 
 	it('says how much is stored when a batch fails', async () => {

@@ -23,7 +23,13 @@ import type { DocumentFact, Fact, ProcessingEnd, ReadyDocument } from '../../../
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
 import type { DocumentName, MemoryTroubles } from '../../../ingest/memory';
 import type { PlannedAction } from '../../../ingest/planDocuments';
-import { type Failure, failureMessage, isForeignNotFound } from '../../../transport/failure';
+import {
+	type Failure,
+	failureMessage,
+	isForeignNotFound,
+	isTooLarge,
+	mayBePartlyDone,
+} from '../../../transport/failure';
 import type { Send } from '../../../transport/request';
 import { SOURCES, WITH_A_FILE } from './fields';
 import type { SubmitSettings } from './settings';
@@ -74,6 +80,8 @@ export interface Origin {
 	record?: IDataObject;
 	/** The error of reading, uploading or storing the document. */
 	error?: ItemError;
+	/** Whether other documents would fail with the same error, e.g. because the knowledgebase does not exist. */
+	affectsAll?: boolean;
 	/** Why the node did not send the document. */
 	reason?: string;
 	/** The last known state of the server's processing. */
@@ -163,6 +171,16 @@ export function documentsError(item: Item, failure: Failure, ids: NamedId[] = []
 	// An upload has no knowledgebase in its path.
 	const isFirst = path.endsWith('/bulk') && FIRST_DOCUMENT_DENIED.test(reason);
 	return item.apiError(failure, { ids, statusHints: isFirst ? { 403: FIRST_DOCUMENT } : {} });
+}
+
+/**
+ * Whether a failure says nothing about the content of its document, so that other documents would fail, too.
+ *
+ * @param fileId the ID of the file that the document refers to; the server may lack this file, not the knowledgebase
+ */
+function affectsAll(failure: Failure, fileId?: string | null): boolean {
+	if (failure.missing === 'record' && !fileId) return true;
+	return !mayBePartlyDone(failure) && !isTooLarge(failure);
 }
 
 /** Advice for documents whose processing failed. Each key is a regular expression that matches the failure reason. */
@@ -479,6 +497,7 @@ export class Submission {
 			origin.sent = { status: failure.status, ...pick(fact, 'attempts', 'batch') };
 			const id = isUploaded ? undefined : sent.storageFileId;
 			const ids = id ? [{ field: '"Storage File ID"', id }] : [];
+			origin.affectsAll = affectsAll(failure, id);
 			this.fail(origin, documentsError(origin.item, failure, ids));
 		} else origin.reason = fact.reason;
 	}
@@ -656,8 +675,7 @@ export class Submission {
 
 	/** The error that ends a run after a document failed. Adds facts about the run to the error of the document. */
 	stopError(stopped: Origin): ItemError {
-		const { counts, failed } = this.tally;
-		const { documents, found, stored, unknown } = counts;
+		const { counts, doubts, failed } = this.tally;
 		const { item } = stopped;
 		const error = errorOf(stopped) ?? item.operationError('A document was not stored');
 		const names = failed.flatMap(({ name, outcome }) => {
@@ -665,7 +683,7 @@ export class Submission {
 			return outcome === 'unknown' ? `${name} (stored or not)` : name;
 		});
 		const reasons = failed.flatMap((one) => (one.outcome === 'stored' ? [] : one.reason));
-		const hasOthers = item.context.getInputData().length > 1 || documents > 1;
+		const hasOthers = item.context.getInputData().length > 1 || counts.documents > 1;
 		const unread = this.itemsNotRead > 0 && `, ${counted(this.itemsNotRead, 'item')} not read`;
 		error.message = trimEnd(sentences(error.message, `${inWords(counts)}${unread || ''}`), '.');
 		error.description = sentences(
@@ -673,8 +691,8 @@ export class Submission {
 			names.length > 0 && `Failed: ${someNames(names)}`,
 			new Set(reasons).size > 1 && `Reasons: ${firstOf(reasons).join('; ')}`,
 			...this.remarks,
-			found + stored + unknown > 0 && SECOND_RUN,
-			hasOthers && CONTINUE_HINT,
+			doubts.withoutStableId > 0 && SECOND_RUN,
+			hasOthers && !stopped.affectsAll && CONTINUE_HINT,
 		);
 		return error;
 	}
@@ -690,7 +708,7 @@ export class Submission {
 				...firstOf(failed.map(({ reason, name }) => processingAdvice(reason, name))),
 				...this.remarks,
 				inWords(this.tally.counts),
-				CONTINUE_HINT,
+				this.tally.processingFailed < this.tally.counts.documents && CONTINUE_HINT,
 			),
 		);
 	}
