@@ -98,5 +98,6 @@ it('every memory is closed, also when one before it cannot be', async () => {
 		options: { afterStoring: 'nothing' },
 	});
 	await expect(submitOf([of(1), of(2)], server)).rejects.toThrow('broken');
-	expect(closed).toEqual([1, 2].map((at) => `/knowledges/${of(at).knowledgebaseId}/bulk`));
+	// They are closed at once: which one is written first depends on how fast names are compressed.
+	expect(closed.sort()).toEqual([1, 2].map((at) => `/knowledges/${of(at).knowledgebaseId}/bulk`));
 });
