@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { omit, pick, remove as removeFrom } from 'lodash';
-import { timestamp } from '../clock';
+import { isMatch, omit, pick, remove as removeFrom } from 'lodash';
+import { timestamp, type Clock } from '../clock';
 import type { Call, Endpoint } from '../context';
 import { CONVERSATION_COLUMNS, type Conversation, type Feedback } from '../entities';
 import {
@@ -38,13 +38,20 @@ async function create(call: Call): Promise<Loose> {
 	checkReferences(call, fields);
 	if (hasNul(fields)) throw nulInText();
 	const existing = isUuid(body.id) ? await lookedFor(call, body.id) : undefined;
-	const changes = {
-		...fields,
-		createdById: ownerOf(call, existing),
-		updatedAt: timestamp(clock),
-	};
-	return shown(existing ? Object.assign(existing, changes) : store.putConversation(changes));
+	const changes = { ...fields, createdById: ownerOf(call, existing) };
+	if (existing && isMatch(existing, changes)) return shown(existing);
+	const updatedAt = existing ? after(existing.updatedAt, clock) : undefined;
+	return shown(
+		existing ? Object.assign(existing, changes, { updatedAt }) : store.putConversation(changes),
+	);
 }
+
+/**
+ * The moment of a change. What changes nothing is not written. What is written is later than what was there: each
+ * request takes some milliseconds (`turn-lock`).
+ */
+const after = (before: string, clock: Clock): string =>
+	new Date(Math.max(clock.now(), Date.parse(before) + 1)).toISOString();
 
 /** Which conversation has an id; of two that make it at once the later one cannot any more (`conversation-by-id`). */
 async function lookedFor({ context, misbehaviour }: Call, id: string) {

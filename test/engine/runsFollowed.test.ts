@@ -97,22 +97,18 @@ describe('a run that was started', () => {
 	);
 
 	it.each([
-		['its start', false],
-		['its start, in a new conversation', true],
-		['the list', false],
-	])(
-		'elsewhere is followed there, and not on the thread that was asked for (by %s)',
-		async (by, isNew) => {
-			const elsewhere = await started('', 'elsewhere');
-			await byNumber('waitForRun', elsewhere);
-			const thread = await newThread();
-			const record = { run_id: elsewhere.runId, assistant_id: null, status: 'running' };
-			const thread_id = by === 'the list' ? thread : elsewhere.threadId;
-			add(answering('runs', 201, { nth: 1, body: { ...record, thread_id } }));
-			const { json } = await call(isNew ? ask(ON_ITS_OWN) : ask(), 'ours', thread);
-			expect(json).toMatchObject({ output: 'Echo: elsewhere', remembered: false, ...elsewhere });
-		},
-	);
+		['on an existing thread', false],
+		['in a new conversation', true],
+	])('%s and takes place elsewhere is followed there', async (_, isNew) => {
+		const elsewhere = await started('', 'elsewhere');
+		await byNumber('waitForRun', elsewhere);
+		const thread = await newThread();
+		const record = { run_id: elsewhere.runId, assistant_id: null, status: 'running' };
+		const body = { ...record, thread_id: elsewhere.threadId };
+		add(answering('runs', 201, { nth: 1, body }));
+		const { json } = await call(isNew ? ask(ON_ITS_OWN) : ask(), 'ours', thread);
+		expect(json).toMatchObject({ output: 'Echo: elsewhere', remembered: false, ...elsewhere });
+	});
 
 	it('on an existing thread names its conversation', async () => {
 		const thread = await newThread();

@@ -62,7 +62,11 @@ const say = async (key: unknown, message: string, more: INodeParameters = {}, ac
 	});
 
 const sent = () => server.requests.all.map(({ endpoint }) => endpoint);
-const made = () => server.requests.of('E13').map(({ body }) => body as IDataObject);
+/** The conversations that were made, without the records of locks. */
+const made = () =>
+	server.requests
+		.of('E13')
+		.flatMap(({ body }) => ('threadId' in Object(body) ? [body as IDataObject] : []));
 const add = (...rules: FaultRule[]) => server.faults.add(...rules);
 const seen = (count: number) => expect.stringContaining(`[users seen: ${count}]`) as string;
 
@@ -121,7 +125,7 @@ const me = (status: number, more = {}) => answering('me', status, more);
 const search = (status: number, more = {}) => answering('E5', status, more);
 /** What the database says where a conversation has come into being meanwhile. */
 const EXISTS = { code: '23505', query: 'INSERT INTO', driverError: { code: '23505' } };
-const refused = answering('E13', 400, { when: 'after', body: EXISTS });
+const refused = answering('E13', 400, { when: 'after', body: EXISTS, nth: 1 });
 const lost = losing('E13', 'after', { nth: 1 });
 const sees = (nth: number | number[]) => search(200, { nth, body: { items: [], total: 0 } });
 

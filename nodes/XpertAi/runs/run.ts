@@ -1,5 +1,6 @@
 import { cloneDeep, get, isEmpty, isEqual, map, omit, pick, set } from 'lodash';
 
+import type { LockSupport } from '../threads/lockRecord';
 import { eventsOn, type Listener, type Part, RunEvents, sourcesOf } from '../threads/runEvents';
 import {
 	endsWithCall,
@@ -7,6 +8,7 @@ import {
 	joinRun,
 	listRuns,
 	messagesOf,
+	newestAnswers,
 	newestOf,
 	readConversation,
 	readRun,
@@ -65,6 +67,8 @@ export interface Run extends Client {
 	cancelSilentMs: number;
 	/** Whether the server lacks the routes for background runs. All runs with the same connection share this object. */
 	routes: { areMissing: boolean };
+	/** What is known about locks on the server. All runs with the same token share this object. */
+	locks: LockSupport;
 	/** Receives the answer in pieces, while the assistant writes it. */
 	listener?: Listener;
 	/** Whether to start the run and wait for it in one request, for servers without background runs. */
@@ -136,6 +140,16 @@ export async function repeated<Result>(
 		await client.wait(pause);
 		waited += pause;
 	}
+}
+
+/** Waits for the given milliseconds, or until `event` resolves. Ends early like `Client.wait`. */
+export async function waitOr(client: Client, ms: number, event?: Promise<unknown>): Promise<void> {
+	const { clock, signal } = client;
+	const done = new AbortController();
+	const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
+	const sleep = clock.sleep(Math.min(ms, client.remaining()), stop);
+	await (event ? Promise.race([event, sleep]) : sleep);
+	done.abort();
 }
 
 /** Reads the conversation of a run's thread. Sets `facts.conversationId` if it is undefined. Never throws. */
@@ -585,9 +599,10 @@ const IDLE_READS = 2;
 export async function withThread<State extends RunState>(
 	run: RunClient,
 	result: State,
+	others?: OtherRuns,
 ): Promise<State> {
 	if (result.status !== 'completed' || result.rejected) return result;
-	const hasOverlap = await overlapsOthers(run);
+	const hasOverlap = await overlapsOthers(run, others);
 	const cited = sourcesOf(result.parts).list(new Set());
 	const linksBack = cited.some(({ documentName }) => !documentName);
 	if (!hasOverlap && !linksBack) return result;
@@ -604,8 +619,39 @@ export async function withThread<State extends RunState>(
 	return { ...result, ...(earlier && { earlier }), ...(isLost && { remembered: false }) };
 }
 
-/** Whether the run overlapped with another run on the thread. Returns false if the runs cannot be listed. */
-async function overlapsOthers(run: RunClient) {
+/** What is known about the other runs of a thread when a run starts. */
+export interface OtherRuns {
+	/** Whether another run was active. */
+	isActive: boolean;
+	/** IDs of the runs that had ended, at most the last `LAST_RUNS`. */
+	lastIds: string[];
+}
+
+/** How many answers the node reads to find another run that started beside a run. */
+export const LAST_RUNS = 3;
+
+/**
+ * Whether the run overlapped with another run on the thread. Reads the newest answers, because a list of runs grows with
+ * the thread. Lists the runs if the answers do not show it. Returns false if the runs cannot be listed.
+ *
+ * @param others the other runs when the run started, if known
+ */
+async function overlapsOthers(run: RunClient, others?: OtherRuns) {
+	if (others?.isActive) return true;
+	return (others && (await isBesideAnswers(run, others))) ?? (await isBesideRuns(run));
+}
+
+async function isBesideAnswers(run: RunClient, { lastIds }: OtherRuns) {
+	const { conversationId } = run.facts;
+	if (!conversationId) return undefined;
+	const { answer: newest = [] } = await newestAnswers(run, conversationId, LAST_RUNS);
+	const own = newest.find(({ executionId }) => executionId === run.runId);
+	const isBeside = ({ executionId, createdAt }: (typeof newest)[number]) =>
+		!lastIds.includes(executionId ?? run.runId) && (createdAt ?? '') <= (own?.updatedAt ?? '~');
+	return own && newest.some((one) => one !== own && isBeside(one));
+}
+
+async function isBesideRuns(run: RunClient) {
 	const { answer = [] } = await listRuns(run, run.threadId);
 	const runs = startedRuns(answer);
 	const own = runs.find((one) => one.run_id === run.runId);

@@ -42,6 +42,7 @@ import {
 } from './run';
 import type { NoAnswer, Run, RunFacts, RunResult } from './run';
 import { explainRefusal, explainUnreadable, isElsewhere, startInTurn } from './start';
+import type { StartedRun } from './start';
 
 /** Starts a run and waits for the answer. Never throws. */
 export async function runAndWait(run: Run): Promise<RunResult> {
@@ -58,6 +59,7 @@ export async function runAndWait(run: Run): Promise<RunResult> {
 export async function startOnly(run: Run): Promise<NoAnswer | (RunFacts & { status: 'running' })> {
 	const started = await startInTurn(run);
 	if ('status' in started) return { ...started, ...run.facts };
+	await started.givenBack;
 	if (!run.facts.conversationId) await conversationOf({ ...run, threadId: started.threadId });
 	return { status: 'running', ...run.facts };
 }
@@ -70,7 +72,15 @@ export async function startOnly(run: Run): Promise<NoAnswer | (RunFacts & { stat
 async function startAndFollow(asked: Run): Promise<RunResult | undefined> {
 	const started = await startInTurn(asked);
 	if ('status' in started) return started.lacksRoutes ? undefined : started;
-	const { threadId, runId, decided } = started;
+	const result = await follow(asked, started);
+	// The lock is given back while the run goes on. Wait for it, also after a stop of the execution.
+	await started.givenBack;
+	return result;
+}
+
+/** Follows a started run to its end. */
+async function follow(asked: Run, started: StartedRun): Promise<RunResult> {
+	const { threadId, runId, decided, others } = started;
 	const run = { ...asked, threadId, runId };
 	const result = await checkDecision(run, await waitForRunResult(run, started), decided);
 	if (run.intent.changes && waitsWithChanges(result, decided)) {
@@ -83,7 +93,7 @@ async function startAndFollow(asked: Run): Promise<RunResult | undefined> {
 	}
 	if (result.status === 'completed' && isElsewhere(asked, started))
 		return { ...result, remembered: false };
-	return await abandonRun(run, run.isNew ? result : await withThread(run, result));
+	return await abandonRun(run, run.isNew ? result : await withThread(run, result, others));
 }
 
 /** The advice if the server took the changed arguments, but not the confirmation that carries them out. */

@@ -1,14 +1,12 @@
 import { randomUUID } from 'crypto';
-import { compact, difference, differenceBy, isString, maxBy } from 'lodash';
+import { compact, difference, differenceBy, isString, map, sortBy } from 'lodash';
 
 import { derivedId } from '../payloads/common';
-import { RunEvents } from '../threads/runEvents';
 import {
 	createConversation,
 	findAnswer,
 	isConversationId,
 	isUnasked,
-	joinRun,
 	learnOwner,
 	listRuns,
 	newestOf,
@@ -20,16 +18,16 @@ import {
 	runSortKey,
 	SETTLING_MS,
 	stageOf,
+	START_TRIES,
 	startedRuns,
 	startRun,
 	taskValues,
-	threadOfRun,
 	waitsForPerson,
 } from '../threads/thread';
 import type { Owner, RunIds, RunRecord } from '../threads/thread';
 import { type ApiClient, FOREIGN_PAUSE_MS } from '../transport/call';
-import { FIRST_PAUSE_MS } from '../transport/clock';
 import {
+	certainlyNotDone,
 	failureMessage,
 	isNeverSent,
 	isNoRoute,
@@ -40,11 +38,11 @@ import {
 } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import { sanitize } from '../transport/sanitize';
+import { watchRun } from './blockingRun';
 import {
+	LAST_RUNS,
 	abandonRun,
 	busy,
-	cancelRunById,
-	cancelRunning,
 	conversationOf,
 	executionStopped,
 	failed,
@@ -58,10 +56,12 @@ import {
 	stillBusy,
 	timedOut,
 	UNREACHABLE_MS,
+	waitOr,
 	withMessageMark,
 	withTarget,
 } from './run';
-import type { Client, Following, NoAnswer, Run, RunBody } from './run';
+import type { Client, Following, NoAnswer, OtherRuns, Run, RunBody } from './run';
+import { START_MS, takeTurnLock, type TurnLock } from './turnLock';
 
 /** Maximum number of attempts to create a conversation in `openNew`. */
 const CREATE_TRIES = 3;
@@ -249,28 +249,31 @@ export function takeTurn(threadId: string) {
 export async function waitForTurn(turn: Turn, client: Client, whenBusy: Run['whenBusy']) {
 	if (turn.isReached || whenBusy === 'run') return undefined;
 	if (whenBusy === 'fail') return busy();
-	const { clock, signal } = client;
-	const done = new AbortController();
-	const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
-	await Promise.race([turn.reached, clock.sleep(client.remaining(), stop)]);
-	done.abort();
-	if (signal?.aborted) return executionStopped();
+	await waitOr(client, Infinity, turn.reached);
+	if (client.signal?.aborted) return executionStopped();
 	return turn.isReached ? undefined : stillBusy();
 }
 
 /*
- * How a run starts. Two concurrent runs on one thread would lose messages. n8n's workers have no shared lock, so the
- * node uses the server's list of runs as a lock:
+ * How a run starts. Two concurrent runs on one thread would lose messages. So on a thread that others may use:
  *
- * 1. Wait until no run is active on the thread.
- * 2. Start the new run in the background.
- * 3. List the runs of the thread. If an older run overlaps with the new run, cancel the new run and go back to step 1.
+ * 1. Take the lock of the thread (see `turnLock.ts`).
+ * 2. List the runs of the thread. If a run is active, give the lock back, wait for the end of that run, and begin again.
+ * 3. Start the new run, and give the lock back.
  *
- * A new run that has already ended keeps its result, because a second start would repeat its work.
- * `test/recordings/turns.json` shows concurrent runs with and without this lock.
+ * Without a lock, two processes can start a run at the same moment. The same can happen beside a person in the server's
+ * own chat, which takes no lock. If the thread loses an answer then, the output contains `remembered: false`.
  */
 
-export interface StartedRun extends RunIds, Following {}
+/** A run that the server has started. */
+type SentRun = RunIds & Following & Required<Pick<Following, 'joinId'>>;
+
+export interface StartedRun extends SentRun {
+	/** The other runs of the thread when this run started. */
+	others: OtherRuns;
+	/** Resolves when the lock was given back. */
+	givenBack?: Promise<void>;
+}
 
 /** The request to send, and data for finding the run if the server's answer is lost. */
 interface Plan {
@@ -284,30 +287,132 @@ interface Plan {
 	decided?: unknown[];
 }
 
+/** Why a run was not started now, although it may start later. */
+interface NotYet {
+	/** The run that is active on the thread. */
+	blocking?: RunRecord;
+	/** Why a request failed. No request has started a run. */
+	failure?: Failure;
+}
+
+/** What earlier attempts to start the run have shown. */
+interface Attempts {
+	/** How many attempts under the lock have failed. */
+	failed: number;
+	/** Whether the node has waited for another run. */
+	hasWaited: boolean;
+}
+
+/** How long a run with `whenBusy: 'fail'` waits for the lock. */
+const FAIL_WAIT_MS = 5_000;
+
+/** First pause after a failed attempt, and in the search for a run after a lost answer. */
+const FIRST_POLL_MS = 500;
+
 /**
  * Starts a run in the three steps that are described above. Never throws.
  *
  * @returns the IDs of the started run, or why no run was started
  */
 export async function startInTurn(run: Run): Promise<StartedRun | NoAnswer> {
-	for (;;) {
-		const before = run.isNew ? [] : await waitUntilFree(run);
-		if ('status' in before) return before;
-		const plan = await planFor(run, before);
-		if ('status' in plan) return plan;
-		if (run.signal?.aborted) return executionStopped();
-		if (run.remaining() <= 0) return timedOut('The run had not begun');
-		const started = await sendOnce(run, { ...plan, before });
-		if ('status' in started) return started;
-		const needsNoLock = run.isNew || run.intent.kind === 'decision' || run.whenBusy === 'run';
-		if (needsNoLock || isElsewhere(run, started) || !(await yieldsToOlder(run, started))) {
-			const { threadId, runId } = started;
-			Object.assign(run.facts, { threadId, runId });
-			return started;
+	const attempts = { failed: 0, hasWaited: false };
+	let watch: ReturnType<typeof watchRun> | undefined;
+	try {
+		for (;;) {
+			const tried = await attemptStart(run, attempts);
+			if ('status' in tried || 'runId' in tried) return tried;
+			const { blocking, failure } = tried;
+			if (!blocking) {
+				attempts.failed++;
+				await run.wait(Math.max(attempts.failed * FIRST_POLL_MS, failure?.retryAfterMs ?? 0));
+				const { failure: unread } = await listWithRetries(run, attempts.hasWaited);
+				if (unread) return unlisted(run, unread, attempts);
+				continue;
+			}
+			if (run.whenBusy === 'fail') return busy(blocking);
+			if (watch?.runId !== blocking.run_id) {
+				watch?.end();
+				watch = watchRun(run, blocking);
+			}
+			await watch.untilEnded();
+			if (run.signal?.aborted) return executionStopped();
+			const { cancelledRun } = run.facts;
+			if (run.remaining() <= 0) return stillBusy(blocking, watch.silentMs(), cancelledRun);
+			attempts.hasWaited = true;
 		}
-		if (run.whenBusy === 'fail') return busy();
-		await run.wait(FIRST_PAUSE_MS);
+	} finally {
+		watch?.end();
 	}
+}
+
+/**
+ * Takes the lock if others may use the thread, starts the run, and gives the lock back. If the lock fails again and
+ * again, starts the run without it.
+ */
+async function attemptStart(run: Run, attempts: Attempts): Promise<StartedRun | NoAnswer | NotYet> {
+	const { isNew, whenBusy, locks, threadId, signal } = run;
+	const needsNone = isNew || whenBusy === 'run' || attempts.failed >= START_TRIES;
+	const maxWaitMs = whenBusy === 'fail' ? FAIL_WAIT_MS : Infinity;
+	const taken = needsNone ? {} : await takeTurnLock(run, locks, threadId, maxWaitMs);
+	const { lock, failure, isHeld } = taken;
+	if (!lock && signal?.aborted) return executionStopped();
+	if (isHeld && whenBusy === 'wait') return stillBusy();
+	if (failure && mayPass(failure)) return { failure };
+	const tried = await tryStart(run, attempts, lock);
+	if ('others' in tried) return { ...tried, givenBack: lock?.giveBack() };
+	await lock?.giveBack();
+	return tried;
+}
+
+/** Whether the server may support locks although it did not answer this request. */
+const mayPass = (failure: Failure) => isTransient(failure) || (failure.status ?? 0) >= 500;
+
+/** Starts the run if no other run is active. Under a lock, each request is sent once. */
+async function tryStart(
+	run: Run,
+	attempts: Attempts,
+	lock?: TurnLock,
+): Promise<StartedRun | NoAnswer | NotYet> {
+	const client = { ...run, ...lock?.beforeStart };
+	const before = await runsBefore(client, attempts, lock);
+	if (!Array.isArray(before)) return before;
+	const active = before.filter((one) => stageOf(one) === 'goesOn');
+	const blocking = newestOf(active);
+	if (blocking && run.whenBusy !== 'run') return { blocking };
+	const plan = await planFor(client, before, attempts);
+	if (lock && !lock.mayBegin) return { failure: lock.failure };
+	if ('status' in plan) return plan;
+	if (run.signal?.aborted) return executionStopped();
+	if (run.remaining() <= 0) return timedOut('The run had not begun');
+	const mayRepeat = lock !== undefined && attempts.failed + 1 < START_TRIES;
+	const started = await sendOnce(run, { ...plan, before }, lock, mayRepeat);
+	if (!('joinId' in started)) return started;
+	const { threadId, runId } = started;
+	Object.assign(run.facts, { threadId, runId });
+	const ended = sortBy(difference(startedRuns(before), active), runSortKey);
+	const others = {
+		isActive: blocking !== undefined,
+		lastIds: map(ended.slice(-LAST_RUNS), 'run_id'),
+	};
+	return { ...started, others };
+}
+
+/** Lists the runs of the thread before the start. */
+async function runsBefore(run: Run, attempts: Attempts, lock?: TurnLock) {
+	if (run.isNew) return [];
+	const { answer, failure } = lock
+		? await listRuns(run, run.threadId)
+		: await listWithRetries(run, attempts.hasWaited);
+	if (answer) return answer;
+	return lock ? { failure } : unlisted(run, failure, attempts);
+}
+
+/** Returns the result of a run whose thread has no readable list of runs. */
+function unlisted(run: Run, failure: Failure, { hasWaited }: Attempts): NoAnswer {
+	if (run.signal?.aborted) return executionStopped();
+	// After a successful read, a 404 does not mean a missing route. It comes from a proxy whose server is down.
+	if (!hasWaited && isNoRoute(failure)) return withoutRoutes(run, failure);
+	return { status: 'failed', failure };
 }
 
 /** Whether the server moved the run to another thread. */
@@ -338,101 +443,20 @@ function withoutRoutes({ routes }: Run, failure: Failure): NoAnswer {
 }
 
 /**
- * Waits until no run is active on the thread, if `whenBusy` is `wait`. Then waits until the last answer is stored.
- *
- * @returns the runs of the thread, or why the run cannot start
+ * Reads the conversation of a thread whose last run was interrupted. First waits until the server has stored the end of
+ * that run: the list of runs shows the end earlier than the conversation does.
  */
-async function waitUntilFree(run: Run): Promise<RunRecord[] | NoAnswer> {
-	let watch: ReturnType<typeof watchSilence> | undefined;
-	try {
-		for (let hasWaited = false; ; hasWaited = true) {
-			const { answer: runs, failure } = await listWithRetries(run, hasWaited);
-			if (run.signal?.aborted) return executionStopped();
-			// After a successful read, a 404 does not mean a missing route. It comes from a proxy whose server is down.
-			if (!runs && !hasWaited && isNoRoute(failure)) return withoutRoutes(run, failure);
-			if (!runs) return { status: 'failed', failure };
-			const blocking = newestOf(runs.filter((one) => stageOf(one) === 'goesOn'));
-			if (!blocking || run.whenBusy === 'run') {
-				await run.wait(settlingTime(run, runs, hasWaited));
-				return runs;
-			}
-			if (run.whenBusy === 'fail') return busy(blocking);
-			if (watch?.runId !== blocking.run_id) {
-				watch?.end();
-				watch = watchSilence(run, blocking);
-			}
-			const silentMs = await watch.look();
-			if (run.remaining() <= 0) return stillBusy(blocking, silentMs, run.facts.cancelledRun);
-			// Keep the pause constant. With growing pauses, the run that has waited longest would check least often.
-			await run.wait(FIRST_PAUSE_MS);
-		}
-	} finally {
-		watch?.end();
-	}
+async function readWaiting(run: Run, last: RunRecord, { hasWaited }: Attempts) {
+	await run.wait(hasWaited ? SETTLING_MS : settlingTime(run, last));
+	return await conversationOf(run);
 }
 
-/** Kinds of failure that can break an open stream. The node treats all other kinds as a refusal of the stream. */
-const STREAM_BREAKS = new Set(['network', 'timeout', 'cancelled']);
-
-/** The node cancels a silent run only if it started at least this many silence limits ago. */
-const MIN_AGE_FACTOR = 3;
-
-/**
- * Watches a run that blocks a thread, and measures the time since the last event. If the server of the run was killed,
- * no more events arrive, but the record of the run stays `running`. While a model thinks, its run looks the same.
- */
-function watchSilence({ cancelSilentMs: limit, ...asked }: Run, blocking: RunRecord) {
-	const { clock, facts } = asked;
-	const { run_id: runId, created_at: startedAt } = blocking;
-	const run = { ...asked, runId };
-	const events = new RunEvents(runId);
-	const abort = new AbortController();
-	let isOpen = false;
-	let [eventAt, refusedAt] = [clock.now(), 0];
-	const addEvent: RunEvents['addEvent'] = (event) => {
-		const { lastId } = events;
-		events.addEvent(event);
-		if (events.lastId !== lastId) eventAt = clock.now();
-	};
-	const join = () => {
-		if (isOpen) return;
-		isOpen = true;
-		const heard = { lastId: events.lastId, addEvent };
-		void run.send(joinRun(run, heard, abort.signal)).then(({ failure }) => {
-			isOpen = false;
-			if (failure && !STREAM_BREAKS.has(failure.kind)) refusedAt = clock.now();
-		});
-	};
-	/**
-	 * Cancels the run after `limit` milliseconds without an event. Does not cancel a run during a tool call, or a run
-	 * that started less than three times the limit ago: its model may still think.
-	 *
-	 * @returns the milliseconds since the last event of the run
-	 */
-	const look = async () => {
-		join();
-		// While the server refuses the stream, no events arrive. So measure the silence from the last refusal.
-		const isSilent = limit > 0 && clock.now() - Math.max(eventAt, refusedAt) >= limit;
-		const isYoung = clock.now() - Date.parse(startedAt) < MIN_AGE_FACTOR * limit;
-		if (isSilent && !isYoung && !events.isInToolCall && runId !== facts.cancelledRun) {
-			const { status } = await cancelRunById(run);
-			if (status === 'cancelled') facts.cancelledRun = runId;
-		}
-		return clock.now() - eventAt;
-	};
-	return { runId, look, end: () => abort.abort() };
-}
-
-/**
- * Returns how many milliseconds to wait until the last answer is stored. The list of runs shows the end of a run before
- * the server has stored the answer.
- */
-function settlingTime({ clock }: Run, runs: RunRecord[], hasWaited: boolean): number {
-	if (hasWaited) return SETTLING_MS;
-	const others = runs.filter((one) => stageOf(one) !== 'goesOn');
-	const last = maxBy(others, 'updated_at');
-	if (last?.run_id === followedRun.runId) return 0;
-	const sinceEnd = clock.now() - Date.parse(last?.updated_at ?? '');
+function settlingTime(
+	{ clock }: Run,
+	{ run_id: runId, updated_at: endedAt = '' }: RunRecord,
+): number {
+	if (runId === followedRun.runId) return 0;
+	const sinceEnd = clock.now() - Date.parse(endedAt);
 	// `sinceEnd` is negative if the server's clock is ahead.
 	return Math.abs(sinceEnd) < SETTLING_MS ? SETTLING_MS - Math.max(0, sinceEnd) : 0;
 }
@@ -440,20 +464,21 @@ function settlingTime({ clock }: Run, runs: RunRecord[], hasWaited: boolean): nu
 type Planned = Omit<Plan, 'before'> | NoAnswer;
 
 /** Prepares the request. Returns a failed result if the node must not send the request. */
-async function planFor(run: Run, before: RunRecord[]): Promise<Planned> {
+async function planFor(run: Run, before: RunRecord[], attempts: Attempts): Promise<Planned> {
 	const { kind } = run.intent;
 	const last = newestOf(before);
 	if (kind === 'message') {
 		const messageMark = run.isNew ? undefined : randomUUID();
 		const body = messageMark ? withMessageMark(run.body, messageMark) : run.body;
-		const waiting = last?.status === 'interrupted' ? await conversationOf(run) : { tasks: [] };
+		const isInterrupted = last?.status === 'interrupted';
+		const waiting = isInterrupted ? await readWaiting(run, last, attempts) : { tasks: [] };
 		if (waitsForPerson(waiting)) run.facts.discarded = waiting.tasks.map(requestOf);
 		return { body, messageMark };
 	}
 	// A decision or a retry on a thread without a question would keep the thread busy forever.
 	if (!last) return await explainUnreadable(run, neverRan(kind));
 	const body = { assistant_id: last.assistant_id, ...run.body };
-	if (kind === 'decision') return await planDecision(run, body, last);
+	if (kind === 'decision') return await planDecision(run, body, last, attempts);
 	// The server cannot retry a question while the first run of the thread is active.
 	if (stageOf(last) !== 'goesOn' || startedRuns(before).length > 1) return { body };
 	const advice = `Cancel the run ${last.run_id} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
@@ -461,9 +486,14 @@ async function planFor(run: Run, before: RunRecord[]): Promise<Planned> {
 }
 
 /** Prepares a decision on the waiting run. Returns a failed result if nothing waits for a decision. */
-async function planDecision(run: Run, body: RunBody, waitingRun: RunRecord): Promise<Planned> {
+async function planDecision(
+	run: Run,
+	body: RunBody,
+	waitingRun: RunRecord,
+	attempts: Attempts,
+): Promise<Planned> {
 	if (waitingRun.status !== 'interrupted') return NOTHING_TO_DECIDE;
-	const conversation = await conversationOf(run);
+	const conversation = await readWaiting(run, waitingRun, attempts);
 	const { tasks, failure, error } = conversation;
 	if (failure) return { status: 'failed', failure };
 	if (tasks.length === 0) return NOTHING_TO_DECIDE;
@@ -491,17 +521,29 @@ function callsNotWaiting(calls: unknown[]) {
 	);
 }
 
-/** Sends the request. If the server's answer is lost, searches for the started run. */
-async function sendOnce(run: Run, plan: Plan): Promise<StartedRun | NoAnswer> {
+/**
+ * Sends the request. If the server's answer is lost, searches for the started run.
+ *
+ * @param lock the lock of the thread, if any. It is given back before a run is cancelled.
+ * @param mayRepeat whether the caller tries again if the request certainly started no run
+ */
+async function sendOnce(
+	run: Run,
+	plan: Plan,
+	lock: TurnLock | undefined,
+	mayRepeat: boolean,
+): Promise<SentRun | NoAnswer | NotYet> {
 	const { waitingRun, decided } = plan;
 	const { kind } = run.intent;
-	const sent = await startRun(run, run.threadId, plan.body);
+	const limits = lock ? { maxTries: 1, timeoutMs: START_MS } : { maxTries: START_TRIES };
+	const sent = await startRun(run, run.threadId, plan.body, limits);
 	if (sent.ok) {
 		const { run_id: joinId, thread_id: threadId = run.threadId } = sent.answer;
 		return { threadId, runId: waitingRun?.run_id ?? joinId, joinId, decided };
 	}
 	const { failure, mayBeDone } = sent;
 	if (isNoRoute(failure)) return withoutRoutes(run, failure);
+	if (mayRepeat && isTransient(failure) && certainlyNotDone(failure)) return { failure };
 	if (!mayBeDone && failure.kind !== 'cancelled') {
 		const refused = await explainRefusal(run, failure);
 		return waitingRun ? { advice: DECIDE_AGAIN, ...refused } : refused;
@@ -512,8 +554,8 @@ async function sendOnce(run: Run, plan: Plan): Promise<StartedRun | NoAnswer> {
 		const asked = { ...run, ...client };
 		return await repeated(asked, async () => await findLost(asked, plan), isDone, FIRST_POLL_MS);
 	};
-	const runId = await find(run);
-	if (runId !== undefined) return { threadId: run.threadId, runId, decided };
+	const runId = await find({ ...run, ...lock?.afterStart });
+	if (runId !== undefined) return { threadId: run.threadId, runId, joinId: runId, decided };
 	const notArrived = `The decision did not reach the assistant. ${failureMessage(failure)}`;
 	const lost = waitingRun
 		? { ...failed(notArrived, DECIDE_AGAIN), failure }
@@ -521,13 +563,12 @@ async function sendOnce(run: Run, plan: Plan): Promise<StartedRun | NoAnswer> {
 	const status = run.remaining() <= 0 ? 'timedOut' : 'failed';
 	const isStopped = run.signal?.aborted;
 	const result: NoAnswer = isStopped ? executionStopped(failure) : { ...lost, status };
+	await lock?.giveBack();
 	return await abandonRun(run, result, find);
 }
 
 const DECIDE_AGAIN = 'Decide again: what waits still waits.';
 
-/** First pause in the search for a run after a lost answer. */
-const FIRST_POLL_MS = 500;
 /** Time limit of the search for a run after a lost answer. The thread shows the message mark after about a second. */
 const SEARCH_MS = 6_000;
 
@@ -552,25 +593,4 @@ async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
 		? messageMarkOf((await readThread(run, run.threadId, 1)).answer) === messageMark
 		: await isUnasked(run, await conversationOf(run), newestOf(before)?.updated_at);
 	return isOurs ? found.run_id : undefined;
-}
-
-/**
- * Cancels the started run if an older run on the thread overlaps.
- *
- * @returns whether the run was cancelled
- */
-async function yieldsToOlder(run: Run, started: StartedRun) {
-	const { runId } = started;
-	const listed = await listWithRetries(run, true);
-	const own = listed.answer?.find((one) => one.run_id === runId);
-	// The server may have moved the started run to another thread.
-	if (listed.ok && !own) started.threadId = await threadOfRun({ ...run, runId });
-	if (!own?.assistant_id || stageOf(own) !== 'goesOn') return false;
-	const runs = startedRuns(listed.answer ?? []);
-	const isOlder = (one: RunRecord) => runSortKey(one) < runSortKey(own);
-	const overlaps = (one: RunRecord) =>
-		stageOf(one) === 'goesOn' ||
-		(one.status === 'success' && (one.updated_at ?? '') >= own.created_at);
-	if (!runs.some((one) => isOlder(one) && overlaps(one))) return false;
-	return (await cancelRunning({ ...run, runId })) === undefined;
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { conversationRecord } from '../payloads/bodies';
 import { eachOf, textIfAny } from '../payloads/common';
+import { cachedByAccount } from '../transport/accounts';
 import { anyAnswer, isJsonObject } from '../transport/answer';
 import { API_ROOT, buildPath } from '../transport/api';
 import { type ApiClient, call, FOREIGN_PAUSE_MS, type Result } from '../transport/call';
@@ -279,28 +280,8 @@ export interface Owner {
 	isProven?: boolean;
 }
 
-/** Maximum number of cached owners. Above this limit, `ownerOf` removes the oldest entry. */
-const MAX_OWNERS = 1_000;
-
-const owners = new Map<string, Owner>();
-
-/**
- * Returns the cached owner of a token, or adds an empty entry.
- *
- * @param account identifies the server and the token
- */
-export function ownerOf(account: string): Owner {
-	const owner = owners.get(account) ?? {};
-	owners.set(account, owner);
-	const [oldest] = owners.keys();
-	if (owners.size > MAX_OWNERS && oldest) owners.delete(oldest);
-	return owner;
-}
-
-/** Removes the cached owner of a token. Called after the server rejected the token. */
-export function forgetOwner(account: string) {
-	owners.delete(account);
-}
+/** The cached owners of tokens. Call `forgetOwner` after the server rejected the token. */
+export const { of: ownerOf, forget: forgetOwner } = cachedByAccount((): Owner => ({}));
 
 /**
  * Asks the server for the owner of the token, and stores the answer in `owner.id`.
@@ -351,20 +332,21 @@ const messageRecord = z.object({
 	role: z.string(),
 	content: z.unknown(),
 	createdAt: textIfAny,
-	...eachOf(textIfAny.nullish(), 'status', 'error'),
+	...eachOf(textIfAny.nullish(), 'status', 'error', 'executionId', 'updatedAt'),
 });
 
 const foundMessages = z
 	.object({ items: z.array(messageRecord.optional().catch(undefined)) })
 	.transform(({ items }) => compact(items));
 
-const findMessages = async (client: ApiClient, id: string, where: object) =>
-	await call(client, {
+async function searchMessages(client: ApiClient, id: string, search: object) {
+	return await call(client, {
 		...SEARCH,
 		path: buildPath('/conversations/{id}/messages/search', { id }),
-		body: JSON.stringify({ where }),
+		body: JSON.stringify(search),
 		schema: foundMessages,
 	});
+}
 
 /**
  * Finds the stored answer of a run in the conversations of its thread.
@@ -378,7 +360,7 @@ export async function findAnswer(
 	executionId: string,
 ) {
 	for (const id of conversationIds) {
-		const { answer, failure } = await findMessages(client, id, { executionId });
+		const { answer, failure } = await searchMessages(client, id, { where: { executionId } });
 		const message = answer?.findLast(({ role }) => role === 'ai');
 		if (failure || message) return { message, failure };
 	}
@@ -393,10 +375,16 @@ export async function isUnasked(
 ) {
 	if (unread) return false;
 	for (const id of conversationIds) {
-		const { answer } = await findMessages(client, id, { role: 'human' });
+		const { answer } = await searchMessages(client, id, { where: { role: 'human' } });
 		if (answer?.every(({ createdAt = '' }) => createdAt <= since) !== true) return false;
 	}
 	return true;
+}
+
+/** Reads the newest answers in a conversation. Each answer has the ID of its run as `executionId`. */
+export async function newestAnswers(client: ApiClient, conversationId: string, limit: number) {
+	const search = { where: { role: 'ai' }, order: { createdAt: 'DESC' }, limit };
+	return await searchMessages(client, conversationId, search);
 }
 
 /*
@@ -458,11 +446,6 @@ export async function readRun(client: ApiClient & RunIds): Promise<Result<RunRec
 	return { ...read, ok: false, failure, answer: undefined };
 }
 
-/** Returns the ID of the thread that contains the run. Returns `client.threadId` if the run cannot be read. */
-export async function threadOfRun(client: ApiClient & RunIds) {
-	return (await readRunById(client)).answer?.thread_id ?? client.threadId;
-}
-
 async function readRunById(client: ApiClient & RunIds): Promise<Result<RunRecord>> {
 	const { threadId, runId } = client;
 	const path = buildPath(ONE_RUN_PATH, { threadId, runId });
@@ -496,14 +479,19 @@ export const runSortKey = ({ created_at: startedAt, run_id: id }: RunRecord): st
 export const START_TRIES = 5;
 
 /** Starts or continues a run. Does not repeat a request that the server may have processed. Never throws. */
-export async function startRun(client: ApiClient, threadId: string, body: object) {
+export async function startRun(
+	client: ApiClient,
+	threadId: string,
+	body: object,
+	limits: { maxTries: number; timeoutMs?: number },
+) {
 	return await call(client, {
 		method: 'POST',
 		path: buildPath(RUNS_PATH, { threadId }),
 		body: JSON.stringify(body),
 		schema: runRecord,
 		repeatable: false,
-		maxTries: START_TRIES,
+		...limits,
 	});
 }
 

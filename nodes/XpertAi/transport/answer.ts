@@ -153,6 +153,12 @@ export function missingIn(answer: unknown): Failure['missing'] {
 	return /^Cannot [A-Z]+ \//.test(message) ? 'route' : 'record';
 }
 
+/** Returns the PostgreSQL error code in an error response, if any. */
+function databaseCodeIn(answer: unknown): string | undefined {
+	const code: unknown = get(answer, 'code');
+	return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
 function databaseReason({ code, detail, column, table }: IDataObject): string {
 	const parts = [
 		DATABASE_REASONS[String(code)] ?? 'a value was not accepted',
@@ -194,6 +200,7 @@ export function readResponse<Answer>(
 		kind: 'status',
 		status,
 		requestId,
+		databaseCode: databaseCodeIn(answer),
 		reason: failureReason(answer) ?? textIn(statusMessage),
 		retryAfterMs: parseRetryAfter(headers['retry-after']),
 		missing: status === 404 ? missingIn(answer) : undefined,

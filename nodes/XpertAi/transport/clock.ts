@@ -4,6 +4,8 @@ import { type IExecuteFunctions, sleep } from 'n8n-workflow';
 export interface Clock {
 	/** The current time, in milliseconds since the epoch. */
 	now: () => number;
+	/** Milliseconds since an arbitrary moment. Corrections of the system time do not change this value. */
+	monotonic: () => number;
 	/** Resolves after `ms` milliseconds, or within half a second after `signal` is aborted. */
 	sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 	/** Runs `work` after `ms` milliseconds. The timer does not keep the process alive. */
@@ -19,6 +21,7 @@ const SLICE_MS = 500;
 
 export const systemClock: Clock = {
 	now: () => Date.now(),
+	monotonic: () => performance.now(),
 	random: () => Math.random(),
 	later: (ms, work) => AbortSignal.timeout(ms).addEventListener('abort', work, { once: true }),
 	sleep: async (ms, signal) => {

@@ -33,6 +33,8 @@ export interface Failure {
 	status?: number;
 	/** The error code of Node.js or axios, such as `ECONNREFUSED`. */
 	code?: string;
+	/** The PostgreSQL error code in an error response, such as `23505`. */
+	databaseCode?: string;
 	/** The reason from the server or the node, in one line. */
 	reason?: string;
 	/**
@@ -242,6 +244,10 @@ export const isOverdue = ({ kind, status = 0 }: Failure) =>
 /** Whether the connection was closed. Some servers and proxies do this with a request that is too large. */
 export const isCutOff = ({ kind, code = '' }: Failure) =>
 	kind === 'network' && ['ECONNRESET', 'EPIPE'].includes(code);
+
+/** Whether a record with the same ID was created at the same moment. Recorded in `test/recordings/turn-lock.json`. */
+export const isDuplicate = ({ status, databaseCode }: Failure) =>
+	status === 400 && databaseCode === '23505';
 
 /** Whether the server rejected the content of the request. */
 export const isRejection = (failure: Failure) =>

@@ -54,6 +54,8 @@ class EngineClock implements SandboxClock, NodeClock {
 
 	readonly now = (): number => this.time;
 
+	readonly monotonic = (): number => this.time;
+
 	readonly random = (): number => 0.5;
 
 	readonly later = (ms: number, work: () => void): void => void this.sleep(ms).then(work);
@@ -238,12 +240,12 @@ export const clock = new EngineClock();
 /** Puts the built node on the clock for the tests that surround the call. */
 export function useClock(): void {
 	const { systemClock } = builtModule<ClockModule>('nodes/XpertAi/transport/clock.js');
-	const { now, random, later, sleep } = clock;
+	const { now, monotonic, random, later, sleep } = clock;
 	const before = { ...systemClock };
 	const { timeout } = AbortSignal;
 	let restored: Array<() => void> = [];
 	beforeAll(() => {
-		Object.assign(systemClock, { now, random, later, sleep } satisfies NodeClock);
+		Object.assign(systemClock, { now, monotonic, random, later, sleep } satisfies NodeClock);
 		AbortSignal.timeout = clock.timeout;
 		restored = [CompressionStream, DecompressionStream].map(clock.packs);
 		NEW_SOCKETS.forEach((name) => subscribe(name, clock.watch));

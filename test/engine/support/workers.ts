@@ -50,6 +50,7 @@ export async function worker({ url, accessToken }: Sandbox) {
 	});
 	const { send } = await connectionOf(context);
 	const owner = {};
+	const locks = { rejected: { creation: 0, deletion: 0 } };
 	return async (key: string, assistant: string, message: string): Promise<RunResult> => {
 		const client = withDeadline({ send, clock, deadline: clock.now() + DEADLINE_MS });
 		const keyId = derivedId(assistant, key);
@@ -67,6 +68,7 @@ export async function worker({ url, accessToken }: Sandbox) {
 			whenBusy: 'wait',
 			cancelSilentMs: 0,
 			routes: { areMissing: false },
+			locks,
 		});
 	};
 }

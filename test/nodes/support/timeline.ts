@@ -38,6 +38,7 @@ export class Timeline {
 	clock(ahead = 0): Clock {
 		return {
 			now: () => this.passed + ahead,
+			monotonic: () => this.passed,
 			random: () => 0.5,
 			sleep: async (ms) => await this.wait(ms),
 			later: (ms, work) => this.in(ms, work),

@@ -33,6 +33,7 @@ export function virtualTime(stopAfterMs = Infinity): VirtualTime {
 		signal: stop.signal,
 		elapsed: () => elapsed,
 		now: () => start + elapsed,
+		monotonic: () => elapsed,
 		random: () => 0.5,
 		// What is to happen later does not: time passes at once, and a test ends before it.
 		later: () => undefined,

@@ -28,6 +28,7 @@ import { no, parsing, success } from '../../support/send';
 import { type VirtualTime, virtualTime } from '../../support/virtualTime';
 import { answering, failure, listed, lost, mine } from '../threads/support/answering';
 import { recordedExchanges } from '../threads/support/recorded';
+import { lockServer } from './support/lockServer';
 
 const saying = (input: object) => ({ input: { action: 'send', message: { input } } });
 
@@ -243,14 +244,18 @@ const start = async (send: Send, clock: VirtualTime, more: Partial<Run> = {}) =>
 		cancelSilentMs: 0,
 		intent: { kind: 'message' },
 		routes: { areMissing: false },
+		locks: { rejected: { creation: 0, deletion: 0 } },
 		...more,
 	});
 
-it('a run on a thread is given up after three tries where the server cannot be reached', async () => {
+it('a run on a thread is given up after four requests where the server cannot be reached', async () => {
 	const { asking, asked } = answering(no(lost));
 	const result = { status: 'failed', failure: { kind: 'network' } };
 	expect(await start(asking.send, virtualTime())).toMatchObject(result);
-	expect(asked).toHaveLength(3);
+	expect(asked.map(({ path }) => path)).toEqual([
+		'/conversations',
+		...Array<string>(3).fill('/threads/t/runs'),
+	]);
 });
 
 it('a stream that breaks is joined again soon as long as it has said something new', async () => {
@@ -342,25 +347,28 @@ it.each([
 	expect(await withThread(overlapped, result)).toEqual({ ...result, ...more });
 });
 
-describe('a run on a thread whose last run has ended', () => {
+describe('a message on a thread whose last run was interrupted', () => {
 	it.each([
 		[-800, 0],
 		[-799, 800],
 		[0, 800],
 		[799, 1],
 		[800, 0],
-	])('%i ms ago begins in %i ms, once the answer before it is stored', async (agoMs, waitMs) => {
+	])('%i ms ago reads in %i ms what waits, once it is stored', async (agoMs, waitMs) => {
 		const time = virtualTime();
+		const { answer } = lockServer(time.now);
 		const endedAt = new Date(time.now() - agoMs).toISOString();
-		const last = { ...RUN, status: 'success', created_at: endedAt, updated_at: endedAt };
-		let begunMs: number | undefined;
-		const send = parsing(async ({ method }) => {
-			if (method === 'POST') begunMs = time.elapsed();
-			return success(method === 'POST' ? last : [last]);
+		const last = { ...RUN, status: 'interrupted', created_at: endedAt, updated_at: endedAt };
+		let readMs: number | undefined;
+		const send = parsing(async (request) => {
+			if (request.path === '/conversations/search') readMs = time.elapsed();
+			if (readMs === time.elapsed() && request.path.endsWith('search')) return listed(mine('c'));
+			return answer(request) ?? success(request.method === 'POST' ? last : [last]);
 		});
 		const started = await start(send, time);
-		expect(begunMs).toBe(waitMs);
+		expect(readMs).toBe(waitMs);
 		// Kept as long as the run lasts, the runs of a long thread would fill the memory.
+		expect(started).toMatchObject({ others: { isActive: false, lastIds: ['r'] } });
 		expect(started).not.toHaveProperty('before');
 	});
 });
@@ -379,27 +387,6 @@ it.each([
 		expect(routes.areMissing).toBe(missing === 'route');
 	},
 );
-
-it.each([
-	['gives way to an older run that goes on', 'running', '09', true],
-	['does not give way to one that had ended before', 'success', '09', false],
-	['gives way to one that ended as it began', 'success', '10', true],
-	['does not give way to one that failed', 'error', '11', false],
-	['does not give way to one that was interrupted', 'interrupted', '11', false],
-])('a run %s', async (_, status, updated_at, givesWay) => {
-	const own = { ...RUN, status: 'running', created_at: '10' };
-	const older = { ...RUN, run_id: 'older', status, created_at: '08', updated_at };
-	// The list cannot be read at first, which is no reason to give up.
-	const lists = [success([]), no(lost), no(lost), no(lost)];
-	let isCancelled = false;
-	const send = parsing(async ({ method, path }) => {
-		isCancelled ||= path.endsWith('/r/cancel');
-		if (path.endsWith('cancel')) return success({ canceledExecutionIds: ['r'] });
-		return method === 'POST' ? success(own) : (lists.shift() ?? success([older, own]));
-	});
-	await start(send, virtualTime(), { whenBusy: 'fail' });
-	expect(isCancelled).toBe(givesWay);
-});
 
 /** The events of a run in `one-key-cancel-ends-both`. */
 function recordedEvents(runId: string): RunEvents {

@@ -39,6 +39,7 @@ async function answered(whenBusy: Run['whenBusy'], busyReads: number) {
 		whenBusy,
 		cancelSilentMs: 0,
 		routes: { areMissing: false },
+		locks: { rejected: { creation: 0, deletion: 0 } },
 	});
 }
 

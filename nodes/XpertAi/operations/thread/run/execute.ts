@@ -62,6 +62,7 @@ import type {
 } from '../../../runs/run';
 import { runAndWait, startOnly } from '../../../runs/runThread';
 import { openByKey, openNew, takeTurn, type Turn, waitForTurn } from '../../../runs/start';
+import { lockSupportOf } from '../../../threads/lockRecord';
 import { Citations, passagesIn, Sources, sourcesOf, stepsOf } from '../../../threads/runEvents';
 import type { CitationStyle, Listener, Part, Source } from '../../../threads/runEvents';
 import {
@@ -272,6 +273,7 @@ async function prepare(request: RunRequest, turn: Turn): Promise<Run> {
 		...pick(options, ['whenBusy', 'whenGivenUp', 'inOneRequest']),
 		cancelSilentMs: options.cancelSilentMinutes * MINUTE_MS,
 		routes: routesOf(item.connection.send),
+		locks: lockSupportOf(item.connection.account),
 	};
 	const ids = await uploadAttachments(request, run, files);
 	return ids.length > 0 ? { ...run, body: withFileContexts(run.body, ids) } : run;

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+
+import { textIfAny } from '../payloads/common';
+import { cachedByAccount } from '../transport/accounts';
+import { anyAnswer } from '../transport/answer';
+import { buildPath } from '../transport/api';
+import { type ApiClient, call } from '../transport/call';
+import type { Clock } from '../transport/clock';
+
+/*
+ * Requests for the record of a lock. The record is a conversation with an ID of its own and a title. Without an owner,
+ * no list of conversations shows it. Recorded in `test/recordings/turn-lock.json`. These functions never throw.
+ */
+
+/** Timeout of these requests. It is short, because a lock lasts only a minute. */
+const TIMEOUT_MS = 10_000;
+
+const ONE_PATH = '/conversations/{id}';
+
+/** A record of a lock. The fields are undefined if there is no such record, or if the server does not show them. */
+const lockRecord = z.object({ id: textIfAny, createdAt: textIfAny, updatedAt: textIfAny });
+
+export type LockRecord = z.infer<typeof lockRecord>;
+
+/**
+ * Creates the record of a lock, or changes the title of an existing record. Sends the request once.
+ *
+ * @param title must be new for each lock, because the server does not write an unchanged record
+ */
+export async function createLockRecord(client: ApiClient, id: string, title: string) {
+	return await call(client, {
+		method: 'POST',
+		path: '/conversations',
+		body: JSON.stringify({ id, title }),
+		schema: lockRecord.extend({ id: z.string().min(1) }),
+		repeatable: true,
+		maxTries: 1,
+		timeoutMs: TIMEOUT_MS,
+	});
+}
+
+/** Reads the record of a lock. If there is no such record, the answer is empty. */
+export async function readLockRecord(client: ApiClient, id: string) {
+	return await call(client, {
+		method: 'GET',
+		path: buildPath(ONE_PATH, { id }),
+		schema: lockRecord,
+		repeatable: true,
+		maxTries: 1,
+		timeoutMs: TIMEOUT_MS,
+	});
+}
+
+/** Deletes the record of a lock. Sends the request once: a late repetition could delete the record of the next lock. */
+export async function deleteLockRecord(client: ApiClient, id: string, timeoutMs = TIMEOUT_MS) {
+	return await call(client, {
+		method: 'DELETE',
+		path: buildPath(ONE_PATH, { id }),
+		schema: anyAnswer,
+		repeatable: false,
+		maxTries: 1,
+		timeoutMs: Math.min(timeoutMs, TIMEOUT_MS),
+	});
+}
+
+/** Whether a request has just created the record. Any later request moves `updatedAt`. */
+export const isJustCreated = ({ createdAt, updatedAt }: LockRecord) =>
+	createdAt !== undefined && createdAt === updatedAt;
+
+/** The age of a record in milliseconds, by the clock of the server. NaN without valid times. */
+export const ageOf = ({ createdAt = '', updatedAt = '' }: LockRecord) =>
+	Date.parse(updatedAt) - Date.parse(createdAt);
+
+/** What is known about locks on a server. */
+export interface LockSupport {
+	/** How many times in a row the server has rejected the creation or the deletion of a record. */
+	rejected: { creation: number; deletion: number };
+	/** When the server was found to support no locks, in milliseconds since the epoch. */
+	missingSince?: number;
+}
+
+/** Returns what is known about locks on the server of an account. */
+export const { of: lockSupportOf } = cachedByAccount(
+	(): LockSupport => ({ rejected: { creation: 0, deletion: 0 } }),
+);
+
+/** After this time, the node tries locks again. A proxy may have rejected the requests during an outage. */
+const MISSING_MS = 3_600_000;
+
+/** Whether the server may support locks. */
+export const maySupportLocks = ({ missingSince = -Infinity }: LockSupport, clock: Clock) =>
+	clock.now() - missingSince >= MISSING_MS;
+
+/** Stores that the server supports no locks. */
+export function noLocks(support: LockSupport, clock: Clock) {
+	support.missingSince = clock.now();
+	support.rejected = { creation: 0, deletion: 0 };
+}
+
+/** Counts a rejected request. After the second rejection in a row, the server counts as one without locks. */
+export function countRejection(
+	support: LockSupport,
+	request: keyof LockSupport['rejected'],
+	clock: Clock,
+) {
+	if (++support.rejected[request] >= 2) noLocks(support, clock);
+}
