@@ -114,8 +114,11 @@ function stopwatch(clock: Clock) {
 	return () => Math.max(clock.now() - time, clock.monotonic() - steady);
 }
 
-/** A request to create a record. A repeated request needs the title and the start time of the first request. */
-const newAttempt = (clock: Clock) => ({ title: `n8n ${randomUUID()}`, ageMs: stopwatch(clock) });
+/** Creates the record of a lock. `ageMs` returns the milliseconds since the first request. */
+async function create(client: Client, id: string) {
+	const ageMs = stopwatch(client.clock);
+	return { ...(await createLockRecord(client, id, `n8n ${randomUUID()}`)), ageMs };
+}
 
 /** The ID of the record of a thread. The case of the thread ID does not matter. */
 export const turnLockId = (threadId: string) => derivedId(threadId.toLowerCase(), 'turn');
@@ -136,15 +139,14 @@ export async function takeTurnLock(
 	const { clock, signal } = client;
 	const id = turnLockId(threadId);
 	const waitedMs = stopwatch(clock);
-	let unanswered: ReturnType<typeof newAttempt> | undefined;
 	let duplicates = 0;
 	const isOver = () => signal?.aborted || client.remaining() <= 0 || waitedMs() >= maxWaitMs;
 	for (let pause = FIRST_LOOK_MS; maySupportLocks(support, clock) && !isOver(); ) {
-		const { title, ageMs } = unanswered ?? newAttempt(clock);
-		const { answer, failure, mayBeDone } = await createLockRecord(client, id, title);
-		unanswered = failure && mayBeDone ? { title, ageMs } : undefined;
+		const { answer, failure, ageMs } = await create(client, id);
 		if (failure && !isDuplicate(failure)) {
-			if (NOT_CREATED.includes(failure.status ?? 0) && !isBusy(failure))
+			// `missing` is only set after two answers.
+			if (failure.missing === 'route') noLocks(support, clock);
+			else if (NOT_CREATED.includes(failure.status ?? 0) && !isBusy(failure))
 				countRejection(support, 'creation', clock);
 			return maySupportLocks(support, clock) ? { failure } : {};
 		}
@@ -204,9 +206,8 @@ async function deleteDead(
  */
 async function rightToDelete(client: Client, dead: LockRecord & { id: string }) {
 	for (let record = dead; ; ) {
-		const { title, ageMs } = newAttempt(client.clock);
 		const id = derivedId(record.id, record.createdAt ?? '');
-		const { answer } = await createLockRecord(client, id, title);
+		const { answer, ageMs } = await create(client, id);
 		if (!answer || !isLock(answer, id)) return undefined;
 		if (isJustCreated(answer)) return { ageMs };
 		if (!(ageOf(answer) > LEASE_MS)) return undefined;

@@ -23,9 +23,10 @@ const lockRecord = z.object({ id: textIfAny, createdAt: textIfAny, updatedAt: te
 export type LockRecord = z.infer<typeof lockRecord>;
 
 /**
- * Creates the record of a lock, or changes the title of an existing record. Sends the request once.
+ * Creates the record of a lock, or changes the title of an existing record. A repeated request sends the same title, so
+ * equal times still show that this call has created the record.
  *
- * @param title must be new for each lock, because the server does not write an unchanged record
+ * @param title must be new for each call, because the server does not write an unchanged record
  */
 export async function createLockRecord(client: ApiClient, id: string, title: string) {
 	return await call(client, {
@@ -34,7 +35,6 @@ export async function createLockRecord(client: ApiClient, id: string, title: str
 		body: JSON.stringify({ id, title }),
 		schema: lockRecord.extend({ id: z.string().min(1) }),
 		repeatable: true,
-		maxTries: 1,
 		timeoutMs: TIMEOUT_MS,
 	});
 }

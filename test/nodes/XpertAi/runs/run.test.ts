@@ -248,12 +248,12 @@ const start = async (send: Send, clock: VirtualTime, more: Partial<Run> = {}) =>
 		...more,
 	});
 
-it('a run on a thread is given up after four requests where the server cannot be reached', async () => {
+it('a run on a thread is given up after three tries of two requests where the server cannot be reached', async () => {
 	const { asking, asked } = answering(no(lost));
 	const result = { status: 'failed', failure: { kind: 'network' } };
 	expect(await start(asking.send, virtualTime())).toMatchObject(result);
 	expect(asked.map(({ path }) => path)).toEqual([
-		'/conversations',
+		...Array<string>(3).fill('/conversations'),
 		...Array<string>(3).fill('/threads/t/runs'),
 	]);
 });
