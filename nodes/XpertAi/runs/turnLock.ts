@@ -166,7 +166,7 @@ export async function takeTurnLock(
 		await client.wait(pause * (0.5 + clock.random()));
 		pause = Math.min(LONGEST_LOOK_MS, pause * 1.5);
 	}
-	return isOver() ? { isHeld: true } : {};
+	return maySupportLocks(support, clock) ? { isHeld: true } : {};
 }
 
 const isLock = ({ id, createdAt, updatedAt }: LockRecord, wanted: string) =>
