@@ -1,3 +1,3 @@
 import { replays } from './support/replay';
 
-replays(['searchable', 'runs', 'interrupts']);
+replays(['searchable', 'runs', 'interrupts', 'turn-lock']);

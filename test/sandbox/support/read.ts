@@ -1,6 +1,7 @@
 import { isPlainObject, mapValues, pick } from 'lodash';
 import { SUMMARY as CONVERSATION_SUMMARY } from '../../../nodes/XpertAi/operations/conversation/shared';
 import { SUMMARY as KNOWLEDGEBASE_SUMMARY } from '../../../nodes/XpertAi/operations/knowledgebase/fields';
+import { isJustCreated } from '../../../nodes/XpertAi/threads/lockRecord';
 import { failureReason, missingIn } from '../../../nodes/XpertAi/transport/answer';
 import { endpoints } from '../../../sandbox/routes';
 
@@ -120,7 +121,10 @@ export function readOf(route: string, status: number, body: unknown): unknown {
 		const { code } = body as { code?: unknown };
 		return { reason: failureReason(body) ?? code, missing: missingIn(body) };
 	}
-	return shaped(READ[route] ?? true, body);
+	const read = shaped(READ[route] ?? true, body);
+	return route === 'E13'
+		? { ...(read as object), isJustCreated: isJustCreated(body as object) }
+		: read;
 }
 
 /** What the node reads of an event, or nothing. */
