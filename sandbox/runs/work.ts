@@ -133,6 +133,15 @@ export class Work {
 		if (!this.isCancelled) await clock.sleep(lag);
 		await this.alive();
 		this.end(ending);
+		if (this.isCancelled) void this.landLate();
+	}
+
+	/** The last checkpoint of a cancelled run may be stored after those of others. */
+	private async landLate(): Promise<void> {
+		const { lands } = this.fault ?? {};
+		if (lands === undefined) return;
+		await this.context.clock.sleep(lands);
+		this.step([]);
 	}
 
 	private begin(): void {

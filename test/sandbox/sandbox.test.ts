@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { startSandbox } from 'sandbox';
+import { ECHO_ASSISTANT_ID, FakeClock, startSandbox } from 'sandbox';
+import { textIn } from 'sandbox/entities';
 import { cutOf, split } from 'sandbox/processing/splitter';
 import { upload } from './support/client';
 import { useSandbox } from './support/useSandbox';
@@ -31,6 +32,33 @@ describe('a sandbox', () => {
 			}
 		},
 	);
+});
+
+describe('a cancelled run', () => {
+	const clock = new FakeClock();
+	const { sandbox: timed, client: people } = useSandbox({ clock });
+
+	it('may land after an older one, whose question the thread then forgets', async () => {
+		const { threadId } = timed.store.putConversation({});
+		const path = `/api/ai/threads/${threadId}/runs`;
+		const start = async (text: string) => {
+			const input = { action: 'send', message: { input: { input: text } } };
+			return await people.post<{ run_id: string }>(path, {
+				assistant_id: ECHO_ASSISTANT_ID,
+				input,
+			});
+		};
+		timed.faults.add({ endpoint: 'runs', do: 'run', ms: 300, lands: 500 });
+		await start('older');
+		const { data } = await start('younger');
+		await clock.advance(100);
+		await people.post(`${path}/${data.run_id}/cancel`);
+		await clock.advance(300);
+		const contents = () => timed.store.threads.get(threadId)?.messages.map(textIn);
+		expect(contents()).toEqual(['older', 'Echo: older']);
+		await clock.advance(500);
+		expect(contents()).toEqual(['younger']);
+	});
 });
 
 describe('the bytes of an uploaded file', () => {

@@ -16,6 +16,14 @@ import { clock } from './clock';
  * keeps among its executions.
  */
 
+/** When a worker is killed: the number of the request with which it is, and whether this arrives. */
+export interface Kill {
+	sent: number;
+	arrives: boolean;
+}
+
+const forever = async () => await new Promise<never>(() => undefined);
+
 async function request(token: string, options: IHttpRequestOptions) {
 	const response = await fetch(options.url, {
 		method: options.method,
@@ -34,7 +42,8 @@ async function request(token: string, options: IHttpRequestOptions) {
 const DEADLINE_MS = 900_000;
 
 /** A worker, and what it does: says something under a key, as an execution of its own. */
-export async function worker({ url, accessToken }: Sandbox) {
+export async function worker({ url, accessToken }: Sandbox, kill?: Kill) {
+	let sent = -1;
 	const context = contextWith({
 		getCredentials: (async () => ({
 			baseUrl: url,
@@ -44,8 +53,13 @@ export async function worker({ url, accessToken }: Sandbox) {
 		})) as IExecuteFunctions['getCredentials'],
 		getExecutionCancelSignal: () => undefined,
 		helpers: {
-			httpRequestWithAuthentication: async (_: string, options: IHttpRequestOptions) =>
-				await request(accessToken, options),
+			httpRequestWithAuthentication: async (_: string, options: IHttpRequestOptions) => {
+				sent += 1;
+				const last = kill?.sent ?? Infinity;
+				if (sent > last || (sent === last && !kill?.arrives)) return await forever();
+				const answer = await request(accessToken, options);
+				return sent >= last ? await forever() : answer;
+			},
 		} as unknown as IExecuteFunctions['helpers'],
 	});
 	const { send } = await connectionOf(context);
