@@ -21,30 +21,65 @@ export interface EventStream {
 	signal?: AbortSignal;
 }
 
-/** Assembles events from the pieces of a stream. A piece can end within an event. */
-export class EventReader {
-	private readonly decoder = new TextDecoder();
-	private rest = '';
+/** The longest event that is read, in characters. The result of a tool is one event. */
+const MAX_EVENT_LENGTH = 10 * 1024 * 1024;
 
-	/** Returns the events that this piece completes. */
+const TOO_LONG = 'an event of its stream is larger than 10 MB';
+
+/**
+ * Assembles events from the pieces of a stream. A piece can end within an event, a line or a letter. Each character is
+ * looked at once, and only `data` is kept, so comments and heartbeats take no memory.
+ */
+export class EventReader {
+	/** Why the stream cannot be read any further. */
+	flaw?: string;
+	private readonly decoder = new TextDecoder();
+	/** The line that has not ended yet. */
+	private line = '';
+	private endsWithCr = false;
+	private id?: string;
+	private name?: string;
+	private data: string[] = [];
+	/** The characters of the lines that `data` comes from. */
+	private length = 0;
+
+	/** Returns the events that this piece completes. Sets `flaw` at an event that is too long. */
 	push(piece: Uint8Array): ServerEvent[] {
 		const text = this.decoder.decode(piece, { stream: true });
-		this.rest += text;
-		// Without a line break, no event can be complete. The early return saves time for events in many pieces.
-		if (!text.includes('\n')) return [];
-		const blocks = this.rest.split(/\r?\n\r?\n/);
-		this.rest = blocks.pop() ?? '';
-		return blocks.flatMap((block) => eventOf(block) ?? []);
+		if (text === '') return [];
+		// The LF of a CRLF can arrive in the next piece.
+		const start = this.endsWithCr && text.startsWith('\n') ? 1 : 0;
+		this.endsWithCr = text.endsWith('\r');
+		const [first = '', ...others] = text.slice(start).split(/\r\n|\n|\r/);
+		const lines = [this.line + first, ...others];
+		this.line = lines.pop() ?? '';
+		const events: ServerEvent[] = [];
+		for (const line of lines) {
+			const event = line === '' ? this.takeEvent() : this.readField(line);
+			if (event) events.push(event);
+			if (this.length > MAX_EVENT_LENGTH) break;
+		}
+		if (this.length + this.line.length > MAX_EVENT_LENGTH) this.flaw = TOO_LONG;
+		return events;
 	}
-}
 
-/** Parses a block of lines as an event. Returns undefined for a block without data, such as a heartbeat. */
-function eventOf(block: string): ServerEvent | undefined {
-	const fields = block.split(/\r?\n/).map((line) => /^(id|event|data)(?::|$) ?(.*)$/s.exec(line));
-	const valuesOf = (name: string) =>
-		fields.flatMap((field) => (field?.[1] === name ? [field[2] ?? ''] : []));
-	const [id, name, data] = [valuesOf('id').at(-1), valuesOf('event').at(-1), valuesOf('data')];
-	return data.some((text) => text !== '') ? { id, name, data: data.join('\n') } : undefined;
+	private readField(line: string): undefined {
+		const [, field, value = ''] = /^(id|event|data)(?::|$) ?(.*)$/s.exec(line) ?? [];
+		if (field === 'id') this.id = value;
+		if (field === 'event') this.name = value;
+		if (field !== 'data') return;
+		this.data.push(value);
+		this.length += line.length + 1;
+	}
+
+	/** Returns the event that a blank line ends. Returns undefined if it has no data, as a heartbeat. */
+	private takeEvent(): ServerEvent | undefined {
+		const { id, name } = this;
+		const hasData = this.data.some((line) => line !== '');
+		const data = this.data.join('\n');
+		[this.id, this.name, this.data, this.length] = [undefined, undefined, [], 0];
+		return hasData ? { id, name, data } : undefined;
+	}
 }
 
 /** The body of a streamed answer. */
@@ -94,6 +129,7 @@ export async function readStream(
 				if (event.name === 'error') return { kind: 'unsuccessful', reason: event.data, status };
 				onEvent({ ...event, data: redactData(event.data, redact) });
 			}
+			if (reader.flaw) return { kind: 'unreadable', reason: reader.flaw, status };
 		}
 		return { ...response, body: '' };
 	} finally {

@@ -18,6 +18,11 @@ describe('an event', () => {
 		],
 		['from lines that end in CRLF', 'data: a\r\ndata:  b\r\n\r\n', [{ data: 'a\n b' }]],
 		[
+			'from lines that end in CR alone, but for one',
+			'data: a\rdata: b\r\rdata: c\r\n\rdata: d\r',
+			[{ data: 'a\nb' }, { data: 'c' }],
+		],
+		[
 			'of several that say nothing',
 			'data:\n\nid: 1-0\nevent: ping\ndata: \ndata\n\ndata: b\n\n',
 			[{ data: 'b' }],
@@ -36,6 +41,7 @@ describe('an event', () => {
 
 	it.each([
 		['LF', '\n'],
+		['CR', '\r'],
 		['CRLF', '\r\n'],
 	])('may be cut anywhere, also inside of a letter, with lines that end in %s', (_, end) => {
 		const bytes = Buffer.from(['id: 1-0', 'data: ⟦1⟧ für 🦓', 'data: b', '', ''].join(end));
@@ -45,6 +51,110 @@ describe('an event', () => {
 			const events = pieces.map((piece) => reader.push(piece));
 			expect(events.flat()).toEqual([{ id: '1-0', data: '⟦1⟧ für 🦓\nb' }]);
 		}
+	});
+});
+
+const MEGABYTE = 1024 * 1024;
+
+describe('the limit of an event', () => {
+	/** Reads so many equal pieces; the flaw and how many pieces were read before it. */
+	function read(piece: string, count: number) {
+		const reader = new EventReader();
+		const bytes = Buffer.from(piece);
+		let pieces = 0;
+		while (pieces < count && reader.flaw === undefined) {
+			reader.push(bytes);
+			pieces += 1;
+		}
+		return { flaw: reader.flaw, pieces };
+	}
+
+	const TOO_LONG = 'an event of its stream is larger than 10 MB';
+
+	it.each([
+		['one line without an end', 'a'.repeat(MEGABYTE), 11],
+		['many lines of data', `data: ${'a'.repeat(MEGABYTE)}\n`, 10],
+		['empty lines of data', 'data\n'.repeat(MEGABYTE), 3],
+	])('holds for %s', (_, piece, pieces) => {
+		expect(read(piece, 20)).toEqual({ flaw: TOO_LONG, pieces });
+	});
+
+	it.each([
+		['heartbeats without a blank line', ': keep-alive\n'.repeat(MEGABYTE / 13)],
+		['fields that nobody reads', `${'retry: 5\n'.repeat(MEGABYTE / 20)}id: 1\nevent: a\n`],
+		['events that end', `data: ${'a'.repeat(4 * MEGABYTE)}\n\n`],
+	])('counts no %s', (_, piece) => {
+		expect(read(piece, 16)).toEqual({ flaw: undefined, pieces: 16 });
+	});
+
+	it('lets through what ended before the event that is too long', () => {
+		const reader = new EventReader();
+		const events = reader.push(Buffer.from(`data: a\n\ndata: ${'b'.repeat(11 * MEGABYTE)}\n\n`));
+		expect([events, reader.flaw]).toEqual([[{ data: 'a' }], TOO_LONG]);
+	});
+});
+
+/**
+ * Counts the characters that functions of texts go through or copy while `work` runs. A text that is looked at again
+ * counts again. `exec` of patterns is not counted: with another one, `split` would no longer be that of V8.
+ */
+function charactersTouched(work: () => void): number {
+	let touched = 0;
+	const restores: Array<() => void> = [];
+	const count = <Owner extends object>(
+		owner: Owner,
+		name: string,
+		lengthOf: (self: Owner, first: never) => number,
+	) => {
+		const original = Reflect.get(owner, name) as (...args: unknown[]) => unknown;
+		const put = (value: unknown) =>
+			Object.defineProperty(owner, name, { value, configurable: true, writable: true });
+		restores.push(() => void put(original));
+		put(function (this: Owner, ...args: unknown[]) {
+			touched += lengthOf(this, args[0] as never);
+			return original.apply(this, args);
+		});
+	};
+	const TEXT_FUNCTIONS = [
+		'split',
+		'slice',
+		'substring',
+		'indexOf',
+		'includes',
+		'replace',
+		'match',
+		'search',
+	];
+	for (const name of TEXT_FUNCTIONS) count(String.prototype, name, (text) => text.length);
+	count(TextDecoder.prototype, 'decode', (_, bytes: Uint8Array) => bytes.length);
+	const joined = (lines: string[]) => lines.reduce((sum, line) => sum + line.length + 1, 0);
+	count(Array.prototype, 'join', joined);
+	try {
+		work();
+	} finally {
+		for (const restore of restores) restore();
+	}
+	return touched;
+}
+
+describe('the work of reading', () => {
+	const lines = (line: string, count: number) => Array.from({ length: count }, () => line);
+
+	it.each([
+		['an event of many lines', lines('data: word\n', 20_000)],
+		['16 MB of heartbeats without a blank line', lines(': keep-alive\n'.repeat(5_000), 258)],
+		['a long line in small pieces', lines('a'.repeat(100), 50_000)],
+		['many events', lines('id: 1\ndata: word\n\n', 5_000)],
+	])('grows with the bytes alone: %s', (_, pieces) => {
+		const reader = new EventReader();
+		const bytes = pieces.map((piece) => Buffer.from(piece));
+		const total = bytes.reduce((sum, { length }) => sum + length, 0);
+		const touched = charactersTouched(() => {
+			for (const piece of bytes) reader.push(piece);
+			reader.push(Buffer.from('\n\n'));
+		});
+		expect(touched).toBeGreaterThan(total);
+		expect(touched).toBeLessThan(6 * total);
 	});
 });
 
@@ -96,6 +206,17 @@ describe('a body that comes in pieces', () => {
 		body.write('event: error\ndata: no such thing\n\ndata: b\n\n');
 		const end = { kind: 'unsuccessful', reason: 'no such thing', status: 200 };
 		expect(await hearing).toEqual(end);
+		expect(heard).toEqual([{ data: 'a' }]);
+		expect(body.destroyed).toBe(true);
+	});
+
+	it('is heard until an event is too long', async () => {
+		const { body, heard, hearing } = open();
+		body.write('data: a\n\n');
+		await moment();
+		body.write('a'.repeat(11 * MEGABYTE));
+		const reason = 'an event of its stream is larger than 10 MB';
+		expect(await hearing).toEqual({ kind: 'unreadable', reason, status: 200 });
 		expect(heard).toEqual([{ data: 'a' }]);
 		expect(body.destroyed).toBe(true);
 	});
