@@ -1,8 +1,10 @@
 import { castArray, compact, get, isNil, isString, omitBy, uniq } from 'lodash';
+import { DateTime } from 'luxon';
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { type Schema, eachOf, openObject } from '../payloads/common';
+import { systemClock } from './clock';
 import { readUrl } from './credential';
 import type { Failure } from './failure';
 import { cleanAnswer, titleOf, type Redact } from './sanitize';
@@ -173,9 +175,18 @@ function databaseReason({ code, detail, column, table }: IDataObject): string {
 /** Joins a list of texts. Returns a single text unchanged, and an empty text for any other value. */
 const textOrList = (value: unknown) => castArray(value).filter(isString).join('; ');
 
-/** Converts a Retry-After header from seconds to milliseconds. Returns undefined for other formats, such as a date. */
-export const parseRetryAfter = (header: unknown) =>
-	/^\d+(\.\d+)?$/.test(String(header)) ? Number(header) * 1000 : undefined;
+/**
+ * Reads a Retry-After header, which holds seconds or an HTTP date.
+ *
+ * @param now the current time, in milliseconds since the epoch
+ * @returns milliseconds to wait, never below 0; undefined for any other text
+ */
+export function parseRetryAfter(header: unknown, now: number): number | undefined {
+	const text = String(header);
+	if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+	const date = DateTime.fromHTTP(text);
+	return date.isValid ? Math.max(0, date.toMillis() - now) : undefined;
+}
 
 /** Parses a response. Returns the answer or the failure. */
 export function readResponse<Answer>(
@@ -202,7 +213,7 @@ export function readResponse<Answer>(
 		requestId,
 		databaseCode: databaseCodeIn(answer),
 		reason: failureReason(answer) ?? textIn(statusMessage),
-		retryAfterMs: parseRetryAfter(headers['retry-after']),
+		retryAfterMs: parseRetryAfter(headers['retry-after'], systemClock.now()),
 		missing: status === 404 ? missingIn(answer) : undefined,
 	};
 }

@@ -46,7 +46,8 @@ const LATER: Record<string, (answer: string) => string> = {
 			/("(?:run_)?id":|"canceledExecutionIds":\[)"[^"]*"/g,
 			'$1"9d0b5d29-99cd-433a-8aed-09da49af7099"',
 		),
-	'{inASecond}': () => new Date(clock.now() + 1_000).toUTCString(),
+	// A date has no parts of a second, so it is five to six seconds ahead.
+	'{inSixSeconds}': () => new Date(clock.now() + 6_000).toUTCString(),
 };
 
 function filled(value: unknown, answer: string): unknown {

@@ -308,15 +308,20 @@ describe('the reason in another answer', () => {
 });
 
 describe('Retry-After', () => {
+	const now = Date.UTC(2026, 0, 31, 8, 0, 0);
 	const NOTHING = ['', ' ', 'soon', '-5', '1e3', '0x10', '5 s', '5.', '2026-01-31', null];
 
 	it.each([
 		['0', 0],
 		['120', 120_000],
 		['1.25', 1250],
-	])('%s is %i ms', (header, ms) => expect(parseRetryAfter(header)).toBe(ms));
+		['Sat, 31 Jan 2026 08:01:00 GMT', 60_000],
+		['Saturday, 31-Jan-26 08:01:00 GMT', 60_000],
+		['Sat Jan 31 08:01:00 2026', 60_000],
+		['Sat, 31 Jan 2026 07:00:00 GMT', 0],
+	])('%s is %i ms', (header, ms) => expect(parseRetryAfter(header, now)).toBe(ms));
 
 	it('is nothing else', () => {
-		for (const header of NOTHING) expect(parseRetryAfter(header)).toBeUndefined();
+		for (const header of NOTHING) expect(parseRetryAfter(header, now)).toBeUndefined();
 	});
 });

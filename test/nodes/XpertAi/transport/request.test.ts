@@ -294,6 +294,14 @@ describe('a failure', () => {
 		expect(await failureOf(exchange)).toMatchObject({ ...WHERE, ...expected });
 	});
 
+	it('waits until the date of a Retry-After, by the clock of this machine', async () => {
+		jest.useFakeTimers({ now: Date.UTC(2026, 0, 31, 8, 0, 0) });
+		const retry = { 'retry-after': 'Sat, 31 Jan 2026 08:00:20 GMT' };
+		const failure = await failureOf({ status: 503, headers: retry });
+		jest.useRealTimers();
+		expect(failure.retryAfterMs).toBe(20_000);
+	});
+
 	it.each(['ip', 'hostname'])(
 		"is n8n's SSRF protection before and while connecting: %s",
 		async (key) => {
