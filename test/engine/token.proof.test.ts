@@ -231,7 +231,7 @@ describe('the trigger', () => {
 		});
 		await whileListening(server, async (port) => {
 			const { error } = await polls.test(given({ baseUrl: `https://localhost:${port}` }));
-			expect(error?.message).toContain('could not be reached: self-signed certificate');
+			expect(error?.message).toContain('could not be reached: its certificate is self-signed');
 			expect(placesOf(fixture.sandbox.accessToken, error)).toEqual([]);
 		});
 		expect(requests).toBe(0);

@@ -1,3 +1,5 @@
+import { createServer } from 'node:https';
+
 import type { INodeParameters } from 'n8n-workflow';
 
 import { optionalFields } from 'nodes/XpertAi/operations/knowledgebase/fields';
@@ -6,7 +8,9 @@ import { EMPTY_WORDS } from '../nodes/support/thrown';
 import { AN_HOUR, type Fixture, useFixture } from './support/fixture';
 import { ending } from './support/ingest';
 import { ask } from './support/runs';
+import { listen } from './support/listen';
 import { byId } from './support/locators';
+import selfSigned from './support/selfSigned.json';
 
 const fixture = useFixture();
 const { add } = fixture;
@@ -103,12 +107,24 @@ type Mistake = Parameters<Fixture['run']>;
 const NOT_SENT = 'Nothing was sent for this item.';
 
 describe('the commonest mistakes', () => {
+	const unsigned = createServer(selfSigned);
+	let unsignedPort: number;
+	beforeAll(async () => void (unsignedPort = await listen(unsigned)));
+	afterAll(() => unsigned.close());
+
 	it.each<[string, () => Mistake, string, string]>([
 		[
 			'a wrong address',
-			() => onServer('https://no.such.invalid'),
+			// No name has so many letters in a row, so no name server is asked.
+			() => onServer(`https://${'x'.repeat(64)}.invalid`),
 			'The server could not be reached: the host name is not known (ENOTFOUND)',
 			'Check the Base URL of the credential, the server, and the proxy if n8n uses one.',
+		],
+		[
+			'a certificate that nobody has signed',
+			() => onServer(`https://localhost:${unsignedPort}`),
+			'The server could not be reached: its certificate is self-signed and not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)',
+			'whoever runs n8n names the file of its certificate in NODE_EXTRA_CA_CERTS',
 		],
 		[
 			'https for http',

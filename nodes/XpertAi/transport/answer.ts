@@ -1,4 +1,4 @@
-import { castArray, compact, get, isNil, isString, omitBy, uniq } from 'lodash';
+import { castArray, compact, get, inRange, isInteger, isNil, isString, omitBy, uniq } from 'lodash';
 import { DateTime } from 'luxon';
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 import { z } from 'zod';
@@ -50,8 +50,8 @@ export interface Answered<Answer> {
 /** A failure without the method and path of its request. */
 export type Details = Omit<Failure, 'method' | 'path'>;
 
-/** Accepts any answer, even an empty answer. */
-export const anyAnswer = z.unknown();
+/** Accepts any answer, even an empty answer, except one that reports a failure (see `reportedStatus`). */
+export const anyAnswer = z.unknown().refine((answer) => reportedStatus(answer, 200) === undefined);
 
 const filled = z.unknown().refine((value) => (value ?? '') !== '');
 
@@ -107,6 +107,18 @@ export function answerFlaw(answer: unknown, isText: boolean): string | undefined
 	return /^[[{]/.test(answer.trimStart()) ? 'it breaks off or is not valid JSON' : undefined;
 }
 
+/**
+ * Returns the status of a failure that a 2xx answer reports in its body: its `statusCode`, or the status of the answer
+ * for `success: false`. Only for answers that do not match their schema, because a good record may have such fields.
+ *
+ * @returns undefined if the answer reports no failure
+ */
+function reportedStatus(answer: unknown, status: number): number | undefined {
+	const { statusCode, success } = isJsonObject(answer) ? answer : {};
+	if (isInteger(statusCode) && inRange(Number(statusCode), 400, 600)) return Number(statusCode);
+	return success === false ? status : undefined;
+}
+
 /** Whether a value is a JSON object (not an array, not null). */
 export const isJsonObject = (value: unknown): value is IDataObject =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -114,7 +126,12 @@ export const isJsonObject = (value: unknown): value is IDataObject =>
 /** Reasons in plain words for PostgreSQL error codes that a real server has sent. */
 const DATABASE_REASONS: Record<string, string> = {
 	'22001': 'a text is too long for its field',
-	'22P02': 'a value has the wrong form, such as an ID that is not a UUID',
+	'22003': 'a number is out of range',
+	'22007': 'a date is not valid or out of range',
+	'22021': 'a text holds a character that it cannot store',
+	'22P02':
+		'a value has the wrong form, such as an ID that is not a UUID or text where a number belongs',
+	'22P05': 'a text holds a character that it cannot store',
 	'23502': 'a required value is missing',
 	'23503': 'it refers to a record that does not exist',
 	'23505': 'a record with the same key exists already',
@@ -196,26 +213,38 @@ export function readResponse<Answer>(
 ): Answered<Answer> | Details {
 	const requestId = textIn(headers['x-request-id']);
 	const answer = parseAnswer(body, redact);
-	if (status >= 200 && status < 300) {
-		// `parseAnswer` returns the body unchanged if the body is not JSON.
-		const flaw = answerFlaw(answer, answer === body);
-		const { success, data, error } = schema.safeParse(answer);
-		const serverTime = Date.parse(String(headers.date)) || undefined;
-		if (success && flaw === undefined) return { ok: true, status, answer: data, serverTime };
-		const reason = flaw ?? (error && answerIssue(answer, error));
-		return { kind: 'unreadable', status, requestId, reason };
-	}
-	if (status >= 300 && status < 400)
-		return { kind: 'redirect', status, requestId, reason: readUrl(`${headers.location}`)?.origin };
-	return {
+	/** The failure that the answer reports with this status. */
+	const failure = (code: number, otherReason?: string): Details => ({
 		kind: 'status',
-		status,
+		status: code,
 		requestId,
 		databaseCode: databaseCodeIn(answer),
-		reason: failureReason(answer) ?? textIn(statusMessage),
+		reason: failureReason(answer) ?? otherReason,
 		retryAfterMs: parseRetryAfter(headers['retry-after'], systemClock.now()),
-		missing: status === 404 ? missingIn(answer) : undefined,
-	};
+		missing: code === 404 ? missingIn(answer) : undefined,
+	});
+	if (status >= 300 && status < 400)
+		return { kind: 'redirect', status, requestId, reason: redirectTarget(headers.location) };
+	if (status < 200 || status >= 300) return failure(status, textIn(statusMessage));
+	// `parseAnswer` returns the body unchanged if the body is not JSON.
+	const flaw = answerFlaw(answer, answer === body);
+	const { success, data, error } = schema.safeParse(answer);
+	const serverTime = Date.parse(String(headers.date)) || undefined;
+	if (success && flaw === undefined) return { ok: true, status, answer: data, serverTime };
+	const reported = reportedStatus(answer, status);
+	if (reported !== undefined) return failure(reported);
+	const reason = flaw ?? (error && answerIssue(answer, error));
+	return { kind: 'unreadable', status, requestId, reason };
+}
+
+/** Describes where a redirect leads, without the path and the query, which may contain secrets. */
+function redirectTarget(location: unknown): string | undefined {
+	const text = textIn(location);
+	if (text === undefined) return undefined;
+	const url = readUrl(text);
+	if (!url) return 'another path of the same server';
+	// Addresses such as `mailto:` have no origin.
+	return url.origin === 'null' ? url.protocol : url.origin;
 }
 
 const textIn = (header: unknown) => (typeof header === 'string' && header) || undefined;

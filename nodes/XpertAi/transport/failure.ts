@@ -1,4 +1,4 @@
-import { compact } from 'lodash';
+import { compact, inRange } from 'lodash';
 
 import { sanitize } from './sanitize';
 
@@ -22,7 +22,7 @@ const KIND_HINTS = {
 	/** A 2xx answer does not contain the expected data. Example: an HTML page or incomplete JSON. */
 	unreadable:
 		'Enter the address of an Xpert AI server as Base URL in the credential, not that of a page, and look at proxies on the way. The server may have done the work.',
-	/** The server or a proxy sent an error status, such as 404 or 502. */
+	/** The server or a proxy sent an error status, such as 404 or 502, or reported a failure under a 2xx status. */
 	status: '',
 };
 
@@ -62,6 +62,7 @@ const STATUS_HINTS: Record<number, string> = {
 	401: 'Make a new key under Settings → API Keys on the server and enter it in the credential: this one may have expired, or belong to another server.',
 	404: 'Enter the address of an Xpert AI server as Base URL in the credential, without the path of a page. An older server may not offer this operation, and proxies also answer this way while their server is away.',
 	407: 'The proxy between n8n and the server asks for a user name and password. Whoever runs n8n adds them to its address in HTTPS_PROXY.',
+	408: 'The server gave up waiting. Run it again later.',
 	413: 'Make it smaller, or have the limit raised: Xpert AI servers take 50 MB of JSON in one request, many proxies less.',
 	429: 'Wait, then run it again with fewer at once.',
 	500: 'Xpert AI servers answer this way to an ID that is not a UUID and to a body they cannot read. Then look up the request ID in the log of the server.',
@@ -69,29 +70,80 @@ const STATUS_HINTS: Record<number, string> = {
 
 const OUTAGE_HINT = 'The server could not finish the request. Run it again later.';
 
+const REPORTED_HINT =
+	'It may have done part of the work. Look up the request ID in the log of the server.';
+
 const RECORD_HINT =
 	'The server does not have this, or the key may not see it. Check the IDs and names you have given.';
 
 const PLAIN_HTTP_HINT =
 	'Enter the Base URL with the port that speaks https, or with http:// and, for another host, Allow Insecure HTTP.';
 
-/** Matches the Node.js error codes of a failed TLS connection or a rejected certificate. */
-const TLS_CODE = /^(EPROTO|ERR_TLS_.+|CERT_.+|.*SELF_SIGNED_CERT.*|UNABLE_TO_(GET|VERIFY)_.+)$/;
+/** Reasons for a rejected certificate, each with its error codes of Node.js (https://nodejs.org/api/tls.html). */
+const CERTIFICATE_REASONS = new Map(
+	(
+		[
+			['has expired', 'CERT_HAS_EXPIRED'],
+			['is not valid yet', 'CERT_NOT_YET_VALID'],
+			['was revoked', 'CERT_REVOKED'],
+			['is self-signed and not trusted', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+			['is for another host', 'ERR_TLS_CERT_ALTNAME_INVALID', 'HOSTNAME_MISMATCH'],
+			[
+				'comes from an authority that is not known',
+				'UNABLE_TO_GET_ISSUER_CERT',
+				'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+				'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+			],
+			[
+				'comes from an authority that is not trusted',
+				'SELF_SIGNED_CERT_IN_CHAIN',
+				'CERT_UNTRUSTED',
+				'CERT_REJECTED',
+				'CERT_CHAIN_TOO_LONG',
+				'PATH_LENGTH_EXCEEDED',
+				'INVALID_CA',
+			],
+			['was not made for a server', 'INVALID_PURPOSE'],
+			[
+				'is damaged',
+				'CERT_SIGNATURE_FAILURE',
+				'UNABLE_TO_DECRYPT_CERT_SIGNATURE',
+				'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY',
+				'ERROR_IN_CERT_NOT_BEFORE_FIELD',
+				'ERROR_IN_CERT_NOT_AFTER_FIELD',
+			],
+		] as const
+	).flatMap(([reason, ...codes]) =>
+		codes.map((code): [string, string] => [code, `its certificate ${reason}`]),
+	),
+);
 
-/** Matches the Node.js error codes of a connection that could not be opened. */
-const UNCONNECTED_CODE = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
+const CERTIFICATE_HINT =
+	'Certificates are always checked. Have that of the server corrected. For an authority of your own, whoever runs n8n names the file of its certificate in NODE_EXTRA_CA_CERTS.';
 
-/** User-friendly reasons for network errors, by error code. */
-const NETWORK_REASONS: Record<string, string> = {
-	ECONNREFUSED: 'nothing accepts connections at this address',
-	ENOTFOUND: 'the host name is not known',
-	EAI_AGAIN: 'the host name could not be looked up just now',
-	EPROTO: 'no secure connection could be agreed on',
-	ECONNRESET: 'the connection was closed before an answer came',
-	EPIPE: 'the connection was closed while sending',
+/** Reasons for a connection that could not be opened, by error code. Nothing was sent. */
+const UNCONNECTED_REASONS = new Map([
+	['ECONNREFUSED', 'nothing accepts connections at this address'],
+	['ENOTFOUND', 'the host name is not known'],
+	['EAI_AGAIN', 'the host name could not be looked up just now'],
+	['EHOSTUNREACH', 'the host cannot be reached'],
+	['ENETUNREACH', 'the network cannot be reached'],
+]);
+
+/** Reasons for network errors, by error code, or by message if there is no code. */
+const NETWORK_REASONS = new Map([
+	...CERTIFICATE_REASONS,
+	...UNCONNECTED_REASONS,
+	['EPROTO', 'no secure connection could be agreed on'],
+	['ECONNRESET', 'the connection was closed before an answer came'],
+	['EPIPE', 'the connection was closed while sending'],
 	// axios uses this code if the connection closes in the middle of an answer.
-	ERR_BAD_RESPONSE: 'the connection was closed in the middle of the answer',
-};
+	['ERR_BAD_RESPONSE', 'the connection was closed in the middle of the answer'],
+	[
+		'Proxy connection ended before receiving CONNECT response',
+		'the proxy closed the connection without an answer',
+	],
+]);
 
 /** Describes a failure in one sentence. */
 export const failureMessage = (failure: Failure): string => MESSAGES[failure.kind](failure);
@@ -106,7 +158,7 @@ const MESSAGES: Record<Failure['kind'], (failure: Failure) => string> = {
 		const { code, reason } = failure;
 		const known = speaksPlainHttp(failure)
 			? 'the address speaks http, not https'
-			: (NETWORK_REASONS[code ?? ''] ?? reason ?? 'the connection broke');
+			: (NETWORK_REASONS.get(code ?? reason ?? '') ?? reason ?? 'the connection broke');
 		return `The server could not be reached: ${known}${code ? ` (${code})` : ''}`;
 	},
 	redirect: ({ reason, status }) =>
@@ -115,8 +167,11 @@ const MESSAGES: Record<Failure['kind'], (failure: Failure) => string> = {
 	unsuccessful: ({ reason = '' }) => sanitize(reason) ?? 'It did not end well',
 	unreadable: ({ reason, status }) =>
 		`The server's answer cannot be read: ${reason} (HTTP ${status})`,
-	status: ({ reason, status = 0 }) => {
+	status: (failure) => {
+		const { reason, status = 0 } = failure;
 		const known = STATUS_MESSAGES[status];
+		if (isReported(failure))
+			return `The server says that it failed: ${reason || 'it gave no reason'} (HTTP ${status})`;
 		if (known) return `${known}${reason ? `: ${reason}` : ''} (HTTP ${status})`;
 		return `The ${status === 407 ? 'proxy' : 'server'} answered ${status}: ${reason || 'it gave no reason'}`;
 	},
@@ -130,10 +185,14 @@ const STATUS_MESSAGES: Record<number, string> = {
 	429: 'The server takes no more requests just now',
 };
 
+/** Matches the error codes of a TLS connection that could not be opened, besides those of certificates. */
+const TLS_CODE = /^(EPROTO|ERR_TLS_.+|CERT_.+)$/;
+
 /** Matches the TLS errors that occur when a server answers in plain HTTP. */
 const PLAIN_HTTP = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
 
-const failsTls = (code: string) => TLS_CODE.test(code) || PLAIN_HTTP.test(code);
+const failsTls = (code: string) =>
+	CERTIFICATE_REASONS.has(code) || TLS_CODE.test(code) || PLAIN_HTTP.test(code);
 
 const speaksPlainHttp = ({ kind, code, reason = '' }: Failure) =>
 	kind === 'network' && PLAIN_HTTP.test(`${code} ${reason}`.replace(/ /g, '_').toUpperCase());
@@ -154,10 +213,12 @@ export function failureDescription(failure: Failure, hint = generalHint(failure)
 
 /** Returns the hint for the kind and status of a failure, or an empty text. */
 function generalHint(failure: Failure): string {
-	const { kind, status = 0, missing } = failure;
+	const { kind, status = 0, code = '', missing } = failure;
 	if (missing === 'record') return RECORD_HINT;
 	if (speaksPlainHttp(failure)) return PLAIN_HTTP_HINT;
+	if (kind === 'network' && CERTIFICATE_REASONS.has(code)) return CERTIFICATE_HINT;
 	if (kind !== 'status') return KIND_HINTS[kind];
+	if (isReported(failure)) return REPORTED_HINT;
 	return STATUS_HINTS[status] ?? (status >= 500 ? OUTAGE_HINT : '');
 }
 
@@ -199,7 +260,7 @@ export function certainlyNotDone(failure: Failure): boolean {
 export const isNeverSent = ({ kind, code = '' }: Failure) =>
 	kind === 'refused' ||
 	kind === 'blocked' ||
-	(kind === 'network' && (UNCONNECTED_CODE.test(code) || failsTls(code)));
+	(kind === 'network' && (UNCONNECTED_REASONS.has(code) || failsTls(code)));
 
 /**
  * Matches the server's reason for rejecting requests during an index rebuild of a knowledgebase. The server processes
@@ -213,13 +274,20 @@ export const isBusy = ({ kind, status, reason = '' }: Failure) =>
 
 /**
  * Whether the server may have processed the request, or may still process it. The server may still process the
- * request after a status above 501, because a proxy usually sends such a status. Always false for the kind
+ * request after a status above 501, because a proxy usually sends such a status, and may have done part of it if it
+ * reports a failure under a 2xx status. Always false for the kind
  * `cancelled`, so callers must handle this kind separately.
  */
 export function isOutcomeUnknown(failure: Failure): boolean {
 	const { status = 0 } = failure;
-	return (isTransient(failure) || status > 501) && !certainlyNotDone(failure);
+	return (
+		(isTransient(failure) || isReported(failure) || status > 501) && !certainlyNotDone(failure)
+	);
 }
+
+/** Whether the server reported a failure under a 2xx status, with `success: false`. */
+const isReported = ({ kind, status = 0 }: Failure) =>
+	kind === 'status' && inRange(status, 200, 300);
 
 /** Whether the response suggests that the route does not exist. */
 export function isNoRoute({ kind, status = 0, missing }: Failure): boolean {

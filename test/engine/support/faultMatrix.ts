@@ -10,7 +10,14 @@ import { clock } from './clock';
 import type { CredentialData } from './credentials';
 import { MARK, type Fault } from './faultMatrixFaults';
 import type { MatrixOperation } from './faultMatrixOperations';
-import { ANSWERED, FOREIGN_404, OTHER_RECORD, TIMED_OUT, UNCERTAIN } from './faultMatrixReactions';
+import {
+	ANSWERED,
+	FOREIGN_404,
+	OTHER_RECORD,
+	REPORTED,
+	TIMED_OUT,
+	UNCERTAIN,
+} from './faultMatrixReactions';
 
 /** An operation that meets a fault, always or only once. */
 export interface Cell {
@@ -39,7 +46,7 @@ export interface FaultySandbox {
 }
 
 /** Faults with which the server has done the work, unless they last. */
-const MAY_BE_DONE = [UNCERTAIN, FOREIGN_404, TIMED_OUT, OTHER_RECORD, ANSWERED];
+const MAY_BE_DONE = [UNCERTAIN, FOREIGN_404, TIMED_OUT, OTHER_RECORD, ANSWERED, REPORTED];
 
 const BEGINNING = ['run', 'start'];
 

@@ -22,6 +22,7 @@ export type Kind = (typeof KINDS)[number];
 
 type Reaction =
 	| 'fails'
+	| 'fails (?)'
 	| 'succeeds'
 	| 'sends again'
 	| 'sends twice'
@@ -90,6 +91,8 @@ const all = (reaction: Reaction, own?: Partial<Reactions>) =>
 export const REJECTED = reactions('fails', 'fails', 'sends halves', 'fails');
 /** No part of a batch shows what of the whole batch was stored before it broke. */
 export const SERVER_ERROR = reactions('fails', 'fails', 'sends halves (?)', 'fails');
+/** The server says that it failed, under a status that does not say what it has done by then. */
+export const REPORTED = reactions('fails', 'fails', 'fails (?)', 'reads the thread');
 export const FINAL = all('fails');
 export const ANSWERED = all('succeeds');
 /** Submit takes a server without the route of its memory for one that remembers nothing. */
@@ -171,6 +174,8 @@ export function expected(
 		case 'fails':
 		case 'has no route':
 			return fails;
+		case 'fails (?)':
+			return { ...fails, mayBeStored: true };
 		case 'succeeds':
 			return { ...fails, succeeds: true, requests: toSuccess(1) };
 		case 'sends again':

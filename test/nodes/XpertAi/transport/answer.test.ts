@@ -222,6 +222,10 @@ describe('the reason in a raw database answer', () => {
 
 	it.each<[string, string]>([
 		['22001', 'a text is too long for its field'],
+		['22003', 'a number is out of range'],
+		['22007', 'a date is not valid or out of range'],
+		['22021', 'a text holds a character that it cannot store'],
+		['22P05', 'a text holds a character that it cannot store'],
 		['22P02', 'such as an ID that is not a UUID'],
 		['23502', 'a required value is missing'],
 		['23503', 'it refers to a record that does not exist'],

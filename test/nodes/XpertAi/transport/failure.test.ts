@@ -24,6 +24,16 @@ const status = (value: number, facts: Partial<Facts> = {}): Facts => ({
 	status: value,
 	...facts,
 });
+/** What Node.js says of certificates that it rejects: https://nodejs.org/api/tls.html#x509-certificate-error-codes. */
+const CERTIFICATE_FAULTS = [
+	...['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'CERT_REVOKED', 'CERT_REJECTED', 'CERT_UNTRUSTED'],
+	...['CERT_CHAIN_TOO_LONG', 'CERT_SIGNATURE_FAILURE', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+	...['ERROR_IN_CERT_NOT_AFTER_FIELD', 'ERROR_IN_CERT_NOT_BEFORE_FIELD', 'HOSTNAME_MISMATCH'],
+	...['ERR_TLS_CERT_ALTNAME_INVALID', 'INVALID_CA', 'INVALID_PURPOSE', 'PATH_LENGTH_EXCEEDED'],
+	...['SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY'],
+	...['UNABLE_TO_DECRYPT_CERT_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT'],
+	...['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+];
 const UNREACHED = 'The server could not be reached:';
 
 describe('the error a user reads', () => {
@@ -68,6 +78,16 @@ describe('the error a user reads', () => {
 			network('EPROTO', 'write EPROTO: sslv3 alert handshake failure'),
 			'Check the Base URL',
 		],
+		[
+			`${UNREACHED} the proxy closed the connection without an answer`,
+			network(undefined, 'Proxy connection ended before receiving CONNECT response'),
+			'the proxy if n8n uses one',
+		],
+		[
+			`${UNREACHED} its certificate has expired (CERT_HAS_EXPIRED)`,
+			network('CERT_HAS_EXPIRED'),
+			'in NODE_EXTRA_CA_CERTS',
+		],
 		[`${UNREACHED} No proxy`, network(undefined, 'No proxy'), 'the proxy if n8n uses one'],
 		[`${UNREACHED} odd (EODD)`, network('EODD', 'odd'), 'Check the Base URL'],
 		['The proxy answered 407: it gave no reason', status(407), 'a user name and password'],
@@ -86,7 +106,17 @@ describe('the error a user reads', () => {
 			status(404, { missing: 'record' }),
 			'Check the IDs and names you have given',
 		],
-		['The server answered 408: it gave no reason', status(408), ''],
+		[
+			'The server says that it failed: no room (HTTP 200)',
+			status(200, { reason: 'no room' }),
+			'the request ID in the log',
+		],
+		[
+			'The server says that it failed: it gave no reason (HTTP 201)',
+			status(201),
+			'part of the work',
+		],
+		['The server answered 408: it gave no reason', status(408), 'Run it again later'],
 		['The server answered 418: it gave no reason', status(418), ''],
 		[
 			'The server takes no more requests just now (HTTP 429)',
@@ -112,11 +142,20 @@ describe('the error a user reads', () => {
 		expect(error.node).toBe(node);
 	});
 
-	const CODES = ['ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', 'EPIPE', 'ECONNREFUSED'];
-	it.each([...CODES, 'ERR_BAD_RESPONSE', 'EPROTO'])('says %s in plain words', (code) => {
-		const { message } = errorFor(network(code));
-		expect(message).toMatch(new RegExp(`^${UNREACHED} .{9,} \\(${code}\\)$`));
-		expect(message).not.toContain('words of the system');
+	const CODES = ['ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH'];
+	it.each([...CODES, 'ECONNREFUSED', 'ERR_BAD_RESPONSE', 'EPROTO'])(
+		'says %s in plain words',
+		(code) => {
+			const { message } = errorFor(network(code));
+			expect(message).toMatch(new RegExp(`^${UNREACHED} .{9,} \\(${code}\\)$`));
+			expect(message).not.toContain('words of the system');
+		},
+	);
+
+	it.each(CERTIFICATE_FAULTS)('says %s in plain words, and where to name an authority', (code) => {
+		const { message, description } = errorFor(network(code));
+		expect(message).toMatch(new RegExp(`^${UNREACHED} its certificate .{9,} \\(${code}\\)$`));
+		expect(description).toContain('NODE_EXTRA_CA_CERTS');
 	});
 
 	it('says with the next step how long the server asks to wait', () => {
@@ -161,7 +200,10 @@ const meanings = (facts: Facts) =>
 describe('a status without more', () => {
 	it.each<[Predicate, number[]]>([
 		['isTransient', [404, 408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530]],
-		['isOutcomeUnknown', [404, 408, 425, ...STATUSES.filter((status) => status > 501)]],
+		[
+			'isOutcomeUnknown',
+			[...STATUSES.slice(100, 200), 404, 408, 425, ...STATUSES.filter((status) => status > 501)],
+		],
 		['certainlyNotDone', [429]],
 		['isRejection', [400, 422]],
 		['mayBePartlyDone', [400, 422, 500]],
@@ -224,19 +266,17 @@ describe('a failure', () => {
 			{ kind: 'network', code: 'ERR_SSL_PACKET_LENGTH_TOO_LONG' },
 			['certainlyNotDone', 'isNeverSent'],
 		],
-		...[
-			'CERT_HAS_EXPIRED',
-			'DEPTH_ZERO_SELF_SIGNED_CERT',
-			'ERR_TLS_CERT_ALTNAME_INVALID',
-			'SELF_SIGNED_CERT_IN_CHAIN',
-			'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-			'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-		].map((code): [string, Facts, Predicate[]] => [
+		...CERTIFICATE_FAULTS.map((code): [string, Facts, Predicate[]] => [
 			code,
 			{ kind: 'network', code },
 			['certainlyNotDone', 'isNeverSent'],
 		]),
 
+		[
+			'a failure that is reported under status 200',
+			{ kind: 'status', status: 200 },
+			['isOutcomeUnknown'],
+		],
 		[
 			'status 503 with Retry-After',
 			{ kind: 'status', status: 503, retryAfterMs: 0 },

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { UserError } from 'n8n-workflow';
 import { z } from 'zod';
 
+import { anyAnswer, recordWith } from 'nodes/XpertAi/transport/answer';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
 import type { ApiRequest } from 'nodes/XpertAi/transport/request';
 import { multipartBody } from 'nodes/XpertAi/transport/multipart';
@@ -239,7 +240,12 @@ describe('a failure', () => {
 		[
 			'a redirect to a path',
 			{ status: 302, headers: { location: '/login' } },
-			{ kind: 'redirect', reason: undefined },
+			{ kind: 'redirect', reason: 'another path of the same server' },
+		],
+		[
+			'a redirect that leads to no server',
+			{ status: 302, headers: { location: 'mailto:admin@example.com' } },
+			{ kind: 'redirect', reason: 'mailto:' },
 		],
 		['a redirect to nowhere', { status: 302 }, { kind: 'redirect', reason: undefined }],
 		[
@@ -292,6 +298,58 @@ describe('a failure', () => {
 		),
 	])('is told of %s', async (_, exchange, expected) => {
 		expect(await failureOf(exchange)).toMatchObject({ ...WHERE, ...expected });
+	});
+
+	describe('that a success reports itself', () => {
+		const record = recordWith('id');
+		const NO_ROOM = { message: 'No room' };
+
+		it.each<[string, number, object, Partial<Failure>]>([
+			['a status', 200, { statusCode: 500, ...NO_ROOM }, { status: 500, reason: 'No room' }],
+			[
+				'a status with a list of words',
+				201,
+				{ statusCode: 400, message: ['a', 'b'] },
+				{ status: 400, reason: 'a; b' },
+			],
+			['a status alone', 201, { statusCode: 503 }, { status: 503, reason: undefined }],
+			[
+				'a missing record',
+				200,
+				{ statusCode: 404, message: 'Not here' },
+				{ status: 404, missing: 'record' },
+			],
+			['no success', 201, { success: false }, { status: 201, reason: undefined }],
+			[
+				'no success, and why',
+				200,
+				{ success: false, ...NO_ROOM },
+				{ status: 200, reason: 'No room' },
+			],
+		])('has its status and its words: %s', async (_, status, body, expected) => {
+			const statusMessage = 'OK';
+			for (const schema of [record, anyAnswer]) {
+				const exchange = { status, statusMessage, body: JSON.stringify(body), request: { schema } };
+				expect(await failureOf(exchange)).toMatchObject({ kind: 'status', ...expected });
+			}
+		});
+
+		it.each<[string, object]>([
+			['a status that is none of a failure', { statusCode: 201 }],
+			['a status in text', { statusCode: '500' }],
+			['a count', { statusCode: 4711 }],
+			['a success', { success: true }],
+			['a message', { message: 'no' }],
+		])('is none in %s', async (_, body) => {
+			const { outcome } = await sendOnce({ body: JSON.stringify(body) });
+			expect(outcome).toMatchObject({ ok: true, answer: body });
+		});
+
+		it('is none in a record that is what was asked for', async () => {
+			const answer = { id: 'a', success: false, statusCode: 500 };
+			const exchange = { body: JSON.stringify(answer), request: { schema: record } };
+			expect((await sendOnce(exchange)).outcome).toMatchObject({ ok: true, answer });
+		});
 	});
 
 	it('waits until the date of a Retry-After, by the clock of this machine', async () => {
