@@ -119,8 +119,10 @@ describe('a redirect to another origin', () => {
 	});
 });
 
+type Repeated = [string, (token: string) => { headers?: object; body: string }];
+
 /** All ways in which a server may repeat the token of a request in what it says of a failure. */
-const REPEATED: Array<[string, (token: string) => { headers?: object; body: string }]> = [
+const REPEATED: Repeated[] = [
 	['as its reason', (token) => ({ body: JSON.stringify({ message: `no ${token}` }) })],
 	['as the title of a page', (token) => ({ body: `<html><title>${token}</title></html>` })],
 	['as a request ID', (token) => ({ headers: { 'x-request-id': token }, body: '{}' })],
@@ -129,9 +131,27 @@ const REPEATED: Array<[string, (token: string) => { headers?: object; body: stri
 		(token) => ({ body: JSON.stringify({ query: 'x', code: token, column: token }) }),
 	],
 	['in an address', (token) => ({ body: `/login?token=${encodeURIComponent(token)}` })],
+	...(['hex', 'base64', 'base64url'] as const).map(
+		(encoding): Repeated => [
+			`in ${encoding}, alone and as a header`,
+			(token) => {
+				const [alone, header] = [token, `Bearer ${token}`].map((text) => encoded(text, encoding));
+				return { headers: { 'x-request-id': alone }, body: JSON.stringify({ message: header }) };
+			},
+		],
+	),
 ];
 
-const writtenAs = (token: string) => [token, encodeURIComponent(token)];
+const encoded = (text: string, encoding: BufferEncoding) => Buffer.from(text).toString(encoding);
+
+/** How a token is looked for. In base64 its last letters depend on what follows. */
+const writtenAs = (token: string) => [
+	token,
+	encodeURIComponent(token),
+	encoded(token, 'hex'),
+	encoded(token, 'base64').slice(0, -4),
+	encoded(`Bearer ${token}`, 'base64').slice(12, -4),
+];
 
 describe('a token that the server repeats in a failure', () => {
 	it.each(REPEATED)('%s comes out nowhere, of no operation', async (_, repeat) => {

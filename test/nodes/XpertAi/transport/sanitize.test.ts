@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { escape as escapeHtml } from 'lodash';
+import { cloneDeepWith, escape as escapeHtml } from 'lodash';
 
 import { cleanAnswer, redactor, sanitize, titleOf } from 'nodes/XpertAi/transport/sanitize';
 
@@ -85,6 +85,31 @@ describe('the words in an answer', () => {
 			[{ output: `Error: Bearer ${TOKEN}` }, { output: `An Error: ${TOKEN}` }],
 			[{ output: 'Error: Bearer ***' }, { output: `An Error: ${TOKEN}` }],
 		],
+		// Other tokens that a tool has found stay, because a workflow may need them.
+		...Object.entries({
+			'in what goes into a tool': { type: 'component', data: { input: { deep: [TOKEN] } } },
+			'in what comes out of a tool, without the tokens of others': {
+				type: 'component',
+				data: { output: `Bearer other-123 ${TOKEN}` },
+			},
+			'in the passages that a step has found': {
+				type: 'component',
+				data: { data: [{ pageContent: TOKEN }] },
+			},
+			'in the calls of a message': { tool_calls: [{ args: { url: TOKEN } }], content: 'x' },
+			'in the result of a call': { tool_call_id: 'call_1', content: [{ text: TOKEN }] },
+		}).map(([name, part]): [string, unknown, unknown] => [
+			name,
+			part,
+			cloneDeepWith(part, (text: unknown) =>
+				typeof text === 'string' ? text.replace(TOKEN, '***') : undefined,
+			),
+		]),
+		[
+			'not in a text of the assistant',
+			{ type: 'text', data: TOKEN, content: TOKEN },
+			{ type: 'text', data: TOKEN, content: TOKEN },
+		],
 		[
 			'not in the metadata of a document',
 			{ metadata: { error: TOKEN, tasks: [{ name: TOKEN }] }, error: { metadata: [TOKEN] } },
@@ -127,6 +152,15 @@ describe('the ways to write a token', () => {
 		['as it is', (token) => token],
 		['in an address', encodeURIComponent],
 		['in JSON', (token) => JSON.stringify({ token })],
+		['in hexadecimal digits', (token) => Buffer.from(token).toString('hex')],
+		['in large hexadecimal digits', (token) => Buffer.from(token).toString('hex').toUpperCase()],
+		['in base64', btoa],
+		['in base64 without padding', (token) => btoa(token).replace(/=+$/, '')],
+		['in base64 for addresses', (token) => Buffer.from(token).toString('base64url')],
+		['in base64 in an address', (token) => encodeURIComponent(btoa(token))],
+		['in the base64 of a header', (token) => btoa(`Bearer ${token}`)],
+		['in the base64 of a user name', (token) => btoa(`u:${token}:x`)],
+		['in the base64 of an object', (token) => btoa(`{"a":1,"token":"${token}"}`)],
 		['in lower case', (token) => token.toLowerCase()],
 		['in upper case', (token) => token.toUpperCase()],
 		['percent-encoded', (token) => each(token, (code) => `%${hex(code)}`)],
@@ -156,6 +190,10 @@ describe('the ways to write a token', () => {
 				const rest = redactor(token)(`x ${write(token)} y`);
 				expect(rest).toContain('***');
 				expect(rest.toLowerCase()).not.toContain(token.toLowerCase());
+				expect(rest.toLowerCase()).not.toContain(each(token, hex).slice(2, -2));
+				// What is left of base64 is what its neighbours have a part in.
+				for (const part of rest.split(/[^A-Za-z0-9+/_-]+/))
+					expect(Buffer.from(part, 'base64').toString('latin1')).not.toContain(token.slice(2, -2));
 			}),
 		);
 	});
@@ -181,6 +219,8 @@ describe('the ways to write a token', () => {
 	});
 
 	it('leaves ordinary words alone', () => {
+		// The base64 and the digits of a short token occur in words.
+		expect(redactor('abc')('YWJj or 616263')).toBe('YWJj or 616263');
 		expect(redactor('')('')).toBe('');
 		expect(redactor('')('Bearer authentication')).toBe('Bearer authentication');
 		expect(redactor('')('bearer  another-1')).toBe('Bearer ***');
