@@ -12,6 +12,7 @@ import type { Failure } from '../transport/failure';
 import type { Connection } from '../transport/request';
 import { isIdField } from './fields';
 import { type HintContext, type ItemError, type NamedId, apiError, callOrThrow } from './apiError';
+import { resolveParameter } from './identity';
 import { Reader, chosenId, fieldName } from './userInput';
 
 /** An input item. Reads the parameters of the operation, sends requests, and creates outputs and errors. */
@@ -29,11 +30,12 @@ export class Item extends Reader {
 		fields: INodeProperties[],
 		readonly connection: Connection,
 	) {
+		const node = context.getNode();
 		// Skips the slow validation of n8n. `Reader` checks the values.
 		const resolve: Reader['resolve'] = (name, initial) =>
-			context.getNodeParameter(name, index, initial, { skipValidation: true });
+			resolveParameter({ context, index, node }, name, initial);
 		const suffix = context.getInputData().length > 1 ? ` [item ${index}]` : '';
-		super(context.getNode(), fields, resolve, 'Nothing was sent for this item.', index, suffix);
+		super(node, fields, resolve, 'Nothing was sent for this item.', index, suffix);
 	}
 
 	/**

@@ -32,14 +32,12 @@ import {
 	LONE_SURROGATE_RULE,
 	type Schema,
 	UUID_RULE,
-	canonicalKey,
 	hasLoneSurrogate,
 	isUuid,
 	isoText,
 	jsonValue,
-	keyRule,
-	missingValueIn,
 } from '../payloads/common';
+import { hasLostDigits, missingValueIn } from '../payloads/identity';
 import { isJsonObject } from '../transport/answer';
 import { type FieldValues, filledOnly, isContainer, isIdField, splitList } from './fields';
 import { operationError } from './apiError';
@@ -136,12 +134,7 @@ export class Reader {
 	 * @throws the error of n8n if an expression fails
 	 */
 	parameter(name: string, initial: NodeParameterValueType = ''): unknown {
-		const fixed = findPath(givenFor(this.node, name), isFixedExpression);
-		if (fixed) {
-			// A resource mapper stores its columns under the key `value`. The n8n panel does not show this key.
-			const path = [...name.split('.'), ...fixed].filter((part) => part !== 'value');
-			this.refuse({ field: fieldName(path, { fields: this.fields }), ...FIXED_EXPRESSION });
-		}
+		this.refuseFixedExpression(name);
 		const resolved = attempt(() => this.resolve(name, initial));
 		if (isError(resolved)) {
 			if (!/call stack/i.test(resolved.message)) throw resolved;
@@ -150,6 +143,15 @@ export class Reader {
 		const value = locatorValue(resolved);
 		if (isBlank(value) && this.fieldOf(name)?.required) this.refuseIfExpression(name);
 		return value;
+	}
+
+	/** Throws an error if a Fixed parameter contains an expression. n8n does not resolve it. */
+	refuseFixedExpression(name: string): void {
+		const fixed = findPath(givenFor(this.node, name), isFixedExpression);
+		if (!fixed) return;
+		// A resource mapper stores its columns under the key `value`. The n8n panel does not show this key.
+		const path = [...name.split('.'), ...fixed].filter((part) => part !== 'value');
+		this.refuse({ field: fieldName(path, { fields: this.fields }), ...FIXED_EXPRESSION });
 	}
 
 	/**
@@ -162,9 +164,21 @@ export class Reader {
 		const constants = constantsOf(this.node);
 		const [knownSchema, knownInitial, known] = constants.get(name) ?? [];
 		if (knownSchema === schema && knownInitial === initial) return known as Value;
+		const start = initial ?? this.fieldOf(name)?.default;
+		const whole = this.typed(name, this.parameter(name, start), schema, start);
+		if (!findPath([this.node.parameters[name.replace(/\..*/, '')], start], isExpression))
+			constants.set(name, [schema, initial, whole]);
+		return whole;
+	}
+
+	/** Converts and checks a value that was read for a parameter. Parameters are the same as of `setting`. */
+	typed<Value>(
+		name: string,
+		raw: unknown,
+		schema: Schema<Value>,
+		start?: NodeParameterValueType,
+	): Value {
 		const field = this.fieldOf(name);
-		const start = initial ?? field?.default;
-		const raw = this.parameter(name, start);
 		const given = isNothing(raw) ? start : raw;
 		const naming =
 			field?.type === 'json'
@@ -173,10 +187,7 @@ export class Reader {
 		const value = field ? this.check(fieldSchema(field), given, naming) : given;
 		const options = (field?.type === 'collection' && field.options) as INodeProperties[] | false;
 		const initials = options && Object.fromEntries(options.map((one) => [one.name, one.default]));
-		const whole = this.check(schema, initials ? defaults({}, value, initials) : value, naming);
-		if (!findPath([this.node.parameters[name.replace(/\..*/, '')], start], isExpression))
-			constants.set(name, [schema, initial, whole]);
-		return whole;
+		return this.check(schema, initials ? defaults({}, value, initials) : value, naming);
 	}
 
 	/**
@@ -199,6 +210,11 @@ export class Reader {
 	 */
 	text(name: string, initial = ''): string {
 		return this.setting(name, textValue, initial);
+	}
+
+	/** Converts a value that was read for a parameter to text, as `text` does. */
+	asText(name: string, raw: unknown): string {
+		return this.typed(name, raw, textValue, '');
 	}
 
 	/** Reads a parameter as text. Throws if the text is empty. */
@@ -310,10 +326,7 @@ const converted = (
 
 const textValue = z.string().default('');
 
-const LOST_DIGITS = 'must be text, as so large a number has lost its last digits';
-
-/** Whether a number is an integer that JavaScript may have rounded. */
-const hasLostDigits = (value: unknown) => Number.isInteger(value) && !Number.isSafeInteger(value);
+export const LOST_DIGITS = 'must be text, as so large a number has lost its last digits';
 
 /** Converts numbers, booleans and dates to text. Rejects rounded integers and lone surrogates. */
 const stringSchema = converted(
@@ -591,20 +604,6 @@ export function isFilled(node: INode, name: string): boolean {
 }
 
 /**
- * Reads a key and converts it to canonical form (see `canonicalKey`).
- *
- * @param isShared whether all users of the same key share a record; if true, rejects a key with a missing part, e.g.
- * `chat-undefined`, or `chat-` from `=chat-{{ $json.id }}`
- * @throws NodeOperationError if the key is invalid
- */
-export function keyOf(item: Reader, name: string, isShared = false): string {
-	const text = item.text(name).trim();
-	const constant = isShared ? constantPart(givenFor(item.node, name)).trim() : '';
-	if (text === constant) item.refuseIfExpression(name);
-	return checkedKey(item, text, `"${item.labelOf(name)}"`, isShared);
-}
-
-/**
  * Reads and trims an optional text; undefined if the user left the field empty.
  *
  * @throws NodeOperationError if the result of an expression is empty
@@ -614,25 +613,6 @@ export function textIfGiven(item: Reader, name: string): string | undefined {
 	const text = item.text(name).trim();
 	if (text === '') item.refuseIfExpression(name);
 	return text;
-}
-
-/**
- * Reads an optional key in canonical form; undefined if the user left the field empty.
- *
- * @throws NodeOperationError if the key is invalid
- */
-export const keyIfGiven = (item: Reader, name: string): string | undefined =>
-	isFilled(item.node, name) ? keyOf(item, name) : undefined;
-
-/**
- * Converts a value to a key in canonical form.
- *
- * @throws NodeOperationError if the key is invalid
- */
-export function checkedKey(item: Reader, value: unknown, field: string, isShared = false): string {
-	const key = canonicalKey(String(value));
-	const rule = hasLostDigits(value) ? LOST_DIGITS : keyRule(key, isShared);
-	return rule === undefined ? key : item.refuse({ field, rule });
 }
 
 /** Matches a variable or function of n8n expressions. Other `{{ }}` templates, e.g. Jinja, rarely contain these. */
@@ -652,9 +632,3 @@ const isFixedExpression = (part: unknown): boolean =>
 
 /** Matches double braces with their content. The content excludes `{{`, so that matching takes linear time. */
 const BRACED = /\{\{((?:(?!\{\{)[^])*?)\}\}/g;
-
-/** Returns the text outside the double braces of an expression, e.g. `chat-` for `=chat-{{ $json.id }}`. */
-export function constantPart(expression: unknown): string {
-	if (!isExpression(expression) || !expression.includes('{{')) return '';
-	return expression.slice(1).replace(BRACED, '');
-}

@@ -1,7 +1,8 @@
 import { chunk, compact, difference, map, omit, some, uniq, uniqBy } from 'lodash';
 import { z } from 'zod';
 
-import { canonicalKey, derivedId, numberIfAny, textIfAny } from '../payloads/common';
+import { derivedId, numberIfAny, textIfAny } from '../payloads/common';
+import { canonicalKey } from '../payloads/identity';
 import type { DocumentRecord } from '../payloads/document';
 import { type ApiClient, call } from '../transport/call';
 import {

@@ -1,6 +1,6 @@
 import { hash } from 'crypto';
 
-import { attempt, get, isError } from 'lodash';
+import { attempt, get, isDate, isError } from 'lodash';
 import { z } from 'zod';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -87,42 +87,6 @@ function exactNumbers(json: string): string {
 	});
 }
 
-/** Texts that an n8n expression returns for a missing value. */
-const MISSING_VALUES = new Set(['undefined', 'null', 'NaN', 'Invalid Date', 'Invalid DateTime']);
-
-const OBJECT_AS_TEXT = /\[object [A-Z]\w*\]/;
-
-/** Matches `undefined`, `null` or `NaN` as a separate word. Skips names such as `john.null@example.com`. */
-const MISSING_PART =
-	/(?<![\p{L}\p{N}])undefined(?![\p{L}\p{N}])|(?<![\p{L}\p{N}.])(?:null|NaN)(?![\p{L}\p{N}.])/u;
-
-/**
- * Returns the part of a text that stands for a missing value, such as `null`.
- *
- * @param inParts whether to find `undefined`, `null` and `NaN` inside a longer text, such as `chat-undefined`
- */
-export function missingValueIn(text: string, inParts = false): string | undefined {
-	if (MISSING_VALUES.has(text)) return text;
-	const found = OBJECT_AS_TEXT.exec(text) ?? (inParts ? MISSING_PART.exec(text) : null);
-	return found?.[0];
-}
-
-/** Normalizes a key. Conversion to NFC gives a name such as `Übersicht.txt` a single spelling in Unicode. */
-export const canonicalKey = (text: string): string =>
-	text.replaceAll('\0', '').trim().normalize('NFC');
-
-/**
- * Checks a canonical key. Returns the rule that the key breaks, if any.
- *
- * @param inParts see `missingValueIn`
- */
-export function keyRule(key: string, inParts = false): string | undefined {
-	if (key === '') return 'must not be empty';
-	if (hasLoneSurrogate(key)) return LONE_SURROGATE_RULE;
-	const missing = missingValueIn(key, inParts);
-	return missing && `holds "${missing}", which stands for a missing value`;
-}
-
 /** The UUID namespace for owner IDs that are not UUIDs. */
 const FOREIGN_OWNERS = '6f1d2c0e-3b7a-5a44-9d0b-2f7c8e51a913';
 
@@ -203,7 +167,7 @@ export function utcText(raw: unknown): unknown {
 
 /** Converts a valid Date or luxon DateTime to ISO 8601. Returns anything else unchanged. */
 export function isoText(raw: unknown): unknown {
-	if (raw instanceof Date) return Number.isNaN(raw.getTime()) ? raw : raw.toISOString();
+	if (isDate(raw)) return Number.isNaN(raw.getTime()) ? raw : raw.toISOString();
 	const toISO: unknown = get(raw, 'toISO');
 	return typeof toISO === 'function' ? ((toISO.call(raw) as unknown) ?? raw) : raw;
 }

@@ -1,8 +1,14 @@
 import { get, isEmpty } from 'lodash';
-import type { IExecuteFunctions, INodeParameters, INodeProperties } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	INodeParameters,
+	INodeProperties,
+} from 'n8n-workflow';
 
 import { Item } from '../../../nodes/XpertAi/execution/item';
 import type { Connection } from '../../../nodes/XpertAi/transport/request';
+import { n8nValue } from './expressions';
 import { node } from './node';
 
 /**
@@ -38,6 +44,8 @@ interface ItemFacts {
 	fields?: INodeProperties[];
 	index?: number;
 	connection?: Connection;
+	/** The JSON of the input item, from which n8n evaluates expressions. Without it, parameters are taken as they are. */
+	json?: IDataObject;
 	/** What else is asked of n8n. */
 	methods?: Partial<IExecuteFunctions>;
 }
@@ -45,16 +53,19 @@ interface ItemFacts {
 /** An item that reads its parameters off an object, as n8n reads them off the node. */
 export function itemOf(
 	parameters: Record<string, unknown>,
-	{ fields = [], index = 0, methods = {}, connection = unconnected }: ItemFacts = {},
+	{ fields = [], index = 0, methods = {}, connection = unconnected, json }: ItemFacts = {},
 ): Item {
-	const getNodeParameter = (name: string, _itemIndex: number, fallback?: unknown) =>
-		get(parameters, name, fallback) as unknown;
+	const getNodeParameter = (name: string, _itemIndex: number, fallback?: unknown) => {
+		const given: unknown = get(parameters, name, fallback);
+		return json ? n8nValue(given, json) : given;
+	};
 	const own = isEmpty(parameters) ? node : { ...node, parameters: parameters as INodeParameters };
 	const context = contextWith({
 		// The overloads of n8n's method all come down to this one.
 		getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
 		getInputData: () => Array.from({ length: index + 1 }, () => ({ json: {} })),
 		getNode: () => own,
+		evaluateExpression: (expression) => n8nValue(`=${expression}`, json ?? {}),
 		...methods,
 	});
 	return new Item(context, index, fields, connection);

@@ -6,7 +6,7 @@ import { timeoutSeconds } from '../../execution/runOperation';
 import type { Item } from '../../execution/item';
 import type { Execution } from '../../execution/operation';
 import { mayContinue, addHints } from '../../execution/outputs';
-import { keyIfGiven, keyOf } from '../../execution/userInput';
+import { keyOf, sourceOf } from '../../execution/identity';
 import { SourceMemory } from '../../ingest/memory';
 import { fetchStatuses, switchDocuments } from '../../ingest/answers';
 import { derivedId } from '../../payloads/common';
@@ -62,7 +62,7 @@ export async function switchAll(
 /** The documents of an item, identified by key or by ID. */
 function requestedDocuments(item: Item) {
 	const knowledgebaseId = item.filledText('knowledgebaseId');
-	const sourceName = keyIfGiven(item, 'sourceName') ?? '';
+	const { sourceName } = sourceOf(item);
 	const isByKey = item.setting('documentsBy', identifiedBy) === 'key';
 	const key = isByKey ? keyOf(item, 'documentKey') : undefined;
 	const owner = keyOwner(knowledgebaseId, sourceName);

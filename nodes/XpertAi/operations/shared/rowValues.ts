@@ -1,10 +1,11 @@
-import { truncate } from 'lodash';
+import { isNil, truncate } from 'lodash';
 import { DateTime } from 'luxon';
 
 import { type FieldValues, splitList } from '../../execution/fields';
 import type { Item } from '../../execution/item';
 import { typedValue } from '../../execution/userInput';
 import { utcText } from '../../payloads/common';
+import { MissingPart } from '../../payloads/identity';
 import type { RowType } from './fields';
 
 /** A row as the user entered it. Fields that the user left empty are missing. */
@@ -15,29 +16,44 @@ export interface Row {
 	mayBeEmpty?: boolean;
 }
 
+/** What becomes of a row without a value. `undefined` leaves out the row. */
+interface WithoutValue {
+	/** Returns the value of a row whose `content` is empty. */
+	whenEmpty: () => unknown;
+	/** Returns the value of a row whose `content` lacks a part. */
+	whenMissing: (missing: MissingPart, key: string) => unknown;
+}
+
 /**
  * Returns the values of rows, by key.
  *
  * @param label display name of the parameter with the rows
- * @param whenEmpty returns the value of a row whose `content` is empty; `undefined` leaves out the row
  * @throws NodeOperationError if a row is invalid
  */
 export function valuesOfRows(
 	item: Item,
 	label: string,
 	rows: unknown,
-	whenEmpty: (row: Row, key: string) => unknown = () => undefined,
+	{ whenEmpty, whenMissing }: WithoutValue,
 ): FieldValues {
 	const pairs = (Array.isArray(rows) ? (rows as Row[]) : []).flatMap((row) => {
 		const key = typeof row.key === 'string' ? row.key.trim() : '';
 		const { type = 'string', content = '' } = row;
 		if (key === '') return item.refuse({ field: `"Key" in "${label}"`, rule: 'must not be empty' });
-		const typed =
-			content === '' ? whenEmpty(row, key) : asTyped(item, rowName(key, label), type, content);
+		const isLeftEmpty = content === '' || isEmptyPart(content);
+		const typed = isLeftEmpty
+			? whenEmpty()
+			: content instanceof MissingPart
+				? whenMissing(content, key)
+				: asTyped(item, rowName(key, label), type, content);
 		return typed === undefined ? [] : [[key, typed] as const];
 	});
 	return Object.fromEntries(pairs);
 }
+
+/** Whether a value has a single part that gave nothing, as for an empty column of a table. */
+const isEmptyPart = (value: unknown) =>
+	value instanceof MissingPart && value.isAlone && isNil(value.gave);
 
 /** Returns the name of a row for error messages. */
 export const rowName = (key: string, label: string): string =>

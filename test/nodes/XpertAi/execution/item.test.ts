@@ -2,7 +2,8 @@ import { type INodeProperties, NodeApiError, NodeOperationError } from 'n8n-work
 import { z } from 'zod';
 
 import { fieldCollection, idField, optionsField } from 'nodes/XpertAi/execution/fields';
-import { checkedKey, keyIfGiven, keyOf, textIfGiven } from 'nodes/XpertAi/execution/userInput';
+import { checkedKey, keyIfGiven, keyOf } from 'nodes/XpertAi/execution/identity';
+import { textIfGiven } from 'nodes/XpertAi/execution/userInput';
 import { knowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';
 import { apiError } from 'nodes/XpertAi/execution/apiError';
 import { itemOf, unconnected } from '../../support/context';
@@ -109,7 +110,9 @@ describe('a parameter', () => {
 		];
 		const item = itemOf({ threadId: locator(''), key: '' }, { fields });
 		expect(thrownBy(() => item.filledText('threadId')).message).toBe('"Thread" must not be empty');
-		expect(thrownBy(() => keyOf(item, 'key', true)).message).toBe('"Key" must not be empty');
+		expect(thrownBy(() => keyOf(item, 'key', { isShared: true })).message).toBe(
+			'"Key" must not be empty',
+		);
 	});
 
 	it('that is required is refused where its expression gives nothing', () => {

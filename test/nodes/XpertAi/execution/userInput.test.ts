@@ -4,7 +4,7 @@ import { DateTime } from 'luxon';
 import type { INodeParameters, INodeProperties, NodeOperationError } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { type Naming, Reader, constantPart } from 'nodes/XpertAi/execution/userInput';
+import { type Naming, Reader } from 'nodes/XpertAi/execution/userInput';
 import {
 	fieldCollection,
 	numberField,
@@ -345,15 +345,6 @@ it('a Fixed text with an expression is refused with a way out', () => {
 		message: '"Text" is Fixed and holds an expression: switch it to Expression',
 		description: expect.stringContaining('Fixed and Expression stand above the field.'),
 	});
-});
-
-it.each([
-	['={{ $json.a }}', ''],
-	['=a {{ $json.a }}-{{ $json.b }}b', 'a -b'],
-	['=a{{}}b', 'ab'],
-	['=a', ''],
-])('%s says "%s" where its braces give nothing', (expression, said) => {
-	expect(constantPart(expression)).toBe(said);
 });
 
 /** The values of fields, off what n8n gives for them. */

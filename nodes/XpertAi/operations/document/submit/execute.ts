@@ -5,7 +5,14 @@ import { type AnyZodObject, z } from 'zod';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints, isInLoop, isTool, mayContinue, readOutput } from '../../../execution/outputs';
-import { givenFor, keyOf, quoted } from '../../../execution/userInput';
+import {
+	keyOf,
+	refuseFixedVersion,
+	sourceOf,
+	versionIn,
+	wantsVersion,
+} from '../../../execution/identity';
+import { givenFor, quoted } from '../../../execution/userInput';
 import { fetchStatuses, processingState, switchDocuments } from '../../../ingest/answers';
 import type { SourceMemory } from '../../../ingest/memory';
 import { systemClock } from '../../../transport/clock';
@@ -19,8 +26,8 @@ import {
 	sentences,
 	troubleHints,
 } from './report';
-import { readSubmitSettings, sameSettingsCheck, sourceOf, submitParameters } from './settings';
-import { type FoundDocument, versionOf } from './sources';
+import { readSubmitSettings, sameSettingsCheck, submitParameters } from './settings';
+import { type FoundDocument, VERSION, VERSION_FIELD } from './sources';
 import { Target } from './target';
 
 /** Maximum number of documents that a message names as examples. */
@@ -145,7 +152,7 @@ const notAll = (failure: Failure) =>
 
 /** Returns why no documents may be disabled, or `undefined` if they may be disabled. */
 async function reasonToKeep(
-	{ brokenKey, gaps, seen, submission }: Target,
+	{ gaps, seen, submission }: Target,
 	memory: SourceMemory,
 ): Promise<string | undefined> {
 	const { first, signal, tally, unassigned } = submission;
@@ -156,7 +163,6 @@ async function reasonToKeep(
 	if (tally.processingBroken) return 'the processing could not be started or followed';
 	if (emptyFiles > 0) return `${counted(emptyFiles, 'file')} of records held none`;
 	if (withoutStableId > 0) return `${counted(withoutStableId, 'document')} came without an ID`;
-	if (brokenKey !== undefined) return `the key ${quoted(brokenKey)} lacks a part`;
 	if (seen.size === 0) return 'the source brought no documents';
 	if (Number(first.context.getWorkflowDataProxy(0).$runIndex) > 0)
 		return 'the node ran more than once in this execution';
@@ -196,6 +202,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 		refuseInLoop(first, 'mode', MIRROR, 'Send New and Changed');
 		refuseBehindFindChanges(first);
 	}
+	refuseFixedVersion(first, VERSION, execution.items.length);
 	const started = systemClock.now();
 	const submission = new Submission(first, settings);
 	await submitTo(submission, targetsOf(submission, execution.items));
@@ -289,6 +296,8 @@ function remarkEnd(submission: Submission, targets: Target[]): void {
 	const why = length === undefined ? 'none would be found' : `${length} in a row failed`;
 	if (reason) submission.remarkOn(tally.counts.notSent, `not sent, as ${why}: ${reason}`);
 	submission.remarkOn(sumBy(targets, 'older'), NOT_SENT_IN_RETRY);
+	const isByField = wantsVersion(submission.first, VERSION_FIELD);
+	remarkVersionless(submission, targets, isByField ? VERSION_FIELD : VERSION, IS_COMPARED);
 	const results = compact(targets.map(({ processing }) => processing?.result));
 	for (const { failure, hasNoRoute, allStarted } of results) {
 		if (hasNoRoute) submission.remark(NO_PROCESSING_ROUTE);
@@ -302,6 +311,27 @@ function remarkEnd(submission: Submission, targets: Target[]): void {
 	const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
 	const unfinished = `still being processed when the wait ended${next}.`;
 	submission.remarkOn(sumBy(results, 'unfinished'), unfinished);
+}
+
+const IS_COMPARED = 'Their content was compared.';
+
+const PASS = 'They pass.';
+
+/**
+ * Adds a hint about documents without a version.
+ *
+ * @param name the field for the version
+ * @param meaning what the node does with these documents
+ */
+function remarkVersionless(
+	submission: Submission,
+	targets: Target[],
+	name: string,
+	meaning: string,
+): void {
+	const label = submission.first.labelOf(name);
+	const text = `without a version: "${label}" gave nothing. ${meaning}`;
+	submission.remarkOn(sumBy(targets, 'versionless'), text);
 }
 
 const NO_PROCESSING_ROUTE =
@@ -331,6 +361,7 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 	const settings = { ...readSubmitSettings(first), ...fixed, mirrors };
 	if (settings.mirrors)
 		refuseInLoop(first, 'whatIsGone', 'Disable It: the Items Are the Whole Source', 'Leave It');
+	refuseFixedVersion(first, LISTED_VERSION, items.length);
 	const submission = new Submission(first, settings, (item) => [listedDocument(item)]);
 	const targets = targetsOf(submission, items, findChangesParameters);
 	for (const target of targets) if (!submission.stoppedBy) await target.plan();
@@ -339,6 +370,7 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 	for (const target of targets) await handleGone(target);
 	if (submission.refusal) throw submission.withRemarks(submission.refusal);
 	submission.remarkOn(sumBy(targets, 'unversioned'), UNVERSIONED);
+	remarkVersionless(submission, targets, LISTED_VERSION, PASS);
 	addHints(first.context, submission.hints());
 	if (settings.dryRun) return submission.output();
 	return [
@@ -352,6 +384,9 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 	];
 }
 
+/** The field of Find Changes for the version. */
+const LISTED_VERSION = 'documentVersion';
+
 const NO_TOOL =
 	'Find Changes passes items on to the next node, which the tool of an agent does not have';
 
@@ -359,8 +394,9 @@ const UNVERSIONED = 'stored without a version. Set "Document Version" in the nod
 
 /** The document that an item names. Without a version, the document counts as changed. */
 function listedDocument(item: Item): FoundDocument {
-	const version = versionOf(item.text('documentVersion'));
-	return { record: {}, key: keyOf(item, 'documentKey'), version };
+	const version = versionIn(item, LISTED_VERSION);
+	const lacksVersion = version === undefined && wantsVersion(item, LISTED_VERSION);
+	return { record: {}, key: keyOf(item, 'documentKey'), version, lacksVersion };
 }
 
 /** Counts the known documents that are missing from the items. Disables these documents if `mirrors` is set. */

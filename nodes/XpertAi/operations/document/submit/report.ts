@@ -309,6 +309,10 @@ const DOUBTS = {
 	withPartIds: ['Documents whose pages or chunks have IDs', ' On Xpert, one that changes is lost.'],
 	pagesBesideFile: ['Documents with pages beside an address', ' The pages are not read.'],
 	filePath: ['Documents with a File Path', ' The server looks for it on its own disk.'],
+	missingMetadata: [
+		'Values of Metadata Rows that were left out',
+		' A part of their expression gave nothing.',
+	],
 	hadNul: ['Documents with characters that cannot be stored (U+0000)', ' They were left out.'],
 } satisfies Record<string, [what: string, meaning: string]>;
 

@@ -4,7 +4,8 @@ import { type AnyZodObject, z } from 'zod';
 
 import type { FieldValues } from '../../../execution/fields';
 import type { AnswerOutput } from '../../../execution/outputs';
-import { Reader, findPath, keyIfGiven } from '../../../execution/userInput';
+import type { sourceOf } from '../../../execution/identity';
+import { Reader, findPath } from '../../../execution/userInput';
 import { timeoutSeconds } from '../../../execution/runOperation';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
@@ -40,12 +41,6 @@ export const submitParameters = z.object({
 		timeout: timeoutSeconds,
 		waitMinutes: minutes,
 	}),
-});
-
-/** The source name and the shard of an item. */
-export const sourceOf = (item: Item) => ({
-	sourceName: keyIfGiven(item, 'sourceName') ?? '',
-	shard: keyIfGiven(item, 'options.shard') ?? '',
 });
 
 export type Source = ReturnType<typeof sourceOf>;

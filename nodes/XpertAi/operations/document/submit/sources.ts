@@ -29,15 +29,23 @@ import {
 } from '../../../execution/binary';
 import type { FieldValues } from '../../../execution/fields';
 import type { ItemError } from '../../../execution/apiError';
+import {
+	checkedKey,
+	identityText,
+	isMissingPart,
+	keyIfGiven,
+	presentOrEmpty,
+	versionIn,
+	versionOf,
+	wantsVersion,
+} from '../../../execution/identity';
 import type { Item } from '../../../execution/item';
 import {
 	type Naming,
-	checkedKey,
 	fieldName,
 	groupSchema,
 	isFilled,
 	isNothing,
-	keyIfGiven,
 	quoted,
 	textIfGiven,
 	typedValue,
@@ -62,6 +70,10 @@ export interface FoundDocument {
 	key?: string;
 	/** A text that changes with the document. Runs compare this text instead of the content. */
 	version?: string;
+	/** Whether the document has no version, although the user filled in its field. */
+	lacksVersion?: boolean;
+	/** Number of metadata values that were left out, because a part of their expression is missing. */
+	missingMetadata?: number;
 	/** Reads the file. The node uploads the file before it stores the document. */
 	file?: () => Promise<SourceFile>;
 	/** Whether the node removed U+0000 from the record. Not set if there is a file: see `SourceFile.hadNul`. */
@@ -100,6 +112,7 @@ export function readDocuments(item: Item): SourceDocuments {
 /**
  * Reads the single document of an item, with its key and version.
  *
+ * @param read may return the default key, so that it is not read a second time
  * @param defaultKey returns the key if "Document Key" is empty
  * @param name the node parameter to name in error messages about the default key
  * @throws NodeOperationError if the item is rejected
@@ -110,14 +123,17 @@ function readKeyed(
 	defaultKey?: (item: Item) => string,
 	name = '',
 ): FoundDocument[] {
-	const readKey = () =>
+	const readKey = (found?: FoundDocument) =>
 		keyIfGiven(item, 'documentKey') ??
-		(defaultKey && checkedKey(item, defaultKey(item), `"${item.labelOf(name)}"`));
+		(defaultKey && checkedKey(item, found?.key ?? defaultKey(item), `"${item.labelOf(name)}"`));
 	try {
-		const version = versionOf(item.text('documentSettings.documentVersion'));
-		return [{ ...read(item), key: readKey(), version }];
+		const version = versionIn(item, VERSION);
+		const lacksVersion = version === undefined && wantsVersion(item, VERSION);
+		const found = read(item);
+		return [{ ...found, key: readKey(found), version, lacksVersion }];
 	} catch (caught) {
-		throw refusedWith(attempt(readKey), item.asError(caught));
+		const key = isMissingPart(caught) ? undefined : attempt(readKey);
+		throw refusedWith(key, item.asError(caught));
 	}
 }
 
@@ -127,9 +143,9 @@ function refusedWith(key: unknown, flaw: ItemError): ItemError {
 	return flaw;
 }
 
-/** Converts a value to a document version. Only numbers and non-blank texts are versions. */
-export const versionOf = (value: unknown): string | undefined =>
-	isText(value) || typeof value === 'number' ? String(value).trim() : undefined;
+/** The fields for the version of a document. */
+export const VERSION = 'documentSettings.documentVersion';
+export const VERSION_FIELD = 'documentSettings.documentVersionField';
 
 /** Whether a value is a non-blank text. */
 const isText = (raw: unknown): raw is string => typeof raw === 'string' && raw.trim() !== '';
@@ -149,13 +165,17 @@ function readText(item: Item): FoundDocument {
 	if (!isEmpty(item.input.binary) && isNothing(item.resolve('text', '')))
 		item.refuseField('text', FILES_MEANT);
 	const text = item.filledText('text');
-	return textDocument(item, { ...settingsOf(item), name: nameOfText(item) }, text);
+	const { record, missingMetadata } = settingsOf(item);
+	const name = nameOfText(item);
+	return { ...textDocument(item, { ...record, name }, text), key: name, missingMetadata };
 }
 
-/** The name of a text document, from Document Settings or from a column such as `title`. */
+/** The name of a text document, from Document Settings or from a column such as `title`. It may be the key as well. */
 function nameOfText(item: Item): string {
-	const given = textIfGiven(item, NAME);
-	if (given !== undefined) return given;
+	if (isFilled(item.node, NAME)) {
+		const isKey = !isFilled(item.node, 'documentKey');
+		return isKey ? identityText(item, NAME) : (textIfGiven(item, NAME) ?? '');
+	}
 	const { name } = mapColumns(item.input.json).fields;
 	const text = isNil(name) ? '' : String(name).trim();
 	const field = `"${item.labelOf(NAME)}"`;
@@ -167,7 +187,8 @@ function readFile(item: Item): FoundDocument {
 	const field = binaryOf(item);
 	const { fileName, directory = '' } = field.binary;
 	const name = item.text(NAME).trim() || fileName || field.property;
-	return binaryDocument(item, { ...settingsOf(item, directory), name }, field);
+	const { record, missingMetadata } = settingsOf(item, directory);
+	return { ...binaryDocument(item, { ...record, name }, field), missingMetadata };
 }
 
 function pathOfFile(item: Item): string {
@@ -176,14 +197,16 @@ function pathOfFile(item: Item): string {
 }
 
 function readAddress(item: Item): FoundDocument {
-	const url = item.text('url').trim();
+	const url = identityText(item, 'url');
 	if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
 		item.refuseField('url', 'must be a web address such as https://example.com/manual.pdf', url);
 	const name = item.text(NAME).trim() || lastPart(new URL(url));
-	return readyRecord(item, { name, fileUrl: url, ...settingsOf(item) });
+	const { record, missingMetadata } = settingsOf(item);
+	const ready = readyRecord(item, { name, fileUrl: url, ...record });
+	return { ...ready, key: unsignedAddress(url), missingMetadata };
 }
 
-const stableAddress = (item: Item) => unsignedAddress(item.text('url').trim());
+const stableAddress = (item: Item) => unsignedAddress(identityText(item, 'url'));
 
 /** Returns the last part of a URL path, or the host name. */
 function lastPart({ pathname, hostname }: URL): string {
@@ -209,13 +232,24 @@ const RECORD_NAMING = {
  * Reads the record fields from Document Settings.
  *
  * @param directory the directory of the document's file, for the setting "Folder From Directory"
+ * @returns the record, and the number of metadata values that were left out
  * @throws NodeOperationError naming the setting
  */
-function settingsOf(item: Item, directory = ''): DocumentRecord {
+function settingsOf(item: Item, directory = '') {
 	const chosen = item.parameter('documentSettings');
-	const settings = (item.values(RECORD_NAMING.fields).documentSettings ?? {}) as FieldValues;
+	const folderField = fieldName(['folder'], RECORD_NAMING);
+	const documentSettings = isJsonObject(chosen)
+		? { ...chosen, folder: presentOrEmpty(item, folderField, chosen.folder) }
+		: chosen;
+	const { fields } = RECORD_NAMING;
+	const checkedSettings = item.check(groupSchema(fields), { documentSettings }, { fields });
+	const settings = (checkedSettings.documentSettings ?? {}) as FieldValues;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
-	const rows = valuesOfRows(item, 'Metadata Rows', settings.metadataRows);
+	let missingMetadata = 0;
+	const rows = valuesOfRows(item, 'Metadata Rows', settings.metadataRows, {
+		whenEmpty: () => undefined,
+		whenMissing: () => void (missingMetadata += 1),
+	});
 	const path = directory.replaceAll('\\', '/').replace(/^[a-z]:/i, '');
 	const folders = [settings.folder, settings.folderFromDirectory && path];
 	const folder = folders.filter(Boolean).join('/');
@@ -226,7 +260,8 @@ function settingsOf(item: Item, directory = ''): DocumentRecord {
 		...(!isEmpty(parserConfig) && { parserConfig }),
 	};
 	const checked = item.check(documentWith(record), record, RECORD_NAMING);
-	return isEmpty(rows) ? checked : { ...checked, metadata: { ...checked.metadata, ...rows } };
+	const metadata = { ...checked.metadata, ...rows };
+	return { record: isEmpty(rows) ? checked : { ...checked, metadata }, missingMetadata };
 }
 
 /* Reader for "Fields" */
@@ -274,7 +309,11 @@ function mappedColumns(item: Item) {
 	if (mappingMode === 'autoMapInputData') return mapColumns(item.input.json, 'disabled');
 	// Reads only `value`. n8n would otherwise resolve the list of all fields for each item.
 	const byHand = item.parameter('documentFields.value', {});
-	return mapColumns(isJsonObject(byHand) ? omitBy(byHand, isNil) : {});
+	if (!isJsonObject(byHand)) return mapColumns({});
+	const present = mapValues(byHand, (value, name) =>
+		presentOrEmpty(item, fieldName([name], DOCUMENT_NAMING), value),
+	) as IDataObject;
+	return mapColumns(omitBy(present, isNil));
 }
 
 /**
@@ -342,15 +381,16 @@ export function mapColumns(columns: IDataObject, except?: string) {
 function recordReader(item: Item) {
 	const keyPath = textIfGiven(item, 'documentKeyField');
 	const label = item.labelOf('documentKeyField');
-	const versionPath = textIfGiven(item, 'documentSettings.documentVersionField');
+	const versionPath = textIfGiven(item, VERSION_FIELD);
 	return (given: unknown, parameter: string): FoundDocument => {
 		// If a key field is set, a number is accepted as ID, because the key replaces the ID.
 		const isNumbered = keyPath && isJsonObject(given) && typeof given.id === 'number';
 		const value = isNumbered ? { ...given, id: String(given.id) } : given;
 		const checked = item.check(documentWith(value), value, { parameter });
-		const version = versionPath && versionOf(ownValue(checked, versionPath));
+		const version = versionPath ? versionOf(ownValue(checked, versionPath)) : undefined;
+		const versions = { version, lacksVersion: versionPath !== undefined && version === undefined };
 		const record = versionPath ? omit(checked, versionPath) : checked;
-		if (keyPath === undefined) return { record, version };
+		if (keyPath === undefined) return { record, ...versions };
 		const key = ownValue(checked, keyPath);
 		const field = `${parameter}: "${label}"`;
 		if (!isText(key) && typeof key !== 'number') {
@@ -358,7 +398,7 @@ function recordReader(item: Item) {
 			return item.refuse({ field, rule });
 		}
 		const unnamed = checked.id ? { ...record, id: undefined } : record;
-		return { record: unnamed, key: checkedKey(item, key, field), version };
+		return { record: unnamed, key: checkedKey(item, key, field), ...versions };
 	};
 }
 

@@ -12,7 +12,7 @@ import { Fingerprints, MARKS, ROOM_IN_BATCH, SourceMemory } from '../../../inges
 import { compareDocuments, planDocuments } from '../../../ingest/planDocuments';
 import { Processing } from '../../../ingest/processing';
 import { Folders, Storer, inFolder, uploadFiles } from '../../../ingest/storing';
-import { derivedId, isUuid, keyRule } from '../../../payloads/common';
+import { derivedId, isUuid } from '../../../payloads/common';
 import { type DocumentRecord, unsignedAddress } from '../../../payloads/document';
 import { isRejection } from '../../../transport/failure';
 import { UPLOAD_SECONDS } from '../../shared/fields';
@@ -92,17 +92,14 @@ export class Target {
 	 * above 0, this run does not disable documents.
 	 */
 	gaps = 0;
-	/**
-	 * A key with a missing value, such as `docs-undefined`. If set, this run does not disable documents, because the
-	 * document with the correct key may only seem to be missing.
-	 */
-	brokenKey?: string;
 	/** What earlier runs of this source stored. Unset if this run uses no memory. */
 	memory?: SourceMemory;
 	/** Routes for the memory, the statuses and the folders. They share one `OutageBudget`. */
 	readonly memoryRoutes: ReturnType<typeof knowledgebaseRoutes>;
 	/** Starts and follows the processing on the server. Unset if this run starts no processing. */
 	readonly processing?: Processing;
+	/** Number of documents without a version, although the user filled in its field. */
+	versionless = 0;
 	/** Number of documents that have a version, but were stored without it. */
 	unversioned = 0;
 	/** Number of documents that a retry skipped, because their stored content may be newer. */
@@ -455,6 +452,8 @@ export class Target {
 		submission.take({ outcome: 'begun', origin: document.origin, unusedColumns });
 		if (!submission.canSend) return void this.take({ outcome: 'notSent', document });
 		this.recordSeen(document);
+		if (found.lacksVersion) this.versionless += 1;
+		submission.tally.doubts.missingMetadata += found.missingMetadata ?? 0;
 		if (isHashed) document.contentHash = hashOf(document, found.version);
 		return document;
 	}
@@ -495,7 +494,7 @@ export class Target {
 	private takeRefused(item: Item, caught: unknown): undefined {
 		const key = isObject(caught) ? refusedKeys.get(caught) : undefined;
 		if (key === undefined) this.gaps += 1;
-		else this.recordKey(key, derivedId(this.owner, key));
+		else this.recordKey(derivedId(this.owner, key));
 		this.submission.takeFlaw(item, caught);
 	}
 
@@ -520,18 +519,17 @@ export class Target {
 	}
 
 	/** Records the ID of a document. If an earlier document has this ID, reports the earlier document as replaced. */
-	private recordSeen({ id, isNew, key, origin }: Document): void {
+	private recordSeen({ id, isNew, origin }: Document): void {
 		if (isNew) return;
 		const earlier = origin.isTracked && this.origins.get(id.toLowerCase());
 		if (earlier) this.submission.take({ outcome: 'replaced', origin: earlier });
 		if (origin.isTracked) this.origins.set(id.toLowerCase(), origin);
-		this.recordKey(key, id);
+		this.recordKey(id);
 	}
 
 	/** Records that a document is present in the source. */
-	private recordKey(key: string | undefined, id: string): void {
+	private recordKey(id: string): void {
 		if (!this.submission.settings.mirrors && !this.submission.isListing) return;
-		if (key !== undefined && keyRule(key, true)) this.brokenKey = key;
 		this.seen.markUnknown(id);
 	}
 }

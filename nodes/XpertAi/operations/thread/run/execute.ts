@@ -7,6 +7,7 @@ import {
 	groupBy,
 	isEmpty,
 	isError,
+	isNil,
 	isString,
 	isUndefined,
 	lowerFirst,
@@ -141,6 +142,7 @@ export async function executeAsking(
 ): Promise<INodeExecutionData[]> {
 	let stopError: ItemError | undefined;
 	let atOnce: number | undefined;
+	let lacksSession = false;
 	const errorOf = (item: Item, caught: unknown, asReply: boolean) => {
 		const error = item.asError(caught);
 		const isStopped = context.getExecutionCancelSignal()?.aborted;
@@ -155,6 +157,7 @@ export async function executeAsking(
 			return readRunRequest(item, kind, waits);
 		});
 		if (isError(request)) errorOf(item, request, asReply);
+		else lacksSession ||= request.lacksSession;
 		const run = async (turn: Turn) => {
 			const chat = waits ? chatOf(item, request) : undefined;
 			try {
@@ -179,9 +182,12 @@ export async function executeAsking(
 	});
 	const output = compact(await inThreadQueues(work, atOnce ?? 1, () => stopError === undefined));
 	if (stopError) throw stopError;
-	addHints(context, hintsAt(output));
+	addHints(context, compact([lacksSession && NO_SESSION, ...hintsAt(output)]));
 	return output;
 }
+
+const NO_SESSION =
+	'The chat message has no sessionId: each message begins a new conversation. Hand one on, or set a key.';
 
 /** The chat for the answer or the error of an item. Undefined if the node shows nothing in a chat. */
 function chatOf(item: Item, request: RunRequest | Error): Chat | undefined {
@@ -408,7 +414,7 @@ export function answerOf(
 	const sources = runSources.list(citations.cited);
 	const cited = citedNames(sources, style);
 	// A chat shows only `output`, so `output` must contain the list of sources.
-	const isForChat = () => isInChat(item.context) || chatSessionOf(item) !== undefined;
+	const isForChat = () => isInChat(item.context) || !isNil(chatSessionOf(item));
 	const isShown = style === 'numbers' && options.showInChat !== 'hidden';
 	const isListed = include.includes('sources') || (isShown && isForChat());
 	const output = isListed && !isEmpty(cited) ? text + listOf(cited) : text;

@@ -1,21 +1,16 @@
-import { isEmpty, isNil, map, pickBy, truncate } from 'lodash';
+import { findKey, isEmpty, isNil, map, pickBy, truncate } from 'lodash';
 import { CHAT_TRIGGER_NODE_TYPE, type INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { binariesOf } from '../../../execution/binary';
+import { checkedKey, conversationKeyOf, refuseMissing } from '../../../execution/identity';
 import { isInLoop, isTool, readOutput } from '../../../execution/outputs';
-import {
-	type Naming,
-	checkedKey,
-	fieldName,
-	isNamedIn,
-	keyOf,
-	typedValue,
-} from '../../../execution/userInput';
+import { type Naming, fieldName, isNamedIn, typedValue } from '../../../execution/userInput';
 import { mergeAdditionalFields } from '../../../execution/runOperation';
 import type { FieldValues } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
 import { derivedId } from '../../../payloads/common';
+import { missingValueIn, standsForMissing } from '../../../payloads/identity';
 import { changedArguments, runBodies } from '../../../payloads/bodies';
 import { MESSAGE_KEYS, filterValuesIn, intentOf } from '../../../runs/run';
 import type { RunBody, RunKind } from '../../../runs/run';
@@ -38,7 +33,7 @@ export type RunRequest = ReturnType<typeof readRunRequest>;
  */
 export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 	const { options } = item.settings(runSettings);
-	const { key, threadId, runOn } = placeOf(item, kind);
+	const { key, threadId, runOn, lacksSession = false } = placeOf(item, kind);
 	// If a conversation key is set, the thread ID below depends on the assistant, so additional fields must not change
 	// the assistant.
 	const body = runBodyOf(item, kind, key === undefined ? [] : ['assistant_id']);
@@ -47,6 +42,8 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 	return {
 		item,
 		runOn,
+		/** Whether the message came from a chat without a session. */
+		lacksSession,
 		// With a key, `openByKey` derives the actual thread ID from this value.
 		threadId: key === undefined ? threadId : derivedId(String(body.assistant_id), key),
 		body,
@@ -59,15 +56,23 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 	};
 }
 
+/** Where a message goes. */
+interface Place {
+	runOn: Exclude<z.output<typeof threadSource>, 'auto'>;
+	key?: string;
+	threadId?: string;
+	lacksSession?: boolean;
+}
+
 /** Returns where the message goes. Without a chat session, "Automatic" means a new conversation. */
-function placeOf(item: Item, kind: RunKind) {
+function placeOf(item: Item, kind: RunKind): Place {
 	const chosen = kind === 'message' ? item.setting('threadSource', threadSource) : 'existing';
 	if (chosen === 'existing') return { runOn: chosen, threadId: item.filledText('threadId') };
-	if (chosen === 'key') return { runOn: chosen, key: keyOf(item, 'conversationKey', true) };
+	if (chosen === 'key') return { runOn: chosen, key: conversationKeyOf(item) };
 	const session = chosen === 'auto' ? chatSessionOf(item) : undefined;
-	if (session === undefined) return { runOn: 'new' as const };
+	if (isNil(session)) return { runOn: 'new', lacksSession: session === null };
 	const key = checkedKey(item, session, 'The sessionId of the Chat Trigger', true);
-	return { runOn: 'key' as const, key };
+	return { runOn: 'key', key };
 }
 
 const CHANGES = 'options.changedArguments';
@@ -159,7 +164,10 @@ const FILTERS = 'options.filterValues';
 /** Reads the values for filters, by key. Rejects the keys in `MESSAGE_KEYS`. */
 function rowsOfFilters(item: Item, rows: unknown): FieldValues {
 	const label = item.labelOf(FILTERS);
-	const values = valuesOfRows(item, label, rows, () => '');
+	const values = valuesOfRows(item, label, rows, {
+		whenEmpty: () => '',
+		whenMissing: (missing, key) => refuseMissing(item, rowName(key, label), missing),
+	});
 	const taken = MESSAGE_KEYS.find((key) => key in values);
 	if (taken === undefined) return values;
 	const rule = 'is a part of the message itself: choose another key';
@@ -167,20 +175,31 @@ function rowsOfFilters(item: Item, rows: unknown): FieldValues {
 }
 
 /**
- * Rejects empty filter values, except text rows with "May Be Empty". An empty value makes some filters match
+ * Rejects filter values that are wholly a word such as `undefined`. Rejects empty filter values, except text rows with "May Be Empty". An empty value makes some filters match
  * everything. Recorded in `test/recordings/knowledge-filter-5.json`.
  */
 function checkFilterValues(item: Item, body: RunBody, naming: Naming, rows: unknown = []) {
 	const mayBeEmpty = (rows as Row[]).filter((row) => row.mayBeEmpty && isText(row)).map(keyIn);
-	const empty = pickBy(filterValuesIn(body), isEmptyValue);
+	const values: FieldValues = { ...filterValuesIn(body) };
+	const fieldOf = (key: string) => {
+		const path = ['input', 'message', 'input', key];
+		const isAdditional = isNamedIn(naming.additional, path);
+		return isAdditional ? fieldName(path, naming) : rowName(key, item.labelOf(FILTERS));
+	};
+	const missing = findKey(values, (value) => [value].flat().some(isMissingText));
+	if (missing !== undefined) {
+		const [text] = [values[missing]].flat().filter(isMissingText);
+		item.refuse({ field: fieldOf(missing), rule: standsForMissing(String(text)) });
+	}
+	const empty = pickBy(values, isEmptyValue);
 	const key = Object.keys(empty).find((one) => !mayBeEmpty.includes(one));
 	if (key === undefined) return;
-	const path = ['input', 'message', 'input', key];
-	const field = isNamedIn(naming.additional, path)
-		? fieldName(path, naming)
-		: rowName(key, item.labelOf(FILTERS));
-	item.refuse({ field, rule: 'must not be empty', fix: EMPTY_FIX });
+	item.refuse({ field: fieldOf(key), rule: 'must not be empty', fix: EMPTY_FIX });
 }
+
+/** Whether a value is a text that stands for a missing value, such as `undefined`. */
+const isMissingText = (value: unknown) =>
+	typeof value === 'string' && missingValueIn(value.trim()) !== undefined;
 
 const isText = ({ type = 'string' }: Row) => type === 'string';
 const keyIn = ({ key }: Row) => String(key).trim();
@@ -192,7 +211,7 @@ const EMPTY_FIX =
 const isEmptyValue = (value: unknown): boolean =>
 	isNil(value) ||
 	(typeof value === 'string' && /^[\s/]*$/.test(value)) ||
-	(Array.isArray(value) && value.length === 0);
+	(Array.isArray(value) && (value.length === 0 || value.some(isNil)));
 
 /**
  * The node type of Loop Over Items. Each round of this loop has other items. These items must not share the
@@ -200,14 +219,15 @@ const isEmptyValue = (value: unknown): boolean =>
  */
 const LOOP_OVER_ITEMS = 'n8n-nodes-base.splitInBatches';
 
-const chatMessage = z.object({ sessionId: z.string().trim().min(1) });
+const chatMessage = z.object({ sessionId: z.string().trim().min(1).or(z.number()) });
 
 /**
  * The session ID of the chat message that started the execution.
  *
- * @returns undefined without a session, in the tool of an agent, and inside Loop Over Items
+ * @returns null if the chat message has no session; undefined without a chat message, in the tool of an agent, and
+ * inside Loop Over Items
  */
-export function chatSessionOf({ context, index }: Item): string | undefined {
+export function chatSessionOf({ context, index }: Item): string | number | null | undefined {
 	if (isTool(context)) return undefined;
 	const triggers = context
 		.getParentNodes(context.getNode().name)
@@ -217,5 +237,6 @@ export function chatSessionOf({ context, index }: Item): string | undefined {
 		$: (name: string) => { isExecuted: boolean; first: () => INodeExecutionData | undefined };
 	};
 	const started = triggers.map(({ name }) => outputOf(name)).find(({ isExecuted }) => isExecuted);
-	return chatMessage.safeParse(started?.first()?.json).data?.sessionId;
+	if (!started) return undefined;
+	return chatMessage.safeParse(started.first()?.json).data?.sessionId ?? null;
 }

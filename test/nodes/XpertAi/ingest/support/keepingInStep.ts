@@ -15,7 +15,7 @@ import {
 	isWhole,
 	textOf,
 } from './nights';
-import type { Course, Night, Setup, Trouble } from './nights';
+import type { Course, Lacking, Night, Setup, Trouble } from './nights';
 
 const version = fc.constantFrom(...VERSIONS);
 
@@ -92,6 +92,13 @@ const refusedIn = fc.record(
 
 const hand = { keys: fc.subarray(KEYS, { minLength: 1 }), disabled: fc.boolean() };
 
+/** Documents whose items lack what a field reads. */
+const lacks = fc.record({
+	keys: fc.subarray(KEYS, { minLength: 1, maxLength: 3 }),
+	what: fc.constantFrom<Lacking>('documentKey', 'documentVersion', 'sourceName', 'shard'),
+});
+const from = fc.constant('text' as const);
+
 const night: fc.Arbitrary<Night> = fc.oneof(
 	fc.record({ source, turns, versioned: fc.boolean() }),
 	fc.record({ source, turns, trouble }),
@@ -104,6 +111,8 @@ const night: fc.Arbitrary<Night> = fc.oneof(
 	fc.record({ source, turns, hand: fc.record({ ...hand, at: request }) }),
 	fc.record({ source, turns, mostDocuments: fc.constant(1), batchSize: fc.constantFrom(2, 5) }),
 	refusedIn,
+	fc.record({ source, turns, lacks, from, finds: fc.boolean() }),
+	fc.record({ source, turns, lacks, from, versioned: fc.boolean() }),
 	fc.record({ source, turns, rebuild: fc.nat(8) }),
 	fc.record({ source, turns, brake, trouble: fc.oneof(trouble, refusing) }),
 );
@@ -206,7 +215,8 @@ class History {
 		this.isCalm &&= isWhole(one);
 		this.isUnharmed &&= !one.harm;
 		expect(wrong).toEqual([]);
-		if (one.others === undefined && !course.error) this.expectEachOnce(one, course, texts);
+		if (isLacking(one)) await this.expectRefused(one, course, before);
+		else if (one.others === undefined && !course.error) this.expectEachOnce(one, course, texts);
 		if (one.others) expectOneAtWork(one, course);
 		// What such a night has stored is known to no later one.
 		this.isOver ||= said.some((words) => UNREMEMBERED.test(words));
@@ -237,6 +247,22 @@ class History {
 		for (const key of one.startedBy ? Object.keys(known) : [])
 			expect([before[key], expected[key]]).toContain(found[key]);
 		if (one.beside) expect(await nights.findsBeside(knowledgebaseId)).toBe(true);
+	}
+
+	/** Items without a value are refused by name. Their documents stay as they were, and none is disabled. */
+	private async expectRefused(
+		{ lacks: { keys, what } = { keys: [], what: 'shard' }, source }: Night,
+		{ items }: Course,
+		before: Record<string, string>,
+	): Promise<void> {
+		const refused = keys.filter((key) => key in source);
+		const errors = items.filter(({ error }) => /gave nothing for this item/.test(String(error)));
+		expect(errors).toHaveLength(refused.length);
+		for (const { error } of errors) expect(error).toContain(LABELS[what]);
+		expect(map(items, 'outcome')).not.toContain('disabled');
+		const found = await this.nights.found(this.knowledgebaseId);
+		expect(Object.keys(found)).toEqual(expect.arrayContaining(Object.keys(before)));
+		expect(pick(found, refused)).toEqual(pick(before, refused));
 	}
 
 	private sentIn(course: Course): string[] {
@@ -302,6 +328,20 @@ class History {
 		};
 	}
 }
+
+/** The names of the fields that may lack a value. */
+const LABELS = {
+	documentKey: '"Document Key"',
+	documentVersion: '"Document Version"',
+	sourceName: '"Source Name"',
+	shard: '"Shard"',
+};
+
+/** Whether items of a night are refused because a value is missing. A missing version refuses none. */
+const isLacking = ({
+	lacks: { keys, what } = { keys: [], what: 'shard' },
+	source,
+}: Night): boolean => what !== 'documentVersion' && keys.some((key) => key in source);
 
 /** What is said of every night. */
 const COUNTS = /^Documents: |documentNum/;

@@ -53,6 +53,9 @@ export interface Hand {
 	disabled: boolean;
 }
 
+/** A field whose expression lacks a value. */
+export type Lacking = 'documentKey' | 'documentVersion' | 'sourceName' | 'shard';
+
 export interface Night extends Partial<Setup> {
 	source: Source;
 	trouble?: Trouble;
@@ -82,6 +85,8 @@ export interface Night extends Partial<Setup> {
 	startedBy?: 'retry';
 	/** Whether documents come with a version. */
 	versioned?: boolean;
+	/** What the expressions of some documents read, and their items do not have. On Error is Continue then. */
+	lacks?: { keys: string[]; what: Lacking };
 	/** Whether Find Changes stands before Submit, and disables what is gone. */
 	finds?: boolean;
 	/** Whether the same run brings a document of another source. */
@@ -149,8 +154,17 @@ const SETUP: Setup = { from: 'json', afterStoring: 'process', retries: false, go
 const REFUSED = { sourceType: 'x'.repeat(21) };
 
 /** Whether all that a night brings has to be found after it. */
-export const isWhole = ({ trouble, brake, hand, refused, rebuild, retries }: Night): boolean =>
-	!(trouble || brake || hand || refused) && (rebuild === undefined || retries === true);
+export const isWhole = ({
+	trouble,
+	brake,
+	hand,
+	refused,
+	rebuild,
+	retries,
+	lacks,
+}: Night): boolean =>
+	!(trouble || brake || hand || refused || (lacks && lacks.what !== 'documentVersion')) &&
+	(rebuild === undefined || retries === true);
 
 class Crash extends Error {}
 
@@ -287,7 +301,7 @@ export class Nights {
 		await course.late?.carryOut();
 		Object.assign(owner, { status: 'ready' });
 		const isSlow = night.rebuild !== undefined && !night.retries;
-		const mayFail = night.trouble ?? night.hand ?? night.refused ?? isSlow;
+		const mayFail = night.trouble ?? night.hand ?? night.refused ?? night.lacks ?? isSlow;
 		const failed = courses.find(({ error }) => error);
 		if (!mayFail && failed?.error) throw failed.error;
 		for (const list of ['wrong', 'said', 'refused', 'worked'] as const)
@@ -342,18 +356,38 @@ export class Nights {
 			getWorkflow: () => ({ id: 'nights', name: 'Nights' }),
 			getExecutionId: () => String(night.runId),
 			getWorkflowDataProxy: () => ({ $runIndex: night.runIndex ?? 0 }),
-			continueOnFail: () => (goesOn && !night.others) || night.brake !== undefined,
+			continueOnFail: () =>
+				(goesOn && !night.others) || night.brake !== undefined || night.lacks !== undefined,
 			addExecutionHints: (...hints: Array<{ message: string }>) =>
 				void course.said.push(...hints.map(({ message }) => message)),
 		} as unknown as Partial<IExecuteFunctions>;
+		/** The fields that say which document it is; those that lack a value would be those of others without it. */
+		const fieldsOf = (key: string) => {
+			const isLacking = (what: Lacking) =>
+				night.lacks?.what === what && night.lacks.keys.includes(key);
+			const { options, sourceName } = parameters;
+			return {
+				documentKey: `=${isLacking('documentKey') ? '{{ $json.missing }}' : ''}{{ $json.key }}`,
+				documentVersion: isLacking('documentVersion')
+					? '={{ $json.missing + $json.key }}'
+					: '={{ $json.version }}',
+				sourceName: isLacking('sourceName') ? '=nights{{ $json.missing }}' : sourceName,
+				options: isLacking('shard') ? { ...options, shard: '={{ $json.missing }} of 2' } : options,
+			};
+		};
+		/** A document with a key that is missing would replace the first one. */
+		const jsonOf = (key: string, version: number) => ({
+			key: night.lacks?.what === 'documentKey' && night.lacks.keys.includes(key) ? 'a' : key,
+			version,
+		});
 		const of = (key: string, version: number) =>
 			from === 'text'
 				? {
 						text: textOf(key, version),
-						documentKey: key,
+						...fieldsOf(key),
 						documentSettings: {
 							name: `${key}.md`,
-							documentVersion: isVersioned ? version : '',
+							documentVersion: isVersioned ? fieldsOf(key).documentVersion : '',
 						},
 					}
 				: {
@@ -366,10 +400,10 @@ export class Nights {
 		const { send } = await connectionOf(this.client(knowledgebaseId, night, course));
 		const connection = { ...unconnected, send };
 		if (night.finds) {
-			const listed = entries.map(([documentKey, documentVersion], index) =>
+			const listed = entries.map(([key, version], index) =>
 				itemOf(
-					{ ...parameters, documentKey, documentVersion, whatIsGone: 'disable' },
-					{ fields: findChanges.fields, methods, index, connection },
+					{ ...parameters, ...fieldsOf(key), whatIsGone: 'disable' },
+					{ fields: findChanges.fields, methods, index, connection, json: jsonOf(key, version) },
 				),
 			);
 			const [one] = listed;
@@ -390,7 +424,7 @@ export class Nights {
 			const own = isBeside ? this.besideIn(knowledgebaseId) : of(key, version);
 			return itemOf(
 				{ ...parameters, ...own },
-				{ fields: submit.fields, methods, index, connection },
+				{ fields: submit.fields, methods, index, connection, json: jsonOf(key, version) },
 			);
 		});
 		const [first] = items;

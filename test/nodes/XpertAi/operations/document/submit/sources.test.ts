@@ -2,7 +2,7 @@ import { DateTime } from 'luxon';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { Item } from 'nodes/XpertAi/execution/item';
-import { keyIfGiven } from 'nodes/XpertAi/execution/userInput';
+import { keyIfGiven } from 'nodes/XpertAi/execution/identity';
 import { type SourceValue, submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { mapColumns, readDocuments } from 'nodes/XpertAi/operations/document/submit/sources';
 import type { FoundDocument } from 'nodes/XpertAi/operations/document/submit/sources';
@@ -176,10 +176,13 @@ describe('ids derived from a key', () => {
 	);
 
 	it('may come from a date, and say so of what is no text', () => {
-		const documentKey = DateTime.fromISO('2026-01-31T08:00:00Z', { zone: 'utc' });
-		const typed = { documentKey: '={{ $json.key }}' };
-		const withKey = (key: unknown) => identify({}, { documentKey: key }, true, typed).id;
-		expect(withKey(documentKey)).toBe(derivedId(KNOWLEDGEBASE, '2026-01-31T08:00:00.000Z'));
+		const withKey = (key: unknown) => {
+			const parameters = { documentKey: '={{ $json.key }}' };
+			const json = { key } as IDataObject;
+			return keyIfGiven(itemOf(parameters, { fields: submitFields, json }), 'documentKey');
+		};
+		const date = DateTime.fromISO('2026-01-31T08:00:00Z', { zone: 'utc' });
+		expect(withKey(date)).toBe('2026-01-31T08:00:00.000Z');
 		expect(thrownBy(() => withKey({ a: 1 })).message).toBe(
 			'"Document Key" must be text, but is {"a":1}',
 		);

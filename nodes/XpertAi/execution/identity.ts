@@ -1,0 +1,310 @@
+import {
+	attempt,
+	get,
+	has,
+	isArray,
+	isObject,
+	isPlainObject,
+	mapValues,
+	memoize,
+	set,
+} from 'lodash';
+import { DateTime } from 'luxon';
+import { isExpression } from 'n8n-workflow';
+import type { IExecuteFunctions, INode, NodeParameterValueType } from 'n8n-workflow';
+
+import { jsonValue } from '../payloads/common';
+import {
+	type IdentityRule,
+	MissingPart,
+	canonicalKey,
+	hasLostDigits,
+	identityValue,
+	keyRule,
+	missingValueIn,
+	standsForMissing,
+} from '../payloads/identity';
+import { parseTemplate, partsOf } from '../payloads/template';
+import {
+	LOST_DIGITS,
+	type Reader,
+	givenFor,
+	isFilled,
+	isNothing,
+	quoted,
+	typedValue,
+} from './userInput';
+
+/** Where a parameter is read: an item of an execution. */
+interface Place {
+	context: IExecuteFunctions;
+	index: number;
+	node: INode;
+}
+
+type ItemReader = Reader & Place;
+
+/** Fields that are read by the functions below, not together with their collection. */
+const READ_ALONE = ['documentSettings.documentVersion', 'documentSettings.name', 'options.shard'];
+
+/** Fields whose collection is read as a whole. A value without a part is a `MissingPart` there. */
+const IN_COLLECTIONS: Record<string, IdentityRule> = {
+	'documentFields.value.fileUrl': {},
+	'documentFields.value.folder': {},
+	'documentFields.value.id': {},
+	'documentSettings.folder': {},
+	'documentSettings.metadataRows.values.content': { takesObjects: true },
+	'options.filterValues.values.content': { takesObjects: true },
+};
+
+/** The paths to the fields above, up to the first list. */
+const PATHS = [...READ_ALONE, ...Object.keys(IN_COLLECTIONS)].map((path) =>
+	path.replace('.values.content', ''),
+);
+
+/** Takes the expressions of a node apart, once each. */
+const templatesOf = memoize<
+	(node: INode) => (expression: string) => ReturnType<typeof parseTemplate>
+>(() => memoize((expression: string) => parseTemplate(expression.slice(1))));
+templatesOf.cache = new WeakMap();
+
+/** Evaluates an expression part by part. Returns its value, or the part that is missing. */
+function evaluated(
+	{ context, index, node }: Place,
+	name: string,
+	expression: string,
+	rule: IdentityRule,
+): unknown {
+	const evaluate = (part: string) => {
+		try {
+			return context.evaluateExpression(part, index);
+		} catch (error) {
+			// n8n shows the name of the parameter, which it knows only if it reads the parameter itself.
+			if (isObject(get(error, 'context'))) set(error as object, 'context.parameter', name);
+			throw error;
+		}
+	};
+	return identityValue(templatesOf(node)(expression), evaluate, rule);
+}
+
+/**
+ * Reads a parameter from n8n, without its slow validation. In a collection, evaluates each identity field part by part.
+ *
+ * @returns the value. A field of `IN_COLLECTIONS` is a `MissingPart` if a part of its expression is missing. Fields of
+ * `READ_ALONE` are left out.
+ */
+export function resolveParameter(
+	place: Place,
+	name: string,
+	initial: NodeParameterValueType,
+): unknown {
+	const { context, index, node } = place;
+	const given: unknown = get(node.parameters, name);
+	const hasIdentity = PATHS.some(
+		(path) => path.startsWith(`${name}.`) && has(node.parameters, path),
+	);
+	return hasIdentity && isPlainObject(given)
+		? resolveCollection(place, given, name, name)
+		: context.getNodeParameter(name, index, initial, { skipValidation: true });
+}
+
+/**
+ * @param path the path to the value, for n8n
+ * @param field the same path without the indexes of rows
+ */
+function resolveCollection(place: Place, given: unknown, path: string, field: string): unknown {
+	if (READ_ALONE.includes(field)) return undefined;
+	if (isArray(given))
+		return given.map((one, at) => resolveCollection(place, one, `${path}[${at}]`, field));
+	if (isPlainObject(given))
+		return mapValues(given as object, (one: unknown, key) =>
+			resolveCollection(place, one, `${path}[${JSON.stringify(key)}]`, `${field}.${key}`),
+		);
+	if (!isExpression(given)) return given;
+	const rule = IN_COLLECTIONS[field];
+	const value = rule
+		? evaluated(place, field, given, rule)
+		: place.context.getNodeParameter(path, place.index, '', { skipValidation: true });
+	// n8n does the same with the fields of a collection.
+	return DateTime.isDateTime(value) ? value.toString() : value;
+}
+
+/** Reads the value of an identity field as text, or the part of it that is missing. */
+function textOrMissing(item: ItemReader, name: string, rule: IdentityRule): string | MissingPart {
+	const [collection = '', ...path] = name.split('.');
+	// An expression may return the whole collection. n8n has no single fields then.
+	if (path.length > 0 && isExpression(item.node.parameters[collection])) {
+		const whole: unknown = jsonValue.safeParse(item.parameter(collection)).data;
+		return item.asText(name, get(whole, path));
+	}
+	const given = givenFor(item.node, name);
+	if (!isExpression(given)) return item.text(name);
+	item.refuseFixedExpression(name);
+	const value = evaluated(item, name, given, rule);
+	return value instanceof MissingPart ? value : item.asText(name, value);
+}
+
+/** Whether the user filled in an identity field. */
+const isGiven = (item: ItemReader, name: string): boolean =>
+	isFilled(item.node, name) ||
+	(isExpression(item.node.parameters[name.replace(/\..*/, '')]) && name.includes('.'));
+
+/* Refusals */
+
+const refusals = new WeakSet<object>();
+
+/** Whether an error is about a part that is missing. Such an item leaves unclear what the source contains. */
+export const isMissingPart = (error: unknown): boolean => isObject(error) && refusals.has(error);
+
+/** Throws an error about a part that is missing. */
+export function refuseMissing(item: ItemReader, field: string, missing: MissingPart): never {
+	const { code, gave, isAlone } = missing;
+	const part = `{{ ${code.length > 80 ? `${code.slice(0, 80)}…` : code} }}`;
+	const isEmpty = isNothing(gave) || (typeof gave === 'string' && gave.trim() === '');
+	const word = typeof gave === 'string' && !isEmpty ? missingValueIn(gave, true) : undefined;
+	const rule = isEmpty
+		? isAlone
+			? 'is empty: its expression gave nothing for this item'
+			: `lacks a part: ${part} gave nothing for this item`
+		: word === undefined
+			? `lacks a part: ${part} gave ${hasLostDigits(gave) ? 'a number without its last digits' : quoted(gave)}`
+			: standsForMissing(word);
+	const fix = `${part} gave no value. ${FIX}`;
+	const error = attempt(() => item.refuse({ field, rule, fix }));
+	refusals.add(error as object);
+	throw error as Error;
+}
+
+const FIX =
+	"Correct the expression, or leave such items out before. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
+
+/* Keys and names */
+
+interface KeyRule extends IdentityRule {
+	/** Whether all users of the same key share a record. Then a word such as `undefined` in the key is rejected. */
+	isShared?: boolean;
+}
+
+/**
+ * Reads a key in canonical form (see `canonicalKey`).
+ *
+ * @throws NodeOperationError if a part of the key is missing, or the key is not valid
+ */
+export function keyOf(item: ItemReader, name: string, rule: KeyRule = {}): string {
+	const found = textOrMissing(item, name, rule);
+	const field = `"${item.labelOf(name)}"`;
+	const text = found instanceof MissingPart ? textOfMissing(item, name, found) : found;
+	if (text.trim() === '') item.refuseIfExpression(name);
+	return checkedKey(item, text, field, rule.isShared);
+}
+
+/** Throws an error about a missing part. An object or an invalid date is rejected for its type. */
+function textOfMissing(item: ItemReader, name: string, missing: MissingPart): string {
+	if (missing.isAlone && isObject(missing.gave)) item.asText(name, missing.gave);
+	return refuseMissing(item, `"${item.labelOf(name)}"`, missing);
+}
+
+/**
+ * Reads an optional key in canonical form; undefined if the user left the field empty.
+ *
+ * @throws NodeOperationError if a part of the key is missing, or the key is not valid
+ */
+export const keyIfGiven = (item: ItemReader, name: string, rule?: KeyRule): string | undefined =>
+	isGiven(item, name) ? keyOf(item, name, rule) : undefined;
+
+/**
+ * Converts a value to a key in canonical form.
+ *
+ * @throws NodeOperationError if the key is invalid
+ */
+export function checkedKey(item: Reader, value: unknown, field: string, isShared = false): string {
+	const key = canonicalKey(String(value));
+	const rule = hasLostDigits(value) ? LOST_DIGITS : keyRule(key, isShared);
+	return rule === undefined ? key : item.refuse({ field, rule });
+}
+
+/** Each part of a name needs a sign: `tenant-` would be the source of all tenants without a name. */
+const NAME: KeyRule = { everyPart: true };
+
+/** The source name and the shard of an item. */
+export const sourceOf = (item: ItemReader) => ({
+	sourceName: keyIfGiven(item, 'sourceName', NAME) ?? '',
+	shard: item.has('options.shard') ? (keyIfGiven(item, 'options.shard', NAME) ?? '') : '',
+});
+
+/** Reads the key of a conversation. Strangers with the same key would share a conversation. */
+export const conversationKeyOf = (item: ItemReader): string =>
+	keyOf(item, 'conversationKey', { everyPart: true, isShared: true });
+
+/* Versions */
+
+/**
+ * Converts a value to a document version. Only numbers, dates and non-blank texts are versions.
+ *
+ * @returns undefined also for a text that stands for a missing value
+ */
+export function versionOf(value: unknown): string | undefined {
+	const text = typeof value === 'boolean' ? undefined : typedValue('string', value);
+	if (typeof text !== 'string' || text.trim() === '') return undefined;
+	return missingValueIn(text.trim()) === undefined ? text.trim() : undefined;
+}
+
+/**
+ * Reads the version of a document; undefined if the field is empty or a part of it is missing.
+ *
+ * @throws NodeOperationError if the value has another type, e.g. a number without its last digits
+ */
+export function versionIn(item: ItemReader, name: string): string | undefined {
+	const text = textOrMissing(item, name, {});
+	return text instanceof MissingPart ? undefined : versionOf(text);
+}
+
+/** Whether the user filled in the field for the version. */
+export const wantsVersion = isGiven;
+
+/**
+ * Throws an error if a version is the same for all documents: their changes would never be seen.
+ *
+ * @param count the number of documents
+ */
+export function refuseFixedVersion(item: ItemReader, name: string, count: number): void {
+	const given = givenFor(item.node, name);
+	if (count < 2 || !isFilled(item.node, name)) return;
+	if (isExpression(given) && partsOf(templatesOf(item.node)(given)).length > 0) return;
+	item.refuseFixedExpression(name);
+	item.refuse({ field: `"${item.labelOf(name)}"`, rule: FIXED_VERSION, fix: FIXED_VERSION_FIX });
+}
+
+const FIXED_VERSION =
+	'is Fixed, so all documents have the same version and none would ever count as changed';
+
+const FIXED_VERSION_FIX =
+	'Switch the field to Expression, and read the version from the item: {{ $json.updated_at }}. A JSON or a file of records has "Version Field" for the name of a field.';
+
+/* Addresses, folders and rows */
+
+/**
+ * Reads a required text that says which one something is, such as an address.
+ *
+ * @throws NodeOperationError if the text is empty or a part of it is missing
+ */
+export function identityText(item: ItemReader, name: string): string {
+	const found = textOrMissing(item, name, {});
+	if (found instanceof MissingPart) return textOfMissing(item, name, found);
+	if (found.trim() === '') item.refuseIfExpression(name);
+	return found.trim();
+}
+
+/**
+ * Returns the value of a field that may be empty.
+ *
+ * @param value from a collection (see `resolveParameter`)
+ * @returns undefined if the only part of its expression is missing
+ * @throws NodeOperationError if a part beside other text is missing
+ */
+export function presentOrEmpty(item: ItemReader, field: string, value: unknown): unknown {
+	if (!(value instanceof MissingPart)) return value;
+	// An object is rejected for its type.
+	if (value.isAlone) return isObject(value.gave) ? value.gave : undefined;
+	return refuseMissing(item, field, value);
+}

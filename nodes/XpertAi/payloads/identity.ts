@@ -1,0 +1,185 @@
+import { isDate, isObject } from 'lodash';
+import { DateTime } from 'luxon';
+
+import { LONE_SURROGATE_RULE, hasLoneSurrogate } from './common';
+import { type Part, type Template, partsOf } from './template';
+
+/**
+ * The rule for fields that say which one something is, or whose: keys, names of sources, versions, folders, addresses,
+ * values of filters. A value with a missing part would make two things one, so it is no value.
+ */
+export interface IdentityRule {
+	/** Whether each part needs a visible character. If false, a part may be an empty text. */
+	everyPart?: boolean;
+	/** Whether the value may be an object or a list. */
+	takesObjects?: boolean;
+}
+
+/** A part of an expression that gave no value. */
+export class MissingPart {
+	/**
+	 * @param code the code of the part
+	 * @param gave what the part gave instead of a value
+	 * @param isAlone whether the expression has no other part, and no letters or digits beside the part
+	 */
+	constructor(
+		readonly code: string,
+		readonly gave: unknown,
+		readonly isAlone: boolean,
+	) {}
+}
+
+/**
+ * Makes the value of an expression from its parts. The value is the same as n8n makes of the whole expression.
+ *
+ * @param evaluate evaluates an n8n expression with braces. Called once for each part, until one is missing.
+ * @returns the value, or the first part that is missing
+ */
+export function identityValue(
+	template: Template,
+	evaluate: (expression: string) => unknown,
+	{ everyPart = false, takesObjects = false }: IdentityRule = {},
+): unknown {
+	const parts = partsOf(template);
+	const isWhole = template.kind === 'part';
+	const isAlone = parts.length === 1 && !/[\p{L}\p{N}]/u.test(fixedText(template));
+	const values = new Map<Template, unknown>();
+	for (const part of parts) {
+		const value = evaluate(`{{ ${part.code} }}`);
+		const isTaken = isWhole && isCollection(value) && takesObjects;
+		const isThere =
+			isTaken ||
+			(isValue(value) &&
+				// A lone number is checked with the type of its field.
+				(isWhole || !hasLostDigits(value)) &&
+				!(everyPart && !hasSign(value)) &&
+				!holdsMissingWord(part, value, evaluate));
+		if (!isThere) return new MissingPart(part.code, value, isAlone);
+		values.set(part, value);
+	}
+	const [first] = parts;
+	if (first && !isAlone && ![...values.values()].some(hasSign))
+		return new MissingPart(first.code, '', false);
+	return valueFrom(template, values, evaluate);
+}
+
+/** The fixed text of a template, without n8n's treatment of escapes. */
+function fixedText(template: Template): string {
+	if (template.kind === 'fixed') return template.source;
+	return 'pieces' in template ? template.pieces.map(fixedText).join('') : '';
+}
+
+/** Puts the values of the parts together, as n8n and JavaScript do it. */
+function valueFrom(
+	template: Template,
+	values: Map<Template, unknown>,
+	evaluate: (expression: string) => unknown,
+): unknown {
+	const inner = (piece: Template) => valueFrom(piece, values, evaluate);
+	switch (template.kind) {
+		case 'fixed':
+			return template.escaped === undefined ? template.source : evaluate(template.escaped);
+		case 'number':
+			return template.value;
+		case 'part':
+			return values.get(template);
+		case 'sum':
+			return template.pieces.map(inner).reduce(plus);
+		case 'literal':
+			return template.pieces.map((piece) => String(inner(piece))).join('');
+		case 'joined':
+			return template.pieces.map((piece) => joinedText(inner(piece))).join('');
+	}
+}
+
+/** JavaScript's `+`, which adds numbers and joins everything else. */
+const plus = (one: unknown, other: unknown): unknown => (one as string) + (other as string);
+
+/** The text that n8n makes of the value in a pair of braces. */
+const joinedText = (value: unknown): string => (Number.isNaN(value) ? '' : String(value));
+
+/** Whether a value is an object or a list, other than a date. */
+const isCollection = (value: unknown) => isObject(value) && !isMoment(value);
+
+const isMoment = (value: unknown): value is Date | DateTime =>
+	isDate(value) || DateTime.isDateTime(value);
+
+/** Whether a value is a text, a number, `true` or `false`, or a valid date. */
+function isValue(value: unknown): boolean {
+	if (isMoment(value)) return !Number.isNaN(value.valueOf());
+	return ['string', 'boolean'].includes(typeof value) || isNumber(value);
+}
+
+const isNumber = (value: unknown) => typeof value === 'number' && !Number.isNaN(value);
+
+/** Whether a value is an integer that JavaScript may have rounded. */
+export const hasLostDigits = (value: unknown) =>
+	Number.isInteger(value) && !Number.isSafeInteger(value);
+
+/** Whether a value has a visible character. */
+const hasSign = (value: unknown) => typeof value !== 'string' || /[^\s\p{Cc}\p{Cf}]/u.test(value);
+
+/* Words for a missing value */
+
+/** Texts that JavaScript makes of a missing value. */
+const MISSING_VALUES = new Set(['undefined', 'null', 'NaN', 'Invalid Date', 'Invalid DateTime']);
+
+const OBJECT_AS_TEXT = /\[object [A-Z]\w*\]/;
+
+/** Matches `undefined`, `null` or `NaN` as a separate word. Skips names such as `john.null@example.com`. */
+const MISSING_PART =
+	/(?<![\p{L}\p{N}])undefined(?![\p{L}\p{N}])|(?<![\p{L}\p{N}.])(?:null|NaN)(?![\p{L}\p{N}.])/u;
+
+/** Matches the texts of a missing value between other characters than letters and digits. */
+const MISSING_WORD =
+	/\[object [A-Z]\w*\]|(?<![\p{L}\p{N}])(?:undefined|null|NaN|Invalid Date(?:Time)?)(?![\p{L}\p{N}])/gu;
+
+/**
+ * Returns the part of a text that stands for a missing value, such as `null`.
+ *
+ * @param inParts whether to find `undefined`, `null` and `NaN` inside a longer text, such as `chat-undefined`
+ */
+export function missingValueIn(text: string, inParts = false): string | undefined {
+	if (MISSING_VALUES.has(text)) return text;
+	const found = OBJECT_AS_TEXT.exec(text) ?? (inParts ? MISSING_PART.exec(text) : null);
+	return found?.[0];
+}
+
+/**
+ * Whether a part made a word such as `undefined` out of a missing value. A word in a text that the part reads is what
+ * the source holds, e.g. in the file name `null-safety.md`.
+ */
+function holdsMissingWord(
+	{ isRead, reads }: Part,
+	value: unknown,
+	evaluate: (expression: string) => unknown,
+): boolean {
+	if (isRead || typeof value !== 'string') return false;
+	const words = value.match(MISSING_WORD);
+	if (!words) return false;
+	const read = reads.flatMap((path) => evaluate(`{{ ${path} }}`));
+	const texts = read.filter((one) => typeof one === 'string').map((one) => one.toLowerCase());
+	return words.some((word) => !texts.some((text) => text.includes(word.toLowerCase())));
+}
+
+/* Keys */
+
+/** Normalizes a key. Conversion to NFC gives a name such as `Übersicht.txt` a single spelling in Unicode. */
+export const canonicalKey = (text: string): string =>
+	text.replaceAll('\0', '').trim().normalize('NFC');
+
+/**
+ * Checks a canonical key. Returns the rule that the key breaks, if any.
+ *
+ * @param inParts see `missingValueIn`
+ */
+export function keyRule(key: string, inParts = false): string | undefined {
+	if (key === '') return 'must not be empty';
+	if (hasLoneSurrogate(key)) return LONE_SURROGATE_RULE;
+	const missing = missingValueIn(key, inParts);
+	return missing && standsForMissing(missing);
+}
+
+/** The rule that a text for a missing value breaks. */
+export const standsForMissing = (text: string) =>
+	`holds "${text}", which stands for a missing value`;
