@@ -247,6 +247,36 @@ describe('a value that is refused before anything is sent', () => {
 			'input in "Values for Filters" is a part of the message itself',
 		],
 		['no number', rows(row('x', { type: 'number' })), 'must be a number, but is "x"'],
+		[
+			'a text with a part that is missing',
+			rows(row('=Dept/{{ $json.nothere }}', { mayBeEmpty: true })),
+			'department in "Values for Filters" lacks a part: {{ $json.nothere }} gave nothing for this item',
+		],
+		[
+			'a text joined with nothing',
+			rows(row('={{ "Dept/" + $json.nothere }}')),
+			'department in "Values for Filters" lacks a part: {{ $json.nothere }} gave nothing for this item',
+		],
+		[
+			'a word for a missing value',
+			department('undefined'),
+			'department in "Values for Filters" holds "undefined", which stands for a missing value',
+		],
+		[
+			'a word for a missing value in a list',
+			rows(row('hr, null', { type: 'string[]' })),
+			'department in "Values for Filters" holds "null", which stands for a missing value',
+		],
+		[
+			'a list with a missing value',
+			rows(row('={{ [$json.nothere] }}', { type: 'string[]' })),
+			EMPTY,
+		],
+		[
+			'a word for a missing value in JSON',
+			additional({ message: { input: { department: 'undefined' } } }),
+			'at input.message.input.department holds "undefined", which stands for a missing value',
+		],
 	])('is %s', async (_, options, words) => {
 		const assistant = putTool(fixture.sandbox, { fixed: BY_HUMAN });
 		const { error } = await asks(assistant, options);

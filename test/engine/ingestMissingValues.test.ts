@@ -1,0 +1,323 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { keyOwner } from 'nodes/XpertAi/operations/document/submit/settings';
+import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { TEXTS, column, hintsOf, isNote, useIngest } from './support/ingest';
+import { byId } from './support/locators';
+
+const { fixture, documents, submit, storedNames, sent } = useIngest();
+
+type Run = Parameters<typeof submit>[1];
+
+const UNSTORED = 'Nothing was disabled: 1 document was not read, or not stored for certain.';
+
+/** A night of a source that mirrors; an item that is refused ends no run. */
+const night = async (parameters: INodeParameters, rows: IDataObject[], run: Run = {}) =>
+	await submit(
+		{ ...TEXTS, mode: 'mirror', sourceName: 's', maxGonePercent: 100, ...parameters },
+		{
+			items: rows.map((row, at) => ({ json: { name: `n${at}`, text: 'A text', ...row } })),
+			onError: 'continueErrorOutput',
+			...run,
+		},
+	);
+
+const disabled = () => documents().filter((one) => one.disabled === true && !isNote(one));
+
+/** A row with all that the templates read. */
+const row = (id: string) => ({ id, folder: 'f', x: `x${id}`, slug: id });
+
+describe('an item whose expression lacks a value', () => {
+	it.each<[field: string, parameters: INodeParameters, missing: string]>([
+		['Document Key', { documentKey: '=handbook/{{ $json.id }}' }, 'id'],
+		['Document Key', { documentKey: '={{ $json.folder }}/{{ $json.id }}' }, 'folder'],
+		['Document Key', { documentKey: '=doc/{{ $json.x }}/y' }, 'x'],
+		['Document Key', { documentKey: "={{ 'doc-' + $json.id }}" }, 'id'],
+		['Document Key', { documentKey: '={{ `doc-${$json.id}` }}' }, 'id'],
+		['Name', { name: '=Page {{ $json.id }}' }, 'id'],
+		['Source Name', { sourceName: '=tenant-{{ $json.folder }}' }, 'folder'],
+		['Shard', { options: { shard: '={{ $json.folder }} of 20' } }, 'folder'],
+		['Folder', { documentSettings: { folder: '={{ $json.folder }}/Sales' } }, 'folder'],
+		[
+			'Address',
+			{
+				source: 'addresses',
+				afterStoring: 'nothing',
+				url: '=https://a.example/{{ $json.slug }}',
+				documentKey: '={{ $json.id }}',
+			},
+			'slug',
+		],
+	])('is refused by name in %s, and none is disabled (%#)', async (field, parameters, missing) => {
+		await night(parameters, [row('1'), row('2'), row('3')]);
+		fixture.sandbox.requests.clear();
+		const before = storedNames();
+		const result = await night(parameters, [row('1'), { ...row('2'), [missing]: undefined }]);
+		expect(column(result.outputs[1], 'error')).toEqual([
+			expect.stringMatching(
+				new RegExp(
+					`^"${field}".* lacks a part: \\{\\{ \\$json\\.${missing} \\}\\} gave nothing for this item \\[item 1\\]$`,
+				),
+			),
+		]);
+		expect(storedNames()).toEqual(before);
+		expect(disabled()).toEqual([]);
+		expect(hintsOf(result)).toContain(UNSTORED);
+	});
+
+	it('is refused where all of its parts are empty, as nothing but fixed text is left', async () => {
+		const parameters = { documentKey: '=handbook/{{ $json.id }}' };
+		const { error } = await night(parameters, [{ id: '' }], { onError: 'stopWorkflow' });
+		expect(error?.message).toContain('lacks a part: {{ $json.id }} gave nothing for this item');
+		expect(sent()).toEqual([]);
+	});
+
+	it('ends Find Changes with nothing disabled', async () => {
+		const documentKey = '={{ $json.folder }}/{{ $json.id }}';
+		await night({ documentKey }, [row('1'), row('2')]);
+		const result = await fixture.run(
+			{
+				resource: 'document',
+				operation: 'findChanges',
+				knowledgebaseId: byId(fixture.world.knowledgebaseId),
+				sourceName: 's',
+				documentKey,
+				whatIsGone: 'disable',
+				options: { maxGonePercent: 100 },
+			},
+			{ items: [{ json: { id: '2' } }], onError: 'continueErrorOutput' },
+		);
+		expect(column(result.outputs[1], 'error')).toEqual([
+			'"Document Key" lacks a part: {{ $json.folder }} gave nothing for this item',
+		]);
+		expect(hintsOf(result)).toContain(UNSTORED);
+		expect(disabled()).toEqual([]);
+	});
+
+	it('is refused in Disable, which disables nothing else', async () => {
+		await night({ documentKey: '=a{{ $json.id }}' }, [{ id: 1 }, { id: 2 }]);
+		const { error } = await fixture.run(
+			{
+				resource: 'document',
+				operation: 'disable',
+				knowledgebaseId: byId(fixture.world.knowledgebaseId),
+				sourceName: 's',
+				documentKey: '=a{{ $json.id }}',
+			},
+			{ items: [{ json: {} }] },
+		);
+		expect(error?.message).toBe(
+			'"Document Key" lacks a part: {{ $json.id }} gave nothing for this item',
+		);
+		expect(disabled()).toEqual([]);
+	});
+});
+
+describe('what is there is taken as it is called', () => {
+	const NAMES = [
+		'docs/topics/null-safety.md',
+		'reference/undefined/index.md',
+		'undefined behavior.md',
+	];
+
+	it.each<[string, INodeParameters]>([
+		['read', { documentKey: '={{ $json.path }}' }],
+		['read beside text', { documentKey: '=repo/{{ $json.path }}' }],
+		['read in other letters', { documentKey: '={{ $json.path.toLowerCase() }}' }],
+		['read in pieces', { documentKey: "={{ $json.path.split('/').join(':') }}" }],
+		['the name of the document', { name: '={{ $json.path }}' }],
+	])('a file about a missing value, whose key is %s', async (_, parameters) => {
+		await night(
+			parameters,
+			[...NAMES, 'gone.md'].map((path) => ({ path })),
+		);
+		const result = await night(
+			parameters,
+			NAMES.map((path) => ({ path })),
+		);
+		expect(column(result.items, 'outcome')).toEqual([
+			...['unchanged', 'unchanged', 'unchanged', 'disabled'],
+		]);
+	});
+
+	it.each<[string, INodeParameters, IDataObject, unknown]>([
+		['a folder', { folder: '={{ $json.folder }}' }, { folder: 'undefined' }, 'undefined'],
+		['an empty folder', { folder: '={{ $json.folder }}' }, { folder: '' }, null],
+		['a folder that is null', { folder: '={{ $json.folder }}' }, { folder: null }, null],
+		['no folder', { folder: '={{ $json.folder }}' }, {}, null],
+		[
+			'an empty part of a folder',
+			{ folder: '={{ $json.a }}/{{ $json.b }}' },
+			{ a: 'x', b: '' },
+			'x',
+		],
+	])('%s', async (_, documentSettings, json, folder) => {
+		const { error } = await night({ documentSettings }, [json], { onError: 'stopWorkflow' });
+		expect(error).toBeUndefined();
+		const names = documents().filter(({ sourceType }) => sourceType === 'folder');
+		expect(names.map(({ name }) => name)).toEqual(folder === null ? [] : [folder]);
+	});
+
+	it('a number and a date beside text', async () => {
+		const documentKey = '=v{{ $json.n }}, {{ DateTime.fromISO($json.day, { zone: "utc" }) }}';
+		const { items } = await night({ documentKey }, [{ n: 0, day: '2026-01-31' }]);
+		expect(column(items, 'key')).toEqual(['v0, 2026-01-31T00:00:00.000Z']);
+	});
+});
+
+describe('a version', () => {
+	const field = (documentVersion: string) => ({ documentSettings: { documentVersion } });
+
+	const missing = (count: number, meaning = 'Their content was compared.') =>
+		`${count} document${count === 1 ? ' was' : 's were'} without a version: "Document Version" gave nothing. ${meaning}`;
+
+	it.each<[string, string, IDataObject]>([
+		['a text made of nothing', '={{ String($json.md5) }}', {}],
+		['a revision that is missing', '=v{{ $json.rev }}', {}],
+		['a part that is missing', '={{ $json.etag }}-{{ $json.size }}', { etag: 'a' }],
+		['an object beside text', '=v{{ $json.rev }}', { rev: { a: 1 } }],
+		['an object', '={{ $json.rev }}', { rev: { a: 1 } }],
+		['an empty part', '=v{{ $json.rev }}', { rev: '' }],
+		['an invalid date', '={{ DateTime.fromISO($json.day).toFormat("yyyy") }}', {}],
+		['a misspelt column', '={{ $json.updatedat }}', {}],
+		['the word undefined', '={{ $json.rev }}', { rev: 'undefined' }],
+		['the word null', '={{ $json.rev }}', { rev: 'null' }],
+		['the word NaN', '={{ $json.rev }}', { rev: 'NaN' }],
+		['the words Invalid DateTime', '={{ $json.rev }}', { rev: 'Invalid DateTime' }],
+	])('is none that is %s: the content is compared, which a hint says', async (_, version, json) => {
+		await night(field(version), [{ ...json, text: 'One' }]);
+		const result = await night(field(version), [{ ...json, text: 'Two' }]);
+		expect(column(result.items, 'outcome')).toEqual(['found']);
+		expect(hintsOf(result)).toContain(missing(1));
+		const again = await night(field(version), [{ ...json, text: 'Two' }]);
+		expect(column(again.items, 'outcome')).toEqual(['unchanged']);
+	});
+
+	it('of a record may be a date, and is counted under the name of its field where it is missing', async () => {
+		const run = async (records: unknown[]) =>
+			await submit(
+				{
+					source: 'json',
+					jsonBody: '={{ $json.records }}',
+					documentKeyField: 'path',
+					documentSettings: { documentVersionField: 'at' },
+					mode: 'changed',
+					sourceName: 's',
+				},
+				{ items: [{ json: { records: records as IDataObject[] } }] },
+			);
+		const record = (path: string, at: unknown) => ({ path, name: path, at });
+		const day = new Date('2026-01-31T00:00:00Z');
+		await run([record('a', day), record('b', 'null')]);
+		const result = await run([record('a', '2026-01-31T00:00:00.000Z'), record('b', 'null')]);
+		expect(column(result.items, 'outcome')).toEqual(['unchanged', 'unchanged']);
+		expect(hintsOf(result)).toContain(
+			'1 document was without a version: "Version Field" gave nothing. Their content was compared.',
+		);
+	});
+
+	const find = async (documentVersion: string, rows: IDataObject[]) =>
+		await fixture.run(
+			{
+				resource: 'document',
+				operation: 'findChanges',
+				knowledgebaseId: byId(fixture.world.knowledgebaseId),
+				sourceName: 's',
+				documentKey: '={{ $json.id }}',
+				documentVersion,
+			},
+			{ items: rows.map((json) => ({ json })) },
+		);
+
+	it('that no item has lets all items pass in Find Changes, which a hint says', async () => {
+		const result = await find('={{ $json.updatedat }}', [{ id: 1 }, { id: 2 }, { id: 3 }]);
+		expect(result.items).toHaveLength(3);
+		expect(hintsOf(result)).toContain(missing(3, 'They pass.'));
+	});
+
+	const FIXED =
+		'"Document Version" is Fixed, so all documents have the same version and none would ever count as changed';
+
+	it.each(['updated_at', '=updated_at', "={{ 'v1' }}"])(
+		'that is the same for all is refused with what to do: %s',
+		async (version) => {
+			const two = [{ id: 1 }, { id: 2 }];
+			for (const { error } of [
+				await night(field(version), two, { onError: 'stopWorkflow' }),
+				await find(version, two),
+			]) {
+				expect(error?.message).toContain(FIXED);
+				expect(error?.description).toContain('Switch the field to Expression');
+				expect(error?.description).toContain('Version Field');
+			}
+			expect(sent()).toEqual([]);
+		},
+	);
+
+	it('may be the same where there is one document', async () => {
+		const { items, hints } = await night(field('v1'), [{}]);
+		expect(column(items, 'outcome')).toEqual(['found']);
+		expect(hints.map(({ message }) => message).join()).not.toContain('without a version');
+	});
+});
+
+describe('Metadata Rows', () => {
+	const rows = (...content: string[]) => ({
+		documentSettings: {
+			metadataRows: { values: content.map((one, at) => ({ key: `k${at}`, content: one })) },
+		},
+	});
+
+	it('leave out a value that lacks a part, which a hint counts', async () => {
+		const parameters = rows(
+			...['={{ "dep-" + $json.none }}', '=dep-{{ $json.none }}', '={{ String($json.none) }}'],
+			...['={{ $json.none }}', '={{ $json.there }}', '=dep-{{ $json.there }}', '={{ $json.list }}'],
+		);
+		const result = await night(parameters, [{ there: 'undefined', list: ['a'] }]);
+		const stored = documents().find(({ name }) => name === 'n0.md');
+		expect(stored?.metadata).toMatchObject({ k4: 'undefined', k5: 'dep-undefined', k6: ['a'] });
+		expect(Object.keys(stored?.metadata ?? {})).not.toEqual(
+			expect.arrayContaining([expect.stringMatching(/k[0-3]/)]),
+		);
+		expect(hintsOf(result)).toContain(
+			'Values of Metadata Rows that were left out: 3. A part of their expression gave nothing.',
+		);
+	});
+});
+
+describe('Document Fields', () => {
+	const fields = (value: Record<string, string>) => ({
+		source: 'fields',
+		documentFields: { mappingMode: 'defineBelow', value },
+	});
+
+	it.each([
+		['folder', '={{ $json.none }}/Sales'],
+		['fileUrl', '=https://a.example/{{ $json.none }}'],
+		['id', '=doc-{{ $json.none }}'],
+	])('refuse a %s that lacks a part', async (name, expression) => {
+		const { error } = await night(fields({ name: 'a', [name]: expression }), [{}], {
+			onError: 'stopWorkflow',
+		});
+		expect(error?.message).toContain('lacks a part: {{ $json.none }} gave nothing for this item');
+		expect(sent()).toEqual([]);
+	});
+
+	it('may leave them empty', async () => {
+		const none = '={{ $json.none }}';
+		const value = { name: 'a', fileUrl: none, folder: none, id: none };
+		const parameters = { ...fields(value), afterStoring: 'nothing' };
+		const { error, items } = await night(parameters, [{}], { onError: 'stopWorkflow' });
+		expect([error, column(items, 'name')]).toEqual([undefined, ['a']]);
+	});
+});
+
+it('a source that is named by a part keeps its IDs: they are made of what n8n gives', async () => {
+	const parameters = {
+		sourceName: '=tenant-{{ $json.t }}',
+		documentKey: "={{ 'doc' + $json.id }}",
+	};
+	const { items } = await night(parameters, [{ t: 7, id: 1 }]);
+	const owner = keyOwner(fixture.world.knowledgebaseId, 'tenant-7');
+	expect(column(items, 'id')).toEqual([derivedId(owner, 'doc1')]);
+});
