@@ -145,17 +145,6 @@ describe('nothing is disabled', () => {
 		expect(disabled()).toEqual([]);
 	});
 
-	it.each([
-		['handbook/undefined', 'text'],
-		['null/a.md', 'text'],
-	])('when a key lacks a part: %s', async (name, text) => {
-		await night(ALL);
-		disabled();
-		const result = await night('', { items: [...texts('abcdefgh'), { json: { name, text } }] });
-		expect(hintsOf(result)).toContain(`Nothing was disabled: the key "${name}" lacks a part.`);
-		expect(disabled()).toEqual([]);
-	});
-
 	it('when a document that is refused has no key', async () => {
 		await night(ALL);
 		disabled();
