@@ -107,7 +107,14 @@ describe('the key of a document', () => {
 	});
 
 	it.each([
-		['={{ "" + $json.nope }}', '"Source Name" holds "undefined", which stands for a missing value'],
+		[
+			'={{ "s" + $json.nope }}',
+			'"Source Name" lacks a part: {{ $json.nope }} gave nothing for this item',
+		],
+		[
+			'={{ String($json.nope) }}',
+			'"Source Name" holds "undefined", which stands for a missing value',
+		],
 		['={{ $json.nope }}', `"Source Name" ${NOTHING}`],
 	])('belongs to no source by a name that is none: %s', async (sourceName, words) => {
 		const parameters = { ...TEXTS, mode: 'mirror', sourceName };

@@ -243,12 +243,27 @@ describe('a conversation that is chosen by itself', () => {
 		['behind another trigger', 'ann', { trigger: 'n8n-nodes-base.webhook' }],
 		['in Loop Over Items', 'ann', { loops: 'n8n-nodes-base.splitInBatches' }],
 		['as the tool of an agent', 'ann', { isTool: true }],
-		['where the session is missing', undefined, {}],
-		['where the session is blank', ' ', {}],
 	])('is a new one %s', async (_, session, how) => {
 		for (const words of ['one', 'two'])
 			expect((await chat(session, words, how)).json?.output).toEqual(seen(1));
 		expect(new Set(made().map(({ threadId }) => threadId)).size).toBe(2);
+	});
+
+	it('is that of a session that is a number, which is the same as its text', async () => {
+		await chat(4711, 'one');
+		expect((await chat('4711', 'two')).json).toMatchObject({ output: seen(2), ...idsOf('4711') });
+	});
+
+	it.each<[string, unknown]>([
+		['is missing', undefined],
+		['is null', null],
+		['is blank', ' '],
+	])('is a new one where the session %s, which a hint says', async (_, session) => {
+		const { json, hints } = await chat(session, 'one');
+		expect(json?.output).toEqual(seen(1));
+		expect(hints.map(({ message }) => message)).toEqual([
+			'The chat message has no sessionId: each message begins a new conversation. Hand one on, or set a key.',
+		]);
 	});
 
 	it('is none for a session that stands for a missing value', async () => {
@@ -263,15 +278,45 @@ describe('what cannot be a conversation is refused in words, and nothing is sent
 	const additionalFieldsJson = { assistant_id: 'another' };
 	const keyed = (conversationKey: string) => ({ conversationKey });
 	const EMPTY = '"Conversation Key" is empty: its expression gave nothing for this item';
-	const HALF = '"Conversation Key" holds "undefined", which stands for a missing value';
+	const lacks = (part: string) =>
+		`"Conversation Key" lacks a part: {{ ${part} }} gave nothing for this item`;
 	const NO_LIST = '"Conversation Key" must be text, but is ["ann"]';
 	const OURS = '"Additional Fields (JSON)" at assistant_id is what the node sets itself';
 
 	it.each<[string, unknown, INodeParameters, string]>([
 		['a key of blanks', '  ', {}, EMPTY],
 		['no key', undefined, {}, EMPTY],
-		['a key with text around nothing', undefined, keyed('=chat-{{ $json.thread }}'), EMPTY],
-		['a key with a part that is missing', '', keyed('={{ "chat-" + $json.user }}'), HALF],
+		['a key with text around nothing', '', keyed('=chat-{{ $json.user }}'), lacks('$json.user')],
+		[
+			'a key with text before nothing',
+			'',
+			keyed('={{ "chat-" + $json.user }}'),
+			lacks('$json.user'),
+		],
+		[
+			'a key of a channel and a user that is missing',
+			'mail',
+			keyed('={{ $json.thread }}:{{ $json.user }}'),
+			lacks('$json.user'),
+		],
+		[
+			'a key with a part that is blank',
+			' ',
+			keyed('=chat-{{ $json.thread }}'),
+			lacks('$json.thread'),
+		],
+		[
+			'a key of a list beside text',
+			'',
+			keyed('=chat-{{ [1] }}'),
+			'lacks a part: {{ [1] }} gave [1]',
+		],
+		[
+			'a key that another node made of a missing value',
+			'chat-undefined',
+			{},
+			'"Conversation Key" holds "undefined", which stands for a missing value',
+		],
 		['a list', 'ann', keyed('={{ ["ann"] }}'), NO_LIST],
 		['another assistant than that of the key', 'ann', { options: { additionalFieldsJson } }, OURS],
 	])('%s', async (_, key, parameters, words) => {
