@@ -3,6 +3,7 @@ import {
 	get,
 	has,
 	isArray,
+	isError,
 	isObject,
 	isPlainObject,
 	mapValues,
@@ -75,14 +76,12 @@ function evaluated(
 	expression: string,
 	rule: IdentityRule,
 ): unknown {
-	const evaluate = (part: string) => {
-		try {
-			return context.evaluateExpression(part, index);
-		} catch (error) {
-			// n8n shows the name of the parameter, which it knows only if it reads the parameter itself.
-			if (isObject(get(error, 'context'))) set(error as object, 'context.parameter', name);
-			throw error;
-		}
+	const evaluate = (part: string): unknown => {
+		const value: unknown = attempt(() => context.evaluateExpression(part, index));
+		if (!isError(value)) return value;
+		// n8n shows the name of the parameter, which it knows only if it reads the parameter itself.
+		if (isObject(get(value, 'context'))) set(value, 'context.parameter', name);
+		throw value;
 	};
 	return identityValue(templatesOf(node)(expression), evaluate, rule);
 }
