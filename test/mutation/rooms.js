@@ -16,10 +16,20 @@ module.exports = {
 		engine: ['credentials', 'outcomes', 'transport', 'uploads'],
 		without: ['**/clock.test.ts', LONG],
 	},
+	// The door of all fields that say which one something is, or whose, is held beside it.
+	identity: {
+		folder: 'nodes/XpertAi',
+		files: ['payloads/{identity,template}', 'execution/identity'],
+		without: [
+			'test/nodes/XpertAi/!(payloads|execution)/**',
+			'test/nodes/XpertAi/*.test.ts',
+			'test/nodes/XpertAi/{payloads,execution}/!(identity|template).test.ts',
+		],
+	},
 	execution: {
 		folder: 'nodes/XpertAi/execution',
 		// What the editor shows of fields is held by test/package/surface, here and below.
-		files: ['!(fields)'],
+		files: ['!(fields|identity)'],
 		// The session of a chat gives runs their key; what all operations show is held where they are listed.
 		engine: [
 			...['../nodes/words', '../nodes/XpertAi/catalogue'],
@@ -29,7 +39,7 @@ module.exports = {
 		],
 	},
 	pickers: { folder: 'nodes/XpertAi/pickers', files: ['!(locators)'], engine: ['pickers'] },
-	payloads: { folder: 'nodes/XpertAi/payloads' },
+	payloads: { folder: 'nodes/XpertAi/payloads', files: ['!(identity|template)'] },
 	// Simple operations are data: what they send, and make of answers, is held by the cases of all operations.
 	operations: {
 		folder: 'nodes/XpertAi/operations',

@@ -143,10 +143,12 @@ function textOrMissing(item: ItemReader, name: string, rule: IdentityRule): stri
 	return value instanceof MissingPart ? value : item.asText(name, value);
 }
 
-/** Whether the user filled in an identity field. */
-const isGiven = (item: ItemReader, name: string): boolean =>
-	isFilled(item.node, name) ||
-	(isExpression(item.node.parameters[name.replace(/\..*/, '')]) && name.includes('.'));
+/** Whether an identity field is filled in. In a collection that an expression returns, a missing value is not. */
+function isGiven(item: ItemReader, name: string): boolean {
+	const [collection = '', ...path] = name.split('.');
+	const isWhole = path.length > 0 && isExpression(item.node.parameters[collection]);
+	return isWhole ? textOrMissing(item, name, {}) !== '' : isFilled(item.node, name);
+}
 
 /* Refusals */
 

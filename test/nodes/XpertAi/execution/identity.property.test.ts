@@ -22,6 +22,7 @@ import { startFields } from 'nodes/XpertAi/operations/thread/run/fields';
 import { readRunRequest } from 'nodes/XpertAi/operations/thread/run/runRequest';
 import { MissingPart, identityValue } from 'nodes/XpertAi/payloads/identity';
 import { parseTemplate, partsOf } from 'nodes/XpertAi/payloads/template';
+import { PROPERTY_RUNS } from 'test/support/propertyRuns';
 import { itemOf } from '../../support/context';
 import { n8nValue } from '../../support/expressions';
 
@@ -47,7 +48,20 @@ interface Piece {
 
 const column = fc.constantFrom(...COLUMNS);
 const fixed = fc.constantFrom(
-	...['-', '/', ' ', 'docs/', 'v', '}', "'", '\n', 'C:\\docs', '\\\\', 'x\\{{ $json.a }}', 'nullable'],
+	...[
+		'-',
+		'/',
+		' ',
+		'docs/',
+		'v',
+		'}',
+		"'",
+		'\n',
+		'C:\\docs',
+		'\\\\',
+		'x\\{{ $json.a }}',
+		'nullable',
+	],
 );
 const literal = fc.constantFrom("'-'", '"u"', "'it\\'s'", "'}'", "''", '`t`');
 
@@ -127,6 +141,7 @@ describe('the value of an expression', () => {
 				const reads = asked.filter((one) => one.includes('$json') && !one.includes('\\{{'));
 				expect(reads.length).toBeLessThanOrEqual(parts);
 			}),
+			{ numRuns: PROPERTY_RUNS },
 		);
 	});
 });

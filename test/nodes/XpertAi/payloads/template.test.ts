@@ -1,0 +1,164 @@
+import { type Template, parseTemplate, partsOf } from 'nodes/XpertAi/payloads/template';
+
+/** A template in short: fixed texts in quotes, parts in angle brackets (`=` for those that only read), sums in round ones. */
+function short(template: Template): string {
+	switch (template.kind) {
+		case 'fixed':
+			return `'${template.source}'${template.escaped === undefined ? '' : '!'}`;
+		case 'number':
+			return String(template.value);
+		case 'part':
+			return `<${template.isRead ? '=' : ''}${template.code}>`;
+		case 'sum':
+			return `(${template.pieces.map(short).join(' + ')})`;
+		case 'literal':
+			return `\`${template.pieces.map(short).join(' ')}\``;
+		case 'joined':
+			return template.pieces.map(short).join(' ');
+	}
+}
+
+describe('an expression is taken apart', () => {
+	it.each([
+		['', "''"],
+		['text', "'text'"],
+		['{{ $json.a }}', '<=$json.a>'],
+		['a{{ $json.b }}c', "'a' <=$json.b> 'c'"],
+		['{{ $json.a }}{{ $json.b }}', '<=$json.a> <=$json.b>'],
+		['{{ $json.a }} ', "<=$json.a> ' '"],
+		['a{{ $json.b', "'a' <=$json.b>"],
+		['a}}b', "'a}}b'"],
+		['{{ {{ }} }}', "<{{> ' }}'"],
+		['{{ "}}" }}', `<"> '" }}'`],
+		['\\{{ $json.a }}', "'\\{{ $json.a }}'"],
+		['a\\{{{{ $json.a }}', "'a\\{{'! <=$json.a>"],
+		['\\\\{{ $json.a }}', "'\\\\'! <=$json.a>"],
+		['{{ $json.a }}\\', "<=$json.a> '\\'"],
+		["{{ '\\}}' }}", "'\\}}'!"],
+		['{{ }}', '<>'],
+		['{{', "''"],
+	])('at its braces, as n8n does it: %s', (expression, said) => {
+		expect(short(parseTemplate(expression))).toBe(said);
+	});
+
+	it.each([
+		["'user' + $json.id", "('user' + <=$json.id>)"],
+		['"a" + $json.b + "c"', "('a' + <=$json.b> + 'c')"],
+		["('a' + ($json.b + 'c'))", "('a' + (<=$json.b> + 'c'))"],
+		['$json.a + 1', '(<=$json.a> + 1)'],
+		["'a' + 01", "('a' + <01>)"],
+		["'a' + 1.5e+3", "('a' + <1.5e+3>)"],
+		["'a' + 0x1F + .5 + 2n", "('a' + <0x1F> + <.5> + <2n>)"],
+		["'a' + -$json.b", "('a' + <-$json.b>)"],
+		["'a' + +$json.b", "('a' + <+$json.b>)"],
+		["'a' + !$json.b", "('a' + <!$json.b>)"],
+		["'a' + typeof $json.b", "('a' + <typeof $json.b>)"],
+		["'a' + $json.b * 2 / 3", "('a' + <$json.b * 2 / 3>)"],
+		["'a' + $json.b.trim()", "('a' + <$json.b.trim()>)"],
+		["'a' + $json.b.replace(/[)'/]+/g, '')", "('a' + <$json.b.replace(/[)'/]+/g, '')>)"],
+		["'a' + $json.b.split(/\\/+/)[0]", "('a' + <$json.b.split(/\\/+/)[0]>)"],
+		["'a' + ($json.b || 'c')", "('a' + <$json.b || 'c'>)"],
+		["'a' + ['b', 'c'].join('+')", "('a' + <['b', 'c'].join('+')>)"],
+		["'a' + new Date($json.b)", "('a' + <new Date($json.b)>)"],
+		["'it\\'s' + \"\\n\"", "('it\\'s'! + '\\n'!)"],
+		["'+' /* + */ + $json.b // + '", "('+' + <=$json.b>)"],
+		['/* n8n-auto-generated */ $json.a', '<=$json.a>'],
+		["'a' + {}.b", "('a' + <{}.b>)"],
+	])('at its sums: %s', (code, said) => {
+		expect(short(parseTemplate(`{{ ${code} }}`))).toBe(said);
+	});
+
+	it.each([
+		['`a`', "`'a'`"],
+		['`a${$json.b}c`', "`'a' <=$json.b> 'c'`"],
+		['`${$json.a}`', '`<=$json.a>`'],
+		["`$a${ '}' + $json.b }$`", "`'$a' ('}' + <=$json.b>) '$'`"],
+		['`a${`b${$json.c}`}`', "`'a' `'b' <=$json.c>``"],
+		['`a\\`${$json.b}`', "`'a\\`'! <=$json.b>`"],
+		['`${{ a: 1 }.a}`', '`<{ a: 1 }.a>`'],
+		["'a' + `b${$json.c}`", "('a' + `'b' <=$json.c>`)"],
+	])('at its template literals: %s', (code, said) => {
+		expect(short(parseTemplate(`{{ ${code} }}`))).toBe(said);
+	});
+
+	it.each([
+		...["$json.a || 'b'", "$json.a ?? 'b'", "$json.a ? 'b' + $json.c : 'd'", "'a' + $json.b - 1"],
+		...[
+			"'a' + $json.b === 'c'",
+			"'a' + $json.b, 'c'",
+			"'a' + $json.b | 0",
+			"a => 'b' + a",
+			"'a' +",
+		],
+		...[
+			"'a' + ++b",
+			"a += 'b'",
+			"'a' in $json + 'b'",
+			"'a' + b instanceof c",
+			"'a' < $json.b + 'c'",
+		],
+		...[
+			"'a' + function () {}",
+			"'a' + class {}",
+			"'a' + async () => 1",
+			"'a' + b >> 1",
+			"'a' + b;",
+		],
+		...["'a", '"a', '`a', '`a${b`', "'a' + (b", "'a' + b)", "'a' + (b]", "'a' + #b", "'a' + b\\"],
+		...['`a${}`', 'f`a` ', "'a\nb'", `'a' + ${'b'.repeat(10_000)}`],
+	])('no further: %s', (code) => {
+		expect(parseTemplate(`{{ ${code} }}`)).toMatchObject({ kind: 'part', code: code.trim() });
+	});
+});
+
+const partIn = (code: string) => partsOf(parseTemplate(`{{ ${code} }}`))[0];
+
+describe('a part', () => {
+	it.each([
+		...[
+			'$json',
+			'$json.a.b',
+			'$json?.a',
+			'$json["a b"]',
+			"$json['a'].b",
+			'$json.a[0]',
+			'$json?.["a"]',
+		],
+		...["$('Node').item.json.a", "$('Node').first().json.a", "$('Node').all()[0].json.a"],
+		...[
+			"$('a').itemMatching(2).json.b",
+			'$input.item.json.a',
+			'$node["A"].json.b',
+			'$binary.data.fileName',
+		],
+		...["$fromAI('key')", "$fromAI('key', `about it`, 'string')", '$now', '$vars.a', '$json . a'],
+	])('only reads: %s', (code) => {
+		expect(partIn(code)).toEqual({ kind: 'part', code, isRead: true, reads: [code] });
+	});
+
+	it.each<[string, string[]]>([
+		['$json.a.trim()', ['$json.a']],
+		['$json.a?.trim()', ['$json.a']],
+		['$json.a[$json.b]', ['$json.a', '$json.b']],
+		['$json.a["b" + 1]', ['$json.a']],
+		['[$json.a, b.$json, $json["c"]].join()', ['$json.a', '$json["c"]']],
+		[
+			"$('Node').all().find(({ json }) => json.id === $json.id)?.json.a",
+			["$('Node').all()", '$json.id'],
+		],
+		['$if($json.a, 1, 2)', ['$json.a']],
+		['f(`a${$json.b}${g($json.c)}`)', ['$json.b', '$json.c']],
+		['!$json.a', ['$json.a']],
+		['DateTime.now()', []],
+		['a.b', []],
+	])('that computes tells what it reads: %s', (code, reads) => {
+		expect(partIn(code)).toEqual({ kind: 'part', code, isRead: false, reads });
+	});
+});
+
+it('very deep code is taken apart in a moment', () => {
+	const deep = (open: string, close: string, count: number) =>
+		`{{ ${open.repeat(count)}$json.a${close.repeat(count)} }}`;
+	for (const expression of [deep('(', ')', 1000), deep('`${', '}`', 1000), deep('[', ']', 1000)])
+		expect(partsOf(parseTemplate(expression))).toHaveLength(1);
+});
