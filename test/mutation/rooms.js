@@ -21,6 +21,7 @@ module.exports = {
 		folder: 'nodes/XpertAi',
 		files: ['payloads/{identity,template}', 'execution/identity'],
 		without: [
+			LONG,
 			'test/nodes/XpertAi/!(payloads|execution)/**',
 			'test/nodes/XpertAi/*.test.ts',
 			'test/nodes/XpertAi/{payloads,execution}/!(identity|template).test.ts',

@@ -259,6 +259,7 @@ describe.each(FIELDS)(
 						expect(parts.some(({ code }) => message.includes(`{{ ${code} }}`))).toBe(true);
 					}
 				}),
+				{ numRuns: PROPERTY_RUNS },
 			);
 		});
 
@@ -278,6 +279,7 @@ describe.each(FIELDS)(
 						JSON.stringify(checkedKey(itemOf({}), whole, '')).slice(1, -1),
 					);
 				}),
+				{ numRuns: PROPERTY_RUNS },
 			);
 		});
 	},
