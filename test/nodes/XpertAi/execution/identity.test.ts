@@ -147,18 +147,30 @@ describe('a source', () => {
 });
 
 describe('a version', () => {
-	it.each<[unknown, string | undefined]>([
-		[' v1 ', 'v1'],
-		[7, '7'],
-		[new Date('2026-01-31T08:00:00Z'), '2026-01-31T08:00:00.000Z'],
-		[DateTime.fromISO('2026-01-31T08:00:00Z', { zone: 'utc' }), '2026-01-31T08:00:00.000Z'],
-		...[undefined, null, '', ' ', true, {}, ['a'], new Date(NaN)].map(
-			(none) => [none, undefined] as [unknown, undefined],
-		),
-		...['undefined', ' null ', 'NaN', 'Invalid Date', 'Invalid DateTime', '[object Object]'].map(
-			(word) => [word, undefined] as [unknown, undefined],
-		),
-	])('of %p is %p', (value, version) => {
+	it.each<[string, unknown, string | undefined]>([
+		['a text with blanks around it', ' v1 ', 'v1'],
+		['a number', 7, '7'],
+		['a Date', new Date('2026-01-31T08:00:00Z'), '2026-01-31T08:00:00.000Z'],
+		[
+			'a DateTime',
+			DateTime.fromISO('2026-01-31T08:00:00Z', { zone: 'utc' }),
+			'2026-01-31T08:00:00.000Z',
+		],
+		['a text with such a word', 'null-1', 'null-1'],
+		['nothing', undefined, undefined],
+		['null', null, undefined],
+		['an empty text', '', undefined],
+		['blanks', ' ', undefined],
+		['true', true, undefined],
+		['an object', {}, undefined],
+		['a list', ['a'], undefined],
+		['an invalid Date', new Date(NaN), undefined],
+		['the word undefined', 'undefined', undefined],
+		['the word null between blanks', ' null ', undefined],
+		['the word NaN', 'NaN', undefined],
+		['the words of an invalid date', 'Invalid DateTime', undefined],
+		['the words of an object', '[object Object]', undefined],
+	])('may be made of %s, if that stands for something', (_, value, version) => {
 		expect(versionOf(value)).toBe(version);
 	});
 

@@ -18,6 +18,9 @@ function short(template: Template): string {
 	}
 }
 
+/** Titles show code in braces, as people write it. */
+const inBraces = (code: string) => `{{ ${code} }}`;
+
 describe('an expression is taken apart', () => {
 	it.each([
 		['', "''"],
@@ -41,102 +44,111 @@ describe('an expression is taken apart', () => {
 		expect(short(parseTemplate(expression))).toBe(said);
 	});
 
-	it.each([
-		["'user' + $json.id", "('user' + <=$json.id>)"],
-		['"a" + $json.b + "c"', "('a' + <=$json.b> + 'c')"],
-		["('a' + ($json.b + 'c'))", "('a' + (<=$json.b> + 'c'))"],
-		['$json.a + 1', '(<=$json.a> + 1)'],
-		["'a' + 01", "('a' + <01>)"],
-		["'a' + 1.5e+3", "('a' + <1.5e+3>)"],
-		["'a' + 0x1F + .5 + 2n", "('a' + <0x1F> + <.5> + <2n>)"],
-		["'a' + -$json.b", "('a' + <-$json.b>)"],
-		["'a' + +$json.b", "('a' + <+$json.b>)"],
-		["'a' + !$json.b", "('a' + <!$json.b>)"],
-		["'a' + typeof $json.b", "('a' + <typeof $json.b>)"],
-		["'a' + $json.b * 2 / 3", "('a' + <$json.b * 2 / 3>)"],
-		["'a' + $json.b.trim()", "('a' + <$json.b.trim()>)"],
-		["'a' + $json.b.replace(/[)'/]+/g, '')", "('a' + <$json.b.replace(/[)'/]+/g, '')>)"],
-		["'a' + $json.b.split(/\\/+/)[0]", "('a' + <$json.b.split(/\\/+/)[0]>)"],
-		["'a' + ($json.b || 'c')", "('a' + <$json.b || 'c'>)"],
-		["'a' + ['b', 'c'].join('+')", "('a' + <['b', 'c'].join('+')>)"],
-		["'a' + new Date($json.b)", "('a' + <new Date($json.b)>)"],
-		["'it\\'s' + \"\\n\"", "('it\\'s'! + '\\n'!)"],
-		["'+' /* + */ + $json.b // + '", "('+' + <=$json.b>)"],
-		['/* n8n-auto-generated */ $json.a', '<=$json.a>'],
-		["'a' + {}.b", "('a' + <{}.b>)"],
-	])('at its sums: %s', (code, said) => {
-		expect(short(parseTemplate(`{{ ${code} }}`))).toBe(said);
+	it.each(
+		[
+			["'user' + $json.id", "('user' + <=$json.id>)"],
+			['"a" + $json.b + "c"', "('a' + <=$json.b> + 'c')"],
+			["('a' + ($json.b + 'c'))", "('a' + (<=$json.b> + 'c'))"],
+			['$json.a + 1', '(<=$json.a> + 1)'],
+			["'a' + 01", "('a' + <01>)"],
+			["'a' + 1.5e+3", "('a' + <1.5e+3>)"],
+			["'a' + 0x1F + .5 + 2n", "('a' + <0x1F> + <.5> + <2n>)"],
+			["'a' + -$json.b", "('a' + <-$json.b>)"],
+			["'a' + +$json.b", "('a' + <+$json.b>)"],
+			["'a' + !$json.b", "('a' + <!$json.b>)"],
+			["'a' + typeof $json.b", "('a' + <typeof $json.b>)"],
+			["'a' + $json.b * 2 / 3", "('a' + <$json.b * 2 / 3>)"],
+			["'a' + $json.b.trim()", "('a' + <$json.b.trim()>)"],
+			["'a' + $json.b.replace(/[)'/]+/g, '')", "('a' + <$json.b.replace(/[)'/]+/g, '')>)"],
+			["'a' + $json.b.split(/\\/+/)[0]", "('a' + <$json.b.split(/\\/+/)[0]>)"],
+			["'a' + ($json.b || 'c')", "('a' + <$json.b || 'c'>)"],
+			["'a' + ['b', 'c'].join('+')", "('a' + <['b', 'c'].join('+')>)"],
+			["'a' + new Date($json.b)", "('a' + <new Date($json.b)>)"],
+			["'it\\'s' + \"\\n\"", "('it\\'s'! + '\\n'!)"],
+			["'+' /* + */ + $json.b // + '", "('+' + <=$json.b>)"],
+			['/* n8n-auto-generated */ $json.a', '<=$json.a>'],
+			["'a' + {}.b", "('a' + <{}.b>)"],
+		].map(([code = '', said]) => [inBraces(code), said]),
+	)('at its sums: %s', (expression, said) => {
+		expect(short(parseTemplate(expression))).toBe(said);
 	});
 
-	it.each([
-		['`a`', "`'a'`"],
-		['`a${$json.b}c`', "`'a' <=$json.b> 'c'`"],
-		['`${$json.a}`', '`<=$json.a>`'],
-		["`$a${ '}' + $json.b }$`", "`'$a' ('}' + <=$json.b>) '$'`"],
-		['`a${`b${$json.c}`}`', "`'a' `'b' <=$json.c>``"],
-		['`a\\`${$json.b}`', "`'a\\`'! <=$json.b>`"],
-		['`${{ a: 1 }.a}`', '`<{ a: 1 }.a>`'],
-		["'a' + `b${$json.c}`", "('a' + `'b' <=$json.c>`)"],
-	])('at its template literals: %s', (code, said) => {
-		expect(short(parseTemplate(`{{ ${code} }}`))).toBe(said);
+	it.each(
+		[
+			['`a`', "`'a'`"],
+			['`a${$json.b}c`', "`'a' <=$json.b> 'c'`"],
+			['`${$json.a}`', '`<=$json.a>`'],
+			["`$a${ '}' + $json.b }$`", "`'$a' ('}' + <=$json.b>) '$'`"],
+			['`a${`b${$json.c}`}`', "`'a' `'b' <=$json.c>``"],
+			['`a\\`${$json.b}`', "`'a\\`'! <=$json.b>`"],
+			['`${{ a: 1 }.a}`', '`<{ a: 1 }.a>`'],
+			["'a' + `b${$json.c}`", "('a' + `'b' <=$json.c>`)"],
+		].map(([code = '', said]) => [inBraces(code), said]),
+	)('at its template literals: %s', (expression, said) => {
+		expect(short(parseTemplate(expression))).toBe(said);
 	});
 
-	it.each([
-		...["$json.a || 'b'", "$json.a ?? 'b'", "$json.a ? 'b' + $json.c : 'd'", "'a' + $json.b - 1"],
-		...[
-			"'a' + $json.b === 'c'",
-			"'a' + $json.b, 'c'",
-			"'a' + $json.b | 0",
-			"a => 'b' + a",
-			"'a' +",
-		],
-		...[
-			"'a' + ++b",
-			"a += 'b'",
-			"'a' in $json + 'b'",
-			"'a' + b instanceof c",
-			"'a' < $json.b + 'c'",
-		],
-		...[
-			"'a' + function () {}",
-			"'a' + class {}",
-			"'a' + async () => 1",
-			"'a' + b >> 1",
-			"'a' + b;",
-		],
-		...["'a", '"a', '`a', '`a${b`', "'a' + (b", "'a' + b)", "'a' + (b]", "'a' + #b", "'a' + b\\"],
-		...['`a${}`', 'f`a` ', "'a\nb'", `'a' + ${'b'.repeat(10_000)}`],
-	])('no further: %s', (code) => {
-		expect(parseTemplate(`{{ ${code} }}`)).toMatchObject({ kind: 'part', code: code.trim() });
+	it.each(
+		[
+			...["$json.a || 'b'", "$json.a ?? 'b'", "$json.a ? 'b' + $json.c : 'd'", "'a' + $json.b - 1"],
+			...[
+				"'a' + $json.b === 'c'",
+				"'a' + $json.b, 'c'",
+				"'a' + $json.b | 0",
+				"a => 'b' + a",
+				"'a' +",
+			],
+			...[
+				"'a' + ++b",
+				"a += 'b'",
+				"'a' in $json + 'b'",
+				"'a' + b instanceof c",
+				"'a' < $json.b + 'c'",
+			],
+			...[
+				"'a' + function () {}",
+				"'a' + class {}",
+				"'a' + async () => 1",
+				"'a' + b >> 1",
+				"'a' + b;",
+			],
+			...["'a", '"a', '`a', '`a${b`', "'a' + (b", "'a' + b)", "'a' + (b]", "'a' + #b", "'a' + b\\"],
+			...['`a${}`', 'f`a` ', `'a' + ${'b'.repeat(10_000)}`],
+		].map(inBraces),
+	)('no further: %s', (expression) => {
+		const code = expression.slice(2, -2).trim();
+		expect(parseTemplate(expression)).toMatchObject({ kind: 'part', code });
 	});
 });
 
-const partIn = (code: string) => partsOf(parseTemplate(`{{ ${code} }}`))[0];
-
 describe('a part', () => {
-	it.each([
-		...[
-			'$json',
-			'$json.a.b',
-			'$json?.a',
-			'$json["a b"]',
-			"$json['a'].b",
-			'$json.a[0]',
-			'$json?.["a"]',
-		],
-		...["$('Node').item.json.a", "$('Node').first().json.a", "$('Node').all()[0].json.a"],
-		...[
-			"$('a').itemMatching(2).json.b",
-			'$input.item.json.a',
-			'$node["A"].json.b',
-			'$binary.data.fileName',
-		],
-		...["$fromAI('key')", "$fromAI('key', `about it`, 'string')", '$now', '$vars.a', '$json . a'],
-	])('only reads: %s', (code) => {
-		expect(partIn(code)).toEqual({ kind: 'part', code, isRead: true, reads: [code] });
+	it.each(
+		[
+			...[
+				'$json',
+				'$json.a.b',
+				'$json?.a',
+				'$json["a b"]',
+				"$json['a'].b",
+				'$json.a[0]',
+				'$json?.["a"]',
+			],
+			...["$('Node').item.json.a", "$('Node').first().json.a", "$('Node').all()[0].json.a"],
+			...[
+				"$('a').itemMatching(2).json.b",
+				'$input.item.json.a',
+				'$node["A"].json.b',
+				'$binary.data.fileName',
+			],
+			...["$fromAI('key')", "$fromAI('key', `about it`, 'string')", '$now', '$vars.a', '$json . a'],
+		].map(inBraces),
+	)('only reads: %s', (expression) => {
+		const code = expression.slice(3, -3);
+		const part = { kind: 'part', code, isRead: true, reads: [code] };
+		expect(parseTemplate(expression)).toEqual(part);
 	});
 
-	it.each<[string, string[]]>([
+	const COMPUTING: Array<[string, string[]]> = [
 		['$json.a.trim()', ['$json.a']],
 		['$json.a?.trim()', ['$json.a']],
 		['$json.a[$json.b]', ['$json.a', '$json.b']],
@@ -151,9 +163,14 @@ describe('a part', () => {
 		['!$json.a', ['$json.a']],
 		['DateTime.now()', []],
 		['a.b', []],
-	])('that computes tells what it reads: %s', (code, reads) => {
-		expect(partIn(code)).toEqual({ kind: 'part', code, isRead: false, reads });
-	});
+	];
+	it.each(COMPUTING.map(([code, reads]) => [inBraces(code), reads] as const))(
+		'that computes tells what it reads: %s',
+		(expression, reads) => {
+			const code = expression.slice(3, -3);
+			expect(parseTemplate(expression)).toEqual({ kind: 'part', code, isRead: false, reads });
+		},
+	);
 });
 
 it('very deep code is taken apart in a moment', () => {
