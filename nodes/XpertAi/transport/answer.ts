@@ -138,7 +138,7 @@ const DATABASE_REASONS: Record<string, string> = {
 };
 
 /** Fields of an error response that can contain the reason, in order of preference. */
-const REASON_PATHS = ['message', 'error.message', 'error', 'detail'];
+const REASON_PATHS = ['message', 'error.issues', 'error.message', 'error', 'detail'];
 
 /**
  * Returns the reason in an error response. The response can be JSON, plain text or an HTML page.
@@ -189,8 +189,16 @@ function databaseReason({ code, detail, column, table }: IDataObject): string {
 	return `The server's database refused the data: ${compact(parts).join('; ')}`;
 }
 
-/** Joins a list of texts. Returns a single text unchanged, and an empty text for any other value. */
-const textOrList = (value: unknown) => castArray(value).filter(isString).join('; ');
+/** Joins a list of texts, or of issues. Returns a single text unchanged, and an empty text for any other value. */
+const textOrList = (value: unknown) => castArray(value).map(issueText).filter(isString).join('; ');
+
+/** Converts an issue of a validator, such as zod's, to text. Returns any other value unchanged. */
+function issueText(entry: unknown): unknown {
+	if (!isJsonObject(entry) || typeof entry.message !== 'string') return entry;
+	const { path, message } = entry;
+	const key = Array.isArray(path) ? path.join('.') : '';
+	return key ? `${key}: ${message}` : message;
+}
 
 /**
  * Reads a Retry-After header, which holds seconds or an HTTP date.

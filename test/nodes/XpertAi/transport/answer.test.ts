@@ -270,6 +270,12 @@ describe('the reason in a raw database answer', () => {
 });
 
 describe('the reason in another answer', () => {
+	const issues = [
+		{ path: ['input', 'messages', 0], message: 'Required' },
+		{ path: [], message: 'Invalid input' },
+		{ path: 'input', message: 'No list' },
+	];
+
 	it.each<[string, unknown, string]>([
 		['the message', { message: 'Name Exist', error: 'Bad Request', statusCode: 400 }, 'Name Exist'],
 		[
@@ -281,6 +287,11 @@ describe('the reason in another answer', () => {
 		['the error where there are no messages', { message: [], error: 'Bad Request' }, 'Bad Request'],
 		['the error where the message is empty', { message: '', error: 'Bad Request' }, 'Bad Request'],
 		['the message in an error', { error: { message: 'inner' } }, 'inner'],
+		[
+			'all issues, each with its path',
+			{ error: { issues } },
+			'input.messages.0: Required; Invalid input; No list',
+		],
 		['the detail', { detail: 'Thread not found' }, 'Thread not found'],
 		['the text itself', 'Not Found', 'Not Found'],
 		['a text on one line', 'two\r\n  lines\t', 'two lines'],
@@ -293,7 +304,19 @@ describe('the reason in another answer', () => {
 	])('is %s', (_, answer, reason) => expect(failureReason(answer)).toBe(reason));
 
 	it('is none where an answer gives none', () => {
-		const nothing = [undefined, null, 5, true, {}, [], '', ' \n', { message: 5 }, { error: [{}] }];
+		const nothing = [
+			undefined,
+			null,
+			5,
+			true,
+			{},
+			[],
+			'',
+			' \n',
+			{ message: 5 },
+			{ error: [{}] },
+			{ error: { issues: [] } },
+		];
 		for (const answer of nothing) expect(failureReason(answer)).toBeUndefined();
 	});
 
@@ -302,6 +325,7 @@ describe('the reason in another answer', () => {
 		const answer = fc.oneof(
 			...[fc.jsonValue(), text],
 			fc.record({ message: fc.oneof(text, fc.array(fc.string())) }),
+			fc.record({ error: fc.record({ issues: fc.array(fc.object()) }) }),
 		);
 		fc.assert(
 			fc.property(answer, (value) => {
