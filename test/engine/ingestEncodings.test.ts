@@ -46,6 +46,17 @@ describe('a file of text', () => {
 		expect(passages()).toEqual([TEXT]);
 	});
 
+	it.each(['us-ascii', 'klingon'])(
+		'in UTF-8 is found, though said to be in %s',
+		async (charset) => {
+			const type = `text/plain; charset=${charset}`;
+			const items = [await fileItem('a.txt', type, Buffer.from(TEXT))];
+			const result = await submit(FILES, { items });
+			expect(column(result.items, 'outcome')).toEqual(['found']);
+			expect(passages()).toEqual([TEXT]);
+		},
+	);
+
 	it('is decoded as Document Settings say, also on the next night', async () => {
 		const documentSettings = { mimeType: 'text/plain; charset=windows-1252' };
 		const items = [await fileItem('a.txt', 'text/plain', CP1252)];

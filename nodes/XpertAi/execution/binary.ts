@@ -1,4 +1,4 @@
-import { attempt, get, uniq } from 'lodash';
+import { attempt, get, isError, uniq } from 'lodash';
 import type { IBinaryData } from 'n8n-workflow';
 
 import type { UploadFile } from '../transport/multipart';
@@ -99,12 +99,15 @@ export async function firstBytes(item: Item, field: BinaryField): Promise<Buffer
 
 const HEAD_BYTES = 1024;
 
-/** Whether the first bytes of a file are text without U+0000, in the encoding that `textChunks` uses. */
+/** Whether the first bytes of a file are text without U+0000, in UTF-8 or in the encoding that the file names. */
 export function isTextHead(head: Buffer, mimeType: string): boolean {
-	const text: unknown = attempt(() =>
-		new TextDecoder(encodingOf(head, mimeType), { fatal: true }).decode(head, { stream: true }),
-	);
-	return typeof text === 'string' && !text.includes(NUL);
+	const encodings = uniq([markedEncoding(head) ?? 'utf-8', charsetOf(mimeType) ?? 'utf-8']);
+	return encodings.some((encoding) => {
+		const text: unknown = attempt(() =>
+			new TextDecoder(encoding, { fatal: true }).decode(head, { stream: true }),
+		);
+		return typeof text === 'string' && !text.includes(NUL);
+	});
 }
 
 /** U+0000. The server's database (PostgreSQL) cannot store this character in a text. */
@@ -125,10 +128,13 @@ export async function* textChunks(
 	mimeType = field.binary.mimeType,
 	onNul?: () => void,
 ): AsyncGenerator<string> {
-	let [head, encoding, isText, characters, nuls] = [Buffer.alloc(0), '', false, 0, 0];
+	let [head, isText, characters, nuls] = [Buffer.alloc(0), false, 0, 0];
+	const charset = charsetOf(mimeType);
+	const isNamed = charset !== undefined && !(await isUtf8(item, field, charset));
+	let encoding = isNamed ? charset : 'utf-8';
 	let decoder: InstanceType<typeof TextDecoder> | undefined;
 	const decoded = (bytes?: Uint8Array) => {
-		encoding ||= encodingOf(head, mimeType);
+		if (!decoder) encoding = markedEncoding(head) ?? encoding;
 		decoder ??= new TextDecoder(encoding, { fatal: true });
 		// Without `stream: true`, some Node.js versions decode windows-1252 as Latin 1.
 		const text = decoder.decode(bytes, { stream: bytes !== undefined });
@@ -147,7 +153,7 @@ export async function* textChunks(
 		yield decoded(head) + decoded();
 		isText = nuls === 0 || nuls * CHARACTERS_PER_NUL < characters;
 	} catch (error) {
-		if (!/^ERR_ENCODING/.test(String(get(error, 'code')))) throw item.asError(error);
+		if (!isEncodingError(error)) throw item.asError(error);
 	}
 	if (!isText) refuseFile(item, field, `is not text in ${encoding.toUpperCase()}. ${ENCODING_FIX}`);
 	if (nuls > 0) onNul?.();
@@ -159,13 +165,43 @@ const MARK_BYTES = 3;
 const ENCODING_FIX =
 	'Save it as UTF-8, or name its encoding in its MIME type, as in text/plain; charset=windows-1252';
 
-function encodingOf(head: Buffer, mimeType: string): string {
+/** The encoding that the byte order mark of a file shows, if it has one. */
+function markedEncoding(head: Buffer): string | undefined {
 	const mark = head.toString('latin1', 0, MARK_BYTES);
 	if (mark === '\xef\xbb\xbf') return 'utf-8';
 	if (mark.startsWith('\xff\xfe')) return 'utf-16le';
-	if (mark.startsWith('\xfe\xff')) return 'utf-16be';
-	return /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(mimeType)?.[1] ?? 'utf-8';
+	return mark.startsWith('\xfe\xff') ? 'utf-16be' : undefined;
 }
+
+/** The charset in a MIME type, if it names another one than UTF-8. */
+function charsetOf(mimeType: string): string | undefined {
+	const [, charset = 'utf-8'] = /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(mimeType) ?? [];
+	return /^utf-?8$/i.test(charset) ? undefined : charset;
+}
+
+/**
+ * Whether a file is in UTF-8 although its MIME type names another charset, as sources often do that guess it or give
+ * none. True if all bytes are valid UTF-8, and not only ASCII. If the charset is unknown, ASCII is enough. Texts in
+ * other encodings are hardly ever valid UTF-8, so reading mostly ends at the first character beyond ASCII.
+ */
+async function isUtf8(item: Item, field: BinaryField, charset: string): Promise<boolean> {
+	const decoder = new TextDecoder('utf-8', { fatal: true });
+	let [bytes, characters] = [0, 0];
+	try {
+		for await (const chunk of binaryChunks(item, field)) {
+			bytes += chunk.length;
+			characters += decoder.decode(chunk, { stream: true }).length;
+		}
+		characters += decoder.decode().length;
+	} catch (error) {
+		if (!isEncodingError(error)) throw item.asError(error);
+		return false;
+	}
+	// Every character beyond ASCII has more bytes in UTF-8 than in UTF-16 code units.
+	return characters < bytes || isError(attempt(() => new TextDecoder(charset)));
+}
+
+const isEncodingError = (error: unknown) => /^ERR_ENCODING/.test(String(get(error, 'code')));
 
 /**
  * Returns the file of a binary field for an upload. A file in n8n's binary data storage is streamed.

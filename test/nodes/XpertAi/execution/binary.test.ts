@@ -109,6 +109,7 @@ async function textOf(bytes: Buffer, mimeType?: string): Promise<string> {
 const WORDS = 'Größe: 10 € – café 🦓';
 const UTF16 = Buffer.from(`\ufeff${WORDS}`, 'utf16le');
 const CP1252 = Buffer.from('Größe: 10 \x80 \x96 caf\xe9', 'latin1');
+const LATIN1 = Buffer.from('a\xc3', 'latin1');
 const OF_CP1252 = 'Größe: 10 € – café';
 
 describe('the text of a binary field', () => {
@@ -119,6 +120,12 @@ describe('the text of a binary field', () => {
 		['UTF-16, big end first', Buffer.from(UTF16).swap16(), ''],
 		['Windows-1252', CP1252, 'text/plain; format=flowed; charset="Windows-1252"', OF_CP1252],
 		['Windows-1252 by its short name', CP1252, 'application/xml;charset = cp1252', OF_CP1252],
+		['UTF-8, said to be ASCII', Buffer.from(WORDS), 'text/plain; charset=us-ascii'],
+		['UTF-8, said to be Latin 1', Buffer.from(WORDS), 'text/html; charset=ISO-8859-1'],
+		['UTF-8, said to be what nobody knows', Buffer.from(WORDS), 'text/plain; charset=klingon'],
+		['ASCII, said to be what nobody knows', Buffer.from('ab'), 'text/x; charset=klingon', 'ab'],
+		['ISO-2022-JP', Buffer.from('\x1b$B:#\x1b(B'), 'text/plain; charset=iso-2022-jp', '今'],
+		['Latin 1, whose end begins a letter of UTF-8', LATIN1, 'text/x; charset=latin1', 'aÃ'],
 		['GB18030', Buffer.from('b6ccceb2', 'hex'), 'text/plain; charset=gb18030', '短尾'],
 		['nothing', Buffer.alloc(0), '', ''],
 		['two bytes', Buffer.from('ab'), '', 'ab'],
@@ -133,7 +140,7 @@ describe('the text of a binary field', () => {
 		['UTF-16 without a mark', Buffer.from('ab', 'utf16le'), '', 'UTF-8'],
 		['full of U+0000', Buffer.from(`\0${'a'.repeat(999)}`), '', 'UTF-8'],
 		['UTF-16 that is cut off', UTF16.subarray(0, 7), '', 'UTF-16LE'],
-		['an unknown encoding', CP1252, 'text/plain; charset=klingon', 'KLINGON'],
+		['of an unknown encoding', CP1252, 'text/plain; charset=klingon', 'KLINGON'],
 	])('is refused where it is %s', async (_, bytes, mimeType, encoding) => {
 		await expect(textOf(bytes, mimeType)).rejects.toThrow(
 			`"Input Binary Field" names "data", whose file is not text in ${encoding}. Save it as UTF-8, or name its encoding in its MIME type, as in text/plain; charset=windows-1252`,
@@ -150,12 +157,14 @@ it('no more is read of a file than its first bytes', async () => {
 	expect(await firstBytes(itemWith(pieces()), field('', { id: 'f' }))).toHaveLength(1024);
 });
 
-it.each([
-	['is text in the middle of a letter', 'Grü', true],
-	['is no text with a NUL', 'Gr\0', false],
-	['is no text in another encoding', CP1252, false],
-])('the head of a file that may be cut, %s', (_, text, isText) => {
-	expect(isTextHead(Buffer.from(text).subarray(0, 3), '')).toBe(isText);
+it.each<[string, Buffer, string, boolean]>([
+	['UTF-8', Buffer.from('Grü'), '', true],
+	['UTF-8, said to be what nobody knows', Buffer.from('Grü'), 'text/plain; charset=klingon', true],
+	['Windows-1252, said to be so', CP1252, 'text/plain; charset=windows-1252', true],
+	['Windows-1252', CP1252, '', false],
+	['a U+0000', Buffer.from('Gr\0'), '', false],
+])('the head of a text, which may be cut, is told: %s', (_, text, mimeType, isText) => {
+	expect(isTextHead(text.subarray(0, 3), mimeType)).toBe(isText);
 });
 
 describe('a file to upload', () => {
