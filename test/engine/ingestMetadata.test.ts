@@ -39,8 +39,9 @@ describe('the metadata of a document', () => {
 				{ key: 'validFrom', type: 'datetime', content: '2025-03-01T02:00:00+02:00' },
 				{ key: 'tags', type: 'string[]', content: 'a, b\nc' },
 				{ key: 'list', type: 'string[]', content: '={{ ["d, e"] }}' },
+				{ key: 'asJson', type: 'string[]', content: '={{ JSON.stringify($json.teams) }}' },
 			),
-			{ items: item({ department: 'sales' }) },
+			{ items: item({ department: 'sales', teams: ['hr', 'it, law'] }) },
 		);
 		expect(metadataOf('a')).toEqual({
 			department: 'sales',
@@ -49,6 +50,7 @@ describe('the metadata of a document', () => {
 			validFrom: '2025-03-01T00:00:00.000Z',
 			tags: ['a', 'b', 'c'],
 			list: ['d, e'],
+			asJson: ['hr', 'it, law'],
 		});
 	});
 

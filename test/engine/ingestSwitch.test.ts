@@ -90,7 +90,7 @@ describe('Document: Disable', () => {
 
 	it('needs no source: by ID, only the documents are changed, and the night sends what it still brings', async () => {
 		await night('abc');
-		const documentIds = `${idOf('a')}, ${idOf('b')}`;
+		const documentIds = JSON.stringify([idOf('a'), idOf('b')]);
 		const parameters = { documentsBy: 'id', documentIds, sourceName: '' };
 		const { items } = await byKey('disable', 'x', parameters);
 		expect(items.map(({ json }) => json)).toEqual([

@@ -76,11 +76,13 @@ describe('a value for the filter of a tool', () => {
 		const assistant = putTool(fixture.sandbox, { fixed });
 		const from = async (type: string) => {
 			const tags = { key: 'tags', type: 'string[]', content: 'a, b' };
+			const teams = { key: 'teams', type: 'string[]', content: '["hr", "it, law"]' };
 			const secret = { key: 'secret', type: 'boolean', content: 'true' };
-			return await asks(assistant, rows({ key: 'from', type, content: '2026' }, tags, secret));
+			const from = { key: 'from', type, content: '2026' };
+			return await asks(assistant, rows(from, tags, teams, secret));
 		};
 		expect((await from('number')).found).toHaveLength(3);
-		const typed = { from: 2026, tags: ['a', 'b'], secret: true };
+		const typed = { from: 2026, tags: ['a', 'b'], teams: ['hr', 'it, law'], secret: true };
 		expect(bodiesSent(fixture.sandbox)).toMatchObject([{ input: { message: { input: typed } } }]);
 		expect((await from('string')).filter).toEqual({
 			status: 'notSearched',

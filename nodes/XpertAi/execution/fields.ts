@@ -1,4 +1,4 @@
-import { compact, omitBy, startCase } from 'lodash';
+import { attempt, compact, isNil, isObject, omitBy, reject, startCase } from 'lodash';
 import type {
 	IDisplayOptions,
 	INodeProperties,
@@ -7,15 +7,28 @@ import type {
 	NodePropertyTypes,
 } from 'n8n-workflow';
 
+import { exactJson } from '../payloads/common';
+
 export type FieldValues = Record<string, unknown>;
 
 /** Leaves out empty fields. */
 export const filledOnly = (values: FieldValues): FieldValues =>
 	omitBy(values, (value) => value === undefined || value === '');
 
-/** Splits a text at a separator. Trims the parts, and leaves out empty parts. */
-export const splitList = (text: string, separator: string | RegExp = ',') =>
-	compact(text.split(separator).map((one) => one.trim()));
+/**
+ * Splits a text at a separator. A text that is a JSON array of plain values gives these values: models and templates
+ * write lists so. Trims the parts, and leaves out empty parts.
+ */
+export const splitList = (text: string, separator: string | RegExp = ','): string[] =>
+	compact((listIn(text) ?? text.split(separator)).map((one) => String(one).trim()));
+
+/** The values of a JSON array in a text, without null; undefined if the text is anything else. */
+function listIn(text: string): unknown[] | undefined {
+	if (!text.trim().startsWith('[')) return undefined;
+	const list: unknown = attempt(() => exactJson(text));
+	const values = Array.isArray(list) ? reject(list as unknown[], isNil) : undefined;
+	return values?.some(isObject) ? undefined : values;
+}
 
 export const ID_PLACEHOLDER = 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
 

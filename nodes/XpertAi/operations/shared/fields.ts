@@ -44,7 +44,12 @@ export function typedRowsField(
 		textField('key', 'Key', 'What the value is kept or sent under', {
 			placeholder: 'e.g. department',
 		}),
-		choiceField('type', 'Type', 'A date ends in Z, a list has commas or line breaks', ROW_TYPES),
+		choiceField(
+			'type',
+			'Type',
+			'A date ends in Z; a list has commas or line breaks, or is JSON',
+			ROW_TYPES,
+		),
 		textField('content', 'Value', 'The value itself, or an expression for it'),
 		...further,
 	]);
