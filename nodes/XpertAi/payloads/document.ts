@@ -64,21 +64,68 @@ export type DocumentRecord = z.infer<typeof document>;
 
 const AZURE = /^(s[eiprstv]|sig|spr|sip|srt|sdd|ses|sk[estv]|skoid|sktid|s[au]oid|scid)$/;
 
+/** Matches parameters such as `x-oss-date`. Parameters such as `x-oss-process` ask for another content. */
+const signedBy = (prefix: string) =>
+	new RegExp(
+		`^${prefix}-(access-key-id|additional-headers|algorithm|credential|date|expires|security-token|signature|signature-version|signedheaders|signedqueries)$`,
+	);
+
+/** Matches the parameters of the older schemes, which differ in the names of the key and of the token. */
+const expiring = (keyId: string, token = '') =>
+	new RegExp(`^(signature|expires|${keyId}${token && `|${token}`})$`);
+
 /**
- * Known schemes of signed URLs.
+ * Known schemes of signed URLs. Of each service, the documentation says that its signatures do not count.
  *
  * - `needed`: the query parameters that identify the scheme
  * - `added`: matches the name of each query parameter that the scheme adds
  */
-const SIGNATURES: Array<{ needed: string[]; added: RegExp }> = [
-	{ needed: ['x-amz-signature', 'x-amz-date'], added: /^x-amz-/ },
-	{ needed: ['x-goog-signature', 'x-goog-date'], added: /^x-goog-/ },
-	{ needed: ['sv', 'sig'], added: AZURE },
-	{ needed: ['policy', 'signature', 'key-pair-id'], added: /^(policy|signature|key-pair-id)$/ },
-	...['key-pair-id', 'awsaccesskeyid', 'googleaccessid', 'ossaccesskeyid'].map((keyId) => ({
-		needed: ['signature', 'expires', keyId],
-		added: new RegExp(`^(signature|expires|x-amz-security-token|${keyId})$`),
-	})),
+export const SIGNATURES: Array<{ service: string; needed: string[]; added: RegExp }> = [
+	{ service: 'Amazon S3', needed: ['x-amz-signature', 'x-amz-date'], added: /^x-amz-/ },
+	{
+		service: 'Amazon S3',
+		needed: ['signature', 'expires', 'awsaccesskeyid'],
+		added: expiring('awsaccesskeyid', 'x-amz-security-token'),
+	},
+	{
+		service: 'CloudFront',
+		needed: ['policy', 'signature', 'key-pair-id'],
+		added: /^(policy|signature|key-pair-id)$/,
+	},
+	{
+		service: 'CloudFront',
+		needed: ['signature', 'expires', 'key-pair-id'],
+		added: expiring('key-pair-id'),
+	},
+	{ service: 'Google', needed: ['x-goog-signature', 'x-goog-date'], added: /^x-goog-/ },
+	{
+		service: 'Google',
+		needed: ['signature', 'expires', 'googleaccessid'],
+		added: expiring('googleaccessid'),
+	},
+	{ service: 'Azure', needed: ['sv', 'sig'], added: AZURE },
+	{ service: 'Alibaba', needed: ['x-oss-signature', 'x-oss-expires'], added: signedBy('x-oss') },
+	{
+		service: 'Alibaba',
+		needed: ['signature', 'expires', 'ossaccesskeyid'],
+		added: expiring('ossaccesskeyid', 'security-token'),
+	},
+	{
+		service: 'Tencent',
+		needed: ['q-sign-algorithm', 'q-signature'],
+		added:
+			/^(q-(ak|header-list|key-time|sign-algorithm|sign-time|signature|url-param-list)|x-cos-security-token)$/,
+	},
+	{
+		service: 'Huawei',
+		needed: ['signature', 'expires', 'accesskeyid'],
+		added: expiring('accesskeyid', 'x-obs-security-token'),
+	},
+	{
+		service: 'Volcengine',
+		needed: ['x-tos-signature', 'x-tos-expires'],
+		added: signedBy('x-tos'),
+	},
 ];
 
 /**
