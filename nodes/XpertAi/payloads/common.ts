@@ -1,6 +1,6 @@
 import { hash } from 'crypto';
 
-import { attempt, get, isDate, isError } from 'lodash';
+import { attempt, cloneDeepWith, get, isDate, isError, isPlainObject, some } from 'lodash';
 import { z } from 'zod';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -142,9 +142,9 @@ export class Converting<Given, Value> extends z.ZodType<Value, z.ZodTypeDef, unk
 	}
 }
 
-/** A schema that parses JSON text. Blank text and null become undefined. An object stays unchanged. */
+/** A schema that parses JSON text. Blank text and null become undefined. In an object, dates become text. */
 export const jsonValue = new Converting(z.unknown(), (raw, refuse): unknown => {
-	if (typeof raw !== 'string') return raw ?? undefined;
+	if (typeof raw !== 'string') return withIsoDates(raw) ?? undefined;
 	// `trim` also removes a byte order mark, which would make the JSON invalid.
 	const text = raw.trim();
 	if (text === '') return undefined;
@@ -170,4 +170,20 @@ export function isoText(raw: unknown): unknown {
 	if (isDate(raw)) return Number.isNaN(raw.getTime()) ? raw : raw.toISOString();
 	const toISO: unknown = get(raw, 'toISO');
 	return typeof toISO === 'function' ? ((toISO.call(raw) as unknown) ?? raw) : raw;
+}
+
+const isNested = (value: unknown): value is object => Array.isArray(value) || isPlainObject(value);
+
+/** Whether a value is or contains a Date or a luxon DateTime. */
+const holdsDate = (value: unknown): boolean =>
+	isoText(value) !== value || (isNested(value) && some(value, holdsDate));
+
+/** Converts every Date and luxon DateTime inside a JSON value to ISO 8601, as other nodes of n8n hand them on. */
+function withIsoDates(value: unknown): unknown {
+	// An error means that the value is nested too deeply. The caller finds that when it writes the value as JSON.
+	if (attempt(holdsDate, value) !== true) return value;
+	return cloneDeepWith(value, (part: unknown) => {
+		const text = isoText(part);
+		return text === part ? undefined : text;
+	}) as unknown;
 }

@@ -147,6 +147,34 @@ it.each([
 	expect(utcText(value)).toBe(text);
 });
 
+describe('a value that stands for JSON', () => {
+	const day = new Date(0);
+	const moment = DateTime.fromMillis(0, { zone: 'Asia/Tokyo' });
+
+	it('has its dates as text, however deep they are', () => {
+		const given = { day, list: [{ moment }, day, 5], text: 'a', none: null };
+		expect(jsonValue.parse(given)).toEqual({
+			day: '1970-01-01T00:00:00.000Z',
+			list: [{ moment: '1970-01-01T09:00:00.000+09:00' }, '1970-01-01T00:00:00.000Z', 5],
+			text: 'a',
+			none: null,
+		});
+		expect(given.day).toBe(day);
+		expect(jsonValue.parse(day)).toBe('1970-01-01T00:00:00.000Z');
+	});
+
+	it('is not copied where it has no date', () => {
+		const given = { list: [{ text: 'a' }], none: new Date(NaN) };
+		expect(jsonValue.parse(given)).toBe(given);
+	});
+
+	it('stays as it is where it is nested too deeply', () => {
+		let deep: unknown = day;
+		for (let level = 0; level < 20_000; level++) deep = { deep };
+		expect(jsonValue.parse(deep)).toBe(deep);
+	});
+});
+
 describe('JSON', () => {
 	it('is read as it was written, whatever the value', () => {
 		fc.assert(

@@ -479,6 +479,30 @@ it.each([...Object.entries(CASES), ...MORE])(
 	async (source, one) => expect(await reading(source, one)).toMatchObject(one.brings),
 );
 
+it('documents of JSON have the dates of other nodes as text: in fields, keys and versions', async () => {
+	// Database nodes emit Date objects, which the type of an item does not show.
+	const [createdAt, updatedAt, day] = [0, 1, 2].map((at) => new Date(at) as unknown as string);
+	const jsonBody = [{ name: 'a', createdAt, metadata: { updatedAt }, pages: [{ createdAt: day }] }];
+	const documentSettings = { documentVersionField: 'metadata.updatedAt' };
+	const parameters = { jsonBody, documentKeyField: 'createdAt', documentSettings };
+	const [found] = await reading('json', { parameters: parameters as unknown as INodeParameters });
+	expect(found).toMatchObject({
+		key: '1970-01-01T00:00:00.000Z',
+		version: '1970-01-01T00:00:00.001Z',
+		record: {
+			createdAt: '1970-01-01T00:00:00.000Z',
+			pages: [{ createdAt: '1970-01-01T00:00:00.002Z' }],
+		},
+	});
+});
+
+it('columns of lists and objects have their dates as text', () => {
+	const pages = [{ pageContent: 'a', createdAt: new Date(0) }] as unknown as IDataObject[];
+	expect(byColumn({ pages })).toEqual({
+		pages: [{ pageContent: 'a', createdAt: '1970-01-01T00:00:00.000Z' }],
+	});
+});
+
 it.each<[string, string, INodeParameters, string]>([
 	[
 		'a binary field that every object inherits',
