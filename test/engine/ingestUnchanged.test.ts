@@ -53,6 +53,62 @@ describe('a second run that sends what is new or changed', () => {
 	});
 });
 
+describe('what says nothing of the content', () => {
+	const outcomes = async (parameters: INodeParameters) => {
+		const items = [{ json: { name: 'a', text: 'hello' } }];
+		const remembered = { ...TEXTS, mode: 'changed', afterStoring: 'nothing' };
+		const result = await submit({ ...remembered, ...parameters }, { items });
+		return column(result.items, 'outcome');
+	};
+
+	it.each<[string, INodeParameters, INodeParameters]>([
+		[
+			'Metadata',
+			{ documentSettings: { metadata: '{ "a": 1, "b": { "c": 2, "d": [{ "e": 3, "f": 4 }] } }' } },
+			{ documentSettings: { metadata: '{ "b": { "d": [{ "f": 4, "e": 3 }], "c": 2 }, "a": 1 }' } },
+		],
+		[
+			'Metadata Rows',
+			{
+				documentSettings: {
+					metadataRows: {
+						values: [
+							{ key: 'a', content: '1' },
+							{ key: 'b', content: '2' },
+						],
+					},
+				},
+			},
+			{
+				documentSettings: {
+					metadataRows: {
+						values: [
+							{ key: 'b', content: '2' },
+							{ key: 'a', content: '1' },
+						],
+					},
+				},
+			},
+		],
+		[
+			'JSON',
+			{
+				source: 'json',
+				documentKeyField: 'name',
+				jsonBody: '{ "name": "a", "type": "md", "x": 1 }',
+			},
+			{
+				source: 'json',
+				documentKeyField: 'name',
+				jsonBody: '{ "x": 1, "type": "md", "name": "a" }',
+			},
+		],
+	])('is the order of the keys in %s', async (_, first, second) => {
+		expect(await outcomes(first)).toEqual(['stored']);
+		expect(await outcomes(second)).toEqual(['unchanged']);
+	});
+});
+
 describe('the requests of a run that mirrors its source', () => {
 	const requestsOf = async (parameters: INodeParameters, items: INodeExecutionData[]) => {
 		fixture.sandbox.requests.clear();

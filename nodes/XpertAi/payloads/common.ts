@@ -187,3 +187,23 @@ function withIsoDates(value: unknown): unknown {
 		return text === part ? undefined : text;
 	}) as unknown;
 }
+
+/**
+ * Sorts the keys of all objects inside a JSON value, so that equal values have the same JSON text. A value that is
+ * nested too deeply stays unchanged.
+ */
+export function withSortedKeys<Value>(value: Value): Value {
+	const sorted: unknown = attempt(sortKeys, value);
+	return isError(sorted) ? value : (sorted as Value);
+}
+
+function sortKeys(value: unknown): unknown {
+	if (typeof value !== 'object' || value === null) return value;
+	if (Array.isArray(value)) return value.map(sortKeys);
+	const given = value as Record<string, unknown>;
+	if (typeof given.toJSON === 'function') return value;
+	// Without a prototype, a key such as `__proto__` is a key like any other.
+	const sorted = Object.create(null) as Record<string, unknown>;
+	for (const key of Object.keys(value).sort()) sorted[key] = sortKeys(given[key]);
+	return sorted;
+}

@@ -13,6 +13,7 @@ import {
 	utcText,
 	uuid,
 	uuidV5,
+	withSortedKeys,
 } from 'nodes/XpertAi/payloads/common';
 
 const UUID = '335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
@@ -172,6 +173,25 @@ describe('a value that stands for JSON', () => {
 		let deep: unknown = day;
 		for (let level = 0; level < 20_000; level++) deep = { deep };
 		expect(jsonValue.parse(deep)).toBe(deep);
+		expect(withSortedKeys(deep)).toBe(deep);
+	});
+
+	/** The same value, with the keys of each object in the opposite order. */
+	const reversed = (value: unknown): unknown => {
+		if (Array.isArray(value)) return value.map(reversed);
+		if (typeof value !== 'object' || value === null) return value;
+		const entries = Object.entries(value).map(([key, inner]) => [key, reversed(inner)] as const);
+		return Object.fromEntries(entries.reverse());
+	};
+
+	it('has one text, in whatever order its keys come, and stays the same value', () => {
+		fc.assert(
+			fc.property(fc.jsonValue(), (value) => {
+				const sorted = withSortedKeys(value);
+				expect(sorted).toEqual(value);
+				expect(JSON.stringify(withSortedKeys(reversed(value)))).toBe(JSON.stringify(sorted));
+			}),
+		);
 	});
 });
 

@@ -52,7 +52,13 @@ import {
 } from '../../../execution/userInput';
 import type { SourceFile } from '../../../ingest/answers';
 import { type FileRecord, jsonRecords } from '../../../ingest/jsonRecords';
-import { LONE_SURROGATE_RULE, hasLoneSurrogate, isUuid, utcText } from '../../../payloads/common';
+import {
+	LONE_SURROGATE_RULE,
+	hasLoneSurrogate,
+	isUuid,
+	utcText,
+	withSortedKeys,
+} from '../../../payloads/common';
 import { type DocumentRecord, documentWith, unsignedAddress } from '../../../payloads/document';
 import { documentFields } from '../../../pickers/documentFields';
 import { isHtml, isJsonObject } from '../../../transport/answer';
@@ -498,7 +504,8 @@ const CHUNK_OVERLAP = 200;
 const NUL_IN_JSON = /(?<!\\)((?:\\\\)*)\\u0000/g;
 
 /**
- * Prepares a record for the server. Adds a text splitter, converts dates in the metadata to UTC, and removes U+0000.
+ * Prepares a record for the server. Adds a text splitter, converts dates in the metadata to UTC, sorts the keys, and
+ * removes U+0000.
  * The dates are in UTC so that filters can compare them.
  *
  * @throws NodeOperationError if the chunk size or overlap is not valid, or the record cannot be written as JSON
@@ -518,7 +525,9 @@ function readyRecord(
 	if (overlap < 0 || overlap >= size)
 		refuse('chunkOverlap', `must be from 0 to less than the chunk size (${size})`, overlap);
 	const hasDate = Object.values(metadata ?? {}).some((value) => utcText(value) !== value);
-	const record = hasDate ? { ...split, metadata: mapValues(metadata, utcText) } : split;
+	const dated = hasDate ? { ...split, metadata: mapValues(metadata, utcText) } : split;
+	// Runs compare the JSON, in which the order of the keys says nothing.
+	const record = withSortedKeys(dated);
 	const json = item.jsonText(record, naming);
 	const cleaned = json.replace(NUL_IN_JSON, '$1');
 	return cleaned === json
