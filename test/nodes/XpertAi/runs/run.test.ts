@@ -1,3 +1,5 @@
+import { get } from 'lodash';
+
 import {
 	busy,
 	cancelRunning,
@@ -301,6 +303,54 @@ it.each([
 	expect(
 		await waitForRunResult({ ...client, threadId: 't', runId: 'silent', facts: {} }),
 	).toMatchObject(result);
+});
+
+it('a followed stream whose beginning the server has dropped is no answer: the stored message is', async () => {
+	const time = virtualTime();
+	const events = [
+		{ type: 'message', data: { type: 'text', id: 'a', text: 'of the answer' } },
+		{ type: 'event', event: 'on_conversation_end', data: { status: 'idle' } },
+		{ type: 'complete' },
+	];
+	const send = parsing(({ path, stream }) => {
+		for (const [at, event] of events.entries())
+			stream?.onEvent({ id: String(at + 1), data: JSON.stringify(event) });
+		if (stream) return success('');
+		if (path.endsWith('/runs/r')) return success({ ...RUN, status: 'success' });
+		const stored = { role: 'ai', content: 'The beginning of the answer', status: 'success' };
+		return path.includes('messages') ? success({ items: [stored] }) : listed(mine('c'));
+	});
+	const client = withDeadline({ send, clock: time, deadline: time.now() + 60 * SECOND });
+	const run = { ...client, threadId: 't', runId: 'r', facts: {} };
+	const output = 'The beginning of the answer';
+	expect(await waitForRunResult(run)).toMatchObject({ status: 'completed', output });
+});
+
+it.each([
+	['is found by its mark', ['ours'], 'ours'],
+	['is not told from another that began beside it', ['ours', 'theirs'], undefined],
+])('a run whose start is not answered %s', async (_, begun, runId) => {
+	const time = virtualTime();
+	const lists = [[], begun.map((run_id) => ({ ...RUN, run_id, created_at: run_id }))];
+	let mark: unknown;
+	const send = parsing(({ method, path, body }) => {
+		if (method === 'POST' && path.endsWith('/runs')) {
+			mark = get(JSON.parse(String(body)), 'input.message.input.n8nMark');
+			return no(lost);
+		}
+		if (path.endsWith('/runs')) return success(lists[mark === undefined ? 0 : 1]);
+		// The thread shows the mark of its newest question alone.
+		return success({ thread_id: 't', status: 'idle', values: { human: { n8nMark: mark } } });
+	});
+	const body = saying({ input: 'Hi' });
+	const started = await start(send, time, { body });
+	expect(mark).toEqual(expect.any(String));
+	if (runId) expect(started).toMatchObject({ runId });
+	else
+		expect(started).toMatchObject({
+			status: 'failed',
+			reason: expect.stringMatching(/^It is not known whether the message/) as string,
+		});
 });
 
 it('a run that is cancelled, but was done by then, has its answer, and its conversation', async () => {
