@@ -509,16 +509,19 @@ export async function waitForRunResult(
 	// The stream of a decision can begin with events from before the decision. The listener must not get these events.
 	const events = new RunEvents(run.runId, decided ? undefined : listener);
 	if (decided) events.readTasks(decided);
+	let isDecided = decided === undefined;
 	for (let pause = FIRST_PAUSE_MS; ; ) {
 		const { lastId } = events;
 		await join(run, joinId, events);
 		facts.conversationId ??= events.conversationId;
 		if (events.isComplete && decided && (await isBeforeDecision(run, events, decided))) {
 			events.resume(listener);
+			isDecided = true;
 			continue;
 		}
-		// Use the stream only if it has the ID of this run. A different ID may belong to another run.
-		if (events.isComplete && events.isWhole && joinId === run.runId) {
+		// Use the stream only if it has the ID of this run. A different ID may belong to another run. Without the part
+		// from before the decision, the stream lacks the passages and citations of that part.
+		if (events.isComplete && events.isWhole && isDecided && joinId === run.runId) {
 			followedRun.runId = run.runId;
 			return await resultOfStream(run, events);
 		}

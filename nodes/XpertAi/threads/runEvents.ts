@@ -55,6 +55,8 @@ export interface Listener {
 	onText: (piece: string, isNew: boolean) => void;
 	/** The result of a tool or workflow step. */
 	onToolResult: (answer: unknown) => void;
+	/** The parts from before a decision, before the first piece of the answer to the decision. */
+	onEarlier?: (parts: Part[]) => void;
 }
 
 /** Sorts event IDs by number, e.g. `1795616530693-9` before `1795616530693-10`. */
@@ -153,6 +155,7 @@ export class RunEvents {
 		this.end = { tasks: [] };
 		this.isComplete = false;
 		this.listener = listener;
+		listener?.onEarlier?.(this.parts);
 	}
 
 	/** ID of the assistant's last text. On the thread, the message with this text has the same ID. */
@@ -304,17 +307,13 @@ export function eventsOn(state: ThreadState | undefined, messages: ThreadMessage
 }
 
 /**
- * Collects the passages that a run found or cited, numbered in order of appearance.
+ * Collects the passages that a run found or cited, and numbers the cited ones in the order of the run's texts.
  *
  * @param earlier the parts of previous runs on the thread. The assistant can link to passages of previous runs.
  */
 export function sourcesOf(parts: Part[], earlier: Part[] = []): Sources {
 	const sources = new Sources(earlier.flatMap(passagesOf));
-	const citations = new Citations(sources, 'asWritten');
-	for (const part of parts) {
-		sources.add(passagesOf(part));
-		if (part.text !== undefined) citations.rewrite(part.text);
-	}
+	sources.addParts(parts);
 	return sources;
 }
 
@@ -361,7 +360,7 @@ const searchResult = z.union([
 
 /** A passage that the run found or cited. */
 export interface Source extends Passage {
-	/** The position of the passage in order of appearance, starting at 1. */
+	/** The place of the passage's first citation in the texts of the run, from 1. Uncited passages come last. */
 	number: number;
 	/** Whether the answer links to the passage. */
 	cited: boolean;
@@ -376,9 +375,14 @@ export interface Source extends Passage {
 export const passagesIn = (raw: unknown): Passage[] =>
 	searchResult.safeParse(typeof raw === 'string' ? parseAnswer(raw) : raw).data ?? [];
 
-/** The passages that a run found or cited, without duplicates. Each passage has a number that is unique in the run. */
+/**
+ * The passages that a run found or cited, without duplicates. A passage gets its number by its first citation, as in a
+ * book. So the number does not depend on which knowledgebase answered first.
+ */
 export class Sources {
-	private readonly found = new Map<string, Passage & Pick<Source, 'number'>>();
+	private readonly found = new Map<string, Passage>();
+	/** The numbers of the cited chunks, by chunk ID. */
+	private readonly numbers = new Map<string, number>();
 	private readonly earlier: Map<string, Passage>;
 
 	/** @param earlier the passages of previous runs on the thread. The assistant can link to these passages. */
@@ -386,33 +390,45 @@ export class Sources {
 		this.earlier = new Map(earlier.map((passage) => [passage.chunkId, passage]));
 	}
 
-	/** Adds new passages and ignores duplicates. */
+	/** Adds passages. A passage that is known only from a link gets the details of its search result. */
 	add(more: Passage[]) {
-		for (const passage of more) {
-			if (this.found.has(passage.chunkId)) continue;
-			this.found.set(passage.chunkId, { number: this.found.size + 1, ...passage });
+		for (const passage of more)
+			this.found.set(passage.chunkId, { ...passage, ...this.found.get(passage.chunkId) });
+	}
+
+	/** Adds the passages and the citations of the parts of a run. */
+	addParts(parts: Part[]) {
+		const citations = new Citations(this, 'asWritten');
+		for (const part of parts) {
+			this.add(passagesOf(part));
+			if (part.text !== undefined && isText(part)) citations.rewrite(part.text);
 		}
 	}
 
 	/**
-	 * Returns the number of the passage that a link points to. Adds the passage if it is new.
+	 * Returns the number of the passage that a link points to. Adds the passage if it is new, and counts the citation.
 	 *
 	 * @returns undefined if the URL is not a link to a passage
 	 */
 	numberOf(url: string): number | undefined {
 		const linked = passageAt(url);
 		if (!linked) return undefined;
-		this.add([this.earlier.get(linked.chunkId) ?? linked]);
-		return this.found.get(linked.chunkId)?.number;
+		const { chunkId } = linked;
+		this.add([this.earlier.get(chunkId) ?? linked]);
+		const number = this.numbers.get(chunkId) ?? this.numbers.size + 1;
+		this.numbers.set(chunkId, number);
+		return number;
 	}
 
 	/**
-	 * Lists all passages.
+	 * Lists all passages by their numbers: first the passages that the run cites, then all others.
 	 *
 	 * @param cited the numbers of the passages that the answer cites
 	 */
 	list(cited: ReadonlySet<number>): Source[] {
-		return [...this.found.values()].map((one) => ({ ...one, cited: cited.has(one.number) }));
+		const chunkIds = new Set([...this.numbers.keys(), ...this.found.keys()]);
+		const inOrder = compact([...chunkIds].map((chunkId) => this.found.get(chunkId)));
+		return inOrder.map((one, at) => ({ number: at + 1, ...one, cited: cited.has(at + 1) }));
 	}
 }
 

@@ -599,6 +599,10 @@ export class Chat implements Listener {
 		this.sources.add(passagesIn(answer));
 	}
 
+	onEarlier(parts: Part[]) {
+		this.sources.addParts(parts);
+	}
+
 	onText(piece: string, isNew: boolean) {
 		if (isNew) this.startText();
 		this.show(this.text.push(piece));
