@@ -509,21 +509,22 @@ export async function waitForRunResult(
 	// The stream of a decision can begin with events from before the decision. The listener must not get these events.
 	const events = new RunEvents(run.runId, decided ? undefined : listener);
 	if (decided) events.readTasks(decided);
-	let isDecided = decided === undefined;
+	/** Whether the stream shows the run from its beginning. A new stream can begin with the decision. */
+	let hasAllParts = decided === undefined;
 	for (let pause = FIRST_PAUSE_MS; ; ) {
 		const { lastId } = events;
 		await join(run, joinId, events);
 		facts.conversationId ??= events.conversationId;
 		if (events.isComplete && decided && (await isBeforeDecision(run, events, decided))) {
 			events.resume(listener);
-			isDecided = true;
+			hasAllParts = true;
 			continue;
 		}
-		// Use the stream only if it has the ID of this run. A different ID may belong to another run. Without the part
-		// from before the decision, the stream lacks the passages and citations of that part.
-		if (events.isComplete && events.isWhole && isDecided && joinId === run.runId) {
+		// Use the stream only if it has the ID of this run. A different ID may belong to another run.
+		if (events.isComplete && events.isWhole && joinId === run.runId) {
 			followedRun.runId = run.runId;
-			return await resultOfStream(run, events);
+			const result = await resultOfStream(run, events);
+			return hasAllParts ? result : await withStoredParts(run, result);
 		}
 		const state = await readRunState(run);
 		const failure = 'failure' in state ? state.failure : undefined;
@@ -547,6 +548,18 @@ async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunRes
 	const stored = new RunEvents(run.runId);
 	stored.readContent(message?.content);
 	return { ...result, ...pick(stored, ['output', 'otherParts', 'answerId']) };
+}
+
+/**
+ * Replaces the parts of an answer with sources by those of the stored message, which also contains the parts from before
+ * a decision. So the sources keep the numbers that they had before the decision.
+ */
+async function withStoredParts(run: RunClient, result: RunResult): Promise<RunResult> {
+	if (!('parts' in result) || sourcesOf(result.parts).list(new Set()).length === 0) return result;
+	const { message } = await findAnswer(run, await conversationOf(run), run.runId);
+	const stored = new RunEvents(run.runId);
+	stored.readContent(message?.content);
+	return stored.output === result.output ? { ...result, parts: stored.parts } : result;
 }
 
 /**
