@@ -20,7 +20,7 @@ import {
 } from 'nodes/XpertAi/runs/run';
 import type { Completed, Run, RunBody, RunFacts, RunKind } from 'nodes/XpertAi/runs/run';
 import { startInTurn } from 'nodes/XpertAi/runs/start';
-import { RunEvents } from 'nodes/XpertAi/threads/runEvents';
+import { RunEvents, sourcesOf } from 'nodes/XpertAi/threads/runEvents';
 import { readThread, threadState } from 'nodes/XpertAi/threads/thread';
 import { anyAnswer } from 'nodes/XpertAi/transport/answer';
 import { EventReader } from 'nodes/XpertAi/transport/eventStream';
@@ -351,6 +351,33 @@ it.each([
 			status: 'failed',
 			reason: expect.stringMatching(/^It is not known whether the message/) as string,
 		});
+});
+
+it('an answer to a decision whose stream is new has the parts from before the decision', async () => {
+	const link = (chunkId: string) => `xpert://knowledgebase/chunk?documentId=d&chunkId=${chunkId}`;
+	const text = (id: string, said: string) => ({ type: 'text', id, text: said });
+	const after = text('after', `Water ${link('b')}.`);
+	const events = [
+		{ type: 'event', event: 'on_conversation_start', data: { id: 'c' } },
+		{ type: 'message', data: after },
+		{ type: 'event', event: 'on_conversation_end', data: { status: 'idle' } },
+		{ type: 'complete' },
+	];
+	const send = parsing(({ path, stream }) => {
+		for (const [at, event] of events.entries())
+			stream?.onEvent({ id: String(at + 1), data: JSON.stringify(event) });
+		if (stream) return success('');
+		const content = [text('before', `Stripes ${link('a')}.`), after];
+		const stored = { role: 'ai', status: 'success', content };
+		return path.includes('messages') ? success({ items: [stored] }) : listed(mine('c'));
+	});
+	const clock = virtualTime();
+	const client = withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND });
+	const run = { ...client, threadId: 't', runId: 'decided', facts: {} };
+	const result = await waitForRunResult(run, { decided: [{ id: '1' }] });
+	expect(result).toMatchObject({ status: 'completed', output: after.text });
+	const sources = sourcesOf('parts' in result ? result.parts : []).list(new Set());
+	expect(sources.map(({ chunkId }) => chunkId)).toEqual(['a', 'b']);
 });
 
 it('a run that is cancelled, but was done by then, has its answer, and its conversation', async () => {

@@ -89,16 +89,52 @@ describe('what the knowledge step of a workflow has found', () => {
 	});
 });
 
+/** What two knowledgebases have found, and an answer that cites the second document first. */
+const OUTPUTS = [['x', 'z'], ['y']].map((ids, at) => ({
+	type: 'component',
+	id: String(at),
+	data: { output: ids.map((id) => ({ ...passage(id), documentName: `${id}.md` })) },
+}));
+const SAID = {
+	type: 'text',
+	id: 'm',
+	text: `Water ${link('y')}. Stripes ${link('x')}, ${link('y')}.`,
+};
+
 describe('the sources of a run', () => {
-	it('are each there once, numbered through several looks', () => {
+	it('are each there once, numbered by their first citation, and the uncited after', () => {
 		const sources = new Sources();
 		sources.add([passage('a'), passage('b')]);
-		sources.add([passage('b'), passage('c')]);
-		expect(sources.list(new Set([2]))).toEqual([
-			{ number: 1, ...passage('a'), cited: false },
-			{ number: 2, ...passage('b'), cited: true },
-			{ number: 3, ...passage('c'), cited: false },
+		expect(['c', 'b', 'c'].map((id) => sources.numberOf(link(id)))).toEqual([1, 2, 1]);
+		sources.add([passage('b'), passage('c'), passage('d')]);
+		const list = sources.list(new Set([2]));
+		expect(list.map(({ chunkId, cited }) => [chunkId, cited])).toEqual([
+			['c', false],
+			['b', true],
+			['a', false],
+			['d', false],
 		]);
+		expect(list.map(({ number }) => number)).toEqual([1, 2, 3, 4]);
+	});
+
+	it.each([
+		['before', [...OUTPUTS, SAID]],
+		['in another order', [...OUTPUTS].reverse().concat(SAID)],
+		['after', [SAID, ...OUTPUTS]],
+	])('have the numbers of the text, whether their knowledgebases answer %s', (_, parts) => {
+		const told = sourcesOf(parts).list(new Set([1, 2]));
+		const numbered = told.map(({ number, documentName }) => [number, documentName]);
+		expect(numbered.slice(0, 2)).toEqual([
+			[1, 'y.md'],
+			[2, 'x.md'],
+		]);
+		expect(told.map(({ cited }) => cited)).toEqual([true, true, false]);
+	});
+
+	it('have no numbers by what a model thinks, which no chat shows', () => {
+		const thought = { type: 'reasoning', id: 'm', text: `see ${link('z')}` };
+		const [first] = sourcesOf([thought, ...OUTPUTS, SAID]).list(new Set());
+		expect(first).toMatchObject({ number: 1, documentName: 'y.md' });
 	});
 
 	it('are numbered through several knowledgebases, which each count from one', () => {
@@ -111,19 +147,23 @@ describe('the sources of a run', () => {
 	it('are told by the ids in a link, not by its own number', () => {
 		const sources = new Sources();
 		sources.add([passage('a'), passage('b')]);
-		expect(sources.numberOf(link('b'))).toBe(2);
+		expect(sources.numberOf(link('b'))).toBe(1);
+		expect(sources.list(new Set([1]))).toMatchObject([
+			{ chunkId: 'b', cited: true },
+			{ chunkId: 'a' },
+		]);
 	});
 
-	it('end with what a link names that this run has not found, as an earlier one has it', () => {
+	it('name what a link names that this run has not found, as an earlier one has it', () => {
 		const earlier = { ...passage('old'), documentName: 'old.md' };
 		const sources = new Sources([passage('other'), earlier]);
 		sources.add([passage('a')]);
-		expect(sources.numberOf(link('old'))).toBe(2);
-		expect(sources.numberOf(link('unknown', 'd2'))).toBe(3);
-		expect(sources.list(new Set([2]))).toEqual([
-			{ number: 1, ...passage('a'), cited: false },
-			{ number: 2, ...earlier, cited: true },
-			{ number: 3, knowledgebaseId: 'k', documentId: 'd2', chunkId: 'unknown', cited: false },
+		expect(sources.numberOf(link('old'))).toBe(1);
+		expect(sources.numberOf(link('unknown', 'd2'))).toBe(2);
+		expect(sources.list(new Set([1]))).toEqual([
+			{ number: 1, ...earlier, cited: true },
+			{ number: 2, knowledgebaseId: 'k', documentId: 'd2', chunkId: 'unknown', cited: false },
+			{ number: 3, ...passage('a'), cited: false },
 		]);
 	});
 

@@ -28,14 +28,14 @@ describe('the links of an answer to its sources', () => {
 	});
 
 	it.each([
-		['without a label', address('b'), '[2]'],
-		['in brackets', `see (${address('b')}).`, 'see ([2]).'],
-		['with pointed brackets', `[⟦9⟧](<${address('b')}>)`, '[2]'],
-		['with a name', `see [B](${address('b')}).`, 'see B [2].'],
-		['with a title', `[B](${address('b')} "A title")`, 'B [2]'],
-		['with brackets in the name', `[Policy [v2].pdf](${address('b')})`, 'Policy [v2].pdf [2]'],
-		['with escapes in the name', `[Policy \\[v2.pdf](${address('b')})`, 'Policy \\[v2.pdf [2]'],
-		['at the end of a sentence', `${address('b')}.`, '[2].'],
+		['without a label', address('b'), '[1]'],
+		['in brackets', `see (${address('b')}).`, 'see ([1]).'],
+		['with pointed brackets', `[⟦9⟧](<${address('b')}>)`, '[1]'],
+		['with a name', `see [B](${address('b')}).`, 'see B [1].'],
+		['with a title', `[B](${address('b')} "A title")`, 'B [1]'],
+		['with brackets in the name', `[Policy [v2].pdf](${address('b')})`, 'Policy [v2].pdf [1]'],
+		['with escapes in the name', `[Policy \\[v2.pdf](${address('b')})`, 'Policy \\[v2.pdf [1]'],
+		['at the end of a sentence', `${address('b')}.`, '[1].'],
 		['that lead to no passage', '[a file](xpert://files/1)', 'a file'],
 		['that lead nowhere', 'see xpert:// now', 'see now'],
 		['side by side', link('a') + link('b'), '[1][2]'],
@@ -111,7 +111,7 @@ describe('the sources of a run on a thread', () => {
 		expect(numbered(undefined, [])).toEqual([]);
 	});
 
-	it('have the names that earlier runs of the thread have found, and begin with those of its steps', () => {
+	it('have the names that earlier runs of the thread have found, before what nothing cites', () => {
 		const old = { ...passage('old'), documentName: 'old.md' };
 		const thread = threadState.parse({
 			values: {
@@ -120,7 +120,7 @@ describe('the sources of a run on a thread', () => {
 		});
 		const steps = threadState.parse({ values: { a_channel: { result: [passage('step')] } } });
 		const messages = [{ content: link('old'), tool_calls: [] }];
-		expect(numbered(steps, messages, thread)).toEqual(['step', 'old.md']);
+		expect(numbered(steps, messages, thread)).toEqual(['old.md', 'step']);
 	});
 });
 

@@ -85,11 +85,25 @@ describe('a chat that hears a stream', () => {
 		);
 	});
 
-	it('numbers links by what was found before them, not by their own order', () => {
+	it('numbers links by their order, not by what was found before them', () => {
 		const { chat, shown } = openChat('numbers');
 		chat.onToolResult(['a', 'b'].map((chunkId) => ({ chunkId, documentId: 'd' })));
 		chat.onText('Water [⟦1⟧](xpert://knowledgebase/chunk?documentId=d&chunkId=b).', true);
-		expect(shown()).toBe('Water [2].');
+		expect(shown()).toBe('Water [1].');
+	});
+
+	it('goes on with the numbers from before a decision', () => {
+		const { chat, shown } = openChat('numbers');
+		const cite = (chunkId: string) =>
+			`[⟦1⟧](xpert://knowledgebase/chunk?documentId=of-${chunkId}&chunkId=${chunkId})`;
+		const told = new RunEvents('');
+		told.readPart({ type: 'text', id: 'before', text: `Stripes ${cite('a')}.` });
+		told.resume(chat);
+		told.readPart({ type: 'text', id: 'after', text: `Water ${cite('b')}, stripes ${cite('a')}.` });
+		const output = outputIn('numbers', told.output, told.parts);
+		chat.complete(output);
+		expect(output).toMatch(/^Water \[2\], stripes \[1\]\./);
+		expect(shown()).toBe(output);
 	});
 
 	it('shows the output below what it has shown, where that is not its beginning', () => {
