@@ -104,9 +104,9 @@ const SAID = {
 describe('the sources of a run', () => {
 	it('are each there once, numbered by their first citation, and the uncited after', () => {
 		const sources = new Sources();
-		sources.add([passage('a'), passage('b')]);
+		sources.add([passage('a'), { ...passage('b'), score: 1 }]);
 		expect(['c', 'b', 'c'].map((id) => sources.numberOf(link(id)))).toEqual([1, 2, 1]);
-		sources.add([passage('b'), passage('c'), passage('d')]);
+		sources.add([{ ...passage('b'), score: 2 }, passage('c'), passage('d')]);
 		const list = sources.list(new Set([2]));
 		expect(list.map(({ chunkId, cited }) => [chunkId, cited])).toEqual([
 			['c', false],
@@ -115,6 +115,7 @@ describe('the sources of a run', () => {
 			['d', false],
 		]);
 		expect(list.map(({ number }) => number)).toEqual([1, 2, 3, 4]);
+		expect(list[1]).toMatchObject({ score: 1 });
 	});
 
 	it.each([
