@@ -120,7 +120,7 @@ describe('the sources of a run', () => {
 
 	it.each([
 		['before', [...OUTPUTS, SAID]],
-		['in another order', [...OUTPUTS].reverse().concat(SAID)],
+		['in another order', [...[...OUTPUTS].reverse(), SAID]],
 		['after', [SAID, ...OUTPUTS]],
 	])('have the numbers of the text, whether their knowledgebases answer %s', (_, parts) => {
 		const told = sourcesOf(parts).list(new Set([1, 2]));
