@@ -2,7 +2,7 @@ import { range } from 'lodash';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import { runOptions } from 'nodes/XpertAi/operations/thread/run/fields';
-import { type FaultRule, INTERRUPTING_INPUT, SAYING_ASSISTANT } from 'sandbox';
+import { ECHO_ASSISTANT_ID, type FaultRule, INTERRUPTING_INPUT, SAYING_ASSISTANT } from 'sandbox';
 import { clock } from './support/clock';
 import { byId } from './support/locators';
 import { ID } from './support/records';
@@ -327,6 +327,31 @@ describe('a wait that breaks', () => {
 		expect(json?.rejected).toBeUndefined();
 		if (expected) return expect(json).toMatchObject(expected);
 		expect([error, details.status]).toEqual([isUnknown('decision'), 'timedOut']);
+	});
+
+	it('is not ended by the failure of others, whose reason is not ours', async () => {
+		const thread = await said('before', LOST);
+		const asking = call(ask(), 'ours', thread);
+		await clock.until(() => sent('E4').length >= 2);
+		await clock.settled();
+		fixture.sandbox.faults.clear();
+		add(next({ do: 'run', outcome: 'fail', error: 'Theirs' }));
+		const theirs = { assistant_id: ECHO_ASSISTANT_ID, input: message('theirs') };
+		await post(fixture.sandbox, `threads/${thread}/runs/wait`, theirs);
+		expect((await asking).error).toEqual(isUnknown('message'));
+	});
+
+	it('is ended by the answer to ours where others failed meanwhile', async () => {
+		const thread = await said('before', next({ do: 'delay', when: 'after', ms: 2_000 }));
+		const asking = call(ask(), 'ours', thread);
+		await clock.until(() => sent('E4').length >= 2);
+		await clock.settled();
+		add(next({ do: 'run', outcome: 'fail', error: 'Theirs' }));
+		const theirs = { assistant_id: ECHO_ASSISTANT_ID, input: message('theirs') };
+		await post(fixture.sandbox, `threads/${thread}/runs/wait`, theirs);
+		const { json } = await asking;
+		expect(json).toMatchObject({ output: OURS, status: 'completed' });
+		expect(json).not.toHaveProperty('remembered');
 	});
 
 	it('is not ended by the answer to others', async () => {

@@ -229,7 +229,9 @@ async function compareWithThread(run: Waited, content: unknown): Promise<RunResu
 	run.facts.conversationId ??= state.metadata?.id;
 	const answer = { parts: [], ...shown, status: 'completed' as const, output, otherParts };
 	// If the status is null, it is unknown whether the thread contains the answer.
-	const isLost = Boolean(state.status) && !isBusy && !run.isNew;
+	const isUnknown = !state.status || isBusy || run.isNew;
+	const reply = lastReply(messagesOfRun(run, state));
+	const isLost = !isUnknown && !(reply?.output && output.endsWith(reply.output));
 	return isLost ? { ...answer, remembered: false } : answer;
 }
 
@@ -270,6 +272,7 @@ async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResul
 	run.facts.conversationId ??= state.metadata?.id;
 	const { status } = state;
 	if (status === 'error' || status === 'interrupted') {
+		if (hasOtherInput(run, state)) return undefined;
 		const facts = await conversationOf(run);
 		if (facts.failure) return { ...failed(UNVERIFIED), failure: facts.failure };
 		if (own.length === 0 && waitsForPerson(facts)) return undefined;
@@ -279,6 +282,16 @@ async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResul
 	if (result.status !== 'completed') return result;
 	if (run.intent.rejects && endsWithCall(own)) return { ...result, output: '', rejected: true };
 	return lastReply(own) && result;
+}
+
+/**
+ * Whether another run has started with another message. Then the status of the thread belongs to that run. A failed or
+ * cancelled run leaves no messages on the thread, but its input. Recorded in `test/recordings/runs.json`.
+ */
+function hasOtherInput({ intent, before }: Waited, { values }: ThreadState) {
+	// A run that is cancelled before its first step leaves the input of the run before.
+	const known = [intent.text, before?.values?.input];
+	return isString(values?.input) && !known.includes(values.input);
 }
 
 /**
