@@ -7,6 +7,7 @@ import {
 	findAnswer,
 	joinRun,
 	listRuns,
+	mayBeLeftOver,
 	messagesOf,
 	newestAnswers,
 	newestOf,
@@ -281,23 +282,36 @@ interface Unread extends RunFacts {
 	failure: Failure;
 	/** Whether the run certainly exists. */
 	isThere?: boolean;
+	/** Whether the run was still active at the last read. */
+	goesOn?: boolean;
 }
 
+/** A run in progress. `isSettling` is set if the record and what else the server shows contradict each other. */
+type Running = RunFacts & { status: 'running'; isSettling?: true };
+
 /** The result or the current state of a run. A run is still `running` while the server stores its answer. */
-export type RunState = RunResult | (RunFacts & { status: 'running' }) | Unread;
+export type RunState = RunResult | Running | Unread;
+
+const SETTLING: Running = { status: 'running', isSettling: true };
 
 /** Returns the result of an ended run from its events. */
 export function resultFromEvents(events: RunEvents): RunResult {
 	const { status, error, tasks, agentStatus, isLeftOver } = events.end;
-	const answer = pick(events, ['output', 'otherParts', 'parts', 'usage', 'answerId']);
+	const completed = completedFrom(events);
 	if (status === 'error') return runFailed(error);
-	if (status !== 'interrupted') return { status: 'completed', ...answer };
-	if (waitsForPerson(events.end)) return { status, interrupt: tasks, ...answer };
+	// Another run on the thread can change the status of the conversation, but not that of the agent.
+	if (status !== 'interrupted' && agentStatus !== 'interrupted') return completed;
+	if (waitsForPerson(events.end)) return { ...completed, status: 'interrupted', interrupt: tasks };
 	// A completed run gets the status "interrupted" if another run on the thread is cancelled. So the run is completed
 	// if its agent succeeded, or if there is no error and all tasks are left over from the other run.
 	const isDone = agentStatus === 'success' || (isLeftOver && !error);
-	return isDone ? { status: 'completed', ...answer } : runCancelled(error);
+	return isDone ? completed : runCancelled(error);
 }
+
+const completedFrom = (events: RunEvents): Completed => ({
+	status: 'completed',
+	...pick(events, ['output', 'otherParts', 'parts', 'usage', 'answerId']),
+});
 
 /**
  * Returns the result of a failed run.
@@ -430,10 +444,10 @@ async function readEnded(
 	if (status === 'interrupted') return await readInterrupted(run, facts);
 	const { message, failure } = await findAnswer(run, facts, run.runId);
 	if (failure) return { status: 'unread', failure, isThere: true };
-	if (message?.status === 'thinking') return { status: 'running' };
+	if (message?.status === 'thinking') return SETTLING;
 	// If the run has another owner, the server hides the conversation, but not the stream.
 	const replayed = message ? undefined : await replay(run);
-	if (replayed) return replayed;
+	if (replayed) return resultFromEvents(replayed);
 	if (status === 'timeout') return runFailed(message?.error ?? TOOK_TOO_LONG);
 	if (status !== 'success') return runFailed(message?.error ?? (await errorOfLast(run, facts)));
 	if (!message) return WITHOUT_ANSWER;
@@ -442,6 +456,7 @@ async function readEnded(
 	const result = resultFromEvents(events);
 	if (result.status !== 'completed' || result.output !== '') return result;
 	const { answer: state } = await readThread(run, run.threadId);
+	if (state?.status === 'busy') return SETTLING;
 	return endsWithCall(messagesOf(state)) ? { ...result, rejected: true } : result;
 }
 
@@ -462,32 +477,51 @@ async function readInterrupted(run: RunClient, facts: ConversationFacts): Promis
 	const { answer: runs, failure } = await listRuns(run, run.threadId);
 	if (failure) return { status: 'unread', failure, isThere: true };
 	const isLast = newestOf(runs)?.run_id === run.runId;
-	if (isLast && waitsForPerson(facts)) {
+	const others = runsBeside(runs, run.runId);
+	// While another run is active, the tasks and the error of the conversation may belong to that run.
+	const isSettled = facts.status !== 'busy' && !others.some((one) => stageOf(one) === 'goesOn');
+	if (isLast && isSettled && waitsForPerson(facts)) {
 		const parts = { output: '', otherParts: [], parts: [] };
 		return { status: 'interrupted', interrupt: facts.tasks, ...parts };
 	}
 	// Somebody may have cancelled the run after its end. The stream still shows the original result.
-	const replayed = await replay(run);
-	if (replayed && replayed.status !== 'interrupted') return replayed;
-	if (isLast) return runCancelled(facts.error);
+	const events = await replay(run);
+	const replayed = events && resultFromEvents(events);
+	if (replayed?.status === 'failed') return replayed;
+	if (events && replayed?.status === 'completed' && hasProof(events)) return replayed;
+	if (isLast && others.length === 0 && replayed?.status === 'interrupted' && !isSettled)
+		return replayed;
+	if (!isSettled && (isLast || others.length > 0)) return SETTLING;
+	// The tasks of the stream are gone, although nobody has decided them. So the run had nothing to wait for.
+	const isOvertaken = replayed?.status === 'interrupted' && others.length > 0;
+	if (events && isOvertaken && replayed.interrupt.every(mayBeLeftOver))
+		return completedFrom(events);
+	if (isLast && !isOvertaken) return runCancelled(facts.error);
 	return failed('The run was cancelled, or the thread has gone on without a decision');
 }
+
+/**
+ * Whether an ended stream shows that the run completed, although its record says `interrupted`. The stream of a run that
+ * was cancelled before its first words can look like the stream of a completed run with an empty answer.
+ */
+const hasProof = ({ end, output, otherParts }: RunEvents) =>
+	end.agentStatus === 'success' || output !== '' || otherParts.length > 0;
 
 /** Time limit for reading the stream of an ended run. If the stream is no longer stored, the request never ends. */
 const REPLAY_MS = 5_000;
 
 /**
- * Reads the result of an ended run from its stream. Never throws.
+ * Reads the stream of an ended run. Never throws.
  *
  * @returns undefined if the whole stream cannot be read, e.g. because it is no longer stored
  */
-async function replay(run: RunClient): Promise<RunResult | undefined> {
+async function replay(run: RunClient): Promise<RunEvents | undefined> {
 	const events = new RunEvents(run.runId);
 	const abort = new AbortController();
 	run.clock.later(REPLAY_MS, () => abort.abort());
 	await run.send(joinRun(run, events, abort.signal));
 	run.facts.conversationId ??= events.conversationId;
-	return events.isComplete && events.isWhole ? resultFromEvents(events) : undefined;
+	return events.isComplete && events.isWhole ? events : undefined;
 }
 
 export interface Following {
@@ -536,11 +570,18 @@ export async function waitForRunResult(
 	}
 }
 
-/** Returns the result of a complete stream. If the stream contains no answer, reads the stored message of the run. */
+/**
+ * Returns the result of a complete stream. If the stream contains no answer, reads the stored message of the run. If the
+ * end of the stream may come from another run, reads the state of the run when that run has ended.
+ */
 async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunResult> {
 	const result = resultFromEvents(events);
-	const isSilent = result.status === 'completed' && result.output === '';
-	if (!isSilent || result.otherParts.length > 0) return result;
+	if (result.status === 'interrupted')
+		return (await overlapsOthers(run)) ? await settledResult(run, result) : result;
+	if (result.status !== 'completed' || result.output !== '' || result.otherParts.length > 0)
+		return result;
+	const { answer: record } = await (hasProof(events) ? {} : readRun(run));
+	if (record && record.status !== 'success') return await settledResult(run, result);
 	const read = async () => await findAnswer(run, await conversationOf(run), run.runId);
 	const { message, failure } = await repeated(run, read, (found) => !found.failure);
 	if (failure)
@@ -548,6 +589,21 @@ async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunRes
 	const stored = new RunEvents(run.runId);
 	stored.readContent(message?.content);
 	return { ...result, ...pick(stored, ['output', 'otherParts', 'answerId']) };
+}
+
+/** Reads the state of an ended run until it has a result. `streamed` is the result by the stream of the run. */
+async function settledResult(
+	run: RunClient,
+	streamed: Interrupted | Completed,
+): Promise<RunResult> {
+	const read = async () => await readRunState(run);
+	const isResult = ({ status }: RunState) => status !== 'running' && status !== 'unread';
+	const state = await repeated(run, read, isResult, SETTLING_MS);
+	if (state.status === 'interrupted' && streamed.status === 'interrupted') return streamed;
+	if (state.status !== 'running' && state.status !== 'unread') return state;
+	const failure = 'failure' in state ? state.failure : undefined;
+	if (run.signal?.aborted) return executionStopped(failure);
+	return { ...timedOut('What became of the run was not yet known'), failure };
 }
 
 /**
@@ -669,12 +725,17 @@ async function isBesideAnswers(run: RunClient, { lastIds }: OtherRuns) {
 
 async function isBesideRuns(run: RunClient) {
 	const { answer = [] } = await listRuns(run, run.threadId);
-	const runs = startedRuns(answer);
-	const own = runs.find((one) => one.run_id === run.runId);
-	if (!own) return false;
+	return runsBeside(answer, run.runId).length > 0;
+}
+
+/** Returns the other runs of a list that overlapped with a run. */
+function runsBeside(list: RunRecord[], runId: string): RunRecord[] {
+	const runs = startedRuns(list);
+	const own = runs.find((one) => one.run_id === runId);
+	if (!own) return [];
 	const endOf = (one: RunRecord) => (stageOf(one) === 'goesOn' ? '~' : (one.updated_at ?? ''));
 	const overlaps = (one: RunRecord) => endOf(one) >= own.created_at && endOf(own) >= one.created_at;
-	return runs.some((one) => one !== own && overlaps(one));
+	return runs.filter((one) => one !== own && overlaps(one));
 }
 
 /** Whether the thread contains the answer. Always true for an empty answer. */
@@ -695,16 +756,32 @@ export async function readOrFollow(
 	waits: boolean,
 ): Promise<RunState> {
 	// Start with the record, because the server may no longer store the stream.
-	const state = await repeated(
-		run,
-		async () => await readRunState(run),
-		(read, waitedMs) => !waits || !isUnreachable(read) || waitedMs >= UNREACHABLE_MS,
-	);
+	const state = await readSettled(run, waits);
 	const mayGoOn = state.status === 'running' || (state.status === 'unread' && state.isThere);
 	const followed = mayGoOn && waits ? await waitForRunResult(run) : state;
 	const known = await withThread(run, await abandonRun(run, followed));
 	return { ...known, ...run.facts };
 }
+
+/** How long a run without a deadline is read again while its record contradicts what else the server shows. */
+const SETTLE_LIMIT_MS = 10_000;
+
+/**
+ * Reads the state of a run. Reads it again for a while if the server contradicts itself, or if `waits` is set and the
+ * server cannot be reached.
+ */
+const readSettled = async (run: RunClient, waits = false) =>
+	await repeated(
+		run,
+		async () => await readRunState(run),
+		(state, waitedMs) => {
+			if (waits && isUnreachable(state)) return waitedMs >= UNREACHABLE_MS;
+			return !isSettling(state) || waits || waitedMs >= SETTLE_LIMIT_MS;
+		},
+		waits ? undefined : SETTLING_MS,
+	);
+
+const isSettling = (state: RunState) => state.status === 'running' && state.isSettling === true;
 
 /** Whether the server could not be asked for the run, which a later read may change. */
 const isUnreachable = (state: RunState) =>
@@ -716,15 +793,21 @@ const CANCEL_LIMIT_MS = 10_000;
 /**
  * Cancels a run that has not ended. Never throws.
  *
+ * @param isOurs whether this execution has started the run. Such a run is cancelled even if its record cannot be read.
  * @returns the status `cancelled`, the state of an ended run, or `unread` if a request failed
  */
-export async function cancelRunById(run: RunClient): Promise<RunState> {
+export async function cancelRunById(run: RunClient, isOurs = false): Promise<RunState> {
 	const { answer: record, failure } = await readRun(run);
-	if (failure) return { status: 'unread', failure };
+	if (failure && !(isOurs && mayBeThere(failure))) return { status: 'unread', failure };
 	// Do not cancel an ended run, because the server would mark even a completed run as cancelled.
-	if (stageOf(record) === 'ended') return await readRunState(run);
-	return (await cancelRunning(run)) ?? { status: 'cancelled' };
+	if (record && stageOf(record) === 'ended') return await readSettled(run);
+	const state = (await cancelRunning(run)) ?? { status: 'cancelled' };
+	return state.status === 'unread' ? { ...state, goesOn: record !== undefined } : state;
 }
+
+/** Whether a run may exist, although its record could not be read. */
+const mayBeThere = (failure: Failure) =>
+	isTransient(failure) || (failure.kind === 'status' && (failure.status ?? 0) >= 500);
 
 /**
  * Cancels an active run. Never throws.
@@ -737,8 +820,9 @@ export async function cancelRunning(run: RunClient): Promise<RunState | undefine
 		const after = isTransient(failure) ? await readRun(run) : undefined;
 		if (after?.answer?.status !== 'interrupted') return { status: 'unread', failure };
 	}
-	const replayed = await replay(run);
-	return replayed?.status === 'completed' ? replayed : undefined;
+	const events = await replay(run);
+	const result = events && hasProof(events) ? resultFromEvents(events) : undefined;
+	return result?.status === 'completed' ? result : undefined;
 }
 
 /**
@@ -761,7 +845,7 @@ export async function abandonRun<State extends RunState>(
 	const runId = await find(late);
 	if (runId === undefined) return result;
 	facts.runId = runId;
-	const advice = cancelAdvice(await cancelRunById({ ...late, facts, threadId, runId }));
+	const advice = cancelAdvice(await cancelRunById({ ...late, facts, threadId, runId }, true));
 	return { ...result, advice };
 }
 
@@ -769,5 +853,7 @@ function cancelAdvice(state: RunState) {
 	if (state.status === 'cancelled')
 		return 'It was cancelled on the server. Raise "Deadline (Minutes)" if it needs longer.';
 	if (state.status !== 'unread') return 'It had ended by then: read the thread.';
-	return `It could not be cancelled, and goes on: ${failureMessage(state.failure)}.`;
+	const why = failureMessage(state.failure);
+	if (state.goesOn) return `It could not be cancelled, and goes on: ${why}.`;
+	return `It is not known whether it was cancelled, or goes on: ${why}. Read the thread later.`;
 }
