@@ -212,10 +212,15 @@ describe('a run that has ended', () => {
 		const ids = await ended();
 		const message = { role: 'ai', executionId: ids.runId, status: 'thinking', content: '' };
 		const body = { items: [message] };
-		add(answering('getMessages', 201, { nth: [1, 2], body }));
-		add({ ...answering('join', 502), nth: 1 });
-		expect((await read(ids)).json).toMatchObject(RUNNING);
+		const storing = answering('getMessages', 201, { body });
+		add({ ...storing, nth: 1 });
+		expect((await read(ids)).json).toMatchObject(ANSWERED);
+		fixture.sandbox.faults.clear();
+		add({ ...storing, times: 2 }, { ...answering('join', 502), nth: 1 });
 		expect((await read(ids, 'waitForRun')).json).toMatchObject(ANSWERED);
+		fixture.sandbox.faults.clear();
+		add(storing);
+		expect((await read(ids)).json).toMatchObject(RUNNING);
 	});
 
 	it.each([
@@ -282,6 +287,64 @@ describe('a run that was interrupted', () => {
 		expect((await read(ids)).json).toMatchObject({ status: 'interrupted', interrupt: [{}] });
 		await ended('next', ids.threadId);
 		expect((await read(ids)).error).toBe(GONE_ON);
+	});
+
+	/** Until it has stored the end of a run, the server shows its conversation as busy. */
+	const storesLate = ({ threadId }: Ids, more = {}): FaultRule => {
+		const { id } = fixture.sandbox.store.conversationOf(threadId) ?? {};
+		const body = { items: [{ id, threadId, status: 'busy', operation: null }], total: 1 };
+		return answering('E5', 201, { body, ...more });
+	};
+
+	it.each([...EVERY, 'waitForRun without its stream'])(
+		'waits for a person also while its conversation does not say so yet (%s)',
+		async (row) => {
+			const ids = await ended(`${INTERRUPTING_INPUT} first`);
+			const [operation = ''] = row.split(' ');
+			add(storesLate(ids, { times: 2 }));
+			if (row !== operation) add(answering('join', 502));
+			const { json } = await read(ids, operation);
+			expect(json).toMatchObject({ status: 'interrupted', ...ids });
+			if (operation === 'cancelRun') expect(json).toMatchObject({ cancelled: false });
+			else expect(json).toMatchObject({ interrupt: [{ tool: 'subagent' }] });
+		},
+	);
+
+	it('is running, and not cancelled, while its conversation contradicts it and its stream is gone', async () => {
+		const ids = await ended(`${INTERRUPTING_INPUT} first`);
+		add(storesLate(ids), answering('join', 502));
+		expect((await read(ids)).json).toMatchObject(RUNNING);
+		const { error, details } = await read(ids, 'waitForRun', { deadlineMinutes: 1 });
+		expect([error, details.status]).toEqual([
+			'The run was still going on when the deadline came',
+			'timedOut',
+		]);
+	});
+
+	/** The stream of a run that was cancelled before its first words, while another run goes on in its conversation. */
+	const empty = () => {
+		const events = [
+			{ type: 'event', event: 'on_conversation_start', data: {} },
+			{ type: 'event', event: 'on_conversation_end', data: { status: 'idle' } },
+			{ type: 'complete' },
+		];
+		const body = events.map((one, n) => `id: 1-${n}\ndata: ${JSON.stringify(one)}\n\n`).join('');
+		return answering('join', 200, { body, contentType: 'text/event-stream' });
+	};
+
+	it('was cancelled, though its replay is empty and its conversation idle', async () => {
+		const ids = await ended();
+		Object.assign(fixture.sandbox.store.runs.at(-1) ?? {}, { status: 'interrupted' });
+		add(empty());
+		for (const operation of ['getRun', 'waitForRun'])
+			expect((await read(ids, operation)).error).toMatch(/^The run was cancelled on the server/);
+		expect((await read(ids, 'cancelRun')).json).toMatchObject({ status: 'failed' });
+	});
+
+	it('is cancelled by Cancel Run, though its replay is empty and its conversation idle', async () => {
+		const ids = await started('ours', '', 60_000);
+		add(empty());
+		expect((await read(ids, 'cancelRun')).json).toMatchObject({ cancelled: true });
 	});
 
 	it('was cancelled: its stream says so also when others have run since', async () => {

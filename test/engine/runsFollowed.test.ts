@@ -77,7 +77,7 @@ describe('a run that was started', () => {
 	it.each([
 		['is left', 'leave', false, 'running'],
 		['is cancelled', 'cancel', false, 'interrupted'],
-		['goes on, as it may have ended', 'cancel', true, 'running'],
+		['is cancelled, though it could never be read', 'cancel', true, 'interrupted'],
 	])(
 		'and can be read nowhere until the deadline is timed out, with its ID, and %s',
 		async (_, whenGivenUp, isUnread, status) => {
@@ -89,12 +89,23 @@ describe('a run that was started', () => {
 			const { error, details } = await asking;
 			const [run] = fixture.sandbox.store.runs.slice(-1);
 			expect([error, details.status, details.runId]).toEqual([GOES_ON, 'timedOut', run?.id]);
-			if (isUnread)
-				expect(details.description).toMatch(/could not be cancelled, and goes on: .*500/);
+			if (status === 'interrupted')
+				expect(details.description).toContain('It was cancelled on the server.');
 			expect(run?.status).toBe(status);
 			expect(sent('join').length).toBeLessThan(20);
 		},
 	);
+
+	it('and can be read nowhere says that it is not known whether it was cancelled, where that is not', async () => {
+		add(lasting(AN_HOUR), answering('join', 502), answering('run', 500));
+		add(answering('cancel', 500));
+		const { error, details } = await asked({ deadlineMinutes: 2, whenGivenUp: 'cancel' });
+		expect([error, details.status]).toEqual([GOES_ON, 'timedOut']);
+		expect(details.description).toMatch(
+			/It is not known whether it was cancelled, or goes on: .*500/,
+		);
+		expect(sent('cancel')).toHaveLength(1);
+	});
 
 	it.each([
 		['on an existing thread', false],
@@ -228,6 +239,43 @@ describe('an end with a task', () => {
 	])('%s', async (_, task, expected) => {
 		add(ends(task));
 		expect((await asked()).json).toMatchObject(expected);
+	});
+
+	/** Ours, beside a run of somebody else that takes no turns. */
+	async function beside(outcome: 'overtaken' | 'interrupt') {
+		const thread = await newThread();
+		add(
+			onOthers(thread, { do: 'run', ms: 5_000 }),
+			onThread(thread, { do: 'run', ms: 500, outcome }),
+		);
+		await occupy(fixture.sandbox, thread, message('theirs'));
+		return await call(ask({ options: { whenBusy: 'run' } }), 'ours', thread);
+	}
+
+	it('of its own step, beside another run, is no wait: the answer comes when both have ended', async () => {
+		const { json } = await beside('overtaken');
+		expect(json).toMatchObject(ANSWERED);
+		const theirs = fixture.sandbox.store.runs.at(-2);
+		expect(theirs?.status).toBe('success');
+	});
+
+	it('that another run has ended meanwhile is no wait', async () => {
+		const { error } = await beside('interrupt');
+		expect(error).toBe('The run was cancelled, or the thread has gone on without a decision');
+	});
+
+	it('in a stream without words of a cancelled run is no answer', async () => {
+		const events = [
+			{ type: 'event', event: 'on_conversation_start', data: {} },
+			{ type: 'event', event: 'on_conversation_end', data: { status: 'idle' } },
+			{ type: 'complete' },
+		];
+		const body = events.map((one, n) => `id: 1-${n}\ndata: ${JSON.stringify(one)}\n\n`).join('');
+		add(answering('join', 200, { body, contentType: 'text/event-stream' }), lasting(AN_HOUR));
+		const asking = asked({ deadlineMinutes: 5 });
+		await clock.until(() => sent('join').length > 0);
+		fixture.sandbox.cancelRuns(fixture.sandbox.store.runs.at(-1)?.threadId ?? '');
+		expect((await asking).error).toMatch(/^The run was cancelled on the server/);
 	});
 
 	it('that is left over is nothing to decide', async () => {
