@@ -157,6 +157,23 @@ describe('a decision', () => {
 		expect((await call(decide(), '', thread)).json).toMatchObject({ status: 'completed' });
 	});
 
+	it.each<[string, number, object | string]>([
+		['a moment', 2, { status: 'completed' }],
+		['long', 100, 'Another run is active on this thread'],
+	])(
+		'is not refused for nothing to decide while the conversation is busy for %s',
+		async (...row) => {
+			const [, times, expected] = row;
+			const { thread } = await waiting();
+			const { id } = fixture.sandbox.store.conversationOf(thread) ?? {};
+			const body = { items: [{ id, threadId: thread, status: 'busy', operation: null }], total: 1 };
+			add(answering('E5', 201, { body, times }));
+			const { json, error } = await call(decide(), '', thread);
+			if (error) expect(error).toBe(expected);
+			else expect(json).toMatchObject(expected as object);
+		},
+	);
+
 	it('whose answer was lost is carried out once, and told', async () => {
 		const { thread } = await waiting();
 		add(lasting(300), losing('runs', 'after'));

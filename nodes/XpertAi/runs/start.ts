@@ -24,7 +24,7 @@ import {
 	taskValues,
 	waitsForPerson,
 } from '../threads/thread';
-import type { Owner, RunIds, RunRecord } from '../threads/thread';
+import type { ConversationFacts, Owner, RunIds, RunRecord } from '../threads/thread';
 import { type ApiClient, FOREIGN_PAUSE_MS } from '../transport/call';
 import {
 	certainlyNotDone,
@@ -442,13 +442,19 @@ function withoutRoutes({ routes }: Run, failure: Failure): NoAnswer {
 	return { ...result, failure, lacksRoutes: true };
 }
 
+/** How long the node waits for a conversation that is busy although no run is active. */
+const BUSY_LIMIT_MS = 5_000;
+
 /**
  * Reads the conversation of a thread whose last run was interrupted. First waits until the server has stored the end of
  * that run: the list of runs shows the end earlier than the conversation does.
  */
 async function readWaiting(run: Run, last: RunRecord, { hasWaited }: Attempts) {
 	await run.wait(hasWaited ? SETTLING_MS : settlingTime(run, last));
-	return await conversationOf(run);
+	const read = async () => await conversationOf(run);
+	const isStored = ({ status }: ConversationFacts, waitedMs: number) =>
+		status !== 'busy' || waitedMs >= BUSY_LIMIT_MS;
+	return await repeated(run, read, isStored, SETTLING_MS);
 }
 
 function settlingTime(
@@ -496,7 +502,7 @@ async function planDecision(
 	const conversation = await readWaiting(run, waitingRun, attempts);
 	const { tasks, failure, error } = conversation;
 	if (failure) return { status: 'failed', failure };
-	if (tasks.length === 0) return NOTHING_TO_DECIDE;
+	if (tasks.length === 0) return conversation.status === 'busy' ? busy() : NOTHING_TO_DECIDE;
 	// Even if the run was cancelled, a decision would execute its tool calls. So look for a cancellation first. The
 	// `error` of the conversation may come from another run, so only the message of the waiting run is proof.
 	const stored = error ? await findAnswer(run, conversation, waitingRun.run_id) : undefined;
