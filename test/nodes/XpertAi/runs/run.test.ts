@@ -424,6 +424,52 @@ it.each([
 	expect(await withThread(overlapped, result)).toEqual({ ...result, ...more });
 });
 
+describe('whether another run was beside a run', () => {
+	const own = { role: 'ai', executionId: 'r', createdAt: '02', updatedAt: '04' };
+	const other = { role: 'ai', executionId: 'other', createdAt: '03' };
+	const known = { isActive: false, lastIds: ['before'] };
+	const alone = ['search'];
+
+	it.each([
+		['shows in its answer', known, [other, own], ['search', 'thread']],
+		[
+			'does not show where that began after its end',
+			known,
+			[{ ...other, createdAt: '05' }, own],
+			alone,
+		],
+		[
+			'does not show where that had ended before',
+			known,
+			[own, { ...other, executionId: 'before' }],
+			alone,
+		],
+		[
+			'shows in the list where its own answer is not among the newest',
+			known,
+			[other],
+			['search', 'list'],
+		],
+		['shows in the list where its conversation holds nothing', known, [], ['search', 'list']],
+		['is known where one was active at the start', { ...known, isActive: true }, [own], ['thread']],
+		['shows in the list where nothing is known of the start', undefined, [own], ['list']],
+	])('%s', async (_, others, items, asked) => {
+		const names: string[] = [];
+		const send = parsing(({ path }) => {
+			const name = path.endsWith('/search') ? 'search' : path.endsWith('/runs') ? 'list' : 'thread';
+			names.push(name);
+			if (name === 'search') return success({ items });
+			return success(name === 'list' ? [] : { thread_id: 't', status: 'idle', values: {} });
+		});
+		const clock = virtualTime();
+		const client = withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND });
+		const result: Completed = { status: 'completed', output: 'Said', parts: [], otherParts: [] };
+		const run = { ...client, threadId: 't', runId: 'r', facts: { conversationId: 'c' } };
+		await withThread(run, result, others);
+		expect([...new Set(names)]).toEqual(asked);
+	});
+});
+
 describe('a message on a thread whose last run was interrupted', () => {
 	it.each([
 		[-800, 0],
