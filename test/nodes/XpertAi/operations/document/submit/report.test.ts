@@ -356,10 +356,10 @@ describe('the error with Stop', () => {
 });
 
 it.each([
-	[{ count: 12 }, 'up to 12 documents may still be found'],
-	[{ count: 1 }, 'up to 1 document may still be found'],
-	[{}, 'documents may still be found'],
-])('notes that are lost with %j tell how many documents they held at most', (more, words) => {
+	['12 documents', { count: 12 }, 'up to 12 documents may still be found'],
+	['one document', { count: 1 }, 'up to 1 document may still be found'],
+	['a number that is not known', {}, 'documents may still be found'],
+])('notes that are lost with %s tell how many they held at most', (_, more, words) => {
 	expect(troubleHints({ lost: { at: '2026-11-25T03:00:00.000Z', ...more } })).toEqual([
 		`Notes from before 2026-11-25 are missing: ${words} although they left the source. See "Forget Earlier Damage".`,
 	]);
