@@ -82,6 +82,14 @@ describe('a run by its ID', () => {
 		expect((await read(ids)).json).toEqual(json);
 	});
 
+	it('is found by IDs in capital letters', async () => {
+		const ids = await started('ours');
+		const { threadId, runId } = ids;
+		const inCapitals = { threadId: threadId.toUpperCase(), runId: runId.toUpperCase() };
+		for (const operation of ['waitForRun', 'getRun'])
+			expect((await read(inCapitals, operation)).json).toMatchObject({ ...ANSWERED, ...ids });
+	});
+
 	it('is never told in the words of another that ran at the same time', async () => {
 		const { threadId: thread } = await ended();
 		const slow = await started('Slow', thread, 500);

@@ -237,7 +237,8 @@ export class Reader {
 		return this.refuse({
 			field: fieldName(issue.path, naming),
 			rule,
-			value: valueAt(value, issue.path),
+			// A list may have been given as text. Then the issue has the rejected part.
+			value: get(issue, 'params.value') ?? valueAt(value, issue.path),
 			// An address can be pasted into an ID field, whose schema converts it, and not into JSON.
 			fix: issue.code === 'custom' && isIdRule(rule) ? ID_FIX : undefined,
 		});
@@ -352,7 +353,12 @@ const idsValue = z.preprocess(
 			z
 				.unknown()
 				.transform(chosenId)
-				.pipe(z.string().refine((id) => isId(id), UUID_RULE)),
+				.pipe(
+					z.string().refine(
+						(id) => isId(id),
+						(id) => ({ message: UUID_RULE, params: { value: id } }),
+					),
+				),
 		)
 		.min(1),
 );
@@ -544,11 +550,16 @@ const isUnsendable = (part: unknown) =>
 	isBroken(part) ||
 	(isPlainObject(part) && Object.keys(part as object).some(isBroken));
 
-/** Returns the ID in the value of an ID field. In a web address, the last UUID is the ID. */
+/**
+ * Returns the ID in the value of an ID field. In a web address, the last UUID is the ID. A UUID in capital letters is
+ * returned in small letters, because servers compare some IDs as text.
+ */
 export function chosenId(raw: unknown): unknown {
 	const value = isJsonObject(raw) && 'value' in raw ? raw.value : raw;
-	const id = typeof value === 'number' ? String(value) : value;
-	return typeof id === 'string' ? idInAddress(id.trim()) : id;
+	const given = typeof value === 'number' ? String(value) : value;
+	if (typeof given !== 'string') return given;
+	const id = idInAddress(given.trim());
+	return isUuid(id) ? id.toLowerCase() : id;
 }
 
 /** This ID parameter does not require a UUID, because clients can choose thread IDs. */

@@ -87,6 +87,22 @@ describe('a parameter', () => {
 		);
 	});
 
+	it('the one of several IDs that is none is named', () => {
+		const documentIds = `${ID}, no id, ${ID}`;
+		const item = itemOf({ documentIds }, { fields: [parameter('string', 'documentIds', 'IDs')] });
+		expect(thrownBy(() => item.ids('documentIds')).message).toMatch(
+			/^"IDs" must be a UUID such as .*, but is "no id"$/,
+		);
+	});
+
+	it.each<[string, unknown]>([
+		['as text', ID.toUpperCase()],
+		['in an address', `https://xpert.example/threads/${ID.toUpperCase()}`],
+		['chosen in a list', locator(ID.toUpperCase())],
+	])('an ID in capital letters %s is read in small ones', (_, threadId) => {
+		expect(idOf(threadId)).toBe(ID);
+	});
+
 	const EMPTY = ['', ' \n', null, undefined, locator(''), locator(null)];
 	const NO_ID = ['.', ' .. ', 'a\ud800b', '\udc00', 'undefined', 'Invalid DateTime'];
 	it.each<[string, string, unknown[]]>([
