@@ -1,15 +1,31 @@
-import { map, range } from 'lodash';
+import fc from 'fast-check';
+import { map, omit, range } from 'lodash';
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
-import { type Origin, Submission } from 'nodes/XpertAi/operations/document/submit/report';
+import { Submission } from 'nodes/XpertAi/operations/document/submit/report';
 import { Target } from 'nodes/XpertAi/operations/document/submit/target';
+import { systemClock } from 'nodes/XpertAi/transport/clock';
+import { PROPERTY_RUNS } from 'test/support/propertyRuns';
 import { itemOf, unconnected } from 'test/nodes/support/context';
 import { parsing, type RawSend } from 'test/nodes/support/send';
 import { failed, succeeded } from '../../../ingest/support/outcomes';
 
+/** Has polls due at once, and no wait take time. */
+beforeEach(() => {
+	let now = 0;
+	jest.spyOn(systemClock, 'now').mockImplementation(() => (now += 1000));
+	jest.spyOn(systemClock, 'sleep').mockImplementation(async () => {
+		await nextTurn();
+	});
+});
+afterEach(() => jest.restoreAllMocks());
+
 const KNOWLEDGEBASE_ID = 'e0000000-0000-4000-8000-000000000001';
+
+const FILE = { name: 'a', mimeType: 'text/plain', content: Buffer.from('a') };
 
 /** A server that stores and processes everything. */
 const server: RawSend = async ({ path, body }) => {
@@ -49,23 +65,87 @@ function summaryOf(records: object[], more: Record<string, unknown>, answers = s
 	return { item, submission, target };
 }
 
-/** The same of texts, with this Key Field. */
-async function texts(documentKeyField: string) {
+it('of documents in a summary, none is kept once the run is done with it', async () => {
 	const records = ['a', 'b', 'c'].map((name) => ({ name, text: `Text ${name}` }));
-	const { submission, target } = summaryOf(records, {
-		textField: 'text',
-		mode: 'all',
-		documentKeyField,
-	});
-	await target.store();
-	await target.followProcessing();
-	return { counts: submission.tally.counts, kept: target.origins.size };
-}
+	for (const textField of ['text', ''])
+		for (const documentKeyField of ['name', '']) {
+			const more = { textField, mode: 'all', documentKeyField };
+			const { submission, target } = summaryOf(
+				records.map((one) => omit(one, textField ? '' : 'text')),
+				more,
+			);
+			await target.store();
+			await target.followProcessing();
+			expect(submission.tally.counts).toMatchObject({ documents: 3, found: 3 });
+			expect(target.origins.size).toBe(0);
+		}
+});
 
-it('of texts in a summary, those are kept whose key may come again, and none without a key', async () => {
-	const found = expect.objectContaining({ documents: 3, found: 3 });
-	expect(await texts('name')).toEqual({ counts: found, kept: 3 });
-	expect(await texts('')).toEqual({ counts: found, kept: 0 });
+describe('documents that come again in one run', () => {
+	const record = fc.record({
+		id: fc
+			.integer({ min: 1, max: 15 })
+			.map((n) => `e0000000-0000-4000-8000-${`${n}`.padStart(12, '0')}`),
+		how: fc.constantFrom('finish', 'finish', 'error', 'refused', 'disabled'),
+		file: fc.boolean(),
+	});
+
+	/** A server that refuses documents, and processes them, as their names say. It forgets no note. */
+	function obeying(): RawSend {
+		const rows = new Map<string, { name?: string; status?: string; processMsg?: string }>();
+		return async ({ path, body }) => {
+			await nextTurn();
+			if (path === '/v1/file')
+				return succeeded({ id: KNOWLEDGEBASE_ID, url: 'https://a.example/a' });
+			const ids =
+				decodeURIComponent(path)
+					.match(/[\da-f-]{36}/g)
+					?.slice(1) ?? [];
+			if (!body)
+				return succeeded(ids.flatMap((id) => (rows.has(id) ? { id, ...rows.get(id) } : [])));
+			const sent = JSON.parse(String(body)) as Array<string | { id: string; name?: string }>;
+			for (const one of sent) {
+				if (typeof one === 'string') {
+					const { name = '' } = rows.get(one) ?? {};
+					rows.set(one, { name, status: name.startsWith('error') ? 'error' : 'finish' });
+				} else if (one.name?.startsWith('refused')) return failed({ kind: 'status', status: 422 });
+				else rows.set(one.id, one);
+			}
+			return succeeded(sent.map((one) => (typeof one === 'string' ? { id: one } : one)));
+		};
+	}
+
+	it('count in a summary as in a list', async () => {
+		await fc.assert(
+			fc.asyncProperty(
+				fc.array(record, { minLength: 1, maxLength: 50, size: 'max' }),
+				fc.integer({ min: 1, max: 3 }),
+				fc.constantFrom('all', 'changed'),
+				async (records, batchSize, mode) => {
+					const documents = records.map(({ id, how, file }, at) => ({
+						record: { id, name: `${how} ${at % 3}`, ...(how === 'disabled' && { disabled: true }) },
+						...(file && { file: async () => await Promise.resolve(FILE) }),
+					}));
+					const nightsOf = async (output: string) => {
+						const knowledgebase = obeying();
+						const options = { output, batchSize, concurrency: 1, stopAfterFailures: 0 };
+						const nights = [];
+						for (const brought of [documents, documents.slice(1)]) {
+							const { item, submission, target } = summaryOf([], { mode, options }, knowledgebase);
+							target.queue.splice(0, 1, { item, documents: brought });
+							await target.store();
+							await target.followProcessing();
+							await target.memory?.close();
+							nights.push(omit(submission.tally.counts, 'requests'));
+						}
+						return nights;
+					};
+					expect(await nightsOf('summary')).toEqual(await nightsOf('documents'));
+				},
+			),
+			{ numRuns: PROPERTY_RUNS },
+		);
+	});
 });
 
 it('a run that stops takes how the processing of what it stored went', async () => {
@@ -102,15 +182,6 @@ it('documents that had no turn when the run stopped are not sent', async () => {
 	submission.stoppedBy = { item };
 	await target.store();
 	expect(submission.tally.counts.notSent).toBe(3);
-});
-
-it('a record that is read leaves it known that an unchanged one with its ID is in process', async () => {
-	const { item, target } = summaryOf([{ id: KNOWLEDGEBASE_ID }], { mode: 'mirror' });
-	const unchanged: Origin = { item, outcome: 'unchanged' };
-	target.origins.set(KNOWLEDGEBASE_ID, unchanged);
-	for await (const documents of target.documents())
-		for (const { id } of documents) expect(target.origins.get(id)).toBe(unchanged);
-	expect.assertions(1);
 });
 
 describe('documents are passed on', () => {
