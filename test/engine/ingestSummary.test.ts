@@ -1,5 +1,7 @@
+import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
 import { answering } from './support/faults';
-import { REFUSED_SOURCE_TYPE, hintsOf, useIngest, rows } from './support/ingest';
+import { BY_NAME, REFUSED_SOURCE_TYPE, TEXTS, hintsOf, useIngest, rows } from './support/ingest';
 
 const { add, submit } = useIngest();
 
@@ -52,4 +54,71 @@ it('gives the reason of a failed document in the words of its own error', async 
 	const { items } = await submit(summary, { onError: 'continueErrorOutput' });
 	const reason = expect.stringMatching(/^Knowledgebase .+ was not found$/) as unknown;
 	expect(items[0]?.json.failed).toMatchObject([{ status: 404, reason }]);
+});
+
+describe('documents that come twice in one run', () => {
+	const HINT = /^2 documents have the key or ID of a later one, which replaces them: /;
+	/** An item that each source can make a document of. */
+	const itemOf = (name: string, text: string) => {
+		const url = `https://a.example/${name}`;
+		return { json: { id: name, name, text, url, fileUrl: url } };
+	};
+	const SOURCES: Record<string, INodeParameters> = {
+		JSON: { source: 'json', jsonBody: '={{ [$json] }}', documentKeyField: 'id' },
+		Fields: { source: 'fields', ...BY_NAME, documentKey: '={{ $json.id }}' },
+		Addresses: { source: 'addresses', url: '={{ $json.url }}' },
+		Text: TEXTS,
+	};
+	const ENDS: Record<string, IDataObject> = {
+		processed: { afterStoring: 'wait' },
+		'only stored': { afterStoring: 'nothing' },
+		'processed one by one': { afterStoring: 'wait', batchSize: 1, concurrency: 1 },
+		'only compared': { dryRun: true },
+	};
+	const cases = Object.keys(SOURCES).flatMap((of) => Object.keys(ENDS).map((end) => [of, end]));
+
+	/** The hints of a run with each output, and the summary. */
+	const compare = async (
+		parameters: INodeParameters,
+		options: IDataObject,
+		items?: INodeExecutionData[],
+	) => {
+		const run = async (output: string) => {
+			const own = { mode: 'changed', sourceName: output, options: { ...options, output } };
+			return await submit({ ...parameters, ...own }, { items, onError: 'continueRegularOutput' });
+		};
+		const [listed, summary] = [await run('documents'), await run('summary')];
+		return {
+			listed: hintsOf(listed),
+			summed: hintsOf(summary),
+			summary: summary.items[0]?.json,
+		};
+	};
+
+	it.each(cases)('count in the summary as in the list, and are named: %s, %s', async (of, end) => {
+		const items = [...'abcab'].map((name, at) => itemOf(name, `Version ${at} of ${name}.`));
+		const { afterStoring = 'wait', ...options } = ENDS[end] ?? {};
+		const how = { ...SOURCES[of], afterStoring } as INodeParameters;
+		const { listed, summed, summary } = await compare(how, options, items);
+		for (const hints of [listed, summed])
+			expect(hints.filter((hint) => HINT.test(hint))).toHaveLength(1);
+		expect(summed[0]).toBe(listed[0]);
+		if (end !== 'only compared') expect(summary).toMatchObject({ documents: 5, replaced: 2 });
+	});
+
+	it('count as unchanged, rejected or disabled where they are that, and one may come many times', async () => {
+		const bad = { id: 'b', name: 'b', sourceType: REFUSED_SOURCE_TYPE };
+		const off = { id: 'c', disabled: true };
+		const a = { id: 'a', name: 'a' };
+		const jsonBody = JSON.stringify([a, bad, off, a, a, bad, off, { id: 'd', name: 'd' }]);
+		const parameters = { source: 'json', jsonBody, documentKeyField: 'id' };
+		const [first, second] = [
+			await compare(parameters, { batchSize: 1 }),
+			await compare(parameters, { batchSize: 1 }),
+		];
+		for (const { listed, summed } of [first, second]) expect(summed[0]).toBe(listed[0]);
+		const counts = { documents: 8, replaced: 2, rejected: 2 };
+		expect(first.summary).toMatchObject({ ...counts, stored: 2, disabled: 2 });
+		expect(second.summary).toMatchObject({ ...counts, replaced: 3, unchanged: 3 });
+	});
 });

@@ -106,9 +106,12 @@ export class Fingerprints {
 		this.changed.add(tailOf(entry[0]));
 	}
 
-	/** Yields the IDs of all documents that have no entry in `others`. */
-	*ids(others = new Fingerprints()): Generator<string> {
-		for (const [id] of this.entries()) if (others.find(id).at < 0) yield unpackId(id);
+	/** Yields the IDs of all documents that `others` does not contain. */
+	*ids(others?: { has: (id: string) => boolean }): Generator<string> {
+		for (const [packedId] of this.entries()) {
+			const id = unpackId(packedId);
+			if (!others?.has(id)) yield id;
+		}
 	}
 
 	/** Yields the entries of one piece of the memory. By default, there is one piece with all entries. */

@@ -51,6 +51,8 @@ const OUTCOMES = {
 
 type OutcomeName = keyof typeof OUTCOMES;
 
+export const OUTCOME_NAMES = Object.keys(OUTCOMES) as OutcomeName[];
+
 /** Words for the counts of planned actions, such as `3 changed`. */
 const PLANS: Record<PlannedAction, string> = {
 	new: 'new',

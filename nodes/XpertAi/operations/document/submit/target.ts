@@ -1,6 +1,6 @@
 import { createHash, hash, randomUUID } from 'crypto';
 
-import { compact, isObject, map, sumBy } from 'lodash';
+import { compact, isObject, map, pick, sumBy } from 'lodash';
 import { NodeOperationError } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
@@ -8,15 +8,23 @@ import type { ItemError } from '../../../execution/apiError';
 import { asJson } from '../../../execution/outputs';
 import { fetchStatuses, processingState } from '../../../ingest/answers';
 import type { Documents, Fact, ReadyDocument, Statuses } from '../../../ingest/answers';
-import { Fingerprints, MARKS, ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
+import { MARKS, ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
 import { compareDocuments, planDocuments } from '../../../ingest/planDocuments';
 import { Processing } from '../../../ingest/processing';
+import { SeenDocuments } from '../../../ingest/seenDocuments';
 import { Folders, Storer, inFolder, uploadFiles } from '../../../ingest/storing';
 import { derivedId, isUuid } from '../../../payloads/common';
 import { type DocumentRecord, unsignedAddress } from '../../../payloads/document';
 import { isRejection } from '../../../transport/failure';
 import { UPLOAD_SECONDS } from '../../shared/fields';
-import { type Origin, type Submission, asHint, documentsError, outermostMode } from './report';
+import {
+	OUTCOME_NAMES,
+	type Origin,
+	type Submission,
+	asHint,
+	documentsError,
+	outermostMode,
+} from './report';
 import { type Source, keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './settings';
 import { type FoundDocument, type SourceDocuments, refusedKeys } from './sources';
 
@@ -56,6 +64,9 @@ const MAX_GROUPED = 10;
 const MAX_CHECKED = 100;
 const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
 
+/** What became of a document. `listed`: nothing yet. `refused`: it could not be read, so that it replaces nothing. */
+const SEEN = ['listed', 'refused', ...OUTCOME_NAMES] as const;
+
 /** Maximum number of documents in `Target.begun`, to save memory. */
 const MAX_BEGUN = 1000;
 
@@ -76,13 +87,13 @@ const documentName = ({ record: { name }, key }: Document) => (name ? { name, ke
  */
 export class Target {
 	/**
-	 * IDs of the documents that the source contains in this run. Used to find missing documents. Empty in a run that
-	 * does not look for missing documents.
+	 * The documents that the source contains in this run, with what became of each that is not in `origins` any more.
+	 * Used to find missing documents, and documents that come again.
 	 */
-	readonly seen = new Fingerprints();
+	readonly seen = new SeenDocuments(SEEN);
 	/**
-	 * The latest document with each ID (in lower case). Some documents are left out, to save memory (see
-	 * `Origin.isTracked`).
+	 * The latest document with each ID (in lower case), to the end of the run. To save memory, an untracked document
+	 * (see `Origin.isTracked`) is removed once the run is done with it.
 	 */
 	readonly origins = new Map<string, Origin>();
 	/** Items of this source that the run has not handled yet. `documents` is set if the item was read in advance. */
@@ -211,6 +222,7 @@ export class Target {
 		for await (const { document, plan } of plans) {
 			const { id, origin } = document;
 			this.submission.take({ outcome: 'planned', plan, origin, id });
+			this.release(id, origin);
 		}
 	}
 
@@ -324,6 +336,7 @@ export class Target {
 		this.submission.circuitBreaker.take(fact);
 		if (!('document' in fact)) return;
 		const { document } = fact;
+		this.release(document.id, document.origin);
 		const { id, contentHash = '', origin, isNew } = document;
 		const memory = isNew ? undefined : this.memory;
 		if (fact.outcome === 'stored') {
@@ -339,6 +352,23 @@ export class Target {
 			const state = processingState(fact.status);
 			if (fact.status && ['running', 'none'].includes(state)) this.startProcessing(id, origin);
 		} else if (fact.outcome !== 'unknown' && 'failure' in fact) memory?.recordRejected(id);
+	}
+
+	/**
+	 * Removes an untracked document from `origins`. `seen` keeps what became of it. Does nothing if a later document has
+	 * taken its place.
+	 */
+	private release(id: string, origin: Origin): void {
+		if (origin.isTracked || origin.isReplaced) return;
+		this.origins.delete(id.toLowerCase());
+		if (this.seen.has(id)) this.seen.set(id, origin.outcome ?? 'listed');
+	}
+
+	/** Makes the origin of a document from what `seen` keeps of it. */
+	private releasedOrigin(id: string): Origin | undefined {
+		const became = this.seen.get(id);
+		if (became === undefined || became === 'refused') return undefined;
+		return { item: this.item, id, outcome: became === 'listed' ? undefined : became };
 	}
 
 	/** Removes a document from `begun`, if present, and reports it as unchanged. */
@@ -369,8 +399,7 @@ export class Target {
 	private startProcessing(id: string, origin: Origin | undefined): void {
 		if (!this.processing) return;
 		// `origins` must contain only the latest document with this ID.
-		if (!origin) this.origins.delete(id.toLowerCase());
-		else if (!origin.isReplaced) this.origins.set(id.toLowerCase(), origin);
+		if (origin && !origin.isReplaced) this.origins.set(id.toLowerCase(), origin);
 		this.processing.add(id);
 	}
 
@@ -385,15 +414,15 @@ export class Target {
 	private takeProcessed(fact: Processed): void {
 		const { id, end } = fact;
 		const key = id.toLowerCase();
-		const origin = this.origins.get(key);
+		const origin = this.origins.get(key) ?? this.releasedOrigin(id);
 		const isFailed = end.state !== 'finish' && end.state !== 'running' && !end.failure;
 		// `followProcessing` sends this document again, so its failure is not reported.
 		if (isFailed && this.begun.has(key)) return this.memory?.known.forget(id);
 		this.endBegun(id);
 		this.submission.take({ ...fact, origin });
 		this.submission.circuitBreaker.take(fact);
-		// The origin of an untracked file is no longer needed. Deletes it to save RAM.
-		if (origin?.isUploaded && !origin.isTracked) this.origins.delete(key);
+		// The outcome is unset if a later document with this ID is on its way.
+		if (origin?.outcome) this.release(id, origin);
 		// Without a route for processing, a server processes documents when it stores them.
 		if (end.state === 'finish' || end.hasNoRoute) this.memory?.known.markProcessed(id);
 		else if (end.isStuck || isFailed) this.memory?.known.forget(id);
@@ -494,7 +523,7 @@ export class Target {
 	private takeRefused(item: Item, caught: unknown): undefined {
 		const key = isObject(caught) ? refusedKeys.get(caught) : undefined;
 		if (key === undefined) this.gaps += 1;
-		else this.recordKey(derivedId(this.owner, key));
+		else this.recordSeenAs(derivedId(this.owner, key), 'refused');
 		this.submission.takeFlaw(item, caught);
 	}
 
@@ -507,8 +536,7 @@ export class Target {
 		const record = inFolder({ ...found.record, id }, this.knowledgebaseId);
 		const isUploaded = file !== undefined;
 		const isNew = key === undefined && !isUuid(ownId ?? '');
-		// For a summary, tracks only files with a stable ID, to save memory.
-		const isTracked = this.submission.settings.output !== 'summary' || (isUploaded && !isNew);
+		const isTracked = this.submission.settings.output !== 'summary';
 		const name = record.name ?? undefined;
 		const origin: Origin = { item, name, key, id, hadNul, isUploaded, isTracked };
 		const json = jsonWithId(found, record, id);
@@ -519,17 +547,19 @@ export class Target {
 	}
 
 	/** Records the ID of a document. If an earlier document has this ID, reports the earlier document as replaced. */
-	private recordSeen({ id, isNew, origin }: Document): void {
+	private recordSeen({ id, isNew, key, origin }: Document): void {
 		if (isNew) return;
-		const earlier = origin.isTracked && this.origins.get(id.toLowerCase());
+		const released = this.releasedOrigin(id);
+		// The name of a released document is not kept: its key identifies it, or else the name of the later one.
+		const named = released && { ...released, ...pick(origin, key === undefined ? 'name' : 'key') };
+		const earlier = this.origins.get(id.toLowerCase()) ?? named;
 		if (earlier) this.submission.take({ outcome: 'replaced', origin: earlier });
-		if (origin.isTracked) this.origins.set(id.toLowerCase(), origin);
-		this.recordKey(id);
+		this.origins.set(id.toLowerCase(), origin);
+		this.recordSeenAs(id, 'listed');
 	}
 
-	/** Records that a document is present in the source. */
-	private recordKey(id: string): void {
-		if (!this.submission.settings.mirrors && !this.submission.isListing) return;
-		this.seen.markUnknown(id);
+	/** Records that a document is present in the source. A refused one changes nothing about an earlier one. */
+	private recordSeenAs(id: string, state: 'listed' | 'refused'): void {
+		if (state === 'listed' || !this.seen.has(id)) this.seen.set(id, state);
 	}
 }
