@@ -1,6 +1,7 @@
 import { RunEvents } from '../threads/runEvents';
 import { joinRun, readRun, stageOf } from '../threads/thread';
 import type { RunRecord } from '../threads/thread';
+import type { EventStream } from '../transport/eventStream';
 import { isTransient } from '../transport/failure';
 import { cancelRunById, waitOr } from './run';
 import type { Run } from './run';
@@ -39,10 +40,8 @@ export function watchRun({ cancelSilentMs: limit, ...asked }: Run, blocking: Run
 	let hasWoken = false;
 	let isRefused = false;
 	let [eventAt, refusedAt] = [clock.now(), 0];
-	const addEvent: RunEvents['addEvent'] = (event) => {
-		const { lastId } = events;
-		events.addEvent(event);
-		if (events.lastId !== lastId) eventAt = clock.now();
+	const addEvent: EventStream['onEvent'] = (event) => {
+		if (events.addEvent(event)) eventAt = clock.now();
 	};
 	const join = async () => {
 		const heard = { lastId: events.lastId, addEvent };

@@ -49,6 +49,13 @@ type EventData = z.infer<typeof eventData>;
 
 const eventSchema = z.object({ type: z.string(), event: textIfAny, data: z.unknown() });
 
+/** The names of events of the type `event` in `test/recordings`. The node reads some of them. */
+const KNOWN_EVENTS =
+	/^on_(conversation_(start|end)|message_(start|end)|agent_(start|end)|chat_event|interrupt)$/;
+
+const isKnown = ({ type, event = '' }: z.infer<typeof eventSchema>) =>
+	['message', 'complete'].includes(type) || (type === 'event' && KNOWN_EVENTS.test(event));
+
 /** Receives the answer piece by piece, while the assistant writes. */
 export interface Listener {
 	/** A piece of the answer. `isNew` is true if a new text starts with this piece. */
@@ -64,6 +71,7 @@ const EVENT_ORDER = new Intl.Collator('en', { numeric: true });
 
 /** Collects the parts and the final status of a run. After a reconnect, ignores repeated events. */
 export class RunEvents {
+	/** ID of the last event of a known type. */
 	lastId?: string;
 	conversationId?: string;
 	/** Whether the server reported the end of the stream. */
@@ -78,6 +86,7 @@ export class RunEvents {
 	/** The parts of the run, in order of arrival. */
 	readonly parts: Part[] = [];
 
+	private lastUnknownId?: string;
 	private agentKey?: string;
 	private isMessage = false;
 	/** Components by ID. The call that started a sub-agent has two keys: the call ID and the sub-agent's run ID. */
@@ -94,16 +103,25 @@ export class RunEvents {
 		private listener?: Listener,
 	) {}
 
-	/** Adds an event of the stream. Ignores repeated events, and data that is not an event, such as `[DONE]`. */
-	addEvent({ id, data }: ServerEvent) {
+	/**
+	 * Adds an event of the stream. Ignores repeated events, and data that is not an event, such as `[DONE]`. Passes over an
+	 * event of an unknown type without moving `lastId`, because its ID may not be in the order of the others.
+	 *
+	 * @returns whether the event has an ID and was not seen before, so that the run goes on
+	 */
+	addEvent({ id, data }: ServerEvent): boolean {
 		const event = eventSchema.safeParse(parseAnswer(data)).data;
-		const isRepeated = id !== undefined && EVENT_ORDER.compare(id, this.lastId ?? '') <= 0;
-		if (!event || isRepeated) return;
-		this.lastId = id ?? this.lastId;
+		if (!event) return false;
+		const mark = isKnown(event) ? 'lastId' : 'lastUnknownId';
+		const isNew = id !== undefined && EVENT_ORDER.compare(id, this[mark] ?? '') > 0;
+		if (isNew) this[mark] = id;
+		const isRepeated = id !== undefined && !isNew;
+		if (mark === 'lastUnknownId' || isRepeated) return isNew;
 		this.isWhole ??= event.event === 'on_conversation_start';
 		if (event.type === 'complete') this.isComplete = true;
 		if (event.type === 'message') this.readPart(event.data);
 		if (event.event) this.applyEvent(event.event, eventData.safeParse(event.data).data);
+		return isNew;
 	}
 
 	/** Adds the content of the run's message in the conversation. */

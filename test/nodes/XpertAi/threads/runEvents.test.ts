@@ -17,10 +17,8 @@ function listening() {
 }
 
 function hear(events: RunEvents, bytes: Uint8Array, reader = new EventReader()) {
-	const all = reader.push(bytes);
-	if ('flaw' in all) return all.flaw;
-	for (const event of all) events.addEvent(event);
-	return undefined;
+	for (const event of reader.push(bytes)) events.addEvent(event);
+	return reader.flaw;
 }
 
 const withHelper = recordedStream('streams', 'text, a helper, then the answer');
@@ -125,6 +123,26 @@ describe('what a stream of events says', () => {
 			return looks / count;
 		});
 		expect(many).toBeLessThan(few + 1);
+	});
+
+	it.each([
+		['an unknown type', { type: 'audit', data: {} }],
+		['an unknown event', { type: 'event', event: 'on_audit', data: {} }],
+	])('passes over %s with an ID of its own, far ahead', (_, unknown) => {
+		const { events, heard } = listening();
+		const reader = new EventReader();
+		const data = JSON.stringify(unknown);
+		const signsOfLife: boolean[] = [];
+		for (const event of withHelper.split('\n\n')) {
+			const { lastId } = events;
+			signsOfLife.push(events.addEvent({ id: '9999999999999-0', data }));
+			expect(events.lastId).toBe(lastId);
+			hear(events, Buffer.from(`${event}\n\n`), reader);
+		}
+		expect(signsOfLife.indexOf(true)).toBe(0);
+		expect(signsOfLife.lastIndexOf(true)).toBe(0);
+		expect(heard.join('')).toBe(SAID);
+		expect(events).toMatchObject({ isComplete: true, isWhole: true });
 	});
 
 	it('goes on with an event without an ID, whatever the IDs before', () => {

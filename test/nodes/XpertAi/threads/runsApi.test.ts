@@ -103,7 +103,7 @@ describe('requestCancel', () => {
 
 it('joinRun asks for what follows the last event', () => {
 	const events = new RunEvents('r');
-	events.addEvent({ id: '5', data: '{"type":"event"}' });
+	events.addEvent({ id: '5', data: '{"type":"message"}' });
 	const { signal } = new AbortController();
 	const request = joinRun(IDS, events, signal);
 	expect(request).toMatchObject({ path: '/threads/t/runs/r/stream', timeoutMs: 75_000 });
