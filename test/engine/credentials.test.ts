@@ -59,16 +59,34 @@ describe('a credential with expressions', () => {
 		expect(arrivedAt(other)).toEqual(['E9']);
 	});
 
-	it('is told from one that is the same for all, also where it counts the items', async () => {
-		const either = (one: string, more: string) => `={{ $itemIndex === 1 ? '${more}' : '${one}' }}`;
-		const credential = {
-			baseUrl: either(fixture.sandbox.url, other.url),
-			accessToken: either(fixture.sandbox.accessToken, other.accessToken),
-		};
-		await run(COUNT, [{ json: {} }, { json: {} }], credential);
-		expect(arrivedAt(fixture.sandbox)).toEqual(['E9']);
-		expect(arrivedAt(other)).toEqual(['E9']);
-	});
+	const twelve = () => Array.from({ length: 12 }, (_, n) => first({ n }));
+
+	it.each([
+		['compares their index', '$itemIndex === 1', 3, 1],
+		['calculates with their index', '$itemIndex % 11 === 10', 12, 10],
+		[
+			'looks their index up',
+			"['a', 'a', 'a', 'a', 'a', 'b', ...Array(99).fill('a')][$itemIndex] === 'b'",
+			12,
+			5,
+		],
+		['looks up all items of a node', "$('Start').all()[$itemIndex]?.json.n === 10", 12, 10],
+		['says otherwise what their index is', '`${$itemIndex}` === "10"', 12, 10],
+	])(
+		'is told from one that is the same for all items where it %s',
+		async (_, condition, count, odd) => {
+			const either = (one: string, more: string) => `={{ ${condition} ? '${more}' : '${one}' }}`;
+			const credential = {
+				baseUrl: either(fixture.sandbox.url, other.url),
+				accessToken: either(fixture.sandbox.accessToken, other.accessToken),
+			};
+			other.store.putAssistant({ name: 'Only here' });
+			const { items } = await run(COUNT, twelve().slice(0, count), credential);
+			const counts = Array.from({ length: count }, (_one, n) => (n === odd ? 5 : 4));
+			expect(items.map(({ json }) => json.count)).toEqual(counts);
+			expect(arrivedAt(other)).toEqual(['E9']);
+		},
+	);
 
 	it('fails the items alone for which it gives nothing', async () => {
 		const { items, outputs } = await run(COUNT, [{ json: {} }, first(), second({ server: null })]);

@@ -1,4 +1,4 @@
-import { clamp, compact, get, isEqual, mapValues, memoize, pick } from 'lodash';
+import { clamp, compact, get, mapValues, memoize, pick } from 'lodash';
 import { hash } from 'crypto';
 import type {
 	IDataObject,
@@ -157,19 +157,13 @@ export function cancelSignal(context: RequestContext): AbortSignal | undefined {
 }
 
 /**
- * Returns the connection of each item. Items with the same credential data share a connection. Reads the credential
- * as rarely as possible, because each read queries n8n's database.
+ * Returns the connection of each item. Items with the same credential data share a connection. Reads a credential
+ * without expressions twice, because each read queries n8n's database.
  */
 export async function connectionsOf(context: IExecuteFunctions): Promise<Connection[]> {
 	const items = context.getInputData();
-	const read = async (index: number) => await readCredential(context, index);
-	const first = await read(0);
-	// Two more reads detect expressions that depend on the item. At the index `items.length`, expressions with item
-	// data fail. For the last item, expressions that use only the index give another value.
-	const isSame = async (index: number) =>
-		!('refusal' in first) && isEqual(first, await read(index));
-	if (items.length <= 1 || ((await isSame(items.length)) && (await isSame(items.length - 1)))) {
-		const connection = connect(first, context);
+	if (items.length <= 1 || !(await hasExpressions(context))) {
+		const connection = connect(await readCredential(context, 0), context);
 		return items.map(() => connection);
 	}
 	const connectOnce = memoize(connect, (credential) => JSON.stringify(credential));
@@ -177,9 +171,24 @@ export async function connectionsOf(context: IExecuteFunctions): Promise<Connect
 	for (const index of items.keys()) {
 		// n8n reads the credential for each request, but without an item index. The override adds the index.
 		const getCredentials = async (type: string) => await context.getCredentials(type, index);
-		connections.push(connectOnce(await read(index), withMethods(context, { getCredentials })));
+		const credential = await readCredential(context, index);
+		connections.push(connectOnce(credential, withMethods(context, { getCredentials })));
 	}
 	return connections;
+}
+
+/**
+ * Whether fields of the credential are expressions, or the credential cannot be read. Reads it with an object in place of
+ * an index: for each expression n8n looks up the item at the index, and so asks the object for a number.
+ */
+async function hasExpressions(context: IExecuteFunctions): Promise<boolean> {
+	let isAsked = false;
+	const toPrimitive = () => {
+		isAsked = true;
+		return 0;
+	};
+	await readCredential(context, { [Symbol.toPrimitive]: toPrimitive } as unknown as number);
+	return isAsked;
 }
 
 /** Returns a context that inherits from `context` and overrides these methods. */
