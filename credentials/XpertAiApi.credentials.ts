@@ -72,7 +72,8 @@ export class XpertAiApi implements ICredentialType {
 
 	/**
 	 * The test counts assistants, because this request needs a valid token and changes nothing. If no server answers,
-	 * n8n shows only an error code. The hint of "Base URL" explains these codes.
+	 * n8n shows only an error code. The hint of "Base URL" explains these codes. The answer is a number: n8n compares a
+	 * value in the answer with that of a rule, so the rules look at the type of the answer to recognize a page or a record.
 	 */
 	test: ICredentialTestRequest = {
 		request: {
@@ -83,9 +84,16 @@ export class XpertAiApi implements ICredentialType {
 			body: '{}',
 			disableFollowRedirect: true,
 		},
-		rules: Object.entries(REFUSALS).map(([status, message]) => ({
-			type: 'responseCode',
-			properties: { value: Number(status), message },
-		})),
+		rules: [
+			...Object.entries(REFUSALS).map(([status, message]) => ({
+				type: 'responseCode' as const,
+				properties: { value: Number(status), message },
+			})),
+			...['String', 'Object'].map((value) => ({
+				type: 'responseSuccessBody' as const,
+				properties: { key: 'constructor.name', value, message: REFUSALS[404] },
+			})),
+			// n8n looks at the type of each rule. Only the type of the list asks for rules of one kind.
+		] as ICredentialTestRequest['rules'],
 	};
 }

@@ -9,13 +9,16 @@ import {
 	PackageDirectoryLoader,
 	WorkflowExecute,
 } from 'n8n-core';
+import { get } from 'lodash';
 import { NodeConnectionTypes, NodeHelpers, Workflow, createRunExecutionData } from 'n8n-workflow';
 import type {
 	IBinaryData,
+	ICredentialTestRequest,
 	ICredentialsHelper,
 	INode,
 	INodeExecutionData,
 	INodeParameters,
+	INodeProperties,
 	INodeType,
 	IRun,
 	ITaskData,
@@ -75,6 +78,10 @@ export interface NodeEngine {
 	binary: (content: Buffer | Readable, fileName: string, mimeType: string) => Promise<IBinaryData>;
 	/** What a list in the editor is asked with. */
 	loadOptions: (credential: CredentialData) => LoadOptionsContext;
+	/** Sends the request of the credential's test, as n8n does by a declarative node, and compares it with the rules. */
+	testCredential: (
+		credential: CredentialData,
+	) => Promise<{ message?: string; error?: NodeResult['error'] }>;
 }
 
 /** Loads the built package (`dist/`) the way n8n does, which takes about 1.5 s. */
@@ -102,6 +109,23 @@ export async function createNodeEngine(projectRoot: string): Promise<NodeEngine>
 			const additionalData = additionalDataOf(workflow, helperFor(credential, workflow));
 			return new LoadOptionsContext(workflow, node, additionalData, '');
 		},
+		testCredential: async (credential) => {
+			const { test } = loader.getCredential('xpertAiApi').type;
+			if (!test) throw new Error('the credential has no test');
+			const tester = asTester(nodeType, test.request);
+			const workflow = workflowOf(nodeOf(type, tester, { parameters: {} }), tester);
+			const additionalData = additionalDataOf(workflow, helperFor(credential, workflow));
+			const runData = runDataOf(startNode, [{ json: {} }]);
+			const execution = new WorkflowExecute(additionalData, 'internal', runData);
+			const run = await execution.processRunExecutionData(workflow);
+			const { items, error } = resultOf(run, nodeOf(type, tester, { parameters: {} }).name);
+			const broken = test.rules?.find(
+				({ type: kind, properties }) =>
+					kind === 'responseSuccessBody' &&
+					get(items[0]?.json, properties.key) === properties.value,
+			);
+			return { message: broken?.properties.message, error };
+		},
 		run: async (nodeRun) => {
 			const used = nodeRun.isTool ? asTool(nodeType) : nodeType;
 			const own = nodeOf(nodeRun.isTool ? `${type}Tool` : type, used, nodeRun);
@@ -123,6 +147,17 @@ export async function createNodeEngine(projectRoot: string): Promise<NodeEngine>
 			return resultOf(await execution, node.name);
 		},
 	};
+}
+
+/** The type of the node by which n8n tests a credential: it sends this request. */
+function asTester(nodeType: INodeType, request: ICredentialTestRequest['request']): INodeType {
+	const field = { displayName: 'Temp', name: 'temp', type: 'string', default: '' } as const;
+	const properties: INodeProperties[] = [{ ...field, routing: { request } }];
+	const description = { ...nodeType.description, properties };
+	return Object.create(nodeType, {
+		description: { value: description },
+		execute: { value: undefined },
+	}) as INodeType;
 }
 
 /** The type that n8n registers for a node that is usable as a tool. */
