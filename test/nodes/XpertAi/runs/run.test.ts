@@ -572,6 +572,16 @@ describe('resultFromEvents', () => {
 			{ reason: `${because}the server does not say why` },
 		],
 		[
+			'an agent that was interrupted cancels it, though its thread is idle',
+			{ status: 'idle', agentStatus: 'interrupted' },
+			{ ...cancelled, reason: `${because}the server does not say why` },
+		],
+		[
+			'an agent that was interrupted waits for its tasks, though its thread is busy',
+			{ status: 'busy', agentStatus: 'interrupted', tasks: [TASK] },
+			{ status: 'interrupted', interrupt: [TASK] },
+		],
+		[
 			'an agent that succeeded completes it',
 			{ status: 'interrupted', agentStatus: 'success', error: 'x' },
 			{ status: 'completed' },
