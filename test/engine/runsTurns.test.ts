@@ -12,6 +12,7 @@ import {
 	ask,
 	decideAsOthers,
 	delaying,
+	detailsOf,
 	lasting,
 	losing,
 	message,
@@ -104,6 +105,23 @@ describe('a thread on which somebody else runs', () => {
 		expect(error?.message).toMatch(/^Another run is active on this thread \([^,]+, since [^,]+\)$/);
 		expect(error?.context.data).toMatchObject({ threadId: thread });
 		expect(arrivals(fixture.sandbox, thread)).toBe(1);
+	});
+
+	it('is reported without IDs with On Error: Continue, and its details have them', async () => {
+		const thread = await newThread();
+		await theyAsk(thread, 400);
+		const [theirs] = stored(thread);
+		const { items } = await fixture.run(ask({ options: { whenBusy: 'fail' } }), {
+			items: [says(thread, 'ours')],
+			onError: 'continueRegularOutput',
+		});
+		const words = (id = '') => `Another run is active on this thread (${id}, since `;
+		expect(items[0]?.json.error).toContain(words('…'));
+		expect(items[0]?.json.error).not.toContain(theirs?.id);
+		expect(detailsOf(items[0])).toMatchObject({
+			message: expect.stringContaining(words(theirs?.id)),
+			threadId: thread,
+		});
 	});
 
 	it('left busy by a server that died is run on when asked to, and cured by it', async () => {

@@ -7,6 +7,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
+import { EVERY_UUID } from '../payloads/common';
 import type { Call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import type { Connection } from '../transport/request';
@@ -98,7 +99,8 @@ export class Item extends Reader {
 	}
 
 	/**
-	 * Creates the output item for a failure.
+	 * Creates the output item for a failure. If a run failed, `error` has no IDs, because a chat or a webhook may show it
+	 * to visitors. `details` then has the whole message.
 	 *
 	 * @param facts more details for the output item
 	 */
@@ -107,9 +109,12 @@ export class Item extends Reader {
 		const { method, path, requestId } = (context.data ?? {}) as Partial<Failure>;
 		const httpCode = error instanceof NodeApiError && error.httpCode;
 		const request = path && `${method} ${path}`;
-		const known = pickBy({ description, httpCode, request, requestId });
-		const details = { ...runFacts(error), ...omitBy(facts, isUndefined), ...known };
-		const item = this.output({ error: message, details });
+		const run = runFacts(error);
+		const shown = 'status' in run ? redactIds(message) : message;
+		const whole = shown !== message && message;
+		const known = pickBy({ message: whole, description, httpCode, request, requestId });
+		const details = { ...run, ...omitBy(facts, isUndefined), ...known };
+		const item = this.output({ error: shown, details });
 		// n8n before version 2.39 sends the item to the error output only if `item.error` is set.
 		// With an enumerable `item.error`, n8n removes `details` from the output.
 		if (this.node.onError !== 'continueErrorOutput') return item;
@@ -161,6 +166,9 @@ const idPaths = (fields: INodeProperties[]): string[][] =>
 			return inside.map(({ name }) => [field.name, name]);
 		})
 		.reverse();
+
+/** Replaces each UUID with `…`, because chat visitors must not see thread IDs. */
+export const redactIds = (text: string): string => text.replace(EVERY_UUID, '…');
 
 /** Returns the details of an assistant run from an error, e.g. `runId`. Without such details, returns `{}`. */
 export function runFacts({ context }: ItemError): IDataObject {

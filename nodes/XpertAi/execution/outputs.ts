@@ -3,11 +3,10 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { pick } from 'lodash';
 import { z } from 'zod';
 
-import { EVERY_UUID } from '../payloads/common';
 import { isJsonObject } from '../transport/answer';
 import { splitList } from './fields';
 import type { ItemError } from './apiError';
-import { type Item, runFacts } from './item';
+import { type Item, redactIds, runFacts } from './item';
 
 /* The outputs for the workflow, for the visitors of a streaming chat, and for AI agents. */
 
@@ -54,9 +53,6 @@ export function forChat(caught: unknown): unknown {
 	caught.description = NO_ANSWER;
 	return caught;
 }
-
-/** Replaces each UUID with `…`, because chat visitors must not see thread IDs. */
-export const redactIds = (text: string): string => text.replace(EVERY_UUID, '…');
 
 /** Converts an error to the JSON of an output item. `status` is `failed` if the error has no run status. */
 export function failureAsReply(error: ItemError): IDataObject {

@@ -24,7 +24,7 @@ import { z } from 'zod';
 import { readUploadFile } from '../../../execution/binary';
 import type { FieldValues } from '../../../execution/fields';
 import type { HintContext, ItemError, StatusHints } from '../../../execution/apiError';
-import type { Item } from '../../../execution/item';
+import { type Item, redactIds } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import {
 	addHints,
@@ -36,7 +36,6 @@ import {
 	NO_ANSWER,
 	rawOutput,
 	readOutput,
-	redactIds,
 } from '../../../execution/outputs';
 import {
 	atOnceOf,
