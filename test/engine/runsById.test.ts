@@ -106,7 +106,9 @@ describe('a run by its ID', () => {
 		async (operation) => {
 			const [one, other] = [await started('One'), await started('Two')];
 			const unknown = await read({ ...one, runId: ID }, operation);
-			expect(unknown.error).toBe(`Run ID ${ID} or Thread ${one.threadId} was not found`);
+			expect(unknown.error).toBe('Run ID … or Thread … was not found');
+			const whole = `Run ID ${ID} or Thread ${one.threadId} was not found`;
+			expect(unknown.details.message).toBe(whole);
 			expect(unknown.details.description).toContain('Check "Run ID" and "Thread".');
 			expect(unknown.details.description).not.toContain('Assistant');
 			const { error } = await read({ ...one, threadId: other.threadId }, operation);

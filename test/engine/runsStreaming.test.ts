@@ -214,8 +214,9 @@ describe('a chat that shows what comes out in the end', () => {
 	it('says why there is no answer, without an id: n8n shows the message of an item without output', async () => {
 		const { items } = await failing('continueRegularOutput');
 		expect(items[0]?.json).toMatchObject({
-			error: `The run failed: no row (id)=(${ID})`,
+			error: 'The run failed: no row (id)=(…)',
 			message: SORRY,
+			details: { message: `The run failed: no row (id)=(${ID})` },
 		});
 		expect(items[0]?.json).not.toHaveProperty('output');
 	});
