@@ -202,14 +202,11 @@ describe('an example that is called', () => {
 			['What is the price of the roasting drum HB-102?', /"spare-parts\.csv"[^]*89\.00 EUR/],
 		] as const) {
 			const { status, data } = await harness.callWebhook('ask', { question });
-			expect([status, data]).toEqual([
-				200,
-				{ answer: expect.stringMatching(answer), threadId: expect.any(String) },
-			]);
+			expect([status, data]).toEqual([200, { answer: expect.stringMatching(answer) }]);
 		}
 	});
 
-	it('chat-with-an-assistant.json remembers two persons apart, and says why there is no answer', async () => {
+	it('chat-with-an-assistant.json remembers two persons apart, and hands on words alone', async () => {
 		harness.sandbox.store.putAssistant(SAYING_ASSISTANT);
 		const text = JSON.stringify(readExample('chat-with-an-assistant.json'));
 		const own = text.replace(PLACEHOLDERS.chosenAssistantId, SAYING_ASSISTANT.id);
@@ -225,14 +222,11 @@ describe('an example that is called', () => {
 		] as const) {
 			answers.push((await harness.callWebhook(path, said(words, person))).data);
 		}
-		expect(answers).toMatchObject([
+		expect(answers).toEqual([
 			{ output: 'You said: I am Ann [users seen: 1]' },
 			{ output: 'You said: I am Bob [users seen: 1]' },
 			{ output: 'You said: And I? [users seen: 2]' },
-			{
-				message: 'Sorry, there is no answer right now, please try again later.',
-				error: 'The run failed: 500 fake model failure: quota exceeded',
-			},
+			{ output: 'Sorry, there is no answer right now, please try again later.' },
 		]);
 	});
 
