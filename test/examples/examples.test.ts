@@ -103,9 +103,12 @@ const triggersOf = (file: string) =>
 /** Whether an example starts with what the Xpert AI Trigger gives, so that there is nothing to ask for. */
 const startsItself = (file: string) => triggersOf(file).every(isOurs);
 
-/** A trigger and one node of ours: what that needs is filled in where it is. */
+/** The node that hands on words alone. */
+const WORDS = 'Answer';
+
+/** A trigger and one node of ours, whose words are handed on: what that needs is filled in where it is. */
 const isPair = (file: string) =>
-	readExample(file).nodes.filter(({ type }) => type !== NOTE).length === 2;
+	readExample(file).nodes.filter(({ name, type }) => type !== NOTE && name !== WORDS).length === 2;
 
 const hasSettings = (file: string) => !startsItself(file) && !isPair(file);
 
@@ -162,5 +165,42 @@ describe.each(exampleFiles())('the example %s', (file) => {
 			if (documentFields) documentFields.schema = await schemaFor(documentFields.value);
 		}
 		expectGenerated(pathOf(file), jsonText(workflow));
+	});
+});
+
+/** What a Set node keeps. */
+const kept = z.object({
+	parameters: z.object({
+		mode: z.literal('manual'),
+		assignments: z.object({ assignments: z.array(z.object({ name: z.string() })) }),
+		includeOtherFields: z.literal(false).default(false),
+	}),
+});
+
+/** Whether visitors get what comes out of a run: by a chat, or as the response to a webhook. */
+const facesVisitors = (file: string) =>
+	triggersOf(file).some(({ type }) => /\.(chatTrigger|webhook)$/.test(type)) &&
+	read(file).nodes.some(({ type, parameters }) => {
+		return type.endsWith('.xpertAi') && parameters.resource === 'thread';
+	});
+
+describe('the examples whose answers visitors read', () => {
+	it('are those with a chat, or a webhook that asks', () => {
+		expect(exampleFiles().filter(facesVisitors)).toEqual([
+			'ask-an-assistant.json',
+			'chat-with-an-assistant.json',
+			'answers-as-they-are-written.json',
+		]);
+	});
+
+	it.each(exampleFiles().filter(facesVisitors))('hand on words alone: %s', (file) => {
+		const { nodes, connections } = readExample(file);
+		expect(connections['Ask Assistant']).toEqual({
+			main: [[{ node: WORDS, type: 'main', index: 0 }]],
+		});
+		const answer = nodes.find(({ name }) => name === WORDS);
+		expect(answer?.type).toBe('n8n-nodes-base.set');
+		const { assignments } = kept.parse(answer).parameters.assignments;
+		expect(namesOf(assignments)).toEqual(['output']);
 	});
 });
