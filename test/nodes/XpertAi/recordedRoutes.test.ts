@@ -36,6 +36,7 @@ const ROUTES = OPERATIONS.map(({ title, operation }) => {
 describe('a route', () => {
 	it.each(ROUTES)('of $title is one of the recorded server: $method', ({ method, template }) => {
 		const pattern = new RegExp(`^${method} ${template.replace(/\{[^}]*\}/g, '[^/]+')}$`);
-		expect(ANSWERED).toContainEqual(expect.stringMatching(pattern));
+		const advice = `no recording has ${pattern.source}: put an exchange with a real server into test/recordings`;
+		expect(ANSWERED.some((one) => pattern.test(one)) ? '' : advice).toBe('');
 	});
 });
