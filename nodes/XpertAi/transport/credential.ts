@@ -51,12 +51,14 @@ export function readRequestTarget(credential: ReadCredential): RequestTarget {
 	const service = serviceRoot(String(baseUrl ?? ''), allowInsecureHttp === true);
 	if ('refusal' in service) return service;
 	const token = tokenOf(credential);
-	if (!/^[\x21-\x7e]+$/.test(token)) return { refusal: REFUSALS.noToken };
+	if (token === '') return { refusal: REFUSALS.noToken };
+	if (/[^\x21-\x7e]/.test(token)) return { refusal: REFUSALS.badToken };
 	// n8n adds the field "Allowed HTTP Request Domains" to each credential.
 	// The node checks these domains itself, because n8n's check differs between versions.
 	// The node ignores the choice "None", because it is only for n8n's own request nodes, such as "HTTP Request".
 	const { allowedHttpRequestDomains: mode, allowedDomains: list } = credential;
 	const allowedDomains = mode === 'domains' ? String(list ?? '').trim() : undefined;
+	if (allowedDomains === '') return { refusal: REFUSALS.noDomains };
 	const { root } = service;
 	if (allowedDomains === undefined || isAllowedHost(root, allowedDomains))
 		return { root, allowedDomains };
@@ -97,12 +99,16 @@ export const SECURE_START =
 	/^(?:https:\/\/|http:\/\/(?:(?:[\w-]+\.)*localhost|127(?:\.\d+){1,3}|\[[0:]*1\])(?:[:/?#]|$))/i;
 
 const REFUSALS = {
+	empty: 'The Base URL is empty. Enter the address of the server, e.g. https://api.example.com',
+	userName: 'The Base URL must not hold a user name or password. Enter the token in Access Token',
 	noAddress:
-		'The Base URL is not a plain web address such as https://api.example.com, without user name or password',
+		'The Base URL is not a web address. It starts with https://, e.g. https://api.example.com',
 	insecure:
 		'The Base URL starts with http://, which would send the access token unencrypted. Use https://, or switch on Allow Insecure HTTP',
-	noToken:
-		'The Access Token of the credential is empty, or holds a space, a line break or another character that no token has',
+	noToken: 'The Access Token of the credential is empty',
+	badToken:
+		'The Access Token of the credential holds a space, a line break or another character that no token has',
+	noDomains: 'The credential is restricted to allowed domains, but lists none',
 };
 
 /**
@@ -118,6 +124,8 @@ export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): Reques
 	const [, start = '', path = ''] = BASE_URL.exec(text) ?? [];
 	// The slash prevents the URL parser from dropping control characters at the end of the Base URL.
 	const url = readUrl(`${start}${path}/`);
+	if (text === '') return { refusal: REFUSALS.empty };
+	if (/^https?:\/\/[^/\\?#]*@/i.test(text)) return { refusal: REFUSALS.userName };
 	if (!url) return { refusal: REFUSALS.noAddress };
 	if (!allowInsecureHttp && !SECURE_START.test(text)) return { refusal: REFUSALS.insecure };
 	return { root: url.origin + url.pathname.replace(/\/$/, '') };

@@ -116,15 +116,15 @@ describe('a credential that cannot be used', () => {
 	});
 
 	it.each<[string, string, Record<string, unknown>]>([
-		['an empty token', 'is empty', { accessToken: '' }],
+		['an empty token', 'The Access Token of the credential is empty', { accessToken: '' }],
 		['a token with a line break', 'a line break', { accessToken: 'abc\r\nX-Evil: 1' }],
 		['a token with a space', 'holds a space', { accessToken: 'abc def' }],
 		['a token in other letters', 'another character', { accessToken: 'ключ' }],
-		['an empty address', 'not a plain web address', { baseUrl: '' }],
+		['an empty address', 'The Base URL is empty', { baseUrl: '' }],
 		['http to another host', 'Allow Insecure HTTP', http],
 		['a switch that is a text', 'Allow Insecure HTTP', { ...http, allowInsecureHttp: 'false' }],
 		['a password in the address', 'user name or password', { baseUrl: 'https://a:b@example.com' }],
-		['no allowed host', 'do not include the host', listed()],
+		['no allowed host', 'but lists none', listed()],
 		[
 			'another allowed host',
 			'do not include the host of its Base URL (https://api.example.com)',
