@@ -27,7 +27,7 @@ import {
 	troubleHints,
 } from './report';
 import { readSubmitSettings, sameSettingsCheck, submitParameters } from './settings';
-import { type FoundDocument, VERSION, VERSION_FIELD } from './sources';
+import { type FoundDocument, VERSION, VERSION_FIELD, keepingKey } from './sources';
 import { Target } from './target';
 
 /** Maximum number of documents that a message names as examples. */
@@ -393,10 +393,13 @@ const NO_TOOL =
 const UNVERSIONED = 'stored without a version. Set "Document Version" in the node that submits.';
 
 /** The document that an item names. Without a version, the document counts as changed. */
-function listedDocument(item: Item): FoundDocument {
-	const version = versionIn(item, LISTED_VERSION);
-	const lacksVersion = version === undefined && wantsVersion(item, LISTED_VERSION);
-	return { record: {}, key: keyOf(item, 'documentKey'), version, lacksVersion };
+function listedDocument(item: Item): FoundDocument[] {
+	const readKey = () => keyOf(item, 'documentKey');
+	return keepingKey(item, readKey, () => {
+		const version = versionIn(item, LISTED_VERSION);
+		const lacksVersion = version === undefined && wantsVersion(item, LISTED_VERSION);
+		return [{ record: {}, key: readKey(), version, lacksVersion }];
+	});
 }
 
 /** Counts the known documents that are missing from the items. Disables these documents if `mirrors` is set. */

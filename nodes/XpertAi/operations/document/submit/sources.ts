@@ -132,11 +132,26 @@ function readKeyed(
 	const readKey = (found?: FoundDocument) =>
 		keyIfGiven(item, 'documentKey') ??
 		(defaultKey && checkedKey(item, found?.key ?? defaultKey(item), `"${item.labelOf(name)}"`));
-	try {
+	return keepingKey(item, readKey, () => {
 		const version = versionIn(item, VERSION);
 		const lacksVersion = version === undefined && wantsVersion(item, VERSION);
 		const found = read(item);
 		return [{ ...found, key: readKey(found), version, lacksVersion }];
+	});
+}
+
+/**
+ * Reads the documents of an item. If the item is rejected, records its key in `refusedKeys`, if the key is known.
+ *
+ * @throws NodeOperationError if the item is rejected
+ */
+export function keepingKey(
+	item: Item,
+	readKey: () => string | undefined,
+	read: () => FoundDocument[],
+): FoundDocument[] {
+	try {
+		return read();
 	} catch (caught) {
 		const key = isMissingPart(caught) ? undefined : attempt(readKey);
 		throw refusedWith(key, item.asError(caught));
