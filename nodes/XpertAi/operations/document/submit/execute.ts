@@ -247,7 +247,7 @@ function targetsOf(
 
 /** Stores and processes the documents of all sources, and disables missing documents. A dry run only plans. */
 async function submitTo(submission: Submission, targets: Target[]): Promise<void> {
-	const { first, settings } = submission;
+	const { settings } = submission;
 	let isSaid = false;
 	try {
 		for (const target of targets)
@@ -258,8 +258,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		await endIfStopped(submission, targets);
 		remarkEnd(submission, targets);
 		for (const target of targets) await disableMissing(target);
-		if (settings.mirrors && isExpression(givenFor(first.context.getNode(), 'sourceName')))
-			submission.remark(ONLY_WITH_DOCUMENTS);
+		remarkMirrored(submission);
 		if (submission.refusal) throw submission.withRemarks(submission.refusal);
 		isSaid = !submission.failsAtEnd;
 	} finally {
@@ -336,6 +335,13 @@ function remarkVersionless(
 
 const NO_PROCESSING_ROUTE =
 	'This server decides by itself when documents are found: it takes no request to process them.';
+
+/** Adds a hint if each item names its source, because a source without an item is not mirrored. */
+function remarkMirrored(submission: Submission): void {
+	const { first, settings } = submission;
+	if (settings.mirrors && isExpression(givenFor(first.context.getNode(), 'sourceName')))
+		submission.remark(ONLY_WITH_DOCUMENTS);
+}
 
 /* Document: Find Changes */
 
@@ -416,6 +422,7 @@ async function handleGone(target: Target): Promise<void> {
 	try {
 		if (memory.holder)
 			submission.remark('Nothing was disabled: another run of this source is at work.');
+	remarkMirrored(submission);
 		else if (memory.refusal) submission.refuse(documentsError(target.item, memory.refusal));
 		else await disableMissing(target);
 	} finally {
