@@ -1,4 +1,4 @@
-import { compact, difference, filter, pick, sortBy, sumBy } from 'lodash';
+import { compact, difference, filter, partition, pick, sortBy, sumBy } from 'lodash';
 import { type INodeExecutionData, isExpression } from 'n8n-workflow';
 import { type AnyZodObject, z } from 'zod';
 
@@ -98,11 +98,20 @@ async function disableMissing(target: Target): Promise<void> {
 	// Processing had finished, but the state is now `none`: a user has disabled or deleted the document.
 	const isOutAlready = (id: string) =>
 		known.isDone(id, true) && processingState(statuses.get(id)) === 'none';
-	const toDisable = ids.filter((id) => statuses.has(id) && !isOutAlready(id));
+	const [switched, toDisable] = partition(
+		ids.filter((id) => statuses.has(id)),
+		isOutAlready,
+	);
+	submission.remarkOn(switched.length, SWITCHED);
+	// `handleGone` has counted all missing documents. A dry run counts below what it would disable.
+	if (!dryRun && submission.isListing) submission.tally.plans.gone -= switched.length;
 	// Documents in `known.rebuilt` do not count as missing: they may have been disabled long ago.
 	const missing = ids.filter((id) => !isOutAlready(id) && !known.rebuilt.has(id));
 	const share = `${missing.length} of ${counted(knownBefore, 'document')} are missing from this run`;
 	const isTooMany = exceedsShare(missing.length, knownBefore, maxGonePercent);
+	// Where no document of this run was known before, all that is known is in `ids`.
+	if (isTooMany && ids.length === knownBefore)
+		return await refuseOtherKeys(target, memory, missing);
 	const mode = outermostMode(first.context);
 	if (!dryRun && !REMOVING_MODES.includes(mode)) {
 		const plan = isTooMany ? `disable none: more than ${maxGonePercent} %` : 'disable them';
@@ -112,13 +121,11 @@ async function disableMissing(target: Target): Promise<void> {
 		const label = `"${first.labelOf('options.maxGonePercent')}"`;
 		const tooMany = `${share}, more than ${label} allows (${maxGonePercent})`;
 		if (dryRun) return submission.remark(`The next run would fail: ${tooMany}.`);
-		const some = missing.slice(0, EXAMPLES);
-		const names = await memory.names.of(some);
-		const examples = some.map((id) => names.get(id)?.name ?? id).sort();
+		const examples = await examplesOf(missing, memory, 'name');
 		const percent = percentage(missing.length, knownBefore);
 		const error = first.operationError(
 			`Nothing was disabled: ${tooMany}`,
-			`${submission.isListing ? '' : 'All that came is stored. '}Missing are for example ${examples.join(', ')}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
+			`${allStored(submission)}Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
 		);
 		return submission.refuse(error);
 	}
@@ -142,6 +149,47 @@ async function disableMissing(target: Target): Promise<void> {
 		},
 	});
 	if (notDisabled) submission.remark(notAll(notDisabled));
+}
+
+/** A document that was enabled by hand has no status either, so it may still be found. */
+const SWITCHED =
+	'not disabled, though gone: switched by hand. If still found, Document: Disable takes it out.';
+
+const allStored = ({ isListing }: Submission) => (isListing ? '' : 'All that came is stored. ');
+
+/** Names some documents that earlier runs stored, by their names or keys, or else by their IDs. */
+async function examplesOf(ids: string[], { names }: SourceMemory, by: 'name' | 'key') {
+	const some = ids.slice(0, EXAMPLES);
+	const known = await names.of(some);
+	const examples = some.map((id) => known.get(id)?.[by] ?? id);
+	return examples.sort().join(', ');
+}
+
+/**
+ * Disables nothing, because no document of this run was known before: its keys are probably made otherwise. Gives no
+ * value that would allow it, because all documents of the source would be disabled.
+ */
+async function refuseOtherKeys(
+	{ origins, submission }: Target,
+	memory: SourceMemory,
+	missing: string[],
+): Promise<void> {
+	const { first, settings } = submission;
+	const known = counted(memory.knownBefore, 'known document');
+	const finding = `none of ${known} is in this run, whose keys differ from those before`;
+	const field = first.node.parameters.documentKeyField ? 'documentKeyField' : 'documentKey';
+	const look = `Compare "${first.labelOf(field)}" here and in the other node of this source`;
+	if (settings.dryRun) return submission.remark(`The next run would fail: ${finding}.`, `${look}.`);
+	if (!REMOVING_MODES.includes(outermostMode(first.context)))
+		return submission.remark(`A scheduled run would disable none: ${finding}.`, `${look}.`);
+	const now = compact([...origins.values()].slice(0, EXAMPLES).map(({ key, id }) => key ?? id));
+	const before = await examplesOf(missing, memory, 'key');
+	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
+	const error = first.operationError(
+		`Nothing was disabled: ${finding}`,
+		`${allStored(submission)}${compact(examples).join('; ')}. ${look}, with the keys of earlier runs. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "${first.labelOf('sourceName')}".`,
+	);
+	submission.refuse(error);
 }
 
 const MODE_UNKNOWN =
@@ -288,6 +336,13 @@ const NOT_SENT_IN_RETRY = 'not sent: this is a retry, and what is stored may be 
 const ONLY_WITH_DOCUMENTS =
 	'Mirrored: the sources that brought a document in this run. Others keep what they have.';
 
+/** Adds a hint if each item names its source, because a source without an item is not mirrored. */
+function remarkMirrored(submission: Submission): void {
+	const { first, settings } = submission;
+	if (settings.mirrors && isExpression(givenFor(first.context.getNode(), 'sourceName')))
+		submission.remark(ONLY_WITH_DOCUMENTS);
+}
+
 /** Adds hints about unsent documents, and about failed or unfinished processing. */
 function remarkEnd(submission: Submission, targets: Target[]): void {
 	const { circuitBreaker, tally } = submission;
@@ -336,13 +391,6 @@ function remarkVersionless(
 const NO_PROCESSING_ROUTE =
 	'This server decides by itself when documents are found: it takes no request to process them.';
 
-/** Adds a hint if each item names its source, because a source without an item is not mirrored. */
-function remarkMirrored(submission: Submission): void {
-	const { first, settings } = submission;
-	if (settings.mirrors && isExpression(givenFor(first.context.getNode(), 'sourceName')))
-		submission.remark(ONLY_WITH_DOCUMENTS);
-}
-
 /* Document: Find Changes */
 
 const findChangesParameters = z.object({
@@ -368,12 +416,13 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 	if (settings.mirrors)
 		refuseInLoop(first, 'whatIsGone', 'Disable It: the Items Are the Whole Source', 'Leave It');
 	refuseFixedVersion(first, LISTED_VERSION, items.length);
-	const submission = new Submission(first, settings, (item) => [listedDocument(item)]);
+	const submission = new Submission(first, settings, listedDocument);
 	const targets = targetsOf(submission, items, findChangesParameters);
 	for (const target of targets) if (!submission.stoppedBy) await target.plan();
 	const { error } = submission.stoppedBy ?? {};
 	if (error) throw submission.withRemarks(error);
 	for (const target of targets) await handleGone(target);
+	remarkMirrored(submission);
 	if (submission.refusal) throw submission.withRemarks(submission.refusal);
 	submission.remarkOn(sumBy(targets, 'unversioned'), UNVERSIONED);
 	remarkVersionless(submission, targets, LISTED_VERSION, PASS);
@@ -422,7 +471,6 @@ async function handleGone(target: Target): Promise<void> {
 	try {
 		if (memory.holder)
 			submission.remark('Nothing was disabled: another run of this source is at work.');
-	remarkMirrored(submission);
 		else if (memory.refusal) submission.refuse(documentsError(target.item, memory.refusal));
 		else await disableMissing(target);
 	} finally {
