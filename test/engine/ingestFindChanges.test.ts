@@ -247,6 +247,93 @@ describe('What Is Gone: Disable It', () => {
 		expect(outputs.map((items) => items.length)).toEqual([1, 1]);
 	});
 
+	const OTHER_KEYS = { ...DISABLE, documentKey: '=drive/{{ $json.id }}' };
+
+	it('fails where no key is one of those before, says where to look, and disables nothing', async () => {
+		await store('abcd');
+		const { error } = await find('abcd', OTHER_KEYS);
+		expect(error?.message).toBe(
+			'Nothing was disabled: none of 4 known documents is in this run, whose keys differ from those before',
+		);
+		expect(error?.description).toMatch(
+			/^Before, for example: [a-d], [a-d], [a-d]; now: drive\/a, drive\/b, drive\/c\. Compare "Document Key" here and in the other node of this source, with the keys of earlier runs\. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "Source Name"\./,
+		);
+		expect(error?.description).not.toContain('100');
+		expect(found()).toBe('abcd');
+	});
+
+	it.each<[string, INodeParameters, Run, string]>([
+		['by hand', OTHER_KEYS, { mode: 'manual' }, 'A scheduled run would disable none'],
+		[
+			'before it happens',
+			{ ...OTHER_KEYS, options: { dryRun: true } },
+			{},
+			'The next run would fail',
+		],
+	])('says %s that no key is one of those before', async (_, parameters, run, begin) => {
+		await store('abcd');
+		const result = await find('abcd', parameters, run);
+		expect(result.error).toBeUndefined();
+		expect(hintsOf(result).slice(1)).toEqual([
+			`${begin}: none of 4 known documents is in this run, whose keys differ from those before.`,
+			'Compare "Document Key" here and in the other node of this source.',
+		]);
+		expect(found()).toBe('abcd');
+	});
+
+	const FLAWED = { ...listing('c')[0]?.json };
+	it.each<[string, IDataObject, INodeParameters]>([
+		['its version is a number without its last digits', { ...FLAWED, version: 2 ** 60 }, {}],
+		[
+			'its version is no date',
+			{ ...FLAWED, version: 'never' },
+			{
+				documentVersion: '={{ $json.version === "never" ? "never".toDateTime() : $json.version }}',
+			},
+		],
+	])('disables others though an item with a known key is refused: %s', async (_, json, more) => {
+		await store('abcd');
+		const items = [...listing('ab'), { json }];
+		const run = { items, onError: 'continueErrorOutput' } as const;
+		const result = await find('', { ...DISABLE, ...more }, run);
+		expect(result.outputs.map((some) => some.length)).toEqual([0, 1]);
+		expect(hintsOf(result)).toEqual(['Documents: 2 unchanged, 1 gone, 1 disabled, 1 rejected.']);
+		expect(found()).toBe('abc');
+	});
+
+	it('says that a source without an item is not mirrored, where each item names its source', async () => {
+		const hint =
+			'Mirrored: the sources that brought a document in this run. Others keep what they have.';
+		await store('ab');
+		const byItem = { sourceName: '={{ $json.id > "z" ? "other" : "drive" }}' };
+		expect(hintsOf(await find('ab', { ...DISABLE, ...byItem }))).toContain(hint);
+		expect(hintsOf(await find('ab', DISABLE))).not.toContain(hint);
+		expect(hintsOf(await find('ab', byItem))).not.toContain(hint);
+	});
+
+	it.each([
+		['enabled', ['disable', 'enable'], 'abcd'],
+		['disabled', ['disable'], 'abc'],
+	])('leaves a document that was %s by hand before it went, and says so', async (_, how, left) => {
+		await store('abcd');
+		for (const operation of how)
+			await fixture.run({
+				resource: 'document',
+				operation,
+				knowledgebaseId: byId(fixture.world.knowledgebaseId),
+				...SOURCE,
+				documentsBy: 'key',
+				documentKey: 'd',
+			});
+		expect(found()).toBe(left);
+		const result = await find('abc', DISABLE);
+		expect(hintsOf(result)).toEqual([
+			'Documents: 3 unchanged.',
+			'1 document was not disabled, though gone: switched by hand. If still found, Document: Disable takes it out.',
+		]);
+		expect(found()).toBe(left);
+	});
+
 	it.each([
 		{ what: 'to disable what is gone', ...DISABLE, harmed: /none/, keys: 'e' },
 		{

@@ -271,6 +271,41 @@ describe('when more is missing than may be', () => {
 	});
 });
 
+describe('when no document that came was known', () => {
+	const OTHER_KEYS = { documentKey: '=new/{{ $json.name }}' };
+
+	it('nothing is disabled, and the run fails after storing what came, saying that keys differ', async () => {
+		await night('abcd');
+		disabled();
+		const { error } = await night('abcd', { parameters: OTHER_KEYS });
+		expect(error?.message).toBe(
+			'Nothing was disabled: none of 4 known documents is in this run, whose keys differ from those before',
+		);
+		expect(error?.description).toMatch(
+			/^All that came is stored\. Before, for example: [a-d], [a-d], [a-d]; now: new\/a, /,
+		);
+		expect(disabled()).toEqual([]);
+		expect(found()).toBe('abcd');
+	});
+
+	it('Document: Disable takes the old ones out, after which runs go on', async () => {
+		await night('abcd');
+		await night('abcd', { parameters: OTHER_KEYS });
+		const { knowledgebaseId } = fixture.world;
+		const old = { documentsBy: 'id', documentIds: [...'abcd'].map(idOf).join(', ') };
+		await fixture.run({ resource: 'document', operation: 'disable', knowledgebaseId, ...old });
+		const { error, items } = await night('abcd', { parameters: OTHER_KEYS });
+		expect([error, column(items, 'outcome')]).toEqual([undefined, Array(4).fill('unchanged')]);
+		expect(found()).toBe('');
+	});
+
+	it('a share of 100 allows it, as for a source that is always new', async () => {
+		await night('ab');
+		await night('cd', { parameters: { maxGonePercent: 100 } });
+		expect(found()).toBe('cd');
+	});
+});
+
 describe('When Run Again: Mirror the Source', () => {
 	it('is refused in a loop before anything is sent, in words', async () => {
 		const { error } = await night(ALL, { loops: 'n8n-nodes-base.wait' });
