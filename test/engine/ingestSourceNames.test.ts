@@ -170,11 +170,11 @@ describe('what the first run with a memory finds', () => {
 		},
 	);
 
-	it('is said by the error of a run that disables nothing, as too much is missing', async () => {
+	it('is said by the error of a run that disables nothing, as none of the keys is known', async () => {
 		add(answering('E16', 422, { nth: 3 }));
 		await night('x', 'abc');
 		const { error } = await night('x', 'q', { parameters: { mode: 'mirror' } });
-		expect(error?.message).toMatch(/^Nothing was disabled: 2 of 2 documents/);
+		expect(error?.message).toMatch(/^Nothing was disabled: none of 2 known documents/);
 		expect(error?.description).toContain(BEFORE);
 		expect(error?.description).not.toContain('Nothing was disabled');
 		expect(await said()).toEqual([BEFORE, TWICE]);
