@@ -381,3 +381,113 @@ describe('What Is Gone: Disable It', () => {
 		expect(documents().filter(isNote)).toEqual([]);
 	});
 });
+
+describe('a Find Changes and the Submit behind it', () => {
+	const OTHER = '00000000-0000-4000-8000-0000000000aa';
+	const knowledgebaseId = () => fixture.world.knowledgebaseId;
+	/** Runs both in one workflow; the items bring all that Submit needs. Gives the hints of both nodes. */
+	const both = async (
+		letters: string,
+		{ before, behind }: { before?: INodeParameters; behind?: INodeParameters } = {},
+		more: Partial<Run> = {},
+	) => {
+		const listed = { resource: 'document', operation: 'findChanges', ...SOURCE, ...FIELDS };
+		const { documentKey, ...settings } = FIELDS;
+		const items = listing(letters).map(({ json }) => ({ json: { ...json, text: json.id } }));
+		const result = await submit(
+			{ ...TEXTS, ...SOURCE, documentKey, mode: 'changed', documentSettings: settings, ...behind },
+			{
+				items,
+				behind: { ...listed, knowledgebaseId: byId(knowledgebaseId()), ...before },
+				...more,
+			},
+		);
+		const hints = result.run.data.resultData.runData.Before?.[0]?.hints ?? [];
+		const hintsBefore = hintsOf({ ...result, hints: hints });
+		return { ...result, hints: hintsOf(result), hintsBefore };
+	};
+	const ADVICE = 'give both nodes the same, as each source has its own memory.';
+
+	it.each<[string, { before?: INodeParameters; behind?: INodeParameters }, [string, string]]>([
+		[
+			'Source Name',
+			{ behind: { sourceName: 'Drive' } },
+			['"Source Name" is "Drive" here and "drive"', '"Source Name" is "drive" here and "Drive"'],
+		],
+		[
+			'Source Name, which one lacks',
+			{ behind: { sourceName: '' } },
+			['"Source Name" is "" here and "drive"', '"Source Name" is "drive" here and ""'],
+		],
+		[
+			'Shard',
+			{ behind: { options: { shard: '1 of 2' } } },
+			['"Shard" is "1 of 2" here and ""', '"Shard" is "" here and "1 of 2"'],
+		],
+		[
+			'Knowledgebase and Shard',
+			{ before: { knowledgebaseId: byId(OTHER), options: { shard: '2' } } },
+			[`here and "${OTHER}" in "Before", "Shard" is "" here and "2"`, `is "${OTHER}" here and`],
+		],
+	])('say it both if they differ by %s, with both values', async (_, differing, [own, its]) => {
+		const onError = 'continueRegularOutput';
+		const { hints, hintsBefore } = await both('ab', differing, { onError });
+		const saying = (words: string) => expect.stringContaining(words) as string;
+		expect(hints).toEqual(expect.arrayContaining([saying(own)]));
+		expect(hints).toEqual(expect.arrayContaining([saying(`in "Before": ${ADVICE}`)]));
+		expect(hintsBefore).toEqual(expect.arrayContaining([saying(its)]));
+		expect(hintsBefore).toEqual(expect.arrayContaining([saying(ADVICE)]));
+	});
+
+	it.each<[string, { before?: INodeParameters; behind?: INodeParameters }]>([
+		['are the same but for how they are written', { behind: { sourceName: ' drive ' } }],
+		['may be the same by an expression', { behind: { sourceName: '={{ "drive" }}' } }],
+		[
+			'may have the same shard by an expression',
+			{ before: { options: { shard: '={{ "1" }}' } }, behind: { options: { shard: '1' } } },
+		],
+	])('say nothing if their sources %s', async (_, alike) => {
+		const { hints, hintsBefore, error } = await both('ab', alike);
+		expect([error, [...hints, ...hintsBefore].join()]).toEqual([
+			undefined,
+			expect.not.stringContaining(ADVICE),
+		]);
+	});
+
+	it('disable nothing before the download if they differ, and say so', async () => {
+		await store('abcd');
+		const differing = { before: DISABLE, behind: { sourceName: 'Drive' } };
+		const { hintsBefore } = await both('abc', differing);
+		expect(hintsBefore).toContain(
+			`Nothing is disabled. "Source Name" is "drive" here and "Drive" in "Xpert AI": ${ADVICE}`,
+		);
+		expect(found()).toBe('abcd');
+		await both('abc', { before: DISABLE });
+		expect(found()).toBe('abc');
+	});
+
+	it('disable nothing if the one behind mirrors another source, and say so', async () => {
+		const mirror = { mode: 'mirror', sourceName: 'Drive' };
+		await store('abcd', {}, { sourceName: 'Drive' });
+		const differing = { behind: { ...mirror, maxGonePercent: 100 } };
+		const { hints } = await both('abc', differing);
+		expect(hints).toContain(
+			`Nothing is disabled. "Source Name" is "Drive" here and "drive" in "Before": ${ADVICE}`,
+		);
+		expect(fixture.sandbox.store.findable(idOf('d', 'Drive'))).toBeTruthy();
+	});
+
+	it('are one source also if blanks stand about its name, so that Mirror is refused', async () => {
+		const { error } = await both('a', { behind: { sourceName: ' drive ', mode: 'mirror' } });
+		expect(error?.message).toContain('behind "Before", which passes on only what changed');
+	});
+
+	it('take the only copies for no second ones if only one of them has a name', async () => {
+		const unnamed = { behind: { sourceName: '' } };
+		await both('abc', unnamed);
+		expect((await both('abc', unnamed)).hintsBefore.join()).not.toContain('without a Source Name');
+		expect((await both('abc')).hintsBefore.join()).toContain(
+			'3 documents were also found without a Source Name',
+		);
+	});
+});

@@ -605,7 +605,7 @@ function isBlank(parameter: unknown): boolean {
 }
 
 /** Returns the value of a parameter before n8n resolves expressions. */
-export const givenFor = ({ parameters }: INode, name: string): unknown =>
+export const givenFor = ({ parameters }: Pick<INode, 'parameters'>, name: string): unknown =>
 	locatorValue(get(parameters, name));
 
 /** Whether the user filled in a parameter. A lone `=` does not count. */

@@ -1,4 +1,4 @@
-import { compact, difference, filter, partition, pick, sortBy, sumBy } from 'lodash';
+import { compact, difference, partition, pick, sortBy, sumBy } from 'lodash';
 import { type INodeExecutionData, isExpression } from 'n8n-workflow';
 import { type AnyZodObject, z } from 'zod';
 
@@ -12,11 +12,12 @@ import {
 	versionIn,
 	wantsVersion,
 } from '../../../execution/identity';
-import { givenFor, quoted } from '../../../execution/userInput';
+import { givenFor, isFilled, quoted } from '../../../execution/userInput';
 import { fetchStatuses, processingState, switchDocuments } from '../../../ingest/answers';
 import type { SourceMemory } from '../../../ingest/memory';
 import { systemClock } from '../../../transport/clock';
 import { type Failure, failureMessage } from '../../../transport/failure';
+import { differsIn, linkedNodes, sourceDifference } from './linkedNodes';
 import {
 	Submission,
 	asHint,
@@ -26,7 +27,12 @@ import {
 	sentences,
 	troubleHints,
 } from './report';
-import { readSubmitSettings, sameSettingsCheck, submitParameters } from './settings';
+import {
+	type SubmitSettings,
+	readSubmitSettings,
+	sameSettingsCheck,
+	submitParameters,
+} from './settings';
 import { type FoundDocument, VERSION, VERSION_FIELD, keepingKey } from './sources';
 import { Target } from './target';
 
@@ -58,18 +64,23 @@ function refuseInLoop(item: Item, name: string, choice: string, other: string): 
  * @throws NodeOperationError before anything is sent
  */
 function refuseBehindFindChanges(item: Item): void {
-	const { name, type, parameters } = item.context.getNode();
-	const own = parameters.sourceName;
-	const isOfThis = (other: unknown) => !own || other === own || [own, other].some(isExpression);
-	const parents = item.context.getParentNodes(name, { includeNodeParameters: true });
-	const found = filter(parents, { type, parameters: { operation: 'findChanges' } }).find(
-		({ disabled, parameters: other }) => !disabled && isOfThis(other?.sourceName),
+	const { context, node } = item;
+	const found = linkedNodes(context, node.name, 'findChanges').find(
+		(other) => !isFilled(node, 'sourceName') || !differsIn('sourceName', node, other),
 	);
 	if (!found) return;
 	item.refuseField(
 		'mode',
 		`cannot be "${MIRROR}" behind ${quoted(found.name)}, which passes on only what changed: choose "Send New and Changed"`,
 	);
+}
+
+/** Compares the settings with those of linked nodes. If their sources differ, the run disables nothing and says so. */
+function withLinkedNodes(item: Item, settings: SubmitSettings): SubmitSettings {
+	const difference = sourceDifference(item);
+	if (difference === undefined) return settings;
+	const otherSource = settings.mirrors ? `Nothing is disabled. ${difference}` : difference;
+	return { ...settings, mirrors: false, otherSource };
 }
 
 /**
@@ -252,7 +263,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	}
 	refuseFixedVersion(first, VERSION, execution.items.length);
 	const started = systemClock.now();
-	const submission = new Submission(first, settings);
+	const submission = new Submission(first, withLinkedNodes(first, settings));
 	await submitTo(submission, targetsOf(submission, execution.items));
 	if (submission.failsAtEnd) throw submission.processingError();
 	addHints(first.context, submission.hints());
@@ -308,7 +319,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		for (const target of targets) await disableMissing(target);
 		remarkMirrored(submission);
 		if (submission.refusal) throw submission.withRemarks(submission.refusal);
-		isSaid = !submission.failsAtEnd;
+		isSaid = !submission.failsAtEnd && settings.otherSource === undefined;
 	} finally {
 		const opened = settings.dryRun ? [] : targets;
 		const closing = opened.map(async ({ memory }) => await memory?.close(isSaid));
@@ -416,7 +427,8 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 	if (settings.mirrors)
 		refuseInLoop(first, 'whatIsGone', 'Disable It: the Items Are the Whole Source', 'Leave It');
 	refuseFixedVersion(first, LISTED_VERSION, items.length);
-	const submission = new Submission(first, settings, listedDocument);
+	const linked = withLinkedNodes(first, settings);
+	const submission = new Submission(first, linked, listedDocument);
 	const targets = targetsOf(submission, items, findChangesParameters);
 	for (const target of targets) if (!submission.stoppedBy) await target.plan();
 	const { error } = submission.stoppedBy ?? {};

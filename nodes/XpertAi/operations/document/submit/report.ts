@@ -435,6 +435,7 @@ export class Submission {
 		this.signal = first.context.getExecutionCancelSignal();
 		this.circuitBreaker = new CircuitBreaker(settings.stopAfterFailures);
 		first.progress = () => this.progress();
+		if (settings.otherSource) this.remark(settings.otherSource);
 	}
 
 	/** Whether this is a run of Find Changes, which has no documents but their keys. */

@@ -73,6 +73,8 @@ export interface SubmitSettings
 		Omit<ReturnType<typeof readSubmitSettings>, 'process'> {
 	/** Whether the server is to process stored documents. Unset in Find Changes: the setting of the last run counts. */
 	process?: boolean;
+	/** How the source differs from that of a linked node. Set by `sourceDifference`. */
+	otherSource?: string;
 }
 
 /**

@@ -305,7 +305,8 @@ export class Target {
 		if (held.length > 0) await this.checkStored(held.slice(0, MAX_CHECKED), memory);
 		const { stored = 0, twice = 0 } = memory.unsaid ?? {};
 		this.submission.remarkOn(stored, STORED_BEFORE);
-		this.submission.remarkOn(twice, STORED_TWICE);
+		// If a linked node has another source, these documents may be the only copies.
+		if (!this.submission.settings.otherSource) this.submission.remarkOn(twice, STORED_TWICE);
 		yield held;
 		for await (const group of documents) {
 			this.unversioned += group.filter(isUnversioned).length;

@@ -1,0 +1,92 @@
+import type { IExecuteFunctions, INodeParameters, NodeTypeAndVersion } from 'n8n-workflow';
+
+import { Item } from 'nodes/XpertAi/execution/item';
+import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
+import { sourceDifference } from 'nodes/XpertAi/operations/document/submit/linkedNodes';
+import type { Connection } from 'nodes/XpertAi/transport/request';
+
+type Node = Omit<NodeTypeAndVersion, 'parameters'> & { parameters: INodeParameters };
+
+/** A node of ours that is named by what it does and its source, such as `find drive`. */
+function nodeOf(name: string, more: Partial<Node> = {}): Node {
+	const [does, sourceName = ''] = name.split(' ');
+	const operation = does === 'find' ? 'findChanges' : 'submit';
+	const parameters = { operation, sourceName, knowledgebaseId: 'k' };
+	return { name, type: 'xpertAi', typeVersion: 1, disabled: false, parameters, ...more };
+}
+
+/** What each node says of the others, where each hands on its items to the next. */
+function saidIn(nodes: Node[], tellsParameters = true): Array<string | undefined> {
+	const told = (some: Node[]) =>
+		some.map(({ parameters, ...node }) => (tellsParameters ? { ...node, parameters } : node));
+	const at = (name: string) => nodes.findIndex((node) => node.name === name);
+	return nodes.map((node) => {
+		const context = {
+			getNode: () => node,
+			getInputData: () => [{ json: {} }],
+			getParentNodes: (name: string) => told(nodes.slice(0, at(name)).reverse()),
+			getChildNodes: (name: string) => told(nodes.slice(at(name) + 1)),
+		} as unknown as IExecuteFunctions;
+		const text = sourceDifference(new Item(context, 0, submitFields, {} as Connection));
+		return text?.replace(/:.*/, '');
+	});
+}
+
+const differing = (here: string, there: string, name: string) =>
+	`"Source Name" is "${here}" here and "${there}" in "${name}"`;
+
+describe('The sources of linked nodes differ', () => {
+	it.each<[string, Node[], Array<string | undefined>]>([
+		[
+			'if each has no other partner',
+			[nodeOf('find a'), nodeOf('submit b')],
+			[differing('a', 'b', 'submit b'), differing('b', 'a', 'find a')],
+		],
+		[
+			'though another pair comes after them',
+			[nodeOf('find a'), nodeOf('submit b'), nodeOf('find c'), nodeOf('submit c')],
+			[differing('a', 'b', 'submit b'), differing('b', 'a', 'find a'), undefined, undefined],
+		],
+		[
+			'from the one that has the fewest other fields',
+			[
+				nodeOf('find a'),
+				nodeOf('submit b', {
+					parameters: { operation: 'submit', sourceName: 'b', knowledgebaseId: 'other' },
+				}),
+				nodeOf('submit c'),
+			],
+			[
+				differing('a', 'c', 'submit c'),
+				expect.any(String) as string,
+				differing('c', 'a', 'find a'),
+			],
+		],
+	])('%s', (_, nodes, said) => {
+		expect(saidIn(nodes)).toEqual(said);
+	});
+
+	it.each<[string, Node[]]>([
+		[
+			'two sources are kept in step, one after the other',
+			[nodeOf('find a'), nodeOf('submit a'), nodeOf('find b'), nodeOf('submit b')],
+		],
+		[
+			'one behind a pair sends all of another source',
+			[nodeOf('find a'), nodeOf('submit a'), nodeOf('submit b')],
+		],
+		['a listing stores by other means', [nodeOf('find a'), nodeOf('find b'), nodeOf('submit b')]],
+		['the other is of another type', [nodeOf('find a', { type: 'others' }), nodeOf('submit b')]],
+	])('in no node if %s', (_, nodes) => {
+		expect(saidIn(nodes).filter((said) => said !== undefined)).toEqual([]);
+	});
+
+	it('in no node that n8n executes if the other is disabled', () => {
+		const nodes = [nodeOf('find a'), nodeOf('submit b', { disabled: true })];
+		expect(saidIn(nodes)[0]).toBeUndefined();
+	});
+
+	it('in no node if n8n does not tell the parameters of others', () => {
+		expect(saidIn([nodeOf('find a'), nodeOf('submit b')], false)).toEqual([undefined, undefined]);
+	});
+});
