@@ -477,8 +477,11 @@ describe('a Find Changes and the Submit behind it', () => {
 		expect(fixture.sandbox.store.findable(idOf('d', 'Drive'))).toBeTruthy();
 	});
 
-	it('are one source also if blanks stand about its name, so that Mirror is refused', async () => {
-		const { error } = await both('a', { behind: { sourceName: ' drive ', mode: 'mirror' } });
+	it.each([
+		['if blanks stand about its name', ' drive '],
+		['if only one of them has a name', ''],
+	])('are one source for Mirror, which is refused, also %s', async (_, sourceName) => {
+		const { error } = await both('a', { behind: { sourceName, mode: 'mirror' } });
 		expect(error?.message).toContain('behind "Before", which passes on only what changed');
 	});
 
@@ -489,5 +492,17 @@ describe('a Find Changes and the Submit behind it', () => {
 		expect((await both('abc')).hintsBefore.join()).toContain(
 			'3 documents were also found without a Source Name',
 		);
+	});
+
+	it('leave what was stored without a name to be said once they have the same', async () => {
+		await store('abc', {}, { sourceName: '' });
+		const named = { behind: { sourceName: 'Drive' } };
+		const twice = '3 documents were also found without a Source Name';
+		expect((await both('abc', named)).hints.join()).not.toContain(twice);
+		const same = await both('abc', {
+			...named,
+			before: { sourceName: 'Drive', options: { resendAll: true } },
+		});
+		expect(same.hints.join()).toContain(twice);
 	});
 });

@@ -16,16 +16,16 @@ function nodeOf(name: string, more: Partial<Node> = {}): Node {
 }
 
 /** What each node says of the others, where each hands on its items to the next. */
-function saidIn(nodes: Node[], tellsParameters = true): Array<string | undefined> {
-	const told = (some: Node[]) =>
-		some.map(({ parameters, ...node }) => (tellsParameters ? { ...node, parameters } : node));
+function saidIn(nodes: Node[], tells = ['parents', 'children']): Array<string | undefined> {
+	const told = (whose: string, some: Node[]) =>
+		some.map(({ parameters, ...node }) => (tells.includes(whose) ? { ...node, parameters } : node));
 	const at = (name: string) => nodes.findIndex((node) => node.name === name);
 	return nodes.map((node) => {
 		const context = {
 			getNode: () => node,
 			getInputData: () => [{ json: {} }],
-			getParentNodes: (name: string) => told(nodes.slice(0, at(name)).reverse()),
-			getChildNodes: (name: string) => told(nodes.slice(at(name) + 1)),
+			getParentNodes: (name: string) => told('parents', nodes.slice(0, at(name)).reverse()),
+			getChildNodes: (name: string) => told('children', nodes.slice(at(name) + 1)),
 		} as unknown as IExecuteFunctions;
 		const text = sourceDifference(new Item(context, 0, submitFields, {} as Connection));
 		return text?.replace(/:.*/, '');
@@ -86,7 +86,11 @@ describe('The sources of linked nodes differ', () => {
 		expect(saidIn(nodes)[0]).toBeUndefined();
 	});
 
-	it('in no node if n8n does not tell the parameters of others', () => {
-		expect(saidIn([nodeOf('find a'), nodeOf('submit b')], false)).toEqual([undefined, undefined]);
+	it.each([
+		['of any other', []],
+		['of those behind', ['parents']],
+	])('in no node if n8n does not tell the parameters %s', (_, tells) => {
+		const said = saidIn([nodeOf('find a'), nodeOf('submit b')], tells);
+		expect(said).toEqual([undefined, undefined]);
 	});
 });
