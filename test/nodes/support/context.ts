@@ -12,13 +12,15 @@ import { n8nValue } from './expressions';
 import { node } from './node';
 
 /**
- * The boundary to n8n with one item and nothing but the given methods behind it: code that asks for anything else
+ * The boundary to n8n with one item, no other node, and nothing but the given methods behind it: code that asks for anything else
  * fails its test.
  */
 export function contextWith(methods: Partial<IExecuteFunctions>): IExecuteFunctions {
 	const known: Record<string, unknown> = {
 		getNode: () => node,
 		getInputData: () => [{ json: {} }],
+		getParentNodes: () => [],
+		getChildNodes: () => [],
 		...methods,
 	};
 	return new Proxy({} as IExecuteFunctions, {
