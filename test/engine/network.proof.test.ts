@@ -90,7 +90,7 @@ describe('a proxy that does not let requests through', () => {
 	const WHO = 'Who are you?';
 	const CHECK = 'and the proxy if n8n uses one';
 	const CLOSED = unreached('the connection was closed before an answer came (ECONNRESET)');
-	const NO_TUNNEL = unreached('Proxy connection ended before receiving CONNECT response');
+	const NO_TUNNEL = unreached('the proxy closed the connection without an answer');
 	const BAD_GATEWAY = 'The server answered 502: an HTML page with the title "Bad Gateway"';
 	const UNNAMED = 'The proxy answered 407: Proxy Authentication Required';
 

@@ -358,6 +358,8 @@ async function attemptStart(run: Run, attempts: Attempts): Promise<StartedRun | 
 	if (!lock && signal?.aborted) return executionStopped();
 	if (isHeld && whenBusy === 'wait') return stillBusy();
 	if (failure && mayPass(failure)) return { failure };
+	// The next request would fail in the same way, e.g. because n8n blocks the address.
+	if (failure?.kind === 'network') return { status: 'failed', failure };
 	const tried = await tryStart(run, attempts, lock);
 	if ('others' in tried) return { ...tried, givenBack: lock?.giveBack() };
 	await lock?.giveBack();
@@ -541,7 +543,14 @@ async function sendOnce(
 ): Promise<SentRun | NoAnswer | NotYet> {
 	const { waitingRun, decided } = plan;
 	const { kind } = run.intent;
-	const limits = lock ? { maxTries: 1, timeoutMs: START_MS } : { maxTries: START_TRIES };
+	const limits = lock
+		? {
+				maxTries: 2,
+				timeoutMs: START_MS,
+				// Only a missing route is asked for again here, because the lock must be given back in time.
+				stopRetrying: ({ missing }: Failure) => missing !== 'route' || !lock.mayBegin,
+			}
+		: { maxTries: START_TRIES };
 	const sent = await startRun(run, run.threadId, plan.body, limits);
 	if (sent.ok) {
 		const { run_id: joinId, thread_id: threadId = run.threadId } = sent.answer;

@@ -6,7 +6,7 @@ import { eachOf, textIfAny } from '../payloads/common';
 import { cachedByAccount } from '../transport/accounts';
 import { anyAnswer, isJsonObject } from '../transport/answer';
 import { API_ROOT, buildPath } from '../transport/api';
-import { type ApiClient, call, FOREIGN_PAUSE_MS, type Result } from '../transport/call';
+import { type ApiClient, type Call, call, FOREIGN_PAUSE_MS, type Result } from '../transport/call';
 import type { EventStream } from '../transport/eventStream';
 import { type Failure, isTokenRefused } from '../transport/failure';
 import type { ApiRequest } from '../transport/request';
@@ -490,7 +490,7 @@ export async function startRun(
 	client: ApiClient,
 	threadId: string,
 	body: object,
-	limits: { maxTries: number; timeoutMs?: number },
+	limits: Pick<Call<unknown>, 'maxTries' | 'timeoutMs' | 'stopRetrying'>,
 ) {
 	return await call(client, {
 		method: 'POST',

@@ -150,8 +150,8 @@ function wordsOf({ words, reactions: by }: Fault, kind: Kind): string {
 
 function triesOf({ isForeign, reactions: by, unreachable }: Fault, kind: Kind): number | 'several' {
 	const isRun = kind === 'run' || kind === 'start';
-	// A thread that cannot be reached is read first, as by every request that stands alone.
-	if (isRun && unreachable) return TRIES;
+	// A thread that cannot be reached is read first, as by every request that stands alone. One that exists is locked first.
+	if (isRun && unreachable) return kind === 'start' ? 2 * TRIES : TRIES;
 	// Submit waits for a server behind a proxy that answers 404 as for one that is away.
 	const isAwaited =
 		kind === 'memory' || ((kind === 'submit' || kind === 'withFile') && by === FOREIGN_404);
