@@ -301,6 +301,8 @@ interface Attempts {
 	failed: number;
 	/** Whether the node has waited for another run. */
 	hasWaited: boolean;
+	/** Whether the server has given the lock. Then its address is right. */
+	wasReached: boolean;
 }
 
 /** How long a run with `whenBusy: 'fail'` waits for the lock. */
@@ -315,7 +317,7 @@ const FIRST_POLL_MS = 500;
  * @returns the IDs of the started run, or why no run was started
  */
 export async function startInTurn(run: Run): Promise<StartedRun | NoAnswer> {
-	const attempts = { failed: 0, hasWaited: false };
+	const attempts = { failed: 0, hasWaited: false, wasReached: false };
 	let watch: ReturnType<typeof watchRun> | undefined;
 	try {
 		for (;;) {
@@ -325,7 +327,7 @@ export async function startInTurn(run: Run): Promise<StartedRun | NoAnswer> {
 			if (!blocking) {
 				attempts.failed++;
 				await run.wait(Math.max(attempts.failed * FIRST_POLL_MS, failure?.retryAfterMs ?? 0));
-				const { failure: unread } = await listWithRetries(run, attempts.hasWaited);
+				const { failure: unread } = await listWithRetries(run, attempts);
 				if (unread) return unlisted(run, unread, attempts);
 				continue;
 			}
@@ -355,11 +357,12 @@ async function attemptStart(run: Run, attempts: Attempts): Promise<StartedRun | 
 	const maxWaitMs = whenBusy === 'fail' ? FAIL_WAIT_MS : Infinity;
 	const taken = needsNone ? {} : await takeTurnLock(run, locks, threadId, maxWaitMs);
 	const { lock, failure, isHeld } = taken;
+	attempts.wasReached ||= lock !== undefined;
 	if (!lock && signal?.aborted) return executionStopped();
 	if (isHeld && whenBusy === 'wait') return stillBusy();
 	if (failure && mayPass(failure)) return { failure };
 	// The next request would fail in the same way, e.g. because n8n blocks the address.
-	if (failure?.kind === 'network') return { status: 'failed', failure };
+	if (failure && failure.kind !== 'status') return failedBy(failure);
 	const tried = await tryStart(run, attempts, lock);
 	if ('others' in tried) return { ...tried, givenBack: lock?.giveBack() };
 	await lock?.giveBack();
@@ -404,7 +407,7 @@ async function runsBefore(run: Run, attempts: Attempts, lock?: TurnLock) {
 	if (run.isNew) return [];
 	const { answer, failure } = lock
 		? await listRuns(run, run.threadId)
-		: await listWithRetries(run, attempts.hasWaited);
+		: await listWithRetries(run, attempts);
 	if (answer) return answer;
 	return lock ? { failure } : unlisted(run, failure, attempts);
 }
@@ -422,16 +425,15 @@ export const isElsewhere = (run: Run, started: Pick<StartedRun, 'threadId'>) =>
 	started.threadId.toLowerCase() !== run.threadId.toLowerCase();
 
 /**
- * Lists the runs of a thread. Retries temporary failures until the deadline.
- *
- * @param wasReached whether an earlier request reached the server. If false, gives up after at most `UNREACHABLE_MS`.
+ * Lists the runs of a thread. Retries temporary failures until the deadline if an earlier read succeeded, otherwise for
+ * at most `UNREACHABLE_MS`. Does not retry a failed connection if no earlier request reached the server.
  */
-async function listWithRetries(run: Run, wasReached: boolean) {
+async function listWithRetries(run: Run, { hasWaited, wasReached }: Attempts) {
 	const list = async () => await listRuns(run, run.threadId);
 	return await repeated(run, list, ({ failure }, waitedMs) => {
 		if (!failure || !isTransient(failure)) return true;
-		const longestMs = failure.kind === 'network' ? 0 : UNREACHABLE_MS;
-		return !wasReached && (waitedMs >= longestMs || isNoRoute(failure));
+		const longestMs = failure.kind === 'network' && !wasReached ? 0 : UNREACHABLE_MS;
+		return !hasWaited && (waitedMs >= longestMs || isNoRoute(failure));
 	});
 }
 
