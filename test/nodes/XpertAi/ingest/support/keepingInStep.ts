@@ -380,10 +380,12 @@ export async function keepInStep(sequences: number): Promise<void> {
 				async (all, last, how, noons) => {
 					const knowledgebaseId = await nights.knowledgebase();
 					const history = new History(nights, knowledgebaseId);
-					const clean = { source: last, turns: [0] };
+					const clean: Planned = { source: last, turns: [0] };
 					for (const [number, one] of [...all, clean, clean].entries()) {
 						for (const { after, ...by } of noons) if (after === number) await history.noon(by);
-						await history.night({ ...one, ...how });
+						// Only the fields of a text are expressions.
+						const lacks = how.from === 'text' ? one.lacks : undefined;
+						await history.night({ ...one, ...how, lacks });
 						if (history.isOver) break;
 					}
 					nights.remove(knowledgebaseId);
