@@ -321,6 +321,8 @@ export class Storer<Origin> {
 		const isUnknown =
 			mayBeDone ||
 			kind === 'cancelled' ||
+			// A server may answer 500 after it has stored the document.
+			status === 500 ||
 			partlyDone.some((earlier) => !records || !hasRefused(earlier, documents, failure));
 		const refusal = records && status !== undefined ? 'rejected' : 'notSent';
 		const outcome = isUnknown ? 'unknown' : refusal;

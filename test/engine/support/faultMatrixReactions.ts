@@ -90,7 +90,9 @@ const all = (reaction: Reaction, own?: Partial<Reactions>) =>
 /** The server has rejected it, perhaps for one document of many. */
 export const REJECTED = reactions('fails', 'fails', 'sends halves', 'fails');
 /** No part of a batch shows what of the whole batch was stored before it broke. */
-export const SERVER_ERROR = reactions('fails', 'fails', 'sends halves (?)', 'fails');
+export const SERVER_ERROR = reactions('fails', 'fails', 'sends halves (?)', 'fails', {
+	memory: 'fails (?)',
+});
 /** The server says that it failed, under a status that does not say what it has done by then. */
 export const REPORTED = reactions('fails', 'fails', 'fails (?)', 'reads the thread');
 export const FINAL = all('fails');

@@ -453,7 +453,7 @@ describe('what may be stored', () => {
 		expect(placesOf('unknown')).toContain(0);
 	});
 
-	it.each([404, 400, 422, 500])('of a single document is certain after %i', async (status) => {
+	it.each([404, 400, 422])('of a single document is certain after %i', async (status) => {
 		for (const [outcomes, expected] of [
 			[[answered(status)], 'rejected'],
 			[[gone, answered(status)], 'unknown'],
@@ -462,6 +462,11 @@ describe('what may be stored', () => {
 			const { told } = await submitTo({ send }, withIds(1), once);
 			expect(told.map(({ outcome }) => outcome)).toEqual([expected]);
 		}
+	});
+
+	it('of a single document is unknown after 500, which may come when it is stored', async () => {
+		const { told } = await submitTo(answering(answered(500)), withIds(1), once);
+		expect(told.map(({ outcome }) => outcome)).toEqual(['unknown']);
 	});
 });
 
