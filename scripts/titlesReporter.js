@@ -8,7 +8,8 @@
 const UNREADABLE = /[{[]"|\{ \w+:|":|\[\{|\[object |[\n\r]|%[jpoOsdif#]|\$\{/;
 
 /** What a title shows for what it is: an expression of n8n, a pattern, a text that stands for a missing value. */
-const SHOWN = /holds an expression: .*|\{\{.*\}\}|\/\^.*\$\/|missing value: .*/g;
+const SHOWN =
+	/holds an expression: .*|\{\{.*\}\}|\/\^.*\$\/|\/.*\/[a-z]* in (nodes|credentials)\/.*|missing value: .*/g;
 
 /** Labels of recordings stay as they are. */
 const RECORDED = /\brecorded\b|a real server/;
