@@ -241,6 +241,22 @@ describe('sources whose names differ from item to item', () => {
 		);
 	});
 
+	it.each([
+		['one of them', ['x'], ' Sources: x.'],
+		['two of them', ['x', 'y'], ' Sources: x, y.'],
+	])('are named where notes of %s are lost', async (_, lost, names) => {
+		await of({ x: 'a', y: 'a', z: 'a' });
+		const { knowledgebaseId } = fixture.world;
+		for (const one of fixture.sandbox.store.documentsOf(knowledgebaseId))
+			if (lost.some((name) => String(one.name).startsWith(`n8n: what ${name}`)))
+				Object.assign(one, { processMsg: 'Invalid PDF structure' });
+		const hints = hintsOf(await of({ x: 'a', y: 'a', z: 'a' }));
+		expect(hints.filter((hint) => hint.startsWith('Notes from before'))).toEqual([
+			expect.stringMatching(new RegExp(`"Forget Earlier Damage"\\.${names}$`)),
+		]);
+		expect(hintsOf(await of({ x: 'a' })).join('\n')).toMatch(/"Forget Earlier Damage"\.(\n|$)/);
+	});
+
 	it('fail alone where another run of one is at work', async () => {
 		add({ endpoint: 'E16', nth: 1, do: 'hold' });
 		const first = night('x', 'q');

@@ -301,6 +301,7 @@ function targetsOf(
 		submission.itemsNotRead = items.length - at - 1;
 		if (submission.stoppedBy) break;
 	}
+	submission.sourceCount = targets.size;
 	return [...targets.values()];
 }
 
@@ -327,7 +328,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		await Promise.allSettled(closing);
 		await Promise.all(closing);
 	}
-	for (const { memory } of targets) if (memory) submission.remark(...troubleHints(memory.troubles));
+	for (const target of targets) remarkMemory(target);
 }
 
 /**
@@ -473,7 +474,7 @@ function listedDocument(item: Item): FoundDocument[] {
 async function handleGone(target: Target): Promise<void> {
 	const { memory: read, seen, submission } = target;
 	const { settings, tally } = submission;
-	submission.remark(...troubleHints(read?.troubles ?? {}));
+	remarkMemory(target);
 	if (settings.mirrors && settings.dryRun) return await disableMissing(target);
 	const missing = [...(read?.known.ids(seen) ?? [])].length;
 	tally.plans.gone += missing;
@@ -488,5 +489,10 @@ async function handleGone(target: Target): Promise<void> {
 	} finally {
 		await memory.close();
 	}
-	submission.remark(...troubleHints(memory.troubles));
+	remarkMemory(target);
+}
+
+/** Adds hints about problems with the memory of a source. */
+function remarkMemory({ memory, submission, source }: Target): void {
+	submission.remarkOfSource(source.sourceName, troubleHints(memory?.troubles ?? {}));
 }

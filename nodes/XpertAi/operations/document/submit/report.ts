@@ -293,6 +293,8 @@ export const newTally = () => ({
 	refusals: [] as ItemError[],
 	/** Hints for the user, without repetitions. A number above 0 is a number of documents, and begins the hint. */
 	remarks: new Map<string, number>(),
+	/** The names of the sources that a hint is about. */
+	remarkedSources: new Map<string, Set<string>>(),
 	/** Documents that a later document of the run replaces, with the names of the first. */
 	replaced: { count: 0, names: [] as string[] },
 	/** The columns that match no field of a document, with Map Automatically. */
@@ -422,6 +424,8 @@ export class Submission {
 	unassigned = 0;
 	/** Number of items after the one that stopped the run. */
 	itemsNotRead = 0;
+	/** Number of sources that the items belong to. */
+	sourceCount = 0;
 
 	constructor(
 		/** The item whose settings apply to all items. */
@@ -549,10 +553,21 @@ export class Submission {
 		if (count > 0) remarks.set(text, (remarks.get(text) ?? 0) + count);
 	}
 
+	/** Adds hints about one source. If the run has several, the hint names those it is about. */
+	remarkOfSource(name: string, texts: string[]): void {
+		this.remark(...texts);
+		for (const text of texts) {
+			const names = this.tally.remarkedSources.get(text) ?? new Set();
+			this.tally.remarkedSources.set(text, names.add(name || 'without a name'));
+		}
+	}
+
 	private get remarks(): string[] {
 		return [...this.tally.remarks].map(([text, count]) => {
 			const documents = counted(count, 'document was', 'documents were');
-			return count > 0 ? asHint(`${documents} ${text}`) : text;
+			if (count > 0) return asHint(`${documents} ${text}`);
+			const names = this.tally.remarkedSources.get(text);
+			return names && this.sourceCount > 1 ? `${text} Sources: ${someNames([...names])}.` : text;
 		});
 	}
 

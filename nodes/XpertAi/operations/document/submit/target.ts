@@ -126,7 +126,7 @@ export class Target {
 	constructor(
 		readonly submission: Submission,
 		readonly knowledgebaseId: string,
-		private readonly source: Source,
+		readonly source: Source,
 		readonly item = submission.first,
 	) {
 		const { settings } = submission;
