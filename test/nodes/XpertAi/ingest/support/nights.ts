@@ -139,13 +139,15 @@ export const UNREMEMBERED = /^Nothing is left out: this server does not give bac
 /** What is said once of a source whose documents are there before anything was remembered. */
 export const STORED_BEFORE = /stored before this source was remembered/;
 
-/** What is said as long as what was gone may still be found. */
-export const LOST = /^Notes from before .* may still be found although they left the source/;
-
 export const KEYS = ['a', 'b', 'c', 'd', 'e'];
 export const VERSIONS = [0, 1, 2];
 
 const SOURCE_NAME = 'nights';
+
+/** What is said of the source as long as what was gone may still be found: of it alone, or of it by its name. */
+export const LOST = new RegExp(
+	`^Notes from before .* may still be found although they left the source\\.[^:]*(: .*\\b${SOURCE_NAME}\\b.*)?$`,
+);
 /** The name of another source, and of its only document. */
 const BESIDE = 'beside';
 const SETUP: Setup = { from: 'json', afterStoring: 'process', retries: false, goesOn: false };
