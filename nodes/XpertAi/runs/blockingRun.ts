@@ -3,7 +3,8 @@ import { joinRun, readRun, stageOf } from '../threads/thread';
 import type { RunRecord } from '../threads/thread';
 import type { EventStream } from '../transport/eventStream';
 import { isTransient } from '../transport/failure';
-import { cancelRunById, waitOr } from './run';
+import { cancelRunById } from './run';
+import { waitOr } from './client';
 import type { Run } from './run';
 
 /** Kinds of failure that can break an open stream. The node treats all other kinds as a refusal of the stream. */

@@ -31,7 +31,6 @@ import {
 	neverRan,
 	WITHOUT_ANSWER,
 	NOTHING_TO_DECIDE,
-	repeated,
 	resultFromEvents,
 	STILL_RUNNING,
 	stillBusy,
@@ -40,6 +39,7 @@ import {
 	withoutChanges,
 	withThread,
 } from './run';
+import { repeated } from './client';
 import type { NoAnswer, Run, RunFacts, RunResult } from './run';
 import { explainRefusal, explainUnreadable, isElsewhere, startInTurn } from './start';
 import type { StartedRun } from './start';

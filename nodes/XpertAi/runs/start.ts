@@ -51,16 +51,15 @@ import {
 	messageMarkOf,
 	neverRan,
 	NOTHING_TO_DECIDE,
-	repeated,
 	runCancelled,
 	stillBusy,
 	timedOut,
-	UNREACHABLE_MS,
-	waitOr,
 	withMessageMark,
 	withTarget,
 } from './run';
-import type { Client, Following, NoAnswer, OtherRuns, Run, RunBody } from './run';
+import { repeated, UNREACHABLE_MS, waitOr } from './client';
+import type { Following, NoAnswer, OtherRuns, Run, RunBody } from './run';
+import type { Client } from './client';
 import { START_MS, takeTurnLock, type TurnLock } from './turnLock';
 
 /** Maximum number of attempts to create a conversation in `openNew`. */

@@ -18,7 +18,7 @@ import { type ApiClient, OutageBudget } from '../transport/call';
 import type { Clock } from '../transport/clock';
 import { type Failure, isBusy, isDuplicate, isNoRoute, isTransient } from '../transport/failure';
 import type { Send } from '../transport/request';
-import type { Client } from './run';
+import type { Client } from './client';
 
 /*
  * A lock on a thread, for processes that share only the server. A process creates a record with an ID that is derived

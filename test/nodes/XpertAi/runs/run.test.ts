@@ -8,16 +8,15 @@ import {
 	mayHaveArrived,
 	messageMarkOf,
 	neverRan,
-	repeated,
 	resultFromEvents,
 	stillBusy,
 	waitForRunResult,
-	withDeadline,
 	withFileContexts,
 	withMessageMark,
 	withTarget,
 	withThread,
 } from 'nodes/XpertAi/runs/run';
+import { repeated, withDeadline } from 'nodes/XpertAi/runs/client';
 import type { Completed, Run, RunBody, RunFacts, RunKind } from 'nodes/XpertAi/runs/run';
 import { startInTurn } from 'nodes/XpertAi/runs/start';
 import { RunEvents, sourcesOf } from 'nodes/XpertAi/threads/runEvents';

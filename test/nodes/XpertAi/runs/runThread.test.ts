@@ -1,4 +1,5 @@
-import { type Run, withDeadline } from 'nodes/XpertAi/runs/run';
+import { type Run } from 'nodes/XpertAi/runs/run';
+import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { waitInOneRequest } from 'nodes/XpertAi/runs/runThread';
 import { parsing, success } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';

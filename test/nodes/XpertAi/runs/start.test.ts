@@ -1,4 +1,4 @@
-import { withDeadline } from 'nodes/XpertAi/runs/run';
+import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { openByKey, openNew, takeTurn, waitForTurn } from 'nodes/XpertAi/runs/start';
 import type { Owner } from 'nodes/XpertAi/threads/thread';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';

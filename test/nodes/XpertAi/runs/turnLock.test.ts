@@ -1,5 +1,5 @@
 import { derivedId } from 'nodes/XpertAi/payloads/common';
-import { withDeadline } from 'nodes/XpertAi/runs/run';
+import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { takeTurnLock, turnLockId } from 'nodes/XpertAi/runs/turnLock';
 import { type LockSupport, maySupportLocks } from 'nodes/XpertAi/threads/lockRecord';
 import { anyAnswer } from 'nodes/XpertAi/transport/answer';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
-import { intentOf, type NoAnswer, withDeadline } from 'nodes/XpertAi/runs/run';
+import { intentOf, type NoAnswer } from 'nodes/XpertAi/runs/run';
+import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { type StartedRun, startInTurn } from 'nodes/XpertAi/runs/start';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
 import { no, parsing, success } from '../../support/send';

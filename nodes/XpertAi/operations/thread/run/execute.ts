@@ -44,22 +44,10 @@ import {
 	timeoutSeconds,
 } from '../../../execution/runOperation';
 import { quoted } from '../../../execution/userInput';
-import {
-	cancelRunById,
-	filterValuesIn,
-	readOrFollow,
-	withDeadline,
-	withFileContexts,
-} from '../../../runs/run';
-import type {
-	Client,
-	Completed,
-	Interrupted,
-	NoAnswer,
-	Run,
-	RunFacts,
-	RunKind,
-} from '../../../runs/run';
+import { cancelRunById, filterValuesIn, readOrFollow, withFileContexts } from '../../../runs/run';
+import { withDeadline } from '../../../runs/client';
+import type { Completed, Interrupted, NoAnswer, Run, RunFacts, RunKind } from '../../../runs/run';
+import type { Client } from '../../../runs/client';
 import { runAndWait, startOnly } from '../../../runs/runThread';
 import { openByKey, openNew, takeTurn, type Turn, waitForTurn } from '../../../runs/start';
 import { lockSupportOf } from '../../../threads/lockRecord';

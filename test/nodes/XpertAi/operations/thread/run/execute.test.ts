@@ -10,7 +10,7 @@ import {
 	inThreadQueues,
 } from 'nodes/XpertAi/operations/thread/run/execute';
 import { runByIdFields } from 'nodes/XpertAi/operations/thread/run/fields';
-import { withDeadline } from 'nodes/XpertAi/runs/run';
+import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { type Turn, takeTurn, waitForTurn } from 'nodes/XpertAi/runs/start';
 import { itemOf, unconnected } from 'test/nodes/support/context';
 import { no, parsing, success } from 'test/nodes/support/send';

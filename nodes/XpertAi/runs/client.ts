@@ -1,0 +1,86 @@
+import { API_ROOT } from '../transport/api';
+import type { ApiClient } from '../transport/call';
+import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
+import type { Failure } from '../transport/failure';
+import type { Send } from '../transport/request';
+
+/** An API client with a deadline for its requests and pauses. */
+export interface Client extends ApiClient {
+	/** When to give up, in milliseconds since the epoch. */
+	deadline: number;
+	/** Milliseconds until the deadline, at least 0. */
+	remaining: () => number;
+	/** Waits for the given milliseconds. Ends early at the deadline, or when the execution is stopped. */
+	wait: (ms: number) => Promise<void>;
+	/** Sends a request without the deadline. Used to cancel a run after the deadline. */
+	sendUnlimited: Send;
+}
+
+/** Time limit for retrying the first read of a run or a list. It is short, because the server's address may be wrong. */
+export const UNREACHABLE_MS = 60_000;
+
+/** Minimum timeout of a request, even if the deadline is closer. So a last request can be sent at the deadline. */
+const MIN_TIMEOUT_MS = 1_000;
+
+/**
+ * Adds a deadline to a client.
+ *
+ * - A request times out at the deadline at the latest, or after `MIN_TIMEOUT_MS` if less time is left.
+ * - After an answer with `Retry-After`, the next request waits. The request fails at once if the deadline is too close.
+ * - After the execution was stopped, every request fails at once.
+ */
+export function withDeadline({ send, ...limits }: ApiClient & { deadline: number }): Client {
+	const { clock, deadline, signal } = limits;
+	const remaining = () => Math.max(0, deadline - clock.now());
+	const wait = async (ms: number) => await clock.sleep(Math.min(ms, remaining()), signal);
+	/** Why the last request failed; undefined after a success. */
+	let refusal: Failure | undefined;
+	/** When the next request may be sent, according to `Retry-After`. */
+	let earliest = 0;
+	const sendInTime: Send = async (request) => {
+		const { method, path, apiRoot = API_ROOT } = request;
+		const isTooLate = earliest > Math.max(deadline, clock.now());
+		const pause = earliest - clock.now();
+		if (pause > 0 && !isTooLate) await wait(pause);
+		const reason = signal?.aborted ? ({ kind: 'cancelled' } as const) : isTooLate && refusal;
+		if (reason) return { ok: false, failure: { ...reason, method, path: apiRoot + path } };
+		const totalMs = Math.max(MIN_TIMEOUT_MS, remaining());
+		const timeoutMs = Math.min(request.timeoutMs, totalMs);
+		const outcome = await send({ ...request, timeoutMs, totalMs });
+		refusal = outcome.ok ? undefined : outcome.failure;
+		earliest = clock.now() + (refusal?.retryAfterMs ?? 0);
+		return outcome;
+	};
+	return { ...limits, remaining, wait, send: sendInTime, sendUnlimited: send };
+}
+
+/**
+ * Repeats an attempt with growing pauses. Stops when `isDone` returns true, at the deadline, or when the execution is
+ * stopped.
+ *
+ * @param isDone gets the result of an attempt, and the sum of all pauses so far in milliseconds
+ */
+export async function repeated<Result>(
+	client: Pick<Client, 'remaining' | 'signal' | 'wait'>,
+	attempt: () => Promise<Result>,
+	isDone: (result: Result, waitedMs: number) => boolean,
+	firstPauseMs = FIRST_PAUSE_MS,
+): Promise<Result> {
+	for (let [pause, waited] = [firstPauseMs, 0]; ; pause = longerPause(pause)) {
+		const result = await attempt();
+		const isOver = client.remaining() <= 0 || client.signal?.aborted;
+		if (isOver || isDone(result, waited)) return result;
+		await client.wait(pause);
+		waited += pause;
+	}
+}
+
+/** Waits for the given milliseconds, or until `event` resolves. Ends early like `Client.wait`. */
+export async function waitOr(client: Client, ms: number, event?: Promise<unknown>): Promise<void> {
+	const { clock, signal } = client;
+	const done = new AbortController();
+	const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
+	const sleep = clock.sleep(Math.min(ms, client.remaining()), stop);
+	await (event ? Promise.race([event, sleep]) : sleep);
+	done.abort();
+}
