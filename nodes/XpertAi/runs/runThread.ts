@@ -36,9 +36,9 @@ import {
 	stillBusy,
 	timedOut,
 	waitForRunResult,
-	withoutChanges,
 	withThread,
 } from './run';
+import { withoutChanges } from './runBody';
 import { repeated } from './client';
 import type { NoAnswer, Run, RunFacts, RunResult } from './run';
 import { explainRefusal, explainUnreadable, isElsewhere, startInTurn } from './start';

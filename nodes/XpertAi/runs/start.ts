@@ -48,17 +48,16 @@ import {
 	failed,
 	followedRun,
 	mayHaveArrived,
-	messageMarkOf,
 	neverRan,
 	NOTHING_TO_DECIDE,
 	runCancelled,
 	stillBusy,
 	timedOut,
-	withMessageMark,
-	withTarget,
 } from './run';
+import { messageMarkOf, withMessageMark, withTarget } from './runBody';
 import { repeated, UNREACHABLE_MS, waitOr } from './client';
-import type { Following, NoAnswer, OtherRuns, Run, RunBody } from './run';
+import type { Following, NoAnswer, OtherRuns, Run } from './run';
+import type { RunBody } from './runBody';
 import type { Client } from './client';
 import { START_MS, takeTurnLock, type TurnLock } from './turnLock';
 

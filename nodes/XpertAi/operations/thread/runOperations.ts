@@ -1,5 +1,5 @@
 import type { CodedOperation } from '../../execution/operation';
-import type { RunKind } from '../../runs/run';
+import type { RunKind } from '../../runs/runBody';
 import {
 	cancelFields,
 	decideFields,

@@ -3,21 +3,24 @@ import { get } from 'lodash';
 import {
 	busy,
 	cancelRunning,
-	filterValuesIn,
-	intentOf,
 	mayHaveArrived,
-	messageMarkOf,
 	neverRan,
 	resultFromEvents,
 	stillBusy,
 	waitForRunResult,
+	withThread,
+} from 'nodes/XpertAi/runs/run';
+import {
+	filterValuesIn,
+	intentOf,
+	messageMarkOf,
 	withFileContexts,
 	withMessageMark,
 	withTarget,
-	withThread,
-} from 'nodes/XpertAi/runs/run';
+} from 'nodes/XpertAi/runs/runBody';
 import { repeated, withDeadline } from 'nodes/XpertAi/runs/client';
-import type { Completed, Run, RunBody, RunFacts, RunKind } from 'nodes/XpertAi/runs/run';
+import type { Completed, Run, RunFacts } from 'nodes/XpertAi/runs/run';
+import type { RunBody, RunKind } from 'nodes/XpertAi/runs/runBody';
 import { startInTurn } from 'nodes/XpertAi/runs/start';
 import { RunEvents, sourcesOf } from 'nodes/XpertAi/threads/runEvents';
 import { readThread, threadState } from 'nodes/XpertAi/threads/thread';

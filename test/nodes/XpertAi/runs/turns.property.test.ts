@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
-import { intentOf, type NoAnswer } from 'nodes/XpertAi/runs/run';
+import { type NoAnswer } from 'nodes/XpertAi/runs/run';
+import { intentOf } from 'nodes/XpertAi/runs/runBody';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { type StartedRun, startInTurn } from 'nodes/XpertAi/runs/start';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';

@@ -44,9 +44,11 @@ import {
 	timeoutSeconds,
 } from '../../../execution/runOperation';
 import { quoted } from '../../../execution/userInput';
-import { cancelRunById, filterValuesIn, readOrFollow, withFileContexts } from '../../../runs/run';
+import { cancelRunById, readOrFollow } from '../../../runs/run';
+import { filterValuesIn, withFileContexts } from '../../../runs/runBody';
 import { withDeadline } from '../../../runs/client';
-import type { Completed, Interrupted, NoAnswer, Run, RunFacts, RunKind } from '../../../runs/run';
+import type { Completed, Interrupted, NoAnswer, Run, RunFacts } from '../../../runs/run';
+import type { RunKind } from '../../../runs/runBody';
 import type { Client } from '../../../runs/client';
 import { runAndWait, startOnly } from '../../../runs/runThread';
 import { openByKey, openNew, takeTurn, type Turn, waitForTurn } from '../../../runs/start';

@@ -12,8 +12,8 @@ import type { Item } from '../../../execution/item';
 import { derivedId } from '../../../payloads/common';
 import { missingValueIn, standsForMissing } from '../../../payloads/identity';
 import { changedArguments, runBodies } from '../../../payloads/bodies';
-import { MESSAGE_KEYS, filterValuesIn, intentOf } from '../../../runs/run';
-import type { RunBody, RunKind } from '../../../runs/run';
+import { MESSAGE_KEYS, filterValuesIn, intentOf } from '../../../runs/runBody';
+import type { RunBody, RunKind } from '../../../runs/runBody';
 import { rowName, valuesOfRows, type Row } from '../../shared/rowValues';
 import { askedFields, decisionField, runOptions, runSettings } from './fields';
 

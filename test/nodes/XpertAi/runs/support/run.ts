@@ -1,4 +1,4 @@
-import type { RunBody } from '../../../../../nodes/XpertAi/runs/run';
+import type { RunBody } from 'nodes/XpertAi/runs/runBody';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;

@@ -12,7 +12,7 @@ import {
 } from 'nodes/XpertAi/operations/thread/run/fields';
 import { readRunRequest, runBodyOf } from 'nodes/XpertAi/operations/thread/run/runRequest';
 import { derivedId } from 'nodes/XpertAi/payloads/common';
-import type { RunKind } from 'nodes/XpertAi/runs/run';
+import type { RunKind } from 'nodes/XpertAi/runs/runBody';
 import { contextWith, itemOf, unconnected } from 'test/nodes/support/context';
 import { node } from 'test/nodes/support/node';
 import { thrownBy } from 'test/nodes/support/thrown';

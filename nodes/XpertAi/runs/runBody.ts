@@ -1,0 +1,68 @@
+import { set, cloneDeep, get, omit, isEmpty, map } from 'lodash';
+import type { ThreadState } from '../threads/thread';
+
+/** The body of a request that starts a run. */
+export type RunBody = Record<string, unknown>;
+
+/** The kind of request: a new message, a decision on a waiting run, or a retry of the last message. */
+export type RunKind = 'message' | 'decision' | 'retry';
+
+const FILES = ['input', 'message', 'input', 'files'];
+
+const withValue = (body: RunBody, path: string[], value: unknown) =>
+	set(cloneDeep(body), path, value);
+
+/** Returns a copy of a message body with additional files. `ids` are the IDs of uploaded file contexts (E12). */
+export function withFileContexts(message: RunBody, ids: string[]): RunBody {
+	const present: unknown = get(message, FILES) ?? [];
+	return withValue(message, FILES, [present, ids.map((fileId) => ({ fileId }))].flat());
+}
+
+export interface Intent {
+	kind: RunKind;
+	/** The text of a message; undefined for a decision or a retry. */
+	text?: string;
+	rejects?: boolean;
+	/** IDs of the tool calls with changed arguments; undefined if a decision changes no arguments. */
+	changes?: unknown[];
+}
+
+/** Path of the changed arguments in the body of a decision. */
+const PATCH = ['input', 'patch'];
+
+/**
+ * Key of the message mark, a random ID that the node adds to a message. If the server's answer is lost, the node finds
+ * the run by its message mark. The server does not send the message mark to models.
+ */
+const MARK = 'n8nMark';
+
+/** Keys in the input of a message that do not contain filter values. */
+export const MESSAGE_KEYS = ['input', 'files', 'references', 'clientMessageId', MARK];
+
+/** Returns the filter values of a message body. */
+export const filterValuesIn = (body: RunBody): object =>
+	omit(get(body, ['input', 'message', 'input']) ?? {}, MESSAGE_KEYS);
+
+export const withMessageMark = (message: RunBody, mark: string) =>
+	withValue(message, ['input', 'message', 'input', MARK], mark);
+
+/** Returns the message mark of the newest user message on a thread; undefined if this message has none. */
+export const messageMarkOf = (state: ThreadState | undefined): unknown =>
+	get(state, `values.human.${MARK}`);
+
+/** Returns a copy of a decision without the changed arguments. */
+export const withoutChanges = (decision: RunBody) => withValue(decision, PATCH, undefined);
+
+/** Returns a copy of a decision with the waiting run as its target. Without a target, the run would get a new ID. */
+export const withTarget = (decision: RunBody, runId: string) =>
+	withValue(decision, ['input', 'target'], { executionId: runId });
+
+export function intentOf(kind: RunKind, body: RunBody): Intent {
+	const calls: unknown = get(body, [...PATCH, 'toolCalls']);
+	return {
+		kind,
+		text: get(body, ['input', 'message', 'input', 'input']) as string | undefined,
+		rejects: get(body, ['input', 'decision', 'type']) === 'reject',
+		changes: isEmpty(calls) ? undefined : map(calls as unknown[], 'id'),
+	};
+}
