@@ -1,7 +1,7 @@
 import { isEqual, pick } from 'lodash';
 
 import type { LockSupport } from '../threads/lockRecord';
-import { eventsOn, type Listener, type Part, RunEvents, sourcesOf } from '../threads/runEvents';
+import { eventsOn, type Listener, RunEvents, sourcesOf } from '../threads/runEvents';
 import {
 	endsWithCall,
 	findAnswer,
@@ -33,7 +33,24 @@ import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { type Failure, failureMessage, isTransient } from '../transport/failure';
 import type { Outcome, Send } from '../transport/request';
 import { Client, repeated, UNREACHABLE_MS, withDeadline } from './client';
-import { RunBody, Intent, RunKind } from './runBody';
+import { RunBody, Intent } from './runBody';
+import {
+	RunFacts,
+	Running,
+	RunState,
+	failed,
+	resultFromEvents,
+	runFailed,
+	WITHOUT_ANSWER,
+	completedFrom,
+	runCancelled,
+	RunResult,
+	executionStopped,
+	STILL_RUNNING,
+	timedOut,
+	Interrupted,
+	Completed,
+} from './result';
 
 /* The client, the settings and the request body of a run. */
 
@@ -81,176 +98,10 @@ export async function conversationOf(run: Client & Pick<Run, 'threadId' | 'facts
 
 /* The results of a run, with the messages for the user. */
 
-type Answer = Pick<RunEvents, 'output' | 'otherParts' | 'parts' | 'usage'> & {
-	/** ID of the assistant's last text. If the thread contains the answer, a message on the thread has this ID. */
-	answerId?: string;
-	/** Parts of all runs on the thread. Set if the answer links to passages of an earlier run. */
-	earlier?: Part[];
-};
-
-/** The IDs of a run, and the side effects of its start. */
-export interface RunFacts {
-	threadId?: string;
-	conversationId?: string;
-	runId?: string;
-	/** Tasks that waited for a decision until a new message discarded them. Each task has the format of `requestOf`. */
-	discarded?: unknown[];
-	/** ID of another run that the node cancelled, because that run blocked the thread and sent no events. */
-	cancelledRun?: string;
-}
-
-export interface NoAnswer extends RunFacts {
-	/** `cancelled` means that the execution was stopped, or that `cancelRunById` cancelled the run. */
-	status: 'failed' | 'timedOut' | 'cancelled';
-	/** Message for the user. The default is the message of `failure`. */
-	reason?: string;
-	/** What the user can do next. */
-	advice?: string;
-	failure?: Failure;
-	/** An answer text that the node could not compare with the thread. */
-	unverified?: string;
-	/** Set if the server lacks the routes for background runs. */
-	lacksRoutes?: true;
-}
-
-export interface Completed extends Answer, RunFacts {
-	status: 'completed';
-	/** Set if a decision rejected the waiting tool calls. */
-	rejected?: true;
-	/** `false` if the thread does not contain the answer. The assistant will not remember this answer. */
-	remembered?: false;
-}
-
-export interface Interrupted extends Answer, RunFacts {
-	status: 'interrupted';
-	/** The tasks that wait for a decision. */
-	interrupt: unknown[];
-}
-
-export type RunResult = Completed | Interrupted | NoAnswer;
-
-/** A run whose state is unknown, because a request failed. */
-interface Unread extends RunFacts {
-	status: 'unread';
-	failure: Failure;
-	/** Whether the run certainly exists. */
-	isThere?: boolean;
-	/** Whether the run was still active at the last read. */
-	goesOn?: boolean;
-}
-
-/** A run in progress. `isSettling` is set if the record and what else the server shows contradict each other. */
-type Running = RunFacts & { status: 'running'; isSettling?: true };
-
-/** The result or the current state of a run. A run is still `running` while the server stores its answer. */
-export type RunState = RunResult | Running | Unread;
-
 const SETTLING: Running = { status: 'running', isSettling: true };
 
-/** Returns the result of an ended run from its events. */
-export function resultFromEvents(events: RunEvents): RunResult {
-	const { status, error, tasks, agentStatus, isLeftOver } = events.end;
-	const completed = completedFrom(events);
-	if (status === 'error') return runFailed(error);
-	// Another run on the thread can change the status of the conversation, but not that of the agent.
-	if (status !== 'interrupted' && agentStatus !== 'interrupted') return completed;
-	if (waitsForPerson(events.end)) return { ...completed, status: 'interrupted', interrupt: tasks };
-	// A completed run gets the status "interrupted" if another run on the thread is cancelled. So the run is completed
-	// if its agent succeeded, or if there is no error and all tasks are left over from the other run.
-	const isDone = agentStatus === 'success' || (isLeftOver && !error);
-	return isDone ? completed : runCancelled(error);
-}
-
-const completedFrom = (events: RunEvents): Completed => ({
-	status: 'completed',
-	...pick(events, ['output', 'otherParts', 'parts', 'usage', 'answerId']),
-});
-
-/**
- * Returns the result of a failed run.
- *
- * @param reason why the run failed, as a message for the user
- * @param advice what the user can do next
- */
-export function failed(reason: string, advice?: string): NoAnswer {
-	return { status: 'failed', reason, advice };
-}
-
-/** Returns the result of a failed run, with the server's reason. */
-export const runFailed = (error?: string | null) =>
-	failed(`The run failed: ${error || 'the server gave no reason'}`);
-
-/** Returns the result of a run that somebody cancelled on the server. */
-export const runCancelled = (error = 'the server does not say why') =>
-	failed(`The run was cancelled on the server: ${error}`);
-
-export const WITHOUT_ANSWER = failed(
-	'The run ended without an answer, and the server does not say why',
-);
-
-/** The result if the user stopped the execution. */
-export const executionStopped = (failure?: Failure): NoAnswer => ({
-	status: 'cancelled',
-	reason: 'The execution was canceled',
-	failure,
-});
-
-/**
- * The result of a decision when no task waits. The node does not send the decision to the server, because the server
- * would respond with an empty or an old answer.
- */
-export const NOTHING_TO_DECIDE = failed(
-	'Nothing on this thread waits for a decision',
-	'Only a run that comes out with the status "interrupted" can be decided, and only once.',
-);
-
-/** Returns the result for a thread without any run. */
-export function neverRan(kind: RunKind): NoAnswer {
-	if (kind === 'decision') return NOTHING_TO_DECIDE;
-	const advice = 'Check "Thread", and say something on it with Thread: Ask and Wait first.';
-	return failed('Nothing was said on this thread that could be answered again', advice);
-}
-
-const HANGING_ADVICE =
+export const HANGING_ADVICE =
 	'If its server was restarted, the run may never end: end it with Thread: Cancel Run, or set "When the Thread Is Busy" to "Run Anyway".';
-
-/** Returns the result if the thread is busy and the user chose not to wait. */
-export const busy = (blocking?: RunRecord) =>
-	failed(`Another run is active on this thread${describe(blocking)}`, HANGING_ADVICE);
-
-/**
- * Returns the result if another run was active on the thread until the deadline.
- *
- * @param blocking the other run, if known
- * @param silentMs milliseconds since the last event of the other run
- * @param cancelledRun ID of a silent run that the node cancelled
- */
-export function stillBusy(blocking?: RunRecord, silentMs = 0, cancelledRun?: string): NoAnswer {
-	const cancelled = cancelledRun ? `The silent run ${cancelledRun} was cancelled. ` : '';
-	const silence = `, without a sign for ${Math.round(silentMs / 1000)} s`;
-	const what = `Another run was still active on the thread${describe(blocking, silence)}`;
-	return { ...timedOut(what, cancelled + HANGING_ADVICE), cancelledRun };
-}
-
-const describe = (run?: RunRecord, silence = ''): string =>
-	run ? ` (${run.run_id}, since ${run.created_at}${silence})` : '';
-
-export function timedOut(what: string, advice?: string): NoAnswer {
-	return { ...failed(`${what} when the deadline came`, advice), status: 'timedOut' };
-}
-
-export const STILL_RUNNING = timedOut(
-	'The run was still going on',
-	`Raise "Deadline (Minutes)", or look later with Thread: Get Run or Get. ${HANGING_ADVICE}`,
-);
-
-/** Returns the result of a request that may or may not have reached the assistant. */
-export function mayHaveArrived(kind: RunKind, failure: Failure): NoAnswer {
-	const advice = 'Read the thread before you send it again: the run may still start.';
-	const what = kind === 'retry' ? 'request' : kind;
-	const reason = `It is not known whether the ${what} has reached the assistant`;
-	return { ...failed(`${reason}. ${failureMessage(failure)}`, advice), failure };
-}
 
 /* Operations on a run by its ID: read, follow and cancel. */
 

@@ -21,10 +21,9 @@ import { buildPath } from '../transport/api';
 import { call } from '../transport/call';
 import { FIRST_PAUSE_MS } from '../transport/clock';
 import { mayMeanNoRecord } from '../transport/failure';
+import { abandonRun, conversationOf, waitForRunResult, withThread } from './run';
 import {
-	abandonRun,
 	busy,
-	conversationOf,
 	executionStopped,
 	failed,
 	mayHaveArrived,
@@ -35,12 +34,11 @@ import {
 	STILL_RUNNING,
 	stillBusy,
 	timedOut,
-	waitForRunResult,
-	withThread,
-} from './run';
+} from './result';
 import { withoutChanges } from './runBody';
 import { repeated } from './client';
-import type { NoAnswer, Run, RunFacts, RunResult } from './run';
+import type { Run } from './run';
+import type { NoAnswer, RunFacts, RunResult } from './result';
 import { explainRefusal, explainUnreadable, isElsewhere, startInTurn } from './start';
 import type { StartedRun } from './start';
 

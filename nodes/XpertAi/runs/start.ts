@@ -39,24 +39,23 @@ import {
 import type { Failure } from '../transport/failure';
 import { sanitize } from '../transport/sanitize';
 import { watchRun } from './blockingRun';
+import { LAST_RUNS, abandonRun, conversationOf, followedRun } from './run';
 import {
-	LAST_RUNS,
-	abandonRun,
 	busy,
-	conversationOf,
 	executionStopped,
 	failed,
-	followedRun,
+	failedBy,
 	mayHaveArrived,
 	neverRan,
 	NOTHING_TO_DECIDE,
 	runCancelled,
 	stillBusy,
 	timedOut,
-} from './run';
+} from './result';
 import { messageMarkOf, withMessageMark, withTarget } from './runBody';
 import { repeated, UNREACHABLE_MS, waitOr } from './client';
-import type { Following, NoAnswer, OtherRuns, Run } from './run';
+import type { Following, OtherRuns, Run } from './run';
+import type { NoAnswer } from './result';
 import type { RunBody } from './runBody';
 import type { Client } from './client';
 import { START_MS, takeTurnLock, type TurnLock } from './turnLock';
@@ -65,12 +64,6 @@ import { START_MS, takeTurnLock, type TurnLock } from './turnLock';
 const CREATE_TRIES = 3;
 
 type Opened = { threadId: string; conversationId: string } | NoAnswer;
-
-const failedBy = (failure: Failure, threadId?: string): NoAnswer => ({
-	status: failure.kind === 'cancelled' ? 'cancelled' : 'failed',
-	failure,
-	threadId,
-});
 
 /**
  * Creates a conversation with a new thread ID. Never throws. If the server's answer is lost, looks for the conversation

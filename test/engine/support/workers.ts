@@ -4,7 +4,7 @@ import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 
 import type { Sandbox } from '../../../sandbox';
 import { derivedId } from '../../../nodes/XpertAi/payloads/common';
-import { type RunResult } from '../../../nodes/XpertAi/runs/run';
+import { type RunResult } from 'nodes/XpertAi/runs/result';
 import { intentOf } from 'nodes/XpertAi/runs/runBody';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { openByKey } from '../../../nodes/XpertAi/runs/start';

@@ -1,15 +1,13 @@
 import { get } from 'lodash';
 
+import { cancelRunning, waitForRunResult, withThread } from 'nodes/XpertAi/runs/run';
 import {
 	busy,
-	cancelRunning,
 	mayHaveArrived,
 	neverRan,
 	resultFromEvents,
 	stillBusy,
-	waitForRunResult,
-	withThread,
-} from 'nodes/XpertAi/runs/run';
+} from 'nodes/XpertAi/runs/result';
 import {
 	filterValuesIn,
 	intentOf,
@@ -19,7 +17,8 @@ import {
 	withTarget,
 } from 'nodes/XpertAi/runs/runBody';
 import { repeated, withDeadline } from 'nodes/XpertAi/runs/client';
-import type { Completed, Run, RunFacts } from 'nodes/XpertAi/runs/run';
+import type { Run } from 'nodes/XpertAi/runs/run';
+import type { Completed, RunFacts } from 'nodes/XpertAi/runs/result';
 import type { RunBody, RunKind } from 'nodes/XpertAi/runs/runBody';
 import { startInTurn } from 'nodes/XpertAi/runs/start';
 import { RunEvents, sourcesOf } from 'nodes/XpertAi/threads/runEvents';

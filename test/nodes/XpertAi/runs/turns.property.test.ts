@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { type NoAnswer } from 'nodes/XpertAi/runs/run';
+import { type NoAnswer } from 'nodes/XpertAi/runs/result';
 import { intentOf } from 'nodes/XpertAi/runs/runBody';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { type StartedRun, startInTurn } from 'nodes/XpertAi/runs/start';

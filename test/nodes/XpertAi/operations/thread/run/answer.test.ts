@@ -3,7 +3,7 @@ import { get } from 'lodash';
 
 import { Chat, answerOf, filterReport } from 'nodes/XpertAi/operations/thread/run/execute';
 import type { RunOptions } from 'nodes/XpertAi/operations/thread/run/fields';
-import type { Completed } from 'nodes/XpertAi/runs/run';
+import type { Completed } from 'nodes/XpertAi/runs/result';
 import { RunEvents, eventsOn, stepsOf } from 'nodes/XpertAi/threads/runEvents';
 import type { CitationStyle, Part } from 'nodes/XpertAi/threads/runEvents';
 import { afterLastUserMessage, lastReply, messagesOf } from 'nodes/XpertAi/threads/thread';
