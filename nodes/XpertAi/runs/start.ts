@@ -39,7 +39,8 @@ import {
 import type { Failure } from '../transport/failure';
 import { sanitize } from '../transport/sanitize';
 import { watchRun } from './blockingRun';
-import { LAST_RUNS, abandonRun, conversationOf, followedRun } from './run';
+import { abandonRun, conversationOf, followedRun } from './run';
+import { LAST_RUNS } from './overlap';
 import {
 	busy,
 	executionStopped,
@@ -54,7 +55,8 @@ import {
 } from './result';
 import { messageMarkOf, withMessageMark, withTarget } from './runBody';
 import { repeated, UNREACHABLE_MS, waitOr } from './client';
-import type { Following, OtherRuns, Run } from './run';
+import type { Following, Run } from './run';
+import type { OtherRuns } from './overlap';
 import type { NoAnswer } from './result';
 import type { RunBody } from './runBody';
 import type { Client } from './client';

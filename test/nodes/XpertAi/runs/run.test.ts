@@ -1,6 +1,7 @@
 import { get } from 'lodash';
 
-import { cancelRunning, waitForRunResult, withThread } from 'nodes/XpertAi/runs/run';
+import { cancelRunning, waitForRunResult } from 'nodes/XpertAi/runs/run';
+import { withThread } from 'nodes/XpertAi/runs/overlap';
 import {
 	busy,
 	mayHaveArrived,
