@@ -3,7 +3,7 @@ import { joinRun, readRun, stageOf } from '../threads/thread';
 import type { RunRecord } from '../threads/thread';
 import type { EventStream } from '../transport/eventStream';
 import { isTransient } from '../transport/failure';
-import { cancelRunById } from './run';
+import { cancelRunById } from './cancelRun';
 import { waitOr } from './client';
 import type { Run } from './run';
 

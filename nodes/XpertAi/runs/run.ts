@@ -7,16 +7,15 @@ import {
 	joinRun,
 	readConversation,
 	readRun,
-	requestCancel,
 	SETTLING_MS,
 	stageOf,
 	taskValues,
 } from '../threads/thread';
 import type { RunIds } from '../threads/thread';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
-import { type Failure, failureMessage, isTransient } from '../transport/failure';
-import type { Outcome, Send } from '../transport/request';
-import { Client, repeated, withDeadline } from './client';
+import { isTransient } from '../transport/failure';
+import type { Outcome } from '../transport/request';
+import { Client, repeated } from './client';
 import { RunBody, Intent } from './runBody';
 import {
 	RunFacts,
@@ -30,7 +29,8 @@ import {
 	Completed,
 } from './result';
 import { overlapsOthers, withThread } from './overlap';
-import { readRunState, hasProof, readSettled, replay } from './readRunState';
+import { readRunState, hasProof, readSettled } from './readRunState';
+import { abandonRun } from './cancelRun';
 
 /* The client, the settings and the request body of a run. */
 
@@ -231,75 +231,4 @@ export async function readOrFollow(
 	const followed = mayGoOn && waits ? await waitForRunResult(run) : state;
 	const known = await withThread(run, await abandonRun(run, followed));
 	return { ...known, ...run.facts };
-}
-
-/** Total time limit for the requests that cancel an abandoned run. */
-const CANCEL_LIMIT_MS = 10_000;
-
-/**
- * Cancels a run that has not ended. Never throws.
- *
- * @param isOurs whether this execution has started the run. Such a run is cancelled even if its record cannot be read.
- * @returns the status `cancelled`, the state of an ended run, or `unread` if a request failed
- */
-export async function cancelRunById(run: RunClient, isOurs = false): Promise<RunState> {
-	const { answer: record, failure } = await readRun(run);
-	if (failure && !(isOurs && mayBeThere(failure))) return { status: 'unread', failure };
-	// Do not cancel an ended run, because the server would mark even a completed run as cancelled.
-	if (record && stageOf(record) === 'ended') return await readSettled(run);
-	const state = (await cancelRunning(run)) ?? { status: 'cancelled' };
-	return state.status === 'unread' ? { ...state, goesOn: record !== undefined } : state;
-}
-
-/** Whether a run may exist, although its record could not be read. */
-const mayBeThere = (failure: Failure) =>
-	isTransient(failure) || (failure.kind === 'status' && (failure.status ?? 0) >= 500);
-
-/**
- * Cancels an active run. Never throws.
- *
- * @returns undefined if the run was cancelled; the result if the run completed first; `unread` if a request failed
- */
-export async function cancelRunning(run: RunClient): Promise<RunState | undefined> {
-	const { failure } = await requestCancel(run);
-	if (failure) {
-		const after = isTransient(failure) ? await readRun(run) : undefined;
-		if (after?.answer?.status !== 'interrupted') return { status: 'unread', failure };
-	}
-	const events = await replay(run);
-	const result = events && hasProof(events) ? resultFromEvents(events) : undefined;
-	return result?.status === 'completed' ? result : undefined;
-}
-
-/**
- * Cancels a run that the node no longer waits for, if the user chose this in `whenGivenUp`. Never throws.
- *
- * @param find returns the run ID, or undefined if no run was found
- * @returns the given result. After an attempt to cancel, `advice` contains the outcome.
- */
-export async function abandonRun<State extends RunState>(
-	run: Client & Pick<Run, 'facts' | 'threadId' | 'whenGivenUp'>,
-	result: State,
-	find: (client: Client) => Promise<string | undefined> = async () => run.facts.runId,
-): Promise<State> {
-	const { clock, signal, sendUnlimited, facts, threadId, whenGivenUp } = run;
-	const isGivenUp = signal?.aborted || result.status === 'timedOut';
-	if (!isGivenUp || whenGivenUp !== 'cancel') return result;
-	const send: Send = async (request) => await sendUnlimited({ ...request, afterStop: true });
-	const deadline = clock.now() + CANCEL_LIMIT_MS;
-	const late = withDeadline({ send, clock, deadline, signal: undefined });
-	const runId = await find(late);
-	if (runId === undefined) return result;
-	facts.runId = runId;
-	const advice = cancelAdvice(await cancelRunById({ ...late, facts, threadId, runId }, true));
-	return { ...result, advice };
-}
-
-function cancelAdvice(state: RunState) {
-	if (state.status === 'cancelled')
-		return 'It was cancelled on the server. Raise "Deadline (Minutes)" if it needs longer.';
-	if (state.status !== 'unread') return 'It had ended by then: read the thread.';
-	const why = failureMessage(state.failure);
-	if (state.goesOn) return `It could not be cancelled, and goes on: ${why}.`;
-	return `It is not known whether it was cancelled, or goes on: ${why}. Read the thread later.`;
 }

@@ -21,7 +21,8 @@ import { buildPath } from '../transport/api';
 import { call } from '../transport/call';
 import { FIRST_PAUSE_MS } from '../transport/clock';
 import { mayMeanNoRecord } from '../transport/failure';
-import { abandonRun, conversationOf, waitForRunResult } from './run';
+import { conversationOf, waitForRunResult } from './run';
+import { abandonRun } from './cancelRun';
 import { withThread } from './overlap';
 import {
 	busy,

@@ -39,7 +39,8 @@ import {
 import type { Failure } from '../transport/failure';
 import { sanitize } from '../transport/sanitize';
 import { watchRun } from './blockingRun';
-import { abandonRun, conversationOf, followedRun } from './run';
+import { conversationOf, followedRun } from './run';
+import { abandonRun } from './cancelRun';
 import { LAST_RUNS } from './overlap';
 import {
 	busy,

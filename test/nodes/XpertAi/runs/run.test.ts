@@ -1,6 +1,7 @@
 import { get } from 'lodash';
 
-import { cancelRunning, waitForRunResult } from 'nodes/XpertAi/runs/run';
+import { waitForRunResult } from 'nodes/XpertAi/runs/run';
+import { cancelRunning } from 'nodes/XpertAi/runs/cancelRun';
 import { withThread } from 'nodes/XpertAi/runs/overlap';
 import {
 	busy,

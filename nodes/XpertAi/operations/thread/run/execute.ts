@@ -44,7 +44,8 @@ import {
 	timeoutSeconds,
 } from '../../../execution/runOperation';
 import { quoted } from '../../../execution/userInput';
-import { cancelRunById, readOrFollow } from '../../../runs/run';
+import { readOrFollow } from '../../../runs/run';
+import { cancelRunById } from '../../../runs/cancelRun';
 import { filterValuesIn, withFileContexts } from '../../../runs/runBody';
 import { withDeadline } from '../../../runs/client';
 import type { Run } from '../../../runs/run';
