@@ -21,7 +21,8 @@ import { buildPath } from '../transport/api';
 import { call } from '../transport/call';
 import { FIRST_PAUSE_MS } from '../transport/clock';
 import { mayMeanNoRecord } from '../transport/failure';
-import { conversationOf, waitForRunResult } from './run';
+import { conversationOf } from './run';
+import { waitForRunResult } from './followRun';
 import { abandonRun } from './cancelRun';
 import { withThread } from './overlap';
 import {

@@ -56,7 +56,8 @@ import {
 } from './result';
 import { messageMarkOf, withMessageMark, withTarget } from './runBody';
 import { repeated, UNREACHABLE_MS, waitOr } from './client';
-import type { Following, Run } from './run';
+import type { Run } from './run';
+import type { Following } from './followRun';
 import type { OtherRuns } from './overlap';
 import type { NoAnswer } from './result';
 import type { RunBody } from './runBody';

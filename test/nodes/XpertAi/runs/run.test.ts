@@ -1,6 +1,6 @@
 import { get } from 'lodash';
 
-import { waitForRunResult } from 'nodes/XpertAi/runs/run';
+import { waitForRunResult } from 'nodes/XpertAi/runs/followRun';
 import { cancelRunning } from 'nodes/XpertAi/runs/cancelRun';
 import { withThread } from 'nodes/XpertAi/runs/overlap';
 import {
