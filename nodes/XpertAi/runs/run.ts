@@ -4,11 +4,7 @@ import { readConversation } from '../threads/thread';
 import type { RunIds } from '../threads/thread';
 import { Client } from './client';
 import { RunBody, Intent } from './runBody';
-import { RunFacts, RunState } from './result';
-import { withThread } from './overlap';
-import { readSettled } from './readRunState';
-import { abandonRun } from './cancelRun';
-import { waitForRunResult } from './followRun';
+import { RunFacts } from './result';
 
 /* The client, the settings and the request body of a run. */
 
@@ -58,23 +54,3 @@ export async function conversationOf(run: Client & Pick<Run, 'threadId' | 'facts
 
 export const HANGING_ADVICE =
 	'If its server was restarted, the run may never end: end it with Thread: Cancel Run, or set "When the Thread Is Busy" to "Run Anyway".';
-
-/* Operations on a run by its ID: read, follow and cancel. */
-
-/**
- * Reads the state of a run by its ID. Does not follow a run whose record cannot be read, because the ID may be wrong.
- * Before it follows a run, it retries temporary failures to read the record for `UNREACHABLE_MS`. Never throws.
- *
- * @param waits whether to follow a running run to its end
- */
-export async function readOrFollow(
-	run: RunClient & Pick<Run, 'whenGivenUp'>,
-	waits: boolean,
-): Promise<RunState> {
-	// Start with the record, because the server may no longer store the stream.
-	const state = await readSettled(run, waits);
-	const mayGoOn = state.status === 'running' || (state.status === 'unread' && state.isThere);
-	const followed = mayGoOn && waits ? await waitForRunResult(run) : state;
-	const known = await withThread(run, await abandonRun(run, followed));
-	return { ...known, ...run.facts };
-}

@@ -44,7 +44,7 @@ import {
 	timeoutSeconds,
 } from '../../../execution/runOperation';
 import { quoted } from '../../../execution/userInput';
-import { readOrFollow } from '../../../runs/run';
+import { readOrFollow } from '../../../runs/runById';
 import { cancelRunById } from '../../../runs/cancelRun';
 import { filterValuesIn, withFileContexts } from '../../../runs/runBody';
 import { withDeadline } from '../../../runs/client';
