@@ -7,7 +7,7 @@ import { derivedId } from '../../../nodes/XpertAi/payloads/common';
 import { type RunResult } from 'nodes/XpertAi/runs/result';
 import { intentOf } from 'nodes/XpertAi/runs/runBody';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
-import { openByKey } from '../../../nodes/XpertAi/runs/start';
+import { openByKey } from 'nodes/XpertAi/runs/openConversation';
 import { runAndWait } from '../../../nodes/XpertAi/runs/runThread';
 import { connectionOf } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from '../../nodes/support/context';

@@ -1,5 +1,6 @@
 import { withDeadline } from 'nodes/XpertAi/runs/client';
-import { openByKey, openNew, takeTurn, waitForTurn } from 'nodes/XpertAi/runs/start';
+import { takeTurn, waitForTurn } from 'nodes/XpertAi/runs/start';
+import { openByKey, openNew } from 'nodes/XpertAi/runs/openConversation';
 import type { Owner } from 'nodes/XpertAi/threads/thread';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
 import { no, success } from '../../support/send';

@@ -53,7 +53,8 @@ import type { Completed, Interrupted, NoAnswer, RunFacts } from '../../../runs/r
 import type { RunKind } from '../../../runs/runBody';
 import type { Client } from '../../../runs/client';
 import { runAndWait, startOnly } from '../../../runs/runThread';
-import { openByKey, openNew, takeTurn, type Turn, waitForTurn } from '../../../runs/start';
+import { takeTurn, type Turn, waitForTurn } from '../../../runs/start';
+import { openByKey, openNew } from '../../../runs/openConversation';
 import { lockSupportOf } from '../../../threads/lockRecord';
 import { Citations, passagesIn, Sources, sourcesOf, stepsOf } from '../../../threads/runEvents';
 import type { CitationStyle, Listener, Part, Source } from '../../../threads/runEvents';
