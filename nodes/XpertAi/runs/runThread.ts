@@ -42,7 +42,8 @@ import { withoutChanges } from './runBody';
 import { repeated } from './client';
 import type { Run } from './run';
 import type { NoAnswer, RunFacts, RunResult } from './result';
-import { explainRefusal, explainUnreadable, isElsewhere, startInTurn } from './start';
+import { isElsewhere, startInTurn } from './start';
+import { explainRefusal, explainUnreadable } from './explainRefusal';
 import type { StartedRun } from './start';
 
 /** Starts a run and waits for the answer. Never throws. */

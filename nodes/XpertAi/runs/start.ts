@@ -3,7 +3,6 @@ import { compact, difference, differenceBy, isString, map, sortBy } from 'lodash
 
 import {
 	findAnswer,
-	isConversationId,
 	isUnasked,
 	listRuns,
 	newestOf,
@@ -20,13 +19,7 @@ import {
 	waitsForPerson,
 } from '../threads/thread';
 import type { ConversationFacts, RunIds, RunRecord } from '../threads/thread';
-import {
-	certainlyNotDone,
-	failureMessage,
-	isNoRoute,
-	isTransient,
-	mayMeanNoRecord,
-} from '../transport/failure';
+import { certainlyNotDone, failureMessage, isNoRoute, isTransient } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import { sanitize } from '../transport/sanitize';
 import { watchRun } from './blockingRun';
@@ -54,30 +47,7 @@ import type { NoAnswer } from './result';
 import type { RunBody } from './runBody';
 import type { Client } from './client';
 import { START_MS, takeTurnLock, type TurnLock } from './turnLock';
-
-/**
- * Explains why a run could not start. Checks whether the thread has a conversation.
- *
- * @param otherwise the result if the thread has a conversation
- */
-export async function explainUnreadable(run: Run, otherwise: NoAnswer): Promise<NoAnswer> {
-	const { failure, conversationId } = await conversationOf(run);
-	if (failure && !otherwise.failure) return failedBy(failure);
-	if (failure || conversationId) return otherwise;
-	const reason = (await isConversationId(run, run.threadId))
-		? '"Thread" holds the ID of a conversation, not that of its thread'
-		: 'There is no conversation with this thread';
-	const advice = 'Check "Thread": it takes a threadId, not a conversationId, of the same token.';
-	return { ...failed(reason, advice), failure: otherwise.failure };
-}
-
-/** Returns the result of a run that the server rejected. */
-export async function explainRefusal(run: Run, failure: Failure): Promise<NoAnswer> {
-	const refused: NoAnswer = { status: 'failed', failure };
-	// If the thread does not exist, the server may answer 500 instead of 404.
-	const mayBeUnknown = mayMeanNoRecord(failure) && failure.missing !== 'record';
-	return run.isNew || !mayBeUnknown ? refused : await explainUnreadable(run, refused);
-}
+import { explainUnreadable, explainRefusal } from './explainRefusal';
 
 /**
  * A place in the queue of a thread. All executions in this process share the queue.

@@ -1,0 +1,28 @@
+import { isConversationId } from '../threads/thread';
+import { type Failure, mayMeanNoRecord } from '../transport/failure';
+import { type NoAnswer, failedBy, failed } from './result';
+import { type Run, conversationOf } from './run';
+
+/**
+ * Explains why a run could not start. Checks whether the thread has a conversation.
+ *
+ * @param otherwise the result if the thread has a conversation
+ */
+export async function explainUnreadable(run: Run, otherwise: NoAnswer): Promise<NoAnswer> {
+	const { failure, conversationId } = await conversationOf(run);
+	if (failure && !otherwise.failure) return failedBy(failure);
+	if (failure || conversationId) return otherwise;
+	const reason = (await isConversationId(run, run.threadId))
+		? '"Thread" holds the ID of a conversation, not that of its thread'
+		: 'There is no conversation with this thread';
+	const advice = 'Check "Thread": it takes a threadId, not a conversationId, of the same token.';
+	return { ...failed(reason, advice), failure: otherwise.failure };
+}
+
+/** Returns the result of a run that the server rejected. */
+export async function explainRefusal(run: Run, failure: Failure): Promise<NoAnswer> {
+	const refused: NoAnswer = { status: 'failed', failure };
+	// If the thread does not exist, the server may answer 500 instead of 404.
+	const mayBeUnknown = mayMeanNoRecord(failure) && failure.missing !== 'record';
+	return run.isNew || !mayBeUnknown ? refused : await explainUnreadable(run, refused);
+}
