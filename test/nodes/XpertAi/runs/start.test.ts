@@ -1,5 +1,5 @@
 import { withDeadline } from 'nodes/XpertAi/runs/client';
-import { takeTurn, waitForTurn } from 'nodes/XpertAi/runs/start';
+import { takeTurn, waitForTurn } from 'nodes/XpertAi/runs/turns';
 import { openByKey, openNew } from 'nodes/XpertAi/runs/openConversation';
 import type { Owner } from 'nodes/XpertAi/threads/thread';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';

@@ -53,7 +53,7 @@ import type { Completed, Interrupted, NoAnswer, RunFacts } from '../../../runs/r
 import type { RunKind } from '../../../runs/runBody';
 import type { Client } from '../../../runs/client';
 import { runAndWait, startOnly } from '../../../runs/runThread';
-import { takeTurn, type Turn, waitForTurn } from '../../../runs/start';
+import { takeTurn, type Turn, waitForTurn } from '../../../runs/turns';
 import { openByKey, openNew } from '../../../runs/openConversation';
 import { lockSupportOf } from '../../../threads/lockRecord';
 import { Citations, passagesIn, Sources, sourcesOf, stepsOf } from '../../../threads/runEvents';

@@ -11,7 +11,7 @@ import {
 } from 'nodes/XpertAi/operations/thread/run/execute';
 import { runByIdFields } from 'nodes/XpertAi/operations/thread/run/fields';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
-import { type Turn, takeTurn, waitForTurn } from 'nodes/XpertAi/runs/start';
+import { type Turn, takeTurn, waitForTurn } from 'nodes/XpertAi/runs/turns';
 import { itemOf, unconnected } from 'test/nodes/support/context';
 import { no, parsing, success } from 'test/nodes/support/send';
 import { virtualTime } from 'test/nodes/support/virtualTime';
