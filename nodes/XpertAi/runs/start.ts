@@ -1,29 +1,22 @@
-import { randomUUID } from 'crypto';
-import { compact, difference, differenceBy, isString, map, sortBy } from 'lodash';
+import { difference, differenceBy, map, sortBy } from 'lodash';
 
 import {
-	findAnswer,
 	isUnasked,
 	listRuns,
 	newestOf,
 	readRun,
 	readThread,
-	requestOf,
 	runSortKey,
-	SETTLING_MS,
 	stageOf,
 	START_TRIES,
 	startedRuns,
 	startRun,
-	taskValues,
-	waitsForPerson,
 } from '../threads/thread';
-import type { ConversationFacts, RunIds, RunRecord } from '../threads/thread';
+import type { RunIds, RunRecord } from '../threads/thread';
 import { certainlyNotDone, failureMessage, isNoRoute, isTransient } from '../transport/failure';
 import type { Failure } from '../transport/failure';
-import { sanitize } from '../transport/sanitize';
 import { watchRun } from './blockingRun';
-import { conversationOf, followedRun } from './run';
+import { conversationOf } from './run';
 import { abandonRun } from './cancelRun';
 import { LAST_RUNS } from './overlap';
 import {
@@ -32,22 +25,19 @@ import {
 	failed,
 	failedBy,
 	mayHaveArrived,
-	neverRan,
-	NOTHING_TO_DECIDE,
-	runCancelled,
 	stillBusy,
 	timedOut,
 } from './result';
-import { messageMarkOf, withMessageMark, withTarget } from './runBody';
+import { messageMarkOf } from './runBody';
 import { repeated, UNREACHABLE_MS } from './client';
 import type { Run } from './run';
 import type { Following } from './followRun';
 import type { OtherRuns } from './overlap';
 import type { NoAnswer } from './result';
-import type { RunBody } from './runBody';
 import type { Client } from './client';
 import { START_MS, takeTurnLock, type TurnLock } from './turnLock';
-import { explainUnreadable, explainRefusal } from './explainRefusal';
+import { explainRefusal } from './explainRefusal';
+import { planFor, Plan } from './planStart';
 
 /*
  * How a run starts. Two concurrent runs on one thread would lose messages. So on a thread that others may use:
@@ -70,18 +60,6 @@ export interface StartedRun extends SentRun {
 	givenBack?: Promise<void>;
 }
 
-/** The request to send, and data for finding the run if the server's answer is lost. */
-interface Plan {
-	body: RunBody;
-	/** The runs of the thread before this request. */
-	before: RunRecord[];
-	messageMark?: string;
-	/** For a decision: the record of the waiting run before the decision. */
-	waitingRun?: RunRecord;
-	/** For a decision: the tasks that wait for it. */
-	decided?: unknown[];
-}
-
 /** Why a run was not started now, although it may start later. */
 interface NotYet {
 	/** The run that is active on the thread. */
@@ -91,7 +69,7 @@ interface NotYet {
 }
 
 /** What earlier attempts to start the run have shown. */
-interface Attempts {
+export interface Attempts {
 	/** How many attempts under the lock have failed. */
 	failed: number;
 	/** Whether the node has waited for another run. */
@@ -239,91 +217,6 @@ function withoutRoutes({ routes }: Run, failure: Failure): NoAnswer {
 	const advice = 'Use Thread: Ask and Wait, which works on every server.';
 	const result = failed('This server starts no runs in the background', advice);
 	return { ...result, failure, lacksRoutes: true };
-}
-
-/** How long the node waits for a conversation that is busy although no run is active. */
-const BUSY_LIMIT_MS = 5_000;
-
-/**
- * Reads the conversation of a thread whose last run was interrupted. First waits until the server has stored the end of
- * that run: the list of runs shows the end earlier than the conversation does.
- */
-async function readWaiting(run: Run, last: RunRecord, { hasWaited }: Attempts) {
-	await run.wait(hasWaited ? SETTLING_MS : settlingTime(run, last));
-	const read = async () => await conversationOf(run);
-	const isStored = ({ status }: ConversationFacts, waitedMs: number) =>
-		status !== 'busy' || waitedMs >= BUSY_LIMIT_MS;
-	return await repeated(run, read, isStored, SETTLING_MS);
-}
-
-function settlingTime(
-	{ clock }: Run,
-	{ run_id: runId, updated_at: endedAt = '' }: RunRecord,
-): number {
-	if (runId === followedRun.runId) return 0;
-	const sinceEnd = clock.now() - Date.parse(endedAt);
-	// `sinceEnd` is negative if the server's clock is ahead.
-	return Math.abs(sinceEnd) < SETTLING_MS ? SETTLING_MS - Math.max(0, sinceEnd) : 0;
-}
-
-type Planned = Omit<Plan, 'before'> | NoAnswer;
-
-/** Prepares the request. Returns a failed result if the node must not send the request. */
-async function planFor(run: Run, before: RunRecord[], attempts: Attempts): Promise<Planned> {
-	const { kind } = run.intent;
-	const last = newestOf(before);
-	if (kind === 'message') {
-		const messageMark = run.isNew ? undefined : randomUUID();
-		const body = messageMark ? withMessageMark(run.body, messageMark) : run.body;
-		const isInterrupted = last?.status === 'interrupted';
-		const waiting = isInterrupted ? await readWaiting(run, last, attempts) : { tasks: [] };
-		if (waitsForPerson(waiting)) run.facts.discarded = waiting.tasks.map(requestOf);
-		return { body, messageMark };
-	}
-	// A decision or a retry on a thread without a question would keep the thread busy forever.
-	if (!last) return await explainUnreadable(run, neverRan(kind));
-	const body = { assistant_id: last.assistant_id, ...run.body };
-	if (kind === 'decision') return await planDecision(run, body, last, attempts);
-	// The server cannot retry a question while the first run of the thread is active.
-	if (stageOf(last) !== 'goesOn' || startedRuns(before).length > 1) return { body };
-	const advice = `Cancel the run ${last.run_id} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
-	return failed('The first question of this thread has not ended', advice);
-}
-
-/** Prepares a decision on the waiting run. Returns a failed result if nothing waits for a decision. */
-async function planDecision(
-	run: Run,
-	body: RunBody,
-	waitingRun: RunRecord,
-	attempts: Attempts,
-): Promise<Planned> {
-	if (waitingRun.status !== 'interrupted') return NOTHING_TO_DECIDE;
-	const conversation = await readWaiting(run, waitingRun, attempts);
-	const { tasks, failure, error } = conversation;
-	if (failure) return { status: 'failed', failure };
-	if (tasks.length === 0) return conversation.status === 'busy' ? busy() : NOTHING_TO_DECIDE;
-	// Even if the run was cancelled, a decision would execute its tool calls. So look for a cancellation first. The
-	// `error` of the conversation may come from another run, so only the message of the waiting run is proof.
-	const stored = error ? await findAnswer(run, conversation, waitingRun.run_id) : undefined;
-	if (stored?.failure) return { status: 'failed', failure: stored.failure };
-	if (stored?.message?.status === 'aborted') return runCancelled(stored.message.error ?? error);
-	// The server would ignore changes to a call that does not wait, and run the waiting calls unchanged.
-	const calls = taskValues('call.id', tasks);
-	if (difference(run.intent.changes, calls).length > 0) return callsNotWaiting(calls);
-	return { body: withTarget(body, waitingRun.run_id), waitingRun, decided: tasks };
-}
-
-/** Returns the result if a decision changes the arguments of a call that does not wait. */
-function callsNotWaiting(calls: unknown[]) {
-	const shown = compact(calls.map((id) => isString(id) && sanitize(id)));
-	if (shown.length > 0) {
-		const advice = `Nothing was decided. Waiting: ${shown.join(', ')}.`;
-		return failed('"Changed Arguments" names a call that does not wait', advice);
-	}
-	return failed(
-		'The waiting run lists no calls',
-		'Nothing was decided. The server lists no calls after arguments were changed. Leave "Changed Arguments" empty to confirm them, or reject.',
-	);
 }
 
 /**
