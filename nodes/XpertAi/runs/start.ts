@@ -1,43 +1,27 @@
-import { difference, differenceBy, map, sortBy } from 'lodash';
+import { difference, map, sortBy } from 'lodash';
 
 import {
-	isUnasked,
 	listRuns,
 	newestOf,
-	readRun,
-	readThread,
 	runSortKey,
 	stageOf,
 	START_TRIES,
 	startedRuns,
-	startRun,
 } from '../threads/thread';
 import type { RunIds, RunRecord } from '../threads/thread';
-import { certainlyNotDone, failureMessage, isNoRoute, isTransient } from '../transport/failure';
+import { isNoRoute, isTransient } from '../transport/failure';
 import type { Failure } from '../transport/failure';
 import { watchRun } from './blockingRun';
-import { conversationOf } from './run';
-import { abandonRun } from './cancelRun';
 import { LAST_RUNS } from './overlap';
-import {
-	busy,
-	executionStopped,
-	failed,
-	failedBy,
-	mayHaveArrived,
-	stillBusy,
-	timedOut,
-} from './result';
-import { messageMarkOf } from './runBody';
+import { busy, executionStopped, failed, failedBy, stillBusy, timedOut } from './result';
 import { repeated, UNREACHABLE_MS } from './client';
 import type { Run } from './run';
 import type { Following } from './followRun';
 import type { OtherRuns } from './overlap';
 import type { NoAnswer } from './result';
-import type { Client } from './client';
-import { START_MS, takeTurnLock, type TurnLock } from './turnLock';
-import { explainRefusal } from './explainRefusal';
-import { planFor, Plan } from './planStart';
+import { takeTurnLock, type TurnLock } from './turnLock';
+import { planFor } from './planStart';
+import { sendOnce } from './sendStart';
 
 /*
  * How a run starts. Two concurrent runs on one thread would lose messages. So on a thread that others may use:
@@ -51,7 +35,7 @@ import { planFor, Plan } from './planStart';
  */
 
 /** A run that the server has started. */
-type SentRun = RunIds & Following & Required<Pick<Following, 'joinId'>>;
+export type SentRun = RunIds & Following & Required<Pick<Following, 'joinId'>>;
 
 export interface StartedRun extends SentRun {
 	/** The other runs of the thread when this run started. */
@@ -61,7 +45,7 @@ export interface StartedRun extends SentRun {
 }
 
 /** Why a run was not started now, although it may start later. */
-interface NotYet {
+export interface NotYet {
 	/** The run that is active on the thread. */
 	blocking?: RunRecord;
 	/** Why a request failed. No request has started a run. */
@@ -82,7 +66,7 @@ export interface Attempts {
 const FAIL_WAIT_MS = 5_000;
 
 /** First pause after a failed attempt, and in the search for a run after a lost answer. */
-const FIRST_POLL_MS = 500;
+export const FIRST_POLL_MS = 500;
 
 /**
  * Starts a run in the three steps that are described above. Never throws.
@@ -211,91 +195,10 @@ async function listWithRetries(run: Run, { hasWaited, wasReached }: Attempts) {
 }
 
 /** Returns the result of a run on a server without the routes for background runs. */
-function withoutRoutes({ routes }: Run, failure: Failure): NoAnswer {
+export function withoutRoutes({ routes }: Run, failure: Failure): NoAnswer {
 	// Remember a missing route only if the API itself reports it. A proxy may send a 404 while the server is down.
 	routes.areMissing ||= failure.missing === 'route';
 	const advice = 'Use Thread: Ask and Wait, which works on every server.';
 	const result = failed('This server starts no runs in the background', advice);
 	return { ...result, failure, lacksRoutes: true };
-}
-
-/**
- * Sends the request. If the server's answer is lost, searches for the started run.
- *
- * @param lock the lock of the thread, if any. It is given back before a run is cancelled.
- * @param mayRepeat whether the caller tries again if the request certainly started no run
- */
-async function sendOnce(
-	run: Run,
-	plan: Plan,
-	lock: TurnLock | undefined,
-	mayRepeat: boolean,
-): Promise<SentRun | NoAnswer | NotYet> {
-	const { waitingRun, decided } = plan;
-	const { kind } = run.intent;
-	const limits = lock
-		? {
-				maxTries: 2,
-				timeoutMs: START_MS,
-				// Only a missing route is asked for again here, because the lock must be given back in time.
-				stopRetrying: ({ missing }: Failure) => missing !== 'route' || !lock.mayBegin,
-			}
-		: { maxTries: START_TRIES };
-	const sent = await startRun(run, run.threadId, plan.body, limits);
-	if (sent.ok) {
-		const { run_id: joinId, thread_id: threadId = run.threadId } = sent.answer;
-		return { threadId, runId: waitingRun?.run_id ?? joinId, joinId, decided };
-	}
-	const { failure, mayBeDone } = sent;
-	if (isNoRoute(failure)) return withoutRoutes(run, failure);
-	if (mayRepeat && isTransient(failure) && certainlyNotDone(failure)) return { failure };
-	if (!mayBeDone && failure.kind !== 'cancelled') {
-		const refused = await explainRefusal(run, failure);
-		return waitingRun ? { advice: DECIDE_AGAIN, ...refused } : refused;
-	}
-	const isDone = (found: string | undefined, waitedMs: number) =>
-		found !== undefined || waitedMs >= SEARCH_MS;
-	const find = async (client: Client) => {
-		const asked = { ...run, ...client };
-		return await repeated(asked, async () => await findLost(asked, plan), isDone, FIRST_POLL_MS);
-	};
-	const runId = await find({ ...run, ...lock?.afterStart });
-	if (runId !== undefined) return { threadId: run.threadId, runId, joinId: runId, decided };
-	const notArrived = `The decision did not reach the assistant. ${failureMessage(failure)}`;
-	const lost = waitingRun
-		? { ...failed(notArrived, DECIDE_AGAIN), failure }
-		: mayHaveArrived(kind, failure);
-	const status = run.remaining() <= 0 ? 'timedOut' : 'failed';
-	const isStopped = run.signal?.aborted;
-	const result: NoAnswer = isStopped ? executionStopped(failure) : { ...lost, status };
-	await lock?.giveBack();
-	return await abandonRun(run, result, find);
-}
-
-const DECIDE_AGAIN = 'Decide again: what waits still waits.';
-
-/** Time limit of the search for a run after a lost answer. The thread shows the message mark after about a second. */
-const SEARCH_MS = 6_000;
-
-/** Finds the ID of the started run after a lost answer. Returns undefined if no run or several runs match. */
-async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
-	const { messageMark, waitingRun, before } = plan;
-	if (waitingRun) {
-		// A decision changes the record of the waiting run at once. An unchanged record shows that no decision arrived.
-		const runId = waitingRun.run_id;
-		const { answer: now = waitingRun } = await readRun({ ...run, runId });
-		const isDecided = now.status !== 'interrupted' || now.updated_at !== waitingRun.updated_at;
-		return isDecided ? runId : undefined;
-	}
-	const { answer: runs } = await listRuns(run, run.threadId);
-	const fresh = differenceBy(startedRuns(runs ?? []), before, 'run_id');
-	if (run.isNew) return newestOf(fresh)?.run_id;
-	// The thread shows only the message mark of its newest question. This mark cannot identify one of several new runs.
-	const [found, ...others] = fresh;
-	if (!found || others.length > 0) return undefined;
-	// A retry has no mark. The new run is the retry unless somebody has asked a question since.
-	const isOurs = messageMark
-		? messageMarkOf((await readThread(run, run.threadId, 1)).answer) === messageMark
-		: await isUnasked(run, await conversationOf(run), newestOf(before)?.updated_at);
-	return isOurs ? found.run_id : undefined;
 }

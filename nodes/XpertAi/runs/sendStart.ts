@@ -1,0 +1,108 @@
+import { differenceBy } from 'lodash';
+import {
+	START_TRIES,
+	startRun,
+	readRun,
+	listRuns,
+	startedRuns,
+	newestOf,
+	readThread,
+	isUnasked,
+} from '../threads/thread';
+import {
+	type Failure,
+	isNoRoute,
+	isTransient,
+	certainlyNotDone,
+	failureMessage,
+} from '../transport/failure';
+import { abandonRun } from './cancelRun';
+import { type Client, repeated } from './client';
+import { explainRefusal } from './explainRefusal';
+import { Plan } from './planStart';
+import { type NoAnswer, failed, mayHaveArrived, executionStopped } from './result';
+import { type Run, conversationOf } from './run';
+import { messageMarkOf } from './runBody';
+import { SentRun, NotYet, withoutRoutes, FIRST_POLL_MS } from './start';
+import { type TurnLock, START_MS } from './turnLock';
+
+/**
+ * Sends the request. If the server's answer is lost, searches for the started run.
+ *
+ * @param lock the lock of the thread, if any. It is given back before a run is cancelled.
+ * @param mayRepeat whether the caller tries again if the request certainly started no run
+ */
+export async function sendOnce(
+	run: Run,
+	plan: Plan,
+	lock: TurnLock | undefined,
+	mayRepeat: boolean,
+): Promise<SentRun | NoAnswer | NotYet> {
+	const { waitingRun, decided } = plan;
+	const { kind } = run.intent;
+	const limits = lock
+		? {
+				maxTries: 2,
+				timeoutMs: START_MS,
+				// Only a missing route is asked for again here, because the lock must be given back in time.
+				stopRetrying: ({ missing }: Failure) => missing !== 'route' || !lock.mayBegin,
+			}
+		: { maxTries: START_TRIES };
+	const sent = await startRun(run, run.threadId, plan.body, limits);
+	if (sent.ok) {
+		const { run_id: joinId, thread_id: threadId = run.threadId } = sent.answer;
+		return { threadId, runId: waitingRun?.run_id ?? joinId, joinId, decided };
+	}
+	const { failure, mayBeDone } = sent;
+	if (isNoRoute(failure)) return withoutRoutes(run, failure);
+	if (mayRepeat && isTransient(failure) && certainlyNotDone(failure)) return { failure };
+	if (!mayBeDone && failure.kind !== 'cancelled') {
+		const refused = await explainRefusal(run, failure);
+		return waitingRun ? { advice: DECIDE_AGAIN, ...refused } : refused;
+	}
+	const isDone = (found: string | undefined, waitedMs: number) =>
+		found !== undefined || waitedMs >= SEARCH_MS;
+	const find = async (client: Client) => {
+		const asked = { ...run, ...client };
+		return await repeated(asked, async () => await findLost(asked, plan), isDone, FIRST_POLL_MS);
+	};
+	const runId = await find({ ...run, ...lock?.afterStart });
+	if (runId !== undefined) return { threadId: run.threadId, runId, joinId: runId, decided };
+	const notArrived = `The decision did not reach the assistant. ${failureMessage(failure)}`;
+	const lost = waitingRun
+		? { ...failed(notArrived, DECIDE_AGAIN), failure }
+		: mayHaveArrived(kind, failure);
+	const status = run.remaining() <= 0 ? 'timedOut' : 'failed';
+	const isStopped = run.signal?.aborted;
+	const result: NoAnswer = isStopped ? executionStopped(failure) : { ...lost, status };
+	await lock?.giveBack();
+	return await abandonRun(run, result, find);
+}
+
+const DECIDE_AGAIN = 'Decide again: what waits still waits.';
+
+/** Time limit of the search for a run after a lost answer. The thread shows the message mark after about a second. */
+const SEARCH_MS = 6_000;
+
+/** Finds the ID of the started run after a lost answer. Returns undefined if no run or several runs match. */
+async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
+	const { messageMark, waitingRun, before } = plan;
+	if (waitingRun) {
+		// A decision changes the record of the waiting run at once. An unchanged record shows that no decision arrived.
+		const runId = waitingRun.run_id;
+		const { answer: now = waitingRun } = await readRun({ ...run, runId });
+		const isDecided = now.status !== 'interrupted' || now.updated_at !== waitingRun.updated_at;
+		return isDecided ? runId : undefined;
+	}
+	const { answer: runs } = await listRuns(run, run.threadId);
+	const fresh = differenceBy(startedRuns(runs ?? []), before, 'run_id');
+	if (run.isNew) return newestOf(fresh)?.run_id;
+	// The thread shows only the message mark of its newest question. This mark cannot identify one of several new runs.
+	const [found, ...others] = fresh;
+	if (!found || others.length > 0) return undefined;
+	// A retry has no mark. The new run is the retry unless somebody has asked a question since.
+	const isOurs = messageMark
+		? messageMarkOf((await readThread(run, run.threadId, 1)).answer) === messageMark
+		: await isUnasked(run, await conversationOf(run), newestOf(before)?.updated_at);
+	return isOurs ? found.run_id : undefined;
+}
