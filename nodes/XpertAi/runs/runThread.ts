@@ -1,4 +1,4 @@
-import { compact, isEqual, isString, isUndefined } from 'lodash';
+import { compact, isEqual, isString } from 'lodash';
 import { z } from 'zod';
 
 import { eventsOn } from '../threads/runEvents';
@@ -11,7 +11,6 @@ import {
 	parseReply,
 	readThread,
 	START_TRIES,
-	taskValues,
 	textOf,
 	WAIT_PATH,
 	waitsForPerson,
@@ -45,6 +44,7 @@ import type { NoAnswer, RunFacts, RunResult } from './result';
 import { isElsewhere, startInTurn } from './start';
 import { explainRefusal, explainUnreadable } from './explainRefusal';
 import type { StartedRun } from './start';
+import { checkDecision, waitsWithChanges, UNCONFIRMED_ADVICE } from './checkDecision';
 
 /** Starts a run and waits for the answer. Never throws. */
 export async function runAndWait(run: Run): Promise<RunResult> {
@@ -97,52 +97,6 @@ async function follow(asked: Run, started: StartedRun): Promise<RunResult> {
 		return { ...result, remembered: false };
 	return await abandonRun(run, run.isNew ? result : await withThread(run, result, others));
 }
-
-/** The advice if the server took the changed arguments, but not the confirmation that carries them out. */
-const UNCONFIRMED_ADVICE =
-	'The changed arguments have arrived. If the thread still waits, decide again, with "Changed Arguments" left empty.';
-
-/** Whether the run waits for a second decision after a change of arguments. */
-function waitsWithChanges(result: RunResult, decided?: unknown[]) {
-	if (result.status !== 'interrupted') return false;
-	const { interrupt } = result;
-	// After a change of arguments, the waiting tasks have no calls.
-	const isChanged = taskValues('call.id', interrupt).every(isUndefined);
-	return isChanged && isEqual(taskValues('name', interrupt), taskValues('name', decided));
-}
-
-/**
- * Checks whether a decision took effect. Somebody else may have made the opposite decision earlier. On the thread, a
- * rejected call must have no result, and a confirmed call must have a result.
- */
-async function checkDecision(run: Run, result: RunResult, decided?: unknown[]): Promise<RunResult> {
-	if (!decided || result.status !== 'completed') return result;
-	const { rejects } = run.intent;
-	const isSilent = result.output === '' && result.otherParts.length === 0;
-	// An answer shows that the confirmation took effect.
-	if (!rejects && !isSilent) return result;
-	const read = async () => await readThread(run, run.threadId);
-	const { answer: state, failure } = await repeated(run, read, ({ ok }) => ok);
-	if (failure) return { ...failed(NOT_KNOWN), failure };
-	const calls = taskValues('call.id', decided).filter(isString);
-	const isResult = ({ tool_call_id: id }: ThreadMessage) => isString(id) && calls.includes(id);
-	const wasCarriedOut = messagesOf(state).some(isResult);
-	if (wasCarriedOut !== Boolean(rejects) || calls.length === 0)
-		return rejects ? { ...result, output: '', rejected: true } : result;
-	return rejects ? REJECTED_TOO_LATE : CONFIRMED_TOO_LATE;
-}
-
-const NOT_KNOWN = 'The server took the decision, but what became of it is not known';
-
-const REJECTED_TOO_LATE = failed(
-	'What was rejected was carried out',
-	'Somebody else has confirmed it before: read the thread to see what was done.',
-);
-
-const CONFIRMED_TOO_LATE = failed(
-	'What was confirmed was not carried out',
-	'Somebody else has rejected it before.',
-);
 
 /*
  * A run in one request (E4). The server's answer does not contain the status of the run. So the node waits until the
