@@ -1,6 +1,6 @@
 import { type Run } from 'nodes/XpertAi/runs/run';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
-import { waitInOneRequest } from 'nodes/XpertAi/runs/runThread';
+import { waitInOneRequest } from 'nodes/XpertAi/runs/inOneRequest';
 import { parsing, success } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
 import { listed, mine } from '../threads/support/answering';
