@@ -1,10 +1,10 @@
-import { readRun, stageOf, requestCancel } from '../threads/thread';
-import { type Failure, isTransient, failureMessage } from '../transport/failure';
+import { readRun, requestCancel, stageOf } from '../threads/thread';
+import { type Failure, failureMessage, isTransient } from '../transport/failure';
 import type { Send } from '../transport/request';
-import { Client, withDeadline } from './client';
-import { readSettled, replay, hasProof } from './readRunState';
-import { RunState, resultFromEvents } from './result';
-import { RunClient, Run } from './run';
+import { type Client, withDeadline } from './client';
+import { hasProof, readSettled, replay } from './readRunState';
+import { resultFromEvents, type RunState } from './result';
+import type { Run, RunClient } from './run';
 
 /** Total time limit for the requests that cancel an abandoned run. */
 const CANCEL_LIMIT_MS = 10_000;

@@ -1,7 +1,8 @@
-import { isUndefined, isEqual, isString } from 'lodash';
-import { taskValues, readThread, type ThreadMessage, messagesOf } from '../threads/thread';
+import { isEqual, isString, isUndefined } from 'lodash';
+
+import { messagesOf, readThread, taskValues, type ThreadMessage } from '../threads/thread';
 import { repeated } from './client';
-import { type RunResult, failed } from './result';
+import { failed, type RunResult } from './result';
 import type { Run } from './run';
 
 /** The advice if the server took the changed arguments, but not the confirmation that carries them out. */

@@ -1,7 +1,7 @@
 import { isConversationId } from '../threads/thread';
 import { type Failure, mayMeanNoRecord } from '../transport/failure';
-import { type NoAnswer, failedBy, failed } from './result';
-import { type Run, conversationOf } from './run';
+import { failed, failedBy, type NoAnswer } from './result';
+import { conversationOf, type Run } from './run';
 
 /**
  * Explains why a run could not start. Checks whether the thread has a conversation.

@@ -1,23 +1,24 @@
-import { pick, isEqual } from 'lodash';
+import { isEqual, pick } from 'lodash';
+
 import { RunEvents, sourcesOf } from '../threads/runEvents';
-import { readRun, findAnswer, SETTLING_MS, taskValues, stageOf, joinRun } from '../threads/thread';
+import { findAnswer, joinRun, readRun, SETTLING_MS, stageOf, taskValues } from '../threads/thread';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { isTransient } from '../transport/failure';
 import type { Outcome } from '../transport/request';
 import { repeated } from './client';
 import { overlapsOthers } from './overlap';
-import { readRunState, hasProof } from './readRunState';
+import { hasProof, readRunState } from './readRunState';
 import {
-	RunResult,
+	type Completed,
 	executionStopped,
-	STILL_RUNNING,
+	type Interrupted,
 	resultFromEvents,
+	type RunResult,
+	type RunState,
+	STILL_RUNNING,
 	timedOut,
-	Interrupted,
-	Completed,
-	RunState,
 } from './result';
-import { RunClient, Run, followedRun, conversationOf } from './run';
+import { conversationOf, type Run, type RunClient } from './run';
 
 export interface Following {
 	/** ID of the stream to read. The stream of a decision can have a different ID than the run. */
@@ -150,3 +151,9 @@ async function join(run: RunClient, joinId: string, events: RunEvents): Promise<
 	done.abort();
 	return outcome;
 }
+
+/**
+ * The last run whose stream this process read to the end. The server stores an answer before it ends the stream. So
+ * the node does not wait for this answer to be stored.
+ */
+export const followedRun: { runId?: string } = {};

@@ -1,42 +1,48 @@
 import { isEqual, isString } from 'lodash';
 import { z } from 'zod';
+
 import { eventsOn } from '../threads/runEvents';
 import {
-	type ThreadState,
-	WAIT_PATH,
-	START_TRIES,
-	readThread,
-	parseReply,
+	afterLastUserMessage,
+	endsWithCall,
+	isFromUser,
 	lastReply,
 	messagesOf,
-	waitsForPerson,
-	endsWithCall,
-	type ThreadMessage,
-	isFromUser,
+	parseReply,
+	readThread,
+	START_TRIES,
 	textOf,
-	afterLastUserMessage,
+	type ThreadMessage,
+	type ThreadState,
+	WAIT_PATH,
+	waitsForPerson,
 } from '../threads/thread';
 import { buildPath } from '../transport/api';
 import { call } from '../transport/call';
 import { FIRST_PAUSE_MS } from '../transport/clock';
 import { mayMeanNoRecord } from '../transport/failure';
 import { repeated } from './client';
-import { explainUnreadable, explainRefusal } from './explainRefusal';
+import { explainRefusal, explainUnreadable } from './explainRefusal';
 import {
-	type RunResult,
-	neverRan,
-	NOTHING_TO_DECIDE,
-	timedOut,
-	mayHaveArrived,
-	type NoAnswer,
-	stillBusy,
 	busy,
 	failed,
-	WITHOUT_ANSWER,
-	STILL_RUNNING,
+	mayHaveArrived,
+	neverRan,
+	type NoAnswer,
+	NOTHING_TO_DECIDE,
 	resultFromEvents,
+	type RunResult,
+	STILL_RUNNING,
+	stillBusy,
+	timedOut,
+	WITHOUT_ANSWER,
 } from './result';
-import { type Run, conversationOf } from './run';
+import { conversationOf, type Run } from './run';
+
+/*
+ * A run in one request (E4). The server's answer does not contain the status of the run. So the node waits until the
+ * thread is idle, and compares the answer with the thread.
+ */
 
 /** A run in one request. `before` is the state of the thread before the run. */
 type Waited = Run & { before?: ThreadState };

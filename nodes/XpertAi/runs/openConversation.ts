@@ -1,22 +1,22 @@
 import { derivedId } from '../payloads/common';
 import {
 	createConversation,
-	readConversation,
-	type Owner,
 	learnOwner,
+	type Owner,
 	proveOwner,
+	readConversation,
 	readThread,
 } from '../threads/thread';
 import { type ApiClient, FOREIGN_PAUSE_MS } from '../transport/call';
 import {
 	type Failure,
 	isNeverSent,
-	isTokenRefused,
 	isRejection,
+	isTokenRefused,
 	mayMeanNoRecord,
 } from '../transport/failure';
 import { type Client, repeated } from './client';
-import { type NoAnswer, failedBy, failed } from './result';
+import { failed, failedBy, type NoAnswer } from './result';
 
 /** Maximum number of attempts to create a conversation in `openNew`. */
 const CREATE_TRIES = 3;

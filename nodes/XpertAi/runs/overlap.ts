@@ -1,19 +1,19 @@
-import { sourcesOf, eventsOn } from '../threads/runEvents';
+import { eventsOn, sourcesOf } from '../threads/runEvents';
 import {
-	readThread,
+	listRuns,
 	messagesOf,
 	newestAnswers,
-	listRuns,
+	readThread,
 	type RunRecord,
-	startedRuns,
 	stageOf,
-	type ThreadState,
-	type ThreadMessage,
+	startedRuns,
 	textOf,
+	type ThreadMessage,
+	type ThreadState,
 } from '../threads/thread';
 import { repeated } from './client';
-import { RunState, Completed } from './result';
-import { RunClient } from './run';
+import type { Completed, RunState } from './result';
+import type { RunClient } from './run';
 
 /**
  * How many times the node looks for an answer on an idle thread before the answer counts as lost. The server may store

@@ -1,24 +1,25 @@
 import { randomUUID } from 'crypto';
-import { difference, compact, isString } from 'lodash';
+import { compact, difference, isString } from 'lodash';
+
 import {
+	type ConversationFacts,
+	findAnswer,
+	newestOf,
+	requestOf,
 	type RunRecord,
 	SETTLING_MS,
-	type ConversationFacts,
-	newestOf,
-	waitsForPerson,
-	requestOf,
 	stageOf,
 	startedRuns,
-	findAnswer,
 	taskValues,
+	waitsForPerson,
 } from '../threads/thread';
 import { sanitize } from '../transport/sanitize';
 import { repeated } from './client';
 import { explainUnreadable } from './explainRefusal';
-import { type NoAnswer, neverRan, failed, NOTHING_TO_DECIDE, busy, runCancelled } from './result';
-import { type Run, conversationOf, followedRun } from './run';
+import { followedRun } from './followRun';
+import { busy, failed, neverRan, type NoAnswer, NOTHING_TO_DECIDE, runCancelled } from './result';
+import { conversationOf, type Run } from './run';
 import { type RunBody, withMessageMark, withTarget } from './runBody';
-import { Attempts } from './start';
 
 /** The request to send, and data for finding the run if the server's answer is lost. */
 export interface Plan {
@@ -115,4 +116,14 @@ function callsNotWaiting(calls: unknown[]) {
 		'The waiting run lists no calls',
 		'Nothing was decided. The server lists no calls after arguments were changed. Leave "Changed Arguments" empty to confirm them, or reject.',
 	);
+}
+
+/** What earlier attempts to start the run have shown. */
+export interface Attempts {
+	/** How many attempts under the lock have failed. */
+	failed: number;
+	/** Whether the node has waited for another run. */
+	hasWaited: boolean;
+	/** Whether the server has given the lock. Then its address is right. */
+	wasReached: boolean;
 }

@@ -1,35 +1,35 @@
 import { RunEvents } from '../threads/runEvents';
 import {
-	readRun,
-	stageOf,
 	type ConversationFacts,
-	type RunRecord,
-	findAnswer,
-	readThread,
 	endsWithCall,
-	messagesOf,
-	listRuns,
-	newestOf,
-	waitsForPerson,
-	mayBeLeftOver,
+	findAnswer,
 	joinRun,
+	listRuns,
+	mayBeLeftOver,
+	messagesOf,
+	newestOf,
+	readRun,
+	readThread,
+	type RunRecord,
 	SETTLING_MS,
+	stageOf,
+	waitsForPerson,
 } from '../threads/thread';
 import { FIRST_PAUSE_MS } from '../transport/clock';
 import { isTransient } from '../transport/failure';
 import { repeated, UNREACHABLE_MS } from './client';
 import { runsBeside } from './overlap';
 import {
-	Running,
-	RunState,
+	completedFrom,
 	failed,
 	resultFromEvents,
-	runFailed,
-	WITHOUT_ANSWER,
-	completedFrom,
 	runCancelled,
+	runFailed,
+	type Running,
+	type RunState,
+	WITHOUT_ANSWER,
 } from './result';
-import { RunClient, conversationOf } from './run';
+import { conversationOf, type RunClient } from './run';
 
 const SETTLING: Running = { status: 'running', isSettling: true };
 

@@ -1,9 +1,9 @@
 import { pick } from 'lodash';
-import { RunEvents, type Part } from '../threads/runEvents';
-import { waitsForPerson, type RunRecord } from '../threads/thread';
+
+import { type Part, RunEvents } from '../threads/runEvents';
+import { type RunRecord, waitsForPerson } from '../threads/thread';
 import { type Failure, failureMessage } from '../transport/failure';
-import { HANGING_ADVICE } from './run';
-import { RunKind } from './runBody';
+import type { RunKind } from './runBody';
 
 type Answer = Pick<RunEvents, 'output' | 'otherParts' | 'parts' | 'usage'> & {
 	/** ID of the assistant's last text. If the thread contains the answer, a message on the thread has this ID. */
@@ -157,6 +157,9 @@ const describe = (run?: RunRecord, silence = ''): string =>
 export function timedOut(what: string, advice?: string): NoAnswer {
 	return { ...failed(`${what} when the deadline came`, advice), status: 'timedOut' };
 }
+
+export const HANGING_ADVICE =
+	'If its server was restarted, the run may never end: end it with Thread: Cancel Run, or set "When the Thread Is Busy" to "Run Anyway".';
 
 export const STILL_RUNNING = timedOut(
 	'The run was still going on',

@@ -1,12 +1,9 @@
 import type { LockSupport } from '../threads/lockRecord';
-import { type Listener } from '../threads/runEvents';
-import { readConversation } from '../threads/thread';
-import type { RunIds } from '../threads/thread';
-import { Client } from './client';
-import { RunBody, Intent } from './runBody';
-import { RunFacts } from './result';
-
-/* The client, the settings and the request body of a run. */
+import type { Listener } from '../threads/runEvents';
+import { readConversation, type RunIds } from '../threads/thread';
+import type { Client } from './client';
+import type { RunFacts } from './result';
+import type { Intent, RunBody } from './runBody';
 
 /** A client for one run, with the IDs and the facts of this run. */
 export type RunClient = Client & RunIds & Pick<Run, 'facts'>;
@@ -37,20 +34,9 @@ export interface Run extends Client {
 	whenGivenUp?: 'leave' | 'cancel';
 }
 
-/**
- * The last run whose stream this process read to the end. The server stores an answer before it ends the stream. So
- * the node does not wait for this answer to be stored.
- */
-export const followedRun: { runId?: string } = {};
-
 /** Reads the conversation of a run's thread. Sets `facts.conversationId` if it is undefined. Never throws. */
 export async function conversationOf(run: Client & Pick<Run, 'threadId' | 'facts'>) {
 	const found = await readConversation(run, run.threadId);
 	run.facts.conversationId ??= found.conversationId;
 	return found;
 }
-
-/* The results of a run, with the messages for the user. */
-
-export const HANGING_ADVICE =
-	'If its server was restarted, the run may never end: end it with Thread: Cancel Run, or set "When the Thread Is Busy" to "Run Anyway".';

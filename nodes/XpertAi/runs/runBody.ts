@@ -1,4 +1,5 @@
-import { set, cloneDeep, get, omit, isEmpty, map } from 'lodash';
+import { cloneDeep, get, isEmpty, map, omit, set } from 'lodash';
+
 import type { ThreadState } from '../threads/thread';
 
 /** The body of a request that starts a run. */

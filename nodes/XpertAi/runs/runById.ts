@@ -2,8 +2,8 @@ import { abandonRun } from './cancelRun';
 import { waitForRunResult } from './followRun';
 import { withThread } from './overlap';
 import { readSettled } from './readRunState';
-import { RunState } from './result';
-import { RunClient, Run } from './run';
+import type { RunState } from './result';
+import type { Run, RunClient } from './run';
 
 /**
  * Reads the state of a run by its ID. Does not follow a run whose record cannot be read, because the ID may be wrong.

@@ -1,17 +1,14 @@
 import { compact } from 'lodash';
 
-import { conversationOf } from './run';
-import { waitForRunResult } from './followRun';
 import { abandonRun } from './cancelRun';
-import { withThread } from './overlap';
-import { executionStopped } from './result';
-import { withoutChanges } from './runBody';
-import type { Run } from './run';
-import type { NoAnswer, RunFacts, RunResult } from './result';
-import { isElsewhere, startInTurn } from './start';
-import type { StartedRun } from './start';
-import { checkDecision, waitsWithChanges, UNCONFIRMED_ADVICE } from './checkDecision';
+import { checkDecision, UNCONFIRMED_ADVICE, waitsWithChanges } from './checkDecision';
+import { waitForRunResult } from './followRun';
 import { waitInOneRequest } from './inOneRequest';
+import { withThread } from './overlap';
+import { executionStopped, type NoAnswer, type RunFacts, type RunResult } from './result';
+import { conversationOf, type Run } from './run';
+import { withoutChanges } from './runBody';
+import { isElsewhere, type StartedRun, startInTurn } from './start';
 
 /** Starts a run and waits for the answer. Never throws. */
 export async function runAndWait(run: Run): Promise<RunResult> {

@@ -1,30 +1,33 @@
 import { differenceBy } from 'lodash';
+
 import {
-	START_TRIES,
-	startRun,
-	readRun,
-	listRuns,
-	startedRuns,
-	newestOf,
-	readThread,
 	isUnasked,
+	listRuns,
+	newestOf,
+	readRun,
+	readThread,
+	type RunIds,
+	type RunRecord,
+	START_TRIES,
+	startedRuns,
+	startRun,
 } from '../threads/thread';
 import {
+	certainlyNotDone,
 	type Failure,
+	failureMessage,
 	isNoRoute,
 	isTransient,
-	certainlyNotDone,
-	failureMessage,
 } from '../transport/failure';
 import { abandonRun } from './cancelRun';
 import { type Client, repeated } from './client';
 import { explainRefusal } from './explainRefusal';
-import { Plan } from './planStart';
-import { type NoAnswer, failed, mayHaveArrived, executionStopped } from './result';
-import { type Run, conversationOf } from './run';
+import type { Following } from './followRun';
+import type { Plan } from './planStart';
+import { executionStopped, failed, mayHaveArrived, type NoAnswer } from './result';
+import { conversationOf, type Run } from './run';
 import { messageMarkOf } from './runBody';
-import { SentRun, NotYet, withoutRoutes, FIRST_POLL_MS } from './start';
-import { type TurnLock, START_MS } from './turnLock';
+import { START_MS, type TurnLock } from './turnLock';
 
 /**
  * Sends the request. If the server's answer is lost, searches for the started run.
@@ -105,4 +108,27 @@ async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
 		? messageMarkOf((await readThread(run, run.threadId, 1)).answer) === messageMark
 		: await isUnasked(run, await conversationOf(run), newestOf(before)?.updated_at);
 	return isOurs ? found.run_id : undefined;
+}
+
+/** A run that the server has started. */
+export type SentRun = RunIds & Following & Required<Pick<Following, 'joinId'>>;
+
+/** Why a run was not started now, although it may start later. */
+export interface NotYet {
+	/** The run that is active on the thread. */
+	blocking?: RunRecord;
+	/** Why a request failed. No request has started a run. */
+	failure?: Failure;
+}
+
+/** First pause after a failed attempt, and in the search for a run after a lost answer. */
+export const FIRST_POLL_MS = 500;
+
+/** Returns the result of a run on a server without the routes for background runs. */
+export function withoutRoutes({ routes }: Run, failure: Failure): NoAnswer {
+	// Remember a missing route only if the API itself reports it. A proxy may send a 404 while the server is down.
+	routes.areMissing ||= failure.missing === 'route';
+	const advice = 'Use Thread: Ask and Wait, which works on every server.';
+	const result = failed('This server starts no runs in the background', advice);
+	return { ...result, failure, lacksRoutes: true };
 }

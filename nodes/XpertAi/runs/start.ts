@@ -8,20 +8,15 @@ import {
 	START_TRIES,
 	startedRuns,
 } from '../threads/thread';
-import type { RunIds, RunRecord } from '../threads/thread';
-import { isNoRoute, isTransient } from '../transport/failure';
-import type { Failure } from '../transport/failure';
+import { type Failure, isNoRoute, isTransient } from '../transport/failure';
 import { watchRun } from './blockingRun';
-import { LAST_RUNS } from './overlap';
-import { busy, executionStopped, failed, failedBy, stillBusy, timedOut } from './result';
 import { repeated, UNREACHABLE_MS } from './client';
+import { LAST_RUNS, type OtherRuns } from './overlap';
+import { type Attempts, planFor } from './planStart';
+import { busy, executionStopped, failedBy, type NoAnswer, stillBusy, timedOut } from './result';
 import type { Run } from './run';
-import type { Following } from './followRun';
-import type { OtherRuns } from './overlap';
-import type { NoAnswer } from './result';
+import { FIRST_POLL_MS, type NotYet, sendOnce, type SentRun, withoutRoutes } from './sendStart';
 import { takeTurnLock, type TurnLock } from './turnLock';
-import { planFor } from './planStart';
-import { sendOnce } from './sendStart';
 
 /*
  * How a run starts. Two concurrent runs on one thread would lose messages. So on a thread that others may use:
@@ -34,9 +29,6 @@ import { sendOnce } from './sendStart';
  * own chat, which takes no lock. If the thread loses an answer then, the output contains `remembered: false`.
  */
 
-/** A run that the server has started. */
-export type SentRun = RunIds & Following & Required<Pick<Following, 'joinId'>>;
-
 export interface StartedRun extends SentRun {
 	/** The other runs of the thread when this run started. */
 	others: OtherRuns;
@@ -44,29 +36,8 @@ export interface StartedRun extends SentRun {
 	givenBack?: Promise<void>;
 }
 
-/** Why a run was not started now, although it may start later. */
-export interface NotYet {
-	/** The run that is active on the thread. */
-	blocking?: RunRecord;
-	/** Why a request failed. No request has started a run. */
-	failure?: Failure;
-}
-
-/** What earlier attempts to start the run have shown. */
-export interface Attempts {
-	/** How many attempts under the lock have failed. */
-	failed: number;
-	/** Whether the node has waited for another run. */
-	hasWaited: boolean;
-	/** Whether the server has given the lock. Then its address is right. */
-	wasReached: boolean;
-}
-
 /** How long a run with `whenBusy: 'fail'` waits for the lock. */
 const FAIL_WAIT_MS = 5_000;
-
-/** First pause after a failed attempt, and in the search for a run after a lost answer. */
-export const FIRST_POLL_MS = 500;
 
 /**
  * Starts a run in the three steps that are described above. Never throws.
@@ -192,13 +163,4 @@ async function listWithRetries(run: Run, { hasWaited, wasReached }: Attempts) {
 		const longestMs = failure.kind === 'network' && !wasReached ? 0 : UNREACHABLE_MS;
 		return !hasWaited && (waitedMs >= longestMs || isNoRoute(failure));
 	});
-}
-
-/** Returns the result of a run on a server without the routes for background runs. */
-export function withoutRoutes({ routes }: Run, failure: Failure): NoAnswer {
-	// Remember a missing route only if the API itself reports it. A proxy may send a 404 while the server is down.
-	routes.areMissing ||= failure.missing === 'route';
-	const advice = 'Use Thread: Ask and Wait, which works on every server.';
-	const result = failed('This server starts no runs in the background', advice);
-	return { ...result, failure, lacksRoutes: true };
 }

@@ -1,10 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
-
 import { z } from 'zod';
 
-import { messagesOf, senderOf, textOf, stateOf, threadState } from '../../threads/thread';
 import { declare } from '../../execution/operation';
 import { threadLocator } from '../../pickers/locators';
+import { messagesOf, senderOf, stateOf, textOf, threadState } from '../../threads/thread';
 
 export const get = declare({
 	value: 'get',

@@ -1,5 +1,6 @@
 import type { CodedOperation } from '../../execution/operation';
 import type { RunKind } from '../../runs/runBody';
+import type { OperationById } from './run/execute';
 import {
 	cancelFields,
 	decideFields,
@@ -8,7 +9,6 @@ import {
 	runFields,
 	startFields,
 } from './run/fields';
-import type { OperationById } from './run/execute';
 
 /* The imports are dynamic, so a process that only displays the node does not load the code of these operations. */
 

@@ -1,27 +1,28 @@
 import { get } from 'lodash';
-
-import { waitForRunResult } from 'nodes/XpertAi/runs/followRun';
 import { cancelRunning } from 'nodes/XpertAi/runs/cancelRun';
+import { repeated, withDeadline } from 'nodes/XpertAi/runs/client';
+import { waitForRunResult } from 'nodes/XpertAi/runs/followRun';
 import { withThread } from 'nodes/XpertAi/runs/overlap';
 import {
 	busy,
+	type Completed,
 	mayHaveArrived,
 	neverRan,
 	resultFromEvents,
+	type RunFacts,
 	stillBusy,
 } from 'nodes/XpertAi/runs/result';
+import type { Run } from 'nodes/XpertAi/runs/run';
 import {
 	filterValuesIn,
 	intentOf,
 	messageMarkOf,
+	type RunBody,
+	type RunKind,
 	withFileContexts,
 	withMessageMark,
 	withTarget,
 } from 'nodes/XpertAi/runs/runBody';
-import { repeated, withDeadline } from 'nodes/XpertAi/runs/client';
-import type { Run } from 'nodes/XpertAi/runs/run';
-import type { Completed, RunFacts } from 'nodes/XpertAi/runs/result';
-import type { RunBody, RunKind } from 'nodes/XpertAi/runs/runBody';
 import { startInTurn } from 'nodes/XpertAi/runs/start';
 import { RunEvents, sourcesOf } from 'nodes/XpertAi/threads/runEvents';
 import { readThread, threadState } from 'nodes/XpertAi/threads/thread';
@@ -30,7 +31,7 @@ import { EventReader } from 'nodes/XpertAi/transport/eventStream';
 import type { ApiRequest, Outcome, Send } from 'nodes/XpertAi/transport/request';
 
 import { no, parsing, success } from '../../support/send';
-import { type VirtualTime, virtualTime } from '../../support/virtualTime';
+import { virtualTime, type VirtualTime } from '../../support/virtualTime';
 import { answering, failure, listed, lost, mine } from '../threads/support/answering';
 import { recordedExchanges } from '../threads/support/recorded';
 import { lockServer } from './support/lockServer';

@@ -1,6 +1,7 @@
-import { type Run } from 'nodes/XpertAi/runs/run';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { waitInOneRequest } from 'nodes/XpertAi/runs/inOneRequest';
+import type { Run } from 'nodes/XpertAi/runs/run';
+
 import { parsing, success } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
 import { listed, mine } from '../threads/support/answering';

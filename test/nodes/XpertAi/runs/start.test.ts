@@ -1,11 +1,18 @@
 import { withDeadline } from 'nodes/XpertAi/runs/client';
-import { takeTurn, waitForTurn } from 'nodes/XpertAi/runs/turns';
 import { openByKey, openNew } from 'nodes/XpertAi/runs/openConversation';
+import { takeTurn, waitForTurn } from 'nodes/XpertAi/runs/turns';
 import type { Owner } from 'nodes/XpertAi/threads/thread';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
+
 import { no, success } from '../../support/send';
-import { answering, bodiesOf, failure, listed, lost } from '../threads/support/answering';
-import type { Answer } from '../threads/support/answering';
+import {
+	type Answer,
+	answering,
+	bodiesOf,
+	failure,
+	listed,
+	lost,
+} from '../threads/support/answering';
 
 const SECOND = 1000;
 

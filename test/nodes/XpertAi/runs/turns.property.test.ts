@@ -1,13 +1,13 @@
 import fc from 'fast-check';
-
-import { type NoAnswer } from 'nodes/XpertAi/runs/result';
-import { intentOf } from 'nodes/XpertAi/runs/runBody';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
+import type { NoAnswer } from 'nodes/XpertAi/runs/result';
+import { intentOf } from 'nodes/XpertAi/runs/runBody';
 import { type StartedRun, startInTurn } from 'nodes/XpertAi/runs/start';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
+
+import { PROPERTY_RUNS } from '../../../support/propertyRuns';
 import { no, parsing, success } from '../../support/send';
 import { Timeline } from '../../support/timeline';
-import { PROPERTY_RUNS } from '../../../support/propertyRuns';
 import { lockServer } from './support/lockServer';
 import { MINUTE, saying, SECOND } from './support/run';
 

@@ -21,9 +21,9 @@ import {
 import type { IDataObject, INodeExecutionData, NodeApiError } from 'n8n-workflow';
 import { z } from 'zod';
 
+import type { HintContext, ItemError, StatusHints } from '../../../execution/apiError';
 import { readUploadFile } from '../../../execution/binary';
 import type { FieldValues } from '../../../execution/fields';
-import type { HintContext, ItemError, StatusHints } from '../../../execution/apiError';
 import { type Item, redactIds } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import {
@@ -44,20 +44,27 @@ import {
 	timeoutSeconds,
 } from '../../../execution/runOperation';
 import { quoted } from '../../../execution/userInput';
-import { readOrFollow } from '../../../runs/runById';
 import { cancelRunById } from '../../../runs/cancelRun';
-import { filterValuesIn, withFileContexts } from '../../../runs/runBody';
-import { withDeadline } from '../../../runs/client';
-import type { Run } from '../../../runs/run';
+import { type Client, withDeadline } from '../../../runs/client';
+import { openByKey, openNew } from '../../../runs/openConversation';
 import type { Completed, Interrupted, NoAnswer, RunFacts } from '../../../runs/result';
-import type { RunKind } from '../../../runs/runBody';
-import type { Client } from '../../../runs/client';
+import type { Run } from '../../../runs/run';
+import { filterValuesIn, type RunKind, withFileContexts } from '../../../runs/runBody';
+import { readOrFollow } from '../../../runs/runById';
 import { runAndWait, startOnly } from '../../../runs/runThread';
 import { takeTurn, type Turn, waitForTurn } from '../../../runs/turns';
-import { openByKey, openNew } from '../../../runs/openConversation';
 import { lockSupportOf } from '../../../threads/lockRecord';
-import { Citations, passagesIn, Sources, sourcesOf, stepsOf } from '../../../threads/runEvents';
-import type { CitationStyle, Listener, Part, Source } from '../../../threads/runEvents';
+import {
+	Citations,
+	type CitationStyle,
+	type Listener,
+	type Part,
+	passagesIn,
+	type Source,
+	Sources,
+	sourcesOf,
+	stepsOf,
+} from '../../../threads/runEvents';
 import {
 	deleteConversation,
 	forgetOwner,

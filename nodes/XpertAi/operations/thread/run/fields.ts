@@ -3,7 +3,6 @@ import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
 import {
-	OF_TOOLS,
 	additionalFieldsJson,
 	booleanField,
 	choiceField,
@@ -11,6 +10,7 @@ import {
 	idField,
 	jsonField,
 	numberField,
+	OF_TOOLS,
 	optionsField,
 	simplifyFields,
 	textField,

@@ -3,18 +3,23 @@ import { CHAT_TRIGGER_NODE_TYPE, type INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { binariesOf } from '../../../execution/binary';
-import { checkedKey, conversationKeyOf, refuseMissing } from '../../../execution/identity';
-import { isInLoop, isTool, readOutput } from '../../../execution/outputs';
-import { type Naming, fieldName, isNamedIn, typedValue } from '../../../execution/userInput';
-import { mergeAdditionalFields } from '../../../execution/runOperation';
 import type { FieldValues } from '../../../execution/fields';
+import { checkedKey, conversationKeyOf, refuseMissing } from '../../../execution/identity';
 import type { Item } from '../../../execution/item';
+import { isInLoop, isTool, readOutput } from '../../../execution/outputs';
+import { mergeAdditionalFields } from '../../../execution/runOperation';
+import { fieldName, isNamedIn, type Naming, typedValue } from '../../../execution/userInput';
+import { changedArguments, runBodies } from '../../../payloads/bodies';
 import { derivedId } from '../../../payloads/common';
 import { missingValueIn, standsForMissing } from '../../../payloads/identity';
-import { changedArguments, runBodies } from '../../../payloads/bodies';
-import { MESSAGE_KEYS, filterValuesIn, intentOf } from '../../../runs/runBody';
-import type { RunBody, RunKind } from '../../../runs/runBody';
-import { rowName, valuesOfRows, type Row } from '../../shared/rowValues';
+import {
+	filterValuesIn,
+	intentOf,
+	MESSAGE_KEYS,
+	type RunBody,
+	type RunKind,
+} from '../../../runs/runBody';
+import { type Row, rowName, valuesOfRows } from '../../shared/rowValues';
 import { askedFields, decisionField, runOptions, runSettings } from './fields';
 
 const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
