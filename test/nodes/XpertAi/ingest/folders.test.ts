@@ -1,6 +1,7 @@
-import { Folders, inFolder } from 'nodes/XpertAi/ingest/storing';
+import { Folders, inFolder } from 'nodes/XpertAi/ingest/folders';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
+
 import { calling } from '../../support/send';
 
 const KB = '1ce4c698-25dd-471c-817d-94cd2c4cce13';

@@ -1,19 +1,23 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import fc from 'fast-check';
 import { add, chunk, map, mergeWith, pick, range } from 'lodash';
-
-import { serialize } from 'nodes/XpertAi/ingest/answers';
-import type { DocumentFact, ReadyDocument } from 'nodes/XpertAi/ingest/answers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type DocumentFact, type ReadyDocument, serialize } from 'nodes/XpertAi/ingest/answers';
+import { Folders } from 'nodes/XpertAi/ingest/folders';
+import {
+	batches,
+	type BatchLimits,
+	Storer,
+	type Storing,
+	uploadFiles,
+} from 'nodes/XpertAi/ingest/storing';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
-import { Folders, Storer, batches, uploadFiles } from 'nodes/XpertAi/ingest/storing';
-import type { BatchLimits, Storing } from 'nodes/XpertAi/ingest/storing';
 import { OutageBudget, type RetryLimits } from 'nodes/XpertAi/transport/call';
-import type { Failure } from 'nodes/XpertAi/transport/failure';
 import type { Clock } from 'nodes/XpertAi/transport/clock';
+import type { Failure } from 'nodes/XpertAi/transport/failure';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
+
 import { prepared } from '../../support/documents';
-import { type RawSend, calling, parsing } from '../../support/send';
+import { calling, parsing, type RawSend } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
 import { BulkServer, type Fault, type ModelDocument, REBUILDING } from './support/bulkServer';
 import { answered, broken, failed, succeeded } from './support/outcomes';

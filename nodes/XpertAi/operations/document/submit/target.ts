@@ -1,32 +1,38 @@
 import { createHash, hash, randomUUID } from 'crypto';
-
 import { compact, isObject, map, pick, sumBy } from 'lodash';
 import { NodeOperationError } from 'n8n-workflow';
 
-import type { Item } from '../../../execution/item';
 import type { ItemError } from '../../../execution/apiError';
+import type { Item } from '../../../execution/item';
 import { asJson } from '../../../execution/outputs';
-import { fetchStatuses, processingState } from '../../../ingest/answers';
-import type { Documents, Fact, ReadyDocument, Statuses } from '../../../ingest/answers';
+import {
+	type Documents,
+	type Fact,
+	fetchStatuses,
+	processingState,
+	type ReadyDocument,
+	type Statuses,
+} from '../../../ingest/answers';
+import { Folders, inFolder } from '../../../ingest/folders';
 import { MARKS, ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
 import { compareDocuments, planDocuments } from '../../../ingest/planDocuments';
 import { Processing } from '../../../ingest/processing';
 import { SeenDocuments } from '../../../ingest/seenDocuments';
-import { Folders, Storer, inFolder, uploadFiles } from '../../../ingest/storing';
+import { Storer, uploadFiles } from '../../../ingest/storing';
 import { derivedId, isUuid } from '../../../payloads/common';
 import { type DocumentRecord, unsignedAddress } from '../../../payloads/document';
 import { isRejection } from '../../../transport/failure';
 import { UPLOAD_SECONDS } from '../../shared/fields';
 import {
-	OUTCOME_NAMES,
-	type Origin,
-	type Submission,
 	asHint,
 	documentsError,
+	type Origin,
+	OUTCOME_NAMES,
 	outermostMode,
+	type Submission,
 } from './report';
-import { type Source, keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './settings';
-import { type FoundDocument, type SourceDocuments, refusedKeys } from './sources';
+import { keyOwner, knowledgebaseRoutes, memoryPlaceOf, type Source } from './settings';
+import { type FoundDocument, refusedKeys, type SourceDocuments } from './sources';
 
 type Document = ReadyDocument<Origin>;
 type Processed = Extract<Fact<Origin>, { outcome: 'processed' }>;
