@@ -1,7 +1,6 @@
-import { chunk, compact, map, omit, some } from 'lodash';
+import { chunk, compact, map } from 'lodash';
 import { z } from 'zod';
 
-import { numberIfAny, textIfAny } from '../payloads/common';
 import { type ApiClient, call } from '../transport/call';
 import {
 	type Failure,
@@ -11,82 +10,10 @@ import {
 	isTooLarge,
 	mayBePartlyDone,
 } from '../transport/failure';
-import { multipartBody, UPLOADS_AT_ONCE } from '../transport/multipart';
-import {
-	answeredRecords,
-	type Documents,
-	type Fact,
-	type ReadyDocument,
-	serialize,
-} from './answers';
+import { answeredRecords, type Documents, type Fact, type ReadyDocument } from './answers';
 import { Folders } from './folders';
 import type { SourceMemory } from './memory';
-
-/** Either a document to store, or a fact to pass on. */
-type Step<Origin> = ReadyDocument<Origin> | Fact<Origin>;
-type Steps<Origin> = Array<Step<Origin>>;
-
-/** The fields that the node uses from the answer to an upload. */
-const uploadedFile = z.object({ url: z.string().min(1), id: textIfAny, size: numberIfAny });
-
-interface Uploading<Origin> {
-	documents: Documents<Origin>;
-	client: ApiClient;
-	timeoutMs: number;
-	/** Uploads start only while `canSend` is true. */
-	gate: { readonly canSend: boolean };
-	/** If `refusal` is set, no files are uploaded. */
-	memory?: { readonly refusal?: Failure };
-}
-
-/**
- * Uploads the files of documents, several at once (E16). Yields the documents in their original order. If an upload
- * fails, yields a fact instead of the document. An upload can be repeated, because an unused file does no harm.
- *
- * @throws an error of the document source
- */
-export async function* uploadFiles<Origin>(all: Uploading<Origin>): AsyncGenerator<Steps<Origin>> {
-	const { documents, client, timeoutMs, gate, memory } = all;
-	const inFlight: Array<Promise<Steps<Origin>>> = [];
-	const upload = async (document: ReadyDocument<Origin>): Promise<Steps<Origin>> => {
-		try {
-			if (!document.file) return [document];
-			if (!gate.canSend) return [{ document, outcome: 'notSent' }];
-			const unsent = { document, outcome: 'notSent', batch: 0, attempts: 0 } as const;
-			if (memory?.refusal) return [{ ...unsent, failure: memory.refusal }];
-			const content = await document.file();
-			const body = () => multipartBody(content, {});
-			const request = { method: 'POST', repeatable: true, path: '/v1/file', body } as const;
-			const result = await call(client, { ...request, schema: uploadedFile, timeoutMs });
-			const { answer, failure, attempts } = result;
-			if (!answer) {
-				const outcome = failure.status === undefined ? 'notSent' : 'rejected';
-				return [{ document, outcome, failure, batch: 0, attempts }];
-			}
-			const { url: fileUrl, id: storageFileId, size } = answer;
-			const record = { ...document.record, ...content.fields, fileUrl, storageFileId, size };
-			const ready = { ...omit(document, 'file'), isUploaded: true, record, ...serialize(record) };
-			return [{ outcome: 'uploaded', hadNul: content.hadNul }, ready];
-		} catch (error) {
-			return [{ document, outcome: 'unreadable', error }];
-		}
-	};
-	try {
-		for await (const group of documents) {
-			// If uploads are in progress, documents without a file are queued too, to keep the order.
-			const isQueued = inFlight.length > 0 || some(group, 'file');
-			if (!isQueued) yield group;
-			for (const document of isQueued ? group : []) {
-				inFlight.push(upload(document));
-				if (inFlight.length >= UPLOADS_AT_ONCE) yield (await inFlight.shift()) ?? [];
-			}
-		}
-		while (inFlight.length > 0) yield (await inFlight.shift()) ?? [];
-	} finally {
-		// Waits for all uploads, because they may still read files when the consumer stops early.
-		await Promise.allSettled(inFlight);
-	}
-}
+import type { Step } from './uploads';
 
 type Batch<Origin> = Array<ReadyDocument<Origin>>;
 

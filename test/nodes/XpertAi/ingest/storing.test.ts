@@ -3,13 +3,8 @@ import { add, chunk, map, mergeWith, pick, range } from 'lodash';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type DocumentFact, type ReadyDocument, serialize } from 'nodes/XpertAi/ingest/answers';
 import { Folders } from 'nodes/XpertAi/ingest/folders';
-import {
-	batches,
-	type BatchLimits,
-	Storer,
-	type Storing,
-	uploadFiles,
-} from 'nodes/XpertAi/ingest/storing';
+import { batches, type BatchLimits, Storer, type Storing } from 'nodes/XpertAi/ingest/storing';
+import { uploadFiles } from 'nodes/XpertAi/ingest/uploads';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { OutageBudget, type RetryLimits } from 'nodes/XpertAi/transport/call';
 import type { Clock } from 'nodes/XpertAi/transport/clock';
