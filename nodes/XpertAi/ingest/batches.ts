@@ -1,0 +1,43 @@
+import type { Fact, ReadyDocument } from './answers';
+import type { Storing } from './storing';
+
+export type Batch<Origin> = Array<ReadyDocument<Origin>>;
+
+/** Limits of a batch. A document that is larger than `maxBytes` is sent alone. */
+export interface BatchLimits {
+	maxCount: number;
+	/** Maximum number of documents in the first batch. A small first batch shows early whether all documents fail. */
+	firstCount?: number;
+	maxBytes: number;
+	/** Bytes to keep free for the journal: `once` per batch, and `each` per document. */
+	reserved?: { once: number; each: number };
+}
+
+/** Groups documents into batches, in order. Facts among the documents are yielded immediately. */
+export async function* batches<Origin>(
+	documents: Storing<Origin>['documents'],
+	{ maxCount, firstCount = maxCount, maxBytes, reserved = { once: 0, each: 0 } }: BatchLimits,
+): AsyncGenerator<Batch<Origin> | Fact<Origin>> {
+	let batch: Batch<Origin> = [];
+	let limit = Math.min(firstCount, maxCount);
+	// JSON needs one byte for `[`, and one byte after each document for `,` or `]`.
+	const room = maxBytes - reserved.once - 1;
+	let left = room;
+	for await (const group of documents)
+		for (const document of group) {
+			if ('outcome' in document) {
+				yield document;
+				continue;
+			}
+			const bytes = document.bytes + 1 + reserved.each;
+			if (batch.length > 0 && (batch.length >= limit || bytes > left)) {
+				yield batch;
+				batch = [];
+				left = room;
+				limit = maxCount;
+			}
+			left -= bytes;
+			batch.push(document);
+		}
+	if (batch.length > 0) yield batch;
+}
