@@ -1,4 +1,4 @@
-import type { Fact, ReadyDocument } from './answers';
+import type { Fact, ReadyDocument } from './facts';
 import type { Storing } from './storing';
 
 export type Batch<Origin> = Array<ReadyDocument<Origin>>;

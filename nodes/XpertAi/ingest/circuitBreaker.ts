@@ -1,6 +1,7 @@
 import { EVERY_UUID } from '../payloads/common';
 import { failureMessage } from '../transport/failure';
-import { type Fact, processingFlaw } from './answers';
+import { processingFlaw } from './answers';
+import type { Fact } from './facts';
 
 type Stage = 'upload' | 'storing' | 'processing';
 

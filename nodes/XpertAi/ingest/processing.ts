@@ -1,10 +1,18 @@
 import { chunk, clamp } from 'lodash';
 
 import { IDS_PER_ADDRESS } from '../transport/api';
+import { FIRST_PAUSE_MS, longerPause, MINUTE_MS } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import { FIRST_PAUSE_MS, MINUTE_MS, longerPause } from '../transport/clock';
-import { IDS_TO_START, fetchStatuses, listWith, processingEndOf, statusesById } from './answers';
-import type { KnowledgebaseRoutes, ProcessedFact, ProcessingStatus } from './answers';
+import {
+	fetchStatuses,
+	IDS_TO_START,
+	type KnowledgebaseRoutes,
+	listWith,
+	processingEndOf,
+	type ProcessingStatus,
+	statusesById,
+} from './answers';
+import type { ProcessedFact } from './facts';
 
 const REQUESTS_AT_ONCE = 5;
 const MAX_IDS_TO_START = 100;

@@ -10,8 +10,9 @@ import {
 	isTooLarge,
 	mayBePartlyDone,
 } from '../transport/failure';
-import { answeredRecords, type Documents, type Fact } from './answers';
+import { answeredRecords } from './answers';
 import { type Batch, batches, type BatchLimits } from './batches';
+import type { Documents, Fact } from './facts';
 import { Folders } from './folders';
 import type { SourceMemory } from './memory';
 import type { Step } from './uploads';

@@ -5,7 +5,7 @@ import { numberIfAny, textIfAny } from '../payloads/common';
 import { type ApiClient, call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import { multipartBody, UPLOADS_AT_ONCE } from '../transport/multipart';
-import { type Documents, type Fact, type ReadyDocument, serialize } from './answers';
+import { type Documents, type Fact, type ReadyDocument, serialize } from './facts';
 
 /** Either a document to store, or a fact to pass on. */
 export type Step<Origin> = ReadyDocument<Origin> | Fact<Origin>;

@@ -1,4 +1,5 @@
-import { type ReadyDocument, serialize } from '../../../nodes/XpertAi/ingest/answers';
+import { type ReadyDocument, serialize } from 'nodes/XpertAi/ingest/facts';
+
 import type { DocumentRecord } from '../../../nodes/XpertAi/payloads/document';
 
 /** A document as it waits to be sent; its origin is its place. */

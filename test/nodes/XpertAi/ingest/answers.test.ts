@@ -1,6 +1,5 @@
-import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-
+import { readdirSync, readFileSync } from 'node:fs';
 import {
 	answeredRecords,
 	fetchStatuses,
@@ -10,10 +9,11 @@ import {
 	statusesById,
 	switchDocuments,
 } from 'nodes/XpertAi/ingest/answers';
-import type { ReadyDocument } from 'nodes/XpertAi/ingest/answers';
+import type { ReadyDocument } from 'nodes/XpertAi/ingest/facts';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
-import type { Failure } from 'nodes/XpertAi/transport/failure';
 import { answerIssue } from 'nodes/XpertAi/transport/answer';
+import type { Failure } from 'nodes/XpertAi/transport/failure';
+
 import { prepared } from '../../support/documents';
 import { calling, success } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';

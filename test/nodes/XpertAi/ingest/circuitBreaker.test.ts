@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-
 import { CircuitBreaker } from 'nodes/XpertAi/ingest/circuitBreaker';
-import type { Fact } from 'nodes/XpertAi/ingest/answers';
+import type { Fact } from 'nodes/XpertAi/ingest/facts';
+
 import { prepared } from '../../support/documents';
 import { failure } from './support/outcomes';
 

@@ -1,14 +1,17 @@
-import { hash } from 'node:crypto';
-
 import { chunk, range } from 'lodash';
-
-import { compareDocuments, planDocuments } from 'nodes/XpertAi/ingest/planDocuments';
-import type { Comparison } from 'nodes/XpertAi/ingest/planDocuments';
+import { hash } from 'node:crypto';
+import type { ProcessingStatus } from 'nodes/XpertAi/ingest/answers';
+import type { ReadyDocument } from 'nodes/XpertAi/ingest/facts';
 import { Fingerprints, MARKS, storedEntry } from 'nodes/XpertAi/ingest/memory/fingerprints';
-import type { ProcessingStatus, ReadyDocument } from 'nodes/XpertAi/ingest/answers';
+import {
+	compareDocuments,
+	type Comparison,
+	planDocuments,
+} from 'nodes/XpertAi/ingest/planDocuments';
 import { derivedId } from 'nodes/XpertAi/payloads/common';
 import { IDS_PER_ADDRESS } from 'nodes/XpertAi/transport/api';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
+
 import { prepared } from '../../support/documents';
 import { failure } from './support/outcomes';
 

@@ -1,13 +1,10 @@
 import fc from 'fast-check';
 import { range } from 'lodash';
-
+import type { KnowledgebaseRoutes, ProcessingEnd } from 'nodes/XpertAi/ingest/answers';
+import type { ProcessedFact } from 'nodes/XpertAi/ingest/facts';
 import { Processing } from 'nodes/XpertAi/ingest/processing';
-import type {
-	KnowledgebaseRoutes,
-	ProcessedFact,
-	ProcessingEnd,
-} from 'nodes/XpertAi/ingest/answers';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
+
 import { calling } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
 import { answered, failed, succeeded } from './support/outcomes';

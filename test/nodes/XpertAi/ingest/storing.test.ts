@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { add, chunk, map, mergeWith, pick, range } from 'lodash';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type DocumentFact, type ReadyDocument, serialize } from 'nodes/XpertAi/ingest/answers';
 import { batches, type BatchLimits } from 'nodes/XpertAi/ingest/batches';
+import { type DocumentFact, type ReadyDocument, serialize } from 'nodes/XpertAi/ingest/facts';
 import { Folders } from 'nodes/XpertAi/ingest/folders';
 import { Storer, type Storing } from 'nodes/XpertAi/ingest/storing';
 import { uploadFiles } from 'nodes/XpertAi/ingest/uploads';

@@ -14,13 +14,13 @@ import {
 } from 'lodash';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import type { Item } from '../../../execution/item';
-import { documentExtension } from '../../../execution/binary';
 import type { ItemError, NamedId } from '../../../execution/apiError';
+import { documentExtension } from '../../../execution/binary';
+import type { Item } from '../../../execution/item';
 import { type AnswerOutput, asJson, mayContinue, rawOutput } from '../../../execution/outputs';
-import { processingEndOf, processingFlaw } from '../../../ingest/answers';
-import type { DocumentFact, Fact, ProcessingEnd, ReadyDocument } from '../../../ingest/answers';
+import { type ProcessingEnd, processingEndOf, processingFlaw } from '../../../ingest/answers';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
+import type { DocumentFact, Fact, ReadyDocument } from '../../../ingest/facts';
 import type { DocumentName, MemoryTroubles } from '../../../ingest/memory';
 import type { PlannedAction } from '../../../ingest/planDocuments';
 import {
@@ -33,7 +33,7 @@ import {
 import type { Send } from '../../../transport/request';
 import { SOURCES, WITH_A_FILE } from './fields';
 import type { SubmitSettings } from './settings';
-import { type SourceDocuments, readDocuments } from './sources';
+import { readDocuments, type SourceDocuments } from './sources';
 
 /** Words for the counts of document outcomes, such as `2 stored`. */
 const OUTCOMES = {

@@ -14,21 +14,21 @@ import {
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
+import type { ItemError } from '../../../execution/apiError';
 import {
 	type BinaryField,
-	MIME_TYPES,
-	NUL,
-	UNKNOWN_TYPE,
 	binaryOf,
 	documentExtension,
 	firstBytes,
 	isTextHead,
+	MIME_TYPES,
+	NUL,
 	readUploadFile,
 	refuseFile,
 	textChunks,
+	UNKNOWN_TYPE,
 } from '../../../execution/binary';
 import type { FieldValues } from '../../../execution/fields';
-import type { ItemError } from '../../../execution/apiError';
 import {
 	checkedKey,
 	identityText,
@@ -41,21 +41,21 @@ import {
 } from '../../../execution/identity';
 import type { Item } from '../../../execution/item';
 import {
-	type Naming,
 	fieldName,
 	groupSchema,
 	isFilled,
 	isNothing,
+	type Naming,
 	quoted,
 	textIfGiven,
 	typedValue,
 } from '../../../execution/userInput';
-import type { SourceFile } from '../../../ingest/answers';
+import type { SourceFile } from '../../../ingest/facts';
 import { type FileRecord, jsonRecords } from '../../../ingest/jsonRecords';
 import {
-	LONE_SURROGATE_RULE,
 	hasLoneSurrogate,
 	isUuid,
+	LONE_SURROGATE_RULE,
 	utcText,
 	withSortedKeys,
 } from '../../../payloads/common';

@@ -5,14 +5,8 @@ import { NodeOperationError } from 'n8n-workflow';
 import type { ItemError } from '../../../execution/apiError';
 import type { Item } from '../../../execution/item';
 import { asJson } from '../../../execution/outputs';
-import {
-	type Documents,
-	type Fact,
-	fetchStatuses,
-	processingState,
-	type ReadyDocument,
-	type Statuses,
-} from '../../../ingest/answers';
+import { fetchStatuses, processingState, type Statuses } from '../../../ingest/answers';
+import type { Documents, Fact, ReadyDocument } from '../../../ingest/facts';
 import { Folders, inFolder } from '../../../ingest/folders';
 import { MARKS, ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
 import { compareDocuments, planDocuments } from '../../../ingest/planDocuments';

@@ -1,19 +1,18 @@
 import { map } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
-
-import { processingEndOf, processingFlaw, serialize } from 'nodes/XpertAi/ingest/answers';
-import type { ProcessingEnd } from 'nodes/XpertAi/ingest/answers';
+import { type ProcessingEnd, processingEndOf, processingFlaw } from 'nodes/XpertAi/ingest/answers';
+import { serialize } from 'nodes/XpertAi/ingest/facts';
+import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import {
-	type Origin,
-	Submission,
 	counted,
 	documentItem,
 	documentsError,
-	processingAdvice,
+	type Origin,
 	plainFailure,
+	processingAdvice,
+	Submission,
 	troubleHints,
 } from 'nodes/XpertAi/operations/document/submit/report';
-import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { failureMessage } from 'nodes/XpertAi/transport/failure';
@@ -21,6 +20,7 @@ import { itemOf } from 'test/nodes/support/context';
 import { prepared } from 'test/nodes/support/documents';
 import { thrownBy } from 'test/nodes/support/thrown';
 import { sequence } from 'test/sandbox/support/recordings';
+
 import { failure } from '../../../ingest/support/outcomes';
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';
