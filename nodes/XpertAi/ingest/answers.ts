@@ -1,11 +1,9 @@
-import { chunk, compact, get, uniq } from 'lodash';
+import { chunk, get } from 'lodash';
 import { z } from 'zod';
 
-import { IDS_PER_ADDRESS } from '../transport/api';
 import type { Call, Result } from '../transport/call';
 import type { Clock } from '../transport/clock';
-import { type Failure, failureMessage } from '../transport/failure';
-import { sanitize } from '../transport/sanitize';
+import type { Failure } from '../transport/failure';
 import type { ReadyDocument } from './facts';
 
 const NOT_LISTED = 'it does not list the documents that it should';
@@ -64,63 +62,6 @@ function isSameSource({ record: { sourceType, sourceKey } }: Sent, record: unkno
 	return get(record, 'sourceType') === sourceType && get(record, 'sourceKey') === sourceKey;
 }
 
-const processingStatus = z
-	.object({
-		id: z.string(),
-		status: z.string().nullish(),
-		progress: z.number().nullish(),
-		processMsg: z.string().nullish(),
-	})
-	.passthrough();
-
-export type ProcessingStatus = z.infer<typeof processingStatus>;
-
-/** `none`: no processing, e.g. because the document was disabled. */
-type ProcessingState = 'finish' | 'error' | 'cancel' | 'running' | 'none';
-
-/** Maps a status to a state. Servers use several names for intermediate states, so unknown names become `running`. */
-export function processingState(status: ProcessingStatus | undefined): ProcessingState {
-	const name = status?.status;
-	if (!name || name === 'none') return 'none';
-	return name === 'finish' || name === 'error' || name === 'cancel' ? name : 'running';
-}
-
-/** The last known state of the processing of a document. */
-export interface ProcessingEnd {
-	state: ProcessingState;
-	processMsg?: string;
-	/** Whether the run stopped waiting because the processing made no progress. */
-	isStuck?: boolean;
-	/** Whether the server has no route for processing. */
-	hasNoRoute?: boolean;
-	/** Why the processing could not be started. */
-	failure?: Failure;
-}
-
-/** Returns the state and the sanitized message of a status. */
-export function processingEndOf(status: ProcessingStatus | undefined): ProcessingEnd {
-	return { state: processingState(status), processMsg: sanitize(status?.processMsg ?? '') };
-}
-
-const FLAWS: Partial<Record<ProcessingState, string>> = {
-	error: 'could not be processed',
-	cancel: 'was stored, but its processing was cancelled',
-	none: 'is stored, but not being processed',
-};
-
-const STUCK =
-	'is stored, but an earlier run has started its processing and the server shows no progress';
-
-/** Explains why assistants cannot find a stored document. Returns `undefined` if there is nothing to explain. */
-export function processingFlaw(end: ProcessingEnd): string | undefined {
-	const { state, processMsg, failure, hasNoRoute, isStuck } = end;
-	if (hasNoRoute) return undefined;
-	if (failure)
-		return `The document is stored, but its processing could not be started. ${failureMessage(failure)}`;
-	const flaw = isStuck ? STUCK : FLAWS[state];
-	return flaw && `The document ${flaw}${processMsg ? `: ${processMsg}` : ''}`;
-}
-
 /** The routes to store documents, to start their processing, and to read their statuses. */
 export interface KnowledgebaseRoutes {
 	/** Sends a request with the retry policy. All requests to these routes are safe to repeat. */
@@ -130,46 +71,6 @@ export interface KnowledgebaseRoutes {
 	statusPath: (ids: string[]) => string;
 	clock: Clock;
 	signal?: AbortSignal;
-}
-
-/** Statuses by document ID in lower case. If `failure` is set, some statuses are missing. */
-export interface Statuses {
-	statuses: Map<string, ProcessingStatus>;
-	failure?: Failure;
-}
-
-/**
- * Fetches processing statuses. Sends one request at a time, because the live server is slower with concurrent requests.
- *
- * @param requiredId ID of a document on the server. Each answer must list this document, because a proxy may answer
- * with an empty list.
- * @returns the statuses of documents on the server; incomplete if a request failed or the execution was stopped
- */
-export async function fetchStatuses(
-	ids: string[],
-	routes: Pick<KnowledgebaseRoutes, 'send' | 'statusPath' | 'signal'>,
-	requiredId?: string,
-): Promise<Statuses> {
-	const statuses: Statuses['statuses'] = new Map();
-	const required = compact([requiredId]);
-	for (const part of chunk(ids, IDS_PER_ADDRESS)) {
-		if (routes.signal?.aborted) break;
-		const path = routes.statusPath(uniq([...part, ...required]));
-		const outcome = await routes.send({ method: 'GET', path, schema: listWith(required) });
-		if (!outcome.ok) return { statuses, failure: outcome.failure };
-		for (const [id, status] of statusesById(outcome.answer)) statuses.set(id, status);
-	}
-	return { statuses };
-}
-
-/** Reads the statuses in an answer. The map keys are document IDs in lower case. Ignores invalid entries. */
-export function statusesById(answer: unknown): Map<string, ProcessingStatus> {
-	const entries: unknown[] = Array.isArray(answer) ? answer : [];
-	return new Map(
-		entries
-			.flatMap((entry) => processingStatus.safeParse(entry).data ?? [])
-			.map((status) => [status.id.toLowerCase(), status] as const),
-	);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { EVERY_UUID } from '../payloads/common';
 import { failureMessage } from '../transport/failure';
-import { processingFlaw } from './answers';
 import type { Fact } from './facts';
+import { processingFlaw } from './statuses';
 
 type Stage = 'upload' | 'storing' | 'processing';
 

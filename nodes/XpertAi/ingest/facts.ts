@@ -1,7 +1,7 @@
 import type { DocumentRecord } from '../payloads/document';
 import type { Failure } from '../transport/failure';
 import type { UploadFile } from '../transport/multipart';
-import type { ProcessingEnd, ProcessingStatus } from './answers';
+import type { ProcessingEnd, ProcessingStatus } from './statuses';
 
 /** The file of a document, as read from the source. */
 export interface SourceFile extends UploadFile {

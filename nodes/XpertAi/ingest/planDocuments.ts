@@ -1,7 +1,7 @@
 import { IDS_PER_ADDRESS } from '../transport/api';
-import { processingState, type ProcessingStatus, type Statuses } from './answers';
 import type { Documents, ReadyDocument } from './facts';
 import type { SourceMemory } from './memory';
+import { processingState, type ProcessingStatus, type Statuses } from './statuses';
 
 /** Size in bytes at which `compareDocuments` stops collecting documents and checks their statuses. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;

@@ -3,16 +3,9 @@ import { chunk, clamp } from 'lodash';
 import { IDS_PER_ADDRESS } from '../transport/api';
 import { FIRST_PAUSE_MS, longerPause, MINUTE_MS } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import {
-	fetchStatuses,
-	IDS_TO_START,
-	type KnowledgebaseRoutes,
-	listWith,
-	processingEndOf,
-	type ProcessingStatus,
-	statusesById,
-} from './answers';
+import { IDS_TO_START, type KnowledgebaseRoutes, listWith } from './answers';
 import type { ProcessedFact } from './facts';
+import { fetchStatuses, processingEndOf, type ProcessingStatus, statusesById } from './statuses';
 
 const REQUESTS_AT_ONCE = 5;
 const MAX_IDS_TO_START = 100;

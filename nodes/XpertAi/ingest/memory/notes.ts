@@ -1,12 +1,12 @@
 import { hash } from 'crypto';
-
 import { chunk, pick, range, sumBy } from 'lodash';
 import { z } from 'zod';
 
 import { derivedId } from '../../payloads/common';
 import type { Failure } from '../../transport/failure';
 import { OWN_NOTE } from '../../transport/sanitize';
-import { type KnowledgebaseRoutes, fetchStatuses, listWith } from '../answers';
+import { type KnowledgebaseRoutes, listWith } from '../answers';
+import { fetchStatuses } from '../statuses';
 import { type Entry, pack, packId } from './fingerprints';
 
 /** The routes that read and write notes. The text of a note is the `processMsg` of a document. */

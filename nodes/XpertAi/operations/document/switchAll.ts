@@ -2,18 +2,19 @@ import { compact, filter, groupBy, partition, sortBy, uniq } from 'lodash';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { timeoutSeconds } from '../../execution/runOperation';
+import { keyOf, sourceOf } from '../../execution/identity';
 import type { Item } from '../../execution/item';
 import type { Execution } from '../../execution/operation';
-import { mayContinue, addHints } from '../../execution/outputs';
-import { keyOf, sourceOf } from '../../execution/identity';
+import { addHints, mayContinue } from '../../execution/outputs';
+import { timeoutSeconds } from '../../execution/runOperation';
+import { switchDocuments } from '../../ingest/answers';
 import { SourceMemory } from '../../ingest/memory';
-import { fetchStatuses, switchDocuments } from '../../ingest/answers';
+import { fetchStatuses } from '../../ingest/statuses';
 import { derivedId } from '../../payloads/common';
-import { cancelSignal } from '../../transport/request';
 import { SINGLE_LIMITS } from '../../transport/call';
-import { keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './submit/settings';
+import { cancelSignal } from '../../transport/request';
 import { asHint, counted, documentsError, troubleHints } from './submit/report';
+import { keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './submit/settings';
 
 const identifiedBy = z.enum(['key', 'id']);
 

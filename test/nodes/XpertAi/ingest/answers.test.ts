@@ -1,15 +1,13 @@
 import path from 'node:path';
 import { readdirSync, readFileSync } from 'node:fs';
+import { answeredRecords, listWith, switchDocuments } from 'nodes/XpertAi/ingest/answers';
+import type { ReadyDocument } from 'nodes/XpertAi/ingest/facts';
 import {
-	answeredRecords,
 	fetchStatuses,
-	listWith,
 	processingFlaw,
 	processingState,
 	statusesById,
-	switchDocuments,
-} from 'nodes/XpertAi/ingest/answers';
-import type { ReadyDocument } from 'nodes/XpertAi/ingest/facts';
+} from 'nodes/XpertAi/ingest/statuses';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { answerIssue } from 'nodes/XpertAi/transport/answer';
 import type { Failure } from 'nodes/XpertAi/transport/failure';

@@ -1,6 +1,5 @@
 import { chunk, range } from 'lodash';
 import { hash } from 'node:crypto';
-import type { ProcessingStatus } from 'nodes/XpertAi/ingest/answers';
 import type { ReadyDocument } from 'nodes/XpertAi/ingest/facts';
 import { Fingerprints, MARKS, storedEntry } from 'nodes/XpertAi/ingest/memory/fingerprints';
 import {
@@ -8,6 +7,7 @@ import {
 	type Comparison,
 	planDocuments,
 } from 'nodes/XpertAi/ingest/planDocuments';
+import type { ProcessingStatus } from 'nodes/XpertAi/ingest/statuses';
 import { derivedId } from 'nodes/XpertAi/payloads/common';
 import { IDS_PER_ADDRESS } from 'nodes/XpertAi/transport/api';
 import type { Failure } from 'nodes/XpertAi/transport/failure';

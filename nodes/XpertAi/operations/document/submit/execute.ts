@@ -2,9 +2,6 @@ import { compact, difference, partition, pick, sortBy, sumBy } from 'lodash';
 import { type INodeExecutionData, isExpression } from 'n8n-workflow';
 import { type AnyZodObject, z } from 'zod';
 
-import type { Item } from '../../../execution/item';
-import type { Execution } from '../../../execution/operation';
-import { addHints, isInLoop, isTool, mayContinue, readOutput } from '../../../execution/outputs';
 import {
 	keyOf,
 	refuseFixedVersion,
@@ -12,28 +9,32 @@ import {
 	versionIn,
 	wantsVersion,
 } from '../../../execution/identity';
+import type { Item } from '../../../execution/item';
+import type { Execution } from '../../../execution/operation';
+import { addHints, isInLoop, isTool, mayContinue, readOutput } from '../../../execution/outputs';
 import { givenFor, isFilled, quoted } from '../../../execution/userInput';
-import { fetchStatuses, processingState, switchDocuments } from '../../../ingest/answers';
+import { switchDocuments } from '../../../ingest/answers';
 import type { SourceMemory } from '../../../ingest/memory';
+import { fetchStatuses, processingState } from '../../../ingest/statuses';
 import { systemClock } from '../../../transport/clock';
 import { type Failure, failureMessage } from '../../../transport/failure';
 import { differsIn, linkedNodes, sourceDifference } from './linkedNodes';
 import {
-	Submission,
 	asHint,
 	counted,
 	documentsError,
 	outermostMode,
 	sentences,
+	Submission,
 	troubleHints,
 } from './report';
 import {
-	type SubmitSettings,
 	readSubmitSettings,
 	sameSettingsCheck,
 	submitParameters,
+	type SubmitSettings,
 } from './settings';
-import { type FoundDocument, VERSION, VERSION_FIELD, keepingKey } from './sources';
+import { type FoundDocument, keepingKey, VERSION, VERSION_FIELD } from './sources';
 import { Target } from './target';
 
 /** Maximum number of documents that a message names as examples. */

@@ -18,11 +18,11 @@ import type { ItemError, NamedId } from '../../../execution/apiError';
 import { documentExtension } from '../../../execution/binary';
 import type { Item } from '../../../execution/item';
 import { type AnswerOutput, asJson, mayContinue, rawOutput } from '../../../execution/outputs';
-import { type ProcessingEnd, processingEndOf, processingFlaw } from '../../../ingest/answers';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
 import type { DocumentFact, Fact, ReadyDocument } from '../../../ingest/facts';
 import type { DocumentName, MemoryTroubles } from '../../../ingest/memory';
 import type { PlannedAction } from '../../../ingest/planDocuments';
+import { type ProcessingEnd, processingEndOf, processingFlaw } from '../../../ingest/statuses';
 import {
 	type Failure,
 	failureMessage,

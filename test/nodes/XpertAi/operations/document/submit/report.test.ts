@@ -1,7 +1,7 @@
 import { map } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
-import { type ProcessingEnd, processingEndOf, processingFlaw } from 'nodes/XpertAi/ingest/answers';
 import { serialize } from 'nodes/XpertAi/ingest/facts';
+import { type ProcessingEnd, processingEndOf, processingFlaw } from 'nodes/XpertAi/ingest/statuses';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import {
 	counted,
