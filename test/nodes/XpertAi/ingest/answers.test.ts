@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { readdirSync, readFileSync } from 'node:fs';
-import { answeredRecords, listWith, switchDocuments } from 'nodes/XpertAi/ingest/answers';
+import { answeredRecords, listWith } from 'nodes/XpertAi/ingest/answers';
 import type { ReadyDocument } from 'nodes/XpertAi/ingest/facts';
 import {
 	fetchStatuses,
@@ -8,6 +8,7 @@ import {
 	processingState,
 	statusesById,
 } from 'nodes/XpertAi/ingest/statuses';
+import { switchDocuments } from 'nodes/XpertAi/ingest/switchDocuments';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { answerIssue } from 'nodes/XpertAi/transport/answer';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
