@@ -1,11 +1,16 @@
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { pick } from 'lodash';
+import { get, pick } from 'lodash';
+import {
+	type IDataObject,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	NodeApiError,
+	NodeOperationError,
+} from 'n8n-workflow';
 import { z } from 'zod';
 
 import { isJsonObject } from '../transport/answer';
-import { splitList } from './fields';
 import type { ItemError } from './apiError';
+import { splitList } from './fields';
 import { type Item, redactIds, runFacts } from './item';
 
 /* The outputs for the workflow, for the visitors of a streaming chat, and for AI agents. */
@@ -107,4 +112,18 @@ export const mayContinue = (context: IExecuteFunctions): boolean =>
 export function asJson(value: unknown): IDataObject {
 	if (isJsonObject(value)) return value;
 	return value === undefined ? {} : { response: value as IDataObject[string] };
+}
+
+/**
+ * The execution mode of the outermost workflow, such as `manual`. In a sub-workflow, `getMode` returns `integrated`.
+ * `rootExecutionMode` exists since n8n 2.20, but not in workflows that are tools of agents. Without
+ * `rootExecutionMode`, returns the mode of the calling workflow, which is `integrated` for a sub-workflow.
+ */
+export function outermostMode(context: IExecuteFunctions): unknown {
+	const mode = context.getMode();
+	if (mode !== 'integrated') return mode;
+	return (
+		get(context, 'additionalData.rootExecutionMode') ??
+		get(context, 'runExecutionData.parentExecution.executionContext.source', mode)
+	);
 }

@@ -11,7 +11,14 @@ import {
 } from '../../../execution/identity';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { addHints, isInLoop, isTool, mayContinue, readOutput } from '../../../execution/outputs';
+import {
+	addHints,
+	isInLoop,
+	isTool,
+	mayContinue,
+	outermostMode,
+	readOutput,
+} from '../../../execution/outputs';
 import { givenFor, isFilled, quoted } from '../../../execution/userInput';
 import type { SourceMemory } from '../../../ingest/memory';
 import { fetchStatuses, processingState } from '../../../ingest/statuses';
@@ -19,15 +26,7 @@ import { switchDocuments } from '../../../ingest/switchDocuments';
 import { systemClock } from '../../../transport/clock';
 import { type Failure, failureMessage } from '../../../transport/failure';
 import { differsIn, linkedNodes, sourceDifference } from './linkedNodes';
-import {
-	asHint,
-	counted,
-	documentsError,
-	outermostMode,
-	sentences,
-	Submission,
-	troubleHints,
-} from './report';
+import { asHint, counted, documentsError, sentences, Submission, troubleHints } from './report';
 import {
 	readSubmitSettings,
 	sameSettingsCheck,

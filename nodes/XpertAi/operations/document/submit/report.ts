@@ -2,7 +2,6 @@ import {
 	compact,
 	escapeRegExp,
 	find,
-	get,
 	keys,
 	mapValues,
 	omit,
@@ -12,12 +11,18 @@ import {
 	trimEnd,
 	truncate,
 } from 'lodash';
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { ItemError, NamedId } from '../../../execution/apiError';
 import { documentExtension } from '../../../execution/binary';
 import type { Item } from '../../../execution/item';
-import { type AnswerOutput, asJson, mayContinue, rawOutput } from '../../../execution/outputs';
+import {
+	type AnswerOutput,
+	asJson,
+	mayContinue,
+	outermostMode,
+	rawOutput,
+} from '../../../execution/outputs';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
 import type { DocumentFact, Fact, ReadyDocument } from '../../../ingest/facts';
 import type { DocumentName, MemoryTroubles } from '../../../ingest/memory';
@@ -375,20 +380,6 @@ function markUnanswered(send: Send): Send {
 		if (outcome.ok || hasAnswered) return outcome;
 		return { ok: false, failure: { ...outcome.failure, unanswered: true } };
 	};
-}
-
-/**
- * The execution mode of the outermost workflow, such as `manual`. In a sub-workflow, `getMode` returns `integrated`.
- * `rootExecutionMode` exists since n8n 2.20, but not in workflows that are tools of agents. Without
- * `rootExecutionMode`, returns the mode of the calling workflow, which is `integrated` for a sub-workflow.
- */
-export function outermostMode(context: IExecuteFunctions): unknown {
-	const mode = context.getMode();
-	if (mode !== 'integrated') return mode;
-	return (
-		get(context, 'additionalData.rootExecutionMode') ??
-		get(context, 'runExecutionData.parentExecution.executionContext.source', mode)
-	);
 }
 
 /** The output item or error item of a document. Empty for a document without an outcome or plan. */

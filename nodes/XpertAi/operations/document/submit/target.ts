@@ -4,7 +4,7 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import type { ItemError } from '../../../execution/apiError';
 import type { Item } from '../../../execution/item';
-import { asJson } from '../../../execution/outputs';
+import { asJson, outermostMode } from '../../../execution/outputs';
 import type { Documents, Fact, ReadyDocument } from '../../../ingest/facts';
 import { Folders, inFolder } from '../../../ingest/folders';
 import { MARKS, ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
@@ -18,14 +18,7 @@ import { derivedId, isUuid } from '../../../payloads/common';
 import { type DocumentRecord, unsignedAddress } from '../../../payloads/document';
 import { isRejection } from '../../../transport/failure';
 import { UPLOAD_SECONDS } from '../../shared/fields';
-import {
-	asHint,
-	documentsError,
-	type Origin,
-	OUTCOME_NAMES,
-	outermostMode,
-	type Submission,
-} from './report';
+import { asHint, documentsError, type Origin, OUTCOME_NAMES, type Submission } from './report';
 import { keyOwner, knowledgebaseRoutes, memoryPlaceOf, type Source } from './settings';
 import { type FoundDocument, refusedKeys, type SourceDocuments } from './sources';
 
