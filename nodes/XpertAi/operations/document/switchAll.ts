@@ -13,8 +13,9 @@ import { switchDocuments } from '../../ingest/switchDocuments';
 import { derivedId } from '../../payloads/common';
 import { SINGLE_LIMITS } from '../../transport/call';
 import { cancelSignal } from '../../transport/request';
-import { asHint, counted, documentsError, troubleHints } from './submit/report';
+import { documentsError, troubleHints } from './submit/report';
 import { keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './submit/settings';
+import { asHint, counted } from './submit/wording';
 
 const identifiedBy = z.enum(['key', 'id']);
 

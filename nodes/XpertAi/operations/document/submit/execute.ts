@@ -26,7 +26,7 @@ import { switchDocuments } from '../../../ingest/switchDocuments';
 import { systemClock } from '../../../transport/clock';
 import { type Failure, failureMessage } from '../../../transport/failure';
 import { differsIn, linkedNodes, sourceDifference } from './linkedNodes';
-import { asHint, counted, documentsError, sentences, Submission, troubleHints } from './report';
+import { documentsError, Submission, troubleHints } from './report';
 import {
 	readSubmitSettings,
 	sameSettingsCheck,
@@ -35,6 +35,7 @@ import {
 } from './settings';
 import { type FoundDocument, keepingKey, VERSION, VERSION_FIELD } from './sources';
 import { Target } from './target';
+import { asHint, counted, sentences } from './wording';
 
 /** Maximum number of documents that a message names as examples. */
 const EXAMPLES = 3;

@@ -4,7 +4,6 @@ import { serialize } from 'nodes/XpertAi/ingest/facts';
 import { type ProcessingEnd, processingEndOf, processingFlaw } from 'nodes/XpertAi/ingest/statuses';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import {
-	counted,
 	documentItem,
 	documentsError,
 	type Origin,
@@ -14,6 +13,7 @@ import {
 	troubleHints,
 } from 'nodes/XpertAi/operations/document/submit/report';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
+import { counted } from 'nodes/XpertAi/operations/document/submit/wording';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { failureMessage } from 'nodes/XpertAi/transport/failure';
 import { itemOf } from 'test/nodes/support/context';
