@@ -3,7 +3,6 @@ import {
 	escapeRegExp,
 	find,
 	keys,
-	mapValues,
 	omit,
 	pick,
 	sortBy,
@@ -24,9 +23,8 @@ import {
 	rawOutput,
 } from '../../../execution/outputs';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
-import type { DocumentFact, Fact, ReadyDocument } from '../../../ingest/facts';
-import type { DocumentName, MemoryTroubles } from '../../../ingest/memory';
-import type { PlannedAction } from '../../../ingest/planDocuments';
+import type { DocumentFact, ReadyDocument } from '../../../ingest/facts';
+import type { MemoryTroubles } from '../../../ingest/memory';
 import { type ProcessingEnd, processingEndOf, processingFlaw } from '../../../ingest/statuses';
 import {
 	type Failure,
@@ -39,63 +37,22 @@ import type { Send } from '../../../transport/request';
 import { SOURCES, WITH_A_FILE } from './fields';
 import type { SubmitSettings } from './settings';
 import { readDocuments, type SourceDocuments } from './sources';
+import {
+	addDoubts,
+	count,
+	DOUBTS,
+	isOnServer,
+	MAX_FAILED_LISTED,
+	MAX_REPLACED_NAMED,
+	newTally,
+	type Origin,
+	OUTCOMES,
+	PLANS,
+	recount,
+	type SubmitFact,
+	type Tally,
+} from './tally';
 import { asHint, counted, HINT_LENGTH, sentences, someNames } from './wording';
-
-/** Words for the counts of document outcomes, such as `2 stored`. */
-const OUTCOMES = {
-	/** Stored and processed. */
-	found: 'can be found',
-	/** Stored, but not processed. */
-	stored: 'stored',
-	unchanged: 'unchanged and not sent',
-	replaced: 'replaced by a later one',
-	disabled: 'disabled',
-	rejected: 'rejected',
-	unknown: 'unknown',
-	notSent: 'not sent',
-};
-
-type OutcomeName = keyof typeof OUTCOMES;
-
-export const OUTCOME_NAMES = Object.keys(OUTCOMES) as OutcomeName[];
-
-/** Words for the counts of planned actions, such as `3 changed`. */
-const PLANS: Record<PlannedAction, string> = {
-	new: 'new',
-	changed: 'changed',
-	back: 'on the server but not found',
-	unchanged: 'unchanged',
-	gone: 'gone',
-};
-
-/** Facts about one document of the run, for the reports. */
-export interface Origin {
-	item: Item;
-	name?: string;
-	key?: string;
-	id?: string;
-	outcome?: OutcomeName;
-	/** Whether `Target.origins` keeps this object to the end of the run. */
-	isTracked?: boolean;
-	/** Whether the node uploads a file for the document. */
-	isUploaded?: boolean;
-	/** Whether the node removed U+0000 from the record. */
-	hadNul?: boolean;
-	/** Whether a later document of the run has the same key or ID. */
-	isReplaced?: boolean;
-	sent?: { status?: number; attempts: number; batch: number };
-	/** The record in the server's answer. With Simplify, only the ID and the name are kept. */
-	record?: IDataObject;
-	/** The error of reading, uploading or storing the document. */
-	error?: ItemError;
-	/** Whether other documents would fail with the same error, e.g. because the knowledgebase does not exist. */
-	affectsAll?: boolean;
-	/** Why the node did not send the document. */
-	reason?: string;
-	/** The last known state of the server's processing. */
-	end?: ProcessingEnd;
-	plan?: PlannedAction;
-}
 
 /* Texts */
 
@@ -230,113 +187,8 @@ const firstOf = (texts: string[]) => [...new Set(texts)].slice(0, MAX_REASONS);
 
 /* The tally of a run */
 
-/** A fact about a run, such as the outcome of a document. */
-export type SubmitFact =
-	| Exclude<Fact<Origin>, { outcome: 'processed' }>
-	/**
-	 * If `origin` is unset, this run has stored the document, and does not track it (see `Origin.isTracked`). To keep
-	 * `origin` for every document needs too much RAM.
-	 */
-	| { outcome: 'processed'; id: string; end: ProcessingEnd; origin?: Origin }
-	| { outcome: 'begun'; origin: Origin; unusedColumns?: string[] }
-	/** A file of records contained no record. */
-	| { outcome: 'noRecords' }
-	| { outcome: 'unreadable'; document: { origin: Origin }; error: unknown }
-	/** A later document of the run has the same key or ID. */
-	| { outcome: 'replaced'; origin: Origin }
-	/** The node disabled a document that is missing from the source. */
-	| ({ outcome: 'disabled'; id: string } & DocumentName)
-	/** What the next run would do. `origin` is unset for a document that is missing from the source. */
-	| ({ outcome: 'planned'; plan: PlannedAction; origin?: Origin; id: string } & DocumentName);
-
-/** Makes an empty tally for the reports of a run. */
-export const newTally = () => ({
-	/** Number of documents, in total and by outcome. */
-	counts: { documents: 0, ...mapValues(OUTCOMES, () => 0) },
-	/** Number of documents by planned action, such as `changed`. */
-	plans: mapValues(PLANS, () => 0),
-	requests: { attempts: 0, batches: 0, retries: 0 },
-	/** Documents that failed to be read, stored or processed, with the reason. At most MAX_FAILED_LISTED. */
-	failed: [] as Array<
-		Pick<Origin, 'name' | 'outcome' | 'key' | 'id'> & { reason: string; status?: number }
-	>,
-	/** Number of stored documents whose processing failed or could not be started. */
-	processingFailed: 0,
-	/** Whether a request to start or follow processing failed. */
-	processingBroken: false,
-	/** All documents of the run. Empty with Output = Summary. */
-	origins: [] as Origin[],
-	/** Documents that are missing from the source. Empty with Output = Summary. */
-	missing: [] as IDataObject[],
-	/** Errors about whole sources. */
-	refusals: [] as ItemError[],
-	/** Hints for the user, without repetitions. A number above 0 is a number of documents, and begins the hint. */
-	remarks: new Map<string, number>(),
-	/** The names of the sources that a hint is about. */
-	remarkedSources: new Map<string, Set<string>>(),
-	/** Documents that a later document of the run replaces, with the names of the first. */
-	replaced: { count: 0, names: [] as string[] },
-	/** The columns that match no field of a document, with Map Automatically. */
-	unusedColumns: new Set<string>(),
-	/** How often each case of `DOUBTS` occurred. */
-	doubts: mapValues(DOUBTS, () => 0),
-});
-
-/** Input that the node accepts, but reports in a hint. */
-const DOUBTS = {
-	emptyFiles: ['Files of records that held none', ''],
-	withoutStableId: [
-		'Documents without an ID',
-		' A second run stores them again. A Document Key prevents that.',
-	],
-	withPartIds: ['Documents whose pages or chunks have IDs', ' On Xpert, one that changes is lost.'],
-	pagesBesideFile: ['Documents with pages beside an address', ' The pages are not read.'],
-	filePath: ['Documents with a File Path', ' The server looks for it on its own disk.'],
-	missingMetadata: [
-		'Values of Metadata Rows that were left out',
-		' A part of their expression gave nothing.',
-	],
-	hadNul: ['Documents with characters that cannot be stored (U+0000)', ' They were left out.'],
-} satisfies Record<string, [what: string, meaning: string]>;
-
-export type Tally = ReturnType<typeof newTally>;
-
-const MAX_FAILED_LISTED = 1000;
-
-/** Maximum number of names in the hint about replaced documents. */
-const MAX_REPLACED_NAMED = 3;
-
 /** Sources with which each item is one document. */
 const ONE_IN_ITEM: unknown[] = ['text', 'files', 'addresses', 'fields'];
-
-/** Counts the `DOUBTS` that apply to a document. */
-function addDoubts({ doubts }: Tally, { isNew, origin, record }: ReadyDocument<Origin>): void {
-	const { filePath, fileUrl, pages, chunks } = record;
-	const parts = [...(pages ?? []), ...(chunks ?? [])];
-	if (origin.hadNul) doubts.hadNul += 1;
-	if (isNew) doubts.withoutStableId += 1;
-	if (parts.some(({ id }) => id)) doubts.withPartIds += 1;
-	if (fileUrl && parts.length > 0) doubts.pagesBesideFile += 1;
-	if (filePath && !fileUrl) doubts.filePath += 1;
-}
-
-function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unchanged' {
-	return outcome === 'found' || outcome === 'stored' || outcome === 'unchanged';
-}
-
-/** Sets and counts the outcome of a document. */
-function count({ counts }: Tally, origin: Origin, outcome: OutcomeName): void {
-	origin.outcome = origin.isReplaced && isOnServer(outcome) ? 'replaced' : outcome;
-	counts.documents += 1;
-	counts[origin.outcome] += 1;
-}
-
-/** Moves a document from one count to another. Updates `origin`. */
-function recount({ counts }: Tally, from: OutcomeName, to: OutcomeName, origin?: Origin): void {
-	counts[from] -= 1;
-	counts[to] += 1;
-	if (origin) origin.outcome = to;
-}
 
 /* The execution */
 

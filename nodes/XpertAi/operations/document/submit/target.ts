@@ -18,9 +18,10 @@ import { derivedId, isUuid } from '../../../payloads/common';
 import { type DocumentRecord, unsignedAddress } from '../../../payloads/document';
 import { isRejection } from '../../../transport/failure';
 import { UPLOAD_SECONDS } from '../../shared/fields';
-import { documentsError, type Origin, OUTCOME_NAMES, type Submission } from './report';
+import { documentsError, type Submission } from './report';
 import { keyOwner, knowledgebaseRoutes, memoryPlaceOf, type Source } from './settings';
 import { type FoundDocument, refusedKeys, type SourceDocuments } from './sources';
+import { type Origin, OUTCOME_NAMES } from './tally';
 import { asHint } from './wording';
 
 type Document = ReadyDocument<Origin>;

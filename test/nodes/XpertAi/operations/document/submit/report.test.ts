@@ -6,13 +6,13 @@ import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import {
 	documentItem,
 	documentsError,
-	type Origin,
 	plainFailure,
 	processingAdvice,
 	Submission,
 	troubleHints,
 } from 'nodes/XpertAi/operations/document/submit/report';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
+import type { Origin } from 'nodes/XpertAi/operations/document/submit/tally';
 import { counted } from 'nodes/XpertAi/operations/document/submit/wording';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { failureMessage } from 'nodes/XpertAi/transport/failure';
