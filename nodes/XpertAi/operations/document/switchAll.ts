@@ -13,7 +13,8 @@ import { switchDocuments } from '../../ingest/switchDocuments';
 import { derivedId } from '../../payloads/common';
 import { SINGLE_LIMITS } from '../../transport/call';
 import { cancelSignal } from '../../transport/request';
-import { documentsError, troubleHints } from './submit/report';
+import { documentsError } from './submit/documentErrors';
+import { troubleHints } from './submit/report';
 import { keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './submit/settings';
 import { asHint, counted } from './submit/wording';
 

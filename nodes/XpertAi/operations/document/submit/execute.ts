@@ -25,8 +25,9 @@ import { fetchStatuses, processingState } from '../../../ingest/statuses';
 import { switchDocuments } from '../../../ingest/switchDocuments';
 import { systemClock } from '../../../transport/clock';
 import { type Failure, failureMessage } from '../../../transport/failure';
+import { documentsError } from './documentErrors';
 import { differsIn, linkedNodes, sourceDifference } from './linkedNodes';
-import { documentsError, Submission, troubleHints } from './report';
+import { Submission, troubleHints } from './report';
 import {
 	readSubmitSettings,
 	sameSettingsCheck,

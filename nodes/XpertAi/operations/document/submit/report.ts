@@ -12,8 +12,7 @@ import {
 } from 'lodash';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import type { ItemError, NamedId } from '../../../execution/apiError';
-import { documentExtension } from '../../../execution/binary';
+import type { ItemError } from '../../../execution/apiError';
 import type { Item } from '../../../execution/item';
 import {
 	type AnswerOutput,
@@ -23,18 +22,18 @@ import {
 	rawOutput,
 } from '../../../execution/outputs';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
-import type { DocumentFact, ReadyDocument } from '../../../ingest/facts';
+import type { DocumentFact } from '../../../ingest/facts';
 import type { MemoryTroubles } from '../../../ingest/memory';
 import { type ProcessingEnd, processingEndOf, processingFlaw } from '../../../ingest/statuses';
-import {
-	type Failure,
-	failureMessage,
-	isForeignNotFound,
-	isTooLarge,
-	mayBePartlyDone,
-} from '../../../transport/failure';
+import { failureMessage, isForeignNotFound } from '../../../transport/failure';
 import type { Send } from '../../../transport/request';
-import { SOURCES, WITH_A_FILE } from './fields';
+import {
+	affectsAll,
+	documentsError,
+	errorOf,
+	plainFailure,
+	processingAdvice,
+} from './documentErrors';
 import type { SubmitSettings } from './settings';
 import { readDocuments, type SourceDocuments } from './sources';
 import {
@@ -81,97 +80,6 @@ export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTrou
 
 /* Errors */
 
-/** Adds a helpful reason to failures that the server explains badly. */
-export function plainFailure({ file, record }: ReadyDocument<unknown>, failure: Failure): Failure {
-	const { status, missing, reason = 'Bad Request' } = failure;
-	if (file && missing === 'route') return { ...failure, reason: NO_UPLOADS };
-	// If the chunks of a stored document changed, servers answer only with the status text `Bad Request`.
-	const isChanged = status === 400 && reason === 'Bad Request' && record.chunks;
-	return isChanged ? { ...failure, reason: CHANGED_CHUNKS } : failure;
-}
-
-const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. Send its text ${WITH_A_FILE}`;
-const NO_UPLOADS = `this server takes no uploads. Set "Documents From" to ${SOURCES.fields.name}, and send what it can read`;
-
-/** The reason of a server when a workspace's key stores the first document of a knowledgebase (recorded). */
-const FIRST_DOCUMENT_DENIED = /^access denied to workspace/i;
-
-const FIRST_DOCUMENT =
-	"The key of a workspace cannot store the first document of a new knowledgebase, as that sets the structure of the knowledgebase. Store one document with a user's or an assistant's key; after that, this key works.";
-
-/**
- * Returns the error for a failed request about the documents of a knowledgebase.
- *
- * @param ids other IDs in the request
- */
-export function documentsError(item: Item, failure: Failure, ids: NamedId[] = []): ItemError {
-	const { path, reason = '' } = failure;
-	// An upload has no knowledgebase in its path.
-	const isFirst = path.endsWith('/bulk') && FIRST_DOCUMENT_DENIED.test(reason);
-	return item.apiError(failure, { ids, statusHints: isFirst ? { 403: FIRST_DOCUMENT } : {} });
-}
-
-/**
- * Whether a failure says nothing about the content of its document, so that other documents would fail, too.
- *
- * @param fileId the ID of the file that the document refers to; the server may lack this file, not the knowledgebase
- */
-function affectsAll(failure: Failure, fileId?: string | null): boolean {
-	if (failure.missing === 'record' && !fileId) return true;
-	return !mayBePartlyDone(failure) && !isTooLarge(failure);
-}
-
-/** Advice for documents whose processing failed. Each key is a regular expression that matches the failure reason. */
-const ADVICE: Record<string, string> = {
-	'embedding model not set|copilot not set':
-		'The knowledgebase has no embedding model that the server can use. Give it one with Knowledgebase: Create or Update, field Embedding Model: the ID of a copilot that offers it stands in the address of its page on the server.',
-	'Symbol\\.asyncIterator': `Servers read files and nothing else, and this document has none. Send its text ${WITH_A_FILE}.`,
-	'unable to resolve a readable file': `The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to ${SOURCES.files.name}.`,
-	EISDIR:
-		'The server cannot read sheets. A CSV is read as text with Type set to txt and MIME Type to text/plain; turn an Excel file into text first.',
-	'server shows no progress':
-		'With "When Run Again" set to "Send New and Changed", the next run sends it again. If that does not help, process it by hand in the list of documents on the server, or store it under another key or ID.',
-	'did not begin, though':
-		'The next run sends it again. Look up on the server whether it is working, and whether its queue is.',
-	'no password given':
-		'The server cannot open a locked file. Remove its password, then run it again.',
-	'ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get': `The server could not fetch the file from its address. Upload it instead, with "Documents From" set to ${SOURCES.files.name}.`,
-};
-
-/**
- * Says that assistants cannot find a stored document. If the cause of the failure is known, adds advice. If the server
- * could not process the document for another cause, adds general advice.
- */
-export function processingAdvice(reason: string, name = ''): string {
-	const state = 'It is stored, and assistants do not find it.';
-	const advice = find(ADVICE, (_, pattern) => new RegExp(pattern, 'i').test(reason));
-	if (advice) return `${state} ${advice}`;
-	if (!/could not be processed/i.test(reason)) return state;
-	const [extension] = /\.[a-z]\w*$/i.exec(name) ?? [];
-	return extension && !documentExtension(name)
-		? `${state} Servers may not read ${extension} files: save it as .docx, .xlsx, .pptx, .pdf or text, and run it again.`
-		: `${state} Replace the file, as it may be damaged, empty or locked, and run it again.`;
-}
-
-/** The error to report for a document, if there is one. */
-export function errorOf(origin: Origin): ItemError | undefined {
-	const { item, name, outcome, error, reason, end } = origin;
-	if (error) return error;
-	if (outcome === 'notSent') {
-		const hint = `The hints of the node say why. With 0 in "${item.labelOf('options.stopAfterFailures')}" it sends all the same.`;
-		return item.operationError(reason ?? NOT_SENT, reason ? undefined : hint);
-	}
-	if (outcome === 'replaced')
-		return item.context.getNode().onError === 'continueErrorOutput'
-			? item.operationError(REPLACED, REPLACED_HINT)
-			: undefined;
-	const flaw = end && processingFlaw(end);
-	return flaw ? item.operationError(flaw, processingAdvice(flaw, name)) : undefined;
-}
-
-const NOT_SENT = 'Not sent: too many documents before it failed for the same reason';
-const REPLACED = 'A later document of this run came with the same key or ID and replaced this one';
-const REPLACED_HINT = 'Give each document a key of its own, such as its path or the ID of its row.';
 const MAY_BE_STORED = 'It is not known whether this document is stored';
 
 const SECOND_RUN =

@@ -2,12 +2,14 @@ import { map } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 import { serialize } from 'nodes/XpertAi/ingest/facts';
 import { type ProcessingEnd, processingEndOf, processingFlaw } from 'nodes/XpertAi/ingest/statuses';
-import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import {
-	documentItem,
 	documentsError,
 	plainFailure,
 	processingAdvice,
+} from 'nodes/XpertAi/operations/document/submit/documentErrors';
+import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
+import {
+	documentItem,
 	Submission,
 	troubleHints,
 } from 'nodes/XpertAi/operations/document/submit/report';
