@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import { exceedsShare } from 'nodes/XpertAi/operations/document/submit/gone';
 
-import { exceedsShare } from 'nodes/XpertAi/operations/document/submit/execute';
 import { Nights } from '../../../ingest/support/nights';
 
 let nights: Nights;

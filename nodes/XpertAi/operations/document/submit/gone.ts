@@ -1,0 +1,176 @@
+import { compact, difference, partition, pick, sortBy } from 'lodash';
+
+import { outermostMode } from '../../../execution/outputs';
+import type { SourceMemory } from '../../../ingest/memory';
+import { fetchStatuses, processingState } from '../../../ingest/statuses';
+import { switchDocuments } from '../../../ingest/switchDocuments';
+import { type Failure, failureMessage } from '../../../transport/failure';
+import { Submission } from './report';
+import { Target } from './target';
+import { asHint, counted } from './wording';
+
+/** Maximum number of documents that a message names as examples. */
+const EXAMPLES = 3;
+
+/**
+ * n8n execution modes in which the node disables missing documents. In a manual execution or a retry, items may be
+ * incomplete or outdated.
+ */
+const REMOVING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error', 'integrated'];
+
+/**
+ * Disables stored documents that are missing from this run, if `mirrors` is set. Only a complete run in one of the
+ * REMOVING_MODES disables documents (see `reasonToKeep`). A dry run only reports these documents. If too many are
+ * missing (`maxGonePercent`), disables none and records an error.
+ */
+export async function disableMissing(target: Target): Promise<void> {
+	const { memory, memoryRoutes: routes, seen, submission } = target;
+	const { first, settings } = submission;
+	const { dryRun, maxGonePercent, mirrors } = settings;
+	if (!memory || !mirrors) return;
+	const { known, knownBefore, requiredId } = memory;
+	const ids = [...known.ids(seen)];
+	if (ids.length === 0) return;
+	const why = await reasonToKeep(target, memory);
+	if (why) return submission.remark(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${why}.`);
+	const { statuses, failure } = await fetchStatuses(ids, routes, requiredId);
+	if (failure) return submission.remark(notAll(failure));
+	// Processing had finished, but the state is now `none`: a user has disabled or deleted the document.
+	const isOutAlready = (id: string) =>
+		known.isDone(id, true) && processingState(statuses.get(id)) === 'none';
+	const [switched, toDisable] = partition(
+		ids.filter((id) => statuses.has(id)),
+		isOutAlready,
+	);
+	submission.remarkOn(switched.length, SWITCHED);
+	// `handleGone` has counted all missing documents. A dry run counts below what it would disable.
+	if (!dryRun && submission.isListing) submission.tally.plans.gone -= switched.length;
+	// Documents in `known.rebuilt` do not count as missing: they may have been disabled long ago.
+	const missing = ids.filter((id) => !isOutAlready(id) && !known.rebuilt.has(id));
+	const share = `${missing.length} of ${counted(knownBefore, 'document')} are missing from this run`;
+	const isTooMany = exceedsShare(missing.length, knownBefore, maxGonePercent);
+	// Where no document of this run was known before, all that is known is in `ids`.
+	if (isTooMany && ids.length === knownBefore)
+		return await refuseOtherKeys(target, memory, missing);
+	const mode = outermostMode(first.context);
+	if (!dryRun && !REMOVING_MODES.includes(mode)) {
+		const plan = isTooMany ? `disable none: more than ${maxGonePercent} %` : 'disable them';
+		return submission.remark(`${share}. A scheduled run would ${plan}.`);
+	}
+	if (isTooMany) {
+		const label = `"${first.labelOf('options.maxGonePercent')}"`;
+		const tooMany = `${share}, more than ${label} allows (${maxGonePercent})`;
+		if (dryRun) return submission.remark(`The next run would fail: ${tooMany}.`);
+		const examples = await examplesOf(missing, memory, 'name');
+		const percent = percentage(missing.length, knownBefore);
+		const error = first.operationError(
+			`Nothing was disabled: ${tooMany}`,
+			`${allStored(submission)}Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
+		);
+		return submission.refuse(error);
+	}
+	const names = await memory.names.of(toDisable);
+	const byName = sortBy(toDisable, (id) => names.get(id)?.name);
+	if (dryRun) {
+		for (const id of byName)
+			submission.take({ outcome: 'planned', plan: 'gone', ...names.get(id), id });
+		return;
+	}
+	if (mode === 'integrated' && toDisable.length > 0) submission.remark(MODE_UNKNOWN);
+	for (const id of difference(ids, toDisable)) known.remove(id);
+	const notDisabled = await switchDocuments(byName, {
+		disabled: true,
+		routes,
+		fieldsOf: (id) => pick(names.get(id), 'name'),
+		beforeChange: async (some) => await memory.journalChange(some),
+		onSwitched: (id) => {
+			known.remove(id);
+			submission.take({ outcome: 'disabled', ...names.get(id), id });
+		},
+	});
+	if (notDisabled) submission.remark(notAll(notDisabled));
+}
+
+/** A document that was enabled by hand has no status either, so it may still be found. */
+const SWITCHED =
+	'not disabled, though gone: switched by hand. If still found, Document: Disable takes it out.';
+
+const allStored = ({ isListing }: Submission) => (isListing ? '' : 'All that came is stored. ');
+
+/** Names some documents that earlier runs stored, by their names or keys, or else by their IDs. */
+async function examplesOf(ids: string[], { names }: SourceMemory, by: 'name' | 'key') {
+	const some = ids.slice(0, EXAMPLES);
+	const known = await names.of(some);
+	const examples = some.map((id) => known.get(id)?.[by] ?? id);
+	return examples.sort().join(', ');
+}
+
+/**
+ * Disables nothing, because no document of this run was known before: its keys are probably made otherwise. Gives no
+ * value that would allow it, because all documents of the source would be disabled.
+ */
+async function refuseOtherKeys(
+	{ origins, submission }: Target,
+	memory: SourceMemory,
+	missing: string[],
+): Promise<void> {
+	const { first, settings } = submission;
+	const known = counted(memory.knownBefore, 'known document');
+	const finding = `none of ${known} is in this run, whose keys differ from those before`;
+	const field = first.node.parameters.documentKeyField ? 'documentKeyField' : 'documentKey';
+	const look = `Compare "${first.labelOf(field)}" here and in the other node of this source`;
+	if (settings.dryRun) return submission.remark(`The next run would fail: ${finding}.`, `${look}.`);
+	if (!REMOVING_MODES.includes(outermostMode(first.context)))
+		return submission.remark(`A scheduled run would disable none: ${finding}.`, `${look}.`);
+	const now = compact([...origins.values()].slice(0, EXAMPLES).map(({ key, id }) => key ?? id));
+	const before = await examplesOf(missing, memory, 'key');
+	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
+	const error = first.operationError(
+		`Nothing was disabled: ${finding}`,
+		`${allStored(submission)}${compact(examples).join('; ')}. ${look}, with the keys of earlier runs. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "${first.labelOf('sourceName')}".`,
+	);
+	submission.refuse(error);
+}
+
+const MODE_UNKNOWN =
+	'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
+
+const notAll = (failure: Failure) =>
+	asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`);
+
+/** Returns why no documents may be disabled, or `undefined` if they may be disabled. */
+async function reasonToKeep(
+	{ gaps, seen, submission }: Target,
+	memory: SourceMemory,
+): Promise<string | undefined> {
+	const { first, signal, tally, unassigned } = submission;
+	const { emptyFiles, withoutStableId } = tally.doubts;
+	if (signal?.aborted) return 'the execution was stopped';
+	const failed = counted(gaps + unassigned, 'document was', 'documents were');
+	if (gaps + unassigned > 0) return `${failed} not read, or not stored for certain`;
+	if (tally.processingBroken) return 'the processing could not be started or followed';
+	if (emptyFiles > 0) return `${counted(emptyFiles, 'file')} of records held none`;
+	if (withoutStableId > 0) return `${counted(withoutStableId, 'document')} came without an ID`;
+	if (seen.size === 0) return 'the source brought no documents';
+	if (Number(first.context.getWorkflowDataProxy(0).$runIndex) > 0)
+		return 'the node ran more than once in this execution';
+	if (!memory.isUsable) return 'this run cannot be remembered';
+	return (await memory.check()) && 'whether another run of this source is at work is not known';
+}
+
+/** Fewer missing documents than this are always allowed, with the exceptions in `exceedsShare`. */
+const ALWAYS_ALLOWED_BELOW = 10;
+
+/**
+ * Whether more documents are missing than `maxPercent` allows. Ignores the limit if only a few are missing. Even then,
+ * the limit applies if at least half of the documents are missing, or if `maxPercent` is 0.
+ */
+export function exceedsShare(missing: number, before: number, maxPercent: number): boolean {
+	const isFew = missing < ALWAYS_ALLOWED_BELOW && missing * 2 < before && maxPercent > 0;
+	return !isFew && percentage(missing, before) > maxPercent;
+}
+
+/** Returns a share in percent. Rounds up, because `disableMissing` suggests this number as a sufficient limit. */
+function percentage(part: number, whole: number): number {
+	return whole === 0 ? 0 : Math.ceil((part * 100) / whole);
+}
