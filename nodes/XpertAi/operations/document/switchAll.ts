@@ -14,7 +14,7 @@ import { derivedId } from '../../payloads/common';
 import { SINGLE_LIMITS } from '../../transport/call';
 import { cancelSignal } from '../../transport/request';
 import { documentsError } from './submit/documentErrors';
-import { troubleHints } from './submit/report';
+import { troubleHints } from './submit/endHints';
 import { keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './submit/settings';
 import { asHint, counted } from './submit/wording';
 

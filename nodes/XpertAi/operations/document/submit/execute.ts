@@ -1,5 +1,5 @@
-import { compact, sortBy, sumBy } from 'lodash';
-import { type INodeExecutionData, isExpression } from 'n8n-workflow';
+import { sortBy, sumBy } from 'lodash';
+import type { INodeExecutionData } from 'n8n-workflow';
 import { type AnyZodObject, z } from 'zod';
 
 import {
@@ -12,22 +12,21 @@ import {
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints, isInLoop, isTool, mayContinue, readOutput } from '../../../execution/outputs';
-import { givenFor, isFilled, quoted } from '../../../execution/userInput';
+import { isFilled, quoted } from '../../../execution/userInput';
 import { systemClock } from '../../../transport/clock';
-import { failureMessage } from '../../../transport/failure';
 import { documentsError } from './documentErrors';
+import { remarkEnd, remarkMemory, remarkMirrored, remarkVersionless } from './endHints';
 import { disableMissing } from './gone';
 import { differsIn, linkedNodes, sourceDifference } from './linkedNodes';
-import { Submission, troubleHints } from './report';
+import { Submission } from './report';
 import {
 	readSubmitSettings,
 	sameSettingsCheck,
 	submitParameters,
 	type SubmitSettings,
 } from './settings';
-import { type FoundDocument, keepingKey, VERSION, VERSION_FIELD } from './sources';
+import { type FoundDocument, keepingKey, VERSION } from './sources';
 import { Target } from './target';
-import { sentences } from './wording';
 
 const MIRROR = 'Mirror the Source (Disable What Is Gone)';
 
@@ -170,65 +169,7 @@ async function endIfStopped(submission: Submission, targets: Target[]): Promise<
 	throw submission.stopError(stoppedBy);
 }
 
-const NOT_SENT_IN_RETRY = 'not sent: this is a retry, and what is stored may be newer.';
-
-const ONLY_WITH_DOCUMENTS =
-	'Mirrored: the sources that brought a document in this run. Others keep what they have.';
-
-/** Adds a hint if each item names its source, because a source without an item is not mirrored. */
-function remarkMirrored(submission: Submission): void {
-	const { first, settings } = submission;
-	if (settings.mirrors && isExpression(givenFor(first.context.getNode(), 'sourceName')))
-		submission.remark(ONLY_WITH_DOCUMENTS);
-}
-
-/** Adds hints about unsent documents, and about failed or unfinished processing. */
-function remarkEnd(submission: Submission, targets: Target[]): void {
-	const { circuitBreaker, tally } = submission;
-	const { reason, streakLength: length } = circuitBreaker;
-	const why = length === undefined ? 'none would be found' : `${length} in a row failed`;
-	if (reason) submission.remarkOn(tally.counts.notSent, `not sent, as ${why}: ${reason}`);
-	submission.remarkOn(sumBy(targets, 'older'), NOT_SENT_IN_RETRY);
-	const isByField = wantsVersion(submission.first, VERSION_FIELD);
-	remarkVersionless(submission, targets, isByField ? VERSION_FIELD : VERSION, IS_COMPARED);
-	const results = compact(targets.map(({ processing }) => processing?.result));
-	for (const { failure, hasNoRoute, allStarted } of results) {
-		if (hasNoRoute) submission.remark(NO_PROCESSING_ROUTE);
-		else if (failure) {
-			tally.processingBroken = true;
-			const step = allStarted ? 'followed' : 'started';
-			const broken = `The documents are stored, but their processing could not be ${step}`;
-			submission.remark(sentences(broken, failureMessage(failure)));
-		}
-	}
-	const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
-	const unfinished = `still being processed when the wait ended${next}.`;
-	submission.remarkOn(sumBy(results, 'unfinished'), unfinished);
-}
-
-const IS_COMPARED = 'Their content was compared.';
-
 const PASS = 'They pass.';
-
-/**
- * Adds a hint about documents without a version.
- *
- * @param name the field for the version
- * @param meaning what the node does with these documents
- */
-function remarkVersionless(
-	submission: Submission,
-	targets: Target[],
-	name: string,
-	meaning: string,
-): void {
-	const label = submission.first.labelOf(name);
-	const text = `without a version: "${label}" gave nothing. ${meaning}`;
-	submission.remarkOn(sumBy(targets, 'versionless'), text);
-}
-
-const NO_PROCESSING_ROUTE =
-	'This server decides by itself when documents are found: it takes no request to process them.';
 
 /* Document: Find Changes */
 
@@ -317,9 +258,4 @@ async function handleGone(target: Target): Promise<void> {
 		await memory.close();
 	}
 	remarkMemory(target);
-}
-
-/** Adds hints about problems with the memory of a source. */
-function remarkMemory({ memory, submission, source }: Target): void {
-	submission.remarkOfSource(source.sourceName, troubleHints(memory?.troubles ?? {}));
 }

@@ -23,9 +23,8 @@ import {
 } from '../../../execution/outputs';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
 import type { DocumentFact } from '../../../ingest/facts';
-import type { MemoryTroubles } from '../../../ingest/memory';
 import { type ProcessingEnd, processingEndOf, processingFlaw } from '../../../ingest/statuses';
-import { failureMessage, isForeignNotFound } from '../../../transport/failure';
+import { isForeignNotFound } from '../../../transport/failure';
 import type { Send } from '../../../transport/request';
 import {
 	affectsAll,
@@ -62,20 +61,6 @@ function inWords(counts: Record<string, number>, words: Record<string, string> =
 		return count && `${count.toLocaleString('en')} ${word}`;
 	});
 	return `Documents: ${compact(parts).join(', ') || 'none'}`;
-}
-
-/** Hints about problems with the memory of earlier runs. */
-export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTroubles): string[] {
-	const documents = lost?.count ? `up to ${counted(lost.count, 'document')}` : 'documents';
-	return compact([
-		noRoute && 'Nothing is left out: this server does not give back what earlier runs have stored.',
-		lost &&
-			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may still be found although they left the source. See "Forget Earlier Damage".`,
-		notWritten &&
-			asHint(`Not all was remembered: the next run completes it. ${failureMessage(notWritten)}`),
-		notAsked &&
-			asHint(`Not known: whether unchanged documents are still there. ${failureMessage(notAsked)}`),
-	]);
 }
 
 /* Errors */

@@ -7,12 +7,9 @@ import {
 	plainFailure,
 	processingAdvice,
 } from 'nodes/XpertAi/operations/document/submit/documentErrors';
+import { troubleHints } from 'nodes/XpertAi/operations/document/submit/endHints';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
-import {
-	documentItem,
-	Submission,
-	troubleHints,
-} from 'nodes/XpertAi/operations/document/submit/report';
+import { documentItem, Submission } from 'nodes/XpertAi/operations/document/submit/report';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
 import type { Origin } from 'nodes/XpertAi/operations/document/submit/tally';
 import { counted } from 'nodes/XpertAi/operations/document/submit/wording';

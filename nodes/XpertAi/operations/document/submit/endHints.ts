@@ -1,0 +1,88 @@
+import { compact, sumBy } from 'lodash';
+import { isExpression } from 'n8n-workflow';
+
+import { wantsVersion } from '../../../execution/identity';
+import { givenFor } from '../../../execution/userInput';
+import type { MemoryTroubles } from '../../../ingest/memory';
+import { failureMessage } from '../../../transport/failure';
+import { Submission } from './report';
+import { VERSION, VERSION_FIELD } from './sources';
+import { Target } from './target';
+import { asHint, counted, sentences } from './wording';
+
+/** Hints about problems with the memory of earlier runs. */
+export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTroubles): string[] {
+	const documents = lost?.count ? `up to ${counted(lost.count, 'document')}` : 'documents';
+	return compact([
+		noRoute && 'Nothing is left out: this server does not give back what earlier runs have stored.',
+		lost &&
+			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may still be found although they left the source. See "Forget Earlier Damage".`,
+		notWritten &&
+			asHint(`Not all was remembered: the next run completes it. ${failureMessage(notWritten)}`),
+		notAsked &&
+			asHint(`Not known: whether unchanged documents are still there. ${failureMessage(notAsked)}`),
+	]);
+}
+
+const NOT_SENT_IN_RETRY = 'not sent: this is a retry, and what is stored may be newer.';
+
+const ONLY_WITH_DOCUMENTS =
+	'Mirrored: the sources that brought a document in this run. Others keep what they have.';
+
+/** Adds a hint if each item names its source, because a source without an item is not mirrored. */
+export function remarkMirrored(submission: Submission): void {
+	const { first, settings } = submission;
+	if (settings.mirrors && isExpression(givenFor(first.context.getNode(), 'sourceName')))
+		submission.remark(ONLY_WITH_DOCUMENTS);
+}
+
+/** Adds hints about unsent documents, and about failed or unfinished processing. */
+export function remarkEnd(submission: Submission, targets: Target[]): void {
+	const { circuitBreaker, tally } = submission;
+	const { reason, streakLength: length } = circuitBreaker;
+	const why = length === undefined ? 'none would be found' : `${length} in a row failed`;
+	if (reason) submission.remarkOn(tally.counts.notSent, `not sent, as ${why}: ${reason}`);
+	submission.remarkOn(sumBy(targets, 'older'), NOT_SENT_IN_RETRY);
+	const isByField = wantsVersion(submission.first, VERSION_FIELD);
+	remarkVersionless(submission, targets, isByField ? VERSION_FIELD : VERSION, IS_COMPARED);
+	const results = compact(targets.map(({ processing }) => processing?.result));
+	for (const { failure, hasNoRoute, allStarted } of results) {
+		if (hasNoRoute) submission.remark(NO_PROCESSING_ROUTE);
+		else if (failure) {
+			tally.processingBroken = true;
+			const step = allStarted ? 'followed' : 'started';
+			const broken = `The documents are stored, but their processing could not be ${step}`;
+			submission.remark(sentences(broken, failureMessage(failure)));
+		}
+	}
+	const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
+	const unfinished = `still being processed when the wait ended${next}.`;
+	submission.remarkOn(sumBy(results, 'unfinished'), unfinished);
+}
+
+const IS_COMPARED = 'Their content was compared.';
+
+/**
+ * Adds a hint about documents without a version.
+ *
+ * @param name the field for the version
+ * @param meaning what the node does with these documents
+ */
+export function remarkVersionless(
+	submission: Submission,
+	targets: Target[],
+	name: string,
+	meaning: string,
+): void {
+	const label = submission.first.labelOf(name);
+	const text = `without a version: "${label}" gave nothing. ${meaning}`;
+	submission.remarkOn(sumBy(targets, 'versionless'), text);
+}
+
+const NO_PROCESSING_ROUTE =
+	'This server decides by itself when documents are found: it takes no request to process them.';
+
+/** Adds hints about problems with the memory of a source. */
+export function remarkMemory({ memory, submission, source }: Target): void {
+	submission.remarkOfSource(source.sourceName, troubleHints(memory?.troubles ?? {}));
+}
