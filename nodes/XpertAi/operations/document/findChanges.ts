@@ -1,7 +1,7 @@
 import {
-	OF_TOOLS,
 	booleanField,
 	choiceField,
+	OF_TOOLS,
 	optionsField,
 	textField,
 } from '../../execution/fields';
@@ -45,5 +45,6 @@ export const findChanges: CodedOperation = {
 		]),
 	],
 	// Imported at the first execution, because most n8n processes never run the node.
-	execute: async (execution) => await (await import('./submit/execute')).findChanges(execution),
+	execute: async (execution) =>
+		await (await import('./submit/executeFindChanges')).findChanges(execution),
 };

@@ -1,21 +1,13 @@
-import { sortBy, sumBy } from 'lodash';
 import type { INodeExecutionData } from 'n8n-workflow';
-import { type AnyZodObject, z } from 'zod';
+import type { AnyZodObject } from 'zod';
 
-import {
-	keyOf,
-	refuseFixedVersion,
-	sourceOf,
-	versionIn,
-	wantsVersion,
-} from '../../../execution/identity';
+import { refuseFixedVersion, sourceOf } from '../../../execution/identity';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { addHints, isInLoop, isTool, mayContinue, readOutput } from '../../../execution/outputs';
+import { addHints, isInLoop, mayContinue, readOutput } from '../../../execution/outputs';
 import { isFilled, quoted } from '../../../execution/userInput';
 import { systemClock } from '../../../transport/clock';
-import { documentsError } from './documentErrors';
-import { remarkEnd, remarkMemory, remarkMirrored, remarkVersionless } from './endHints';
+import { remarkEnd, remarkMemory, remarkMirrored } from './endHints';
 import { disableMissing } from './gone';
 import { differsIn, linkedNodes, sourceDifference } from './linkedNodes';
 import { Submission } from './report';
@@ -25,7 +17,7 @@ import {
 	submitParameters,
 	type SubmitSettings,
 } from './settings';
-import { type FoundDocument, keepingKey, VERSION } from './sources';
+import { VERSION } from './sources';
 import { Target } from './target';
 
 const MIRROR = 'Mirror the Source (Disable What Is Gone)';
@@ -37,7 +29,7 @@ const MIRROR = 'Mirror the Source (Disable What Is Gone)';
  * @param other a choice that is allowed in a loop
  * @throws NodeOperationError before anything is sent
  */
-function refuseInLoop(item: Item, name: string, choice: string, other: string): void {
+export function refuseInLoop(item: Item, name: string, choice: string, other: string): void {
 	if (!isInLoop(item.context)) return;
 	item.refuseField(
 		name,
@@ -65,7 +57,7 @@ function refuseBehindFindChanges(item: Item): void {
 }
 
 /** Compares the settings with those of linked nodes. If their sources differ, the run disables nothing and says so. */
-function withLinkedNodes(item: Item, settings: SubmitSettings): SubmitSettings {
+export function withLinkedNodes(item: Item, settings: SubmitSettings): SubmitSettings {
 	const difference = sourceDifference(item);
 	if (difference === undefined) return settings;
 	const otherSource = settings.mirrors ? `Nothing is disabled. ${difference}` : difference;
@@ -101,7 +93,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
  * item ends the execution before anything is sent. Files and files of records may be large, so they
  * are read later.
  */
-function targetsOf(
+export function targetsOf(
 	submission: Submission,
 	items: Item[],
 	schema: AnyZodObject = submitParameters,
@@ -167,95 +159,4 @@ async function endIfStopped(submission: Submission, targets: Target[]): Promise<
 	if (!stoppedBy) return;
 	for (const target of targets) await target.stop();
 	throw submission.stopError(stoppedBy);
-}
-
-const PASS = 'They pass.';
-
-/* Document: Find Changes */
-
-const findChangesParameters = z.object({
-	whatIsGone: z.enum(['keep', 'disable']),
-	options: submitParameters.shape.options.partial(),
-});
-
-/**
- * Runs Find Changes: passes on the items whose documents Submit would send. The setting "What Is Gone" decides whether
- * missing documents are disabled.
- *
- * @returns the items to pass on, and error items; in a dry run, the plan for each item
- * @throws NodeOperationError if a setting is not valid, or the node is a tool of an agent
- * @throws the error of the first failure, with On Error = Stop Workflow
- */
-export async function findChanges({ items }: Execution): Promise<INodeExecutionData[]> {
-	const [first] = items;
-	if (!first) return [];
-	if (isTool(first.context)) throw first.operationError(NO_TOOL);
-	const mirrors = first.settings(findChangesParameters).whatIsGone === 'disable';
-	const fixed = { remembers: true, process: undefined, simplify: true };
-	const settings = { ...readSubmitSettings(first), ...fixed, mirrors };
-	if (settings.mirrors)
-		refuseInLoop(first, 'whatIsGone', 'Disable It: the Items Are the Whole Source', 'Leave It');
-	refuseFixedVersion(first, LISTED_VERSION, items.length);
-	const linked = withLinkedNodes(first, settings);
-	const submission = new Submission(first, linked, listedDocument);
-	const targets = targetsOf(submission, items, findChangesParameters);
-	for (const target of targets) if (!submission.stoppedBy) await target.plan();
-	const { error } = submission.stoppedBy ?? {};
-	if (error) throw submission.withRemarks(error);
-	for (const target of targets) await handleGone(target);
-	remarkMirrored(submission);
-	if (submission.refusal) throw submission.withRemarks(submission.refusal);
-	submission.remarkOn(sumBy(targets, 'unversioned'), UNVERSIONED);
-	remarkVersionless(submission, targets, LISTED_VERSION, PASS);
-	addHints(first.context, submission.hints());
-	if (settings.dryRun) return submission.output();
-	return [
-		...sortBy(submission.tally.origins, 'item.index').flatMap(({ item, error, plan }) => {
-			if (error) return item.failed(error);
-			return plan === undefined || plan === 'unchanged'
-				? []
-				: { ...item.input, ...item.output(item.input.json) };
-		}),
-		...submission.tally.refusals.map((error) => first.failed(error)),
-	];
-}
-
-/** The field of Find Changes for the version. */
-const LISTED_VERSION = 'documentVersion';
-
-const NO_TOOL =
-	'Find Changes passes items on to the next node, which the tool of an agent does not have';
-
-const UNVERSIONED = 'stored without a version. Set "Document Version" in the node that submits.';
-
-/** The document that an item names. Without a version, the document counts as changed. */
-function listedDocument(item: Item): FoundDocument[] {
-	const readKey = () => keyOf(item, 'documentKey');
-	return keepingKey(item, readKey, () => {
-		const version = versionIn(item, LISTED_VERSION);
-		const lacksVersion = version === undefined && wantsVersion(item, LISTED_VERSION);
-		return [{ record: {}, key: readKey(), version, lacksVersion }];
-	});
-}
-
-/** Counts the known documents that are missing from the items. Disables these documents if `mirrors` is set. */
-async function handleGone(target: Target): Promise<void> {
-	const { memory: read, seen, submission } = target;
-	const { settings, tally } = submission;
-	remarkMemory(target);
-	if (settings.mirrors && settings.dryRun) return await disableMissing(target);
-	const missing = [...(read?.known.ids(seen) ?? [])].length;
-	tally.plans.gone += missing;
-	if (missing === 0 || !settings.mirrors) return;
-	const memory = await target.newMemory().open('to send');
-	target.memory = memory;
-	try {
-		if (memory.holder)
-			submission.remark('Nothing was disabled: another run of this source is at work.');
-		else if (memory.refusal) submission.refuse(documentsError(target.item, memory.refusal));
-		else await disableMissing(target);
-	} finally {
-		await memory.close();
-	}
-	remarkMemory(target);
 }
