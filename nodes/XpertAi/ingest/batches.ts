@@ -1,5 +1,5 @@
-import type { Fact, ReadyDocument } from './facts';
-import type { Storing } from './storing';
+import type { Documents, Fact, ReadyDocument } from './facts';
+import type { Step } from './uploads';
 
 export type Batch<Origin> = Array<ReadyDocument<Origin>>;
 
@@ -15,7 +15,7 @@ export interface BatchLimits {
 
 /** Groups documents into batches, in order. Facts among the documents are yielded immediately. */
 export async function* batches<Origin>(
-	documents: Storing<Origin>['documents'],
+	documents: Documents<Origin, Step<Origin>>,
 	{ maxCount, firstCount = maxCount, maxBytes, reserved = { once: 0, each: 0 } }: BatchLimits,
 ): AsyncGenerator<Batch<Origin> | Fact<Origin>> {
 	let batch: Batch<Origin> = [];

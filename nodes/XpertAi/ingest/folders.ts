@@ -4,7 +4,7 @@ import { derivedId } from '../payloads/common';
 import type { DocumentRecord } from '../payloads/document';
 import { canonicalKey } from '../payloads/identity';
 import type { Failure } from '../transport/failure';
-import { type KnowledgebaseRoutes, listWith } from './answers';
+import { type KnowledgebaseRoutes, listWith } from './routes';
 
 /** The folder records of a path such as `Dept/Sales`, outermost first. The IDs are the same in all runs and sources. */
 function folderRows(knowledgebaseId: string, folder: string) {

@@ -3,8 +3,8 @@ import { chunk, clamp } from 'lodash';
 import { IDS_PER_ADDRESS } from '../transport/api';
 import { FIRST_PAUSE_MS, longerPause, MINUTE_MS } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import { IDS_TO_START, type KnowledgebaseRoutes, listWith } from './answers';
 import type { ProcessedFact } from './facts';
+import { type KnowledgebaseRoutes, listWith } from './routes';
 import { fetchStatuses, processingEndOf, type ProcessingStatus, statusesById } from './statuses';
 
 const REQUESTS_AT_ONCE = 5;
@@ -251,3 +251,10 @@ export class Processing {
 
 const NOT_KNOWN = 'the server does not know it in this knowledgebase';
 const NOT_STARTED = 'the server did not begin, though it was asked to twice';
+
+/**
+ * Number of documents in one request to start processing. If many documents wait, `Processing` sends larger requests.
+ * Servers process several requests in parallel, but the documents of one request in sequence. So several small requests
+ * end sooner than a large one.
+ */
+export const IDS_TO_START = 10;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { IDS_PER_ADDRESS } from '../transport/api';
 import { type Failure, failureMessage } from '../transport/failure';
 import { sanitize } from '../transport/sanitize';
-import { type KnowledgebaseRoutes, listWith } from './answers';
+import { type KnowledgebaseRoutes, listWith } from './routes';
 
 const processingStatus = z
 	.object({

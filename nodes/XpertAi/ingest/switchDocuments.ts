@@ -1,7 +1,7 @@
 import { chunk } from 'lodash';
 
 import type { Failure } from '../transport/failure';
-import { type KnowledgebaseRoutes, listWith } from './answers';
+import { type KnowledgebaseRoutes, listWith } from './routes';
 
 /** Maximum number of documents to disable or enable in one request. */
 const SWITCHED_AT_ONCE = 100;

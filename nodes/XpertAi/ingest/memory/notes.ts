@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { derivedId } from '../../payloads/common';
 import type { Failure } from '../../transport/failure';
 import { OWN_NOTE } from '../../transport/sanitize';
-import { type KnowledgebaseRoutes, listWith } from '../answers';
+import { type KnowledgebaseRoutes, listWith } from '../routes';
 import { fetchStatuses } from '../statuses';
 import { type Entry, pack, packId } from './fingerprints';
 

@@ -3,7 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { splitList, textField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
-import { IDS_TO_START, listWith } from '../../ingest/answers';
+import { IDS_TO_START } from '../../ingest/processing';
+import { listWith } from '../../ingest/routes';
 import { idList } from '../../payloads/common';
 import { knowledgebaseLocator } from '../../pickers/locators';
 

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { readdirSync, readFileSync } from 'node:fs';
-import { answeredRecords, listWith } from 'nodes/XpertAi/ingest/answers';
+import { answeredRecords } from 'nodes/XpertAi/ingest/answers';
 import type { ReadyDocument } from 'nodes/XpertAi/ingest/facts';
+import { listWith } from 'nodes/XpertAi/ingest/routes';
 import {
 	fetchStatuses,
 	processingFlaw,

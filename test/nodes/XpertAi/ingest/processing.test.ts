@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { range } from 'lodash';
-import type { KnowledgebaseRoutes } from 'nodes/XpertAi/ingest/answers';
 import type { ProcessedFact } from 'nodes/XpertAi/ingest/facts';
 import { Processing } from 'nodes/XpertAi/ingest/processing';
+import type { KnowledgebaseRoutes } from 'nodes/XpertAi/ingest/routes';
 import type { ProcessingEnd } from 'nodes/XpertAi/ingest/statuses';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
 
