@@ -86,7 +86,6 @@ function valueFrom(
 		case 'sum':
 			return template.pieces.map(inner).reduce(plus);
 		case 'literal':
-			return template.pieces.map((piece) => String(inner(piece))).join('');
 		case 'joined':
 			return template.pieces.map((piece) => joinedText(inner(piece))).join('');
 	}
@@ -117,7 +116,7 @@ export const hasLostDigits = (value: unknown) =>
 	Number.isInteger(value) && !Number.isSafeInteger(value);
 
 /** Whether a value has a visible character. */
-const hasSign = (value: unknown) => typeof value !== 'string' || /[^\s\p{Cc}\p{Cf}]/u.test(value);
+const hasSign = (value: unknown) => /[^\s\p{Cc}\p{Cf}]/u.test(String(value));
 
 /* Words for a missing value */
 

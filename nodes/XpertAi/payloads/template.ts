@@ -1,3 +1,5 @@
+import { get } from 'lodash';
+
 /** A value that an expression reads or computes. n8n evaluates it by itself. */
 export interface Part {
 	kind: 'part';
@@ -39,9 +41,7 @@ const MAX_PARSED = 10_000;
  * @param expression without the leading `=`
  */
 export function parseTemplate(expression: string): Template {
-	const pieces = splitBraces(expression).filter(
-		(piece) => piece.kind !== 'fixed' || piece.source !== '',
-	);
+	const pieces = splitBraces(expression).filter((piece) => get(piece, 'source') !== '');
 	const [only] = pieces;
 	if (!only) return { kind: 'fixed', source: '' };
 	return pieces.length === 1 ? only : { kind: 'joined', pieces };
@@ -66,7 +66,7 @@ function splitBraces(expression: string): Template[] {
 		const index = expression.indexOf(bracket, from);
 		if (index < 0) break;
 		from = index + bracket.length;
-		if (isEscaped(expression, index, start)) continue;
+		if (isEscaped(expression, index)) continue;
 		const piece = expression.slice(start, index);
 		pieces.push(bracket === '{{' ? textBeforeBraces(piece) : parseCode(piece));
 		bracket = bracket === '{{' ? '}}' : '{{';
@@ -79,11 +79,11 @@ function splitBraces(expression: string): Template[] {
 	return pieces;
 }
 
-/** Whether an odd number of backslashes stands before a position. Does not look before `start`. */
-function isEscaped(text: string, position: number, start: number): boolean {
-	let first = position;
-	while (first > start && text[first - 1] === '\\') first -= 1;
-	return (position - first) % 2 === 1;
+/** Whether an odd number of backslashes stands before a position. */
+function isEscaped(text: string, position: number): boolean {
+	let isOdd = false;
+	for (let at = position - 1; text[at] === '\\'; at--) isOdd = !isOdd;
+	return isOdd;
 }
 
 /** n8n changes backslashes in a text that braces follow, so it is asked for such a text. */
@@ -109,16 +109,14 @@ function parseTokens(source: string, tokens: Token[]): Template {
 	if (first.text === '(' && first.closing === last && inner.length > 0)
 		return parseTokens(source, inner);
 	const operands = operandsOf(tokens);
-	if (operands.length > 1)
-		return { kind: 'sum', pieces: operands.map((one) => parseTokens(source, one)) };
+	if (operands) return { kind: 'sum', pieces: operands.map((one) => parseTokens(source, one)) };
 	if (tokens.length === 1) {
 		if (first.type === 'string') return literalText(code);
-		if (first.type === 'number' && /^(?:0|[1-9]\d*)$/.test(code))
-			return { kind: 'number', value: Number(code) };
+		if (/^(?:0|[1-9]\d*)$/.test(code)) return { kind: 'number', value: Number(code) };
 		if (first.pieces) return { kind: 'literal', pieces: first.pieces };
 	}
 	const reads = readsIn(source, tokens);
-	return { kind: 'part', code, isRead: reads.length === 1 && reads[0] === code, reads };
+	return { kind: 'part', code, isRead: reads[0] === code, reads };
 }
 
 /** The text of a string literal. n8n is asked for a text with escapes. */
@@ -144,12 +142,15 @@ interface Token {
 
 const BLANK = /(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;
 
-/** The forms of tokens. A template literal and a regular expression are found by `tokenize`. */
+/**
+ * The forms of tokens. A template literal and a regular expression are found by `nextToken`. Other signs of several
+ * characters, such as `===`, may come as several tokens: neither the first nor the rest of one is part of a sum.
+ */
 const TOKENS: Array<[Token['type'], RegExp]> = [
 	['word', /[\p{ID_Start}$_][\p{ID_Continue}$]*/uy],
-	['number', /0[box][\da-f_]+n?|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:e[+-]?\d+)?n?/iy],
+	['number', /0x\w+|\.?\d(?:e[+-]|[\w.])*/iy],
 	['string', /"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*'/y],
-	['sign', /\.{3}|[=!]==?|=>|[<>]=|&&|\|\||\?\?|\?\.(?!\d)|\+\+|--|\*\*|<<|>>>?|[^\w\s`'"\\#@]/y],
+	['sign', /\?\.(?!\d)|\+\+|--|[^\w\s`'"\\#@]/y],
 ];
 
 const REGEX = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/y;
@@ -207,7 +208,7 @@ function nextToken(
 		const literal = templateLiteral(source, start);
 		return literal && token('template', literal.end, literal.pieces);
 	}
-	const regex = source[start] === '/' && !endsOperand(before) && match(REGEX);
+	const regex = !endsOperand(before) && match(REGEX);
 	if (regex) return token('regex', start + regex.length);
 	for (const [type, form] of TOKENS) {
 		const text = match(form);
@@ -229,11 +230,12 @@ function templateLiteral(source: string, start: number) {
 	const text = /(?:[^`\\$]|\\[^]|\$(?!\{))*/y;
 	for (let at = start + 1; ; ) {
 		text.lastIndex = at;
-		const [found = ''] = text.exec(source) ?? [];
+		// The form also matches nothing, so it always matches.
+		const [found] = text.exec(source) as RegExpExecArray;
 		if (found !== '') pieces.push(literalText(`\`${found}\``));
 		at += found.length;
 		if (source[at] === '`') return { pieces, end: at + 1 };
-		if (!source.startsWith('${', at)) return undefined;
+		// Without `${`, the text ends here, and there is no code.
 		const code = tokenize(source, at + 2);
 		if (!code || code.tokens.length === 0) return undefined;
 		pieces.push(parseTokens(source, code.tokens));
@@ -247,9 +249,8 @@ const TIGHT = ['.', '?.', '*', '/', '%', '**', '!', '~'];
 /** Words that begin code which has another meaning without the rest of the expression. */
 const NO_OPERANDS = ['in', 'instanceof', 'function', 'class', 'async', 'await', 'yield', 'let'];
 
-/** Splits a sum into its operands. Other code is one operand. */
-function operandsOf(tokens: Token[]): Token[][] {
-	const whole = [tokens];
+/** Splits a sum into its operands. Returns undefined for other code. */
+function operandsOf(tokens: Token[]): Token[][] | undefined {
 	const level = Math.min(...tokens.map(({ depth }) => depth));
 	const operands: Token[][] = [[]];
 	for (const [index, token] of tokens.entries()) {
@@ -262,11 +263,12 @@ function operandsOf(tokens: Token[]): Token[][] {
 		}
 		const isBracket = OPENING.includes(text) || CLOSING.includes(text);
 		const isSign = ['+', '-'].includes(text) && !isBinary;
-		if (isOperator && !isBracket && !isSign && !TIGHT.includes(text)) return whole;
-		if (depth === level && type === 'word' && NO_OPERANDS.includes(text)) return whole;
-		operands.at(-1)?.push(token);
+		if (isOperator && !isBracket && !isSign && !TIGHT.includes(text)) return undefined;
+		if (depth === level && NO_OPERANDS.includes(text)) return undefined;
+		(operands.at(-1) as Token[]).push(token);
 	}
-	return operands.every((one) => one.length > 0) ? operands : whole;
+	const isSum = operands.length > 1 && operands.every((one) => one.length > 0);
+	return isSum ? operands : undefined;
 }
 
 /* What code reads */
@@ -281,12 +283,12 @@ const ASKING = ['$fromAI', '$fromAi', '$fromai'];
 function readsIn(source: string, tokens: Token[]): string[] {
 	const reads: string[] = [];
 	for (let at = 0; at < tokens.length; at++) {
-		const { pieces = [], start, text, type } = tokens[at] as Token;
+		const { pieces = [], start, text } = tokens[at] as Token;
 		for (const part of partsOf({ kind: 'literal', pieces })) reads.push(...part.reads);
 		const isMember = ['.', '?.'].includes(tokens[at - 1]?.text ?? '');
-		const end = type === 'word' && text.startsWith('$') && !isMember && readEnd(tokens, at);
+		const end = text.startsWith('$') && !isMember && readEnd(tokens, at);
 		if (end === false || end === undefined) continue;
-		reads.push(source.slice(start, tokens[end]?.end));
+		reads.push(source.slice(start, (tokens[end] as Token).end));
 		at = end;
 	}
 	return reads;
@@ -307,7 +309,7 @@ function readEnd(tokens: Token[], start: number): number | undefined {
 		const isDot = ['.', '?.'].includes(textAt(end + 1) ?? '');
 		const bracket = textAt(end + 1) === '?.' ? end + 2 : end + 1;
 		const isIndex = textAt(bracket) === '[' && closingAt(bracket) === bracket + 2;
-		if (isIndex && ['string', 'number'].includes(tokens[bracket + 1]?.type ?? '')) {
+		if (isIndex && ['string', 'number'].includes((tokens[bracket + 1] as Token).type)) {
 			end = bracket + 2;
 		} else if (isDot && tokens[end + 2]?.type === 'word') {
 			if (textAt(end + 3) !== '(') end += 2;
