@@ -107,6 +107,7 @@ describe('the value of an expression', () => {
 		['x{{ $json.a + $json.b }}', { a: Infinity, b: -Infinity }],
 		['{{ $json.a }}/{{ $json.b }}', { a: '', b: 'x' }],
 		["a\\\\{{ $json.a }}{{ 'it\\'s' }}\\\\", { a: 'x' }],
+		['{{ $json.a * 2 }}', { a: 3 }],
 		['{{ String($json.a) }}', { a: 'null-safety.md' }],
 		['{{ $json.a.toLowerCase() }}', { a: 'docs/Undefined/NaN.md' }],
 		["{{ $json.a.join('/') }}", { a: ['x', 'undefined'] }],
@@ -136,6 +137,13 @@ describe('the value of an expression', () => {
 		['{{ $json.a + 1 }}', { a: null }, missing('$json.a', null, true)],
 		['{{ `x${$json.a}` }}', { a: null }, missing('$json.a', null)],
 		['{{ String($json.a) }}', {}, missing('String($json.a)', 'undefined', true)],
+		...['x-[object Object]', 'x Invalid Date', 'x Invalid DateTime', 'x.undefined-y'].map(
+			(gave): [string, Record<string, unknown>, MissingPart] => [
+				`{{ ['${gave}'].join() }}`,
+				{},
+				missing(`['${gave}'].join()`, gave, true),
+			],
+		),
 		[
 			"{{ ['x', String($json.a)].join('-') }}",
 			{},

@@ -68,6 +68,16 @@ describe('an expression is taken apart', () => {
 			["'+' /* + */ + $json.b // + '", "('+' + <=$json.b>)"],
 			['/* n8n-auto-generated */ $json.a', '<=$json.a>'],
 			["'a' + {}.b", "('a' + <{}.b>)"],
+			["+$json.a + 'b'", "(<+$json.a> + 'b')"],
+			["/a'/.source + $json.b", "(</a'/.source> + <=$json.b>)"],
+			["'a' + typeof -$json.b", "('a' + <typeof -$json.b>)"],
+			["'a' + $json.b / 2 + ')' / 3", "('a' + <$json.b / 2> + <')' / 3>)"],
+			["('a') + ($json.b)", "('a' + <=$json.b>)"],
+			["'a' + [$json.b]", "('a' + <[$json.b]>)"],
+			["'a' + ($json.b in $json.c)", "('a' + <$json.b in $json.c>)"],
+			["'a' + 0xe+1", "('a' + <0xe> + 1)"],
+			["'a' + 1e+5 + 1_0 + 2.5", "('a' + <1e+5> + <1_0> + <2.5>)"],
+			["'a' + ($json.b ?.5:1)", "('a' + <$json.b ?.5:1>)"],
 		].map(([code = '', said]) => [inBraces(code), said]),
 	)('at its sums: %s', (expression, said) => {
 		expect(short(parseTemplate(expression))).toBe(said);
@@ -119,6 +129,15 @@ describe('an expression is taken apart', () => {
 		const code = expression.slice(2, -2).trim();
 		expect(parseTemplate(expression)).toMatchObject({ kind: 'part', code });
 	});
+
+	it.each(["'a + $json.b", '`a${$json.b', '', '()', '$json.'].map(inBraces))(
+		'not at all where it is no code: %s',
+		(expression) => {
+			const code = expression.slice(2, -2).trim();
+			const reads = code === '$json.' ? ['$json'] : [];
+			expect(parseTemplate(expression)).toEqual({ kind: 'part', code, isRead: false, reads });
+		},
+	);
 });
 
 describe('a part', () => {
@@ -151,6 +170,9 @@ describe('a part', () => {
 	const COMPUTING: Array<[string, string[]]> = [
 		['$json.a.trim()', ['$json.a']],
 		['$json.a?.trim()', ['$json.a']],
+		['$json.a?.("x")', ['$json.a']],
+		["$fromAI('k').a", ["$fromAI('k')"]],
+		['$json.a.$b.trim()', ['$json.a.$b']],
 		['$json.a[$json.b]', ['$json.a', '$json.b']],
 		['$json.a["b" + 1]', ['$json.a']],
 		['[$json.a, b.$json, $json["c"]].join()', ['$json.a', '$json["c"]']],
