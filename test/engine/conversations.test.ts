@@ -173,3 +173,26 @@ describe('Conversation: Rate looks for the answer first', () => {
 		expect(methods()).toEqual([]);
 	});
 });
+
+describe('Conversation: Get Messages', () => {
+	it('says of each message who wrote it, its text and its run', async () => {
+		const { items } = await fixture.run(
+			conversation('getMessages', { returnAll: true, simplify: true }),
+		);
+		const { store } = fixture.sandbox;
+		const stored = store.messages.filter(
+			({ conversationId }) => conversationId === fixture.world.conversationId,
+		);
+		expect(stored.map(({ role }) => role)).toEqual(expect.arrayContaining(['ai', 'human']));
+		expect(items.map(({ json }) => json)).toEqual(
+			stored.map(({ id, role, executionId = null }) =>
+				expect.objectContaining({
+					id,
+					from: role === 'ai' ? 'assistant' : 'user',
+					text: expect.stringMatching(/\w/),
+					runId: executionId,
+				}),
+			),
+		);
+	});
+});

@@ -130,3 +130,19 @@ describe('a metadata schema', () => {
 		expect(schemaOf()).toEqual([]);
 	});
 });
+
+describe('Knowledgebase: Create', () => {
+	it('says that a name is taken, and what to do', async () => {
+		const create = async () => await knowledgebase('create', { name: 'Twice' });
+		expect((await create()).error).toBeUndefined();
+		const { error } = await create();
+		expect(error?.message).toContain('Name Exist');
+		expect(error?.description).toMatch(/has this name already\..*Knowledgebase: Update\.$/);
+	});
+
+	it('gives no advice about names for another refusal', async () => {
+		add(answering('E1', 400, { body: { message: 'type must be one of' } }));
+		const { error } = await knowledgebase('create', { name: 'Other' });
+		expect(error?.description ?? '').not.toContain('this name');
+	});
+});
