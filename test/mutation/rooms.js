@@ -20,6 +20,7 @@ module.exports = {
 	identity: {
 		folder: 'nodes/XpertAi',
 		files: ['payloads/{identity,template}', 'execution/identity'],
+		engine: ['ingestIdentity', 'ingestMissingValues'],
 		without: [
 			LONG,
 			'test/nodes/XpertAi/!(payloads|execution)/**',
@@ -47,6 +48,8 @@ module.exports = {
 		files: ['!(document|thread)/*'],
 		engine: [
 			...['../nodes/XpertAi/operations/answers', '../nodes/XpertAi/catalogue'],
+			// How fields look is held by the surface, their rows by what fills them.
+			...['../package/surface', 'ingestMetadata', 'runsFilters'],
 			...[
 				'assistants',
 				'conversations',
