@@ -27,7 +27,15 @@ export interface Fixture {
 interface RunOptions
 	extends Pick<
 		NodeRun,
-		'mode' | 'name' | 'calledFrom' | 'loops' | 'behind' | 'trigger' | 'onChunk' | 'isTool'
+		| 'mode'
+		| 'name'
+		| 'calledFrom'
+		| 'loops'
+		| 'behind'
+		| 'beside'
+		| 'trigger'
+		| 'onChunk'
+		| 'isTool'
 	> {
 	items?: INodeExecutionData[];
 	onError?: INode['onError'];

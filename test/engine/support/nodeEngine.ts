@@ -49,6 +49,8 @@ export interface NodeRun {
 	loops?: string;
 	/** The parameters of a node of ours between the items and it. */
 	behind?: INodeParameters;
+	/** A node of ours that the node before both gives these items, by an output of its own if it branches. */
+	beside?: { parameters: INodeParameters; items?: INodeExecutionData[]; branches?: boolean };
 	/** The type of the node before it, which hands on the items. */
 	trigger?: string;
 	/** Hears what the node shows in a chat while it works, as n8n does in a streaming response mode. */
@@ -131,9 +133,16 @@ export async function createNodeEngine(projectRoot: string): Promise<NodeEngine>
 			const own = nodeOf(nodeRun.isTool ? `${type}Tool` : type, used, nodeRun);
 			const node = { ...own, name: nodeRun.name ?? own.name };
 			const start = { ...startNode, type: nodeRun.trigger ?? startNode.type };
-			const { loops, behind } = nodeRun;
-			const before = behind && { ...node, id: 'before', name: 'Before', parameters: behind };
-			const workflow = workflowOf(node, used, { loops, start, before });
+			const { loops, behind, beside } = nodeRun;
+			const named = (name: string, parameters: INodeParameters) => ({
+				...node,
+				id: name.toLowerCase(),
+				name,
+				parameters,
+			});
+			const before = behind && named('Before', behind);
+			const other = beside && { ...beside, node: named('Beside', beside.parameters) };
+			const workflow = workflowOf(node, used, { loops, start, before, other });
 			const additionalData = additionalDataOf(workflow, helperFor(nodeRun.credential, workflow));
 			const { outermost, caller } = nodeRun.calledFrom ?? {};
 			if (outermost) additionalData.rootExecutionMode = outermost;
@@ -201,6 +210,21 @@ const startType: INodeType = {
 	},
 };
 
+/** Hands on the items it is given by one output, and others by a second one. */
+const branching = (others: INodeExecutionData[] = []): INodeType => ({
+	description: {
+		...startType.description,
+		outputs: [NodeConnectionTypes.Main, NodeConnectionTypes.Main],
+	},
+	async execute() {
+		const items = this.getInputData().map((item, index) => ({
+			...item,
+			pairedItem: { item: index },
+		}));
+		return [items, others];
+	},
+});
+
 /** Hands on nothing. */
 const endType: INodeType = { ...startType, execute: async () => [[]] };
 
@@ -228,24 +252,31 @@ interface WorkflowSetup {
 	loops?: string;
 	start?: INode;
 	before?: INode;
+	other?: { node: INode; items?: INodeExecutionData[]; branches?: boolean };
 }
 
 function workflowOf(
 	node: INode,
 	nodeType: INodeType,
-	{ loops, start = startNode, before }: WorkflowSetup = {},
+	{ loops, start = startNode, before, other }: WorkflowSetup = {},
 ): Workflow {
-	const into = (name: string) => ({
-		main: [[{ node: name, type: NodeConnectionTypes.Main, index: 0 }]],
-	});
-	const types: Record<string, INodeType> = { [start.type]: startType, [loops ?? '']: endType };
+	const to = (name: string) => ({ node: name, type: NodeConnectionTypes.Main, index: 0 });
+	const into = (name: string) => ({ main: [[to(name)]] });
+	const types: Record<string, INodeType> = {
+		[start.type]: other?.branches ? branching(other.items) : startType,
+		[loops ?? '']: endType,
+	};
+	const first = to(before?.name ?? node.name);
+	const outputs = other?.branches
+		? [[first], [to(other.node.name)]]
+		: [[first, ...(other ? [to(other.node.name)] : [])]];
 	const get = (type: string) => types[type] ?? nodeType;
 	const back = loops ? [{ ...startNode, name: 'Back', type: loops }] : [];
 	return new Workflow({
 		id: 'workflow',
-		nodes: [start, ...(before ? [before] : []), node, ...back],
+		nodes: [start, ...(before ? [before] : []), node, ...(other ? [other.node] : []), ...back],
 		connections: {
-			[start.name]: into(before?.name ?? node.name),
+			[start.name]: { main: outputs },
 			...(before ? { [before.name]: into(node.name) } : {}),
 			...(loops ? { [node.name]: into('Back'), Back: into(node.name) } : {}),
 		},
