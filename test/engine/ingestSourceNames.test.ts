@@ -1,3 +1,5 @@
+import type { INodeParameters } from 'n8n-workflow';
+
 import { derivedId } from 'nodes/XpertAi/payloads/common';
 import { answering } from './support/faults';
 import { clock } from './support/clock';
@@ -266,6 +268,98 @@ describe('sources whose names differ from item to item', () => {
 		expect(found()).toEqual(['a of y', 'b of y']);
 		fixture.sandbox.faults.clear();
 		await first;
+	});
+});
+
+describe('two nodes that mirror one source', () => {
+	const one = (name: string, source: string) => ({
+		json: { name, text: `${name} of ${source}` },
+	});
+	const named = { ...TEXTS, mode: 'mirror', sourceName: 'x', options: { maxGonePercent: 100 } };
+	/** Runs a node with `a`, and beside it another one, by an output of its own if `branches`. */
+	const both = async (
+		{
+			items = 'a',
+			...beside
+		}: { items?: string; branches?: boolean; parameters?: INodeParameters },
+		own: INodeParameters = named,
+	) =>
+		await submit(own, {
+			items: [one('a', 'x')],
+			beside: {
+				...beside,
+				items: [...items].map((name) => one(name, 'x')),
+				parameters: {
+					resource: 'document',
+					operation: 'submit',
+					knowledgebaseId: { __rl: true, mode: 'id', value: fixture.world.knowledgebaseId },
+					...named,
+					...beside.parameters,
+				},
+			},
+		});
+	const SAID = expect.stringContaining('"Beside" mirrors the same source in this execution');
+
+	it('below a node that branches disable nothing of each other, and say it', async () => {
+		await night('x', 'abc', { parameters: { mode: 'mirror' } });
+		const result = await both({ branches: true, items: 'b' });
+		expect(found()).toEqual(['a of x', 'b of x', 'c of x']);
+		expect(hintsOf(result)).toContainEqual(SAID);
+		expect(hintsOf(result).join()).toMatch(
+			/Nothing is disabled\. "Beside".*"Source Name" of its own/,
+		);
+		const { hints = [] } = result.run.data.resultData.runData.Beside?.[0] ?? {};
+		expect(hintsOf({ ...result, hints }).join()).toContain('"Xpert AI" mirrors the same source');
+	});
+
+	it('disable what is gone where only one of them got items', async () => {
+		await night('x', 'abc', { parameters: { mode: 'mirror' } });
+		const result = await both({ branches: true, items: '' });
+		expect(found()).toEqual(['a of x']);
+		expect(hintsOf(result).join()).not.toContain('Beside');
+	});
+
+	it('disable what is gone where both get the same items', async () => {
+		await night('x', 'abc', { parameters: { mode: 'mirror' } });
+		const result = await both({});
+		expect(found()).toEqual(['a of x']);
+		expect(hintsOf(result).join()).not.toContain('Beside');
+	});
+
+	it.each<[string, INodeParameters]>([
+		['has a name of its own', { sourceName: 'y' }],
+		['has a shard of its own', { options: { shard: '2' } }],
+		['disables nothing', { mode: 'changed' }],
+		['only plans', { options: { dryRun: true } }],
+		['has a name by an expression', { sourceName: '={{ "x" }}' }],
+	])('say nothing where the other %s', async (_, parameters) => {
+		await night('x', 'abc', { parameters: { mode: 'mirror' } });
+		const result = await both({ branches: true, items: 'b', parameters });
+		expect(hintsOf(result).join()).not.toContain('Beside');
+		expect(found()).not.toContain('c of x');
+	});
+
+	it('say nothing where both have no name', async () => {
+		const unnamed = { sourceName: '' };
+		const result = await both(
+			{ branches: true, items: 'b', parameters: unnamed },
+			{ ...named, ...unnamed },
+		);
+		expect(hintsOf(result).join()).not.toContain('Beside');
+	});
+
+	it('one behind the other disable nothing of each other, and say it', async () => {
+		await night('x', 'abc', { parameters: { mode: 'mirror' } });
+		const knowledgebaseId = { __rl: true, mode: 'id', value: fixture.world.knowledgebaseId };
+		const behind = { resource: 'document', operation: 'submit', knowledgebaseId, ...named };
+		const { hints } = await submit(
+			{ ...named, text: 'a', documentKey: 'a', documentSettings: { name: 'a' } },
+			{ items: [one('a', 'x')], behind },
+		);
+		expect(hints.map(({ message }) => message).join()).toContain(
+			'"Before" mirrors the same source',
+		);
+		expect(found()).toEqual(expect.arrayContaining(['b of x', 'c of x']));
 	});
 });
 

@@ -9,7 +9,7 @@ import { isFilled, quoted } from '../../../execution/userInput';
 import { systemClock } from '../../../transport/clock';
 import { remarkEnd, remarkMemory, remarkMirrored } from './endHints';
 import { disableMissing } from './gone';
-import { differsIn, linkedNodes, sourceDifference } from './linkedNodes';
+import { differsIn, linkedNodes, otherMirror, sourceDifference } from './linkedNodes';
 import { Submission } from './report';
 import {
 	readSubmitSettings,
@@ -56,9 +56,12 @@ function refuseBehindFindChanges(item: Item): void {
 	);
 }
 
-/** Compares the settings with those of linked nodes. If their sources differ, the run disables nothing and says so. */
+/**
+ * Compares the settings with those of linked nodes. If their sources differ, or if another node mirrors the same source,
+ * the run disables nothing and says so.
+ */
 export function withLinkedNodes(item: Item, settings: SubmitSettings): SubmitSettings {
-	const difference = sourceDifference(item);
+	const difference = sourceDifference(item) ?? (settings.mirrors ? otherMirror(item) : undefined);
 	if (difference === undefined) return settings;
 	const otherSource = settings.mirrors ? `Nothing is disabled. ${difference}` : difference;
 	return { ...settings, mirrors: false, otherSource };

@@ -1,5 +1,10 @@
-import { filter, minBy } from 'lodash';
-import { type IExecuteFunctions, type INode, isExpression } from 'n8n-workflow';
+import { attempt, filter, get, intersectionBy, isArray, map, minBy } from 'lodash';
+import {
+	type IExecuteFunctions,
+	type INode,
+	type NodeTypeAndVersion,
+	isExpression,
+} from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import { chosenId, givenFor, quoted } from '../../../execution/userInput';
@@ -17,6 +22,9 @@ interface LinkedNode extends Parameters {
 const SOURCE_FIELDS = ['knowledgebaseId', 'sourceName', 'options.shard'] as const;
 
 type SourceField = (typeof SOURCE_FIELDS)[number];
+
+/** Asks n8n for the parameters of other nodes. Older versions of n8n do not return them. */
+const WITH_PARAMETERS = { includeNodeParameters: true };
 
 /** Returns the value of a field in the form in which the nodes use it; undefined if an expression gives it. */
 function fixedValue({ parameters }: Parameters, name: SourceField): string | undefined {
@@ -43,11 +51,10 @@ export function linkedNodes(
 	name: string,
 	operation: Operation,
 ): LinkedNode[] {
-	const withParameters = { includeNodeParameters: true };
 	const nodes =
 		operation === 'submit'
-			? context.getChildNodes(name, withParameters)
-			: context.getParentNodes(name, withParameters);
+			? context.getChildNodes(name, WITH_PARAMETERS)
+			: context.getParentNodes(name, WITH_PARAMETERS);
 	const { type } = context.getNode();
 	return filter(nodes, { type, disabled: false, parameters: { operation } }).map(
 		({ name, parameters = {} }) => ({ name, parameters }),
@@ -82,3 +89,74 @@ export function sourceDifference(item: Item): string | undefined {
 	});
 	return `${said.join(', ')}: give both nodes the same, as each source has its own memory.`;
 }
+
+/* Nodes that mirror one source in one execution */
+
+/** A node has hardly more outputs than this. Older versions of n8n may not say which output is the last. */
+const MAX_OUTPUTS = 100;
+
+/** Returns the number of items in each output of a node that has run. Empty if n8n does not tell. */
+function itemCounts(context: IExecuteFunctions, name: string): number[] {
+	const { $items } = context.getWorkflowDataProxy(0);
+	const counts: number[] = [];
+	while (counts.length < MAX_OUTPUTS) {
+		const items: unknown = attempt(() => $items(name, counts.length));
+		if (!isArray(items)) break;
+		counts.push(items.length);
+	}
+	return counts;
+}
+
+/** Whether two nodes certainly have the same source. */
+const haveOneSource = (one: Parameters, other: Parameters) =>
+	SOURCE_FIELDS.every((name) => {
+		const value = fixedValue(one, name);
+		return value !== undefined && value === fixedValue(other, name);
+	});
+
+/** Whether a node disables documents that are missing from its items. */
+const mirrorsItems = ({ parameters }: Parameters) =>
+	parameters.operation === 'submit'
+		? parameters.mode === 'mirror' && get(parameters, 'options.dryRun') !== true
+		: parameters.operation === 'findChanges' && parameters.whatIsGone === 'disable';
+
+/**
+ * Looks for another node that mirrors the same source in this execution: before or behind this one, or below a node
+ * that gave items to both. Each of them has only a part of the source, and would disable what the other one brings.
+ *
+ * @returns the problem and the advice, as a sentence; undefined if there is no such node, or n8n does not tell
+ */
+export function otherMirror(item: Item): string | undefined {
+	const { context, node: own } = item;
+	// Without a name, each node has a memory of its own.
+	if (fixedValue(own, 'sourceName') === '') return undefined;
+	const mirrorsAmong = (nodes: NodeTypeAndVersion[]): LinkedNode[] =>
+		filter(nodes, { type: own.type, disabled: false })
+			.map(({ name, parameters = {} }) => ({ name, parameters }))
+			.filter((node) => mirrorsItems(node) && haveOneSource(own, node));
+	const parents = context.getParentNodes(own.name, WITH_PARAMETERS);
+	const inLine = [...parents, ...context.getChildNodes(own.name, WITH_PARAMETERS)];
+	const seen = [own.name, ...map(inLine, 'name')];
+	const [linked] = mirrorsAmong(inLine);
+	if (linked) return sameSource(item, linked);
+	for (const { name: parent } of parents) {
+		const below = context.getChildNodes(parent, WITH_PARAMETERS);
+		for (const other of mirrorsAmong(below)) {
+			if (seen.includes(other.name)) continue;
+			seen.push(other.name);
+			const isDirect = (before: NodeTypeAndVersion[]) =>
+				intersectionBy(before, below, 'name').length === 0;
+			const counts = itemCounts(context, parent);
+			const filled = counts.filter((count) => count > 0).length;
+			// Two nodes at one output get the same items, if no node between leaves some out.
+			const haveSame =
+				counts.length === 1 && isDirect(parents) && isDirect(context.getParentNodes(other.name));
+			const hasOneBranch = counts.length > 1 && filled < 2;
+			if (!haveSame && !hasOneBranch) return sameSource(item, other);
+		}
+	}
+	return undefined;
+}
+
+const sameSource = (item: Item, { name }: LinkedNode): string =>
+	`${quoted(name)} mirrors the same source in this execution, and each node has only a part of it: join the branches before one node, or give each node a "${item.labelOf('sourceName')}" of its own.`;
