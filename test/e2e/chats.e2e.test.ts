@@ -5,12 +5,14 @@ import { z } from 'zod';
 import type { WorkflowFile } from 'host/examples';
 import { waitFor } from 'host/waitFor';
 import { SANDBOX_KNOWLEDGEBASE_ID } from 'sandbox';
+import { SECOND_ANSWERS_FIRST } from '../engine/support/citedAnswers';
 import { chain, type Node } from '../queue/support/ingestion';
 import {
 	ASSISTANT,
 	chatTrigger,
 	listen,
 	published,
+	publishedChat,
 	SLOW,
 	SLOW_ANSWER,
 	streamingWebhook,
@@ -61,6 +63,25 @@ it('visitors stay in their conversation when the workflow comes back to the node
 	expect((await listen(harness, path, 'Hello', visitor)).shown).toBe(hello(1));
 	harness.sandbox.faults.add({ endpoint: 'runs', nth: 1, do: 'run', outcome: 'fail' });
 	expect((await listen(harness, path, 'Hello', visitor)).shown).toBe(sorry + hello(2));
+});
+
+it('visitors read the numbers that the output and its sources have', async () => {
+	const passages = { include: ['passages'] };
+	const trigger = chatTrigger({ responseMode: 'streaming' });
+	const chat = twoNodes(trigger, '={{ $json.chatInput }}', passages);
+	const { path, workflowId } = await publishedChat(harness, chat);
+	harness.sandbox.faults.add({ ...SECOND_ANSWERS_FIRST, nth: 1 });
+	const { shown } = await listen(harness, path, 'Hello');
+	expect(shown).toBe('Stripes [1], spines [2].\n\nSources:\n- [1] zebra.md\n- [2] cactus.md');
+	const [json] = (await harness.latestExecution(workflowId)).json(ASSISTANT);
+	expect(json).toMatchObject({
+		output: shown,
+		sources: [
+			{ number: 1, documentName: 'zebra.md', cited: true },
+			{ number: 2, documentName: 'cactus.md', cited: true },
+			{ number: 3, documentName: 'agave.md', cited: false },
+		],
+	});
 });
 
 /** What n8n's Chat keeps of a conversation. */

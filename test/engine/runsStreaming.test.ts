@@ -2,6 +2,7 @@ import type { StructuredChunk } from 'n8n-workflow';
 
 import { type FaultRule, INTERRUPTING_INPUT } from 'sandbox';
 import { byId } from './support/locators';
+import { SECOND_ANSWERS_FIRST } from './support/citedAnswers';
 import { answering, ask, newThreads, says, useRuns, putKnowing } from './support/runs';
 
 const { fixture, add, newThread } = useRuns();
@@ -65,31 +66,7 @@ describe('a chat in which answers appear as they are written', () => {
 	});
 
 	it('numbers sources by the text, though the second knowledgebase answers first, and says it once', async () => {
-		const found = (id: string) => ({
-			chunkId: id,
-			documentId: `of ${id}`,
-			documentName: `${id}.md`,
-		});
-		const looks = (id: string, data: object) => ({ type: 'component', id, data });
-		const cite = (id: string) =>
-			`[⟦1⟧](xpert://knowledgebase/chunk?documentId=of%20${id}&chunkId=${id})`;
-		const said = `Stripes ${cite('zebra')}, spines ${cite('cactus')}.`;
-		const messages = [
-			looks('one', { tool: 'retriever-1', status: 'running' }),
-			looks('two', { tool: 'retriever-2', status: 'running' }),
-			looks('two', { status: 'success', output: [found('cactus'), found('agave')] }),
-			looks('one', { status: 'success', output: [found('zebra')] }),
-			{ type: 'text', id: 'm', text: said },
-		];
-		const end = { event: 'on_conversation_end', data: { status: 'idle' } };
-		const events = [
-			{ type: 'event', event: 'on_conversation_start', data: {} },
-			...messages.map((data) => ({ type: 'message', data })),
-			{ type: 'event', ...end },
-			{ type: 'complete' },
-		];
-		const body = events.map((one, n) => `id: 1-${n}\ndata: ${JSON.stringify(one)}\n\n`).join('');
-		add(answering('join', 200, { body, contentType: 'text/event-stream' }));
+		add(SECOND_ANSWERS_FIRST);
 		const { shown, json } = await chat(['Hello'], { options: { include: ['passages'] } });
 		expect(shown(0)).toBe('Stripes [1], spines [2].\n\nSources:\n- [1] zebra.md\n- [2] cactus.md');
 		expect(json?.output).toBe(shown(0));

@@ -76,16 +76,20 @@ export async function chatPath({ host }: Harness<N8n>, workflowId: string): Prom
 	return start?.parameters.path ?? `${start?.webhookId}/chat`;
 }
 
-/** Publishes a chat of two nodes and waits until it answers; gives its path. */
-export async function published(harness: Harness<N8n>, workflow: WorkflowFile): Promise<string> {
+/** Publishes a chat of two nodes and waits until it answers; gives its path and its workflow. */
+export async function publishedChat(harness: Harness<N8n>, workflow: WorkflowFile) {
 	harness.sandbox.store.putAssistant(SAYING_ASSISTANT);
 	const credential = await harness.createCredential();
 	const workflowId = await harness.importWorkflow(workflow, credential);
 	const path = await chatPath(harness, workflowId);
 	await harness.activate(workflowId);
 	await harness.callWebhook(path, said('Are you there?'));
-	return path;
+	return { path, workflowId };
 }
+
+/** The path of a chat that is published. */
+export const published = async (harness: Harness<N8n>, workflow: WorkflowFile): Promise<string> =>
+	(await publishedChat(harness, workflow)).path;
 
 /** What a chat sends; a visitor who has not been there before without one. */
 export const said = (chatInput: string, sessionId: string = randomUUID()) => ({
