@@ -73,6 +73,8 @@ describe('a lock that is free', () => {
 	it('is the same for a thread ID in capitals, and another for another thread', () => {
 		expect(turnLockId('AB')).toBe(turnLockId('ab'));
 		expect(turnLockId('ab')).not.toBe(turnLockId('abc'));
+		// Workers of several versions of this package take turns with each other.
+		expect(turnLockId('AB')).toBe(derivedId('ab', 'turn'));
 	});
 
 	it('is ours where the answer was lost: the same title is sent again', async () => {
@@ -178,6 +180,17 @@ describe('a lock whose holder has stopped', () => {
 		records.delete(id);
 		// Between the right and the look the other has given it back, and a third one has taken it.
 		faults.push(undefined, undefined, () => void held(0));
+		expect(await take(1)).toEqual({ isHeld: true });
+		expect(sent.filter(({ method }) => method === 'DELETE')).toEqual([]);
+	});
+
+	it.each<[string, Fault]>([
+		['is answered under another ID', () => success({ id: 'x', createdAt: '1', updatedAt: '1' })],
+		['is refused', refused(500)],
+	])('is not taken away where the right to %s', async (_, fault) => {
+		const { take, held, sent, faults } = setUp();
+		held(2 * MINUTE);
+		faults.push(undefined, fault);
 		expect(await take(1)).toEqual({ isHeld: true });
 		expect(sent.filter(({ method }) => method === 'DELETE')).toEqual([]);
 	});

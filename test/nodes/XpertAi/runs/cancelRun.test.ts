@@ -1,0 +1,44 @@
+import { cancelRunById } from 'nodes/XpertAi/runs/cancelRun';
+import { withDeadline } from 'nodes/XpertAi/runs/client';
+import type { Outcome } from 'nodes/XpertAi/transport/request';
+
+import { no, parsing, success } from '../../support/send';
+import { virtualTime } from '../../support/virtualTime';
+import { failure, lost } from '../threads/support/answering';
+import { MINUTE } from './support/run';
+
+/** Cancels a run whose record is answered so. */
+async function cancelling(record: Outcome, isOurs?: boolean) {
+	const clock = virtualTime();
+	const cancelled: string[] = [];
+	const send = parsing(({ method, path, stream }) => {
+		if (method === 'POST') cancelled.push(path);
+		if (stream) return success('');
+		return method === 'POST' ? success({ canceledExecutionIds: ['r'] }) : record;
+	});
+	const client = withDeadline({ send, clock, deadline: clock.now() + MINUTE });
+	const { status } = await cancelRunById(
+		{ ...client, threadId: 't', runId: 'r', facts: {} },
+		isOurs,
+	);
+	return { status, isSent: cancelled.length > 0 };
+}
+
+describe('a run whose record cannot be read', () => {
+	it.each<[string, Outcome]>([
+		['as the server fails', no({ ...failure, status: 503 })],
+		['as the answer is lost', no(lost)],
+		['as the server says 500', no({ ...failure, status: 500 })],
+	])('is cancelled if this execution has started it: %s', async (_, record) => {
+		expect(await cancelling(record, true)).toEqual({ status: 'cancelled', isSent: true });
+		expect(await cancelling(record)).toEqual({ status: 'unread', isSent: false });
+	});
+
+	it.each<[string, Outcome]>([
+		['there is none', no({ ...failure, status: 404, missing: 'record' })],
+		['the token may not', no({ ...failure, status: 403 })],
+		['n8n blocks the address', no({ ...failure, kind: 'blocked', status: undefined })],
+	])('is not cancelled where %s', async (_, record) => {
+		expect(await cancelling(record, true)).toEqual({ status: 'unread', isSent: false });
+	});
+});
