@@ -7,7 +7,7 @@ import type { ReadyDocument } from '../../../ingest/facts';
 import { processingFlaw } from '../../../ingest/statuses';
 import { type Failure, isTooLarge, mayBePartlyDone } from '../../../transport/failure';
 import { SOURCES, WITH_A_FILE } from './fields';
-import type { Origin } from './tally';
+import type { Origin } from './outcomes';
 
 /** Adds a helpful reason to failures that the server explains badly. */
 export function plainFailure({ file, record }: ReadyDocument<unknown>, failure: Failure): Failure {

@@ -33,6 +33,7 @@ import {
 	plainFailure,
 	processingAdvice,
 } from './documentErrors';
+import { type Origin, OUTCOMES, PLANS, type SubmitFact } from './outcomes';
 import type { SubmitSettings } from './settings';
 import { readDocuments, type SourceDocuments } from './sources';
 import {
@@ -43,11 +44,7 @@ import {
 	MAX_FAILED_LISTED,
 	MAX_REPLACED_NAMED,
 	newTally,
-	type Origin,
-	OUTCOMES,
-	PLANS,
 	recount,
-	type SubmitFact,
 	type Tally,
 } from './tally';
 import { asHint, counted, HINT_LENGTH, sentences, someNames } from './wording';

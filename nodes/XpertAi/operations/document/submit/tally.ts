@@ -2,86 +2,8 @@ import { mapValues } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
 import type { ItemError } from '../../../execution/apiError';
-import type { Item } from '../../../execution/item';
-import type { Fact, ReadyDocument } from '../../../ingest/facts';
-import type { DocumentName } from '../../../ingest/memory';
-import type { PlannedAction } from '../../../ingest/planDocuments';
-import type { ProcessingEnd } from '../../../ingest/statuses';
-
-/** Words for the counts of document outcomes, such as `2 stored`. */
-export const OUTCOMES = {
-	/** Stored and processed. */
-	found: 'can be found',
-	/** Stored, but not processed. */
-	stored: 'stored',
-	unchanged: 'unchanged and not sent',
-	replaced: 'replaced by a later one',
-	disabled: 'disabled',
-	rejected: 'rejected',
-	unknown: 'unknown',
-	notSent: 'not sent',
-};
-
-type OutcomeName = keyof typeof OUTCOMES;
-
-export const OUTCOME_NAMES = Object.keys(OUTCOMES) as OutcomeName[];
-
-/** Words for the counts of planned actions, such as `3 changed`. */
-export const PLANS: Record<PlannedAction, string> = {
-	new: 'new',
-	changed: 'changed',
-	back: 'on the server but not found',
-	unchanged: 'unchanged',
-	gone: 'gone',
-};
-
-/** Facts about one document of the run, for the reports. */
-export interface Origin {
-	item: Item;
-	name?: string;
-	key?: string;
-	id?: string;
-	outcome?: OutcomeName;
-	/** Whether `Target.origins` keeps this object to the end of the run. */
-	isTracked?: boolean;
-	/** Whether the node uploads a file for the document. */
-	isUploaded?: boolean;
-	/** Whether the node removed U+0000 from the record. */
-	hadNul?: boolean;
-	/** Whether a later document of the run has the same key or ID. */
-	isReplaced?: boolean;
-	sent?: { status?: number; attempts: number; batch: number };
-	/** The record in the server's answer. With Simplify, only the ID and the name are kept. */
-	record?: IDataObject;
-	/** The error of reading, uploading or storing the document. */
-	error?: ItemError;
-	/** Whether other documents would fail with the same error, e.g. because the knowledgebase does not exist. */
-	affectsAll?: boolean;
-	/** Why the node did not send the document. */
-	reason?: string;
-	/** The last known state of the server's processing. */
-	end?: ProcessingEnd;
-	plan?: PlannedAction;
-}
-
-/** A fact about a run, such as the outcome of a document. */
-export type SubmitFact =
-	| Exclude<Fact<Origin>, { outcome: 'processed' }>
-	/**
-	 * If `origin` is unset, this run has stored the document, and does not track it (see `Origin.isTracked`). To keep
-	 * `origin` for every document needs too much RAM.
-	 */
-	| { outcome: 'processed'; id: string; end: ProcessingEnd; origin?: Origin }
-	| { outcome: 'begun'; origin: Origin; unusedColumns?: string[] }
-	/** A file of records contained no record. */
-	| { outcome: 'noRecords' }
-	| { outcome: 'unreadable'; document: { origin: Origin }; error: unknown }
-	/** A later document of the run has the same key or ID. */
-	| { outcome: 'replaced'; origin: Origin }
-	/** The node disabled a document that is missing from the source. */
-	| ({ outcome: 'disabled'; id: string } & DocumentName)
-	/** What the next run would do. `origin` is unset for a document that is missing from the source. */
-	| ({ outcome: 'planned'; plan: PlannedAction; origin?: Origin; id: string } & DocumentName);
+import type { ReadyDocument } from '../../../ingest/facts';
+import { type Origin, type OutcomeName, OUTCOMES, PLANS } from './outcomes';
 
 /** Makes an empty tally for the reports of a run. */
 export const newTally = () => ({

@@ -9,9 +9,9 @@ import {
 } from 'nodes/XpertAi/operations/document/submit/documentErrors';
 import { troubleHints } from 'nodes/XpertAi/operations/document/submit/endHints';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
+import type { Origin } from 'nodes/XpertAi/operations/document/submit/outcomes';
 import { documentItem, Submission } from 'nodes/XpertAi/operations/document/submit/report';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
-import type { Origin } from 'nodes/XpertAi/operations/document/submit/tally';
 import { counted } from 'nodes/XpertAi/operations/document/submit/wording';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { failureMessage } from 'nodes/XpertAi/transport/failure';
