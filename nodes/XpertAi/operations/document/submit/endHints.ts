@@ -5,8 +5,8 @@ import { wantsVersion } from '../../../execution/identity';
 import { givenFor } from '../../../execution/userInput';
 import type { MemoryTroubles } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failure';
-import { Submission } from './report';
 import { VERSION, VERSION_FIELD } from './sources';
+import type { Submission } from './submission';
 import { Target } from './target';
 import { asHint, counted, sentences } from './wording';
 

@@ -10,7 +10,7 @@ import { systemClock } from '../../../transport/clock';
 import { remarkEnd, remarkMemory, remarkMirrored } from './endHints';
 import { disableMissing } from './gone';
 import { differsIn, linkedNodes, otherMirror, sourceDifference } from './linkedNodes';
-import { Submission } from './report';
+import { hintsOf, outputItems, processingError, progressOf, stopError, withHints } from './report';
 import {
 	readSubmitSettings,
 	sameSettingsCheck,
@@ -18,6 +18,7 @@ import {
 	type SubmitSettings,
 } from './settings';
 import { VERSION } from './sources';
+import { Submission } from './submission';
 import { Target } from './target';
 
 const MIRROR = 'Mirror the Source (Disable What Is Gone)';
@@ -85,10 +86,11 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	refuseFixedVersion(first, VERSION, execution.items.length);
 	const started = systemClock.now();
 	const submission = new Submission(first, withLinkedNodes(first, settings));
+	first.progress = () => progressOf(submission);
 	await submitTo(submission, targetsOf(submission, execution.items));
-	if (submission.failsAtEnd) throw submission.processingError();
-	addHints(first.context, submission.hints());
-	return submission.output((systemClock.now() - started) / 1000);
+	if (submission.failsAtEnd) throw processingError(submission);
+	addHints(first.context, hintsOf(submission));
+	return outputItems(submission, (systemClock.now() - started) / 1000);
 }
 
 /**
@@ -140,7 +142,7 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
 		remarkEnd(submission, targets);
 		for (const target of targets) await disableMissing(target);
 		remarkMirrored(submission);
-		if (submission.refusal) throw submission.withRemarks(submission.refusal);
+		if (submission.refusal) throw withHints(submission, submission.refusal);
 		isSaid = !submission.failsAtEnd && settings.otherSource === undefined;
 	} finally {
 		const opened = settings.dryRun ? [] : targets;
@@ -161,5 +163,5 @@ async function endIfStopped(submission: Submission, targets: Target[]): Promise<
 	const { stoppedBy } = submission;
 	if (!stoppedBy) return;
 	for (const target of targets) await target.stop();
-	throw submission.stopError(stoppedBy);
+	throw stopError(submission, stoppedBy);
 }

@@ -10,9 +10,10 @@ import { documentsError } from './documentErrors';
 import { remarkMemory, remarkMirrored, remarkVersionless } from './endHints';
 import { refuseInLoop, targetsOf, withLinkedNodes } from './execute';
 import { disableMissing } from './gone';
-import { Submission } from './report';
+import { hintsOf, outputItems, progressOf, withHints } from './report';
 import { readSubmitSettings, submitParameters } from './settings';
 import { type FoundDocument, keepingKey } from './sources';
+import { Submission } from './submission';
 import { Target } from './target';
 
 const PASS = 'They pass.';
@@ -42,17 +43,18 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 	refuseFixedVersion(first, LISTED_VERSION, items.length);
 	const linked = withLinkedNodes(first, settings);
 	const submission = new Submission(first, linked, listedDocument);
+	first.progress = () => progressOf(submission);
 	const targets = targetsOf(submission, items, findChangesParameters);
 	for (const target of targets) if (!submission.stoppedBy) await target.plan();
 	const { error } = submission.stoppedBy ?? {};
-	if (error) throw submission.withRemarks(error);
+	if (error) throw withHints(submission, error);
 	for (const target of targets) await handleGone(target);
 	remarkMirrored(submission);
-	if (submission.refusal) throw submission.withRemarks(submission.refusal);
+	if (submission.refusal) throw withHints(submission, submission.refusal);
 	submission.remarkOn(sumBy(targets, 'unversioned'), UNVERSIONED);
 	remarkVersionless(submission, targets, LISTED_VERSION, PASS);
-	addHints(first.context, submission.hints());
-	if (settings.dryRun) return submission.output();
+	addHints(first.context, hintsOf(submission));
+	if (settings.dryRun) return outputItems(submission);
 	return [
 		...sortBy(submission.tally.origins, 'item.index').flatMap(({ item, error, plan }) => {
 			if (error) return item.failed(error);

@@ -5,7 +5,7 @@ import type { SourceMemory } from '../../../ingest/memory';
 import { fetchStatuses, processingState } from '../../../ingest/statuses';
 import { switchDocuments } from '../../../ingest/switchDocuments';
 import { type Failure, failureMessage } from '../../../transport/failure';
-import { Submission } from './report';
+import type { Submission } from './submission';
 import { Target } from './target';
 import { asHint, counted } from './wording';
 

@@ -2,8 +2,8 @@ import { attempt, filter, get, intersectionBy, isArray, map, minBy } from 'lodas
 import {
 	type IExecuteFunctions,
 	type INode,
-	type NodeTypeAndVersion,
 	isExpression,
+	type NodeTypeAndVersion,
 } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';

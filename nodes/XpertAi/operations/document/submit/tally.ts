@@ -1,9 +1,13 @@
-import { mapValues } from 'lodash';
+import { mapValues, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
 import type { ItemError } from '../../../execution/apiError';
-import type { ReadyDocument } from '../../../ingest/facts';
-import { type Origin, type OutcomeName, OUTCOMES, PLANS } from './outcomes';
+import { asJson } from '../../../execution/outputs';
+import type { DocumentFact, ReadyDocument } from '../../../ingest/facts';
+import { type ProcessingEnd, processingEndOf, processingFlaw } from '../../../ingest/statuses';
+import { affectsAll, documentsError, plainFailure } from './documentErrors';
+import { type Origin, type OutcomeName, OUTCOMES, PLANS, type SubmitFact } from './outcomes';
+import type { SubmitSettings } from './settings';
 
 /** Makes an empty tally for the reports of a run. */
 export const newTally = () => ({
@@ -57,16 +61,13 @@ export const DOUBTS = {
 
 export type Tally = ReturnType<typeof newTally>;
 
-export const MAX_FAILED_LISTED = 1000;
+const MAX_FAILED_LISTED = 1000;
 
 /** Maximum number of names in the hint about replaced documents. */
-export const MAX_REPLACED_NAMED = 3;
+const MAX_REPLACED_NAMED = 3;
 
 /** Counts the `DOUBTS` that apply to a document. */
-export function addDoubts(
-	{ doubts }: Tally,
-	{ isNew, origin, record }: ReadyDocument<Origin>,
-): void {
+function addDoubts({ doubts }: Tally, { isNew, origin, record }: ReadyDocument<Origin>): void {
 	const { filePath, fileUrl, pages, chunks } = record;
 	const parts = [...(pages ?? []), ...(chunks ?? [])];
 	if (origin.hadNul) doubts.hadNul += 1;
@@ -76,25 +77,140 @@ export function addDoubts(
 	if (filePath && !fileUrl) doubts.filePath += 1;
 }
 
-export function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unchanged' {
+function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unchanged' {
 	return outcome === 'found' || outcome === 'stored' || outcome === 'unchanged';
 }
 
 /** Sets and counts the outcome of a document. */
-export function count({ counts }: Tally, origin: Origin, outcome: OutcomeName): void {
+function count({ counts }: Tally, origin: Origin, outcome: OutcomeName): void {
 	origin.outcome = origin.isReplaced && isOnServer(outcome) ? 'replaced' : outcome;
 	counts.documents += 1;
 	counts[origin.outcome] += 1;
 }
 
 /** Moves a document from one count to another. Updates `origin`. */
-export function recount(
-	{ counts }: Tally,
-	from: OutcomeName,
-	to: OutcomeName,
-	origin?: Origin,
-): void {
+function recount({ counts }: Tally, from: OutcomeName, to: OutcomeName, origin?: Origin): void {
 	counts[from] -= 1;
 	counts[to] += 1;
 	if (origin) origin.outcome = to;
+}
+
+/** The settings that decide what the tally keeps of a document. */
+type TallySettings = Pick<SubmitSettings, 'output' | 'simplify'>;
+
+/**
+ * Adds a fact to the tally.
+ *
+ * @returns the document, if the fact is its failure
+ */
+export function addFact(
+	tally: Tally,
+	fact: SubmitFact,
+	settings: TallySettings,
+): Origin | undefined {
+	const { counts, doubts, missing, origins, plans, requests } = tally;
+	const isListed = settings.output !== 'summary';
+	switch (fact.outcome) {
+		case 'begun':
+			if (isListed) origins.push(fact.origin);
+			for (const column of fact.unusedColumns ?? []) tally.unusedColumns.add(column);
+			return undefined;
+		case 'noRecords':
+			doubts.emptyFiles += 1;
+			return undefined;
+		case 'uploaded':
+			doubts.hadNul += Number(fact.hadNul ?? false);
+			return undefined;
+		case 'sent':
+			for (const name of ['attempts', 'batches', 'retries'] as const)
+				requests[name] += fact.counts[name];
+			return undefined;
+		case 'processed':
+			addProcessed(tally, fact.id, fact.end, fact.origin);
+			return undefined;
+		case 'replaced':
+			addReplaced(tally, fact.origin);
+			return undefined;
+		case 'disabled':
+			counts.disabled += 1;
+			if (isListed) missing.push(pick(fact, 'name', 'outcome', 'key', 'id'));
+			return undefined;
+		case 'planned':
+			plans[fact.plan] += 1;
+			if (fact.origin) fact.origin.plan = fact.plan;
+			else if (isListed) missing.push(pick(fact, 'name', 'key', 'id', 'plan'));
+			return undefined;
+		case 'unreadable': {
+			const { origin } = fact.document;
+			count(tally, origin, 'rejected');
+			return addFailure(tally, origin, origin.item.asError(fact.error));
+		}
+		default:
+			return addOutcome(tally, fact, settings);
+	}
+}
+
+/** Records that a later document of the run replaces a document. */
+function addReplaced(tally: Tally, origin: Origin): void {
+	const { replaced } = tally;
+	const { name, key, id = '' } = origin;
+	replaced.count += 1;
+	if (replaced.names.length < MAX_REPLACED_NAMED) replaced.names.push(name ?? key ?? id);
+	origin.isReplaced = true;
+	if (isOnServer(origin.outcome)) recount(tally, origin.outcome, 'replaced', origin);
+}
+
+/** Adds the outcome of a readable document to the tally. */
+function addOutcome(
+	tally: Tally,
+	fact: Exclude<DocumentFact<Origin>, { outcome: 'unreadable' }>,
+	settings: TallySettings,
+): Origin | undefined {
+	const { document, outcome } = fact;
+	const { isUploaded, origin, record: sent } = document;
+	const isDisabled = outcome === 'stored' && sent.disabled === true;
+	count(tally, origin, isDisabled ? 'disabled' : outcome);
+	if (outcome === 'stored' || outcome === 'unknown') addDoubts(tally, document);
+	if (outcome === 'unchanged') origin.end = fact.status && processingEndOf(fact.status);
+	else if (outcome === 'stored') {
+		const record = asJson(fact.record);
+		origin.record = settings.simplify ? { id: record.id, name: record.name } : record;
+		const { status, attempts, batch } = fact;
+		origin.sent = { status, attempts, batch };
+	} else if (fact.failure) {
+		const failure = plainFailure(document, fact.failure);
+		origin.sent = { status: failure.status, ...pick(fact, 'attempts', 'batch') };
+		const id = isUploaded ? undefined : sent.storageFileId;
+		const ids = id ? [{ field: '"Storage File ID"', id }] : [];
+		origin.affectsAll = affectsAll(failure, id);
+		return addFailure(tally, origin, documentsError(origin.item, failure, ids));
+	} else origin.reason = fact.reason;
+	return undefined;
+}
+
+/** Adds the processing state of a stored document to the tally. */
+function addProcessed(tally: Tally, id: string, end: ProcessingEnd, origin?: Origin): void {
+	if (end.state === 'finish' && (!origin || origin.outcome === 'stored'))
+		recount(tally, 'stored', 'found', origin);
+	if (origin && isOnServer(origin.outcome)) origin.end = end;
+	const reason = processingFlaw(end);
+	if (reason === undefined) return;
+	tally.processingFailed += 1;
+	listFailed(tally, { ...pick(origin, 'name', 'key'), id, outcome: 'stored', reason });
+}
+
+/** Records the error of a document. */
+function addFailure(tally: Tally, origin: Origin, error: ItemError): Origin {
+	origin.error = error;
+	const status = origin.sent?.status;
+	listFailed(tally, {
+		...pick(origin, 'name', 'outcome', 'key', 'id'),
+		reason: error.message,
+		status,
+	});
+	return origin;
+}
+
+function listFailed({ failed }: Tally, document: Tally['failed'][number]): void {
+	if (failed.length < MAX_FAILED_LISTED) failed.push(document);
 }

@@ -20,9 +20,9 @@ import { isRejection } from '../../../transport/failure';
 import { UPLOAD_SECONDS } from '../../shared/fields';
 import { documentsError } from './documentErrors';
 import { type Origin, OUTCOME_NAMES } from './outcomes';
-import type { Submission } from './report';
 import { keyOwner, knowledgebaseRoutes, memoryPlaceOf, type Source } from './settings';
 import { type FoundDocument, refusedKeys, type SourceDocuments } from './sources';
+import type { Submission } from './submission';
 import { asHint } from './wording';
 
 type Document = ReadyDocument<Origin>;

@@ -10,8 +10,16 @@ import {
 import { troubleHints } from 'nodes/XpertAi/operations/document/submit/endHints';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import type { Origin } from 'nodes/XpertAi/operations/document/submit/outcomes';
-import { documentItem, Submission } from 'nodes/XpertAi/operations/document/submit/report';
+import {
+	documentItem,
+	hintsOf,
+	outputItems,
+	processingError,
+	progressOf,
+	stopError,
+} from 'nodes/XpertAi/operations/document/submit/report';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
+import { Submission } from 'nodes/XpertAi/operations/document/submit/submission';
 import { counted } from 'nodes/XpertAi/operations/document/submit/wording';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { failureMessage } from 'nodes/XpertAi/transport/failure';
@@ -47,6 +55,7 @@ function runOf({
 	);
 	const settings = { ...readSubmitSettings(item), simplify: true };
 	const run = new Submission(item, settings, isListing ? () => [] : undefined);
+	item.progress = () => progressOf(run);
 	const { tally } = run;
 	/** A document that was read. */
 	const read = (name = 'a', more: DocumentRecord = {}) => {
@@ -66,10 +75,10 @@ function runOf({
 	};
 	const processed = (end: ProcessingEnd, document?: ReturnType<typeof stored>) =>
 		run.take({ outcome: 'processed', id: ID, end, origin: document?.origin });
-	const outputs = () => run.output(1.2345);
+	const outputs = () => outputItems(run, 1.2345);
 	const items = () => outputs().map(({ json }) => json);
-	const hints = () => run.hints();
-	const stopped = () => run.stopError(run.stoppedBy ?? { item });
+	const hints = () => hintsOf(run);
+	const stopped = () => stopError(run, run.stoppedBy ?? { item });
 	return { run, tally, item, read, stored, failed, processed, outputs, items, hints, stopped };
 }
 
@@ -341,10 +350,10 @@ describe('the error with Stop', () => {
 		const { run, stored, read, processed } = runOf({ continues: false });
 		const names = Array.from({ length: 12 }, (_, index) => `${index}.pdf`);
 		for (const [index, name] of names.entries()) {
-			if (index === 10) expect(run.processingError().message).toMatch(/, 9\.pdf$/);
+			if (index === 10) expect(processingError(run).message).toMatch(/, 9\.pdf$/);
 			processed({ state: 'error', processMsg: 'EISDIR: no.' }, stored(read(name)));
 		}
-		const { message, description } = run.processingError();
+		const { message, description } = processingError(run);
 		expect(message).toBe(
 			`12 documents are stored but not found: ${names.slice(0, 10).join(', ')} and 2 more`,
 		);

@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import { map, omit, range } from 'lodash';
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
-import { Submission } from 'nodes/XpertAi/operations/document/submit/report';
+import { Submission } from 'nodes/XpertAi/operations/document/submit/submission';
 import { Target } from 'nodes/XpertAi/operations/document/submit/target';
 import { systemClock } from 'nodes/XpertAi/transport/clock';
-import { PROPERTY_RUNS } from 'test/support/propertyRuns';
 import { itemOf, unconnected } from 'test/nodes/support/context';
 import { parsing, type RawSend } from 'test/nodes/support/send';
+import { PROPERTY_RUNS } from 'test/support/propertyRuns';
+
 import { failed, succeeded } from '../../../ingest/support/outcomes';
 
 /** Has polls due at once, and no wait take time. */

@@ -1,0 +1,113 @@
+import type { ItemError } from '../../../execution/apiError';
+import type { Item } from '../../../execution/item';
+import { mayContinue, outermostMode } from '../../../execution/outputs';
+import { CircuitBreaker } from '../../../ingest/circuitBreaker';
+import { isForeignNotFound } from '../../../transport/failure';
+import type { Send } from '../../../transport/request';
+import type { Origin, SubmitFact } from './outcomes';
+import type { SubmitSettings } from './settings';
+import { readDocuments, type SourceDocuments } from './sources';
+import { addFact, newTally } from './tally';
+import { sentences } from './wording';
+/**
+ * Marks failures as `unanswered` until a server answers. A 404 of a proxy or an unrelated server does not count as an
+ * answer. The node gives up early on `unanswered` failures. A wrong Base URL is therefore reported quickly.
+ */
+function markUnanswered(send: Send): Send {
+	let hasAnswered = false;
+	return async (request) => {
+		const outcome = await send(request);
+		if (outcome.ok) hasAnswered = true;
+		else if (outcome.failure.status !== undefined && !isForeignNotFound(outcome.failure))
+			hasAnswered = true;
+		if (outcome.ok || hasAnswered) return outcome;
+		return { ok: false, failure: { ...outcome.failure, unanswered: true } };
+	};
+}
+
+/** The state of one execution of Submit or Find Changes. */
+export class Submission {
+	readonly tally = newTally();
+	readonly circuitBreaker: CircuitBreaker;
+	/** Sends requests with the credential of the first item. All items must have the same credential. */
+	readonly send: Send;
+	/** Aborted when the execution is stopped. */
+	readonly signal?: AbortSignal;
+	/** The first failed document, if On Error is Stop Workflow. Its failure stops the run. */
+	stoppedBy?: Origin;
+	/** The first error about a whole source, if On Error is Stop Workflow. Thrown at the end of the run. */
+	refusal?: ItemError;
+	/** Number of items that were rejected before the node assigned them to a source. */
+	unassigned = 0;
+	/** Number of items after the one that stopped the run. */
+	itemsNotRead = 0;
+	/** Number of sources that the items belong to. */
+	sourceCount = 0;
+
+	constructor(
+		/** The item whose settings apply to all items. */
+		readonly first: Item,
+		readonly settings: SubmitSettings,
+		/** Reads the documents of an item. */
+		readonly read: (item: Item) => SourceDocuments = readDocuments,
+	) {
+		const { send } = first.connection;
+		this.send = outermostMode(first.context) === 'manual' ? markUnanswered(send) : send;
+		this.signal = first.context.getExecutionCancelSignal();
+		this.circuitBreaker = new CircuitBreaker(settings.stopAfterFailures);
+		if (settings.otherSource) this.remark(settings.otherSource);
+	}
+
+	/** Whether this is a run of Find Changes, which has no documents but their keys. */
+	get isListing(): boolean {
+		return this.read !== readDocuments;
+	}
+
+	/** Whether the run ends with an error, because the server could not process all stored documents. */
+	get failsAtEnd(): boolean {
+		return this.tally.processingFailed > 0 && !mayContinue(this.first.context);
+	}
+
+	get canSend(): boolean {
+		return !this.stoppedBy && !this.signal?.aborted && this.circuitBreaker.reason === undefined;
+	}
+
+	/** Adds a fact to the tally. A failure stops the run if On Error is Stop Workflow. */
+	take(fact: SubmitFact): void {
+		const failed = addFact(this.tally, fact, this.settings);
+		if (failed && !mayContinue(this.first.context)) this.stoppedBy ??= failed;
+	}
+
+	/** Counts an item with an error as a rejected document. */
+	takeFlaw(item: Item, error: unknown): void {
+		const origin: Origin = { item };
+		this.take({ outcome: 'begun', origin });
+		this.take({ outcome: 'unreadable', document: { origin }, error });
+	}
+
+	remark(...texts: string[]): void {
+		for (const text of texts) this.tally.remarks.set(text, 0);
+	}
+
+	/** Adds a hint that begins with a number of documents. The numbers of hints with the same text are added up. */
+	remarkOn(count: number, text: string): void {
+		const { remarks } = this.tally;
+		if (count > 0) remarks.set(text, (remarks.get(text) ?? 0) + count);
+	}
+
+	/** Adds hints about one source. If the run has several, the hint names those it is about. */
+	remarkOfSource(name: string, texts: string[]): void {
+		this.remark(...texts);
+		for (const text of texts) {
+			const names = this.tally.remarkedSources.get(text) ?? new Set();
+			this.tally.remarkedSources.set(text, names.add(name || 'without a name'));
+		}
+	}
+
+	/** Records an error about a whole source. */
+	refuse(error: ItemError): void {
+		this.remark(sentences(error.message));
+		if (mayContinue(this.first.context)) this.tally.refusals.push(error);
+		else this.refusal ??= error;
+	}
+}
