@@ -1,7 +1,7 @@
 import type { Documents, Fact, ReadyDocument } from './facts';
 import type { Step } from './uploads';
 
-export type Batch<Origin> = Array<ReadyDocument<Origin>>;
+export type Batch<Report> = Array<ReadyDocument<Report>>;
 
 /** Limits of a batch. A document that is larger than `maxBytes` is sent alone. */
 export interface BatchLimits {
@@ -14,11 +14,11 @@ export interface BatchLimits {
 }
 
 /** Groups documents into batches, in order. Facts among the documents are yielded immediately. */
-export async function* batches<Origin>(
-	documents: Documents<Origin, Step<Origin>>,
+export async function* batches<Report>(
+	documents: Documents<Report, Step<Report>>,
 	{ maxCount, firstCount = maxCount, maxBytes, reserved = { once: 0, each: 0 } }: BatchLimits,
-): AsyncGenerator<Batch<Origin> | Fact<Origin>> {
-	let batch: Batch<Origin> = [];
+): AsyncGenerator<Batch<Report> | Fact<Report>> {
+	let batch: Batch<Report> = [];
 	let limit = Math.min(firstCount, maxCount);
 	// JSON needs one byte for `[`, and one byte after each document for `,` or `]`.
 	const room = maxBytes - reserved.once - 1;

@@ -11,7 +11,7 @@ export interface SourceFile extends UploadFile {
 	hadNul?: boolean;
 }
 
-export interface ReadyDocument<Origin> {
+export interface ReadyDocument<Report> {
 	record: DocumentRecord;
 	/** The record as JSON text. The node measures, hashes and sends this text. */
 	json: string;
@@ -33,11 +33,11 @@ export interface ReadyDocument<Origin> {
 	/** Whether this run has uploaded the file. */
 	isUploaded?: boolean;
 	/** The input item of the document, and data for reports. */
-	origin: Origin;
+	report: Report;
 }
 
 /** Documents in groups, because each step of an async iterable takes time. */
-export type Documents<Origin, One = ReadyDocument<Origin>> = Iterable<One[]> | AsyncIterable<One[]>;
+export type Documents<Report, One = ReadyDocument<Report>> = Iterable<One[]> | AsyncIterable<One[]>;
 
 /** Returns a record as JSON, with the size in bytes. */
 export function serialize(record: DocumentRecord): Pick<ReadyDocument<unknown>, 'json' | 'bytes'> {
@@ -62,7 +62,7 @@ interface Carried {
  * Always unset if storing is enough.
  * `unreadable`: the document or its file could not be read.
  */
-export type DocumentFact<Origin> = { document: ReadyDocument<Origin> } & (
+export type DocumentFact<Report> = { document: ReadyDocument<Report> } & (
 	| ({ outcome: 'stored'; status: number; record: unknown } & Carried)
 	| ({ outcome: 'rejected' | 'unknown' | 'notSent'; failure: Failure } & Carried)
 	| { outcome: 'notSent'; reason?: string; failure?: undefined }
@@ -77,8 +77,8 @@ export interface ProcessedFact {
 }
 
 /** A fact about a document or a request. A document may have several facts, e.g. `stored`, then `processed`. */
-export type Fact<Origin> =
-	| DocumentFact<Origin>
+export type Fact<Report> =
+	| DocumentFact<Report>
 	| ProcessedFact
 	/** `hadNul`: the node removed U+0000 from the file or from its record. */
 	| { outcome: 'uploaded'; hadNul?: boolean }

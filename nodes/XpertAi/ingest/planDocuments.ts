@@ -28,8 +28,8 @@ export interface Comparison {
  * `older`: the execution is a retry, and the stored content may be newer.
  * `unchanged`: the document need not be sent, but its processing may not have been started yet.
  */
-export interface Compared<Origin> {
-	document: ReadyDocument<Origin>;
+export interface Compared<Report> {
+	document: ReadyDocument<Report>;
 	is: 'new' | 'changed' | 'missing' | 'older' | 'unchanged';
 	/** The processing status of an unchanged document. Unset if `processed` is false, or if no status was fetched. */
 	status?: ProcessingStatus;
@@ -42,13 +42,13 @@ export interface Compared<Origin> {
  *
  * Marks the content of each document to send as unknown in the memory, because the request may fail.
  */
-export async function* compareDocuments<Origin>(
-	documents: Documents<Origin>,
+export async function* compareDocuments<Report>(
+	documents: Documents<Report>,
 	{ memory, statusesOf, processed, onlyStored, resends, isRetry }: Comparison,
-): AsyncGenerator<Array<Compared<Origin>>> {
-	const held = new Map<string, ReadyDocument<Origin>>();
+): AsyncGenerator<Array<Compared<Report>>> {
+	const held = new Map<string, ReadyDocument<Report>>();
 	let bytes = 0;
-	let all: Array<Compared<Origin>> = [];
+	let all: Array<Compared<Report>> = [];
 	const release = async () => {
 		const { statuses, failure } = await statusesOf([...held.keys()]);
 		for (const [id, document] of held) {
@@ -103,13 +103,13 @@ export async function* compareDocuments<Origin>(
 export type PlannedAction = 'new' | 'changed' | 'back' | 'unchanged' | 'gone';
 
 /** Plans what the next run would do with each document. Updates `comparison.memory`. */
-export async function* planDocuments<Origin>(
-	documents: Documents<Origin>,
+export async function* planDocuments<Report>(
+	documents: Documents<Report>,
 	comparison: Comparison,
-): AsyncGenerator<{ document: ReadyDocument<Origin>; plan: PlannedAction }> {
-	const held: Array<Compared<Origin>> = [];
+): AsyncGenerator<{ document: ReadyDocument<Report>; plan: PlannedAction }> {
+	const held: Array<Compared<Report>> = [];
 	async function* release() {
-		const idOf = ({ document }: Compared<Origin>) => document.id.toLowerCase();
+		const idOf = ({ document }: Compared<Report>) => document.id.toLowerCase();
 		const { statuses } = await comparison.statusesOf(held.map(idOf));
 		for (const one of held.splice(0))
 			yield { document: one.document, plan: planOf(one, statuses.get(idOf(one))) };

@@ -17,8 +17,8 @@ import { Folders } from './folders';
 import type { SourceMemory } from './memory';
 import type { Step } from './uploads';
 
-export interface Storing<Origin> {
-	documents: Documents<Origin, Step<Origin>>;
+export interface Storing<Report> {
+	documents: Documents<Report, Step<Report>>;
 	batchLimits: BatchLimits;
 	concurrency: number;
 	client: ApiClient;
@@ -36,13 +36,13 @@ export interface Storing<Origin> {
 }
 
 /** Stores documents in batches. */
-export class Storer<Origin> {
+export class Storer<Report> {
 	/** Facts that `run` has not yielded yet. */
-	private facts: Array<Fact<Origin>> = [];
+	private facts: Array<Fact<Report>> = [];
 	private batchCount = 0;
 	private hasFailed = false;
 
-	constructor(private readonly storing: Storing<Origin>) {}
+	constructor(private readonly storing: Storing<Report>) {}
 
 	/**
 	 * Stores the documents, with up to `concurrency` requests at once. If the execution is stopped, yields no facts for
@@ -50,7 +50,7 @@ export class Storer<Origin> {
 	 *
 	 * @throws an error of the document source, or an unexpected error of a batch
 	 */
-	async *run(): AsyncGenerator<Array<Fact<Origin>>> {
+	async *run(): AsyncGenerator<Array<Fact<Report>>> {
 		const { batchLimits, circuitBreaker, concurrency, documents, stopsAtFailure } = this.storing;
 		/** Batches that are being sent, each with the IDs of its documents in lower case. */
 		const running = new Map<Promise<unknown>, Set<string>>();
@@ -93,7 +93,7 @@ export class Storer<Origin> {
 	 *
 	 * @returns whether at least one document is certainly not stored
 	 */
-	private async settle(attempted: Attempted<Origin>): Promise<boolean> {
+	private async settle(attempted: Attempted<Report>): Promise<boolean> {
 		const { batch, number } = attempted;
 		const { client, folders, memory, path, timeoutMs } = this.storing;
 		const unfiled = await folders?.createFor(batch.map(({ record }) => record));
@@ -145,7 +145,7 @@ export class Storer<Origin> {
 	 * @param records for each document, its record from the answer; `undefined` if this batch was not sent
 	 * @returns whether all documents are certainly not stored
 	 */
-	private reportFailed(sent: Attempted<Origin>, failure: Failure, records?: unknown[]): boolean {
+	private reportFailed(sent: Attempted<Report>, failure: Failure, records?: unknown[]): boolean {
 		const { attempts, batch: documents, mayBeDone, number: batch, partlyDone } = sent;
 		this.hasFailed = true;
 		const { kind, status } = failure;
@@ -182,8 +182,8 @@ const hashesOf = (batch: Batch<unknown>) =>
 	new Map(batch.flatMap(({ id, isNew, contentHash = '' }) => (isNew ? [] : [[id, contentHash]])));
 
 /** A batch, or a part of a split batch, with the results of earlier requests. */
-interface Attempted<Origin> {
-	batch: Batch<Origin>;
+interface Attempted<Report> {
+	batch: Batch<Report>;
 	number: number;
 	/** Number of earlier requests with these documents. */
 	attempts: number;

@@ -8,15 +8,15 @@ import { multipartBody, UPLOADS_AT_ONCE } from '../transport/multipart';
 import { type Documents, type Fact, type ReadyDocument, serialize } from './facts';
 
 /** Either a document to store, or a fact to pass on. */
-export type Step<Origin> = ReadyDocument<Origin> | Fact<Origin>;
+export type Step<Report> = ReadyDocument<Report> | Fact<Report>;
 
-type Steps<Origin> = Array<Step<Origin>>;
+type Steps<Report> = Array<Step<Report>>;
 
 /** The fields that the node uses from the answer to an upload. */
 const uploadedFile = z.object({ url: z.string().min(1), id: textIfAny, size: numberIfAny });
 
-interface Uploading<Origin> {
-	documents: Documents<Origin>;
+interface Uploading<Report> {
+	documents: Documents<Report>;
 	client: ApiClient;
 	timeoutMs: number;
 	/** Uploads start only while `canSend` is true. */
@@ -31,10 +31,10 @@ interface Uploading<Origin> {
  *
  * @throws an error of the document source
  */
-export async function* uploadFiles<Origin>(all: Uploading<Origin>): AsyncGenerator<Steps<Origin>> {
+export async function* uploadFiles<Report>(all: Uploading<Report>): AsyncGenerator<Steps<Report>> {
 	const { documents, client, timeoutMs, gate, memory } = all;
-	const inFlight: Array<Promise<Steps<Origin>>> = [];
-	const upload = async (document: ReadyDocument<Origin>): Promise<Steps<Origin>> => {
+	const inFlight: Array<Promise<Steps<Report>>> = [];
+	const upload = async (document: ReadyDocument<Report>): Promise<Steps<Report>> => {
 		try {
 			if (!document.file) return [document];
 			if (!gate.canSend) return [{ document, outcome: 'notSent' }];

@@ -83,7 +83,7 @@ async function submitTo(
 	const placesOf = (outcome: Told['outcome']) =>
 		told
 			.filter((result) => result.outcome === outcome)
-			.map(({ document }) => document.origin)
+			.map(({ document }) => document.report)
 			.sort((one, other) => one - other);
 	return { told, counts, placesOf };
 }
@@ -221,7 +221,7 @@ it('makes the next batch while the server works on the current one', async () =>
 	const slow = { send: async (request: ApiRequest) => await nextTurn(server.send(request)) };
 	function* source() {
 		for (const document of waiting(withIds(6))) {
-			log.push(document.origin);
+			log.push(document.report);
 			yield [document];
 		}
 	}
@@ -289,7 +289,7 @@ describe('a batch the server rejects', () => {
 			expect(placesOf('rejected')).toEqual([3, 137, 138]);
 			expect(placesOf('stored')).toHaveLength(247);
 			expect(server.rows).toHaveLength(247);
-			expect(told.find(({ document }) => document.origin === 137)).toMatchObject({
+			expect(told.find(({ document }) => document.report === 137)).toMatchObject({
 				batch: 2,
 				failure: { status, reason: `reason ${status}` },
 			});
@@ -636,14 +636,14 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken 
 	const told = { rejected: [], unreadable: [], notSent: [] } as Record<string, number[]>;
 	const records: DocumentRecord[] = [];
 	let [underWay, most, begun] = [0, 0, 0];
-	const documents = plans.map(({ fate }, origin): ReadyDocument<number> => {
+	const documents = plans.map(({ fate }, report): ReadyDocument<number> => {
 		const content = Buffer.from('a');
 		const file = async () => {
 			begun += 1;
 			if (fate === 'unreadable') throw GONE;
-			return await Promise.resolve({ name: `${origin}`, mimeType: 'text/plain', content });
+			return await Promise.resolve({ name: `${report}`, mimeType: 'text/plain', content });
 		};
-		return { ...prepared({ name: `${origin}` }, origin), ...(fate === 'none' ? {} : { file }) };
+		return { ...prepared({ name: `${report}` }, report), ...(fate === 'none' ? {} : { file }) };
 	});
 	const unanswered = new Set(withFate(plans, 'unanswered once').map(String));
 	const send = parsing(async ({ body }) => {
@@ -666,11 +666,11 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken 
 	for await (const some of uploadFiles({ documents: groups, client, timeoutMs: 1000, gate })) {
 		for (const one of some) {
 			if ('outcome' in one) {
-				if ('document' in one) told[one.outcome]?.push(one.document.origin);
+				if ('document' in one) told[one.outcome]?.push(one.document.report);
 				continue;
 			}
-			const { record, json, bytes, origin } = one;
-			ready.push(origin);
+			const { record, json, bytes, report } = one;
+			ready.push(report);
 			records.push(record);
 			expect({ json, bytes }).toEqual(serialize(record));
 		}

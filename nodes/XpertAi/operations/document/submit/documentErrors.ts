@@ -7,7 +7,7 @@ import type { ReadyDocument } from '../../../ingest/facts';
 import { processingFlaw } from '../../../ingest/statuses';
 import { type Failure, isTooLarge, mayBePartlyDone } from '../../../transport/failure';
 import { SOURCES, WITH_A_FILE } from './fields';
-import type { Origin } from './outcomes';
+import type { DocumentReport } from './outcomes';
 
 /** Adds a helpful reason to failures that the server explains badly. */
 export function plainFailure({ file, record }: ReadyDocument<unknown>, failure: Failure): Failure {
@@ -83,8 +83,8 @@ export function processingAdvice(reason: string, name = ''): string {
 }
 
 /** The error to report for a document, if there is one. */
-export function errorOf(origin: Origin): ItemError | undefined {
-	const { item, name, outcome, error, reason, end } = origin;
+export function errorOf(report: DocumentReport): ItemError | undefined {
+	const { item, name, outcome, error, reason, end } = report;
 	if (error) return error;
 	if (outcome === 'notSent') {
 		const hint = `The hints of the node say why. With 0 in "${item.labelOf('options.stopAfterFailures')}" it sends all the same.`;

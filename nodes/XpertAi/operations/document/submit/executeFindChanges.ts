@@ -56,7 +56,7 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 	addHints(first.context, hintsOf(submission));
 	if (settings.dryRun) return outputItems(submission);
 	return [
-		...sortBy(submission.tally.origins, 'item.index').flatMap(({ item, error, plan }) => {
+		...sortBy(submission.tally.reports, 'item.index').flatMap(({ item, error, plan }) => {
 			if (error) return item.failed(error);
 			return plan === undefined || plan === 'unchanged'
 				? []

@@ -110,7 +110,7 @@ async function examplesOf(ids: string[], { names }: SourceMemory, by: 'name' | '
  * value that would allow it, because all documents of the source would be disabled.
  */
 async function refuseOtherKeys(
-	{ origins, submission }: Target,
+	{ reports, submission }: Target,
 	memory: SourceMemory,
 	missing: string[],
 ): Promise<void> {
@@ -122,7 +122,7 @@ async function refuseOtherKeys(
 	if (settings.dryRun) return submission.remark(`The next run would fail: ${finding}.`, `${look}.`);
 	if (!REMOVING_MODES.includes(outermostMode(first.context)))
 		return submission.remark(`A scheduled run would disable none: ${finding}.`, `${look}.`);
-	const now = compact([...origins.values()].slice(0, EXAMPLES).map(({ key, id }) => key ?? id));
+	const now = compact([...reports.values()].slice(0, EXAMPLES).map(({ key, id }) => key ?? id));
 	const before = await examplesOf(missing, memory, 'key');
 	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
 	const error = first.operationError(

@@ -35,13 +35,13 @@ export const PLANS: Record<PlannedAction, string> = {
 };
 
 /** Facts about one document of the run, for the reports. */
-export interface Origin {
+export interface DocumentReport {
 	item: Item;
 	name?: string;
 	key?: string;
 	id?: string;
 	outcome?: OutcomeName;
-	/** Whether `Target.origins` keeps this object to the end of the run. */
+	/** Whether `Target.reports` keeps this object to the end of the run. */
 	isTracked?: boolean;
 	/** Whether the node uploads a file for the document. */
 	isUploaded?: boolean;
@@ -65,19 +65,24 @@ export interface Origin {
 
 /** A fact about a run, such as the outcome of a document. */
 export type SubmitFact =
-	| Exclude<Fact<Origin>, { outcome: 'processed' }>
+	| Exclude<Fact<DocumentReport>, { outcome: 'processed' }>
 	/**
-	 * If `origin` is unset, this run has stored the document, and does not track it (see `Origin.isTracked`). To keep
-	 * `origin` for every document needs too much RAM.
+	 * If `report` is unset, this run has stored the document, and does not track it (see `DocumentReport.isTracked`). To keep
+	 * `report` for every document needs too much RAM.
 	 */
-	| { outcome: 'processed'; id: string; end: ProcessingEnd; origin?: Origin }
-	| { outcome: 'begun'; origin: Origin; unusedColumns?: string[] }
+	| { outcome: 'processed'; id: string; end: ProcessingEnd; report?: DocumentReport }
+	| { outcome: 'begun'; report: DocumentReport; unusedColumns?: string[] }
 	/** A file of records contained no record. */
 	| { outcome: 'noRecords' }
-	| { outcome: 'unreadable'; document: { origin: Origin }; error: unknown }
+	| { outcome: 'unreadable'; document: { report: DocumentReport }; error: unknown }
 	/** A later document of the run has the same key or ID. */
-	| { outcome: 'replaced'; origin: Origin }
+	| { outcome: 'replaced'; report: DocumentReport }
 	/** The node disabled a document that is missing from the source. */
 	| ({ outcome: 'disabled'; id: string } & DocumentName)
-	/** What the next run would do. `origin` is unset for a document that is missing from the source. */
-	| ({ outcome: 'planned'; plan: PlannedAction; origin?: Origin; id: string } & DocumentName);
+	/** What the next run would do. `report` is unset for a document that is missing from the source. */
+	| ({
+			outcome: 'planned';
+			plan: PlannedAction;
+			report?: DocumentReport;
+			id: string;
+	  } & DocumentName);

@@ -4,7 +4,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { ItemError } from '../../../execution/apiError';
 import { type AnswerOutput, rawOutput } from '../../../execution/outputs';
 import { errorOf, processingAdvice } from './documentErrors';
-import { type Origin, OUTCOMES, PLANS } from './outcomes';
+import { type DocumentReport, OUTCOMES, PLANS } from './outcomes';
 import type { Submission } from './submission';
 import { DOUBTS } from './tally';
 import { asHint, counted, HINT_LENGTH, sentences, someNames } from './wording';
@@ -34,16 +34,16 @@ const firstOf = (texts: string[]) => [...new Set(texts)].slice(0, MAX_REASONS);
 const ONE_IN_ITEM: unknown[] = ['text', 'files', 'addresses', 'fields'];
 
 /** The output item or error item of a document. Empty for a document without an outcome or plan. */
-export function documentItem(origin: Origin, output: AnswerOutput): INodeExecutionData[] {
-	const { item, key, outcome, plan, sent, end, record } = origin;
+export function documentItem(report: DocumentReport, output: AnswerOutput): INodeExecutionData[] {
+	const { item, key, outcome, plan, sent, end, record } = report;
 	if (!outcome && !plan) return [];
-	const { name = origin.name, id = origin.id } = record ?? {};
+	const { name = report.name, id = report.id } = record ?? {};
 	const { state = record && 'none', processMsg } = end ?? {};
 	const processing = { processing: state, processMsg };
 	const facts: IDataObject = { name, outcome, ...processing, key, id, ...sent, plan };
 	const known: IDataObject = {};
 	for (const name of keys(facts)) if (facts[name] !== undefined) known[name] = facts[name];
-	const error = errorOf(origin);
+	const error = errorOf(report);
 	if (error && outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
 	if (error) return [item.failed(error, facts)];
 	const isRaw = record && !output.simplify && outcome !== 'replaced';
@@ -74,10 +74,10 @@ export function withHints(submission: Submission, error: ItemError): ItemError {
  */
 export function outputItems(submission: Submission, seconds = 0): INodeExecutionData[] {
 	const { first, settings } = submission;
-	const { counts, failed, missing, origins, plans, refusals, requests } = submission.tally;
+	const { counts, failed, missing, reports, plans, refusals, requests } = submission.tally;
 	if (settings.output !== 'summary')
 		return [
-			...sortBy(origins, 'item.index').flatMap((one) => documentItem(one, settings)),
+			...sortBy(reports, 'item.index').flatMap((one) => documentItem(one, settings)),
 			...refusals.map((error) => first.failed(error)),
 			...missing.map((json) => first.output(json)),
 		];
@@ -176,7 +176,7 @@ function notFoundHint(submission: Submission): string[] {
 }
 
 /** The error that ends a run after a document failed. Adds facts about the run to the error of the document. */
-export function stopError(submission: Submission, stopped: Origin): ItemError {
+export function stopError(submission: Submission, stopped: DocumentReport): ItemError {
 	const { counts, doubts, failed } = submission.tally;
 	const { item } = stopped;
 	const error = errorOf(stopped) ?? item.operationError('A document was not stored');

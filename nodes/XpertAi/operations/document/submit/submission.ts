@@ -4,7 +4,7 @@ import { mayContinue, outermostMode } from '../../../execution/outputs';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
 import { isForeignNotFound } from '../../../transport/failure';
 import type { Send } from '../../../transport/request';
-import type { Origin, SubmitFact } from './outcomes';
+import type { DocumentReport, SubmitFact } from './outcomes';
 import type { SubmitSettings } from './settings';
 import { readDocuments, type SourceDocuments } from './sources';
 import { addFact, newTally } from './tally';
@@ -34,7 +34,7 @@ export class Submission {
 	/** Aborted when the execution is stopped. */
 	readonly signal?: AbortSignal;
 	/** The first failed document, if On Error is Stop Workflow. Its failure stops the run. */
-	stoppedBy?: Origin;
+	stoppedBy?: DocumentReport;
 	/** The first error about a whole source, if On Error is Stop Workflow. Thrown at the end of the run. */
 	refusal?: ItemError;
 	/** Number of items that were rejected before the node assigned them to a source. */
@@ -80,9 +80,9 @@ export class Submission {
 
 	/** Counts an item with an error as a rejected document. */
 	takeFlaw(item: Item, error: unknown): void {
-		const origin: Origin = { item };
-		this.take({ outcome: 'begun', origin });
-		this.take({ outcome: 'unreadable', document: { origin }, error });
+		const report: DocumentReport = { item };
+		this.take({ outcome: 'begun', report });
+		this.take({ outcome: 'unreadable', document: { report }, error });
 	}
 
 	remark(...texts: string[]): void {

@@ -6,7 +6,13 @@ import { asJson } from '../../../execution/outputs';
 import type { DocumentFact, ReadyDocument } from '../../../ingest/facts';
 import { type ProcessingEnd, processingEndOf, processingFlaw } from '../../../ingest/statuses';
 import { affectsAll, documentsError, plainFailure } from './documentErrors';
-import { type Origin, type OutcomeName, OUTCOMES, PLANS, type SubmitFact } from './outcomes';
+import {
+	type DocumentReport,
+	type OutcomeName,
+	OUTCOMES,
+	PLANS,
+	type SubmitFact,
+} from './outcomes';
 import type { SubmitSettings } from './settings';
 
 /** Makes an empty tally for the reports of a run. */
@@ -18,14 +24,14 @@ export const newTally = () => ({
 	requests: { attempts: 0, batches: 0, retries: 0 },
 	/** Documents that failed to be read, stored or processed, with the reason. At most MAX_FAILED_LISTED. */
 	failed: [] as Array<
-		Pick<Origin, 'name' | 'outcome' | 'key' | 'id'> & { reason: string; status?: number }
+		Pick<DocumentReport, 'name' | 'outcome' | 'key' | 'id'> & { reason: string; status?: number }
 	>,
 	/** Number of stored documents whose processing failed or could not be started. */
 	processingFailed: 0,
 	/** Whether a request to start or follow processing failed. */
 	processingBroken: false,
 	/** All documents of the run. Empty with Output = Summary. */
-	origins: [] as Origin[],
+	reports: [] as DocumentReport[],
 	/** Documents that are missing from the source. Empty with Output = Summary. */
 	missing: [] as IDataObject[],
 	/** Errors about whole sources. */
@@ -67,10 +73,13 @@ const MAX_FAILED_LISTED = 1000;
 const MAX_REPLACED_NAMED = 3;
 
 /** Counts the `DOUBTS` that apply to a document. */
-function addDoubts({ doubts }: Tally, { isNew, origin, record }: ReadyDocument<Origin>): void {
+function addDoubts(
+	{ doubts }: Tally,
+	{ isNew, report, record }: ReadyDocument<DocumentReport>,
+): void {
 	const { filePath, fileUrl, pages, chunks } = record;
 	const parts = [...(pages ?? []), ...(chunks ?? [])];
-	if (origin.hadNul) doubts.hadNul += 1;
+	if (report.hadNul) doubts.hadNul += 1;
 	if (isNew) doubts.withoutStableId += 1;
 	if (parts.some(({ id }) => id)) doubts.withPartIds += 1;
 	if (fileUrl && parts.length > 0) doubts.pagesBesideFile += 1;
@@ -82,17 +91,22 @@ function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unc
 }
 
 /** Sets and counts the outcome of a document. */
-function count({ counts }: Tally, origin: Origin, outcome: OutcomeName): void {
-	origin.outcome = origin.isReplaced && isOnServer(outcome) ? 'replaced' : outcome;
+function count({ counts }: Tally, report: DocumentReport, outcome: OutcomeName): void {
+	report.outcome = report.isReplaced && isOnServer(outcome) ? 'replaced' : outcome;
 	counts.documents += 1;
-	counts[origin.outcome] += 1;
+	counts[report.outcome] += 1;
 }
 
-/** Moves a document from one count to another. Updates `origin`. */
-function recount({ counts }: Tally, from: OutcomeName, to: OutcomeName, origin?: Origin): void {
+/** Moves a document from one count to another. Updates `report`. */
+function recount(
+	{ counts }: Tally,
+	from: OutcomeName,
+	to: OutcomeName,
+	report?: DocumentReport,
+): void {
 	counts[from] -= 1;
 	counts[to] += 1;
-	if (origin) origin.outcome = to;
+	if (report) report.outcome = to;
 }
 
 /** The settings that decide what the tally keeps of a document. */
@@ -107,12 +121,12 @@ export function addFact(
 	tally: Tally,
 	fact: SubmitFact,
 	settings: TallySettings,
-): Origin | undefined {
-	const { counts, doubts, missing, origins, plans, requests } = tally;
+): DocumentReport | undefined {
+	const { counts, doubts, missing, reports, plans, requests } = tally;
 	const isListed = settings.output !== 'summary';
 	switch (fact.outcome) {
 		case 'begun':
-			if (isListed) origins.push(fact.origin);
+			if (isListed) reports.push(fact.report);
 			for (const column of fact.unusedColumns ?? []) tally.unusedColumns.add(column);
 			return undefined;
 		case 'noRecords':
@@ -126,10 +140,10 @@ export function addFact(
 				requests[name] += fact.counts[name];
 			return undefined;
 		case 'processed':
-			addProcessed(tally, fact.id, fact.end, fact.origin);
+			addProcessed(tally, fact.id, fact.end, fact.report);
 			return undefined;
 		case 'replaced':
-			addReplaced(tally, fact.origin);
+			addReplaced(tally, fact.report);
 			return undefined;
 		case 'disabled':
 			counts.disabled += 1;
@@ -137,13 +151,13 @@ export function addFact(
 			return undefined;
 		case 'planned':
 			plans[fact.plan] += 1;
-			if (fact.origin) fact.origin.plan = fact.plan;
+			if (fact.report) fact.report.plan = fact.plan;
 			else if (isListed) missing.push(pick(fact, 'name', 'key', 'id', 'plan'));
 			return undefined;
 		case 'unreadable': {
-			const { origin } = fact.document;
-			count(tally, origin, 'rejected');
-			return addFailure(tally, origin, origin.item.asError(fact.error));
+			const { report } = fact.document;
+			count(tally, report, 'rejected');
+			return addFailure(tally, report, report.item.asError(fact.error));
 		}
 		default:
 			return addOutcome(tally, fact, settings);
@@ -151,64 +165,64 @@ export function addFact(
 }
 
 /** Records that a later document of the run replaces a document. */
-function addReplaced(tally: Tally, origin: Origin): void {
+function addReplaced(tally: Tally, report: DocumentReport): void {
 	const { replaced } = tally;
-	const { name, key, id = '' } = origin;
+	const { name, key, id = '' } = report;
 	replaced.count += 1;
 	if (replaced.names.length < MAX_REPLACED_NAMED) replaced.names.push(name ?? key ?? id);
-	origin.isReplaced = true;
-	if (isOnServer(origin.outcome)) recount(tally, origin.outcome, 'replaced', origin);
+	report.isReplaced = true;
+	if (isOnServer(report.outcome)) recount(tally, report.outcome, 'replaced', report);
 }
 
 /** Adds the outcome of a readable document to the tally. */
 function addOutcome(
 	tally: Tally,
-	fact: Exclude<DocumentFact<Origin>, { outcome: 'unreadable' }>,
+	fact: Exclude<DocumentFact<DocumentReport>, { outcome: 'unreadable' }>,
 	settings: TallySettings,
-): Origin | undefined {
+): DocumentReport | undefined {
 	const { document, outcome } = fact;
-	const { isUploaded, origin, record: sent } = document;
+	const { isUploaded, report, record: sent } = document;
 	const isDisabled = outcome === 'stored' && sent.disabled === true;
-	count(tally, origin, isDisabled ? 'disabled' : outcome);
+	count(tally, report, isDisabled ? 'disabled' : outcome);
 	if (outcome === 'stored' || outcome === 'unknown') addDoubts(tally, document);
-	if (outcome === 'unchanged') origin.end = fact.status && processingEndOf(fact.status);
+	if (outcome === 'unchanged') report.end = fact.status && processingEndOf(fact.status);
 	else if (outcome === 'stored') {
 		const record = asJson(fact.record);
-		origin.record = settings.simplify ? { id: record.id, name: record.name } : record;
+		report.record = settings.simplify ? { id: record.id, name: record.name } : record;
 		const { status, attempts, batch } = fact;
-		origin.sent = { status, attempts, batch };
+		report.sent = { status, attempts, batch };
 	} else if (fact.failure) {
 		const failure = plainFailure(document, fact.failure);
-		origin.sent = { status: failure.status, ...pick(fact, 'attempts', 'batch') };
+		report.sent = { status: failure.status, ...pick(fact, 'attempts', 'batch') };
 		const id = isUploaded ? undefined : sent.storageFileId;
 		const ids = id ? [{ field: '"Storage File ID"', id }] : [];
-		origin.affectsAll = affectsAll(failure, id);
-		return addFailure(tally, origin, documentsError(origin.item, failure, ids));
-	} else origin.reason = fact.reason;
+		report.affectsAll = affectsAll(failure, id);
+		return addFailure(tally, report, documentsError(report.item, failure, ids));
+	} else report.reason = fact.reason;
 	return undefined;
 }
 
 /** Adds the processing state of a stored document to the tally. */
-function addProcessed(tally: Tally, id: string, end: ProcessingEnd, origin?: Origin): void {
-	if (end.state === 'finish' && (!origin || origin.outcome === 'stored'))
-		recount(tally, 'stored', 'found', origin);
-	if (origin && isOnServer(origin.outcome)) origin.end = end;
+function addProcessed(tally: Tally, id: string, end: ProcessingEnd, report?: DocumentReport): void {
+	if (end.state === 'finish' && (!report || report.outcome === 'stored'))
+		recount(tally, 'stored', 'found', report);
+	if (report && isOnServer(report.outcome)) report.end = end;
 	const reason = processingFlaw(end);
 	if (reason === undefined) return;
 	tally.processingFailed += 1;
-	listFailed(tally, { ...pick(origin, 'name', 'key'), id, outcome: 'stored', reason });
+	listFailed(tally, { ...pick(report, 'name', 'key'), id, outcome: 'stored', reason });
 }
 
 /** Records the error of a document. */
-function addFailure(tally: Tally, origin: Origin, error: ItemError): Origin {
-	origin.error = error;
-	const status = origin.sent?.status;
+function addFailure(tally: Tally, report: DocumentReport, error: ItemError): DocumentReport {
+	report.error = error;
+	const status = report.sent?.status;
 	listFailed(tally, {
-		...pick(origin, 'name', 'outcome', 'key', 'id'),
+		...pick(report, 'name', 'outcome', 'key', 'id'),
 		reason: error.message,
 		status,
 	});
-	return origin;
+	return report;
 }
 
 function listFailed({ failed }: Tally, document: Tally['failed'][number]): void {

@@ -19,14 +19,14 @@ import { type DocumentRecord, unsignedAddress } from '../../../payloads/document
 import { isRejection } from '../../../transport/failure';
 import { UPLOAD_SECONDS } from '../../shared/fields';
 import { documentsError } from './documentErrors';
-import { type Origin, OUTCOME_NAMES } from './outcomes';
+import { type DocumentReport, OUTCOME_NAMES } from './outcomes';
 import { keyOwner, knowledgebaseRoutes, memoryPlaceOf, type Source } from './settings';
 import { type FoundDocument, refusedKeys, type SourceDocuments } from './sources';
 import type { Submission } from './submission';
 import { asHint } from './wording';
 
-type Document = ReadyDocument<Origin>;
-type Processed = Extract<Fact<Origin>, { outcome: 'processed' }>;
+type Document = ReadyDocument<DocumentReport>;
+type Processed = Extract<Fact<DocumentReport>, { outcome: 'processed' }>;
 
 /** The record as JSON. Reuses the JSON of the found document if possible, to save time. */
 function jsonWithId(found: FoundDocument, record: DocumentRecord, id: string) {
@@ -84,15 +84,15 @@ const documentName = ({ record: { name }, key }: Document) => (name ? { name, ke
  */
 export class Target {
 	/**
-	 * The documents that the source contains in this run, with what became of each that is not in `origins` any more.
+	 * The documents that the source contains in this run, with what became of each that is not in `reports` any more.
 	 * Used to find missing documents, and documents that come again.
 	 */
 	readonly seen = new SeenDocuments(SEEN);
 	/**
 	 * The latest document with each ID (in lower case), to the end of the run. To save memory, an untracked document
-	 * (see `Origin.isTracked`) is removed once the run is done with it.
+	 * (see `DocumentReport.isTracked`) is removed once the run is done with it.
 	 */
-	readonly origins = new Map<string, Origin>();
+	readonly reports = new Map<string, DocumentReport>();
 	/** Items of this source that the run has not handled yet. `documents` is set if the item was read in advance. */
 	readonly queue: Array<{ item: Item; documents?: SourceDocuments }> = [];
 	/**
@@ -149,7 +149,7 @@ export class Target {
 		await this.send(this.changedDocuments(memory));
 	}
 
-	private async send(documents: Documents<Origin>): Promise<void> {
+	private async send(documents: Documents<DocumentReport>): Promise<void> {
 		const { knowledgebaseId, memory, memoryRoutes, processing, submission } = this;
 		const { first, settings, circuitBreaker } = submission;
 		const storer = new Storer({
@@ -217,9 +217,9 @@ export class Target {
 		}
 		const plans = planDocuments(this.hashedDocuments(memory), this.comparison(memory));
 		for await (const { document, plan } of plans) {
-			const { id, origin } = document;
-			this.submission.take({ outcome: 'planned', plan, origin, id });
-			this.release(id, origin);
+			const { id, report } = document;
+			this.submission.take({ outcome: 'planned', plan, report, id });
+			this.release(id, report);
 		}
 	}
 
@@ -324,7 +324,7 @@ export class Target {
 	}
 
 	/** Records the outcome of a document or a request. Starts the processing of a document that needs it. */
-	private take(fact: Fact<Origin>): void {
+	private take(fact: Fact<DocumentReport>): void {
 		if (fact.outcome === 'processed') return this.takeProcessed(fact);
 		if ('document' in fact) this.endBegun(fact.document.id);
 		// A document in `begun` is recorded when its processing ends.
@@ -334,36 +334,36 @@ export class Target {
 		this.submission.circuitBreaker.take(fact);
 		if (!('document' in fact)) return;
 		const { document } = fact;
-		this.release(document.id, document.origin);
-		const { id, contentHash = '', origin, isNew } = document;
+		this.release(document.id, document.report);
+		const { id, contentHash = '', report, isNew } = document;
 		const memory = isNew ? undefined : this.memory;
 		if (fact.outcome === 'stored') {
 			memory?.recordStored(id, contentHash, documentName(document));
 			// Uses the ID in the answer, because the server may keep an earlier ID of the document.
 			const { id: storedId } = asJson(fact.record);
-			const isFollowed = origin.isTracked || origin.isUploaded;
+			const isFollowed = report.isTracked || report.isUploaded;
 			// A disabled document needs no processing, because assistants must not find it.
 			if (document.record.disabled) memory?.known.markProcessed(id);
-			else this.startProcessing(String(storedId), isFollowed ? origin : undefined);
+			else this.startProcessing(String(storedId), isFollowed ? report : undefined);
 		} else if (fact.outcome === 'unchanged') {
 			memory?.names.add(id, documentName(document));
 			const state = processingState(fact.status);
-			if (fact.status && ['running', 'none'].includes(state)) this.startProcessing(id, origin);
+			if (fact.status && ['running', 'none'].includes(state)) this.startProcessing(id, report);
 		} else if (fact.outcome !== 'unknown' && 'failure' in fact) memory?.recordRejected(id);
 	}
 
 	/**
-	 * Removes an untracked document from `origins`. `seen` keeps what became of it. Does nothing if a later document has
+	 * Removes an untracked document from `reports`. `seen` keeps what became of it. Does nothing if a later document has
 	 * taken its place.
 	 */
-	private release(id: string, origin: Origin): void {
-		if (origin.isTracked || origin.isReplaced) return;
-		this.origins.delete(id.toLowerCase());
-		if (this.seen.has(id)) this.seen.set(id, origin.outcome ?? 'listed');
+	private release(id: string, report: DocumentReport): void {
+		if (report.isTracked || report.isReplaced) return;
+		this.reports.delete(id.toLowerCase());
+		if (this.seen.has(id)) this.seen.set(id, report.outcome ?? 'listed');
 	}
 
-	/** Makes the origin of a document from what `seen` keeps of it. */
-	private releasedOrigin(id: string): Origin | undefined {
+	/** Makes the report of a document from what `seen` keeps of it. */
+	private releasedReport(id: string): DocumentReport | undefined {
 		const became = this.seen.get(id);
 		if (became === undefined || became === 'refused') return undefined;
 		return { item: this.item, id, outcome: became === 'listed' ? undefined : became };
@@ -382,22 +382,22 @@ export class Target {
 	 *
 	 * @returns whether the document was added to `begun`
 	 */
-	private begins(fact: Fact<Origin>): boolean {
+	private begins(fact: Fact<DocumentReport>): boolean {
 		const { waitMs } = this.submission.settings;
 		const isStored = fact.outcome === 'unchanged' && fact.status;
 		if (!isStored || processingState(fact.status) !== 'none') return false;
 		if (waitMs === undefined || this.begun.size >= MAX_BEGUN) return false;
-		const { id, origin } = fact.document;
+		const { id, report } = fact.document;
 		this.begun.set(id.toLowerCase(), fact.document);
-		this.startProcessing(id, origin);
+		this.startProcessing(id, report);
 		return true;
 	}
 
 	/** Starts and follows the processing of a stored document. */
-	private startProcessing(id: string, origin: Origin | undefined): void {
+	private startProcessing(id: string, report: DocumentReport | undefined): void {
 		if (!this.processing) return;
-		// `origins` must contain only the latest document with this ID.
-		if (origin && !origin.isReplaced) this.origins.set(id.toLowerCase(), origin);
+		// `reports` must contain only the latest document with this ID.
+		if (report && !report.isReplaced) this.reports.set(id.toLowerCase(), report);
 		this.processing.add(id);
 	}
 
@@ -412,15 +412,15 @@ export class Target {
 	private takeProcessed(fact: Processed): void {
 		const { id, end } = fact;
 		const key = id.toLowerCase();
-		const origin = this.origins.get(key) ?? this.releasedOrigin(id);
+		const report = this.reports.get(key) ?? this.releasedReport(id);
 		const isFailed = end.state !== 'finish' && end.state !== 'running' && !end.failure;
 		// `followProcessing` sends this document again, so its failure is not reported.
 		if (isFailed && this.begun.has(key)) return this.memory?.known.forget(id);
 		this.endBegun(id);
-		this.submission.take({ ...fact, origin });
+		this.submission.take({ ...fact, report });
 		this.submission.circuitBreaker.take(fact);
 		// The outcome is unset if a later document with this ID is on its way.
-		if (origin?.outcome) this.release(id, origin);
+		if (report?.outcome) this.release(id, report);
 		// Without a route for processing, a server processes documents when it stores them.
 		if (end.state === 'finish' || end.hasNoRoute) this.memory?.known.markProcessed(id);
 		else if (end.isStuck || isFailed) this.memory?.known.forget(id);
@@ -476,7 +476,7 @@ export class Target {
 		const { submission } = this;
 		const document = this.asDocument(found, item);
 		const { unusedColumns } = found;
-		submission.take({ outcome: 'begun', origin: document.origin, unusedColumns });
+		submission.take({ outcome: 'begun', report: document.report, unusedColumns });
 		if (!submission.canSend) return void this.take({ outcome: 'notSent', document });
 		this.recordSeen(document);
 		if (found.lacksVersion) this.versionless += 1;
@@ -507,7 +507,7 @@ export class Target {
 	 * invalid file, or a document that the server rejected for a stated reason. Such a document is certainly present in
 	 * the source. But a rejected document that later runs cannot recognize (`isNew`) always counts.
 	 */
-	private recordGap(fact: Fact<Origin>): void {
+	private recordGap(fact: Fact<DocumentReport>): void {
 		const isGap =
 			fact.outcome === 'unknown' ||
 			fact.outcome === 'notSent' ||
@@ -525,7 +525,7 @@ export class Target {
 		this.submission.takeFlaw(item, caught);
 	}
 
-	/** Gives a found document its ID and its `origin`. The ID is derived from the key, if there is one. */
+	/** Gives a found document its ID and its `report`. The ID is derived from the key, if there is one. */
 	private asDocument(found: FoundDocument, item: Item): Document {
 		const { key, file, hadNul } = found;
 		const ownId = key === undefined ? found.record.id : derivedId(this.owner, key);
@@ -536,23 +536,23 @@ export class Target {
 		const isNew = key === undefined && !isUuid(ownId ?? '');
 		const isTracked = this.submission.settings.output !== 'summary';
 		const name = record.name ?? undefined;
-		const origin: Origin = { item, name, key, id, hadNul, isUploaded, isTracked };
+		const report: DocumentReport = { item, name, key, id, hadNul, isUploaded, isTracked };
 		const json = jsonWithId(found, record, id);
 		const [pages, chunks] = [record.pages, record.chunks].map(idsOf);
 		// The content is in the JSON. A second copy would only need memory.
 		if (!file) Object.assign(record, { metadata: null, pages, chunks });
-		return { record, json, bytes: Buffer.byteLength(json), origin, id, isNew, key, file };
+		return { record, json, bytes: Buffer.byteLength(json), report, id, isNew, key, file };
 	}
 
 	/** Records the ID of a document. If an earlier document has this ID, reports the earlier document as replaced. */
-	private recordSeen({ id, isNew, key, origin }: Document): void {
+	private recordSeen({ id, isNew, key, report }: Document): void {
 		if (isNew) return;
-		const released = this.releasedOrigin(id);
+		const released = this.releasedReport(id);
 		// The name of a released document is not kept: its key identifies it, or else the name of the later one.
-		const named = released && { ...released, ...pick(origin, key === undefined ? 'name' : 'key') };
-		const earlier = this.origins.get(id.toLowerCase()) ?? named;
-		if (earlier) this.submission.take({ outcome: 'replaced', origin: earlier });
-		this.origins.set(id.toLowerCase(), origin);
+		const named = released && { ...released, ...pick(report, key === undefined ? 'name' : 'key') };
+		const earlier = this.reports.get(id.toLowerCase()) ?? named;
+		if (earlier) this.submission.take({ outcome: 'replaced', report: earlier });
+		this.reports.set(id.toLowerCase(), report);
 		this.recordSeenAs(id, 'listed');
 	}
 

@@ -9,7 +9,7 @@ import {
 } from 'nodes/XpertAi/operations/document/submit/documentErrors';
 import { troubleHints } from 'nodes/XpertAi/operations/document/submit/endHints';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
-import type { Origin } from 'nodes/XpertAi/operations/document/submit/outcomes';
+import type { DocumentReport } from 'nodes/XpertAi/operations/document/submit/outcomes';
 import {
 	documentItem,
 	hintsOf,
@@ -60,9 +60,9 @@ function runOf({
 	/** A document that was read. */
 	const read = (name = 'a', more: DocumentRecord = {}) => {
 		const record = { id: ID, name, ...more };
-		const origin: Origin = { item, name, id: ID, key: KEY };
-		run.take({ outcome: 'begun', origin });
-		const document = { record, ...serialize(record), id: ID, key: KEY, origin };
+		const report: DocumentReport = { item, name, id: ID, key: KEY };
+		run.take({ outcome: 'begun', report });
+		const document = { record, ...serialize(record), id: ID, key: KEY, report };
 		return { document, batch: 2, attempts: 3 };
 	};
 	const stored = (place = read()) => {
@@ -74,7 +74,7 @@ function runOf({
 		run.take({ ...place, outcome, failure: failure(facts) });
 	};
 	const processed = (end: ProcessingEnd, document?: ReturnType<typeof stored>) =>
-		run.take({ outcome: 'processed', id: ID, end, origin: document?.origin });
+		run.take({ outcome: 'processed', id: ID, end, report: document?.report });
 	const outputs = () => outputItems(run, 1.2345);
 	const items = () => outputs().map(({ json }) => json);
 	const hints = () => hintsOf(run);
@@ -135,7 +135,7 @@ describe('of two documents that come with one key', () => {
 		const { run, tally, read, stored, processed, items } = runOf();
 		const earlier = read('earlier');
 		if (when === 'before') stored(earlier);
-		run.take({ outcome: 'replaced', origin: earlier.document.origin });
+		run.take({ outcome: 'replaced', report: earlier.document.report });
 		if (when === 'after') stored(earlier);
 		processed({ state: 'finish' }, stored(read('later')));
 		expect(items()).toMatchObject([
@@ -150,7 +150,7 @@ describe('of two documents that come with one key', () => {
 		const [unchanged, found] = [read(), stored()];
 		run.take({ ...unchanged, outcome: 'unchanged' });
 		processed({ state: 'finish' }, found);
-		for (const { origin } of [unchanged.document, found]) run.take({ outcome: 'replaced', origin });
+		for (const { report } of [unchanged.document, found]) run.take({ outcome: 'replaced', report });
 		expect(tally.counts).toMatchObject({ replaced: 2, unchanged: 0, found: 0, stored: 0 });
 	});
 
@@ -160,7 +160,7 @@ describe('of two documents that come with one key', () => {
 		['the first three of four', ['a', 'b', 'c', 'd'], '4 documents … replaces them: a, b, c'],
 	])('a hint names %s', (_, names, hint) => {
 		const { run, read, hints } = runOf();
-		for (const name of names) run.take({ outcome: 'replaced', origin: read(name).document.origin });
+		for (const name of names) run.take({ outcome: 'replaced', report: read(name).document.report });
 		expect(hints()[1]).toBe(hint.replace('…', 'have the key or ID of a later one, which'));
 	});
 
@@ -169,17 +169,17 @@ describe('of two documents that come with one key', () => {
 		['the ID', {}, ID],
 	])('a hint has %s of one without a name', (_, known, words) => {
 		const { run, item, hints } = runOf();
-		run.take({ outcome: 'replaced', origin: { item, id: ID, ...known } });
+		run.take({ outcome: 'replaced', report: { item, id: ID, ...known } });
 		expect(hints()[1]).toMatch(new RegExp(`: ${words}$`));
 	});
 
 	it('the earlier stays what it is where it was not stored, and so does a later one', () => {
 		const { run, tally, read, stored, failed, processed, items } = runOf();
 		const refused = read();
-		run.take({ outcome: 'replaced', origin: refused.document.origin });
+		run.take({ outcome: 'replaced', report: refused.document.report });
 		failed('rejected', refused);
 		const earlier = stored();
-		run.take({ outcome: 'replaced', origin: earlier.origin });
+		run.take({ outcome: 'replaced', report: earlier.report });
 		const later = read();
 		failed('rejected', later);
 		processed({ state: 'finish' }, later.document);
@@ -193,8 +193,8 @@ describe('of two documents that come with one key', () => {
 	it('the earlier goes to the error output where there is one, with what to do', () => {
 		const node = { ...itemOf({}).context.getNode(), onError: 'continueErrorOutput' as const };
 		const item = itemOf({}, { methods: { getNode: () => node } });
-		const origin = { item, name: 'a', key: KEY, id: ID, outcome: 'replaced' } as const;
-		expect(documentItem(origin, { simplify: true })[0]?.json).toEqual({
+		const report = { item, name: 'a', key: KEY, id: ID, outcome: 'replaced' } as const;
+		expect(documentItem(report, { simplify: true })[0]?.json).toEqual({
 			error: 'A later document of this run came with the same key or ID and replaced this one',
 			details: {
 				name: 'a',
@@ -219,7 +219,7 @@ describe('the summary of a run', () => {
 		repeat(6, () => run.take({ document: read().document, outcome: 'notSent' }));
 		run.takeFlaw(item, new Error('Line 3 of the file is not valid JSON'));
 		processed({ state: 'finish' });
-		run.take({ outcome: 'replaced', origin: stored().origin });
+		run.take({ outcome: 'replaced', report: stored().report });
 		run.take({ outcome: 'disabled', id: 'id-2' });
 		expect(tally.counts).toEqual({
 			documents: 22,
@@ -262,7 +262,7 @@ describe('the summary of a run', () => {
 	it('keeps no item, and names at most 1,000 documents that failed, but counts all', () => {
 		const { tally, failed, stored } = inSummary();
 		stored();
-		expect(tally.origins).toEqual([]);
+		expect(tally.reports).toEqual([]);
 		repeat(1510, failed);
 		expect(tally.failed).toHaveLength(1000);
 		expect(tally.counts).toMatchObject({ rejected: 1510 });

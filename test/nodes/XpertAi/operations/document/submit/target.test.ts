@@ -77,7 +77,7 @@ it('of documents in a summary, none is kept once the run is done with it', async
 			await target.store();
 			await target.followProcessing();
 			expect(submission.tally.counts).toMatchObject({ documents: 3, found: 3 });
-			expect(target.origins.size).toBe(0);
+			expect(target.reports.size).toBe(0);
 		}
 });
 
