@@ -32,7 +32,7 @@ export class CircuitBreaker {
 	streakLength?: number;
 
 	/** Updates the counts. A failure raises the count of its stage, and a success resets this count. */
-	take(fact: Fact<unknown>): void {
+	count(fact: Fact<unknown>): void {
 		if (fact.outcome === 'uploaded') {
 			this.hasUploaded = true;
 			this.streaks.delete('upload');

@@ -41,7 +41,7 @@ const events = fc.array(
 function braked(limit: number, list: Event[]): string | undefined {
 	const brake = new CircuitBreaker(limit);
 	for (const [stage, reason] of list)
-		brake.take(reason === undefined ? PASSED[stage] : failing(stage, reason));
+		brake.count(reason === undefined ? PASSED[stage] : failing(stage, reason));
 	return brake.reason;
 }
 
@@ -71,7 +71,7 @@ it('the circuit breaker opens after the limit of consecutive failures of a stage
 it('needs several requests, however many documents one of them carries', () => {
 	const brake = new CircuitBreaker(100);
 	const request = (batch: number) => {
-		for (let n = 0; n < 400; n += 1) brake.take(failing('storing', 'bad gateway', batch));
+		for (let n = 0; n < 400; n += 1) brake.count(failing('storing', 'bad gateway', batch));
 		return brake.reason;
 	};
 	expect([request(1), request(2), request(3)]).toEqual([undefined, undefined, 'bad gateway']);
@@ -81,7 +81,7 @@ it('goes on counting after a document whose end is not known', () => {
 	const brake = new CircuitBreaker(2);
 	const running = { ...PASSED.processing, end: { state: 'running' } } as Fact<number>;
 	const failed = failing('processing', 'no model');
-	for (const fact of [failed, running, failed]) brake.take(fact);
+	for (const fact of [failed, running, failed]) brake.count(fact);
 	expect(brake.reason).toBe('no model');
 });
 
@@ -111,7 +111,7 @@ it('counts reasons that differ in IDs alone as one, and gives the last', () => {
 it('opens at once for a reason that certainly holds for all, unless the limit is 0', () => {
 	const said = 'Embedding model not set for the knowledgebase';
 	const brake = new CircuitBreaker(100);
-	brake.take(failing('processing', said));
+	brake.count(failing('processing', said));
 	expect([brake.reason, brake.streakLength]).toEqual([said, undefined]);
 	expect(braked(0, [['processing', said]])).toBeUndefined();
 });
@@ -119,8 +119,8 @@ it('opens at once for a reason that certainly holds for all, unless the limit is
 describe('uploads that the key has no right to', () => {
 	const forbidden = (count: number, more: Event[] = []) => {
 		const brake = new CircuitBreaker(100);
-		for (const [stage] of more) brake.take(PASSED[stage]);
-		for (let n = 0; n < count; n += 1) brake.take(failing('upload', 'Forbidden', 0, 403));
+		for (const [stage] of more) brake.count(PASSED[stage]);
+		for (let n = 0; n < count; n += 1) brake.count(failing('upload', 'Forbidden', 0, 403));
 		return [brake.reason, brake.streakLength];
 	};
 
@@ -138,8 +138,8 @@ describe('uploads that the key has no right to', () => {
 
 it('takes no notice of a document that failed for no reason of the server', () => {
 	const brake = new CircuitBreaker(1);
-	brake.take({ outcome: 'notSent', document, reason: 'This is a retry' });
-	brake.take({ outcome: 'unchanged', document });
-	brake.take({ outcome: 'sent', counts: { attempts: 1, batches: 1, retries: 0 } });
+	brake.count({ outcome: 'notSent', document, reason: 'This is a retry' });
+	brake.count({ outcome: 'unchanged', document });
+	brake.count({ outcome: 'sent', counts: { attempts: 1, batches: 1, retries: 0 } });
 	expect(brake.reason).toBeUndefined();
 });

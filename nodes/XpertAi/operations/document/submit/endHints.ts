@@ -5,9 +5,9 @@ import { wantsVersion } from '../../../execution/identity';
 import { givenFor } from '../../../execution/userInput';
 import type { MemoryTroubles } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failure';
+import { SourceRun } from './sourceRun';
 import { VERSION, VERSION_FIELD } from './sources';
 import type { Submission } from './submission';
-import { Target } from './target';
 import { asHint, counted, sentences } from './wording';
 
 /** Hints about problems with the memory of earlier runs. */
@@ -37,15 +37,15 @@ export function remarkMirrored(submission: Submission): void {
 }
 
 /** Adds hints about unsent documents, and about failed or unfinished processing. */
-export function remarkEnd(submission: Submission, targets: Target[]): void {
+export function remarkEnd(submission: Submission, sourceRuns: SourceRun[]): void {
 	const { circuitBreaker, tally } = submission;
 	const { reason, streakLength: length } = circuitBreaker;
 	const why = length === undefined ? 'none would be found' : `${length} in a row failed`;
 	if (reason) submission.remarkOn(tally.counts.notSent, `not sent, as ${why}: ${reason}`);
-	submission.remarkOn(sumBy(targets, 'older'), NOT_SENT_IN_RETRY);
+	submission.remarkOn(sumBy(sourceRuns, 'older'), NOT_SENT_IN_RETRY);
 	const isByField = wantsVersion(submission.first, VERSION_FIELD);
-	remarkVersionless(submission, targets, isByField ? VERSION_FIELD : VERSION, IS_COMPARED);
-	const results = compact(targets.map(({ processing }) => processing?.result));
+	remarkVersionless(submission, sourceRuns, isByField ? VERSION_FIELD : VERSION, IS_COMPARED);
+	const results = compact(sourceRuns.map(({ processing }) => processing?.result));
 	for (const { failure, hasNoRoute, allStarted } of results) {
 		if (hasNoRoute) submission.remark(NO_PROCESSING_ROUTE);
 		else if (failure) {
@@ -55,7 +55,7 @@ export function remarkEnd(submission: Submission, targets: Target[]): void {
 			submission.remark(sentences(broken, failureMessage(failure)));
 		}
 	}
-	const next = targets.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
+	const next = sourceRuns.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
 	const unfinished = `still being processed when the wait ended${next}.`;
 	submission.remarkOn(sumBy(results, 'unfinished'), unfinished);
 }
@@ -70,19 +70,19 @@ const IS_COMPARED = 'Their content was compared.';
  */
 export function remarkVersionless(
 	submission: Submission,
-	targets: Target[],
+	sourceRuns: SourceRun[],
 	name: string,
 	meaning: string,
 ): void {
 	const label = submission.first.labelOf(name);
 	const text = `without a version: "${label}" gave nothing. ${meaning}`;
-	submission.remarkOn(sumBy(targets, 'versionless'), text);
+	submission.remarkOn(sumBy(sourceRuns, 'versionless'), text);
 }
 
 const NO_PROCESSING_ROUTE =
 	'This server decides by itself when documents are found: it takes no request to process them.';
 
 /** Adds hints about problems with the memory of a source. */
-export function remarkMemory({ memory, submission, source }: Target): void {
+export function remarkMemory({ memory, submission, source }: SourceRun): void {
 	submission.remarkOfSource(source.sourceName, troubleHints(memory?.troubles ?? {}));
 }

@@ -17,9 +17,9 @@ import {
 	submitParameters,
 	type SubmitSettings,
 } from './settings';
+import { SourceRun } from './sourceRun';
 import { VERSION } from './sources';
 import { Submission } from './submission';
-import { Target } from './target';
 
 const MIRROR = 'Mirror the Source (Disable What Is Gone)';
 
@@ -87,7 +87,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	const started = systemClock.now();
 	const submission = new Submission(first, withLinkedNodes(first, settings));
 	first.progress = () => progressOf(submission);
-	await submitTo(submission, targetsOf(submission, execution.items));
+	await submitTo(submission, sourceRunsOf(submission, execution.items));
 	if (submission.failsAtEnd) throw processingError(submission);
 	addHints(first.context, hintsOf(submission));
 	return outputItems(submission, (systemClock.now() - started) / 1000);
@@ -98,15 +98,15 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
  * item ends the execution before anything is sent. Files and files of records may be large, so they
  * are read later.
  */
-export function targetsOf(
+export function sourceRunsOf(
 	submission: Submission,
 	items: Item[],
 	schema: AnyZodObject = submitParameters,
-): Target[] {
+): SourceRun[] {
 	const { first } = submission;
 	const readsAhead = !mayContinue(first.context);
 	const checkSettings = sameSettingsCheck(first, schema);
-	const targets = new Map<string, Target>();
+	const sourceRuns = new Map<string, SourceRun>();
 	for (const [at, item] of items.entries()) {
 		try {
 			item.checkSameCredential(first);
@@ -114,44 +114,44 @@ export function targetsOf(
 			const id = item.filledText('knowledgebaseId');
 			const source = sourceOf(item);
 			const place = JSON.stringify([id, source]);
-			const target = targets.get(place) ?? new Target(submission, id, source, item);
-			target.queue.push({ item, documents: readsAhead ? submission.read(item) : undefined });
-			targets.set(place, target);
+			const sourceRun = sourceRuns.get(place) ?? new SourceRun(submission, id, source, item);
+			sourceRun.queue.push({ item, documents: readsAhead ? submission.read(item) : undefined });
+			sourceRuns.set(place, sourceRun);
 		} catch (caught) {
 			submission.unassigned += 1;
-			submission.takeFlaw(item, caught);
+			submission.addFailedItem(item, caught);
 		}
 		submission.itemsNotRead = items.length - at - 1;
 		if (submission.stoppedBy) break;
 	}
-	submission.sourceCount = targets.size;
-	return [...targets.values()];
+	submission.sourceCount = sourceRuns.size;
+	return [...sourceRuns.values()];
 }
 
 /** Stores and processes the documents of all sources, and disables missing documents. A dry run only plans. */
-async function submitTo(submission: Submission, targets: Target[]): Promise<void> {
+async function submitTo(submission: Submission, sourceRuns: SourceRun[]): Promise<void> {
 	const { settings } = submission;
 	let isSaid = false;
 	try {
-		for (const target of targets)
-			await (settings.dryRun && submission.canSend ? target.plan() : target.store());
-		await endIfStopped(submission, targets);
+		for (const sourceRun of sourceRuns)
+			await (settings.dryRun && submission.canSend ? sourceRun.plan() : sourceRun.store());
+		await endIfStopped(submission, sourceRuns);
 		// `followProcessing` may store documents again. If this fails, the second `endIfStopped` ends the run.
-		await Promise.all(targets.map(async (target) => await target.followProcessing()));
-		await endIfStopped(submission, targets);
-		remarkEnd(submission, targets);
-		for (const target of targets) await disableMissing(target);
+		await Promise.all(sourceRuns.map(async (sourceRun) => await sourceRun.followProcessing()));
+		await endIfStopped(submission, sourceRuns);
+		remarkEnd(submission, sourceRuns);
+		for (const sourceRun of sourceRuns) await disableMissing(sourceRun);
 		remarkMirrored(submission);
 		if (submission.refusal) throw withHints(submission, submission.refusal);
 		isSaid = !submission.failsAtEnd && settings.otherSource === undefined;
 	} finally {
-		const opened = settings.dryRun ? [] : targets;
+		const opened = settings.dryRun ? [] : sourceRuns;
 		const closing = opened.map(async ({ memory }) => await memory?.close(isSaid));
 		// Every memory must be closed before an error is thrown, so that each lease is released.
 		await Promise.allSettled(closing);
 		await Promise.all(closing);
 	}
-	for (const target of targets) remarkMemory(target);
+	for (const sourceRun of sourceRuns) remarkMemory(sourceRun);
 }
 
 /**
@@ -159,9 +159,9 @@ async function submitTo(submission: Submission, targets: Target[]): Promise<void
  *
  * @throws the error of the failed document
  */
-async function endIfStopped(submission: Submission, targets: Target[]): Promise<void> {
+async function endIfStopped(submission: Submission, sourceRuns: SourceRun[]): Promise<void> {
 	const { stoppedBy } = submission;
 	if (!stoppedBy) return;
-	for (const target of targets) await target.stop();
+	for (const sourceRun of sourceRuns) await sourceRun.stop();
 	throw stopError(submission, stoppedBy);
 }

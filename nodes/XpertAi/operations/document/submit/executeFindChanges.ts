@@ -8,13 +8,13 @@ import type { Execution } from '../../../execution/operation';
 import { addHints, isTool } from '../../../execution/outputs';
 import { documentsError } from './documentErrors';
 import { remarkMemory, remarkMirrored, remarkVersionless } from './endHints';
-import { refuseInLoop, targetsOf, withLinkedNodes } from './execute';
+import { refuseInLoop, sourceRunsOf, withLinkedNodes } from './execute';
 import { disableMissing } from './gone';
 import { hintsOf, outputItems, progressOf, withHints } from './report';
 import { readSubmitSettings, submitParameters } from './settings';
+import { SourceRun } from './sourceRun';
 import { type FoundDocument, keepingKey } from './sources';
 import { Submission } from './submission';
-import { Target } from './target';
 
 const PASS = 'They pass.';
 
@@ -44,15 +44,15 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 	const linked = withLinkedNodes(first, settings);
 	const submission = new Submission(first, linked, listedDocument);
 	first.progress = () => progressOf(submission);
-	const targets = targetsOf(submission, items, findChangesParameters);
-	for (const target of targets) if (!submission.stoppedBy) await target.plan();
+	const sourceRuns = sourceRunsOf(submission, items, findChangesParameters);
+	for (const sourceRun of sourceRuns) if (!submission.stoppedBy) await sourceRun.plan();
 	const { error } = submission.stoppedBy ?? {};
 	if (error) throw withHints(submission, error);
-	for (const target of targets) await handleGone(target);
+	for (const sourceRun of sourceRuns) await handleGone(sourceRun);
 	remarkMirrored(submission);
 	if (submission.refusal) throw withHints(submission, submission.refusal);
-	submission.remarkOn(sumBy(targets, 'unversioned'), UNVERSIONED);
-	remarkVersionless(submission, targets, LISTED_VERSION, PASS);
+	submission.remarkOn(sumBy(sourceRuns, 'unversioned'), UNVERSIONED);
+	remarkVersionless(submission, sourceRuns, LISTED_VERSION, PASS);
 	addHints(first.context, hintsOf(submission));
 	if (settings.dryRun) return outputItems(submission);
 	return [
@@ -85,23 +85,23 @@ function listedDocument(item: Item): FoundDocument[] {
 }
 
 /** Counts the known documents that are missing from the items. Disables these documents if `mirrors` is set. */
-async function handleGone(target: Target): Promise<void> {
-	const { memory: read, seen, submission } = target;
+async function handleGone(sourceRun: SourceRun): Promise<void> {
+	const { memory: read, seen, submission } = sourceRun;
 	const { settings, tally } = submission;
-	remarkMemory(target);
-	if (settings.mirrors && settings.dryRun) return await disableMissing(target);
+	remarkMemory(sourceRun);
+	if (settings.mirrors && settings.dryRun) return await disableMissing(sourceRun);
 	const missing = [...(read?.known.ids(seen) ?? [])].length;
 	tally.plans.gone += missing;
 	if (missing === 0 || !settings.mirrors) return;
-	const memory = await target.newMemory().open('to send');
-	target.memory = memory;
+	const memory = await sourceRun.newMemory().open('to send');
+	sourceRun.memory = memory;
 	try {
 		if (memory.holder)
 			submission.remark('Nothing was disabled: another run of this source is at work.');
-		else if (memory.refusal) submission.refuse(documentsError(target.item, memory.refusal));
-		else await disableMissing(target);
+		else if (memory.refusal) submission.refuse(documentsError(sourceRun.item, memory.refusal));
+		else await disableMissing(sourceRun);
 	} finally {
 		await memory.close();
 	}
-	remarkMemory(target);
+	remarkMemory(sourceRun);
 }

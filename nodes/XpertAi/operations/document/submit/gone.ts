@@ -5,8 +5,8 @@ import type { SourceMemory } from '../../../ingest/memory';
 import { fetchStatuses, processingState } from '../../../ingest/statuses';
 import { switchDocuments } from '../../../ingest/switchDocuments';
 import { type Failure, failureMessage } from '../../../transport/failure';
+import { SourceRun } from './sourceRun';
 import type { Submission } from './submission';
-import { Target } from './target';
 import { asHint, counted } from './wording';
 
 /** Maximum number of documents that a message names as examples. */
@@ -23,15 +23,15 @@ const REMOVING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error',
  * REMOVING_MODES disables documents (see `reasonToKeep`). A dry run only reports these documents. If too many are
  * missing (`maxGonePercent`), disables none and records an error.
  */
-export async function disableMissing(target: Target): Promise<void> {
-	const { memory, memoryRoutes: routes, seen, submission } = target;
+export async function disableMissing(sourceRun: SourceRun): Promise<void> {
+	const { memory, memoryRoutes: routes, seen, submission } = sourceRun;
 	const { first, settings } = submission;
 	const { dryRun, maxGonePercent, mirrors } = settings;
 	if (!memory || !mirrors) return;
 	const { known, knownBefore, requiredId } = memory;
 	const ids = [...known.ids(seen)];
 	if (ids.length === 0) return;
-	const why = await reasonToKeep(target, memory);
+	const why = await reasonToKeep(sourceRun, memory);
 	if (why) return submission.remark(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${why}.`);
 	const { statuses, failure } = await fetchStatuses(ids, routes, requiredId);
 	if (failure) return submission.remark(notAll(failure));
@@ -51,7 +51,7 @@ export async function disableMissing(target: Target): Promise<void> {
 	const isTooMany = exceedsShare(missing.length, knownBefore, maxGonePercent);
 	// Where no document of this run was known before, all that is known is in `ids`.
 	if (isTooMany && ids.length === knownBefore)
-		return await refuseOtherKeys(target, memory, missing);
+		return await refuseOtherKeys(sourceRun, memory, missing);
 	const mode = outermostMode(first.context);
 	if (!dryRun && !REMOVING_MODES.includes(mode)) {
 		const plan = isTooMany ? `disable none: more than ${maxGonePercent} %` : 'disable them';
@@ -73,7 +73,7 @@ export async function disableMissing(target: Target): Promise<void> {
 	const byName = sortBy(toDisable, (id) => names.get(id)?.name);
 	if (dryRun) {
 		for (const id of byName)
-			submission.take({ outcome: 'planned', plan: 'gone', ...names.get(id), id });
+			submission.add({ outcome: 'planned', plan: 'gone', ...names.get(id), id });
 		return;
 	}
 	if (mode === 'integrated' && toDisable.length > 0) submission.remark(MODE_UNKNOWN);
@@ -85,7 +85,7 @@ export async function disableMissing(target: Target): Promise<void> {
 		beforeChange: async (some) => await memory.journalChange(some),
 		onSwitched: (id) => {
 			known.remove(id);
-			submission.take({ outcome: 'disabled', ...names.get(id), id });
+			submission.add({ outcome: 'disabled', ...names.get(id), id });
 		},
 	});
 	if (notDisabled) submission.remark(notAll(notDisabled));
@@ -110,7 +110,7 @@ async function examplesOf(ids: string[], { names }: SourceMemory, by: 'name' | '
  * value that would allow it, because all documents of the source would be disabled.
  */
 async function refuseOtherKeys(
-	{ reports, submission }: Target,
+	{ reports, submission }: SourceRun,
 	memory: SourceMemory,
 	missing: string[],
 ): Promise<void> {
@@ -140,7 +140,7 @@ const notAll = (failure: Failure) =>
 
 /** Returns why no documents may be disabled, or `undefined` if they may be disabled. */
 async function reasonToKeep(
-	{ gaps, seen, submission }: Target,
+	{ gaps, seen, submission }: SourceRun,
 	memory: SourceMemory,
 ): Promise<string | undefined> {
 	const { first, signal, tally, unassigned } = submission;

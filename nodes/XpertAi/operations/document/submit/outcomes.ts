@@ -41,7 +41,7 @@ export interface DocumentReport {
 	key?: string;
 	id?: string;
 	outcome?: OutcomeName;
-	/** Whether `Target.reports` keeps this object to the end of the run. */
+	/** Whether `SourceRun.reports` keeps this object to the end of the run. */
 	isTracked?: boolean;
 	/** Whether the node uploads a file for the document. */
 	isUploaded?: boolean;
@@ -71,7 +71,7 @@ export type SubmitFact =
 	 * `report` for every document needs too much RAM.
 	 */
 	| { outcome: 'processed'; id: string; end: ProcessingEnd; report?: DocumentReport }
-	| { outcome: 'begun'; report: DocumentReport; unusedColumns?: string[] }
+	| { outcome: 'read'; report: DocumentReport; unusedColumns?: string[] }
 	/** A file of records contained no record. */
 	| { outcome: 'noRecords' }
 	| { outcome: 'unreadable'; document: { report: DocumentReport }; error: unknown }

@@ -73,16 +73,16 @@ export class Submission {
 	}
 
 	/** Adds a fact to the tally. A failure stops the run if On Error is Stop Workflow. */
-	take(fact: SubmitFact): void {
+	add(fact: SubmitFact): void {
 		const failed = addFact(this.tally, fact, this.settings);
 		if (failed && !mayContinue(this.first.context)) this.stoppedBy ??= failed;
 	}
 
 	/** Counts an item with an error as a rejected document. */
-	takeFlaw(item: Item, error: unknown): void {
+	addFailedItem(item: Item, error: unknown): void {
 		const report: DocumentReport = { item };
-		this.take({ outcome: 'begun', report });
-		this.take({ outcome: 'unreadable', document: { report }, error });
+		this.add({ outcome: 'read', report });
+		this.add({ outcome: 'unreadable', document: { report }, error });
 	}
 
 	remark(...texts: string[]): void {

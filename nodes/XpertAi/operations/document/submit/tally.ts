@@ -125,7 +125,7 @@ export function addFact(
 	const { counts, doubts, missing, reports, plans, requests } = tally;
 	const isListed = settings.output !== 'summary';
 	switch (fact.outcome) {
-		case 'begun':
+		case 'read':
 			if (isListed) reports.push(fact.report);
 			for (const column of fact.unusedColumns ?? []) tally.unusedColumns.add(column);
 			return undefined;

@@ -61,20 +61,20 @@ function runOf({
 	const read = (name = 'a', more: DocumentRecord = {}) => {
 		const record = { id: ID, name, ...more };
 		const report: DocumentReport = { item, name, id: ID, key: KEY };
-		run.take({ outcome: 'begun', report });
+		run.add({ outcome: 'read', report });
 		const document = { record, ...serialize(record), id: ID, key: KEY, report };
 		return { document, batch: 2, attempts: 3 };
 	};
 	const stored = (place = read()) => {
-		run.take({ ...place, outcome: 'stored', status: 201, record: place.document.record });
+		run.add({ ...place, outcome: 'stored', status: 201, record: place.document.record });
 		return place.document;
 	};
 	const failed = (outcome: 'rejected' | 'unknown' = 'rejected', place = read()) => {
 		const facts = { kind: 'status', status: 422, reason: 'no.', requestId: 'r-1' } as const;
-		run.take({ ...place, outcome, failure: failure(facts) });
+		run.add({ ...place, outcome, failure: failure(facts) });
 	};
 	const processed = (end: ProcessingEnd, document?: ReturnType<typeof stored>) =>
-		run.take({ outcome: 'processed', id: ID, end, report: document?.report });
+		run.add({ outcome: 'processed', id: ID, end, report: document?.report });
 	const outputs = () => outputItems(run, 1.2345);
 	const items = () => outputs().map(({ json }) => json);
 	const hints = () => hintsOf(run);
@@ -88,7 +88,7 @@ describe('the item of a document', () => {
 	it('begins with what a user looks for', () => {
 		const { run, read, stored, items } = runOf();
 		stored();
-		run.take({ ...read('b'), outcome: 'unchanged' });
+		run.add({ ...read('b'), outcome: 'unchanged' });
 		const sent = { key: KEY, id: ID, status: 201, attempts: 3, batch: 2 };
 		expect(items().map((json) => JSON.stringify(json))).toEqual([
 			JSON.stringify({ name: 'a', outcome: 'stored', processing: 'none', ...sent }),
@@ -135,7 +135,7 @@ describe('of two documents that come with one key', () => {
 		const { run, tally, read, stored, processed, items } = runOf();
 		const earlier = read('earlier');
 		if (when === 'before') stored(earlier);
-		run.take({ outcome: 'replaced', report: earlier.document.report });
+		run.add({ outcome: 'replaced', report: earlier.document.report });
 		if (when === 'after') stored(earlier);
 		processed({ state: 'finish' }, stored(read('later')));
 		expect(items()).toMatchObject([
@@ -148,9 +148,9 @@ describe('of two documents that come with one key', () => {
 	it('the earlier counts as replaced also where it was found, or an earlier run had stored it', () => {
 		const { run, tally, read, stored, processed } = runOf();
 		const [unchanged, found] = [read(), stored()];
-		run.take({ ...unchanged, outcome: 'unchanged' });
+		run.add({ ...unchanged, outcome: 'unchanged' });
 		processed({ state: 'finish' }, found);
-		for (const { report } of [unchanged.document, found]) run.take({ outcome: 'replaced', report });
+		for (const { report } of [unchanged.document, found]) run.add({ outcome: 'replaced', report });
 		expect(tally.counts).toMatchObject({ replaced: 2, unchanged: 0, found: 0, stored: 0 });
 	});
 
@@ -160,7 +160,7 @@ describe('of two documents that come with one key', () => {
 		['the first three of four', ['a', 'b', 'c', 'd'], '4 documents … replaces them: a, b, c'],
 	])('a hint names %s', (_, names, hint) => {
 		const { run, read, hints } = runOf();
-		for (const name of names) run.take({ outcome: 'replaced', report: read(name).document.report });
+		for (const name of names) run.add({ outcome: 'replaced', report: read(name).document.report });
 		expect(hints()[1]).toBe(hint.replace('…', 'have the key or ID of a later one, which'));
 	});
 
@@ -169,17 +169,17 @@ describe('of two documents that come with one key', () => {
 		['the ID', {}, ID],
 	])('a hint has %s of one without a name', (_, known, words) => {
 		const { run, item, hints } = runOf();
-		run.take({ outcome: 'replaced', report: { item, id: ID, ...known } });
+		run.add({ outcome: 'replaced', report: { item, id: ID, ...known } });
 		expect(hints()[1]).toMatch(new RegExp(`: ${words}$`));
 	});
 
 	it('the earlier stays what it is where it was not stored, and so does a later one', () => {
 		const { run, tally, read, stored, failed, processed, items } = runOf();
 		const refused = read();
-		run.take({ outcome: 'replaced', report: refused.document.report });
+		run.add({ outcome: 'replaced', report: refused.document.report });
 		failed('rejected', refused);
 		const earlier = stored();
-		run.take({ outcome: 'replaced', report: earlier.report });
+		run.add({ outcome: 'replaced', report: earlier.report });
 		const later = read();
 		failed('rejected', later);
 		processed({ state: 'finish' }, later.document);
@@ -215,12 +215,12 @@ describe('the summary of a run', () => {
 		repeat(4, stored);
 		repeat(2, failed);
 		repeat(3, () => failed('unknown'));
-		repeat(5, () => run.take({ ...read(), outcome: 'unchanged' }));
-		repeat(6, () => run.take({ document: read().document, outcome: 'notSent' }));
-		run.takeFlaw(item, new Error('Line 3 of the file is not valid JSON'));
+		repeat(5, () => run.add({ ...read(), outcome: 'unchanged' }));
+		repeat(6, () => run.add({ document: read().document, outcome: 'notSent' }));
+		run.addFailedItem(item, new Error('Line 3 of the file is not valid JSON'));
 		processed({ state: 'finish' });
-		run.take({ outcome: 'replaced', report: stored().report });
-		run.take({ outcome: 'disabled', id: 'id-2' });
+		run.add({ outcome: 'replaced', report: stored().report });
+		run.add({ outcome: 'disabled', id: 'id-2' });
 		expect(tally.counts).toEqual({
 			documents: 22,
 			found: 1,
@@ -233,11 +233,11 @@ describe('the summary of a run', () => {
 			notSent: 6,
 		});
 		const requests = { attempts: 4, batches: 1, retries: 3 };
-		run.take({ outcome: 'sent', counts: requests });
+		run.add({ outcome: 'sent', counts: requests });
 		expect(hints()[0]).toBe(
 			'Documents: 1 can be found, 3 stored, 5 unchanged and not sent, 1 replaced by a later one, 1 disabled, 3 rejected, 3 unknown, 6 not sent (1 batch, 3 requests tried again).',
 		);
-		run.take({ outcome: 'sent', counts: requests });
+		run.add({ outcome: 'sent', counts: requests });
 		expect(tally.requests).toEqual({ attempts: 8, batches: 2, retries: 6 });
 		expect(items()).toEqual([expect.objectContaining({ documents: 22, seconds: 1.235 })]);
 		expect(inSummary().hints()).toEqual(['Documents: none.']);
@@ -246,7 +246,7 @@ describe('the summary of a run', () => {
 	it('names the documents that failed, with the reason', () => {
 		const { run, tally, item, stored, failed, processed } = inSummary();
 		failed('unknown');
-		run.takeFlaw(item, new Error('Line 3 of the file is not valid JSON'));
+		run.addFailedItem(item, new Error('Line 3 of the file is not valid JSON'));
 		processed({ state: 'error', processMsg: 'no model' }, stored());
 		processed({ state: 'error' });
 		expect(tally.processingFailed).toBe(2);
@@ -301,7 +301,7 @@ describe('the line in the log', () => {
 	])('of %s tells how many are compared, without those that are gone', (_, of) => {
 		const { run, item } = runOf(of);
 		for (const plan of ['new', 'unchanged', 'gone'] as const)
-			run.take({ outcome: 'planned', plan, id: ID });
+			run.add({ outcome: 'planned', plan, id: ID });
 		expect(item.progress?.(0)).toBe('2 of 5 compared');
 	});
 });
@@ -312,7 +312,7 @@ describe('the error with Stop', () => {
 		stored();
 		failed();
 		failed('unknown', read('b'));
-		for (const { document } of [read(), read()]) run.take({ document, outcome: 'notSent' });
+		for (const { document } of [read(), read()]) run.add({ document, outcome: 'notSent' });
 		run.itemsNotRead = 2;
 		const error = stopped();
 		expect(error.message).toBe(
@@ -330,7 +330,7 @@ describe('the error with Stop', () => {
 		expect(stopped().description).not.toContain('Reasons');
 		for (const reason of ['b', 'c', 'd']) {
 			const facts = { kind: 'status', status: 400, reason } as const;
-			run.take({ ...read(), outcome: 'rejected', failure: failure(facts) });
+			run.add({ ...read(), outcome: 'rejected', failure: failure(facts) });
 		}
 		expect(stopped().description).toContain(
 			'Reasons: The server answered 422: no.; The server answered 400: b; The server answered 400: c. ',
@@ -340,7 +340,7 @@ describe('the error with Stop', () => {
 	it('says nothing of a second run where nothing is stored, as after a field that is missing', () => {
 		const { run, item, stopped } = runOf({ continues: false });
 		const refused = thrownBy(() => item.refuse({ field: '"Text"', rule: 'must not be empty' }));
-		run.takeFlaw(item, refused);
+		run.addFailedItem(item, refused);
 		const error = stopped();
 		expect(error.message).toBe('"Text" must not be empty [item 4]. Documents: 1 rejected');
 		expect(error.description).not.toMatch(/second run|\.\./);

@@ -64,8 +64,8 @@ const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
 /** What became of a document. `listed`: nothing yet. `refused`: it could not be read, so that it replaces nothing. */
 const SEEN = ['listed', 'refused', ...OUTCOME_NAMES] as const;
 
-/** Maximum number of documents in `Target.begun`, to save memory. */
-const MAX_BEGUN = 1000;
+/** Maximum number of documents in `SourceRun.startedNow`, to save memory. */
+const MAX_STARTED_NOW = 1000;
 
 const STORED_TWICE = 'also found without a Source Name. Document: Disable takes them out.';
 
@@ -82,7 +82,7 @@ const documentName = ({ record: { name }, key }: Document) => (name ? { name, ke
  * Handles one source in a run. Reads its documents, compares them with what earlier runs stored, sends them to the
  * knowledgebase, and follows their processing.
  */
-export class Target {
+export class SourceRun {
 	/**
 	 * The documents that the source contains in this run, with what became of each that is not in `reports` any more.
 	 * Used to find missing documents, and documents that come again.
@@ -116,7 +116,7 @@ export class Target {
 	 * Documents that an earlier run stored without processing. This run has started the processing. If the processing
 	 * fails, `followProcessing` sends the document again. The keys are IDs in lower case.
 	 */
-	private readonly begun = new Map<string, Document>();
+	private readonly startedNow = new Map<string, Document>();
 	private readonly owner: string;
 
 	/** @param item the first item of this source, for errors about the source */
@@ -174,8 +174,8 @@ export class Target {
 			folders: new Folders(knowledgebaseId, memoryRoutes),
 		});
 		for await (const some of storer.run()) {
-			for (const fact of some) this.take(fact);
-			this.takeEnded();
+			for (const fact of some) this.handleFact(fact);
+			this.handleEnded();
 			processing?.pollWhenDue();
 		}
 	}
@@ -183,18 +183,18 @@ export class Target {
 	/** Ends the work on this source after a failure. Starts the processing of the remaining stored documents. */
 	async stop(): Promise<void> {
 		await this.processing?.startRemaining();
-		this.takeEnded();
-		for (const id of this.begun.keys()) this.endBegun(id);
+		this.handleEnded();
+		for (const id of this.startedNow.keys()) this.endStartedNow(id);
 	}
 
 	/** Follows the processing of all documents, until it ends or the maximum wait is over. */
 	async followProcessing(): Promise<void> {
 		for await (const some of this.processing?.end() ?? [])
-			for (const fact of some) this.takeProcessed(fact);
-		// Only documents whose processing failed are still in `begun`. Sends these documents again.
-		const documents = [...this.begun.values()];
+			for (const fact of some) this.handleProcessed(fact);
+		// Only documents whose processing failed are still in `startedNow`. Sends these documents again.
+		const documents = [...this.startedNow.values()];
 		if (documents.length === 0) return;
-		this.begun.clear();
+		this.startedNow.clear();
 		await this.send([documents]);
 		await this.followProcessing();
 	}
@@ -208,7 +208,7 @@ export class Target {
 		const { holder, refusal } = memory;
 		if (refusal)
 			for (const { item } of this.queue.splice(0))
-				this.submission.takeFlaw(item, documentsError(item, refusal));
+				this.submission.addFailedItem(item, documentsError(item, refusal));
 		if (holder) {
 			const held = `Another run of this source is at work, or was stopped: ${holder.by}`;
 			this.submission.remark(asHint(`${held}, since ${holder.since}`));
@@ -218,7 +218,7 @@ export class Target {
 		const plans = planDocuments(this.hashedDocuments(memory), this.comparison(memory));
 		for await (const { document, plan } of plans) {
 			const { id, report } = document;
-			this.submission.take({ outcome: 'planned', plan, report, id });
+			this.submission.add({ outcome: 'planned', plan, report, id });
 			this.release(id, report);
 		}
 	}
@@ -251,7 +251,7 @@ export class Target {
 		submission.refuse(error);
 		for await (const group of this.documents())
 			for (const document of group)
-				submission.take({ outcome: 'notSent', document, reason: OTHER_RUN_SENDS });
+				submission.add({ outcome: 'notSent', document, reason: OTHER_RUN_SENDS });
 	}
 
 	private async *changedDocuments(memory: SourceMemory): AsyncGenerator<Document[]> {
@@ -261,10 +261,10 @@ export class Target {
 		for await (const group of all) {
 			const changed: Document[] = [];
 			for (const { document, is, status } of group)
-				if (is === 'unchanged') this.take({ document, outcome: is, status });
+				if (is === 'unchanged') this.handleFact({ document, outcome: is, status });
 				else if (is === 'older') {
 					this.older += 1;
-					this.take({ document, outcome: 'notSent', reason: OLDER });
+					this.handleFact({ document, outcome: 'notSent', reason: OLDER });
 				} else changed.push(document);
 			yield changed;
 		}
@@ -324,14 +324,14 @@ export class Target {
 	}
 
 	/** Records the outcome of a document or a request. Starts the processing of a document that needs it. */
-	private take(fact: Fact<DocumentReport>): void {
-		if (fact.outcome === 'processed') return this.takeProcessed(fact);
-		if ('document' in fact) this.endBegun(fact.document.id);
-		// A document in `begun` is recorded when its processing ends.
-		if (this.begins(fact)) return;
-		this.submission.take(fact);
+	private handleFact(fact: Fact<DocumentReport>): void {
+		if (fact.outcome === 'processed') return this.handleProcessed(fact);
+		if ('document' in fact) this.endStartedNow(fact.document.id);
+		// A document in `startedNow` is recorded when its processing ends.
+		if (this.startsNow(fact)) return;
+		this.submission.add(fact);
 		this.recordGap(fact);
-		this.submission.circuitBreaker.take(fact);
+		this.submission.circuitBreaker.count(fact);
 		if (!('document' in fact)) return;
 		const { document } = fact;
 		this.release(document.id, document.report);
@@ -369,26 +369,26 @@ export class Target {
 		return { item: this.item, id, outcome: became === 'listed' ? undefined : became };
 	}
 
-	/** Removes a document from `begun`, if present, and reports it as unchanged. */
-	private endBegun(id: string): void {
-		const document = this.begun.get(id.toLowerCase());
-		this.begun.delete(id.toLowerCase());
-		if (document) this.take({ document, outcome: 'unchanged' });
+	/** Removes a document from `startedNow`, if present, and reports it as unchanged. */
+	private endStartedNow(id: string): void {
+		const document = this.startedNow.get(id.toLowerCase());
+		this.startedNow.delete(id.toLowerCase());
+		if (document) this.handleFact({ document, outcome: 'unchanged' });
 	}
 
 	/**
 	 * Starts the processing of an unchanged document that an earlier run stored without processing. Does nothing if
-	 * this run does not wait for processing, or if `begun` is full. In these cases, `take` starts the processing.
+	 * this run does not wait for processing, or if `startedNow` is full. In these cases, `handleFact` starts the processing.
 	 *
-	 * @returns whether the document was added to `begun`
+	 * @returns whether the document was added to `startedNow`
 	 */
-	private begins(fact: Fact<DocumentReport>): boolean {
+	private startsNow(fact: Fact<DocumentReport>): boolean {
 		const { waitMs } = this.submission.settings;
 		const isStored = fact.outcome === 'unchanged' && fact.status;
 		if (!isStored || processingState(fact.status) !== 'none') return false;
-		if (waitMs === undefined || this.begun.size >= MAX_BEGUN) return false;
+		if (waitMs === undefined || this.startedNow.size >= MAX_STARTED_NOW) return false;
 		const { id, report } = fact.document;
-		this.begun.set(id.toLowerCase(), fact.document);
+		this.startedNow.set(id.toLowerCase(), fact.document);
 		this.startProcessing(id, report);
 		return true;
 	}
@@ -401,24 +401,24 @@ export class Target {
 		this.processing.add(id);
 	}
 
-	private takeEnded(): void {
-		for (const fact of this.processing?.ended() ?? []) this.takeProcessed(fact);
+	private handleEnded(): void {
+		for (const fact of this.processing?.ended() ?? []) this.handleProcessed(fact);
 	}
 
 	/**
 	 * Records the last processing state of a document. If the processing failed or is stuck, the memory forgets the
 	 * content. The next run then sends the document again.
 	 */
-	private takeProcessed(fact: Processed): void {
+	private handleProcessed(fact: Processed): void {
 		const { id, end } = fact;
 		const key = id.toLowerCase();
 		const report = this.reports.get(key) ?? this.releasedReport(id);
 		const isFailed = end.state !== 'finish' && end.state !== 'running' && !end.failure;
 		// `followProcessing` sends this document again, so its failure is not reported.
-		if (isFailed && this.begun.has(key)) return this.memory?.known.forget(id);
-		this.endBegun(id);
-		this.submission.take({ ...fact, report });
-		this.submission.circuitBreaker.take(fact);
+		if (isFailed && this.startedNow.has(key)) return this.memory?.known.forget(id);
+		this.endStartedNow(id);
+		this.submission.add({ ...fact, report });
+		this.submission.circuitBreaker.count(fact);
 		// The outcome is unset if a later document with this ID is on its way.
 		if (report?.outcome) this.release(id, report);
 		// Without a route for processing, a server processes documents when it stores them.
@@ -457,10 +457,10 @@ export class Target {
 					}
 					if (isOver()) break;
 				}
-				if (count === 0 && isFile) submission.take({ outcome: 'noRecords' });
+				if (count === 0 && isFile) submission.add({ outcome: 'noRecords' });
 			} catch (caught) {
 				// Does not throw, because the documents before the error must still be sent.
-				this.takeRefused(item, caught);
+				this.handleUnread(item, caught);
 			}
 		}
 		yield group;
@@ -472,12 +472,12 @@ export class Target {
 	 * @returns undefined if the document must not be sent
 	 */
 	private ready(found: FoundDocument | ItemError, item: Item, isHashed: boolean) {
-		if (found instanceof Error) return this.takeRefused(item, found);
+		if (found instanceof Error) return this.handleUnread(item, found);
 		const { submission } = this;
 		const document = this.asDocument(found, item);
 		const { unusedColumns } = found;
-		submission.take({ outcome: 'begun', report: document.report, unusedColumns });
-		if (!submission.canSend) return void this.take({ outcome: 'notSent', document });
+		submission.add({ outcome: 'read', report: document.report, unusedColumns });
+		if (!submission.canSend) return void this.handleFact({ outcome: 'notSent', document });
 		this.recordSeen(document);
 		if (found.lacksVersion) this.versionless += 1;
 		submission.tally.doubts.missingMetadata += found.missingMetadata ?? 0;
@@ -497,7 +497,7 @@ export class Target {
 			document.contentHash = MARKS.content + digest.digest('binary');
 			return true;
 		} catch (error) {
-			this.take({ outcome: 'unreadable', document, error });
+			this.handleFact({ outcome: 'unreadable', document, error });
 			return false;
 		}
 	}
@@ -518,11 +518,11 @@ export class Target {
 	}
 
 	/** Records a document that could not be read. If the key is known, the document counts as present in the source. */
-	private takeRefused(item: Item, caught: unknown): undefined {
+	private handleUnread(item: Item, caught: unknown): undefined {
 		const key = isObject(caught) ? refusedKeys.get(caught) : undefined;
 		if (key === undefined) this.gaps += 1;
 		else this.recordSeenAs(derivedId(this.owner, key), 'refused');
-		this.submission.takeFlaw(item, caught);
+		this.submission.addFailedItem(item, caught);
 	}
 
 	/** Gives a found document its ID and its `report`. The ID is derived from the key, if there is one. */
@@ -551,7 +551,7 @@ export class Target {
 		// The name of a released document is not kept: its key identifies it, or else the name of the later one.
 		const named = released && { ...released, ...pick(report, key === undefined ? 'name' : 'key') };
 		const earlier = this.reports.get(id.toLowerCase()) ?? named;
-		if (earlier) this.submission.take({ outcome: 'replaced', report: earlier });
+		if (earlier) this.submission.add({ outcome: 'replaced', report: earlier });
 		this.reports.set(id.toLowerCase(), report);
 		this.recordSeenAs(id, 'listed');
 	}

@@ -4,8 +4,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
+import { SourceRun } from 'nodes/XpertAi/operations/document/submit/sourceRun';
 import { Submission } from 'nodes/XpertAi/operations/document/submit/submission';
-import { Target } from 'nodes/XpertAi/operations/document/submit/target';
 import { systemClock } from 'nodes/XpertAi/transport/clock';
 import { itemOf, unconnected } from 'test/nodes/support/context';
 import { parsing, type RawSend } from 'test/nodes/support/send';
@@ -60,9 +60,9 @@ function summaryOf(records: object[], more: Record<string, unknown>, answers = s
 	const connection = { ...unconnected, send: parsing(answers) };
 	const item = itemOf(parameters, { fields: submitFields, methods, connection });
 	const submission = new Submission(item, { ...readSubmitSettings(item), simplify: true });
-	const target = new Target(submission, KNOWLEDGEBASE_ID, { sourceName: '', shard: '' });
-	target.queue.push({ item });
-	return { item, submission, target };
+	const sourceRun = new SourceRun(submission, KNOWLEDGEBASE_ID, { sourceName: '', shard: '' });
+	sourceRun.queue.push({ item });
+	return { item, submission, sourceRun };
 }
 
 it('of documents in a summary, none is kept once the run is done with it', async () => {
@@ -70,14 +70,14 @@ it('of documents in a summary, none is kept once the run is done with it', async
 	for (const textField of ['text', ''])
 		for (const documentKeyField of ['name', '']) {
 			const more = { textField, mode: 'all', documentKeyField };
-			const { submission, target } = summaryOf(
+			const { submission, sourceRun } = summaryOf(
 				records.map((one) => omit(one, textField ? '' : 'text')),
 				more,
 			);
-			await target.store();
-			await target.followProcessing();
+			await sourceRun.store();
+			await sourceRun.followProcessing();
 			expect(submission.tally.counts).toMatchObject({ documents: 3, found: 3 });
-			expect(target.reports.size).toBe(0);
+			expect(sourceRun.reports.size).toBe(0);
 		}
 });
 
@@ -131,11 +131,15 @@ describe('documents that come again in one run', () => {
 						const options = { output, batchSize, concurrency: 1, stopAfterFailures: 0 };
 						const nights = [];
 						for (const brought of [documents, documents.slice(1)]) {
-							const { item, submission, target } = summaryOf([], { mode, options }, knowledgebase);
-							target.queue.splice(0, 1, { item, documents: brought });
-							await target.store();
-							await target.followProcessing();
-							await target.memory?.close();
+							const { item, submission, sourceRun } = summaryOf(
+								[],
+								{ mode, options },
+								knowledgebase,
+							);
+							sourceRun.queue.splice(0, 1, { item, documents: brought });
+							await sourceRun.store();
+							await sourceRun.followProcessing();
+							await sourceRun.memory?.close();
 							nights.push(omit(submission.tally.counts, 'requests'));
 						}
 						return nights;
@@ -153,9 +157,13 @@ it('a run that stops takes how the processing of what it stored went', async () 
 		request.path.endsWith('/process')
 			? failed({ kind: 'status', status: 403 })
 			: await server(request);
-	const { submission, target } = summaryOf([{ id: KNOWLEDGEBASE_ID }], { mode: 'all' }, refusing);
-	await target.store();
-	await target.stop();
+	const { submission, sourceRun } = summaryOf(
+		[{ id: KNOWLEDGEBASE_ID }],
+		{ mode: 'all' },
+		refusing,
+	);
+	await sourceRun.store();
+	await sourceRun.stop();
 	expect(submission.tally.processingFailed).toBe(1);
 });
 
@@ -170,17 +178,17 @@ it('a document that the server keeps under another ID is processed under that ID
 		return await server(request);
 	};
 	const options = { afterStoring: 'process', output: 'summary' };
-	const { target } = summaryOf([{ name: 'a' }], { mode: 'all', options }, renaming);
-	await target.store();
-	await target.stop();
+	const { sourceRun } = summaryOf([{ name: 'a' }], { mode: 'all', options }, renaming);
+	await sourceRun.store();
+	await sourceRun.stop();
 	expect(started).toEqual([KEPT_ID]);
 });
 
 it('documents that had no turn when the run stopped are not sent', async () => {
-	const { item, submission, target } = summaryOf([], {});
-	target.queue.splice(0, 1, { item, documents: range(3).map(() => ({ record: {} })) });
+	const { item, submission, sourceRun } = summaryOf([], {});
+	sourceRun.queue.splice(0, 1, { item, documents: range(3).map(() => ({ record: {} })) });
 	submission.stoppedBy = { item };
-	await target.store();
+	await sourceRun.store();
 	expect(submission.tally.counts.notSent).toBe(3);
 });
 
@@ -192,10 +200,10 @@ describe('documents are passed on', () => {
 
 	/** The names of the documents that are passed on together. */
 	async function groupsOf(documents: Array<ReturnType<typeof found> & { file?: typeof file }>) {
-		const { item, submission, target } = summaryOf([], {});
-		target.queue.splice(0, 1, { item, documents });
+		const { item, submission, sourceRun } = summaryOf([], {});
+		sourceRun.queue.splice(0, 1, { item, documents });
 		const groups: unknown[] = [];
-		for await (const group of target.documents(true)) groups.push(map(group, 'record.name'));
+		for await (const group of sourceRun.documents(true)) groups.push(map(group, 'record.name'));
 		return { groups, rejected: submission.tally.counts.rejected };
 	}
 
@@ -216,7 +224,7 @@ describe('documents are passed on', () => {
 });
 
 it('the signature of an address does not change what is compared, the address does', async () => {
-	const { item, target } = summaryOf([], {});
+	const { item, sourceRun } = summaryOf([], {});
 	const signed = (path: string, at: number) =>
 		`https://a.example/${path}?X-Amz-Date=${at}&X-Amz-Signature=${at}`;
 	const documents = [signed('a', 1), signed('a', 2), signed('b', 2)].map((fileUrl) => ({
@@ -224,9 +232,9 @@ it('the signature of an address does not change what is compared, the address do
 		json: JSON.stringify({ fileUrl }),
 		key: 'a',
 	}));
-	target.queue.splice(0, 1, { item, documents });
+	sourceRun.queue.splice(0, 1, { item, documents });
 	const hashes: unknown[] = [];
-	for await (const group of target.documents(true)) hashes.push(...map(group, 'contentHash'));
+	for await (const group of sourceRun.documents(true)) hashes.push(...map(group, 'contentHash'));
 	expect(hashes[0]).toBe(hashes[1]);
 	expect(hashes[2]).not.toBe(hashes[1]);
 });
