@@ -1,8 +1,8 @@
+import path from 'node:path';
+import { projectRoot } from 'host/paths';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import path from 'node:path';
 
-import { projectRoot } from 'host/paths';
 import { n8n } from '../../package.json';
 
 const DIST = path.join(projectRoot, 'dist', 'nodes');
@@ -32,7 +32,7 @@ describe('a process of n8n that only shows the nodes', () => {
 		'XpertAi/execution/userInput.js',
 		'XpertAi/execution/runOperation.js',
 		'XpertAi/ingest/storing.js',
-		'XpertAi/operations/document/submit/target.js',
+		'XpertAi/operations/document/submit/sourceRun.js',
 		'XpertAi/pickers/listPage.js',
 		'XpertAi/runs/start.js',
 		'XpertAi/transport/request.js',

@@ -1,7 +1,7 @@
 import { EVERY_UUID } from '../payloads/common';
 import { failureMessage } from '../transport/failure';
 import type { Fact } from './facts';
-import { processingFlaw } from './statuses';
+import { notFoundReason } from './statuses';
 
 type Stage = 'upload' | 'storing' | 'processing';
 
@@ -39,8 +39,8 @@ export class CircuitBreaker {
 		} else if (fact.outcome === 'stored') this.streaks.delete('storing');
 		else if (fact.outcome === 'processed') {
 			const { end } = fact;
-			const flaw = processingFlaw(end);
-			if (flaw !== undefined) this.failed('processing', end.processMsg ?? flaw);
+			const reason = notFoundReason(end);
+			if (reason !== undefined) this.failed('processing', end.processMsg ?? reason);
 			else if (end.state === 'finish') this.streaks.delete('processing');
 		} else if ('failure' in fact && fact.failure) {
 			const { batch, failure } = fact;

@@ -5,9 +5,9 @@ import { exactJson } from '../payloads/common';
 /**
  * A record in a file.
  * `position`: the place of the record, e.g. `Line 3 of the file`.
- * `flaw`: why the record is invalid.
+ * `issue`: why the record is invalid.
  */
-export type FileRecord = { position: string } & ({ flaw: string } | { value: unknown });
+export type FileRecord = { position: string } & ({ issue: string } | { value: unknown });
 
 interface Line {
 	/** Counts from 1. */
@@ -31,7 +31,7 @@ const FIRST_LINES = 400;
 
 /**
  * Reads the records of a file, in groups. The file contains JSON lines, a JSON array, or one JSON value. Yields a
- * `flaw` for an invalid line or an invalid file.
+ * `issue` for an invalid line or an invalid file.
  *
  * @param text the text of the file, in chunks of any size
  */
@@ -46,7 +46,7 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 		if (held.length > 1) areLines ??= isRecord(held[0]);
 		if (length > MAX_VALUE_LENGTH) areLines ||= areJsonLines(held);
 		if (areLines) yield held.splice(0).map(parseLine);
-		else if (length > MAX_VALUE_LENGTH) return yield [{ position: 'The file', flaw: TOO_LONG }];
+		else if (length > MAX_VALUE_LENGTH) return yield [{ position: 'The file', issue: TOO_LONG }];
 	}
 	if (held.length > 0) yield* chunk([...recordsInWholeFile(held)], MAX_GROUPED);
 }
@@ -83,7 +83,7 @@ function parseLine({ number, text }: Line): FileRecord {
 	} catch {
 		// Reading ends at such a line.
 		const isCut = text.length > MAX_VALUE_LENGTH;
-		return { position, flaw: isCut ? LONG_LINE : 'is not valid JSON' };
+		return { position, issue: isCut ? LONG_LINE : 'is not valid JSON' };
 	}
 }
 
@@ -100,7 +100,7 @@ function areJsonLines(lines: Line[]): boolean {
 	return first.filter(isRecord).length * LINES_PER_RECORD >= first.length;
 }
 
-/** Parses a whole file as a JSON array, one JSON value, or JSON lines. Yields one `flaw` if no format fits. */
+/** Parses a whole file as a JSON array, one JSON value, or JSON lines. Yields one `issue` if no format fits. */
 function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 	let json: unknown;
 	try {
@@ -108,8 +108,8 @@ function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 	} catch (error) {
 		if (areJsonLines(lines)) return yield* lines.map(parseLine);
 		const { message } = error as SyntaxError;
-		const flaw = `is neither JSON lines nor one JSON array or object (${message})`;
-		return yield { position: 'The file', flaw };
+		const issue = `is neither JSON lines nor one JSON array or object (${message})`;
+		return yield { position: 'The file', issue };
 	}
 	if (!Array.isArray(json))
 		return yield { position: `Line ${lines[0]?.number} of the file`, value: json };

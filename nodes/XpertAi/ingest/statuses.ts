@@ -44,7 +44,7 @@ export function processingEndOf(status: ProcessingStatus | undefined): Processin
 	return { state: processingState(status), processMsg: sanitize(status?.processMsg ?? '') };
 }
 
-const FLAWS: Partial<Record<ProcessingState, string>> = {
+const NOT_FOUND_REASONS: Partial<Record<ProcessingState, string>> = {
 	error: 'could not be processed',
 	cancel: 'was stored, but its processing was cancelled',
 	none: 'is stored, but not being processed',
@@ -54,13 +54,13 @@ const STUCK =
 	'is stored, but an earlier run has started its processing and the server shows no progress';
 
 /** Explains why assistants cannot find a stored document. Returns `undefined` if there is nothing to explain. */
-export function processingFlaw(end: ProcessingEnd): string | undefined {
+export function notFoundReason(end: ProcessingEnd): string | undefined {
 	const { state, processMsg, failure, hasNoRoute, isStuck } = end;
 	if (hasNoRoute) return undefined;
 	if (failure)
 		return `The document is stored, but its processing could not be started. ${failureMessage(failure)}`;
-	const flaw = isStuck ? STUCK : FLAWS[state];
-	return flaw && `The document ${flaw}${processMsg ? `: ${processMsg}` : ''}`;
+	const reason = isStuck ? STUCK : NOT_FOUND_REASONS[state];
+	return reason && `The document ${reason}${processMsg ? `: ${processMsg}` : ''}`;
 }
 
 /** Statuses by document ID in lower case. If `failure` is set, some statuses are missing. */

@@ -155,8 +155,8 @@ export class Storer<Report> {
 			// A server may answer 500 after it has stored the document.
 			status === 500 ||
 			partlyDone.some((earlier) => !records || !hasRefused(earlier, documents, failure));
-		const refusal = records && status !== undefined ? 'rejected' : 'notSent';
-		const outcome = isUnknown ? 'unknown' : refusal;
+		const refusedAs = records && status !== undefined ? 'rejected' : 'notSent';
+		const outcome = isUnknown ? 'unknown' : refusedAs;
 		for (const [at, document] of documents.entries()) {
 			const record = kind === 'unreadable' ? records?.[at] : undefined;
 			const fact = { document, batch, attempts };

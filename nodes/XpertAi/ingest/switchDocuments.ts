@@ -29,8 +29,8 @@ export async function switchDocuments(
 ): Promise<Failure | undefined> {
 	for (const batch of chunk(ids, SWITCHED_AT_ONCE)) {
 		if (routes.signal?.aborted) return undefined;
-		const refusal = await beforeChange?.(batch);
-		if (refusal) return refusal;
+		const failure = await beforeChange?.(batch);
+		if (failure) return failure;
 		const body = JSON.stringify(batch.map((id) => ({ ...fieldsOf(id), id, disabled })));
 		const schema = listWith(batch);
 		const outcome = await routes.send({ method: 'POST', path: routes.storePath, body, schema });

@@ -21,8 +21,8 @@ interface Uploading<Report> {
 	timeoutMs: number;
 	/** Uploads start only while `canSend` is true. */
 	gate: { readonly canSend: boolean };
-	/** If `refusal` is set, no files are uploaded. */
-	memory?: { readonly refusal?: Failure };
+	/** If `sendFailure` is set, no files are uploaded. */
+	memory?: { readonly sendFailure?: Failure };
 }
 
 /**
@@ -39,7 +39,7 @@ export async function* uploadFiles<Report>(all: Uploading<Report>): AsyncGenerat
 			if (!document.file) return [document];
 			if (!gate.canSend) return [{ document, outcome: 'notSent' }];
 			const unsent = { document, outcome: 'notSent', batch: 0, attempts: 0 } as const;
-			if (memory?.refusal) return [{ ...unsent, failure: memory.refusal }];
+			if (memory?.sendFailure) return [{ ...unsent, failure: memory.sendFailure }];
 			const content = await document.file();
 			const body = () => multipartBody(content, {});
 			const request = { method: 'POST', repeatable: true, path: '/v1/file', body } as const;

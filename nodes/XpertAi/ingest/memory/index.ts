@@ -1,21 +1,25 @@
 import { randomUUID } from 'crypto';
-
 import { compact, pick, range, sumBy } from 'lodash';
 
-import type { Failure } from '../../transport/failure';
 import { type Clock, systemClock } from '../../transport/clock';
+import type { Failure } from '../../transport/failure';
 import { sanitize } from '../../transport/sanitize';
-import { FIRST_PAGES, Journal, SLOTS, isLater } from './journal';
-import { Fingerprints, UNKNOWN, packId, storedEntry, tailOf, unpackId } from './fingerprints';
-import { Names, NotesFailed, NotesOnServer, SIZES, isReadable, orFailure } from './notes';
-import type {
-	DocumentName,
-	MemoryNote,
-	MemoryPlace,
-	MemoryRoutes,
-	NoteName,
-	ReadNote,
-	WrittenNote,
+import { Fingerprints, packId, storedEntry, tailOf, UNKNOWN, unpackId } from './fingerprints';
+import { FIRST_PAGES, isLater, Journal, SLOTS } from './journal';
+import {
+	type DocumentName,
+	isReadable,
+	type MemoryNote,
+	type MemoryPlace,
+	type MemoryRoutes,
+	Names,
+	type NoteName,
+	NotesFailed,
+	NotesOnServer,
+	orFailure,
+	type ReadNote,
+	SIZES,
+	type WrittenNote,
 } from './notes';
 
 /*
@@ -67,7 +71,7 @@ const pieceNames = (root: ReadNote) =>
 const FIRST_PIECES = range(11).map((power) => pieceName(0, 2 ** power));
 
 /** What went wrong with the memory. */
-export interface MemoryTroubles {
+export interface MemoryFailures {
 	/** If true, the server does not return notes, so runs cannot keep a memory. */
 	noRoute?: boolean;
 	/** When parts of the memory were found missing, and how many documents they held at most, if this is known. */
@@ -96,7 +100,7 @@ export class SourceMemory {
 	/** The documents of the source that may be in the knowledgebase. */
 	readonly known = new Fingerprints();
 	readonly names: Names;
-	readonly troubles: MemoryTroubles = {};
+	readonly failures: MemoryFailures = {};
 	/** Whether this run seems to be the first run of the source. */
 	isNew = false;
 	/** Whether this run uses the memory. False if `open('if kept')` finds no memory. */
@@ -141,7 +145,7 @@ export class SourceMemory {
 	}
 
 	/**
-	 * Reads what earlier runs stored. Reports failed requests in `refusal` and `troubles`.
+	 * Reads what earlier runs stored. Reports failed requests in `sendFailure` and `failures`.
 	 *
 	 * `to read`: does not take the lease.
 	 * `to send`: takes the lease. The caller must call `close`.
@@ -158,8 +162,8 @@ export class SourceMemory {
 		// Assume that there is no memory if the server does not let this run read notes.
 		const isUnreadable = missing === 'route' || (status === 403 && method === 'GET');
 		if (mode === 'if kept' && isUnreadable) this.isKept = false;
-		else if (missing === 'route') this.troubles.noRoute = true;
-		else lease.refusal ??= failed?.failure;
+		else if (missing === 'route') this.failures.noRoute = true;
+		else lease.sendFailure ??= failed?.failure;
 		this.knownBefore = known.size;
 		return this;
 	}
@@ -171,12 +175,12 @@ export class SourceMemory {
 
 	/** Whether the memory can record this run. */
 	get isUsable(): boolean {
-		return !this.troubles.noRoute && !this.refusal;
+		return !this.failures.noRoute && !this.sendFailure;
 	}
 
 	/** Why this run must not send; `undefined` if no reason is known. */
-	get refusal(): Failure | undefined {
-		return this.lease.refusal;
+	get sendFailure(): Failure | undefined {
+		return this.lease.sendFailure;
 	}
 
 	/**
@@ -194,7 +198,7 @@ export class SourceMemory {
 	 * @returns a failure if the documents must not be disabled
 	 */
 	async journalChange(ids: string[]): Promise<Failure | undefined> {
-		if (this.troubles.noRoute) return undefined;
+		if (this.failures.noRoute) return undefined;
 		const failed = await this.exclusively(async () => {
 			await this.prepareToSend();
 			for (const id of ids) this.known.markUnknown(id);
@@ -210,7 +214,7 @@ export class SourceMemory {
 	 * @returns the rows, or a failure if nothing may be sent; `undefined` if the server does not return notes
 	 */
 	async journalBatch(hashes: Map<string, string>) {
-		if (this.troubles.noRoute) return undefined;
+		if (this.failures.noRoute) return undefined;
 		return await this.exclusively(async () => {
 			await this.prepareToSend();
 			const names = await this.names.collect(SIZES.names);
@@ -268,7 +272,7 @@ export class SourceMemory {
 				for (const [packedId] of await this.journal.readLate()) known.set([packedId, UNKNOWN]);
 				await this.write(lease.number, true);
 			});
-			this.troubles.notWritten = failed?.failure;
+			this.failures.notWritten = failed?.failure;
 		} finally {
 			await lease.release();
 		}
@@ -287,7 +291,7 @@ export class SourceMemory {
 		if (Array.isArray(taken)) await this.read(taken);
 		else if (taken) this.holder = taken;
 		// If `taken` is undefined, the server accepts notes but does not return them.
-		else this.troubles.noRoute = true;
+		else this.failures.noRoute = true;
 		const { crashed } = journal;
 		lease.raiseCounters({ root: this.root.run, sent: crashed }, crashed);
 		journal.run = lease.number;
@@ -341,7 +345,7 @@ export class SourceMemory {
 		this.unsaid = root.unsaid;
 		this.onlyStored = root.processed === false;
 		this.isStale = (forgetLost && lost !== undefined) || root.processed !== processed;
-		if (!forgetLost) this.troubles.lost = lost;
+		if (!forgetLost) this.failures.lost = lost;
 		names.counted = root.names ?? names.counted;
 		notes.requiredId ??= notes.idOf(ROOT);
 		const all = pieceNames(root);
@@ -374,9 +378,9 @@ export class SourceMemory {
 
 	/** Records a loss of document IDs. The numbers of several losses add up, as long as all of them are known. */
 	private markLost(count = NaN): void {
-		const { lost = { count: 0 } } = this.troubles;
+		const { lost = { count: 0 } } = this.failures;
 		const all = count + (lost.count ?? NaN);
-		this.troubles.lost = { at: this.lease.holder.since, ...(all > 0 && { count: all }) };
+		this.failures.lost = { at: this.lease.holder.since, ...(all > 0 && { count: all }) };
 	}
 
 	/** Reads and merges the journals of crashed runs. */
@@ -404,7 +408,7 @@ export class SourceMemory {
 	 */
 	private async write(run: number, isLast = false): Promise<void> {
 		const { known, lease, names, root, stalePieces, unsaid } = this;
-		const { lost } = this.troubles;
+		const { lost } = this.failures;
 		const nameNotes = await names.collect();
 		const wanted = 2 ** Math.ceil(Math.log2(known.size / SIZES.piece));
 		const length = Math.max(root.pieces.length, wanted, 1);
@@ -491,7 +495,7 @@ export class Lease {
 	 */
 	readonly counters = { sent: 0, root: 0 };
 	/** Why this run must not send, e.g. because another run holds the lease. */
-	refusal?: Failure;
+	sendFailure?: Failure;
 	/** Whether the note `lease` existed before this run. */
 	wasThere = false;
 	/** The run that held the lease when this run began. That run may have crashed. */
@@ -588,7 +592,7 @@ export class Lease {
 	 */
 	async check(): Promise<void> {
 		if (this.isHeld && this.isOverdue) await this.renew();
-		if (this.refusal) throw new NotesFailed(this.refusal);
+		if (this.sendFailure) throw new NotesFailed(this.sendFailure);
 	}
 
 	/**
@@ -606,7 +610,7 @@ export class Lease {
 		const root = last.length > 0 ? this.number : this.counters.root;
 		const failed = isHeld
 			? await orFailure(async () => await this.write({ ended: true, root }, last))
-			: { failure: this.refusal };
+			: { failure: this.sendFailure };
 		if (!failed?.failure || last.length === 0) return;
 		this.isHeld = isHeld;
 		await this.release();
@@ -666,7 +670,7 @@ export class Lease {
 	}
 
 	/**
-	 * Sets `refusal`, because another run holds the lease.
+	 * Sets `sendFailure`, because another run holds the lease.
 	 *
 	 * @param activity what the other run does, for the reason
 	 * @returns the run that holds the lease
@@ -674,7 +678,7 @@ export class Lease {
 	private yieldTo(note: ReadNote, activity = 'is at work'): Holder {
 		const holder = holderIn(note);
 		const reason = `Another run of this source ${activity}: ${holder.by}, since ${holder.since}`;
-		this.refusal = { kind: 'unsuccessful', reason, path: '', method: 'GET' };
+		this.sendFailure = { kind: 'unsuccessful', reason, path: '', method: 'GET' };
 		this.isHeld = false;
 		return holder;
 	}

@@ -14,7 +14,7 @@ import { derivedId } from '../../payloads/common';
 import { SINGLE_LIMITS } from '../../transport/call';
 import { cancelSignal } from '../../transport/request';
 import { documentsError } from './submit/documentErrors';
-import { troubleHints } from './submit/endHints';
+import { memoryHints } from './submit/endHints';
 import { keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './submit/settings';
 import { asHint, counted } from './submit/wording';
 
@@ -91,7 +91,7 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	const place = memoryPlaceOf(knowledgebaseId, { sourceName, shard: '' }, context);
 	const source = sourceName ? await new SourceMemory(place, routes).open('to read') : undefined;
 	const outcomes = new Map<string, IDataObject>();
-	if (source?.refusal) return { outcomes, failure: source.refusal };
+	if (source?.sendFailure) return { outcomes, failure: source.sendFailure };
 	const memory = source?.isUsable ? source : undefined;
 	const ids = uniq(documents.map(({ id }) => id.toLowerCase()));
 	const { statuses, failure: notAsked } = await fetchStatuses(ids, routes, memory?.requiredId);
@@ -111,14 +111,14 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	});
 	const unknown = filter([...outcomes.values()], { known: false }).length;
 	const hint = `${counted(unknown, 'document was', 'documents were')} not known of this source (one of a Shard never is). Check Knowledgebase, Source Name and the keys.`;
-	const troubles = troubleHints(memory?.troubles ?? {});
+	const hints = memoryHints(memory?.failures ?? {});
 	const enabled = filter([...outcomes.values()], { outcome: 'enabled' }).length;
 	addHints(
 		context,
 		compact([
 			unknown > 0 && asHint(hint),
 			enabled > 0 && enabledHint(enabled, memory?.onlyStored),
-			...troubles,
+			...hints,
 		]),
 	);
 	return { outcomes, failure };

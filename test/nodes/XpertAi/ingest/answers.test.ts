@@ -5,7 +5,7 @@ import type { ReadyDocument } from 'nodes/XpertAi/ingest/facts';
 import { listWith } from 'nodes/XpertAi/ingest/routes';
 import {
 	fetchStatuses,
-	processingFlaw,
+	notFoundReason,
 	processingState,
 	statusesById,
 } from 'nodes/XpertAi/ingest/statuses';
@@ -159,7 +159,7 @@ it.each([
 });
 
 it('why the processing of a document could not be started is said', () => {
-	const flaw = processingFlaw({ state: 'none', failure: failure({ kind: 'status', status: 403 }) });
+	const flaw = notFoundReason({ state: 'none', failure: failure({ kind: 'status', status: 403 }) });
 	expect(flaw).toMatch(/could not be started\. This key may not do this/);
 });
 

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { sum } from 'lodash';
-
 import { type FileRecord, jsonRecords } from 'nodes/XpertAi/ingest/jsonRecords';
 
 const MB = 2 ** 20;
@@ -26,7 +25,7 @@ async function read(text: string, cuts: number[] = []) {
 	return (await recordsOf(text, cuts)).map((record) => {
 		const [, number] = /^Line (\d+) of the file$/.exec(record.position) ?? [];
 		const position = number === undefined ? record.position : Number(number);
-		return [position, 'flaw' in record ? 'bad' : record.value];
+		return [position, 'issue' in record ? 'bad' : record.value];
 	});
 }
 
@@ -99,7 +98,7 @@ describe('a file with one record a line', () => {
 	])('reports each line that does not parse, and continues behind %s', async (_, lines, text) => {
 		const expected = lines.map((line) => ({
 			position: `Line ${Math.abs(line)} of the file`,
-			...(line < 0 ? { flaw: 'is not valid JSON' } : { value: expect.anything() as unknown }),
+			...(line < 0 ? { issue: 'is not valid JSON' } : { value: expect.anything() as unknown }),
 		}));
 		expect(await recordsOf(text)).toEqual(expected);
 	});
@@ -108,17 +107,17 @@ describe('a file with one record a line', () => {
 		const text = `{"a":\n${`{"a":"${'x'.repeat(MB)}"}\n`.repeat(34)}`;
 		const records = await recordsOf(text, [1, MB, 5 * MB, 32 * MB]);
 		expect(records).toHaveLength(35);
-		expect(records[0]).toEqual({ position: 'Line 1 of the file', flaw: 'is not valid JSON' });
+		expect(records[0]).toEqual({ position: 'Line 1 of the file', issue: 'is not valid JSON' });
 		expect(records.slice(1).every((record) => 'value' in record)).toBe(true);
 	});
 
-	it('ends at a line of more than 32 MB, which is a flaw', async () => {
+	it('ends at a line of more than 32 MB, which is a issue', async () => {
 		const text = `{"a":1}\n{"a":2}\n{"a":"${'x'.repeat(33 * MB)}"}\n{"a":4}\n`;
 		const records = await recordsOf(text, [MB, 20 * MB, 33 * MB]);
 		expect(records.slice(2)).toEqual([
 			{
 				position: 'Line 3 of the file',
-				flaw: 'is longer than 32 MB, so nothing after it was read',
+				issue: 'is longer than 32 MB, so nothing after it was read',
 			},
 		]);
 	});
@@ -157,11 +156,11 @@ describe('a file that is one JSON value', () => {
 			'lines, of which the first 400 are tried, as each error takes time',
 			`${'{ x }\n'.repeat(400)}${'{}\n'.repeat(400)}`,
 		],
-	])('and is not valid is one flaw: %s', async (_, text) => {
+	])('and is not valid is one issue: %s', async (_, text) => {
 		expect(await recordsOf(text)).toEqual([
 			{
 				position: 'The file',
-				flaw: expect.stringMatching(
+				issue: expect.stringMatching(
 					/^is neither JSON lines nor one JSON array or object \(.+\)$/s,
 				) as string,
 			},
@@ -175,7 +174,7 @@ describe('a file that is one JSON value', () => {
 		['lines of no kind', `${'x'.repeat(MB)}\n`.repeat(33)],
 	])('of more than 32 MB is refused with advice: %s', async (_, text) => {
 		expect(await recordsOf(text, [1, MB, 5 * MB, 32 * MB])).toEqual([
-			{ position: 'The file', flaw: expect.stringContaining('Write it as JSON lines') as string },
+			{ position: 'The file', issue: expect.stringContaining('Write it as JSON lines') as string },
 		]);
 	});
 });

@@ -4,7 +4,7 @@ import type { ItemError, NamedId } from '../../../execution/apiError';
 import { documentExtension } from '../../../execution/binary';
 import type { Item } from '../../../execution/item';
 import type { ReadyDocument } from '../../../ingest/facts';
-import { processingFlaw } from '../../../ingest/statuses';
+import { notFoundReason } from '../../../ingest/statuses';
 import { type Failure, isTooLarge, mayBePartlyDone } from '../../../transport/failure';
 import { SOURCES, WITH_A_FILE } from './fields';
 import type { DocumentReport } from './outcomes';
@@ -94,8 +94,8 @@ export function errorOf(report: DocumentReport): ItemError | undefined {
 		return item.context.getNode().onError === 'continueErrorOutput'
 			? item.operationError(REPLACED, REPLACED_HINT)
 			: undefined;
-	const flaw = end && processingFlaw(end);
-	return flaw ? item.operationError(flaw, processingAdvice(flaw, name)) : undefined;
+	const notFound = end && notFoundReason(end);
+	return notFound ? item.operationError(notFound, processingAdvice(notFound, name)) : undefined;
 }
 
 const NOT_SENT = 'Not sent: too many documents before it failed for the same reason';

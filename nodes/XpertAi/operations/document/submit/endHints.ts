@@ -3,7 +3,7 @@ import { isExpression } from 'n8n-workflow';
 
 import { wantsVersion } from '../../../execution/identity';
 import { givenFor } from '../../../execution/userInput';
-import type { MemoryTroubles } from '../../../ingest/memory';
+import type { MemoryFailures } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failure';
 import { SourceRun } from './sourceRun';
 import { VERSION, VERSION_FIELD } from './sources';
@@ -11,7 +11,7 @@ import type { Submission } from './submission';
 import { asHint, counted, sentences } from './wording';
 
 /** Hints about problems with the memory of earlier runs. */
-export function troubleHints({ noRoute, lost, notWritten, notAsked }: MemoryTroubles): string[] {
+export function memoryHints({ noRoute, lost, notWritten, notAsked }: MemoryFailures): string[] {
 	const documents = lost?.count ? `up to ${counted(lost.count, 'document')}` : 'documents';
 	return compact([
 		noRoute && 'Nothing is left out: this server does not give back what earlier runs have stored.',
@@ -30,34 +30,34 @@ const ONLY_WITH_DOCUMENTS =
 	'Mirrored: the sources that brought a document in this run. Others keep what they have.';
 
 /** Adds a hint if each item names its source, because a source without an item is not mirrored. */
-export function remarkMirrored(submission: Submission): void {
+export function addMirroredHint(submission: Submission): void {
 	const { first, settings } = submission;
 	if (settings.mirrors && isExpression(givenFor(first.context.getNode(), 'sourceName')))
-		submission.remark(ONLY_WITH_DOCUMENTS);
+		submission.addHint(ONLY_WITH_DOCUMENTS);
 }
 
 /** Adds hints about unsent documents, and about failed or unfinished processing. */
-export function remarkEnd(submission: Submission, sourceRuns: SourceRun[]): void {
+export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): void {
 	const { circuitBreaker, tally } = submission;
 	const { reason, streakLength: length } = circuitBreaker;
 	const why = length === undefined ? 'none would be found' : `${length} in a row failed`;
-	if (reason) submission.remarkOn(tally.counts.notSent, `not sent, as ${why}: ${reason}`);
-	submission.remarkOn(sumBy(sourceRuns, 'older'), NOT_SENT_IN_RETRY);
+	if (reason) submission.addCountedHint(tally.counts.notSent, `not sent, as ${why}: ${reason}`);
+	submission.addCountedHint(sumBy(sourceRuns, 'older'), NOT_SENT_IN_RETRY);
 	const isByField = wantsVersion(submission.first, VERSION_FIELD);
-	remarkVersionless(submission, sourceRuns, isByField ? VERSION_FIELD : VERSION, IS_COMPARED);
+	addVersionlessHint(submission, sourceRuns, isByField ? VERSION_FIELD : VERSION, IS_COMPARED);
 	const results = compact(sourceRuns.map(({ processing }) => processing?.result));
 	for (const { failure, hasNoRoute, allStarted } of results) {
-		if (hasNoRoute) submission.remark(NO_PROCESSING_ROUTE);
+		if (hasNoRoute) submission.addHint(NO_PROCESSING_ROUTE);
 		else if (failure) {
 			tally.processingBroken = true;
 			const step = allStarted ? 'followed' : 'started';
 			const broken = `The documents are stored, but their processing could not be ${step}`;
-			submission.remark(sentences(broken, failureMessage(failure)));
+			submission.addHint(sentences(broken, failureMessage(failure)));
 		}
 	}
 	const next = sourceRuns.some(({ memory }) => memory) ? '; the next run asks for the end' : '';
 	const unfinished = `still being processed when the wait ended${next}.`;
-	submission.remarkOn(sumBy(results, 'unfinished'), unfinished);
+	submission.addCountedHint(sumBy(results, 'unfinished'), unfinished);
 }
 
 const IS_COMPARED = 'Their content was compared.';
@@ -68,7 +68,7 @@ const IS_COMPARED = 'Their content was compared.';
  * @param name the field for the version
  * @param meaning what the node does with these documents
  */
-export function remarkVersionless(
+export function addVersionlessHint(
 	submission: Submission,
 	sourceRuns: SourceRun[],
 	name: string,
@@ -76,13 +76,13 @@ export function remarkVersionless(
 ): void {
 	const label = submission.first.labelOf(name);
 	const text = `without a version: "${label}" gave nothing. ${meaning}`;
-	submission.remarkOn(sumBy(sourceRuns, 'versionless'), text);
+	submission.addCountedHint(sumBy(sourceRuns, 'versionless'), text);
 }
 
 const NO_PROCESSING_ROUTE =
 	'This server decides by itself when documents are found: it takes no request to process them.';
 
 /** Adds hints about problems with the memory of a source. */
-export function remarkMemory({ memory, submission, source }: SourceRun): void {
-	submission.remarkOfSource(source.sourceName, troubleHints(memory?.troubles ?? {}));
+export function addMemoryHints({ memory, submission, source }: SourceRun): void {
+	submission.addSourceHints(source.sourceName, memoryHints(memory?.failures ?? {}));
 }

@@ -7,7 +7,7 @@ import type { Execution } from '../../../execution/operation';
 import { addHints, isInLoop, mayContinue, readOutput } from '../../../execution/outputs';
 import { isFilled, quoted } from '../../../execution/userInput';
 import { systemClock } from '../../../transport/clock';
-import { remarkEnd, remarkMemory, remarkMirrored } from './endHints';
+import { addEndHints, addMemoryHints, addMirroredHint } from './endHints';
 import { disableMissing } from './gone';
 import { differsIn, linkedNodes, otherMirror, sourceDifference } from './linkedNodes';
 import { hintsOf, outputItems, processingError, progressOf, stopError, withHints } from './report';
@@ -139,10 +139,10 @@ async function submitTo(submission: Submission, sourceRuns: SourceRun[]): Promis
 		// `followProcessing` may store documents again. If this fails, the second `endIfStopped` ends the run.
 		await Promise.all(sourceRuns.map(async (sourceRun) => await sourceRun.followProcessing()));
 		await endIfStopped(submission, sourceRuns);
-		remarkEnd(submission, sourceRuns);
+		addEndHints(submission, sourceRuns);
 		for (const sourceRun of sourceRuns) await disableMissing(sourceRun);
-		remarkMirrored(submission);
-		if (submission.refusal) throw withHints(submission, submission.refusal);
+		addMirroredHint(submission);
+		if (submission.sourceError) throw withHints(submission, submission.sourceError);
 		isSaid = !submission.failsAtEnd && settings.otherSource === undefined;
 	} finally {
 		const opened = settings.dryRun ? [] : sourceRuns;
@@ -151,7 +151,7 @@ async function submitTo(submission: Submission, sourceRuns: SourceRun[]): Promis
 		await Promise.allSettled(closing);
 		await Promise.all(closing);
 	}
-	for (const sourceRun of sourceRuns) remarkMemory(sourceRun);
+	for (const sourceRun of sourceRuns) addMemoryHints(sourceRun);
 }
 
 /**

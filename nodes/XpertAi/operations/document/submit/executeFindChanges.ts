@@ -7,7 +7,7 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints, isTool } from '../../../execution/outputs';
 import { documentsError } from './documentErrors';
-import { remarkMemory, remarkMirrored, remarkVersionless } from './endHints';
+import { addMemoryHints, addMirroredHint, addVersionlessHint } from './endHints';
 import { refuseInLoop, sourceRunsOf, withLinkedNodes } from './execute';
 import { disableMissing } from './gone';
 import { hintsOf, outputItems, progressOf, withHints } from './report';
@@ -49,10 +49,10 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 	const { error } = submission.stoppedBy ?? {};
 	if (error) throw withHints(submission, error);
 	for (const sourceRun of sourceRuns) await handleGone(sourceRun);
-	remarkMirrored(submission);
-	if (submission.refusal) throw withHints(submission, submission.refusal);
-	submission.remarkOn(sumBy(sourceRuns, 'unversioned'), UNVERSIONED);
-	remarkVersionless(submission, sourceRuns, LISTED_VERSION, PASS);
+	addMirroredHint(submission);
+	if (submission.sourceError) throw withHints(submission, submission.sourceError);
+	submission.addCountedHint(sumBy(sourceRuns, 'unversioned'), UNVERSIONED);
+	addVersionlessHint(submission, sourceRuns, LISTED_VERSION, PASS);
 	addHints(first.context, hintsOf(submission));
 	if (settings.dryRun) return outputItems(submission);
 	return [
@@ -62,7 +62,7 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 				? []
 				: { ...item.input, ...item.output(item.input.json) };
 		}),
-		...submission.tally.refusals.map((error) => first.failed(error)),
+		...submission.tally.sourceErrors.map((error) => first.failed(error)),
 	];
 }
 
@@ -88,7 +88,7 @@ function listedDocument(item: Item): FoundDocument[] {
 async function handleGone(sourceRun: SourceRun): Promise<void> {
 	const { memory: read, seen, submission } = sourceRun;
 	const { settings, tally } = submission;
-	remarkMemory(sourceRun);
+	addMemoryHints(sourceRun);
 	if (settings.mirrors && settings.dryRun) return await disableMissing(sourceRun);
 	const missing = [...(read?.known.ids(seen) ?? [])].length;
 	tally.plans.gone += missing;
@@ -97,11 +97,12 @@ async function handleGone(sourceRun: SourceRun): Promise<void> {
 	sourceRun.memory = memory;
 	try {
 		if (memory.holder)
-			submission.remark('Nothing was disabled: another run of this source is at work.');
-		else if (memory.refusal) submission.refuse(documentsError(sourceRun.item, memory.refusal));
+			submission.addHint('Nothing was disabled: another run of this source is at work.');
+		else if (memory.sendFailure)
+			submission.addSourceError(documentsError(sourceRun.item, memory.sendFailure));
 		else await disableMissing(sourceRun);
 	} finally {
 		await memory.close();
 	}
-	remarkMemory(sourceRun);
+	addMemoryHints(sourceRun);
 }

@@ -32,9 +32,9 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 	const ids = [...known.ids(seen)];
 	if (ids.length === 0) return;
 	const why = await reasonToKeep(sourceRun, memory);
-	if (why) return submission.remark(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${why}.`);
+	if (why) return submission.addHint(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${why}.`);
 	const { statuses, failure } = await fetchStatuses(ids, routes, requiredId);
-	if (failure) return submission.remark(notAll(failure));
+	if (failure) return submission.addHint(notAll(failure));
 	// Processing had finished, but the state is now `none`: a user has disabled or deleted the document.
 	const isOutAlready = (id: string) =>
 		known.isDone(id, true) && processingState(statuses.get(id)) === 'none';
@@ -42,7 +42,7 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 		ids.filter((id) => statuses.has(id)),
 		isOutAlready,
 	);
-	submission.remarkOn(switched.length, SWITCHED);
+	submission.addCountedHint(switched.length, SWITCHED);
 	// `handleGone` has counted all missing documents. A dry run counts below what it would disable.
 	if (!dryRun && submission.isListing) submission.tally.plans.gone -= switched.length;
 	// Documents in `known.rebuilt` do not count as missing: they may have been disabled long ago.
@@ -55,19 +55,19 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 	const mode = outermostMode(first.context);
 	if (!dryRun && !REMOVING_MODES.includes(mode)) {
 		const plan = isTooMany ? `disable none: more than ${maxGonePercent} %` : 'disable them';
-		return submission.remark(`${share}. A scheduled run would ${plan}.`);
+		return submission.addHint(`${share}. A scheduled run would ${plan}.`);
 	}
 	if (isTooMany) {
 		const label = `"${first.labelOf('options.maxGonePercent')}"`;
 		const tooMany = `${share}, more than ${label} allows (${maxGonePercent})`;
-		if (dryRun) return submission.remark(`The next run would fail: ${tooMany}.`);
+		if (dryRun) return submission.addHint(`The next run would fail: ${tooMany}.`);
 		const examples = await examplesOf(missing, memory, 'name');
 		const percent = percentage(missing.length, knownBefore);
 		const error = first.operationError(
 			`Nothing was disabled: ${tooMany}`,
 			`${allStored(submission)}Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
 		);
-		return submission.refuse(error);
+		return submission.addSourceError(error);
 	}
 	const names = await memory.names.of(toDisable);
 	const byName = sortBy(toDisable, (id) => names.get(id)?.name);
@@ -76,7 +76,7 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 			submission.add({ outcome: 'planned', plan: 'gone', ...names.get(id), id });
 		return;
 	}
-	if (mode === 'integrated' && toDisable.length > 0) submission.remark(MODE_UNKNOWN);
+	if (mode === 'integrated' && toDisable.length > 0) submission.addHint(MODE_UNKNOWN);
 	for (const id of difference(ids, toDisable)) known.remove(id);
 	const notDisabled = await switchDocuments(byName, {
 		disabled: true,
@@ -88,7 +88,7 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 			submission.add({ outcome: 'disabled', ...names.get(id), id });
 		},
 	});
-	if (notDisabled) submission.remark(notAll(notDisabled));
+	if (notDisabled) submission.addHint(notAll(notDisabled));
 }
 
 /** A document that was enabled by hand has no status either, so it may still be found. */
@@ -119,9 +119,10 @@ async function refuseOtherKeys(
 	const finding = `none of ${known} is in this run, whose keys differ from those before`;
 	const field = first.node.parameters.documentKeyField ? 'documentKeyField' : 'documentKey';
 	const look = `Compare "${first.labelOf(field)}" here and in the other node of this source`;
-	if (settings.dryRun) return submission.remark(`The next run would fail: ${finding}.`, `${look}.`);
+	if (settings.dryRun)
+		return submission.addHint(`The next run would fail: ${finding}.`, `${look}.`);
 	if (!REMOVING_MODES.includes(outermostMode(first.context)))
-		return submission.remark(`A scheduled run would disable none: ${finding}.`, `${look}.`);
+		return submission.addHint(`A scheduled run would disable none: ${finding}.`, `${look}.`);
 	const now = compact([...reports.values()].slice(0, EXAMPLES).map(({ key, id }) => key ?? id));
 	const before = await examplesOf(missing, memory, 'key');
 	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
@@ -129,7 +130,7 @@ async function refuseOtherKeys(
 		`Nothing was disabled: ${finding}`,
 		`${allStored(submission)}${compact(examples).join('; ')}. ${look}, with the keys of earlier runs. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "${first.labelOf('sourceName')}".`,
 	);
-	submission.refuse(error);
+	submission.addSourceError(error);
 }
 
 const MODE_UNKNOWN =
@@ -144,7 +145,7 @@ async function reasonToKeep(
 	memory: SourceMemory,
 ): Promise<string | undefined> {
 	const { first, signal, tally, unassigned } = submission;
-	const { emptyFiles, withoutStableId } = tally.doubts;
+	const { emptyFiles, withoutStableId } = tally.inputHints;
 	if (signal?.aborted) return 'the execution was stopped';
 	const failed = counted(gaps + unassigned, 'document was', 'documents were');
 	if (gaps + unassigned > 0) return `${failed} not read, or not stored for certain`;

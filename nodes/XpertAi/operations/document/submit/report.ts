@@ -6,7 +6,7 @@ import { type AnswerOutput, rawOutput } from '../../../execution/outputs';
 import { errorOf, processingAdvice } from './documentErrors';
 import { type DocumentReport, OUTCOMES, PLANS } from './outcomes';
 import type { Submission } from './submission';
-import { DOUBTS } from './tally';
+import { INPUT_HINTS } from './tally';
 import { asHint, counted, HINT_LENGTH, sentences, someNames } from './wording';
 /** Writes counts as text, such as `Documents: 2 stored, 1 rejected`. Leaves out zeros. */
 function inWords(counts: Record<string, number>, words: Record<string, string> = OUTCOMES): string {
@@ -52,10 +52,10 @@ export function documentItem(report: DocumentReport, output: AnswerOutput): INod
 
 /** The hints that the run has collected. */
 function hintsInWords({ tally, sourceCount }: Submission): string[] {
-	return [...tally.remarks].map(([text, count]) => {
+	return [...tally.hints].map(([text, count]) => {
 		const documents = counted(count, 'document was', 'documents were');
 		if (count > 0) return asHint(`${documents} ${text}`);
-		const names = tally.remarkedSources.get(text);
+		const names = tally.hintSources.get(text);
 		return names && sourceCount > 1 ? `${text} Sources: ${someNames([...names])}.` : text;
 	});
 }
@@ -74,11 +74,11 @@ export function withHints(submission: Submission, error: ItemError): ItemError {
  */
 export function outputItems(submission: Submission, seconds = 0): INodeExecutionData[] {
 	const { first, settings } = submission;
-	const { counts, failed, missing, reports, plans, refusals, requests } = submission.tally;
+	const { counts, failed, missing, reports, plans, sourceErrors, requests } = submission.tally;
 	if (settings.output !== 'summary')
 		return [
 			...sortBy(reports, 'item.index').flatMap((one) => documentItem(one, settings)),
-			...refusals.map((error) => first.failed(error)),
+			...sourceErrors.map((error) => first.failed(error)),
 			...missing.map((json) => first.output(json)),
 		];
 	const { dryRun } = settings;
@@ -95,10 +95,10 @@ export function outputItems(submission: Submission, seconds = 0): INodeExecution
 
 /** All hints for the user. The summary line comes first. */
 export function hintsOf(submission: Submission): string[] {
-	const { doubts } = submission.tally;
-	const kinds = Object.entries(DOUBTS) as Array<[keyof typeof DOUBTS, [string, string]]>;
+	const { inputHints } = submission.tally;
+	const kinds = Object.entries(INPUT_HINTS) as Array<[keyof typeof INPUT_HINTS, [string, string]]>;
 	const seldom = kinds.map(
-		([kind, [what, meaning]]) => doubts[kind] > 0 && `${what}: ${doubts[kind]}.${meaning}`,
+		([kind, [what, meaning]]) => inputHints[kind] > 0 && `${what}: ${inputHints[kind]}.${meaning}`,
 	);
 	return [
 		summaryLine(submission),
@@ -170,14 +170,14 @@ function notFoundInWords({ tally }: Submission): string {
 function notFoundHint(submission: Submission): string[] {
 	const { counts, failed, processingFailed } = submission.tally;
 	if (processingFailed === 0) return [];
-	// If documents were not sent, `remarkEnd` may already have added a hint with the same cause.
+	// If documents were not sent, `addEndHints` may already have added a hint with the same cause.
 	const first = counts.notSent > 0 ? undefined : find(failed, { outcome: 'stored' });
 	return [asHint(sentences(notFoundInWords(submission), first?.reason))];
 }
 
 /** The error that ends a run after a document failed. Adds facts about the run to the error of the document. */
 export function stopError(submission: Submission, stopped: DocumentReport): ItemError {
-	const { counts, doubts, failed } = submission.tally;
+	const { counts, inputHints, failed } = submission.tally;
 	const { item } = stopped;
 	const error = errorOf(stopped) ?? item.operationError('A document was not stored');
 	const names = failed.flatMap(({ name, outcome }) => {
@@ -194,7 +194,7 @@ export function stopError(submission: Submission, stopped: DocumentReport): Item
 		names.length > 0 && `Failed: ${someNames(names)}`,
 		new Set(reasons).size > 1 && `Reasons: ${firstOf(reasons).join('; ')}`,
 		...hintsInWords(submission),
-		doubts.withoutStableId > 0 && SECOND_RUN,
+		inputHints.withoutStableId > 0 && SECOND_RUN,
 		hasOthers && !stopped.affectsAll && CONTINUE_HINT,
 	);
 	return error;

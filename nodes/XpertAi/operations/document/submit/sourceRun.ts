@@ -205,15 +205,15 @@ export class SourceRun {
 		const memory = this.newMemory();
 		this.memory = memory;
 		if (settings.remembers) await memory.open('to read');
-		const { holder, refusal } = memory;
-		if (refusal)
+		const { holder, sendFailure: failure } = memory;
+		if (failure)
 			for (const { item } of this.queue.splice(0))
-				this.submission.addFailedItem(item, documentsError(item, refusal));
+				this.submission.addFailedItem(item, documentsError(item, failure));
 		if (holder) {
 			const held = `Another run of this source is at work, or was stopped: ${holder.by}`;
-			this.submission.remark(asHint(`${held}, since ${holder.since}`));
+			this.submission.addHint(asHint(`${held}, since ${holder.since}`));
 			// The other run may still be writing the parts of the memory that seem lost.
-			memory.troubles.lost = undefined;
+			memory.failures.lost = undefined;
 		}
 		const plans = planDocuments(this.hashedDocuments(memory), this.comparison(memory));
 		for await (const { document, plan } of plans) {
@@ -223,10 +223,10 @@ export class SourceRun {
 		}
 	}
 
-	/** Fetches the processing statuses of documents. Records the first failure in `troubles`. */
-	async statusesOf(ids: string[], { requiredId, troubles }: SourceMemory): Promise<Statuses> {
+	/** Fetches the processing statuses of documents. Records the first failure in `failures`. */
+	async statusesOf(ids: string[], { requiredId, failures }: SourceMemory): Promise<Statuses> {
 		const asked = await fetchStatuses(ids, this.memoryRoutes, requiredId);
-		troubles.notAsked ??= asked.failure;
+		failures.notAsked ??= asked.failure;
 		return asked;
 	}
 
@@ -248,7 +248,7 @@ export class SourceRun {
 			`Nothing was sent: another run of this source is at work, ${by}, since ${since}`,
 			`Run it again when that one has ended, or a minute after it crashed. Runs that bring other documents need another name in "${item.labelOf('sourceName')}".`,
 		);
-		submission.refuse(error);
+		submission.addSourceError(error);
 		for await (const group of this.documents())
 			for (const document of group)
 				submission.add({ outcome: 'notSent', document, reason: OTHER_RUN_SENDS });
@@ -301,9 +301,9 @@ export class SourceRun {
 		}
 		if (held.length > 0) await this.checkStored(held.slice(0, MAX_CHECKED), memory);
 		const { stored = 0, twice = 0 } = memory.unsaid ?? {};
-		this.submission.remarkOn(stored, STORED_BEFORE);
+		this.submission.addCountedHint(stored, STORED_BEFORE);
 		// If a linked node has another source, these documents may be the only copies.
-		if (!this.submission.settings.otherSource) this.submission.remarkOn(twice, STORED_TWICE);
+		if (!this.submission.settings.otherSource) this.submission.addCountedHint(twice, STORED_TWICE);
 		yield held;
 		for await (const group of documents) {
 			this.unversioned += group.filter(isUnversioned).length;
@@ -480,7 +480,7 @@ export class SourceRun {
 		if (!submission.canSend) return void this.handleFact({ outcome: 'notSent', document });
 		this.recordSeen(document);
 		if (found.lacksVersion) this.versionless += 1;
-		submission.tally.doubts.missingMetadata += found.missingMetadata ?? 0;
+		submission.tally.inputHints.missingMetadata += found.missingMetadata ?? 0;
 		if (isHashed) document.contentHash = hashOf(document, found.version);
 		return document;
 	}

@@ -159,9 +159,9 @@ export function keepingKey(
 }
 
 /** Records the key of a rejected document in `refusedKeys`, if the key is known. */
-function refusedWith(key: unknown, flaw: ItemError): ItemError {
-	if (typeof key === 'string') refusedKeys.set(flaw, key);
-	return flaw;
+function refusedWith(key: unknown, error: ItemError): ItemError {
+	if (typeof key === 'string') refusedKeys.set(error, key);
+	return error;
 }
 
 /** The fields for the version of a document. */
@@ -442,16 +442,16 @@ async function* readRecords(item: Item): AsyncGenerator<Array<FoundDocument | It
 		const { position: parameter } = read;
 		let key: string | undefined;
 		try {
-			if ('flaw' in read) return item.refuse({ field: parameter, rule: read.flaw });
+			if ('issue' in read) return item.refuse({ field: parameter, rule: read.issue });
 			const found = readRecord(read.value, parameter);
 			({ key } = found);
 			return path === undefined
 				? jsonDocument(item, found, { parameter })
 				: withText(item, found, path, parameter, field);
 		} catch (caught) {
-			const flaw = item.asError(caught);
-			flaw.description = 'This record was not sent. Correct the file, then run the node again.';
-			return refusedWith(key, flaw);
+			const error = item.asError(caught);
+			error.description = 'This record was not sent. Correct the file, then run the node again.';
+			return refusedWith(key, error);
 		}
 	};
 	for await (const group of jsonRecords(textChunks(item, field))) yield group.map(documentOf);
@@ -571,7 +571,7 @@ function binaryDocument(item: Item, given: Named, field: BinaryField): FoundDocu
 	const mimeType = given.mimeType ?? field.binary.mimeType;
 	const named = fileType(given.name, mimeType, given.type);
 	return fileDocument(item, given, named, async () => {
-		const refuse = (flaw: string) => refuseFile(item, field, flaw);
+		const refuse = (issue: string) => refuseFile(item, field, issue);
 		const shown = shownFormat(await firstBytes(item, field), named, field);
 		if (shown === OLD_OFFICE && !given.type) refuse(shown);
 		const isOther = shown !== undefined && shown !== named.extension;

@@ -36,7 +36,7 @@ export class Submission {
 	/** The first failed document, if On Error is Stop Workflow. Its failure stops the run. */
 	stoppedBy?: DocumentReport;
 	/** The first error about a whole source, if On Error is Stop Workflow. Thrown at the end of the run. */
-	refusal?: ItemError;
+	sourceError?: ItemError;
 	/** Number of items that were rejected before the node assigned them to a source. */
 	unassigned = 0;
 	/** Number of items after the one that stopped the run. */
@@ -55,7 +55,7 @@ export class Submission {
 		this.send = outermostMode(first.context) === 'manual' ? markUnanswered(send) : send;
 		this.signal = first.context.getExecutionCancelSignal();
 		this.circuitBreaker = new CircuitBreaker(settings.stopAfterFailures);
-		if (settings.otherSource) this.remark(settings.otherSource);
+		if (settings.otherSource) this.addHint(settings.otherSource);
 	}
 
 	/** Whether this is a run of Find Changes, which has no documents but their keys. */
@@ -85,29 +85,29 @@ export class Submission {
 		this.add({ outcome: 'unreadable', document: { report }, error });
 	}
 
-	remark(...texts: string[]): void {
-		for (const text of texts) this.tally.remarks.set(text, 0);
+	addHint(...texts: string[]): void {
+		for (const text of texts) this.tally.hints.set(text, 0);
 	}
 
 	/** Adds a hint that begins with a number of documents. The numbers of hints with the same text are added up. */
-	remarkOn(count: number, text: string): void {
-		const { remarks } = this.tally;
-		if (count > 0) remarks.set(text, (remarks.get(text) ?? 0) + count);
+	addCountedHint(count: number, text: string): void {
+		const { hints } = this.tally;
+		if (count > 0) hints.set(text, (hints.get(text) ?? 0) + count);
 	}
 
 	/** Adds hints about one source. If the run has several, the hint names those it is about. */
-	remarkOfSource(name: string, texts: string[]): void {
-		this.remark(...texts);
+	addSourceHints(name: string, texts: string[]): void {
+		this.addHint(...texts);
 		for (const text of texts) {
-			const names = this.tally.remarkedSources.get(text) ?? new Set();
-			this.tally.remarkedSources.set(text, names.add(name || 'without a name'));
+			const names = this.tally.hintSources.get(text) ?? new Set();
+			this.tally.hintSources.set(text, names.add(name || 'without a name'));
 		}
 	}
 
 	/** Records an error about a whole source. */
-	refuse(error: ItemError): void {
-		this.remark(sentences(error.message));
-		if (mayContinue(this.first.context)) this.tally.refusals.push(error);
-		else this.refusal ??= error;
+	addSourceError(error: ItemError): void {
+		this.addHint(sentences(error.message));
+		if (mayContinue(this.first.context)) this.tally.sourceErrors.push(error);
+		else this.sourceError ??= error;
 	}
 }

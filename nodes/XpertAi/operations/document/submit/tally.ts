@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { ItemError } from '../../../execution/apiError';
 import { asJson } from '../../../execution/outputs';
 import type { DocumentFact, ReadyDocument } from '../../../ingest/facts';
-import { type ProcessingEnd, processingEndOf, processingFlaw } from '../../../ingest/statuses';
+import { notFoundReason, type ProcessingEnd, processingEndOf } from '../../../ingest/statuses';
 import { affectsAll, documentsError, plainFailure } from './documentErrors';
 import {
 	type DocumentReport,
@@ -35,21 +35,21 @@ export const newTally = () => ({
 	/** Documents that are missing from the source. Empty with Output = Summary. */
 	missing: [] as IDataObject[],
 	/** Errors about whole sources. */
-	refusals: [] as ItemError[],
+	sourceErrors: [] as ItemError[],
 	/** Hints for the user, without repetitions. A number above 0 is a number of documents, and begins the hint. */
-	remarks: new Map<string, number>(),
+	hints: new Map<string, number>(),
 	/** The names of the sources that a hint is about. */
-	remarkedSources: new Map<string, Set<string>>(),
+	hintSources: new Map<string, Set<string>>(),
 	/** Documents that a later document of the run replaces, with the names of the first. */
 	replaced: { count: 0, names: [] as string[] },
 	/** The columns that match no field of a document, with Map Automatically. */
 	unusedColumns: new Set<string>(),
 	/** How often each case of `DOUBTS` occurred. */
-	doubts: mapValues(DOUBTS, () => 0),
+	inputHints: mapValues(INPUT_HINTS, () => 0),
 });
 
 /** Input that the node accepts, but reports in a hint. */
-export const DOUBTS = {
+export const INPUT_HINTS = {
 	emptyFiles: ['Files of records that held none', ''],
 	withoutStableId: [
 		'Documents without an ID',
@@ -73,17 +73,17 @@ const MAX_FAILED_LISTED = 1000;
 const MAX_REPLACED_NAMED = 3;
 
 /** Counts the `DOUBTS` that apply to a document. */
-function addDoubts(
-	{ doubts }: Tally,
+function countInputHints(
+	{ inputHints }: Tally,
 	{ isNew, report, record }: ReadyDocument<DocumentReport>,
 ): void {
 	const { filePath, fileUrl, pages, chunks } = record;
 	const parts = [...(pages ?? []), ...(chunks ?? [])];
-	if (report.hadNul) doubts.hadNul += 1;
-	if (isNew) doubts.withoutStableId += 1;
-	if (parts.some(({ id }) => id)) doubts.withPartIds += 1;
-	if (fileUrl && parts.length > 0) doubts.pagesBesideFile += 1;
-	if (filePath && !fileUrl) doubts.filePath += 1;
+	if (report.hadNul) inputHints.hadNul += 1;
+	if (isNew) inputHints.withoutStableId += 1;
+	if (parts.some(({ id }) => id)) inputHints.withPartIds += 1;
+	if (fileUrl && parts.length > 0) inputHints.pagesBesideFile += 1;
+	if (filePath && !fileUrl) inputHints.filePath += 1;
 }
 
 function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unchanged' {
@@ -122,7 +122,7 @@ export function addFact(
 	fact: SubmitFact,
 	settings: TallySettings,
 ): DocumentReport | undefined {
-	const { counts, doubts, missing, reports, plans, requests } = tally;
+	const { counts, inputHints, missing, reports, plans, requests } = tally;
 	const isListed = settings.output !== 'summary';
 	switch (fact.outcome) {
 		case 'read':
@@ -130,10 +130,10 @@ export function addFact(
 			for (const column of fact.unusedColumns ?? []) tally.unusedColumns.add(column);
 			return undefined;
 		case 'noRecords':
-			doubts.emptyFiles += 1;
+			inputHints.emptyFiles += 1;
 			return undefined;
 		case 'uploaded':
-			doubts.hadNul += Number(fact.hadNul ?? false);
+			inputHints.hadNul += Number(fact.hadNul ?? false);
 			return undefined;
 		case 'sent':
 			for (const name of ['attempts', 'batches', 'retries'] as const)
@@ -184,7 +184,7 @@ function addOutcome(
 	const { isUploaded, report, record: sent } = document;
 	const isDisabled = outcome === 'stored' && sent.disabled === true;
 	count(tally, report, isDisabled ? 'disabled' : outcome);
-	if (outcome === 'stored' || outcome === 'unknown') addDoubts(tally, document);
+	if (outcome === 'stored' || outcome === 'unknown') countInputHints(tally, document);
 	if (outcome === 'unchanged') report.end = fact.status && processingEndOf(fact.status);
 	else if (outcome === 'stored') {
 		const record = asJson(fact.record);
@@ -207,7 +207,7 @@ function addProcessed(tally: Tally, id: string, end: ProcessingEnd, report?: Doc
 	if (end.state === 'finish' && (!report || report.outcome === 'stored'))
 		recount(tally, 'stored', 'found', report);
 	if (report && isOnServer(report.outcome)) report.end = end;
-	const reason = processingFlaw(end);
+	const reason = notFoundReason(end);
 	if (reason === undefined) return;
 	tally.processingFailed += 1;
 	listFailed(tally, { ...pick(report, 'name', 'key'), id, outcome: 'stored', reason });

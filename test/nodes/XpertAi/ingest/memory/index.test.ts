@@ -1,15 +1,15 @@
 import { range, without } from 'lodash';
-import type { ZodError } from 'zod';
-
 import { ROOM_IN_BATCH, SourceMemory } from 'nodes/XpertAi/ingest/memory';
 import { unpackId } from 'nodes/XpertAi/ingest/memory/fingerprints';
 import { type MemoryRoutes, SIZES } from 'nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from 'nodes/XpertAi/payloads/common';
-import { type AnswerSchema, answerIssue, anyAnswer } from 'nodes/XpertAi/transport/answer';
+import { answerIssue, type AnswerSchema, anyAnswer } from 'nodes/XpertAi/transport/answer';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
+import type { ZodError } from 'zod';
+
 import { calling } from '../../../support/send';
 import { virtualTime } from '../../../support/virtualTime';
-import { Knowledgebase, PLACE, open, recall } from '../support/knowledgebase';
+import { Knowledgebase, open, PLACE, recall } from '../support/knowledgebase';
 import { answered, failed } from '../support/outcomes';
 
 const KEYS = [...'abcdefghijklm'];
@@ -59,11 +59,11 @@ async function night(server: Knowledgebase, ids: string[], content = 'copy #1', 
 
 /** What a dry run knows: the documents, those with a content, and what is lost. */
 async function remembered(server: Knowledgebase) {
-	const { known, troubles } = await recall(server.routes());
+	const { known, failures } = await recall(server.routes());
 	const having = (content: string) => IDS.filter((id) => known.has(id, content));
 	const all = [...known.entries()].map(([key]) => unpackId(key));
 	const ids = [...IDS.filter((id) => all.includes(id)), ...without(all, ...IDS)];
-	return { ids, having, lost: troubles.lost };
+	return { ids, having, lost: failures.lost };
 }
 
 describe('a source that was stored', () => {
@@ -225,8 +225,9 @@ describe('Send Everything', () => {
 			const failure = { kind: 'status', method: 'GET', path: '', ...outcome } as const;
 			const send = calling(() => ({ ok: false, failure }));
 			const routes = { ...new Knowledgebase().routes(), send };
-			const { isKept, refusal, troubles } = await new SourceMemory(PLACE, routes).open('if kept');
-			expect([isKept, refusal?.status, troubles]).toEqual([...expected, {}]);
+			const memory = await new SourceMemory(PLACE, routes).open('if kept');
+			const { isKept, failures } = memory;
+			expect([isKept, memory.sendFailure?.status, failures]).toEqual([...expected, {}]);
 		},
 	);
 });
@@ -282,8 +283,8 @@ describe('a run that crashed', () => {
 		for (const word of words) server.harm(server.notes(word).slice(...part), 'deletes');
 		const { ids, having, lost } = await remembered(server);
 		expect([ids, having('copy #0'), having('copy #1')]).toEqual([IDS, [], certain]);
-		const { troubles } = await open(server.routes());
-		expect([lost !== undefined, troubles.lost !== undefined]).toEqual([said, said]);
+		const { failures } = await open(server.routes());
+		expect([lost !== undefined, failures.lost !== undefined]).toEqual([said, said]);
 	});
 
 	it('does not count as damaged when pages of earlier runs are processed', async () => {
@@ -346,7 +347,7 @@ describe('what is lost', () => {
 		const unknown = IDS.filter((id) => !memory.known.has(id, 'copy #1'));
 		expect(IDS.filter((id) => memory.known.rebuilt.has(id))).toEqual(unknown);
 		expect(unknown.length).toBeLessThan(IDS.length / 2);
-		expect([unknown.length > 0, memory.known.size, memory.troubles]).toEqual([
+		expect([unknown.length > 0, memory.known.size, memory.failures]).toEqual([
 			true,
 			IDS.length,
 			{},
@@ -370,12 +371,12 @@ describe('what is lost', () => {
 			expect((await remembered(other)).lost).toBeDefined();
 		}
 		const first = await night(server, []);
-		expect(first.troubles.lost?.count).toBe(lost?.count);
-		expect((await night(server, [])).troubles).toEqual(first.troubles);
-		expect((await remembered(server)).lost).toEqual(first.troubles.lost);
+		expect(first.failures.lost?.count).toBe(lost?.count);
+		expect((await night(server, [])).failures).toEqual(first.failures);
+		expect((await remembered(server)).lost).toEqual(first.failures.lost);
 		const forgetful = await open(server.routes(), { forgetLost: true });
 		await forgetful.close();
-		expect([forgetful.troubles, (await remembered(server)).lost]).toEqual([{}, undefined]);
+		expect([forgetful.failures, (await remembered(server)).lost]).toEqual([{}, undefined]);
 	});
 
 	it('of a piece is reported when a run that crashed has named no document', async () => {
@@ -414,8 +415,8 @@ describe('what is lost', () => {
 		await memory.close();
 		const all = (await recall(server.routes())).known.size;
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
-		const { known, troubles } = await recall(server.routes());
-		expect([all, known.size + (troubles.lost?.count ?? 0)]).toEqual([26, 26]);
+		const { known, failures } = await recall(server.routes());
+		expect([all, known.size + (failures.lost?.count ?? 0)]).toEqual([26, 26]);
 		expect(IDS.filter((id) => !known.knows(id))).toEqual([]);
 	});
 
@@ -441,7 +442,7 @@ describe('what is lost', () => {
 			ids: IDS,
 			lost: { at: expect.any(String) as string },
 		});
-		for (const id of [A, B]) expect((await night(server, [id])).troubles.lost).toBeDefined();
+		for (const id of [A, B]) expect((await night(server, [id])).failures.lost).toBeDefined();
 		await (await open(server.routes(), { forgetLost: true })).close();
 		expect((await remembered(server)).lost).toBeUndefined();
 	});
@@ -497,7 +498,7 @@ describe('what is lost', () => {
 		await night(server, []);
 		server.written.length = 0;
 		const last = await night(server, []);
-		expect([server.written.length, last.troubles.lost !== undefined]).toEqual([3, true]);
+		expect([server.written.length, last.failures.lost !== undefined]).toEqual([3, true]);
 	});
 });
 
@@ -516,11 +517,11 @@ describe('a run that may not send', () => {
 		const sleep = async () => await Promise.resolve(void renew());
 		const memory = await open(server.routes(), { clock: { ...virtualTime(), sleep } });
 		expect([memory.holder?.by, memory.isUsable]).toEqual(['execution 7', false]);
-		expect(memory.refusal?.reason).toMatch(/is at work: execution 7, since 2026/);
+		expect(memory.sendFailure?.reason).toMatch(/is at work: execution 7, since 2026/);
 		for (const kept of [await memory.journalChange([A]), await memory.check()])
-			expect(kept).toBe(memory.refusal);
+			expect(kept).toBe(memory.sendFailure);
 		expect(await memory.journalBatch(new Map([[A, 'copy #1']]))).toEqual({
-			failure: memory.refusal,
+			failure: memory.sendFailure,
 		});
 	});
 
@@ -533,7 +534,7 @@ describe('a run that may not send', () => {
 		for (const nth of range(7)) {
 			const memory = await open(failing(new Knowledgebase(), nth, outcome));
 			expect({ ok: false, failure: await memory.journalChange([A]) }).toEqual(outcome);
-			expect(memory.troubles.noRoute).toBeUndefined();
+			expect(memory.failures.noRoute).toBeUndefined();
 		}
 	});
 
@@ -558,7 +559,7 @@ describe('a run that may not send', () => {
 describe('a server', () => {
 	const without = async (routes: MemoryRoutes) => {
 		const memory = await open(routes);
-		expect([memory.isUsable, memory.troubles.noRoute]).toEqual([false, true]);
+		expect([memory.isUsable, memory.failures.noRoute]).toEqual([false, true]);
 		expect(await memory.journalChange([A])).toBeUndefined();
 		expect(await memory.journalBatch(new Map([[A, 'copy #1']]))).toBeUndefined();
 	};
@@ -630,7 +631,7 @@ describe('a server', () => {
 			const memory = await open(server.routes([], isMemory), { signal });
 			await send(server, memory, [A]);
 			await memory.close();
-			expect(memory.troubles.notWritten?.status).toBe(refuses ? 422 : undefined);
+			expect(memory.failures.notWritten?.status).toBe(refuses ? 422 : undefined);
 			expect(server.notes('has stored')).toEqual([]);
 			expect((await remembered(server)).having('copy #1')).toEqual([A]);
 		},

@@ -1,5 +1,6 @@
 import type { MemoryRoutes } from 'nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from 'nodes/XpertAi/payloads/common';
+
 import { calling, type RawCall } from '../../../support/send';
 import { journaledBatch } from '../support/journaledBatch';
 import { Knowledgebase, open } from '../support/knowledgebase';
@@ -58,7 +59,7 @@ it.each([10_000, 100_000, 500_000])(
 		const ids = Array.from({ length: count }, (_, at) => derivedId('kb', `${at}`));
 		const first = await night(routes, ids, () => 'copy #1');
 		const load = look();
-		expect([first.sent, first.memory.troubles]).toEqual([count, {}]);
+		expect([first.sent, first.memory.failures]).toEqual([count, {}]);
 		// A tenth of what documents of 1 KB take, with their names.
 		expect(load.bytes).toBeLessThan(count * 102);
 		expect(

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-
 import type { MemoryRoutes } from 'nodes/XpertAi/ingest/memory/notes';
+import { PROPERTY_RUNS } from 'test/support/propertyRuns';
+
 import { calling } from '../../../support/send';
 import { Timeline } from '../../../support/timeline';
 import { Knowledgebase, open } from '../support/knowledgebase';
 import { failed } from '../support/outcomes';
-import { PROPERTY_RUNS } from 'test/support/propertyRuns';
 
 const RUNS = { numRuns: PROPERTY_RUNS };
 const SECOND = 1000;
@@ -76,12 +76,12 @@ class Scene {
 			this.left.push({ name, by: memory.holder.by, at: time.now });
 			return;
 		}
-		expect(memory.refusal).toBeUndefined();
+		expect(memory.sendFailure).toBeUndefined();
 		const work: Work = { name, from: time.now, until: time.now, crashed: false };
 		this.works.push(work);
 		const crash = one.crashes !== undefined && one.crashes < one.works;
 		await time.wait(crash ? (one.crashes ?? 0) : one.works);
-		expect(memory.refusal).toBeUndefined();
+		expect(memory.sendFailure).toBeUndefined();
 		Object.assign(work, { until: time.now, crashed: crash });
 		isAlive = !crash;
 		if (isAlive) {

@@ -1,6 +1,7 @@
-import { LEASE, Lease } from 'nodes/XpertAi/ingest/memory';
+import { Lease, LEASE } from 'nodes/XpertAi/ingest/memory';
 import { type MemoryRoutes, NotesOnServer, orFailure } from 'nodes/XpertAi/ingest/memory/notes';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
+
 import { calling } from '../../../support/send';
 import { Timeline } from '../../../support/timeline';
 import { Knowledgebase, PLACE, type Row } from '../support/knowledgebase';
@@ -198,12 +199,12 @@ describe('a run that has not renewed its lease for long', () => {
 				) as string,
 			},
 		});
-		expect(one.refusal).toBeDefined();
+		expect(one.sendFailure).toBeDefined();
 		requests.length = 0;
-		expect(await of(one.check())).toEqual({ failure: one.refusal });
+		expect(await of(one.check())).toEqual({ failure: one.sendFailure });
 		await of(one.release());
 		expect(requests).toEqual([]);
-		expect(await of(one.check())).toEqual({ failure: one.refusal });
+		expect(await of(one.check())).toEqual({ failure: one.sendFailure });
 	});
 
 	it('does not release a lease that another run has taken', async () => {
@@ -230,7 +231,7 @@ describe('a run that has not renewed its lease for long', () => {
 			const kept = named(word === 'began' ? 'at work' : 'began');
 			Object.assign(kept ?? {}, own);
 			expect(await of(one.check())).toBeUndefined();
-			expect(one.refusal).toBeUndefined();
+			expect(one.sendFailure).toBeUndefined();
 		},
 	);
 

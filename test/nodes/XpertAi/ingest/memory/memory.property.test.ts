@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-
 import type { SourceMemory } from 'nodes/XpertAi/ingest/memory';
-import { anyAnswer } from 'nodes/XpertAi/transport/answer';
 import { SIZES } from 'nodes/XpertAi/ingest/memory/notes';
+import { anyAnswer } from 'nodes/XpertAi/transport/answer';
 import { PROPERTY_RUNS } from 'test/support/propertyRuns';
+
 import { journaledBatch } from '../support/journaledBatch';
-import { Knowledgebase, idOf, open, recall, type Fault, type Row } from '../support/knowledgebase';
+import { type Fault, idOf, Knowledgebase, open, recall, type Row } from '../support/knowledgebase';
 
 const KEYS = [...'abcdefghijkl'];
 const CONTENTS = ['copy #1', 'copy #2', 'copy #3'];
@@ -81,7 +81,7 @@ class Working {
 		const memory = await open(routes);
 		// Who finds none of its notes looks for its documents; here, it also notes that they may be lost.
 		if (memory.isNew && server.found.size > 0)
-			Object.assign(memory, { isStale: true, troubles: { lost: { at: 'once' } } });
+			Object.assign(memory, { isStale: true, failures: { lost: { at: 'once' } } });
 		const again = faults.some((fault) => fault.again);
 		return new Working(server, memory, routes, again);
 	}
@@ -169,7 +169,7 @@ async function pass(
 	const before = server.found;
 	const working = await Working.begin(server, one.faults);
 	const { memory } = working;
-	if (!memory.refusal) check(memory, before);
+	if (!memory.sendFailure) check(memory, before);
 	for (const group of sideBySide(one))
 		await Promise.all(group.map(async (batch) => await working.work(batch)));
 	server.carryOut(!one.faults.some(({ crash }) => crash));
@@ -192,13 +192,13 @@ async function expectNamed({ names }: SourceMemory): Promise<string[]> {
  */
 function expectSound(
 	server: Knowledgebase,
-	{ known, troubles, isNew }: SourceMemory,
+	{ known, failures, isNew }: SourceMemory,
 	before = server.found,
 ): void {
 	for (const id of KEYS.map(idOf))
 		for (const content of CONTENTS)
 			if (known.has(id, content)) expect([before.get(id), server.found.get(id)]).toContain(content);
-	if (troubles.lost || isNew) return;
+	if (failures.lost || isNew) return;
 	expect(KEYS.filter((key) => before.has(idOf(key)) && !known.knows(idOf(key)))).toEqual([]);
 }
 
@@ -209,7 +209,7 @@ describe('whatever happened to earlier runs', () => {
 				const server = new Knowledgebase();
 				const check = (memory: SourceMemory, before: Map<string, string>) => {
 					expectSound(server, memory, before);
-					expect(memory.troubles.lost).toBeUndefined();
+					expect(memory.failures.lost).toBeUndefined();
 				};
 				for (const one of all) {
 					await pass(server, one, check);

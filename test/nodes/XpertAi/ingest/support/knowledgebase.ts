@@ -153,6 +153,6 @@ export async function open(
 /** What a dry run remembers. */
 export async function recall(routes: MemoryRoutes, place = PLACE) {
 	const read = await new SourceMemory(place, routes).open('to read');
-	if (read.refusal) throw new Error(read.refusal.reason);
+	if (read.sendFailure) throw new Error(read.sendFailure.reason);
 	return read;
 }

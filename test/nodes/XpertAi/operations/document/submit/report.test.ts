@@ -1,13 +1,13 @@
 import { map } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 import { serialize } from 'nodes/XpertAi/ingest/facts';
-import { type ProcessingEnd, processingEndOf, processingFlaw } from 'nodes/XpertAi/ingest/statuses';
+import { notFoundReason, type ProcessingEnd, processingEndOf } from 'nodes/XpertAi/ingest/statuses';
 import {
 	documentsError,
 	plainFailure,
 	processingAdvice,
 } from 'nodes/XpertAi/operations/document/submit/documentErrors';
-import { troubleHints } from 'nodes/XpertAi/operations/document/submit/endHints';
+import { memoryHints } from 'nodes/XpertAi/operations/document/submit/endHints';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import type { DocumentReport } from 'nodes/XpertAi/operations/document/submit/outcomes';
 import {
@@ -368,7 +368,7 @@ it.each([
 	['one document', { count: 1 }, 'up to 1 document may still be found'],
 	['a number that is not known', {}, 'documents may still be found'],
 ])('notes that are lost with %s tell how many they held at most', (_, more, words) => {
-	expect(troubleHints({ lost: { at: '2026-11-25T03:00:00.000Z', ...more } })).toEqual([
+	expect(memoryHints({ lost: { at: '2026-11-25T03:00:00.000Z', ...more } })).toEqual([
 		`Notes from before 2026-11-25 are missing: ${words} although they left the source. See "Forget Earlier Damage".`,
 	]);
 });
@@ -442,7 +442,7 @@ describe('a document that a server could not process', () => {
 	it.each(ADVICE)('comes out with the reason and what to do: %s', (begins, advice) => {
 		const processMsg = SAID.find((said) => said.startsWith(begins)) ?? '';
 		const end = processingEndOf({ id: 'a', status: 'error', processMsg });
-		const flaw = processingFlaw(end) ?? '';
+		const flaw = notFoundReason(end) ?? '';
 		expect(flaw).toBe(`The document could not be processed: ${processMsg}`);
 		expect(processingAdvice(flaw)).toContain(advice);
 	});
