@@ -2,8 +2,6 @@ import fc from 'fast-check';
 import { attempt, isDate, isError, isObject } from 'lodash';
 import { DateTime } from 'luxon';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-
-import { findChanges } from 'nodes/XpertAi/operations/document/findChanges';
 import {
 	checkedKey,
 	conversationKeyOf,
@@ -13,16 +11,16 @@ import {
 	versionIn,
 } from 'nodes/XpertAi/execution/identity';
 import type { Item } from 'nodes/XpertAi/execution/item';
+import { findChanges } from 'nodes/XpertAi/operations/document/findChanges';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
-import {
-	type FoundDocument,
-	readDocuments,
-} from 'nodes/XpertAi/operations/document/submit/sources';
+import { readDocuments } from 'nodes/XpertAi/operations/document/submit/sources';
+import type { FoundDocument } from 'nodes/XpertAi/operations/document/submit/sources/found';
 import { startFields } from 'nodes/XpertAi/operations/thread/run/fields';
 import { readRunRequest } from 'nodes/XpertAi/operations/thread/run/runRequest';
-import { MissingPart, identityValue } from 'nodes/XpertAi/payloads/identity';
+import { identityValue, MissingPart } from 'nodes/XpertAi/payloads/identity';
 import { parseTemplate, partsOf } from 'nodes/XpertAi/payloads/template';
 import { PROPERTY_RUNS } from 'test/support/propertyRuns';
+
 import { itemOf } from '../../support/context';
 import { n8nValue } from '../../support/expressions';
 

@@ -6,7 +6,7 @@ import { givenFor } from '../../../execution/userInput';
 import type { MemoryFailures } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failure';
 import { SourceRun } from './sourceRun';
-import { VERSION, VERSION_FIELD } from './sources';
+import { VERSION, VERSION_FIELD } from './sources/found';
 import type { Submission } from './submission';
 import { asHint, counted, sentences } from './wording';
 

@@ -18,7 +18,7 @@ import {
 	type SubmitSettings,
 } from './settings';
 import { SourceRun } from './sourceRun';
-import { VERSION } from './sources';
+import { VERSION } from './sources/found';
 import { Submission } from './submission';
 
 const MIRROR = 'Mirror the Source (Disable What Is Gone)';

@@ -13,7 +13,7 @@ import { disableMissing } from './gone';
 import { hintsOf, outputItems, progressOf, withHints } from './report';
 import { readSubmitSettings, submitParameters } from './settings';
 import { SourceRun } from './sourceRun';
-import { type FoundDocument, keepingKey } from './sources';
+import { type FoundDocument, keepingKey } from './sources/found';
 import { Submission } from './submission';
 
 const PASS = 'They pass.';

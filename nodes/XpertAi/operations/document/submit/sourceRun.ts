@@ -21,7 +21,7 @@ import { UPLOAD_SECONDS } from '../../shared/fields';
 import { documentsError } from './documentErrors';
 import { type DocumentReport, OUTCOME_NAMES } from './outcomes';
 import { keyOwner, knowledgebaseRoutes, memoryPlaceOf, type Source } from './settings';
-import { type FoundDocument, refusedKeys, type SourceDocuments } from './sources';
+import { type FoundDocument, refusedKeys, type SourceDocuments } from './sources/found';
 import type { Submission } from './submission';
 import { asHint } from './wording';
 

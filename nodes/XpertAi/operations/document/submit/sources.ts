@@ -1,16 +1,4 @@
-import {
-	attempt,
-	get,
-	groupBy,
-	has,
-	isEmpty,
-	isNil,
-	mapValues,
-	memoize,
-	omit,
-	omitBy,
-	pick,
-} from 'lodash';
+import { attempt, groupBy, isEmpty, isNil, mapValues, memoize, omit, omitBy, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -32,7 +20,6 @@ import type { FieldValues } from '../../../execution/fields';
 import {
 	checkedKey,
 	identityText,
-	isMissingPart,
 	keyIfGiven,
 	presentOrEmpty,
 	versionIn,
@@ -50,49 +37,26 @@ import {
 	textIfGiven,
 	typedValue,
 } from '../../../execution/userInput';
-import type { SourceFile } from '../../../ingest/facts';
 import { type FileRecord, jsonRecords } from '../../../ingest/jsonRecords';
-import {
-	hasLoneSurrogate,
-	isUuid,
-	LONE_SURROGATE_RULE,
-	utcText,
-	withSortedKeys,
-} from '../../../payloads/common';
+import { hasLoneSurrogate, isUuid, LONE_SURROGATE_RULE } from '../../../payloads/common';
 import { type DocumentRecord, documentWith, unsignedAddress } from '../../../payloads/document';
 import { documentFields } from '../../../pickers/documentFields';
 import { isHtml, isJsonObject } from '../../../transport/answer';
 import type { UploadFile } from '../../../transport/multipart';
 import { parserFields } from '../../shared/fields';
-import { valuesOfRows } from '../../shared/rowValues';
-import { DOCUMENT_SETTINGS, SOURCES, type SourceValue } from './fields';
-
-/** A document that was read from an item and checked. */
-export interface FoundDocument {
-	record: DocumentRecord;
-	/** The record as JSON, from `readyRecord`. Not set in Find Changes. */
-	json?: string;
-	/** The key from which `SourceRun.asDocument` derives the document ID. */
-	key?: string;
-	/** A text that changes with the document. Runs compare this text instead of the content. */
-	version?: string;
-	/** Whether the document has no version, although the user filled in its field. */
-	lacksVersion?: boolean;
-	/** Number of metadata values that were left out, because a part of their expression is missing. */
-	missingMetadata?: number;
-	/** Reads the file. The node uploads the file before it stores the document. */
-	file?: () => Promise<SourceFile>;
-	/** Whether the node removed U+0000 from the record. Not set if there is a file: see `SourceFile.hadNul`. */
-	hadNul?: boolean;
-	/** The columns of the item that match no field of a document. Only set for Fields. */
-	unusedColumns?: string[];
-}
-
-/** Maps the error of a rejected document to the document key. The key marks the document as present in the source. */
-export const refusedKeys = new WeakMap<object, string>();
-
-/** The documents of an item. A file of records gives groups, with an error for each unreadable record. */
-export type SourceDocuments = FoundDocument[] | AsyncIterable<Array<FoundDocument | ItemError>>;
+import { SOURCES, type SourceValue } from './fields';
+import { settingsOf } from './sources/documentSettings';
+import {
+	type FoundDocument,
+	isText,
+	keepingKey,
+	ownValue,
+	refusedWith,
+	type SourceDocuments,
+	VERSION,
+	VERSION_FIELD,
+} from './sources/found';
+import { isWithoutContent, readyRecord } from './sources/record';
 
 const sourceValue = z.enum(Object.keys(SOURCES) as [SourceValue, ...SourceValue[]]);
 
@@ -138,42 +102,6 @@ function readKeyed(
 		const found = read(item);
 		return [{ ...found, key: readKey(found), version, lacksVersion }];
 	});
-}
-
-/**
- * Reads the documents of an item. If the item is rejected, records its key in `refusedKeys`, if the key is known.
- *
- * @throws NodeOperationError if the item is rejected
- */
-export function keepingKey(
-	item: Item,
-	readKey: () => string | undefined,
-	read: () => FoundDocument[],
-): FoundDocument[] {
-	try {
-		return read();
-	} catch (caught) {
-		const key = isMissingPart(caught) ? undefined : attempt(readKey);
-		throw refusedWith(key, item.asError(caught));
-	}
-}
-
-/** Records the key of a rejected document in `refusedKeys`, if the key is known. */
-function refusedWith(key: unknown, error: ItemError): ItemError {
-	if (typeof key === 'string') refusedKeys.set(error, key);
-	return error;
-}
-
-/** The fields for the version of a document. */
-export const VERSION = 'documentSettings.documentVersion';
-export const VERSION_FIELD = 'documentSettings.documentVersionField';
-
-/** Whether a value is a non-blank text. */
-const isText = (raw: unknown): raw is string => typeof raw === 'string' && raw.trim() !== '';
-
-/** The value at a path of a record. Ignores inherited keys such as `constructor`. */
-function ownValue(record: DocumentRecord, path: string): unknown {
-	return has(record, path) ? get(record, path) : undefined;
 }
 
 /* Readers for "Text", "Files" and "Addresses" */
@@ -234,55 +162,6 @@ function lastPart({ pathname, hostname }: URL): string {
 	const last = pathname.split('/').findLast((part) => part !== '') ?? hostname;
 	const decoded = attempt(decodeURIComponent, last);
 	return typeof decoded === 'string' ? decoded : last;
-}
-
-const PARSER_SETTINGS = parserFields.map(({ name }) => name);
-
-/** How error messages name the fields in "Document Settings". */
-const RECORD_NAMING = {
-	fields: [DOCUMENT_SETTINGS],
-	fieldByPath: Object.fromEntries(
-		(DOCUMENT_SETTINGS.options ?? []).map(({ name }) => [
-			PARSER_SETTINGS.includes(name) ? `parserConfig.${name}` : name,
-			`documentSettings.${name}`,
-		]),
-	),
-} satisfies Naming;
-
-/**
- * Reads the record fields from Document Settings.
- *
- * @param directory the directory of the document's file, for the setting "Folder From Directory"
- * @returns the record, and the number of metadata values that were left out
- * @throws NodeOperationError naming the setting
- */
-function settingsOf(item: Item, directory = '') {
-	const chosen = item.parameter('documentSettings');
-	const folderField = fieldName(['folder'], RECORD_NAMING);
-	const documentSettings = isJsonObject(chosen)
-		? { ...chosen, folder: presentOrEmpty(item, folderField, chosen.folder) }
-		: chosen;
-	const { fields } = RECORD_NAMING;
-	const checkedSettings = item.check(groupSchema(fields), { documentSettings }, { fields });
-	const settings = (checkedSettings.documentSettings ?? {}) as FieldValues;
-	const parserConfig = pick(settings, PARSER_SETTINGS);
-	let missingMetadata = 0;
-	const rows = valuesOfRows(item, 'Metadata Rows', settings.metadataRows, {
-		whenEmpty: () => undefined,
-		whenMissing: () => void (missingMetadata += 1),
-	});
-	const path = directory.replaceAll('\\', '/').replace(/^[a-z]:/i, '');
-	const folders = [settings.folder, settings.folderFromDirectory && path];
-	const folder = folders.filter(Boolean).join('/');
-	const record = {
-		...pick(settings, 'name', 'metadata', 'mimeType', 'type'),
-		// An empty Folder setting takes the document out of its current folder.
-		...((folder || (isJsonObject(chosen) && 'folder' in chosen)) && { folder }),
-		...(!isEmpty(parserConfig) && { parserConfig }),
-	};
-	const checked = item.check(documentWith(record), record, RECORD_NAMING);
-	const metadata = { ...checked.metadata, ...rows };
-	return { record: isEmpty(rows) ? checked : { ...checked, metadata }, missingMetadata };
 }
 
 /* Reader for "Fields" */
@@ -457,11 +336,6 @@ async function* readRecords(item: Item): AsyncGenerator<Array<FoundDocument | It
 	for await (const group of jsonRecords(textChunks(item, field))) yield group.map(documentOf);
 }
 
-/** Servers store an empty document for a record with none of these fields. */
-const CONTENT = ['name', 'fileUrl', 'filePath', 'storageFileId', 'pages', 'chunks'];
-
-const isWithoutContent = (record: DocumentRecord) => CONTENT.every((name) => isEmpty(record[name]));
-
 /** Why a record without content is rejected. An object may wrap the list of the documents. */
 function emptyRule(record: DocumentRecord): string {
 	const lists = Object.entries(record).filter(([, value]) => Array.isArray(value));
@@ -510,45 +384,6 @@ function withText(
 }
 
 /* Preparation for the server */
-
-/** Default chunk size and overlap of servers. */
-const CHUNK_SIZE = 1000;
-const CHUNK_OVERLAP = 200;
-
-/** Matches the escape `\u0000` in JSON text. Does not match `\\u0000`, which means a backslash and `u0000`. */
-const NUL_IN_JSON = /(?<!\\)((?:\\\\)*)\\u0000/g;
-
-/**
- * Prepares a record for the server. Adds a text splitter, converts dates in the metadata to UTC, sorts the keys, and
- * removes U+0000.
- * The dates are in UTC so that filters can compare them.
- *
- * @throws NodeOperationError if the chunk size or overlap is not valid, or the record cannot be written as JSON
- */
-function readyRecord(
-	item: Item,
-	given: DocumentRecord,
-	naming: Naming = RECORD_NAMING,
-): Pick<FoundDocument, 'record' | 'json' | 'hadNul'> {
-	const split = withTextSplitter(given);
-	const { metadata, parserConfig } = split;
-	const size = parserConfig?.chunkSize ?? CHUNK_SIZE;
-	const overlap = parserConfig?.chunkOverlap ?? 0;
-	const refuse = (setting: string, rule: string, value: number) =>
-		item.refuse({ field: fieldName(['parserConfig', setting], naming), rule, value });
-	if (size <= 0) refuse('chunkSize', 'must be more than 0', size);
-	if (overlap < 0 || overlap >= size)
-		refuse('chunkOverlap', `must be from 0 to less than the chunk size (${size})`, overlap);
-	const hasDate = Object.values(metadata ?? {}).some((value) => utcText(value) !== value);
-	const dated = hasDate ? { ...split, metadata: mapValues(metadata, utcText) } : split;
-	// Runs compare the JSON, in which the order of the keys says nothing.
-	const record = withSortedKeys(dated);
-	const json = item.jsonText(record, naming);
-	const cleaned = json.replace(NUL_IN_JSON, '$1');
-	return cleaned === json
-		? { record, json }
-		: { record: JSON.parse(cleaned) as DocumentRecord, json: cleaned, hadNul: true };
-}
 
 type Named = DocumentRecord & { name: string };
 
@@ -711,28 +546,4 @@ function fileType(name: string, statedType = '', given?: string | null) {
 		isText,
 		isTable,
 	};
-}
-
-/**
- * Adds a `textSplitter` to the parser configuration. Xpert splits files by `textSplitter`, and ignores the settings
- * `chunkSize`, `chunkOverlap` and `delimiter`.
- */
-export function withTextSplitter(record: DocumentRecord): DocumentRecord {
-	const { parserConfig } = record;
-	if (!parserConfig || 'textSplitter' in parserConfig) return record;
-	const { chunkSize, chunkOverlap, delimiter } = parserConfig;
-	// The default overlap is too large for small chunks.
-	const fittingOverlap = chunkSize && Math.min(CHUNK_OVERLAP, Math.floor(chunkSize / 5));
-	// `separators` is a comma-separated list with escaped line breaks and tabs.
-	const separators = (delimiter ?? '')
-		.split(' ')
-		.filter((one) => one !== '' && !one.includes(','))
-		.join(',')
-		.replace(/[\n\r\t]/g, (sign) => JSON.stringify(sign).slice(1, -1));
-	const textSplitter = omitBy(
-		{ chunkSize, chunkOverlap: chunkOverlap ?? fittingOverlap, separators: separators || null },
-		isNil,
-	);
-	if (isEmpty(textSplitter)) return record;
-	return { ...record, parserConfig: { ...parserConfig, textSplitter } };
 }

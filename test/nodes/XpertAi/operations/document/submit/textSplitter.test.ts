@@ -1,4 +1,4 @@
-import { withTextSplitter } from 'nodes/XpertAi/operations/document/submit/sources';
+import { withTextSplitter } from 'nodes/XpertAi/operations/document/submit/sources/record';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 
 type Config = NonNullable<DocumentRecord['parserConfig']>;

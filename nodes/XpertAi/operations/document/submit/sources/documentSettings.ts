@@ -1,0 +1,60 @@
+import { isEmpty, pick } from 'lodash';
+
+import type { FieldValues } from '../../../../execution/fields';
+import { presentOrEmpty } from '../../../../execution/identity';
+import type { Item } from '../../../../execution/item';
+import { fieldName, groupSchema, type Naming } from '../../../../execution/userInput';
+import { documentWith } from '../../../../payloads/document';
+import { isJsonObject } from '../../../../transport/answer';
+import { parserFields } from '../../../shared/fields';
+import { valuesOfRows } from '../../../shared/rowValues';
+import { DOCUMENT_SETTINGS } from '../fields';
+
+const PARSER_SETTINGS = parserFields.map(({ name }) => name);
+
+/** How error messages name the fields in "Document Settings". */
+export const RECORD_NAMING = {
+	fields: [DOCUMENT_SETTINGS],
+	fieldByPath: Object.fromEntries(
+		(DOCUMENT_SETTINGS.options ?? []).map(({ name }) => [
+			PARSER_SETTINGS.includes(name) ? `parserConfig.${name}` : name,
+			`documentSettings.${name}`,
+		]),
+	),
+} satisfies Naming;
+
+/**
+ * Reads the record fields from Document Settings.
+ *
+ * @param directory the directory of the document's file, for the setting "Folder From Directory"
+ * @returns the record, and the number of metadata values that were left out
+ * @throws NodeOperationError naming the setting
+ */
+export function settingsOf(item: Item, directory = '') {
+	const chosen = item.parameter('documentSettings');
+	const folderField = fieldName(['folder'], RECORD_NAMING);
+	const documentSettings = isJsonObject(chosen)
+		? { ...chosen, folder: presentOrEmpty(item, folderField, chosen.folder) }
+		: chosen;
+	const { fields } = RECORD_NAMING;
+	const checkedSettings = item.check(groupSchema(fields), { documentSettings }, { fields });
+	const settings = (checkedSettings.documentSettings ?? {}) as FieldValues;
+	const parserConfig = pick(settings, PARSER_SETTINGS);
+	let missingMetadata = 0;
+	const rows = valuesOfRows(item, 'Metadata Rows', settings.metadataRows, {
+		whenEmpty: () => undefined,
+		whenMissing: () => void (missingMetadata += 1),
+	});
+	const path = directory.replaceAll('\\', '/').replace(/^[a-z]:/i, '');
+	const folders = [settings.folder, settings.folderFromDirectory && path];
+	const folder = folders.filter(Boolean).join('/');
+	const record = {
+		...pick(settings, 'name', 'metadata', 'mimeType', 'type'),
+		// An empty Folder setting takes the document out of its current folder.
+		...((folder || (isJsonObject(chosen) && 'folder' in chosen)) && { folder }),
+		...(!isEmpty(parserConfig) && { parserConfig }),
+	};
+	const checked = item.check(documentWith(record), record, RECORD_NAMING);
+	const metadata = { ...checked.metadata, ...rows };
+	return { record: isEmpty(rows) ? checked : { ...checked, metadata }, missingMetadata };
+}

@@ -1,0 +1,71 @@
+import { attempt, get, has } from 'lodash';
+
+import type { ItemError } from '../../../../execution/apiError';
+import { isMissingPart } from '../../../../execution/identity';
+import type { Item } from '../../../../execution/item';
+import type { SourceFile } from '../../../../ingest/facts';
+import type { DocumentRecord } from '../../../../payloads/document';
+
+/** A document that was read from an item and checked. */
+export interface FoundDocument {
+	record: DocumentRecord;
+	/** The record as JSON, from `readyRecord`. Not set in Find Changes. */
+	json?: string;
+	/** The key from which `SourceRun.asDocument` derives the document ID. */
+	key?: string;
+	/** A text that changes with the document. Runs compare this text instead of the content. */
+	version?: string;
+	/** Whether the document has no version, although the user filled in its field. */
+	lacksVersion?: boolean;
+	/** Number of metadata values that were left out, because a part of their expression is missing. */
+	missingMetadata?: number;
+	/** Reads the file. The node uploads the file before it stores the document. */
+	file?: () => Promise<SourceFile>;
+	/** Whether the node removed U+0000 from the record. Not set if there is a file: see `SourceFile.hadNul`. */
+	hadNul?: boolean;
+	/** The columns of the item that match no field of a document. Only set for Fields. */
+	unusedColumns?: string[];
+}
+
+/** Maps the error of a rejected document to the document key. The key marks the document as present in the source. */
+export const refusedKeys = new WeakMap<object, string>();
+
+/** The documents of an item. A file of records gives groups, with an error for each unreadable record. */
+export type SourceDocuments = FoundDocument[] | AsyncIterable<Array<FoundDocument | ItemError>>;
+
+/**
+ * Reads the documents of an item. If the item is rejected, records its key in `refusedKeys`, if the key is known.
+ *
+ * @throws NodeOperationError if the item is rejected
+ */
+export function keepingKey(
+	item: Item,
+	readKey: () => string | undefined,
+	read: () => FoundDocument[],
+): FoundDocument[] {
+	try {
+		return read();
+	} catch (caught) {
+		const key = isMissingPart(caught) ? undefined : attempt(readKey);
+		throw refusedWith(key, item.asError(caught));
+	}
+}
+
+/** Records the key of a rejected document in `refusedKeys`, if the key is known. */
+export function refusedWith(key: unknown, error: ItemError): ItemError {
+	if (typeof key === 'string') refusedKeys.set(error, key);
+	return error;
+}
+
+/** The fields for the version of a document. */
+export const VERSION = 'documentSettings.documentVersion';
+
+export const VERSION_FIELD = 'documentSettings.documentVersionField';
+
+/** Whether a value is a non-blank text. */
+export const isText = (raw: unknown): raw is string => typeof raw === 'string' && raw.trim() !== '';
+
+/** The value at a path of a record. Ignores inherited keys such as `constructor`. */
+export function ownValue(record: DocumentRecord, path: string): unknown {
+	return has(record, path) ? get(record, path) : undefined;
+}

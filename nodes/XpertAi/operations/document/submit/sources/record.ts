@@ -1,0 +1,78 @@
+import { isEmpty, isNil, mapValues, omitBy } from 'lodash';
+
+import type { Item } from '../../../../execution/item';
+import { fieldName, type Naming } from '../../../../execution/userInput';
+import { utcText, withSortedKeys } from '../../../../payloads/common';
+import type { DocumentRecord } from '../../../../payloads/document';
+import { RECORD_NAMING } from './documentSettings';
+import type { FoundDocument } from './found';
+
+/** Servers store an empty document for a record with none of these fields. */
+const CONTENT = ['name', 'fileUrl', 'filePath', 'storageFileId', 'pages', 'chunks'];
+
+export const isWithoutContent = (record: DocumentRecord) =>
+	CONTENT.every((name) => isEmpty(record[name]));
+
+/** Default chunk size and overlap of servers. */
+const CHUNK_SIZE = 1000;
+
+const CHUNK_OVERLAP = 200;
+
+/** Matches the escape `\u0000` in JSON text. Does not match `\\u0000`, which means a backslash and `u0000`. */
+const NUL_IN_JSON = /(?<!\\)((?:\\\\)*)\\u0000/g;
+
+/**
+ * Prepares a record for the server. Adds a text splitter, converts dates in the metadata to UTC, sorts the keys, and
+ * removes U+0000.
+ * The dates are in UTC so that filters can compare them.
+ *
+ * @throws NodeOperationError if the chunk size or overlap is not valid, or the record cannot be written as JSON
+ */
+export function readyRecord(
+	item: Item,
+	given: DocumentRecord,
+	naming: Naming = RECORD_NAMING,
+): Pick<FoundDocument, 'record' | 'json' | 'hadNul'> {
+	const split = withTextSplitter(given);
+	const { metadata, parserConfig } = split;
+	const size = parserConfig?.chunkSize ?? CHUNK_SIZE;
+	const overlap = parserConfig?.chunkOverlap ?? 0;
+	const refuse = (setting: string, rule: string, value: number) =>
+		item.refuse({ field: fieldName(['parserConfig', setting], naming), rule, value });
+	if (size <= 0) refuse('chunkSize', 'must be more than 0', size);
+	if (overlap < 0 || overlap >= size)
+		refuse('chunkOverlap', `must be from 0 to less than the chunk size (${size})`, overlap);
+	const hasDate = Object.values(metadata ?? {}).some((value) => utcText(value) !== value);
+	const dated = hasDate ? { ...split, metadata: mapValues(metadata, utcText) } : split;
+	// Runs compare the JSON, in which the order of the keys says nothing.
+	const record = withSortedKeys(dated);
+	const json = item.jsonText(record, naming);
+	const cleaned = json.replace(NUL_IN_JSON, '$1');
+	return cleaned === json
+		? { record, json }
+		: { record: JSON.parse(cleaned) as DocumentRecord, json: cleaned, hadNul: true };
+}
+
+/**
+ * Adds a `textSplitter` to the parser configuration. Xpert splits files by `textSplitter`, and ignores the settings
+ * `chunkSize`, `chunkOverlap` and `delimiter`.
+ */
+export function withTextSplitter(record: DocumentRecord): DocumentRecord {
+	const { parserConfig } = record;
+	if (!parserConfig || 'textSplitter' in parserConfig) return record;
+	const { chunkSize, chunkOverlap, delimiter } = parserConfig;
+	// The default overlap is too large for small chunks.
+	const fittingOverlap = chunkSize && Math.min(CHUNK_OVERLAP, Math.floor(chunkSize / 5));
+	// `separators` is a comma-separated list with escaped line breaks and tabs.
+	const separators = (delimiter ?? '')
+		.split(' ')
+		.filter((one) => one !== '' && !one.includes(','))
+		.join(',')
+		.replace(/[\n\r\t]/g, (sign) => JSON.stringify(sign).slice(1, -1));
+	const textSplitter = omitBy(
+		{ chunkSize, chunkOverlap: chunkOverlap ?? fittingOverlap, separators: separators || null },
+		isNil,
+	);
+	if (isEmpty(textSplitter)) return record;
+	return { ...record, parserConfig: { ...parserConfig, textSplitter } };
+}
