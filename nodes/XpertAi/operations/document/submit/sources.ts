@@ -3,19 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { ItemError } from '../../../execution/apiError';
-import {
-	type BinaryField,
-	binaryOf,
-	documentExtension,
-	firstBytes,
-	isTextHead,
-	MIME_TYPES,
-	NUL,
-	readUploadFile,
-	refuseFile,
-	textChunks,
-	UNKNOWN_TYPE,
-} from '../../../execution/binary';
+import { type BinaryField, binaryOf, textChunks } from '../../../execution/binary';
 import type { FieldValues } from '../../../execution/fields';
 import {
 	checkedKey,
@@ -41,11 +29,11 @@ import { type FileRecord, jsonRecords } from '../../../ingest/jsonRecords';
 import { hasLoneSurrogate, isUuid, LONE_SURROGATE_RULE } from '../../../payloads/common';
 import { type DocumentRecord, documentWith, unsignedAddress } from '../../../payloads/document';
 import { documentFields } from '../../../pickers/documentFields';
-import { isHtml, isJsonObject } from '../../../transport/answer';
-import type { UploadFile } from '../../../transport/multipart';
+import { isJsonObject } from '../../../transport/answer';
 import { parserFields } from '../../shared/fields';
 import { SOURCES, type SourceValue } from './fields';
 import { settingsOf } from './sources/documentSettings';
+import { binaryDocument, textDocument } from './sources/fileDocument';
 import {
 	type FoundDocument,
 	isText,
@@ -381,169 +369,4 @@ function withText(
 	const line = position.replace(' of the file', '').toLowerCase();
 	const name = isText(rest.name) ? rest.name : `${binary.fileName || property}, ${line}`;
 	return { ...found, ...textDocument(item, { ...rest, name }, text) };
-}
-
-/* Preparation for the server */
-
-type Named = DocumentRecord & { name: string };
-
-/** Makes a document whose text is uploaded as a file. */
-function textDocument(item: Item, given: Named, text: string): FoundDocument {
-	// Plain text is valid Markdown.
-	const extension = isHtml(text) ? 'html' : 'md';
-	const named = fileType(given.name, given.mimeType ?? MIME_TYPES[extension], given.type);
-	// A text with a name such as `report.pdf` gets a second extension. Servers would otherwise expect a PDF.
-	const isOtherType = named.extension !== undefined && !named.isText;
-	const file = isOtherType ? fileType(`${given.name}.${extension}`) : named;
-	const whole = text.replaceAll(NUL, '');
-	// Encodes the text when it is uploaded, to save memory.
-	const read = async () => ({ content: Buffer.from(whole), hadNul: whole !== text, file });
-	return fileDocument(item, { size: Buffer.byteLength(whole), ...given }, file, read);
-}
-
-/** Makes a document from a binary field. Text is converted to UTF-8, the only encoding that servers read. */
-function binaryDocument(item: Item, given: Named, field: BinaryField): FoundDocument {
-	const mimeType = given.mimeType ?? field.binary.mimeType;
-	const named = fileType(given.name, mimeType, given.type);
-	return fileDocument(item, given, named, async () => {
-		const refuse = (issue: string) => refuseFile(item, field, issue);
-		const shown = shownFormat(await firstBytes(item, field), named, field);
-		if (shown === OLD_OFFICE && !given.type) refuse(shown);
-		const isOther = shown !== undefined && shown !== named.extension;
-		const isByHand = given.type ?? given.mimeType;
-		const file = isOther && !isByHand ? fileType(`${given.name}.${shown}`) : named;
-		let hadNul = false;
-		const text = () => textChunks(item, field, mimeType, () => (hadNul = true));
-		const content = file.isText
-			? await textContent(text)
-			: (await readUploadFile(item, field)).content;
-		const size = Buffer.isBuffer(content) ? content.length : content.size;
-		if (size === 0) refuse('is empty: nothing could be found in it');
-		if (file.extension === 'xlsx' && shown !== 'xlsx' && !given.type) refuse(NO_WORKBOOK);
-		return { content, hadNul, file };
-	});
-}
-
-const NO_WORKBOOK = 'is no .xlsx workbook inside: nothing could be found. Save it as .xlsx again';
-
-const OLD_OFFICE =
-	'is of an old Office format, or locked with a password: servers cannot read it. Save it as .docx, .xlsx or .pptx, without a password';
-
-const ZIP_FORMATS = ['docx', 'epub', 'pptx', 'xlsx'];
-
-/**
- * Detects the format of a file from its first bytes.
- *
- * @param named the format that the file name and the MIME type give
- * @returns the file extension, OLD_OFFICE, or `undefined` if the bytes show no format
- */
-function shownFormat(
-	head: Buffer,
-	{ extension, isText }: FileType,
-	{ binary: { fileName = '', mimeType } }: BinaryField,
-): string | undefined {
-	const bytes = head.toString('latin1');
-	if (bytes.startsWith('\xd0\xcf\x11\xe0')) return OLD_OFFICE;
-	const readsAsText = isTextHead(head, mimeType);
-	if (/^\s*%PDF-/.test(bytes)) return 'pdf';
-	// Some PDFs have extra bytes before `%PDF-`. Text files may mention `%PDF-`.
-	if (bytes.includes('%PDF-') && !(isText && readsAsText)) return 'pdf';
-	const [, old] = /\.(doc|ppt|xls)$/i.exec(fileName) ?? [];
-	if (bytes.startsWith('PK'))
-		return [extension, fileType('', mimeType).extension, `${old?.toLowerCase()}x`].find(
-			(one) => one !== undefined && ZIP_FORMATS.includes(one),
-		);
-	if (!old || extension !== undefined || !readsAsText) return undefined;
-	return isHtml(bytes) ? 'html' : 'txt';
-}
-
-/**
- * Makes a document with a file to upload.
- *
- * @param named the format according to the file name and the MIME type
- * @param read reads the content of the file and detects its format
- */
-function fileDocument(
-	item: Item,
-	given: DocumentRecord,
-	named: FileType,
-	read: () => Promise<{ content: UploadFile['content']; hadNul: boolean; file: FileType }>,
-): FoundDocument {
-	const recordOf = ({ name, type, mimeType, isTable }: FileType) =>
-		readyRecord(item, {
-			...given,
-			name,
-			// The charset is left out, because texts are uploaded in UTF-8.
-			mimeType: (given.mimeType ?? mimeType).replace(/;\s*charset=.*/i, ''),
-			type: isTable ? type : (given.type ?? type),
-		});
-	const { hadNul, ...ready } = recordOf(named);
-	const readFile = async () => {
-		const { content, file, hadNul: fileHadNul } = await read();
-		const { record } = file === named ? ready : recordOf(file);
-		const fields = pick(record, ['name', 'type', 'mimeType']);
-		const name = fields.name ?? '';
-		return { name, mimeType: file.mimeType, content, hadNul: hadNul ?? fileHadNul, fields };
-	};
-	return { ...ready, file: readFile };
-}
-
-/** Maximum size of a text file that the node keeps in memory. A larger file is read a second time for the upload. */
-const KEPT_BYTES = 2 ** 18;
-
-/** Reads the content of a text file for the upload. Returns an empty buffer for a blank text. */
-async function textContent(text: () => AsyncIterable<string>): Promise<UploadFile['content']> {
-	const kept: string[] = [];
-	let size = 0;
-	let isBlank = true;
-	for await (const piece of text()) {
-		isBlank &&= piece.trim() === '';
-		size += Buffer.byteLength(piece);
-		if (size <= KEPT_BYTES) kept.push(piece);
-	}
-	if (isBlank) return Buffer.alloc(0);
-	return size <= KEPT_BYTES ? Buffer.from(kept.join('')) : { size, open: () => encoded(text()) };
-}
-
-async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-	for await (const piece of text) yield Buffer.from(piece);
-}
-
-/**
- * File extensions of tables. Servers cannot read tables with their own type, so the node sends the type `txt` (see
- * `test/recordings/sheets-as-txt.json`).
- */
-const TABLE_TYPES = ['csv', 'tsv', 'xlsx'];
-
-type FileType = ReturnType<typeof fileType>;
-
-/**
- * Determines the name and the format of a file.
- *
- * @param statedType a MIME type; parameters such as `charset` are ignored
- * @param given the file extension that the user entered as type
- */
-function fileType(name: string, statedType = '', given?: string | null) {
-	const essence = (statedType.split(';')[0] ?? '').trim().toLowerCase();
-	const ownExtension = documentExtension(name);
-	// `findLast` prefers `html` to `htm`, and `md` to `markdown`.
-	const extension =
-		ownExtension ??
-		documentExtension(`.${given}`) ??
-		Object.keys(MIME_TYPES).findLast((known) => MIME_TYPES[known] === essence);
-	const mimeType = MIME_TYPES[extension ?? ''] ?? (essence || UNKNOWN_TYPE);
-	const isText = /^text\/|[/+-](json|xml|yaml|ndjson|jsonl|javascript)$/.test(mimeType);
-	const isTable = TABLE_TYPES.includes(extension ?? '');
-	return {
-		/** The file name, with an extension if the format is known. */
-		name: ownExtension === undefined && extension !== undefined ? `${name}.${extension}` : name,
-		/** The extension of the format, if known. */
-		extension,
-		/** The `type` of the record. Tells servers how to read the file. */
-		type: isTable ? 'txt' : extension,
-		mimeType: isTable && isText ? 'text/plain' : mimeType,
-		/** Whether the content is text, in any encoding. */
-		isText,
-		isTable,
-	};
 }

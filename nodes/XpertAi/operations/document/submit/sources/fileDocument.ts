@@ -1,0 +1,111 @@
+import { pick } from 'lodash';
+
+import {
+	type BinaryField,
+	firstBytes,
+	MIME_TYPES,
+	NUL,
+	readUploadFile,
+	refuseFile,
+	textChunks,
+} from '../../../../execution/binary';
+import type { Item } from '../../../../execution/item';
+import type { DocumentRecord } from '../../../../payloads/document';
+import { isHtml } from '../../../../transport/answer';
+import type { UploadFile } from '../../../../transport/multipart';
+import { fileType, type FileType, OLD_OFFICE, shownFormat } from './fileType';
+import type { FoundDocument } from './found';
+import { readyRecord } from './record';
+
+type Named = DocumentRecord & { name: string };
+
+/** Makes a document whose text is uploaded as a file. */
+export function textDocument(item: Item, given: Named, text: string): FoundDocument {
+	// Plain text is valid Markdown.
+	const extension = isHtml(text) ? 'html' : 'md';
+	const named = fileType(given.name, given.mimeType ?? MIME_TYPES[extension], given.type);
+	// A text with a name such as `report.pdf` gets a second extension. Servers would otherwise expect a PDF.
+	const isOtherType = named.extension !== undefined && !named.isText;
+	const file = isOtherType ? fileType(`${given.name}.${extension}`) : named;
+	const whole = text.replaceAll(NUL, '');
+	// Encodes the text when it is uploaded, to save memory.
+	const read = async () => ({ content: Buffer.from(whole), hadNul: whole !== text, file });
+	return fileDocument(item, { size: Buffer.byteLength(whole), ...given }, file, read);
+}
+
+/** Makes a document from a binary field. Text is converted to UTF-8, the only encoding that servers read. */
+export function binaryDocument(item: Item, given: Named, field: BinaryField): FoundDocument {
+	const mimeType = given.mimeType ?? field.binary.mimeType;
+	const named = fileType(given.name, mimeType, given.type);
+	return fileDocument(item, given, named, async () => {
+		const refuse = (issue: string) => refuseFile(item, field, issue);
+		const shown = shownFormat(await firstBytes(item, field), named, field);
+		if (shown === OLD_OFFICE && !given.type) refuse(shown);
+		const isOther = shown !== undefined && shown !== named.extension;
+		const isByHand = given.type ?? given.mimeType;
+		const file = isOther && !isByHand ? fileType(`${given.name}.${shown}`) : named;
+		let hadNul = false;
+		const text = () => textChunks(item, field, mimeType, () => (hadNul = true));
+		const content = file.isText
+			? await textContent(text)
+			: (await readUploadFile(item, field)).content;
+		const size = Buffer.isBuffer(content) ? content.length : content.size;
+		if (size === 0) refuse('is empty: nothing could be found in it');
+		if (file.extension === 'xlsx' && shown !== 'xlsx' && !given.type) refuse(NO_WORKBOOK);
+		return { content, hadNul, file };
+	});
+}
+
+const NO_WORKBOOK = 'is no .xlsx workbook inside: nothing could be found. Save it as .xlsx again';
+
+/**
+ * Makes a document with a file to upload.
+ *
+ * @param named the format according to the file name and the MIME type
+ * @param read reads the content of the file and detects its format
+ */
+function fileDocument(
+	item: Item,
+	given: DocumentRecord,
+	named: FileType,
+	read: () => Promise<{ content: UploadFile['content']; hadNul: boolean; file: FileType }>,
+): FoundDocument {
+	const recordOf = ({ name, type, mimeType, isTable }: FileType) =>
+		readyRecord(item, {
+			...given,
+			name,
+			// The charset is left out, because texts are uploaded in UTF-8.
+			mimeType: (given.mimeType ?? mimeType).replace(/;\s*charset=.*/i, ''),
+			type: isTable ? type : (given.type ?? type),
+		});
+	const { hadNul, ...ready } = recordOf(named);
+	const readFile = async () => {
+		const { content, file, hadNul: fileHadNul } = await read();
+		const { record } = file === named ? ready : recordOf(file);
+		const fields = pick(record, ['name', 'type', 'mimeType']);
+		const name = fields.name ?? '';
+		return { name, mimeType: file.mimeType, content, hadNul: hadNul ?? fileHadNul, fields };
+	};
+	return { ...ready, file: readFile };
+}
+
+/** Maximum size of a text file that the node keeps in memory. A larger file is read a second time for the upload. */
+const KEPT_BYTES = 2 ** 18;
+
+/** Reads the content of a text file for the upload. Returns an empty buffer for a blank text. */
+async function textContent(text: () => AsyncIterable<string>): Promise<UploadFile['content']> {
+	const kept: string[] = [];
+	let size = 0;
+	let isBlank = true;
+	for await (const piece of text()) {
+		isBlank &&= piece.trim() === '';
+		size += Buffer.byteLength(piece);
+		if (size <= KEPT_BYTES) kept.push(piece);
+	}
+	if (isBlank) return Buffer.alloc(0);
+	return size <= KEPT_BYTES ? Buffer.from(kept.join('')) : { size, open: () => encoded(text()) };
+}
+
+async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+	for await (const piece of text) yield Buffer.from(piece);
+}
