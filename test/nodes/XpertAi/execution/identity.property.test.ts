@@ -13,8 +13,8 @@ import {
 import type { Item } from 'nodes/XpertAi/execution/item';
 import { findChanges } from 'nodes/XpertAi/operations/document/findChanges';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
-import { readDocuments } from 'nodes/XpertAi/operations/document/submit/sources';
 import type { FoundDocument } from 'nodes/XpertAi/operations/document/submit/sources/found';
+import { readDocuments } from 'nodes/XpertAi/operations/document/submit/sources/readDocuments';
 import { startFields } from 'nodes/XpertAi/operations/thread/run/fields';
 import { readRunRequest } from 'nodes/XpertAi/operations/thread/run/runRequest';
 import { identityValue, MissingPart } from 'nodes/XpertAi/payloads/identity';

@@ -2,9 +2,6 @@ import fc from 'fast-check';
 import { attempt, cloneDeep, isError, omit } from 'lodash';
 import { DateTime } from 'luxon';
 import type { INodeParameters, INodeProperties, NodeOperationError } from 'n8n-workflow';
-import { z } from 'zod';
-
-import { type Naming, Reader } from 'nodes/XpertAi/execution/userInput';
 import {
 	fieldCollection,
 	numberField,
@@ -13,11 +10,14 @@ import {
 	simplify,
 	textField,
 } from 'nodes/XpertAi/execution/fields';
+import { type Naming, Reader } from 'nodes/XpertAi/execution/userInput';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
-import { DOCUMENT_NAMING } from 'nodes/XpertAi/operations/document/submit/sources';
-import { document } from 'nodes/XpertAi/payloads/document';
+import { DOCUMENT_NAMING } from 'nodes/XpertAi/operations/document/submit/sources/columns';
 import { finite, uuid } from 'nodes/XpertAi/payloads/common';
+import { document } from 'nodes/XpertAi/payloads/document';
 import { knowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';
+import { z } from 'zod';
+
 import { itemOf } from '../../support/context';
 import { node } from '../../support/node';
 import { bodyOf } from '../../support/operations';

@@ -6,8 +6,8 @@ import { isForeignNotFound } from '../../../transport/failure';
 import type { Send } from '../../../transport/request';
 import type { DocumentReport, SubmitFact } from './outcomes';
 import type { SubmitSettings } from './settings';
-import { readDocuments } from './sources';
 import type { SourceDocuments } from './sources/found';
+import { readDocuments } from './sources/readDocuments';
 import { addFact, newTally } from './tally';
 import { sentences } from './wording';
 /**

@@ -3,8 +3,9 @@ import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workf
 import { keyIfGiven } from 'nodes/XpertAi/execution/identity';
 import { Item } from 'nodes/XpertAi/execution/item';
 import { type SourceValue, submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
-import { mapColumns, readDocuments } from 'nodes/XpertAi/operations/document/submit/sources';
+import { mapColumns } from 'nodes/XpertAi/operations/document/submit/sources/columns';
 import type { FoundDocument } from 'nodes/XpertAi/operations/document/submit/sources/found';
+import { readDocuments } from 'nodes/XpertAi/operations/document/submit/sources/readDocuments';
 import { derivedId } from 'nodes/XpertAi/payloads/common';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { itemOf, unconnected } from 'test/nodes/support/context';

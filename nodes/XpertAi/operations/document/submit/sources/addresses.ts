@@ -1,0 +1,28 @@
+import { attempt } from 'lodash';
+
+import { identityText } from '../../../../execution/identity';
+import type { Item } from '../../../../execution/item';
+import { unsignedAddress } from '../../../../payloads/document';
+import { settingsOf } from './documentSettings';
+import type { FoundDocument } from './found';
+import { readyRecord } from './record';
+import { NAME } from './text';
+
+export function readAddress(item: Item): FoundDocument {
+	const url = identityText(item, 'url');
+	if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
+		item.refuseField('url', 'must be a web address such as https://example.com/manual.pdf', url);
+	const name = item.text(NAME).trim() || lastPart(new URL(url));
+	const { record, missingMetadata } = settingsOf(item);
+	const ready = readyRecord(item, { name, fileUrl: url, ...record });
+	return { ...ready, key: unsignedAddress(url), missingMetadata };
+}
+
+export const stableAddress = (item: Item) => unsignedAddress(identityText(item, 'url'));
+
+/** Returns the last part of a URL path, or the host name. */
+function lastPart({ pathname, hostname }: URL): string {
+	const last = pathname.split('/').findLast((part) => part !== '') ?? hostname;
+	const decoded = attempt(decodeURIComponent, last);
+	return typeof decoded === 'string' ? decoded : last;
+}

@@ -1,0 +1,76 @@
+import { groupBy, isNil } from 'lodash';
+import type { IDataObject } from 'n8n-workflow';
+
+import { type Naming, typedValue } from '../../../../execution/userInput';
+import { isUuid } from '../../../../payloads/common';
+import { documentFields } from '../../../../pickers/documentFields';
+import { isJsonObject } from '../../../../transport/answer';
+import { parserFields } from '../../../shared/fields';
+
+export const DOCUMENT_FIELDS = documentFields.map((field) =>
+	field.name === 'parserConfig' ? { ...field, options: parserFields } : field,
+);
+
+const FIELD_NAMES = new Set(DOCUMENT_FIELDS.map(({ name }) => name));
+
+/** How error messages name the fields of a document. */
+export const DOCUMENT_NAMING: Naming = { fields: DOCUMENT_FIELDS, parameter: 'Document Fields' };
+
+/**
+ * Common column names for each field and for the text, best first. Case, spaces, hyphens and underscores do not matter.
+ * All other fields need their exact name, because a column such as `ID` may not be about the document.
+ */
+const ALIASES: Record<string, string[]> = {
+	// A column such as `path` is never used as `filePath`, because `filePath` is a path on the server's disk.
+	name: ['name', 'title', 'filename', 'documentname', 'path', 'file'],
+	text: ['text', 'content', 'pagecontent', 'body', 'markdown', 'plaintext'],
+	fileUrl: ['fileurl', 'url', 'link', 'uri', 'href', 'address', 'downloadurl'],
+	filePath: ['filepath'],
+	storageFileId: ['storagefileid'],
+	mimeType: ['mimetype', 'contenttype', 'mediatype'],
+	type: ['type'],
+	size: ['size', 'filesize', 'bytes'],
+	metadata: ['metadata', 'meta'],
+};
+
+/** Whether a column with a common name fits its field. An `address` column, for example, may hold a postal address. */
+const FITS: Record<string, (column: unknown) => boolean> = {
+	fileUrl: (column) => /^\s*https?:\/\//i.test(String(column)),
+	storageFileId: (column) => isUuid(String(column).trim()),
+	size: (column) => typeof typedValue('number', column) === 'number',
+	metadata: isJsonObject,
+};
+
+const isPlain = (column: unknown) => typeof column !== 'object';
+
+/**
+ * Maps columns by name to document fields and `text`. Exact field names take precedence over `ALIASES`.
+ *
+ * @param except a field name that is not mapped
+ * @returns `fields` without blank texts and undefined values (a blank `folder` is kept); `text`: the name of the column
+ * with the text; `unused`: the names of the filled columns that match nothing
+ */
+export function mapColumns(columns: IDataObject, except?: string) {
+	const isBlank = (column: unknown) => typeof column === 'string' && column.trim() === '';
+	const fields: IDataObject = {};
+	const others: string[] = [];
+	for (const [name, column] of Object.entries(columns)) {
+		if (column === undefined || (isBlank(column) && name !== 'folder')) continue;
+		if (FIELD_NAMES.has(name) && name !== except) fields[name] = column;
+		else if (column !== null) others.push(name);
+	}
+	const byName = groupBy(others, (name) => name.toLowerCase().replace(/[\s_-]/g, ''));
+	const unused = new Set(others);
+	let text: string | undefined;
+	for (const [field, aliases] of Object.entries(ALIASES)) {
+		if (!isNil(fields[field])) continue;
+		const fits = FITS[field] ?? isPlain;
+		const named = aliases.flatMap((alias) => byName[alias] ?? []);
+		const name = named.find((one) => fits(columns[one]));
+		if (name === undefined) continue;
+		unused.delete(name);
+		if (field === 'text') text = name;
+		else fields[field] = columns[name];
+	}
+	return { columns, fields, text, unused: [...unused] };
+}

@@ -1,0 +1,63 @@
+import { isNil, mapValues, memoize, omitBy, pick } from 'lodash';
+import type { IDataObject } from 'n8n-workflow';
+
+import type { FieldValues } from '../../../../execution/fields';
+import { presentOrEmpty } from '../../../../execution/identity';
+import type { Item } from '../../../../execution/item';
+import { fieldName, groupSchema, isFilled } from '../../../../execution/userInput';
+import { documentWith } from '../../../../payloads/document';
+import { isJsonObject } from '../../../../transport/answer';
+import { DOCUMENT_FIELDS, DOCUMENT_NAMING, mapColumns } from './columns';
+import type { FoundDocument } from './found';
+import { isWithoutContent, readyRecord } from './record';
+
+/**
+ * Returns the document fields with the given space-separated names. Memoized, because the cache of `groupSchema` needs
+ * the same array object each time.
+ */
+const fieldsNamed = memoize((names: string) =>
+	DOCUMENT_FIELDS.filter(({ name }) => names.split(' ').includes(name)),
+);
+
+/** Makes a document from the fields of an item. Converts values to the types of the fields. */
+export function readFields(item: Item): FoundDocument {
+	const { columns, fields, text, unused: unusedColumns } = mappedColumns(item);
+	const hasKey = isFilled(item.node, 'documentKey');
+	// Fields to copy, because the check below would convert the ID and drop an empty folder. A key replaces the ID.
+	const own = hasKey ? ['folder'] : ['folder', 'id'];
+	const schema = groupSchema(fieldsNamed(Object.keys(fields).sort().join(' ')));
+	const typed = item.check(schema, { ...fields, id: undefined }, DOCUMENT_NAMING);
+	const mapped: FieldValues = { ...pick(fields, own), ...typed };
+	if (text !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(text);
+	else if (text !== undefined) mapped.pages = [{ pageContent: String(columns[text]) }];
+	const record = item.check(documentWith(mapped), mapped, DOCUMENT_NAMING);
+	// Only a record that enables or disables a stored document may be empty. On Xpert, any other empty record could
+	// clear a stored document.
+	const isSwitch = typeof record.disabled === 'boolean' && (hasKey || record.id);
+	if (!isSwitch && isWithoutContent(record)) refuseUnmapped(item);
+	return { ...readyRecord(item, record, DOCUMENT_NAMING), unusedColumns };
+}
+
+/** Maps the columns of the input item, or the fields that the user filled in. */
+function mappedColumns(item: Item) {
+	const { mappingMode } = (item.node.parameters.documentFields ?? {}) as IDataObject;
+	// A `disabled` column may have another meaning, so it is never mapped automatically.
+	if (mappingMode === 'autoMapInputData') return mapColumns(item.input.json, 'disabled');
+	// Reads only `value`. n8n would otherwise resolve the list of all fields for each item.
+	const byHand = item.parameter('documentFields.value', {});
+	if (!isJsonObject(byHand)) return mapColumns({});
+	const present = mapValues(byHand, (value, name) =>
+		presentOrEmpty(item, fieldName([name], DOCUMENT_NAMING), value),
+	) as IDataObject;
+	return mapColumns(omitBy(present, isNil));
+}
+
+/** Rejects an item of which no field of a document was filled. Names the columns of the item. */
+function refuseUnmapped(item: Item): never {
+	const columns = Object.keys(item.input.json).slice(0, MAX_COLUMNS_NAMED);
+	const found = columns.length > 0 ? `; the item has ${columns.join(', ')}` : '';
+	const rule = `must give the document a name, a text, a page, a chunk, a file ID or an address${found}`;
+	return item.refuseField('documentFields', rule);
+}
+
+const MAX_COLUMNS_NAMED = 5;

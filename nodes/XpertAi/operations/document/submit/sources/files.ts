@@ -1,0 +1,19 @@
+import { binaryOf } from '../../../../execution/binary';
+import type { Item } from '../../../../execution/item';
+import { settingsOf } from './documentSettings';
+import { binaryDocument } from './fileDocument';
+import type { FoundDocument } from './found';
+import { NAME } from './text';
+
+export function readFile(item: Item): FoundDocument {
+	const field = binaryOf(item);
+	const { fileName, directory = '' } = field.binary;
+	const name = item.text(NAME).trim() || fileName || field.property;
+	const { record, missingMetadata } = settingsOf(item, directory);
+	return { ...binaryDocument(item, { ...record, name }, field), missingMetadata };
+}
+
+export function pathOfFile(item: Item): string {
+	const { binary, property } = binaryOf(item);
+	return [binary.directory, binary.fileName || property].filter(Boolean).join('/');
+}

@@ -1,0 +1,111 @@
+import { omit } from 'lodash';
+import { z } from 'zod';
+
+import type { ItemError } from '../../../../execution/apiError';
+import { type BinaryField, binaryOf, textChunks } from '../../../../execution/binary';
+import { checkedKey, versionOf } from '../../../../execution/identity';
+import type { Item } from '../../../../execution/item';
+import { fieldName, type Naming, quoted, textIfGiven } from '../../../../execution/userInput';
+import { type FileRecord, jsonRecords } from '../../../../ingest/jsonRecords';
+import { hasLoneSurrogate, LONE_SURROGATE_RULE } from '../../../../payloads/common';
+import { type DocumentRecord, documentWith } from '../../../../payloads/document';
+import { isJsonObject } from '../../../../transport/answer';
+import { textDocument } from './fileDocument';
+import { type FoundDocument, isText, ownValue, refusedWith, VERSION_FIELD } from './found';
+import { isWithoutContent, readyRecord } from './record';
+
+/** Makes a function that checks a record and reads its key and its version. */
+function recordReader(item: Item) {
+	const keyPath = textIfGiven(item, 'documentKeyField');
+	const label = item.labelOf('documentKeyField');
+	const versionPath = textIfGiven(item, VERSION_FIELD);
+	return (given: unknown, parameter: string): FoundDocument => {
+		// If a key field is set, a number is accepted as ID, because the key replaces the ID.
+		const isNumbered = keyPath && isJsonObject(given) && typeof given.id === 'number';
+		const value = isNumbered ? { ...given, id: String(given.id) } : given;
+		const checked = item.check(documentWith(value), value, { parameter });
+		const version = versionPath ? versionOf(ownValue(checked, versionPath)) : undefined;
+		const versions = { version, lacksVersion: versionPath !== undefined && version === undefined };
+		const record = versionPath ? omit(checked, versionPath) : checked;
+		if (keyPath === undefined) return { record, ...versions };
+		const key = ownValue(checked, keyPath);
+		const field = `${parameter}: "${label}"`;
+		if (!isText(key) && typeof key !== 'number') {
+			const rule = `names ${quoted(keyPath)}, which this document does not have`;
+			return item.refuse({ field, rule });
+		}
+		const unnamed = checked.id ? { ...record, id: undefined } : record;
+		return { record: unnamed, key: checkedKey(item, key, field), ...versions };
+	};
+}
+
+export function readJson(item: Item): FoundDocument[] {
+	const readRecord = recordReader(item);
+	const label = item.labelOf('jsonBody');
+	const given = [item.setting('jsonBody', z.unknown(), '')].flat();
+	return given.map((value, index, { length }) => {
+		const parameter = length > 1 ? `Document ${index + 1} of ${label}` : label;
+		return jsonDocument(item, readRecord(value, parameter), { parameter });
+	});
+}
+
+/** Reads the documents of a file of records, in groups. Yields an error for each unreadable record. */
+export async function* readRecords(item: Item): AsyncGenerator<Array<FoundDocument | ItemError>> {
+	const field = binaryOf(item);
+	const readRecord = recordReader(item);
+	const path = textIfGiven(item, 'textField');
+	const documentOf = (read: FileRecord) => {
+		const { position: parameter } = read;
+		let key: string | undefined;
+		try {
+			if ('issue' in read) return item.refuse({ field: parameter, rule: read.issue });
+			const found = readRecord(read.value, parameter);
+			({ key } = found);
+			return path === undefined
+				? jsonDocument(item, found, { parameter })
+				: withText(item, found, path, parameter, field);
+		} catch (caught) {
+			const error = item.asError(caught);
+			error.description = 'This record was not sent. Correct the file, then run the node again.';
+			return refusedWith(key, error);
+		}
+	};
+	for await (const group of jsonRecords(textChunks(item, field))) yield group.map(documentOf);
+}
+
+/** Why a record without content is rejected. An object may wrap the list of the documents. */
+function emptyRule(record: DocumentRecord): string {
+	const lists = Object.entries(record).filter(([, value]) => Array.isArray(value));
+	const [[name, list] = []] = lists;
+	const isWrapper = lists.length === 1 && (list as unknown[]).some(isJsonObject);
+	return isWrapper
+		? `is one object whose list ${quoted(name)} holds the documents: give that list alone`
+		: 'has no ID, name, text, page, chunk, file ID or address';
+}
+
+/** Makes a document from a record. A record with a key or an ID may be empty. */
+function jsonDocument(item: Item, found: FoundDocument, naming: Naming): FoundDocument {
+	if (!found.key && !found.record.id && isWithoutContent(found.record))
+		item.refuse({ field: fieldName([], naming), rule: emptyRule(found.record) });
+	return Object.assign(found, readyRecord(item, found.record, naming));
+}
+
+/** Makes a document from a record with a text at `path`. The node uploads the text as a file. */
+function withText(
+	item: Item,
+	found: FoundDocument,
+	path: string,
+	position: string,
+	{ property, binary }: BinaryField,
+): FoundDocument {
+	const text = ownValue(found.record, path);
+	const field = `${position}: "${item.labelOf('textField')}"`;
+	if (!isText(text))
+		return item.refuse({ field, rule: `names ${quoted(path)}, which holds no text here` });
+	if (hasLoneSurrogate(text)) item.refuse({ field, rule: LONE_SURROGATE_RULE });
+	const rest: DocumentRecord = omit(found.record, path);
+	// Records of different files need different names.
+	const line = position.replace(' of the file', '').toLowerCase();
+	const name = isText(rest.name) ? rest.name : `${binary.fileName || property}, ${line}`;
+	return { ...found, ...textDocument(item, { ...rest, name }, text) };
+}

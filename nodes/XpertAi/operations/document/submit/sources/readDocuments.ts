@@ -1,0 +1,57 @@
+import { z } from 'zod';
+
+import { checkedKey, keyIfGiven, versionIn, wantsVersion } from '../../../../execution/identity';
+import type { Item } from '../../../../execution/item';
+import { SOURCES, type SourceValue } from '../fields';
+import { readAddress, stableAddress } from './addresses';
+import { readFields } from './fields';
+import { pathOfFile, readFile } from './files';
+import { type FoundDocument, keepingKey, type SourceDocuments, VERSION } from './found';
+import { readJson, readRecords } from './json';
+import { NAME, nameOfText, readText } from './text';
+
+const sourceValue = z.enum(Object.keys(SOURCES) as [SourceValue, ...SourceValue[]]);
+
+const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
+	text: (item) => readKeyed(item, readText, nameOfText, NAME),
+	files: (item) => readKeyed(item, readFile, pathOfFile, 'binaryPropertyName'),
+	addresses: (item) => readKeyed(item, readAddress, stableAddress, 'url'),
+	fields: (item) => readKeyed(item, readFields),
+	json: readJson,
+	records: readRecords,
+};
+
+/**
+ * Reads the documents of an item. The parameter "Documents From" selects the reader.
+ *
+ * @returns the documents; a file of records is read, and can throw, only when the caller iterates the result
+ * @throws NodeOperationError naming the field, the item and the requirement
+ */
+export function readDocuments(item: Item): SourceDocuments {
+	return READERS[item.setting('source', sourceValue)](item);
+}
+
+/**
+ * Reads the single document of an item, with its key and version.
+ *
+ * @param read may return the default key, so that it is not read a second time
+ * @param defaultKey returns the key if "Document Key" is empty
+ * @param name the node parameter to name in error messages about the default key
+ * @throws NodeOperationError if the item is rejected
+ */
+function readKeyed(
+	item: Item,
+	read: (item: Item) => FoundDocument,
+	defaultKey?: (item: Item) => string,
+	name = '',
+): FoundDocument[] {
+	const readKey = (found?: FoundDocument) =>
+		keyIfGiven(item, 'documentKey') ??
+		(defaultKey && checkedKey(item, found?.key ?? defaultKey(item), `"${item.labelOf(name)}"`));
+	return keepingKey(item, readKey, () => {
+		const version = versionIn(item, VERSION);
+		const lacksVersion = version === undefined && wantsVersion(item, VERSION);
+		const found = read(item);
+		return [{ ...found, key: readKey(found), version, lacksVersion }];
+	});
+}

@@ -1,0 +1,35 @@
+import { isEmpty, isNil } from 'lodash';
+
+import { identityText } from '../../../../execution/identity';
+import type { Item } from '../../../../execution/item';
+import { isFilled, isNothing, textIfGiven } from '../../../../execution/userInput';
+import { mapColumns } from './columns';
+import { settingsOf } from './documentSettings';
+import { textDocument } from './fileDocument';
+import type { FoundDocument } from './found';
+
+export const NAME = 'documentSettings.name';
+
+const FILES_MEANT = 'must not be empty. The items hold files: set Documents From to Files';
+
+export function readText(item: Item): FoundDocument {
+	if (!isEmpty(item.input.binary) && isNothing(item.resolve('text', '')))
+		item.refuseField('text', FILES_MEANT);
+	const text = item.filledText('text');
+	const { record, missingMetadata } = settingsOf(item);
+	const name = nameOfText(item);
+	return { ...textDocument(item, { ...record, name }, text), key: name, missingMetadata };
+}
+
+/** The name of a text document, from Document Settings or from a column such as `title`. It may be the key as well. */
+export function nameOfText(item: Item): string {
+	if (isFilled(item.node, NAME)) {
+		const isKey = !isFilled(item.node, 'documentKey');
+		return isKey ? identityText(item, NAME) : (textIfGiven(item, NAME) ?? '');
+	}
+	const { name } = mapColumns(item.input.json).fields;
+	const text = isNil(name) ? '' : String(name).trim();
+	const field = `"${item.labelOf(NAME)}"`;
+	const rule = 'must be given, as the item has no name and no title';
+	return text || item.refuse({ field, rule, fix: 'Add "Name" in Document Settings.' });
+}
