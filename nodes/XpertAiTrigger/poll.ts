@@ -7,7 +7,7 @@ import { apiError, callOrThrow, operationError } from '../XpertAi/execution/apiE
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { Reader } from '../XpertAi/execution/userInput';
 import { conversationRecord } from '../XpertAi/payloads/bodies';
-import { textIfAny } from '../XpertAi/payloads/common';
+import { isJsonObject, textIfAny } from '../XpertAi/payloads/common';
 import {
 	lastReply,
 	messagesOf,
@@ -16,27 +16,32 @@ import {
 	requestOf,
 	senderOf,
 	textOf,
-	waitsForPerson,
+	type ThreadMessage,
 	waitingMessage,
+	waitsForPerson,
 } from '../XpertAi/threads/thread';
-import type { ThreadMessage } from '../XpertAi/threads/thread';
-import { isJsonObject } from '../XpertAi/transport/answer';
 import { systemClock } from '../XpertAi/transport/clock';
 import { type Failure, failureMessage } from '../XpertAi/transport/failure';
-import { type Send, connectionOf } from '../XpertAi/transport/request';
+import { connectionOf, type Send } from '../XpertAi/transport/request';
 import {
 	correctMemory,
+	type FetchChanges,
+	type Memory,
 	newChanges,
 	nextMemory,
 	readChanges,
 	readFirstMemory,
+	type Reading,
 	readMemory,
 	timesOf,
 	triesOf,
 } from './changes';
-import type { FetchChanges, Memory, Reading } from './changes';
-import { triggerFields, triggerSettings } from './fields';
-import type { ConversationEvent, TriggerSettings } from './fields';
+import {
+	type ConversationEvent,
+	triggerFields,
+	triggerSettings,
+	type TriggerSettings,
+} from './fields';
 
 /**
  * Converts a conversation to a change. An invalid record becomes a change without an event, because `readChanges`

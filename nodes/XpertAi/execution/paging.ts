@@ -1,4 +1,4 @@
-import { isJsonObject } from '../transport/answer';
+import { isJsonObject } from '../payloads/common';
 
 export const PAGE_SIZE = 100;
 

@@ -1,23 +1,35 @@
 import { chunk, compact, find, findLast, isPlainObject } from 'lodash';
-import { NodeOperationError } from 'n8n-workflow';
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import {
+	type IDataObject,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	NodeOperationError,
+} from 'n8n-workflow';
 import { z } from 'zod';
 
-import { type Schema, freeForm } from '../payloads/common';
-import { isJsonObject } from '../transport/answer';
-import { IDS_PER_ADDRESS, buildPath } from '../transport/api';
+import { freeForm, isJsonObject, type Schema } from '../payloads/common';
+import { buildPath, IDS_PER_ADDRESS } from '../transport/api';
 import { loggingProgress } from '../transport/clock';
 import { multipartBody } from '../transport/multipart';
 import { connectionsOf } from '../transport/request';
-import { binaryOf, readUploadFile } from './binary';
-import { ADDITIONAL_FIELDS_JSON, TIMEOUT_SECONDS, type FieldValues } from './fields';
 import type { ItemError } from './apiError';
+import { binaryOf, readUploadFile } from './binary';
+import { ADDITIONAL_FIELDS_JSON, type FieldValues, TIMEOUT_SECONDS } from './fields';
 import { Item } from './item';
-import { isCoded, onlyReads, operationFields, simplified } from './operation';
-import type { DeclaredOperation, Execution, Operation, OperationBody, Resource } from './operation';
+import {
+	type DeclaredOperation,
+	type Execution,
+	isCoded,
+	onlyReads,
+	type Operation,
+	type OperationBody,
+	operationFields,
+	type Resource,
+	simplified,
+} from './operation';
 import { addHints, asJson, mayContinue, rawOutput, readOutput, replyOrFail } from './outputs';
 import { collectPages } from './paging';
-import { type Naming, fieldName, isNamedIn } from './userInput';
+import { fieldName, isNamedIn, type Naming } from './userInput';
 
 /**
  * Merges Additional Fields (JSON) into the request body, and checks the complete body.

@@ -15,32 +15,33 @@ import {
 	memoize,
 	truncate,
 } from 'lodash';
-import { isExpression, validateFieldType } from 'n8n-workflow';
-import type {
-	INode,
-	INodeProperties,
-	INodePropertyCollection,
-	NodeOperationError,
-	NodeParameterValueType,
-	NodePropertyTypes,
+import {
+	type INode,
+	type INodeProperties,
+	type INodePropertyCollection,
+	isExpression,
+	type NodeOperationError,
+	type NodeParameterValueType,
+	type NodePropertyTypes,
+	validateFieldType,
 } from 'n8n-workflow';
-import { z, type AnyZodObject, type ZodIssue, type ZodTypeAny } from 'zod';
+import { type AnyZodObject, z, type ZodIssue, type ZodTypeAny } from 'zod';
 
 import {
 	Converting,
 	EVERY_UUID,
+	hasLoneSurrogate,
+	isJsonObject,
+	isoText,
+	isUuid,
+	jsonValue,
 	LONE_SURROGATE_RULE,
 	type Schema,
 	UUID_RULE,
-	hasLoneSurrogate,
-	isUuid,
-	isoText,
-	jsonValue,
 } from '../payloads/common';
 import { hasLostDigits, missingValueIn } from '../payloads/identity';
-import { isJsonObject } from '../transport/answer';
-import { type FieldValues, filledOnly, isContainer, isIdField, splitList } from './fields';
 import { operationError } from './apiError';
+import { type FieldValues, filledOnly, isContainer, isIdField, splitList } from './fields';
 
 /** The path to a part of a value, outermost key first. */
 type JsonPath = Array<string | number>;

@@ -1,6 +1,6 @@
 import { hash } from 'crypto';
-
 import { attempt, cloneDeepWith, get, isDate, isError, isPlainObject, some } from 'lodash';
+import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -207,3 +207,7 @@ function sortKeys(value: unknown): unknown {
 	for (const key of Object.keys(value).sort()) sorted[key] = sortKeys(given[key]);
 	return sorted;
 }
+
+/** Whether a value is a JSON object (not an array, not null). */
+export const isJsonObject = (value: unknown): value is IDataObject =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -8,8 +8,9 @@ import type {
 } from 'n8n-workflow';
 
 import { callOrThrow, operationError } from '../execution/apiError';
-import { PAGE_SIZE, collectPages } from '../execution/paging';
-import { isJsonObject, listAnswer } from '../transport/answer';
+import { collectPages, PAGE_SIZE } from '../execution/paging';
+import { isJsonObject } from '../payloads/common';
+import { listAnswer } from '../transport/answer';
 import { connectionOf } from '../transport/request';
 
 /** What the editor asks of a list. */

@@ -2,11 +2,11 @@ import { compact, get, isString, maxBy, minBy, partition, startsWith } from 'lod
 import { z } from 'zod';
 
 import { conversationRecord } from '../payloads/bodies';
-import { eachOf, textIfAny } from '../payloads/common';
+import { eachOf, isJsonObject, textIfAny } from '../payloads/common';
 import { cachedByAccount } from '../transport/accounts';
-import { anyAnswer, isJsonObject } from '../transport/answer';
+import { anyAnswer } from '../transport/answer';
 import { API_ROOT, buildPath } from '../transport/api';
-import { type ApiClient, type Call, call, FOREIGN_PAUSE_MS, type Result } from '../transport/call';
+import { type ApiClient, call, type Call, FOREIGN_PAUSE_MS, type Result } from '../transport/call';
 import type { EventStream } from '../transport/eventStream';
 import { type Failure, isTokenRefused } from '../transport/failure';
 import type { ApiRequest } from '../transport/request';

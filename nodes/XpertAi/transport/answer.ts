@@ -3,11 +3,11 @@ import { DateTime } from 'luxon';
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { type Schema, eachOf, openObject } from '../payloads/common';
+import { eachOf, isJsonObject, openObject, type Schema } from '../payloads/common';
 import { systemClock } from './clock';
 import { readUrl } from './credential';
 import type { Failure } from './failure';
-import { cleanAnswer, titleOf, type Redact } from './sanitize';
+import { cleanAnswer, type Redact, titleOf } from './sanitize';
 
 /**
  * Parses an answer as JSON. Ignores the content type, because servers send even a number as `text/html`.
@@ -118,10 +118,6 @@ function reportedStatus(answer: unknown, status: number): number | undefined {
 	if (isInteger(statusCode) && inRange(Number(statusCode), 400, 600)) return Number(statusCode);
 	return success === false ? status : undefined;
 }
-
-/** Whether a value is a JSON object (not an array, not null). */
-export const isJsonObject = (value: unknown): value is IDataObject =>
-	typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Reasons in plain words for PostgreSQL error codes that a real server has sent. */
 const DATABASE_REASONS: Record<string, string> = {

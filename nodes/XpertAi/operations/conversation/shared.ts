@@ -1,10 +1,10 @@
 import { isEmpty } from 'lodash';
-
 import { z } from 'zod';
 
 import { splitList, textField } from '../../execution/fields';
 import type { Precheck, PrecheckResult } from '../../execution/operation';
-import { isJsonObject, recordAbout } from '../../transport/answer';
+import { isJsonObject } from '../../payloads/common';
+import { recordAbout } from '../../transport/answer';
 import { buildPath } from '../../transport/api';
 
 /** The fields that Simplify keeps of a conversation. */

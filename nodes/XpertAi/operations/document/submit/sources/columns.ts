@@ -2,9 +2,8 @@ import { groupBy, isNil } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
 import { type Naming, typedValue } from '../../../../execution/userInput';
-import { isUuid } from '../../../../payloads/common';
+import { isJsonObject, isUuid } from '../../../../payloads/common';
 import { documentFields } from '../../../../pickers/documentFields';
-import { isJsonObject } from '../../../../transport/answer';
 import { parserFields } from '../../../shared/fields';
 
 export const DOCUMENT_FIELDS = documentFields.map((field) =>
