@@ -11,30 +11,27 @@ import {
 	set,
 } from 'lodash';
 import { DateTime } from 'luxon';
-import { isExpression } from 'n8n-workflow';
-import type { IExecuteFunctions, INode, NodeParameterValueType } from 'n8n-workflow';
+import {
+	type IExecuteFunctions,
+	type INode,
+	isExpression,
+	type NodeParameterValueType,
+} from 'n8n-workflow';
 
 import { jsonValue } from '../payloads/common';
 import {
-	type IdentityRule,
-	MissingPart,
 	canonicalKey,
 	hasLostDigits,
+	type IdentityRule,
 	identityValue,
 	keyRule,
+	MissingPart,
 	missingValueIn,
 	standsForMissing,
 } from '../payloads/identity';
 import { parseTemplate, partsOf } from '../payloads/template';
-import {
-	LOST_DIGITS,
-	type Reader,
-	givenFor,
-	isFilled,
-	isNothing,
-	quoted,
-	typedValue,
-} from './userInput';
+import { givenFor, isFilled, isNothing } from './given';
+import { LOST_DIGITS, quoted, type Reader, typedValue } from './userInput';
 
 /** Where a parameter is read: an item of an execution. */
 interface Place {

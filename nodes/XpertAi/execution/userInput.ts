@@ -9,7 +9,6 @@ import {
 	isEmpty,
 	isEqual,
 	isError,
-	isNil,
 	isPlainObject,
 	mapValues,
 	memoize,
@@ -30,7 +29,6 @@ import { type AnyZodObject, z, type ZodIssue, type ZodTypeAny } from 'zod';
 import {
 	Converting,
 	EVERY_UUID,
-	hasLoneSurrogate,
 	isJsonObject,
 	isoText,
 	isUuid,
@@ -42,9 +40,20 @@ import {
 import { hasLostDigits, missingValueIn } from '../payloads/identity';
 import { operationError } from './apiError';
 import { type FieldValues, filledOnly, isContainer, isIdField, splitList } from './fields';
+import {
+	findPath,
+	givenFor,
+	isBlank,
+	isBroken,
+	isFilled,
+	isFixedExpression,
+	isNothing,
+	isUnsendable,
+	locatorValue,
+} from './given';
 
 /** The path to a part of a value, outermost key first. */
-type JsonPath = Array<string | number>;
+export type JsonPath = Array<string | number>;
 
 /** Tells error messages how to name the parts of a value. */
 export interface Naming {
@@ -531,26 +540,6 @@ function stringified(value: unknown): string | undefined {
 	return typeof text === 'string' ? text : undefined;
 }
 
-/** Returns the path of the first matching part of a value. Calls `toJSON` before the match, e.g. on dates. */
-export function findPath(value: unknown, fits: (part: unknown) => boolean): JsonPath | undefined {
-	const toJson: unknown = get(value, 'toJSON');
-	const part: unknown = typeof toJson === 'function' ? toJson.call(value) : value;
-	if (fits(part)) return [];
-	if (typeof part !== 'object' || part === null) return undefined;
-	for (const [name, inner] of Object.entries(part)) {
-		const path = findPath(inner, fits);
-		if (path) return [Array.isArray(part) ? Number(name) : name, ...path];
-	}
-	return undefined;
-}
-
-const isBroken = (text: unknown) => typeof text === 'string' && hasLoneSurrogate(text);
-
-const isUnsendable = (part: unknown) =>
-	(typeof part === 'number' && !Number.isFinite(part)) ||
-	isBroken(part) ||
-	(isPlainObject(part) && Object.keys(part as object).some(isBroken));
-
 /**
  * Returns the ID in the value of an ID field. In a web address, the last UUID is the ID. A UUID in capital letters is
  * returned in small letters, because servers compare some IDs as text.
@@ -587,35 +576,6 @@ const idInAddress = (text: string): string =>
 const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
 
 /**
- * Returns the value of a resource locator, without its display name. The display name can look like an expression.
- * Other parameters stay unchanged.
- */
-const locatorValue = (parameter: unknown): unknown =>
-	isJsonObject(parameter) && parameter.__rl === true ? parameter.value : parameter;
-
-/** Whether a parameter is empty. The empty values are `''`, null and undefined. */
-export function isNothing(parameter: unknown): boolean {
-	const value = locatorValue(parameter);
-	return value === '' || isNil(value);
-}
-
-/** Whether a parameter is empty, or a text of nothing but blanks. */
-function isBlank(parameter: unknown): boolean {
-	const value = locatorValue(parameter);
-	return isNil(value) || (typeof value === 'string' && value.trim() === '');
-}
-
-/** Returns the value of a parameter before n8n resolves expressions. */
-export const givenFor = ({ parameters }: Pick<INode, 'parameters'>, name: string): unknown =>
-	locatorValue(get(parameters, name));
-
-/** Whether the user filled in a parameter. A lone `=` does not count. */
-export function isFilled(node: INode, name: string): boolean {
-	const given = givenFor(node, name) ?? '';
-	return typeof given !== 'string' || !['', '='].includes(given.trim());
-}
-
-/**
  * Reads and trims an optional text; undefined if the user left the field empty.
  *
  * @throws NodeOperationError if the result of an expression is empty
@@ -626,21 +586,3 @@ export function textIfGiven(item: Reader, name: string): string | undefined {
 	if (text === '') item.refuseIfExpression(name);
 	return text;
 }
-
-/** Matches a variable or function of n8n expressions. Other `{{ }}` templates, e.g. Jinja, rarely contain these. */
-const VARIABLE =
-	/\$(?:\(|(?:json|binary|input|node|items?|from(?:AI|ai)|now|today|workflow|execution(?:Id)?|vars|env|secrets|(?:item|run)Index|prevNode|parameter|data|nodeVersion|jmespath|if|ifEmpty|max|min|agentInfo|getPairedItem)\b)/;
-
-/** Matches an n8n expression without braces, such as `$json.text`. */
-const WITHOUT_BRACES =
-	/^\$(?:(?:json|binary|input)[.[]|\((['"`])[^'"`]*\1\)\.(?:item|first|last|all)\b)\S*$/;
-
-/** Whether a Fixed parameter contains an expression. n8n does not resolve expressions in Fixed parameters. */
-const isFixedExpression = (part: unknown): boolean =>
-	typeof part === 'string' &&
-	!part.startsWith('=') &&
-	(WITHOUT_BRACES.test(part.trim()) ||
-		part.match(BRACED)?.some((code) => VARIABLE.test(code)) === true);
-
-/** Matches double braces with their content. The content excludes `{{`, so that matching takes linear time. */
-const BRACED = /\{\{((?:(?!\{\{)[^])*?)\}\}/g;

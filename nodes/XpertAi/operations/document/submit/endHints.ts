@@ -1,8 +1,8 @@
 import { compact, sumBy } from 'lodash';
 import { isExpression } from 'n8n-workflow';
 
+import { givenFor } from '../../../execution/given';
 import { wantsVersion } from '../../../execution/identity';
-import { givenFor } from '../../../execution/userInput';
 import type { MemoryFailures } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failure';
 import { SourceRun } from './sourceRun';

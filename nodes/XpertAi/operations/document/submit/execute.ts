@@ -1,11 +1,12 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { AnyZodObject } from 'zod';
 
+import { isFilled } from '../../../execution/given';
 import { refuseFixedVersion, sourceOf } from '../../../execution/identity';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints, isInLoop, mayContinue, readOutput } from '../../../execution/outputs';
-import { isFilled, quoted } from '../../../execution/userInput';
+import { quoted } from '../../../execution/userInput';
 import { systemClock } from '../../../transport/clock';
 import { addEndHints, addMemoryHints, addMirroredHint } from './endHints';
 import { disableMissing } from './gone';

@@ -6,8 +6,9 @@ import {
 	type NodeTypeAndVersion,
 } from 'n8n-workflow';
 
+import { givenFor } from '../../../execution/given';
 import type { Item } from '../../../execution/item';
-import { chosenId, givenFor, quoted } from '../../../execution/userInput';
+import { chosenId, quoted } from '../../../execution/userInput';
 import { canonicalKey } from '../../../payloads/identity';
 
 type Operation = 'findChanges' | 'submit';

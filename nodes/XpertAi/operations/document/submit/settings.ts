@@ -3,12 +3,13 @@ import { isExpression } from 'n8n-workflow';
 import { type AnyZodObject, z } from 'zod';
 
 import type { FieldValues } from '../../../execution/fields';
+import { findPath } from '../../../execution/given';
 import type { sourceOf } from '../../../execution/identity';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import type { AnswerOutput } from '../../../execution/outputs';
 import { timeoutSeconds } from '../../../execution/runOperation';
-import { findPath, Reader } from '../../../execution/userInput';
+import { Reader } from '../../../execution/userInput';
 import type { MemoryPlace } from '../../../ingest/memory';
 import { derivedId, finite } from '../../../payloads/common';
 import { buildPath } from '../../../transport/api';

@@ -2,9 +2,10 @@ import { isNil, mapValues, memoize, omitBy, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldValues } from '../../../../execution/fields';
+import { isFilled } from '../../../../execution/given';
 import { presentOrEmpty } from '../../../../execution/identity';
 import type { Item } from '../../../../execution/item';
-import { fieldName, groupSchema, isFilled } from '../../../../execution/userInput';
+import { fieldName, groupSchema } from '../../../../execution/userInput';
 import { isJsonObject } from '../../../../payloads/common';
 import { documentWith } from '../../../../payloads/document';
 import { DOCUMENT_FIELDS, DOCUMENT_NAMING, mapColumns } from './columns';

@@ -1,8 +1,9 @@
 import { isEmpty, isNil } from 'lodash';
 
+import { isFilled, isNothing } from '../../../../execution/given';
 import { identityText } from '../../../../execution/identity';
 import type { Item } from '../../../../execution/item';
-import { isFilled, isNothing, textIfGiven } from '../../../../execution/userInput';
+import { textIfGiven } from '../../../../execution/userInput';
 import { mapColumns } from './columns';
 import { settingsOf } from './documentSettings';
 import { textDocument } from './fileDocument';
