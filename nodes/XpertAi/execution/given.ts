@@ -2,7 +2,7 @@ import { get, isNil, isPlainObject } from 'lodash';
 import type { INode } from 'n8n-workflow';
 
 import { hasLoneSurrogate, isJsonObject } from '../payloads/common';
-import type { JsonPath } from './userInput';
+import type { JsonPath } from './issueText';
 
 /** Returns the path of the first matching part of a value. Calls `toJSON` before the match, e.g. on dates. */
 export function findPath(value: unknown, fits: (part: unknown) => boolean): JsonPath | undefined {

@@ -31,7 +31,8 @@ import {
 } from '../payloads/identity';
 import { parseTemplate, partsOf } from '../payloads/template';
 import { givenFor, isFilled, isNothing } from './given';
-import { LOST_DIGITS, quoted, type Reader, typedValue } from './userInput';
+import { quoted } from './issueText';
+import { LOST_DIGITS, type Reader, typedValue } from './userInput';
 
 /** Where a parameter is read: an item of an execution. */
 interface Place {

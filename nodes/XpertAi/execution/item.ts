@@ -1,20 +1,22 @@
 import { attempt, isUndefined, omitBy, pick, pickBy } from 'lodash';
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-import type {
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeProperties,
+import {
+	type IDataObject,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeProperties,
+	NodeApiError,
+	NodeOperationError,
 } from 'n8n-workflow';
 
 import { EVERY_UUID } from '../payloads/common';
 import type { Call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import type { Connection } from '../transport/request';
+import { apiError, callOrThrow, type HintContext, type ItemError, type NamedId } from './apiError';
 import { isIdField } from './fields';
-import { type HintContext, type ItemError, type NamedId, apiError, callOrThrow } from './apiError';
 import { resolveParameter } from './identity';
-import { Reader, chosenId, fieldName } from './userInput';
+import { fieldName } from './issueText';
+import { chosenId, Reader } from './userInput';
 
 /** An input item. Reads the parameters of the operation, sends requests, and creates outputs and errors. */
 export class Item extends Reader {

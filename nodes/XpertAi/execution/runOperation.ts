@@ -15,6 +15,7 @@ import { connectionsOf } from '../transport/request';
 import type { ItemError } from './apiError';
 import { binaryOf, readUploadFile } from './binary';
 import { ADDITIONAL_FIELDS_JSON, type FieldValues, TIMEOUT_SECONDS } from './fields';
+import { fieldName, isNamedIn, type Naming } from './issueText';
 import { Item } from './item';
 import {
 	type DeclaredOperation,
@@ -29,7 +30,6 @@ import {
 } from './operation';
 import { addHints, asJson, mayContinue, rawOutput, readOutput, replyOrFail } from './outputs';
 import { collectPages } from './paging';
-import { fieldName, isNamedIn, type Naming } from './userInput';
 
 /**
  * Merges Additional Fields (JSON) into the request body, and checks the complete body.

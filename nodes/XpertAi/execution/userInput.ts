@@ -3,16 +3,13 @@ import {
 	compact,
 	defaults,
 	findKey,
-	findLastIndex,
 	get,
 	identity,
 	isEmpty,
 	isEqual,
 	isError,
-	isPlainObject,
 	mapValues,
 	memoize,
-	truncate,
 } from 'lodash';
 import {
 	type INode,
@@ -51,23 +48,15 @@ import {
 	isUnsendable,
 	locatorValue,
 } from './given';
-
-/** The path to a part of a value, outermost key first. */
-export type JsonPath = Array<string | number>;
-
-/** Tells error messages how to name the parts of a value. */
-export interface Naming {
-	/** The fields of the node that form the value. If set, messages show display names instead of JSON keys. */
-	fields?: INodeProperties[];
-	/** The path to the value within `fields`, e.g. `['options', 'timeout']`. */
-	within?: JsonPath;
-	/** Maps paths in the value to field names, e.g. `assistant.id` to `assistantId`. */
-	fieldByPath?: Record<string, string>;
-	/** The content of Additional Fields (JSON). Messages name parts of this content by JSON path. */
-	additional?: object;
-	/** The display name of the whole value. */
-	parameter?: string;
-}
+import {
+	fieldName,
+	fieldsAlong,
+	type Naming,
+	quoted,
+	ruleOf,
+	stringified,
+	valueAt,
+} from './issueText';
 
 /** Why the node rejects a value from the user. */
 interface InputIssue {
@@ -448,97 +437,6 @@ const unlessEmptyList = (raw: unknown) => (isEqual(raw, []) ? undefined : raw);
 
 /** Turns an empty object or list into undefined, because servers would store the empty value. */
 const ifFilled = (values: object) => (isEmpty(values) ? undefined : values);
-
-function ruleOf(issue: ZodIssue): string {
-	switch (issue.code) {
-		case 'invalid_type':
-			if (issue.received === 'undefined') return 'is missing';
-			// For an enum, `expected` lists the values, e.g. `'confirm' | 'reject'`.
-			return issue.expected.includes("'")
-				? `must be one of ${issue.expected.replaceAll("'", '').replaceAll(' | ', ', ')}`
-				: `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
-		case 'invalid_enum_value':
-			return `must be one of ${issue.options.join(', ')}`;
-		case 'too_small':
-			if (issue.type !== 'number') return 'must not be empty';
-			return `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
-		case 'too_big':
-			return `must be at most ${issue.maximum}`;
-		default:
-			return issue.message;
-	}
-}
-
-const TYPE_NAMES: Record<string, string> = {
-	integer: 'a whole number',
-	number: 'a number',
-	string: 'text',
-	boolean: 'true or false',
-	array: 'a list (JSON array)',
-	object: 'an object (JSON)',
-};
-
-/** Returns the name of a part of a value for messages, e.g. `"Top K" in "Recall"`. */
-export function fieldName(path: JsonPath, naming: Naming): string {
-	const { fields, within = [], fieldByPath = {}, additional } = naming;
-	const { parameter = fields ? 'Fields' : 'JSON Body' } = naming;
-	if (path.length > 0 && isNamedIn(additional, path))
-		return `"Additional Fields (JSON)" at ${pathText(path)}`;
-	if (!fields) return `"${parameter}"${path.length > 0 ? ` at ${pathText(path)}` : ''}`;
-	const ends = path.map((_, end) => path.slice(0, end + 1).join('.'));
-	const own = findLastIndex(ends, (key) => Object.hasOwn(fieldByPath, key));
-	const field = fieldByPath[ends[own] ?? ''];
-	const known = field === undefined ? path : [...field.split('.'), ...path.slice(own + 1)];
-	const names = fieldsAlong([...within, ...known], fields).map((one) => `"${one.displayName}"`);
-	return names.reverse().join(' in ') || `"${parameter}"`;
-}
-
-/** Formats a path as in code, e.g. `rows[0].name`. */
-function pathText(path: JsonPath): string {
-	const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`));
-	return parts.join('').replace(/^\./, '');
-}
-
-/** Whether a JSON value sets the part at a path. `{ a: null }` also sets `a.b`, because null replaces all of `a`. */
-export function isNamedIn(value: unknown, [key, ...rest]: JsonPath): boolean {
-	if (key === undefined || !isPlainObject(value)) return value !== undefined;
-	return Object.hasOwn(value as object, key) && isNamedIn(get(value, [key]), rest);
-}
-
-/** Returns the fields along a path, outermost first. */
-function fieldsAlong(
-	path: JsonPath,
-	level: INodeProperties[],
-): Array<INodeProperties | { displayName: string }> {
-	const [key, ...rest] = path;
-	if (key === undefined) return [];
-	const isThis = (one: object): one is INodeProperties => 'type' in one && get(one, 'name') === key;
-	const inGroups = () => level.filter(isContainer).flatMap(({ options = [] }) => options);
-	const found = level.find(isThis) ?? inGroups().find(isThis);
-	// Skip row indexes and the key `values`. The n8n panel does not show them.
-	if (typeof key === 'number' || (!found && key === 'values' && level.length > 0))
-		return fieldsAlong(rest, level);
-	if (!found) return [{ displayName: pathText(path) }];
-	const inside = (found.options ?? []).flatMap((one) => ('values' in one ? one.values : one));
-	const below = fieldsAlong(rest, inside as INodeProperties[]);
-	return isContainer(found) && below.length > 0 ? below : [found, ...below];
-}
-
-const valueAt = (value: unknown, path: JsonPath): unknown =>
-	path.length > 0 ? get(value, path) : value;
-
-/** Formats a value for a message, in at most 80 characters. */
-export function quoted(value: unknown): string {
-	const text = typeof value === 'object' ? stringified(value) : String(value);
-	const shown = typeof value === 'string' ? `"${value.toWellFormed()}"` : text;
-	return truncate(shown ?? 'a value that has no JSON', { length: 80 });
-}
-
-/** Returns the JSON text of a value, or undefined if the value has none. */
-function stringified(value: unknown): string | undefined {
-	const text: unknown = attempt(() => JSON.stringify(value));
-	return typeof text === 'string' ? text : undefined;
-}
 
 /**
  * Returns the ID in the value of an ID field. In a web address, the last UUID is the ID. A UUID in capital letters is

@@ -3,10 +3,10 @@ import type { AnyZodObject } from 'zod';
 
 import { isFilled } from '../../../execution/given';
 import { refuseFixedVersion, sourceOf } from '../../../execution/identity';
+import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints, isInLoop, mayContinue, readOutput } from '../../../execution/outputs';
-import { quoted } from '../../../execution/userInput';
 import { systemClock } from '../../../transport/clock';
 import { addEndHints, addMemoryHints, addMirroredHint } from './endHints';
 import { disableMissing } from './gone';

@@ -7,8 +7,9 @@ import {
 } from 'n8n-workflow';
 
 import { givenFor } from '../../../execution/given';
+import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
-import { chosenId, quoted } from '../../../execution/userInput';
+import { chosenId } from '../../../execution/userInput';
 import { canonicalKey } from '../../../payloads/identity';
 
 type Operation = 'findChanges' | 'submit';

@@ -24,6 +24,7 @@ import { z } from 'zod';
 import type { HintContext, ItemError, StatusHints } from '../../../execution/apiError';
 import { readUploadFile } from '../../../execution/binary';
 import type { FieldValues } from '../../../execution/fields';
+import { quoted } from '../../../execution/issueText';
 import { type Item, redactIds } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import {
@@ -43,7 +44,6 @@ import {
 	forEachItem,
 	timeoutSeconds,
 } from '../../../execution/runOperation';
-import { quoted } from '../../../execution/userInput';
 import { cancelRunById } from '../../../runs/cancelRun';
 import { type Client, withDeadline } from '../../../runs/client';
 import { openByKey, openNew } from '../../../runs/openConversation';

@@ -2,8 +2,9 @@ import { isEmpty, pick } from 'lodash';
 
 import type { FieldValues } from '../../../../execution/fields';
 import { presentOrEmpty } from '../../../../execution/identity';
+import { fieldName, type Naming } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
-import { fieldName, groupSchema, type Naming } from '../../../../execution/userInput';
+import { groupSchema } from '../../../../execution/userInput';
 import { isJsonObject } from '../../../../payloads/common';
 import { documentWith } from '../../../../payloads/document';
 import { parserFields } from '../../../shared/fields';

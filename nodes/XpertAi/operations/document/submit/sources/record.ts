@@ -1,7 +1,7 @@
 import { isEmpty, isNil, mapValues, omitBy } from 'lodash';
 
+import { fieldName, type Naming } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
-import { fieldName, type Naming } from '../../../../execution/userInput';
 import { utcText, withSortedKeys } from '../../../../payloads/common';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { RECORD_NAMING } from './documentSettings';
