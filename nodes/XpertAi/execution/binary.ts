@@ -2,9 +2,9 @@ import { attempt, get, isError, uniq } from 'lodash';
 import type { IBinaryData } from 'n8n-workflow';
 
 import type { UploadFile } from '../transport/multipart';
+import { namesValue } from './fieldSchemas';
 import { quoted } from './issueText';
 import type { Item } from './item';
-import { namesValue } from './userInput';
 
 export const MIME_TYPES: Record<string, string> = {
 	csv: 'text/csv',

@@ -30,9 +30,10 @@ import {
 	standsForMissing,
 } from '../payloads/identity';
 import { parseTemplate, partsOf } from '../payloads/template';
+import { LOST_DIGITS, typedValue } from './fieldSchemas';
 import { givenFor, isFilled, isNothing } from './given';
 import { quoted } from './issueText';
-import { LOST_DIGITS, type Reader, typedValue } from './userInput';
+import type { Reader } from './userInput';
 
 /** Where a parameter is read: an item of an execution. */
 interface Place {

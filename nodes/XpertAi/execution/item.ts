@@ -14,9 +14,10 @@ import type { Failure } from '../transport/failure';
 import type { Connection } from '../transport/request';
 import { apiError, callOrThrow, type HintContext, type ItemError, type NamedId } from './apiError';
 import { isIdField } from './fields';
+import { chosenId } from './fieldSchemas';
 import { resolveParameter } from './identity';
 import { fieldName } from './issueText';
-import { chosenId, Reader } from './userInput';
+import { Reader } from './userInput';
 
 /** An input item. Reads the parameters of the operation, sends requests, and creates outputs and errors. */
 export class Item extends Reader {

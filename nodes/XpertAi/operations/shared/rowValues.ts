@@ -2,8 +2,8 @@ import { isNil, truncate } from 'lodash';
 import { DateTime } from 'luxon';
 
 import { type FieldValues, splitList } from '../../execution/fields';
+import { typedValue } from '../../execution/fieldSchemas';
 import type { Item } from '../../execution/item';
-import { typedValue } from '../../execution/userInput';
 import { utcText } from '../../payloads/common';
 import { MissingPart } from '../../payloads/identity';
 import type { RowType } from './fields';

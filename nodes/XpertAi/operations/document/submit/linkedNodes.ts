@@ -6,10 +6,10 @@ import {
 	type NodeTypeAndVersion,
 } from 'n8n-workflow';
 
+import { chosenId } from '../../../execution/fieldSchemas';
 import { givenFor } from '../../../execution/given';
 import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
-import { chosenId } from '../../../execution/userInput';
 import { canonicalKey } from '../../../payloads/identity';
 
 type Operation = 'findChanges' | 'submit';

@@ -4,12 +4,12 @@ import { z } from 'zod';
 
 import { binariesOf } from '../../../execution/binary';
 import type { FieldValues } from '../../../execution/fields';
+import { typedValue } from '../../../execution/fieldSchemas';
 import { checkedKey, conversationKeyOf, refuseMissing } from '../../../execution/identity';
 import { fieldName, isNamedIn, type Naming } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { isInLoop, isTool, readOutput } from '../../../execution/outputs';
 import { mergeAdditionalFields } from '../../../execution/runOperation';
-import { typedValue } from '../../../execution/userInput';
 import { changedArguments, runBodies } from '../../../payloads/bodies';
 import { derivedId } from '../../../payloads/common';
 import { missingValueIn, standsForMissing } from '../../../payloads/identity';

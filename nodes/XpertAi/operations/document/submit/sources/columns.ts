@@ -1,8 +1,8 @@
 import { groupBy, isNil } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
+import { typedValue } from '../../../../execution/fieldSchemas';
 import type { Naming } from '../../../../execution/issueText';
-import { typedValue } from '../../../../execution/userInput';
 import { isJsonObject, isUuid } from '../../../../payloads/common';
 import { documentFields } from '../../../../pickers/documentFields';
 import { parserFields } from '../../../shared/fields';

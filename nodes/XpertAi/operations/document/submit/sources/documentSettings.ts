@@ -1,10 +1,10 @@
 import { isEmpty, pick } from 'lodash';
 
 import type { FieldValues } from '../../../../execution/fields';
+import { groupSchema } from '../../../../execution/fieldSchemas';
 import { presentOrEmpty } from '../../../../execution/identity';
 import { fieldName, type Naming } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
-import { groupSchema } from '../../../../execution/userInput';
 import { isJsonObject } from '../../../../payloads/common';
 import { documentWith } from '../../../../payloads/document';
 import { parserFields } from '../../../shared/fields';

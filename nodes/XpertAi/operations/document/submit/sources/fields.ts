@@ -2,11 +2,11 @@ import { isNil, mapValues, memoize, omitBy, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldValues } from '../../../../execution/fields';
+import { groupSchema } from '../../../../execution/fieldSchemas';
 import { isFilled } from '../../../../execution/given';
 import { presentOrEmpty } from '../../../../execution/identity';
 import { fieldName } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
-import { groupSchema } from '../../../../execution/userInput';
 import { isJsonObject } from '../../../../payloads/common';
 import { documentWith } from '../../../../payloads/document';
 import { DOCUMENT_FIELDS, DOCUMENT_NAMING, mapColumns } from './columns';

@@ -1,0 +1,196 @@
+import { identity, isEmpty, isEqual, memoize } from 'lodash';
+import {
+	type INodeProperties,
+	type INodePropertyCollection,
+	type NodePropertyTypes,
+	validateFieldType,
+} from 'n8n-workflow';
+import { z, type ZodTypeAny } from 'zod';
+
+import {
+	Converting,
+	EVERY_UUID,
+	isJsonObject,
+	isoText,
+	isUuid,
+	jsonValue,
+	LONE_SURROGATE_RULE,
+	UUID_RULE,
+} from '../payloads/common';
+import { hasLostDigits, missingValueIn } from '../payloads/identity';
+import { type FieldValues, filledOnly, isContainer, isIdField, splitList } from './fields';
+import { isBlank, isBroken, isNothing } from './given';
+
+/** Converts a value to the type of its field, if possible. */
+export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
+	if (type === 'string') {
+		const text = isoText(raw);
+		return typeof text === 'number' || typeof text === 'boolean' ? String(text) : text;
+	}
+	if (typeof raw !== 'string' || raw.trim() === '') return raw;
+	const parsed = validateFieldType('value', raw, type);
+	return parsed.valid ? parsed.newValue : raw;
+}
+
+/**
+ * Returns a schema that converts and checks values. An empty value becomes undefined.
+ *
+ * @param flawOf returns why the value is invalid; false if the value is valid
+ */
+const converted = (
+	convert: (raw: unknown) => unknown = identity,
+	flawOf: (value: unknown, raw: unknown) => string | false = () => false,
+) =>
+	new Converting(z.unknown(), (raw, refuse) => {
+		const value = isNothing(raw) ? undefined : convert(raw);
+		const flaw = flawOf(value, raw);
+		if (flaw) refuse(flaw);
+		return value;
+	});
+
+export const textValue = z.string().default('');
+
+export const LOST_DIGITS = 'must be text, as so large a number has lost its last digits';
+
+/** Converts numbers, booleans and dates to text. Rejects rounded integers and lone surrogates. */
+const stringSchema = converted(
+	(raw) => typedValue('string', raw),
+	(_, raw) => (hasLostDigits(raw) && LOST_DIGITS) || (isBroken(raw) && LONE_SURROGATE_RULE),
+);
+
+/** The schema of a required text. A text of blanks is an empty text. */
+const filledString = z.preprocess((raw) => (isBlank(raw) ? undefined : raw), stringSchema);
+
+/** Splits a comma-separated text into a list. A missing value gives an empty list. */
+const asList = (raw: unknown) => (typeof raw === 'string' ? splitList(raw) : (raw ?? []));
+
+/** The rule of an ID that may be any text, with a few exceptions. All other IDs have `UUID_RULE`. */
+const CHOSEN_ID_RULE = 'must be an ID';
+
+export const isIdRule = (rule: string) => rule === UUID_RULE || rule === CHOSEN_ID_RULE;
+
+export const idsValue = z.preprocess(
+	asList,
+	z
+		.array(
+			z
+				.unknown()
+				.transform(chosenId)
+				.pipe(
+					z.string().refine(
+						(id) => isId(id),
+						(id) => ({ message: UUID_RULE, params: { value: id } }),
+					),
+				),
+		)
+		.min(1),
+);
+
+/** The schema of a list of binary field names. Names must not be empty. */
+export const namesValue = z.preprocess(asList, z.array(z.string().trim().min(1)));
+
+/** Returns the schema of a field. The schema converts values, because an expression may return any type. */
+export const fieldSchema = memoize((field: INodeProperties): ZodTypeAny => {
+	const ofType = isIdField(field) ? idSchema : TYPE_SCHEMAS[field.type];
+	return ofType?.(field, field.typeOptions) ?? converted();
+});
+
+const idSchema = ({ name }: INodeProperties) =>
+	converted(
+		(raw) => chosenId(raw) || undefined,
+		(id) =>
+			typeof id === 'string' &&
+			!isId(id, name) &&
+			(name === CHOSEN_ID ? CHOSEN_ID_RULE : UUID_RULE),
+	);
+
+const ifGiven = (schema: ZodTypeAny) => converted().pipe(schema.optional());
+
+type TypeOptions = INodeProperties['typeOptions'];
+
+/** Creates the schema of a field, by field type. A field type that is missing here accepts any value. */
+const TYPE_SCHEMAS: Partial<
+	Record<NodePropertyTypes, (field: INodeProperties, options: TypeOptions) => ZodTypeAny>
+> = {
+	json: () => jsonValue,
+	// n8n does not check `maxValue` for the result of an expression, so the schema does.
+	number: (_, { maxValue = Infinity } = {}) =>
+		converted(
+			(raw) => typedValue('number', raw),
+			(value) => typeof value === 'number' && value > maxValue && `must be at most ${maxValue}`,
+		),
+	boolean: () => converted((raw) => typedValue('boolean', raw)),
+	string: ({ required }, { multipleValues } = {}) => {
+		if (multipleValues) return converted();
+		return required ? filledString : stringSchema;
+	},
+	multiOptions: () => ifGiven(z.array(z.string())),
+	// An expression may return the whole collection, as an object or as JSON text.
+	collection: ({ options }) => {
+		const group = groupSchema(options as INodeProperties[]).transform(ifFilled);
+		return jsonValue.pipe(converted(unlessEmptyList)).pipe(group.optional());
+	},
+	fixedCollection: ({ options }, { multipleValues } = {}) => {
+		const [{ name, values }] = options as [INodePropertyCollection];
+		const row = groupSchema(values);
+		const rows = z.array(row).transform((all) => ifFilled(all.filter((one) => !isEmpty(one))));
+		const content = z.object({ [name]: (multipleValues ? rows : row).optional() });
+		return ifGiven(content.transform((raw): unknown => raw[name]));
+	},
+};
+
+/**
+ * Returns the schema of an object with the values of `fields`. Removes empty values. Takes the values out of containers
+ * such as `additionalFields` (see `isContainer`).
+ */
+export const groupSchema = memoize((fields: INodeProperties[]) => {
+	const shape = Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]));
+	return new Converting(z.object(shape), (given) => {
+		const parts = fields.map((field) => {
+			const value: unknown = given[field.name];
+			return isContainer(field) ? (value as FieldValues) : { [field.name]: value };
+		});
+		return filledOnly(Object.assign({}, ...parts) as FieldValues);
+	});
+});
+
+/** Some expressions and generated workflows give an empty list for a collection without fields. */
+const unlessEmptyList = (raw: unknown) => (isEqual(raw, []) ? undefined : raw);
+
+/** Turns an empty object or list into undefined, because servers would store the empty value. */
+const ifFilled = (values: object) => (isEmpty(values) ? undefined : values);
+
+/**
+ * Returns the ID in the value of an ID field. In a web address, the last UUID is the ID. A UUID in capital letters is
+ * returned in small letters, because servers compare some IDs as text.
+ */
+export function chosenId(raw: unknown): unknown {
+	const value = isJsonObject(raw) && 'value' in raw ? raw.value : raw;
+	const given = typeof value === 'number' ? String(value) : value;
+	if (typeof given !== 'string') return given;
+	const id = idInAddress(given.trim());
+	return isUuid(id) ? id.toLowerCase() : id;
+}
+
+/** This ID parameter does not require a UUID, because clients can choose thread IDs. */
+const CHOSEN_ID = 'threadId';
+
+/**
+ * Whether an ID is valid. A UUID is always valid. A thread ID may be any text, except:
+ * - a text with a lone surrogate, which a URL cannot contain;
+ * - `.` and `..`, which would change the path of the URL;
+ * - a text for a missing value, e.g. `undefined`;
+ * - a web address.
+ *
+ * @param name the name of the ID parameter
+ */
+function isId(id: string, name?: string): boolean {
+	if (isUuid(id) || name !== CHOSEN_ID) return isUuid(id);
+	return !isBroken(id) && missingValueIn(id) === undefined && !/^\.\.?$/.test(id) && !isAddress(id);
+}
+
+/** Returns the last UUID of a web address. A text that is no web address stays unchanged. */
+const idInAddress = (text: string): string =>
+	(isAddress(text) ? text.match(EVERY_UUID)?.at(-1) : undefined) ?? text;
+
+const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
