@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 import { apiError, callOrThrow, operationError } from '../XpertAi/execution/apiError';
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
-import { Reader } from '../XpertAi/execution/userInput';
+import { Reader } from '../XpertAi/execution/reader';
 import { conversationRecord } from '../XpertAi/payloads/bodies';
 import { isJsonObject, textIfAny } from '../XpertAi/payloads/common';
 import {

@@ -33,7 +33,7 @@ import { parseTemplate, partsOf } from '../payloads/template';
 import { LOST_DIGITS, typedValue } from './fieldSchemas';
 import { givenFor, isFilled, isNothing } from './given';
 import { quoted } from './issueText';
-import type { Reader } from './userInput';
+import type { Reader } from './reader';
 
 /** Where a parameter is read: an item of an execution. */
 interface Place {

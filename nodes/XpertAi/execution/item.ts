@@ -17,7 +17,7 @@ import { isIdField } from './fields';
 import { chosenId } from './fieldSchemas';
 import { resolveParameter } from './identity';
 import { fieldName } from './issueText';
-import { Reader } from './userInput';
+import { Reader } from './reader';
 
 /** An input item. Reads the parameters of the operation, sends requests, and creates outputs and errors. */
 export class Item extends Reader {

@@ -1,11 +1,11 @@
 import { type INodeProperties, NodeApiError, NodeOperationError } from 'n8n-workflow';
-import { z } from 'zod';
-
+import { apiError } from 'nodes/XpertAi/execution/apiError';
 import { fieldCollection, idField, optionsField } from 'nodes/XpertAi/execution/fields';
 import { checkedKey, keyIfGiven, keyOf } from 'nodes/XpertAi/execution/identity';
-import { textIfGiven } from 'nodes/XpertAi/execution/userInput';
+import { textIfGiven } from 'nodes/XpertAi/execution/reader';
 import { knowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';
-import { apiError } from 'nodes/XpertAi/execution/apiError';
+import { z } from 'zod';
+
 import { itemOf, unconnected } from '../../support/context';
 import { node } from '../../support/node';
 import { EMPTY_WORDS, thrownBy } from '../../support/thrown';

@@ -11,7 +11,7 @@ import {
 	textField,
 } from 'nodes/XpertAi/execution/fields';
 import type { Naming } from 'nodes/XpertAi/execution/issueText';
-import { Reader } from 'nodes/XpertAi/execution/userInput';
+import { Reader } from 'nodes/XpertAi/execution/reader';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { DOCUMENT_NAMING } from 'nodes/XpertAi/operations/document/submit/sources/columns';
 import { finite, uuid } from 'nodes/XpertAi/payloads/common';

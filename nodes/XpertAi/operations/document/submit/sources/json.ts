@@ -6,7 +6,7 @@ import { type BinaryField, binaryOf, textChunks } from '../../../../execution/bi
 import { checkedKey, versionOf } from '../../../../execution/identity';
 import { fieldName, type Naming, quoted } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
-import { textIfGiven } from '../../../../execution/userInput';
+import { textIfGiven } from '../../../../execution/reader';
 import { type FileRecord, jsonRecords } from '../../../../ingest/jsonRecords';
 import { hasLoneSurrogate, isJsonObject, LONE_SURROGATE_RULE } from '../../../../payloads/common';
 import { type DocumentRecord, documentWith } from '../../../../payloads/document';

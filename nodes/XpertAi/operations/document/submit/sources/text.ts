@@ -3,7 +3,7 @@ import { isEmpty, isNil } from 'lodash';
 import { isFilled, isNothing } from '../../../../execution/given';
 import { identityText } from '../../../../execution/identity';
 import type { Item } from '../../../../execution/item';
-import { textIfGiven } from '../../../../execution/userInput';
+import { textIfGiven } from '../../../../execution/reader';
 import { mapColumns } from './columns';
 import { settingsOf } from './documentSettings';
 import { textDocument } from './fileDocument';
