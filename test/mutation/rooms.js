@@ -65,7 +65,7 @@ module.exports = {
 	credentials: { folder: 'credentials', engine: ['credentials'] },
 	documents: {
 		folder: 'nodes/XpertAi/operations/document',
-		files: ['*', 'submit/!(fields)'],
+		files: ['*', 'submit/!(fields)', 'submit/sources/*'],
 		engine: ['ingest*', 'documents', 'keys'],
 	},
 	thread: {
