@@ -23,14 +23,19 @@ export interface Comparison {
 }
 
 /**
- * The result of comparing a document with earlier runs.
- * `missing`: the content is the same, but the document must be sent again.
+ * How a document stands to what earlier runs stored.
+ * `new`, `changed`: it must be sent.
+ * `back`: the content is the same, but it must be sent again, because assistants cannot find the stored document.
+ * `unchanged`: it need not be sent, but its processing may not have been started yet.
  * `older`: the execution is a retry, and the stored content may be newer.
- * `unchanged`: the document need not be sent, but its processing may not have been started yet.
+ * `gone`: the source no longer has it.
  */
+export type Standing = 'new' | 'changed' | 'back' | 'unchanged' | 'older' | 'gone';
+
+/** The result of comparing a document with earlier runs. */
 export interface Compared<Report> {
 	document: ReadyDocument<Report>;
-	is: 'new' | 'changed' | 'missing' | 'older' | 'unchanged';
+	standing: Exclude<Standing, 'gone'>;
 	/** The processing status of an unchanged document. Unset if `processed` is false, or if no status was fetched. */
 	status?: ProcessingStatus;
 }
@@ -63,7 +68,7 @@ export async function* compareDocuments<Report>(
 			const isUnchanged = status ? isDone : isAssumedDone;
 			if (!isUnchanged) memory.forget(id);
 			const shown = isUnchanged && processed ? status : undefined;
-			all.push({ document, is: isUnchanged ? 'unchanged' : 'missing', status: shown });
+			all.push({ document, standing: isUnchanged ? 'unchanged' : 'back', status: shown });
 		}
 		held.clear();
 		bytes = 0;
@@ -76,15 +81,16 @@ export async function* compareDocuments<Report>(
 			if (held.has(key) || held.size >= IDS_PER_ADDRESS || bytes >= MAX_HELD_BYTES) await release();
 			const isKnown = memory.knows(id);
 			const isSame = isKnown && memory.has(id, contentHash);
-			if (isSame && !resends && document.record.disabled) all.push({ document, is: 'unchanged' });
+			if (isSame && !resends && document.record.disabled)
+				all.push({ document, standing: 'unchanged' });
 			else if (isSame && !resends) {
 				held.set(key, document);
 				bytes += document.bytes;
 			} else if (!isSame && isRetry && memory.isDone(id, false))
-				all.push({ document, is: 'older' });
+				all.push({ document, standing: 'older' });
 			else {
 				if (isKnown) memory.markUnknown(id);
-				all.push({ document, is: isKnown ? 'changed' : 'new' });
+				all.push({ document, standing: isKnown ? 'changed' : 'new' });
 			}
 		}
 		yield all;
@@ -94,19 +100,14 @@ export async function* compareDocuments<Report>(
 	yield all;
 }
 
-/**
- * What the next run would do with a document.
- * `new`, `changed`: send it.
- * `back`: send it again, because assistants cannot find the stored document.
- * `gone`: disable it, because the source no longer has it.
- */
-export type PlannedAction = 'new' | 'changed' | 'back' | 'unchanged' | 'gone';
+/** The standing that a plan tells. It never tells `older`, because a plan is not a retry. */
+export type PlannedStanding = Exclude<Standing, 'older'>;
 
-/** Plans what the next run would do with each document. Updates `comparison.memory`. */
+/** Tells what the next run would do with each document. Updates `comparison.memory`. */
 export async function* planDocuments<Report>(
 	documents: Documents<Report>,
 	comparison: Comparison,
-): AsyncGenerator<{ document: ReadyDocument<Report>; plan: PlannedAction }> {
+): AsyncGenerator<{ document: ReadyDocument<Report>; plan: PlannedStanding }> {
 	const held: Array<Compared<Report>> = [];
 	async function* release() {
 		const idOf = ({ document }: Compared<Report>) => document.id.toLowerCase();
@@ -116,16 +117,19 @@ export async function* planDocuments<Report>(
 	}
 	for await (const group of compareDocuments(documents, comparison))
 		for (const one of group) {
-			if (one.is === 'unchanged') yield { document: one.document, plan: one.is };
+			if (one.standing === 'unchanged') yield { document: one.document, plan: one.standing };
 			else held.push(one);
 			if (held.length >= IDS_PER_ADDRESS) yield* release();
 		}
 	if (held.length > 0) yield* release();
 }
 
-/** The planned action for a document that must be sent. */
-function planOf({ is }: Compared<unknown>, status: ProcessingStatus | undefined): PlannedAction {
+/** The standing of a document that must be sent, by what the server has of it. */
+function planOf(
+	{ standing }: Compared<unknown>,
+	status: ProcessingStatus | undefined,
+): PlannedStanding {
 	if (!status) return 'new';
 	const state = processingState(status);
-	return state === 'finish' || state === 'running' || is === 'changed' ? 'changed' : 'back';
+	return state === 'finish' || state === 'running' || standing === 'changed' ? 'changed' : 'back';
 }

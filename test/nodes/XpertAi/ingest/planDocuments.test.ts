@@ -70,9 +70,9 @@ async function sift(
 	const groups = chunk(documents, 3);
 	const all = compareDocuments(groups, { memory, processed, statusesOf, ...more });
 	for await (const compared of all)
-		for (const { document: one, is, status } of compared)
-			if (is === 'unchanged') unchanged.push([nameOf(one), status?.status]);
-			else (is === 'older' ? older : sent).push(nameOf(one));
+		for (const { document: one, standing, status } of compared)
+			if (standing === 'unchanged') unchanged.push([nameOf(one), status?.status]);
+			else (standing === 'older' ? older : sent).push(nameOf(one));
 	return { sent, unchanged, older, asked };
 }
 

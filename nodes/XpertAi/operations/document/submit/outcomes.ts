@@ -4,7 +4,7 @@ import type { ItemError } from '../../../execution/apiError';
 import type { Item } from '../../../execution/item';
 import type { Fact } from '../../../ingest/facts';
 import type { DocumentName } from '../../../ingest/memory';
-import type { PlannedAction } from '../../../ingest/planDocuments';
+import type { PlannedStanding } from '../../../ingest/planDocuments';
 import type { ProcessingEnd } from '../../../ingest/statuses';
 
 /** Words for the counts of document outcomes, such as `2 stored`. */
@@ -26,7 +26,7 @@ export type OutcomeName = keyof typeof OUTCOMES;
 export const OUTCOME_NAMES = Object.keys(OUTCOMES) as OutcomeName[];
 
 /** Words for the counts of planned actions, such as `3 changed`. */
-export const PLANS: Record<PlannedAction, string> = {
+export const PLANS: Record<PlannedStanding, string> = {
 	new: 'new',
 	changed: 'changed',
 	back: 'on the server but not found',
@@ -60,7 +60,7 @@ export interface DocumentReport {
 	reason?: string;
 	/** The last known state of the server's processing. */
 	end?: ProcessingEnd;
-	plan?: PlannedAction;
+	plan?: PlannedStanding;
 }
 
 /** A fact about a run, such as the outcome of a document. */
@@ -82,7 +82,7 @@ export type SubmitFact =
 	/** What the next run would do. `report` is unset for a document that is missing from the source. */
 	| ({
 			outcome: 'planned';
-			plan: PlannedAction;
+			plan: PlannedStanding;
 			report?: DocumentReport;
 			id: string;
 	  } & DocumentName);

@@ -260,9 +260,9 @@ export class SourceRun {
 		const all = compareDocuments(this.hashedDocuments(memory), comparison);
 		for await (const group of all) {
 			const changed: Document[] = [];
-			for (const { document, is, status } of group)
-				if (is === 'unchanged') this.handleFact({ document, outcome: is, status });
-				else if (is === 'older') {
+			for (const { document, standing, status } of group)
+				if (standing === 'unchanged') this.handleFact({ document, outcome: standing, status });
+				else if (standing === 'older') {
 					this.older += 1;
 					this.handleFact({ document, outcome: 'notSent', reason: OLDER });
 				} else changed.push(document);
