@@ -1,4 +1,4 @@
-import { Lease, LEASE } from 'nodes/XpertAi/ingest/memory';
+import { Lease, LEASE } from 'nodes/XpertAi/ingest/memory/lease';
 import { type MemoryRoutes, NotesOnServer, orFailure } from 'nodes/XpertAi/ingest/memory/notes';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
 

@@ -1,0 +1,246 @@
+import { randomUUID } from 'crypto';
+
+import type { Clock } from '../../transport/clock';
+import type { Failure } from '../../transport/failure';
+import { sanitize } from '../../transport/sanitize';
+import { SLOTS } from './journal';
+import {
+	isReadable,
+	type NoteName,
+	NotesFailed,
+	NotesOnServer,
+	orFailure,
+	type ReadNote,
+	type WrittenNote,
+} from './notes';
+
+const TURN: NoteName = ['turn', 'when * began'];
+
+export const LEASE: NoteName = ['lease', 'whether * is at work'];
+
+/** Durations in milliseconds. Each run measures them with its own clock, so the clocks of runs may differ. */
+const MS = { renew: 20_000, overdue: 45_000, expired: 60_000, contended: 30_000, poll: 5000 };
+
+/**
+ * The run that holds a lease.
+ * `by`: a description of the run, e.g. `execution 7`.
+ * `since`: the start time of the run (ISO 8601).
+ */
+export type Holder = Record<'by' | 'since', string>;
+
+type LeaseNotes = Record<'turn' | 'lease', ReadNote> & { others: ReadNote[] };
+
+/** The lease of a source. Only the run that holds the lease may send. */
+export class Lease {
+	/** Number of this run. At least 2, because a root note may contain `number - 1`, and 0 means no root note. */
+	number = 2;
+	/**
+	 * Run numbers in the note `lease`.
+	 * `sent`: number of the last run that began to send.
+	 * `root`: number in the root note, to detect the loss of the root note.
+	 */
+	readonly counters = { sent: 0, root: 0 };
+	/** Why this run must not send, e.g. because another run holds the lease. */
+	sendFailure?: Failure;
+	/** Whether the note `lease` existed before this run. */
+	wasThere = false;
+	/** The run that held the lease when this run began. That run may have crashed. */
+	holderBefore?: Holder;
+	/** The notes that `look` has read. */
+	private before?: LeaseNotes;
+	private readonly leaseOwnerId = randomUUID();
+	private writeCount = 0;
+	private renewedAt = 0;
+	private isHeld = false;
+	private crashedWriteId?: string;
+	private renewal: Promise<unknown> = Promise.resolve();
+
+	constructor(
+		private readonly notes: NotesOnServer,
+		private readonly clock: Clock,
+		private readonly signal: AbortSignal | undefined,
+		readonly holder: Holder,
+	) {}
+
+	/**
+	 * Reads `turn`, `lease` and the notes in `others`. To be called before `take`.
+	 *
+	 * @returns `turn`, followed by the notes in `others`
+	 */
+	async look(others: NoteName[]): Promise<ReadNote[]> {
+		this.before = await this.readNotes(others);
+		const { turn, lease } = this.before;
+		this.wasThere = lease !== undefined;
+		if (this.isHeldByOther(lease)) this.holderBefore = holderIn(lease);
+		if (isReadable(lease)) this.raiseCounters({ ...lease.lease, run: lease.run });
+		return [turn, ...this.before.others];
+	}
+
+	/**
+	 * Takes the lease. This may last a minute, or longer if several runs compete.
+	 *
+	 * @param others names of notes to read when this run holds the lease
+	 * @returns the notes in `others`; or the run that holds the lease; or `undefined` if the server does not return
+	 * notes
+	 * @throws NotesFailed
+	 */
+	async take(others: NoteName[] = []): Promise<ReadNote[] | Holder | undefined> {
+		let current = this.before ?? (await this.readNotes());
+		if (this.isHeldByOther(current.lease)) {
+			const writeId = writeIdOf(current.lease);
+			current = await this.waitForChange(current, MS.expired);
+			if (writeIdOf(current.lease) === writeId) this.crashedWriteId = writeId;
+		}
+		while (!this.isHeldByOther(current.lease)) {
+			await this.notes.write({ note: TURN, header: { writeId: this.leaseOwnerId } });
+			this.notes.requiredId = this.notes.idOf(TURN);
+			current = await this.readNotes();
+			if (this.isHeldByOther(current.lease)) break;
+			// If the server does not return the note, it cannot keep a lease.
+			if (!isReadable(current.turn)) return undefined;
+			await this.write();
+			current = await this.readNotes(others);
+			if (this.isHeldByOther(current.lease)) break;
+			this.isHeld = this.isOwn(current.turn);
+			if (this.isHeld) this.scheduleRenewal();
+			if (this.isHeld) return current.others;
+			current = await this.waitForChange(current, MS.contended);
+		}
+		return this.yieldTo(current.lease);
+	}
+
+	/**
+	 * Raises `counters` to at least the given numbers. Raises `number` above all of them. Avoids the journal slot of a
+	 * crashed run, because late requests may still write to this slot.
+	 */
+	raiseCounters({ run = 0, sent = 0, root = 0 }, crashed = 0): void {
+		this.counters.sent = Math.max(this.counters.sent, sent);
+		this.counters.root = Math.max(this.counters.root, root);
+		this.number = Math.max(this.number, run + 1, sent + 1, root + 1);
+		if (crashed > 0 && (this.number - crashed) % SLOTS === 0) this.number += 1;
+	}
+
+	/**
+	 * Records in `lease` that this run sends, and writes the first journal page. Further calls do nothing.
+	 *
+	 * @throws NotesFailed
+	 */
+	async beginToSend(firstPage: WrittenNote[]): Promise<void> {
+		if (this.counters.sent === this.number) return;
+		await this.write({ sent: this.number }, firstPage);
+		this.counters.sent = this.number;
+	}
+
+	/**
+	 * Renews the lease if a renewal is overdue.
+	 *
+	 * @throws NotesFailed if this run must not send, e.g. because another run has taken the lease
+	 */
+	async check(): Promise<void> {
+		if (this.isHeld && this.isOverdue) await this.renew();
+		if (this.sendFailure) throw new NotesFailed(this.sendFailure);
+	}
+
+	/**
+	 * Releases the lease if this run holds the lease. Does nothing if the execution was stopped.
+	 *
+	 * @param last notes to write just before the release
+	 * @throws NotesFailed if these notes were not written
+	 */
+	async release(last: WrittenNote[] = []): Promise<void> {
+		if (!this.isHeld || this.signal?.aborted) return;
+		if (this.isOverdue) await orFailure(async () => await this.renew());
+		const { isHeld } = this;
+		this.isHeld = false;
+		await this.renewal;
+		const root = last.length > 0 ? this.number : this.counters.root;
+		const failed = isHeld
+			? await orFailure(async () => await this.write({ ended: true, root }, last))
+			: { failure: this.sendFailure };
+		if (!failed?.failure || last.length === 0) return;
+		this.isHeld = isHeld;
+		await this.release();
+		throw new NotesFailed(failed.failure);
+	}
+
+	private scheduleRenewal(): void {
+		this.clock.later(MS.renew, () => {
+			if (!this.isHeld || this.signal?.aborted) return;
+			// A failed renewal is repeated after the next interval.
+			this.renewal = orFailure(async () => await this.renew()).then(() => this.scheduleRenewal());
+		});
+	}
+
+	private get isOverdue(): boolean {
+		return this.clock.now() - this.renewedAt >= MS.overdue;
+	}
+
+	private async renew(): Promise<void> {
+		if (this.isOverdue) {
+			const { turn, lease } = await this.readNotes();
+			if (!this.isOwn(turn) && !this.isOwn(lease)) return void this.yieldTo(lease, TAKEN_OVER);
+		}
+		await this.write();
+	}
+
+	/** Polls until another run writes `lease`, or until `ms` have passed. */
+	private async waitForChange(initial: LeaseNotes, ms: number): Promise<LeaseNotes> {
+		const writeId = writeIdOf(initial.lease);
+		let current = initial;
+		for (let left = ms; left > 0 && writeIdOf(current.lease) === writeId; left -= MS.poll) {
+			await this.clock.sleep(MS.poll, this.signal);
+			current = await this.readNotes();
+		}
+		return current;
+	}
+
+	private async readNotes(names: NoteName[] = []): Promise<LeaseNotes> {
+		const [turn, lease, ...others] = await this.notes.read([TURN, LEASE, ...names]);
+		return { turn, lease, others };
+	}
+
+	private async write(changes = {}, others: WrittenNote[] = []): Promise<void> {
+		const { number, holder, leaseOwnerId } = this;
+		const lease = { ...holder, ended: false, ...this.counters, ...changes };
+		const header = { writeId: `${leaseOwnerId}:${++this.writeCount}`, run: number, lease };
+		const at = this.clock.now();
+		await this.notes.write(...others, { note: LEASE, header });
+		this.renewedAt = at;
+	}
+
+	/** Whether another run holds the lease. */
+	private isHeldByOther(note: ReadNote): boolean {
+		if (!note || this.isOwn(note) || writeIdOf(note) === this.crashedWriteId) return false;
+		// An unreadable note counts as held: if a run holds the lease, the run soon writes a readable note.
+		return !isReadable(note) || note.lease?.ended === false;
+	}
+
+	/**
+	 * Sets `sendFailure`, because another run holds the lease.
+	 *
+	 * @param activity what the other run does, for the reason
+	 * @returns the run that holds the lease
+	 */
+	private yieldTo(note: ReadNote, activity = 'is at work'): Holder {
+		const holder = holderIn(note);
+		const reason = `Another run of this source ${activity}: ${holder.by}, since ${holder.since}`;
+		this.sendFailure = { kind: 'unsuccessful', reason, path: '', method: 'GET' };
+		this.isHeld = false;
+		return holder;
+	}
+
+	private isOwn(note: ReadNote): boolean {
+		return isReadable(note) && note.writeId?.split(':')[0] === this.leaseOwnerId;
+	}
+}
+
+const TAKEN_OVER = 'has taken over, as this one had not renewed its lease for a minute';
+
+/** Returns the run that wrote a lease. Missing values become `unknown`. */
+function holderIn(note: ReadNote): Holder {
+	const { by = '', since = '' } = (isReadable(note) && note.lease) || {};
+	return { by: sanitize(by) ?? 'unknown', since: sanitize(since) ?? 'unknown' };
+}
+
+/** Returns a value that changes with each write of a readable note `lease`. */
+const writeIdOf = (note: ReadNote) => (isReadable(note) ? (note.writeId ?? '') : note);
