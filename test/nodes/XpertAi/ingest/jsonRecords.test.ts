@@ -111,7 +111,7 @@ describe('a file with one record a line', () => {
 		expect(records.slice(1).every((record) => 'value' in record)).toBe(true);
 	});
 
-	it('ends at a line of more than 32 MB, which is a issue', async () => {
+	it('ends at a line of more than 32 MB, which is a flaw', async () => {
 		const text = `{"a":1}\n{"a":2}\n{"a":"${'x'.repeat(33 * MB)}"}\n{"a":4}\n`;
 		const records = await recordsOf(text, [MB, 20 * MB, 33 * MB]);
 		expect(records.slice(2)).toEqual([
@@ -156,7 +156,7 @@ describe('a file that is one JSON value', () => {
 			'lines, of which the first 400 are tried, as each error takes time',
 			`${'{ x }\n'.repeat(400)}${'{}\n'.repeat(400)}`,
 		],
-	])('and is not valid is one issue: %s', async (_, text) => {
+	])('and is not valid is one flaw: %s', async (_, text) => {
 		expect(await recordsOf(text)).toEqual([
 			{
 				position: 'The file',
