@@ -1,6 +1,7 @@
 import { isEqual, pick } from 'lodash';
 
-import { RunEvents, sourcesOf } from '../threads/runEvents';
+import { RunEvents } from '../threads/runEvents';
+import { sourcesOf } from '../threads/sources';
 import { findAnswer, joinRun, readRun, SETTLING_MS, stageOf, taskValues } from '../threads/thread';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { isTransient } from '../transport/failure';

@@ -1,4 +1,5 @@
-import { eventsOn, sourcesOf } from '../threads/runEvents';
+import { eventsOn } from '../threads/runEvents';
+import { sourcesOf } from '../threads/sources';
 import {
 	listRuns,
 	messagesOf,

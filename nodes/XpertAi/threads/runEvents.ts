@@ -1,11 +1,19 @@
-import { compact, isEqual, merge } from 'lodash';
+import { isEqual, merge } from 'lodash';
 import { z } from 'zod';
 
 import { eachOf, numberIfAny, textIfAny } from '../payloads/common';
 import { parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
-import { isText, openTasks, parseReply, requestOf, textOf } from './thread';
-import type { ConversationFacts, ThreadMessage, ThreadState } from './thread';
+import {
+	type ConversationFacts,
+	isText,
+	openTasks,
+	parseReply,
+	requestOf,
+	textOf,
+	type ThreadMessage,
+	type ThreadState,
+} from './thread';
 
 /*
  * A run of the assistant can be read from three sources: the event stream of the run, the run's message in the
@@ -322,216 +330,4 @@ export function eventsOn(state: ThreadState | undefined, messages: ThreadMessage
 		if (name.endsWith('_channel') && result) events.readPart(component(name, { output: result }));
 	for (const message of messages) events.readMessage(message);
 	return events;
-}
-
-/**
- * Collects the passages that a run found or cited, and numbers the cited ones in the order of the run's texts.
- *
- * @param earlier the parts of previous runs on the thread. The assistant can link to passages of previous runs.
- */
-export function sourcesOf(parts: Part[], earlier: Part[] = []): Sources {
-	const sources = new Sources(earlier.flatMap(passagesOf));
-	sources.addParts(parts);
-	return sources;
-}
-
-const passagesOf = ({ data }: Part) => passagesIn(data?.output ?? data?.data);
-
-/** A passage that a tool found (test/recordings/sources.json). */
-const toolPassage = z.object({
-	documentId: z.string().min(1),
-	/** `snippet` is the text of the passage, on one line. */
-	...eachOf(textIfAny, 'documentName', 'knowledgebaseId', 'fileUrl', 'snippet'),
-	score: numberIfAny,
-	chunkId: z.string().min(1),
-});
-
-type Passage = z.infer<typeof toolPassage>;
-
-/** A passage that a workflow's knowledge step found. The step does not name the knowledgebase. */
-const stepPassage = z
-	.object({
-		pageContent: z.string(),
-		metadata: z.object({ chunkId: z.string().min(1), score: numberIfAny }),
-		document: z.object({ id: z.string().min(1), name: textIfAny, fileUrl: textIfAny }),
-	})
-	.transform(
-		({ pageContent, metadata: { chunkId, score }, document }): Passage => ({
-			documentId: document.id,
-			documentName: document.name,
-			score,
-			snippet: pageContent.replace(/\s+/g, ' ').trim(),
-			fileUrl: document.fileUrl,
-			chunkId,
-		}),
-	);
-
-const passages = z
-	.array(z.union([toolPassage, stepPassage]).optional().catch(undefined))
-	.transform((list) => compact(list));
-
-/** A search result: a list of passages, or an object with the list in `chunks`. */
-const searchResult = z.union([
-	passages,
-	z.object({ chunks: passages }).transform(({ chunks }) => chunks),
-]);
-
-/** A passage that the run found or cited. */
-export interface Source extends Passage {
-	/** The place of the passage's first citation in the texts of the run, from 1. Uncited passages come last. */
-	number: number;
-	/** Whether the answer links to the passage. */
-	cited: boolean;
-}
-
-/**
- * The passages in the result of a tool or workflow step.
- *
- * @param raw the result, as a value or as JSON text
- * @returns an empty list if the result is not a search result
- */
-export const passagesIn = (raw: unknown): Passage[] =>
-	searchResult.safeParse(typeof raw === 'string' ? parseAnswer(raw) : raw).data ?? [];
-
-/**
- * The passages that a run found or cited, without duplicates. A passage gets its number by its first citation, as in a
- * book. So the number does not depend on which knowledgebase answered first.
- */
-export class Sources {
-	private readonly found = new Map<string, Passage>();
-	/** The numbers of the cited chunks, by chunk ID. */
-	private readonly numbers = new Map<string, number>();
-	private readonly earlier: Map<string, Passage>;
-
-	/** @param earlier the passages of previous runs on the thread. The assistant can link to these passages. */
-	constructor(earlier: Passage[] = []) {
-		this.earlier = new Map(earlier.map((passage) => [passage.chunkId, passage]));
-	}
-
-	/** Adds passages. A passage that is known only from a link gets the details of its search result. */
-	add(more: Passage[]) {
-		for (const passage of more)
-			this.found.set(passage.chunkId, { ...passage, ...this.found.get(passage.chunkId) });
-	}
-
-	/** Adds the passages and the citations of the parts of a run. */
-	addParts(parts: Part[]) {
-		const citations = new Citations(this, 'asWritten');
-		for (const part of parts) {
-			this.add(passagesOf(part));
-			if (part.text !== undefined && isText(part)) citations.rewrite(part.text);
-		}
-	}
-
-	/**
-	 * Returns the number of the passage that a link points to. Adds the passage if it is new, and counts the citation.
-	 *
-	 * @returns undefined if the URL is not a link to a passage
-	 */
-	numberOf(url: string): number | undefined {
-		const linked = passageAt(url);
-		if (!linked) return undefined;
-		const { chunkId } = linked;
-		this.add([this.earlier.get(chunkId) ?? linked]);
-		const number = this.numbers.get(chunkId) ?? this.numbers.size + 1;
-		this.numbers.set(chunkId, number);
-		return number;
-	}
-
-	/**
-	 * Lists all passages by their numbers: first the passages that the run cites, then all others.
-	 *
-	 * @param cited the numbers of the passages that the answer cites
-	 */
-	list(cited: ReadonlySet<number>): Source[] {
-		const chunkIds = new Set([...this.numbers.keys(), ...this.found.keys()]);
-		const inOrder = compact([...chunkIds].map((chunkId) => this.found.get(chunkId)));
-		return inOrder.map((one, at) => ({ number: at + 1, ...one, cited: cited.has(at + 1) }));
-	}
-}
-
-/**
- * Reads the IDs in a link to a passage: `xpert://knowledgebase/chunk?knowledgebaseId=…&documentId=…&chunkId=…`.
- *
- * @returns undefined if the document ID or the chunk ID is missing
- */
-function passageAt(url: string): Passage | undefined {
-	const ids = new URLSearchParams(url.slice(url.indexOf('?') + 1));
-	return toolPassage.safeParse(Object.fromEntries(ids)).data;
-}
-
-/** How an answer shows links to sources. For example, `numbers` shows `[1]`. */
-export type CitationStyle = 'numbers' | 'asWritten' | 'none';
-
-/* The lengths in these patterns are limited, so that matching takes linear time. */
-const CHARACTER = String.raw`(?:\\.|[^[\]\\\n])`;
-const LABEL = String.raw`(?:${CHARACTER}|\[${CHARACTER}{0,30}\]){0,150}`;
-const REST = String.raw`[^\s()<>[\]]{0,1000}`;
-
-/** Matches a link to a passage, e.g. `[⟦1⟧](xpert://…)`, or a bare `xpert://` URL. Includes a preceding space. */
-const LINK = new RegExp(
-	String.raw`( ?)(?:\[(${LABEL})\]\(<?(xpert://${REST})>?(?: "[^"\n]{0,200}")?\)|(xpert://[\w/?&=%-]{0,1000}))`,
-	'g',
-);
-
-/** Pattern for a cut-off URL: either the start of `xpert://`, e.g. `xp`, or `xpert://` followed by `after`. */
-const startOf = (after: string) =>
-	[...'xpert://'].reduceRight((inner, sign) => `(?:${sign}${inner})?`, after);
-
-/** Matches a link that is cut off at the end of a text. */
-const LINK_START = new RegExp(
-	String.raw` ?(?:\[${LABEL}(?:\\|\[${CHARACTER}{0,30}\\?|\](?:\(<?${startOf(`${REST}>?(?: (?:"[^"\\n]{0,200}"?)?)?`)})?)?|${startOf(REST)})$`,
-);
-
-/** Maximum length of a cut-off link that `push` recognizes. */
-const MAX_LINK_START = 6_500;
-
-/** Matches a label without a document name: an empty label, or a number such as `⟦1⟧`. */
-const MARKER = /^⟦?\d*⟧?$/;
-
-/** Rewrites the links to sources in a text. Both the text and a single link can arrive in several pieces. */
-export class Citations {
-	/** Numbers of the passages that the text cites. */
-	readonly cited = new Set<number>();
-	private buffer = '';
-
-	constructor(
-		private readonly sources: Sources,
-		private readonly style: CitationStyle,
-	) {}
-
-	/** @returns the whole text with its links in the chosen style */
-	rewrite(text: string) {
-		return text.replace(LINK, (link, space: string, label = '', linked?: string, bare?: string) => {
-			const number = this.sources.numberOf(linked ?? bare ?? '');
-			if (number !== undefined) this.cited.add(number);
-			if (this.style === 'asWritten') return link;
-			const name = number !== undefined && MARKER.test(label) ? '' : label;
-			const mark = number !== undefined && this.style === 'numbers' ? `[${number}]` : '';
-			const shown = compact([name, mark]).join(' ');
-			return shown && space + shown;
-		});
-	}
-
-	/**
-	 * Adds the next piece of the text. Holds back a cut-off link at the end.
-	 *
-	 * @returns the next rewritten text, which can be empty
-	 */
-	push(piece: string) {
-		this.buffer += piece;
-		const open = LINK_START.exec(this.buffer.slice(-MAX_LINK_START))?.[0].length ?? 0;
-		return this.take(this.buffer.length - open);
-	}
-
-	/** Ends the text. Returns the text that `push` held back. */
-	end() {
-		return this.take(this.buffer.length);
-	}
-
-	private take(length: number) {
-		const complete = this.buffer.slice(0, length);
-		this.buffer = this.buffer.slice(length);
-		return this.rewrite(complete);
-	}
 }

@@ -24,7 +24,8 @@ import {
 	withTarget,
 } from 'nodes/XpertAi/runs/runBody';
 import { startInTurn } from 'nodes/XpertAi/runs/start';
-import { RunEvents, sourcesOf } from 'nodes/XpertAi/threads/runEvents';
+import { RunEvents } from 'nodes/XpertAi/threads/runEvents';
+import { sourcesOf } from 'nodes/XpertAi/threads/sources';
 import { readThread, threadState } from 'nodes/XpertAi/threads/thread';
 import { anyAnswer } from 'nodes/XpertAi/transport/answer';
 import { EventReader } from 'nodes/XpertAi/transport/eventStream';

@@ -1,10 +1,17 @@
 import fc from 'fast-check';
-
+import { eventsOn, RunEvents, stepsOf } from 'nodes/XpertAi/threads/runEvents';
+import { sourcesOf } from 'nodes/XpertAi/threads/sources';
 import { messagesOf } from 'nodes/XpertAi/threads/thread';
-import { eventsOn, RunEvents, sourcesOf, stepsOf } from 'nodes/XpertAi/threads/runEvents';
 import { EventReader, type ServerEvent } from 'nodes/XpertAi/transport/eventStream';
-import { recordedExchanges, recordedStream, recordedThread, streamAfter } from './support/recorded';
-import type { Exchange, Sequence } from './support/recorded';
+
+import {
+	type Exchange,
+	recordedExchanges,
+	recordedStream,
+	recordedThread,
+	type Sequence,
+	streamAfter,
+} from './support/recorded';
 
 /** What a chat shows of a stream. */
 function listening() {

@@ -1,5 +1,7 @@
+import { eventsOn } from 'nodes/XpertAi/threads/runEvents';
+import { passagesIn, Sources, sourcesOf } from 'nodes/XpertAi/threads/sources';
 import { afterLastUserMessage, messagesOf, threadState } from 'nodes/XpertAi/threads/thread';
-import { Sources, eventsOn, passagesIn, sourcesOf } from 'nodes/XpertAi/threads/runEvents';
+
 import { recordedThread } from './support/recorded';
 
 const link = (chunkId: string, documentId = 'd') =>

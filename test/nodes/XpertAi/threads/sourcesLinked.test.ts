@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { uniq } from 'lodash';
+import { Citations, type CitationStyle } from 'nodes/XpertAi/threads/citations';
+import { eventsOn } from 'nodes/XpertAi/threads/runEvents';
+import { Sources, sourcesOf } from 'nodes/XpertAi/threads/sources';
+import { messagesOf, textOf, threadState, type ThreadState } from 'nodes/XpertAi/threads/thread';
 
-import { type ThreadState, messagesOf, textOf, threadState } from 'nodes/XpertAi/threads/thread';
-import { Citations, Sources, eventsOn, sourcesOf } from 'nodes/XpertAi/threads/runEvents';
-import type { CitationStyle } from 'nodes/XpertAi/threads/runEvents';
 import { recordedExchanges, recordedThread } from './support/recorded';
 
 const address = (chunkId: string) => `xpert://knowledgebase/chunk?documentId=d&chunkId=${chunkId}`;

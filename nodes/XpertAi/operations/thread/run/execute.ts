@@ -53,18 +53,10 @@ import { filterValuesIn, type RunKind, withFileContexts } from '../../../runs/ru
 import { readOrFollow } from '../../../runs/runById';
 import { runAndWait, startOnly } from '../../../runs/runThread';
 import { takeTurn, type Turn, waitForTurn } from '../../../runs/turns';
+import { Citations, type CitationStyle } from '../../../threads/citations';
 import { lockSupportOf } from '../../../threads/lockRecord';
-import {
-	Citations,
-	type CitationStyle,
-	type Listener,
-	type Part,
-	passagesIn,
-	type Source,
-	Sources,
-	sourcesOf,
-	stepsOf,
-} from '../../../threads/runEvents';
+import { type Listener, type Part, stepsOf } from '../../../threads/runEvents';
+import { passagesIn, type Source, Sources, sourcesOf } from '../../../threads/sources';
 import {
 	deleteConversation,
 	forgetOwner,

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { get } from 'lodash';
-
-import { Chat, answerOf, filterReport } from 'nodes/XpertAi/operations/thread/run/execute';
+import { answerOf, Chat, filterReport } from 'nodes/XpertAi/operations/thread/run/execute';
 import type { RunOptions } from 'nodes/XpertAi/operations/thread/run/fields';
 import type { Completed } from 'nodes/XpertAi/runs/result';
-import { RunEvents, eventsOn, stepsOf } from 'nodes/XpertAi/threads/runEvents';
-import type { CitationStyle, Part } from 'nodes/XpertAi/threads/runEvents';
+import type { CitationStyle } from 'nodes/XpertAi/threads/citations';
+import { eventsOn, type Part, RunEvents, stepsOf } from 'nodes/XpertAi/threads/runEvents';
 import { afterLastUserMessage, lastReply, messagesOf } from 'nodes/XpertAi/threads/thread';
 import { EventReader } from 'nodes/XpertAi/transport/eventStream';
-import { sequences } from 'test/sandbox/support/recordings';
 import { itemOf } from 'test/nodes/support/context';
+import { sequences } from 'test/sandbox/support/recordings';
+
 import { recordedStream, recordedThread, streamAfter } from '../../../threads/support/recorded';
 
 const STREAM = recordedStream('sources', 'ask; words before, a look, the answer');

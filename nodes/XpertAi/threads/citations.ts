@@ -1,0 +1,81 @@
+import { compact } from 'lodash';
+
+import { Sources } from './sources';
+
+/** How an answer shows links to sources. For example, `numbers` shows `[1]`. */
+export type CitationStyle = 'numbers' | 'asWritten' | 'none';
+
+/* The lengths in these patterns are limited, so that matching takes linear time. */
+const CHARACTER = String.raw`(?:\\.|[^[\]\\\n])`;
+
+const LABEL = String.raw`(?:${CHARACTER}|\[${CHARACTER}{0,30}\]){0,150}`;
+
+const REST = String.raw`[^\s()<>[\]]{0,1000}`;
+
+/** Matches a link to a passage, e.g. `[⟦1⟧](xpert://…)`, or a bare `xpert://` URL. Includes a preceding space. */
+const LINK = new RegExp(
+	String.raw`( ?)(?:\[(${LABEL})\]\(<?(xpert://${REST})>?(?: "[^"\n]{0,200}")?\)|(xpert://[\w/?&=%-]{0,1000}))`,
+	'g',
+);
+
+/** Pattern for a cut-off URL: either the start of `xpert://`, e.g. `xp`, or `xpert://` followed by `after`. */
+const startOf = (after: string) =>
+	[...'xpert://'].reduceRight((inner, sign) => `(?:${sign}${inner})?`, after);
+
+/** Matches a link that is cut off at the end of a text. */
+const LINK_START = new RegExp(
+	String.raw` ?(?:\[${LABEL}(?:\\|\[${CHARACTER}{0,30}\\?|\](?:\(<?${startOf(`${REST}>?(?: (?:"[^"\\n]{0,200}"?)?)?`)})?)?|${startOf(REST)})$`,
+);
+
+/** Maximum length of a cut-off link that `push` recognizes. */
+const MAX_LINK_START = 6_500;
+
+/** Matches a label without a document name: an empty label, or a number such as `⟦1⟧`. */
+const MARKER = /^⟦?\d*⟧?$/;
+
+/** Rewrites the links to sources in a text. Both the text and a single link can arrive in several pieces. */
+export class Citations {
+	/** Numbers of the passages that the text cites. */
+	readonly cited = new Set<number>();
+	private buffer = '';
+
+	constructor(
+		private readonly sources: Sources,
+		private readonly style: CitationStyle,
+	) {}
+
+	/** @returns the whole text with its links in the chosen style */
+	rewrite(text: string) {
+		return text.replace(LINK, (link, space: string, label = '', linked?: string, bare?: string) => {
+			const number = this.sources.numberOf(linked ?? bare ?? '');
+			if (number !== undefined) this.cited.add(number);
+			if (this.style === 'asWritten') return link;
+			const name = number !== undefined && MARKER.test(label) ? '' : label;
+			const mark = number !== undefined && this.style === 'numbers' ? `[${number}]` : '';
+			const shown = compact([name, mark]).join(' ');
+			return shown && space + shown;
+		});
+	}
+
+	/**
+	 * Adds the next piece of the text. Holds back a cut-off link at the end.
+	 *
+	 * @returns the next rewritten text, which can be empty
+	 */
+	push(piece: string) {
+		this.buffer += piece;
+		const open = LINK_START.exec(this.buffer.slice(-MAX_LINK_START))?.[0].length ?? 0;
+		return this.take(this.buffer.length - open);
+	}
+
+	/** Ends the text. Returns the text that `push` held back. */
+	end() {
+		return this.take(this.buffer.length);
+	}
+
+	private take(length: number) {
+		const complete = this.buffer.slice(0, length);
+		this.buffer = this.buffer.slice(length);
+		return this.rewrite(complete);
+	}
+}
