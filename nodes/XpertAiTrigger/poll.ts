@@ -8,17 +8,14 @@ import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { Reader } from '../XpertAi/execution/reader';
 import { conversationRecord } from '../XpertAi/payloads/bodies';
 import { isJsonObject, textIfAny } from '../XpertAi/payloads/common';
+import { openTasks, requestOf, waitingMessage, waitsForPerson } from '../XpertAi/threads/tasks';
 import {
 	lastReply,
 	messagesOf,
-	openTasks,
 	readThread,
-	requestOf,
 	senderOf,
 	textOf,
 	type ThreadMessage,
-	waitingMessage,
-	waitsForPerson,
 } from '../XpertAi/threads/thread';
 import { systemClock } from '../XpertAi/transport/clock';
 import { type Failure, failureMessage } from '../XpertAi/transport/failure';

@@ -1,5 +1,5 @@
 import { RunEvents } from '../threads/runEvents';
-import { joinRun, readRun, type RunRecord, stageOf } from '../threads/thread';
+import { joinRun, readRun, type RunRecord, stageOf } from '../threads/runsApi';
 import type { EventStream } from '../transport/eventStream';
 import { isTransient } from '../transport/failure';
 import { cancelRunById } from './cancelRun';

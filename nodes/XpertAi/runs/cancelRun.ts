@@ -1,4 +1,4 @@
-import { readRun, requestCancel, stageOf } from '../threads/thread';
+import { readRun, requestCancel, stageOf } from '../threads/runsApi';
 import { type Failure, failureMessage, isTransient } from '../transport/failure';
 import type { Send } from '../transport/request';
 import { type Client, withDeadline } from './client';

@@ -1,6 +1,7 @@
 import { isEqual, isString, isUndefined } from 'lodash';
 
-import { messagesOf, readThread, taskValues, type ThreadMessage } from '../threads/thread';
+import { taskValues } from '../threads/tasks';
+import { messagesOf, readThread, type ThreadMessage } from '../threads/thread';
 import { repeated } from './client';
 import { failed, type RunResult } from './result';
 import type { Run } from './run';

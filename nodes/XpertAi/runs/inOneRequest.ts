@@ -2,6 +2,8 @@ import { isEqual, isString } from 'lodash';
 import { z } from 'zod';
 
 import { eventsOn } from '../threads/runEvents';
+import { START_TRIES, WAIT_PATH } from '../threads/runsApi';
+import { waitsForPerson } from '../threads/tasks';
 import {
 	afterLastUserMessage,
 	endsWithCall,
@@ -10,12 +12,9 @@ import {
 	messagesOf,
 	parseReply,
 	readThread,
-	START_TRIES,
 	textOf,
 	type ThreadMessage,
 	type ThreadState,
-	WAIT_PATH,
-	waitsForPerson,
 } from '../threads/thread';
 import { buildPath } from '../transport/api';
 import { call } from '../transport/call';

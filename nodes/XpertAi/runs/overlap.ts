@@ -1,13 +1,10 @@
 import { eventsOn } from '../threads/runEvents';
+import { listRuns, type RunRecord, stageOf, startedRuns } from '../threads/runsApi';
 import { sourcesOf } from '../threads/sources';
 import {
-	listRuns,
 	messagesOf,
 	newestAnswers,
 	readThread,
-	type RunRecord,
-	stageOf,
-	startedRuns,
 	textOf,
 	type ThreadMessage,
 	type ThreadState,

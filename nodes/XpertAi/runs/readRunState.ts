@@ -1,19 +1,20 @@
 import { RunEvents } from '../threads/runEvents';
 import {
-	type ConversationFacts,
-	endsWithCall,
-	findAnswer,
 	joinRun,
 	listRuns,
-	mayBeLeftOver,
-	messagesOf,
 	newestOf,
 	readRun,
-	readThread,
 	type RunRecord,
 	SETTLING_MS,
 	stageOf,
-	waitsForPerson,
+} from '../threads/runsApi';
+import { mayBeLeftOver, waitsForPerson } from '../threads/tasks';
+import {
+	type ConversationFacts,
+	endsWithCall,
+	findAnswer,
+	messagesOf,
+	readThread,
 } from '../threads/thread';
 import { FIRST_PAUSE_MS } from '../transport/clock';
 import { isTransient } from '../transport/failure';

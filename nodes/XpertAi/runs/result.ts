@@ -1,7 +1,8 @@
 import { pick } from 'lodash';
 
 import { type Part, RunEvents } from '../threads/runEvents';
-import { type RunRecord, waitsForPerson } from '../threads/thread';
+import type { RunRecord } from '../threads/runsApi';
+import { waitsForPerson } from '../threads/tasks';
 import { type Failure, failureMessage } from '../transport/failure';
 import type { RunKind } from './runBody';
 

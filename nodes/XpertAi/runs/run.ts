@@ -1,6 +1,7 @@
 import type { LockSupport } from '../threads/lockRecord';
 import type { Listener } from '../threads/runEvents';
-import { readConversation, type RunIds } from '../threads/thread';
+import type { RunIds } from '../threads/runsApi';
+import { readConversation } from '../threads/thread';
 import type { Client } from './client';
 import type { RunFacts } from './result';
 import type { Intent, RunBody } from './runBody';

@@ -1,17 +1,16 @@
 import { differenceBy } from 'lodash';
 
 import {
-	isUnasked,
 	listRuns,
 	newestOf,
 	readRun,
-	readThread,
 	type RunIds,
 	type RunRecord,
 	START_TRIES,
 	startedRuns,
 	startRun,
-} from '../threads/thread';
+} from '../threads/runsApi';
+import { isUnasked, readThread } from '../threads/thread';
 import {
 	certainlyNotDone,
 	type Failure,

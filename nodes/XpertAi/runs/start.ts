@@ -7,7 +7,7 @@ import {
 	stageOf,
 	START_TRIES,
 	startedRuns,
-} from '../threads/thread';
+} from '../threads/runsApi';
 import { type Failure, isNoRoute, isTransient } from '../transport/failure';
 import { watchRun } from './blockingRun';
 import { repeated, UNREACHABLE_MS } from './client';

@@ -4,12 +4,11 @@ import { z } from 'zod';
 import { eachOf, numberIfAny, textIfAny } from '../payloads/common';
 import { parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
+import { openTasks, requestOf } from './tasks';
 import {
 	type ConversationFacts,
 	isText,
-	openTasks,
 	parseReply,
-	requestOf,
 	textOf,
 	type ThreadMessage,
 	type ThreadState,

@@ -1,16 +1,14 @@
-import { compact, get, isString, maxBy, minBy, partition, startsWith } from 'lodash';
+import { compact, get, isString, minBy } from 'lodash';
 import { z } from 'zod';
 
 import { conversationRecord } from '../payloads/bodies';
 import { eachOf, isJsonObject, textIfAny } from '../payloads/common';
 import { cachedByAccount } from '../transport/accounts';
 import { anyAnswer } from '../transport/answer';
-import { API_ROOT, buildPath } from '../transport/api';
-import { type ApiClient, call, type Call, FOREIGN_PAUSE_MS, type Result } from '../transport/call';
-import type { EventStream } from '../transport/eventStream';
+import { buildPath } from '../transport/api';
+import { type ApiClient, call, FOREIGN_PAUSE_MS } from '../transport/call';
 import { type Failure, isTokenRefused } from '../transport/failure';
-import type { ApiRequest } from '../transport/request';
-import { sanitize } from '../transport/sanitize';
+import { openTasks } from './tasks';
 
 /** An object schema that keeps unknown fields. An invalid value becomes undefined. */
 const loose = <Shape extends z.ZodRawShape>(shape: Shape) =>
@@ -58,7 +56,7 @@ export async function readThread(client: ApiClient, threadId: string, maxTries?:
 	return await call(client, { ...READ, path, schema: stateOf(threadId), maxTries });
 }
 
-const READ = { method: 'GET', repeatable: true } as const;
+export const READ = { method: 'GET', repeatable: true } as const;
 const SEARCH = { method: 'POST', repeatable: true } as const;
 
 /**
@@ -183,63 +181,6 @@ async function searchConversations(client: ApiClient, search: object) {
 		schema: foundConversations,
 		body: JSON.stringify(search),
 	});
-}
-
-/**
- * Returns the tasks that wait for a person. Excludes the task `__start__`, which a cancelled run leaves behind.
- * Includes tasks without a `call`, e.g. tasks that wait for a second decision after a change of the arguments.
- * Both cases are recorded in `test/recordings/one-key-cancel-ends-both.json` and `test/recordings/decisions.json`.
- */
-export function openTasks(all: unknown[] = []) {
-	const [leftOver, tasks] = partition(
-		all,
-		(task) => get(task, 'name') === '__start__' && mayBeLeftOver(task),
-	);
-	return { tasks, isLeftOver: leftOver.length > 0 && tasks.length === 0 };
-}
-
-/**
- * Whether a task may be the next step of a run, and not a call that waits. A run that another run overlapped can end
- * with such a task. Recorded in `test/recordings/turns.json`.
- */
-export const mayBeLeftOver = (task: unknown) =>
-	!get(task, 'call') && startsWith(get(task, 'path.0'), '__pregel_pull');
-
-/** Whether tasks wait for a person's decision. An `error` shows that the tasks are leftovers of a cancelled run. */
-export const waitsForPerson = ({ tasks, error }: { tasks: unknown[]; error?: unknown }) =>
-	tasks.length > 0 && !error;
-
-/** Reads one field of each waiting task. The `id` of a task stays the same until the decision. */
-export const taskValues = (path: 'id' | 'name' | 'call.id', tasks: unknown[] = []): unknown[] =>
-	tasks.map((task) => get(task, path) as unknown);
-
-const waitingTask = z
-	.object({
-		name: textIfAny,
-		info: z.object(eachOf(textIfAny, 'title', 'description')).catch({}),
-		call: z.object({ ...eachOf(textIfAny, 'id', 'name'), args: z.unknown() }).catch({}),
-	})
-	.catch({ info: {}, call: {} });
-
-/**
- * The question of a waiting task and the tool call to approve. After a person changed the arguments, `args` and
- * `callId` are undefined. n8n expressions cannot read a field named `arguments`, so the field is named `args`.
- */
-export function requestOf(task: unknown) {
-	const { name, info, call } = waitingTask.parse(task);
-	const title = info.title ?? name ?? '';
-	const isDescribed = info.description && info.description !== title;
-	const question = isDescribed ? `${title} (${info.description})` : title;
-	return { question, tool: call.name ?? name, args: call.args, callId: call.id };
-}
-
-/**
- * The output of a run that waits for a decision. Omits the arguments of tool calls, because chat visitors may read the
- * output.
- */
-export function waitingMessage(tasks: unknown[] = []): string {
-	const questions = sanitize(tasks.map((task) => requestOf(task).question).join(', '));
-	return `This waits for a person to decide${questions ? `: ${questions}` : ''}.`;
 }
 
 /** Creates a conversation (E13). With an `id`, a repeated request does not create a second conversation. */
@@ -392,151 +333,4 @@ export async function isUnasked(
 export async function newestAnswers(client: ApiClient, conversationId: string, limit: number) {
 	const search = { where: { role: 'ai' }, order: { createdAt: 'DESC' }, limit };
 	return await searchMessages(client, conversationId, search);
-}
-
-/*
- * Functions for runs of the assistant. Meaning of the statuses:
- *
- * - `running`: the run is in progress, or the server was killed during the run.
- * - `success`: the run has completed. The thread and the conversation can show the end of the run with a delay.
- * - `interrupted`: the run waits for a person, or was cancelled. The event stream shows the reason.
- *
- * The server can create a run record for a decision, or for a request that the server rejects. This record is not a
- * real run: it has no assistant, and keeps the status `running`. Recorded in `test/recordings/background.json`. A real
- * run can also have no assistant, until the server answers the request that starts the run.
- */
-
-/** The route that starts a run and waits for the end (E4). On some servers, this is the only route for runs. */
-export const WAIT_PATH = '/threads/{threadId}/runs/wait';
-const RUNS_PATH = '/threads/{threadId}/runs';
-const ONE_RUN_PATH = `${RUNS_PATH}/{runId}`;
-const STREAM_PATH = `${ONE_RUN_PATH}/stream`;
-const CANCEL_PATH = `${ONE_RUN_PATH}/cancel`;
-
-/** Time for the server to store the messages of an ended run. Recordings show 0.2 to 0.6 s. */
-export const SETTLING_MS = 800;
-
-/** The fields of a run that the node reads. Accepts any status, because a server may send an unknown status. */
-const runRecord = z.object({
-	run_id: z.string().min(1),
-	thread_id: textIfAny,
-	assistant_id: textIfAny.nullish(),
-	status: textIfAny,
-	created_at: z.string().catch(''),
-	updated_at: textIfAny,
-});
-
-/** Whether a run goes on or has ended, according to its status. */
-export function stageOf({ status = '' }: RunRecord): 'goesOn' | 'ended' | 'unknown' {
-	if (['running', 'pending'].includes(status)) return 'goesOn';
-	return ['success', 'error', 'interrupted', 'timeout'].includes(status) ? 'ended' : 'unknown';
-}
-
-export interface RunIds {
-	threadId: string;
-	runId: string;
-}
-
-/** A run as the server lists it, without messages. */
-export type RunRecord = z.infer<typeof runRecord>;
-
-/** Reads one run. Checks the thread of the run, because the server ignores the thread ID. Never throws. */
-export async function readRun(client: ApiClient & RunIds): Promise<Result<RunRecord>> {
-	const read = await readRunById(client);
-	const { threadId, runId } = client;
-	const actual = read.answer?.thread_id ?? threadId;
-	if (!read.ok || actual.toLowerCase() === threadId.toLowerCase()) return read;
-	const reason =
-		'The run is of another thread: take threadId and runId from the same Thread: Start Run';
-	const path = API_ROOT + buildPath(ONE_RUN_PATH, { threadId, runId });
-	const failure: Failure = { kind: 'unsuccessful', method: 'GET', path, reason };
-	return { ...read, ok: false, failure, answer: undefined };
-}
-
-async function readRunById(client: ApiClient & RunIds): Promise<Result<RunRecord>> {
-	const { threadId, runId } = client;
-	const path = buildPath(ONE_RUN_PATH, { threadId, runId });
-	const schema = runRecord.refine((record) => record.run_id === runId, 'it is not this run');
-	return await call(client, { ...READ, path, schema });
-}
-
-const runList = z
-	.array(runRecord.optional().catch(undefined), { message: 'it is not a list of runs' })
-	.transform((runs) => compact(runs));
-
-/** Lists the runs of a thread, in no order. An unknown thread gives an empty list. Never throws. */
-export async function listRuns(client: ApiClient, threadId: string) {
-	const path = buildPath(RUNS_PATH, { threadId });
-	return await call(client, { ...READ, path, schema: runList });
-}
-
-/** Excludes run records without an assistant, because most of these records are not real runs. */
-export const startedRuns = (runs: RunRecord[]): RunRecord[] =>
-	runs.filter((run) => run.assistant_id);
-
-/** The run that started last. */
-export const newestOf = (runs: RunRecord[]): RunRecord | undefined =>
-	maxBy(startedRuns(runs), runSortKey);
-
-/** Sort key of a run on its thread: start time, then ID. */
-export const runSortKey = ({ created_at: startedAt, run_id: id }: RunRecord): string =>
-	`${startedAt} ${id}`;
-
-/** Maximum number of attempts to start a run. The number is low, so that users learn of an outage soon. */
-export const START_TRIES = 5;
-
-/** Starts or continues a run. Does not repeat a request that the server may have processed. Never throws. */
-export async function startRun(
-	client: ApiClient,
-	threadId: string,
-	body: object,
-	limits: Pick<Call<unknown>, 'maxTries' | 'timeoutMs' | 'stopRetrying'>,
-) {
-	return await call(client, {
-		method: 'POST',
-		path: buildPath(RUNS_PATH, { threadId }),
-		body: JSON.stringify(body),
-		schema: runRecord,
-		repeatable: false,
-		...limits,
-	});
-}
-
-/** Maximum time without data before a stream counts as broken. The server sends a heartbeat every 30 s. */
-const SILENCE_MS = 75_000;
-
-/** The request for the event stream of a run. The stream starts after the event `events.lastId`. */
-export function joinRun(
-	ids: RunIds,
-	events: { lastId?: string; addEvent: EventStream['onEvent'] },
-	signal: AbortSignal,
-): ApiRequest {
-	const { threadId, runId } = ids;
-	const onEvent = events.addEvent.bind(events);
-	return {
-		method: 'GET',
-		path: buildPath(STREAM_PATH, { threadId, runId }),
-		timeoutMs: SILENCE_MS,
-		schema: anyAnswer,
-		stream: { lastEventId: events.lastId, signal, onEvent },
-	};
-}
-
-const cancelled = z.object({ canceledExecutionIds: z.array(z.string()) });
-
-/**
- * Cancels a run. Never throws. Does not repeat a request that the server may have processed. If the run has completed
- * in the meantime, a repeated request would mark the completed run as cancelled.
- */
-export async function requestCancel(client: ApiClient & RunIds) {
-	const { threadId, runId } = client;
-	return await call(client, {
-		method: 'POST',
-		path: buildPath(CANCEL_PATH, { threadId, runId }),
-		repeatable: false,
-		schema: cancelled.refine(
-			({ canceledExecutionIds: ids }) => ids.includes(runId),
-			'it does not say that this run was cancelled',
-		),
-	});
 }

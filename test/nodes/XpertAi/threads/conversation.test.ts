@@ -1,17 +1,14 @@
 import { get } from 'lodash';
+import { openTasks, taskValues, waitingMessage, waitsForPerson } from 'nodes/XpertAi/threads/tasks';
 import {
 	createConversation,
 	findAnswer,
 	learnOwner,
-	openTasks,
+	type Owner,
 	ownerOf,
 	proveOwner,
 	readConversation,
-	taskValues,
-	waitsForPerson,
-	waitingMessage,
 } from 'nodes/XpertAi/threads/thread';
-import type { Owner } from 'nodes/XpertAi/threads/thread';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
 

@@ -1,14 +1,14 @@
+import { RunEvents } from 'nodes/XpertAi/threads/runEvents';
 import {
 	joinRun,
 	listRuns,
 	newestOf,
 	readRun,
 	requestCancel,
+	type RunRecord,
 	stageOf,
 	startRun,
-} from 'nodes/XpertAi/threads/thread';
-import type { RunRecord } from 'nodes/XpertAi/threads/thread';
-import { RunEvents } from 'nodes/XpertAi/threads/runEvents';
+} from 'nodes/XpertAi/threads/runsApi';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
 
 import { no, success } from '../../support/send';

@@ -56,16 +56,10 @@ import { takeTurn, type Turn, waitForTurn } from '../../../runs/turns';
 import { Citations, type CitationStyle } from '../../../threads/citations';
 import { lockSupportOf } from '../../../threads/lockRecord';
 import { type Listener, type Part, stepsOf } from '../../../threads/runEvents';
+import { listRuns, type RunIds } from '../../../threads/runsApi';
 import { passagesIn, type Source, Sources, sourcesOf } from '../../../threads/sources';
-import {
-	deleteConversation,
-	forgetOwner,
-	listRuns,
-	ownerOf,
-	requestOf,
-	type RunIds,
-	waitingMessage,
-} from '../../../threads/thread';
+import { requestOf, waitingMessage } from '../../../threads/tasks';
+import { deleteConversation, forgetOwner, ownerOf } from '../../../threads/thread';
 import { parseAnswer } from '../../../transport/answer';
 import { call, SINGLE_LIMITS } from '../../../transport/call';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';

@@ -1,0 +1,62 @@
+import { get, partition, startsWith } from 'lodash';
+import { z } from 'zod';
+
+import { eachOf, textIfAny } from '../payloads/common';
+import { sanitize } from '../transport/sanitize';
+
+/**
+ * Returns the tasks that wait for a person. Excludes the task `__start__`, which a cancelled run leaves behind.
+ * Includes tasks without a `call`, e.g. tasks that wait for a second decision after a change of the arguments.
+ * Both cases are recorded in `test/recordings/one-key-cancel-ends-both.json` and `test/recordings/decisions.json`.
+ */
+export function openTasks(all: unknown[] = []) {
+	const [leftOver, tasks] = partition(
+		all,
+		(task) => get(task, 'name') === '__start__' && mayBeLeftOver(task),
+	);
+	return { tasks, isLeftOver: leftOver.length > 0 && tasks.length === 0 };
+}
+
+/**
+ * Whether a task may be the next step of a run, and not a call that waits. A run that another run overlapped can end
+ * with such a task. Recorded in `test/recordings/turns.json`.
+ */
+export const mayBeLeftOver = (task: unknown) =>
+	!get(task, 'call') && startsWith(get(task, 'path.0'), '__pregel_pull');
+
+/** Whether tasks wait for a person's decision. An `error` shows that the tasks are leftovers of a cancelled run. */
+export const waitsForPerson = ({ tasks, error }: { tasks: unknown[]; error?: unknown }) =>
+	tasks.length > 0 && !error;
+
+/** Reads one field of each waiting task. The `id` of a task stays the same until the decision. */
+export const taskValues = (path: 'id' | 'name' | 'call.id', tasks: unknown[] = []): unknown[] =>
+	tasks.map((task) => get(task, path) as unknown);
+
+const waitingTask = z
+	.object({
+		name: textIfAny,
+		info: z.object(eachOf(textIfAny, 'title', 'description')).catch({}),
+		call: z.object({ ...eachOf(textIfAny, 'id', 'name'), args: z.unknown() }).catch({}),
+	})
+	.catch({ info: {}, call: {} });
+
+/**
+ * The question of a waiting task and the tool call to approve. After a person changed the arguments, `args` and
+ * `callId` are undefined. n8n expressions cannot read a field named `arguments`, so the field is named `args`.
+ */
+export function requestOf(task: unknown) {
+	const { name, info, call } = waitingTask.parse(task);
+	const title = info.title ?? name ?? '';
+	const isDescribed = info.description && info.description !== title;
+	const question = isDescribed ? `${title} (${info.description})` : title;
+	return { question, tool: call.name ?? name, args: call.args, callId: call.id };
+}
+
+/**
+ * The output of a run that waits for a decision. Omits the arguments of tool calls, because chat visitors may read the
+ * output.
+ */
+export function waitingMessage(tasks: unknown[] = []): string {
+	const questions = sanitize(tasks.map((task) => requestOf(task).question).join(', '));
+	return `This waits for a person to decide${questions ? `: ${questions}` : ''}.`;
+}
