@@ -1,4 +1,4 @@
-import { isConversationId } from '../threads/thread';
+import { isConversationId } from '../threads/conversation';
 import { type Failure, mayMeanNoRecord } from '../transport/failure';
 import { failed, failedBy, type NoAnswer } from './result';
 import { conversationOf, type Run } from './run';

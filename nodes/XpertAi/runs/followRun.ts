@@ -1,10 +1,10 @@
 import { isEqual, pick } from 'lodash';
 
+import { findAnswer } from '../threads/conversation';
 import { RunEvents } from '../threads/runEvents';
 import { joinRun, readRun, SETTLING_MS, stageOf } from '../threads/runsApi';
 import { sourcesOf } from '../threads/sources';
 import { taskValues } from '../threads/tasks';
-import { findAnswer } from '../threads/thread';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { isTransient } from '../transport/failure';
 import type { Outcome } from '../transport/request';

@@ -1,12 +1,7 @@
 import { derivedId } from '../payloads/common';
-import {
-	createConversation,
-	learnOwner,
-	type Owner,
-	proveOwner,
-	readConversation,
-	readThread,
-} from '../threads/thread';
+import { createConversation, readConversation } from '../threads/conversation';
+import { learnOwner, type Owner, proveOwner } from '../threads/owner';
+import { readThread } from '../threads/thread';
 import { type ApiClient, FOREIGN_PAUSE_MS } from '../transport/call';
 import {
 	type Failure,

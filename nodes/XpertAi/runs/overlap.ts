@@ -1,9 +1,9 @@
+import { newestAnswers } from '../threads/conversation';
 import { eventsOn } from '../threads/runEvents';
 import { listRuns, type RunRecord, stageOf, startedRuns } from '../threads/runsApi';
 import { sourcesOf } from '../threads/sources';
 import {
 	messagesOf,
-	newestAnswers,
 	readThread,
 	textOf,
 	type ThreadMessage,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'crypto';
 import { compact, difference, isString } from 'lodash';
 
+import { type ConversationFacts, findAnswer } from '../threads/conversation';
 import { newestOf, type RunRecord, SETTLING_MS, stageOf, startedRuns } from '../threads/runsApi';
 import { requestOf, taskValues, waitsForPerson } from '../threads/tasks';
-import { type ConversationFacts, findAnswer } from '../threads/thread';
 import { sanitize } from '../transport/sanitize';
 import { repeated } from './client';
 import { explainUnreadable } from './explainRefusal';

@@ -1,3 +1,4 @@
+import { type ConversationFacts, findAnswer } from '../threads/conversation';
 import { RunEvents } from '../threads/runEvents';
 import {
 	joinRun,
@@ -9,13 +10,7 @@ import {
 	stageOf,
 } from '../threads/runsApi';
 import { mayBeLeftOver, waitsForPerson } from '../threads/tasks';
-import {
-	type ConversationFacts,
-	endsWithCall,
-	findAnswer,
-	messagesOf,
-	readThread,
-} from '../threads/thread';
+import { endsWithCall, messagesOf, readThread } from '../threads/thread';
 import { FIRST_PAUSE_MS } from '../transport/clock';
 import { isTransient } from '../transport/failure';
 import { repeated, UNREACHABLE_MS } from './client';

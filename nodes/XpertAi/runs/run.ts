@@ -1,7 +1,7 @@
+import { readConversation } from '../threads/conversation';
 import type { LockSupport } from '../threads/lockRecord';
 import type { Listener } from '../threads/runEvents';
 import type { RunIds } from '../threads/runsApi';
-import { readConversation } from '../threads/thread';
 import type { Client } from './client';
 import type { RunFacts } from './result';
 import type { Intent, RunBody } from './runBody';

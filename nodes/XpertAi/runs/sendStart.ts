@@ -1,5 +1,6 @@
 import { differenceBy } from 'lodash';
 
+import { isUnasked } from '../threads/conversation';
 import {
 	listRuns,
 	newestOf,
@@ -10,7 +11,7 @@ import {
 	startedRuns,
 	startRun,
 } from '../threads/runsApi';
-import { isUnasked, readThread } from '../threads/thread';
+import { readThread } from '../threads/thread';
 import {
 	certainlyNotDone,
 	type Failure,

@@ -4,15 +4,9 @@ import { z } from 'zod';
 import { eachOf, numberIfAny, textIfAny } from '../payloads/common';
 import { parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
+import type { ConversationFacts } from './conversation';
 import { openTasks, requestOf } from './tasks';
-import {
-	type ConversationFacts,
-	isText,
-	parseReply,
-	textOf,
-	type ThreadMessage,
-	type ThreadState,
-} from './thread';
+import { isText, parseReply, textOf, type ThreadMessage, type ThreadState } from './thread';
 
 /*
  * A run of the assistant can be read from three sources: the event stream of the run, the run's message in the

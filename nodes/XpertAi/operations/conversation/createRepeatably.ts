@@ -1,13 +1,13 @@
 import { randomUUID } from 'crypto';
 
-import { timeoutSeconds } from '../../execution/runOperation';
 import type { Item } from '../../execution/item';
 import type { SendRequest } from '../../execution/operation';
+import { timeoutSeconds } from '../../execution/runOperation';
 import { conversationRecord } from '../../payloads/bodies';
-import { learnOwner, ownerOf, proveOwner } from '../../threads/thread';
+import { learnOwner, ownerOf, proveOwner } from '../../threads/owner';
+import { systemClock } from '../../transport/clock';
 import { isNeverSent } from '../../transport/failure';
 import type { Send } from '../../transport/request';
-import { systemClock } from '../../transport/clock';
 
 /**
  * Creates a conversation. The request sets an ID and an owner, so a repeated request creates no second conversation. If

@@ -1,7 +1,7 @@
 import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { openByKey, openNew } from 'nodes/XpertAi/runs/openConversation';
 import { takeTurn, waitForTurn } from 'nodes/XpertAi/runs/turns';
-import type { Owner } from 'nodes/XpertAi/threads/thread';
+import type { Owner } from 'nodes/XpertAi/threads/owner';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
 
 import { no, success } from '../../support/send';

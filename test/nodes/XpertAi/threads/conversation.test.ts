@@ -1,14 +1,11 @@
 import { get } from 'lodash';
-import { openTasks, taskValues, waitingMessage, waitsForPerson } from 'nodes/XpertAi/threads/tasks';
 import {
 	createConversation,
 	findAnswer,
-	learnOwner,
-	type Owner,
-	ownerOf,
-	proveOwner,
 	readConversation,
-} from 'nodes/XpertAi/threads/thread';
+} from 'nodes/XpertAi/threads/conversation';
+import { learnOwner, type Owner, ownerOf, proveOwner } from 'nodes/XpertAi/threads/owner';
+import { openTasks, taskValues, waitingMessage, waitsForPerson } from 'nodes/XpertAi/threads/tasks';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
 

@@ -1,0 +1,162 @@
+import { compact, minBy } from 'lodash';
+import { z } from 'zod';
+
+import { conversationRecord } from '../payloads/bodies';
+import { eachOf, textIfAny } from '../payloads/common';
+import { anyAnswer } from '../transport/answer';
+import { buildPath } from '../transport/api';
+import { type ApiClient, call } from '../transport/call';
+import type { Failure } from '../transport/failure';
+import { openTasks } from './tasks';
+import { READ, SEARCH, TIMEOUT_MS } from './thread';
+
+const CONVERSATION_PATH = '/conversations/{id}';
+
+/** The state of a thread's conversation on the server. */
+export interface ConversationFacts {
+	/** Why the conversation could not be read. If set, all other fields are empty or undefined. */
+	failure?: Failure;
+	/** ID of the oldest conversation on the thread. Undefined if the server lists no conversation. */
+	conversationId?: string;
+	/** IDs of all conversations on the thread. The most recently updated conversation comes first. */
+	conversationIds: string[];
+	status?: string;
+	/** Why the last run failed or was cancelled. */
+	error?: string;
+	/** The last run's tasks that wait for a person. */
+	tasks: unknown[];
+	/** Whether the conversation has tasks, but all are leftovers of a cancelled run (see `openTasks`). */
+	isLeftOver?: boolean;
+}
+
+/** The answer of the search for conversations (E5). */
+const foundConversations = z.object({ items: z.array(conversationRecord.catch({})) });
+
+/**
+ * Reads the conversations of a thread (E5). The server lists only conversations of the token's owner.
+ *
+ * - The state comes from the most recently updated conversation, because runs write to this conversation.
+ * - `conversationId` comes from the oldest conversation, so that all executions of this node use the same ID.
+ */
+export async function readConversation(
+	client: ApiClient,
+	threadId: string,
+): Promise<ConversationFacts> {
+	const search = { where: { threadId }, order: { updatedAt: 'DESC' } };
+	const { answer, failure } = await searchConversations(client, search);
+	if (!answer) return { failure, conversationIds: [], tasks: [] };
+	const found = answer.items.filter((one) => one.threadId === threadId);
+	// Prefer a conversation with a status. A conversation gets its status from its first run.
+	const { status, error, operation } = found.find((one) => one.status) ?? found[0] ?? {};
+	return {
+		// The ID decides between conversations that were created at the same time.
+		conversationId: minBy(found, ({ createdAt = '', id = '' }) => `${createdAt} ${id}`)?.id,
+		conversationIds: compact(found.map(({ id }) => id)),
+		status,
+		error,
+		...openTasks(operation?.tasks),
+	};
+}
+
+export async function searchConversations(client: ApiClient, search: object) {
+	return await call(client, {
+		...SEARCH,
+		path: '/conversations/search',
+		schema: foundConversations,
+		body: JSON.stringify(search),
+	});
+}
+
+/** Creates a conversation (E13). With an `id`, a repeated request does not create a second conversation. */
+export async function createConversation(
+	client: ApiClient,
+	conversation: { threadId: string; title?: string; id?: string; createdById?: string },
+) {
+	return await call(client, {
+		method: 'POST',
+		path: '/conversations',
+		timeoutMs: TIMEOUT_MS,
+		body: JSON.stringify(conversation),
+		repeatable: conversation.id !== undefined,
+		schema: z
+			.object({ id: z.string().min(1), threadId: z.string() })
+			.refine(
+				(made) => made.threadId === conversation.threadId,
+				'it is not a conversation on the thread that was asked for',
+			),
+	});
+}
+
+/** Whether an ID belongs to a conversation. False if the server cannot tell. */
+export async function isConversationId(client: ApiClient, id: string) {
+	const path = buildPath(CONVERSATION_PATH, { id });
+	// For an unknown ID, the server answers with an empty object.
+	const schema = z.object({ threadId: z.string().min(1) });
+	return (await call(client, { ...READ, path, schema, maxTries: 1 })).ok;
+}
+
+/** Deletes a conversation in which nothing has run. Ignores failures, because an empty conversation does no harm. */
+export async function deleteConversation({ send }: ApiClient, id: string) {
+	const path = buildPath(CONVERSATION_PATH, { id });
+	await send({ method: 'DELETE', path, timeoutMs: TIMEOUT_MS, schema: anyAnswer });
+}
+
+/** A message in a conversation. Other runs can overwrite messages on the thread, but not in the conversation. */
+const messageRecord = z.object({
+	role: z.string(),
+	content: z.unknown(),
+	createdAt: textIfAny,
+	...eachOf(textIfAny.nullish(), 'status', 'error', 'executionId', 'updatedAt'),
+});
+
+const foundMessages = z
+	.object({ items: z.array(messageRecord.optional().catch(undefined)) })
+	.transform(({ items }) => compact(items));
+
+async function searchMessages(client: ApiClient, id: string, search: object) {
+	return await call(client, {
+		...SEARCH,
+		path: buildPath('/conversations/{id}/messages/search', { id }),
+		body: JSON.stringify(search),
+		schema: foundMessages,
+	});
+}
+
+/**
+ * Finds the stored answer of a run in the conversations of its thread.
+ *
+ * @param executionId the run ID
+ * @returns `message` if found; `failure` if a request failed
+ */
+export async function findAnswer(
+	client: ApiClient,
+	{ failure: unread, conversationIds }: Pick<ConversationFacts, 'failure' | 'conversationIds'>,
+	executionId: string,
+) {
+	for (const id of conversationIds) {
+		const { answer, failure } = await searchMessages(client, id, { where: { executionId } });
+		const message = answer?.findLast(({ role }) => role === 'ai');
+		if (failure || message) return { message, failure };
+	}
+	return { message: undefined, failure: unread };
+}
+
+/** Whether no message of a user is newer than a time. False if the messages cannot be read. */
+export async function isUnasked(
+	client: ApiClient,
+	{ failure: unread, conversationIds }: Pick<ConversationFacts, 'failure' | 'conversationIds'>,
+	since = '',
+) {
+	if (unread) return false;
+	for (const id of conversationIds) {
+		const { answer } = await searchMessages(client, id, { where: { role: 'human' } });
+		if (answer?.every(({ createdAt = '' }) => createdAt <= since) !== true) return false;
+	}
+	return true;
+}
+
+/** Reads the newest answers in a conversation. Each answer has the ID of its run as `executionId`. */
+export async function newestAnswers(client: ApiClient, conversationId: string, limit: number) {
+	const search = { where: { role: 'ai' }, order: { createdAt: 'DESC' }, limit };
+	return await searchMessages(client, conversationId, search);
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+
+import { cachedByAccount } from '../transport/accounts';
+import { type ApiClient, call, FOREIGN_PAUSE_MS } from '../transport/call';
+import { type Failure, isTokenRefused } from '../transport/failure';
+import { type ConversationFacts, readConversation, searchConversations } from './conversation';
+import { READ } from './thread';
+
+/** The user who owns a token on one server. */
+export interface Owner {
+	/**
+	 * - `undefined`: the server was not asked yet.
+	 * - `null`: the server does not support owners.
+	 */
+	id?: string | null;
+	/** Whether the server listed a conversation of this owner (see `proveOwner`). */
+	isProven?: boolean;
+}
+
+/** The cached owners of tokens. Call `forgetOwner` after the server rejected the token. */
+export const { of: ownerOf, forget: forgetOwner } = cachedByAccount((): Owner => ({}));
+
+/**
+ * Asks the server for the owner of the token, and stores the answer in `owner.id`.
+ *
+ * @returns the failure if the owner could not be determined, e.g. during an outage
+ */
+export async function learnOwner(client: ApiClient, owner: Owner): Promise<Failure | undefined> {
+	const me = { ...READ, apiRoot: '/api', path: '/user/me', schema: user };
+	const { answer = null, failure } = await call(client, me);
+	if (failure && !(await tellsNobody(client, failure))) return failure;
+	owner.id = answer;
+	return undefined;
+}
+
+/** Keeps only the ID, because the server's answer also contains a password hash. */
+const user = z.object({ id: z.string().min(1) }).transform(({ id }) => id);
+
+async function tellsNobody(client: ApiClient, failure: Failure) {
+	if (failure.missing === 'route' || [405, 501].includes(failure.status ?? 0)) return true;
+	// A server can reject `/user/me` for a valid token. A token is valid if it can search conversations.
+	return isTokenRefused(failure) && (await searchConversations(client, { limit: 1 })).ok;
+}
+
+/**
+ * Checks whether the server supports owners. Reads the conversation that was created for this owner. If the server does
+ * not list the conversation, sets `owner.id` to null.
+ *
+ * @returns the state of the conversation, or an empty object if `owner.isProven` was already true
+ */
+export async function proveOwner(
+	client: ApiClient,
+	owner: Owner,
+	threadId: string,
+): Promise<Partial<ConversationFacts>> {
+	if (owner.isProven) return {};
+	let facts = await readConversation(client, threadId);
+	if (!facts.failure && !facts.conversationId) {
+		await client.clock.sleep(FOREIGN_PAUSE_MS, client.signal);
+		facts = await readConversation(client, threadId);
+	}
+	if (facts.conversationId) owner.isProven = true;
+	else if (!facts.failure) owner.id = null;
+	return facts;
+}
