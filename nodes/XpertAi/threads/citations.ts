@@ -1,7 +1,5 @@
 import { compact } from 'lodash';
 
-import { Sources } from './sources';
-
 /** How an answer shows links to sources. For example, `numbers` shows `[1]`. */
 export type CitationStyle = 'numbers' | 'asWritten' | 'none';
 
@@ -33,6 +31,11 @@ const MAX_LINK_START = 6_500;
 /** Matches a label without a document name: an empty label, or a number such as `⟦1⟧`. */
 const MARKER = /^⟦?\d*⟧?$/;
 
+/** Knows the number of the passage that a link points to; undefined if the URL is not such a link. */
+interface Numbering {
+	numberOf: (url: string) => number | undefined;
+}
+
 /** Rewrites the links to sources in a text. Both the text and a single link can arrive in several pieces. */
 export class Citations {
 	/** Numbers of the passages that the text cites. */
@@ -40,7 +43,7 @@ export class Citations {
 	private buffer = '';
 
 	constructor(
-		private readonly sources: Sources,
+		private readonly sources: Numbering,
 		private readonly style: CitationStyle,
 	) {}
 

@@ -8,9 +8,12 @@ import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import { openTasks } from './tasks';
-import { READ, SEARCH, TIMEOUT_MS } from './thread';
+import { READ, SEARCH } from './thread';
 
 const CONVERSATION_PATH = '/conversations/{id}';
+
+/** Timeout for creating or deleting a conversation, which can be slow. */
+const TIMEOUT_MS = 60_000;
 
 /** The state of a thread's conversation on the server. */
 export interface ConversationFacts {

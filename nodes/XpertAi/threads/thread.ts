@@ -115,8 +115,3 @@ export function isText(part: unknown) {
 	const { text, type } = isJsonObject(part) ? part : {};
 	return typeof text === 'string' && type !== 'component' && type !== 'reasoning';
 }
-
-/* Functions that read and create conversations. They never throw. */
-
-/** Timeout for creating or deleting a conversation, which can be slow. */
-export const TIMEOUT_MS = 60_000;
