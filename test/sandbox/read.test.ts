@@ -1,18 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { globSync } from 'fast-glob';
 import { catalogue } from 'nodes/XpertAi/catalogue';
 import { isCoded } from 'nodes/XpertAi/execution/operation';
 import { NAMES_READ } from './support/read';
 
 const NODES = join(__dirname, '../../nodes');
 
-/** Where the schemas of answers are. */
-const SCHEMAS = [
-	'XpertAi/threads/thread.ts',
-	'XpertAi/threads/runEvents.ts',
-	'XpertAi/ingest/answers.ts',
-	'XpertAiTrigger/poll.ts',
-];
+/** The fields of an object that is read with zod, as the source has them. */
+const FIELD = /\b(\w+): (?:z\b|loose\(|\w+IfAny\b|passages\b|taskCall\b)/g;
+
+const fieldsOf = (file: string) => {
+	const source = readFileSync(join(NODES, file), 'utf8');
+	return [...source.matchAll(FIELD)].map(([, name = '']) => name).filter((n) => n !== 'schema');
+};
+
+/** The files with schemas of answers. `ingest/memory` reads what the node itself wrote. */
+const SCHEMAS = globSync(['XpertAi/{threads,ingest}/*.ts', 'XpertAiTrigger/poll.ts'], {
+	cwd: NODES,
+}).filter((file) => fieldsOf(file).length > 0);
 
 /** What is read and not compared: what a model counts, how near it finds a passage, a step's name, a task's title. */
 const NOT_COMPARED = [
@@ -21,17 +27,25 @@ const NOT_COMPARED = [
 	...['category', 'inputs', 'event', 'info'],
 ];
 
-/** The fields of an object that is read with zod, as the source has them. */
-const FIELD = /\b(\w+): (?:z\b|loose\(|\w+IfAny\b|passages\b|taskCall\b)/g;
-
 const compared = new Set([...NAMES_READ, ...NOT_COMPARED]);
 
 describe('the list of what the node reads', () => {
 	it.each(SCHEMAS)('has every field of the schemas of %s', (file) => {
-		const source = readFileSync(join(NODES, file), 'utf8');
-		const fields = [...source.matchAll(FIELD)].map(([, name = '']) => name);
-		expect(fields).not.toEqual([]);
-		expect(fields.filter((name) => name !== 'schema' && !compared.has(name))).toEqual([]);
+		expect(fieldsOf(file).filter((name) => !compared.has(name))).toEqual([]);
+	});
+
+	it('knows the files that read threads, runs, documents and uploads', () => {
+		expect(SCHEMAS).toEqual(
+			expect.arrayContaining([
+				'XpertAi/threads/thread.ts',
+				'XpertAi/threads/runsApi.ts',
+				'XpertAi/threads/conversation.ts',
+				'XpertAi/threads/runEvents.ts',
+				'XpertAi/ingest/statuses.ts',
+				'XpertAi/ingest/uploads.ts',
+				'XpertAiTrigger/poll.ts',
+			]),
+		);
 	});
 
 	it('has every field that an operation keeps when it simplifies', () => {
